@@ -7,6 +7,7 @@ idle; of the others each is busy, attached idle or unattached.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +15,6 @@ from emitter.fold.amounts import PERCENT_DECIMALS, as_percent
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_S, UNATTACHED, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
 
     from emitter.fold.executions import ExecutionFold
@@ -49,42 +49,41 @@ class Cores:
 
     def __init__(self) -> None:
         self._covered_s = 0.0  # not yet cut at 60
-        # Nearly always all samples are about the same cores.
-        self._seconds: dict[frozenset[int], float] = {}
-        self._seconds_with_flops: dict[frozenset[int], float] = {}
-        self._weighted_percent: dict[int, float] = {}
-        self._weighted_flops: dict[int, float] | None = None  # while no report gave any
+        # By the cores of a sample, and by those with FLOP/s: nearly always all cores twice.
+        self._seconds: dict[tuple[frozenset[int], frozenset[int]], float] = defaultdict(float)
+        self._weighted_percent: dict[int, float] = defaultdict(float)
+        self._weighted_flops: dict[int, float] = defaultdict(float)
+        self._has_flops = False
 
     def add_sample(self, sample: CoreSample) -> None:
         """Add the sample of one report."""
-        period_s, cores, percent, with_flops, flops = sample
+        period_s, cores, flops = sample.period_s, sample.cores, sample.flops
         self._covered_s += period_s
-        self._seconds[cores] = self._seconds.get(cores, 0.0) + period_s
-        self._seconds_with_flops[with_flops] = (
-            self._seconds_with_flops.get(with_flops, 0.0) + period_s
-        )
-        sums = self._weighted_percent
-        for core, share in percent.items():
-            sums[core] = sums.get(core, 0.0) + period_s * share
+        self._seconds[cores, sample.with_flops] += period_s
+        for core, share in sample.percent.items():
+            self._weighted_percent[core] += period_s * share
         if flops is not None:
-            if self._weighted_flops is None:
-                self._weighted_flops = {}
-            sums = self._weighted_flops
+            self._has_flops = True
             for core, rate in flops.items():
                 if core in cores:
-                    sums[core] = sums.get(core, 0.0) + period_s * rate
+                    self._weighted_flops[core] += period_s * rate
 
     def close_minute(
         self, held: AbstractSet[int], width: int, settings: FoldSettings
     ) -> MinuteCores:
         """The first *width* cores, and beyond them those that are *held*."""
-        weights_s = _by_core(self._seconds)
+        weights_s: dict[int, float] = defaultdict(float)
+        with_flops_s: dict[int, float] = defaultdict(float)
+        for sets, seconds in self._seconds.items():
+            for cores, sums_s in zip(sets, (weights_s, with_flops_s), strict=True):
+                for core in cores:
+                    sums_s[core] += seconds
         states: list[str] = []
         utilization: list[float | None] = []
-        cores = range(max(width, max(held, default=-1) + 1))
-        for core in cores:
-            weight_s = weights_s.get(core, 0.0)
-            percent = self._weighted_percent.get(core, 0.0) / weight_s if weight_s > 0 else None
+        width = max(width, max(held, default=-1) + 1)
+        for core in range(width):
+            weight_s = weights_s[core]
+            percent = self._weighted_percent[core] / weight_s if weight_s > 0 else None
             is_held = core in held or (percent is not None and percent > 0)
             # With a tag filter, a core that no matched runtime holds may be busy
             # for a runtime that the filter hides.
@@ -100,26 +99,16 @@ class Cores:
             else:
                 states.append(ATTACHED_IDLE if is_held else UNATTACHED)
         tera_flops = None
-        if self._weighted_flops is not None:
-            with_flops_s = _by_core(self._seconds_with_flops)
+        if self._has_flops:
             sums = sorted(self._weighted_flops.items())
             tera_flops = sum(flops / with_flops_s[core] for core, flops in sums) / 1e12
         return MinuteCores(
             states="".join(states),
             utilization_percent=tuple(utilization),
-            covered_s=[round(weights_s.get(core, 0.0), 2) for core in cores],
+            covered_s=[round(weights_s[core], 2) for core in range(width)],
             covered_seconds=min(float(MINUTE_S), round(self._covered_s, 2)),
             tera_flops=tera_flops,
         )
-
-
-def _by_core(seconds: Mapping[frozenset[int], float]) -> dict[int, float]:
-    """The sum of *seconds* for each core."""
-    sums: dict[int, float] = {}
-    for cores, seconds_of in seconds.items():
-        for core in cores:
-            sums[core] = sums.get(core, 0.0) + seconds_of
-    return sums
 
 
 @dataclass(frozen=True, slots=True)

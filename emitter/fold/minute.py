@@ -219,9 +219,9 @@ class Fold:
         if report.neuron_k8s_info is not None:
             self._owners.pods.add_pods(report.neuron_k8s_info)
         runtimes, sample, is_empty = report.neuron_runtime_data, None, False
-        if runtimes and (folds := self._runtimes.fold_runtimes(runtimes)):
+        if runtimes and (entries := self._runtimes.fold_runtimes(runtimes)):
             runtimes = self._runtimes.living
-            sample = self._sampler.sample_runtimes(runtimes, folds, self._inventory, at_s)
+            sample = self._sampler.sample_runtimes(entries, self._inventory, at_s)
         elif runtimes is not None:
             runtimes = []
             is_empty, sample = self._sampler.sample_no_runtime(report, self._inventory, at_s)

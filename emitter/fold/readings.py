@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from emitter.fold.amounts import MAX_AMOUNT, PERCENT_DECIMALS, amount, is_long_enough
+from emitter.fold.amounts import MAX_AMOUNT, amount, as_percent, is_long_enough
 from emitter.logs import Event
 
 if TYPE_CHECKING:
@@ -38,19 +38,18 @@ class Readings:
 
     def __init__(self) -> None:
         self.hardware_faults: int | None = None
-        self._last: dict[str, int] = {}
+        self._memory_used = self._memory_total = -1.0  # of the last report that had it
         self._cpu_s = self._weighted_cpu = 0.0
 
     def add_system(self, system: System) -> None:
         """Add the system groups of one report."""
         memory, vcpu = system.memory_info, system.vcpu_usage
         if memory is not None and not memory.error:
-            for member, size in (
-                ("HostMemoryUsed", memory.memory_used_bytes),
-                ("HostMemoryTotal", memory.memory_total_bytes),
-            ):
-                if size is not None and 0 <= size <= MAX_AMOUNT:
-                    self._last[member] = int(size)
+            used, total = memory.memory_used_bytes, memory.memory_total_bytes
+            if used is not None and 0 <= used <= MAX_AMOUNT:
+                self._memory_used = used
+            if total is not None and 0 <= total <= MAX_AMOUNT:
+                self._memory_total = total
         if vcpu is None or vcpu.error or vcpu.average_usage is None:
             return
         period_s, percent = vcpu.period, _working_percent(vcpu.average_usage)
@@ -60,12 +59,13 @@ class Readings:
 
     def by_member(self) -> dict[str, int | float]:
         """Every reading of the minute, by the name of its member."""
-        readings: dict[str, int | float] = {**self._last}
-        if self._cpu_s:
-            readings["HostCpuPercent"] = round(self._weighted_cpu / self._cpu_s, PERCENT_DECIMALS)
-        if self.hardware_faults is not None:
-            readings["HardwareFaults"] = self.hardware_faults
-        return readings
+        readings = {
+            "HostMemoryUsed": amount(self._memory_used),
+            "HostMemoryTotal": amount(self._memory_total),
+            "HostCpuPercent": as_percent(self._weighted_cpu / self._cpu_s if self._cpu_s else None),
+            "HardwareFaults": self.hardware_faults,
+        }
+        return {member: value for member, value in readings.items() if value is not None}
 
 
 def _working_percent(average: VcpuShares) -> float | None:

@@ -14,7 +14,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from emitter.fold.amounts import MAX_VCPU_PERCENT, is_long_enough
+from emitter.fold.amounts import LONGEST_PERIOD_S, MAX_VCPU_PERCENT, SHORTEST_PERIOD_S
 from emitter.fold.executions import ExecutionFold
 from emitter.fold.inventory import CORE_INDEX, core_indexes
 from neuron_wire.holders import MAX_NAME_CHARS
@@ -130,9 +130,11 @@ class RuntimeFold:
         if vcpu is None or vcpu.error or vcpu.vcpu_usage is None:
             return
         period_s, user, system = vcpu.period, vcpu.vcpu_usage.user, vcpu.vcpu_usage.system
-        if not is_long_enough(period_s) or user is None or system is None:
-            return
-        if 0 <= user < MAX_VCPU_PERCENT and 0 <= system < MAX_VCPU_PERCENT:
+        if (
+            period_s is not None and SHORTEST_PERIOD_S <= period_s <= LONGEST_PERIOD_S
+            and user is not None and 0 <= user < MAX_VCPU_PERCENT
+            and system is not None and 0 <= system < MAX_VCPU_PERCENT
+        ):  # fmt: skip
             self._vcpu_s += period_s
             self._weighted_user += period_s * user
             self._weighted_system += period_s * system
@@ -175,15 +177,13 @@ class MinuteRuntimes:
         """One for each runtime, and one for all that came after the first `MAX_RUNTIMES`."""
         return list(self._folds.values())
 
-    def fold_runtimes(self, runtimes: list[Runtime]) -> list[RuntimeFold]:
-        """Fold the runtimes of a report; return the fold of each of the living ones."""
-        if any(runtime.error for runtime in runtimes):
-            self.living = [runtime for runtime in runtimes if not is_gone(runtime)]
-            self.gone += len(runtimes) - len(self.living)
-        else:
-            self.living = runtimes
-        folds = []
-        for runtime in self.living:
+    def fold_runtimes(self, runtimes: list[Runtime]) -> list[tuple[Runtime, RuntimeFold]]:
+        """Fold the runtimes of a report; return each of the living with its fold."""
+        entries = []
+        for runtime in runtimes:
+            if runtime.error and is_gone(runtime):
+                self.gone += 1
+                continue
             key: RuntimeKey | None = runtime_key(runtime)
             fold = self._folds.get(key)
             if fold is None:
@@ -192,10 +192,13 @@ class MinuteRuntimes:
                     key = None
                 fold = self._folds.setdefault(key, RuntimeFold(key))
             fold.fold_runtime(runtime)
-            folds.append(fold)
-        if folds:
-            self.held.fold_runtimes(self.living)
-        return folds
+            entries.append((runtime, fold))
+        if len(entries) < len(runtimes):
+            runtimes = [runtime for runtime, _ in entries]
+        self.living = runtimes
+        if runtimes:
+            self.held.fold_runtimes(runtimes)
+        return entries
 
     def fold_no_runtime(self) -> None:
         """Note that a report said that there is no runtime."""

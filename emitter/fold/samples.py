@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import msgspec
+
 from emitter.fold.amounts import (
     LONGEST_NOMINAL_S,
     LONGEST_PERIOD_S,
@@ -73,7 +75,7 @@ _REMEMBERED: Final = 5
 _NO_CORES: Final[frozenset[int]] = frozenset()
 
 
-class CoreSample(NamedTuple):
+class CoreSample(msgspec.Struct, frozen=True, gc=False):
     """
     What one report says about each core, by core index from 0.
 
@@ -160,19 +162,24 @@ class CoreSampler:
         """Cores of the minute: those that are known to exist, and beyond them those listed."""
         return max(known_cores or 0, max(self._span.beyond, default=-1) + 1)
 
-    def sample_runtimes(
-        self, runtimes: list[Runtime], folds: list[RuntimeFold], inventory: Inventory, at_s: float
+    def sample_runtimes(  # noqa: C901, PLR0912, PLR0915 - two loops, for their speed
+        self, entries: list[tuple[Runtime, RuntimeFold]], inventory: Inventory, at_s: float
     ) -> CoreSample | None:
         """
         The sample of a report received at *at_s*, seconds since the epoch; None if it gave none.
 
-        What each runtime did goes into its fold, one for each of *runtimes*.
+        *entries* are its runtimes; what each did goes into its fold.
         """
         self._has_runtime = True
-        accepted: list[tuple[Uses, RuntimeFold]] = []
+        tables: list[Uses] = []
         failed: list[Runtime] = []
+        percent: dict[int, float] = {}
+        flops: dict[int, float] = {}
+        silent: list[str] = []  # some runtime lists them without a percentage
+        without_flops: list[str] = []
+        flops_by_fold: list[tuple[RuntimeFold, float]] = []
         longest_s = 0.0
-        for runtime, fold in zip(runtimes, folds, strict=True):
+        for runtime, fold in entries:
             counters = None if runtime.report is None else runtime.report.neuroncore_counters
             if counters is None:
                 failed.append(runtime)
@@ -187,61 +194,9 @@ class CoreSampler:
             ):  # fmt: skip
                 failed.append(runtime)
                 continue
-            accepted.append((uses, fold))
+            tables.append(uses)
             if period_s > longest_s:  # noqa: PLR1730 - hot
                 longest_s = period_s
-        if not accepted:
-            return None
-        configured_s = self.settings.period_s
-        if configured_s is None:
-            self._accepted_s.append(longest_s)
-        if configured_s is None or longest_s > BELIEVED_PERIODS * configured_s:
-            longest_s = self._believed_s(longest_s)
-        self._anchor_s = at_s
-        return self._merge(accepted, failed, longest_s, inventory)
-
-    def sample_no_runtime(
-        self, report: Report, inventory: Inventory, at_s: float
-    ) -> tuple[bool, CoreSample | None]:
-        """
-        Sample a report whose list of runtimes is empty.
-
-        Returns:
-            Whether it says that no runtime exists: then every core is at 0. With it the
-            sample that says so, None where that counts for no time.
-        """
-        longest_s = _longest_system_period_s(report.system_data)
-        if is_long_enough(longest_s):
-            self._system_s.append(longest_s)
-        hardware = report.neuron_hardware_info
-        if self._was_not_due(at_s) or self.settings.only_matched or (hardware and hardware.error):
-            return False, None
-        if self._anchor_s is None:
-            weight_s = longest_s if is_long_enough(longest_s) else 0.0
-        else:
-            weight_s = max(0.0, at_s - self._anchor_s)
-        self._anchor_s = at_s
-        if weight_s <= 0:
-            return True, None
-        cores = self._span_of(_NO_SPAN.keys, inventory.cores).cores
-        if not cores:
-            return True, None
-        # Weighted like utilization: a core that nobody uses does no FLOP/s.
-        return True, CoreSample(self._believed_s(weight_s), cores, {}, cores, None)
-
-    def _merge(  # noqa: C901, PLR0912 - one loop, for its speed
-        self,
-        accepted: list[tuple[Uses, RuntimeFold]],
-        failed: list[Runtime],
-        weight_s: float,
-        inventory: Inventory,
-    ) -> CoreSample | None:
-        """Merge the cores that one report's runtimes list, and add to each fold what is its own."""
-        percent: dict[int, float] = {}
-        flops: dict[int, float] = {}
-        silent: list[str] = []  # some runtime lists them without a percentage
-        without_flops: list[str] = []
-        for uses, fold in accepted:
             total_flops = 0.0
             with_flops = len(uses)
             # 32 runtimes list 32 cores each, nearly all as 0: this loop is most of
@@ -270,22 +225,29 @@ class CoreSampler:
                     flops[core] = flops.get(core, 0.0) + rate
                     total_flops += rate
             if with_flops:
-                fold.flops_s += weight_s
-                fold.weighted_flops += weight_s * total_flops
-        keys: AbstractSet[str] = accepted[0][0].keys()
-        if len(accepted) > 1:
-            keys = set().union(*(uses for uses, _ in accepted))
-        span = self._span_of(keys, inventory.cores)
+                flops_by_fold.append((fold, total_flops))
+        if not tables:
+            return None
+        weight_s = self._accept_period(longest_s)
+        self._anchor_s = at_s
+        for fold, total_flops in flops_by_fold:
+            fold.flops_s += weight_s
+            fold.weighted_flops += weight_s * total_flops
+        keys: AbstractSet[str] = tables[0].keys()
+        if len(tables) > 1:
+            keys = set().union(*tables)
+        span = self._span
+        if span.existing != inventory.cores or span.keys != keys:
+            span = self._change_span(keys, inventory.cores)
         self.malformed_keys += span.malformed_keys
-        cores = span.cores
+        cores = known = span.cores
         if failed or silent:
             unknown = core_indexes(silent).union(
                 *(_may_hide(runtime, cores, inventory.per_device()) for runtime in failed)
             )
-            cores = cores - (unknown - percent.keys())
+            cores = known = cores - (unknown - percent.keys())
             if not cores:
                 return None
-        known = cores
         if without_flops:
             if not flops and len(set(without_flops)) == len(keys):
                 return CoreSample(weight_s, cores, percent, _NO_CORES, None)
@@ -293,17 +255,51 @@ class CoreSampler:
         is_listed = len(keys) > span.malformed_keys
         return CoreSample(weight_s, cores, percent, known, flops if is_listed else None)
 
-    def _span_of(self, keys: AbstractSet[str], existing: int | None) -> _Span:
-        """What a report is about that lists these *keys*."""
-        before = self._span
-        if before.existing == existing and before.keys == keys:
-            return before
+    def sample_no_runtime(
+        self, report: Report, inventory: Inventory, at_s: float
+    ) -> tuple[bool, CoreSample | None]:
+        """
+        Sample a report whose list of runtimes is empty.
+
+        Returns:
+            Whether it says that no runtime exists: then every core is at 0. With it the
+            sample that says so, None where that counts for no time.
+        """
+        longest_s = _longest_system_period_s(report.system_data)
+        if is_long_enough(longest_s):
+            self._system_s.append(longest_s)
+        hardware = report.neuron_hardware_info
+        if self._was_not_due(at_s) or self.settings.only_matched or (hardware and hardware.error):
+            return False, None
+        if self._anchor_s is None:
+            weight_s = longest_s if is_long_enough(longest_s) else 0.0
+        else:
+            weight_s = max(0.0, at_s - self._anchor_s)
+        self._anchor_s = at_s
+        if weight_s <= 0:
+            return True, None
+        cores = self._change_span(_NO_SPAN.keys, inventory.cores).cores
+        if not cores:
+            return True, None
+        # Weighted like utilization: a core that nobody uses does no FLOP/s.
+        return True, CoreSample(self._believed_s(weight_s), cores, {}, cores, None)
+
+    def _change_span(self, keys: AbstractSet[str], existing: int | None) -> _Span:
+        """From this report on, reports are about other cores, and list these *keys*."""
         listed = core_indexes(keys)
         own = frozenset(range(existing or 0))
-        beyond = (before.beyond | listed) - own
+        beyond = (self._span.beyond | listed) - own
         malformed_keys = len(keys) - len(listed)
         self._span = _Span(frozenset(keys), existing, beyond, own | beyond, malformed_keys)
         return self._span
+
+    def _accept_period(self, period_s: float) -> float:
+        """Remember the period of a report's core counters; return how much of it counts."""
+        if self.settings.period_s is None:
+            self._accepted_s.append(period_s)
+        elif period_s <= BELIEVED_PERIODS * self.settings.period_s:  # nearly always
+            return period_s
+        return self._believed_s(period_s)
 
     def _was_not_due(self, at_s: float) -> bool:
         if self._counters_s is None:
