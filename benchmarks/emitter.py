@@ -26,7 +26,7 @@ import msgspec
 
 from benchmarks import reports
 from benchmarks.figure import Figure
-from emitter.fold import Fold, FoldSettings, Stamp
+from emitter.fold import Fold, FoldSettings, LineIdentity
 from emitter.lines import LineSettings, LineWriter
 from emitter.reports.framing import Framer
 
@@ -106,10 +106,12 @@ def line_size(cores: int) -> Figure:
                 fold.fold_report(frame, now_s + _PERIOD_S * place + 2)
         now_s += 60
         record = fold.close_minute(
-            Stamp(
-                cluster="training-production", boot="01234567890123456789", seq=seq,
-                instance_id="i-0123456789abcdef0", health=_HEALTH,
-            )
+            LineIdentity(
+                "training-production", "i-0123456789abcdef0", identity_guessed=True,
+                boot="01234567890123456789",
+            ),
+            seq,
+            health=_HEALTH,
         )  # fmt: skip
     if record is None or record.neuron_cores != cores:
         msg = f"a minute of {cores} cores was expected"

@@ -19,21 +19,23 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
-from emitter.fold import Fold, FoldSettings, RuntimeOwner, Stamp
+from emitter.fold import Fold, FoldSettings, LineIdentity, RuntimeOwner
 from emitter.health import reading_members
-from emitter.lines import LineIdentity, LineWriter, line_settings, parse_choice
+from emitter.lines import LineWriter, line_settings, parse_choice
 from emitter.owners.lookup import saved_owners
 from emitter.owners.reservations import saved_given
 from emitter.report_lines import RawReports, ReportQueue
 from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
 from emitter.settings import ReplaySettings, require_cluster
+from neuron_wire.names import MINUTE_S
 from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from emitter.logs import Event
     from emitter.reports.report import Report
     from emitter.spool.records import NewRecord
 
@@ -61,26 +63,55 @@ def replay(
         msg = "No interval between reports is set. Use --interval SECONDS."
         raise SettingsError(msg)
     start_s = parse_time_s(settings.start)
-    minutes = _Minutes(settings, cluster, start_s, _hash(files, settings))
-    for number, report in enumerate(_reports(files, minutes.framer, advance)):
-        if lines := minutes.fold_report(report, start_s + number * settings.interval):
-            yield from lines
-    if not minutes.fold.reports_read:
-        raise no_reports(", ".join(map(str, files)), minutes.framer.last_problem)
-    if minutes.framer.malformed:
+    lines = _Lines(settings, cluster, start_s, _hash(files, settings))
+    fold, framer = lines.fold, lines.framer
+    fold.clock.open_minute(start_s)
+    ends_at_s = fold.clock.ends_at_s() or start_s
+    for number, report in enumerate(_reports(files, framer, advance)):
+        lines.at_s = at_s = start_s + number * settings.interval
+        if settings.high_resolution_metrics:
+            yield from lines.write_reports(at_s)
+        while at_s >= ends_at_s:  # each minute closes on time, with or without reports
+            yield from lines.close_minute(bye=False)
+            fold.clock.open_minute(ends_at_s)
+            ends_at_s += MINUTE_S
+        fold.fold_report(report, at_s)
+        if settings.raw_reports is not None:
+            lines.raw.note_newest(at_s)
+        if fold.sample is not None:
+            lines.waiting.add_sample(fold.sample)
+            yield from lines.write_reports(at_s)
+        if lines.events:
+            yield from lines.write_events()
+    if not fold.reports_read:
+        raise no_reports(", ".join(map(str, files)), framer.last_problem)
+    if framer.malformed:
         _log.warning(
             "Dropped %s of input, no neuron-monitor report: %s. The rest was read.",
-            counted(minutes.framer.malformed, "piece"),
-            minutes.framer.last_problem,
+            counted(framer.malformed, "piece"),
+            framer.last_problem,
         )
-    yield from minutes.close_minute(bye=True)
+    yield from lines.write_reports(0.0, is_end=True)
+    yield from lines.close_minute(bye=True)
 
 
-class _Minutes:
-    """The running emitter's loop, with the times of the reports for a clock."""
+class _Lines:
+    """
+    The lines in their order, numbered from 1.
+
+    Attributes:
+        at_s: Receipt of the newest report, seconds since the epoch.
+
+        events: Those that have no line yet.
+    """
 
     def __init__(self, settings: ReplaySettings, cluster: str, start_s: float, inputs: str) -> None:
-        self.framer = Framer()
+        self.at_s = start_s
+        self.events: list[Event] = []
+        given, owner_of = (
+            saved_given(settings.saved_proc),
+            saved_owners(settings.saved_proc, lambda: self.at_s),
+        )
         self.fold = Fold(
             FoldSettings(
                 idle_below_percent=settings.idle_below_percent,
@@ -88,94 +119,58 @@ class _Minutes:
                 every_report=settings.high_resolution_metrics,
                 chosen=parse_choice(settings.metric).names,
             ),
-            owner_of=self._owner,
-            given=lambda: self._given,
+            owner_of=lambda pid: RuntimeOwner.from_process(owner_of(pid)),
+            given=lambda: given,
+            on_event=self.events.append,
         )
-        self._given = saved_given(settings.saved_proc)
-        self._at_s = start_s
-        self._owner_of = saved_owners(settings.saved_proc, lambda: self._at_s)
-        self._raw = RawReports(self.framer, settings.raw_reports)
+        self.framer = Framer()
+        self.raw = RawReports(self.framer, settings.raw_reports)
+        self.waiting = ReportQueue()
         self._writer = LineWriter(line_settings(settings))
-        self._cluster = cluster
-        self._given_id = settings.instance_id
-        self._fallback_id = settings.instance_id or f"host-{inputs[8:24]}"
-        # As the running emitter's: a later start is a greater text.
-        self._boot = f"{int(start_s * 1000):012x}{inputs[:8]}"
+        self._who = LineIdentity(
+            cluster=cluster,
+            instance_id=settings.instance_id or f"host-{inputs[8:24]}",
+            identity_guessed=settings.instance_id is None,
+            # As the running emitter's: a later start is a greater text.
+            boot=f"{int(start_s * 1000):012x}{inputs[:8]}",
+        )
         self._seq = 1
-        self._reports = ReportQueue()
 
-    def _owner(self, pid: int) -> RuntimeOwner | None:
-        owner = self._owner_of(pid)
-        if owner is None:
-            return None
-        return RuntimeOwner(owner.name, owner.team, owner.gone, owner.is_placed)
+    def write_reports(self, now_s: float, *, is_end: bool = False) -> Iterator[str]:
+        """Write the reports that have waited for long enough, at the end all."""
+        for write in self.waiting.due(self._writer, self._identity, now_s, is_end=is_end):
+            yield from self._numbered(write(self._seq))
 
-    def fold_report(self, report: Report, at_s: float) -> list[str]:
-        """Take a report received at *at_s*: its lines, after those of the minutes that ended."""
-        self._at_s = at_s
-        lines = self._reports_due(at_s)
-        while self.fold.clock.is_due(at_s):
-            # The running emitter closes each minute on time, with or without reports.
-            ends_at_s = self.fold.clock.ends_at_s()
-            lines += self.close_minute(bye=False)
-            self.fold.clock.open_minute(at_s if ends_at_s is None else ends_at_s)
-        self.fold.fold_report(report, at_s)
-        self._raw.note_newest(at_s)
-        if (sample := self.fold.sample) is not None:
-            self._reports.add_sample(sample)
-        lines += self._reports_due(at_s)
-        lines += self._events()
-        return lines
-
-    def close_minute(self, *, bye: bool) -> list[str]:
-        """The lines of the open minute."""
-        lines = self._reports_due(0.0, is_end=True) if bye else []
-        lines += self._events()
-        stamp = Stamp(
-            cluster=self._cluster,
-            boot=self._boot,
-            seq=self._seq,
-            instance_id=self._fallback_id,
-            identity_guessed=self._given_id is None,
-            bye=bye,
-            health={
-                **reading_members(self.fold, self.framer),
-                **self._raw.health_members(),
-                **self._reports.health_members(),
-            },
+    def write_events(self) -> Iterator[str]:
+        """Write the events that have no line yet."""
+        yield from self._numbered(
+            self._writer.event_records(self.events, self._identity(), self._seq)
         )
-        record = self.fold.close_minute(stamp)
-        minute = self._writer.minute_records(
-            record, self.fold.due_runtimes, self.fold.instance.ami_id
+        self.events.clear()
+
+    def close_minute(self, *, bye: bool) -> Iterator[str]:
+        """Write the open minute, between the events up to it and those that it shows."""
+        yield from self.write_events()
+        health = {
+            **reading_members(self.fold, self.framer),
+            **self.raw.health_members(),
+            **self.waiting.health_members(),
+        }
+        record = self.fold.close_minute(self._who, self._seq, bye=bye, health=health)
+        ami_id = self.fold.instance.ami_id
+        yield from self._numbered(
+            self._writer.minute_records(record, self.fold.due_runtimes, ami_id)
         )
-        lines += self._numbered(minute)
-        lines += self._events()  # those that only a whole minute shows
-        raw = self._raw.due_record(record.minute_ms, self._writer, self._identity(), seq=self._seq)
-        return lines + (self._numbered([raw]) if raw else [])
-
-    def _reports_due(self, now_s: float, *, is_end: bool = False) -> list[str]:
-        due = self._reports.due(self._writer, self._identity, now_s, is_end=is_end)
-        return [line for write in due for line in self._numbered(write(self._seq))]
-
-    def _events(self) -> list[str]:
-        if events := self.fold.events.take_events():
-            return self._numbered(self._writer.event_records(events, self._identity(), self._seq))
-        return []
+        yield from self.write_events()
+        raw = self.raw.due_record(record.minute_ms, self._writer, self._identity(), seq=self._seq)
+        yield from self._numbered([raw] if raw else [])
 
     def _identity(self) -> LineIdentity:
-        instance = self.fold.instance
-        return LineIdentity(
-            cluster=self._cluster,
-            instance_id=instance.instance_id or self._fallback_id,
-            identity_guessed=instance.instance_id is None and self._given_id is None,
-            boot=self._boot,
-            instance_type=instance.instance_type,
-            ami_id=instance.ami_id,
-        )
+        return self.fold.identify(self._who)
 
-    def _numbered(self, records: list[NewRecord]) -> list[str]:
+    def _numbered(self, records: list[NewRecord]) -> Iterator[str]:
         self._seq += len(records)
-        return [record.line for record in records]
+        return (record.line for record in records)
 
 
 def parse_time_s(text: str | None) -> float:

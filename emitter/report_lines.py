@@ -25,8 +25,8 @@ from neuron_wire.names import MINUTE_MS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from emitter.fold import ReportSample
-    from emitter.lines import LineIdentity, LineWriter
+    from emitter.fold import LineIdentity, ReportSample
+    from emitter.lines import LineWriter
     from emitter.reports.framing import Framer
     from emitter.spool.records import NewRecord
 

@@ -6,7 +6,7 @@ The minute is that of receipt, and a report that straddles two is not split.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
@@ -21,7 +21,6 @@ from emitter.fold.runtimes import MinuteRuntimes, RuntimeOwner
 from emitter.fold.samples import CoreSampler
 from emitter.fold.state import FoldState, read_state
 from emitter.kernel.detector import LogState
-from emitter.logs import EventQueue
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import MINUTE_MS, MINUTE_S, UNKNOWN, WHOLE_MINUTE_S
 from neuron_wire.owners import list_owners
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from emitter.fold.samples import CoreSample, FoldSettings
     from emitter.instance.facts import InstanceFacts
+    from emitter.logs import Event
     from emitter.owners.given import Given
     from emitter.reports.groups import Hardware, InstanceInfo, Runtime
     from emitter.reports.report import Report
@@ -78,36 +78,30 @@ class MinuteClock:
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class LineIdentity:
     """
-    What a record carries that no report tells.
+    Who writes: the identity of every line but its number.
 
     Attributes:
-        cluster: Cluster name.
+        cluster: Cluster name, the rollup key.
 
-        boot: Identity of this run of the emitter.
+        instance_id: Such as `i-0123456789abcdef0`. Never empty.
 
-        seq: Number of the record within the boot.
+        identity_guessed: Nobody named the instance: the id is made up, and stable.
 
-        instance_id: Used only while no report has named the instance.
+        boot: Identity of one run of the emitter.
 
-        identity_guessed: Whether that id is a guess of ours.
+        instance_type: Such as `trn1.32xlarge`; None where it is not known.
 
-        bye: Whether this is the last record of a planned stop.
-
-        health: The emitter on itself.
-
-        paid: `sunk` or `avoidable`, where the operator says how the instance is paid.
+        ami_id: Such as `ami-0123456789abcdef0`; None where it is not known.
     """
 
     cluster: str
-    boot: str
-    seq: int
     instance_id: str
-    identity_guessed: bool = True
-    bye: bool = False
-    health: Mapping[str, int | float] = field(default_factory=dict)
-    paid: str | None = None
+    identity_guessed: bool
+    boot: str
+    instance_type: str | None = None
+    ami_id: str | None = None
 
 
 class Fold:
@@ -116,8 +110,6 @@ class Fold:
 
     Attributes:
         clock: Which minute is open.
-
-        events: What happened and is worth a line of its own.
 
         reports_read: Reports added since this object was made.
 
@@ -141,10 +133,10 @@ class Fold:
         owner_of: Callable[[int], RuntimeOwner | None] = lambda _pid: None,
         only_teams: bool = False,
         given: Callable[[], Given | None] = lambda: None,
+        on_event: Callable[[Event], None] = lambda _event: None,
     ) -> None:
         self._state = found = read_state(state)
         self.clock = MinuteClock()
-        self.events = EventQueue()
         self.reports_read = 0
         self.groups_dropped = 0
         self.living: list[Runtime] | None = None
@@ -152,11 +144,12 @@ class Fold:
         self.due_runtimes: tuple[RuntimeMembers, ...] = ()
         self.holdings = Holdings({}, {})
         self._settings = settings
+        self._on_event = on_event
         self._sampler = CoreSampler(settings)
         self._runtimes = MinuteRuntimes()
         self._owners = CoreOwners(found, owner_of, given, only_teams=only_teams)
         self._lines = RuntimeLines(settings.runtime_lines)
-        self._errors = GroupErrors(self.events.add_event)
+        self._errors = GroupErrors(on_event)
         self._newest_s = 0.0  # receipt of the newest report
         # The boot is a new one, so a minute that the last one closed may open
         # again: the stack merges the two parts.
@@ -238,8 +231,33 @@ class Fold:
         if self._settings.every_report:
             self.sample = self._report_sample(sample, at_s, is_empty=is_empty)
 
-    def close_minute(self, stamp: Stamp) -> MinuteRecord:
-        """Close the open minute: its record."""
+    def identify(self, who: LineIdentity) -> LineIdentity:
+        """*who* writes, under the name that the instance has, where that is known."""
+        instance = self._inventory.instance()
+        return replace(
+            who,
+            instance_id=instance.instance_id or who.instance_id,
+            identity_guessed=instance.instance_id is None and who.identity_guessed,
+            instance_type=instance.instance_type,
+            ami_id=instance.ami_id,
+        )
+
+    def close_minute(
+        self,
+        who: LineIdentity,
+        seq: int,
+        *,
+        bye: bool = False,
+        health: Mapping[str, int | float] | None = None,
+        paid: str | None = None,
+    ) -> MinuteRecord:
+        """
+        Close the open minute: its record, number *seq* of the boot.
+
+        *who* has the instance id that counts while no report has named one, *bye* says that it
+        is the last record of a planned stop, *health* is the emitter on itself, and *paid* is
+        `sunk` or `avoidable`, where the operator says how the instance is paid.
+        """
         label = self.clock.now
         if label is None:
             msg = "no minute is open"
@@ -264,12 +282,12 @@ class Fold:
         owners, owners_more = list_owners(whose.by_owner)
         device_bytes, host_bytes = used_bytes(runtimes.held.with_memory)
         record = MinuteRecord(
-            cluster=stamp.cluster,
-            instance_id=instance.instance_id or stamp.instance_id,
-            identity_guessed=instance.instance_id is None and stamp.identity_guessed,
-            boot=stamp.boot,
-            seq=stamp.seq,
-            bye=stamp.bye,
+            cluster=who.cluster,
+            instance_id=instance.instance_id or who.instance_id,
+            identity_guessed=instance.instance_id is None and who.identity_guessed,
+            boot=who.boot,
+            seq=seq,
+            bye=bye,
             minute_ms=label * MINUTE_MS,
             instance_type=instance.instance_type,
             region=instance.region,
@@ -288,7 +306,7 @@ class Fold:
             given=whose.given,
             account_id=instance.account_id,
             lifecycle=instance.lifecycle,
-            paid=stamp.paid,
+            paid=paid,
             executions=executions.ended,
             execution_errors=executions.failed,
             latency_p50_mean_s=latencies["LatencyP50Mean"],
@@ -311,7 +329,7 @@ class Fold:
                 **self._ecc.details(settings.chosen),
                 **({UNVERIFIED: whose.unverified} if whose.unverified else {}),
             },
-            health=stamp.health,
+            health=health or {},
         )
         due = self._lines.due_lines(label, runtimes, whose.holdings)
         self.discard_minute()
@@ -324,7 +342,7 @@ class Fold:
         if self.clock.now is None:
             return
         for event in self._ecc.events():
-            self.events.add_event(event)
+            self._on_event(event)
         self._errors.end_minute(self._newest_s)
         self._sampler.end_minute()
         self._runtimes.end_minute()

@@ -22,6 +22,7 @@ from neuron_wire.names import MAX_CORES
 from neuron_wire.owners import TEAM_OWNER
 
 if TYPE_CHECKING:
+    from emitter.owners.naming import ProcessOwner
     from emitter.reports.groups import Memory, Runtime, Uses
 
 RuntimeKey = tuple[int | None, str | None]
@@ -53,6 +54,13 @@ class RuntimeOwner(NamedTuple):
     team: str | None = None
     gone: bool = False
     is_sure: bool = False
+
+    @classmethod
+    def from_process(cls, owner: ProcessOwner | None) -> RuntimeOwner | None:
+        """The *owner* of its process, where that has one."""
+        if owner is None:
+            return None
+        return cls(owner.name, owner.team, owner.gone, owner.is_placed)
 
 
 UNOWNED: Final = RuntimeOwner()

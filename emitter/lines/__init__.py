@@ -2,7 +2,6 @@
 
 from emitter.lines.settings import (
     Choice,
-    LineIdentity,
     LineSettings,
     differences,
     line_settings,
@@ -11,6 +10,6 @@ from emitter.lines.settings import (
 from emitter.lines.writer import LineWriter
 
 __all__ = [
-    "Choice", "LineIdentity", "LineSettings", "LineWriter", "differences", "line_settings",
+    "Choice", "LineSettings", "LineWriter", "differences", "line_settings",
     "parse_choice",
 ]  # fmt: skip

@@ -22,8 +22,8 @@ from neuron_wire.minute import round_significant
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from emitter.fold.minute import LineIdentity
     from emitter.fold.runtime_lines import RuntimeMembers
-    from emitter.lines.settings import LineIdentity
     from emitter.logs import Event
     from neuron_wire import MinuteRecord
 

@@ -11,7 +11,6 @@ from emitter.lines.settings import (
     LEGACY,
     LEGACY_UNIT,
     NONE,
-    LineIdentity,
     LineSettings,
     common_dimensions,
     legacy_core_metrics,
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from emitter.fold.cores import ReportSample
+    from emitter.fold.minute import LineIdentity
     from neuron_wire import MinuteRecord
 
 

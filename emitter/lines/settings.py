@@ -51,33 +51,6 @@ LEGACY: Final = "legacy"
 
 
 @dataclass(frozen=True, slots=True)
-class LineIdentity:
-    """
-    Who writes: the identity of every line but its number.
-
-    Attributes:
-        cluster: Cluster name, the rollup key.
-
-        instance_id: Such as `i-0123456789abcdef0`. Never empty.
-
-        identity_guessed: Nobody named the instance: the id is made up, and stable.
-
-        boot: Identity of one run of the emitter.
-
-        instance_type: Such as `trn1.32xlarge`; None where it is not known.
-
-        ami_id: Such as `ami-0123456789abcdef0`; None where it is not known.
-    """
-
-    cluster: str
-    instance_id: str
-    identity_guessed: bool
-    boot: str
-    instance_type: str | None = None
-    ami_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class LineSettings:
     """
     Which metrics the lines define, by which dimensions, and what else is in them.

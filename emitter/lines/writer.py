@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from emitter.fold.cores import ReportSample
+    from emitter.fold.minute import LineIdentity
     from emitter.fold.runtime_lines import RuntimeMembers
     from emitter.lines.drafts import Draft
-    from emitter.lines.settings import LineIdentity, LineSettings
+    from emitter.lines.settings import LineSettings
     from emitter.logs import Event
     from neuron_wire import MinuteRecord
 

@@ -38,10 +38,9 @@ if TYPE_CHECKING:
 
     from prometheus_client import Metric
 
-    from emitter.fold import Fold
+    from emitter.fold import Fold, LineIdentity
     from emitter.fold.attribution import Holdings
     from emitter.fold.runtimes import RuntimeKey
-    from emitter.lines import LineIdentity
     from emitter.prometheus.names import Minute, PageMetric, T, Timed
     from emitter.reports.groups import Runtime, RuntimeReport, System
     from emitter.reports.report import Report

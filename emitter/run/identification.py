@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
-from emitter.fold import RuntimeOwner
+from emitter.fold import LineIdentity, RuntimeOwner
 from emitter.instance.facts import InstanceFacts
 from emitter.instance.machine import guessed_instance_id
 from emitter.kernel import KernelFaults
-from emitter.lines import LineIdentity
 from emitter.logs import EventQueue
 from emitter.settings.run import MONITOR
 
@@ -125,10 +124,7 @@ class Identification:
         """Whose process *pid* is, None where that is not known."""
         if self._sources.owners is None or not self._is_local():
             return None
-        owner = self._sources.owners.owner_of(pid)
-        if owner is None:
-            return None
-        return RuntimeOwner(owner.name, owner.team, owner.gone, owner.is_placed)
+        return RuntimeOwner.from_process(self._sources.owners.owner_of(pid))
 
     def given(self) -> Given | None:
         """What the scheduler has given to jobs by now."""
@@ -143,15 +139,8 @@ class Identification:
 
     def line_identity(self, cluster: str, boot: str) -> LineIdentity:
         """What every line says of where it comes from."""
-        instance = self._fold.instance
-        return LineIdentity(
-            cluster=cluster,
-            instance_id=instance.instance_id or self.fallback_id,
-            identity_guessed=instance.instance_id is None and self.is_guessed,
-            boot=boot,
-            instance_type=instance.instance_type,
-            ami_id=instance.ami_id,
-        )
+        who = LineIdentity(cluster, self.fallback_id, self.is_guessed, boot)
+        return self._fold.identify(who)
 
 
 def without_names(report: Report) -> Report:

@@ -14,7 +14,7 @@ import logging
 import time
 from typing import TYPE_CHECKING, Final
 
-from emitter.fold import Fold, FoldSettings, Stamp
+from emitter.fold import Fold, FoldSettings
 from emitter.fold.state import with_kernel
 from emitter.health import PulseFile, process_members, reading_members, spool_members
 from emitter.lines import LineWriter, line_settings
@@ -37,7 +37,7 @@ from neuron_wire.phrases import counted, iso_minute
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from emitter.lines import LineIdentity
+    from emitter.fold import LineIdentity
     from emitter.prometheus.metrics_page import MetricsPage
     from emitter.reports.report import Report
     from emitter.reports.source import Source
@@ -91,6 +91,7 @@ class Emitter:
             owner_of=lambda pid: self._who.owner_of(pid),  # noqa: PLW0108 - it is made below
             given=lambda: self._who.given(),  # noqa: PLW0108 - as above
             only_teams=self._only_teams,
+            on_event=self._events.add_event,
         )  # fmt: skip
         self._who = Identification(settings, self._fold, self._local, clock)
         self._raw = RawReports(self._framer)
@@ -225,19 +226,12 @@ class Emitter:
             self.outlet.send(self._who.instance_id)
 
     def _keep_minute(self, *, bye: bool) -> None:
-        stamp = Stamp(
-            cluster=self._settings.cluster,
-            boot=self._spool.boot,
-            seq=self._spool.next_seq,
-            instance_id=self._who.fallback_id,
-            identity_guessed=self._who.is_guessed,
-            bye=bye,
-            health=self._health(),
-            paid=self._settings.paid,
-        )
         if (faults := self._faults.count) is not None:
             self._fold.add_hardware_faults(faults)
-        record = self._fold.close_minute(stamp)
+        record = self._fold.close_minute(
+            self._identity(), self._spool.next_seq,
+            bye=bye, health=self._health(), paid=self._settings.paid,
+        )  # fmt: skip
         if self._page is not None:
             self._page.show_minute(record, self._fold.holdings)
         state = self._fold.encode_state(self._faults.minute_state)
@@ -251,8 +245,6 @@ class Emitter:
             self._append("raw report", lambda _seq: [raw])
 
     def _keep_events(self, *, is_end: bool = False) -> None:
-        for event in self._fold.events.take_events():
-            self._events.add_event(event)
         if not self._who.is_settled():
             return
         events = self._events.take_events() + self._faults.take_events(self._clock(), is_end=is_end)

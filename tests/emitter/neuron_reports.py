@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from emitter.fold import Fold, FoldSettings, Stamp
+from emitter.fold import Fold, FoldSettings, LineIdentity
 from emitter.reports.report import decode
 
 if TYPE_CHECKING:
@@ -256,9 +256,14 @@ def written(document: Document) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode()
 
 
-def new_fold(state: bytes | None = None, **settings: Any) -> Fold:
+GUESS = LineIdentity("blue", "host-guess", identity_guessed=True, boot=BOOT)
+
+
+def new_fold(
+    state: bytes | None = None, on_event: Any = lambda _event: None, **settings: Any
+) -> Fold:
     """A fold that knows a nominal period of 5 s, unless told otherwise."""
-    return Fold(FoldSettings(**{"period_s": 5.0, **settings}), state)
+    return Fold(FoldSettings(**{"period_s": 5.0, **settings}), state, on_event=on_event)
 
 
 def add(fold: Fold, document: Document, at_s: float) -> None:
@@ -268,18 +273,18 @@ def add(fold: Fold, document: Document, at_s: float) -> None:
 
 def closed(fold: Fold, seq: int = 1) -> MinuteRecord:
     """Close the open minute."""
-    return fold.close_minute(Stamp(cluster="blue", boot=BOOT, seq=seq, instance_id="host-guess"))
+    return fold.close_minute(GUESS, seq)
 
 
-def events_of(fold: Fold, *minutes: Sequence[Document]) -> list[Event]:
+def events_of(*minutes: Sequence[Document]) -> list[Event]:
     """The events of these minutes, each a list of reports 5 s apart."""
     found: list[Event] = []
+    fold = new_fold(on_event=found.append)
     for number, documents in enumerate(minutes):
         fold.clock.open_minute(START_S + 60 * number)
         for place, document in enumerate(documents):
             add(fold, document, START_S + 60 * number + 5 * place)
         closed(fold)
-        found += fold.events.take_events()
     return found
 
 

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from loop_rig import busy, chunk, run
 
-from emitter.fold import ReportSample
-from emitter.lines import LineIdentity, LineSettings, LineWriter
+from emitter.fold import LineIdentity, ReportSample
+from emitter.lines import LineSettings, LineWriter
 from emitter.logs import Event
 from emitter.replay import replay
 from emitter.settings import ReplaySettings

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from aggregator.arrivals import LogLine
 from aggregator.ingest.intake import take_in
 from aggregator.runtime import arrival_of
-from emitter.fold import Fold, FoldSettings, Stamp
+from emitter.fold import Fold, FoldSettings, LineIdentity
 from emitter.lines import LineSettings, LineWriter
 from emitter.reports.framing import Framer
 from neuron_emf.now_lines import PublishedRollup, rollup_of
@@ -90,10 +90,10 @@ def test_a_report_is_read_or_counted_and_the_next_is_read(content, chunk_bytes):
     assert 1 <= fold.reports_read
     if content.strip():
         assert 2 <= fold.reports_read + framer.malformed
-    stamp = Stamp(cluster="blue", boot="b", seq=1, instance_id="i-1")
+    who = LineIdentity("blue", "i-1", identity_guessed=False, boot="b")
     minute, *_ = [
         record.line
-        for record in LineWriter(LineSettings()).minute_records(fold.close_minute(stamp))
+        for record in LineWriter(LineSettings()).minute_records(fold.close_minute(who, 1))
     ]
     assert isinstance(parse(minute), MinuteRecord)
 

@@ -23,8 +23,9 @@ from wire_records import (
     records,
 )
 
+from emitter.fold import LineIdentity
 from emitter.fold.cores import ReportSample
-from emitter.lines import LineIdentity, LineSettings, LineWriter
+from emitter.lines import LineSettings, LineWriter
 from emitter.lines.drafts import runtime_draft
 from emitter.lines.emf import line_of
 from emitter.logs import Event

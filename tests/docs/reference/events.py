@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
+from emitter.fold import LineIdentity
 from emitter.fold.group_errors import GroupErrors
 from emitter.fold.readings import EccFold
 from emitter.kernel.detector import Detection, LocatedFault, LogState, Position, read_fault
 from emitter.kernel.faults import KernelFaults
-from emitter.lines import LineIdentity, LineSettings, LineWriter
+from emitter.lines import LineSettings, LineWriter
 from emitter.reports.child import End, ErrorTail
 from emitter.reports.groups import Device, HardwareCounters
 from emitter.reports.monitor import Monitor

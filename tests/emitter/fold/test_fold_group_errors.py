@@ -40,7 +40,7 @@ def test_an_error_of_a_sidecar_is_told_once():
         runtime(None, None, None, runtime_vcpu(error=f"open /proc/{pid}/stat: none"), pid=pid)
         for pid in (11, 12, 13, 14)
     ]
-    (event,) = events_of(new_fold(), *[[report(*entries)] * 12] * 5)
+    (event,) = events_of(*[[report(*entries)] * 12] * 5)
     assert ("GroupError", START_S) == (event.name, event.at_s)
     expected = {"Group": "neuron_runtime_vcpu_usage", "Error": "open /proc/N/stat: none"}
     assert {**expected, "Count": 1} == event.details
@@ -49,7 +49,7 @@ def test_an_error_of_a_sidecar_is_told_once():
 def test_an_error_of_a_runtime_as_a_whole_has_a_name_of_its_own():
     """It says that all groups of the runtime are in doubt."""
     broken, well = (report(runtime(error=text)) for text in ("lost the connection", ""))
-    found = events_of(new_fold(), [broken], [well])
+    found = events_of([broken], [well])
     assert ["RuntimeError", "RuntimeErrorCleared"] == [event.name for event in found]
     assert "runtime" == found[0].details["Group"]
 
@@ -58,8 +58,7 @@ def test_an_error_of_a_runtime_as_a_whole_has_a_name_of_its_own():
 @given(st.lists(st.booleans(), min_size=1, max_size=200))
 def test_events_of_one_error_are_at_most_two_an_hour(minutes):
     """However it comes and goes: one that it is there, one that it has gone."""
-    fold = new_fold()
-    found = events_of(fold, *[[complaint(SILENT if is_bad else "")] for is_bad in minutes])
+    found = events_of(*[[complaint(SILENT if is_bad else "")] for is_bad in minutes])
     for name in ("GroupError", "GroupErrorCleared"):
         times = [event.at_s for event in found if event.name == name]
         assert all(later - earlier >= 3600 for earlier, later in pairwise(times))
@@ -72,12 +71,12 @@ def told(*moments):
     """
     What is said when each of these reports is a minute of its own; each is a moment and a text.
     """
-    fold, found = new_fold(), []
+    found = []
+    fold = new_fold(on_event=found.append)
     for at_s, text in moments:
         add(fold, complaint(text), START_S + at_s)
         closed(fold)
-        found += [event.name for event in fold.events.take_events()]
-    return found
+    return [event.name for event in found]
 
 
 def test_an_error_that_stays_is_told_again_after_an_hour_and_cleared_then():
@@ -102,7 +101,7 @@ def test_the_error_of_every_group_is_told(group):
     else:
         holder = document["system_data"] if group in SYSTEM_GROUPS else document
     holder[group]["error"] = "no permission"
-    (event,) = events_of(new_fold(), [document] * 2)
+    (event,) = events_of([document] * 2)
     assert ("GroupError", group) == (event.name, event.details["Group"])
 
 
@@ -140,7 +139,7 @@ def test_what_is_remembered_of_texts_is_bounded(texts):
 )
 def test_a_text_is_shown_without_what_is_nobodys_business(text, shown):
     """Paths and names of models identify a customer: only what the system itself names stays."""
-    (event,) = events_of(new_fold(), [complaint(text)])
+    (event,) = events_of([complaint(text)])
     assert shown == event.details["Error"]
     assert event.message.endswith(f"of group vcpu_usage: {shown}")
 
@@ -149,7 +148,7 @@ def test_a_text_is_shown_without_what_is_nobodys_business(text, shown):
 @given(st.text())
 def test_a_shown_text_is_short_and_printable(text):
     """Whatever the monitor says."""
-    for event in events_of(new_fold(), [complaint(text)]):
+    for event in events_of([complaint(text)]):
         assert len(event.details["Error"]) <= MAX_TEXT_CHARS
         assert event.message.isprintable()
         assert event.message.isascii()

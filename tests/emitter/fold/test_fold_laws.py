@@ -8,7 +8,6 @@ import json
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from neuron_reports import (
-    BOOT,
     START_S,
     add,
     closed,
@@ -26,7 +25,6 @@ from neuron_reports import (
 )
 
 import neuron_wire
-from emitter.fold import Stamp
 from emitter.lines import LineSettings, LineWriter
 from emitter.reports.report import ReportError, decode
 
@@ -289,5 +287,4 @@ def test_the_state_of_any_minute_can_be_read_again(entries, chosen):
     assert fold.instance.instance_id == second.instance.instance_id
     assert json.loads(fold.encode_state()) == json.loads(second.encode_state())
     second.clock.open_minute(START_S + 60)
-    stamp = Stamp(cluster="blue", boot=BOOT, seq=2, instance_id="host-guess")
-    assert record.instance_id == second.close_minute(stamp).instance_id
+    assert record.instance_id == closed(second, seq=2).instance_id

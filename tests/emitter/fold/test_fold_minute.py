@@ -21,8 +21,9 @@ from neuron_reports import (
     vcpu,
 )
 
+from emitter.fold import LineIdentity
 from emitter.fold.minute import MinuteClock
-from emitter.lines import LineIdentity, LineSettings, LineWriter
+from emitter.lines import LineSettings, LineWriter
 from neuron_wire.catalogue import CHOOSABLE
 
 MINUTE_MS = int(START_S) * 1000

@@ -144,7 +144,7 @@ def test_the_rise_is_what_each_counter_rose(reports):
 
 def test_a_first_sight_with_uncorrectable_errors_is_an_event():
     """Nobody knows when they came, but somebody should know that they are there."""
-    (event,) = events_of(new_fold(), [ecc({}, {"sram_ecc_uncorrected": 3})])
+    (event,) = events_of([ecc({}, {"sram_ecc_uncorrected": 3})])
     assert "EccFirstSeen" == event.name
     assert {
         "Device": 1, "Counter": "sram_ecc_uncorrected", "Value": 3, "Counters": 1,
@@ -155,7 +155,7 @@ def test_a_first_sight_with_uncorrectable_errors_is_an_event():
 def test_a_rise_is_an_event_with_its_device_and_counter():
     """By how much it rose in the minute, and what it says now."""
     first, second, third = ({"mem_ecc_uncorrected": value} for value in (1, 2, 5))
-    found = events_of(new_fold(), [ecc(first)], [ecc(second), ecc(third)])
+    found = events_of([ecc(first)], [ecc(second), ecc(third)])
     assert ["EccFirstSeen", "EccRise"] == [event.name for event in found]
     assert {
         "Device": 0, "Counter": "mem_ecc_uncorrected", "Rise": 4, "Value": 5, "Counters": 1,
@@ -171,7 +171,7 @@ def test_a_storm_makes_one_event_a_minute():
                      for device in range(16)])  # fmt: skip
 
     minutes = ([storm(number) for number in range(first, first + 12)] for first in (0, 12, 24))
-    found = events_of(new_fold(), *minutes)
+    found = events_of(*minutes)
     assert ["EccRise"] * 3 == [event.name for event in found]
     worst = {"Device": 15, "Counter": "mem_ecc_uncorrected", "Rise": 12 * 15, "Counters": 31}
     assert worst.items() <= found[1].details.items()

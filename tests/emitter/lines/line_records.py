@@ -9,7 +9,8 @@ import sys
 from hypothesis import strategies as st
 from longest_members import LONGEST
 
-from emitter.lines import LineIdentity, LineSettings
+from emitter.fold import LineIdentity
+from emitter.lines import LineSettings
 from neuron_wire import MinuteRecord
 
 # Numbers as long as they get: a month of uptime, a trn2.48xlarge, a burst of every failure.

@@ -6,8 +6,7 @@ from neuron_reports import BOOT, START_S, written
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from emitter.fold import Fold, FoldSettings, RuntimeOwner, Stamp
-from emitter.lines import LineIdentity
+from emitter.fold import Fold, FoldSettings, LineIdentity, RuntimeOwner
 from emitter.prometheus.metrics_page import MetricsPage
 from emitter.reports.framing import Framer
 
@@ -39,8 +38,7 @@ class PlayedPage:
 
     def close(self, health=None):
         """End the minute."""
-        stamp = Stamp("blue", BOOT, 1, "host-guess", health=health or {})
-        record = self.fold.close_minute(stamp)
+        record = self.fold.close_minute(self._identity(), 1, health=health)
         self.page.show_minute(record, self.fold.holdings)
         return record
 
