@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from proof.emitter_process import bytes_in, environment, wait_until
 from proof.kills.lives import CLOCKED, PATIENCE_S
-from proof.logs.faults import ANSWER_LOST, INTERNAL, LATE, RESET, THROTTLED, UNAVAILABLE
+from proof.logs.faults import ANSWER_LOST, RESET, THROTTLED
 from proof.logs.service import LogsService
 from proof.wall_clock import WallClock
 
@@ -35,13 +35,12 @@ START_S = 1_800_000_000
 PERIOD_S = 5
 REPORTS_A_MINUTE, REPORTS_IN_TEN_MINUTES, REPORTS_AN_HOUR = 12, 120, 720
 BROKEN_EVERY = 701
-FAULTS = (THROTTLED, UNAVAILABLE, INTERNAL, RESET, ANSWER_LOST, LATE)  # in turn
+FAULTS = (THROTTLED, RESET, ANSWER_LOST)
 FAULT_HOURS = 4
 DAY_HOURS = 24
 GONE_HOURS = range(14, 20)  # of each day: no network
 WARM_HOURS = 24  # by then each fault was there once
 MIB = 1 << 20
-MAX_RESIDENT_BYTES = 60 * MIB
 
 
 class Look(NamedTuple):
@@ -62,14 +61,11 @@ def grown(looks: Sequence[Look]) -> list[str]:
         Look(*map(max, zip(*part, strict=True)))
         for part in (looks[:WARM_HOURS], looks[WARM_HOURS:])
     )
-    sentences = [
+    return [
         f"{name}: at most {before:,} in the warm-up and {later:,} after it"
         for name, before, later, growth in zip(Look._fields, warm, after, MAX_GROWTH, strict=True)
         if later > before + growth
     ]
-    if after.resident_bytes > MAX_RESIDENT_BYTES:
-        sentences.append(f"resident_bytes: {after.resident_bytes:,}, over {MAX_RESIDENT_BYTES:,}")
-    return sentences
 
 
 class SoakedEmitter:
@@ -77,7 +73,6 @@ class SoakedEmitter:
 
     def __init__(self, folder: Path, clock: WallClock, service: LogsService) -> None:
         self._folder, self._clock, self._service = folder, clock, service
-        self._faults = itertools.cycle(FAULTS)
         command = (
             *(sys.executable, CLOCKED, clock.path, "emitter", "run", "--input", "-"),
             *("--cluster", "blue", "--spool-dir", folder / "spool", "--spread-seconds", "0"),
@@ -94,8 +89,8 @@ class SoakedEmitter:
             service.vanish()  # every connection breaks
         if hour % DAY_HOURS not in GONE_HOURS and not service.is_there:
             service.come_back()
-        if hour and service.is_there and hour % FAULT_HOURS == 0:
-            service.next_faults["PutLogEvents"] += itertools.islice(self._faults, 2)
+        if hour % FAULT_HOURS == 0:
+            service.next_faults["PutLogEvents"] += FAULTS
         for number in range(hour * REPORTS_AN_HOUR, (hour + 1) * REPORTS_AN_HOUR):
             self._clock.set(START_S + PERIOD_S * (number + 0.5))
             self._write(next(reports))

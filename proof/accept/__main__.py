@@ -77,7 +77,7 @@ def accept(chosen: argparse.Namespace) -> int:
     package = carried(chosen.release)
     recorder = Recorder(RECORDINGS if chosen.record else folder / "answers")
     recorder.scrubber.hide(run, "neuron-accept-run")
-    place = Place.find(chosen.region, recorder)
+    place = Place(chosen.region, recorder)
     if place.is_embedded and chosen.record:
         msg = "What the embedded AWS answers is no recording of AWS. Leave RECORD out."
         raise AcceptError(msg)
@@ -102,7 +102,7 @@ def accept(chosen: argparse.Namespace) -> int:
 
 def clean(chosen: argparse.Namespace) -> int:
     """Remove what killed runs of this account and region left."""
-    place = Place.find(chosen.region, Recorder(chosen.folder / "clean"))
+    place = Place(chosen.region, Recorder(chosen.folder / "clean"))
     left = []
     for path in sorted(chosen.folder.glob(f"*/{NAME}")):
         journal = Journal.read(path)

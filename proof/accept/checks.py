@@ -237,10 +237,10 @@ def events(context: AcceptContext) -> list[str]:
         return [] if len(kinds) > 1 else [f"events of one kind at most: {kinds or 'none'}"]
 
     problems = context.wait_until_right(none_yet, EVENT_MINUTES)
-    return problems + [text for event in found if (text := unreadable(event))]
+    return problems + [text for event in found if (text := _unreadable(event))]
 
 
-def unreadable(event: Mapping[str, Any]) -> str:
+def _unreadable(event: Mapping[str, Any]) -> str:
     """Why explain cannot read an event; empty when it can."""
     try:
         read_transition(event)

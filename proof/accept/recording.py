@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -158,10 +157,9 @@ def _remember(params: dict[str, Any], context: dict[str, Any], **_: Any) -> None
     context["accept"] = dict(params)
 
 
-@dataclass(frozen=True)
 class Place:
     """
-    Where a run takes place.
+    The account of the credentials, in one region.
 
     Attributes:
         account: Its number, 12 digits.
@@ -171,31 +169,25 @@ class Place:
         recorder: Keeps the answers.
     """
 
-    region: str
-    account: str
-    endpoint: str
-    recorder: Recorder
-    _clients: dict[str, Any] = field(default_factory=dict, repr=False)
-
-    @classmethod
-    def find(cls, region: str, recorder: Recorder) -> Place:
+    def __init__(self, region: str, recorder: Recorder) -> None:
         """
-        The account that the credentials are of.
+        Ask whose account it is.
 
         Raises:
             AcceptError: If an endpoint is set that is not on this machine.
         """
-        endpoint = os.environ.get(ENDPOINT, "")
+        self.region, self.recorder = region, recorder
+        self.endpoint = os.environ.get(ENDPOINT, "")
+        self._clients: dict[str, Any] = {}
         try:
-            if endpoint:
-                require_loopback(endpoint)
+            if self.endpoint:
+                require_loopback(self.endpoint)
         except EmbeddedAwsError as error:
-            msg = f"{ENDPOINT} is {endpoint}, which is neither AWS nor this machine. Unset it."
+            msg = f"{ENDPOINT} is {self.endpoint}, neither AWS nor this machine. Unset it."
             raise AcceptError(msg) from error
-        place = cls(region, "", endpoint, recorder)
-        caller = place.client("sts").get_caller_identity()
+        caller = self.client("sts").get_caller_identity()
         recorder.hide(caller["Account"], caller["UserId"], caller["Arn"])
-        return cls(region, str(caller["Account"]), endpoint, recorder, place._clients)
+        self.account = str(caller["Account"])
 
     @property
     def is_embedded(self) -> bool:
