@@ -19,7 +19,7 @@ import hashlib
 import json
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from local.embedded_aws.clients import require_loopback
@@ -200,24 +200,17 @@ def _key(row: dict[str, Any]) -> bytes:
 MAX_DATA_PER_CALL: Final = 1_000
 
 
-@dataclass(slots=True)
-class Counts:
+class EmfPump:
     """
-    What the pump has seen since it started.
+    Stands where CloudWatch's own extraction stands on AWS.
 
     Attributes:
-        refused: EMF lines of which CloudWatch would extract nothing.
+        emf_lines: EMF lines seen so far.
 
-        rules: How often each rule was broken.
+        refused: Those of which CloudWatch would extract nothing.
+
+        broken_rules: How often they broke each rule.
     """
-
-    emf_lines: int = 0
-    refused: int = 0
-    rules: Counter[str] = field(default_factory=Counter)
-
-
-class EmfPump:
-    """Stands where CloudWatch's own extraction stands on AWS."""
 
     def __init__(self, logs: Any, cloudwatch: Any, groups: Sequence[str], since_ms: int) -> None:  # noqa: ANN401  # boto3 clients
         """
@@ -230,7 +223,8 @@ class EmfPump:
             require_loopback(used.meta.endpoint_url)
         self._cloudwatch = cloudwatch
         self._tails = [LogTail(logs, group, since_ms) for group in groups]
-        self.counts = Counts()
+        self.emf_lines = self.refused = 0
+        self.broken_rules: Counter[str] = Counter()
 
     def extract_new_lines(self) -> dict[str, list[LogEvent]]:
         """Extract what is new; returns the new events by log group."""
@@ -241,9 +235,9 @@ class EmfPump:
             new[tail.group] = tail.read_new_events()
             for event in new[tail.group]:
                 extraction = extract(event.message, now_ms)
-                self.counts.emf_lines += bool(extraction.data or extraction.refused)
-                self.counts.refused += bool(extraction.refused)
-                self.counts.rules.update(extraction.refused)
+                self.emf_lines += bool(extraction.data or extraction.refused)
+                self.refused += bool(extraction.refused)
+                self.broken_rules.update(extraction.refused)
                 data.extend(extraction.data)
         publish(self._cloudwatch, data)
         return new

@@ -41,7 +41,7 @@ class RecordedHistory:
     def read_metric(
         self, namespace: str, metric: str, period_s: int, start_s: int, end_s: int
     ) -> Mapping[Dimensions, Mapping[int, StatisticSet]]:
-        """As `MetricHistory.read_metric`."""
+        """As `CloudWatchHistory.read_metric`."""
         series: dict[Dimensions, dict[int, StatisticSet]] = {}
         for dimensions, rows in self._values.get((namespace, metric), {}).items():
             periods: dict[int, list[float]] = defaultdict(list)

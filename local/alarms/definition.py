@@ -113,11 +113,6 @@ _OPERATORS: Final[Mapping[type, Callable[[float, float], float]]] = {
 }  # fmt: skip
 
 
-def parse_expression(text: str) -> ast.expr:
-    """Read *text*."""
-    return ast.parse(text.replace(" AND ", " and "), mode="eval").body
-
-
 def calculate(node: ast.expr, series: Mapping[str, Points]) -> Points:
     """The time series that *node* makes of *series*, by id, all of one length."""
     length = len(next(iter(series.values())))
@@ -294,7 +289,7 @@ def _source(
         (query,) = queries
         return parse_query(query["Expression"]), int(query["Period"])
     expressions = {
-        query["Id"]: parse_expression(query["Expression"])
+        query["Id"]: ast.parse(query["Expression"].replace(" AND ", " and "), mode="eval").body
         for query in reversed(queries)
         if "Expression" in query
     }

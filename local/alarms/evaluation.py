@@ -18,7 +18,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from local.alarms.definition import MetricsInsightsQuery, MetricSource, Points, calculate
-from local.alarms.history import Dimensions, MetricHistory, StatisticSet
+from local.alarms.history import CloudWatchHistory, Dimensions, StatisticSet
 from neuron_wire.names import MINUTE_S, VANISHED
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class AlarmState:
 
 def evaluate(
     alarm: Alarm,
-    history: MetricHistory,
+    history: CloudWatchHistory,
     now_s: float,
     previous: Mapping[Dimensions, State] | None = None,
 ) -> list[AlarmState]:
@@ -88,7 +88,7 @@ def evaluate(
 
 
 def _series(
-    alarm: Alarm, history: MetricHistory, starts: Sequence[int]
+    alarm: Alarm, history: CloudWatchHistory, starts: Sequence[int]
 ) -> dict[Dimensions, Points]:
     """What the alarm watches, by contributor, newest first; one without data where it is one."""
     source, period_s = alarm.source, alarm.period_s

@@ -1,14 +1,13 @@
 """
-Where an alarm's data points come from.
+Where an alarm's data points come from: ListMetrics and GetMetricStatistics.
 
-`CloudWatchHistory` reads the embedded AWS through ListMetrics and GetMetricStatistics.
 It does not know what an alarm is.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,8 +42,11 @@ class StatisticSet:
         return values[_FUNCTIONS.get(statistic, statistic)]
 
 
-class MetricHistory(Protocol):
-    """What an evaluation asks for."""
+class CloudWatchHistory:
+    """The metrics of an account, or of the embedded AWS."""
+
+    def __init__(self, cloudwatch: Any) -> None:  # noqa: ANN401  # a boto3 client
+        self._cloudwatch = cloudwatch
 
     def read_metric(
         self, namespace: str, metric: str, period_s: int, start_s: int, end_s: int
@@ -55,18 +57,6 @@ class MetricHistory(Protocol):
         Covers periods that start in [*start_s*, *end_s*), seconds since the
         epoch. A metric without a value there is left out.
         """
-
-
-class CloudWatchHistory:
-    """The metrics of the embedded AWS."""
-
-    def __init__(self, cloudwatch: Any) -> None:  # noqa: ANN401  # a boto3 client
-        self._cloudwatch = cloudwatch
-
-    def read_metric(
-        self, namespace: str, metric: str, period_s: int, start_s: int, end_s: int
-    ) -> Mapping[Dimensions, Mapping[int, StatisticSet]]:
-        """As `MetricHistory.read`."""
         pages = self._cloudwatch.get_paginator("list_metrics").paginate(
             Namespace=namespace, MetricName=metric
         )

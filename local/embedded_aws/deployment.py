@@ -30,15 +30,12 @@ class Deployment:
     One deployed stack.
 
     Attributes:
-        stack_name: As given to `sam deploy`.
-
         outputs: The stack's outputs by key.
 
         resources: Physical ids by logical id, for example
             `CloseFunction` → `neuron-emf-CloseFunction-4BB5A14FC0C45`.
     """
 
-    stack_name: str
     outputs: Mapping[str, str]
     resources: Mapping[str, str]
 
@@ -88,7 +85,6 @@ class SamCli:
         stack = cloudformation.describe_stacks(StackName=stack_name)["Stacks"][0]
         resources = cloudformation.describe_stack_resources(StackName=stack_name)["StackResources"]
         return Deployment(
-            stack_name=stack_name,
             outputs={row["OutputKey"]: row["OutputValue"] for row in stack.get("Outputs", [])},
             resources={
                 row["LogicalResourceId"]: row.get("PhysicalResourceId", "") for row in resources

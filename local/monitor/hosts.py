@@ -36,9 +36,8 @@ class Family:
 
         peak_tera_flops: 10^12 FLOP/s of one logical core at its best.
 
-        tells_device_bytes: Whether memory is broken down to bytes on each core.
-
-        counts_ecc: Whether its ECC counters ever move.
+        tells_device_bytes: Whether memory is broken down to bytes on each core, and ECC
+            counters ever move.
     """
 
     device_type: str | None
@@ -48,13 +47,13 @@ class Family:
     split_name: str | None
     peak_tera_flops: float
     tells_device_bytes: bool = True
-    counts_ecc: bool = True
 
 
 PAGE_BYTES: Final = 4096
+_TOLD_BY_INF1: Final = ("neuron_device_count", "neuroncore_per_device_count", "error")
 
 FAMILIES: Final[dict[str, Family]] = {
-    "inf1": Family(None, "v1", "v1", 1, None, 16.0, tells_device_bytes=False, counts_ecc=False),
+    "inf1": Family(None, "v1", "v1", 1, None, 16.0, tells_device_bytes=False),
     "inf2": Family("inferentia2", "v3", "v2", 1, None, 95.0),
     "trn1": Family("trainium", "v2", "v2", 1, None, 95.0),
     "trn2": Family("trainium2", "v4", "v3d", 2, "v3d", 166.0),
@@ -85,14 +84,7 @@ class HostModel:
 
     def hardware_block(self) -> dict[str, object]:
         """The report's `neuron_hardware_info`."""
-        counts: dict[str, object] = {
-            "neuron_device_count": self.hardware.devices,
-            "neuroncore_per_device_count": self.hardware.cores_per_device,
-            "error": "",
-        }
-        if self.family.device_type is None:
-            return counts
-        return {
+        block: dict[str, object] = {
             "neuron_device_type": self.family.device_type,
             "neuron_device_version": self.family.device_version,
             "neuroncore_version": self.family.core_version,
@@ -102,6 +94,9 @@ class HostModel:
             "logical_neuroncore_config": self.family.physical_per_logical,
             "error": "",
         }
+        if self.family.device_type is None:
+            return {name: block[name] for name in _TOLD_BY_INF1}
+        return block
 
 
 def host(instance_type: str) -> HostModel:
@@ -119,6 +114,3 @@ def host(instance_type: str) -> HostModel:
         # Less what the kernel keeps for itself, in whole pages.
         memory_bytes=(memory_gib << 30) * 965 // 1000 // PAGE_BYTES * PAGE_BYTES,
     )
-
-
-HOST_NAMES: Final = tuple(name for name in INSTANCE_TYPES if name in _VCPUS_AND_MEMORY_GIB)

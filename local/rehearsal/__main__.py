@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from local.rehearsal.rehearsal import RehearsalOutcome
 
-EXIT_WRONG_ROLLUP: Final = 1
 EXIT_COULD_NOT: Final = 3
 EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
 EXIT_NO_READER: Final = 141  # 128 + SIGPIPE
@@ -58,7 +57,7 @@ def _rehearsed(workspace: Workspace, options: argparse.Namespace) -> int:
         print(f"\nrehearsal: the embedded AWS did not answer: {error}", file=sys.stderr)
         return EXIT_COULD_NOT
     _report(outcome, differences_from_aws(rehearsal.template))
-    return EXIT_WRONG_ROLLUP if outcome.problems else 0
+    return 1 if outcome.problems else 0
 
 
 def _parser() -> argparse.ArgumentParser:

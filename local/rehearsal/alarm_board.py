@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from local.alarms.definition import Alarm
     from local.alarms.evaluation import AlarmState
-    from local.alarms.history import MetricHistory
+    from local.alarms.history import CloudWatchHistory
     from local.alarms.template import Template
     from local.rehearsal.comparison import PublishedRollups
 
@@ -140,7 +140,7 @@ class AlarmBoard:
     """
 
     def __init__(
-        self, template: Template, history: MetricHistory, now_s: Callable[[], float] = time.time
+        self, template: Template, history: CloudWatchHistory, now_s: Callable[[], float] = time.time
     ) -> None:
         alarms = read_alarms(template)
         self._alarms = [alarm for alarm in alarms if alarm.namespace in _JUDGED]

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from local.alarms.history import MetricHistory, StatisticSet
+    from local.alarms.history import CloudWatchHistory, StatisticSet
     from local.monitor.truth import Expected
     from local.rehearsal.fleet import LiveFleet
     from local.rehearsal.past import Past
@@ -100,7 +100,7 @@ class PublishedRollups:
 
 
 def read_metrics(
-    history: MetricHistory, start_s: int, end_s: int
+    history: CloudWatchHistory, start_s: int, end_s: int
 ) -> dict[ClusterMinute, dict[str, StatisticSet]]:
     """The metrics of the clusters, of every minute that starts in [*start_s*, *end_s*)."""
     figures: dict[ClusterMinute, dict[str, StatisticSet]] = defaultdict(dict)
@@ -110,11 +110,6 @@ def read_metrics(
             for minute_s, statistics in minutes.items():
                 figures[dimensions[0][1], minute_s][name] = statistics
     return dict(figures)
-
-
-def utc(minute_s: int) -> str:
-    """A minute for people, `08:15 UTC`."""
-    return time.strftime("%H:%M UTC", time.gmtime(minute_s))
 
 
 UTILIZATION_TOLERANCE_PERCENT: Final = 0.05
@@ -137,7 +132,8 @@ class Problem:
     found: str
 
     def __str__(self) -> str:
-        where = f"{self.cluster}, {utc(self.minute_s)}, {self.member}"
+        minute = time.strftime("%H:%M UTC", time.gmtime(self.minute_s))
+        where = f"{self.cluster}, {minute}, {self.member}"
         return f"{where}: expected {self.expected}, found {self.found}"
 
 

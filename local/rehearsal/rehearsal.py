@@ -103,9 +103,7 @@ class Rehearsal:
             folder.mkdir()
             aws = EmbeddedAws(MINISTACK, folder)
             exits.callback(aws.stop)
-            exits.callback(
-                self._workspace.stop_all
-            )  # before it: emitters would wait for its answers
+            exits.callback(self._workspace.stop_all)  # first: emitters wait for its answers
             with step("Starting the embedded AWS on 127.0.0.1"):
                 aws.start(self._workspace.check_signals)
             past = Past(self._workspace.folder, int(time.time()) // MINUTE_S * MINUTE_S)
@@ -123,9 +121,10 @@ class Rehearsal:
             with step(f"Shutting down {len(FLEET)} emitters cleanly"):
                 wrong = fleet.stop_emitters(EMITTER_PATIENCE_S)
             problems, history, live = self._compare(stack, fleet, past, stopped_s)
-            problems = [*wrong, *problems, *ledger.problems()]
-            rows = board.cluster_rows(CLUSTERS, stack.rollups)
-            return RehearsalOutcome(problems, history, live, rows, ledger.sentence())
+            return RehearsalOutcome(
+                [*wrong, *problems, *ledger.problems()], history, live,
+                board.cluster_rows(CLUSTERS, stack.rollups), ledger.sentence(),
+            )  # fmt: skip
 
     def _deploy(
         self, aws: EmbeddedAws, past: Past
@@ -165,8 +164,7 @@ class Rehearsal:
             stack.close_until(due, self._workspace, patience_s, again_s=patience_s / 3)
             missing = due.keys() - stack.rollups.minutes.keys()
             if missing:
-                waited = f"after {patience_s:.0f} s"
-                msg = f"{len(missing)} of {len(due)} rollups were missing {waited}"
+                msg = f"{len(missing)} of {len(due)} rollups were missing after {patience_s:.0f} s"
                 raise EmbeddedAwsError(msg)
 
     def _settle(self, past: Past, lines: Mapping[FleetInstance, list[str]]) -> SettledPast:

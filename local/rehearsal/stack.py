@@ -77,33 +77,22 @@ class DeployedStack:
         """Read everything from *since_ms* on, milliseconds since the epoch."""
         outputs = deployment.outputs
         self.records_group = outputs["EmitterLogGroupName"]
-        self._rollups_group = outputs["RollupsLogGroupName"]
-        self._close_function = outputs["CloseFunctionName"]
-        self._table = outputs["RecordsTableName"]
-        self._lambda = aws.client("lambda")
-        self._dynamodb = aws.client("dynamodb")
+        rollups_group = outputs["RollupsLogGroupName"]
         self.resources = deployment.resources
         self.rollups = PublishedRollups()
         self.place = AccountEndpoint(
-            endpoint_url=aws.endpoint_url,
-            region=REGION,
-            log_group=self.records_group,
-            rollups_log_group=self._rollups_group,
-            stack_name=deployment.stack_name,
+            aws.endpoint_url, REGION, self.records_group, rollups_group, STACK_NAME
         )
         self.history = CloudWatchHistory(aws.client("cloudwatch"))
-        self.pump = EmfPump(
-            aws.client("logs"),
-            aws.client("cloudwatch"),
-            [self.records_group, self._rollups_group, outputs["IngestLogGroupName"]],
-            since_ms,
-        )
+        groups = [self.records_group, rollups_group, outputs["IngestLogGroupName"]]
+        self.pump = EmfPump(aws.client("logs"), aws.client("cloudwatch"), groups, since_ms)
+        self._aws = aws
+        self._outputs = outputs
 
     def read_new_rollups(self) -> int:
         """Extract what is new; returns the number of new rollup lines."""
-        return self.rollups.add_messages(
-            event.message for event in self.pump.extract_new_lines()[self._rollups_group]
-        )
+        events = self.pump.extract_new_lines()[self.place.rollups_log_group]
+        return self.rollups.add_messages(event.message for event in events)
 
     def stored_records(self) -> int:
         """
@@ -112,26 +101,30 @@ class DeployedStack:
         Counted there, because the embedded AWS may keep back what a function
         prints at its end until the function runs again.
         """
-        pages = self._dynamodb.get_paginator("scan").paginate(
-            TableName=self._table,
-            Select="COUNT",
-            ConsistentRead=True,
-            FilterExpression="begins_with(pk, :minutes)",
-            ExpressionAttributeValues={":minutes": {"S": "m#"}},
+        pages = (
+            self._aws.client("dynamodb")
+            .get_paginator("scan")
+            .paginate(
+                TableName=self._outputs["RecordsTableName"],
+                Select="COUNT",
+                ConsistentRead=True,
+                FilterExpression="begins_with(pk, :minutes)",
+                ExpressionAttributeValues={":minutes": {"S": "m#"}},
+            )
         )
         return sum(page["Count"] for page in pages)
 
     def close_minutes(self) -> None:
         """Ask the close function to run now, as its schedule does each minute."""
-        self._lambda.invoke(FunctionName=self._close_function, InvocationType="Event")
+        function = self._outputs["CloseFunctionName"]
+        self._aws.client("lambda").invoke(FunctionName=function, InvocationType="Event")
 
     def refused_lines(self) -> list[str]:
         """What CloudWatch would have refused to extract."""
-        counts = self.pump.counts
-        if not counts.refused:
-            return []
-        rules = ", ".join(f"{rule} {count} times" for rule, count in counts.rules.items())
-        return [f"{counts.refused} of {counts.emf_lines} EMF lines would not be extracted: {rules}"]
+        pump = self.pump
+        rules = ", ".join(f"{rule} {count} times" for rule, count in pump.broken_rules.items())
+        sentence = f"{pump.refused} of {pump.emf_lines} EMF lines would not be extracted: {rules}"
+        return [sentence] if pump.refused else []
 
     def close_until(
         self,
