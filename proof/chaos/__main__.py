@@ -17,7 +17,8 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from proof.chaos.fleet import fleet, run_chaos
+from proof.chaos.fleet import fleet
+from proof.chaos.stack import ChaosStack
 from proof.chaos.truth import compare
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.instances < 12 or not 20 <= chosen.minutes <= 90:
         parser.error("at least 12 instances and 20 to 90 minutes are needed for every trouble")
     lived = fleet(chosen.seed, chosen.instances, chosen.minutes)
-    stack = run_chaos(lived, chosen.seed)
+    stack = ChaosStack(chosen.seed, {line.record.cluster for line in lived})
+    stack.run(lived)
     records = [line.record for line in lived]
     rollups, problems = compare(records, stack.printed, stack.restated, stack.closed)
     differences = [*map(str, problems), *stack.complaints]

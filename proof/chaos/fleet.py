@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from aggregator.storage.records import bucket_of
-from proof.chaos.stack import ChaosStack
 from proof.factories.records import full_record
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 START_MINUTE = 30_000_000
 MINUTE_S = 60
-STEP_S = 7.0
 BUCKETS = 3  # of 32
 TYPES = ("trn1.2xlarge", "inf2.8xlarge", "trn1.32xlarge", "trn2.48xlarge", "inf1.6xlarge")
 
@@ -41,22 +39,6 @@ def fleet(seed: int, hosts: int, minutes: int) -> list[Accepted]:
     rng = random.Random(f"fleet/{seed}")
     lines = [line for host in range(hosts) for line in _host(rng, host, minutes)]
     return sorted(lines, key=lambda line: line.at_s)
-
-
-def run_chaos(lived: list[Accepted], seed: int) -> ChaosStack:
-    """The stack to which all this happened, settled."""
-    stack = ChaosStack(seed, {line.record.cluster for line in lived})
-    now_s = float(START_MINUTE * MINUTE_S)
-    stack.tick(now_s)
-    left = lived
-    while left:
-        now_s += STEP_S
-        come = [line.record for line in left if line.at_s <= now_s]
-        left = left[len(come) :]
-        stack.accept(come, now_s)
-        stack.tick(now_s)
-    stack.settle(now_s)
-    return stack
 
 
 def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:

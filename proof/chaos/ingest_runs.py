@@ -76,16 +76,15 @@ class IngestRuns:
             self._timeline.after(first_s, lambda shard=shard: self._poll(shard))
         self._timeline.after(REDRIVE_S, self._redrive)
 
-    def send(self, delivery: FilteredDelivery, sent_s: float, *, streamed: bool) -> None:
-        """Let *delivery* come, some time after *sent_s*, and by the stream if it is *streamed*."""
+    def send(self, delivery: FilteredDelivery, *, streamed: bool) -> None:
+        """Let *delivery* come some time later, by the stream if it is *streamed*."""
         self._sent += 1
         number = self._sent
         delay_s = self._rng.uniform(*self._delays_s.deal())
-        arrives_s = sent_s + delay_s
         self._timeline.happened["delivered late"] += delay_s > LATE_S
         if not streamed:
             self._direct[number] = delivery
-            self._timeline.at(arrives_s, lambda: self._arrive(number))
+            self._timeline.after(delay_s, lambda: self._arrive(number))
             return
         self._under_way += 1
         shard = self._shards[sum(delivery.stream.encode()) % SHARDS]
@@ -94,7 +93,7 @@ class IngestRuns:
             self._under_way -= 1
             shard.put_delivery(delivery)
 
-        self._timeline.at(arrives_s, put)
+        self._timeline.after(delay_s, put)
 
     def deliver_now(self) -> bool:
         """
@@ -128,7 +127,7 @@ class IngestRuns:
                 self._kept.append(delivery)
             else:
                 self._timeline.happened["direct: sent again from the failure queue"] += 1
-                self.send(delivery, self._timeline.now_s, streamed=False)
+                self.send(delivery, streamed=False)
         self._timeline.after(REDRIVE_S, self._redrive)
 
     def _arrive(self, number: int, faults: InjectedFaults | None = None) -> None:

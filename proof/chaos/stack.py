@@ -8,31 +8,35 @@ is killed at every step in turn, meets other runs, finds the lease of a dead one
 misses ticks; both are held up while everything else goes on. The functions are
 the real handlers.
 
-One thread: nobody else may print to standard output while `tick` or `settle` runs.
+One thread: nobody else may print to standard output while it runs.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import random
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from proof.chaos import close_runs, ingest_runs
 from proof.chaos.close_runs import CloseRuns
+from proof.chaos.fleet import START_MINUTE
 from proof.chaos.functions import Functions
 from proof.chaos.ingest_runs import IngestRuns
 from proof.chaos.subscription import ODD, SubscriptionFilter
 from proof.chaos.timeline import Deck, Timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from neuron_wire import MinuteRecord
+    from proof.chaos.fleet import Accepted
     from proof.chaos.subscription import FilteredDelivery
 
 MINUTE_S = 60
 LATE_MINUTES = 120
-LAG_S = max(ingest_runs.LONGEST_PAUSE_S, close_runs.LONGEST_PAUSE_S) + 10
+STEP_S = 7.0  # in which what was accepted is delivered together
 AGAIN = {"": 15, "delivered twice": 3, "delivered twice, cut otherwise": 2}
 BESIDE = {"": 8, **dict.fromkeys(ODD, 1)}
 GARBAGE = {"": 5, "garbage lines": 1}
@@ -50,15 +54,15 @@ class ChaosStack:
     Attributes:
         printed: Rollup lines (of clusters and of instance types) in order.
 
-        restated: What `settle` made close print beyond them, when each minute was
-            reduced once more with all that was known in the end; silence is judged by these.
+        restated: What close printed beyond them, when each minute was reduced once more with
+            all that was known in the end; silence is judged by these.
 
         happened: How often each trouble happened on the way, by its name.
 
         complaints: What the stack's side itself found wrong; each is a difference.
 
         closed: The minutes, since the epoch, that close has closed, whether or not there
-            was anything to say; asked after `settle`.
+            was anything to say.
     """
 
     def __init__(self, seed: int, clusters: Collection[str]) -> None:
@@ -79,62 +83,38 @@ class ChaosStack:
         self._streamed = set(rng.sample(sorted(clusters), len(clusters) // 2))
         self._again, self._beside = Deck(rng, AGAIN), Deck(rng, BESIDE)
         self._garbage = Deck(rng, GARBAGE)
-        self._minutes: set[int] = set()
         self._last_sent: FilteredDelivery | None = None
         self._restating = range(0)
-        self._first_closed = 0
 
-    def accept(self, records: Iterable[MinuteRecord], now_s: float) -> None:
-        """Queue the lines that were accepted since the last call, by *now_s* of the service."""
-        accepted = list(records)
-        self._minutes |= {record.minute_ms // 60_000 for record in accepted}
-        for delivery in self._subscription.deliveries(accepted):
-            self._send(delivery, now_s)
-            self._last_sent = delivery
-
-    def tick(self, now_s: float) -> None:
-        """
-        What happens until *now_s*: deliveries, retries, runs of close.
-
-        May be called as rarely or as often as one likes, and with the same moment again.
-        What happened last is worked out by a later call: something that is held up
-        for a minute must know what else happens in it.
-        """
-        if self._functions.table.progress is None:
-            self._timeline.now_s = now_s
-            self._closes.start_ticks()
-            self._first_closed = self._first_open()
-            self._ingesting.start_polling()
-        self._timeline.horizon_s = now_s
-        self._timeline.pass_until(now_s - LAG_S)
-
-    def settle(self, now_s: float) -> None:
-        """
-        Deliver all that is left, the failure queue too, and close until nothing is open.
-
-        Time goes on by itself from *now_s*, beyond the latest minute that was accepted.
-        """
-        self.tick(now_s + LAG_S)
-        present = int(now_s // MINUTE_S)
-        first, latest = min(self._minutes, default=present), max(self._minutes, default=present)
-        if first < int(self._timeline.now_s // MINUTE_S) - LATE_MINUTES:
-            self._timeline.complain(
-                f"expected a run of fewer than {LATE_MINUTES} minutes, found one whose first can"
-                " no longer be restated: ask for fewer"
-            )
+    def run(self, lived: Sequence[Accepted]) -> None:
+        """Let all this happen, deliver what is left, and close until nothing is open."""
+        start_s = float(START_MINUTE * MINUTE_S)
+        self._timeline.now_s = start_s
+        self._closes.start_ticks()
+        first_closed = self._first_open()
+        self._ingesting.start_polling()
+        accepted: dict[float, list[MinuteRecord]] = defaultdict(list)
+        for line in lived:
+            steps = math.ceil((line.at_s - start_s) / STEP_S)
+            accepted[start_s + STEP_S * steps].append(line.record)
+        for at_s, records in accepted.items():
+            self._timeline.at(at_s, lambda records=records: self._accept(records))
+        minutes = {line.record.minute_ms // 60_000 for line in lived}
+        present = int(max(accepted) // MINUTE_S)
+        self._timeline.pass_until(max(accepted))
         # Whatever was closed before the last delivery came.
         self._go_on(lambda: self._is_caught_up(present), 30)
-        self._restating = range(first, self._first_open())
+        self._restating = range(min(minutes), self._first_open())
         self._functions.table.put_markers(self._restating, "again", 0)
         self._go_on(lambda: self._is_closed(present), 30)
-        self._go_on(lambda: self._is_closed(latest), 3 * LATE_MINUTES)
-        self.closed = range(self._first_closed, self._first_open())
+        self._go_on(lambda: self._is_closed(max(minutes)), 3 * LATE_MINUTES)
+        self.closed = range(first_closed, self._first_open())
         lost = len(self._ingesting.lost())
         if lost:
             self._timeline.complain(f"expected every delivery to be taken, found {lost} given up")
 
     def missing(self) -> list[str]:
-        """The kinds of trouble that have not happened; asked after `settle`."""
+        """The kinds of trouble that have not happened."""
         kinds = [*KINDS, *ingest_runs.KINDS, *close_runs.KINDS]
         kinds += [*self._ingesting.steps.kinds, *self._closes.steps.kinds]
         return [kind for kind in kinds if not self.happened[kind]]
@@ -144,20 +124,25 @@ class ChaosStack:
         """Steps of close at which it was killed, before and after them, and how many there are."""
         return self._closes.steps.numbers_hit, len(self._closes.steps.numbers)
 
+    def _accept(self, records: Iterable[MinuteRecord]) -> None:
+        for delivery in self._subscription.deliveries(records):
+            self._send(delivery)
+            self._last_sent = delivery
+
     def _deliver(self) -> bool:
         """Let something arrive at once, an old delivery once more if nothing is on its way."""
         if self._ingesting.deliver_now():
             return True
         if self._last_sent is None:
             return False
-        self._ingesting.send(self._last_sent, self._timeline.now_s, streamed=False)
+        self._ingesting.send(self._last_sent, streamed=False)
         return self._ingesting.deliver_now()
 
-    def _send(self, delivery: FilteredDelivery, sent_s: float) -> None:
+    def _send(self, delivery: FilteredDelivery) -> None:
         streamed = json.loads(delivery.events[0].message)["ClusterName"] in self._streamed
         for sent in self._with_trouble(delivery):
             self.happened["through the stream" if streamed else "direct"] += 1
-            self._ingesting.send(sent, sent_s, streamed=streamed)
+            self._ingesting.send(sent, streamed=streamed)
 
     def _with_trouble(self, delivery: FilteredDelivery) -> list[FilteredDelivery]:
         """What comes in place of *delivery*, and beside it."""
@@ -184,7 +169,7 @@ class ChaosStack:
         for _ in range(minutes):
             if until():
                 return
-            self.tick(self._timeline.horizon_s + MINUTE_S)
+            self._timeline.pass_until(self._timeline.now_s + MINUTE_S)
         if not until():
             self._timeline.complain(
                 f"expected everything to be closed, found something open after {minutes} minutes"

@@ -31,8 +31,6 @@ class Timeline:
     Attributes:
         now_s: Seconds since the epoch.
 
-        horizon_s: Up to when it is known what happens from outside.
-
         happened: How often each trouble happened, by its name.
 
         complaints: What was found wrong on the way.
@@ -40,7 +38,6 @@ class Timeline:
 
     def __init__(self) -> None:
         self.now_s = 0.0
-        self.horizon_s = 0.0
         self.happened: Counter[str] = Counter()
         self.complaints: list[str] = []
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -69,11 +66,10 @@ class Timeline:
 
         Returns whether it was: not while anything is held up that it may not be *within*.
         """
-        until_s = min(self.now_s + seconds, self.horizon_s)
-        if until_s <= self.now_s or not set(self._held_up) <= set(within):
+        if not set(self._held_up) <= set(within):
             return False
         self._held_up.append(what)
-        self.pass_until(until_s)
+        self.pass_until(self.now_s + seconds)
         self._held_up.remove(what)
         return True
 

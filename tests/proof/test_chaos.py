@@ -20,7 +20,8 @@ from aggregator.ingest import intake
 from aggregator.reading import bucket_reader
 from proof.chaos import functions, truth
 from proof.chaos.__main__ import main
-from proof.chaos.fleet import fleet, run_chaos
+from proof.chaos.fleet import fleet
+from proof.chaos.stack import ChaosStack
 
 FAULTS = {}
 RUNS = ((0, 8), (1, 4), (2, 8), (4, 4))  # seed, hosts
@@ -35,8 +36,9 @@ def fault(planted):
 def compared(seed, hosts, minutes):
     """A fleet's rollups against the truth, and the stack they came out of."""
     lived = fleet(seed, hosts, minutes)
-    stack = run_chaos(lived, seed)
     records = [line.record for line in lived]
+    stack = ChaosStack(seed, {record.cluster for record in records})
+    stack.run(lived)
     return *truth.compare(records, stack.printed, stack.restated, stack.closed), stack
 
 
