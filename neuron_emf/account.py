@@ -12,6 +12,7 @@ from __future__ import annotations
 import http.client
 import ipaddress
 import json
+import traceback
 import urllib.parse
 import urllib.request
 from contextlib import contextmanager
@@ -216,12 +217,8 @@ def is_refusal(error: Exception) -> bool:
     """
     if _is_of_the_sdk(error):
         return True
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_globals.get("__name__") == _READER_OF_ANSWERS:
-            return True
-        trace = trace.tb_next
-    return False
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(frame.f_globals.get("__name__") == _READER_OF_ANSWERS for frame in frames)
 
 
 def _is_of_the_sdk(error: Exception) -> bool:

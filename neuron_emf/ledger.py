@@ -107,16 +107,10 @@ class LedgerBucket:
         Raises:
             SourceError: If S3 refuses or does not answer.
         """
-        request: dict[str, Any] = {"Bucket": self.name, "Prefix": prefix}
-        while True:
-            with documented(f"s3:ListBucket on {self.name}"):
-                answer = self._s3.list_objects_v2(**request)
-                keys = [str(entry["Key"]) for entry in answer.get("Contents", [])]
-                more = answer["NextContinuationToken"] if answer.get("IsTruncated") else None
-            yield from keys
-            if more is None:
-                return
-            request["ContinuationToken"] = more
+        with documented(f"s3:ListBucket on {self.name}"):
+            pages = self._s3.get_paginator("list_objects_v2")
+            for page in pages.paginate(Bucket=self.name, Prefix=prefix):
+                yield from [str(entry["Key"]) for entry in page.get("Contents", [])]
 
     def read_object(self, key: str) -> bytes:
         """

@@ -15,22 +15,21 @@ import json
 import os
 import re
 import sys
-import tempfile
 import time
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, TextIO, TypeVar
+from typing import TYPE_CHECKING, Final, TextIO, TypeVar
 
 from emitter.errors import DeliveryError
-from neuron_wire import cores, phrases
+from neuron_wire import phrases
 from neuron_wire.prices import PRICES_AS_OF, basis_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from rich.console import Console, RenderableType
 
-    from neuron_wire import MinuteRecord
+    from emitter.command_line import Advance
     from neuron_wire.prices import PriceBasis
 
 PIPED_COLUMNS: Final = 100  # of what is no terminal: the same everywhere
@@ -38,13 +37,6 @@ MAX_ESCAPED_CHARS: Final = 300
 _TRAILING_BLANKS: Final = re.compile(r" +$", re.MULTILINE)
 _Answer = TypeVar("_Answer")
 PATIENCE_S: Final = 2.0  # work that takes longer shows how far it is
-
-
-class Advance(Protocol):
-    """Say how far the work is."""
-
-    def __call__(self, done: float, total: float | None = None, /) -> None:
-        """*done* of *total*; None when nobody knows how much there is."""
 
 
 def console(file: TextIO | None = None) -> Console:
@@ -134,25 +126,19 @@ def write_file(path: Path, text: str) -> None:
     Raises:
         DeliveryError: If it cannot be written.
     """
-    temporary = ""
+    content, beside = text.encode(), path.with_name(f".{path.name}.{os.getpid()}")
     try:
         if path.exists() and not path.is_file():  # /dev/stdout is written to, never replaced
-            path.write_bytes(text.encode())
+            path.write_bytes(content)
             return
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as beside:
-            temporary = beside.name
-            beside.write(text.encode())
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
-        temporary = ""
+        try:
+            beside.write_bytes(content)
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
     except OSError as error:
         msg = f"Cannot write {path}: {error.strerror}."
         raise DeliveryError(msg) from error
-    finally:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
 
 
 def escaped(text: str) -> str:
@@ -169,7 +155,7 @@ def progress(what: str, *, is_wanted: bool = True) -> Iterator[Advance]:
     On what is no terminal nothing is shown, and nothing stays when it is over.
     """
     if not is_wanted or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda _done, _total=None, /: None
+        yield lambda _done, _total: None
         return
     from rich.progress import (  # noqa: PLC0415 - as above
         BarColumn,
@@ -183,7 +169,7 @@ def progress(what: str, *, is_wanted: bool = True) -> Iterator[Advance]:
     task = bar.add_task(what, total=None)
     shown_from_s = time.monotonic() + PATIENCE_S
 
-    def advance(done: float, total: float | None = None, /) -> None:
+    def advance(done: float, total: float | None) -> None:
         bar.update(task, completed=done, total=total)
         if not bar.live.is_started and time.monotonic() >= shown_from_s:
             bar.start()
@@ -211,21 +197,10 @@ def _checked_output() -> Iterator[None]:
         raise DeliveryError(msg) from error
 
 
-def _umask() -> int:
-    umask = os.umask(0o022)
-    os.umask(umask)
-    return umask
-
-
 UNKNOWN: Final = "unknown"
 LONGEST_NAME: Final = 128
 MONTH_HOURS: Final = 730
 """Hours of a month, as AWS's own calculator has it."""
-
-
-def idle_cores(record: MinuteRecord, idle_after_minutes: int) -> list[int]:
-    """Indexes of the cores known not to be busy for *idle_after_minutes* or longer."""
-    return cores.idle_cores(record.core_state, record.idle_minutes, idle_after_minutes)
 
 
 def shown_name(text: str | None) -> str:

@@ -14,7 +14,6 @@ https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
@@ -43,41 +42,21 @@ MOST_FILTERS: Final = 5  # quota L-87E7D306, which nobody can raise
 _UNKNOWN_TYPE: Final = "TypeNotFoundException"
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
-    """
-    Something of CloudFormation that the template uses and not every region has.
-
-    Attributes:
-        check: Name of the check.
-
-        kind: The type.
-
-        member: The property.
-
-        is_young: The template does without it outside of the partition `aws`.
-    """
-
-    check: str
-    kind: str
-    member: str
-    is_young: bool = False
-
-
-NEEDS: Final = (
-    Need("field indexes", "AWS::Logs::LogGroup", "FieldIndexPolicies", is_young=True),
-    Need("query parameters", "AWS::Logs::QueryDefinition", "Parameters", is_young=True),
-    Need("alarm warm-up", "AWS::CloudWatch::Alarm", "WarmUpConfiguration", is_young=True),
-    Need("log group class", "AWS::Logs::LogGroup", "LogGroupClass"),
-    Need("grouped alarms", "AWS::CloudWatch::Alarm", "Metrics"),
-    Need("function logging", "AWS::Lambda::Function", "LoggingConfig"),
-    Need("function processors", "AWS::Lambda::Function", "Architectures"),
-    Need("failed invocations", "AWS::Lambda::EventInvokeConfig", "DestinationConfig"),
-    Need("stream reading", "AWS::Lambda::EventSourceMapping", "FunctionResponseTypes"),
-    Need("stream modes", "AWS::Kinesis::Stream", "StreamModeDetails"),
-    Need("schedules", "AWS::Scheduler::Schedule", "Target"),
-)
-"""A test compares them with the template."""
+NEEDS: Final = {
+    "field indexes": ("AWS::Logs::LogGroup", "FieldIndexPolicies"),
+    "query parameters": ("AWS::Logs::QueryDefinition", "Parameters"),
+    "alarm warm-up": ("AWS::CloudWatch::Alarm", "WarmUpConfiguration"),
+    "log group class": ("AWS::Logs::LogGroup", "LogGroupClass"),
+    "grouped alarms": ("AWS::CloudWatch::Alarm", "Metrics"),
+    "function logging": ("AWS::Lambda::Function", "LoggingConfig"),
+    "function processors": ("AWS::Lambda::Function", "Architectures"),
+    "failed invocations": ("AWS::Lambda::EventInvokeConfig", "DestinationConfig"),
+    "stream reading": ("AWS::Lambda::EventSourceMapping", "FunctionResponseTypes"),
+    "stream modes": ("AWS::Kinesis::Stream", "StreamModeDetails"),
+    "schedules": ("AWS::Scheduler::Schedule", "Target"),
+}  # types and properties that the template uses and not every region has, by the check's name
+YOUNG: Final = ("field indexes", "query parameters", "alarm warm-up")
+# Without these the template does outside of the partition `aws`; a test compares it.
 
 
 def check_deployment(settings: CheckSettings) -> list[CheckResult]:
@@ -92,8 +71,10 @@ def check_deployment(settings: CheckSettings) -> list[CheckResult]:
     found = section("account", {"region": region, "credentials": caller})
     if answer.reason in NOT_AUTHENTICATED:
         return found
-    needs = [need for need in NEEDS if not need.is_young or account.partition == "aws"]
-    found += section("region", {need.check: check_need(aws, need) for need in needs})
+    has_young = account.partition == "aws"
+    needs = {name: check_need(aws, *need) for name, need in NEEDS.items()
+             if has_young or name not in YOUNG}  # fmt: skip
+    found += section("region", needs)
     parameters = _stack(aws, settings.stack_name)
     group, stack = settings.log_group, settings.stack_name
     limits = {
@@ -107,9 +88,9 @@ def check_deployment(settings: CheckSettings) -> list[CheckResult]:
     return [*found, *section("quotas and existing resources", limits)]
 
 
-def check_need(aws: AwsClient, need: Need) -> CheckResult:
-    """Whether CloudFormation knows the property in this region."""
-    answer = aws.ask("cloudformation", "describe_type", Type="RESOURCE", TypeName=need.kind)
+def check_need(aws: AwsClient, kind: str, member: str) -> CheckResult:
+    """Whether CloudFormation knows property *member* of type *kind* in this region."""
+    answer = aws.ask("cloudformation", "describe_type", Type="RESOURCE", TypeName=kind)
     if answer.reason:
         if not answer.words.startswith(_UNKNOWN_TYPE):
             return unanswered(answer, "*", "; the deployment will show")
@@ -118,10 +99,10 @@ def check_need(aws: AwsClient, need: Need) -> CheckResult:
         try:
             known = json.loads(answer.response["Schema"])["properties"]
         except (KeyError, TypeError, ValueError):
-            return warning(f"the schema of {need.kind} cannot be read", "try again")
-    if need.member in known:
-        return ok(f"{need.kind} has {need.member}")
-    lacks = f"{need.kind} has no {need.member} in this region"
+            return warning(f"the schema of {kind} cannot be read", "try again")
+    if member in known:
+        return ok(f"{kind} has {member}")
+    lacks = f"{kind} has no {member} in this region"
     return failed(lacks, "deploy in another region")
 
 

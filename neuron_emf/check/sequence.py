@@ -66,8 +66,8 @@ from neuron_emf.checks import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from emitter.command_line import Advance
     from neuron_emf.check.settings import CheckSettings, Origin
-    from neuron_emf.printing import Advance
 
 _ANY_REGION: Final = "region"  # whether there is one is another check
 _GROUP, _ROLLUPS = "log group", "rollups log group"

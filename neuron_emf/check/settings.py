@@ -119,13 +119,12 @@ def _flag(name: str) -> str:
 
 
 def _where(name: str, source: ParameterSource | None, file: Path | None) -> str:
-    if source is ParameterSource.COMMANDLINE:
-        return f"--{_flag(name)}"
-    if source is ParameterSource.ENVIRONMENT:
-        return f"{VARIABLE_PREFIX}_{name.upper()}"
-    if source is ParameterSource.DEFAULT_MAP:
-        return str(file or "configuration file")
-    return DEFAULT
+    places = {
+        ParameterSource.COMMANDLINE: f"--{_flag(name)}",
+        ParameterSource.ENVIRONMENT: f"{VARIABLE_PREFIX}_{name.upper()}",
+        ParameterSource.DEFAULT_MAP: str(file or "configuration file"),
+    }
+    return places.get(source, DEFAULT) if source else DEFAULT
 
 
 def _shown(value: object) -> str:

@@ -77,7 +77,7 @@ def bill(fleet: Fleet, tariff: Tariff | None = None) -> list[Entry]:
         Entry(
             group, what, amount,
             "metrics" if group == METRICS else prices.prices[price].unit,
-            prices.metrics_usd(amount) if group == METRICS else prices.usd(price, amount),
+            prices.metrics_usd(amount) if group == METRICS else prices.prices[price].usd_of(amount),
             price,
         )
         for group, what, amount, price in quantities(fleet)
@@ -117,7 +117,7 @@ def put_metric_data_usd(
     """27 metrics of each instance by requests; None if a price is unknown."""
     prices = listed() if tariff is None else tariff
     metrics = prices.metrics_usd(COUNTERFACTUAL_METRICS * instances)
-    requests = prices.usd("put-metric-data", calls_a_minute * MINUTES * instances)
+    requests = prices.prices["put-metric-data"].usd_of(calls_a_minute * MINUTES * instances)
     return None if metrics is None or requests is None else metrics + requests
 
 
@@ -128,7 +128,7 @@ def alternatives(fleet: Fleet, tariff: Tariff) -> list[Alternative]:
     by_core = f"Container Insights style, {CORE_METRICS} metrics a core,"
     each_report = put_metric_data_usd(fleet.instances, 12, tariff)
     each_minute = put_metric_data_usd(fleet.instances, 1, tariff)
-    observed = tariff.usd("observation", float(MINUTES * cores))
+    observed = tariff.prices["observation"].usd_of(float(MINUTES * cores))
     return [
         Alternative("put_metric_data_each_report", f"{script} report", each_report),
         Alternative("put_metric_data_each_minute", f"{script} minute", each_minute),

@@ -219,12 +219,12 @@ def _tables(found: Mapping[str, Any]) -> Iterator[Table]:
     yield _table(("alternatives, at least", "USD a month", "this bill is", "less by"), ways)
 
 
-def rounded(value: float, digits: int = 3) -> str:
-    """So many significant digits, and M or G from a million on."""
+def rounded(value: float) -> str:
+    """Three significant digits, and M or G from a million on."""
     for size, unit in ((1e9, " G"), (1e6, " M")):
         if value >= size:
-            return f"{value / size:.{digits}g}{unit}"
-    return f"{float(f'{value:.{digits}g}'):,.0f}" if value >= 100 else f"{value:.{digits}g}"
+            return f"{value / size:.3g}{unit}"
+    return f"{float(f'{value:.3g}'):,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _dollars(value: float | None) -> str:

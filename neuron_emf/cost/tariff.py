@@ -93,10 +93,6 @@ class Tariff:
     prices: Mapping[str, Price]
     replaced: tuple[str, ...] = ()
 
-    def usd(self, name: str, quantity: float) -> float | None:
-        """What so many of it cost; None if nobody knows."""
-        return self.prices[name].usd_of(quantity)
-
     def metrics_usd(self, metrics: float) -> float | None:
         """What so many metrics cost a month; None if the price of one of them is unknown."""
         total, left = 0.0, metrics

@@ -130,7 +130,8 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     parameters_then = {**package.defaults, **kept, **named}
     if unpriced := unpriced_sentence(parameters_then, cloudformation.meta.region_name):
         click.echo(unpriced, err=True)
-        if not kept and not settings.yes and _is_person():  # who upgrades was asked before
+        is_person = sys.stdin is not None and sys.stdin.isatty()
+        if not kept and not settings.yes and is_person:  # who upgrades was asked before
             named |= asked_prices(parameters_then)
     given = given_parameters(package.defaults, named, stack)
     if package.functions:
@@ -182,10 +183,6 @@ def _emitter_settings(stack: Stack, region: str, *, has_rollups: bool) -> str:
         values |= {"metrics": "cluster", "cluster": stack.parameters.get("ClusterName", "")}
     lines = "\n".join(f'{name} = "{value}"' for name, value in values.items())
     return f"\nSettings of the emitters, in {SYSTEM_FILE}:\n\n{lines}"
-
-
-def _is_person() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def _is_confirmed(stack_name: str) -> bool:

@@ -29,22 +29,6 @@ if TYPE_CHECKING:
 
     from neuron_emf.check.aws_client import Answer, AwsClient
 
-ACTIONS: Final = (
-    "autoscaling:DescribeAutoScalingGroups",
-    "autoscaling:DescribeAutoScalingInstances",
-    "ec2:DescribeInstanceAttribute",
-    "ec2:DescribeInstanceTypes",
-    "ec2:DescribeInstances",
-    "ecs:DescribeContainerInstances",
-    "ecs:ListClusters",
-    "ecs:ListContainerInstances",
-    "sagemaker:DescribeCluster",
-    "sagemaker:DescribeClusterNode",
-    "sagemaker:ListClusters",
-    "ssm:DescribeSessions",
-)
-"""What a policy allows for it, all of it reading."""
-
 _DENIED: Final = ("AccessDenied", "UnauthorizedOperation")
 _NO_INSTANCE: Final = "InvalidInstanceID.NotFound"
 _NO_NODE: Final = ("ResourceNotFound", "ValidationException")

@@ -108,11 +108,16 @@ def read_findings(account: Account) -> tuple[list[tuple[FindingKey, OpenFinding]
         SourceError: If the stack or its table cannot be read.
     """
     findings: list[tuple[FindingKey, OpenFinding]] = []
-    waiting = 0
-    name = _table_name(account)
+    waiting, names = 0, stack_outputs(account)
+    if _TABLE_OUTPUT not in names:
+        msg = (
+            f"The stack {account.stack_name} has no output {_TABLE_OUTPUT}. "
+            "Correct --stack-name, or wait until its deployment has finished."
+        )
+        raise SourceError(msg)
     with documented(READ_TABLE):
         pages = account.client("dynamodb").get_paginator("query").paginate(
-            TableName=name,
+            TableName=names[_TABLE_OUTPUT],
             KeyConditionExpression="pk = :pk",
             ExpressionAttributeValues={":pk": {"S": PARTITION}},
         )  # fmt: skip
@@ -122,17 +127,6 @@ def read_findings(account: Account) -> tuple[list[tuple[FindingKey, OpenFinding]
                 waiting += len(state.due)
                 findings += state.findings.items()
     return sorted(findings, key=lambda pair: (pair[1].since, pair[0])), waiting
-
-
-def _table_name(account: Account) -> str:
-    names = stack_outputs(account)
-    if _TABLE_OUTPUT not in names:
-        msg = (
-            f"The stack {account.stack_name} has no output {_TABLE_OUTPUT}. "
-            "Correct --stack-name, or wait until its deployment has finished."
-        )
-        raise SourceError(msg)
-    return names[_TABLE_OUTPUT]
 
 
 def for_people(findings: Listed, waiting: int) -> list[RenderableType]:

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_emf.printing import idle_cores
 from neuron_emf.reading import Records
-from neuron_wire.cores import core_indexes
+from neuron_wire.cores import core_indexes, idle_cores
 from neuron_wire.holders import holder_members
 from neuron_wire.line_members import minute_of
 from neuron_wire.merging import merge_records
@@ -123,7 +122,7 @@ def _merged(
 def _now(
     identity: tuple[str, str], record: MinuteRecord, idle_after_minutes: int
 ) -> dict[str, Any]:
-    idle = set(idle_cores(record, idle_after_minutes))
+    idle = set(idle_cores(record.core_state, record.idle_minutes, idle_after_minutes))
     letters = "".join(
         letter.upper() if core in idle else letter for core, letter in enumerate(_letters(record))
     )

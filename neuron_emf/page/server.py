@@ -54,7 +54,7 @@ _MAX_VALUE_CHARS: Final = 1024
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves one view, from `start` to `stop`; also a context manager."""
+    """Serves one view as long as its context lasts."""
 
     daemon_threads = True
     block_on_close = False  # a tab that keeps its connection shall not keep us
@@ -94,23 +94,14 @@ class PageServer(ThreadingHTTPServer):
         """What people open."""
         return f"http://{HOST}:{self.port}/#token={self.token}"
 
-    def start(self) -> None:
-        """Answer from now on."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Answer no more; safe to call twice."""
-        if self._thread.is_alive():
-            self.shutdown()
-            self._thread.join()
-        self.server_close()
-
     def __enter__(self) -> Self:
-        self.start()
+        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.stop()
+        self.shutdown()
+        self._thread.join()
+        self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401  # as inherited
         """A tab that was closed is no error."""

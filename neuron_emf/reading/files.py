@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from neuron_emf.printing import Advance
+    from emitter.command_line import Advance
 
 STANDARD_INPUT: Final = "-"
 _GZIP: Final = b"\x1f\x8b"

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from neuron_emf.account import Account
-    from neuron_emf.printing import Advance
 
 MAX_EVENTS_PER_PAGE: Final = 10_000  # the most that FilterLogEvents returns
 ACTION: Final = "logs:FilterLogEvents"
@@ -79,9 +78,7 @@ class LogGroup:
         start_ms: int,
         end_ms: int,
         pattern: str = "",
-        *,
         stream: str = "",
-        advance: Advance | None = None,
     ) -> Iterator[str]:
         """
         The lines from *start_ms* until before *end_ms*, of all streams or one, in order of time.
@@ -94,8 +91,6 @@ class LogGroup:
                 message: str = event["message"]
                 self.bytes_read += len(message.encode("utf-8", "surrogatepass"))
                 yield message
-            if advance is not None and page:
-                advance(page[-1]["timestamp"] - start_ms, max(1, end_ms - start_ms))
 
     def read_lines_of_instance(
         self, start_ms: int, end_ms: int, instance_id: str, pattern: str
@@ -113,7 +108,7 @@ class LogGroup:
         if instance_id:
             stream = stream_name("{instance}", cluster="", instance_id=instance_id)
             try:
-                lines = list(self.read_lines(start_ms, end_ms, pattern, stream=stream))
+                lines = list(self.read_lines(start_ms, end_ms, pattern, stream))
             except SourceError as error:
                 if error_code(error.__cause__) != NOT_FOUND:
                     raise

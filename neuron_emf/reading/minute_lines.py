@@ -21,8 +21,8 @@ from neuron_wire.merging import merge_records
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from emitter.command_line import Advance
     from neuron_emf.account import Account
-    from neuron_emf.printing import Advance
     from neuron_emf.reading.periods import Period
     from neuron_wire import MinuteRecord
     from neuron_wire.instance_hours import LedgerRules

@@ -31,29 +31,6 @@ LOOK_BACK_MS: Final = 10 * MINUTE_MS
 _BLOCK_BITS: Final = 10  # 1,024 numbers: most of a day of minutes
 
 
-class Identities:
-    """
-    A set of `(InstanceId, Boot, Seq)` in little memory.
-
-    A week of 1,000 instances is ten million records. Within one boot numbers
-    follow each other without gaps, so a bit for each is enough; a number far from
-    all others costs one block, whatever it is.
-    """
-
-    def __init__(self) -> None:
-        self._blocks: dict[tuple[str, str], dict[int, int]] = {}
-
-    def add_identity(self, instance_id: str, boot: str, seq: int) -> bool:
-        """Remember a record; False if it was known."""
-        blocks = self._blocks.setdefault((instance_id, boot), {})
-        block, bit = seq >> _BLOCK_BITS, 1 << (seq & ((1 << _BLOCK_BITS) - 1))
-        known = blocks.get(block, 0)
-        if known & bit:
-            return False
-        blocks[block] = known | bit
-        return True
-
-
 @dataclass(slots=True)
 class Records:
     """
@@ -73,7 +50,7 @@ class Records:
     repeated: int = 0
     other: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
-    _seen: Identities = field(default_factory=Identities)
+    _blocks: dict[tuple[str, str, int], int] = field(default_factory=dict)
 
     @property
     def unreadable(self) -> int:
@@ -86,11 +63,23 @@ class Records:
             record = self._record(line)
             if record is None:
                 continue
-            if not self._seen.add_identity(record.instance_id, record.boot, record.seq):
+            if not self._is_new(record):
                 self.repeated += 1
                 continue
             self.read += 1
             yield record
+
+    def _is_new(self, record: MinuteRecord) -> bool:
+        """
+        Remember its identity, a bit of a block; False if it was known.
+
+        A week of 1,000 instances is ten million records, and within one boot numbers follow each
+        other without gaps. A number far from all others costs one block.
+        """
+        key = record.instance_id, record.boot, record.seq >> _BLOCK_BITS
+        known, bit = self._blocks.get(key, 0), 1 << (record.seq & ((1 << _BLOCK_BITS) - 1))
+        self._blocks[key] = known | bit
+        return not known & bit
 
     def _record(self, line: str) -> MinuteRecord | None:
         try:

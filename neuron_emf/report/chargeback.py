@@ -143,22 +143,6 @@ class Chargeback:
         return any(row.problem for row in self.rows)
 
 
-def run(settings: IdleReportSettings) -> int:
-    """
-    Print what each owner pays, or why the month is refused; returns the exit code.
-
-    Raises:
-        SettingsError: If an option names something else than it is for.
-        SourceError: If a ledger or a bill cannot be read.
-        DeliveryError: If the answer cannot be written.
-    """
-    from neuron_emf.report import chargeback_listing  # noqa: PLC0415 - what computes shows nothing
-
-    result = chargeback(settings)
-    chargeback_listing.show(result, settings.csv, settings.rows, as_json=settings.json)
-    return EXIT_NOT_RECONCILED if result.is_refused else 0
-
-
 def chargeback(settings: IdleReportSettings) -> Chargeback:
     """
     Read ledgers and bills, and split.

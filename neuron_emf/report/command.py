@@ -38,14 +38,16 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     With --bill it splits AWS's bill of a --month by the ledger instead.
     """
     # --help needs none of these
-    from neuron_emf.report import chargeback  # noqa: PLC0415
+    from neuron_emf.report import chargeback, chargeback_listing  # noqa: PLC0415
     from neuron_emf.report.collection import collect  # noqa: PLC0415
 
     settings = IdleReportSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     _refuse_what_is_ignored(settings)
     if settings.bill:
-        bill = (*settings.bill, *map(str, files))
-        return chargeback.run(replace(settings, bill=bill))
+        settings = replace(settings, bill=(*settings.bill, *map(str, files)))
+        result = chargeback.chargeback(settings)
+        chargeback_listing.show(result, settings.csv, settings.rows, as_json=settings.json)
+        return chargeback.EXIT_NOT_RECONCILED if result.is_refused else 0
     show(collect(settings, files), settings)
     return 0
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import uuid
+from types import SimpleNamespace
 
 from proof.account.account import MAX_DESCRIBED, AccountDouble, page
 from proof.logs.wire import JsonWire
@@ -126,13 +127,13 @@ class FakeLedgerObjects:
     def __init__(self, objects, page=1_000):
         self._objects, self._page = objects, page
 
-    def list_objects_v2(self, Prefix, ContinuationToken="0", **_):  # noqa: N803  # as boto3 has it
+    def get_paginator(self, _operation):
+        return SimpleNamespace(paginate=self._pages)
+
+    def _pages(self, Prefix, **_):  # noqa: N803  # as boto3 has it
         keys = sorted(key for key in self._objects if key.startswith(Prefix))
-        start, end = int(ContinuationToken), int(ContinuationToken) + self._page
-        answer = {"Contents": [{"Key": key} for key in keys[start:end]]}
-        if end < len(keys):
-            return {**answer, "IsTruncated": True, "NextContinuationToken": str(end)}
-        return {**answer, "IsTruncated": False}
+        for start in range(0, len(keys) or 1, self._page):
+            yield {"Contents": [{"Key": key} for key in keys[start : start + self._page]]}
 
     def get_object(self, Key, **_):  # noqa: N803  # as boto3 has it
         return {"Body": io.BytesIO(self._objects[Key])}

@@ -32,7 +32,7 @@ def memory(most):
 
 def type_of(TypeName, **_):  # noqa: N803  # as boto3 has it
     """What the registry describes of a type that has all that is needed of it."""
-    members = {need.member: {} for need in deployment.NEEDS if need.kind == TypeName}
+    members = {member: {} for kind, member in deployment.NEEDS.values() if kind == TypeName}
     return {"Schema": json.dumps({"properties": members})}
 
 
@@ -79,11 +79,9 @@ def test_a_region_that_has_everything_is_ok(check):
     """Every row, and the exit code."""
     code, rows = check()
     assert (0, {"ok"}) == (code, {row["state"] for row in rows.values()})
-    assert {need.check for need in deployment.NEEDS} <= rows.keys()
+    assert deployment.NEEDS.keys() <= rows.keys()
     _, elsewhere = check("us-gov-west-1")
-    assert {
-        need.check for need in deployment.NEEDS if need.is_young
-    } == rows.keys() - elsewhere.keys()
+    assert {*deployment.YOUNG} == rows.keys() - elsewhere.keys()
 
 
 @pytest.mark.parametrize(
@@ -143,4 +141,4 @@ def test_what_is_young_is_what_the_template_does_without(repository):
         assert set() == old.keys() - new.keys()
         gone |= {(resource["Type"], member) for member in new.keys() - old.keys()}
         assert "{{" not in json.dumps(old), name
-    assert {(need.kind, need.member) for need in deployment.NEEDS if need.is_young} == gone
+    assert {deployment.NEEDS[name] for name in deployment.YOUNG} == gone
