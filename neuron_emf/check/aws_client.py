@@ -69,11 +69,14 @@ class AwsClient:
     Attributes:
         skew_s: This machine's clock minus AWS's, at the last answer that had a
             date; None before the first.
+
+        caller: Partition and account number; `*` while the number is not known.
     """
 
     def __init__(self, account: Account, clock: Callable[[], float] = time.time) -> None:
         self.skew_s: float | None = None
         self.account = account
+        self.caller = "aws", "*"
         self._clock = clock
         self._clients: dict[str, Any] = {}
 
@@ -86,6 +89,11 @@ class AwsClient:
             SettingsError: If no region is known.
         """
         return str(self._client("logs").meta.region_name)
+
+    def arn(self, group: str = "*") -> str:
+        """What a policy must name: for actions that look at groups by prefix, all of them."""
+        partition, number = self.caller
+        return f"arn:{partition}:logs:{self.region}:{number}:log-group:{group}"
 
     def ask(self, service: str, operation: str, **parameters: object) -> Answer:
         """
@@ -160,7 +168,9 @@ def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:
     """
     answer = aws.ask("sts", "get_caller_identity")
     if not answer.reason:
-        return ok(str(answer.response.get("Arn", "")) or "known to AWS"), answer
+        arn, number = (str(answer.response.get(name, "")) for name in ("Arn", "Account"))
+        aws.caller = arn.split(":")[1] if ":" in arn else "aws", number or "*"
+        return ok(arn or "known to AWS"), answer
     if answer.reason == CREDENTIALS:
         return failed(
             f"AWS rejects this machine's credentials ({answer.words})",

@@ -115,8 +115,8 @@ def check_price(instance: InstanceFacts) -> CheckResult:
     """By the list: without a price no amount counts its idle cores."""
     instance_type, region = instance.instance_type, instance.region
     if not instance_type or not region:
-        lacking = {"the type": instance_type, "the region": region}
-        what = " and ".join(name for name, value in lacking.items() if not value)
+        known = {"the type": instance_type, "the region": region}
+        what = " and ".join(name for name, value in known.items() if not value)
         return warning(
             f"{what} of this instance is unknown: {_IN_NO_AMOUNT}",
             "give access to neuron-monitor or the instance metadata",

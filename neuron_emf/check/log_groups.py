@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 STANDARD: Final = "STANDARD"
 PAGE: Final = 50
-ANY: Final = "*"
 _ARN_PARTS: Final = 6
 
 POLICY_TYPE: Final = "METRIC_EXTRACTION_POLICY"
@@ -62,52 +61,7 @@ _RECEIVERS: Final = ("-IngestFunction-", "-RecordsStream-")
 _DEPLOY: Final = "deploy the stack again, with this group as its LogGroupName"
 
 
-@dataclass(frozen=True, slots=True)
-class LogTarget:
-    """
-    Where lines go.
-
-    Attributes:
-        region: Such as `us-east-1`.
-
-        group: Of the emitters' lines.
-
-        rollups_group: Of the rollups.
-
-        stack_name: Of the stack; empty when there is none.
-
-        partition: Such as `aws`.
-
-        account_id: Twelve digits, `*` when it is not known.
-    """
-
-    region: str
-    group: str
-    rollups_group: str
-    stack_name: str
-    partition: str = "aws"
-    account_id: str = ANY
-
-    def arn(self, rest: str = ANY) -> str:
-        """What a policy must name: for actions that look at groups by prefix, all of them."""
-        return f"arn:{self.partition}:logs:{self.region}:{self.account_id}:log-group:{rest}"
-
-    @property
-    def of_group(self) -> str:
-        """The group, as a policy names it."""
-        return self.arn(f"{self.group}:{ANY}")
-
-
-def account_of(caller: Answer) -> tuple[str, str]:
-    """Partition and account number by the answer of STS, `*` for what it does not say."""
-    parts = str(caller.response.get("Arn", "")).split(":")
-    partition = parts[1] if len(parts) >= _ARN_PARTS else "aws"
-    return partition, str(caller.response.get("Account", "")) or ANY
-
-
-def check_group(
-    aws: AwsClient, target: LogTarget, name: str, *, deploys: str
-) -> tuple[CheckResult, CheckResult, str]:
+def check_group(aws: AwsClient, name: str, *, deploys: str) -> tuple[CheckResult, CheckResult, str]:
     """
     Look at log group *name*: whether it is there, and its class; and why that is not known.
 
@@ -119,25 +73,25 @@ def check_group(
     )
     if answer.reason:
         waits = not_tried(f"{answer.action} was not answered")
-        return _group_unanswered(answer, target), waits, answer.reason
+        return _group_unanswered(aws, answer), waits, answer.reason
     group = next((row for row in groups if row.get("logGroupName") == name), None)
     if group is None:
-        missing = failed(f"no log group {name} in {target.region}", deploys)
+        missing = failed(f"no log group {name} in {aws.region}", deploys)
         return missing, not_tried("there is no log group"), MISSING
     days = group.get("retentionInDays")
     kept = f"kept {days} days" if days else "never expires"
     return ok(f"{name}, {kept}"), _class(group), ""
 
 
-def _group_unanswered(answer: Answer, target: LogTarget) -> CheckResult:
+def _group_unanswered(aws: AwsClient, answer: Answer) -> CheckResult:
     if answer.reason == UNREACHABLE:
-        return failed(*unreachable(answer.words, target.region))
+        return failed(*unreachable(answer.words, aws.region))
     if answer.reason in NOT_AUTHENTICATED:
         return failed(
             f"CloudWatch Logs rejects the credentials: {answer.words}",
             "give the instance a role with the stack's emitter policy, or renew the credentials",
         )
-    return unanswered(answer, target.arn(), "; emitters do not need it")
+    return unanswered(answer, aws.arn(), "; emitters do not need it")
 
 
 def _class(group: Mapping[str, object]) -> CheckResult:
@@ -150,21 +104,22 @@ def _class(group: Mapping[str, object]) -> CheckResult:
     )
 
 
-def check_subscription(aws: AwsClient, target: LogTarget) -> CheckResult:
+def check_subscription(aws: AwsClient) -> CheckResult:
     """Whether minute lines of the group are delivered to the stack."""
-    if not target.stack_name:
+    group, stack_name = aws.account.log_group, aws.account.stack_name
+    if not stack_name:
         return not_needed("there is no stack to subscribe")
     answer, filters = aws.ask_all(
-        "logs", "describe_subscription_filters", "subscriptionFilters", logGroupName=target.group
+        "logs", "describe_subscription_filters", "subscriptionFilters", logGroupName=group
     )
     if answer.reason == MISSING:
-        return not_tried(f"there is no log group {target.group}")
+        return not_tried(f"there is no log group {group}")
     if answer.reason:
-        return unanswered(answer, target.of_group, "; emitters do without")
-    name = f"{target.stack_name}-minutes"
+        return unanswered(answer, aws.arn(f"{group}:*"), "; emitters do without")
+    name = f"{stack_name}-minutes"
     subscription = next((row for row in filters if row.get("filterName") == name), None)
     if subscription is not None:
-        return _judged(subscription, name, target)
+        return _judged(subscription, stack_name)
     others = ", ".join(str(row.get("filterName")) for row in filters)
     there = f"; there is {others}" if others else ""
     return failed(
@@ -173,16 +128,17 @@ def check_subscription(aws: AwsClient, target: LogTarget) -> CheckResult:
     )
 
 
-def _judged(found: Mapping[str, object], name: str, target: LogTarget) -> CheckResult:
+def _judged(found: Mapping[str, object], stack_name: str) -> CheckResult:
+    name = f"{stack_name}-minutes"
     pattern = str(found.get("filterPattern", ""))
     destination = str(found.get("destinationArn", ""))
     if pattern.strip() != PATTERN:
         passing = "every line" if not pattern.strip() else f"what matches {pattern}"
         return failed(f"{name} lets {passing} through instead of {PATTERN}", _DEPLOY)
-    if not _is_receiver(destination, target.stack_name):
+    if not _is_receiver(destination, stack_name):
         return failed(
             f"{name} delivers to {destination or 'nothing'}, which is neither IngestFunction nor "
-            f"RecordsStream of {target.stack_name}, nor a destination of another account",
+            f"RecordsStream of {stack_name}, nor a destination of another account",
             _DEPLOY,
         )
     return ok(f"{name} delivers minute lines to {destination}")
@@ -277,7 +233,6 @@ class Probe:
     """One line on its way, through *aws* to the stream of *instance_id*."""
 
     aws: AwsClient
-    target: LogTarget
     instance_id: str
     now_ms: int
 
@@ -330,11 +285,11 @@ class Probe:
             waited_s += LOOK_EVERY_S
 
     def _ask(self, operation: str, **parameters: object) -> Answer:
-        names = {"logGroupName": self.target.group, "logStreamName": self._stream}
+        names = {"logGroupName": self.aws.account.log_group, "logStreamName": self._stream}
         return self.aws.ask("logs", operation, **names, **parameters)
 
     def _unread(self, answer: Answer) -> CheckResult:
-        resource = self.target.arn(f"{self.target.group}:log-stream:{self._stream}")
+        resource = self.aws.arn(f"{self.aws.account.log_group}:log-stream:{self._stream}")
         if answer.reason == ACCESS:
             return warning(
                 f"not known: {answer.action} on {resource} is denied, as it is to every emitter",
@@ -345,15 +300,16 @@ class Probe:
         )
 
     def _refused(self, answer: Answer, *, is_stream_made: bool = False) -> CheckResult:
-        resource, group = self.target.of_group, self.target.group
+        group = self.aws.account.log_group
         if answer.reason == ACCESS:
+            resource = self.aws.arn(f"{group}:*")
             return failed(f"{answer.action} on {resource} is denied", _ATTACH)
         if answer.reason == MISSING and is_stream_made:
             found = f"{self._stream} was created but does not exist yet"
             return failed(found, "try again; emitters do, too")
         if answer.reason == MISSING:
             return failed(
-                f"no log group {group} in {self.target.region}",
+                f"no log group {group} in {self.aws.region}",
                 "deploy the stack there, or correct --log-group and --region",
             )
         return failed(

@@ -41,9 +41,7 @@ from neuron_emf.check.instance import (
     emitted_instance,
 )
 from neuron_emf.check.log_groups import (
-    LogTarget,
     Probe,
-    account_of,
     check_extraction,
     check_group,
     check_subscription,
@@ -215,30 +213,24 @@ class AwsSequence:
         found["credentials"], answer = check_caller(aws)
         if answer.reason in NOT_AUTHENTICATED:
             return "AWS rejects the credentials"
-        target = LogTarget(
-            aws.region,
-            aws.account.log_group,
-            aws.account.rollups_log_group if self.settings.stack_name else "",
-            aws.account.stack_name,
-            *account_of(answer),
-        )
-        found[_GROUP], group_class, reason = check_group(aws, target, target.group, deploys=_DEPLOY)
+        account = aws.account
+        found[_GROUP], group_class, reason = check_group(aws, account.log_group, deploys=_DEPLOY)
         found[f"{_GROUP} class"] = group_class
         if reason in {UNREACHABLE, *NOT_AUTHENTICATED}:
             return "CloudWatch Logs did not answer"
-        found |= zip(_OF_ROLLUPS, self._rollups(aws, target), strict=True)
-        found[_EXTRACTION] = self._extraction(aws, target)
+        found |= zip(_OF_ROLLUPS, self._rollups(aws), strict=True)
+        found[_EXTRACTION] = self._extraction(aws)
         if reason == MISSING:
             return "there is no log group"
         is_readable = group_class.state != FAILED
         found["subscription"] = (
-            check_subscription(aws, target)
+            check_subscription(aws)
             if is_readable
             else not_tried("a log group of this class has none")
         )
         now_ms = round(time.time() * 1000)
         text = probe_line(cluster, instance_id, now_ms)
-        line = Probe(aws, target, instance_id, now_ms=now_ms)
+        line = Probe(aws, instance_id, now_ms=now_ms)
         found["log stream"] = stream = line.make_stream()
         found["log line"] = line.put_line(text, has_stream=stream.state != FAILED)
         if found["log line"].state != OK:
@@ -248,17 +240,17 @@ class AwsSequence:
         found["read back"] = line.read_back(text)
         return ""
 
-    def _rollups(self, aws: AwsClient, target: LogTarget) -> list[CheckResult]:
-        if not target.rollups_group:
+    def _rollups(self, aws: AwsClient) -> list[CheckResult]:
+        if not self.settings.stack_name:
             return [not_needed("without a stack there are no rollups")] * 2
-        return [*check_group(aws, target, target.rollups_group, deploys=_DEPLOY_STACK)[:2]]
+        return [*check_group(aws, aws.account.rollups_log_group, deploys=_DEPLOY_STACK)[:2]]
 
-    def _extraction(self, aws: AwsClient, target: LogTarget) -> CheckResult:
+    def _extraction(self, aws: AwsClient) -> CheckResult:
         if self.settings.rehearsal:
             return not_needed("the embedded AWS has no account policies")
-        groups = [target.rollups_group] if target.rollups_group else []
+        groups = [aws.account.rollups_log_group] if self.settings.stack_name else []
         if self.settings.metrics != _NO_METRICS:
-            groups.insert(0, target.group)
+            groups.insert(0, aws.account.log_group)
         if not groups:
             return not_needed("lines define no metrics")
         return check_extraction(aws, groups)

@@ -52,7 +52,7 @@ def test_what_is_damaged_is_told_and_the_rest_is_read():
     An object that is no gzip, one cut short, one with another line in it, and one with a row of
     another hour, in an object that the fast way reads and in one that it does not.
     """
-    told = []
+    damage = []
     good = pack_rows([row(HOUR, 1)])
     mixed = gzip.compress(gzip.decompress(good) + b'{"Hour":1}\n')
     strays = [
@@ -62,8 +62,8 @@ def test_what_is_damaged_is_told_and_the_rest_is_read():
     strays.append(gzip.compress(gzip.decompress(strays[0]) + b"no\n"))
     objects = [(HOUR, payload) for payload in (b"no", good[:-9], good, mixed, *strays)]
     expected = [row(HOUR, 1)] * 2 + [row(HOUR, 1), row(HOUR, 3)] * 2
-    assert expected == list(rows(objects, told.append))
-    assert 7 == len(told)
+    assert expected == list(rows(objects, damage.append))
+    assert 7 == len(damage)
 
 
 AMOUNTS = st.integers(0, 10**12) | st.integers(0, 10**18)  # a float has all digits, or not
@@ -108,9 +108,9 @@ def test_a_row_reads_back_as_it_was(row):
 def test_what_is_no_row_is_refused(member, value):
     """A member of another type or range, or none where one must be: nothing is guessed."""
     members = {**json.loads(row_line(row(HOUR, 1))), member: value}
-    told = []
-    assert [] == list(rows([(HOUR, gzip_lines([json.dumps(members)]))], told.append))
-    assert 1 == len(told)
+    damage = []
+    assert [] == list(rows([(HOUR, gzip_lines([json.dumps(members)]))], damage.append))
+    assert 1 == len(damage)
 
 
 def test_a_ledger_that_is_given_twice_counts_once(tmp_path):

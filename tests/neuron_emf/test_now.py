@@ -118,10 +118,12 @@ def message_of(line):
     table, cluster = MemoryTable(), json.loads(line)["ClusterName"]
     minute = cluster_now(json.loads(line)).minute
     table.write_last_rollup("minute", cluster, minute, line)
-    rang_s = 60 * minute + 300.0
-    transition = replace(read_transition(of_an_alarm(cluster=cluster)), at_s=rang_s)
-    told = notify(transition, table, ENVIRONMENT, lambda *_: None, rang_s, printer=lambda _: None)
-    return " ".join(told.message.text.split())
+    fired_s = 60 * minute + 300.0
+    transition = replace(read_transition(of_an_alarm(cluster=cluster)), at_s=fired_s)
+    notification = notify(
+        transition, table, ENVIRONMENT, lambda *_: None, fired_s, printer=lambda _: None
+    )
+    return " ".join(sent.message.text.split())
 
 
 def faces_agree(lines):
@@ -131,7 +133,7 @@ def faces_agree(lines):
         rollup = json.loads(line)
         place = cluster_now(rollup)
         answer = answer_of(now, place.cluster, (place.minute + 1) * MINUTE_MS)
-        shown, told = text_of(answer), message_of(line)
+        shown, message = text_of(answer), message_of(line)
         if place.idle is None:
             assert answer["idle"]["words"] in shown
             continue
@@ -139,7 +141,7 @@ def faces_agree(lines):
         words = answer["idle"]["words"]
         assert words.startswith(idle := f"{rollup['IdleCores']:,} of {known:,} ")
         assert words in shown
-        assert words.replace(idle, f"{idle}known core{'' if known == 1 else 's'} ") in told
+        assert words.replace(idle, f"{idle}known core{'' if known == 1 else 's'} ") in message
         both = []
         if place.cost is not None and place.idle:
             assert (place.cost, rollup["IdleCostPerHour"]) == (
@@ -153,12 +155,12 @@ def faces_agree(lines):
         for words in (*both, *rows, *avoidable):
             assert words in shown, words
         for words in both:
-            assert words in told, words
+            assert words in message, words
         to_type = price_overrides_line(place.unpriced_types)
         assert to_type in "".join(shown.split())  # a terminal breaks what is too long for it
-        assert to_type in told
+        assert to_type in message
         priced = [f"{row['words']['usd'].split()[0]} USD/h" for row in answer["owners"]]
-        first = told.partition(" Since ")[0]
+        first = message.partition(" Since ")[0]
         assert not place.idle or any(words in first for words in (*priced, "no price"))
 
 
@@ -199,8 +201,8 @@ def test_what_one_cluster_does_not_tell_no_sum_tells(member, value):
     other = cluster_now({**WHOLE, member: value})
     both, alone = together([cluster_now(WHOLE), other]), cluster_now(WHOLE)
     fields = {**NUMBERS, "silent": "SilentInstances", "unheld": "TopIdleOwners"}
-    for name, told in fields.items():
-        is_missing = told == member or (name == "unheld" and member == "IdleCores")
+    for name, source in fields.items():
+        is_missing = source == member or (name == "unheld" and member == "IdleCores")
         expected = None if is_missing else 2 * getattr(alone, name)
         assert expected == getattr(both, name), name
     assert both.owners_known is (member != "TopIdleOwners")

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.alarms.template import load_template
+from neuron_emf.account import Account
 from neuron_emf.check.aws_client import Answer
 from neuron_emf.check.log_groups import (
     KIND,
     PATTERN,
-    LogTarget,
     check_subscription,
     probe_line,
     selects,
@@ -25,7 +25,7 @@ from neuron_wire.line import OtherRecord
 
 GROUPS = st.text("/ab-", min_size=1, max_size=6)
 LISTS = st.lists(GROUPS, max_size=5)
-TARGET = LogTarget("us-west-2", "records", "rollups", "neuron-emf")
+ACCOUNT = Account("records", "rollups", "neuron-emf")
 FILTER = {
     "filterName": "neuron-emf-minutes",
     "filterPattern": PATTERN,
@@ -36,7 +36,7 @@ FILTER = {
 def subscribed(**members):
     """What is said of the filter with these members."""
     answer = (Answer("logs:DescribeSubscriptionFilters"), [{**FILTER, **members}])
-    return check_subscription(SimpleNamespace(ask_all=lambda *_, **__: answer), TARGET)
+    return check_subscription(SimpleNamespace(ask_all=lambda *_, **__: answer, account=ACCOUNT))
 
 
 @pytest.mark.parametrize(

@@ -50,13 +50,13 @@ def example(folder: Path, monitor: Path) -> str:
 
 
 def _usual(result: CheckResult, folder: Path, monitor: Path) -> CheckResult:
-    def told(text: str) -> str:
+    def usual(text: str) -> str:
         text = text.replace(str(monitor), MONITOR).replace(str(folder), SPOOL)
         text = text.replace("arn:aws:iam::123456789012:user/testing", ROLE)
         text = re.sub(r"within \d+\.\d s$", "within 1.2 s", text)
         return re.sub(r"(?<=, )\d+ MiB free", "18432 MiB free", text)
 
-    return replace(result, found=told(result.found), advice=told(result.advice))
+    return replace(result, found=usual(result.found), advice=usual(result.advice))
 
 
 EVIL = "a\x1b[31mb\x07[bold]c[/bold]\r\nd\u202e\u2028"

@@ -81,8 +81,8 @@ def said_of_this_machine(monkeypatch):
     for instance_type, region in PRICES:
         facts = InstanceFacts(instance_type=instance_type, region=region)
         yield f"price of {instance_type} in {region}", check_price(emitted_instance(facts, None))
-    told = emitted_instance(InstanceFacts(instance_type="inf2.xlarge"), report("i-1", "eu-north-1"))
-    yield "price by the report before the metadata", check_price(told)
+    both = emitted_instance(InstanceFacts(instance_type="inf2.xlarge"), report("i-1", "eu-north-1"))
+    yield "price by the report before the metadata", check_price(both)
     for paid, lifecycle, instance_type in PAYMENTS:
         facts = InstanceFacts(instance_type=instance_type, lifecycle=lifecycle)
         result = check_payment(paid, emitted_instance(facts, None))

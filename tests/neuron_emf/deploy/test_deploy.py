@@ -28,7 +28,7 @@ from neuron_emf.deploy.plan import conditions, planned
 from neuron_emf.deploy.stack import NEW, Stack, given_parameters, require_one_step, steps
 from neuron_wire.catalogue import ALARMED
 from tests.docs.shown_blocks import tomllib
-from tests.neuron_emf.deploy.played_cloudformation import PlayedAccount
+from tests.neuron_emf.deploy.fake_cloudformation import FakeCloudFormation
 from tests.programs import run_program
 from tests.stack.stack_template import release_template, write_zip
 
@@ -131,7 +131,7 @@ def test_what_kinesis_would_refuse_is_not_begun(before, named, is_taken):
 # --- the bucket ---
 
 
-class PlayedBucket:
+class FakeBucket:
     """An S3 client that keeps what it is given, and every call."""
 
     def __init__(self):
@@ -151,7 +151,7 @@ class PlayedBucket:
 
 def test_every_call_says_whose_bucket_it_must_be():
     """And a release that is there is not sent again, one with another content is."""
-    client = PlayedBucket()
+    client = FakeBucket()
     bucket = ReleaseBucket("bucket", OWNER, client)
     assert [True, False] == [bucket.put_object("k.zip", b"zip") for _ in range(2)]
     client.kept["k.zip"] = "of somebody else"
@@ -181,13 +181,13 @@ def test_the_bucket_is_private_encrypted_versioned_and_tls_only():
 
 @pytest.fixture
 def deploy(monkeypatch, release, emitters, typed):
-    """Deploy to a played account; gives exit code, standard output and error."""
+    """Deploy to a fake account; gives exit code, standard output and error."""
     kinds = {False: release, True: emitters}
     monkeypatch.setattr(package, "carried", lambda emitters_only: kinds[emitters_only])
     monkeypatch.setattr(stacks, "POLL_S", 0.0)
 
-    def call(played, *words):
-        monkeypatch.setattr(accounts, "account", lambda _: played)
+    def call(fake, *words):
+        monkeypatch.setattr(accounts, "account", lambda _: fake)
         return typed("deploy", "--yes", *words)
 
     return call
@@ -198,17 +198,17 @@ def test_whatever_call_fails_is_said_and_no_change_set_stays(deploy):
     The last call that the deployment makes is the one that removes it, unless it was executed:
     then CloudFormation goes on, and that is said.
     """
-    whole = PlayedAccount()
+    whole = FakeCloudFormation()
     assert 0 == deploy(whole)[0]
     made, begun = (whole.operations.index(f"{name}_change_set") for name in ("create", "execute"))
     for number, operation in enumerate(whole.operations):
-        played = PlayedAccount()
-        played.raises[number + 1] = ConnectionClosedError(endpoint_url="https://example.com")
-        code, _, err = deploy(played)
+        fake = FakeCloudFormation()
+        fake.raises[number + 1] = ConnectionClosedError(endpoint_url="https://example.com")
+        code, _, err = deploy(fake)
         called = operation.replace("_", "").replace("head", "get")
         assert 3 == code
         assert f":{called} failed (connectionclosederror): " in err.lower(), err
-        is_removed = "delete_change_set" == played.operations[-1]
+        is_removed = "delete_change_set" == fake.operations[-1]
         assert (made <= number <= begun) == is_removed
         assert (number > begun) == ("goes on with the stack neuron-emf:" in err)
 
@@ -221,16 +221,16 @@ def event(resource, status, reason="", kind="AWS::Logs::LogGroup"):
 
 def test_the_first_failure_is_found_behind_all_that_was_rolled_back(deploy):
     """Back to the beginning of this deployment, not of the one before."""
-    played = PlayedAccount()
-    played.ends = "ROLLBACK_COMPLETE"
-    played.events = [
+    fake = FakeCloudFormation()
+    fake.ends = "ROLLBACK_COMPLETE"
+    fake.events = [
         *[event(f"Resource{number}", "DELETE_COMPLETE") for number in range(250)],
         event("Table", "CREATE_FAILED", "Resource creation cancelled"),
         event("RecordsGroup", "CREATE_FAILED", "/neuron-emf/records\nalready exists"),
         event("neuron-emf", "CREATE_IN_PROGRESS", kind="AWS::CloudFormation::Stack"),
         event("Queue", "CREATE_FAILED", "of an older deployment"),
     ]
-    code, _, err = deploy(played)
+    code, _, err = deploy(fake)
     _, failure, said = err.splitlines()
     assert 3 == code
     assert "RecordsGroup (AWS::Logs::LogGroup): /neuron-emf/records already exists" == failure
@@ -239,19 +239,19 @@ def test_the_first_failure_is_found_behind_all_that_was_rolled_back(deploy):
 
 def test_after_ctrl_c_cloudformation_goes_on(deploy):
     """And that is said: who stops waiting has stopped nothing."""
-    played = PlayedAccount(neuron_emf_deploy=["CREATE_COMPLETE"])
-    played.raises[11] = KeyboardInterrupt()
-    code, _, err = deploy(played)
+    fake = FakeCloudFormation(neuron_emf_deploy=["CREATE_COMPLETE"])
+    fake.raises[11] = KeyboardInterrupt()
+    code, _, err = deploy(fake)
     said = "CloudFormation goes on with the stack neuron-emf: see its events."
     assert (130, said) == (code, err.strip().splitlines()[-1])
-    assert "execute_change_set" == played.operations[-2]
+    assert "execute_change_set" == fake.operations[-2]
 
 
 def test_a_misspelt_parameter_is_found_before_anything_is_asked(deploy):
     """Credentials too; with the one that was meant."""
-    played = PlayedAccount()
-    code, _, err = deploy(played, "AlarmMail=you@example.org")
-    assert (2, []) == (code, played.calls)
+    fake = FakeCloudFormation()
+    code, _, err = deploy(fake, "AlarmMail=you@example.org")
+    assert (2, []) == (code, fake.calls)
     assert "has no parameter AlarmMail. Did you mean AlarmEmail?" in err
 
 
@@ -269,22 +269,22 @@ def test_a_misspelt_parameter_is_found_before_anything_is_asked(deploy):
 )
 def test_metrics_are_known_and_those_that_alarms_need_are_among_them(deploy, metrics, said):
     """Close would log the one and publish the other: nobody would look, and the bill would grow."""
-    played = PlayedAccount()
-    code, _, err = deploy(played, f"Metrics={metrics}")
+    fake = FakeCloudFormation()
+    code, _, err = deploy(fake, f"Metrics={metrics}")
     assert (2 if said else 0) == code
     assert said in err
-    assert bool(said) == (not played.calls)
+    assert bool(said) == (not fake.calls)
 
 
 def test_tags_and_role_are_those_of_both_stacks(deploy):
     """Without them CloudFormation keeps what a stack has."""
     role = "arn:aws:iam::111122223333:role/deployer"
-    played, plain = PlayedAccount(), PlayedAccount()
-    assert 0 == deploy(played, "--tags", "Team=ml,Cost=a=b", "--role-arn", role)[0]
+    fake, plain = FakeCloudFormation(), FakeCloudFormation()
+    assert 0 == deploy(fake, "--tags", "Team=ml,Cost=a=b", "--role-arn", role)[0]
     assert 0 == deploy(plain)[0]
     tags = [{"Key": "Team", "Value": "ml"}, {"Key": "Cost", "Value": "a=b"}]
     for operation in ("create_stack", "create_change_set"):
-        (asked,) = played.requests(operation)
+        (asked,) = fake.requests(operation)
         assert (tags, role) == (asked["Tags"], asked["RoleARN"])
         assert not {"Tags", "RoleARN"} & plain.requests(operation)[0].keys()
 
@@ -294,12 +294,12 @@ def test_tags_and_role_are_those_of_both_stacks(deploy):
 
 def test_emitters_only_are_deployed_in_one_request(deploy, emitters):
     """No bucket and no upload, by a name of their own; with the settings that go with them."""
-    played = PlayedAccount()
-    played.parameters = {"ClusterName": "research"}
-    code, out, _ = deploy(played, "--emitters-only", "ClusterName=research")
+    fake = FakeCloudFormation()
+    fake.parameters = {"ClusterName": "research"}
+    code, out, _ = deploy(fake, "--emitters-only", "ClusterName=research")
     assert 0 == code
-    assert not {"put_object", "create_stack"} & set(played.operations)
-    (asked,) = played.requests("create_change_set")
+    assert not {"put_object", "create_stack"} & set(fake.operations)
+    (asked,) = fake.requests("create_change_set")
     assert ("neuron-emf-emitters", ["CAPABILITY_IAM"]) == (
         asked["StackName"],
         asked["Capabilities"],
@@ -318,10 +318,10 @@ def test_emitters_only_are_deployed_in_one_request(deploy, emitters):
 @pytest.mark.parametrize(("words", "held"), [(["--emitters-only"], "Mode"), ([], "ClusterName")])
 def test_a_stack_stays_what_it_is(deploy, words, held):
     """An upgrade to the other template would delete functions, or the alarms of the emitters."""
-    played = PlayedAccount(of_old=["CREATE_COMPLETE"])
-    played.parameters = {held: "a"}
-    code, _, err = deploy(played, "--stack-name", "of-old", *words)
-    assert (2, ["describe_stacks"]) == (code, played.operations)
+    fake = FakeCloudFormation(of_old=["CREATE_COMPLETE"])
+    fake.parameters = {held: "a"}
+    code, _, err = deploy(fake, "--stack-name", "of-old", *words)
+    assert (2, ["describe_stacks"]) == (code, fake.operations)
     assert "beside it, with another --stack-name and AdoptLogGroup=true." in err
 
 
@@ -362,12 +362,12 @@ def test_a_condition_is_resolved_as_cloudformation_does(release, emitters):
 @pytest.mark.parametrize("words", [[], ["--emitters-only"]])
 def test_a_plan_needs_no_account(deploy, words, follows_schema):
     """What would be made, what must be allowed, and what a month costs, for four fleets."""
-    played = PlayedAccount()
-    code, out, _ = deploy(played, "--plan", *words)
+    fake = FakeCloudFormation()
+    code, out, _ = deploy(fake, "--plan", *words)
     assert "CAPABILITY_IAM" in out
     assert "Cost of one cluster, instances of 32 cores, list prices of us-east-1\n" in out
-    _, printed, _ = deploy(played, "--plan", "--json", *words)
-    assert (0, []) == (code, played.calls)
+    _, printed, _ = deploy(fake, "--plan", "--json", *words)
+    assert (0, []) == (code, fake.calls)
     found = json.loads(printed)
     follows_schema("deploy-plan", found)
     assert 0 < found["resources"]["AWS::CloudWatch::Alarm"]

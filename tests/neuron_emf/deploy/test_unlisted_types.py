@@ -9,7 +9,7 @@ import pytest
 from neuron_emf import account as accounts
 from neuron_emf.deploy import package
 from neuron_emf.deploy import stack as stacks
-from tests.neuron_emf.deploy.played_cloudformation import PlayedAccount
+from tests.neuron_emf.deploy.fake_cloudformation import FakeCloudFormation
 from tests.stack.stack_template import release_template
 
 SENTENCE = "trn2 and trn3 have no list price: without yours, such as PriceOverrides="
@@ -28,20 +28,20 @@ class Person(io.StringIO):
 
 @pytest.fixture
 def deploy(monkeypatch, repository, typed):
-    """Deploy to a played account before *stdin*; gives standard error and the parameter."""
+    """Deploy to a fake account before *stdin*; gives standard error and the parameter."""
     whole = package.Package(release_template(repository / "template.yaml"), b"zip")
     emitters = package.Package((repository / "emitters.yaml").read_text("utf-8"))
     kinds = {False: whole, True: emitters}
     monkeypatch.setattr(package, "carried", lambda emitters_only: kinds[emitters_only])
     monkeypatch.setattr(stacks, "POLL_S", 0.0)
 
-    def call(stdin, *words, played=None):
-        played = played or PlayedAccount()
-        monkeypatch.setattr(accounts, "account", lambda _: played)
+    def call(stdin, *words, fake=None):
+        fake = fake or FakeCloudFormation()
+        monkeypatch.setattr(accounts, "account", lambda _: fake)
         monkeypatch.setattr("sys.stdin", stdin)
         code, out, err = typed("deploy", *words)
         assert 0 == code, err
-        asked = [request["Parameters"] for request in played.requests("create_change_set")]
+        asked = [request["Parameters"] for request in fake.requests("create_change_set")]
         given = {
             parameter["ParameterKey"]: parameter.get("ParameterValue")
             for each in asked
@@ -72,7 +72,7 @@ def test_a_person_is_asked_for_the_prices_of_what_has_none(deploy, typed_lines, 
 
 
 @pytest.mark.parametrize(
-    ("stdin", "words", "played", "is_said"),
+    ("stdin", "words", "fake", "is_said"),
     [
         (io.StringIO(), ["--yes"], {}, True),
         (Person(), ["--yes"], {}, True),
@@ -84,11 +84,11 @@ def test_a_person_is_asked_for_the_prices_of_what_has_none(deploy, typed_lines, 
         (Person("y\n"), ["--emitters-only"], {}, False),
     ],
 )
-def test_all_others_read_what_to_type(deploy, stdin, words, played, is_said):
+def test_all_others_read_what_to_type(deploy, stdin, words, fake, is_said):
     """No terminal, --yes, and who upgrades, which is no second question; where one is missing."""
-    account = PlayedAccount(neuron_emf=["UPDATE_COMPLETE"]) if played else PlayedAccount()
-    account.parameters = played
-    account.ends = "UPDATE_COMPLETE" if played else "CREATE_COMPLETE"
-    _, err, _ = deploy(stdin, *words, played=account)
+    account = FakeCloudFormation(neuron_emf=["UPDATE_COMPLETE"]) if fake else FakeCloudFormation()
+    account.parameters = fake
+    account.ends = "UPDATE_COMPLETE" if fake else "CREATE_COMPLETE"
+    _, err, _ = deploy(stdin, *words, fake=account)
     assert is_said == (SENTENCE in err)
     assert QUESTION not in err

@@ -49,14 +49,14 @@ RECORDS = st.lists(
 
 
 @given(RECORDS, st.randoms(use_true_random=False))
-def test_every_cell_is_what_the_line_says_or_nothing(told, draw):
+def test_every_cell_is_what_the_line_says_or_nothing(rows, draw):
     """Copies and order change nothing; a minute without a line is no minute."""
-    copied = [record(minute, state, instance=instance) for minute, state, instance in told] * 2
+    copied = [record(minute, state, instance=instance) for minute, state, instance in rows] * 2
     draw.shuffle(copied)
-    says = {(instance, minute): state for minute, state, instance in told}
+    says = {(instance, minute): state for minute, state, instance in rows}
     for name in ("i-1", "i-2"):
         shown = hour(copied, name)
-        times = [minute for minute, _, instance in told if instance == name]
+        times = [minute for minute, _, instance in rows if instance == name]
         expected = range(min(times), max(times) + 1) if times else ()
         assert [START_MS + minute * MINUTE_MS for minute in expected] == shown["minutes"]
         assert shown["cores"] == len(shown["states"]) == len(shown["utilization"])

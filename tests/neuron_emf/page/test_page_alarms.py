@@ -69,8 +69,8 @@ def test_the_latest_comes_first_and_a_copy_is_none(double):
     found = account(AccountSettings())
     lines = MessageLines(found, found.client("logs"), lambda: NOW_MS)
     shown = lines.read_newest_first()
-    told = IDLE_TEXT.splitlines()[0].removeprefix("research: ")  # which stands before it anyway
-    assert [("OK", "over"), ("ALARM", told)] == [
+    firing = IDLE_TEXT.splitlines()[0].removeprefix("research: ")  # which stands before it anyway
+    assert [("OK", "over"), ("ALARM", firing)] == [
         (message["state"], message["first_sentence"]) for message in shown
     ]
 

@@ -58,7 +58,7 @@ def ask(server, path, method="GET", host=None, token=None):
         connection.close()
 
 
-def told(server, path, **options):
+def read_json(server, path, **options):
     """Status and JSON of one answer."""
     status, headers, content = ask(server, path, **options)
     assert "application/json" == headers["Content-Type"]
@@ -67,11 +67,11 @@ def told(server, path, **options):
 
 def test_data_are_what_the_view_says(server):
     """As JSON, of the chosen cluster; what costs something is a POST."""
-    assert (200, {"cluster": "training"}) == told(server, "/overview.json?cluster=training")
-    assert (200, {"cluster": ""}) == told(server, "/overview.json?cluster=")
-    assert (200, {"ran": {"name": "x"}}) == told(server, "/query.json?name=x", method="POST")
-    assert 404 == told(server, "/query.json")[0]
-    assert 404 == told(server, "/overview.json", method="POST")[0]
+    assert (200, {"cluster": "training"}) == read_json(server, "/overview.json?cluster=training")
+    assert (200, {"cluster": ""}) == read_json(server, "/overview.json?cluster=")
+    assert (200, {"ran": {"name": "x"}}) == read_json(server, "/query.json?name=x", method="POST")
+    assert 404 == read_json(server, "/query.json")[0]
+    assert 404 == read_json(server, "/overview.json", method="POST")[0]
 
 
 @pytest.mark.parametrize("token", ["", "x", "ä", "right and more"])
@@ -80,7 +80,7 @@ def test_data_are_what_the_view_says(server):
 def test_without_the_token_there_are_no_data(server, path, token, method):
     """Whatever is asked for and however: a wrong token and none are answered alike."""
     given = server.token + token if "more" in token else token
-    status, answer = told(server, path, method=method, token=given.encode())
+    status, answer = read_json(server, path, method=method, token=given.encode())
     assert 401 == status
     assert answer["error"].startswith("The token is missing or wrong.")
 
@@ -106,7 +106,7 @@ def test_no_name_leads_out_of_the_folder(name):
 def test_a_request_that_names_another_host_is_refused(server, host):
     """A page elsewhere could have a name of its own lead here."""
     for path in ("/", "/overview.json", "/open.json", "/static/page.js"):
-        status, answer = told(server, path, host=host)
+        status, answer = read_json(server, path, host=host)
         assert 403 == status
         assert "127.0.0.1" in answer["error"]
 

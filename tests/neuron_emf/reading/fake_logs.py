@@ -11,7 +11,7 @@ from neuron_wire import MinuteRecord, encode
 
 
 @dataclass
-class PlayedLogs:
+class FakeLogs:
     """
     A client of one log group.
 
@@ -59,14 +59,14 @@ class PlayedLogs:
 
 
 @dataclass
-class PlayedAccount:
+class FakeLogsAccount:
     """An account with one client."""
 
-    logs: PlayedLogs
+    logs: FakeLogs
     is_rehearsal: bool = False
     log_group: str = "/neuron-emf/records"
 
-    def client(self, service: str) -> PlayedLogs:
+    def client(self, service: str) -> FakeLogs:
         assert service == "logs"
         return self.logs
 

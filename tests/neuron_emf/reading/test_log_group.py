@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from emitter.errors import SourceError
 from neuron_emf.reading import LogGroup, log_group, pattern_of
-from tests.neuron_emf.reading.fake_logs import PlayedAccount, PlayedLogs
+from tests.neuron_emf.reading.fake_logs import FakeLogs, FakeLogsAccount
 
 GROUP = "/neuron-emf/records"
 MOMENTS = st.lists(st.integers(0, 40), max_size=40).map(sorted)
@@ -22,16 +22,16 @@ def events_at(moments):
 @given(MOMENTS, st.integers(0, 41), st.integers(0, 41), st.lists(st.integers(0, 9), max_size=9))
 def test_every_line_of_the_range_is_read_once(moments, start_ms, end_ms, page_sizes):
     """Pages may be empty while more follow; the end of the range is no part of it."""
-    logs = PlayedLogs(events_at(moments), page_sizes)
+    logs = FakeLogs(events_at(moments), page_sizes)
     expected = [message for at_ms, message in logs.events if start_ms <= at_ms < end_ms]
-    assert expected == list(LogGroup(PlayedAccount(logs), GROUP).read_lines(start_ms, end_ms))
+    assert expected == list(LogGroup(FakeLogsAccount(logs), GROUP).read_lines(start_ms, end_ms))
 
 
 @given(moments=MOMENTS, limit=st.integers(2, 9))
 def test_a_rehearsals_page_that_is_cut_off_without_a_token_is_gone_on_behind(moments, limit):
     """The embedded AWS stops at the limit and gives no token."""
-    logs = PlayedLogs(events_at(moments), tokens=False)
-    account = PlayedAccount(logs, is_rehearsal=True)
+    logs = FakeLogs(events_at(moments), tokens=False)
+    account = FakeLogsAccount(logs, is_rehearsal=True)
     crowded = max((moments.count(moment) for moment in moments), default=0) >= limit
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_group, "MAX_EVENTS_PER_PAGE", limit)
@@ -47,8 +47,8 @@ def test_a_rehearsals_page_that_is_cut_off_without_a_token_is_gone_on_behind(mom
 def test_an_instance_is_read_from_its_own_stream_first():
     """One call where the group would be many; several may share a stream, then it is the group."""
     own, shared = (f'"CoveredSeconds" "{name}"' for name in ("i-1", "i-2"))
-    logs = PlayedLogs([(1, own), (2, shared)], streams={"i-1": [own], "train/07": [shared]})
-    group = LogGroup(PlayedAccount(logs), GROUP)
+    logs = FakeLogs([(1, own), (2, shared)], streams={"i-1": [own], "train/07": [shared]})
+    group = LogGroup(FakeLogsAccount(logs), GROUP)
     assert [own] == group.read_lines_of_instance(0, 9, "i-1", pattern_of("i-1"))
     assert [shared] == group.read_lines_of_instance(0, 9, "i-2", pattern_of("i-2"))
     assert [["i-1"], ["i-2"], None] == [request.get("logStreamNames") for request in logs.requests]
@@ -56,7 +56,7 @@ def test_an_instance_is_read_from_its_own_stream_first():
 
 def test_a_refusal_of_lines_names_the_group_and_the_quota():
     """What the client gave up on is no line less, but an error."""
-    account = PlayedAccount(PlayedLogs(refusal="ThrottlingException"))
+    account = FakeLogsAccount(FakeLogs(refusal="ThrottlingException"))
     with pytest.raises(SourceError) as found:
         list(LogGroup(account, GROUP).read_lines(0, 9))
     for words in (
@@ -70,7 +70,7 @@ def test_a_refusal_of_lines_names_the_group_and_the_quota():
 
 def test_a_service_that_goes_in_a_circle_is_left():
     """The same place twice, and no end: it is said instead of asked for ever."""
-    logs = PlayedLogs([(1000, "a"), (2000, "b")])
+    logs = FakeLogs([(1000, "a"), (2000, "b")])
     logs.filter_log_events = lambda **_: {"events": [], "nextToken": "here"}
     with pytest.raises(SourceError, match="the same page token twice"):
-        list(LogGroup(PlayedAccount(logs), GROUP).read_lines(0, 3000))
+        list(LogGroup(FakeLogsAccount(logs), GROUP).read_lines(0, 3000))

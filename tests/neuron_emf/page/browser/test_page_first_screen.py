@@ -64,10 +64,10 @@ def test_an_alarm_that_was_joined_into_another_message_shows_that(open_page, add
 
     page = open_page(address, routes=[("**/alarms.json*", joined)])
     starts = [row.inner_text().partition(": ") for row in page.locator(".alarm summary").all()]
-    told = "Slurm job 4711 (ml-user, team ml) has used none of its"
+    start = "Slurm job 4711 (ml-user, team ml) has used none of its"
     assert {"▲ Idle cores, research": True, "▲ Low utilization, serving": False,
             "▲ Low utilization, research": True} == {
-        title: words.startswith(told) for title, _, words in starts}  # fmt: skip
+        title: words.startswith(start) for title, _, words in starts}  # fmt: skip
 
 
 def test_what_is_not_known_yet_is_grey(open_page, address, held):

@@ -1,4 +1,4 @@
-"""An account that deploys, played: what CloudFormation, S3 and STS are asked, and their answers."""
+"""An account that deploys, fake: what CloudFormation, S3 and STS are asked, and their answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EVENTS_PER_PAGE = 100
 BUCKET = "neuron-emf-deploy"
 
 
-class PlayedAccount:
+class FakeCloudFormation:
     """
     An account in which a stack is deployed by one change set.
 
@@ -35,7 +35,7 @@ class PlayedAccount:
     def __init__(self, **statuses):
         self.calls = []
         self.raises = {}
-        self.statuses = {name.replace("_", "-"): list(told) for name, told in statuses.items()}
+        self.statuses = {name.replace("_", "-"): list(given) for name, given in statuses.items()}
         self.ends = "CREATE_COMPLETE"
         self.reckoned = {"Status": "CREATE_COMPLETE", "Changes": []}
         self.events = []
@@ -82,8 +82,8 @@ class PlayedAccount:
 
     def _stacks(self, **asked):
         name = asked["StackName"]
-        told = self.statuses.get(name, [""])
-        status = told.pop(0) if len(told) > 1 else told[0]
+        statuses = self.statuses.get(name, [""])
+        status = statuses.pop(0) if len(statuses) > 1 else statuses[0]
         if not status:
             words = f"Stack with id {name} does not exist"
             raise ClientError({"Error": {"Code": "ValidationError", "Message": words}}, "Describe")
