@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from neuron_emf.cli import main
+from tests.neuron_emf.page.looked_at import double_of
 
 
 @pytest.fixture
@@ -21,6 +22,13 @@ def typed(capsys):
         return ended.value.code, found.out, found.err
 
     return call
+
+
+@pytest.fixture
+def double(monkeypatch):
+    """An empty account at the end of the recorded hour, to which the environment leads."""
+    with double_of(monkeypatch) as made:
+        yield made
 
 
 @pytest.fixture

@@ -169,13 +169,3 @@ def test_half_an_answer_is_no_empty_one(monkeypatch, answer, missing):
         found = account(AccountSettings(region="us-west-2"))
         with pytest.raises(SourceError, match="logs:FilterLogEvents on /neuron-emf/records failed"):
             list(LogGroup(found, found.log_group).read_lines(0, 60_000))
-
-
-@pytest.mark.parametrize("letters", [100, 101, 3000])
-def test_the_code_of_a_refusal_is_as_short_as_codes_are(letters):
-    """Whatever stands between here and AWS answers may have written it."""
-    answer = {"Error": {"Code": "y" * letters, "Message": "no"}}
-    error = exceptions.ClientError(answer, "FilterLogEvents")
-    shown = str(refusal(error, "logs:FilterLogEvents"))
-    assert f"failed ({'y' * 100}): " in shown
-    assert len(shown) < 1000

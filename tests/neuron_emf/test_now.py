@@ -120,9 +120,7 @@ def message_of(line):
     table.write_last_rollup("minute", cluster, minute, line)
     fired_s = 60 * minute + 300.0
     transition = replace(read_transition(of_an_alarm(cluster=cluster)), at_s=fired_s)
-    notification = notify(
-        transition, table, ENVIRONMENT, lambda *_: None, fired_s, printer=lambda _: None
-    )
+    sent = notify(transition, table, ENVIRONMENT, lambda *_: None, fired_s, printer=lambda _: None)
     return " ".join(sent.message.text.split())
 
 

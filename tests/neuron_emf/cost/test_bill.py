@@ -20,8 +20,6 @@ from neuron_emf.cost.quantities import (
     MODES,
     Fleet,
     close_of,
-    measured,
-    shards_of,
 )
 from neuron_emf.cost.tariff import YOUR_OWN, listed, tariff_of
 
@@ -131,16 +129,6 @@ def test_a_bill_is_the_sum_of_its_groups_and_more_never_costs_less(fleet):
         more = bill(replace(fleet, **{name: getattr(fleet, name) + 1}))
         # A batch holds whole buckets and a processor comes whole: a fleet may fill them better.
         assert known(more) >= 0.98 * known(entries)
-
-
-@given(st.integers(1, 100_000))
-def test_a_shard_has_room_for_its_busiest_second(instances):
-    """As many as are needed, and not one more."""
-    shards = shards_of(Fleet(instances))
-    records_s, room = instances / quantities.SPREAD_S, quantities.SHARD_USE
-    records = records_s / quantities.SHARD_RECORDS_S / room
-    size = records_s * measured("delivery-bytes", 32) / quantities.SHARD_BYTES_S / room
-    assert max(records, size) <= shards < max(records, size) + 1 or shards == 1
 
 
 @pytest.mark.parametrize(("instances", "least_mb"), [(1, 512), (10_000, 512), (100_000, 5_307)])

@@ -20,9 +20,7 @@ from hypothesis import strategies as st
 from emitter.errors import SettingsError
 from emitter.settings.options import SYSTEM_FILE
 from local.alarms.template import Template, load
-from neuron_emf import account as accounts
 from neuron_emf.deploy import command, package
-from neuron_emf.deploy import stack as stacks
 from neuron_emf.deploy.package import ReleaseBucket
 from neuron_emf.deploy.plan import conditions, planned
 from neuron_emf.deploy.stack import NEW, Stack, given_parameters, require_one_step, steps
@@ -30,21 +28,9 @@ from neuron_wire.catalogue import ALARMED
 from tests.docs.shown_blocks import tomllib
 from tests.neuron_emf.deploy.fake_cloudformation import FakeCloudFormation
 from tests.programs import run_program
-from tests.stack.stack_template import release_template, write_zip
+from tests.stack.stack_template import write_zip
 
 OWNER = "111122223333"
-
-
-@pytest.fixture
-def release(repository):
-    """The template of this tree, with a zip of no use."""
-    return package.Package(release_template(repository / "template.yaml"), b"zip")
-
-
-@pytest.fixture
-def emitters(repository):
-    """The template for emitters only."""
-    return package.Package((repository / "emitters.yaml").read_text("utf-8"))
 
 
 # --- the package ---
@@ -177,20 +163,6 @@ def test_the_bucket_is_private_encrypted_versioned_and_tls_only():
 
 
 # --- a deployment ---
-
-
-@pytest.fixture
-def deploy(monkeypatch, release, emitters, typed):
-    """Deploy to a fake account; gives exit code, standard output and error."""
-    kinds = {False: release, True: emitters}
-    monkeypatch.setattr(package, "carried", lambda emitters_only: kinds[emitters_only])
-    monkeypatch.setattr(stacks, "POLL_S", 0.0)
-
-    def call(fake, *words):
-        monkeypatch.setattr(accounts, "account", lambda _: fake)
-        return typed("deploy", "--yes", *words)
-
-    return call
 
 
 def test_whatever_call_fails_is_said_and_no_change_set_stays(deploy):

@@ -6,11 +6,7 @@ import io
 
 import pytest
 
-from neuron_emf import account as accounts
-from neuron_emf.deploy import package
-from neuron_emf.deploy import stack as stacks
 from tests.neuron_emf.deploy.fake_cloudformation import FakeCloudFormation
-from tests.stack.stack_template import release_template
 
 SENTENCE = "trn2 and trn3 have no list price: without yours, such as PriceOverrides="
 QUESTION = "USD per hour of those you run"
@@ -27,27 +23,20 @@ class Person(io.StringIO):
 
 
 @pytest.fixture
-def deploy(monkeypatch, repository, typed):
-    """Deploy to a fake account before *stdin*; gives standard error and the parameter."""
-    whole = package.Package(release_template(repository / "template.yaml"), b"zip")
-    emitters = package.Package((repository / "emitters.yaml").read_text("utf-8"))
-    kinds = {False: whole, True: emitters}
-    monkeypatch.setattr(package, "carried", lambda emitters_only: kinds[emitters_only])
-    monkeypatch.setattr(stacks, "POLL_S", 0.0)
+def asked(deploy, monkeypatch):
+    """Deploy before *stdin*; gives standard error and the parameter."""
 
     def call(stdin, *words, fake=None):
         fake = fake or FakeCloudFormation()
-        monkeypatch.setattr(accounts, "account", lambda _: fake)
         monkeypatch.setattr("sys.stdin", stdin)
-        code, out, err = typed("deploy", *words)
+        code, _, err = deploy(fake, *words, asks=True)
         assert 0 == code, err
-        asked = [request["Parameters"] for request in fake.requests("create_change_set")]
         given = {
             parameter["ParameterKey"]: parameter.get("ParameterValue")
-            for each in asked
-            for parameter in each
+            for request in fake.requests("create_change_set")
+            for parameter in request["Parameters"]
         }
-        return out, err, given.get("PriceOverrides")
+        return err, given.get("PriceOverrides")
 
     return call
 
@@ -62,9 +51,9 @@ def deploy(monkeypatch, repository, typed):
         ([f"{TRN2},trn3.48xlarge=50", "y"], ["Mode=kinesis"], f"{TRN2},trn3.48xlarge=50"),
     ],
 )
-def test_a_person_is_asked_for_the_prices_of_what_has_none(deploy, typed_lines, words, expected):
+def test_a_person_is_asked_for_the_prices_of_what_has_none(asked, typed_lines, words, expected):
     """Again only where the answer is no price; without one the deployment goes on."""
-    _, err, overrides = deploy(Person("\n".join([*typed_lines, ""])), *words)
+    err, overrides = asked(Person("\n".join([*typed_lines, ""])), *words)
     assert expected == overrides
     assert f"{SENTENCE}us-west-2/trn2.48xlarge=USD" in err
     assert len(typed_lines) - 1 == err.count(QUESTION)
@@ -72,7 +61,7 @@ def test_a_person_is_asked_for_the_prices_of_what_has_none(deploy, typed_lines, 
 
 
 @pytest.mark.parametrize(
-    ("stdin", "words", "fake", "is_said"),
+    ("stdin", "words", "parameters", "is_said"),
     [
         (io.StringIO(), ["--yes"], {}, True),
         (Person(), ["--yes"], {}, True),
@@ -84,11 +73,13 @@ def test_a_person_is_asked_for_the_prices_of_what_has_none(deploy, typed_lines, 
         (Person("y\n"), ["--emitters-only"], {}, False),
     ],
 )
-def test_all_others_read_what_to_type(deploy, stdin, words, fake, is_said):
+def test_all_others_read_what_to_type(asked, stdin, words, parameters, is_said):
     """No terminal, --yes, and who upgrades, which is no second question; where one is missing."""
-    account = FakeCloudFormation(neuron_emf=["UPDATE_COMPLETE"]) if fake else FakeCloudFormation()
-    account.parameters = fake
-    account.ends = "UPDATE_COMPLETE" if fake else "CREATE_COMPLETE"
-    _, err, _ = deploy(stdin, *words, fake=account)
+    account = (
+        FakeCloudFormation(neuron_emf=["UPDATE_COMPLETE"]) if parameters else FakeCloudFormation()
+    )
+    account.parameters = parameters
+    account.ends = "UPDATE_COMPLETE" if parameters else "CREATE_COMPLETE"
+    err, _ = asked(stdin, *words, fake=account)
     assert is_said == (SENTENCE in err)
     assert QUESTION not in err

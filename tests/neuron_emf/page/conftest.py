@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.neuron_emf.page.looked_at import double_of, filled, view_of
-
-
-@pytest.fixture
-def double(monkeypatch):
-    """An empty account, to which the environment leads."""
-    with double_of(monkeypatch) as made:
-        yield made
+from tests.neuron_emf.page.looked_at import filled, view_of
 
 
 @pytest.fixture

@@ -296,14 +296,6 @@ def test_options_that_name_something_else(typed, tmp_path, options, sentence):
 # --- rules of the split that a reader would doubt ---
 
 
-def test_a_fee_beside_amortized_usage_is_not_added(asked):
-    """24 USD on the usage of a block and 24 of its fee are 24."""
-    used = [charge(hour, ID, "1", **IN_BLOCK) for hour in HOURS[:24]]
-    rest = [charge(hour, ID, "0") for hour in HOURS[24:]]
-    code, answer, _ = asked([fee("2026-01-20 10", "24"), *used, *rest], whole_ledger())
-    assert (0, {"slurm:7 ann": Decimal(24)}) == (code, owners(answer))
-
-
 def test_a_block_over_the_end_of_a_month_needs_both_bills(asked):
     """Each month has its hours' part of the fee, whichever is asked for."""
     hours = [*HOURS[-24:], *(f"2026-03-01 {hour:02d}" for hour in range(12))]
@@ -311,18 +303,3 @@ def test_a_block_over_the_end_of_a_month_needs_both_bills(asked):
     bill = [fee("2026-02-20 10", "36"), *whole_bill()[:-24], *block]
     code, answer, _ = asked(bill, whole_ledger())
     assert (0, Decimal("1.25") * 648 + 24) == (code, Decimal(answer["cost"]))
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--bill", "b.csv", "--html", "x"), "--html cannot be used with --bill. Omit it."),
-        (("--bill", "b.csv", "--by", "day"), "--by cannot be used with --bill. Omit it."),
-        (("--incomplete",), "--incomplete needs --bill. Omit it, or add --bill."),
-    ],
-)
-def test_an_option_that_would_be_ignored_is_refused(typed, words, said):
-    """Nothing is read or written."""
-    code, out, err = typed("report", "--month", MONTH, *words)
-    assert (2, "") == (code, out)
-    assert said in err

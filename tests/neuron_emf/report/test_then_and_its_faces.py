@@ -20,10 +20,9 @@ from neuron_emf.report.terminal import SHOWN, cells
 from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.ledger import PARTS, LedgerRow, part_key
 from neuron_wire.names import UNKNOWN_OWNER
-from neuron_wire.owners import Owner
 from neuron_wire.teams import TeamRules
 from neuron_wire.then import summary_key, then_of
-from proof.factories.records import message, record
+from proof.factories.records import message
 from tests.aggregator.settle.test_settle import HOUR, Bucket, fleets, settle, world_of
 from tests.aggregator.world import PRICES
 from tests.neuron_emf.report.reports import (
@@ -179,9 +178,6 @@ def test_a_million_executions_cost_what_their_owners_held(settled, expected, sho
     assert shown == list(cells(report.then.total).values())[-2:]
 
 
-A4_INSIDE_MARGINS = 680  # CSS pixels: 210 mm less twice 15, at 96 to the inch
-
-
 def test_a_name_commands_nothing():
     """No terminal, no spreadsheet, no element of the page; programs get it as it is."""
     text = printed(evil_report())
@@ -204,14 +200,13 @@ def shown(chromium, tmp_path):
     """Show an idle report; whatever the page asks for or complains of is an error."""
     opened, said = [], []
 
-    def show(report, *, width=1100, scheme="light", media="screen"):
+    def show(report, width, scheme):
         path = tmp_path / "idle.html"
         path.write_text(exports.html(report), "utf-8")
         tab = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
         for event in ("console", "pageerror", "dialog"):
             tab.on(event, lambda message: said.append(str(message)))
         tab.on("request", lambda request: said.append(request.url))
-        tab.emulate_media(media=media, color_scheme=scheme)
         tab.goto(path.as_uri())
         assert [path.as_uri()] == said
         opened.append(tab)
@@ -227,27 +222,7 @@ def shown(chromium, tmp_path):
 @pytest.mark.parametrize("report", [full_report, evil_report])
 def test_the_page_keeps_nobody_out(shown, report, width, scheme):
     """axe-core finds nothing, contrasts included; a foreign name loads and runs nothing."""
-    page = shown(report(), width=width, scheme=scheme)
+    page = shown(report(), width, scheme)
     violations = Axe().run(page).response["violations"]
     assert [] == [(violation["id"], violation["nodes"][0]["html"]) for violation in violations]
     assert 0 == page.evaluate("document.images.length + document.scripts.length")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("width", "media"), [(360, "screen"), (A4_INSIDE_MARGINS, "print")])
-def test_the_page_fits(shown, width, media):
-    """Nothing is beside the screen or the paper; wide tables scroll by themselves on a screen."""
-    long = [
-        message(
-            record(
-                instance_id=f"i-{n:017x}", cluster=f"a-cluster-with-a-long-name-{n}",
-                owners=(Owner("0-1", "search/ranker-0/server", executions=10**10),),
-            )
-        )
-        for n in range(3)
-    ]  # fmt: skip
-    page = shown(report_of(then_of_lines(long)), width=width, media=media)
-    assert width >= page.evaluate("document.documentElement.scrollWidth")
-    if media == "print":
-        widths = page.evaluate("[...document.querySelectorAll('table')].map(t => t.offsetWidth)")
-        assert width >= max(widths)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from tests.neuron_emf.page.looked_at import (
     MINUTE_MS,
     NOW_S,
     START_MS,
-    double_of,
     filled,
     line,
     view_of,
@@ -32,28 +30,12 @@ def now(monkeypatch):
     return moment
 
 
-@pytest.fixture
-def double(monkeypatch):
-    """An empty account, to which the environment leads."""
-    with double_of(monkeypatch) as made:
-        yield made
-
-
 def test_one_whole_answer(typed, double, hour, marked):
     """As docs/reference/top.md shows it."""
     filled(double, hour)
     code, out, err = typed("top", "--once")
     assert (0, "") == (code, err)
     marked(PAGE, "sample", f"```\n{out}```\n")
-
-
-def test_json_is_the_pages_answer(typed, double, hour):
-    """Member for member, and the alarms."""
-    filled(double, hour)
-    code, out, _ = typed("top", "--json", "--cluster", "research")
-    view = view_of()
-    expected = {**view.now({"cluster": "research"}), **view.alarms({}), "read_ms": 0}
-    assert (0, json.loads(json.dumps(expected))) == (code, {**json.loads(out), "read_ms": 0})
 
 
 def test_what_nobody_told_is_unknown(typed, double):

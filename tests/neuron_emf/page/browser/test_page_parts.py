@@ -1,8 +1,6 @@
-"""Cores, graphs and queries in a browser: by keyboard, and of a thousand instances."""
+"""Cores, graphs and queries in a browser, by keyboard."""
 
 from __future__ import annotations
-
-import json
 
 import pytest
 from playwright.sync_api import expect
@@ -10,7 +8,7 @@ from playwright.sync_api import expect
 from neuron_emf.ledger import rows
 from neuron_wire.ledger import PARTS, part_key
 from tests.neuron_emf.fake_account import OWN_QUERY
-from tests.neuron_emf.page.looked_at import MINUTE_MS, START_MS, double_of, line, served, view_of
+from tests.neuron_emf.page.looked_at import START_MS
 
 pytestmark = [pytest.mark.slow]
 HOUR = START_MS // 3_600_000
@@ -166,30 +164,6 @@ def test_focus_stays_where_answers_change(open_page, address, what):
     assert before == page.evaluate(look)
 
 
-def test_tab_reaches_all_and_shows_where_it_is(open_page, address):
-    """Controls first; each stop is seen and has a ring."""
-    page = open_page(address)
-    stops = []
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        stops.append(
-            page.evaluate("""() => {
-          const element = document.activeElement;
-          const look = getComputedStyle(element);
-          const box = element.getBoundingClientRect();
-          return [element.id || element.className || element.tagName,
-            look.outlineStyle !== 'none' && parseFloat(look.outlineWidth) >= 2,
-            box.bottom > 0 && box.top < innerHeight, element === document.body];
-        }""")
-        )
-        if stops[-1][3]:
-            break
-    reached = stops[:-1]
-    assert ["cluster", "minutes", "theme", "pause"] == [name for name, *_ in reached[:4]]
-    assert [] == [name for name, ring, seen, _ in reached if not (ring and seen)]
-    assert 10 == sum(name == "instance" for name, *_ in reached)
-
-
 def test_a_query_has_its_price_and_runs_when_pressed(open_page, address, account_of_the_hour):
     """Opening the part prices them; nothing is started before the button."""
     page = open_page(address)
@@ -201,70 +175,3 @@ def test_a_query_has_its_price_and_runs_when_pressed(open_page, address, account
     # 59 of the hour's 60 minutes of two clusters are in the last hour of the page's clock
     expect(item.locator("tbody tr")).to_have_count(118)
     assert 1 == account_of_the_hour.operations.count("StartQuery")
-
-
-INSTANCES, CLUSTERS, CORES = 1000, 10, 32
-NOW_S = START_MS / 1000 + 63 * 60
-
-
-def records(hour):
-    """The newest minute line of every instance, as real ones are; each tenth is wholly idle."""
-    lines = [json.loads(text) for text in hour.lines if '"Kind":"minute"' in text]
-    large = [line for line in lines if line.get("InstanceType") == "trn1.32xlarge"]
-    newest_ms = max(minute["_aws"]["Timestamp"] for minute in large)
-    newest = [minute for minute in large if minute["_aws"]["Timestamp"] == newest_ms]
-    idle = next(minute for minute in newest if minute["CoreState"] == "a" * CORES)
-    busy = next(minute for minute in newest if minute["CoreState"] == "b" * CORES)
-    for number in range(INSTANCES):
-        line = dict(idle if number % 10 == 0 else busy)
-        line |= {"InstanceId": f"i-{number:017x}", "ClusterName": f"cluster-{number % CLUSTERS}"}
-        line["_aws"] = line["_aws"] | {"Timestamp": START_MS + 61 * MINUTE_MS}
-        yield json.dumps(line, separators=(",", ":"))
-
-
-def rollups():
-    """An hour of ten clusters, each line with twenty owners."""
-    for minute in range(62):
-        for number in range(CLUSTERS):
-            owners = [
-                {"Owner": f"team-{at}/training/pod-{at}", "Cores": 10, "Instances": 1,
-                 "IdleMinutes": 60, "UsdPerHour": 6.71875, "UnpricedCores": 0}
-                for at in range(20)
-            ]  # fmt: skip
-            yield line(
-                f"cluster-{number}", minute, Instances=100, NeuronCores=3200, UnknownCores=0,
-                IdleCores=200, IdleCostPerHour=134.375, TopIdleOwners=owners,
-            )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def fleet(hour):
-    """An account with an hour of rollups and the newest minute of a thousand instances."""
-    with pytest.MonkeyPatch.context() as patch, double_of(patch, lambda: NOW_S) as double:
-        double.put_lines(double.rollups_group, rollups(), 110_000)
-        double.put_lines(double.records_group, records(hour))
-        yield double
-
-
-def test_a_thousand_instances_stay_usable(chromium, fleet):
-    """
-    The first screen from rollups alone, in ten calls; then cores, of which fifty rows are drawn.
-    """
-    view = view_of(lambda: NOW_S)
-    view.reads["/now.json"]({})
-    assert fleet.operations.count("FilterLogEvents") <= 10
-    with served(view) as server:
-        page = chromium.new_page(viewport={"width": 1440, "height": 900})
-        page.clock.install(time=NOW_S)
-        sizes = {}
-        page.on("response", lambda got: sizes.update({got.url.rpartition("/")[2].partition("?")[0]:
-                int(got.headers.get("content-length", 0))}))  # fmt: skip
-        page.goto(server.url)
-        expect(page.locator("#idle")).to_have_text("2,000 of 32,000 (6 %)", timeout=60_000)
-        page.wait_for_selector("html[data-ready]", timeout=60_000)
-        assert page.locator(".rows .instance").count() == 50
-        assert "1,000 of 1,000 instances" in page.locator(".find").inner_text()
-        page.get_by_role("searchbox").fill("0000000003e")
-        expect(page.locator(".rows .instance")).to_have_count(9)
-        page.close()
-    assert sum(sizes.values()) < 1_000_000

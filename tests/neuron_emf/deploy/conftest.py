@@ -1,0 +1,36 @@
+"""What the tests of `neuron-emf deploy` share: both packages, and the command on a fake account."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_emf import account as accounts
+from neuron_emf.deploy import package
+from neuron_emf.deploy import stack as stacks
+from tests.stack.stack_template import release_template
+
+
+@pytest.fixture
+def release(repository):
+    """The template of this tree, with a zip of no use."""
+    return package.Package(release_template(repository / "template.yaml"), b"zip")
+
+
+@pytest.fixture
+def emitters(repository):
+    """The template for emitters only."""
+    return package.Package((repository / "emitters.yaml").read_text("utf-8"))
+
+
+@pytest.fixture
+def deploy(monkeypatch, release, emitters, typed):
+    """Deploy to a fake account; gives exit code, standard output and error."""
+    kinds = {False: release, True: emitters}
+    monkeypatch.setattr(package, "carried", lambda emitters_only: kinds[emitters_only])
+    monkeypatch.setattr(stacks, "POLL_S", 0.0)
+
+    def call(fake, *words, asks=False):
+        monkeypatch.setattr(accounts, "account", lambda _: fake)
+        return typed("deploy", *([] if asks else ["--yes"]), *words)
+
+    return call
