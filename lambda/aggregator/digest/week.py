@@ -12,7 +12,7 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain.message import MAX_SUBJECT_CHARS, TopicMessage, ascii_only, teams_attribute
+from aggregator.explain.topic import MAX_SUBJECT_CHARS, TopicMessage, ascii_only, teams_attribute
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, PLACEHOLDER_OWNERS
 from neuron_wire.phrases import counted, iso, joined, moment, percent
 from neuron_wire.then import (

@@ -1,7 +1,14 @@
-"""What one transition means: the parts that every form of a message is written from."""
+"""
+What one transition means, as people and programs get it.
+
+People get text, by mail the whole and by SMS one line; programs get JSON with the rollup
+itself. What Slack and Teams get is in `aggregator.explain.chat`.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -14,16 +21,33 @@ from aggregator.explain.failures import (
 )
 from aggregator.explain.finding import AlarmFinding, basis_of
 from aggregator.explain.idle import find_idle_cores
+from aggregator.explain.topic import (
+    MAX_SUBJECT_CHARS,
+    TopicMessage,
+    ascii_only,
+    teams_attribute,
+)
 from aggregator.query_text import member_is
-from neuron_wire.phrases import console_address, duration, printable
+from neuron_wire.phrases import cell, console_address, duration, iso, printable
 
 if TYPE_CHECKING:
     from aggregator.environment import Environment
     from aggregator.explain.event import AlarmSubject, Transition
-    from aggregator.explain.evidence import Evidence
+    from aggregator.explain.evidence import Evidence, StoredMembers
+    from aggregator.explain.topic import Attributes
 
 LONGEST_CLUSTER: Final = 40  # characters of a cluster's name in a subject line
 LONGEST_REASON: Final = 500  # characters of what CloudWatch says
+LONGEST_NAME: Final = 256
+LONGEST_ARN: Final = 512
+MAX_SMS_CHARS: Final = 140  # more are sent, and billed, as two
+MAX_DOCUMENT_BYTES: Final = 30_000
+"""
+Of the JSON form as it stands in the call, with its quotes escaped. Five
+protocols get it, and everything stays under the 262,144 bytes that SNS takes.
+"""
+
+JSON_PROTOCOLS: Final = ("sqs", "lambda", "http", "https", "firehose")
 _FINDERS: Final = {
     SILENCE.metric: find_silence,
     HARDWARE.metric: find_hardware_errors,
@@ -125,6 +149,50 @@ class Explanation:
         watched = (*self.transition.metrics, *self.transition.other_metrics, "")
         return self.evidence.subject.metric or watched[0]
 
+    @property
+    def subject(self) -> str:
+        """One line of at most 99 ASCII characters."""
+        return ascii_only(self.title, MAX_SUBJECT_CHARS)
+
+    @property
+    def sms(self) -> str:
+        """At most 140 ASCII characters."""
+        urgency = self.finding.urgency.partition(":")[0]
+        return ascii_only(f"{self.title}. {urgency}." if urgency else self.title, MAX_SMS_CHARS)
+
+    @property
+    def text(self) -> str:
+        """The whole, for people."""
+        lines = *self.sentences, *self.commands, *self.last_sentences, "    ".join(self.places)
+        return "".join(f"{line}\n" for line in lines if line)
+
+    @property
+    def document(self) -> str:
+        """The whole as JSON, for programs."""
+        return _document(_members(self), self.evidence.rollup)
+
+    @property
+    def attributes(self) -> Attributes:
+        """What a subscription may filter by: never empty texts."""
+        subject, transition = self.evidence.subject, self.transition
+        attributes: Attributes = {
+            "Kind": subject.kind,
+            "State": transition.state,
+            "ClusterName": printable(transition.cluster or "", LONGEST_NAME),
+            "Metric": subject.tells or printable(self.metric, LONGEST_NAME),
+            "Muted": "true" if transition.muted_by else "false",
+            # After an alarm nobody remembers who had the cores, so an end has no team.
+            "Team": teams_attribute(self.finding.teams),
+        }
+        return {name: value for name, value in attributes.items() if value}
+
+    @property
+    def topic_message(self) -> TopicMessage:
+        """The forms as SNS wants them with MessageStructure json."""
+        forms = {"default": self.text, "sms": self.sms}
+        forms.update(dict.fromkeys(JSON_PROTOCOLS, self.document))
+        return TopicMessage(compact_json(forms), self.attributes, self.subject, is_by_protocol=True)
+
     def _about(self, longest: int) -> str:
         cluster = safe_name(self.transition.cluster or "", longest)
         return " ".join(filter(None, (cluster, "(muted)" if self.transition.muted_by else "")))
@@ -164,3 +232,83 @@ def _finding(transition: Transition, evidence: Evidence) -> AlarmFinding:
     if transition.cluster is None:
         missing = "The event names no cluster, so there are no details."
     return AlarmFinding(subject.title, (missing,), over=missing)
+
+
+def _members(explanation: Explanation) -> dict[str, object]:
+    """The JSON form without the rollup; what is unknown has no member."""
+    transition, evidence = explanation.transition, explanation.evidence
+    cost = evidence.cost_today
+    members: dict[str, object] = {
+        "Schema": 1,
+        "Title": explanation.title,
+        "State": transition.state,
+        "StateBefore": printable(transition.before or ""),
+        "Since": iso(1000 * transition.at_s),
+        "LastedMinutes": _rounded(transition.lasted_minutes),
+        "ClusterName": printable(transition.cluster or "", LONGEST_NAME),
+        "Metric": printable(explanation.metric, LONGEST_NAME),
+        "Metrics": list(evidence.subject.tells) or None,
+        "Alarm": printable(transition.alarm, LONGEST_NAME),
+        "AlarmArn": printable(transition.alarm_arn, LONGEST_ARN),
+        "Account": printable(transition.account),
+        "Region": printable(transition.region),
+        "MutedBy": printable(transition.muted_by, LONGEST_ARN),
+        "Reason": printable(transition.reason, LONGEST_REASON),
+        "Sentences": [*explanation.sentences, *explanation.last_sentences],
+        "Commands": explanation.commands,
+        "IdleCostTodayUsd": _rounded(cost.usd) if cost else None,
+        "IdleCostTodayMinutes": cost.minutes if cost else None,
+        "RollupAgeSeconds": _rounded(evidence.age_s),
+        "QueryLogGroup": explanation.environment.rollups_log_group if explanation.query else None,
+        "Query": explanation.query,
+        "Runbook": explanation.runbook,
+        "Dashboard": explanation.dashboard,
+        "DashboardAddress": explanation.dashboard_address,
+    }
+    return {name: _cells(value) for name, value in members.items() if value not in (None, "", [])}
+
+
+def _cells(value: object) -> object:
+    """*value* with no text in it that a spreadsheet takes for a formula."""
+    if isinstance(value, str):
+        return cell(value)
+    if isinstance(value, list):
+        return [_cells(item) for item in value]
+    if isinstance(value, Mapping):
+        return {name: _cells(item) for name, item in value.items()}
+    return value
+
+
+def _document(members: Mapping[str, object], rollup: StoredMembers) -> str:
+    """
+    *members* and as much of *rollup* as there is room for.
+
+    Its lists are halved until it fits; a rollup that never does, or cannot be
+    written as JSON, is left out.
+    """
+    if not rollup.given:
+        return compact_json(members)
+    without, cut = compact_json({**members, "RollupLeftOut": True}), dict[str, object]()
+    try:  # infinity, half a character, depth: Python reads all
+        kept = {name: _cells(value) for name, value in rollup.given.items() if name != "_aws"}
+        longest = max((len(value) for value in kept.values() if isinstance(value, list)), default=0)
+        while True:
+            document = compact_json({**members, **cut, "Rollup": kept})
+            if len(compact_json(document).encode()) <= MAX_DOCUMENT_BYTES:
+                return document
+            if longest == 0:
+                return without
+            longest //= 2
+            cut = {"RollupListsCut": True}
+            for name, value in kept.items():
+                kept[name] = value[:longest] if isinstance(value, list) else value
+    except (ValueError, RecursionError):
+        return without
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 2)
+
+
+def compact_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -11,8 +11,8 @@ import time
 
 from aggregator import runtime
 from aggregator.explain.event import read_transition
-from aggregator.explain.message import publish_message
 from aggregator.explain.notification import notify
+from aggregator.explain.topic import publish_message
 from aggregator.runtime import LambdaContext, Logger
 
 logger = Logger()

@@ -246,19 +246,11 @@ def _with_worst_instance(
     evidence: Evidence, entries: list[StoredMembers], row: IdleOwner
 ) -> RankedOwner:
     """The owner of *row* with the first of *entries* that it is on, most idle cores first."""
-    for entry in entries:
-        if cores := idle_cores_of(entry, row.owner):
-            holders = (
-                holder
-                for holder in entry.entries("Holders")
-                if owner_name(holder.raw("Name")) == row.owner
-            )
-            holder = max(
-                holders, key=lambda each: each.minute("LastExecution") or 0, default=NOTHING
-            )
-            kind = kind_of(evidence, row, entry, holder)
-            return RankedOwner(kind, row, entry, frozenset(cores), holder)
-    return RankedOwner(kind_of(evidence, row, NOTHING, NOTHING), row)
+    entry = next((entry for entry in entries if idle_cores_of(entry, row.owner)), NOTHING)
+    cores, holders = idle_cores_of(entry, row.owner), entry.entries("Holders")
+    own = [holder for holder in holders if owner_name(holder.raw("Name")) == row.owner]
+    last = max(own, key=lambda holder: holder.minute("LastExecution") or 0, default=NOTHING)
+    return RankedOwner(kind_of(evidence, row, entry, last), row, entry, frozenset(cores), last)
 
 
 def _where(evidence: Evidence, owner: RankedOwner) -> str:

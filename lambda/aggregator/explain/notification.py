@@ -17,10 +17,11 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from aggregator.explain.chat import chat_message
 from aggregator.explain.event import find_subject
 from aggregator.explain.evidence import UNREADABLE, Evidence, gather_evidence
 from aggregator.explain.explanation import explain_transition
-from aggregator.explain.message import AlarmMessage, TopicError, chat_message, write_message
+from aggregator.explain.topic import TopicError
 from aggregator.storage.values import Claim, TableError
 from neuron_wire.line import sendable_line
 from neuron_wire.names import MESSAGE, VERSION
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from aggregator.environment import Environment
     from aggregator.explain.event import Transition
     from aggregator.explain.explanation import Explanation
-    from aggregator.explain.message import TopicMessage
+    from aggregator.explain.topic import TopicMessage
     from aggregator.storage.table import Table
 
 REMEMBERED_S: Final = 14 * 24 * 3600
@@ -61,7 +62,7 @@ class Notification:
     """
 
     outcome: Literal["sent", "joined", "repeated", "dropped", "kept"]
-    message: AlarmMessage | None = None
+    message: Explanation | None = None
     trouble: str = ""
 
 
@@ -119,27 +120,26 @@ def notify(
     if not trouble:  # a table that has just failed is not asked again: the message has the time
         evidence = gather_evidence(evidence, transition.cluster, table, now_s)
     explanation = explain_transition(transition, evidence, environment)
-    message = write_message(explanation)
     expires_s = int(now_s) + REMEMBERED_S
     covered, failure = topics_covered(explanation, due, table, expires_s, looks)
     trouble = trouble or failure
     refusals: list[TopicError] = []
     for mark in due:
         if mark not in covered:
-            form = chat_message(explanation) if mark == _CHAT else message.topic_message()
+            form = chat_message(explanation) if mark == _CHAT else explanation.topic_message
             try:
                 publish(topics[mark], form)
             except TopicError as error:
                 refusals.append(error)
                 continue
             if mark != _CHAT:
-                printer(message_line(explanation, message, now_s))
+                printer(message_line(explanation, now_s))
         trouble = _remember(transition.identity + mark, table, expires_s) or trouble
     if refusals:
         raise refusals[0]
     if due and len(covered) == len(due):
         return Notification("joined", trouble=trouble)
-    return Notification("sent" if topics else "kept", message, trouble)
+    return Notification("sent" if topics else "kept", explanation, trouble)
 
 
 def _due(marks: list[str], transition: Transition, table: Table) -> tuple[list[str], str]:
@@ -159,9 +159,9 @@ def _remember(identity: str, table: Table, expires_s: int) -> str:
     return ""
 
 
-def message_line(explanation: Explanation, message: AlarmMessage, now_s: float) -> str:
+def message_line(explanation: Explanation, now_s: float) -> str:
     """
-    *message*, sent at *now_s*, as a log line of Kind `message`; what is unknown has no member.
+    *explanation*, sent at *now_s*, as a log line of Kind `message`; what is unknown has no member.
 
     It is printed, never logged: a logger would wrap it.
     """
@@ -174,8 +174,8 @@ def message_line(explanation: Explanation, message: AlarmMessage, now_s: float) 
         "ClusterName": explanation.transition.cluster,
         "Metrics": list(subject.tells or filter(None, [explanation.metric])),
         "State": explanation.transition.word,
-        "Subject": message.subject,
-        "Text": message.text,
+        "Subject": explanation.subject,
+        "Text": explanation.text,
         "Runbook": explanation.runbook,
         "DashboardAddress": explanation.dashboard_address,
     }

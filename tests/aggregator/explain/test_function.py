@@ -11,7 +11,7 @@ import pytest
 from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.explain import function as explain
-from aggregator.explain.message import TopicError, sns_client
+from aggregator.explain.topic import TopicError, sns_client
 from aggregator.ingest import function as ingest
 from neuron_wire.holders import Holder
 from neuron_wire.owners import Owner

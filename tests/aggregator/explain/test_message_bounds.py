@@ -13,9 +13,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aggregator.explain import message as chat
+from aggregator.explain import chat
 from aggregator.explain.event import SUBJECTS, read_transition
-from aggregator.explain.message import JSON_PROTOCOLS
+from aggregator.explain.explanation import JSON_PROTOCOLS
 from aggregator.explain.notification import notify
 from aggregator.rollups.sums import FAILING
 from neuron_wire.phrases import iso_minute
@@ -127,7 +127,7 @@ def assert_within_bounds(message):
     assert len(message.sms) <= 140
     assert message.sms.isascii()
     assert message.sms.isprintable()
-    body = message.topic_message().body
+    body = message.topic_message.body
     assert len(body.encode()) <= SNS_BYTES - MARGIN
     forms = json.loads(body, parse_constant=pytest.fail)
     assert {"default", "sms", *JSON_PROTOCOLS} == forms.keys()

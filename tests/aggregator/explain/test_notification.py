@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.explain.event import read_transition
-from aggregator.explain.message import TopicError
 from aggregator.explain.notification import PATIENCE_S, is_news, notify, pauses
+from aggregator.explain.topic import TopicError
 from aggregator.storage.table import Table
 from aggregator.storage.values import TableError
 from proof.memory_table import KillableProcess, KilledError

@@ -1,0 +1,89 @@
+"""
+A message as Slack and Teams get it: a custom notification of Amazon Q Developer.
+
+It is alone in its message: Amazon Q drops plain text and every other JSON without an error.
+Its markdown is the chat's own, so addresses stand as they are, which every chat makes a link
+of. Fields and limits:
+https://docs.aws.amazon.com/chatbot/latest/adminguide/custom-notifs.html
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final
+
+from aggregator.explain.explanation import LONGEST_ARN, LONGEST_NAME, compact_json
+from aggregator.explain.topic import TopicMessage
+from neuron_wire.phrases import iso, printable
+
+if TYPE_CHECKING:
+    from aggregator.explain.explanation import Explanation
+
+MAX_TITLE_CHARS: Final = 250
+MAX_DESCRIPTION_CHARS: Final = 8000
+MAX_STEP_CHARS: Final = 350
+MAX_KEYWORD_CHARS: Final = 75
+
+
+def chat_message(explanation: Explanation) -> TopicMessage:
+    """*explanation* for a topic whose only reader is Amazon Q."""
+    return TopicMessage(compact_json(_notification(explanation)), explanation.attributes)
+
+
+def _notification(explanation: Explanation) -> dict[str, object]:
+    transition = explanation.transition
+    title = printable(_without_mentions(explanation.title), MAX_TITLE_CHARS)
+    content: dict[str, object] = {
+        "textType": "client-markdown",
+        "title": title,
+        "description": _description(explanation),
+    }
+    steps = [f"{command.label}: `{command.text}`" for command in explanation.finding.commands]
+    if fitting := [_without_mentions(step) for step in steps if len(step) <= MAX_STEP_CHARS]:
+        content["nextSteps"] = fitting
+    words = filter(None, (transition.cluster, explanation.metric, transition.state))
+    content["keywords"] = [printable(_without_mentions(word), MAX_KEYWORD_CHARS) for word in words]
+    context = {
+        name: value if isinstance(value, str) else ", ".join(value)
+        for name, value in explanation.attributes.items()
+    }
+    context |= {
+        "Metric": printable(explanation.metric, LONGEST_NAME),
+        "AlarmName": printable(transition.alarm, LONGEST_NAME),
+        "Since": iso(1000 * transition.at_s),
+        "Region": transition.region,
+    }
+    covered = explanation.evidence.subject.tells
+    fact = f"{explanation.dashboard} {covered}" if covered else ""
+    thread = f"{fact or transition.alarm_arn or transition.alarm}\n{transition.cluster}"
+    arn = printable(transition.alarm_arn, LONGEST_ARN)
+    return {
+        "version": "1.0",
+        "source": "custom",
+        "id": _digest(transition.identity),
+        "content": content,
+        "metadata": {
+            "threadId": _digest(thread),
+            "summary": title,
+            "eventType": "neuron-emf alarm",
+            "relatedResources": [arn] if arn else [],
+            "additionalContext": {name: value for name, value in context.items() if value},
+        },
+    }
+
+
+def _description(explanation: Explanation) -> str:
+    """What is known, then where to read on: the links stay when the rest is cut."""
+    end = "".join(f"\n{place}" for place in explanation.places)
+    text = "\n".join([*explanation.sentences, *explanation.last_sentences])
+    room = MAX_DESCRIPTION_CHARS - len(end)
+    return _without_mentions(text if len(text) <= room else text[: room - 3] + "...") + end
+
+
+def _without_mentions(text: str) -> str:
+    """*text* that mentions nobody: `<!channel>` in an alarm's name would wake a whole channel."""
+    return text.replace("<", "?")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

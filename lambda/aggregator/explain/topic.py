@@ -1,0 +1,99 @@
+"""
+What SNS takes for the subscribers of a topic, and the call that sends it.
+
+Fields and limits: https://docs.aws.amazon.com/sns/latest/api/API_Publish.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from aggregator import aws
+from neuron_wire.holders import MAX_TEAM_CHARS
+from neuron_wire.phrases import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_SUBJECT_CHARS: Final = 99  # SNS: less than 100
+MAX_TEAMS: Final = 4
+"""Of a message: those of the owners that it names first. SNS compares 256 characters."""
+
+Attributes = Mapping[str, "str | tuple[str, ...]"]
+
+
+class TopicError(Exception):
+    """The topic did not take a message; the invocation must be repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicMessage:
+    """
+    What is published to one topic.
+
+    Attributes:
+        body: The message.
+
+        attributes: What a subscription may filter by; of several values any may match.
+
+        subject: Of mails; empty for readers that show none.
+
+        is_by_protocol: Whether *body* is JSON with a form for each protocol.
+    """
+
+    body: str
+    attributes: Attributes
+    subject: str = ""
+    is_by_protocol: bool = False
+
+
+def ascii_only(text: str, longest: int) -> str:
+    """*text* on one line of at most *longest* ASCII characters."""
+    return printable(text.encode("ascii", "replace").decode(), longest)
+
+
+def teams_attribute(teams: Iterable[str | None]) -> str | tuple[str, ...]:
+    """The first of *teams*, each once; a single one as a text, none as an empty text."""
+    distinct = dict.fromkeys(printable(team, MAX_TEAM_CHARS) for team in teams if team)
+    first = tuple(distinct)[:MAX_TEAMS]
+    return first[0] if len(first) == 1 else first
+
+
+def publish_message(topic_arn: str, message: TopicMessage) -> None:
+    """
+    Send *message* to all subscribers of the topic.
+
+    Raises:
+        TopicError: If SNS did not take it.
+    """
+    try:
+        aws.call(
+            sns_client().publish,
+            TopicArn=topic_arn,
+            Message=message.body,
+            MessageAttributes={
+                name: {"DataType": "String", "StringValue": value}
+                if isinstance(value, str)
+                else {"DataType": "String.Array", "StringValue": json.dumps(value)}
+                for name, value in message.attributes.items()
+            },
+            **({"Subject": message.subject} if message.subject else {}),
+            **({"MessageStructure": "json"} if message.is_by_protocol else {}),
+        )
+    except aws.AwsError as error:
+        msg = (
+            f"Cannot publish to {topic_arn}: it {error}. The topic must exist in this "
+            "region, and the policy of its KMS key, if any, must allow the role of "
+            "this function."
+        )
+        raise TopicError(msg) from error
+
+
+@cache
+def sns_client() -> Any:  # noqa: ANN401  # boto3 publishes no types
+    """The client, made once."""
+    return aws.client("sns")
