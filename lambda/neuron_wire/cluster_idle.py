@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
-    from neuron_wire.owner_minutes import CoreOwners
+    from neuron_wire.owner_minutes import OwnedCores
     from neuron_wire.prices import Prices
 
 MAX_ROWS: Final = 20
@@ -132,7 +132,7 @@ class IdleOwners:
     _sums: dict[str, OwnerSum] = field(default_factory=dict)
 
     def fold_idle(
-        self, record: MinuteRecord, owned: CoreOwners, free: Collection[int], price: int | None
+        self, record: MinuteRecord, owned: OwnedCores, free: Collection[int], price: int | None
     ) -> None:
         """
         Add the idle cores of an instance, which are *owned* by them.

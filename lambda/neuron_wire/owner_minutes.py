@@ -45,7 +45,7 @@ _POD_ENDS: Final = re.compile(rf"-(?:[0-9]{{1,5}}|{_RANDOM}{{5}}|{_RANDOM}{{6,10
 _ECS: Final = "ecs:"
 
 
-class CoreOwners(NamedTuple):
+class OwnedCores(NamedTuple):
     """
     Who has some cores of one instance.
 
@@ -62,7 +62,7 @@ class CoreOwners(NamedTuple):
 
 def core_owners(
     record: MinuteRecord, cores: Collection[int], cores_of: Mapping[str, Sequence[int]]
-) -> CoreOwners:
+) -> OwnedCores:
     """
     Who has the known *cores* of a merged *record*: holds them, or has them reserved.
 
@@ -92,7 +92,7 @@ def core_owners(
         is_unallocated = letter == UNATTACHED and record.given != UNREAD
         name = UNALLOCATED_OWNER if is_unallocated else UNSTATED_OWNER
         by_names[OTHER_OWNERS if is_others else name,].append(core)
-    return CoreOwners(by_names, teams)
+    return OwnedCores(by_names, teams)
 
 
 def cores_by_owner(record: MinuteRecord) -> dict[str, Sequence[int]]:

@@ -14,8 +14,7 @@ from rich.console import Console
 
 from aggregator.explain.event import read_transition
 from aggregator.explain.notification import notify
-from aggregator.rollups.line import rollup_line
-from aggregator.rollups.publication import due
+from aggregator.rollups.line import due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_emf.now import NO_ROLLUP, answer_of
 from neuron_emf.now_lines import NewestMinutes, Now, RollupLines, together

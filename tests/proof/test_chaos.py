@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from aggregator import runtime
-from aggregator.close import publishing, reduction
+from aggregator.close import reduction, run
 from aggregator.close.registry import Registry
 from aggregator.close.run import CloseRun
 from aggregator.environment import Environment, Rules
@@ -80,9 +80,9 @@ def late_records_leave_no_marker(patch):
 @fault
 def each_publication_adds_the_whole(patch):
     """A restated minute counts its tallies again."""
-    due = publishing.due
+    due = run.due
     patch.setattr(
-        publishing,
+        run,
         "due",
         lambda rollup, before: due(rollup, before and replace(before, tallies={})),
     )

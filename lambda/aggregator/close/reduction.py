@@ -10,7 +10,6 @@ learns with the next minute which of them count.
 from __future__ import annotations
 
 import gc
-from collections import defaultdict
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -90,30 +89,41 @@ class CloseOutcome(ReadingCounts):
 @dataclass(frozen=True, slots=True)
 class MinuteShare:
     """
-    What some buckets have of one minute.
+    What some buckets, or all, have of one minute.
 
     Attributes:
+        counts: What was read and what was left out.
+
+        newcomers: Clusters that were not remembered, in the order of their buckets.
+
+        lacks: An instance that ought to has not reported; then the rest is not whole.
+
         clusters: What their records add up to, by cluster.
 
         silent: The clusters that their instances are known in, each with those
             that are silent.
 
-        newcomers: Clusters that were not remembered, in the order of their buckets.
-
-        counts: What was read and what was left out.
-
-        lacks: Somebody has not reported who ought to; then the rest is not whole.
-
         incomplete: Clusters of which not all is known: an instance that ought to has not
-            reported, or does not tell its cores.
+            reported, or does not say what its cores did.
     """
 
-    clusters: Mapping[str, RollupInProgress]
-    silent: Mapping[str, Sequence[SilentInstance]]
-    newcomers: Sequence[Newcomer]
     counts: ReadingCounts
-    lacks: bool
+    newcomers: Sequence[Newcomer] = ()
+    lacks: bool = False
+    clusters: dict[str, RollupInProgress] = field(default_factory=dict)
+    silent: dict[str, list[SilentInstance]] = field(default_factory=dict)
     incomplete: set[str] = field(default_factory=set)
+
+    def merge_share(self, other: MinuteShare) -> None:
+        """Add what other buckets have."""
+        for cluster, sums in other.clusters.items():
+            if cluster in self.clusters:
+                self.clusters[cluster].merge_sums(sums)
+            else:
+                self.clusters[cluster] = sums
+        for cluster, instances in other.silent.items():
+            self.silent.setdefault(cluster, []).extend(instances)
+        self.incomplete.update(other.incomplete)
 
 
 @dataclass(slots=True)
@@ -187,39 +197,37 @@ class BucketShare:
         findings = None if taken_in is None else self.findings
         if findings is not None and taken_in is not None:
             findings.begin_minute(minute, taken_in)
-        for bucket in self.buckets:
-            self.check_time()
+        occupied = self._registry.occupied_buckets()
+        for bucket, records_of in reader.read_buckets(self.buckets, occupied):
             if wait and self.lacking[0]:
                 break
-            records_of = reader.read_bucket(bucket)
             missing = self._registry.incomplete(bucket, minute, records_of.keys())
             if wait and missing:
                 self.lacking[0] = 1
                 break
-            incomplete |= missing | self._add(minute, records_of, minute_clusters, findings)
+            incomplete |= missing | self._fold_bucket(minute, records_of, minute_clusters, findings)
         if wait and self.lacking[0]:
-            return MinuteShare({}, {}, self._registry.newcomers, counts, lacks=True)
+            return MinuteShare(counts, self._registry.newcomers, lacks=True)
         silent = self._registry.silent_by_cluster(minute)
         if findings is not None:
             findings.draft_absent(silent, self._registry.presence)
         return MinuteShare(
+            counts,
+            self._registry.newcomers,
             clusters=minute_clusters,
             silent=silent,
-            newcomers=self._registry.newcomers,
-            counts=counts,
-            lacks=False,
             incomplete=incomplete,
         )
 
-    def _add(
+    def _fold_bucket(
         self,
         minute: int,
         records_of: Mapping[Key, Sequence[MinuteRecord]],
         clusters: dict[str, RollupInProgress],
         findings: InstanceFindings | None,
     ) -> set[str]:
-        """Add the records of one bucket; the clusters of instances that do not tell their cores."""
-        untold: set[str] = set()
+        """Fold the records of one bucket; the clusters of instances that hide their cores."""
+        hidden: set[str] = set()
         for (cluster, instance_id), records in records_of.items():
             instance = merge_records(records)
             self._registry.record_presence(
@@ -234,10 +242,10 @@ class BucketShare:
                 )
             clusters[cluster].fold_instance(instance)
             if not instance.record.core_state:
-                untold.add(cluster)
+                hidden.add(cluster)
             if findings is not None:
                 findings.draft_instance(instance)
-        return untold
+        return hidden
 
     def pack_registry(self, before_minute: int, clusters: set[str]) -> list[tuple[int, bytes]]:
         """Forget what was before *before_minute*; the buckets of the registry that changed."""
@@ -252,24 +260,6 @@ class BucketShare:
     def pack_findings(self) -> list[tuple[int, int, bytes]]:
         """The buckets in which something is open, where that changed."""
         return list(self.findings.packed_buckets()) if self.findings else []
-
-
-@dataclass(frozen=True, slots=True)
-class ReducedMinute:
-    """
-    All that there is of one minute.
-
-    Attributes:
-        clusters: What the records add up to, by cluster.
-
-        silent: The clusters known in it, each with its silent instances.
-
-        incomplete: Clusters of which not all is known, unless the silent tell it.
-    """
-
-    clusters: Mapping[str, RollupInProgress]
-    silent: Mapping[str, Sequence[SilentInstance]]
-    incomplete: set[str]
 
 
 @dataclass(slots=True)
@@ -297,7 +287,7 @@ class Reduction:
 
     def reduce_minute(
         self, minute: int, *, wait: bool, taken_in: int | None = None
-    ) -> ReducedMinute | None:
+    ) -> MinuteShare | None:
         """
         Read *minute*; with *wait*, None if an instance is missing.
 
@@ -312,18 +302,10 @@ class Reduction:
             self.outcome.count(share.counts)
         if any(share.lacks for share in shares):
             return None
-        clusters: dict[str, RollupInProgress] = {}
-        silent: dict[str, list[SilentInstance]] = defaultdict(list)
-        for share in shares:
-            for cluster, sums in share.clusters.items():
-                if cluster in clusters:
-                    clusters[cluster].merge_sums(sums)
-                else:
-                    clusters[cluster] = sums
-            for cluster, instances in share.silent.items():
-                silent[cluster].extend(instances)
-        incomplete = set[str]().union(*(share.incomplete for share in shares))
-        return ReducedMinute(clusters, silent, incomplete)
+        whole, *others = shares
+        for share in others:
+            whole.merge_share(share)
+        return whole
 
     def packed_registry(self, before_minute: int) -> list[tuple[int, bytes]]:
         """Forget what was before *before_minute*; the buckets of the registry that changed."""

@@ -163,6 +163,10 @@ class Registry:
                     )
             self._buckets[bucket] = entries
 
+    def occupied_buckets(self) -> set[int]:
+        """The buckets of which some instance is remembered."""
+        return {bucket for bucket, instances in enumerate(self._buckets) if instances}
+
     def agree(self, clusters: Collection[str]) -> None:
         """Remember *clusters* and no others: those that all processes together have room for."""
         refused = self.clusters.difference(clusters)

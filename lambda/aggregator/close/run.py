@@ -15,7 +15,7 @@ it would keep all later ones waiting.
 
 The order within a run is what makes a crash harmless, in whichever process:
 
-1. every minute is published before anything is written of it (`publishing`);
+1. every minute is published before anything is written of it;
 2. the registry and findings are written after the minutes they were learnt from,
    and before progress says that nobody needs to look at them again;
 3. markers follow, each only with the token that was read before the records;
@@ -31,30 +31,47 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from aggregator.close.publishing import Publisher, SupersededError
 from aggregator.close.reduction import BucketShare, CloseOutcome, Reduction
 from aggregator.findings.book import FindingsBook
+from aggregator.findings.detail import RollupFacts
 from aggregator.minutes import (
     EARLIEST_CLOSE_S,
     MARKER_SLACK_MINUTES,
     RECORD_LIFE_MINUTES,
     SILENT_FORGET_MINUTES,
     end_s,
+    expires_s,
     minute_at,
 )
 from aggregator.reading.workers import OutOfTimeError, RunClock, forked_workers
+from aggregator.rollups.line import due, rollup_id, rollup_line
+from aggregator.rollups.rollup import RollupInProgress
 from aggregator.storage.records import BUCKETS
 from aggregator.storage.values import CloseProgress
+from neuron_wire import WireFormatError
 from neuron_wire.catalogue import ROLLUP
 from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from aggregator.close.reduction import MinuteShare
     from aggregator.environment import Rules
     from aggregator.findings.book import FindingsOutlet
     from aggregator.storage.table import Table
+    from aggregator.storage.values import LastRollup
     from neuron_wire.catalogue import Member
+
+
+KEPT_FOR: Final[Mapping[LastRollup, str]] = {
+    "hardware": "HardwareErrors",
+    "errors": "ExecutionErrors",
+}
+"""The tallies whose last minute above 0 is kept beside the last minute."""
+
+
+class SupersededError(Exception):
+    """Another run published at the same time: this one must write nothing more."""
 
 
 RUNS_IN_VAIN: Final = 10
@@ -363,17 +380,59 @@ class CloseRun:
         reduced = self._reduction.reduce_minute(minute, wait=wait, taken_in=taken_in)
         if reduced is None:
             return False
-        facts = Publisher(
-            self.table,
-            self.rules,
-            self.prices,
-            self.metrics,
-            self.emit,
-            self._outcome,
-            self._clock.check,
-        ).publish(minute, reduced)
+        facts = self._publish(minute, reduced)
         if book is not None:
             kept = self._reduction.workers.call_each(BucketShare.keep_findings, facts)
             book.waiting += sum(kept)
             book.take_in_minute(minute, reduced.clusters, facts)
         return True
+
+    def _publish(self, minute: int, reduced: MinuteShare) -> dict[str, RollupFacts]:
+        """
+        Print what *reduced* adds to what was published of *minute*.
+
+        A line is printed, then kept as the last rollup, then remembered: a crash in between
+        repeats it under the same RollupId. Returns what findings say of each cluster's rollup.
+
+        Raises:
+            SupersededError: If another run publishes it, too.
+        """
+        clusters, silent = reduced.clusters, reduced.silent
+        published = self.table.read_publications(minute)
+        facts: dict[str, RollupFacts] = {}
+        # Also those that only an earlier publication knows: what it said of them may have changed.
+        for cluster in sorted(clusters.keys() | silent.keys() | published.keys()):
+            self._clock.check()
+            in_progress = clusters.get(cluster) or RollupInProgress(
+                cluster, self.rules.idle_after_minutes, self.prices
+            )
+            rollup = in_progress.finish(silent.get(cluster, []), self.rules.teams)
+            before = published.get(cluster)
+            lacking = due(rollup, before)
+            number = lacking.publication.number if lacking else before.number if before else 1
+            gauges = rollup.gauges
+            hides_some = gauges.get("UnknownCores") or gauges["SilentInstances"]
+            facts[cluster] = RollupFacts(
+                rollup_id(cluster, minute, number),
+                gauges.get("CoveragePercent"),
+                not (cluster in reduced.incomplete or hides_some),
+                in_progress.awaited(),
+            )
+            if lacking is None:
+                continue
+            try:
+                line = rollup_line(rollup, minute, lacking, self.metrics)
+            except WireFormatError:
+                self._outcome.lines_refused += 1
+                continue
+            self.emit(line)
+            self._outcome.lines_printed += 1
+            # An alarm may fire when its minute is no longer the last.
+            self.table.write_last_rollup("minute", cluster, minute, line)
+            for about, tally in KEPT_FOR.items():
+                if rollup.tallies.get(tally, 0) > 0:
+                    self.table.write_last_rollup(about, cluster, minute, line)
+            expiry_s = expires_s(minute, self.rules.late_minutes)
+            if not self.table.write_publication(minute, cluster, lacking.publication, expiry_s):
+                raise SupersededError
+        return facts

@@ -23,7 +23,7 @@ from aggregator.storage.records import records_of
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container, Iterable, Iterator
     from typing import Protocol
 
     from aggregator.storage.table import Table
@@ -100,6 +100,9 @@ FAIR_SHARE: Final = 160
 PAYLOADS_BETWEEN_LOOKS: Final = 64
 """Payloads between two looks at the clock: a bucket alone may take longer than a run."""
 
+BUCKETS_BETWEEN_LOOKS: Final = 8
+"""Buckets between two looks: a query that finds nothing takes some milliseconds."""
+
 
 @dataclass(slots=True)
 class BucketReader:
@@ -126,6 +129,17 @@ class BucketReader:
     check_time: Callable[[], None]
     minute: int
     published: frozenset[str] | None = field(default=None)
+
+    def read_buckets(
+        self, buckets: Iterable[int], occupied: Container[int]
+    ) -> Iterator[tuple[int, dict[Key, list[MinuteRecord]]]]:
+        """Those of *buckets* with records that count, as `read_bucket`, and the *occupied* ones."""
+        for number, bucket in enumerate(buckets):
+            if number % BUCKETS_BETWEEN_LOOKS == 0:
+                self.check_time()
+            records_of = self.read_bucket(bucket)
+            if records_of or bucket in occupied:
+                yield bucket, records_of
 
     def read_bucket(self, bucket: int) -> dict[Key, list[MinuteRecord]]:
         """The distinct records of *bucket* that count, by instance."""

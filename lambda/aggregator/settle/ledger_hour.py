@@ -14,15 +14,15 @@ cluster. So every worker reads its parts first, and puts them once the others' w
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
 from aggregator.reading.capacity import HourAdmission
-from aggregator.settle.purchases import part_of, unpacked
+from aggregator.settle.purchases import unpacked
 from aggregator.storage.records import BUCKETS
 from neuron_wire.instance_hours import InstanceHour, OwnerWork
-from neuron_wire.ledger import pack_rows, part_key
+from neuron_wire.ledger import PARTS, pack_rows, part_key
 from neuron_wire.merging import merge_records
 from neuron_wire.names import HOUR_MINUTES
 from neuron_wire.then import then_of
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from aggregator.storage.table import Table
     from neuron_wire import MinuteRecord
     from neuron_wire.instance_hours import Ec2Instance, LedgerRules
+
+
+MINUTES_BETWEEN_LOOKS: Final = 15
+"""Minutes of a bucket between two looks at the clock; while one is read there are more."""
 
 
 class _Sight(NamedTuple):
@@ -179,8 +183,7 @@ class LedgerParts:
             )
             self._hours[part] = [
                 instance_hour
-                for bucket in range(BUCKETS)
-                if part_of(bucket) == part
+                for bucket in range(part, BUCKETS, PARTS)
                 for instance_hour in reckoning.instance_hours(
                     self._minutes(table, reckoning, bucket, counts, published), works
                 )
@@ -221,7 +224,8 @@ class LedgerParts:
     ) -> Iterator[tuple[int, Mapping[Key, Sequence[MinuteRecord]]]]:
         admission = HourAdmission()
         for minute in reckoning.minutes():
-            self.check_time()
+            if minute % MINUTES_BETWEEN_LOOKS == 0:
+                self.check_time()
             if minute not in published:
                 published[minute] = frozenset(table.read_publications(minute))
             if not published[minute]:  # 32 queries that would find nothing that counts

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from aggregator.rollups.line import MAX_LINE_BYTES, rollup_line
-from aggregator.rollups.publication import due
+from aggregator.rollups.line import MAX_LINE_BYTES, due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.catalogue import undocumented
 from neuron_wire.extraction import violations

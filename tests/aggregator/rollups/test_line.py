@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.rollups.line import rollup_line
-from aggregator.rollups.publication import due
+from aggregator.rollups.line import due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress, SilentInstance
 from aggregator.rollups.sums import FAILING
 from neuron_wire import WireFormatError

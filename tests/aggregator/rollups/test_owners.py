@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.rollups.line import MAX_LINE_BYTES, rollup_line
-from aggregator.rollups.publication import due
+from aggregator.rollups.line import MAX_LINE_BYTES, due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire import cluster_idle, owner_minutes
 from neuron_wire.cluster_idle import MAX_ROWS, ClusterIdle

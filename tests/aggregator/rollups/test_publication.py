@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.rollups.instances import IdleInstance
-from aggregator.rollups.publication import due
+from aggregator.rollups.line import due
 from aggregator.rollups.rollup import Rollup
 from neuron_wire.holders import Holder
 
