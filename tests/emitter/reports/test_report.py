@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import re
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from neuron_reports import (
     closed,
     counters,
@@ -25,7 +21,7 @@ from neuron_reports import (
     written,
 )
 
-from emitter.reports.report import Report, ReportError, decode
+from emitter.reports.report import ReportError, decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -204,83 +200,3 @@ def test_a_runtime_of_a_wrong_type_still_exists():
     document = whole()
     document["neuron_runtime_data"] = ["gone"]
     assert 1 == len(decode(written(document)).neuron_runtime_data or ())
-
-
-VALUES = st.recursive(
-    st.one_of(
-        st.none(),
-        st.booleans(),
-        st.integers(),
-        st.floats(allow_nan=False, allow_infinity=False),
-        st.text(max_size=5),
-        st.sampled_from([-1, 0, 2**63, 2**64, 10**400, 1e308, -1e308, "1", "", "no such process"]),
-    ),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
-    max_leaves=4,
-)
-
-
-@st.composite
-def mutated(draw) -> dict[str, object]:
-    """A whole report with one to four values replaced, removed or renamed, at any depth."""
-    document = copy.deepcopy(whole())
-    for _ in range(draw(st.integers(min_value=1, max_value=4))):
-        parent: object = document
-        while steps := list(parent if isinstance(parent, dict) else range(len(parent))):
-            step = draw(st.sampled_from(steps))
-            below = parent[step]
-            if isinstance(below, (dict, list)) and below and draw(st.integers(0, 4)):
-                parent = below
-                continue
-            change = draw(st.sampled_from(["replace", "replace", "remove", "rename"]))
-            if change == "replace":
-                parent[step] = draw(VALUES)
-                break
-            value = parent.pop(step)
-            if change == "rename" and isinstance(parent, dict):
-                parent[draw(st.sampled_from(["1023", "1024", "-1", "01", "x", "99"]))] = value
-            break
-    return document
-
-
-def read_or_refused(line):
-    """Whether decode gives a report or raises ReportError; anything else ends the test."""
-    with suppress(ReportError):
-        assert isinstance(decode(line), Report)
-
-
-@settings(max_examples=50)
-@given(mutated())
-def test_a_mutated_report_is_read_or_refused(document):
-    """Whatever a value is replaced with, decode gives a report or raises ReportError."""
-    read_or_refused(written(document))
-
-
-BYTES_FAULTS = [b"\xff", b'"', b"{", b"}", b"[", b"\\u", b"\\ud800", b"1e999"]
-
-
-@settings(max_examples=50)
-@given(st.data())
-def test_mutated_bytes_are_read_or_refused(data):
-    """Whatever bytes are replaced, decode gives a report or raises ReportError."""
-    line = bytearray(written(whole()))
-    for _ in range(data.draw(st.integers(min_value=1, max_value=5))):
-        start = data.draw(st.integers(min_value=0, max_value=len(line)))
-        end = data.draw(st.integers(min_value=start, max_value=min(len(line), start + 8)))
-        line[start:end] = data.draw(st.binary(max_size=3) | st.sampled_from(BYTES_FAULTS))
-    read_or_refused(bytes(line))
-
-
-@pytest.mark.parametrize("depth", [100, 10_000, 1_000_000])
-def test_deep_nesting_is_read_or_refused(depth):
-    """No depth of a value we do not read ends the program."""
-    for opened, close in (("[", "]"), ('{"a":', "}")):
-        inner = opened * depth + "1" + close * depth
-        for text in (
-            '{"new":%s,"neuron_runtime_data":[]}',
-            '{"neuron_runtime_data":%s}',
-            '{"neuron_runtime_data":[%s]}',
-            '{"neuron_runtime_data":[{"report":%s}]}',
-            '{"pid":"x","system_data":{"vcpu_usage":{"period":"x","new":%s}}}',
-        ):
-            read_or_refused((text % inner).encode())
