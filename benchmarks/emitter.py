@@ -61,7 +61,7 @@ def report(lines: Sequence[bytes], limit: float, *, rounds: int, times: int) -> 
     def read() -> None:
         if next(count) % _REPORTS_A_MINUTE == 0:
             fold.discard_minute()
-        for frame in framer.feed(next(given)):
+        for frame in framer.frame_chunk(next(given)):
             fold.fold_report(frame, _START_S)
 
     read()
@@ -102,7 +102,7 @@ def line_size(cores: int) -> Figure:
     for seq in range(100_000, 100_000 + IDLE_MINUTES):
         # Idle minutes count whole minutes: twelve reports each, the same ones.
         for place, line in enumerate(minute):
-            for frame in framer.feed(line):
+            for frame in framer.frame_chunk(line):
                 fold.fold_report(frame, now_s + _PERIOD_S * place + 2)
         now_s += 60
         record = fold.close_minute(

@@ -149,7 +149,7 @@ class PulseFile:
         """Whether the last beat is a minute ago, or none was yet."""
         return self._clock() >= self._next_s
 
-    def beat(self, reports_read: int, spool: SpoolHealth) -> None:
+    def write_beat(self, reports_read: int, spool: SpoolHealth) -> None:
         """The loop is at work. A disk that takes nothing is no error."""
         now_s = self._clock()
         self._next_s = now_s + PULSE_INTERVAL_S

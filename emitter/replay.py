@@ -202,10 +202,10 @@ def _reports(
     read_bytes, all_bytes = 0, sum(path.stat().st_size for path in files)
     for path in files:
         for chunk in _chunks(path):
-            yield from framer.feed(chunk)
+            yield from framer.frame_chunk(chunk)
             read_bytes += len(chunk)
             advance(read_bytes, all_bytes)
-        yield from framer.end()
+        yield from framer.end_input()
 
 
 def _hash(files: Sequence[Path], settings: ReplaySettings) -> str:

@@ -64,7 +64,7 @@ class Framer:
         self._depth = 0  # its open braces
         self._resyncing = False  # until a line that can begin an object
 
-    def feed(self, chunk: bytes) -> Iterator[Report]:
+    def frame_chunk(self, chunk: bytes) -> Iterator[Report]:
         """Take the next bytes; give the reports that they complete."""
         # Nearly always a read brings one report, whole: the shortest way for that.
         if (
@@ -82,7 +82,7 @@ class Framer:
                 return iter((report,))
         return self._split_lines(chunk)
 
-    def end(self) -> Iterator[Report]:
+    def end_input(self) -> Iterator[Report]:
         """Say that no more bytes will come; yield what was complete without a line end."""
         yield from self._end_line(b"")
         if self._open:

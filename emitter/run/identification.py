@@ -126,7 +126,7 @@ class Identification:
             return None
         return RuntimeOwner.from_process(self._sources.owners.owner_of(pid))
 
-    def given(self) -> Given | None:
+    def current_given(self) -> Given | None:
         """What the scheduler has given to jobs by now."""
         if self._sources.reservations is None or not self._is_local():
             return None

@@ -89,7 +89,7 @@ class Emitter:
         self._fold = Fold(
             fold_settings, spool.state,
             owner_of=lambda pid: self._who.owner_of(pid),  # noqa: PLW0108 - it is made below
-            given=lambda: self._who.given(),  # noqa: PLW0108 - as above
+            given=lambda: self._who.current_given(),  # noqa: PLW0108 - as above
             only_teams=self._only_teams,
             on_event=self._events.add_event,
         )  # fmt: skip
@@ -99,11 +99,13 @@ class Emitter:
         self._pulse = PulseFile(spool.directory)
         self._drop_log = Repeats(DROPS_LOG_INTERVAL_S)
         self._minutes_dropped = self._malformed_logged = 0
-        self.configure(settings, fold_settings)
+        self.change_settings(settings, fold_settings)
         if spool.health().older_records:
-            outlet.send(self._who.instance_id)  # what the last run left waits for no new minute
+            outlet.send_records(
+                self._who.instance_id
+            )  # what the last run left waits for no new minute
 
-    def configure(self, settings: RunSettings, fold_settings: FoldSettings) -> None:
+    def change_settings(self, settings: RunSettings, fold_settings: FoldSettings) -> None:
         """
         Go on under other settings, between two minutes.
 
@@ -120,7 +122,7 @@ class Emitter:
         """Send by *outlet* from now on, also what is waiting."""
         self.outlet.close_for_change()
         self.outlet = outlet
-        outlet.send(self._who.instance_id)
+        outlet.send_records(self._who.instance_id)
 
     def read_until(
         self, is_stopping: Callable[[], bool], between_minutes: Callable[[], None] = lambda: None
@@ -141,7 +143,7 @@ class Emitter:
         self._log_first_due()
         while not is_stopping():
             if self._pulse.is_due():
-                self._pulse.beat(self._fold.reports_read, self._spool.health())
+                self._pulse.write_beat(self._fold.reports_read, self._spool.health())
             self.outlet.require_reader()
             chunk = self._source.read(self._patience_s())
             now_s = self._clock()
@@ -150,7 +152,9 @@ class Emitter:
                 self._close_minute(bye=False)
                 between_minutes()
             self._fold.clock.open_minute(now_s)
-            for report in self._framer.end() if chunk is None else self._framer.feed(chunk):
+            for report in (
+                self._framer.end_input() if chunk is None else self._framer.frame_chunk(chunk)
+            ):
                 self._fold_report(report, now_s)
             self._keep_reports(now_s)
             self._log_malformed()
@@ -179,7 +183,7 @@ class Emitter:
         if not input_ended:
             self._close_minute(bye=True)
             self._keep_events()
-            self.outlet.stop()
+            self.outlet.stop_sending()
             return
         failure = ended_error(self._source.name) if self._source.is_stream else None
         if failure is not None:
@@ -187,7 +191,7 @@ class Emitter:
         self._keep_events(is_end=True)
         self._keep_minute(bye=failure is None)
         self._keep_events()
-        self.outlet.finish(self._who.instance_id, failure)
+        self.outlet.finish_sending(self._who.instance_id, failure)
 
     def _patience_s(self) -> float:
         ends_s = (self._fold.clock.ends_at_s(), self._reports.ends_at_s())
@@ -223,7 +227,7 @@ class Emitter:
             if self._fold.clock.ends_at_s() is not None:
                 self._fold.discard_minute()
         else:
-            self.outlet.send(self._who.instance_id)
+            self.outlet.send_records(self._who.instance_id)
 
     def _keep_minute(self, *, bye: bool) -> None:
         if (faults := self._faults.count) is not None:
@@ -271,7 +275,7 @@ class Emitter:
         except WireFormatError as error:
             self._log_dropped(what, error)
         else:
-            self.outlet.send(self._who.instance_id)
+            self.outlet.send_records(self._who.instance_id)
 
     def _identity(self) -> LineIdentity:
         return self._who.line_identity(self._settings.cluster, self._spool.boot)

@@ -127,7 +127,7 @@ class Outlet:
         if not self._to_stdout:
             self._look.start()
 
-    def send(self, instance_id: str) -> None:
+    def send_records(self, instance_id: str) -> None:
         """
         Records were appended: send them in time, as those of *instance_id*.
 
@@ -166,13 +166,13 @@ class Outlet:
         """
         self._stop_sender(CHANGE_WITHIN_S, is_replaced=True)
 
-    def stop(self) -> None:
+    def stop_sending(self) -> None:
         """End as a planned stop does: send for a short while, keep the rest."""
         flushed = self._stop_sender(FLUSH_WITHIN_S)
         if flushed.remaining:
             _log.warning(self._kept(flushed))
 
-    def finish(self, instance_id: str, failure: SourceError | None = None) -> None:
+    def finish_sending(self, instance_id: str, failure: SourceError | None = None) -> None:
         """
         End as an input does, which may be a *failure*: send everything.
 

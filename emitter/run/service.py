@@ -100,19 +100,19 @@ def serve(
 
         def between_minutes() -> None:
             if signals.take_reload():
-                supervisor.reloading()
-                service.reload(read_again)
-                supervisor.ready(service.status())
+                supervisor.notify_reloading()
+                service.reload_settings(read_again)
+                supervisor.notify_ready(service.status_sentence())
             else:
-                supervisor.status(service.status())
+                supervisor.notify_status(service.status_sentence())
 
         def is_stopping() -> bool:
-            supervisor.beat()  # the loop asks at every turn: one that hangs asks no more
+            supervisor.notify_watchdog()  # the loop asks at every turn: one that hangs asks no more
             return signals.is_stopping()
 
-        supervisor.ready(service.status())
+        supervisor.notify_ready(service.status_sentence())
         ended = service.emitter.read_until(is_stopping, between_minutes)
-        supervisor.stopping("delivering the remaining records")
+        supervisor.notify_stopping("delivering the remaining records")
         service.source.close()
         service.emitter.finish(input_ended=ended)
 
@@ -169,10 +169,10 @@ class Service:
             ),
             page=page,
         )
-        stack.callback(lambda: self.emitter.outlet.stop())  # noqa: PLW0108 - it may be another then
+        stack.callback(lambda: self.emitter.outlet.stop_sending())  # noqa: PLW0108 - it may be another then
         self.emitter.outlet.look_ahead()
 
-    def reload(self, read_again: Callable[[], RunSettings]) -> None:
+    def reload_settings(self, read_again: Callable[[], RunSettings]) -> None:
         """Take what may change from the settings as they are now; a mistake changes nothing."""
         try:
             given = read_again()
@@ -184,7 +184,7 @@ class Service:
             )
             config = _config(settings)
             outlet = self._outlet(settings)
-            self.emitter.configure(settings, _fold_settings(settings, config))
+            self.emitter.change_settings(settings, _fold_settings(settings, config))
         except EmitterError as error:
             _log.error("Configuration not reloaded. %s", error)
             return
@@ -202,7 +202,7 @@ class Service:
         _log.info("configuration reloaded", extra=extra if fixed else {})
         self._settings = settings
 
-    def status(self) -> str:
+    def status_sentence(self) -> str:
         """How it goes, as one sentence for whoever asks the supervisor."""
         health = self._spool.health()
         waiting = health.records + health.older_records

@@ -124,30 +124,30 @@ class Supervisor:
         self._beat_at_s = monotonic()
         self._has_failed = False
 
-    def ready(self, status: str) -> None:
+    def notify_ready(self, status: str) -> None:
         """Everything is open: what depends on us may start."""
-        self._tell("READY=1", _status(status))
+        self._notify("READY=1", _status(status))
 
-    def status(self, sentence: str) -> None:
+    def notify_status(self, sentence: str) -> None:
         """What `systemctl status` shows about us from now on."""
-        self._tell(_status(sentence))
+        self._notify(_status(sentence))
 
-    def beat(self) -> None:
+    def notify_watchdog(self) -> None:
         """Say that the caller still turns; soon after the last time it only reads the clock."""
         if self._beat_every_s is None or self._monotonic() < self._beat_at_s:
             return
-        if self._tell("WATCHDOG=1"):  # else once more at the next turn
+        if self._notify("WATCHDOG=1"):  # else once more at the next turn
             self._beat_at_s = self._monotonic() + self._beat_every_s
 
-    def reloading(self) -> None:
+    def notify_reloading(self) -> None:
         """The configuration is being read again; `ready` says that it was."""
-        self._tell("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
+        self._notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
-    def stopping(self, status: str) -> None:
+    def notify_stopping(self, status: str) -> None:
         """The last things are done: do not call us hung, and do not start us again meanwhile."""
-        self._tell("STOPPING=1", _status(status))
+        self._notify("STOPPING=1", _status(status))
 
-    def _tell(self, *assignments: str) -> bool:
+    def _notify(self, *assignments: str) -> bool:
         """Send one datagram; whether it was taken."""
         if self._address is None:
             return False

@@ -99,7 +99,9 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
             chunk = child.read(min(_LOOK_EVERY_S, within_s - passed_s))
             passed_s = time.monotonic() - began_s
             has_ended = chunk is None
-            report = next(iter(framer.end() if chunk is None else framer.feed(chunk)), None)
+            report = next(
+                iter(framer.end_input() if chunk is None else framer.frame_chunk(chunk)), None
+            )
     finally:
         end = child.stop(END_WITHIN_S if has_ended else 0.0)  # its pid, once; never by name
     if report is not None:

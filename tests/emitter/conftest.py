@@ -36,8 +36,8 @@ def play():
         return playing[-1]
 
     yield start
-    for one in playing:
-        one.close()
+    for service in playing:
+        service.close()
 
 
 @pytest.fixture

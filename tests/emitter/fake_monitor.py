@@ -1,4 +1,4 @@
-"""A neuron-monitor to test with: a script that each test writes, and a clock that it sets."""
+"""A neuron-monitor to test with: a script that each test writes."""
 
 from __future__ import annotations
 
@@ -18,23 +18,10 @@ from emitter.reports.monitor import Monitor
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from loop_rig import FakeClock
+
 PATIENCE_S = 300.0  # a loaded machine takes long to start a process
 LINE = written(report(runtime(counters([50.0])))) + b"\n"
-
-
-class Clock:
-    """A monotonic clock that only the test moves."""
-
-    def __init__(self) -> None:
-        self.now_s = 1000.0
-
-    def __call__(self) -> float:
-        return self.now_s
-
-    def sleep(self, seconds: float) -> None:
-        """Waiting moves it too."""
-        assert seconds >= 0
-        self.now_s += seconds
 
 
 class Extreme(random.Random):
@@ -90,7 +77,7 @@ def await_end(pid: int) -> None:
         os.close(descriptor)
 
 
-def fail_once(monitor: Monitor, clock: Clock) -> None:
+def fail_once(monitor: Monitor, clock: FakeClock) -> None:
     """Read until the child has failed once more and the next start is due later."""
     monitor.read(PATIENCE_S)
     while monitor._start_at_s <= clock():

@@ -17,14 +17,19 @@ MINUTE_MS = 60_000
 START_MS = int(START_S * 1000)
 
 
-class Clock:
-    """The wall clock of a test."""
+class FakeClock:
+    """A clock that a test moves, and waiting."""
 
     def __init__(self):
         self.now_s = START_S
 
     def __call__(self):
         return self.now_s
+
+    def sleep(self, seconds):
+        """Waiting moves it too."""
+        assert seconds >= 0
+        self.now_s += seconds
 
 
 class Timetable:
@@ -40,7 +45,7 @@ class Timetable:
     def __init__(self, clock, chunks=(), until_s=None):
         self.restarts = 0
         self.clock = clock
-        self.chunks = sorted(chunks, key=lambda one: one[0])
+        self.chunks = sorted(chunks, key=lambda arrival: arrival[0])
         self.until_s = until_s
         self.has_ended = False
 
@@ -68,26 +73,26 @@ class Timetable:
         """Nothing to let go of."""
 
 
-class Outlet:
-    """Where records would go: when it was told of them, for which instance, and how it ended."""
+class FakeOutlet:
+    """Where records would go: when they were, for which instance, and how it ended."""
 
     def __init__(self, clock=None):
         self.clock = clock
-        self.told = []
+        self.sent = []
         self.ended = None
 
-    def send(self, instance_id):
+    def send_records(self, instance_id):
         """Records were appended."""
-        self.told.append((None if self.clock is None else self.clock.now_s, instance_id))
+        self.sent.append((None if self.clock is None else self.clock.now_s, instance_id))
 
     def require_reader(self):
         """There is always one."""
 
-    def stop(self):
+    def stop_sending(self):
         """A planned stop."""
         self.ended = "stop"
 
-    def finish(self, instance_id, failure=None):
+    def finish_sending(self, instance_id, failure=None):
         """The end of the input."""
         self.ended = f"finish {instance_id}"
         if failure is not None:
@@ -128,7 +133,7 @@ def emitter_of(source, spool, outlet=None, *, clock, **changes):
     given = {name: changes.pop(name) for name in LOCAL & changes.keys()}
     local = LocalSources(**{name: part for name, part in given.items() if part is not None})
     chosen = settings_of(**changes)
-    parts = (chosen, source, spool, outlet or Outlet(), fold_settings_of(chosen))
+    parts = (chosen, source, spool, outlet or FakeOutlet(), fold_settings_of(chosen))
     return Emitter(*parts, local=local, page=page, clock=clock)
 
 
@@ -136,20 +141,20 @@ def run(
     chunks=(), until_s=None, *, spool=None, clock=None, ended=False, source=Timetable, **changes
 ):
     """Run an emitter over a timetable to its planned stop; its lines, and what it ran with."""
-    clock = clock or Clock()
-    table, outlet = source(clock, chunks, until_s), Outlet(clock)
+    clock = clock or FakeClock()
+    table, outlet = source(clock, chunks, until_s), FakeOutlet(clock)
     own = Spool(None, clock=clock, max_age_s=None) if spool is None else nullcontext(spool)
     with own as opened:
         emitter = emitter_of(table, opened, outlet, clock=clock, **changes)
         assert ended == emitter.read_until(table.is_over)
         emitter.finish(input_ended=ended)
         taken = opened.oldest(10_000, 1 << 30)
-        opened.settle([one.id for one in taken])
-        return [one.line for one in taken], outlet
+        opened.settle([record.id for record in taken])
+        return [record.line for record in taken], outlet
 
 
 def records(*arguments, **options):
     """The minute records of a run."""
     lines, _ = run(*arguments, **options)
     found = [parse(line) for line in lines]
-    return [one for one in found if isinstance(one, MinuteRecord)]
+    return [record for record in found if isinstance(record, MinuteRecord)]

@@ -7,7 +7,7 @@ import typing
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loop_rig import Clock, Timetable, busy, chunk, emitter_of
+from loop_rig import FakeClock, Timetable, busy, chunk, emitter_of
 from neuron_reports import START_S
 
 from emitter.health import (
@@ -55,7 +55,7 @@ def test_what_an_earlier_boot_left_and_this_one_drops_is_counted(tmp_path):
     assert expected.items() <= members.items()
 
 
-class Noted(PulseFile):
+class NotedPulse(PulseFile):
     """When it beat, with how many reports read."""
 
     def __init__(self, clock):
@@ -63,16 +63,16 @@ class Noted(PulseFile):
         self.clock = clock
         self.beats = []
 
-    def beat(self, reports_read, spool):
+    def write_beat(self, reports_read, spool):
         """As before, and remembered."""
-        super().beat(reports_read, spool)
+        super().write_beat(reports_read, spool)
         self.beats.append((self.clock.now_s - START_S, reports_read))
 
 
 def beats_of(chunks, until_s, wall_clock=None):
     """The beats of a loop whose monotonic clock is the timetable's."""
-    clock = Clock()
-    pulse = Noted(clock)
+    clock = FakeClock()
+    pulse = NotedPulse(clock)
     with Spool(None, clock=clock, max_age_s=None) as spool:
         source = Timetable(clock, chunks, until_s)
         emitter = emitter_of(source, spool, clock=wall_clock or clock)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from loop_rig import (
     MINUTE_MS,
     START_MS,
-    Clock,
-    Outlet,
+    FakeClock,
+    FakeOutlet,
     Timetable,
     busy,
     chunk,
@@ -49,13 +49,15 @@ def test_minutes_close_on_time_without_reports():
     """A monitor that hangs does not hold a minute open: its cores are unknown, from then on."""
     lines, outlet = run([(1, chunk(busy()))], 299.5)
     found = [parse(line) for line in lines]
-    assert ["baaa", "????", "????", "????", "????"] == [one.core_state for one in found]
-    assert [START_MS + place * MINUTE_MS for place in range(5)] == [one.minute_ms for one in found]
-    assert [0, 0, 0, 0] == [one.reports for one in found[1:]]
+    assert ["baaa", "????", "????", "????", "????"] == [minute.core_state for minute in found]
+    assert [START_MS + place * MINUTE_MS for place in range(5)] == [
+        minute.minute_ms for minute in found
+    ]
+    assert [0, 0, 0, 0] == [minute.reports for minute in found[1:]]
     ends_s = [START_S + 60 * (place + 1) for place in range(4)]
-    late_s = [told_s - end_s for (told_s, _), end_s in zip(outlet.told, ends_s, strict=False)]
-    assert all(0 <= one <= READ_WITHIN_S for one in late_s)
-    assert [INSTANCE_ID] * len(outlet.told) == [instance_id for _, instance_id in outlet.told]
+    late_s = [sent_s - end_s for (sent_s, _), end_s in zip(outlet.sent, ends_s, strict=False)]
+    assert all(0 <= late <= READ_WITHIN_S for late in late_s)
+    assert [INSTANCE_ID] * len(outlet.sent) == [instance_id for _, instance_id in outlet.sent]
 
 
 def test_the_end_of_the_input_is_a_planned_stop():
@@ -91,7 +93,7 @@ def test_the_end_of_a_stream_may_be_part_of_a_stop(asked_after_s, monkeypatch):
     waited_s = []
     played = SimpleNamespace(monotonic=lambda: sum(waited_s), sleep=waited_s.append)
     monkeypatch.setattr(signals, "time", played)
-    clock = Clock()
+    clock = FakeClock()
     with Spool(None, clock=clock, max_age_s=None) as spool:
         source = Stream(clock, [(1, chunk(busy())), (2, None)])
         emitter = emitter_of(source, spool, clock=clock)
@@ -117,8 +119,8 @@ def test_numbers_have_no_gap_and_minutes_no_hole(arrivals, until_s):
     ]
     lines, _ = run(chunks, until_s, instance_id="i-told")
     found = [json.loads(line) for line in lines]
-    assert [*range(1, len(found) + 1)] == [one["Seq"] for one in found]
-    assert 1 == len({one["Boot"] for one in found})
+    assert [*range(1, len(found) + 1)] == [line["Seq"] for line in found]
+    assert 1 == len({line["Boot"] for line in found})
     minutes = [parse(line) for line in lines if '"Kind":"minute"' in line]
     first_ms = minutes[0].minute_ms
     assert [first_ms + place * MINUTE_MS for place in range(len(minutes))] == [
@@ -131,8 +133,8 @@ def test_nothing_is_recorded_before_anybody_knows_the_instance():
     """A guess that is corrected later would leave an instance behind that never existed."""
     assert [] == records(until_s=IDENTITY_PATIENCE_S - 1)
     found = records([(250, chunk(busy()))], 299)
-    assert [INSTANCE_ID] == [one.instance_id for one in found]
-    assert [(4 * MINUTE_MS + START_MS, 1)] == [(one.minute_ms, one.seq) for one in found]
+    assert [INSTANCE_ID] == [minute.instance_id for minute in found]
+    assert [(4 * MINUTE_MS + START_MS, 1)] == [(minute.minute_ms, minute.seq) for minute in found]
 
 
 def test_patience_ends_after_five_minutes():
@@ -140,16 +142,18 @@ def test_patience_ends_after_five_minutes():
     assert 300.0 == IDENTITY_PATIENCE_S
     found = records(until_s=600)
     assert found[0].minute_ms == START_MS + 5 * MINUTE_MS
-    assert all(one.identity_guessed and one.instance_id.startswith("host-") for one in found)
-    assert {None} == {one.neuron_cores for one in found}
+    assert all(
+        minute.identity_guessed and minute.instance_id.startswith("host-") for minute in found
+    )
+    assert {None} == {minute.neuron_cores for minute in found}
 
 
 def test_reports_that_name_no_instance_are_recorded_under_a_guess():
     """No metadata within reach of a pod: what the cores do is worth more than the name."""
     nameless = busy(instance_info=instance(instance_id=""))
     found = records([(1, chunk(nameless)), (61, chunk(busy()))], 119)
-    assert [True, False] == [one.identity_guessed for one in found]
-    assert ["baaa", "baaa"] == [one.core_state for one in found]
+    assert [True, False] == [minute.identity_guessed for minute in found]
+    assert ["baaa", "baaa"] == [minute.core_state for minute in found]
     assert INSTANCE_ID == found[1].instance_id
 
 
@@ -167,7 +171,7 @@ def test_state_goes_from_boot_to_boot(tmp_path):
             },
         )
 
-    clock = Clock()
+    clock = FakeClock()
     reports = [(5 * place + 1, chunk(said(0.0, 5))) for place in range(24)]
     with Spool(tmp_path, clock=clock, max_age_s=None) as spool:
         first = records(reports, 119, spool=spool, clock=clock)
@@ -176,10 +180,10 @@ def test_state_goes_from_boot_to_boot(tmp_path):
         second = records(later, 181, spool=spool, clock=clock)
     with Spool(tmp_path, clock=clock, max_age_s=None) as spool:
         third = records(until_s=241, spool=spool, clock=clock)
-    assert [(1, 1, 1, 1), (2, 2, 2, 2)] == [one.idle_minutes for one in first]
+    assert [(1, 1, 1, 1), (2, 2, 2, 2)] == [minute.idle_minutes for minute in first]
     # The rest of the second minute, then the third: what is partial neither adds nor resets.
-    assert [(2, 2, 2, 2), (3, 3, 3, 3)] == [one.idle_minutes for one in second[:2]]
-    assert [0, 0, 3] == [one.ecc_corrected_rise for one in (*first, second[1])]
+    assert [(2, 2, 2, 2), (3, 3, 3, 3)] == [minute.idle_minutes for minute in second[:2]]
+    assert [0, 0, 3] == [minute.ecc_corrected_rise for minute in (*first, second[1])]
     assert first[0].boot < second[0].boot < third[0].boot
     assert [1, 1, 1] == [found[0].seq for found in (first, second, third)]
     # No report in this boot, and still nobody had to guess.
@@ -189,16 +193,16 @@ def test_state_goes_from_boot_to_boot(tmp_path):
 
 def test_what_the_last_run_left_is_sent_at_once(tmp_path):
     """Not after the first new minute."""
-    clock = Clock()
+    clock = FakeClock()
     with Spool(tmp_path, clock=clock, max_age_s=None) as spool:
         source = Timetable(clock, [(1, chunk(busy()))])
         emitter = emitter_of(source, spool, clock=clock)
         emitter.read_until(source.is_over)
         emitter.finish(input_ended=False)
     with Spool(tmp_path, clock=clock, max_age_s=None) as spool:
-        outlet = Outlet()
+        outlet = FakeOutlet()
         emitter_of(Timetable(clock), spool, outlet, clock=clock)
-        assert [(None, INSTANCE_ID)] == outlet.told
+        assert [(None, INSTANCE_ID)] == outlet.sent
 
 
 def test_a_minute_that_cannot_be_written_costs_itself_only(monkeypatch, caplog):
@@ -217,10 +221,10 @@ def test_a_minute_that_cannot_be_written_costs_itself_only(monkeypatch, caplog):
     monkeypatch.setattr(LineWriter, "minute_records", failing)
     lines, _ = run([(1, chunk(busy())), (61, chunk(busy())), (121, chunk(busy()))], 125)
     found = [json.loads(line) for line in lines]
-    assert [1, 2] == [one["Seq"] for one in found]
-    assert [1, 1] == [one["MinutesDropped"] for one in found]
+    assert [1, 2] == [line["Seq"] for line in found]
+    assert [1, 1] == [line["MinutesDropped"] for line in found]
     assert [START_MS + MINUTE_MS, START_MS + 2 * MINUTE_MS] == [
-        one["_aws"]["Timestamp"] for one in found
+        line["_aws"]["Timestamp"] for line in found
     ]
     (said,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert ("minutes dropped", 1, str(error)) == (said.getMessage(), said.count, said.why)
@@ -241,7 +245,7 @@ def of_kind(lines, kind):
 
 def test_an_event_is_kept_when_it_happens_not_when_the_minute_ends():
     """With the moment itself for a timestamp: a kill in between would lose it."""
-    clock, events = Clock(), EventQueue()
+    clock, events = FakeClock(), EventQueue()
     with Spool(None, clock=clock, max_age_s=None) as spool:
         source = Timetable(clock, [(1, chunk(busy())), (31, chunk(busy()))], 40)
         emitter = emitter_of(source, spool, clock=clock, events=events)
@@ -250,7 +254,7 @@ def test_an_event_is_kept_when_it_happens_not_when_the_minute_ends():
         (kept,) = spool.oldest(10, 1 << 20)
         assert round(1000 * DIED.at_s) == kept.timestamp_ms
         emitter.finish(input_ended=False)
-        assert ["event", "minute"] == kinds(one.line for one in spool.oldest(10, 1 << 20))
+        assert ["event", "minute"] == kinds(record.line for record in spool.oldest(10, 1 << 20))
     found = json.loads(kept.line)
     expected = {"Event": "MonitorDied", "ExitCode": 1, "InstanceId": INSTANCE_ID, "Seq": 1}
     assert expected == {name: found[name] for name in expected}
@@ -263,28 +267,28 @@ def test_every_report_is_a_line_of_one_second_metrics_when_asked():
     at_s = [START_S + 5 * place + 1 for place in range(12)]
     reports = of_kind(lines, "report")
     assert at_s == [report["_aws"]["Timestamp"] / 1000 for report in reports]
-    assert at_s == [sent_s for sent_s, _ in outlet.told[:12]]
+    assert at_s == [sent_s for sent_s, _ in outlet.sent[:12]]
     assert [*range(1, len(lines) + 1)] == [json.loads(line)["Seq"] for line in lines]
     assert [] == [broken for line in lines for broken in violations(line)]
 
 
 @pytest.mark.parametrize(
-    ("told_s", "written", "counted"), [(0.2, [1, 2], []), (3.9, [4, 4], []), (9, [4, 5], [2])]
+    ("known_s", "written", "counted"), [(0.2, [1, 2], []), (3.9, [4, 4], []), (9, [4, 5], [2])]
 )
-def test_a_line_of_a_report_waits_for_its_dimensions(told_s, written, counted):
+def test_a_line_of_a_report_waits_for_its_dimensions(known_s, written, counted):
     """
     For three seconds and no longer: then it goes without these metrics, and is counted. The
     reading does not wait: reports come each second, and none is late in the fold.
     """
     facts = InstanceFacts(ami_id="ami-1")
-    clock = Clock()
+    clock = FakeClock()
     nameless = busy(instance_info=instance(ami_id=""))
     lines, outlet = run(
         [(1, chunk(nameless)), (2, chunk(nameless)), (10, chunk(nameless))], 59, clock=clock,
-        facts=lambda _: facts if clock.now_s >= START_S + told_s else InstanceFacts(),
+        facts=lambda _: facts if clock.now_s >= START_S + known_s else InstanceFacts(),
         high_resolution_metrics=True, metrics="legacy", common_dims=("instance_type", "ami_id"),
     )  # fmt: skip
-    assert [*written, 10] == [pytest.approx(at_s - START_S, abs=0.5) for at_s, _ in outlet.told[:3]]
+    assert [*written, 10] == [pytest.approx(at_s - START_S, abs=0.5) for at_s, _ in outlet.sent[:3]]
     reports = of_kind(lines, "report")
     assert [START_MS + second * 1000 for second in (1, 2, 10)] == [
         report.get("Timestamp") or report["_aws"]["Timestamp"] for report in reports
@@ -294,7 +298,7 @@ def test_a_line_of_a_report_waits_for_its_dimensions(told_s, written, counted):
     assert (
         counted
         == [without] * bool(without)
-        == [one for one in [minute.get("ReportLinesWithoutMetrics")] if one]
+        == [count for count in [minute.get("ReportLinesWithoutMetrics")] if count]
     )
 
 

@@ -64,7 +64,7 @@ def outlet_to(spool, monkeypatch):
             monkeypatch.setattr(outlet_module, "LogStream", lambda *_, **__: place)
             monkeypatch.setattr(outlet_module, "StreamDestination", lambda _: place)
             outlet = Outlet(RunSettings(**{"spread_seconds": 0, **changes}), spool)
-            stack.callback(outlet.stop)
+            stack.callback(outlet.stop_sending)
             return outlet, place
 
         yield make
@@ -75,9 +75,9 @@ def test_records_are_sent_by_a_thread_of_its_own(output, spool, outlet_to):
     """No answer may stop the reading of reports."""
     outlet, place = outlet_to(Delivered(), output=output)
     spool.append([RECORD])
-    outlet.send("i-1")
+    outlet.send_records("i-1")
     assert place.offered.wait(60)
-    outlet.stop()
+    outlet.stop_sending()
     assert ["line"] == place.taken
     assert threading.current_thread() not in place.threads
 
@@ -90,7 +90,7 @@ def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, out
     outlet, _ = outlet_to(REFUSED)
     spool.append([RECORD] * 2)
     with pytest.raises(DeliveryError) as caught:
-        outlet.finish("i-1", failure)
+        outlet.finish_sending("i-1", failure)
     expected = (
         f"{before}2 records could not be delivered (kept in {spool.directory} for the next "
         "run). there is no log group: deploy the stack"
@@ -115,7 +115,7 @@ def test_what_a_first_call_would_fail_for_is_logged_before_it(
     place.missing_for_call = lambda: missing
     outlet.look_ahead()
     if is_over:
-        outlet.stop()
+        outlet.stop_sending()
     for thread in [each for each in threading.enumerate() if isinstance(each, threading.Timer)]:
         thread.join(8)
     said = [(record.getMessage(), record.reason, record.why) for record in caplog.records]
@@ -130,7 +130,7 @@ def test_a_memory_spool_does_not_promise_to_keep(monkeypatch):
     with Spool(None, max_age_s=None) as spool:
         spool.append([RECORD])
         with pytest.raises(DeliveryError, match=r"\(lost\)\. no answer"):
-            Outlet(RunSettings(output="stdout"), spool).finish("i-1")
+            Outlet(RunSettings(output="stdout"), spool).finish_sending("i-1")
 
 
 def test_a_name_that_becomes_known_is_followed(spool, outlet_to):
@@ -140,8 +140,8 @@ def test_a_name_that_becomes_known_is_followed(spool, outlet_to):
     outlet, place = outlet_to(Delivered(), log_stream="{cluster}/{instance}", cluster="blue")
     for instance_id in ("host-1", "host-1", "i-1", "i-1"):
         spool.append([RECORD])
-        outlet.send(instance_id)
-    outlet.stop()
+        outlet.send_records(instance_id)
+    outlet.stop_sending()
     assert ["blue/i-1"] == place.names
     assert ["line"] * 4 == place.taken
 
@@ -159,7 +159,7 @@ def test_sends_are_spread_as_the_lines_allow(outlet_to, changes, expected_s):
     A service is not called by a whole fleet at once; one-second metrics wait a second at most.
     """
     outlet, _ = outlet_to(Delivered(), **{"spread_seconds": 30.0, **changes})
-    outlet.send("i-1")
+    outlet.send_records("i-1")
     assert offset_s("i-1", expected_s) == outlet._sender._offset_s
     outlet._sender.rename("i-2")
     assert offset_s("i-2", expected_s) == outlet._sender._offset_s

@@ -138,7 +138,7 @@ def test_a_reload_takes_what_may_change(running, capsys, caplog):
     """Cluster, threshold, metrics and tags; the settings that need a restart are named."""
     caplog.set_level(logging.INFO)
     running_service, chosen = running
-    running_service.reload(
+    running_service.reload_settings(
         lambda: dataclasses.replace(
             chosen,
             cluster="green",
@@ -172,7 +172,9 @@ def test_a_reload_takes_what_may_change(running, capsys, caplog):
 def test_a_reload_of_a_mistake_changes_nothing(change, running, capsys, caplog):
     """It is logged, and the emitter goes on with its previous settings."""
     running_service, chosen = running
-    running_service.reload(lambda: dataclasses.replace(chosen, idle_below_percent=30.0, **change))
+    running_service.reload_settings(
+        lambda: dataclasses.replace(chosen, idle_below_percent=30.0, **change)
+    )
     ended(running_service)
     (line,) = printed_lines(capsys)
     assert ("blue", "baaa") == (line["ClusterName"], line["CoreState"])
@@ -185,7 +187,7 @@ def test_no_reload_writes_what_attribution_leaves_out(running, capsys, caplog):
     """How owners are named changes at a restart, and so does what does not go with it."""
     running_service, chosen = running
     for changes in ({}, {"raw_reports": 1}):
-        running_service.reload(
+        running_service.reload_settings(
             lambda changes=changes: dataclasses.replace(chosen, attribution="auto", **changes)
         )
     ended(running_service)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loop_rig import FakeClock
 from neuron_reports import GOOD
 
 from emitter.run import service
@@ -85,15 +86,6 @@ def heard(server):
     return found
 
 
-class Clock:
-    """A monotonic clock that only the test moves."""
-
-    now_s = 1000.0
-
-    def __call__(self):
-        return self.now_s
-
-
 def test_the_variables_are_not_handed_on(listening):
     """neuron-monitor is not the service: what it might say would be believed."""
     environ = variables(listening, WATCHDOG_USEC="1000000", WATCHDOG_PID="1", HOME="/home/x")
@@ -107,13 +99,13 @@ def test_no_beat_is_late_for_who_turns_in_time(period_s, waits_s):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
         server.settimeout(0)
         server.bind("")  # an abstract name of the kernel's choice
-        clock = Clock()
+        clock = FakeClock()
         period_us = str(int(period_s * 1e6))
-        told = Supervisor(variables(server, WATCHDOG_USEC=period_us), monotonic=clock)
+        supervisor = Supervisor(variables(server, WATCHDOG_USEC=period_us), monotonic=clock)
         beaten_s = None
         for wait_s in [0, *waits_s]:
             clock.now_s += wait_s
-            told.beat()
+            supervisor.notify_watchdog()
             if heard(server):
                 assert beaten_s is None or clock.now_s - beaten_s >= period_s / 4 - 1e-3
                 beaten_s = clock.now_s
@@ -128,7 +120,7 @@ def test_no_beat_is_late_for_who_turns_in_time(period_s, waits_s):
 def test_without_a_watchdog_there_is_no_heartbeat(period_us, pid, listening):
     """No watchdog, one that makes no sense, or that of another process."""
     watchdog = {} if period_us is None else {"WATCHDOG_USEC": period_us, "WATCHDOG_PID": pid}
-    Supervisor(variables(listening, **watchdog)).beat()
+    Supervisor(variables(listening, **watchdog)).notify_watchdog()
     assert [] == heard(listening)
 
 
@@ -139,11 +131,11 @@ def test_without_a_watchdog_there_is_no_heartbeat(period_us, pid, listening):
 )
 def test_a_failed_notification_is_no_error(address, caplog):
     """The watchdog acts when it hears nothing; it is logged once at most."""
-    told = Supervisor({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "1"})
-    told.ready("x")
-    told.beat()
-    told.reloading()
-    told.stopping("x")
+    supervisor = Supervisor({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "1"})
+    supervisor.notify_ready("x")
+    supervisor.notify_watchdog()
+    supervisor.notify_reloading()
+    supervisor.notify_stopping("x")
     assert len(caplog.records) <= 1
 
 
@@ -153,14 +145,14 @@ def test_a_status_is_one_line(sentence):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
         server.settimeout(0)
         server.bind("")
-        Supervisor(variables(server)).status(sentence)
+        Supervisor(variables(server)).notify_status(sentence)
         for assignments in heard(server):
             (status,) = assignments
             assert status.startswith("STATUS=")
             assert len(status) <= 507
 
 
-class Running:
+class FakeService:
     """A service that is asked to reload in its first minute and sees two of them end."""
 
     def __init__(self, *_):
@@ -175,11 +167,11 @@ class Running:
         assert not is_stopping()
         return True
 
-    def reload(self, read_again):
+    def reload_settings(self, read_again):
         """Take what was read."""
         self.reloads.append(read_again())
 
-    def status(self):
+    def status_sentence(self):
         """How often it was reloaded."""
         return f"{len(self.reloads)} reloads"
 
@@ -197,18 +189,18 @@ def test_a_reload_ends_with_ready(listening, monkeypatch):
     """
     for name, value in variables(listening).items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(service, "Service", Running)
+    monkeypatch.setattr(service, "Service", FakeService)
     service.serve(
         RunSettings(cluster="blue"), lambda: "settings", is_input_given=True, unnamed_cluster=""
     )
-    told = [[part for part in parts if "MONOTONIC" not in part] for parts in heard(listening)]
+    notified = [[part for part in parts if "MONOTONIC" not in part] for parts in heard(listening)]
     assert [
         ["READY=1", "STATUS=0 reloads"],
         ["RELOADING=1"],
         ["READY=1", "STATUS=1 reloads"],
         ["STATUS=1 reloads"],
         ["STOPPING=1", "STATUS=delivering the remaining records"],
-    ] == told
+    ] == notified
 
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "migrating.md"

@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loop_rig import Clock, records, run
+from loop_rig import FakeClock, records, run
 from neuron_reports import (
     START_S,
     counters,
@@ -48,7 +48,7 @@ HOLDERS = st.lists(
 )
 
 
-class Known:
+class FakeLookup:
     """A lookup that knows every process but those of pods, which only the report names."""
 
     def __init__(self, holders):
@@ -63,7 +63,7 @@ class Known:
         return None if kind == POD else ProcessOwner(f"{kind} {PERSON}", team=team)
 
 
-class Reservations:
+class FakeReservations:
     """What a scheduler tells: pods have the cores that they hold, *teams* a free one each."""
 
     def __init__(self, holders, teams):
@@ -120,12 +120,12 @@ def events_of_others():
 
 def played(holders, attribution, reserved=()):
     """The lines and the page of a minute and a bit, from the running emitter."""
-    clock = Clock()
+    clock = FakeClock()
     page = MetricsPage(clock)
     chunks = [(second, document_of(holders)) for second in range(0, 65, 5)]
     lines, _ = run(
-        chunks, until_s=66, clock=clock, page=page, owners=Known(holders),
-        reservations=Reservations(holders, reserved) if reserved else None,
+        chunks, until_s=66, clock=clock, page=page, owners=FakeLookup(holders),
+        reservations=FakeReservations(holders, reserved) if reserved else None,
         events=events_of_others(), attribution=attribution, runtime_lines="all",
         high_resolution_metrics=True,
     )  # fmt: skip
@@ -145,7 +145,7 @@ def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
         expected.setdefault(f"team:{named}" if named else UNNAMED, (set(), set()))[0].add(core)
     for core, team in enumerate(reserved, len(holders)):
         expected.setdefault(f"team:{team}" if team else UNNAMED, (set(), set()))[1].add(core)
-    minutes = [one for one in map(parse, lines) if isinstance(one, MinuteRecord)]
+    minutes = [record for record in map(parse, lines) if isinstance(record, MinuteRecord)]
     assert minutes
     for record in minutes:
         assert expected == {
@@ -174,9 +174,9 @@ def test_without_it_each_is_named():
 def test_a_core_that_was_given_to_another_was_given_to_its_team():
     """The pod that waits for it has a name in no line."""
     holders = [("slurm:7", "ops")]
-    lost = Known(holders)
+    lost = FakeLookup(holders)
     lost.owner_of = lambda _pid: ProcessOwner(f"slurm:7 {PERSON}", team="ops", gone=True)
-    reservations = Reservations([(POD, "ml")], [])
+    reservations = FakeReservations([(POD, "ml")], [])
     chunks = [(second, document_of(holders)) for second in range(0, 60, 5)]
     parts = {"owners": lost, "reservations": reservations, "attribution": "team"}
     (holder,) = records(chunks, until_s=59, **parts)[0].holders

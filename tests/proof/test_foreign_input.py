@@ -83,9 +83,9 @@ def test_a_report_is_read_or_counted_and_the_next_is_read(content, chunk_bytes):
     fold.clock.open_minute(START_S)
     text = content + b"\n" + written(whole())
     for start in range(0, len(text), chunk_bytes):
-        for one in framer.feed(text[start : start + chunk_bytes]):
+        for one in framer.frame_chunk(text[start : start + chunk_bytes]):
             fold.fold_report(one, START_S + 5.0)
-    for one in framer.end():
+    for one in framer.end_input():
         fold.fold_report(one, START_S + 10.0)
     assert 1 <= fold.reports_read
     if content.strip():

@@ -25,7 +25,7 @@ from neuron_wire import WireFormatError
 from neuron_wire.catalogue import EVENT_NAMES, members_of
 from tests.emitter import loop_rig
 from tests.emitter.kernel.kernel_logs import BOOT, BOOTED_S, REAL, FakeWatch, fault, message
-from tests.emitter.loop_rig import Clock, Timetable, busy, chunk
+from tests.emitter.loop_rig import FakeClock, Timetable, busy, chunk
 
 FIRST_S = BOOTED_S + 1.0  # the first start, so that nothing is from long before it
 NOW_S = BOOTED_S + 7200.0
@@ -84,7 +84,7 @@ def test_without_a_readable_log_the_count_is_missing(reader, expected):
 
 def test_a_fault_has_its_event_at_once_and_is_counted_by_its_minute():
     """The event is there before the minute is over, with the identity of every line."""
-    reader, clock = FakeWatch(), Clock()
+    reader, clock = FakeWatch(), FakeClock()
     at_once = []
     with spooled(clock) as spool:
 
@@ -108,7 +108,7 @@ def test_a_fault_has_its_event_at_once_and_is_counted_by_its_minute():
 
 def test_faults_of_a_minute_that_cannot_be_kept_count_with_the_next_one():
     """Its faults are no part of the reports that are lost with it."""
-    clock = Clock()
+    clock = FakeClock()
     reader = FakeWatch()
     with spooled(clock) as spool:
         append, refused = spool.append, []

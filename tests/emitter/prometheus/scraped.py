@@ -31,7 +31,7 @@ class PlayedPage:
         """Reports, one each period."""
         for document in documents:
             self.now_s += PERIOD_S
-            for report in self._framer.feed(written(document) + b"\n"):
+            for report in self._framer.frame_chunk(written(document) + b"\n"):
                 self.fold.fold_report(report, self.now_s)
                 newest = self._framer.newest
                 self.page.show_report(report, newest, self.fold, self._identity(), self.now_s)

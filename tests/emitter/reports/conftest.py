@@ -5,7 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from fake_monitor import Clock, write_script
+from fake_monitor import write_script
+from loop_rig import FakeClock
 
 from emitter.reports import monitor as monitor_module
 
@@ -13,7 +14,7 @@ from emitter.reports import monitor as monitor_module
 @pytest.fixture
 def clock(monkeypatch):
     """Time stands still until a test moves it; waiting for a restart moves it."""
-    made = Clock()
+    made = FakeClock()
     monkeypatch.setattr(monitor_module, "time", SimpleNamespace(sleep=made.sleep))
     return made
 

@@ -23,7 +23,7 @@ PIDS = st.integers(min_value=1, max_value=4_194_304)
 TAGS = st.text(st.sampled_from('}{"\\[],: a\u00e9\U0001f600'), max_size=12)
 
 
-def one(pid: int = 1, tag: str = "app") -> dict[str, object]:
+def document(pid: int = 1, tag: str = "app") -> dict[str, object]:
     """A report that is recognised by its pid."""
     groups = (counters([27.02, 19.35, 0, 0]), memory(models=[(0, 0)]), executions(300))
     return report(runtime(*groups, pid=pid, tag=tag))
@@ -31,12 +31,12 @@ def one(pid: int = 1, tag: str = "app") -> dict[str, object]:
 
 def line(pid: int = 1, tag: str = "app") -> bytes:
     """The same as neuron-monitor writes it, without its line end."""
-    return written(one(pid, tag))
+    return written(document(pid, tag))
 
 
 def pretty(pid: int = 1, indent: int | str = 2) -> bytes:
     """The same over many lines, as `jq .` writes it."""
-    return json.dumps(one(pid), indent=indent).encode()
+    return json.dumps(document(pid), indent=indent).encode()
 
 
 def pids(reports: Iterable[Report]) -> list[int | None]:
@@ -47,8 +47,8 @@ def pids(reports: Iterable[Report]) -> list[int | None]:
 def frame(*chunks: bytes, framer: Framer | None = None) -> list[int | None]:
     """What a framer makes of these chunks and the end of the input."""
     framer = Framer() if framer is None else framer
-    found = [each for chunk in chunks for each in framer.feed(chunk)]
-    return pids([*found, *framer.end()])
+    found = [each for chunk in chunks for each in framer.frame_chunk(chunk)]
+    return pids([*found, *framer.end_input()])
 
 
 def framed(*chunks: bytes, **options: int) -> tuple[list[int | None], int]:
@@ -67,9 +67,9 @@ def cut(text: bytes, places: Iterable[int]) -> list[bytes]:
 def test_a_report_is_read_as_its_last_line_ends(first):
     """It does not wait for the next one: its receipt is its time."""
     framer = Framer()
-    assert [] == pids(framer.feed(first))
-    assert [1] == pids(framer.feed(b"\n"))
-    assert [2, 3] == pids(framer.feed(line(2) + b"\n" + line(3) + b"\n"))
+    assert [] == pids(framer.frame_chunk(first))
+    assert [1] == pids(framer.frame_chunk(b"\n"))
+    assert [2, 3] == pids(framer.frame_chunk(line(2) + b"\n" + line(3) + b"\n"))
     assert 0 == framer.malformed
 
 
@@ -88,15 +88,15 @@ def test_a_stream_without_line_ends_is_read_as_it_comes():
     framer = Framer()
     found: list[int | None] = []
     for pid in range(1, 10):
-        found += pids(framer.feed(line(pid)))
+        found += pids(framer.frame_chunk(line(pid)))
         assert list(range(1, pid)) == found[: pid - 1]
-    assert list(range(1, 10)) == found + pids(framer.end())
+    assert list(range(1, 10)) == found + pids(framer.end_input())
     assert 0 == framer.malformed
 
 
 def padded(bytes_: int, pid: int = 1) -> bytes:
     """A report of exactly so many bytes."""
-    whole = {"padding": "", **one(pid)}
+    whole = {"padding": "", **document(pid)}
     return written({**whole, "padding": "x" * (bytes_ - len(written(whole)))})
 
 
@@ -156,7 +156,7 @@ def test_chunks_do_not_matter(entries, places):
     """However the bytes are cut into reads, the same reports come out and nothing is dropped."""
     text = b""
     for pid, tag, way in entries:
-        text += json.dumps(one(pid, tag), indent=1 if way == "pretty" else None).encode()
+        text += json.dumps(document(pid, tag), indent=1 if way == "pretty" else None).encode()
         text += b"" if way == "joined" else b"\n"
     assert ([pid for pid, _, _ in entries], 0) == framed(*cut(text, places))
 

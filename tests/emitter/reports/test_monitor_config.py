@@ -63,7 +63,7 @@ def test_the_groups_are_those_of_the_user_guide():
         runtimes["tag_filter"],
         [runtime["type"] for runtime in runtimes["metrics"]],
     )
-    system = [one["type"] for one in found["system_metrics"]]
+    system = [group["type"] for group in found["system_metrics"]]
     assert ["neuron_hw_counters", "memory_info", "vcpu_usage"] == system
 
 
@@ -101,7 +101,7 @@ def test_a_users_own_file_is_passed_on_byte_for_byte(content, user_config):
         ),
         ({SYSTEM: [{"type": "memory_info", "period": "4s"}, {"type": "vcpu_usage"}]}, 4.0),
         (
-            {RUNTIMES: [asking(COUNTERS, period=one)[RUNTIMES][0] for one in ("2s", "6s")]},
+            {RUNTIMES: [asking(COUNTERS, period=period)[RUNTIMES][0] for period in ("2s", "6s")]},
             6.0,
         ),
     ],
@@ -130,12 +130,14 @@ def test_a_period_that_becomes_5_seconds_is_said(period, user_config):
 def test_a_tag_filter_leaves_cores_unknown(filters, only_matched, user_config):
     """Any other than ".*": a core that no matched runtime holds may be in use all the same."""
     entries = [
-        {"metrics": [{"type": COUNTERS}], **({} if one is None else {"tag_filter": one})}
-        for one in filters
+        {"metrics": [{"type": COUNTERS}], **({} if pattern is None else {"tag_filter": pattern})}
+        for pattern in filters
     ]
     found = user_config({RUNTIMES: entries})
     assert only_matched == found.only_matched
-    assert any(one != ".*" and one is not None for one in filters) == bool(found.warnings)
+    assert any(pattern != ".*" and pattern is not None for pattern in filters) == bool(
+        found.warnings
+    )
 
 
 @pytest.mark.parametrize(

@@ -123,9 +123,9 @@ def test_where_no_emitter_runs_the_first_check_fails(tmp_path):
 def test_a_pulse_is_written_over_and_never_grows(tmp_path):
     """A full disk takes what needs no new room. Only its user reads it."""
     file = PulseFile(tmp_path)
-    file.beat(0, NOTHING)
+    file.write_beat(0, NOTHING)
     before = (tmp_path / PULSE_NAME).stat()
-    file.beat(1 << 50, replace(NOTHING, records=1 << 50))
+    file.write_beat(1 << 50, replace(NOTHING, records=1 << 50))
     after = (tmp_path / PULSE_NAME).stat()
     assert (512, 0o600) == (before.st_size, before.st_mode & 0o777)
     assert (before.st_ino, before.st_size) == (after.st_ino, after.st_size)
@@ -133,11 +133,11 @@ def test_a_pulse_is_written_over_and_never_grows(tmp_path):
 
 def test_a_pulse_that_cannot_be_written_is_no_error(tmp_path):
     """Nor is a link followed that somebody put in its place."""
-    PulseFile(tmp_path / "missing").beat(1, NOTHING)
-    PulseFile(None).beat(1, NOTHING)
+    PulseFile(tmp_path / "missing").write_beat(1, NOTHING)
+    PulseFile(None).write_beat(1, NOTHING)
     (tmp_path / "target").write_bytes(b"mine")
     (tmp_path / PULSE_NAME).symlink_to(tmp_path / "target")
-    PulseFile(tmp_path).beat(1, NOTHING)
+    PulseFile(tmp_path).write_beat(1, NOTHING)
     assert b"mine" == (tmp_path / "target").read_bytes()
 
 
