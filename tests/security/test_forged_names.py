@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.explain import evidence
+from aggregator.explain import foreign_object
 from aggregator.explain.event import SUBJECTS, read_transition
 from aggregator.explain.notification import notify
 from aggregator.rollups.line import MAX_LINE_BYTES
@@ -166,4 +166,4 @@ def test_an_attribute_has_the_name_itself():
 )
 def test_an_ordinary_name_is_shown_as_it_is(name, shown):
     """And only what could be more than a letter is not."""
-    assert shown == evidence.safe_name(name)
+    assert shown == foreign_object.safe_name(name)

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
+from aggregator.explain.foreign_object import ForeignObject
 from neuron_wire.line_members import LATEST_MS
 from neuron_wire.names import (
     CLUSTER_DIMENSION,
@@ -32,7 +32,7 @@ from neuron_wire.names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from aggregator.storage.values import LastRollup
 
@@ -203,18 +203,20 @@ def read_transition(event: Mapping[str, object]) -> Transition:
         EventError: If it is neither of the two kinds, or does not say which
             alarm changed to what and when.
     """
-    kind = _text(event, "detail-type")
+    read = ForeignObject(event)
+    kind = read.raw("detail-type")
     if kind not in {OF_AN_ALARM, OF_A_CONTRIBUTOR}:
         msg = (
             f"Unexpected event with detail-type {kind[:60]!r}. Send only "
             f"{OF_AN_ALARM!r} or {OF_A_CONTRIBUTOR!r} to explain."
         )
         raise EventError(msg)
-    detail = _mapping(event, "detail")
-    now, before = _mapping(detail, "state"), _mapping(detail, "previousState")
-    contributor = _mapping(detail, "alarmContributor")
-    alarm, state = _text(detail, "alarmName"), _STATES.get(_text(now, "value"))
-    at_s = _seconds(_text(now, "timestamp")) or _seconds(_text(event, "time"))
+    detail = read.inner("detail")
+    now, before = detail.inner("state"), detail.inner("previousState")
+    contributor = detail.inner("alarmContributor")
+    alarm, state = detail.raw("alarmName"), _STATES.get(now.raw("value"))
+    timestamp = now.raw("timestamp") or read.raw("time")
+    at_s = _seconds(now.raw("timestamp")) or _seconds(read.raw("time"))
     if not alarm or state is None or at_s is None:
         msg = (
             "The event has no alarmName, no time, or no state of ALARM, OK or "
@@ -222,78 +224,52 @@ def read_transition(event: Mapping[str, object]) -> Transition:
             "in the dead-letter queue."
         )
         raise EventError(msg)
-    region = _text(event, "region")
-    watched = list(_watched(_mapping(detail, "configuration")))
-    resources = event.get("resources")
-    alarm_arn = _whole(resources[0]) if isinstance(resources, list) and resources else ""
+    region, arns = read.raw("region"), read.texts("resources")
+    watched = list(_watched(detail.inner("configuration")))
     clusters = [
-        _text(_mapping(contributor, "attributes"), CLUSTER_DIMENSION),
+        contributor.inner("attributes").raw(CLUSTER_DIMENSION),
         *(cluster for _, _, cluster in watched),
     ]
+    identity = [*(arns or [alarm])[:1], contributor.given, timestamp, state]
     return Transition(
         alarm=alarm,
-        alarm_arn=alarm_arn,
-        account=_text(event, "account"),
+        alarm_arn=arns[0] if arns else "",
+        account=read.raw("account"),
         region=region if _REGION.fullmatch(region) else "",
         state=state,
-        before=_text(before, "value") or None,
+        before=before.raw("value") or None,
         at_s=at_s,
-        before_at_s=_seconds(_text(before, "timestamp")),
-        reason=_text(now, "reason"),
+        before_at_s=_seconds(before.raw("timestamp")),
+        reason=now.raw("reason"),
         metrics=tuple(name for name, is_ours, _ in watched if is_ours),
         other_metrics=tuple(name for name, is_ours, _ in watched if not is_ours),
         cluster=next(filter(None, clusters), None),
-        muted_by=_muted_by(_mapping(detail, "muteDetail"), at_s),
-        identity=json.dumps(
-            [
-                alarm_arn or alarm,
-                dict(contributor),
-                _text(now, "timestamp") or _text(event, "time"),
-                state,
-            ],
-            sort_keys=True,
-        ),
+        muted_by=_muted_by(detail.inner("muteDetail"), at_s),
+        identity=json.dumps(identity, sort_keys=True),
     )
 
 
-def _muted_by(mute: Mapping[str, object], at_s: float) -> str:
+def _muted_by(mute: ForeignObject, at_s: float) -> str:
     """The mute rule that was active at *at_s*; outside of its window it mutes nothing."""
-    start_s, end_s = (_seconds(_text(mute, name)) for name in ("muteWindowStart", "muteWindowEnd"))
+    start_s, end_s = (_seconds(mute.raw(name)) for name in ("muteWindowStart", "muteWindowEnd"))
     before = start_s is not None and at_s < start_s
     after = end_s is not None and at_s > end_s
-    return "" if before or after else _text(mute, "mutedByArn")
+    return "" if before or after else mute.raw("mutedByArn")
 
 
-def _watched(configuration: Mapping[str, object]) -> Iterator[tuple[str, bool, str]]:
+def _watched(configuration: ForeignObject) -> Iterator[tuple[str, bool, str]]:
     """The metrics of an alarm: name, whether it is ours, cluster; those that decide first."""
-    given = configuration.get("metrics")
-    queries = (
-        [each for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []
-    )
-    for query in sorted(queries, key=lambda query: query.get("returnData") is not True):
-        metric = _mapping(_mapping(query, "metricStat"), "metric")
-        name, namespace = _text(metric, "name"), _text(metric, "namespace")
+    queries = configuration.entries("metrics")
+    for query in sorted(queries, key=lambda query: query.given.get("returnData") is not True):
+        metric = query.inner("metricStat").inner("metric")
+        name, namespace = metric.raw("name"), metric.raw("namespace")
         if name:
             is_ours = namespace in {NAMESPACE, CLUSTER_NAMESPACE}
-            cluster = _text(_mapping(metric, "dimensions"), CLUSTER_DIMENSION)
+            cluster = metric.inner("dimensions").raw(CLUSTER_DIMENSION)
             yield (name if is_ours else f"{namespace} {name}"), is_ours, cluster
-        expression = _text(query, "expression")
+        expression = query.raw("expression")
         if _OUR_NAMESPACE.search(expression):
             yield from ((name, True, "") for name in _AGGREGATED.findall(expression))
-
-
-def _mapping(value: Mapping[str, object], member: str) -> Mapping[str, object]:
-    inner = value.get(member)
-    return inner if isinstance(inner, Mapping) else {}
-
-
-def _text(value: Mapping[str, object], member: str) -> str:
-    return _whole(value.get(member))
-
-
-def _whole(text: object) -> str:
-    """*text*, empty where it is none; half a surrogate pair, which JSON can hold, becomes `?`."""
-    return text.encode(errors="replace").decode() if isinstance(text, str) else ""
 
 
 def _seconds(text: str) -> float | None:

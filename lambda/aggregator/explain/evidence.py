@@ -3,26 +3,24 @@ What the stack's table knows of the cluster that an alarm is about.
 
 Nothing here stops a message: what cannot be read is reported as unreadable, because a
 short message now is worth more than a whole one never. The rollup was written by a stack
-of this release or of another one, so a missing or damaged member is left out. Names in it
-are other people's: `safe_name` makes them harmless in a mail, a shell, a chat or a sheet.
+of this release or of another one, so a missing or damaged member is left out.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregator.explain.event import UNKNOWN
+from aggregator.explain.foreign_object import NOTHING, ForeignObject
 from aggregator.minutes import minute_at
 from aggregator.storage.values import TableError
-from neuron_wire.line_members import minute_of, number_in, rows_in
-from neuron_wire.names import MINUTE_MS, MINUTE_S
+from neuron_wire.names import MINUTE_S
 from neuron_wire.now import ClusterNow, cluster_now
-from neuron_wire.phrases import LONGEST_NAME, cell, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from aggregator.explain.event import AlarmSubject
     from aggregator.storage.table import Table
@@ -37,67 +35,15 @@ UNREADABLE: Final = "The stack's table could not be read, so details are missing
 DAMAGED: Final = "The last rollup in the table could not be read."
 _MINUTES_IN_HOUR: Final = 60
 _MINUTES_IN_DAY: Final = 24 * _MINUTES_IN_HOUR
-_LARGEST: Final = 1e18  # a larger number would fill a message
-_MARKUP: Final = str.maketrans(dict.fromkeys('`$\\|<>[]{}";&', "?"))
 
 
-def safe_name(text: str, longest: int = LONGEST_NAME) -> str:
-    """
-    *text*, a name that somebody else gave, for people.
-
-    What a shell, a page or a chat would take for more than a letter becomes a
-    question mark, an address cannot be clicked, and a spreadsheet sees no
-    formula. Log lines keep names as they are.
-    """
-    return printable(cell(text.translate(_MARKUP).replace("://", ":??")), longest)
-
-
-@dataclass(frozen=True, slots=True)
-class StoredMembers:
-    """
-    A stored rollup, or one entry of its lists. What is missing or damaged is None or empty.
-
-    Attributes:
-        given: As it stood in the line.
-    """
-
-    given: Mapping[str, Any] = field(default_factory=dict)
-
-    def number(self, name: str) -> float | None:
-        """An amount from 0."""
-        value = number_in(self.given, name)
-        return None if value is None or value >= _LARGEST else value
-
-    def raw(self, name: str) -> str:
-        """A text as it was written, never for a message; empty where it is none."""
-        value = self.given.get(name)
-        return value if isinstance(value, str) else ""
-
-    def text(self, name: str) -> str | None:
-        """A name for a message; None when it is empty."""
-        value = self.raw(name)
-        return safe_name(value) if value else None
-
-    def entries(self, name: str) -> list[StoredMembers]:
-        """The objects of a list."""
-        return [StoredMembers(row) for row in rows_in(self.given, name) or ()]
-
-    def minute(self, name: str) -> int | None:
-        """The minute of a member, since the epoch."""
-        start_ms = minute_of(self.raw(name))
-        return None if start_ms is None else start_ms // MINUTE_MS
-
-
-NOTHING: Final = StoredMembers()
-
-
-def read_rollup(line: str) -> StoredMembers:
+def read_rollup(line: str) -> ForeignObject:
     """Read *line*; `NOTHING` where it is no JSON object or does not give its minute."""
     try:
         members = json.loads(line)
     except (ValueError, RecursionError):
         return NOTHING
-    rollup = StoredMembers(members if isinstance(members, dict) else {})
+    rollup = ForeignObject(members if isinstance(members, dict) else {})
     return NOTHING if rollup.minute("Minute") is None else rollup
 
 
@@ -163,7 +109,7 @@ class Evidence:
     subject: AlarmSubject
     region: str
     idle_after_minutes: int
-    rollup: StoredMembers = NOTHING
+    rollup: ForeignObject = NOTHING
     now: ClusterNow = _UNKNOWN_NOW
     age_s: float | None = None
     cost_today: CostToday | None = None
@@ -210,7 +156,7 @@ def _cost_today(cluster: str, table: Table, now_s: float) -> CostToday | None:
 
 
 def _published(
-    subject: AlarmSubject, cluster: str, rollup: StoredMembers, table: Table, now_s: float
+    subject: AlarmSubject, cluster: str, rollup: ForeignObject, table: Table, now_s: float
 ) -> RecentErrors | None:
     metric, this_minute, of_rollup = subject.metric, minute_at(now_s), rollup.minute("Minute")
     if subject.about == "minute" or of_rollup is None:

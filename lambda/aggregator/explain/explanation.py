@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.event import ERRORS, HARDWARE, NO_DATA, SILENCE, UNKNOWN
-from aggregator.explain.evidence import safe_name
 from aggregator.explain.failures import (
     find_failed_executions,
     find_hardware_errors,
     find_silence,
 )
 from aggregator.explain.finding import AlarmFinding, basis_of
+from aggregator.explain.foreign_object import safe_name
 from aggregator.explain.idle import find_idle_cores
 from aggregator.explain.topic import (
     MAX_SUBJECT_CHARS,
@@ -33,7 +33,8 @@ from neuron_wire.phrases import cell, console_address, duration, iso, printable
 if TYPE_CHECKING:
     from aggregator.environment import Environment
     from aggregator.explain.event import AlarmSubject, Transition
-    from aggregator.explain.evidence import Evidence, StoredMembers
+    from aggregator.explain.evidence import Evidence
+    from aggregator.explain.foreign_object import ForeignObject
     from aggregator.explain.topic import Attributes
 
 LONGEST_CLUSTER: Final = 40  # characters of a cluster's name in a subject line
@@ -279,7 +280,7 @@ def _cells(value: object) -> object:
     return value
 
 
-def _document(members: Mapping[str, object], rollup: StoredMembers) -> str:
+def _document(members: Mapping[str, object], rollup: ForeignObject) -> str:
     """
     *members* and as much of *rollup* as there is room for.
 

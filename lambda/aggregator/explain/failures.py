@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from aggregator.explain.evidence import NOTHING, StoredMembers
 from aggregator.explain.finding import (
     PROCESSES,
     AlarmFinding,
@@ -15,9 +14,9 @@ from aggregator.explain.finding import (
     present,
     shell_commands,
 )
+from aggregator.explain.foreign_object import NOTHING, ForeignObject
 from aggregator.rollups.sums import FAILING
 from neuron_wire.catalogue import FAILURES
-from neuron_wire.line_members import texts_in
 from neuron_wire.owner_commands import ShownCommand, states_command, tags_command
 from neuron_wire.phrases import amount, clock, counted, joined
 
@@ -32,7 +31,7 @@ _LITTLE_PERCENT: Final = 10
 _EMITTER: Final = ShownCommand("There, what runs", "pgrep -af neuron-")
 _KERNEL: Final = ShownCommand("There, the driver", "sudo dmesg --ctime | grep NEURON_HW_ERR")
 _NOT_ENDED: Final = ("ExecutionsTimedOut", "ExecutionsIncorrectInput", "ExecutionsFailedToQueue")
-_Failing: TypeAlias = "list[tuple[StoredMembers, str]]"
+_Failing: TypeAlias = "list[tuple[ForeignObject, str]]"
 """Instances, and what failed on each."""
 
 _ADVICE: Final = {
@@ -72,7 +71,7 @@ def find_silence(evidence: Evidence) -> AlarmFinding:
     )
 
 
-def _last_seen(entry: StoredMembers, now: int | None) -> str:
+def _last_seen(entry: ForeignObject, now: int | None) -> str:
     minute = entry.minute("LastSeen")
     return "at an unknown time" if minute is None else clock(minute, now)
 
@@ -111,7 +110,7 @@ def find_failed_executions(evidence: Evidence) -> AlarmFinding:
     kinds = sorted(filter(failed.get, failed), key=lambda kind: -failed[kind])
     how = joined([f"{amount(failed[kind])} {FAILURES[kind]}" for kind in kinds])
     total += f", most {FAILURES[kinds[0]]}" if kinds else ""
-    owners, ids = texts_in(entry.given, "Owners"), [entry.raw("InstanceId")]
+    owners, ids = entry.texts("Owners"), [entry.raw("InstanceId")]
     alone = describe_owner(owners[0]) if len(owners) == 1 else None
     commands = commands_about(evidence, ids, owners[0]) if alone else ()
     return AlarmFinding(
@@ -128,7 +127,7 @@ def find_failed_executions(evidence: Evidence) -> AlarmFinding:
     )
 
 
-def _urgency(entry: StoredMembers, failed: Mapping[str, float]) -> str:
+def _urgency(entry: ForeignObject, failed: Mapping[str, float]) -> str:
     """By the share of executions that failed, where the rollup has the kinds of failures."""
     ended, errors = entry.number("Executions"), entry.number("ExecutionErrors") or 0
     tried = sum(failed[kind] for kind in _NOT_ENDED) + (ended or 0)
@@ -142,7 +141,7 @@ def _urgency(entry: StoredMembers, failed: Mapping[str, float]) -> str:
 def _failing(evidence: Evidence, noun: str, lists: Mapping[str, str]) -> tuple[str, str, _Failing]:
     """How much failed in the minute and in the hour, and what on each instance, most first."""
     counts: dict[str, dict[str, float]] = defaultdict(dict)
-    entries: dict[str, StoredMembers] = {}
+    entries: dict[str, ForeignObject] = {}
     for list_name, what in lists.items():
         for entry in evidence.rollup.entries(list_name):
             instance_id = entry.raw("InstanceId")
@@ -172,7 +171,7 @@ def _listed(words: list[str], count: int) -> str:
 
 def _owners_sentence(failing: _Failing) -> str:
     """Whose the cores of the first instance are; of several owners it is not known which."""
-    owners = texts_in(failing[0][0].given, "Owners") if failing else []
+    owners = failing[0][0].texts("Owners") if failing else []
     if not owners:
         return "Whose its cores are is not told."
     words = joined([describe_owner(owner).words for owner in owners])

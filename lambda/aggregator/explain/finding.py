@@ -9,14 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aggregator.explain.evidence import safe_name
+from aggregator.explain.foreign_object import safe_name
 from neuron_wire.names import MINUTE_S
 from neuron_wire.owner_commands import ShownCommand, owner_commands, shell_command, tags_command
 from neuron_wire.phrases import NO_OWNERS, clock, duration, whole_percent
 from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
-    from aggregator.explain.evidence import Evidence, StoredMembers
+    from aggregator.explain.evidence import Evidence
+    from aggregator.explain.foreign_object import ForeignObject
 
 PROCESSES: Final = ShownCommand("There, by process", "neuron-top")
 _LISTED: Final = 5  # overrides of prices
@@ -153,7 +154,7 @@ def describe_owner(owner: str, team: str | None = None) -> OwnerWords:
     return OwnerWords(short, words, asked, end)
 
 
-def instance_words(entry: StoredMembers) -> str:
+def instance_words(entry: ForeignObject) -> str:
     """`i-0abc (trn1.32xlarge)`."""
     shown, instance_type = entry.text("InstanceId") or "an instance", entry.text("InstanceType")
     return f"{shown} ({instance_type})" if instance_type else shown

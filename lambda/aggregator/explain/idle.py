@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregator.explain.event import UTILIZATION
-from aggregator.explain.evidence import NOTHING, StoredMembers, safe_name
 from aggregator.explain.finding import (
     MOST_COMMANDS,
     PROCESSES,
@@ -21,6 +20,7 @@ from aggregator.explain.finding import (
     present,
     shell_commands,
 )
+from aggregator.explain.foreign_object import NOTHING, ForeignObject, safe_name
 from aggregator.explain.idle_instance import (
     core_set,
     cores_words,
@@ -125,9 +125,9 @@ class RankedOwner(NamedTuple):
 
     kind: str
     row: IdleOwner
-    entry: StoredMembers = NOTHING
+    entry: ForeignObject = NOTHING
     cores: frozenset[int] = frozenset()
-    holder: StoredMembers = NOTHING
+    holder: ForeignObject = NOTHING
 
     @property
     def works(self) -> bool:
@@ -209,7 +209,7 @@ def _ranked(evidence: Evidence) -> list[RankedOwner]:
     return sorted([*_given_away(evidence, entries), *owners], key=rank)
 
 
-def _given_away(evidence: Evidence, entries: list[StoredMembers]) -> list[RankedOwner]:
+def _given_away(evidence: Evidence, entries: list[ForeignObject]) -> list[RankedOwner]:
     """Processes that hold cores given to another owner, with those cores alone."""
     teams, owners = {row.owner: row.team for row in evidence.now.owners}, []
     for entry in entries:
@@ -228,7 +228,7 @@ def _given_away(evidence: Evidence, entries: list[StoredMembers]) -> list[Ranked
     return owners
 
 
-def _given_away_commands(evidence: Evidence, holder: StoredMembers) -> tuple[ShownCommand, ...]:
+def _given_away_commands(evidence: Evidence, holder: ForeignObject) -> tuple[ShownCommand, ...]:
     """Does the owner that waits fail, is *holder* gone, and is its process the same."""
     waiting, own = (
         owner_commands(holder.raw(member), evidence.now.cluster, evidence.region)
@@ -243,7 +243,7 @@ def _given_away_commands(evidence: Evidence, holder: StoredMembers) -> tuple[Sho
 
 
 def _with_worst_instance(
-    evidence: Evidence, entries: list[StoredMembers], row: IdleOwner
+    evidence: Evidence, entries: list[ForeignObject], row: IdleOwner
 ) -> RankedOwner:
     """The owner of *row* with the first of *entries* that it is on, most idle cores first."""
     entry = next((entry for entry in entries if idle_cores_of(entry, row.owner)), NOTHING)
@@ -305,12 +305,12 @@ def _unpriced(evidence: Evidence) -> str:
     return f"{words}: in no amount.{f' Set {line}.' if line else ''}" if words else ""
 
 
-def is_gone(holder: StoredMembers) -> bool:
+def is_gone(holder: ForeignObject) -> bool:
     """Whether the pod or job of a process is gone."""
     return holder.given.get("Gone") is True
 
 
-def kind_of(evidence: Evidence, row: IdleOwner, entry: StoredMembers, holder: StoredMembers) -> str:
+def kind_of(evidence: Evidence, row: IdleOwner, entry: ForeignObject, holder: ForeignObject) -> str:
     """What is known of the owner of *row*, by its worst instance and its process there."""
     last = holder.minute("LastExecution")
     has_gone = is_gone(holder)
@@ -366,7 +366,7 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
     return [sentence.format_map(facts) for sentence in sentences]
 
 
-def _saving(evidence: Evidence, entry: StoredMembers, end: str) -> str:
+def _saving(evidence: Evidence, entry: ForeignObject, end: str) -> str:
     """When money is saved, if it can be; *end* is empty where nobody has the cores."""
     if evidence.now.sunk and evidence.now.sunk == evidence.now.cost:
         return "It is paid anyway."

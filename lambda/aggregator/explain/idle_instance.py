@@ -16,13 +16,13 @@ from neuron_wire.phrases import amount, counted
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aggregator.explain.evidence import StoredMembers
+    from aggregator.explain.foreign_object import ForeignObject
     from neuron_wire.now import IdleOwner
 
 _IDLE_HOST: Final = 50  # percent of one vCPU: a compiler runs on one alone for most of an hour
 
 
-def core_set(cores: StoredMembers, member: str) -> set[int]:
+def core_set(cores: ForeignObject, member: str) -> set[int]:
     """The cores of a member, none where it cannot be read."""
     try:
         return set(core_indexes(cores.raw(member)))
@@ -36,7 +36,7 @@ def cores_words(cores: Iterable[int]) -> str:
     return f"{'core' if shown.isdigit() else 'cores'} {shown}"
 
 
-def idle_cores_of(entry: StoredMembers, owner: str) -> set[int]:
+def idle_cores_of(entry: ForeignObject, owner: str) -> set[int]:
     """The idle cores of *entry* that belong to *owner*, which may stand for no owner."""
     idle, owners = core_set(entry, "Cores"), entry.entries("Owners")
     is_unread = entry.raw("Given") == UNREAD
@@ -54,7 +54,7 @@ def idle_cores_of(entry: StoredMembers, owner: str) -> set[int]:
     return idle & set().union(*cores)
 
 
-def is_wholly_idle(entry: StoredMembers) -> bool:
+def is_wholly_idle(entry: ForeignObject) -> bool:
     """Whether nothing on it works."""
     cores = entry.number("NeuronCores")
     return (
@@ -62,7 +62,7 @@ def is_wholly_idle(entry: StoredMembers) -> bool:
     )
 
 
-def host_sentence(entry: StoredMembers) -> str:
+def host_sentence(entry: ForeignObject) -> str:
     """`25 of 128 vCPUs work: it may be compiling or loading data`."""
     kind = INSTANCE_TYPES.get(entry.raw("InstanceType"))
     vcpus, percent = kind.vcpus if kind else None, entry.number("HostCpuPercent")
@@ -72,7 +72,7 @@ def host_sentence(entry: StoredMembers) -> str:
     return f"{words or 'What its host does is not told'}: it may be compiling or loading data"
 
 
-def work_words(entry: StoredMembers, row: IdleOwner) -> str:
+def work_words(entry: ForeignObject, row: IdleOwner) -> str:
     """`cores 0-15 work at 77 %, 52,076 executions in the last minute`, of an owner that works."""
     parts = []
     busy = {core for core, letter in enumerate(entry.raw("CoreState")) if letter == BUSY}
@@ -88,7 +88,7 @@ def work_words(entry: StoredMembers, row: IdleOwner) -> str:
     return ", ".join(parts)
 
 
-def fewer_cores_advice(entry: StoredMembers, row: IdleOwner) -> str:
+def fewer_cores_advice(entry: ForeignObject, row: IdleOwner) -> str:
     """What asking for fewer cores would free: those of devices that are idle as a whole."""
     kind = INSTANCE_TYPES.get(entry.raw("InstanceType"))
     per_device = (entry.number("NeuronCores") or 0) / kind.devices if kind else 0
