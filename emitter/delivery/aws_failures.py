@@ -85,9 +85,6 @@ _SDK_KINDS: Final[Mapping[str, frozenset[str]]] = {
 
 OPERATIONS: Final = frozenset({"CreateLogStream", "PutLogEvents"})
 _NAMES: Final = ("logGroupName", "logStreamName")
-_TOO_MANY_REQUESTS: Final = 429
-_TOO_LARGE: Final = 413
-_SERVER_ERROR: Final = 500
 
 MAX_WORDS: Final = 300
 _ENDPOINT: Final = re.compile(r"https?://([^/:\"'\s]+)(?::(\d+))?")
@@ -130,9 +127,9 @@ def cause_of(code: str, status: int = 0) -> str:
 
     One of `_CODES`; empty where that is not known.
     """
-    if status == _TOO_MANY_REQUESTS:
+    if status == 429:
         return "throttled"
-    if status >= _SERVER_ERROR and code not in _CODES["throttled"]:
+    if status >= 500 and code not in _CODES["throttled"]:
         return "service"
     return next((cause for cause, codes in _CODES.items() if code in codes), "")
 
@@ -163,7 +160,7 @@ def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
         )
     if cause == "missing" and failure.operation == "PutLogEvents":
         return Retry("stream_not_ready", "The new log stream is not available yet.")
-    if cause == "invalid" or failure.status == _TOO_LARGE:
+    if cause == "invalid" or failure.status == 413:
         words = bounded(failure.message)
         if not any(name in words for name in _NAMES):
             return Invalid(words)
@@ -190,30 +187,30 @@ def unreachable(words: str, region: str = "", service: str = "CloudWatch Logs") 
     return f"Cannot reach {service}{where} ({words}).", advice
 
 
+# By the cause of `sdk_cause`.
+_SDK_SENTENCES: Final = {
+    "no_region": "No AWS region is set. Use --region or AWS_DEFAULT_REGION.",
+    "credentials": "No AWS credentials found ({words}). Attach the stack's emitter policy to the "
+    "instance role, or set AWS_PROFILE.",
+    "client": "Cannot use the AWS client as configured: {words}.",
+    "timeout": "CloudWatch Logs did not respond ({words}).",
+    "connection_lost": "The response of CloudWatch Logs was cut off ({words}).",
+}
+
+
 def sdk_outcome(kinds: AbstractSet[str], words: str) -> Outcome:
     """What an error of the SDK itself, of *kinds* as `sdk_cause` takes them, means."""
-    plain = bounded(words)
+    plain, cause = bounded(words), sdk_cause(kinds)
     if "ParamValidationError" in kinds:
         return Invalid(plain)
-    cause = sdk_cause(kinds)
-    if cause == "no_region":
-        return Refused("no_region", "No AWS region is set. Use --region or AWS_DEFAULT_REGION.")
-    if cause in {"credentials", "expired"}:
-        return Refused(
-            "credentials",
-            f"No AWS credentials found ({plain}). Attach the stack's emitter policy "
-            "to the instance role, or set AWS_PROFILE.",
-        )
-    if cause == "client":
-        return Refused("client", f"Cannot use the AWS client as configured: {plain}.")
-    sentences = {
-        "no_connection": " ".join(unreachable(plain)),
-        "timeout": f"CloudWatch Logs did not respond ({plain}).",
-        "connection_lost": f"The response of CloudWatch Logs was cut off ({plain}).",
-    }
-    return Retry(cause, sentences[cause])
+    if cause == "no_connection":
+        return Retry(cause, " ".join(unreachable(plain)))
+    reason = "credentials" if cause == "expired" else cause
+    problem = Retry if reason in {"timeout", "connection_lost"} else Refused
+    return problem(reason, _SDK_SENTENCES[reason].format(words=plain))
 
 
+# By the reason of a refusal.
 _SENTENCES: Final = {
     "no_log_group": "Log group {group} does not exist in {region}. Deploy the stack there, or "
     "use --log-group and --region.",
@@ -226,7 +223,6 @@ _SENTENCES: Final = {
     "refused": "CloudWatch Logs in {region} rejected logs:{operation} on log group {group} with "
     "{code}: {words}",
 }
-"""By the reason of a refusal."""
 
 
 def _refused(failure: Failure, cause: str, *, group: str, region: str) -> Refused:

@@ -41,12 +41,9 @@ if TYPE_CHECKING:
 
     from emitter.spool.records import SpooledRecord
 
-CONNECT_TIMEOUT_S: Final = 5
 READ_TIMEOUT_S: Final = 15
-MAX_CODE_CHARS: Final = 128  # a name; what is longer is none, and not for a log
 SKEW_WARN_S: Final = 60.0
 SKEW_LOG_INTERVAL_S: Final = 3600.0
-_FIRST_ERROR: Final = 300  # below it, the SDK sees a success
 # After these a new client may find what was set right meanwhile; the old one keeps its credentials.
 _STALE_AFTER: Final = frozenset({"access", "client", "credentials", "no_region", "signature"})
 
@@ -204,7 +201,7 @@ class LogStream:
         del self._loader.search_paths[places:]  # boto3 adds its own folder, each time again
         self._region = session.region_name or self._instance_region
         config = Config(
-            connect_timeout=CONNECT_TIMEOUT_S,
+            connect_timeout=5,
             read_timeout=READ_TIMEOUT_S,
             retries={"mode": "standard", "total_max_attempts": 1},
             max_pool_connections=1,
@@ -260,8 +257,8 @@ def _require_answer(response_dict: Mapping[str, object] | None, **_event: object
     if response_dict is None:
         return  # no response: an error already
     status = cast("int", response_dict["status_code"])
-    if status >= _FIRST_ERROR:
-        return  # an error, with or without a body
+    if status >= 300:
+        return  # the SDK sees an error, with or without a body
     body = cast("bytes", response_dict["body"])
     try:
         is_answer = isinstance(json.loads(body), dict)
@@ -281,7 +278,9 @@ def _failure(error: _ClientError) -> Failure:
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
     return Failure(
         operation=error.operation_name,
-        code=str(words.get("Code", "unknown"))[:MAX_CODE_CHARS],
+        code=str(words.get("Code", "unknown"))[
+            :128
+        ],  # a name; what is longer is none, and not for a log
         status=status if isinstance(status, int) else 0,
         message=str(words.get("Message", "")),
     )

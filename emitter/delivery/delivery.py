@@ -33,11 +33,13 @@ if TYPE_CHECKING:
 REFUSED_WAIT_S: Final = 60.0  # a person must act first, and then no restart is needed
 PROBLEM_LOG_INTERVAL_S: Final = 600.0
 DROPS_LOG_INTERVAL_S: Final = 10.0
+# Records to quarantine with none accepted in between: then it is not the records.
 MAX_POISON_IN_A_ROW: Final = 100
-"""Records to quarantine with none accepted in between: then it is not the records."""
 
-EMPTY_LINE: Final = "the line is empty"  # the one thing that `cut` calls invalid
-
+_ALL_INVALID: Final = (
+    f"CloudWatch Logs rejected the last {MAX_POISON_IN_A_ROW} records as invalid ({{why}}), which "
+    "is unlikely to be the records' fault. Check the log group and the AWS Health Dashboard."
+)
 _log = logging.getLogger(__name__)
 
 
@@ -127,7 +129,7 @@ class Delivery:
             outcome = self._destination.send(batch)
             if isinstance(outcome, Invalid) and len(batch) == 1 and self._is_doubtful:
                 self._suspects.clear()
-                outcome = Refused("all_invalid", _all_invalid(outcome.reason))
+                outcome = Refused("all_invalid", _ALL_INVALID.format(why=outcome.reason))
             wait_s = 0.0
             match outcome:
                 case Delivered(rejected):
@@ -238,7 +240,7 @@ class Delivery:
     def _drop(self, unsendable: Mapping[DropReason, Sequence[SpooledRecord]]) -> None:
         for reason, records in unsendable.items():
             if reason == "invalid":
-                self._quarantine(records, EMPTY_LINE)
+                self._quarantine(records, "the line is empty")  # all that `cut` calls invalid
             else:
                 self._spool.settle(dropped={reason: [record.id for record in records]})
                 self._log_drop(reason, len(records))
@@ -267,11 +269,3 @@ class Delivery:
                     "wait_s": round(wait_s, 1),
                 },
             )
-
-
-def _all_invalid(why: str) -> str:
-    return (
-        f"CloudWatch Logs rejected the last {MAX_POISON_IN_A_ROW} records as "
-        f"invalid ({why}), which is unlikely to be the records' fault. Check the "
-        "log group and the AWS Health Dashboard."
-    )

@@ -86,8 +86,8 @@ PUT_LOG_EVENTS: Final = BatchLimits(
 class Cut:
     """Every record of the input, once: in one of the batches, or among the unsendable."""
 
-    batches: tuple[tuple[SpooledRecord, ...], ...] = ()
-    unsendable: Mapping[DropReason, tuple[SpooledRecord, ...]] = field(default_factory=dict)
+    batches: tuple[tuple[SpooledRecord, ...], ...]
+    unsendable: Mapping[DropReason, Sequence[SpooledRecord]]
 
 
 def cut(
@@ -102,16 +102,11 @@ def cut(
     sendable: list[SpooledRecord] = []
     for record in records:
         reason = _why_not(record, now_ms, limits)
-        if reason is None:
-            sendable.append(record)
-        else:
-            unsendable.setdefault(reason, []).append(record)
+        into = sendable if reason is None else unsendable.setdefault(reason, [])
+        into.append(record)
     if limits.by_time:
         sendable.sort(key=lambda record: record.timestamp_ms)
-    return Cut(
-        batches=tuple(_filled(sendable, limits)),
-        unsendable={reason: tuple(those) for reason, those in unsendable.items()},
-    )
+    return Cut(tuple(_filled(sendable, limits)), unsendable)
 
 
 def _why_not(record: SpooledRecord, now_ms: int, limits: BatchLimits) -> DropReason | None:

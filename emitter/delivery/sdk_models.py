@@ -27,7 +27,6 @@ OPERATIONS: Final = ("CreateLogStream", "PutLogEvents")
 ENDPOINTS: Final = frozenset({"logs", "oidc", "portal.sso", "sso", "sts"})
 
 _RAW: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_RAWS: Final = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def lean_loading(load_whole: Callable[[str], object]) -> Callable[[str], object]:
@@ -62,7 +61,7 @@ def lean_endpoints(text: bytes) -> dict[str, object]:
     """
     document = _RAW.decode(text)
     partitions = []
-    for raw in _RAWS.decode(document.pop("partitions")):
+    for raw in msgspec.json.decode(document.pop("partitions"), type=list[msgspec.Raw]):
         partition = _RAW.decode(raw)
         every = _RAW.decode(partition.pop("services"))
         services = {name: every[name] for name in ENDPOINTS if name in every}

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from emitter.delivery.delivery import Delivery
 
 SPREAD_S: Final = 30.0
-_MINUTE_S: Final = 60.0
 _HASH_BYTES: Final = 8
 
 _log = logging.getLogger(__name__)
@@ -149,7 +148,7 @@ class Sender:
             wait_s = self._attempt()
             if wait_s is None:
                 self._waiter.idle()
-                wait_s = self._offset_s - self._clock() % _MINUTE_S  # below 0: it has passed
+                wait_s = self._offset_s - self._clock() % 60.0  # below 0: it has passed
             if wait_s > 0:
                 self._waiter.pause(wait_s)
         self._end()

@@ -47,11 +47,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 GIVEN: Final = "--cluster"
-OTHERWISE: Final = "no source"
 
 ECS_TASK_WAITS_S: Final = (0.25, 1.0)  # the agent behind the endpoint may just be starting again
 ECS_AGENT_URL: Final = "http://localhost:51678"
-ECS_AGENT_PATH: Final = "/v1/metadata"
 ECS_AGENT_FILE: Final = "etc/ecs/ecs.config"
 
 # Nothing that EKS runs gives a pod its cluster: a person sets these variables.
@@ -74,8 +72,8 @@ SLURM_CONF_FILES: Final = (
     "etc/slurm-llnl/slurm.conf",
     "run/slurm/conf/slurm.conf",  # where slurmd keeps it when there is no file
 )
+# What ParallelCluster calls every Slurm cluster, so it names none.
 PARALLELCLUSTER_SLURM_NAME: Final = "parallelcluster"
-"""What ParallelCluster calls every Slurm cluster, so it names none."""
 
 AUTO_SCALING_TAG: Final = "aws:autoscaling:groupName"  # set on each instance of a group
 WANTED_TAGS: Final = (*EKS_NAME_TAGS, PARALLELCLUSTER_TAG, AUTO_SCALING_TAG)
@@ -143,7 +141,7 @@ class ClusterSearch:
 
     def ask_ecs_agent(self) -> FoundCluster | NotFound:
         """The name that the agent gives, else the one it was configured with: it may not be up."""
-        name, why = _ask_ecs(f"{self._agent_url}{ECS_AGENT_PATH}")
+        name, why = _ask_ecs(f"{self._agent_url}/v1/metadata")
         if name:
             return FoundCluster(name, "the ECS agent")
         if name := name_in(dict(self._assignments(ECS_AGENT_FILE)).get("ECS_CLUSTER")):
@@ -280,7 +278,7 @@ def find_cluster(
             otherwise,
             VARIABLE_PREFIX,
         )
-        return FoundCluster(otherwise, OTHERWISE)
+        return FoundCluster(otherwise, "no source")
     lines = "".join(f"\n  {label}: {why}" for label, why in tried)
     msg = f"{NO_CLUSTER} Tried, in this order:{lines}"
     raise SettingsError(msg)

@@ -41,8 +41,8 @@ _MEMBERS: Final = (
 _log = logging.getLogger(__name__)
 SHORTEST_WAIT_S: Final = 1.0
 LONGEST_WAIT_S: Final = 300.0
+# How long to wait for the first try: a little more than it can take.
 FIRST_TRY_S: Final = 2.5
-"""How long to wait for the first try: a little more than it can take."""
 
 
 @dataclass(frozen=True, slots=True)

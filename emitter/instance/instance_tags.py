@@ -32,13 +32,12 @@ if TYPE_CHECKING:
 TAGS_PATH: Final = "/latest/meta-data/tags/instance"
 MAX_TAGS: Final = 60  # 50 of the owner's, and those of AWS
 _KEY: Final = re.compile(r"[A-Za-z0-9+\-=.,_:@]{1,255}")  # what the page above allows
-API_VERSION: Final = "2016-11-15"
 CONNECT_AND_READ_S: Final = (2.0, 3.0)
 API_WITHIN_S: Final = 10.0  # credentials may need a service of their own
 MAX_ANSWER_BYTES: Final = 256 << 10
 
+# The tags, or why there are none.
 _TagsOrReason = dict[str, str] | str
-"""The tags, or why there are none."""
 
 
 class TagsUnavailableError(Exception):
@@ -119,7 +118,7 @@ def _ask(instance_id: str, region: str | None, endpoint: str | None) -> _TagsOrR
         url = endpoint or _endpoint(region)
         query = {
             "Action": "DescribeTags",
-            "Version": API_VERSION,
+            "Version": "2016-11-15",
             "Filter.1.Name": "resource-id",
             "Filter.1.Value.1": instance_id,
         }

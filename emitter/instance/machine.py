@@ -29,13 +29,12 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+# Inputs of `run` whose reports are surely of this machine; a file may be of any.
 INPUTS_OF_THIS_MACHINE: Final = frozenset({"monitor", "-"})
-"""Inputs of `run` whose reports are surely of this machine; a file may be of any."""
 ASSET_TAG_FILE: Final = "sys/devices/virtual/dmi/id/board_asset_tag"
 MACHINE_ID_FILE: Final = "etc/machine-id"
 BOOT_ID_FILE: Final = "proc/sys/kernel/random/boot_id"
 MOUNTS_FILE: Final = "proc/self/mountinfo"
-NO_MACHINE_ID: Final = "uninitialized"  # what an image has before its first boot
 # What Docker, Podman, Kubernetes and ECS leave where their containers can see it.
 _MARKER_FILES: Final = (".dockerenv", "run/.containerenv")
 POD_MARK: Final = "KUBERNETES_SERVICE_HOST"
@@ -79,7 +78,8 @@ def _seed(root: Path, environ: Mapping[str, str]) -> str:
     is_hosts_file = "/etc/machine-id" in mounts or "/etc" in mounts
     if not is_contained or is_hosts_file:
         machine_id = read_text(root / MACHINE_ID_FILE) or ""
-        if machine_id != NO_MACHINE_ID and machine_id.isascii() and machine_id:
+        # An image has `uninitialized` before its first boot.
+        if machine_id != "uninitialized" and machine_id.isascii() and machine_id:
             return machine_id
     if is_contained and (boot_id := read_text(root / BOOT_ID_FILE)):
         return boot_id

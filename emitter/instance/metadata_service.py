@@ -27,11 +27,8 @@ MODE_VARIABLE: Final = "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"
 DISABLED_VARIABLE: Final = "AWS_EC2_METADATA_DISABLED"
 
 TOKEN_PATH: Final = "/latest/api/token"  # noqa: S105 - a path
-TOKEN_TTL_S: Final = 300
+# What a round of requests may take together, with or without answers.
 WITHIN_S: Final = 2.0
-"""What a round of requests may take together, with or without answers."""
-
-_MAX_TOKEN_CHARS: Final = 1024
 
 
 class MetadataService:
@@ -92,7 +89,7 @@ class MetadataService:
 
     def _new_token(self, until_s: float) -> str:
         url = f"{self._endpoint}{TOKEN_PATH}"
-        headers = {"X-aws-ec2-metadata-token-ttl-seconds": str(TOKEN_TTL_S)}
+        headers = {"X-aws-ec2-metadata-token-ttl-seconds": "300"}
         reply = exchange(url, method="PUT", headers=headers, ends_at_s=until_s)
         token = reply.text()
         if reply.status == 403:
@@ -101,7 +98,7 @@ class MetadataService:
         if reply.status != 200:
             msg = f"no session token (status {reply.status})"
             raise LocalHttpError(msg)
-        if not token.isascii() or not token.isprintable() or not 0 < len(token) <= _MAX_TOKEN_CHARS:
+        if not token.isascii() or not token.isprintable() or not 0 < len(token) <= 1024:
             msg = "invalid session token"
             raise LocalHttpError(msg)
         return token

@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 
     from emitter.kernel.kmsg import KernelMessage
 
+# Without a position: faults no older than this count; older ones get one event together.
 LOOK_BACK_S: Final = 600.0
-"""Without a position: faults no older than this count; older ones get one event together."""
 MAX_WORD_CHARS: Final = 64
 MAX_TEXT_CHARS: Final = 400
-NO_CODE: Final = "UNNAMED"
 
 _CODE: Final = re.compile(r"(?<!\S)NEURON_HW_ERR=([\w.\-]*)", re.ASCII)
 _MEMBERS: Final = re.compile(r"(?<!\S)(nd-id|nc-id|serial-num|action)=([!-~]+)")
@@ -99,7 +98,7 @@ def read_fault(text: str, at_s: float) -> HardwareFault | None:
     members = {name: value[:MAX_WORD_CHARS] for name, value in found}
     return HardwareFault(
         at_s=at_s,
-        code=mark[1][:MAX_WORD_CHARS] or NO_CODE,
+        code=mark[1][:MAX_WORD_CHARS] or "UNNAMED",
         text="".join(letter if letter.isprintable() else "?" for letter in text[:MAX_TEXT_CHARS]),
         device=_index(members.get("nd-id")),
         device_core=_index(members.get("nc-id")),

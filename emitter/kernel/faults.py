@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from emitter.kernel.watch import KernelWatch
 
 FAULT: Final = "HardwareFault"
-FOUND: Final = "HardwareFaultsFound"
-LOST: Final = "KernelMessagesLost"
 
 MAX_EVENTS: Final = 10  # of single faults in one minute
 MAX_CODES: Final = 20
@@ -125,7 +123,7 @@ def _older_event(count: int, newest: HardwareFault, now_s: float) -> Event:
         f"{count} hardware {were} in the kernel log before the emitter first read "
         f"it, the newest {duration(ago_minutes)} ago: {they} not counted"
     )
-    return Event(FOUND, now_s, message, {**newest.details(), "Count": count})
+    return Event("HardwareFaultsFound", now_s, message, {**newest.details(), "Count": count})
 
 
 def _lost_event(count: int, now_s: float) -> Event:
@@ -134,7 +132,7 @@ def _lost_event(count: int, now_s: float) -> Event:
         f"{count} kernel {were} overwritten before the emitter read them: they "
         "may include hardware faults"
     )
-    return Event(LOST, now_s, message, {"Count": count})
+    return Event("KernelMessagesLost", now_s, message, {"Count": count})
 
 
 def _when(fault: HardwareFault, now_s: float) -> float:

@@ -37,8 +37,6 @@ NONE: Final = "none"
 FILE_PREFIX: Final = "file:"
 DEVICE: Final = "dev/kmsg"  # under the root of the file system
 RECORDS_A_READ: Final = 1000
-PAUSE_S: Final = 0.25  # at the end of a regular file, which is always ready
-_READ_BYTES: Final = 1 << 16  # a record that does not fit is EINVAL, for ever
 # Of 18 digits at most: a larger number could be kept and not be read again.
 _HEADER: Final = re.compile(rb"[0-9]{1,10},([0-9]{1,18}),([0-9]{1,18})(?:,[^;]*)?;")
 _ESCAPE: Final = re.compile(rb"\\x([0-9a-fA-F]{2})")
@@ -159,7 +157,9 @@ class KernelRing:
             if len(messages) >= RECORDS_A_READ:
                 break
             try:
-                chunk = os.read(self._file, _READ_BYTES)
+                chunk = os.read(
+                    self._file, 1 << 16
+                )  # a record that does not fit is EINVAL, for ever
             except BlockingIOError:
                 break
             except OSError as error:
@@ -167,7 +167,7 @@ class KernelRing:
                     continue
                 raise _unreadable(self.path, error) from error
             if not chunk:
-                time.sleep(min(PAUSE_S, timeout_s))
+                time.sleep(min(0.25, timeout_s))  # a regular file is always ready
                 break
             messages += self._records(chunk)
         return messages

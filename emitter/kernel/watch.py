@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 READ_WITHIN_S: Final = 0.5  # bounds how long a stop waits
 LOOK_EVERY_S: Final = 0.1  # whether faults were taken, while as many wait as may
 CLOSE_WITHIN_S: Final = 2.5
+# Faults that may wait to be taken.
 MAX_WAITING: Final = 2000
-"""Faults that may wait to be taken."""
 
 _log = logging.getLogger(__name__)
 

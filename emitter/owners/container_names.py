@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     _T = TypeVar("_T")
 
 DOCKER_FILE: Final = "var/lib/docker/containers/{id}/config.v2.json"
+# Folders by namespace and id, of containers that run.
 BUNDLES: Final = "run/containerd/io.containerd.runtime.v2.task"
-"""Folders by namespace and id, of containers that run."""
 KUBERNETES: Final = "k8s.io"
 BUNDLE_FILES: Final = (
     f"{BUNDLES}/{KUBERNETES}/{{id}}/config.json",
@@ -56,8 +56,8 @@ CONTAINER_LOGS: Final = "var/log/containers"
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
 _LABEL: Final = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _SUBDOMAIN: Final = "[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?"
+# What a namespace, a pod and a container can be called.
 NAME: Final = re.compile(_SUBDOMAIN)
-"""What a namespace, a pod and a container can be called."""
 _POD_FOLDER: Final = re.compile(rf"({_LABEL})_({_SUBDOMAIN})_([0-9a-f-]{{32,36}})")
 _LOG_LINK: Final = re.compile(rf"({_SUBDOMAIN})_({_LABEL})_({_LABEL})-([0-9a-f]{{64}})\.log")
 _ANNOTATIONS: Final = (
@@ -73,7 +73,6 @@ _ANNOTATIONS: Final = (
     ),
 )
 FAMILY_LABEL: Final = "com.amazonaws.ecs.task-definition-family"
-TEAM_TAG: Final = "team"
 MAX_TASKS_BYTES: Final = 4 << 20  # stopped ones are listed for hours
 CONTAINER_LABEL: Final = "com.amazonaws.ecs.container-name"
 _METADATA_URI: Final = re.compile(re.escape(ECS_METADATA_URL) + r"(/v4/[0-9A-Za-z-]{16,80})")
@@ -257,7 +256,7 @@ def team_by_metadata(path: str, metadata: Endpoint) -> str | None:
     """
     tagged = metadata.ask_json(f"{path}/taskWithTags", _Tagged)
     tags = {} if tagged is None else tagged.tags or {}
-    return next((value for key, value in tags.items() if key.lower() == TEAM_TAG), None)
+    return next((value for key, value in tags.items() if key.lower() == "team"), None)
 
 
 def task_by_labels(labels: Mapping[str, str]) -> str | None:

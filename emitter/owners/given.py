@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# `none`: no kubelet, ECS agent or slurmd is seen here. `unread`: one is, and did not tell.
 Status = Literal["read", "none", "unread"]
-"""`none`: no kubelet, ECS agent or slurmd is seen here. `unread`: one is, and did not tell."""
 
 
 class Allocation(NamedTuple):

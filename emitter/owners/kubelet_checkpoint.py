@@ -36,7 +36,6 @@ MAX_BYTES: Final = 4 << 20
 
 _FOLDER: Final = "/dev/"
 _NO_CLAIMS: Final = b'{"Data":"{}"}'  # no file, where no driver has claimed devices
-_NAMELESS: Final = PodName("", "")
 _MOUNT: Final = "Mount the node's folders /var/lib/kubelet and /var/log/pods, read-only"
 
 
@@ -80,11 +79,6 @@ class _ClaimsFile(msgspec.Struct, gc=False):
     data: str = msgspec.field(name="Data")
 
 
-_decode_plugins: Final = msgspec.json.Decoder(_PluginsFile).decode
-_decode_claims_file: Final = msgspec.json.Decoder(_ClaimsFile).decode
-_decode_claims: Final = msgspec.json.Decoder(_Claims).decode
-
-
 class KubeletCheckpoint:
     """The checkpoints of the kubelet whose files are below the root of *places*."""
 
@@ -113,7 +107,7 @@ class KubeletCheckpoint:
         allocations = [
             ids.allocation(names[uid])
             if uid in names
-            else ids.allocation(_NAMELESS)._replace(name=f"pod:{uid}", team=None)
+            else ids.allocation(PodName("", ""))._replace(name=f"pod:{uid}", team=None)
             for uid, ids in found.items()
             if uid in (present or ()) and ids.containers
         ]
@@ -141,7 +135,7 @@ def _gather(plugins: bytes, claims: bytes) -> Mapping[str, PodIds]:
         ValueError: If a file is no such file.
     """
     found: defaultdict[str, PodIds] = defaultdict(PodIds)
-    for entry in _decode_plugins(plugins).data.entries or ():
+    for entry in msgspec.json.decode(plugins, type=_PluginsFile).data.entries or ():
         listed = entry.ids or ()
         ids = [*chain(*listed.values())] if isinstance(listed, dict) else listed
         files = _device_files(entry.response) if entry.resource in DEVICES else []
@@ -149,7 +143,8 @@ def _gather(plugins: bytes, claims: bytes) -> Mapping[str, PodIds]:
             found[entry.pod].gather_devices(entry.container, files)
         else:
             found[entry.pod].gather_resource(entry.container, entry.resource, ids)
-    data = _decode_claims(_decode_claims_file(claims).data)
+    text = msgspec.json.decode(claims, type=_ClaimsFile).data
+    data = msgspec.json.decode(text, type=_Claims)
     for claim in chain(data.entries or (), data.claims or ()):
         devices = [device.name for device in claim.drivers.get(DRIVER, _Driver()).devices or ()]
         for pod in claim.pods:

@@ -29,22 +29,22 @@ if TYPE_CHECKING:
 OFF: Final = "none"
 
 MAX_PROCESSES: Final = 1024  # a runtime for each core that an instance can have
+# How often every process is looked at again: whether it is still the same one.
 AGAIN_S: Final = 20.0
-"""How often every process is looked at again: whether it is still the same one."""
 
+# How long a process counts that no report names any more.
 KEPT_S: Final = 300.0
-"""How long a process counts that no report names any more."""
 
+# How long its pod or job must have been missing before a process is said to have outlived it.
 GONE_AFTER_S: Final = 600.0
-"""How long its pod or job must have been missing before a process is said to have outlived it."""
 
 START_SLACK_S: Final = 1.0  # what clock ticks and a report under way can differ
 
 FIRST_RETRY_S: Final = 30.0
 LONGEST_RETRY_S: Final = 3600.0
 
+# macOS, where the rehearsal plays a `/proc`, has but one such clock.
 _SINCE_BOOT: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""macOS, where the rehearsal plays a `/proc`, has but one such clock."""
 
 _log = logging.getLogger(__name__)
 

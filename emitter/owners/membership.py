@@ -64,8 +64,8 @@ MAX_ENTRIES: Final = 10_000  # of a folder
 POD_VOLUMES: Final = "var/lib/kubelet/pods"
 GROUPS: Final = "sys/fs/cgroup"
 SCOPES: Final = f"{GROUPS}/system.slice"
+# Hierarchies of version 1 in which Slurm makes groups: which of them, its configuration says.
 CONTROLLERS: Final = ("freezer", "memory", "cpuset", "devices", "cpu,cpuacct")
-"""Hierarchies of version 1 in which Slurm makes groups: which of them, its configuration says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,6 @@ JOB_VARIABLE: Final = "SLURM_JOB_ID"
 ACCOUNT_VARIABLE: Final = "SLURM_JOB_ACCOUNT"
 PASSWORD_FILE: Final = "etc/passwd"  # noqa: S105 - a path
 MAX_USER_CHARS: Final = 32  # of a name that useradd(8) takes
-SHORT_ID_CHARS: Final = 12  # as docker ps shows it
 
 _JOB_NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
 _CONTAINER_NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_.-]{0,200}")
@@ -138,7 +137,7 @@ class Naming:
     def _container(
         self, process: ProcessReader, member: Membership, container: str
     ) -> ProcessOwner:
-        short = f"container:{container[:SHORT_ID_CHARS]}"
+        short = f"container:{container[:12]}"  # as docker ps shows it
         if member.is_rootless:  # its user could have given it any id
             return ProcessOwner(short)
         if found := self._pod(member, container):

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 OWN_PROC: Final = Path("/proc")
 ECS_METADATA_URL: Final = "http://169.254.170.2"
 ECS_AGENT_URL: Final = "http://127.0.0.1:51678"
+# In a volume that two containers of a pod share; `python -m emitter.owners` writes it.
 HANDED_OVER: Final = Path("/run/neuron-emf/reservations.json")
-"""In a volume that two containers of a pod share; `python -m emitter.owners` writes it."""
 WITHIN_S: Final = 1.0
+# How long a service that did not answer is not asked: where there is none, a try a minute.
 REST_S: Final = 60.0
-"""How long a service that did not answer is not asked: where there is none, a try a minute."""
+# PROC_PID_INIT_INO of the kernel: the namespace that all others are in.
 FIRST_NAMESPACE: Final = "pid:[4026531836]"
-"""PROC_PID_INIT_INO of the kernel: the namespace that all others are in."""
 CAP_SYS_PTRACE: Final = 19  # its bit, from capability.h
 
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from emitter.owners.places import Places
 
 SOCKET: Final = f"{KUBELET}/pod-resources/kubelet.sock"
-METHOD: Final = "/v1.PodResourcesLister/List"
 WITHIN_S: Final = 3.0
 MAX_BYTES: Final = 16 << 20  # what clients written in Go allow
 MAX_ENTRIES: Final = 100_000  # messages and texts; 110 pods have some 2,000
@@ -36,7 +35,7 @@ _PREFIX_BYTES: Final = 5  # of a message: whether it is compressed, and its leng
 _HEADERS: Final = (
     (":method", "POST"),
     (":scheme", "http"),
-    (":path", METHOD),
+    (":path", "/v1.PodResourcesLister/List"),
     (":authority", "localhost"),
     ("content-type", "application/grpc"),
     ("te", "trailers"),

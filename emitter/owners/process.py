@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_PID: Final = 1 << 22  # PID_MAX_LIMIT of the kernel on 64 bits
-MAX_STATUS_BYTES: Final = 64 << 10
-MAX_CGROUP_BYTES: Final = 64 << 10  # some 15 hierarchies of paths of at most 4 KiB
+MAX_STATUS_BYTES: Final = (
+    64 << 10
+)  # of control groups some 15 hierarchies of paths of at most 4 KiB
 MAX_ENVIRON_BYTES: Final = 4 << 20  # all of a usual environment; the rest is not searched
 MAX_VALUE_BYTES: Final = 256
-_MAX_DIGITS: Final = 20  # of 64 bits
 _START_FIELD: Final = 19  # starttime, counted from the one behind the command name
 _TICKS_A_SECOND: Final = os.sysconf("SC_CLK_TCK")
 
@@ -86,7 +86,7 @@ class ProcessReader:
             ProcessGoneError: If it has ended.
             PermissionError: If it may not be looked at.
         """
-        text = self._read("cgroup", MAX_CGROUP_BYTES).decode("utf-8", errors="replace")
+        text = self._read("cgroup", MAX_STATUS_BYTES).decode("utf-8", errors="replace")
         lines = (line.split(":", 2) for line in text.split("\n"))
         return [
             (parts[1], parts[2].removesuffix(" (deleted)"))
@@ -149,4 +149,4 @@ def open_process(proc: Path, pid: int) -> Iterator[ProcessReader]:
 
 
 def _number(digits: bytes) -> int | None:
-    return int(digits) if digits.isdigit() and len(digits) <= _MAX_DIGITS else None
+    return int(digits) if digits.isdigit() and len(digits) <= 20 else None  # of 64 bits

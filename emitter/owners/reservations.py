@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 READ_EVERY_S: Final = 15.0
 KEPT_S: Final = 120.0
-SAID_AFTER: Final = 2
-"""Failures in a row before a warning: a container beside the emitter may start later."""
 
 _log = logging.getLogger(__name__)
 
@@ -114,7 +112,8 @@ class Reservations:
         self._schedulers = schedulers
         self._is_quiet = is_quiet
         self._clock = clock
-        self._said_after = SAID_AFTER if is_background else 1
+        # Failures in a row before a warning: a container beside the emitter may start later.
+        self._said_after = 2 if is_background else 1
         self._answers: dict[str, _KeptAnswer] = {}  # the last ones, by source
         self._failures: dict[str, int] = {}  # in a row, by source
         self._said: dict[str, set[str]] = {}  # reasons, by source

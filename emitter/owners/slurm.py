@@ -51,8 +51,8 @@ GRES_FILES: Final = ("etc/slurm/gres.conf", "opt/slurm/etc/gres.conf", "run/slur
 CORES: Final = "neuroncore"  # that have no file, as devices have
 ONLINE_CPUS: Final = "sys/devices/system/cpu/online"
 ASKED_EVERY_S: Final = 600.0
+# The nodes of one job ask within this time, a thousand of them 17 times a second.
 SPREAD_S: Final = 60.0
-"""The nodes of one job ask within this time, a thousand of them 17 times a second."""
 MAX_JOBS: Final = 32
 _DEVICE: Final = re.compile(r"neuron([0-9]{1,4})")
 _GRES_OF_FILES: Final = re.compile(r"(?im)^[^#\n]*\bname=([\w.-]+)[^#\n]*\bfile=/dev/neuron")

@@ -143,13 +143,12 @@ class Backlog:
 
         def read() -> list[int]:
             ids: list[int] = []
-            excess_bytes = (
-                self._memory_cost_bytes() if in_memory else self.cost_bytes
-            ) - limit_bytes
-            sizes = self._sizes_in_memory() if in_memory else self._sizes()
-            while excess_bytes > 0 and (size := next(sizes, None)) is not None:
+            room_bytes = self._memory_cost_bytes() if in_memory else self.cost_bytes
+            for size in self._sizes_in_memory() if in_memory else self._sizes():
+                if room_bytes <= limit_bytes:
+                    break
                 ids.append(size.id)
-                excess_bytes -= size.cost_bytes
+                room_bytes -= size.cost_bytes
             return ids
 
         return self.drop(self._read(read), "spool_full")
@@ -253,10 +252,8 @@ class Backlog:
     def _find_sizes(self, ids: Sequence[int]) -> list[RecordSize]:
         database, added = self.database, self.pending.added
         on_disk = self._on_disk(ids, database.sizes) if database else {}
-        in_memory = {
-            record_id: size_of(added[record_id]) for record_id in ids if record_id in added
-        }
-        return [*on_disk.values(), *in_memory.values()]
+        in_memory = (size_of(added[record_id]) for record_id in ids if record_id in added)
+        return [*on_disk.values(), *in_memory]
 
     def _on_disk(
         self, ids: Iterable[int], read: Callable[[int, int], Iterator[Found]]

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from emitter.spool.records import SpooledRecord
 
 LOCK_NAME: Final = "lock"
-_PID_BYTES: Final = 32
 
 STATE_NAME: Final = "state"
 STATE_BYTES: Final = 64 << 10  # reserved: 1,024 cores and 500 devices fit
@@ -53,7 +52,7 @@ def holder_of(directory: Path) -> str:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # let go when the file is closed
             except BlockingIOError:
-                pid = file.read(_PID_BYTES).decode("ascii", "replace").strip()
+                pid = file.read(32).decode("ascii", "replace").strip()
                 return f"process {pid}" if pid.isdigit() else "another process"
     except OSError:
         return ""

@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 FILE_NAME: Final = "spool.sqlite"
 LAYOUT_VERSION: Final = 1
 
-_PAGE_BYTES: Final = 1024  # lines fill 4 KiB pages badly: one of 2,400 bytes would take a whole one
-_CACHE_KIB: Final = 1024
-_WAL_LIMIT_BYTES: Final = 4 << 20
-_LOCKED_WAIT_S: Final = 1.0  # while a person looks into it; minutes are kept in memory meanwhile
-_SOUND: Final = "ok"  # what quick_check answers
 
 _TABLES: Final = """
 CREATE TABLE boots (
@@ -99,7 +94,7 @@ def open_database(path: Path) -> sqlite3.Connection:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     database = sqlite3.connect(
         path,
-        timeout=_LOCKED_WAIT_S,
+        timeout=1.0,  # while a person looks into it; minutes are kept in memory meanwhile
         isolation_level=None,  # transactions are begun and ended by hand
         check_same_thread=False,  # one thread at a time, by the spool's own lock
     )
@@ -150,12 +145,14 @@ def _known_version(database: sqlite3.Connection, path: Path) -> int:
 def _prepare(database: sqlite3.Connection, path: Path) -> None:
     version = _known_version(database, path)
     for pragma in (
-        f"page_size = {_PAGE_BYTES}",  # counts only before the first table
+        # Counts only before the first table. Lines fill 4 KiB pages badly: one of 2,400 bytes
+        # would take a whole one.
+        "page_size = 1024",
         "journal_mode = WAL",
         "synchronous = FULL",  # a commit a minute: an fsync each costs nothing
         "temp_store = MEMORY",  # /tmp may be as full as the rest
-        f"cache_size = -{_CACHE_KIB}",
-        f"journal_size_limit = {_WAL_LIMIT_BYTES}",
+        "cache_size = -1024",  # KiB
+        f"journal_size_limit = {4 << 20}",
     ):
         database.execute(f"PRAGMA {pragma}").fetchall()
     if version < LAYOUT_VERSION:
@@ -165,7 +162,7 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
                 database.execute(statement)
             database.execute(f"PRAGMA user_version = {LAYOUT_VERSION}")
     (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
-    if found != _SOUND:
+    if found != "ok":
         raise sqlite3.DatabaseError(found)
 
 

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 RETRY_INTERVAL_S: Final = 1.0  # how often a disk that refuses is asked again, at most
 KEPT: Final = 2  # damaged files, for people: a disk that spoils file after file is not filled
 
-_FILES_A_CALL: Final = 2  # a new one when the first is damaged; a disk that spoils that too refuses
 _PREFIX: Final = "damaged-"
 _COMPANIONS: Final = ("-wal", "-shm", "-journal")  # of SQLite, named after their file
 DROPS_LOG_INTERVAL_S: Final = 10.0
@@ -74,40 +73,39 @@ class Notices:
 
     def say_in_memory(self, why: str) -> None:
         """The disk refuses."""
-        count = self._disk.due("SpoolInMemory")
-        self._has_said_memory = bool(count)
-        if not count:
-            return
-        message = (
-            f"Cannot write the spool directory {self._place} ({why}): up to "
-            f"{self._memory_bytes >> 20} MiB of records are kept in memory and lost "
-            "if this process ends. Make it writable or free space (no restart "
-            "needed), or use another --spool-dir."
-        )
-        _log.error(message)
-        self._event("SpoolInMemory", message)
+        self._has_said_memory = bool(self._disk.due("SpoolInMemory"))
+        if self._has_said_memory:
+            message = (
+                f"Cannot write the spool directory {self._place} ({why}): up to "
+                f"{self._memory_bytes >> 20} MiB of records are kept in memory and lost "
+                "if this process ends. Make it writable or free space (no restart "
+                "needed), or use another --spool-dir."
+            )
+            _log.error(message)
+            self._note_event("SpoolInMemory", message)
 
     def say_on_disk_again(self, records: int) -> None:
         """The disk took what had to wait."""
-        if not self._has_said_memory:
-            return
-        self._has_said_memory = False
-        message = f"The spool directory {self._place} is writable again. All records are on disk."
-        _log.info(message, extra={"records": records})
-        self._event("SpoolOnDiskAgain", message, Records=records)
+        if self._has_said_memory:
+            self._has_said_memory = False
+            message = (
+                f"The spool directory {self._place} is writable again. All records are on disk."
+            )
+            _log.info(message, extra={"records": records})
+            self._note_event("SpoolOnDiskAgain", message, Records=records)
 
     def say_set_aside(self, name: str | None, why: str, lost: int | None) -> None:
         """A damaged file was replaced by a new one. *lost* is None if it was never read."""
-        if not self._disk.due("SpoolSetAside"):
-            return
-        what = "is gone" if name is None else f"was damaged ({why}) and moved to {name}"
-        records = "its records" if lost is None else counted(lost, "waiting record")
-        message = f"The spool file in {self._place} {what}: {records} lost. A new file was created."
-        _log.error(message)
-        details: dict[str, str | int] = {} if name is None else {"File": name}
-        if lost is not None:
-            details["RecordsLost"] = lost
-        self._event("SpoolSetAside", message, **details)
+        if self._disk.due("SpoolSetAside"):
+            what = "is gone" if name is None else f"was damaged ({why}) and moved to {name}"
+            records = "its records" if lost is None else counted(lost, "waiting record")
+            message = (
+                f"The spool file in {self._place} {what}: {records} lost. A new file was created."
+            )
+            _log.error(message)
+            details = {"File": name, "RecordsLost": lost}
+            known = {key: value for key, value in details.items() if value is not None}
+            self._note_event("SpoolSetAside", message, **known)
 
     def say_dropped(self, dropped: Mapping[DropReason, int]) -> None:
         """Records were dropped here, not by the destination."""
@@ -131,7 +129,7 @@ class Notices:
                 return
             self._on_event(event)
 
-    def _event(self, name: str, message: str, **details: str | int) -> None:
+    def _note_event(self, name: str, message: str, **details: str | int) -> None:
         if self._on_event is not None:
             self._unsaid.append(Event(name, self._clock(), message, details))
 
@@ -272,7 +270,7 @@ class SpoolFile:
         return self._with_newest_state(contents).state
 
     def _try(self, step: Callable[[], object], *, is_start: bool = False) -> bool:
-        for _ in range(_FILES_A_CALL):
+        for _ in range(2):  # a new file when one is damaged; a disk that spoils that too refuses
             try:
                 step()
             except DiskDamagedError as error:  # noqa: PERF203 - once an hour, not once a record
@@ -308,16 +306,12 @@ def set_aside(path: Path, now_s: float) -> str | None:
     at = datetime.fromtimestamp(now_s, timezone.utc)
     dated = f"{_PREFIX}{at:%Y%m%dT%H%M%S}.{at.microsecond // 1000:03d}Z-{path.name}"
     name = dated if path.exists() else None
-    if name is not None:
-        path.replace(path.with_name(name))
-    for companion in _COMPANIONS:
-        beside = path.with_name(path.name + companion)
-        if not beside.exists():
-            continue
-        if name is None:
-            beside.unlink()  # of a file that is gone: it belongs to none that comes after it
-        else:
-            beside.replace(path.with_name(name + companion))
+    for end in ("", *_COMPANIONS):
+        file = path.with_name(path.name + end)
+        if file.exists() and name is not None:
+            file.replace(path.with_name(name + end))
+        else:  # of a file that is gone: it belongs to none that comes after it
+            file.unlink(missing_ok=True)
     # The dates sort as they passed.
     for old in sorted(path.parent.glob(f"{_PREFIX}*Z-{path.name}"))[:-KEPT]:
         for companion in ("", *_COMPANIONS):
