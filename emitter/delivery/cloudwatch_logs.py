@@ -87,9 +87,6 @@ class LogStream:
     Attributes:
         limits: Those of PutLogEvents.
 
-        skew_s: This machine's clock minus CloudWatch's, at the last answer;
-            None before the first.
-
     Raises:
         SettingsError:
             If *group* or *stream* is no name CloudWatch Logs can have.
@@ -107,7 +104,6 @@ class LogStream:
         needed: str = "",  # permissions to name after the sentence of a refusal
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.skew_s: float | None = None
         self._group = require_group(group)
         self._stream = require_stream(stream)
         self._region = region
@@ -236,9 +232,9 @@ class LogStream:
             theirs_s = date.timestamp()
         except (ValueError, OverflowError):  # no date, or a day of a hundred digits
             return
-        self.skew_s = self._clock() - theirs_s
-        if abs(self.skew_s) > SKEW_WARN_S and self._skew_log.due("skew"):
-            _log.warning("clock skew found", extra={"skew_s": round(self.skew_s)})
+        skew_s = self._clock() - theirs_s  # this machine's clock minus CloudWatch's
+        if abs(skew_s) > SKEW_WARN_S and self._skew_log.due("skew"):
+            _log.warning("clock skew found", extra={"skew_s": round(skew_s)})
 
 
 def _require_answer(response_dict: Mapping[str, object] | None, **_event: object) -> None:

@@ -91,12 +91,10 @@ def describe_tags(
     thread = threading.Thread(target=ask, name="describe-tags", daemon=True)
     thread.start()
     thread.join(within_s)
-    if not answers:
-        msg = f"no response within {within_s:g} s"
-        raise TagsUnavailableError(msg)
-    if isinstance(answers[0], str):
-        raise TagsUnavailableError(answers[0])
-    return answers[0]
+    answer = answers[0] if answers else f"no response within {within_s:g} s"
+    if isinstance(answer, str):
+        raise TagsUnavailableError(answer)
+    return answer
 
 
 def _ask(instance_id: str, region: str | None, endpoint: str | None) -> _TagsOrReason:

@@ -157,9 +157,8 @@ class KernelRing:
             if len(messages) >= RECORDS_A_READ:
                 break
             try:
-                chunk = os.read(
-                    self._file, 1 << 16
-                )  # a record that does not fit is EINVAL, for ever
+                # A record that does not fit is EINVAL, for ever.
+                chunk = os.read(self._file, 1 << 16)
             except BlockingIOError:
                 break
             except OSError as error:

@@ -73,13 +73,10 @@ class PodIds:
 
     def gather_resource(self, container: str, resource: str, ids: Iterable[str]) -> None:
         """Take what a device plugin gave to *container*; other resources are none of ours."""
-        if resource == CORES:
-            self._gather(container, self.cores, map(_INDEX.fullmatch, ids))
-        elif resource in DEVICES:
-            self._gather(container, self.devices, map(_INDEX.fullmatch, ids))
-        else:
-            return
-        self.is_exact = False
+        if resource == CORES or resource in DEVICES:
+            indexes = self.cores if resource == CORES else self.devices
+            self._gather(container, indexes, map(_INDEX.fullmatch, ids))
+            self.is_exact = False
 
     def gather_devices(self, container: str, names: Iterable[str]) -> None:
         """Take devices by name, such as `neuron-device-0`: it has these very ones."""
@@ -89,9 +86,8 @@ class PodIds:
         self, container: str, indexes: set[int], matches: Iterable[re.Match[str] | None]
     ) -> None:
         for match in matches:
-            index = int(match[1]) if match else MAX_CORES
-            if index < MAX_CORES:
-                indexes.add(index)
+            if match and int(match[1]) < MAX_CORES:
+                indexes.add(int(match[1]))
             else:
                 self.odd_ids += 1
             self.containers.add(container)

@@ -36,15 +36,9 @@ class ProcessGoneError(Exception):
 
 
 class ProcessReader:
-    """
-    An open process; use it as `open_process` gives it.
+    """An open process; use it as `open_process` gives it."""
 
-    Attributes:
-        pid: Its number, as reports have it.
-    """
-
-    def __init__(self, pid: int, folder: int) -> None:
-        self.pid = pid
+    def __init__(self, folder: int) -> None:
         self._folder = folder
 
     def command_and_start(self) -> tuple[str, float]:
@@ -143,7 +137,7 @@ def open_process(proc: Path, pid: int) -> Iterator[ProcessReader]:
     except OSError as error:
         raise ProcessGoneError(error.strerror) from error
     try:
-        yield ProcessReader(pid, folder)
+        yield ProcessReader(folder)
     finally:
         os.close(folder)
 
