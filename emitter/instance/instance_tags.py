@@ -98,7 +98,7 @@ def describe_tags(
 
 
 def _ask(instance_id: str, region: str | None, endpoint: str | None) -> _TagsOrReason:
-    # Here and not above: 18 MB that nobody pays whose cluster has another source.
+    # Here and not above: 18 MB, needed only where no other source names the cluster.
     from botocore.auth import SigV4Auth  # noqa: PLC0415
     from botocore.awsrequest import AWSRequest  # noqa: PLC0415
     from botocore.httpsession import URLLib3Session  # noqa: PLC0415

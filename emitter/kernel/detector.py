@@ -149,11 +149,11 @@ class LogState(msgspec.Struct, frozen=True):
     Attributes:
         counted: Up to where minutes have counted the faults.
 
-        told: Up to where faults have an event; None is as far as counted.
+        announced: Up to where faults have an event; None is as far as counted.
     """
 
     counted: Position | None = None
-    told: Position | None = None
+    announced: Position | None = msgspec.field(default=None, name="told")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class FaultDetector:
 
     def __init__(self, state: LogState, now_s: float) -> None:
         self.position = state.counted
-        self._told = state.told
+        self._announced = state.announced
         self._is_first = state.counted is None
         self._before_s = now_s - LOOK_BACK_S
         self._begin: Position | None = None
@@ -236,7 +236,7 @@ class FaultDetector:
                 self._detection.newest_older = fault
             else:
                 self._begin = self._begin or before
-                has_event = self._told is not None and self._told.covers(message)
+                has_event = self._announced is not None and self._announced.covers(message)
                 self._detection.faults.append(LocatedFault(fault, self.position, has_event))
 
     def take_detection(self) -> Detection:

@@ -35,7 +35,7 @@ class KernelFaults:
         state = LogState() if watch is None else watch.state
         self._watch = watch
         self._counted = state.counted  # the end of the last minute
-        self._told = state.told  # the last fault with an event
+        self._announced = state.announced  # the last fault with an event
         self._position: Position | None = state.counted
         self._uncounted = 0
         self._events_made = 0  # of single faults in this minute
@@ -53,7 +53,7 @@ class KernelFaults:
     @property
     def event_state(self) -> LogState | None:
         """The state to keep with the last events; None for no change."""
-        return None if self._counted is None else LogState(self._counted, self._told)
+        return None if self._counted is None else LogState(self._counted, self._announced)
 
     @property
     def minute_state(self) -> LogState:
@@ -68,7 +68,7 @@ class KernelFaults:
         if is_end:
             if self._rest is not None:
                 events.append(self._rest_event(self._rest, now_s))
-                self._told = self._rest.position
+                self._announced = self._rest.position
             if self._lost:
                 events.append(_lost_event(self._lost, now_s))
             self._events_made = self._rest_count = self._lost = 0
@@ -78,7 +78,7 @@ class KernelFaults:
 
     def end_minute(self) -> None:
         """The spool has the minute."""
-        self._counted, self._told, self._uncounted = self._position, None, 0
+        self._counted, self._announced, self._uncounted = self._position, None, 0
 
     def _fold_detection(self, detection: Detection, now_s: float) -> list[Event]:
         """Count the faults of *detection*; the events of those that get one each."""
@@ -99,7 +99,7 @@ class KernelFaults:
             if self._events_made < MAX_EVENTS:
                 self._events_made += 1
                 events.append(Event(FAULT, _when(fault, now_s), fault.sentence(), fault.details()))
-                self._told = located.position
+                self._announced = located.position
                 continue
             self._rest_count += 1
             self._rest = located

@@ -3,8 +3,8 @@ Which Neuron devices the containers of an ECS instance were given, whether they 
 
 ECS on EC2 gives a container the devices that its task definition lists, and no file but the
 bundle of the container says which. Root can read it, in a container with the host's process ids
-also through its first process. Without that the ECS agent still tells when no other task is here:
-then nothing is given. No monitor of cores counts. Tried on AWS: nothing of it. From
+also through its first process. Without that right the ECS agent still shows when no other task
+is here: then nothing is given. No monitor of cores counts. Tried on AWS: nothing of it. From
 https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_LinuxParameters.html and
 https://github.com/containerd/containerd/blob/main/core/runtime/v2/README.md
 """

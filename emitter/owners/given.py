@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# `none`: no kubelet, ECS agent or slurmd is seen here. `unread`: one is, and did not tell.
+# `none`: no kubelet, ECS agent or slurmd runs here. `unread`: one does, and did not answer.
 Status = Literal["read", "none", "unread"]
 
 
@@ -55,7 +55,7 @@ class Given:
     What is known now; *allocations* and *sources* are empty where *status* is not `read`.
 
     Attributes:
-        sources: Names of the sources that told.
+        sources: Names of the sources that answered.
     """
 
     status: Status
@@ -65,7 +65,7 @@ class Given:
 
 class UnreadError(Exception):
     """
-    A source did not tell.
+    A source did not answer.
 
     Attributes:
         remedy: What to do about it, such as which folder to mount; a sentence without its stop.
@@ -77,7 +77,7 @@ class UnreadError(Exception):
 
 
 class GivenSource(Protocol):
-    """One place that tells it."""
+    """A place that knows what was given."""
 
     name: str
     """As a person knows it: `the kubelet's pod-resources socket`."""
@@ -86,8 +86,8 @@ class GivenSource(Protocol):
         """
         All that it gave; none where it gave nothing.
 
-        Called every 15 s: one that is costly to ask tells again what it was told before.
+        Called every 15 s: a source that is costly to ask repeats its last answer.
 
         Raises:
-            UnreadError: If it did not tell.
+            UnreadError: If it did not answer.
         """

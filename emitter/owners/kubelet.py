@@ -155,7 +155,7 @@ class _HandedOverFile(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class HandedOver:
-    """The file in which another container hands over what it was told, asked moments ago."""
+    """The file in which another container hands over the kubelet's answer of moments ago."""
 
     name = "the container reservations of this pod"
 
@@ -165,10 +165,10 @@ class HandedOver:
 
     def read_allocations(self) -> Sequence[Allocation]:
         """
-        What it was told.
+        What the kubelet answered to the other container.
 
         Raises:
-            UnreadError: If it was told nothing, or nothing lately.
+            UnreadError: If it has no answer, or none of the last 30 s.
         """
         try:
             content = read_bytes(self._places.handed_over)
@@ -186,7 +186,7 @@ class HandedOver:
 
 def hand_over(source: GivenSource, file: Path, now_s: float) -> None:
     """
-    Write to *file* what *source* tells, whole or not at all.
+    Write the answer of *source* to *file*, whole or not at all.
 
     Raises:
         OSError: If it cannot be written.

@@ -35,7 +35,7 @@ AGAIN_S: Final = 20.0
 # How long a process counts that no report names any more.
 KEPT_S: Final = 300.0
 
-# How long its pod or job must have been missing before a process is said to have outlived it.
+# How long its pod or job must have been missing before a process counts as one that outlived it.
 GONE_AFTER_S: Final = 600.0
 
 START_SLACK_S: Final = 1.0  # what clock ticks and a report under way can differ

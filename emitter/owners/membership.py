@@ -259,9 +259,9 @@ def list_folder(folder: Path, *, may_be_cut: bool = False) -> list[str] | None:
     """
     The names in *folder*; None where it cannot be listed whole, unless it *may_be_cut*.
 
-    Half a list would show pods and jobs as gone that are here, so whoever looks for what is
-    missing takes none. Whoever looks for a name by its id takes the first `MAX_ENTRIES`: what
-    is found there is right, and a process keeps its name on a node that never cleans up.
+    Half a list would show pods and jobs as gone that are here, so a search for what is missing
+    takes none. A search for the name at an id takes the first `MAX_ENTRIES`: a name that is found
+    there is right, and owners keep their names on a node that never cleans up.
     """
     try:
         with os.scandir(folder) as entries:

@@ -49,7 +49,7 @@ class Places:
 
         root: The root of that machine's files.
 
-        ecs_agent_url: Where the ECS agent answers; empty where nobody is asked, as with the others.
+        ecs_agent_url: Where the ECS agent answers; empty for no agent, as with the others.
 
         ecs_metadata_url: Where it answers for the task of one container.
 

@@ -188,7 +188,7 @@ def _list_pods(path: str, within_s: float) -> memoryview:
     The message that List at *path* answers with.
 
     Raises:
-        OSError: If nobody answers, or not in time.
+        OSError: If there is no answer, or none in time.
         ValueError: If the answer is no message, or too large.
     """
     # Loaded where it is used: most machines have no kubelet.

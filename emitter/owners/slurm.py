@@ -78,7 +78,7 @@ _MARKS: Final = tuple(
     )
 )
 _ENTRY: Final = re.compile(r"^ +Nodes=(\S+) CPU_IDs=\S+ Mem=[0-9]+ GRES=(\S*)$", re.MULTILINE)
-_NOT_TOLD: Final = (
+_HIDDEN_JOBS: Final = (
     "PrivateData in slurm.conf may hide the jobs of other users: make the emitter's user an "
     "operator of Slurm (sacctmgr modify user neuron-emf set adminlevel=operator)"
 )
@@ -285,7 +285,7 @@ def show_job(job: str, places: Places) -> JobRecord:
     Ask slurmctld for the job with the number *job*.
 
     Raises:
-        UnreadError: If it did not tell.
+        UnreadError: If it did not answer.
     """
     if places.is_saved:
         msg = "a saved machine runs no command"
@@ -305,7 +305,7 @@ def parse_job(text: str, job: str, node: str) -> JobRecord:
     records = [record for record in records if record.startswith(f"JobId={job} ")]
     if not records:
         msg = "it does not show a job that is here"
-        raise UnreadError(msg, _NOT_TOLD)
+        raise UnreadError(msg, _HIDDEN_JOBS)
     matches = [list(mark.finditer(records[0])) for mark in _MARKS]
     if len(records) > 1 or any(len(found) != 1 for found in matches):
         msg = "it shows a job in a form that cannot be read"
@@ -345,7 +345,7 @@ def _names_node(nodes: str, node: str) -> bool:
 
 
 def _command(root: Path) -> str:
-    """The path of scontrol: one of its usual places, which nobody else can write to."""
+    """The path of scontrol: one of its usual places, writable by its owner alone."""
     for prefix in PREFIXES:
         for path in sorted(root.glob(f"{prefix}/bin/scontrol"), reverse=True):
             if path.is_file() and not path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):

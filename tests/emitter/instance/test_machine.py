@@ -87,8 +87,8 @@ def test_a_container_that_starts_again_keeps_its_name(marks, environ, guess):
 def test_the_machine_id_of_an_image_does_not_merge_machines(marks, environ, guess):
     """All copies of an image share it: two instances with one name would be one."""
     files = {**marks, MACHINE_ID_FILE: ONE}
-    one, other = ({**files, BOOT_ID_FILE: boot} for boot in (BOOT, OTHER_BOOT))
-    assert guess(one, environ) != guess(other, environ)
+    first, second = ({**files, BOOT_ID_FILE: boot} for boot in (BOOT, OTHER_BOOT))
+    assert guess(first, environ) != guess(second, environ)
 
 
 def test_the_hosts_machine_id_mounted_into_a_container_counts(guess):

@@ -137,7 +137,7 @@ class Emitter:
     now_us: int = 1_000_000
     faults: int = 0
     counted: int = 0
-    told: int = 0
+    announced: int = 0
     state: bytes | None = None
     place: int = 0
 
@@ -168,7 +168,7 @@ class Emitter:
         self.place = len(self.log)
         if events := self.kernel_faults.take_events(FIRST_S, is_end=is_end):
             assert is_end or len(events) <= MAX_EVENTS
-            self.told += sum(event.details.get("Count", 1) for event in events)
+            self.announced += sum(event.details.get("Count", 1) for event in events)
             assert {FAULT} == {event.name for event in events}
             if self.kernel_faults.event_state is not None:
                 self.state = with_kernel(self.state, self.kernel_faults.event_state)
@@ -220,7 +220,7 @@ def test_every_fault_is_counted_once_and_has_one_event(steps):
     emitter.end_minute()
     note_event(f"faults: {min(emitter.faults, 3)}")
     assert emitter.faults == emitter.counted
-    assert emitter.faults == emitter.told
+    assert emitter.faults == emitter.announced
 
 
 @pytest.fixture

@@ -63,11 +63,13 @@ def test_records_are_read_with_number_stamp_time_and_text(machine):
     source = ring(machine.ring)
     found = read_all(source)
     source.close()
-    assert [1, 2, 3] == [one.seq for one in found]
-    assert [0, 5_000_000, 6_000_000] == [one.since_boot_us for one in found]
-    assert [BOOTED_S, BOOTED_S + 5, BOOTED_S + 6] == [one.at_s for one in found]
-    assert ["", "neuron: NEURON_HW_ERR=DMA_ERROR nd-id=3", ""] == [one.text for one in found]
-    assert {BOOT} == {one.boot_id for one in found}
+    assert [1, 2, 3] == [message.seq for message in found]
+    assert [0, 5_000_000, 6_000_000] == [message.since_boot_us for message in found]
+    assert [BOOTED_S, BOOTED_S + 5, BOOTED_S + 6] == [message.at_s for message in found]
+    assert ["", "neuron: NEURON_HW_ERR=DMA_ERROR nd-id=3", ""] == [
+        message.text for message in found
+    ]
+    assert {BOOT} == {message.boot_id for message in found}
 
 
 @given(st.text(max_size=200))
@@ -84,7 +86,7 @@ def test_a_text_is_read_as_the_kernel_escaped_it(tmp_path_factory, text):
     source = ring(path)
     found = read_all(source)
     source.close()
-    assert [wanted, ""] == [one.text for one in found]
+    assert [wanted, ""] == [message.text for message in found]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,7 @@ def test_a_line_that_is_no_record_is_left_out(machine, line):
     """And the next record is read."""
     machine.ring.write_bytes(line + b"\n" + record(7, 8, REAL))
     source = ring(machine.ring)
-    assert [(7, REAL)] == [(one.seq, one.text) for one in read_all(source)]
+    assert [(7, REAL)] == [(message.seq, message.text) for message in read_all(source)]
     source.close()
 
 
@@ -124,7 +126,7 @@ def test_a_line_without_end_is_bounded_and_forgotten(tmp_path):
     assert len(source._rest) <= 2 * MAX_TEXT_BYTES
     with path.open("ab") as grown:
         grown.write(b"\n" + record(2, 2, REAL))
-    assert [REAL] == [one.text for one in read_all(source)]
+    assert [REAL] == [message.text for message in read_all(source)]
     source.close()
 
 
