@@ -1,4 +1,4 @@
-"""The commands of an instance, `run` and `replay`: they unpack settings and call."""
+"""The commands of an instance: `run` and `replay`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _print_monitor_config(settings: RunSettings) -> None:
 
 def _read_again(context: click.Context) -> RunSettings:
     """
-    The settings as flags, variables and the file say now.
+    Read flags, variables and the configuration file again.
 
     Raises:
         SettingsError: If they cannot be used.

@@ -75,7 +75,7 @@ class Command(click.Command):
             self.params.append(whole)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Those that most people need in one list, or all by their headings."""
+        """Write the options most people need in one list, or all of them by heading."""
         is_whole = _IS_WHOLE in ctx.meta
         sections: dict[str, list[tuple[str, str]]] = {OPTIONS: []}
         for param in self.get_params(ctx):
@@ -88,7 +88,7 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """What the command says of itself, then how many options are not shown."""
+        """Write the epilog, then how many options are hidden."""
         super().format_epilog(ctx, formatter)
         if self._advanced and _IS_WHOLE not in ctx.meta:
             formatter.write_paragraph()
@@ -104,7 +104,7 @@ def _show_whole_help(context: click.Context, _parameter: click.Parameter, is_ask
 
 
 def no_progress(_what: str) -> AbstractContextManager[Advance]:
-    """Show nothing of long work: `python -m emitter` has no bars."""
+    """Progress without a bar: `python -m emitter` shows none."""
     return nullcontext(lambda _done, _total=None: None)
 
 
@@ -113,11 +113,11 @@ class Invocation(NamedTuple):
     What click hands to every command as `context.obj`.
 
     Attributes:
-        words: What stands behind the command's name: SIGHUP reads it again.
+        words: The arguments behind the command's name; SIGHUP reads them again.
 
-        progress: Shows how far work with this name is.
+        progress: Shows the progress of work with this name.
 
-        unnamed_cluster: The name of a cluster where none is found; empty refuses to run.
+        unnamed_cluster: The cluster name to use when none is found; empty refuses to run.
     """
 
     words: Sequence[str]
@@ -154,10 +154,10 @@ def main(
 
 def print_lines(lines: Iterable[str]) -> None:
     """
-    Print *lines*; a reader that has seen enough (`replay ... | head`) is no failure.
+    Print *lines*; a reader that stops early (`replay ... | head`) is no failure.
 
     Raises:
-        DeliveryError: If standard output takes nothing.
+        DeliveryError: If standard output cannot be written.
     """
     if sys.stdout is None:
         msg = "Standard output is closed. Open it, or redirect it to a file."
@@ -174,7 +174,7 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def _forget_output() -> None:
-    """Keep what is still buffered from failing once more when the interpreter ends."""
+    """Drop what is still buffered, so that it does not fail again when the interpreter exits."""
     if sys.stdout is None:
         return
     try:
@@ -184,7 +184,7 @@ def _forget_output() -> None:
 
 
 def _joined_dimensions(words: Sequence[str]) -> list[str]:
-    """`run -d instance_id ami_id` as `run -d instance_id,ami_id`: so the old script takes them."""
+    """Rewrite `run -d instance_id ami_id`, the old script's form, to `-d instance_id,ami_id`."""
     if words[:1] != ["run"]:
         return list(words)
     joined: list[str] = []

@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run_words(given: argparse.Namespace) -> Sequence[str]:
-    """The same as arguments of `neuron-emf`."""
+    """Translate the script's options into arguments of `neuron-emf`."""
     words = [RUN, "--input", "-", "--metrics", "legacy", "--region", given.region]
     if given.namespace is not None:
         words += ["--namespace", given.namespace]

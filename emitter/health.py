@@ -48,7 +48,7 @@ DROP_MEMBERS: Final[dict[DropReason, str]] = {
 
 
 def reading_members(fold: Fold, framer: Framer) -> dict[str, int]:
-    """Reports taken, pieces of input that were none, and what was left out of reports."""
+    """Reports read, pieces of input that were no report, and parts of reports that were dropped."""
     members = {"ReportsRead": fold.reports_read, "ReportsMalformed": framer.malformed}
     if parts := fold.malformed:
         members["PartsMalformed"] = parts
@@ -103,7 +103,7 @@ _Time = Annotated[float, msgspec.Meta(ge=0, le=1 << 53)]
 @dataclass(frozen=True, slots=True)
 class Pulse:
     """
-    What the reading loop knew when it was last seen.
+    The state of the reading loop at its last heartbeat.
 
     Attributes:
         pid: Of the emitter, in its own PID namespace.
@@ -131,7 +131,7 @@ class Pulse:
 
 
 class PulseFile:
-    """The file of one emitter; without a directory there is none, and nothing to do."""
+    """The heartbeat file of one emitter; without a directory nothing is written."""
 
     def __init__(
         self, directory: Path | None, *, clock: Callable[[], float] = time.monotonic
@@ -146,11 +146,11 @@ class PulseFile:
         self._undelivered_s: float | None = None
 
     def is_due(self) -> bool:
-        """Whether the last beat is a minute ago, or none was yet."""
+        """Whether the last heartbeat is a minute old, or none was written yet."""
         return self._clock() >= self._next_s
 
     def write_beat(self, reports_read: int, spool: SpoolHealth) -> None:
-        """The loop is at work. A disk that takes nothing is no error."""
+        """Write a heartbeat. A full disk is no error."""
         now_s = self._clock()
         self._next_s = now_s + PULSE_INTERVAL_S
         if reports_read > self._reports:
@@ -190,7 +190,7 @@ class PulseFile:
 
 def read_pulse(directory: Path) -> Pulse | None:
     """
-    What was last written in *directory*; None when that is no pulse.
+    Read the last heartbeat in *directory*; None when the file holds none.
 
     Raises:
         OSError: If it is not there or must not be read.

@@ -68,7 +68,7 @@ def _is_journal() -> bool:
 
 class Repeats:
     """
-    Events by key, let through at most once per interval each. Thread-safe.
+    Rate limit by key: each is reported at most once per interval. Thread-safe.
 
     A log that repeats itself hides what is new in it; a log that stays silent hides
     that it goes on. So: the first time at once, then the number that came together.
@@ -82,7 +82,7 @@ class Repeats:
         self._unsaid: dict[str, int] = {}
 
     def due(self, key: str, count: int = 1) -> int:
-        """Count *count* more of *key*; how many to speak of now, 0 for silence."""
+        """Count *count* more of *key*; return how many to report now, 0 to stay silent."""
         with self._lock:
             now = self._clock()
             unsaid = self._unsaid.get(key, 0) + count
@@ -130,7 +130,7 @@ class Backoff:
         return wait_s
 
     def reset(self) -> None:
-        """Start again from the shortest wait: something worked."""
+        """Start again from the shortest wait, after a success."""
         self._step_s = self._first_step_s
 
 
@@ -161,7 +161,7 @@ class Event:
 
 class EventQueue:
     """
-    Events on their way to the spool. Any thread may add.
+    Events waiting to be written to the spool. Any thread may add.
 
     Attributes:
         dropped: Events lost because too many were waiting.
@@ -172,12 +172,12 @@ class EventQueue:
         self._waiting: deque[Event] = deque()
 
     def add_event(self, event: Event) -> None:
-        """Let *event* wait; the oldest makes room."""
+        """Queue *event*; when too many wait, the oldest is dropped."""
         self._waiting.append(event)
         while len(self._waiting) > MAX_WAITING:
             self._waiting.popleft()
             self.dropped += 1
 
     def take_events(self) -> list[Event]:
-        """All that wait, the oldest first; then none does."""
+        """Take all waiting events, the oldest first."""
         return [self._waiting.popleft() for _ in range(len(self._waiting))]

@@ -1,5 +1,5 @@
 """
-A program as a child: its output to read, and an end that leaves nothing behind.
+Run a program as a child process: read its output, and stop it with everything it started.
 
 It leads a session of its own, so that what it starts can be stopped with it.
 Linux kills it when the thread that started it dies, also by kill -9: start and
@@ -107,11 +107,7 @@ class Child:
         return b""
 
     def stop(self, end_within_s: float = 0.0) -> End:
-        """
-        Give it *end_within_s* to end by itself; then ask, wait, insist.
-
-        Whatever it started in its group ends with it.
-        """
+        """Wait *end_within_s* for it to exit, then send SIGTERM, then SIGKILL to its group."""
         process = self._process
         was_stopped = False
         try:
@@ -144,11 +140,7 @@ class Child:
             stream.close()
 
     def _reap_group(self) -> None:
-        """
-        Take the ends of what the child left behind, where we inherit it.
-
-        As the first process of a container we must: no other process does it.
-        """
+        """Reap the orphans of the child that we inherit as the first process of a container."""
         ends_at_s = time.monotonic() + _REAP_WITHIN_S
         with contextlib.suppress(ChildProcessError):  # nothing of the group is ours any more
             while time.monotonic() < ends_at_s:
@@ -171,7 +163,7 @@ def _signal_name(number: int) -> str:
 
 
 def _die_with_parent() -> Callable[[], None] | None:
-    """What the child does first: ask Linux for SIGKILL when we die, even by kill -9."""
+    """Make the child ask Linux for SIGKILL when we die, even by kill -9."""
     if not sys.platform.startswith("linux"):
         return None
     prctl = ctypes.CDLL(None, use_errno=True).prctl  # looked up before the fork
@@ -218,7 +210,7 @@ class ErrorTail:
         return LINE_MARK.join(lines)[-max_chars:].strip()
 
     def last_line(self, max_chars: int = 200) -> str:
-        """The last line that says anything."""
+        """The last line that is not blank."""
         lines = _printable_lines(self._tail)
         return lines[-1][:max_chars] if lines else ""
 

@@ -43,7 +43,7 @@ class Framer:
     Attributes:
         malformed: Pieces dropped so far because they were no report.
 
-        last_problem: What was wrong with the newest of them, for a person.
+        last_problem: What was wrong with the last of them, for a person.
 
         keeps_newest: Whether the bytes of a report are kept until the next one.
 
@@ -65,7 +65,7 @@ class Framer:
         self._resyncing = False  # until a line that can begin an object
 
     def frame_chunk(self, chunk: bytes) -> Iterator[Report]:
-        """Take the next bytes; give the reports that they complete."""
+        """Frame the next bytes: yield the reports that they complete."""
         # Nearly always a read brings one report, whole: the shortest way for that.
         if (
             chunk.find(b"\n") + 1 == len(chunk) <= self._limit
@@ -83,7 +83,7 @@ class Framer:
         return self._split_lines(chunk)
 
     def end_input(self) -> Iterator[Report]:
-        """Say that no more bytes will come; yield what was complete without a line end."""
+        """End the input: yield the reports that were complete without a line end."""
         yield from self._end_line(b"")
         if self._open:
             self._drop_open("the input ended in the middle of a report")
@@ -111,7 +111,7 @@ class Framer:
             self._drop_open(self._too_long)
 
     def _end_line(self, piece: bytes) -> Iterator[Report]:
-        """The reports in the line that *piece* ends, or ended by it."""
+        """Yield the reports of the line that ends with *piece*."""
         self._gather(piece)
         line = b"".join(self._chunks)
         self._chunks.clear()
@@ -129,7 +129,7 @@ class Framer:
                 yield from self._objects(part)
 
     def _whole(self, line: bytes) -> Report | None:
-        """The report that *line* is, if it is one and nothing else."""
+        """Decode *line* if it is exactly one report."""
         if b"{" not in line:
             return None
         try:
@@ -144,9 +144,9 @@ class Framer:
 
     def _objects(self, text: bytes) -> Iterator[Report]:
         """
-        The reports that end in *text*, the open object first; the last one may stay open.
+        Yield the reports that end in *text*, the open object first; the last may stay open.
 
-        All that is broken up to the next good one is one drop.
+        Everything broken up to the next good report counts as one drop.
         """
         self._resyncing = False
         if self._lost_its_end(text):
@@ -184,7 +184,7 @@ class Framer:
 
     def _lost_its_end(self, line: bytes) -> bool:
         """
-        Whether *line* begins another object although one is open.
+        Whether *line* begins a new object although one is still open.
 
         A brace in the first column can stand within the open one only where nothing is
         indented, and where JSON lets a value stand.
@@ -201,7 +201,7 @@ class Framer:
         return report
 
     def _drop_open(self, problem: str) -> None:
-        """Count *problem*; it costs the open object, too."""
+        """Count *problem* and drop the open object."""
         self._open = bytearray()
         self._depth = 0
         self._count(problem)

@@ -1,8 +1,8 @@
 """
 neuron-monitor as a supervised child.
 
-No failure of it stops the emitter: it is started again with growing, jittered
-waits, and a monitor that falls silent counts as dead. It never outlives us.
+No failure of it stops the emitter: it is restarted with growing, jittered waits, and a monitor
+that falls silent counts as dead. It never outlives the emitter.
 """
 
 from __future__ import annotations
@@ -132,9 +132,7 @@ class Monitor:
 
     def reconfigure(self, config: str, period_s: float) -> None:
         """
-        Go on with another configuration; one that differs needs a child of its own.
-
-        That start is a planned one: it is no failure, and is not waited for.
+        Restart the child if its configuration has changed; that is no failure, and not delayed.
 
         Raises:
             SourceError: If *config* cannot be written; all stays as it was.
@@ -153,7 +151,7 @@ class Monitor:
         self._silent_after_s = _silent_after_s(period_s)
 
     def close(self) -> None:
-        """Stop the child: ask, wait, insist."""
+        """Stop the child."""
         if self._child is not None:
             self._child.stop()
             self._child = None
@@ -202,7 +200,7 @@ class Monitor:
     def _report_failure(
         self, name: str, how: str, details: Details, words: ErrorTail | None = None
     ) -> None:
-        """Count one more failure, report it, and let the next start wait."""
+        """Report a failure and delay the next start."""
         if not self._failures:
             self._failing_since_s = self._clock()
         self._failures += 1
@@ -241,9 +239,9 @@ class Monitor:
 
 def _config_file(config: str) -> IO[bytes]:
     """
-    A file without a name, so that nothing is left of it, also after kill -9.
+    A file without a name: nothing is left of it, even after kill -9.
 
-    The child opens it by way of our `/proc`.
+    The child opens it through our `/proc`.
     """
     file = tempfile.TemporaryFile()  # noqa: SIM115 - the monitor closes it
     try:

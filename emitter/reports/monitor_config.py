@@ -55,7 +55,7 @@ class MonitorConfig:
     Attributes:
         text: The file, exactly.
 
-        period_s: How often the core counters come; without them, any group.
+        period_s: Period of the core counters; without them, the shortest of any group.
 
         groups: Groups it asks for, in the order of the file, each once.
 
@@ -75,7 +75,7 @@ class MonitorConfig:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """One group of one section of a user's file."""
+    """One group that a user's file asks for."""
 
     name: str
     section: str

@@ -1,8 +1,8 @@
 """
 Where the bytes of reports come from.
 
-A source is read by one loop that must also close minutes on time, so no read
-waits longer than it is told to.
+A source is read by one loop that must also close minutes on time, so every read
+has a timeout.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Source(Protocol):
 
         name: For messages.
 
-        is_stream: Whether its end is a failure: a file is over some day, but whoever
-            writes to a pipe or a socket is expected to go on.
+        is_stream: Whether its end is a failure: a file ends, but the program that writes to a
+            pipe or a socket is expected to go on.
     """
 
     restarts: int
@@ -43,11 +43,11 @@ class Source(Protocol):
         """The next bytes; empty when none came in time, None at the end."""
 
     def close(self) -> None:
-        """Stop what was started and let go of what was opened."""
+        """Stop what was started and close what was opened."""
 
 
 def no_reports(name: str, problem: str) -> SourceError:
-    """The error that *name* held nothing to report on."""
+    """The error for an input *name* without a single report."""
     msg = (
         f"{name} has no neuron-monitor reports: {problem or 'it is empty'}. Use "
         "the output of neuron-monitor, one JSON object per report."
@@ -56,12 +56,12 @@ def no_reports(name: str, problem: str) -> SourceError:
 
 
 def ended_event(name: str, at_s: float) -> Event:
-    """For the log group: the stream *name* ended, and nobody had asked for a stop."""
+    """The event for a stream *name* that ended without a planned stop."""
     return Event("InputEnded", at_s, f"{name} ended")
 
 
 def ended_error(name: str) -> SourceError:
-    """The same for whoever started us."""
+    """The error for a stream *name* that ended without a planned stop."""
     msg = (
         f"The program writing to {name} has exited. Let a supervisor restart "
         "both, or let `neuron-emf run` start neuron-monitor."
@@ -71,7 +71,7 @@ def ended_error(name: str) -> SourceError:
 
 def standard_input() -> DescriptorSource:
     """
-    Whatever is piped into this process.
+    Reports piped into this process.
 
     Raises:
         SourceError: If standard input is closed.

@@ -49,10 +49,10 @@ _TEXTS: Final = frozenset({_ERROR, "KernelMessage", "Stderr"})
 @dataclass(frozen=True, slots=True)
 class LocalSources:
     """
-    What is known of this machine beside the reports.
+    Sources of facts about this machine, apart from the reports.
 
     Attributes:
-        facts: Waits so many seconds for the metadata service; what is known by then.
+        facts: Waits so many seconds for the metadata service; returns what is known by then.
 
         owners: Finds the owner of a process; None where owners are not named.
 
@@ -72,14 +72,14 @@ class LocalSources:
 
 class Identification:
     """
-    What was given, what the reports and the metadata service say, else a guess.
+    The instance ID: as given, else from reports or the metadata service, else a guess.
 
-    Owners and reservations of this machine count only for reports that are of it.
+    Owners and reservations of this machine are used only for its own reports.
 
     Attributes:
-        fallback_id: The instance id where nothing names one.
+        fallback_id: The instance ID to use until a report or the metadata service names one.
 
-        is_guessed: Whether that id is our own guess.
+        is_guessed: Whether that ID is a guess.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Identification:
 
     @property
     def instance_id(self) -> str:
-        """The best name there is now."""
+        """The best instance ID so far."""
         return self._fold.instance.instance_id or self.fallback_id
 
     def is_settled(self) -> bool:
@@ -121,30 +121,30 @@ class Identification:
             self._fold.learn_facts(facts)
 
     def owner_of(self, pid: int) -> RuntimeOwner | None:
-        """Whose process *pid* is, None where that is not known."""
+        """The owner of process *pid*, None when it is not known."""
         if self._sources.owners is None or not self._is_local():
             return None
         return RuntimeOwner.from_process(self._sources.owners.owner_of(pid))
 
     def current_given(self) -> Given | None:
-        """What the scheduler has given to jobs by now."""
+        """The cores that the scheduler has given to jobs, as last read."""
         if self._sources.reservations is None or not self._is_local():
             return None
         return self._sources.reservations.current_given()
 
     def _is_local(self) -> bool:
-        """Whether the reports are not known to be of another instance than this one."""
+        """Whether the reports may be of this machine."""
         here = self._facts and self._facts.instance_id
         return not here or here == (self._fold.instance.instance_id or here)
 
     def line_identity(self, cluster: str, boot: str) -> LineIdentity:
-        """What every line says of where it comes from."""
+        """The members of every line that identify its sender."""
         who = LineIdentity(cluster, self.fallback_id, self.is_guessed, boot)
         return self._fold.identify(who)
 
 
 def without_names(report: Report) -> Report:
-    """*report* without tags of runtimes and the instance's name; its pods the fold needs."""
+    """Remove tags of runtimes and the instance's name; pods stay, because the fold needs them."""
     runtimes, info = report.neuron_runtime_data, report.instance_info
     if runtimes is not None:
         runtimes = [structs.replace(runtime, neuron_runtime_tag=None) for runtime in runtimes]
@@ -154,7 +154,7 @@ def without_names(report: Report) -> Report:
 
 
 def without_texts(event: Event) -> Event:
-    """*event* without what other programs wrote, which the log on the instance has."""
+    """Remove texts that other programs wrote; the log on the instance has them."""
     details = {name: detail for name, detail in event.details.items() if name not in _TEXTS}
     message = event.message
     if error := event.details.get(_ERROR):

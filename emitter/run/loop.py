@@ -1,5 +1,5 @@
 """
-The reading loop: fold reports, close each minute on time, keep what became of it.
+The reading loop: fold reports, close each minute on time, append its lines to the spool.
 
 Sending has a thread of its own, so that no answer of the service stops the
 reading. A planned stop closes the open minute with `Bye`, flushes what it can
@@ -75,7 +75,7 @@ class Emitter:
         page: MetricsPage | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Begin with *settings*, whose `cluster` is the one that was found."""
+        """Start with *settings*, whose `cluster` has been resolved."""
         self.outlet = outlet
         self._source = source
         self._spool = spool
@@ -107,7 +107,7 @@ class Emitter:
 
     def change_settings(self, settings: RunSettings, fold_settings: FoldSettings) -> None:
         """
-        Go on under other settings, between two minutes.
+        Apply other settings, between two minutes.
 
         Raises:
             SettingsError: If a tag or a dimension cannot be used; then nothing has changed.
@@ -119,7 +119,7 @@ class Emitter:
         self._framer.keeps_newest |= self._page is not None
 
     def replace_outlet(self, outlet: Outlet) -> None:
-        """Send by *outlet* from now on, also what is waiting."""
+        """Send through *outlet* from now on, including what is waiting."""
         self.outlet.close_for_change()
         self.outlet = outlet
         outlet.send_records(self._who.instance_id)
@@ -269,7 +269,7 @@ class Emitter:
     def _append(
         self, what: str, write: Callable[[int], Sequence[NewRecord]], state: bytes | None = None
     ) -> None:
-        """Keep what is not a minute: without it no number of a minute is wrong."""
+        """Spool records other than a minute's; when it fails, no number of a minute is wrong."""
         try:
             self._spool.append(write(self._spool.next_seq), state)
         except WireFormatError as error:
@@ -301,7 +301,7 @@ class Emitter:
             _log.error("%ss dropped", what, extra=extra)
 
     def _log_first_due(self) -> None:
-        """Standard output shows nothing for up to a minute: say so."""
+        """Log when the first line is due: standard output shows nothing for up to a minute."""
         ends_at_s = self._fold.clock.ends_at_s()
         is_printed = self._settings.output == STDOUT and self._source.is_stream
         if is_printed and ends_at_s is not None:

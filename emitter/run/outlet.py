@@ -1,8 +1,7 @@
 """
-From the spool to where the lines go, and what to say when they do not get there.
+Send what is in the spool to the output, and say why when it cannot be sent.
 
-It decides who sends: a thread of its own while the emitter runs, the caller
-itself when the input has ended and nothing else is left to do. What cannot be
+A thread sends while the emitter runs; when the input has ended, the caller does. What cannot be
 sent stays in the spool, also for another outlet with other settings.
 """
 
@@ -82,7 +81,7 @@ class StreamDestination:
         return Delivered()
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """The caller closes the stream."""
 
 
 class Outlet:
@@ -120,18 +119,18 @@ class Outlet:
 
     def look_ahead(self) -> None:
         """
-        Log in some seconds what a first call would fail for, a minute before there is one.
+        Log in two seconds what the first call would fail for, a minute before that call.
 
-        An input that has ended by then says it with its last sentence.
+        An input that has ended by then reports it in its error.
         """
         if not self._to_stdout:
             self._look.start()
 
     def send_records(self, instance_id: str) -> None:
         """
-        Records were appended: send them in time, as those of *instance_id*.
+        Send appended records in time, as those of *instance_id*.
 
-        It may change during a run, from a guess to the name in a report.
+        The ID may change during a run, from a guess to the one in a report.
         """
         if self._sender is None:
             self._sender = self._new_sender(instance_id)
@@ -159,7 +158,7 @@ class Outlet:
 
     def close_for_change(self) -> None:
         """
-        Make place for another outlet on the same spool, which sends what is left.
+        Stop, so that another outlet on the same spool can send what is left.
 
         It takes a second at most: a call that hangs is left behind, and what it
         had to send may be sent twice.
@@ -167,14 +166,14 @@ class Outlet:
         self._stop_sender(CHANGE_WITHIN_S, is_replaced=True)
 
     def stop_sending(self) -> None:
-        """End as a planned stop does: send for a short while, keep the rest."""
+        """Stop as planned: send for a few seconds, keep the rest."""
         flushed = self._stop_sender(FLUSH_WITHIN_S)
         if flushed.remaining:
             _log.warning(self._kept(flushed))
 
     def finish_sending(self, instance_id: str, failure: SourceError | None = None) -> None:
         """
-        End as an input does, which may be a *failure*: send everything.
+        Send everything, because the input has ended; that may be a *failure*.
 
         Raises:
             DeliveryError: If records are left.
@@ -195,7 +194,7 @@ class Outlet:
         return Sender(self._delivery, instance=instance_id, spread_s=_spread_s(self._settings))
 
     def _stop_sender(self, within_s: float, *, is_replaced: bool = False) -> Flushed:
-        """Let the sender, if there is one, send for so long; then there is none."""
+        """Stop the sender, if there is one, after so many seconds at most."""
         self._look.cancel()
         sender, self._sender = self._sender, None
         if sender is None:
@@ -210,7 +209,7 @@ class Outlet:
 
     @property
     def _region(self) -> str | None:
-        """As the SDK finds it, but for the file of a profile; only for the stream's name."""
+        """The region in the stream's name: as the SDK finds it, except from a profile's file."""
         given = self._settings.region or os.environ.get("AWS_DEFAULT_REGION")
         return given or self._instance_region or None
 
@@ -252,7 +251,7 @@ class Outlet:
 
 
 def _spread_s(settings: RunSettings) -> float:
-    """What is not sent to a service needs no spread, and one-second metrics cannot wait."""
+    """Standard output needs no spread, and one-second metrics cannot wait."""
     if settings.output == STDOUT:
         return 0.0
     if settings.high_resolution_metrics:

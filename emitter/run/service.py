@@ -1,8 +1,7 @@
 """
 The running emitter, put together from settings and taken apart in order.
 
-It knows which part needs which setting, and which of them can change while it
-runs; what the parts do is theirs.
+It knows which part needs which setting, and which settings can change at run time.
 """
 
 from __future__ import annotations
@@ -119,9 +118,9 @@ def serve(
 
 class Service:
     """
-    The parts of one emitter for *settings*, whose `cluster` is the one that was found.
+    The parts of one emitter for *settings*, whose `cluster` has been resolved.
 
-    What is opened is closed by *stack*.
+    *stack* closes what is opened.
 
     Raises:
         SettingsError: If a setting is missing or cannot be used.
@@ -173,7 +172,7 @@ class Service:
         self.emitter.outlet.look_ahead()
 
     def reload_settings(self, read_again: Callable[[], RunSettings]) -> None:
-        """Take what may change from the settings as they are now; a mistake changes nothing."""
+        """Apply the settings that can change at run time; a mistake changes nothing."""
         try:
             given = read_again()
             # Refused where it does not go with how owners are named until a restart.
@@ -203,7 +202,7 @@ class Service:
         self._settings = settings
 
     def status_sentence(self) -> str:
-        """How it goes, as one sentence for whoever asks the supervisor."""
+        """The status that `systemctl status` shows."""
         health = self._spool.health()
         waiting = health.records + health.older_records
         dropped = sum(health.dropped.values()) + health.older_dropped
@@ -222,7 +221,7 @@ class Service:
 
 def _page(settings: RunSettings, stack: ExitStack) -> MetricsPage | None:
     """
-    What is served to Prometheus, and its server, closed by *stack*; None without --prometheus.
+    Start the server for Prometheus, which *stack* closes; None without --prometheus.
 
     Raises:
         SettingsError: If the extra is not installed, or the address cannot be opened.
@@ -283,7 +282,7 @@ def _source(settings: RunSettings, config: MonitorConfig, events: EventQueue) ->
 
 
 def spool_directory(settings: RunSettings) -> Path | None:
-    """Where records are kept until they are delivered; None for memory."""
+    """The directory that keeps records until they are delivered; None for memory."""
     if settings.spool_dir is not None:
         return settings.spool_dir
     if settings.output == STDOUT:
@@ -296,7 +295,7 @@ def spool_directory(settings: RunSettings) -> Path | None:
 
 def warn_of_unread_input() -> None:
     """
-    Log that reports are piped into us by mistake: bytes wait in standard input.
+    Warn when bytes wait in standard input: reports are piped to us by mistake.
 
     The pipes that supervisors and ssh give a program stay empty.
     """
@@ -308,7 +307,7 @@ def warn_of_unread_input() -> None:
 
 
 def bytes_waiting(descriptor: int) -> int:
-    """What was written to a pipe or socket and not yet read; 0 for anything else."""
+    """The number of unread bytes in a pipe or socket; 0 for anything else."""
     try:
         mode = os.fstat(descriptor).st_mode
         if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):

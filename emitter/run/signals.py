@@ -1,5 +1,5 @@
 """
-What the operator asks for by signals, and what the supervisor that started us is notified of.
+Signals from the operator, and notifications to the supervisor that started us.
 
 systemd is notified by its own protocol: one datagram a message, to the socket that the variables
 name, from https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
@@ -37,9 +37,9 @@ _log = logging.getLogger(__name__)
 
 def end_at_once_if_stopped() -> None:
     """
-    Until `Signals` begins, let a stop end this process with exit code 0: nothing has begun yet.
+    Exit with code 0 on a stop signal, until `Signals` takes over: nothing has begun yet.
 
-    To be called before the imports, which take longer than anything else at the
+    Call this before the imports, which take longer than anything else at the
     start. Without it a supervisor sees a failure (-15), and the first process of
     a container sees no signal at all.
     """
@@ -85,7 +85,7 @@ class Signals:
         return self._stopping
 
     def take_reload(self) -> bool:
-        """Whether the configuration is to be read again; the request is then taken."""
+        """Whether a reload was requested; clears the request."""
         asked, self._reload = self._reload, False
         return asked
 
@@ -103,10 +103,9 @@ class Signals:
 @final
 class Supervisor:
     """
-    The other end of the notification socket, if there is one.
+    The supervisor behind the notification socket, if there is one.
 
-    Its variables are taken out of *environ*: a program that we start is not the
-    service and must not speak for it.
+    Its variables are removed from *environ*: a program that we start must not notify as us.
     """
 
     def __init__(
@@ -125,30 +124,30 @@ class Supervisor:
         self._has_failed = False
 
     def notify_ready(self, status: str) -> None:
-        """Everything is open: what depends on us may start."""
+        """Notify that we are ready: what depends on us may start."""
         self._notify("READY=1", _status(status))
 
     def notify_status(self, sentence: str) -> None:
-        """What `systemctl status` shows about us from now on."""
+        """Set the status that `systemctl status` shows."""
         self._notify(_status(sentence))
 
     def notify_watchdog(self) -> None:
-        """Say that the caller still turns; soon after the last time it only reads the clock."""
+        """Send a heartbeat, if one is due."""
         if self._beat_every_s is None or self._monotonic() < self._beat_at_s:
             return
         if self._notify("WATCHDOG=1"):  # else once more at the next turn
             self._beat_at_s = self._monotonic() + self._beat_every_s
 
     def notify_reloading(self) -> None:
-        """The configuration is being read again; `ready` says that it was."""
+        """Notify that the configuration is being reloaded; `notify_ready` ends that."""
         self._notify("RELOADING=1", f"MONOTONIC_USEC={time.monotonic_ns() // 1000}")
 
     def notify_stopping(self, status: str) -> None:
-        """The last things are done: do not call us hung, and do not start us again meanwhile."""
+        """Notify that we are stopping: the watchdog must not fire, and nothing restart us."""
         self._notify("STOPPING=1", _status(status))
 
     def _notify(self, *assignments: str) -> bool:
-        """Send one datagram; whether it was taken."""
+        """Send one datagram; return whether it was delivered."""
         if self._address is None:
             return False
         try:
@@ -165,14 +164,14 @@ class Supervisor:
 
 
 def _address(given: str) -> str | None:
-    """Where to send: a path, or with `@` a name that no file has."""
+    """The socket's address: a path, or an abstract name behind `@`."""
     if given.startswith("/"):
         return given
     return f"\0{given[1:]}" if given.startswith("@") else None
 
 
 def _beat_every_s(period_us: str, pid: str) -> float | None:
-    """Seconds between two beats, None when nobody counts them, or those of another process."""
+    """Seconds between two heartbeats; None without a watchdog, or with one of another process."""
     if not (period_us.isascii() and period_us.isdigit()) or (pid and pid != str(os.getpid())):
         return None
     return int(period_us) / 1e6 / BEATS_IN_A_PERIOD or None

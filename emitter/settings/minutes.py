@@ -52,7 +52,7 @@ def advanced(default: _T, help_text: str, **form: Any) -> _T:  # noqa: ANN401 - 
 
 
 class Amount(click.FloatRange):
-    """A number within bounds; `nan` is within none, though it compares as if."""
+    """A number within bounds, never `nan`, which compares as if it were within all."""
 
     def convert(
         self,
@@ -60,7 +60,7 @@ class Amount(click.FloatRange):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> float:
-        """The number that *value* says."""
+        """Convert *value* to a number."""
         found = float(super().convert(value, param, ctx))
         if math.isnan(found):
             self.fail(f"{value} is not a number", param, ctx)
@@ -87,7 +87,7 @@ class Checked(click.ParamType[str]):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> str:
-        """The text that *value* is."""
+        """Check *value*."""
         try:
             self._check(str(value))
         except ValueError as error:

@@ -53,7 +53,7 @@ def options(
 
 
 def _heading(settings: type, name: str) -> str:
-    """Of the class that declares the field *name*: its `HEADING`, if it has one."""
+    """The `HEADING` of the class that declares the field *name*."""
     owner = next(base for base in settings.__mro__ if name in vars(base).get("__annotations__", ()))
     return str(vars(owner).get("HEADING", OPTIONS))
 
@@ -141,7 +141,7 @@ def _flag(name: str) -> str:
 
 
 def _require_type(path: Path, name: str, value: object) -> None:
-    """TOML has types; a list would otherwise become a strange text."""
+    """Refuse a value of another TOML type than its setting."""
     declared = str(_ALL[name].type).removesuffix(" | None")
     types, expected = _TOML_TYPES[declared]
     texts = value if isinstance(value, list) else ()

@@ -57,7 +57,7 @@ class MonitorSettings:
     )
 
     def __post_init__(self) -> None:
-        """Refuse what contradicts."""
+        """Refuse settings that contradict each other."""
         if self.monitor_config is not None and (self.groups or self.tag_filter != EVERY_TAG):
             msg = (
                 "--monitor-config cannot be combined with --groups or --tag-filter: the "
@@ -75,7 +75,7 @@ _RE2: Final = re.compile(
 
 def require_expression(text: str) -> None:
     """
-    Refuse what is no regular expression, in Python's form or in neuron-monitor's (RE2).
+    Refuse an invalid regular expression, in Python's syntax or neuron-monitor's (RE2).
 
     Raises:
         SettingsError: If it is none.
@@ -107,7 +107,7 @@ NONE: Final = "none"
 
 def require_kernel_log(text: str) -> None:
     """
-    Refuse what is no place of the kernel's messages.
+    Refuse a value that names no source of kernel messages.
 
     Raises:
         ValueError: If it is none.
@@ -271,7 +271,7 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
     verbose: bool = setting(default=False, help_text="More detail on standard error.")
 
     def __post_init__(self) -> None:
-        """Refuse what no option type can."""
+        """Refuse settings that contradict each other."""
         MinuteSettings.__post_init__(self)
         MonitorSettings.__post_init__(self)
         if self.attribution == TEAM and self.raw_reports is not None:
