@@ -208,11 +208,6 @@ def shown_name(text: str | None) -> str:
     return phrases.printable(text, LONGEST_NAME) if text else UNKNOWN
 
 
-def shown_dollars(value: float | None) -> str:
-    """`1,234.50`, under a heading that says USD."""
-    return "no price" if value is None else phrases.dollars(value)
-
-
 def prices_of(basis: PriceBasis) -> str:
     """By which prices amounts are: `list price, us-east-1, 2026-11-22`; empty without any."""
     as_of = PRICES_AS_OF if basis.regions else None

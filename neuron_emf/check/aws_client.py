@@ -8,6 +8,7 @@ refusal, says by its Date header what the time is at AWS.
 
 from __future__ import annotations
 
+import functools
 import time
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
@@ -78,7 +79,7 @@ class AwsClient:
         self.account = account
         self.caller = "aws", "*"
         self._clock = clock
-        self._clients: dict[str, Any] = {}
+        self._client = functools.cache(account.client)
 
     @property
     def region(self) -> str:
@@ -127,11 +128,6 @@ class AwsClient:
             answer = self.ask(service, operation, **parameters, **token)
             entries += answer.response.get(member, ())
         return answer, entries
-
-    def _client(self, service: str) -> Any:  # noqa: ANN401 - as the account gives it
-        if service not in self._clients:
-            self._clients[service] = self.account.client(service)
-        return self._clients[service]
 
     def _refusal(self, error: Exception, action: str) -> Answer:
         self._compare_clocks(getattr(error, "response", None) or {})

@@ -231,30 +231,24 @@ def check_spool(settings: CheckSettings) -> CheckResult:
     if not existing.is_dir():
         return failed(f"{existing} is not a folder", "choose another with --spool-dir")
     try:
-        _write_in(existing)
+        with tempfile.TemporaryFile(dir=existing, buffering=0) as file:
+            file.write(bytes(4096))
+            os.fsync(file.fileno())
     except OSError as error:
         said = error.strerror or type(error).__name__
         return failed(f"cannot write {existing}: {said}", _ELSEWHERE)
-    if (version := _version(directory)) > LAYOUT_VERSION:
+    version, used_mib = _stored(directory)
+    if version > LAYOUT_VERSION:
         return failed(
             f"{directory / FILE_NAME} has layout {version}, this version knows {LAYOUT_VERSION}",
             "install the newer neuron-emf again, or choose another folder with --spool-dir",
         )
-    return _judged(directory, existing, settings.spool_max_mib)
+    return _room(directory, existing, settings.spool_max_mib - used_mib)
 
 
-def check_output(settings: CheckSettings) -> CheckResult:
-    """Whether the lines can go where `--output` says; nothing is written."""
-    if settings.output == LOGS:
-        return not_needed("lines go to CloudWatch Logs")
-    if sys.stdout is None:
-        return failed("standard output is closed", "open it")
-    return ok("standard output")
-
-
-def _judged(directory: Path, existing: Path, max_mib: int) -> CheckResult:
+def _room(directory: Path, existing: Path, wanted_mib: int) -> CheckResult:
     free_mib = shutil.disk_usage(existing).free // _MIB
-    if free_mib < (wanted_mib := max_mib - _used_mib(directory)):
+    if free_mib < wanted_mib:
         return warning(
             f"{directory} is on a disk with {free_mib} MiB free, and it may grow by up to "
             f"{wanted_mib} MiB",
@@ -269,28 +263,20 @@ def _judged(directory: Path, existing: Path, max_mib: int) -> CheckResult:
     return ok(f"{directory} {found}, {free_mib} MiB free")
 
 
-def _write_in(folder: Path) -> None:
-    """
-    Write one page to a file that has no name where the system allows that.
-
-    Raises:
-        OSError: If the folder takes none.
-    """
-    with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
-        file.write(bytes(4096))
-        os.fsync(file.fileno())
-
-
-def _version(directory: Path) -> int:
+def _stored(directory: Path) -> tuple[int, int]:
+    """Layout and MiB of the records that are there; zeros where none can be read."""
     try:
         with (directory / FILE_NAME).open("rb") as file:
-            return int.from_bytes(file.read(_HEADER_BYTES)[_VERSION_AT], "big")
+            version = int.from_bytes(file.read(_HEADER_BYTES)[_VERSION_AT], "big")
+            return version, os.fstat(file.fileno()).st_size // _MIB
     except OSError:
-        return 0
+        return 0, 0
 
 
-def _used_mib(directory: Path) -> int:
-    try:
-        return (directory / FILE_NAME).stat().st_size // _MIB
-    except OSError:
-        return 0
+def check_output(settings: CheckSettings) -> CheckResult:
+    """Whether the lines can go where `--output` says; nothing is written."""
+    if settings.output == LOGS:
+        return not_needed("lines go to CloudWatch Logs")
+    if sys.stdout is None:
+        return failed("standard output is closed", "open it")
+    return ok("standard output")

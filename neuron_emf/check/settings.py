@@ -103,24 +103,20 @@ def origins(
 
         file: The configuration file that was read, None when none was.
     """
+    names = [field.name for field in dataclasses.fields(settings) if field.name not in _FORMS]
     return tuple(
         Origin(
-            _flag(field.name),
-            _shown(getattr(settings, field.name)),
-            _where(field.name, sources.get(field.name), file),
+            name.replace("_", "-"),
+            _shown(getattr(settings, name)),
+            _where(name, sources.get(name), file),
         )
-        for field in dataclasses.fields(settings)
-        if field.name not in _FORMS
+        for name in names
     )
-
-
-def _flag(name: str) -> str:
-    return name.replace("_", "-")
 
 
 def _where(name: str, source: ParameterSource | None, file: Path | None) -> str:
     places = {
-        ParameterSource.COMMANDLINE: f"--{_flag(name)}",
+        ParameterSource.COMMANDLINE: f"--{name.replace('_', '-')}",
         ParameterSource.ENVIRONMENT: f"{VARIABLE_PREFIX}_{name.upper()}",
         ParameterSource.DEFAULT_MAP: str(file or "configuration file"),
     }

@@ -14,7 +14,7 @@ from neuron_emf.now_lines import TOGETHER_MINUTES
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from neuron_emf.now_lines import PublishedRollup
 
@@ -34,8 +34,8 @@ def graphs(rollups: Sequence[PublishedRollup]) -> list[dict[str, Any]]:
     whole = _whole(rollups)
     states = {label: _sums(whole, name) for label, name in _STATES.items()}
     means = {
-        "Utilization": _means(whole, "NeuronCoreUtilization", _known_cores),
-        "Coverage": _means(whole, "CoveragePercent", _instances),
+        "Utilization": _means(whole, "NeuronCoreUtilization", "NeuronCores", "UnknownCores", -1),
+        "Coverage": _means(whole, "CoveragePercent", "Instances", "SilentInstances", 1),
     }
     return [
         _by_cluster("Idle cores", "cores", "IdleCores", rollups),
@@ -100,12 +100,12 @@ def _sums(rollups: Sequence[PublishedRollup], name: str) -> list[list[float]]:
 
 
 def _means(
-    rollups: Sequence[PublishedRollup], name: str, weight_of: Callable[[Mapping[str, float]], float]
+    rollups: Sequence[PublishedRollup], name: str, first: str, second: str, sign: int
 ) -> list[list[float]]:
-    """A mean of means, each by what it is a mean over."""
+    """A mean of means, each weighted by the sum or the difference of two gauges."""
     parts: dict[int, list[tuple[float, float]]] = defaultdict(list)
     for rollup in rollups:
-        weight = weight_of(rollup.gauges)
+        weight = rollup.gauges.get(first, 0.0) + sign * rollup.gauges.get(second, 0.0)
         if name in rollup.gauges and weight:
             parts[rollup.minute_ms].append((rollup.gauges[name], weight))
     return [
@@ -115,11 +115,3 @@ def _means(
         ]
         for minute_ms, pairs in sorted(parts.items())
     ]
-
-
-def _known_cores(gauges: Mapping[str, float]) -> float:
-    return gauges.get("NeuronCores", 0.0) - gauges.get("UnknownCores", 0.0)
-
-
-def _instances(gauges: Mapping[str, float]) -> float:
-    return gauges.get("Instances", 0.0) + gauges.get("SilentInstances", 0.0)

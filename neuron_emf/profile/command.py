@@ -17,14 +17,13 @@ from emitter.errors import DeliveryError, SettingsError
 from emitter.settings import LogGroupSettings, require_cluster, setting
 from emitter.settings.minutes import is_printable
 from emitter.settings.options import options
+from emitter.settings.run import LOGS, STDOUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from neuron_emf.profile.line import Profile
 
-STDOUT: Final = "stdout"
-LOGS: Final = "logs"
 MAX_MODEL_CHARS: Final = 255
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 usage error, 3 a file holds no summary, "

@@ -154,7 +154,7 @@ def _of_ledgers(
     others, rules, total = ClusterNames(), teams(settings.teams), PARTS * sum(map(len, settled))
 
     def note_damage(error: WireFormatError) -> None:
-        reading.damaged[str(error)] = reading.damaged.get(str(error), 0) + 1
+        reading.damaged[str(error)] += 1
 
     def note_copy(_row: LedgerRow) -> None:
         reading.copies += 1
@@ -174,10 +174,7 @@ def _of_ledgers(
         once = each_once(read, note_copy)
         then, reading.ledger_rows = then_by_days(once, rules, settings.cluster, others)
     if settings.cluster and not then.owners:
-        msg = (
-            f"No row of cluster {shown_name(settings.cluster)} {when} in {reading.origin}. "
-            f"{others.beside(settings.cluster)}; check --cluster, --since and --until."
-        )
+        msg = _without_cluster("row", settings, f" {when} in {reading.origin}", others)
         raise SourceError(msg)
     return period, then, reading
 
@@ -225,7 +222,7 @@ def _of_lines(
     if lines.minutes_ms is None:
         if settings.cluster and stack is not None:
             lines.others.add_names_of_account(stack, min(asked.end_ms, now_ms))
-        raise SourceError(_nothing(settings, asked, origin, lines))
+        raise SourceError(_without_lines(settings, asked, origin, lines))
     first_ms, last_ms = lines.minutes_ms
     if is_open:
         asked = Period(first_ms, asked.end_ms if settings.until else last_ms + MINUTE_MS)
@@ -242,17 +239,25 @@ def _of_lines(
     return asked, then, reading
 
 
-def _nothing(settings: IdleReportSettings, asked: Period, origin: str, lines: MinuteLines) -> str:
-    when = ""
+def _without_lines(
+    settings: IdleReportSettings, asked: Period, origin: str, lines: MinuteLines
+) -> str:
+    place = f" in {origin}"
     if asked != periods.ALWAYS:
-        when = f" from {moment(asked.start_ms)} to {moment(asked.end_ms)}"
+        place = f" from {moment(asked.start_ms)} to {moment(asked.end_ms)}{place}"
     if settings.cluster:
-        return (
-            f"No minute line of cluster {shown_name(settings.cluster)}{when} in {origin}. "
-            f"{lines.others.beside(settings.cluster)}; check --cluster, --since and --until."
-        )
+        return _without_cluster("minute line", settings, place, lines.others)
     return (
-        f"No minute lines{when} in {origin}, only {counted(lines.outside, 'line')} of other times "
+        f"No minute lines{place}, only {counted(lines.outside, 'line')} of other times "
         f"or clusters and {counted(lines.records.unreadable, 'line')} that could not be read. "
         "Check --since and --until, and that the emitters run."
+    )
+
+
+def _without_cluster(
+    what: str, settings: IdleReportSettings, place: str, others: ClusterNames
+) -> str:
+    return (
+        f"No {what} of cluster {shown_name(settings.cluster)}{place}. "
+        f"{others.beside(settings.cluster)}; check --cluster, --since and --until."
     )

@@ -59,7 +59,8 @@ def amounts_of(time: CoreTime) -> dict[str, str | None]:
 
 def json_text(report: IdleReport) -> str:
     """The report as one JSON document, as `neuron_emf/schemas/report.json` says it."""
-    reading = report.reading
+    reading, micros_of = report.reading, sorted(report.then.unpriced.items())
+    unpriced = {name: decimal_text(micros, MINUTE_PLACES) for name, micros in micros_of}
     document = {
         "start": iso(report.start_ms),
         "end": iso(report.end_ms),
@@ -75,8 +76,8 @@ def json_text(report: IdleReport) -> str:
         ],
         "bases": sorted(report.then.bases),
         "unpriced": [
-            {"type": name, "idle_core_minutes": _decimal(micros, MINUTE_PLACES)}
-            for name, micros in sorted(report.then.unpriced.items())
+            {"type": name, "idle_core_minutes": msgspec.Raw(text.encode())}
+            for name, text in unpriced.items()
         ],
         "missing": [
             {"where": span.where, "start": iso(span.start_ms), "end": iso(span.end_ms)}
@@ -133,7 +134,3 @@ def html(report: IdleReport) -> str:
 
 def _raw(time: CoreTime) -> dict[str, Any]:
     return {name: text and msgspec.Raw(text.encode()) for name, text in amounts_of(time).items()}
-
-
-def _decimal(whole: int, places: int) -> msgspec.Raw:
-    return msgspec.Raw(decimal_text(whole, places).encode())

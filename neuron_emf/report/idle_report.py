@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -82,7 +83,7 @@ class Reading:
     origin: str
     is_ledger: bool
     missing: Sequence[Span]
-    damaged: dict[str, int] = field(default_factory=dict)
+    damaged: Counter[str] = field(default_factory=Counter)
     objects: int = 0
     ledger_rows: int = 0
     copies: int = 0

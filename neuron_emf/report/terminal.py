@@ -13,6 +13,7 @@ from neuron_emf import printing
 from neuron_emf.report.idle_report import LABELS
 from neuron_wire.core_time import AVOIDABLE, Part
 from neuron_wire.ledger import MINUTE_PLACES, USD_PLACES
+from neuron_wire.phrases import dollars
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,7 +103,7 @@ def label_text(label: str, text: str | None) -> str:
 
 
 def _dollars(nanos: int | None) -> str:
-    return printing.shown_dollars(None if nanos is None else nanos / 10**USD_PLACES)
+    return "no price" if nanos is None else dollars(nanos / 10**USD_PLACES)
 
 
 def _hours(micros: int) -> str:
