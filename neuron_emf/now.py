@@ -3,7 +3,7 @@
 
 `page` serves the answer and `top` prints it. It is made of the newest rollup lines; where the
 log group of rollups does not exist, because emitters run without a stack, of minute lines.
-A number that lines do not give is None, and in words "Not told".
+A number that lines do not give is None, shown as "Not told".
 """
 
 from __future__ import annotations

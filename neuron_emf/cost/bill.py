@@ -1,7 +1,7 @@
 """
-A month's bill, entry by entry, and what stands beside it: other ways, and from when on it pays.
+A month's bill entry by entry, its alternatives, and from how many instances on it pays off.
 
-An amount is USD, and None where AWS's price is unknown: it is in no sum, and never 0.
+Amounts are USD; None, never 0, where AWS's price is unknown.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from neuron_emf.cost.quantities import Fleet
 
 COUNTERFACTUAL_METRICS: Final = 27
-"""Of an instance, by the usual script with PutMetricData."""
+"""Metrics of an instance that the usual script sends with PutMetricData."""
 
 CORE_METRICS: Final = 21
-"""Of a core, as Container Insights has them: seven of it, at three levels."""
+"""Metrics of a core in Container Insights: seven, at three levels."""
 
 FREE: Final = {
     "log-ingestion": 5.0, "metrics-first": 10.0, "alarm": 10.0, "dashboard": 3.0,
     "lambda-requests": 1e6, "lambda-gb-s": 4e5, "table-storage": 25.0, "schedule": 14e6,
 }  # fmt: skip
 """
-What AWS gives each account for nothing a month, by the name of the price: CloudWatch's by a
+The monthly free tier of an account, by the name of the price: CloudWatch's by a
 published copy of its page; Lambda's, DynamoDB's and Scheduler's by other people's pages, not
 verified. On-demand requests, S3 and Kinesis have none that lasts.
 """
@@ -41,17 +41,17 @@ class Entry(NamedTuple):
     One line of a bill.
 
     Attributes:
-        group: What it is summed up under.
+        group: Heading that it is summed under.
 
         what: What is paid for.
 
-        quantity: How much of it, in a month.
+        quantity: Amount a month.
 
-        unit: Of that.
+        unit: Unit of the amount.
 
-        usd: For it; None if its price is unknown.
+        usd: USD a month; None if its price is unknown.
 
-        price: By which name of the tariff.
+        price: Name of its price in the tariff.
     """
 
     group: str
@@ -63,7 +63,7 @@ class Entry(NamedTuple):
 
 
 class Alternative(NamedTuple):
-    """Another way to have the numbers, and its USD a month; None if a price is unknown."""
+    """Another way to get the numbers, and its USD a month; None if a price is unknown."""
 
     name: str
     what: str
@@ -71,7 +71,7 @@ class Alternative(NamedTuple):
 
 
 def bill(fleet: Fleet, tariff: Tariff | None = None) -> list[Entry]:
-    """Everything that *fleet* costs; at list prices, unless *tariff* has others."""
+    """Each entry of *fleet*'s bill, at list prices unless *tariff* has others."""
     prices = listed() if tariff is None else tariff
     return [
         Entry(
@@ -85,12 +85,12 @@ def bill(fleet: Fleet, tariff: Tariff | None = None) -> list[Entry]:
 
 
 def known(entries: Iterable[Entry], group: str = "") -> float:
-    """The sum of what has a price, of one group or of all."""
+    """Sum of the entries with a known price, of one group or all."""
     return sum(entry.usd or 0.0 for entry in entries if group in ("", entry.group))
 
 
 def unknown(entries: Iterable[Entry], group: str = "") -> list[Entry]:
-    """What no sum holds: there is some of it, and its price is unknown."""
+    """Entries that are used and have no known price."""
     wanted = (entry for entry in entries if group in ("", entry.group))
     return [entry for entry in wanted if entry.usd is None and entry.quantity]
 
@@ -101,7 +101,7 @@ def total(entries: Sequence[Entry], group: str = "") -> float | None:
 
 
 def free_usd(entries: Sequence[Entry]) -> float:
-    """What AWS's free tiers take off this bill in an account that has nothing else."""
+    """USD that the free tiers take off this bill in an account with nothing else in it."""
     left, found = dict(FREE), 0.0
     for entry in entries:
         if entry.usd and entry.price in left:
@@ -114,7 +114,7 @@ def free_usd(entries: Sequence[Entry]) -> float:
 def put_metric_data_usd(
     instances: int, calls_a_minute: float = 1, tariff: Tariff | None = None
 ) -> float | None:
-    """27 metrics of each instance by requests; None if a price is unknown."""
+    """USD a month of PutMetricData for 27 metrics an instance; None if a price is unknown."""
     prices = listed() if tariff is None else tariff
     metrics = prices.metrics_usd(COUNTERFACTUAL_METRICS * instances)
     requests = prices.prices["put-metric-data"].usd_of(calls_a_minute * MINUTES * instances)
@@ -122,7 +122,7 @@ def put_metric_data_usd(
 
 
 def alternatives(fleet: Fleet, tariff: Tariff) -> list[Alternative]:
-    """PutMetricData by each report of 5 s or each minute; core by core as Container Insights."""
+    """PutMetricData each 5 s or minute, and metrics of each core as in Container Insights."""
     cores = CORE_METRICS * fleet.cores * fleet.instances
     script = f"PutMetricData, {COUNTERFACTUAL_METRICS} metrics an instance, a call per"
     by_core = f"Container Insights style, {CORE_METRICS} metrics a core,"
@@ -139,7 +139,7 @@ def alternatives(fleet: Fleet, tariff: Tariff) -> list[Alternative]:
 
 
 def break_even(fleet: Fleet, tariff: Tariff) -> int | None:
-    """Instances from which this stack costs at most what PutMetricData each minute does."""
+    """Fewest instances for which the stack costs no more than PutMetricData each minute."""
     for instances in range(fleet.clusters, MOST_INSTANCES + 1):
         mine = total(bill(replace(fleet, instances=instances), tariff))
         other = put_metric_data_usd(instances, 1, tariff)

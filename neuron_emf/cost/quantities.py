@@ -1,8 +1,8 @@
 """
-What a fleet takes of each service in a month: bytes, requests, seconds, metrics.
+What a fleet uses of each AWS service in a month: bytes, requests, seconds, metrics.
 
-Metrics are counted by the catalogue. Sizes and processor times are those of
-`coefficients.toml`. What no code can measure is assumed here, each number once.
+Metrics are counted from the catalogue; sizes and processor times are measurements from
+`coefficients.toml`. What cannot be measured is assumed here, each number once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from neuron_wire.catalogue import ALARMED, MINUTE, MINUTE_BY_INSTANCE, ROLLUP, S
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    Quantity = tuple[str, str, float, str]  # group, what, so much in a month, name of its price
+    Quantity = tuple[str, str, float, str]  # group, item, amount a month, name of its price
 
 FILE: Final = Path(__file__).with_name("coefficients.toml")
 MODES: Final = ("direct", "kinesis")
@@ -32,18 +32,18 @@ GROUPS: Final = (
 
 SPREAD_S: Final = 30  # emitters send within this time after each minute
 RUNTIMES: Final = 8  # of an instance, or as many as it has cores, each with one line an hour
-READINGS: Final = 1.5  # of a minute by close: a run that finds it incomplete reads in vain
-LATE_SHARE: Final = 0.001  # of the records, after their minute was closed: it is read again
-KNOWN_SHARE: Final = 0.99  # of the cores, for which `core` has a line
+READINGS: Final = 1.5  # of a minute by close: some runs find it incomplete
+LATE_SHARE: Final = 0.001  # of the records come after their minute was closed, so it is read again
+KNOWN_SHARE: Final = 0.99  # of the cores have a line with `--metrics core`
 LAMBDA_SLOWNESS: Final = 1.5  # processor time on Lambda for that of the machine measured
 RUNTIME_CPU_S: Final = 0.0005  # of Lambda's own client, each invocation
-CALL_S: Final = 0.010  # until the table has answered one request
+CALL_S: Final = 0.010  # one request to the table
 WHOLE_PROCESSOR_MB: Final = 1_769  # of memory, for which Lambda gives one processor
-RECORD_HOURS: Final = 26 + 48  # LateMinutes and a day, then until DynamoDB gets round to deleting
+RECORD_HOURS: Final = 26 + 48  # LateMinutes and a day, then up to 48 until DynamoDB deletes
 ITEM_OVERHEAD_BYTES: Final = 100  # of stored items, as DynamoDB bills them
 SHARD_RECORDS_S: Final = 1_000
 SHARD_BYTES_S: Final = 1 << 20
-SHARD_USE: Final = 0.7  # of a shard at the busiest: streams do not spread evenly
+SHARD_USE: Final = 0.7  # of a shard at peak: streams do not spread evenly
 STREAM_UNIT_BYTES: Final = 25 * 1_024
 EVENT_BYTES: Final = 26  # charged for a log event beside its text
 HEALTH_LINE_BYTES: Final = 700  # what close says about itself each minute
@@ -61,12 +61,11 @@ FINDINGS_READ_UNITS: Final = 1  # of each minute, to see what is open
 
 FIRST_CLOSE_S: Final = 12
 """
-Within which a minute should be read and published: what the memory of close is chosen for.
-Then no late record of the last hour waits for more than half an hour, which
-`tests/proof/test_lateness.py` decides.
+Seconds in which close should read and publish a minute; its memory is chosen for that.
+Late records of the last hour then wait at most half an hour (`tests/proof/test_lateness.py`).
 """
 
-# The template's own; a test compares.
+# From the template; a test compares them.
 CLOSE_MB: Final = (512, 1_024, 1_769, 3_538, 5_307, 7_076, 8_845, 10_240)  # the default first
 INGEST_MB: Final[Mapping[str, int]] = {"direct": 256, "kinesis": 1_024}
 BATCH_DELIVERIES: Final = 500
@@ -81,26 +80,26 @@ DASHBOARDS: Final = 1
 @dataclass(frozen=True, slots=True)
 class Fleet:
     """
-    Instances alike, and the settings that a bill depends on.
+    A fleet of equal instances, and the settings that its bill depends on.
 
     Attributes:
-        instances: How many.
+        instances: Number of instances.
 
-        clusters: In how many clusters of equal size.
+        clusters: Number of clusters, of equal size.
 
         cores: Logical NeuronCores of an instance.
 
-        mode: From the log group to ingest.
+        mode: How lines get from the log group to ingest: direct or kinesis.
 
-        shards: Of `Mode=kinesis`: None is as many as the fleet needs, 0 lets
-            Kinesis scale by itself.
+        shards: With `Mode=kinesis`: None for as many as the fleet needs, 0 for a
+            stream on demand.
 
-        metrics: That the emitters' lines define: none, cluster, instance, core
+        metrics: Metrics that the emitters' lines define: none, cluster, instance, core
             or legacy.
 
-        has_stack: Without it, emitters.yaml is all there is.
+        has_stack: False for emitters.yaml alone.
 
-        retention_days: That the log groups keep their lines.
+        retention_days: Days that log groups keep lines.
     """
 
     instances: int
@@ -119,22 +118,22 @@ class Fleet:
 
 class Close(NamedTuple):
     """
-    What close does each minute, with the memory that its fleet needs.
+    One run of close, each minute, with the memory that its fleet needs.
 
     Attributes:
         memory_mb: The stack's parameter `CloseMemory`.
 
-        first_s: Until a minute that is complete has been read and published.
+        first_s: Seconds to read and publish a complete minute.
 
-        settle_s: Until settle, which has the same memory, has settled an hour.
+        settle_s: Seconds for settle, with the same memory, to settle an hour.
 
-        seconds: Of one run, as it is billed.
+        seconds: Billed seconds of a run.
 
-        read_units: Of one run.
+        read_units: Read units of a run.
 
-        write_units: Of one run.
+        write_units: Write units of a run.
 
-        printed_bytes: Of one run, as CloudWatch Logs bills them.
+        printed_bytes: Bytes that a run prints, as CloudWatch Logs bills them.
     """
 
     memory_mb: int
@@ -148,12 +147,12 @@ class Close(NamedTuple):
 
 @lru_cache(maxsize=1)
 def coefficients() -> Mapping[str, Any]:
-    """What was measured, when and on what."""
+    """The measurements, with their date and machine."""
     return read_toml(FILE)
 
 
 def measured(name: str, at: float = 0) -> float:
-    """A coefficient; one that was measured at several places, on straight lines between them."""
+    """A coefficient, interpolated linearly if it was measured at several points."""
     value = coefficients()[name]
     if not isinstance(value, dict):
         return float(value)
@@ -166,7 +165,7 @@ def measured(name: str, at: float = 0) -> float:
 
 
 def line_bytes(fleet: Fleet) -> float:
-    """What CloudWatch Logs bills for the lines of one minute of an instance."""
+    """Bytes that CloudWatch Logs bills for the lines of one instance and minute."""
     cores, size = fleet.cores, EVENT_BYTES + measured("line-bytes", fleet.cores)
     if fleet.metrics == "none":
         return size
@@ -181,13 +180,13 @@ def line_bytes(fleet: Fleet) -> float:
 
 
 def emitter_bytes(fleet: Fleet) -> float:
-    """What it bills for all of them in a month."""
+    """Bytes that it bills for all emitters' lines in a month."""
     hourly = min(RUNTIMES, fleet.cores) * (EVENT_BYTES + measured("runtime-line-bytes"))
     return fleet.instances * (MINUTES * line_bytes(fleet) + HOURS * hourly)
 
 
 def emitter_metrics(fleet: Fleet) -> int:
-    """Metrics that the emitters' lines define."""
+    """Number of metrics that the emitters' lines define."""
     if fleet.metrics == "none":
         return 0
     if fleet.metrics == "legacy":
@@ -200,20 +199,20 @@ def emitter_metrics(fleet: Fleet) -> int:
 
 
 def delivery_bytes(fleet: Fleet, name: str = "delivery-bytes") -> float:
-    """Of one minute line on its way to ingest, compressed."""
+    """Compressed bytes of one minute line on its way to ingest."""
     directive = 0 if fleet.metrics == "none" else measured("delivery-directive-bytes")
     return measured(name, fleet.cores) + directive
 
 
 def shards_of(fleet: Fleet) -> int:
-    """Shards that the busiest second of a fleet needs."""
+    """Shards that a fleet's busiest second needs."""
     records_s = fleet.instances / SPREAD_S
     bytes_s = records_s * delivery_bytes(fleet)
     return max(1, math.ceil(max(records_s / SHARD_RECORDS_S, bytes_s / SHARD_BYTES_S) / SHARD_USE))
 
 
 def batch_of(fleet: Fleet) -> float:
-    """Records that one invocation of ingest brings."""
+    """Records in one invocation of ingest."""
     if fleet.mode == "direct":
         return 1.0
     arriving = fleet.instances / (fleet.shards or shards_of(fleet)) * BATCH_WINDOW_S / SPREAD_S
@@ -221,17 +220,17 @@ def batch_of(fleet: Fleet) -> float:
 
 
 def any_late(instances: float) -> float:
-    """How probable it is that a record of so many comes late: then all are read again, once."""
+    """Probability that one of so many records is late, so that all are read once more."""
     return float(1 - (1 - LATE_SHARE) ** instances)
 
 
 def buckets_of(records: float) -> float:
-    """Buckets that so many records are in."""
+    """Expected number of buckets that hold so many records."""
     return BUCKETS * (1 - math.pow(1 - 1 / BUCKETS, records))
 
 
 def item_bytes(fleet: Fleet) -> float:
-    """What one record takes in the table, alone or packed with others of its batch."""
+    """Bytes of one record in the table, alone or packed with its batch."""
     if fleet.mode == "direct":
         return measured("item-bytes", fleet.cores)
     records = batch_of(fleet)
@@ -240,20 +239,20 @@ def item_bytes(fleet: Fleet) -> float:
 
 
 def write_units(records: float, record_bytes: float) -> float:
-    """Of the table, for so many records in an item for each bucket, rounded up on average."""
+    """Write units for so many records, one item for each bucket; each rounds up by half a unit."""
     items = buckets_of(records)
     each = records / items * record_bytes / 1_024
     return items * (1.0 if each <= 1 else each + 0.5)
 
 
 def seconds_of(cpu_s: float, calls: float, memory_mb: int) -> float:
-    """Seconds that Lambda bills for that processor time and those requests to the table."""
+    """Seconds that Lambda bills for so much processor time and so many table requests."""
     share = min(1.0, memory_mb / WHOLE_PROCESSOR_MB)
     return cpu_s * LAMBDA_SLOWNESS / share + calls * CALL_S
 
 
 def close_of(fleet: Fleet) -> Close:
-    """Close with the least memory with which it keeps up."""
+    """Close with the least memory that keeps up."""
     loads = [_close_with(fleet, memory_mb) for memory_mb in CLOSE_MB]
     keeping_up = (
         load for load in loads if load.first_s <= FIRST_CLOSE_S and load.settle_s <= SETTLE_S
@@ -293,7 +292,7 @@ def _close_with(fleet: Fleet, memory_mb: int) -> Close:
 
 
 def quantities(fleet: Fleet) -> Iterator[Quantity]:
-    """Everything that *fleet* takes."""
+    """Everything that *fleet* uses in a month."""
     if not fleet.has_stack:
         yield from _logs(fleet, 0.0)
         yield METRICS, "of the emitters", emitter_metrics(fleet), "metrics-first"

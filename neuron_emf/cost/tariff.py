@@ -1,8 +1,7 @@
 """
-What AWS charges: `prices.toml`, and what a file of yours replaces.
+AWS list prices from `prices.toml`, and the overrides in a user's file.
 
-An unknown price is None and stays unknown in every sum that it would be part
-of; it is never 0.
+An unknown price is None, never 0, and makes every sum with it unknown.
 """
 
 from __future__ import annotations
@@ -39,24 +38,24 @@ GB: Final = 1 << 30  # AWS bills powers of two
 @dataclass(frozen=True, slots=True)
 class Price:
     """
-    What one unit costs.
+    The price of one item.
 
     Attributes:
-        what: What is sold.
+        what: The item.
 
-        unit: Of that, such as `GB`.
+        unit: Such as `GB`.
 
-        usd: For *units* of them; None is unknown.
+        usd: USD for *units* units; None if unknown.
 
-        units: How many of them *usd* is for, such as a million.
+        units: Number of units that *usd* buys, such as a million.
 
-        source: Where that was read.
+        source: Where the price was read.
 
-        as_of: When.
+        as_of: When it was read.
 
-        is_verified: A published page says it.
+        is_verified: A published page confirms it.
 
-        tier: How many of them have this price, after those of the tiers before.
+        tier: Units that have this price, after those of the earlier tiers.
     """
 
     what: str
@@ -69,23 +68,23 @@ class Price:
     tier: float | None = None
 
     def usd_of(self, quantity: float) -> float | None:
-        """USD for so many units; None if nobody knows."""
+        """USD for so many units; None if unknown."""
         return None if self.usd is None else quantity * (self.usd / self.units)
 
 
 @dataclass(frozen=True, slots=True)
 class Tariff:
     """
-    Every price.
+    All prices of a region.
 
     Attributes:
-        region: Where they hold.
+        region: The AWS region.
 
         as_of: When they were gathered.
 
         prices: By name.
 
-        replaced: Names of those that a file of yours replaces.
+        replaced: Names of prices that the user's file overrides.
     """
 
     region: str
@@ -94,7 +93,7 @@ class Tariff:
     replaced: tuple[str, ...] = ()
 
     def metrics_usd(self, metrics: float) -> float | None:
-        """What so many metrics cost a month; None if the price of one of them is unknown."""
+        """USD a month for so many custom metrics, by tier; None if a price is unknown."""
         total, left = 0.0, metrics
         for price in self.prices.values():  # only custom metrics have tiers
             taken = min(left, price.tier or 0.0)
@@ -106,14 +105,14 @@ class Tariff:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """One of our own files."""
+    """Parse a TOML file of this package."""
     content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     return content
 
 
 @lru_cache(maxsize=1)
 def listed() -> Tariff:
-    """The list prices that come with this program."""
+    """The list prices shipped with this program."""
     document = read_toml(FILE)
     as_of, region = document.pop("as_of"), document.pop("region")
     return Tariff(region, as_of, {name: Price(**price) for name, price in document.items()})
@@ -121,7 +120,7 @@ def listed() -> Tariff:
 
 def tariff_of(path: Path | None) -> Tariff:
     """
-    The list prices, those replaced that the TOML file *path* names, where there is one.
+    The list prices, with the overrides of the TOML file *path* if there is one.
 
     Raises:
         SettingsError: If the file cannot be read, or has anything but known

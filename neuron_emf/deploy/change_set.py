@@ -1,7 +1,7 @@
 """
-A change set from its making to its execution, and what a person reads before saying yes.
+Create, show and execute a change set.
 
-Nothing is executed that was not described, and none is left that nobody executes.
+Only a change set that was shown is executed, and one that is not executed is deleted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 STORES: Final = frozenset(
     {"AWS::Logs::LogGroup", "AWS::DynamoDB::Table", "AWS::Kinesis::Stream", "AWS::SQS::Queue"}
 )
-"""What keeps something that goes when it is removed or made anew."""
+"""Resources whose data are lost when they are removed or replaced."""
 
 _UNCHANGED: Final = ("didn't contain changes", "No updates are to be performed")
 
@@ -39,7 +39,7 @@ _UNCHANGED: Final = ("didn't contain changes", "No updates are to be performed")
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
     """
-    A change set that CloudFormation has reckoned and nobody has executed.
+    A change set that CloudFormation has computed and that is not executed yet.
 
     Attributes:
         changes: A ResourceChange of CloudFormation for each resource.
@@ -61,12 +61,12 @@ def make_change_set(
     request: Mapping[str, object],
 ) -> ChangeSet | None:
     """
-    Have CloudFormation reckon what would change; None when nothing would, and nothing is left.
+    Create a change set; None, with nothing left behind, if nothing would change.
 
     *request* has the template, the capabilities, and maybe `Tags` and `RoleARN`.
 
     Raises:
-        SourceError: If it refuses the template or a value.
+        SourceError: If CloudFormation rejects the template or a value.
     """
     is_new = stack is None or stack.status == NEW
     change_set = f"neuron-emf-{secrets.token_hex(8)}"
@@ -104,14 +104,14 @@ def make_change_set(
 
 
 def drop_change_set(cloudformation: Any, stack_name: str, name: str) -> None:  # noqa: ANN401 - as above
-    """Delete a change set that nobody will execute; the stack stays as it is."""
+    """Delete a change set that will not be executed; the stack does not change."""
     with documented("cloudformation:DeleteChangeSet"):
         cloudformation.delete_change_set(StackName=stack_name, ChangeSetName=name)
 
 
 @contextmanager
 def drop_on_error(cloudformation: Any, stack_name: str, name: str) -> Iterator[None]:  # noqa: ANN401 - as above
-    """Whatever ends this early, also Ctrl-C, leaves no change set behind."""
+    """Delete the change set if the block raises anything, Ctrl-C included."""
     try:
         yield
     except BaseException:
@@ -122,10 +122,10 @@ def drop_on_error(cloudformation: Any, stack_name: str, name: str) -> Iterator[N
 
 def execute(cloudformation: Any, change_set: ChangeSet) -> None:  # noqa: ANN401 - as above
     """
-    Have CloudFormation begin with *change_set*.
+    Start the execution of *change_set*.
 
     Raises:
-        SourceError: If it refuses.
+        SourceError: If CloudFormation refuses.
     """
     with documented("cloudformation:ExecuteChangeSet"):
         cloudformation.execute_change_set(
@@ -136,7 +136,7 @@ def execute(cloudformation: Any, change_set: ChangeSet) -> None:  # noqa: ANN401
 
 
 def change_listing(change_set: ChangeSet, stack: Stack | None) -> Iterator[RenderableType]:
-    """What executing *change_set* does to *stack*."""
+    """Tables of what *change_set* changes in *stack*."""
     kept = stack.parameters if stack is not None else {}
     yield _parameters(change_set.parameters, kept)
     table = Table("action", "resource", "type", title="Resources", title_justify="left")
@@ -153,7 +153,7 @@ def change_listing(change_set: ChangeSet, stack: Stack | None) -> Iterator[Rende
 
 
 def output_listing(stack: Stack) -> RenderableType:
-    """What the stack answers."""
+    """The outputs of the stack as a table."""
     table = Table("output", "value", title="Outputs", title_justify="left")
     for name, value in stack.outputs.items():
         table.add_row(name, Text(escaped(value), no_wrap=False, overflow="fold"))
@@ -161,7 +161,7 @@ def output_listing(stack: Stack) -> RenderableType:
 
 
 def _described(cloudformation: Any, **asked: str) -> dict[str, Any] | None:  # noqa: ANN401 - as above
-    """The change set with all its pages; None as long as CloudFormation reckons."""
+    """The change set with all its pages; None while CloudFormation computes it."""
     with documented("cloudformation:DescribeChangeSet"):
         answer = page = dict(cloudformation.describe_change_set(**asked))
         if str(answer["Status"]) not in {"CREATE_COMPLETE", "FAILED"}:

@@ -77,7 +77,7 @@ def command(parameters: tuple[str, ...], **values: object) -> int:
 
 def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]) -> int:
     """
-    Do to *package* what *settings* say; the exit code.
+    Deploy *package* as *settings* say; returns the exit code.
 
     Raises:
         SettingsError: If a parameter cannot be read, or the template has none of its name.
@@ -175,7 +175,7 @@ def _show_plan(package: Package, settings: DeploySettings, named: Mapping[str, s
 
 
 def _emitter_settings(stack: Stack, region: str, *, has_rollups: bool) -> str:
-    """What an instance's configuration file says beside *stack*."""
+    """The emitters' configuration file for *stack*."""
     values = {"log-group": stack.outputs.get("EmitterLogGroupName", LOG_GROUP), "region": region}
     if has_rollups:
         values["metrics"] = "none"
@@ -202,7 +202,7 @@ def _pair(what: str, text: str) -> tuple[str, str]:
 
 
 def _choices(settings: DeploySettings) -> dict[str, object]:
-    """What CloudFormation keeps of a stack where a request does not have it."""
+    """Tags and role of a request; without them CloudFormation keeps those of the stack."""
     tags = [{"Key": key, "Value": value} for key, value in
             (_pair("tag", tag) for tag in settings.tags)]  # fmt: skip
     members = {"RoleARN": settings.role_arn, "Tags": tags}

@@ -4,8 +4,8 @@ A release of the stack: what the wheel carries for a deployment, and the bucket 
 Zip and template are named by the SHA-256 of their content, so the same release has the
 same names everywhere and an upload can be compared. The bucket is private, encrypted,
 versioned and TLS only, and its name is generated: a stack of its own owns it, so it is found
-by the stack's name and never by a name that somebody else could have taken. Every call on it
-also says which account must own it.
+by the stack's name and never by a name that somebody else could have taken. Every call names
+the account that must own it.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ class Package:
 
     def require_named(self, named: Mapping[str, str]) -> None:
         """
-        Make sure that the template has each parameter that is *named*, and alarms their metrics.
+        Check that the template has each *named* parameter, and that `Metrics` has what alarms need.
 
         Raises:
-            SettingsError: If not, with the name that may have been meant.
+            SettingsError: If not, with the closest name.
         """
         for name in named:
             _require_known("parameter", name, self.defaults)
@@ -93,13 +93,13 @@ class Package:
         """
         The template with its functions at *code_uri*.
 
-        Without what only publishing reads: whoever packages it would need the files that it names.
+        The metadata for publishing is removed: packaging it would need the files that it names.
         """
         text = _PUBLISHED.sub("", self.source)
         return text.replace(f"CodeUri: {FUNCTIONS}\n", f"CodeUri: {code_uri}\n")
 
     def write_release(self, folder: Path) -> tuple[Path, Path | None]:
-        """Write template and functions beside each other; where they are."""
+        """Write the template and the functions to *folder*; returns their paths."""
         folder.mkdir(parents=True, exist_ok=True)
         template, functions = folder / TEMPLATE, folder / self.functions_key
         template.write_text(self.template(self.functions_key), encoding="utf-8")
@@ -125,10 +125,10 @@ def read_template(path: Path) -> str:
 
 def carried(folder: Path = Path(__file__).parent, *, emitters_only: bool = False) -> Package:
     """
-    What this installation carries, beside this module.
+    The release that this installation carries, beside this module.
 
     Raises:
-        SettingsError: If it carries nothing, as an installation from a clone does.
+        SettingsError: If it carries none, as an installation from a clone.
     """
     try:
         source = (folder / (EMITTERS if emitters_only else TEMPLATE)).read_text(encoding="utf-8")
@@ -160,7 +160,7 @@ _MADE_MEANWHILE: Final = "AlreadyExistsException"
 @dataclass(frozen=True, slots=True)
 class ReleaseBucket:
     """
-    One bucket.
+    The bucket that keeps releases.
 
     Attributes:
         name: As CloudFormation generated it.
@@ -173,7 +173,7 @@ class ReleaseBucket:
     _client: Any
 
     def upload_release(self, package: Package) -> str:
-        """Have the template and the functions of *package* here; the template's address."""
+        """Upload the template and the functions of *package*; returns the template's address."""
         template = package.template(f"s3://{self.name}/{package.functions_key}").encode()
         key = f"{hashlib.sha256(template).hexdigest()}.yaml"
         self.put_object(package.functions_key, package.functions)
@@ -182,7 +182,7 @@ class ReleaseBucket:
 
     def put_object(self, key: str, content: bytes) -> bool:
         """
-        Have *content* under *key*; whether it had to be uploaded.
+        Upload *content* as *key* unless it is there; returns whether it was uploaded.
 
         Raises:
             SourceError: If S3 refuses, or the bucket is another account's.
@@ -204,12 +204,12 @@ class ReleaseBucket:
 
 def release_bucket(account: Account, choices: Mapping[str, object]) -> ReleaseBucket:
     """
-    The bucket of *account* in its region, made when there is none, with *choices* as a change set.
+    The release bucket of *account* in its region, created with *choices* if there is none.
 
-    Another deployment may be making it: this one waits.
+    If another deployment is creating it, this one waits.
 
     Raises:
-        SourceError: If AWS refuses, or its stack is in no state to be used.
+        SourceError: If AWS refuses, or its stack cannot be used.
     """
     with documented("sts:GetCallerIdentity"):
         owner = str(account.client("sts").get_caller_identity()["Account"])

@@ -1,5 +1,5 @@
 """
-What a deployment would create and cost, without asking AWS anything, and which prices it lacks.
+What a deployment would create and cost, computed without AWS, and which prices are missing.
 
 A template's text is read by its form: each condition and each attribute of a resource is a line
 of its own. Types without a list price are sold in capacity blocks, which are paid whether they
@@ -104,7 +104,7 @@ def plan(package: Package, named: Mapping[str, str]) -> Mapping[str, Any]:
 
 
 def for_people(found: Mapping[str, Any]) -> list[RenderableType]:
-    """What a person reads of a plan before anything is created."""
+    """The plan as tables."""
     kinds = Table("type", "count", title="Resources", title_justify="left")
     resources: Mapping[str, int] = found["resources"]
     for kind, count in [*resources.items(), ("in all", sum(resources.values()))]:
@@ -128,9 +128,9 @@ _EXAMPLE: Final = "trn2.48xlarge"
 
 def unpriced_sentence(parameters: Mapping[str, str], region: str | None) -> str:
     """
-    What stays unknown, and what to type; empty where *parameters* have the price of such a type.
+    Which types have no price and what to set; empty where *parameters* price one of them.
 
-    Without a *region* it is a price of every region.
+    Without a *region* the price in the example is one of every region.
     """
     overrides = parameters.get(_PARAMETER)
     if overrides is None:  # a template without prices
@@ -146,7 +146,7 @@ def unpriced_sentence(parameters: Mapping[str, str], region: str | None) -> str:
 
 
 def asked_prices(parameters: Mapping[str, str]) -> dict[str, str]:
-    """The parameter with the prices that a person types beside those of *parameters*."""
+    """Ask for prices on the terminal; returns them with those of *parameters*."""
 
     def checked(text: str) -> str:
         try:

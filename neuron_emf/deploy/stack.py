@@ -1,9 +1,9 @@
 """
-A stack as CloudFormation has it: what one deployment may do to it, its end, what failed first.
+A deployed stack: what one deployment may change, how it ended, what failed first.
 
-The stack holds the choices: of a parameter that is not named the value stays. Nothing here
-deletes a stack. UpdateShardCount, which CloudFormation calls, takes at most the double and at
-least the half: https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
+A parameter that is not named keeps the stack's value. Nothing here deletes a stack.
+UpdateShardCount, which CloudFormation calls, at most doubles or halves the shards:
+https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Stack:
 
     @property
     def is_changing(self) -> bool:
-        """CloudFormation works on it, and it will be there afterwards."""
+        """Whether an operation is in progress after which the stack still exists."""
         return self.status.endswith("_IN_PROGRESS") and self.status not in {NEW, _DELETING}
 
     @classmethod
@@ -73,7 +73,7 @@ class Stack:
         The stack of that *name*; None when there is none.
 
         Raises:
-            SourceError: If CloudFormation refuses to say.
+            SourceError: If CloudFormation refuses.
         """
         with documented("cloudformation:DescribeStacks"):
             try:
@@ -94,7 +94,7 @@ class Stack:
 
 
 def values_of(parameters: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """What CloudFormation answers of *parameters*, by their names."""
+    """Values of CloudFormation's *parameters*, by name."""
     return {
         parameter["ParameterKey"]: parameter.get("ParameterValue", "") for parameter in parameters
     }
@@ -105,7 +105,7 @@ def require_usable(stack: Stack | None) -> None:
     Make sure that *stack* can be changed.
 
     Raises:
-        SourceError: If it is being changed, or has failed in a way that comes first.
+        SourceError: If it is being changed, or failed in a way that must be fixed first.
     """
     if stack is None or stack.status in _USABLE:
         return
@@ -119,7 +119,7 @@ def require_usable(stack: Stack | None) -> None:
 
 def require_same_kind(stack: Stack | None, parameters: Collection[str]) -> None:
     """
-    Make sure that *stack* is what a template with these *parameters* makes.
+    Make sure that *stack* was made by the kind of template that has these *parameters*.
 
     Raises:
         SettingsError: If one has functions and the other is for the emitters only.
@@ -138,7 +138,7 @@ def given_parameters(
     declared: Iterable[str], named: Mapping[str, str], stack: Stack | None
 ) -> list[dict[str, object]]:
     """
-    What CloudFormation is told: the *named*, and that the others keep what *stack* has.
+    Parameters of the request: the *named* values, the others as *stack* has them.
 
     A parameter that the stack does not know yet is left out and takes its default.
     """
@@ -153,7 +153,7 @@ def given_parameters(
 
 
 def steps(now: int, wanted: int) -> tuple[int, ...]:
-    """The deployments from *now* to *wanted* shards, each by its number; none when it is there."""
+    """Shards after each deployment on the way from *now* to *wanted*; empty if they are equal."""
     numbers = []
     while now != wanted:
         now = min(wanted, 2 * now) if wanted > now else max(wanted, (now + 1) // 2)
@@ -165,10 +165,10 @@ def require_one_step(parameters: Mapping[str, str], named: Mapping[str, str]) ->
     """
     Make sure that a stack with *parameters* reaches the *named* shards in one deployment.
 
-    A stream that scales by itself (0) has a number that no parameter says.
+    How many shards a stream on demand (0) has is in no parameter.
 
     Raises:
-        SettingsError: If Kinesis would refuse, after minutes of deployment and of going back.
+        SettingsError: If Kinesis would refuse, which takes minutes of deployment and rollback.
     """
     before = {"Mode": "direct", "StreamShards": "0", **parameters}
     after = {**before, **named}
@@ -189,10 +189,10 @@ def require_one_step(parameters: Mapping[str, str], named: Mapping[str, str]) ->
 
 def wait_until_deployed(cloudformation: Any, name: str) -> Stack:  # noqa: ANN401 - as above
     """
-    The stack of that *name* after its deployment; what failed first goes to standard error.
+    Wait for the deployment of the stack *name*; prints what failed first on standard error.
 
     Raises:
-        SourceError: If the stack did not get there.
+        SourceError: If the deployment failed.
     """
     stack = wait_until_done(cloudformation, name)
     if stack.status in _DONE:
@@ -209,12 +209,12 @@ def wait_until_deployed(cloudformation: Any, name: str) -> Stack:  # noqa: ANN40
 
 def wait_until_done(cloudformation: Any, name: str) -> Stack:  # noqa: ANN401 - as above
     """
-    The stack of that *name* when nothing is being done to it.
+    Wait until no operation on the stack *name* is in progress.
 
-    Who stops waiting, by Ctrl-C too, stops nothing, and reads that on standard error.
+    Giving up, also by Ctrl-C, stops nothing in CloudFormation; standard error says so.
 
     Raises:
-        SourceError: If that takes longer than `PATIENCE_S`, or CloudFormation does not say.
+        SourceError: If that takes longer than `PATIENCE_S`, or CloudFormation refuses.
     """
     try:
         return until(partial(_read_done, cloudformation, name), f"The stack {name}")
@@ -230,7 +230,7 @@ def _read_done(cloudformation: Any, name: str) -> Stack | None:  # noqa: ANN401 
 
 def until(read: Callable[[], _Value | None], what: str) -> _Value:
     """
-    What *read* gives once it gives something; *what* is that, for a person.
+    Poll *read* until it returns a value; *what* names it in the error.
 
     Raises:
         SourceError: If that takes longer than `PATIENCE_S`.
@@ -246,9 +246,9 @@ def until(read: Callable[[], _Value | None], what: str) -> _Value:
 
 def _first_failures(cloudformation: Any, name: str) -> list[str]:  # noqa: ANN401 - as above
     """
-    What failed first in the newest deployment; what was only cancelled is left out.
+    The first failures of the newest deployment, without what was only cancelled.
 
-    Events come newest first, a hundred a page: those of going back are before what went wrong.
+    Events come newest first, a hundred a page: those of the rollback precede the failure.
     """
     failures: list[str] = []
     with suppress(SourceError), documented("cloudformation:DescribeStackEvents"):

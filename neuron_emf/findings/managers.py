@@ -129,7 +129,7 @@ class Manager:
     Attributes:
         kind: As people call it.
 
-        sign: What told it, such as `tag eks:nodegroup-name`; empty for alone.
+        sign: How it is known, such as `tag eks:nodegroup-name`; empty for alone.
 
         leave: Why it is left alone and what to lower; empty where it can be given back.
 

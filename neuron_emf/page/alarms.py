@@ -1,5 +1,5 @@
 """
-The stack's alarms, by DescribeAlarms and DescribeAlarmContributors, and what people were told.
+The stack's alarms, by DescribeAlarms and DescribeAlarmContributors, and explain's messages.
 
 An alarm on a query is in ALARM for some clusters and not for others: those for
 which it is are its contributors, and CloudWatch lists no others. A message of explain is a line
@@ -53,7 +53,7 @@ class Contributor:
 
         reason: Why, in CloudWatch's words.
 
-        since_ms: When it went to ALARM, milliseconds since the epoch; None when not told.
+        since_ms: When it went to ALARM, milliseconds since the epoch; None if unknown.
     """
 
     name: str
@@ -81,7 +81,7 @@ class AlarmStatus:
 
         metrics: What it watches, by which a message about several alarms is found.
 
-        since_ms: When it went into this state; None when not told.
+        since_ms: When it went into this state; None if unknown.
 
         contributors: Those in ALARM; empty for an alarm without groups.
     """
@@ -104,7 +104,7 @@ def title_of(logical_id: str) -> str:
 
 
 def first_sentence(description: str) -> str:
-    """What an alarm's description says before it explains."""
+    """The first sentence of an alarm's description."""
     return description.partition(" Runbook:")[0].strip()
 
 
@@ -218,7 +218,7 @@ class MessageLines:
 
     def read_newest_first(self) -> list[dict[str, Any]]:
         """
-        All messages of the last day.
+        All messages of the last day, the newest first.
 
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer.

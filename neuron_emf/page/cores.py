@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NO_LINE: Final = "-"
 GIVEN: Final = "r"
-"""A core that is unattached and reserved: whoever has it, somebody has."""
+"""An unattached core that is reserved."""
 
 
 def newest_minute(
@@ -51,7 +51,7 @@ def newest_minute(
 
 
 def instance_hour(lines: Iterable[str], cluster: str, instance_id: str) -> dict[str, Any]:
-    """Each core of one instance over the minutes that *lines* tell of."""
+    """Each core of one instance over the minutes of *lines*."""
     records = _merged(lines, cluster).get((cluster, instance_id), {})
     minutes = list(range(min(records), max(records) + MINUTE_MS, MINUTE_MS)) if records else []
     by_minute = [records.get(minute_ms) for minute_ms in minutes]
@@ -108,7 +108,7 @@ def _holders(record: MinuteRecord) -> list[dict[str, object]]:
 def _merged(
     lines: Iterable[str], cluster: str
 ) -> Mapping[tuple[str, str], dict[int, MinuteRecord]]:
-    """The record that counts, by cluster and instance, and by minute."""
+    """Merged records by cluster and instance, then by minute."""
     parts: dict[tuple[str, str, int], list[MinuteRecord]] = defaultdict(list)
     for record in Records().read_records(lines):
         if not cluster or record.cluster == cluster:
@@ -142,7 +142,7 @@ def _now(
 
 
 def _letters(record: MinuteRecord) -> str:
-    """The state of each core, with those that somebody has and has not opened told apart."""
+    """The state of each core; a reserved core that no process opened is `GIVEN`."""
     reserved = record.reserved
     return "".join(
         GIVEN if core in reserved else letter for core, letter in enumerate(record.core_state)

@@ -1,5 +1,5 @@
 """
-Lines and bars over time, out of rollup lines: pairs of milliseconds and a value.
+Graphs over time from rollup lines: pairs of milliseconds and a value.
 
 A minute without a line has no point, so that the page draws a gap and never a zero;
 a sum over clusters has none where a cluster that is still published has no line.
@@ -30,7 +30,7 @@ _STATES: Final = {
 
 
 def graphs(rollups: Sequence[PublishedRollup]) -> list[dict[str, Any]]:
-    """What is drawn of *rollups*, which are in order of time."""
+    """The graphs of *rollups*, which are in order of time."""
     whole = _whole(rollups)
     states = {label: _sums(whole, name) for label, name in _STATES.items()}
     means = {
@@ -47,7 +47,7 @@ def graphs(rollups: Sequence[PublishedRollup]) -> list[dict[str, Any]]:
 
 
 def _whole(rollups: Sequence[PublishedRollup]) -> list[PublishedRollup]:
-    """Those of minutes of which every cluster has a line that had one before and has one later."""
+    """Rollups of minutes in which no cluster is missing that is published before and after."""
     clusters: dict[int, set[str]] = defaultdict(set)
     span: dict[str, tuple[int, int]] = {}
     for rollup in rollups:

@@ -69,7 +69,7 @@ class PageServer(ThreadingHTTPServer):
         """
         Listen at *address*, whose port 0 takes a free one.
 
-        *public* are further documents by path, for whoever asks: they hold nothing secret.
+        *public* are documents by path that need no token and hold nothing secret.
 
         Raises:
             SettingsError: If it is not on this machine.

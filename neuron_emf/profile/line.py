@@ -2,7 +2,7 @@
 One summary of a profiler as one line that CloudWatch extracts, and what in it is worth a look.
 
 The keys are those of neuron-profile 2.26 to 2.29, as the catalogue has them. What ends in
-`_percent` is a fraction of 1 in a summary, whatever its name says. What is not told has no member;
+`_percent` is a fraction of 1 in a summary, whatever its name says. What is missing has no member;
 a key that is not known stays as the profiler wrote it in the object `Other`. The bounds of the
 rules of thumb, but for that of throttling, are those of Neuron Explorer's Summary Viewer (read
 2026-11-21):
@@ -150,7 +150,7 @@ def profile_of(
         **{name: value for name, value in numbers.items() if name not in METRICS},
         **{name: value for name, value in optional.items() if value},
     }
-    # The same for the same profile, whenever it is told.
+    # The same for the same profile at any time.
     text = json.dumps({**properties, **metrics}, sort_keys=True)
     properties["ProfileId"] = blake2b(text.encode(), digest_size=10).hexdigest()
     if metrics:
@@ -208,7 +208,7 @@ def _is_text(value: object) -> bool:
 
 
 def _other(values: Mapping[str, Any], given: Collection[str]) -> tuple[dict[str, object], int]:
-    """What no member says, and how many keys were left out. What is not told is not left out."""
+    """What no member says, and how many keys were left out. What is missing is not left out."""
     kept: dict[str, object] = {}
     dropped = 0
     for key, value in values.items():
@@ -231,7 +231,7 @@ def _member(key: str) -> str | None:
 
 
 def _findings(members: Mapping[str, float], amounts: Mapping[str, float]) -> dict[str, str]:
-    """Each rule of thumb that is broken, and what to do; numbers that are not told break none."""
+    """Each rule of thumb that is broken, and what to do; a missing number breaks none."""
     found = {}
     if (percent := members.get("TransposePercent", 0)) > MOST_TRANSPOSE:
         found["transpose"] = (

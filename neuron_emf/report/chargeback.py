@@ -93,21 +93,21 @@ class ChargebackRow(NamedTuple):
     One row of the answer, in the order of its columns.
 
     Attributes:
-        problem: What does not reconcile; None of what an owner pays.
+        problem: What does not reconcile; None in the row of an owner.
 
-        team: None where nobody says it.
+        team: None if unknown.
 
-        owner: A name, or what stands for one.
+        owner: A name, or a label such as `[unallocated]`.
 
-        cluster: None where nobody says it.
+        cluster: None if unknown.
 
         day: Such as `2026-10-31`, UTC.
 
         found: How often the problem was found.
 
-        core_minutes: That the owner held.
+        core_minutes: Core-minutes that the owner held.
 
-        cost: EffectiveCost, or what the problem is about, 18 places.
+        cost: EffectiveCost, or the amount that the problem concerns, to 18 decimal places.
     """
 
     problem: str | None
@@ -123,10 +123,10 @@ class ChargebackRow(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Chargeback:
     """
-    What a month came to.
+    The costs of one month.
 
     Attributes:
-        month: Which.
+        month: Such as `2026-10`.
 
         currency: Of all amounts.
 
@@ -145,7 +145,7 @@ class Chargeback:
 
 def chargeback(settings: IdleReportSettings) -> Chargeback:
     """
-    Read ledgers and bills, and split.
+    Split the bill of a month by the ledgers.
 
     Raises:
         SettingsError: If an option names something else than it is for.
@@ -175,7 +175,7 @@ def chargeback(settings: IdleReportSettings) -> Chargeback:
 
 
 def statement() -> str:
-    """The text that DuckDB runs; Athena's has another division."""
+    """The SQL for DuckDB; Athena's differs in the division."""
     return resources.files("neuron_emf.report").joinpath("chargeback.sql").read_text("utf-8")
 
 
@@ -240,7 +240,7 @@ def ledger_files(places: Sequence[str], month: str, where: Account, folder: Path
 
 
 def _fetched(place: str, where: Account, folder: Path) -> Path:
-    """The folder into which the export's files under *place*, s3://BUCKET/PREFIX, were fetched."""
+    """Fetch the export's files under *place*, s3://BUCKET/PREFIX, into *folder*."""
     name, _, prefix = place.removeprefix(S3).partition("/")
     bucket = LedgerBucket(where, name)
     folder.mkdir(parents=True)
@@ -254,7 +254,7 @@ def _fetched(place: str, where: Account, folder: Path) -> Path:
 @contextmanager
 def _database(folder: str) -> Iterator[Any]:
     """
-    A database in memory, which puts what it has no room for into *folder*.
+    A database in memory that spills to *folder*.
 
     Raises:
         SettingsError: If DuckDB is not installed.
@@ -275,7 +275,7 @@ def _database(folder: str) -> Iterator[Any]:
 
 
 def _read_bill(database: Any, files: Sequence[Path]) -> str:  # noqa: ANN401  # DuckDB's connection
-    """Make *files* the table `bill`; returns the currency of its amounts."""
+    """Create the view `bill` of *files*; returns its currency."""
     parts = []
     for file in files:
         reader = _READ_PARQUET if file.name.endswith(_PARQUET) else _READ_CSV
@@ -297,7 +297,7 @@ def _read_bill(database: Any, files: Sequence[Path]) -> str:  # noqa: ANN401  # 
 
 
 def _read_ledger(database: Any, files: Sequence[Path], month: str) -> ChargebackRow | None:  # noqa: ANN401  # as above
-    """Make *files* the table `rows`; what of them is not of its hour, or cannot be read."""
+    """Create the view `rows` of *files*; returns a row if some cannot be counted."""
     database.execute(_LEDGER, [month, [str(file) for file in files], _LEDGER_COLUMNS])
     database.execute('CREATE VIEW "rows" AS SELECT * FROM loaded WHERE is_whole')
     ((count, cost),) = _answer(database, _REFUSED)

@@ -50,7 +50,7 @@ REMEDIES: Final = {
         "list price. Settle those hours again, or leave them out with --incomplete."
     ),
 }
-"""What is wrong and what to do, by the statement's word for it."""
+"""The problem and what to do, by the SQL's name for it."""
 
 
 def show(result: Chargeback, csv_path: Path | None, rows: int, *, as_json: bool) -> None:
@@ -146,7 +146,7 @@ def _sum(rows: Sequence[ChargebackRow]) -> Decimal:
 
 
 def _exact(number: Decimal) -> str:
-    """All digits that are not 0."""
+    """All digits, without trailing zeros."""
     text = f"{number:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -45,7 +45,7 @@ _NUMBERS: Final = LedgerRow._fields[4:17]
 
 def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
     """
-    Read and add up.
+    Read the period and add it up.
 
     Raises:
         SettingsError: If a setting cannot be used.

@@ -2,7 +2,7 @@
 The idle report for programs, spreadsheets and browsers: JSON, CSV (RFC 4180) and one HTML page.
 
 Amounts in JSON and CSV are whole micro-core-minutes and billionths of a dollar as decimals: they
-add up to the last digit. What nobody knows is null in the one and empty in the other, never 0.
+add up to the last digit. What is unknown is null in JSON and empty in CSV, never 0.
 The one module that knows Jinja2, which escapes other people's text in `page.html`.
 """
 
@@ -36,7 +36,7 @@ _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 
 
 def amounts_of(time: CoreTime) -> dict[str, str | None]:
-    """What *time* has of each, as a decimal, exactly; of USD what has a price."""
+    """The amounts of *time* as exact decimals; USD is of what has a price."""
     minutes: dict[str, int | None] = {
         name: getattr(time, name) for name in ("held", "unknown", "unpriced")
     }

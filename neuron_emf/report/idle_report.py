@@ -35,7 +35,7 @@ LABELS: Final[Mapping[str, Sequence[str]]] = {
     "instance": ("instance_id", "instance_type", "cluster"),
     "day": ("day",),
 }
-"""What the rows of each table are called by."""
+"""Labels of the rows of each table."""
 
 
 class Span(NamedTuple):
@@ -57,7 +57,7 @@ class Reading:
     What was read.
 
     Attributes:
-        origin: From where, as a person would say it.
+        origin: The source, as a person would name it.
 
         is_ledger: Rows of a ledger, not minute lines.
 
@@ -69,7 +69,7 @@ class Reading:
 
         ledger_rows: Rows in them that were read.
 
-        copies: Rows of instance-hours that a ledger before it has.
+        copies: Rows of instance-hours that an earlier ledger has.
 
         minute_lines: Distinct records of the period and cluster.
 
@@ -105,7 +105,7 @@ class IdleReport:
 
         made_ms: When it was made.
 
-        cluster: The one that was asked for; empty for all.
+        cluster: The selected cluster; empty for all.
 
         by: Which of `LABELS` the rows are by.
     """
@@ -119,7 +119,7 @@ class IdleReport:
     reading: Reading
 
     def rows(self, by: str = "") -> list[tuple[Labels, CoreTime]]:
-        """Each owner, team or whatever, the most expensive idle time first; days in order."""
+        """A row for each owner, team and so on, most expensive idle time first; days in order."""
         then = self.then
         by = by or self.by
         if by == "day":
@@ -136,28 +136,28 @@ class IdleReport:
         )
 
     def period(self) -> str:
-        """From when to when, and whose."""
+        """The period and the clusters, as a sentence."""
         whose = f"cluster {printing.shown_name(self.cluster)}" if self.cluster else "all clusters"
         length = duration((self.end_ms - self.start_ms) // MINUTE_MS)
         return f"{moment(self.start_ms)} to {moment(self.end_ms)} ({length}), {whose}."
 
     def lead(self) -> list[str]:
-        """Who, and what is missing."""
+        """The most expensive owner, and the hours that are missing."""
         return [*_who(self.then), *_missing(self)]
 
     def notes(self) -> list[str]:
-        """What could be saved by what, and how much of the truth this is."""
+        """What could be saved and how, the prices, and what was read."""
         setting = "PriceOverrides=" if self.reading.is_ledger else "--price-overrides "
         basis = basis_sentences(self.then, setting)
         return [*_parts(self.then.total), *basis, *_read(self.reading)]
 
     def headline(self) -> str:
-        """The one sentence that everybody reads."""
+        """The first sentence of the report."""
         return headline(self.then.total)
 
 
 def spans(where: str, hours: Iterable[int]) -> list[Span]:
-    """*hours*, ascending, those that follow each other together."""
+    """Spans of consecutive *hours*, which are ascending."""
     found: list[Span] = []
     for hour in hours:
         start_ms = hour * HOUR_MS

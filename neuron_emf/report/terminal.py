@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 NO_TEAM: Final = "[no team]"
 SHOWN: Final = ("idle hours", "idle USD", "avoidable", "executions", "USD per million")
-"""Those of `cells` that a terminal has room for."""
+"""Columns of `cells` that a terminal has room for."""
 
 _NAME_COLUMNS: Final = 34
 
@@ -70,7 +70,7 @@ def _table(report: IdleReport, rows: int) -> Table:
 
 
 def cells(time: CoreTime) -> Mapping[str, str]:
-    """What people read of *time*, by the heading of its column; `-` is nothing to tell."""
+    """The cells of *time* by the heading of their column; `-` where there is nothing to show."""
     is_known = bool(time.known)
 
     def known(text: str) -> str:
@@ -98,7 +98,7 @@ def heading(label: str) -> str:
 
 
 def label_text(label: str, text: str | None) -> str:
-    """What people read of the *label* of a row."""
+    """The *label* of a row as it is shown."""
     return NO_TEAM if label == "team" and not text else printing.shown_name(text)
 
 
