@@ -16,10 +16,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / ".venv-tools" / "bin" / "pip-audit"
@@ -36,7 +33,7 @@ class Audited(NamedTuple):
     One file of pins.
 
     Attributes:
-        packages: How many packages it pins.
+        packages: How many are pinned.
 
         unanswered: Names of those that nobody answered for.
 
@@ -68,45 +65,38 @@ def read_answer(answer: str) -> Audited:
     return Audited(len(dependencies), unanswered, known)
 
 
-def verdict(audits: Collection[Audited]) -> int:
-    """The exit code."""
-    if any(audit.known for audit in audits):
-        return 1
-    return 3 if any(audit.unanswered for audit in audits) else 0
+def verdict(found: Audited) -> int:
+    """The exit code for one file."""
+    return 1 if found.known else 3 if found.unanswered else 0
 
 
-def pins() -> list[str]:
-    """Every file of pins there is."""
-    paths = [*(ROOT / "requirements").glob("*.txt"), ROOT / "lambda" / "requirements.txt"]
-    return sorted(str(path.relative_to(ROOT)) for path in paths)
-
-
-def ask(file: str) -> Audited:
-    """Audit one file."""
-    command = [PROGRAM, "--requirement", file, *OPTIONS]
+def audit(path: Path) -> int:
+    """Audit one file of pins and print what was found; returns its exit code."""
+    command = [PROGRAM, "--requirement", path, *OPTIONS]
     run = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     try:
-        return read_answer(run.stdout)
+        found = read_answer(run.stdout)
     except (ValueError, KeyError) as error:
-        msg = f"pip-audit gave no answer for {file}: {run.stderr.strip() or error}"
+        msg = f"pip-audit gave no answer for {path}: {run.stderr.strip() or error}"
         raise SystemExit(msg) from error
+    sys.stdout.write(
+        f"{path.relative_to(ROOT)}: {found.packages} packages,"
+        f" {len(found.unanswered)} not audited, {len(found.known)} with known vulnerabilities\n"
+    )
+    sys.stderr.writelines(f"{path}: {known}\n" for known in found.known)
+    return verdict(found)
 
 
 def main() -> int:
-    """Audit, print, judge."""
+    """Audit every file of pins."""
     if not PROGRAM.exists():
         sys.stderr.write(f"{PROGRAM} is missing: run make venvs, which installs it\n")
         return 2
-    audits = {file: ask(file) for file in pins()}
-    for file, found in audits.items():
-        sys.stdout.write(
-            f"{file}: {found.packages} packages, {len(found.unanswered)} not audited,"
-            f" {len(found.known)} with known vulnerabilities\n"
-        )
-        sys.stderr.writelines(f"{file}: {known}\n" for known in found.known)
-    if any(found.unanswered for found in audits.values()):
+    pins = [*(ROOT / "requirements").glob("*.txt"), ROOT / "lambda" / "requirements.txt"]
+    codes = {audit(path) for path in sorted(pins)}
+    if 3 in codes:
         sys.stderr.write("Not audited: the vulnerability service did not answer for it.\n")
-    return verdict(audits.values())
+    return 1 if 1 in codes else max(codes)
 
 
 if __name__ == "__main__":

@@ -111,16 +111,8 @@ def walk() -> Walk:
 
 
 def _walk() -> Walk:
-    stages = [
-        Stage(name)
-        for name in (
-            "report to line",
-            "line to record",
-            "record to rollup",
-            "rollup to message",
-            "hour to ledger rows",
-        )
-    ]
+    names = "report to line", "line to record", "record to rollup"
+    stages = [Stage(name) for name in (*names, "rollup to message", "hour to ledger rows")]
     to_line, to_record, to_rollup, to_message, to_rows = stages
     settings = ReplaySettings(cluster="serving", interval=5.0, start=START, runtime_lines="none")
     with tempfile.TemporaryDirectory() as folder:
@@ -132,11 +124,7 @@ def _walk() -> Walk:
     rules = Rules(idle_after_minutes=1)
     to_record.run(
         lambda: take_in(
-            [LogLine("0", line)],
-            table,
-            rules.late_minutes,
-            lambda: START_S + 70.0,
-            in_packs=False,
+            [LogLine("0", line)], table, rules.late_minutes, lambda: START_S + 70.0, in_packs=False
         )
     )
     to_rollup.run(

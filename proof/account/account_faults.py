@@ -65,12 +65,9 @@ def _filter(**changes: str) -> Fault:
 
 def _clock(skew_s: float) -> Fault:
     """The service's time as its answers tell it; it refuses nothing for it."""
-
-    def broken(account: AccountDouble) -> None:
-        clock = account.service.clock
-        account.service.clock = lambda: clock() + skew_s
-
-    return broken
+    return lambda account: setattr(
+        account.service, "clock", lambda clock=account.service.clock: clock() + skew_s
+    )
 
 
 def _only_the_emitters(account: AccountDouble) -> None:
