@@ -103,10 +103,6 @@ class Journal:
         """It was removed, or never made."""
         self._write(row="gone", kind=entry.kind, name=entry.name)
 
-    def step(self, title: str) -> None:
-        """A step begins."""
-        self._write(row="step", title=title)
-
     def left(self) -> list[MadeResource]:
         """What may be there, the latest first."""
         found: dict[MadeResource, None] = {}

@@ -279,7 +279,6 @@ class Step:
         """Do it, where it can be judged; what it says beside its problems is in the notes."""
         found = not_tried(f"{self.not_here} (embedded AWS)")
         if not (context.place.is_embedded and self.not_here):
-            context.journal.step(self.name)
             context.place.recorder.step(self.name)
             context.notes.clear()
             began_s = time.monotonic()

@@ -68,8 +68,6 @@ class FilteredDelivery:
 
         payload: All of it, as it is sent.
 
-        records: The minute records in it, which ingest has to store.
-
         rejected: Lines in it that ingest has to count as rejected.
     """
 
@@ -77,7 +75,6 @@ class FilteredDelivery:
     stream: str
     events: tuple[LogLine, ...]
     payload: bytes
-    records: frozenset[tuple[object, ...]] = frozenset()
     rejected: int = 0
 
 
@@ -141,7 +138,6 @@ class SubscriptionFilter:
             stream,
             events,
             payload(*sent, log_stream=stream),
-            records=frozenset(map(_identity, events)),
             rejected=garbage,
         )
 
@@ -195,11 +191,6 @@ class Shard:
         if left:
             self._work = left, attempt
         return records, seen
-
-
-def _identity(event: LogLine) -> tuple[object, ...]:
-    line = json.loads(event.message)
-    return line["ClusterName"], line["InstanceId"], line["Boot"], line["Seq"]
 
 
 def _forged(event: LogLine) -> str:

@@ -122,16 +122,9 @@ class Attendance:
             if SILENT_AFTER_MINUTES < absent <= SILENT_FORGET_MINUTES
         }
 
-    def is_known(self, cluster: str, minute: int, absent_minutes: int = 0) -> bool:
-        """
-        Whether *cluster* must have a rollup of *minute*.
-
-        By an instance that is absent for at least *absent_minutes*.
-        """
-        return any(
-            absent_minutes <= absent <= SILENT_FORGET_MINUTES
-            for _, absent in self._absent(cluster, minute)
-        )
+    def is_known(self, cluster: str, minute: int) -> bool:
+        """Whether *cluster* must have a rollup of *minute*."""
+        return any(absent <= SILENT_FORGET_MINUTES for _, absent in self._absent(cluster, minute))
 
     @property
     def clusters(self) -> list[str]:
@@ -157,7 +150,6 @@ def _said_goodbye(boots: dict[str, list[MinuteRecord]]) -> bool:
     return last[max(last)].bye
 
 
-LONG_SILENT_MINUTES = 25
 EMPTY: Mapping[str, float] = {
     "Instances": 0, "DuplicateEmitters": 0, "CoveredSeconds": 0, "Records": 0
 }  # fmt: skip
@@ -202,35 +194,21 @@ def compare(
             yield from of_owners(lines, owners.get(key, {}))
 
     first, last = printed_lines(printed), printed_lines([*printed, *restated])
-    known, long_known = _known(attendance, closed)
+    known = {
+        (minute, cluster)
+        for cluster in attendance.clusters
+        for minute in closed
+        if attendance.is_known(cluster, minute)
+    }
     problems = []
     for key in sorted(numbers.keys() | known | last.keys()):
         minute, cluster = key
         # Once as it was, once as it is with all that was known in the end.
         mismatches = [
-            *wrong_numbers(key, first.get(key), must_be=key in numbers or key in long_known),
+            *wrong_numbers(key, first.get(key), must_be=key in numbers),
             *wrong_numbers(key, last.get(key), must_be=key in numbers or key in known),
         ]
         if key in last:
             mismatches += of_silence(last[key], attendance.silent(cluster, minute))
         problems += [Problem(cluster, minute * 60, *said) for said in dict.fromkeys(mismatches)]
     return Counter(cluster for _, cluster in first), problems
-
-
-def _known(attendance: Attendance, closed: Sequence[int]) -> tuple[set[Key], set[Key]]:
-    """
-    The *closed* minutes and clusters that need a rollup whether or not anybody reported.
-
-    The second: those of which close must have known in time, because an
-    instance was silent for so long that whatever comes late had come.
-    """
-    known, long_known = [
-        {
-            (minute, cluster)
-            for cluster in attendance.clusters
-            for minute in closed
-            if attendance.is_known(cluster, minute, absent_minutes)
-        }
-        for absent_minutes in (0, LONG_SILENT_MINUTES)
-    ]
-    return known, long_known

@@ -26,10 +26,6 @@ GATEWAY_TIMEOUT = "gateway timeout"  # a page of a proxy's
 NEVER_ANSWERED = "never answered"  # until the client gives up
 CUT = "cut"  # half of the answer, then the connection ends
 GARBLED = "garbled"  # half of the answer, as if it were all of it
-# Taken, and answered.
-LATE = "late"
-
-LATE_S = 0.3
 
 # Names and words; a new error is made of them each time.
 MISSING = ("MissingAuthenticationTokenException", "Missing Authentication Token")
@@ -96,7 +92,6 @@ _ALL = (
     Fault(NEVER_ANSWERED, taken=True, is_said=False),
     Fault(CUT, taken=True),
     Fault(GARBLED, taken=True),
-    Fault(LATE, taken=True),
 )
 _BY_NAME = {fault.name: fault for fault in _ALL}
 

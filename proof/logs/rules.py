@@ -42,64 +42,25 @@ class ServiceError(Exception):
         self.status = status
 
 
-def place_of(document: dict[str, Any]) -> tuple[str, str]:
+def checked(document: dict[str, Any]) -> tuple[str, str, list[tuple[int, str]]]:
     """
-    The log group and the stream that a request leads to.
+    Group, stream and events of a request that writes: timestamps, ms since the epoch, and messages.
 
     Raises:
-        ServiceError: If a name is none.
+        ServiceError: With every constraint that the request breaks.
     """
     group, stream = document["logGroupName"], document["logStreamName"]
-    refuse_if(
-        [
-            *_broken_name("logGroupName", group, GROUP_PATTERN),
-            *_broken_name("logStreamName", stream, STREAM_PATTERN),
-        ]
-    )
-    return group, stream
-
-
-def events_of(given: list[dict[str, Any]]) -> list[tuple[int, str]]:
-    """
-    Timestamps, ms since the epoch, and messages.
-
-    Raises:
-        ServiceError: If there are too few or too many, or one of them is no event.
-    """
-    broken = []
-    if not 1 <= len(given) <= MAX_EVENTS:
-        bound = "less" if given else "greater"
-        broken.append(
-            f"Value at 'logEvents' failed to satisfy constraint: Member must have length {bound}"
-            f" than or equal to {MAX_EVENTS if given else 1}"
-        )
-    for number, event in enumerate(given, 1):
-        at = f"at 'logEvents.{number}.member"
-        if event["timestamp"] < 0:
-            broken.append(
-                f"Value '{event['timestamp']}' {at}.timestamp' failed to satisfy constraint:"
-                " Member must have value greater than or equal to 0"
-            )
-        if not event["message"]:
-            broken.append(
-                f"Value '' {at}.message' failed to satisfy constraint: Member must have length"
-                " greater than or equal to 1"
-            )
-    refuse_if(broken)
-    return [(event["timestamp"], event["message"]) for event in given]
-
-
-def refuse_if(broken: list[str]) -> None:
-    """
-    Refuse a request that breaks these constraints, all of them in one answer.
-
-    Raises:
-        ServiceError: If there are any.
-    """
+    events = [(event["timestamp"], event["message"]) for event in document.get("logEvents", ())]
+    broken = [
+        *_broken_name("logGroupName", group, GROUP_PATTERN),
+        *_broken_name("logStreamName", stream, STREAM_PATTERN),
+        *(_broken_events(events) if "logEvents" in document else ()),
+    ]
     if broken:
         errors = "error" if len(broken) == 1 else "errors"
         words = f"{len(broken)} validation {errors} detected: {'; '.join(broken)}"
         raise ServiceError(INVALID, words)
+    return group, stream, events
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:
@@ -131,6 +92,26 @@ def matcher(pattern: str) -> Callable[[str], bool]:
         return has_optional and has_all and not any(term in message for term in terms["-"])
 
     return matches
+
+
+def _broken_events(events: list[tuple[int, str]]) -> Iterator[str]:
+    if not 1 <= len(events) <= MAX_EVENTS:
+        bound = f"less than or equal to {MAX_EVENTS}" if events else "greater than or equal to 1"
+        yield (
+            f"Value at 'logEvents' failed to satisfy constraint: Member must have length {bound}"
+        )
+    for number, (timestamp_ms, message) in enumerate(events, 1):
+        at = f"at 'logEvents.{number}.member"
+        if timestamp_ms < 0:
+            yield (
+                f"Value '{timestamp_ms}' {at}.timestamp' failed to satisfy constraint:"
+                " Member must have value greater than or equal to 0"
+            )
+        if not message:
+            yield (
+                f"Value '' {at}.message' failed to satisfy constraint: Member must have length"
+                " greater than or equal to 1"
+            )
 
 
 def _broken_name(member: str, found: str, pattern: str) -> Iterator[str]:
@@ -220,7 +201,7 @@ class LogRules:
             return self.operations[operation](document)
 
     def _create_log_stream(self, document: dict[str, Any]) -> dict[str, Any]:
-        group, stream = place_of(document)
+        group, stream, _ = checked(document)
         streams = self._streams(group)
         if stream in streams:
             raise ServiceError(EXISTS, "The specified log stream already exists")
@@ -228,7 +209,7 @@ class LogRules:
         return {}
 
     def _put_log_events(self, document: dict[str, Any]) -> dict[str, Any]:
-        (group, stream), events = place_of(document), events_of(document["logEvents"])
+        group, stream, events = checked(document)
         _check_sizes([len(message.encode()) for _, message in events])
         if stream not in self._streams(group):
             raise ServiceError(NOT_FOUND, "The specified log stream does not exist.")

@@ -16,7 +16,6 @@ import select
 import socket
 import struct
 import sys
-import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from email.utils import formatdate
@@ -32,8 +31,6 @@ from proof.logs.faults import (
     CUT,
     EXPIRED_KEY,
     GARBLED,
-    LATE,
-    LATE_S,
     MISMATCH,
     MISSING,
     NEVER_ANSWERED,
@@ -231,8 +228,6 @@ class Connection(BaseHTTPRequestHandler):
             self._answer(response, _half(response.body), len(response.body))
             self.close_connection = True
         else:
-            if response.fault == LATE:
-                time.sleep(LATE_S)
             self._answer(response, response.body, len(response.body))
 
     def _wait_for_the_end(self) -> None:

@@ -22,7 +22,6 @@ from proof.logs.faults import (
     ANSWER_LOST,
     DENIED,
     INTERNAL,
-    LATE,
     RESET,
     THROTTLED,
     UNAVAILABLE,
@@ -37,7 +36,7 @@ START_S = 1_800_000_000.0
 SPEED = 60.0
 KILLS = 12  # each moment twice
 SEED = 50
-CHANCES = dict.fromkeys((THROTTLED, UNAVAILABLE, INTERNAL, RESET, ANSWER_LOST, LATE), 0.08)
+CHANCES = dict.fromkeys((THROTTLED, UNAVAILABLE, INTERNAL, RESET, ANSWER_LOST), 0.09)
 
 
 class Killer:
