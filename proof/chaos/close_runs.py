@@ -33,15 +33,10 @@ APART_S = 7.1  # a lease outlives its run's time by two seconds
 BETWEEN = 7  # runs between two ticks
 LONGEST_PAUSE_S = 40.0  # less than the time that a run has
 TICKS = {
-    "": 1, "lease of a dead run": 1, "held up": 3, "the table refused": 1,
-    "two at once": 1, "met by ingest": 4, "tick missed": 1,
+    "": 1, "lease of a dead run": 1, "held up": 3, "the table refused": 2,
+    "two at once": 2, "met by ingest": 4, "tick missed": 1,
     "three ticks missed": 1,
 }  # fmt: skip
-MEETING_IN = (
-    *("read_bucket", "read_publications", PRINT, "write_publication", "write_registry"),
-    *("write_progress", "clear_marker", "clear_marker"),
-)
-BUCKETS = 32
 FEWEST_STEPS = 9  # of a run with nothing to do
 CALLS = (  # those first that only a run with something to do makes
     *("write_registry", PRINT, "write_last_rollup", "write_publication", "clear_marker"),
@@ -117,18 +112,15 @@ class CloseRuns:
         self._timeline.happened["close: tick missed"] += 1
 
     def _choose_faults(self, card: str) -> InjectedFaults | None:
-        step = self._rng.choice([FEWEST_STEPS, max(FEWEST_STEPS, self.steps.most)])
-        at = self._rng.randint(1, step)
-        name = self._rng.choice(MEETING_IN)
-        meeting = name, self._rng.randint(1, BUCKETS) if name == "read_bucket" else 1
         if card == "lease of a dead run":
             return self._death(LONG_S)
-        soon = self._rng.randint(1, FEWEST_STEPS)
+        most = self._rng.choice([FEWEST_STEPS, max(FEWEST_STEPS, self.steps.most)])
+        at = self._rng.randint(1, most)
         faults_by_card = {
             "the table refused": InjectedFaults(refused_at=at),
-            "held up": InjectedFaults(meets_at=meeting, meets=self._hold_up),
-            "two at once": InjectedFaults(meets_at=soon, meets=self._meet_close),
-            "met by ingest": InjectedFaults(meets_at=meeting, meets=self._meet_ingest),
+            "held up": InjectedFaults(meets_at=at, meets=self._hold_up),
+            "two at once": InjectedFaults(meets_at=at, meets=self._meet_close),
+            "met by ingest": InjectedFaults(meets_at=at, meets=self._meet_ingest),
         }
         return faults_by_card.get(card)
 

@@ -29,7 +29,7 @@ from neuron_wire.teams import TeamRules
 from proof import reference
 from proof.accept.checks import against_lines, against_report
 from proof.accept.context import IDLE_AFTER_MINUTES, MINUTES, two_clusters
-from proof.accept.resources import LOG_GROUP, STACK, TAG, Journal, MadeResource
+from proof.accept.resources import LOG_GROUP, STACK, TAG, Journal
 from proof.accept.steps import STEPS
 from proof.factories.records import message
 from proof.rollup_differences import LIST_PRICES
@@ -183,27 +183,6 @@ def test_what_journal_or_tag_alone_name_is_not_touched(aws, begin, tmp_path):
     assert 2 == said.count("it has not the tag of this run, it was not touched")
     assert "of another account or region" in said
     assert before == inventory(aws)
-
-
-def test_a_journal_is_read_however_it_ended(tmp_path):
-    """A row that a kill cut off was of nothing yet; what is gone is left out, the latest first."""
-    journal = Journal.begin(tmp_path, "run", {"region": "r"})
-    for kind, name in ((STACK, "frame"), (LOG_GROUP, "g"), (STACK, "s"), (STACK, "again")):
-        journal.will_make(kind, name)
-    journal.is_gone(MadeResource(STACK, "again"))
-    journal.will_make(STACK, "again")
-    journal.is_gone(MadeResource(STACK, "s"))
-    with (tmp_path / "journal.jsonl").open("ab") as file:
-        file.write(b'{"row": "makes", "kind": "sta')
-    found = Journal.read(tmp_path / "journal.jsonl")
-    assert ("run", {"region": "r"}) == (found.run, found.where)
-    assert [
-        MadeResource(STACK, "again"),
-        MadeResource(LOG_GROUP, "g"),
-        MadeResource(STACK, "frame"),
-    ] == found.left()
-    found.is_gone(MadeResource(LOG_GROUP, "g"))
-    assert found.left() == Journal.read(tmp_path / "journal.jsonl").left()
 
 
 HOUR = 500_000

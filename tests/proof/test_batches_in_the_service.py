@@ -70,10 +70,3 @@ def test_nothing_is_held_back_that_would_be_taken(part):
         and 1 <= len(line.encode()) <= 1_048_576 - 26
     )
     assert would_be_taken == bool(found.batches)
-
-
-def test_a_call_of_10000_is_taken_and_filled():
-    """10,001 records are two calls."""
-    found = cut(records_of([(0, "x")] * 10_001), now_ms=NOW_MS)
-    assert [10_000, 1] == [len(batch) for batch in found.batches]
-    assert 10_001 == len(taken_of(found))
