@@ -1,22 +1,22 @@
 """
-The state of every alarm of the template, by the evaluator; and the table of clusters.
+The state of every alarm of the template, by the evaluator.
 
 An alarm that cannot be judged here is `not evaluated`, with the reason: the embedded AWS
 publishes few of the metrics of AWS's own services, and OK would be a claim that nothing supports.
-The table is plain text without color: what is not known is a dash, never a zero.
 """
 
 from __future__ import annotations
 
-import textwrap
 import threading
 import time
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+import uuid
+from dataclasses import replace
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, Final
 
 from local.alarms.definition import MetricsInsightsQuery, read_alarms
 from local.alarms.evaluation import State, evaluate
-from local.rehearsal.comparison import GAUGES
+from local.embedded_aws.clients import REGION
 from neuron_emf.page.alarms import (
     AlarmStatus,
     Contributor,
@@ -26,8 +26,6 @@ from neuron_emf.page.alarms import (
     title_of,
 )
 from neuron_wire import CLUSTER_NAMESPACE, STACK_NAMESPACE
-from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_S
-from neuron_wire.phrases import dollars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,89 +34,6 @@ if TYPE_CHECKING:
     from local.alarms.evaluation import AlarmState
     from local.alarms.history import CloudWatchHistory
     from local.alarms.template import Template
-    from local.rehearsal.comparison import PublishedRollups
-
-
-_UNKNOWN: Final = "-"
-WIDE: Final = 160
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterRow:
-    """
-    One cluster as its newest rollup shows it.
-
-    Attributes:
-        minute_s: Start of the rollup's minute, seconds since the epoch, or None
-            before the first.
-
-        figures: Values by metric, for example `BusyCores`; what was not reported
-            is not in it.
-
-        alarm: Which of the template's alarms are in alarm, or `OK`.
-
-        notes: Why, as sentences without a full stop.
-    """
-
-    cluster: str
-    minute_s: int | None = None
-    figures: Mapping[str, float] = field(default_factory=dict)
-    alarm: str = _UNKNOWN
-    notes: tuple[str, ...] = ()
-
-
-_COLUMNS: Final[tuple[tuple[str, str, str, Callable[[float], str]], ...]] = (
-    # two lines of title, gauge of the rollup, how it is written
-    ("", "instances", "Instances", "{:.0f}".format),
-    ("", "cores", "NeuronCores", "{:.0f}".format),
-    ("", "busy", "BusyCores", "{:.0f}".format),
-    ("attached", "idle", "AttachedIdleCores", "{:.0f}".format),
-    ("unatt-", "ached", "UnattachedCores", "{:.0f}".format),
-    ("", "unknown", "UnknownCores", "{:.0f}".format),
-    ("utili-", "zation", "NeuronCoreUtilization", "{:.1f} %".format),
-    ("idle", "cores", "IdleCores", "{:.0f}".format),
-    ("idle cost", "USD/hour", "IdleCostPerHour", dollars),
-)
-
-
-def render_table(rows: Sequence[ClusterRow], now_s: float) -> str:
-    """The table as text, without a line end after the last line."""
-    cells = [
-        ["", *(first for first, *_ in _COLUMNS), "", "last rollup"],
-        ["cluster", *(second for _, second, *_ in _COLUMNS), "alarm", "minute, UTC"],
-        *(_cells(row, now_s) for row in rows),
-    ]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    cells.insert(2, ["-" * width for width in widths])
-    aligns = ["<", *(">" for _ in _COLUMNS), "<", "<"]
-    lines = [
-        "  ".join(
-            f"{cell:{align}{width}}"
-            for cell, align, width in zip(line, aligns, widths, strict=True)
-        ).rstrip()
-        for line in cells
-    ]
-    for row in rows:
-        notes = [*row.notes]
-        if unpriced := row.figures.get("UnpricedCores"):
-            notes.append(f"{unpriced:.0f} cores have no list price")
-        for note in notes:
-            lines += textwrap.wrap(f"{row.cluster}: {note}", WIDE, subsequent_indent="  ")
-    return "\n".join(lines)
-
-
-def _cells(row: ClusterRow, now_s: float) -> list[str]:
-    figures = [
-        written(row.figures[name]) if name in row.figures else _UNKNOWN
-        for _, _, name, written in _COLUMNS
-    ]
-    if silent := row.figures.get("SilentInstances"):
-        figures[0] += f" +{silent:.0f} silent"
-    age = "none yet"
-    if row.minute_s is not None:
-        at = time.strftime("%H:%M", time.gmtime(row.minute_s))
-        age = f"{at}, {max(0.0, now_s - row.minute_s - MINUTE_S):.0f} s ago"
-    return [row.cluster, *figures, row.alarm, age]
 
 
 NOT_EVALUATED: Final = "not evaluated"
@@ -155,6 +70,7 @@ class AlarmBoard:
         self._now_s = now_s
         self._states: dict[str, list[AlarmState]] = {}
         self._evaluated_s: float | None = None
+        self._began_ms: dict[tuple[object, ...], int] = {}  # when each that fires was seen first
         self._lock = threading.Lock()
 
     def states(self) -> Mapping[str, list[AlarmState]]:
@@ -167,6 +83,15 @@ class AlarmBoard:
                     alarm.logical_id: self._evaluate(alarm, now_s, before) for alarm in self._alarms
                 }
                 self._evaluated_s = now_s
+                firing = [
+                    (state.alarm.logical_id, state.contributor)
+                    for found in self._states.values()
+                    for state in found
+                    if state.state is State.ALARM
+                ]
+                self._began_ms = {
+                    key: self._began_ms.get(key, round(now_s * 1000)) for key in firing
+                }
             return self._states
 
     def read_alarms(self) -> list[AlarmStatus]:
@@ -174,15 +99,45 @@ class AlarmBoard:
         states = self.states()
         return [self._status(name, states.get(name, [])) for name in self.properties]
 
-    def cluster_rows(self, clusters: Sequence[str], rollups: PublishedRollups) -> list[ClusterRow]:
-        """One row for each of *clusters*, in their order, by its newest rollup of *rollups*."""
-        states = [
+    def firing_on_clusters(self) -> list[AlarmState]:
+        """The alarms on clusters that fire, one for each cluster."""
+        return [
             state
             for name, found in self.states().items()
             if is_about_clusters(self.properties[name])
             for state in found
+            if state.state is State.ALARM
         ]
-        return [_row(cluster, rollups, states) for cluster in clusters]
+
+    def event_of(self, state: AlarmState) -> dict[str, Any]:
+        """The event by which EventBridge tells explain that *state* began now."""
+        logical_id = state.alarm.logical_id
+        at = datetime.fromtimestamp(self._now_s(), timezone.utc)
+        watched = [
+            {"id": query["Id"], "expression": query.get("Expression", ""), "returnData": True}
+            for query in self.properties[logical_id].get("Metrics", [])
+        ]
+        detail = {
+            "alarmName": name_of(logical_id),
+            "alarmContributor": {"id": "1", "attributes": dict(state.contributor)},
+            "state": {
+                "value": state.state.value,
+                "reason": state.reason,
+                "timestamp": at.strftime("%Y-%m-%dT%H:%M:%S.000+0000"),
+            },
+            "configuration": {"metrics": watched},
+        }
+        return {
+            "version": "0",
+            "id": str(uuid.uuid4()),
+            "detail-type": "CloudWatch Alarm Contributor State Change",
+            "source": "aws.cloudwatch",
+            "account": "000000000000",
+            "time": at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "region": REGION,
+            "resources": [],
+            "detail": detail,
+        }
 
     def _evaluate(
         self, alarm: Alarm, now_s: float, before: Mapping[str, list[AlarmState]]
@@ -204,7 +159,7 @@ class AlarmBoard:
         worst = _worst(states) if states else None
         grouped = worst is not None and isinstance(worst.alarm.source, MetricsInsightsQuery)
         return AlarmStatus(
-            name=f"rehearsal-{logical_id}",
+            name=name_of(logical_id),
             title=title_of(logical_id),
             state=NOT_EVALUATED if worst is None else worst.state.value,
             reason=self.left_out[logical_id] if worst is None else worst.reason,
@@ -212,30 +167,20 @@ class AlarmBoard:
             is_pipeline=not is_about_clusters(properties),
             metrics=metrics_of(properties),
             contributors=tuple(
-                Contributor(", ".join(value for _, value in state.contributor), state.reason)
+                Contributor(
+                    ", ".join(value for _, value in state.contributor),
+                    state.reason,
+                    self._began_ms.get((logical_id, state.contributor)),
+                )
                 for state in states
                 if grouped and state.contributor and state.state is State.ALARM
             ),
         )
 
 
-def _row(cluster: str, rollups: PublishedRollups, states: Sequence[AlarmState]) -> ClusterRow:
-    minutes = [minute_s for name, minute_s in rollups.minutes if name == cluster]
-    if not minutes:
-        return ClusterRow(cluster)
-    newest = rollups.minutes[cluster, max(minutes)]
-    gauges = {name: newest.gauge(name) for name in GAUGES}
-    figures = {name: value for name, value in gauges.items() if value is not None}
-    mine = [state for state in states if dict(state.contributor).get(CLUSTER_DIMENSION) == cluster]
-    if not mine:
-        return ClusterRow(cluster, max(minutes), figures)
-    firing = [state for state in mine if state.state is State.ALARM]
-    shown = ", ".join(state.alarm.logical_id.removesuffix("Alarm") for state in firing)
-    notes = [f"{state.alarm.logical_id} is in alarm: {state.reason}" for state in firing]
-    if not firing:
-        shown = _worst(mine).state.value
-        notes = [f"none of {len(mine)} alarms firing"]
-    return ClusterRow(cluster, max(minutes), figures, shown, tuple(notes))
+def name_of(logical_id: str) -> str:
+    """What an alarm is called here."""
+    return f"rehearsal-{logical_id}"
 
 
 def _worst(states: Sequence[AlarmState]) -> AlarmState:

@@ -8,7 +8,7 @@ thousands of queries. The bucket is in memory.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
@@ -57,6 +57,12 @@ class SettledPast:
     objects: dict[str, bytes]
     hours: range
 
+    def objects_of(self, hours: range) -> dict[str, bytes]:
+        """The objects of those of *hours* that are in it."""
+        keys = [part_key(hour, part) for hour in hours for part in range(PARTS)]
+        found = (*keys, *map(summary_key, hours))
+        return {key: self.objects[key] for key in found if key in self.objects}
+
     def digest(self) -> tuple[Week, str]:
         """The sums of the digest that ends with it, and its text."""
         end = self.hours.stop
@@ -90,8 +96,8 @@ class SettledPast:
         amounts = self.idle_usd()
         *some, last = amounts
         return (
-            f"The replayed hour has {usd(float(amounts[last]))} of idle cores by "
-            f"{', '.join(some)} and {last}, to the last digit."
+            f"Its idle cores cost {usd(float(amounts[last]))} by {', '.join(some)} and {last}, "
+            "to the last digit."
         )
 
     def _rows(self) -> Iterator[LedgerRow]:
@@ -101,31 +107,56 @@ class SettledPast:
 
 def settle_lines(lines: Iterable[str], end_minute: int) -> SettledPast:
     """The minute records among *lines* before *end_minute*, settled."""
-    minutes: dict[int, dict[tuple[str, str], list[MinuteRecord]]] = defaultdict(dict)
-    texts = []
+    records, texts = [], []
     for line in lines:
         record = parse(line)
-        minute = record.minute_ms // MINUTE_MS if isinstance(record, MinuteRecord) else end_minute
-        if isinstance(record, MinuteRecord) and minute < end_minute:
-            of_minute = minutes[minute]
-            of_minute.setdefault((record.cluster, record.instance_id), []).append(record)
+        if isinstance(record, MinuteRecord) and record.minute_ms // MINUTE_MS < end_minute:
+            records.append(record)
             texts.append(line)
-    hours = range(min(minutes) // HOUR_MINUTES, (end_minute - 1) // HOUR_MINUTES + 1)
-    objects = {}
+    first = min(record.minute_ms for record in records) // MINUTE_MS
+    hours = range(first // HOUR_MINUTES, (end_minute - 1) // HOUR_MINUTES + 1)
+    objects: dict[str, bytes] = {}
     for hour in hours:
-        reckoning = BucketHour(hour, _LEDGER_RULES, {}, {})
-        read = ((at, minutes.get(at, {})) for at in reckoning.minutes() if at < end_minute)
-        works: dict[str, OwnerWork] = {}
-        found = [
-            row
-            for cluster, instance_hour in reckoning.instance_hours(read, works)
-            for row in instance_hour.rows(works.get(cluster, OwnerWork()))
-        ]
-        for part in range(PARTS):
-            theirs = [row for row in found if part_of(bucket_of(row.instance_id)) == part]
-            objects[part_key(hour, part)] = pack_rows(theirs)
-        objects[summary_key(hour)] = then_of(found).summary()
+        objects |= _objects(hour, _rows_of(hour, records, end_minute))
     return SettledPast(texts, objects, hours)
+
+
+def days_before(past: SettledPast, days: int) -> dict[str, bytes]:
+    """The objects of *days* before *past*, in each of whose hours the replayed one is repeated."""
+    hour = past.hours.start
+    records = [record for record in map(parse, past.lines) if isinstance(record, MinuteRecord)]
+    late_ms = min(record.minute_ms for record in records) - hour * HOUR_MINUTES * MINUTE_MS
+    whole = [replace(record, minute_ms=record.minute_ms - late_ms) for record in records]
+    found = _rows_of(hour, whole, (hour + 1) * HOUR_MINUTES)
+    objects: dict[str, bytes] = {}
+    for earlier in range(hour - 24 * days, hour):
+        objects |= _objects(earlier, [row._replace(hour=earlier) for row in found])
+    return objects
+
+
+def _rows_of(hour: int, records: Sequence[MinuteRecord], end_minute: int) -> list[LedgerRow]:
+    """What settle makes of the *records* of an hour before *end_minute*."""
+    minutes: dict[int, dict[tuple[str, str], list[MinuteRecord]]] = defaultdict(dict)
+    for record in records:
+        of_minute = minutes[record.minute_ms // MINUTE_MS]
+        of_minute.setdefault((record.cluster, record.instance_id), []).append(record)
+    reckoning = BucketHour(hour, _LEDGER_RULES, {}, {})
+    read = ((at, minutes.get(at, {})) for at in reckoning.minutes() if at < end_minute)
+    works: dict[str, OwnerWork] = {}
+    return [
+        row
+        for cluster, instance_hour in reckoning.instance_hours(read, works)
+        for row in instance_hour.rows(works.get(cluster, OwnerWork()))
+    ]
+
+
+def _objects(hour: int, found: Sequence[LedgerRow]) -> dict[str, bytes]:
+    """What settle puts of the rows of an hour, by key."""
+    objects = {}
+    for part in range(PARTS):
+        theirs = [row for row in found if part_of(bucket_of(row.instance_id)) == part]
+        objects[part_key(hour, part)] = pack_rows(theirs)
+    return {**objects, summary_key(hour): then_of(found).summary()}
 
 
 _LEDGER_RULES: Final = LedgerRules(Prices(region=REGION), Rules().idle_after_minutes)

@@ -60,7 +60,7 @@ def open_page(
     """
     The page of the account at *place*, ready to start, at *port* when it can be had.
 
-    *document* is the template; says where the page is.
+    *document* is the template; a port that is taken is said.
     """
     account = rehearsed_account(asdict(place))
 
@@ -82,10 +82,6 @@ def open_page(
             "where neuron-emf --rehearsal does not find it."
         )
         server = PageServer((HOST, 0), view, public)
-    print(f"Open {server.url}")
-    if server.port == PORT:
-        print("In another terminal: .venv/bin/neuron-emf top --rehearsal, and report --rehearsal")
-    print(flush=True)
     return server
 
 

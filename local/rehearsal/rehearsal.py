@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+import signal
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from local.embedded_aws.clients import environment
 from local.embedded_aws.deployment import SamCli
 from local.embedded_aws.processes import EmbeddedAwsError
 from local.embedded_aws.server import EmbeddedAws
-from local.rehearsal.alarm_board import AlarmBoard, render_table
+from local.rehearsal.alarm_board import AlarmBoard
 from local.rehearsal.comparison import (
     against_metrics,
     against_owners,
@@ -25,9 +25,9 @@ from local.rehearsal.comparison import (
     read_metrics,
 )
 from local.rehearsal.fleet import FLEET, REPOSITORY, LiveFleet
-from local.rehearsal.ledger import SettledPast, settle_lines
-from local.rehearsal.page import differences_from_aws, open_page
-from local.rehearsal.past import MINUTES, PERIOD_S, Past
+from local.rehearsal.ledger import SettledPast, days_before, settle_lines
+from local.rehearsal.page import PORT, differences_from_aws, open_page
+from local.rehearsal.past import Past
 from local.rehearsal.stack import (
     CLOSES_AFTER_S,
     STACK_NAME,
@@ -35,17 +35,19 @@ from local.rehearsal.stack import (
     closable_minute,
     overrides,
 )
-from local.rehearsal.workspace import step
+from local.rehearsal.workspace import StoppedError, step
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from local.rehearsal.alarm_board import ClusterRow
     from local.rehearsal.fleet import FleetInstance
     from local.rehearsal.workspace import Workspace
+    from neuron_emf.page.server import PageServer
 
-CLUSTERS: Final = tuple(dict.fromkeys(member.cluster for member in FLEET))
+DAYS: Final = 3
+"""Before the replayed hour, in the ledger."""
+
 TEMPLATE: Final = REPOSITORY / "template.yaml"
 MINISTACK: Final = REPOSITORY / ".venv-embedded" / "bin" / "ministack"
 SAM: Final = REPOSITORY / ".venv-sam" / "bin" / "sam"
@@ -68,16 +70,24 @@ class RehearsalOutcome:
 
         live_rollups: Rollups of live minutes that were compared.
 
-        rows: What was seen last of each cluster.
-
         amounts: What the replayed hour costs, as a sentence; shown when all is right.
     """
 
     problems: list[str]
     history_rollups: int
     live_rollups: int
-    rows: list[ClusterRow]
     amounts: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """What a rehearsal has started."""
+
+    aws: EmbeddedAws
+    stack: DeployedStack
+    fleet: LiveFleet
+    board: AlarmBoard
+    server: PageServer
 
 
 class Rehearsal:
@@ -97,34 +107,33 @@ class Rehearsal:
             StoppedError: If a signal came.
             EmbeddedAwsError: If something could not be started or ended early.
         """
-        self._say_what_this_is()
         with ExitStack() as exits:
             folder = self._workspace.folder / "aws"
             folder.mkdir()
             aws = EmbeddedAws(MINISTACK, folder)
             exits.callback(aws.stop)
             exits.callback(self._workspace.stop_all)  # first: emitters wait for its answers
-            with step("Starting the embedded AWS on 127.0.0.1"):
+            with step("Starting the AWS emulator on 127.0.0.1"):
                 aws.start(self._workspace.check_signals)
             past = Past(self._workspace.folder, int(time.time()) // MINUTE_S * MINUTE_S)
             stack, lines = self._deploy(aws, past)
-            self._close_history(aws, stack, past, lines)
+            with step(f"Replaying an hour of {len(FLEET)} instances, settling {DAYS} days before"):
+                self._close_history(aws, stack, past, lines)
+                ledger = self._settle(stack, past, lines)
             board = AlarmBoard(Template(self.template, {}, stack.resources), stack.history)
-            print(f"Not evaluated: {len(board.left_out)} alarms on metrics of AWS services.")
-            ledger = self._settle(past, lines)
-            exits.enter_context(open_page(stack.place, board, self.template, self._page_port))
+            server = open_page(stack.place, board, self.template, self._page_port)
+            exits.enter_context(server)
             fleet = LiveFleet(self._workspace, aws.environment(), stack.records_group)
             aws.refuse_strangers()  # again, now that its functions have run
             self._go_live(fleet)
-            self._show(stack, fleet, board, aws, seconds)
+            self._say_where_to_look(server, seconds)
+            is_cut = self._live(_Running(aws, stack, fleet, board, server), seconds)
             stopped_s = time.time()
-            with step(f"Shutting down {len(FLEET)} emitters cleanly"):
+            with step(f"Stopping {len(FLEET)} emitters"):
                 wrong = fleet.stop_emitters(EMITTER_PATIENCE_S)
-            problems, history, live = self._compare(stack, fleet, past, stopped_s)
-            return RehearsalOutcome(
-                [*wrong, *problems, *ledger.problems()], history, live,
-                board.cluster_rows(CLUSTERS, stack.rollups), ledger.sentence(),
-            )  # fmt: skip
+            problems, history, live = self._compare(stack, fleet, past, stopped_s, is_cut=is_cut)
+            problems = [*wrong, *problems, *ledger.problems()]
+            return RehearsalOutcome(problems, history, live, ledger.sentence())
 
     def _deploy(
         self, aws: EmbeddedAws, past: Past
@@ -132,15 +141,10 @@ class Rehearsal:
         """Deploy; and make the lines of *past* meanwhile, as the SAM CLI mostly waits."""
         sam = SamCli(SAM, self._workspace.folder, self._workspace.check_signals)
         with past.lines() as lines:
-            with step("Building the functions: sam build"):
+            with step("Building and deploying template.yaml with the SAM CLI"):
                 built = sam.build(TEMPLATE, environment())
-            parameters = overrides(self.template)
-            shown = " ".join(f"{name}={value}" for name, value in parameters.items())
-            with step(f"Deploying template.yaml: sam deploy, {shown}"):
-                deployment = sam.deploy(built, STACK_NAME, parameters, aws)
-            title = f"Simulating and replaying {MINUTES} minutes, one report per {PERIOD_S} s"
-            with step(f"{title}, started with the build"):
-                return DeployedStack(aws, deployment, past.start_s * 1000), lines()
+                deployment = sam.deploy(built, STACK_NAME, overrides(self.template), aws)
+            return DeployedStack(aws, deployment, past.start_s * 1000), lines()
 
     def _close_history(
         self,
@@ -149,91 +153,111 @@ class Rehearsal:
         past: Past,
         lines: Mapping[FleetInstance, list[str]],
     ) -> None:
-        with step("Delivering their lines with the emitter's code"):
-            past.deliver(
-                lines,
-                aws.environment(),
-                stack.records_group,
-                lambda count: stack.wait_until_stored(count, self._workspace),
-            )
+        past.deliver(
+            lines,
+            aws.environment(),
+            stack.records_group,
+            lambda count: stack.wait_until_stored(count, self._workspace),
+        )
         # The newest of them may not close yet; it is compared at the end, with the others.
         newest_s = closable_minute(time.time()) * MINUTE_S
         due = {key: rollup for key, rollup in expected_past(past).items() if key[1] <= newest_s}
-        with step(f"Closing their minutes: {len(due)} rollups"):
-            patience_s = HISTORY_PATIENCE_S
-            stack.close_until(due, self._workspace, patience_s, again_s=patience_s / 3)
-            missing = due.keys() - stack.rollups.minutes.keys()
-            if missing:
-                msg = f"{len(missing)} of {len(due)} rollups were missing after {patience_s:.0f} s"
-                raise EmbeddedAwsError(msg)
+        patience_s = HISTORY_PATIENCE_S
+        stack.close_until(due, self._workspace, patience_s, again_s=patience_s / 3)
+        missing = due.keys() - stack.rollups.minutes.keys()
+        if missing:
+            waited = f"after {patience_s:.0f} s"
+            msg = f"{len(missing)} of {len(due)} rollups were missing {waited}"
+            raise EmbeddedAwsError(msg)
 
-    def _settle(self, past: Past, lines: Mapping[FleetInstance, list[str]]) -> SettledPast:
-        """The replayed hour's ledger, and the digest of it as the topic would get it."""
-        with step("Settling the replayed hour"):
-            ledger = settle_lines(chain.from_iterable(lines.values()), past.end_s // MINUTE_S)
-            _, text = ledger.digest()
-        print(f"\nThe digest of the replayed hour:\n\n{textwrap.indent(text, '    ')}", flush=True)
+    def _settle(
+        self, stack: DeployedStack, past: Past, lines: Mapping[FleetInstance, list[str]]
+    ) -> SettledPast:
+        """The ledger of the replayed hour and of the days before, and the digest in a file."""
+        ledger = settle_lines(chain.from_iterable(lines.values()), past.end_s // MINUTE_S)
+        over = range(ledger.hours.start, int(time.time()) // 3600)
+        stack.put_ledger({**days_before(ledger, DAYS), **ledger.objects_of(over)})
+        _, text = ledger.digest()
+        self._workspace.write("digest.txt", text)
+        differences = differences_from_aws(self.template)
+        self._workspace.write("differences-from-aws.txt", "\n".join(differences))
         return ledger
 
     def _go_live(self, fleet: LiveFleet) -> None:
         into_s = time.time() % MINUTE_S
-        if into_s > LATEST_START_S:
-            with step("Waiting for the next minute"):
+        with step(f"Starting {len(FLEET)} emitters with simulated neuron-monitors"):
+            if into_s > LATEST_START_S:
                 self._workspace.wait(MINUTE_S - into_s + 0.5)
-        with step(f"Starting {len(FLEET)} emitters with simulated monitors"):
             for member in FLEET:
                 fleet.start_emitter(member)
                 self._workspace.wait(0.2)  # their imports fill a small machine
             fleet.check_emitters()
 
-    def _show(
-        self,
-        stack: DeployedStack,
-        fleet: LiveFleet,
-        board: AlarmBoard,
-        aws: EmbeddedAws,
-        seconds: float | None,
-    ) -> None:
-        """Print the table whenever there is a new rollup or another alarm."""
-        started_s = time.time()
-        until_s = started_s + seconds if seconds else float("inf")
-        of = f" of {seconds:.0f} s" if seconds else " s, until Ctrl-C"
-        asked_minute, shown = closable_minute(started_s), ""
-        while (now_s := time.time()) < until_s:
-            if not aws.alive():
-                msg = "the embedded AWS stopped unexpectedly"
-                raise EmbeddedAwsError(msg)
-            fleet.check_emitters()
-            stack.read_new_rollups()
-            if closable_minute(now_s) > asked_minute:
-                # The embedded schedule counts its minutes from the deployment on.
-                asked_minute = closable_minute(now_s)
-                stack.close_minutes()
-            rows = board.cluster_rows(CLUSTERS, stack.rollups)
-            key = "".join(f"{row.minute_s} {row.alarm}" for row in rows)
-            if key != shown:
-                shown = key
-                print(
-                    f"\nLive for {now_s - started_s:.0f}{of}: {len(FLEET)} emitters, "
-                    f"{len(stack.rollups.minutes)} rollups so far.\n\n{render_table(rows, now_s)}",
-                    flush=True,
+    def _say_where_to_look(self, server: PageServer, seconds: float | None) -> None:
+        commands = (
+            "Who holds idle cores    .venv/bin/neuron-emf top --rehearsal\n"
+            f"What {DAYS} days cost        .venv/bin/neuron-emf report --rehearsal\n"
+        )
+        end = f"After {seconds:.0f} s it ends" if seconds else "Ctrl-C ends it"
+        print(
+            f"\n{commands if server.port == PORT else ''}"
+            f"Messages, digest, logs  {self._workspace.folder}\n"
+            f"{end}, and compares every rollup with what was simulated.\n"
+            f"The page: {server.url}\n",
+            flush=True,
+        )
+
+    def _live(self, running: _Running, seconds: float | None) -> bool:
+        """Close minutes, and have alarms explained; whether Ctrl-C ended it."""
+        stack, board = running.stack, running.board
+        until_s = time.time() + seconds if seconds else float("inf")
+        asked_minute, explained = closable_minute(time.time()), set[tuple[object, ...]]()
+        try:
+            while (now_s := time.time()) < until_s:
+                if not running.aws.alive():
+                    msg = "the AWS emulator stopped unexpectedly"
+                    raise EmbeddedAwsError(msg)
+                running.fleet.check_emitters()
+                stack.read_new_rollups()
+                if closable_minute(now_s) > asked_minute:
+                    # The embedded schedule counts its minutes from the deployment on.
+                    asked_minute = closable_minute(now_s)
+                    stack.close_minutes()
+                for state in board.firing_on_clusters():
+                    if (key := (state.alarm.logical_id, state.contributor)) not in explained:
+                        explained.add(key)
+                        stack.explain(board.event_of(state))
+                messages = running.server.view.messages({})["messages"]
+                self._workspace.write(
+                    "messages.txt", "\n\n".join(message["text"] for message in messages)
                 )
-            self._workspace.wait(min(REFRESH_S, until_s - now_s))
-        print()
+                self._workspace.wait(min(REFRESH_S, until_s - now_s))
+        except StoppedError as stopped:
+            if stopped.signal_number != signal.SIGINT:
+                raise
+            self._workspace.forget_signal()
+            print(f"\nEnding, and with it the page {running.server.url}")
+            return True
+        return False
 
     def _compare(
-        self, stack: DeployedStack, fleet: LiveFleet, past: Past, stopped_s: float
+        self, stack: DeployedStack, fleet: LiveFleet, past: Past, stopped_s: float, *, is_cut: bool
     ) -> tuple[list[str], int, int]:
         """What is wrong, and how many rollups of the history and live were compared."""
         history = expected_past(past)
         live = expected_live(fleet, stopped_s)
         expected = {**history, **live}
-        newest = max(minute_s // MINUTE_S for _, minute_s in expected)
-        with step(f"Waiting for the last rollups: a minute closes {CLOSES_AFTER_S} s after it"):
-            while closable_minute(time.time()) < newest:
-                self._workspace.wait(1.0)
-                stack.read_new_rollups()
-            stack.close_until(expected, self._workspace, CLOSE_PATIENCE_S)
+        if is_cut:  # nobody waits for minutes that are not closed yet
+            stack.read_new_rollups()
+            expected = {key: expected[key] for key in expected.keys() & stack.rollups.minutes}
+            live = {key: live[key] for key in live.keys() & expected}
+        else:
+            newest = max(minute_s // MINUTE_S for _, minute_s in expected)
+            with step(f"Waiting until the last minute closes, {CLOSES_AFTER_S} s after it"):
+                while closable_minute(time.time()) < newest:
+                    self._workspace.wait(1.0)
+                    stack.read_new_rollups()
+                stack.close_until(expected, self._workspace, CLOSE_PATIENCE_S)
         rollups = stack.rollups.minutes
         problems = against_truth(expected, rollups)
         compared = {key: rollups[key] for key in expected.keys() & rollups.keys()}
@@ -245,14 +269,3 @@ class Rehearsal:
         if live:  # a whole minute of the others has passed
             found += [f"{member.name} wrote no report" for member in fleet.silent_members()]
         return found, len(history), len(live)
-
-    def _say_what_this_is(self) -> None:
-        print(
-            f"The whole of neuron-emf on this machine: {len(FLEET)} simulated instances in "
-            f"{len(CLUSTERS)} clusters, the real emitter on each,\n"
-            "the real template.yaml deployed by the real SAM CLI to an AWS emulator on 127.0.0.1. "
-            "Ctrl-C stops it and leaves nothing behind.\n"
-            f"It differs from AWS in {len(differences_from_aws(self.template))} ways, listed at "
-            "the end and on its page.\n",
-            flush=True,
-        )

@@ -6,9 +6,11 @@ Only through public APIs, as a person with credentials would.
 
 from __future__ import annotations
 
+import json
 import platform
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 from local.alarms.history import CloudWatchHistory
@@ -33,6 +35,7 @@ INGEST_PATIENCE_S: Final = 60.0
 CLOSES_AFTER_S: Final = 45  # after its end the close function takes a minute on, not before
 CLOSE_AGAIN_S: Final = 5.0
 SETTLED_S: Final = 15.0
+_THREADS: Final = 8
 
 
 def closable_minute(at_s: float) -> int:
@@ -118,6 +121,22 @@ class DeployedStack:
         """Ask the close function to run now, as its schedule does each minute."""
         function = self._outputs["CloseFunctionName"]
         self._aws.client("lambda").invoke(FunctionName=function, InvocationType="Event")
+
+    def explain(self, event: Mapping[str, Any]) -> None:
+        """Have explain tell people of an alarm's *event*, as EventBridge does."""
+        function, payload = self.resources["ExplainFunction"], json.dumps(event).encode()
+        self._aws.client("lambda").invoke(FunctionName=function, Payload=payload)
+
+    def put_ledger(self, objects: Mapping[str, bytes]) -> None:
+        """Put *objects* where settle puts its own."""
+        bucket, s3 = self._outputs["LedgerBucketName"], self._aws.client("s3")
+        with ThreadPoolExecutor(_THREADS) as pool:
+            puts = [
+                pool.submit(s3.put_object, Bucket=bucket, Key=key, Body=content)
+                for key, content in objects.items()
+            ]
+        for put in puts:
+            put.result()
 
     def refused_lines(self) -> list[str]:
         """What CloudWatch would have refused to extract."""

@@ -80,6 +80,10 @@ class Workspace:
         if self._signal_number:
             raise StoppedError(self._signal_number)
 
+    def forget_signal(self) -> None:
+        """Go on after Ctrl-C, which ends what is shown and not the comparison after it."""
+        self._signal_number = 0
+
     def wait(self, seconds: float) -> None:
         """
         Wait, but no longer than until a signal comes.
@@ -96,6 +100,10 @@ class Workspace:
         """Have *child* end with the workspace."""
         self._children.append(child)
         return child
+
+    def write(self, name: str, text: str) -> None:
+        """Put *text* into a file of the folder, for people."""
+        (self.folder / name).write_text(f"{text}\n", encoding="utf-8")
 
     def stop_all(self) -> None:
         """Stop every process that was adopted, all at once."""

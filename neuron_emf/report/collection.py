@@ -52,7 +52,7 @@ def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
         SourceError: If nothing can be read, or there is nothing in the period.
     """
     now_ms = periods.now_ms()
-    is_of_lines = bool(files or settings.from_lines or settings.rehearsal)
+    is_of_lines = bool(files or settings.from_lines)
     if is_of_lines and settings.ledger:
         msg = "--ledger cannot be read with FILES, --from-lines or --rehearsal. Use one of them."
         raise SettingsError(msg)

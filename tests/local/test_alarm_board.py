@@ -1,5 +1,5 @@
 """
-The state of an alarm is the evaluator's, unjudged is not OK, and the table is the README's.
+The state of an alarm is the evaluator's, and unjudged is not OK.
 """
 
 from __future__ import annotations
@@ -7,11 +7,7 @@ from __future__ import annotations
 import pytest
 
 from local.alarms.template import Template, load_template
-from local.pump import extract
-from local.rehearsal.alarm_board import EVALUATE_EACH_S, NOT_EVALUATED, AlarmBoard, render_table
-from local.rehearsal.comparison import PublishedRollups
-from local.rehearsal.rehearsal import CLUSTERS, TEMPLATE
-from tests.hour import END_S
+from local.rehearsal.alarm_board import EVALUATE_EACH_S, NOT_EVALUATED, AlarmBoard
 from tests.recorded_history import RecordedHistory
 from tests.stack.stack_template import SUBJECTS
 
@@ -60,30 +56,3 @@ def test_an_alarm_that_warms_up_does_not_fire_yet(world):
     assert "INSUFFICIENT_DATA" == found().state
     world.now_s += EVALUATE_EACH_S
     assert "ALARM" == found().state
-
-
-LOOKED_AT_S = END_S + 116
-
-
-def history_of(texts):
-    """The metrics that CloudWatch extracts from the lines *texts*."""
-    history = RecordedHistory()
-    for text in texts:
-        for datum in extract(text, LOOKED_AT_S * 1000).data:
-            values = [value for value, count in datum.counts.items() for _ in range(count)]
-            at_s = datum.timestamp_ms / 1000
-            history.put(datum.namespace, datum.name, dict(datum.dimensions), at_s, values)
-    return history
-
-
-def test_the_readme_shows_the_table_of_the_hour(hour, marked, repository):
-    """
-    Two clusters, the alarms in alarm, and cores without a price.
-    """
-    history, rollups = history_of(hour.rollups), PublishedRollups()
-    rollups.add_messages(hour.rollups)
-    board = AlarmBoard(Template(load_template(TEMPLATE)), history, lambda: LOOKED_AT_S)
-    shown = render_table(board.cluster_rows(CLUSTERS, rollups), LOOKED_AT_S)
-    assert 3 == shown.count(" is in alarm: ")
-    text = "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
-    marked(repository / "README.md", "demo", f"```\n{text}```\n")

@@ -20,7 +20,6 @@ from local.embedded_aws.processes import EmbeddedAwsError
 from local.monitor.instance import ECC_COUNTERS
 from local.monitor.runtime_groups import EXECUTION_ENDINGS
 from local.rehearsal import __main__ as command_line
-from local.rehearsal.alarm_board import ClusterRow
 from local.rehearsal.comparison import expected_live
 from local.rehearsal.fleet import FLEET, LiveFleet, python_environment
 from local.rehearsal.ledger import settle_lines
@@ -36,8 +35,7 @@ from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_wire.then import Then
 from tests.hour import END_S
 
-ROW = ClusterRow("research", 1_800_000_000, {"Instances": 4.0}, "ALARM", "too idle")
-RIGHT = RehearsalOutcome([], 120, 4, [ROW], "It costs 28 USD.")
+RIGHT = RehearsalOutcome([], 120, 4, "It costs 28 USD.")
 
 
 @pytest.fixture
@@ -46,8 +44,6 @@ def play(monkeypatch):
 
     def ending(end, *arguments):
         class Rehearsal:
-            template = {}  # noqa: RUF012
-
             def __init__(self, *_):
                 pass
 
@@ -58,7 +54,7 @@ def play(monkeypatch):
                 return end
 
         monkeypatch.setattr(command_line, "Rehearsal", Rehearsal)
-        return command_line.main(["--seconds", "5", *arguments])
+        return command_line.main([*arguments])
 
     return ending
 
@@ -68,11 +64,11 @@ def play(monkeypatch):
     [
         (
             RIGHT, 0,
-            ("research", "PutMetricData", "It costs 28 USD.",
-             "RIGHT: compared 120 rollups of the replayed hour and 4 live ones"),
+            ("It costs 28 USD.",
+             "RIGHT: 120 rollups of the replayed hour and 4 live ones are what was simulated."),
         ),
         (
-            RehearsalOutcome(["problem 1", "problem 2"], 120, 4, [ROW], ""), 1,
+            RehearsalOutcome(["problem 1", "problem 2"], 120, 4, ""), 1,
             ("WRONG", "* problem 1\n", "* problem 2\n"),
         ),
         (
@@ -85,9 +81,15 @@ def play(monkeypatch):
 )  # fmt: skip
 def test_the_exit_code_says_how_it_ended(play, capsys, end, code, words):
     """With what was compared, each problem, or the last words of what failed."""
-    assert code == play(end)
+    assert code == play(end, "--seconds", "5")
     shown = "".join(capsys.readouterr())
     assert [] == [word for word in words if word not in shown]
+
+
+def test_without_an_end_a_difference_is_said_and_no_failure(play, capsys):
+    """Ctrl-C is a normal end; only a run with --seconds fails."""
+    assert 0 == play(RehearsalOutcome(["problem 1"], 120, 0, ""))
+    assert "  * problem 1\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "nan", "inf", "86401", ""])
@@ -217,8 +219,8 @@ def test_lines_ledger_report_and_digest_say_the_same(past):
     assert 1 == len(set(past.idle_usd().values()))
     assert [] == past.problems()
     assert (
-        "The replayed hour has 29.85 USD of idle cores by the ledger, the lines, the report and "
-        "the digest, to the last digit."
+        "Its idle cores cost 29.85 USD by the ledger, the lines, the report and the digest, to the "
+        "last digit."
     ) == past.sentence()
     _, text = past.digest()
     assert "Idle cores cost 29.85 USD, of which at most 18.09 USD avoidable: 46.0 core" in text
@@ -291,4 +293,3 @@ def test_a_port_that_is_taken_is_said_and_another_one_found(document, capsys):
             assert first.port != second.port
             said = capsys.readouterr().out
             assert f"Port {first.port} is in use" in said
-            assert f"Open {second.url}" in said
