@@ -164,7 +164,8 @@ class LogStream:
             return self._put(self._client, batch)
         except aws.ClientError as error:
             self._compare_clocks(error.response)
-            return outcome_of(_failure(error), group=self._group, region=self._where)
+            region = self._region or "the default region"
+            return outcome_of(_failure(error), group=self._group, region=region)
         except (aws.BotoCoreError, ResponseParserError, ValueError) as error:
             # ValueError: an endpoint that is no URL, found when the client is made
             return _sdk_outcome(error)
@@ -173,10 +174,6 @@ class LogStream:
         if isinstance(outcome, Refused) and self._needed:
             return Refused(outcome.reason, f"{outcome.sentence} {self._needed}")
         return outcome
-
-    @property
-    def _where(self) -> str:
-        return self._region or "the default region"
 
     def _connect(self) -> _Client:
         import boto3  # noqa: PLC0415 loaded with the first send

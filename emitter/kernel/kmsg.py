@@ -82,13 +82,7 @@ def choice_for(choice: str, reports: str) -> str:
     return choice if reports in INPUTS_OF_THIS_MACHINE or choice != AUTO else NONE
 
 
-def log_opener(
-    choice: str,
-    *,
-    root: Path = Path("/"),
-    clock: Callable[[], float] = time.time,
-    since_boot_s: Callable[[], float] = time.monotonic,
-) -> Callable[[], KernelRing] | None:
+def log_opener(choice: str, root: Path = Path("/")) -> Callable[[], KernelRing] | None:
     """
     A function that opens the log of *choice*, or raises UnreadableLogError; None for `none`.
 
@@ -98,7 +92,7 @@ def log_opener(
         return None
     is_file = choice.startswith(FILE_PREFIX)
     path = Path(choice.removeprefix(FILE_PREFIX)) if is_file else root / DEVICE
-    return lambda: KernelRing(path, boot_id(root), clock=clock, since_boot_s=since_boot_s)
+    return lambda: KernelRing(path, boot_id(root))
 
 
 def boot_id(root: Path) -> str:

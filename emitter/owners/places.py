@@ -80,11 +80,6 @@ class Places:
         """The files of a machine whose `/proc` was saved in *proc*: its services are not here."""
         return replace(cls.beside(proc), ecs_agent_url="", ecs_metadata_url="", is_saved=True)
 
-    @property
-    def is_own(self) -> bool:
-        """Whether it is the `/proc` that every process has."""
-        return self.proc == OWN_PROC
-
 
 class Endpoint:
     """A service of this machine, left alone for a while after it did not answer."""
@@ -134,7 +129,7 @@ class Reach:
 
 def reach(places: Places, *, own: Path = Path("/proc/self")) -> Reach:
     """Which owners of the machine at *places* can be named; *own* is this process's own folder."""
-    if places.is_own:
+    if places.proc == OWN_PROC:
         namespace = ""
         with suppress(OSError):
             namespace = str((own / "ns" / "pid").readlink())

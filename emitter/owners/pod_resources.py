@@ -220,7 +220,7 @@ def _list_pods(path: str, within_s: float) -> memoryview:
                         call.acknowledge_received_data(event.flow_controlled_length, 1)
                     elif isinstance(event, (events.ResponseReceived, events.TrailersReceived)):
                         said |= {bytes(name): bytes(value) for name, value in event.headers}
-                has_ended = any(isinstance(event, ends) for event in happened)
+                    has_ended |= isinstance(event, ends)
                 if len(body) > MAX_BYTES:
                     msg = f"the answer is larger than {MAX_BYTES >> 20} MiB"
                     raise ValueError(msg)

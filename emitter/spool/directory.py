@@ -15,6 +15,7 @@ import re
 import zlib
 from contextlib import suppress
 from datetime import datetime, timezone
+from io import FileIO
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import EXIT_SOURCE_FAILED, EmitterError
@@ -59,9 +60,11 @@ def holder_of(directory: Path) -> str:
     return ""
 
 
-class DirectoryLock:
+def hold_directory(directory: Path) -> FileIO:
     """
-    Held from construction until `release`, or until the process ends. Makes the directory.
+    Make *directory* and hold it until the file is closed, or until the process ends.
+
+    The file stays: removing it would let two processes lock two files.
 
     Raises:
         SpoolHeldError:
@@ -70,31 +73,25 @@ class DirectoryLock:
         OSError:
             If the directory cannot be written or its file system has no locks.
     """
-
-    def __init__(self, directory: Path) -> None:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-        self._fd = os.open(directory / LOCK_NAME, flags, 0o600)
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            with suppress(OSError):  # a full disk has no room for it, and the lock is held
-                os.ftruncate(self._fd, 0)
-                os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
-        except BlockingIOError:
-            os.close(self._fd)
-            msg = (
-                f"Spool directory {directory} is in use by "
-                f"{holder_of(directory) or 'another process'}. Stop that emitter first, "
-                "or use another --spool-dir."
-            )
-            raise SpoolHeldError(msg) from None
-        except OSError:
-            os.close(self._fd)
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+    file = FileIO(os.open(directory / LOCK_NAME, flags, 0o600), "r+")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        if not isinstance(error, BlockingIOError):
             raise
-
-    def release(self) -> None:
-        """Let go. The file stays: removing it would let two processes lock two files."""
-        os.close(self._fd)
+        holder = holder_of(directory) or "another process"
+        msg = (
+            f"Spool directory {directory} is in use by {holder}. Stop that emitter first, "
+            "or use another --spool-dir."
+        )
+        raise SpoolHeldError(msg) from None
+    with suppress(OSError):  # a full disk has no room for it, and the lock is held
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n".encode())
+    return file
 
 
 class StateFile:
@@ -111,19 +108,14 @@ class StateFile:
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / STATE_NAME
-        self._is_reserved = False
-        self._may_hold = True  # what an earlier start left
+        self._is_empty = False  # with room for a state
 
     def reserve(self) -> None:
         """Make room for a state, and forget what is there: the database has a newer one."""
-        if self._is_reserved and not self._may_hold:
-            return
-        with suppress(OSError):
-            if not self._is_reserved and not self._has_room():
-                self._overwrite(bytes(STATE_BYTES))
-            elif self._may_hold:
-                self._overwrite(b"\n")
-            self._is_reserved, self._may_hold = True, False
+        if not self._is_empty:
+            with suppress(OSError):
+                self._overwrite(b"\n" if self._has_room() else bytes(STATE_BYTES))
+                self._is_empty = True
 
     def write_state(self, delivered: DeliveredState) -> None:
         """Keep *delivered* in place of what is there, if there is room for it."""
@@ -134,7 +126,7 @@ class StateFile:
             return
         with suppress(OSError):
             if self._has_room():
-                self._may_hold = True
+                self._is_empty = False
                 self._overwrite(content)
 
     def read_state(self) -> DeliveredState | None:

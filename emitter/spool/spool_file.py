@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, final
 from emitter.errors import EmitterError
 from emitter.logs import Event, Repeats
 from emitter.spool.database import Contents, SpoolDatabase
-from emitter.spool.directory import DirectoryLock, StateFile, holder_of
+from emitter.spool.directory import StateFile, hold_directory, holder_of
 from emitter.spool.layout import (
     FILE_NAME,
     DiskDamagedError,
@@ -31,6 +31,7 @@ from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from io import FileIO
     from pathlib import Path
 
     from emitter.spool.backlog import Backlog
@@ -173,7 +174,7 @@ class SpoolFile:
         self._clock = clock
         self._monotonic = monotonic
         self._state_file = StateFile(directory)
-        self._lock: DirectoryLock | None = None
+        self._lock: FileIO | None = None
         self._database: SpoolDatabase | None = None
         self._ask_again_s = 0.0  # on the monotonic clock, while refused
         if not self._try(self._attach, is_start=True):
@@ -205,7 +206,7 @@ class SpoolFile:
         """Close the file and let the next emitter in. May be called twice."""
         self._detach()
         if self._lock is not None:
-            self._lock.release()
+            self._lock.close()
             self._lock = None
 
     def _write(self) -> None:
@@ -228,7 +229,7 @@ class SpoolFile:
             self.set_aside_files += 1
             self._backlog.spoiled = None
         if self._lock is None:
-            self._lock = DirectoryLock(self._directory)
+            self._lock = hold_directory(self._directory)
         if self._database is None:
             self._database = SpoolDatabase(open_database(self._path))
             try:

@@ -173,9 +173,7 @@ def watched(machine):
     begun = []
 
     def begin(choice="auto", state=None, *, is_asked_for=True):
-        open_log = log_opener(
-            choice, root=machine.root, clock=lambda: WATCHED_S, since_boot_s=lambda: 60.0
-        )
+        open_log = log_opener(choice, machine.root)
         watch = KernelWatch(open_log, state, is_asked_for=is_asked_for, clock=lambda: WATCHED_S)
         begun.append(watch)
         return watch
