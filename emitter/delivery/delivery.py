@@ -131,17 +131,14 @@ class Delivery:
                 self._suspects.clear()
                 outcome = Refused("all_invalid", _ALL_INVALID.format(why=outcome.reason))
             wait_s = 0.0
-            match outcome:
-                case Delivered(rejected):
-                    self._settle(batch, rejected)
-                case Invalid(reason):
-                    self._halve(batch, reason)
-                case Retry():
-                    wait_s = self._backoff.next_s()
-                    self._say(outcome, wait_s)
-                case Refused():
-                    wait_s = REFUSED_WAIT_S
-                    self._say(outcome, wait_s)
+            if isinstance(outcome, Delivered):
+                self._settle(batch, outcome.rejected)
+            elif isinstance(outcome, Invalid):
+                self._halve(batch, outcome.reason)
+            else:
+                is_refusal = isinstance(outcome, Refused)
+                wait_s = REFUSED_WAIT_S if is_refusal else self._backoff.next_s()
+                self._say(outcome, wait_s)
             return Attempt(outcome, wait_s)
 
     def flush(self, deadline_s: float) -> Flushed:

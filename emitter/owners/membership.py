@@ -126,14 +126,14 @@ def _of_path(parts: Sequence[str], *, is_systemd: bool) -> Membership:
         return _of_user(parts, manager, is_systemd=is_systemd)
     job, job_user_id = _job(parts)
     container, at = _container(parts)
-    pod = next((uid for part in parts[: at + 1] if (uid := _pod(part))), None)
+    pod = next(filter(None, map(_POD.fullmatch, parts[: at + 1])), None)
     is_ecs = any(_ECS.fullmatch(part) for part in parts[:at])
     unit = _unit(parts) if is_systemd and not (container or job) else None
     return Membership(
         job=job,
         job_user_id=job_user_id,
         container=container,
-        pod=pod if container else None,
+        pod=pod[1].replace("_", "-") if pod and container else None,
         is_ecs=is_ecs and container is not None,
         unit=unit,
     )
@@ -176,11 +176,6 @@ def _container(parts: Sequence[str]) -> tuple[str | None, int]:
         if found := _CONTAINER.fullmatch(parts[at]):
             return found[1] or found[2], at
     return None, -1
-
-
-def _pod(part: str) -> str | None:
-    found = _POD.fullmatch(part)
-    return found[1].replace("_", "-") if found else None
 
 
 def _unit(parts: Sequence[str]) -> str | None:

@@ -59,7 +59,7 @@ class Backlog:
             the number where it was never read. None while it can be read.
     """
 
-    def __init__(self, *, is_on_disk: bool) -> None:
+    def __init__(self) -> None:
         self.database: SpoolDatabase | None = None
         self.counters: dict[str, BootCounters] = {}
         self.cost_bytes = 0
@@ -67,7 +67,6 @@ class Backlog:
         self.pending = PendingChanges()
         self.changed = False
         self.spoiled: tuple[str, int | None] | None = None
-        self._is_on_disk = is_on_disk
         self._is_read = False  # whether we know what the file held
         self._boot = ""  # until `enter_boot`
         self._last_id = 0
@@ -96,9 +95,8 @@ class Backlog:
     def keep_state(self, state: bytes) -> None:
         """Replace the fold's state by that after the last added record."""
         self.pending.state = state
-        if self._is_on_disk:
-            given = DeliveredState(self._boot, self.own.produced, state)
-            self.pending.states.append((self._last_id, given))
+        given = DeliveredState(self._boot, self.own.produced, state)
+        self.pending.states.append((self._last_id, given))
         self.pending.state_changed = self.changed = True
 
     def oldest(self, limit_events: int, limit_bytes: int) -> list[SpooledRecord]:

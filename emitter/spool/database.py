@@ -59,7 +59,6 @@ class SpoolDatabase:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
-        self._boot_ids: dict[str, int] = {}
         self._boots: dict[int, str] = {}
         self._first = 0
 
@@ -110,7 +109,7 @@ class SpoolDatabase:
             DiskRefusedError, DiskDamagedError:
                 If it could not be done.
         """
-        boot_ids = dict(self._boot_ids)
+        boot_ids = {boot: boot_id for boot_id, boot in self._boots.items()}
         with writing(self.connection):
             self.connection.executemany(
                 "DELETE FROM records WHERE id = ?", [(self._row(left),) for left in pending.settled]
@@ -141,38 +140,35 @@ class SpoolDatabase:
                 self.connection.execute(
                     "INSERT OR REPLACE INTO fold (id, state) VALUES (1, ?)", (pending.state,)
                 )
-        self._know_boots(boot_ids)
+        self._boots = {boot_id: boot for boot, boot_id in boot_ids.items()}
 
     def _load(self) -> Contents:
         (last,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM records").fetchone()
         self._first = _whole(last)
         counters: dict[str, BootCounters] = {}
-        by_id: dict[int, BootCounters] = {}
-        boot_ids: dict[str, int] = {}
+        self._boots.clear()
         for boot_id, boot, produced, delivered in self.connection.execute(
             "SELECT id, boot, produced, delivered FROM boots ORDER BY boot"
         ):
             if not isinstance(boot, str) or not BOOT_FORM.fullmatch(boot):
                 msg = "a boot id has an unknown form"
                 raise sqlite3.DatabaseError(msg)
-            counter = BootCounters(_whole(produced), _whole(delivered), changed=False)
-            counters[boot] = by_id[boot_id] = counter
-            boot_ids[boot] = boot_id
-        self._know_boots(boot_ids)
+            counters[boot] = BootCounters(_whole(produced), _whole(delivered), changed=False)
+            self._boots[boot_id] = boot
         held_cost_bytes = 0
         for boot_id, records, line_bytes, cost in self.connection.execute(
             "SELECT boot_id, count(*), sum(bytes), sum(bytes + bytes / ? + ?)"
             " FROM records GROUP BY boot_id",
             (LINE_OVERHEAD_DIVISOR, RECORD_OVERHEAD_BYTES),
         ):
-            counter = by_id[self._boot_ids[self._boot(boot_id)]]
+            counter = counters[self._boot(boot_id)]
             counter.records, counter.bytes = _whole(records), _whole(line_bytes)
             held_cost_bytes += _whole(cost)
         for boot_id, reason, records in self.connection.execute(
             "SELECT boot_id, reason, records FROM drops"
         ):
-            if boot_id in by_id:
-                by_id[boot_id].dropped[reason] = _whole(records)
+            if boot_id in self._boots:
+                counters[self._boots[boot_id]].dropped[reason] = _whole(records)
         row = self.connection.execute("SELECT state FROM fold").fetchone()
         return Contents(counters, held_cost_bytes, None if row is None else _blob(row[0]))
 
@@ -190,10 +186,6 @@ class SpoolDatabase:
             [(boot_id, reason, records) for reason, records in counter.dropped.items()],
         )
         return boot_id
-
-    def _know_boots(self, boot_ids: dict[str, int]) -> None:
-        self._boot_ids = boot_ids
-        self._boots = {boot_id: boot for boot, boot_id in boot_ids.items()}
 
     def _row(self, record_id: int) -> int:
         return record_id + self._first

@@ -96,7 +96,7 @@ class Spool:
         self._notices = Notices(directory, self._memory_bytes, clock, monotonic, on_event)
         self._mutex = threading.RLock()
         self._is_closed = False
-        self._backlog = Backlog(is_on_disk=directory is not None)
+        self._backlog = Backlog()
         self._file: SpoolFile | None = None
         if directory is not None:
             self._file = SpoolFile(
