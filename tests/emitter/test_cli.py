@@ -170,7 +170,7 @@ def test_a_pipe_that_ends_is_a_failure(tmp_path):
     assert ("blue", "i-0123456789abcdef0", "baaa") == attrgetter(*names)(records[-1])
 
 
-def test_what_is_dropped_beside_good_reports_is_said_and_counted(reports, here):
+def test_what_is_dropped_beside_good_reports_is_logged_and_counted(reports, here):
     """Junk between two reports costs itself: exit code 0, one warning, a count in the line."""
     reports.write_bytes(GOOD + b"junk\n" + GOOD)
     ended = here(*RUN, "-", stdin=reports)
@@ -212,35 +212,6 @@ def test_a_reader_that_has_gone_ends_the_run(tmp_path):
     assert 4 == process.returncode
     (line,) = complaints(said.decode())
     assert "The program reading standard output has exited" in line
-
-
-def modules_after(arguments, home):
-    """Top modules that are loaded when a command has run."""
-    program = (
-        "import sys, atexit, json\n"
-        "from pathlib import Path\n"
-        "names = lambda: sorted({name.partition('.')[0] for name in sys.modules})\n"
-        "atexit.register(lambda: Path('modules.json').write_text(json.dumps(names())))\n"
-        "from neuron_emf.cli import main; main()"
-    )
-    subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments)],
-        env=environment(home),
-        cwd=home,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=True,
-    )
-    return set(json.loads((home / "modules.json").read_text()))
-
-
-def test_no_command_loads_what_it_does_not_need(reports, tmp_path):
-    """--help loads neither library; replay and --output stdout do without the AWS SDK's 48 MiB."""
-    big = {"boto3", "botocore", "aws_embedded_metrics", "aiohttp", "msgspec", "sqlite3"}
-    assert set() == big & modules_after(["run", "--help"], tmp_path)
-    sdk = {"boto3", "botocore", "urllib3"}
-    assert set() == sdk & modules_after([*REPLAY, reports], tmp_path)
-    assert set() == sdk & modules_after([*RUN, reports], tmp_path)
 
 
 def test_what_sighup_reads_again_is_the_command_line_of_the_start(tmp_path, monkeypatch):

@@ -74,7 +74,7 @@ def test_the_journal_gets_a_priority_with_each_line(capfd, monkeypatch):
     assert "<3>of" in lines
 
 
-def test_what_repeats_is_said_with_its_number():
+def test_repeats_are_limited_and_counted():
     """
     At once, then once per interval; the interval is inclusive, a clock set back does not silence.
     """

@@ -75,8 +75,8 @@ class Stream(Timetable):
     is_stream = True
 
 
-def test_standard_output_is_told_when_its_first_line_is_due(caplog):
-    """For a stream alone: a file's lines come at once, and --output logs prints none."""
+def test_the_first_line_on_standard_output_is_announced(caplog):
+    """Only for a stream: a file's lines come at once, and --output logs prints none."""
     caplog.set_level("INFO")
     due = "The first line is due at 2027-01-15T08:01Z, in 60 s, then one each minute."
     for source, output, expected in (
@@ -89,7 +89,7 @@ def test_standard_output_is_told_when_its_first_line_is_due(caplog):
 
 @pytest.mark.parametrize("asked_after_s", [0.3, None])
 def test_the_end_of_a_stream_may_be_part_of_a_stop(asked_after_s, monkeypatch):
-    """Ctrl-C ends the other program first: the stop is waited for, and not for ever."""
+    """Ctrl-C ends the other program first, so the loop waits a second for its own signal."""
     waited_s = []
     played = SimpleNamespace(monotonic=lambda: sum(waited_s), sleep=waited_s.append)
     monkeypatch.setattr(signals, "time", played)
@@ -129,7 +129,7 @@ def test_numbers_have_no_gap_and_minutes_no_hole(arrivals, until_s):
     assert len(arrivals) == sum(minute.reports for minute in minutes)
 
 
-def test_nothing_is_recorded_before_anybody_knows_the_instance():
+def test_nothing_is_recorded_before_the_instance_is_known():
     """A guess that is corrected later would leave an instance behind that never existed."""
     assert [] == records(until_s=IDENTITY_PATIENCE_S - 1)
     found = records([(250, chunk(busy()))], 299)
@@ -244,7 +244,7 @@ def of_kind(lines, kind):
 
 
 def test_an_event_is_kept_when_it_happens_not_when_the_minute_ends():
-    """With the moment itself for a timestamp: a kill in between would lose it."""
+    """Its timestamp is its own moment; a kill before the minute ends must not lose it."""
     clock, events = FakeClock(), EventQueue()
     with Spool(None, clock=clock, max_age_s=None) as spool:
         source = Timetable(clock, [(1, chunk(busy())), (31, chunk(busy()))], 40)

@@ -72,7 +72,7 @@ def outlet_to(spool, monkeypatch):
 
 @pytest.mark.parametrize("output", ["logs", "stdout"])
 def test_records_are_sent_by_a_thread_of_its_own(output, spool, outlet_to):
-    """No answer may stop the reading of reports."""
+    """So that no answer of the service holds up the reading of reports."""
     outlet, place = outlet_to(Delivered(), output=output)
     spool.append([RECORD])
     outlet.send_records("i-1")
@@ -86,7 +86,7 @@ def test_records_are_sent_by_a_thread_of_its_own(output, spool, outlet_to):
     ("failure", "before"), [(None, ""), (SourceError("The pipe ended."), "The pipe ended. ")]
 )
 def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, outlet_to, caplog):
-    """How many, where they are, and why; exit code 4, and why the input ended stands before it."""
+    """How many, where they are kept, and why; the reason why the input ended comes first."""
     outlet, _ = outlet_to(REFUSED)
     spool.append([RECORD] * 2)
     with pytest.raises(DeliveryError) as caught:
@@ -122,7 +122,7 @@ def test_what_a_first_call_would_fail_for_is_logged_before_it(
     assert [("delivery refused", REFUSED.reason, REFUSED.sentence)] * expected == said
 
 
-def test_a_memory_spool_does_not_promise_to_keep(monkeypatch):
+def test_records_of_a_memory_spool_are_reported_as_lost(monkeypatch):
     """What is not delivered is lost with the process, and the sentence says so."""
     place = FakeDestination(Retry("timeout", "no answer came"))
     monkeypatch.setattr(outlet_module, "StreamDestination", lambda _: place)
@@ -133,7 +133,7 @@ def test_a_memory_spool_does_not_promise_to_keep(monkeypatch):
             Outlet(RunSettings(output="stdout"), spool).finish_sending("i-1")
 
 
-def test_a_name_that_becomes_known_is_followed(spool, outlet_to):
+def test_the_stream_is_renamed_when_the_instance_becomes_known(spool, outlet_to):
     """
     Guessed at first: from then on the stream is the known instance's, and the connection the same.
     """

@@ -31,8 +31,8 @@ from tests.emitter.emitter_command import COMMAND, complaints
     ("source", "interval", "expected"),
     [("monitor", None, 1.0), ("monitor", 15.0, 1.0), ("-", 15.0, None), ("-", None, None)],
 )
-def test_only_a_monitor_of_ours_is_known_to_do_as_it_was_asked(source, interval, expected):
-    """Its period and whether it tells executions; --interval, of earlier releases, says nothing."""
+def test_only_our_own_monitor_has_a_known_period(source, interval, expected):
+    """And its groups; --interval, of earlier releases, has no effect."""
     chosen = RunSettings(input=source, period=1, interval=interval)
     found = service._fold_settings(chosen, requested_config(chosen))
     assert (expected, source == "monitor") == (found.period_s, found.executions_asked)
@@ -52,9 +52,9 @@ def test_only_a_monitor_of_ours_is_known_to_do_as_it_was_asked(source, interval,
         ({}, False, {"HOME": "/home/x", "XDG_STATE_HOME": ""}, "/home/x/.local/state/neuron-emf"),
     ],
 )
-def test_the_spool_is_where_it_is_said_to_be(changes, system, variables, *, expected,
+def test_the_spool_directory_depends_on_output_and_rights(changes, system, variables, *, expected,
                                              tmp_path, monkeypatch):  # fmt: skip
-    """As given, else the system's where it is writable, else the user's; memory for stdout."""
+    """As given, else the system's if writable, else the user's; memory for stdout."""
     place = tmp_path / "var" / "neuron-emf" if system else Path("/proc/no-such/neuron-emf")
     place.parent.mkdir(parents=True, exist_ok=True) if system else None
     monkeypatch.setattr(service, "SYSTEM_SPOOL", place)
@@ -196,7 +196,7 @@ def test_no_reload_writes_what_attribution_leaves_out(running, capsys, caplog):
     assert "--raw-reports" in said.getMessage()
 
 
-def test_a_pipe_that_nobody_reads_is_said(tmp_path):
+def test_an_unread_pipe_is_warned_of(tmp_path):
     """`neuron-monitor | neuron-emf run`: it goes on with a monitor of its own."""
     monitor = tmp_path / "quiet-monitor"
     monitor.write_text("#!/bin/sh\nexec sleep 60\n")

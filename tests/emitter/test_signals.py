@@ -27,7 +27,7 @@ from proof.emitter_process import environment, wait_until
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("module", ["neuron_emf", "emitter"])
 def test_a_stop_in_the_first_seconds_is_a_planned_one(module, number, tmp_path):
-    """While the cluster is looked for nothing has begun: exit code 0, and not a word."""
+    """During the cluster lookup nothing has begun: exit code 0 and no output."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.settimeout(60)
         variables = environment(tmp_path) | {
@@ -86,15 +86,15 @@ def heard(server):
     return found
 
 
-def test_the_variables_are_not_handed_on(listening):
-    """neuron-monitor is not the service: what it might say would be believed."""
+def test_the_supervisors_variables_are_removed(listening):
+    """Otherwise systemd would take notifications of neuron-monitor for ours."""
     environ = variables(listening, WATCHDOG_USEC="1000000", WATCHDOG_PID="1", HOME="/home/x")
     Supervisor(environ)
     assert {"HOME": "/home/x"} == environ
 
 
 @given(st.floats(0.01, 100), st.lists(st.floats(0, 30), max_size=30))
-def test_no_beat_is_late_for_who_turns_in_time(period_s, waits_s):
+def test_no_heartbeat_is_late(period_s, waits_s):
     """Two beats are never further apart than a quarter of the period and one turn."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
         server.settimeout(0)
@@ -130,7 +130,7 @@ def test_without_a_watchdog_there_is_no_heartbeat(period_us, pid, listening):
     ids=["empty", "no name", "relative", "vsock", "no file", "nobody", "nul", "too long"],
 )
 def test_a_failed_notification_is_no_error(address, caplog):
-    """The watchdog acts when it hears nothing; it is logged once at most."""
+    """It is logged once at most; a watchdog acts by itself."""
     supervisor = Supervisor({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "1"})
     supervisor.notify_ready("x")
     supervisor.notify_watchdog()
@@ -184,8 +184,8 @@ class FakeService:
 
 def test_a_reload_ends_with_ready(listening, monkeypatch):
     """
-    And each minute that ends without one brings a new status; whoever hears RELOADING=1 and no
-    READY=1 waits.
+    A supervisor that gets RELOADING=1 waits for READY=1; a minute without a reload updates the
+    status.
     """
     for name, value in variables(listening).items():
         monkeypatch.setenv(name, value)

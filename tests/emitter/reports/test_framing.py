@@ -182,7 +182,7 @@ def test_garbage_never_loses_a_whole_good_line(items, places):
 
 
 @given(st.lists(GARBAGE, min_size=1, max_size=6))
-def test_what_is_dropped_is_counted_and_said(items):
+def test_what_is_dropped_is_counted_with_its_problem(items):
     """Bytes that are no report and not blank are counted, with a sentence for a person."""
     framer = Framer()
     assume(not frame(b"\n".join(items), framer=framer))  # two halves may be a report again

@@ -70,7 +70,7 @@ def test_the_groups_are_those_of_the_user_guide():
 @pytest.mark.parametrize(
     ("groups", "found"), [([], "none"), (["nc_counters"], "nc_counters"), (["a", COUNTERS], "a")]
 )
-def test_a_group_that_does_not_exist_is_said(groups, found):
+def test_an_unknown_group_is_refused(groups, found):
     """With all there are."""
     with pytest.raises(SettingsError) as caught:
         monitor_config(5, groups)
@@ -114,7 +114,7 @@ def test_the_nominal_period_is_that_of_the_counters(document, period_s, user_con
 @pytest.mark.parametrize(
     "period", ["0.5s", "1.0s", "5", "5 s", "0s", "-1s", "1m", "", 5, 0.5, True]
 )
-def test_a_period_that_becomes_5_seconds_is_said(period, user_config):
+def test_a_period_that_becomes_5_seconds_is_warned_of(period, user_config):
     """The monitor itself says nothing: "0.5s" looks like ten reports for one."""
     found = user_config({**asking(COUNTERS), "period": period})
     assert 5.0 == found.period_s
@@ -156,7 +156,7 @@ def test_a_tag_filter_leaves_cores_unknown(filters, only_matched, user_config):
         ({**asking(COUNTERS), SYSTEM: [1]}, "system_metrics has an entry that is not an object"),
     ],
 )
-def test_what_costs_numbers_is_said(document, words, user_config):
+def test_a_configuration_that_costs_numbers_is_warned_of(document, words, user_config):
     """One sentence each, and the file is used all the same: it is the user's own."""
     (said,) = user_config(document).warnings
     assert words in said
@@ -170,7 +170,7 @@ def test_what_costs_numbers_is_said(document, words, user_config):
     (b"[" * 100_000, "nested too deeply"), (b"1" * 10_000, "a number"),
     (b" " * (MAX_FILE_BYTES + 1), "larger than 1048576 bytes"),
 ], ids=range(12))  # fmt: skip
-def test_what_is_no_configuration_is_said(content, found, user_config):
+def test_an_invalid_configuration_is_refused(content, found, user_config):
     """With the file, the place, and never its content."""
     with pytest.raises(SettingsError) as caught:
         user_config(content)
@@ -183,7 +183,7 @@ def test_what_is_no_configuration_is_said(content, found, user_config):
     ("name", "found"),
     [("missing", "No such file"), (".", "is not a regular file"), ("n" * 300, "name too long")],
 )
-def test_a_configuration_that_is_not_there_is_said(name, found, tmp_path):
+def test_a_missing_configuration_is_refused(name, found, tmp_path):
     """A name that is mistyped, a folder: what was expected, what was found."""
     with pytest.raises(SettingsError, match=found):
         read_monitor_config(tmp_path / name)

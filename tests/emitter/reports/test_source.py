@@ -71,8 +71,8 @@ def test_a_pipe_gives_what_is_there_and_nothing_in_time(pipe):
     [("file", False), ("pipe", True), ("named pipe", True), ("socket", True), ("terminal", False),
      ("/dev/null", False)],
 )  # fmt: skip
-def test_the_end_of_a_stream_is_none_of_its_own(kind, expected, tmp_path):
-    """Who writes to a pipe or a socket was to go on; a file, and who types Ctrl-D, is done."""
+def test_only_the_end_of_a_pipe_or_socket_is_a_failure(kind, expected, tmp_path):
+    """The writer of a pipe or a socket should have gone on; a file or a terminal just ends."""
     path = tmp_path / "input"
     with ExitStack() as stack:
         if kind == "socket":
@@ -92,7 +92,7 @@ def test_the_end_of_a_stream_is_none_of_its_own(kind, expected, tmp_path):
         assert expected == source.is_stream
 
 
-def test_a_source_that_cannot_be_read_says_so(pipe, monkeypatch):
+def test_a_read_error_is_a_source_error(pipe, monkeypatch):
     """A failing disk or a terminal that went away: exit code 3 and the system's words."""
     source = DescriptorSource(pipe[0], "a pipe", owned=False)
     os.write(pipe[1], b"x")
@@ -103,7 +103,7 @@ def test_a_source_that_cannot_be_read_says_so(pipe, monkeypatch):
     source.close()
 
 
-def test_a_closed_standard_input_is_said(monkeypatch):
+def test_a_closed_standard_input_is_refused(monkeypatch):
     """Python has no sys.stdin then."""
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(SourceError, match=r"is closed. Pipe neuron-monitor into it"):

@@ -116,7 +116,7 @@ def test_close_leaves_no_process_no_file_and_may_come_twice(script, clock):
 
 
 @pytest.mark.parametrize("command", ["no-such-monitor", "/no/such/monitor", "plain"])
-def test_a_command_that_is_not_there_is_said(command, tmp_path, monkeypatch):
+def test_a_missing_command_is_refused(command, tmp_path, monkeypatch):
     """Where it was looked for, and what to install; a file without the right to run it is none."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
