@@ -133,20 +133,22 @@ IMPORTS = {name: imports_of_package(name) for name in FOLDERS}
 def wrong(name: str, imports: list[Import]) -> list[Import]:
     """Imports that the tables above do not allow to package *name*."""
     ours = {*ARROWS, "tests"} - ARROWS[name] - {name}
-    found = [one for one in imports if one.package in ours | STRANGERS.get(name, set())]
+    found = [asked for asked in imports if asked.package in ours | STRANGERS.get(name, set())]
     found += [
-        one
-        for one in imports
-        if (keepers := KEEPERS.get((name, one.package))) and one.module not in keepers
+        asked
+        for asked in imports
+        if (keepers := KEEPERS.get((name, asked.package))) and asked.module not in keepers
     ]
     if name == "neuron_wire":  # in the wheel and in the artefact, where it must cost neither
-        found += [one for one in imports if one.package not in {*sys.stdlib_module_names, name}]
+        found += [
+            asked for asked in imports if asked.package not in {*sys.stdlib_module_names, name}
+        ]
     return found
 
 
 def circle(imports: list[Import]) -> list[str]:
     """Modules that import each other in a loop, each the next; none when there is no loop."""
-    modules = {one.module for one in imports}
+    modules = {asked.module for asked in imports}
     knows: dict[str, set[str]] = {}
     for module, _, asked in imports:
         names = asked.split(".")
@@ -192,7 +194,7 @@ def test_nothing_that_is_delivered_knows_what_is_beside_it():
 
 def test_no_modules_import_each_other_in_a_circle():
     """Also not under TYPE_CHECKING, and not by way of a third."""
-    assert [] == circle([one for imports in IMPORTS.values() for one in imports])
+    assert [] == circle([asked for imports in IMPORTS.values() for asked in imports])
 
 
 def test_no_folders_import_each_other():

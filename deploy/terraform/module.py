@@ -40,9 +40,13 @@ def snake_case(name: str) -> str:
 
 def variables(template: Mapping[str, Any]) -> str:
     """The file variables.tf."""
-    declared = {name: one for name, one in template["Parameters"].items() if name not in LEFT_OUT}
-    blocks = [_variable(name, one) for name, one in declared.items()]
-    rows = [(name, _passed(name, one)) for name, one in declared.items()]
+    declared = {
+        name: parameter
+        for name, parameter in template["Parameters"].items()
+        if name not in LEFT_OUT
+    }
+    blocks = [_variable(name, parameter) for name, parameter in declared.items()]
+    rows = [(name, _passed(name, parameter)) for name, parameter in declared.items()]
     width = max(len(name) for name, _ in rows)
     passed = "".join(f"    {name:{width}} = {value}\n" for name, value in rows)
     return "\n".join([_OPENING, *blocks, f"locals {{\n  parameters = {{\n{passed}  }}\n}}\n"])
@@ -53,12 +57,12 @@ def outputs(template: Mapping[str, Any]) -> str:
     blocks = [
         _block(
             f'output "{snake_case(name)}"',
-            description=_text(one["Description"]),
+            description=_text(output["Description"]),
             value=f'lookup(aws_cloudformation_stack.this.outputs, "{name}", null)'
-            if "Condition" in one
+            if "Condition" in output
             else f'aws_cloudformation_stack.this.outputs["{name}"]',
         )
-        for name, one in template["Outputs"].items()
+        for name, output in template["Outputs"].items()
     ]
     return "\n".join([_OPENING, *blocks])
 
@@ -82,8 +86,8 @@ def _rules(value: str, name: str, kind: str, declared: Mapping[str, Any]) -> lis
     if kind == "bool":
         return []
     if allowed := declared.get("AllowedValues"):
-        listed = ", ".join(_text(one) if kind == "string" else str(one) for one in allowed)
-        said = ", ".join(str(one) or "empty" for one in allowed)
+        listed = ", ".join(_text(choice) if kind == "string" else str(choice) for choice in allowed)
+        said = ", ".join(str(choice) or "empty" for choice in allowed)
         return [_validation(f"contains([{listed}], {value})", f"{name} is one of {said}.")]
     if kind == "number":
         low, high = declared["MinValue"], declared["MaxValue"]
@@ -107,7 +111,7 @@ def _validation(condition: str, message: str) -> str:
 def _block(head: str, *inner: str, **attributes: str) -> str:
     width = max(len(name) for name in attributes)
     rows = "".join(f"  {name:{width}} = {value}\n" for name, value in attributes.items())
-    return f"{head} {{\n{rows}{''.join(f'{chr(10)}{one}' for one in inner)}}}\n"
+    return f"{head} {{\n{rows}{''.join(f'{chr(10)}{block}' for block in inner)}}}\n"
 
 
 def _kind(declared: Mapping[str, Any]) -> str:

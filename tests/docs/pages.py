@@ -20,7 +20,7 @@ HEADING = re.compile(r"^#{1,6} (.+?) *#*$", re.MULTILINE)
 def pages():
     """What people read: the README and its neighbours, and everything in docs/."""
     beside = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-    return [*(one for one in beside if one.exists()), *sorted(DOCS.rglob("*.md"))]
+    return [*(path for path in beside if path.exists()), *sorted(DOCS.rglob("*.md"))]
 
 
 def anchor_of(heading):

@@ -82,4 +82,4 @@ def words_of(call):
 
 def messages(service):
     """What was taken."""
-    return [one.message for one in service.rules.applied]
+    return [record.message for record in service.rules.applied]

@@ -55,7 +55,7 @@ def test_a_query_with_groups(row):
     numbers = row["periods"], row["needed"]
     alarm = Alarm("A", QUERY, "GreaterThanThreshold", 10, 60, *numbers, row["missing"])
     previous = {key(team): State.ALARM for team in row["before"]}
-    found = {one.contributor: one for one in evaluate(alarm, history, NOW_S, previous)}
+    found = {series.contributor: series for series in evaluate(alarm, history, NOW_S, previous)}
     ringing = {
         team for team in "abc" if key(team) in found and found[key(team)].state is State.ALARM
     }

@@ -32,10 +32,10 @@ OF_QUERIES = {"detail.configuration.metrics.expression", "detail.configuration.m
 
 def paths(value, at=""):
     """Every member of an event, by its path; those of an array's elements by the array's."""
-    for name, one in value.items():
+    for name, member in value.items():
         path = f"{at}.{name}" if at else name
         yield path
-        for inner in one if isinstance(one, list) else [one]:
+        for inner in member if isinstance(member, list) else [member]:
             if isinstance(inner, dict):
                 yield from paths(inner, path)
 

@@ -113,7 +113,7 @@ def test_pages_end_with_one_that_has_no_token(row, account, logs):
     while True:
         answer = logs.filter_log_events(**asked, **token)
         counts.append(len(answer["events"]))
-        ids |= {one["eventId"] for one in answer["events"]}
+        ids |= {event["eventId"] for event in answer["events"]}
         assert [] == answer["searchedLogStreams"]
         if "nextToken" not in answer:
             break

@@ -73,8 +73,8 @@ def dynamodb(endpoint):
     s3.create_bucket(Bucket=LEDGER)
     sns.create_topic(Name="alarms")
     yield client
-    for one in (client, s3, sns):
-        one.close()
+    for opened in (client, s3, sns):
+        opened.close()
 
 
 @pytest.fixture(scope="session")

@@ -24,8 +24,8 @@ def some_records(minute):
     holders = tuple(replace(holder, name="größe/モデル") for holder in some_holders(16, 1))
     made = [replace(full_record(32, n), minute_ms=minute * 60_000) for n in range(12)]
     return [
-        replace(one, cluster=f"cluster-{n % 2}", holders=holders, health={})
-        for n, one in enumerate(made)
+        replace(record, cluster=f"cluster-{n % 2}", holders=holders, health={})
+        for n, record in enumerate(made)
     ]
 
 
@@ -45,7 +45,7 @@ def kept(dynamodb):
 
 def identities(made):
     """The same of records that were made."""
-    return {(one.minute_ms // 60_000, *identity_of(one)) for one in made}
+    return {(record.minute_ms // 60_000, *identity_of(record)) for record in made}
 
 
 def rollup_lines(made, minute):

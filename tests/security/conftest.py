@@ -66,8 +66,8 @@ class AttackedStack:
         context.get_remaining_time_in_millis = lambda: int(self.remaining_s * 1000)
         counts = close.handler({}, context)
         printed = [json.loads(line) for line in self._capsys.readouterr().out.splitlines()]
-        self.rollups = [one for one in printed if one.get("Kind") == "rollup"]
-        self.logged = [one for one in printed if "level" in one]
+        self.rollups = [line for line in printed if line.get("Kind") == "rollup"]
+        self.logged = [line for line in printed if "level" in line]
         return counts
 
     def live(self, offset, *records):

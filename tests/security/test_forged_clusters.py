@@ -33,7 +33,7 @@ def test_no_more_clusters_have_rollups_than_max_clusters(attacked):
     assert 49 == counts["RecordsRefused"]
     assert {"training", "serving"} < attacked.clusters
     assert 3 == len(attacked.clusters)
-    (said,) = [one for one in attacked.logged if one["message"] == "records refused"]
+    (said,) = [entry for entry in attacked.logged if entry["message"] == "records refused"]
     assert (49, 5) == (said["count"], len(said["clusters"]))
     assert all(name.startswith("forged-") for name in said["clusters"])
 
@@ -182,6 +182,6 @@ def test_no_line_becomes_an_item_that_the_table_refuses(attacked):
         batch(payload(type(made)("forged", forged_line)), payload(made)), at_s=END_S + 5
     )
     assert {"batchItemFailures": []} == counts
-    sizes = [len(one) for kept in attacked.table.records.values() for one in kept.values()]
+    sizes = [len(payload) for kept in attacked.table.records.values() for payload in kept.values()]
     assert sizes
     assert DYNAMODB_ITEM_BYTES / 2 > max(sizes)

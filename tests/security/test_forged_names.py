@@ -92,11 +92,11 @@ def texts(value):
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for one in value.values():
-            yield from texts(one)
+        for inner in value.values():
+            yield from texts(inner)
     elif isinstance(value, list):
-        for one in value:
-            yield from texts(one)
+        for inner in value:
+            yield from texts(inner)
 
 
 def prose(message):

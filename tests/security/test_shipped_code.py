@@ -21,7 +21,7 @@ def answer(**packages):
     found = [
         {"name": name, "skip_reason": "not found"}
         if ids is None
-        else {"name": name, "version": "1", "vulns": [{"id": one} for one in ids]}
+        else {"name": name, "version": "1", "vulns": [{"id": name_of} for name_of in ids]}
         for name, ids in packages.items()
     ]
     return json.dumps({"dependencies": found, "fixes": []})

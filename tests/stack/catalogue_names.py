@@ -171,8 +171,8 @@ def series(metrics, properties):
         elif "expression" in rendering:
             found += _searched(rendering)
         else:
-            texts = [one for one in row if isinstance(one, str)]
-            texts = [above[at] if one == "." else one for at, one in enumerate(texts)]
+            texts = [text for text in row if isinstance(text, str)]
+            texts = [above[at] if text == "." else text for at, text in enumerate(texts)]
             above = texts
             found.append(_named(texts, {**properties, **rendering}))
     return found
@@ -217,14 +217,14 @@ def _named(texts, rendering):
 def widget_problems(properties):
     """What is wrong with the metrics of a widget: each alone, and on one axis together."""
     shown = series(properties["metrics"], properties)
-    found = [problem for one in shown for problem in one.problems()]
+    found = [problem for drawn in shown for problem in drawn.problems()]
     ids = [row[-1]["id"] for row in properties["metrics"] if "id" in _rendering(row)]
-    if len(ids) > len(set(ids)) or not all(re.fullmatch(r"[a-z]\w*", one) for one in ids):
+    if len(ids) > len(set(ids)) or not all(re.fullmatch(r"[a-z]\w*", name) for name in ids):
         found.append(f"ids are different and begin with a small letter: {', '.join(ids)}")
     units = defaultdict(set)
-    for one in shown:
-        if one.member() and properties["view"] != "singleValue":  # which has no axes
-            units[one.axis].add(one.member().unit)
+    for drawn in shown:
+        if drawn.member() and properties["view"] != "singleValue":  # which has no axes
+            units[drawn.axis].add(drawn.member().unit)
     found += [
         f"the {axis} axis mixes {' and '.join(sorted(named))}"
         for axis, named in units.items()

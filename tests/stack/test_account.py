@@ -83,7 +83,9 @@ def test_every_role_is_bounded_and_under_the_path(deployed):
     policies = of_type(asked, "AWS::IAM::ManagedPolicy")
     assert {"/team/"} == {policy["Path"] for policy in policies.values()}
     usual = of_type(deployed(), "AWS::IAM::Role").values()
-    assert not [one for one in usual if "PermissionsBoundary" in one or "ManagedPolicyArns" in one]
+    assert not [
+        role for role in usual if "PermissionsBoundary" in role or "ManagedPolicyArns" in role
+    ]
 
 
 def test_every_function_is_in_the_network_and_its_role_may_be(template, deployed):

@@ -62,7 +62,9 @@ def deploy(aws, release, monkeypatch):
 def parameters(aws, name):
     """What the stack holds."""
     (stack,) = aws.client("cloudformation").describe_stacks(StackName=name)["Stacks"]
-    return {one["ParameterKey"]: one["ParameterValue"] for one in stack["Parameters"]}
+    return {
+        parameter["ParameterKey"]: parameter["ParameterValue"] for parameter in stack["Parameters"]
+    }
 
 
 def resources(aws, name):

@@ -54,7 +54,9 @@ def rung(alarms, *acts):
                 record.line for record in lines.minute_records(replace(record, minute_ms=at_ms))
             ]
         ]
-        for datum in (one for line in written for one in extract(line, at_ms + 60_000).data):
+        for datum in (
+            extracted for line in written for extracted in extract(line, at_ms + 60_000).data
+        ):
             metric = (datum.namespace, datum.name, dict(datum.dimensions))
             for value, count in datum.counts.items():
                 history.put_value(metric, minute, value, SENT_AFTER_S, count)
@@ -121,10 +123,10 @@ def test_names_and_log_group_are_those_of_the_whole_stack(emitters, template):
         said = {"Description", "ConstraintDescription"}
         if name != "ClusterName":  # there it may be empty: every cluster
             stated, own = template["Parameters"][name], parameter
-            assert {key: one for key, one in own.items() if key not in said} == {
-                key: one for key, one in stated.items() if key not in said
+            assert {key: value for key, value in own.items() if key not in said} == {
+                key: value for key, value in stated.items() if key not in said
             }, name
-    ours, theirs = (one["Resources"]["RecordsLogGroup"] for one in (emitters, template))
+    ours, theirs = (document["Resources"]["RecordsLogGroup"] for document in (emitters, template))
     for member in ("Condition", "DeletionPolicy", "UpdateReplacePolicy"):
         assert theirs[member] == ours[member]
     for member in ("LogGroupName", "LogGroupClass", "RetentionInDays", "KmsKeyId"):
@@ -132,5 +134,7 @@ def test_names_and_log_group_are_those_of_the_whole_stack(emitters, template):
     for name, output in emitters["Outputs"].items():
         assert template["Outputs"][name]["Value"] == output["Value"]
         assert template["Outputs"][name].get("Export") == output.get("Export")
-    policies = [one["Resources"]["EmitterPolicy"]["Properties"] for one in (emitters, template)]
+    policies = [
+        document["Resources"]["EmitterPolicy"]["Properties"] for document in (emitters, template)
+    ]
     assert policies[0]["PolicyDocument"] == policies[1]["PolicyDocument"]

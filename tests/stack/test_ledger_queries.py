@@ -34,9 +34,11 @@ SAVED = re.compile(r"(/chargeback' }\n.*?Fn::Sub: \|-\n)(.*?)\n\n(?=#)", re.DOTA
 def queries(template):
     """Texts of the saved queries by name."""
     return {
-        one["Properties"]["Name"]["Fn::Sub"].rpartition("/")[2]: one["Properties"]["QueryString"]
-        for one in template["Resources"].values()
-        if one["Type"] == "AWS::Athena::NamedQuery"
+        resource["Properties"]["Name"]["Fn::Sub"].rpartition("/")[2]: resource["Properties"][
+            "QueryString"
+        ]
+        for resource in template["Resources"].values()
+        if resource["Type"] == "AWS::Athena::NamedQuery"
     }
 
 
@@ -44,7 +46,8 @@ def columns(template, logical_id):
     """Columns of a Glue table, and their types."""
     table = template["Resources"][logical_id]["Properties"]["TableInput"]["StorageDescriptor"]
     return {
-        one["Name"]: one["Type"].upper().replace("STRING", "VARCHAR") for one in table["Columns"]
+        column["Name"]: column["Type"].upper().replace("STRING", "VARCHAR")
+        for column in table["Columns"]
     }
 
 
@@ -62,7 +65,7 @@ def answers(folder, template):
         for name, text in queries(template).items():
             if name != "chargeback":
                 answer = database.execute(text)
-                names = [one[0].lower() for one in answer.description]
+                names = [column[0].lower() for column in answer.description]
                 found[name] = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
     return found
 

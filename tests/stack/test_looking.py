@@ -51,26 +51,30 @@ def test_every_alarm_of_the_deployment_is_on_it_once(dashboards, deployed, choic
 
 def test_a_number_of_all_clusters_is_no_sum_of_publications(body):
     """A restated minute has several values: the mean of five minutes is added, with a name."""
-    shown = [one for one in body["widgets"] if one["properties"].get("view") == "singleValue"]
+    shown = [
+        widget for widget in body["widgets"] if widget["properties"].get("view") == "singleValue"
+    ]
     assert shown
     for widget in shown:
-        for one in series(widget["properties"]["metrics"], widget["properties"]):
-            assert 300 == one.period
-            assert one.stat in {"Average", "Maximum"} or one.namespace == STACK_NAMESPACE
+        for drawn in series(widget["properties"]["metrics"], widget["properties"]):
+            assert 300 == drawn.period
+            assert drawn.stat in {"Average", "Maximum"} or drawn.namespace == STACK_NAMESPACE
         assert all(row[-1]["label"] for row in widget["properties"]["metrics"])
 
 
 def test_whatever_the_stack_counts_of_itself_is_on_it(body):
     """A count of losses that nobody draws is a loss that nobody sees; the pipeline comes last."""
     shown = {
-        one.metric
+        drawn.metric
         for widget in body["widgets"]
         if widget["type"] == "metric"
-        for one in series(widget["properties"]["metrics"], widget["properties"])
-        if one.namespace == STACK_NAMESPACE
+        for drawn in series(widget["properties"]["metrics"], widget["properties"])
+        if drawn.namespace == STACK_NAMESPACE
     }
     assert STACK.keys() == shown
-    last = [one["properties"]["markdown"] for one in body["widgets"] if one["type"] == "text"][-1]
+    last = [
+        widget["properties"]["markdown"] for widget in body["widgets"] if widget["type"] == "text"
+    ][-1]
     assert last.startswith("## Pipeline")
 
 
@@ -96,7 +100,7 @@ def test_every_metric_is_read_with_the_statistic_that_is_true_for_it(panels):
     for title, panel in panels.items():
         if panel["targets"][0]["queryMode"] == "Logs":
             continue
-        for text in [one["expression"] for one in panel["targets"]]:
+        for text in [target["expression"] for target in panel["targets"]]:
             found = SEARCH.findall(text)
             assert found, title
             rest = SEARCH.sub("", text)
@@ -202,7 +206,9 @@ def drawn(kind, properties):
         return f"{' and '.join(sorted(kinds(properties['query'])))} lines"
     if kind == "alarm":
         return "the state of every alarm of the stack"
-    shown = [f"`{one.metric}` {one.stat}" for one in series(properties["metrics"], properties)]
+    shown = [
+        f"`{drawn.metric}` {drawn.stat}" for drawn in series(properties["metrics"], properties)
+    ]
     return ", ".join(dict.fromkeys(shown))
 
 

@@ -47,7 +47,11 @@ def test_drain_delivers_directly_and_still_reads_the_stream(deployed):
 def test_no_mode_changes_what_anybody_may_do(deployed):
     """A right that is new with the stream, or gone with it, would race what needs it."""
     rights = [
-        {name: one for name, one in deployed(Mode=mode).items() if RIGHT.match(one["Type"])}
+        {
+            name: resource
+            for name, resource in deployed(Mode=mode).items()
+            if RIGHT.match(resource["Type"])
+        }
         for mode in MODES
     ]
     assert rights[0]

@@ -53,12 +53,12 @@ def test_six_alarms_watch_clusters_whatever_the_parameters_say(template, choice)
 def test_naming_a_cluster_changes_whom_an_alarm_asks_about_and_nothing_else(template):
     """One contributor for each cluster, or one for the named cluster."""
     for name, every in on_rollups(template).items():
-        one = stated(template, **ONE_CLUSTER)[name]
+        named = stated(template, **ONE_CLUSTER)[name]
         names = ("ClusterName",)
         assert (names, names, ()) == (
             every.source.dimensions, every.source.group_by, every.source.where
         ), name  # fmt: skip
-        assert one == replace(
+        assert named == replace(
             every, source=replace(every.source, where=(("ClusterName", "training"),))
         ), name
 
@@ -108,10 +108,14 @@ def test_a_repeated_line_changes_no_alarm(template):
     known = {**ROLLUP, **STACK}
     words = {"AVG": "Average", "MAX": "Maximum"}
     asked = [
-        (name, one.metric, words.get(found := getattr(one, "function", ""), found) or one.statistic)
+        (
+            name,
+            source.metric,
+            words.get(found := getattr(source, "function", ""), found) or source.statistic,
+        )
         for name, alarm in stated(template, Mode="kinesis").items()
-        for one in getattr(alarm.source, "metrics", {"": alarm.source}).values()
-        if one.metric in known
+        for source in getattr(alarm.source, "metrics", {"": alarm.source}).values()
+        if source.metric in known
     ]
     assert len(asked) > len(SUBJECTS)
     for name, metric, statistic in asked:
@@ -164,9 +168,9 @@ def test_explain_hears_of_every_alarm_on_rollups_and_of_no_other(deployed, param
     assert target["DeadLetterConfig"] == {"Arn": "<UndeliveredQueue.Arn>"}
     assert 0 < target["RetryPolicy"]["MaximumEventAgeInSeconds"] <= DAY_S
     (permission,) = [
-        one
-        for one in of_type(resources, PERMISSION).values()
-        if one["SourceArn"] == f"<{name}.Arn>"
+        permission
+        for permission in of_type(resources, PERMISSION).values()
+        if permission["SourceArn"] == f"<{name}.Arn>"
     ]
     assert permission == {
         "Action": "lambda:InvokeFunction",
@@ -207,7 +211,9 @@ def test_the_link_is_of_the_release_that_is_deployed(template, repository, deplo
         for alarm in of_type(resources, ALARM).values():
             assert f" Runbook: {expected}#" in alarm["AlarmDescription"]
     assert page == ENVIRONMENT.runbook
-    defaults = {name: str(one["Default"]) for name, one in template["Parameters"].items()}
+    defaults = {
+        name: str(parameter["Default"]) for name, parameter in template["Parameters"].items()
+    }
     assert {} == {name: text for name, text in defaults.items() if re.search(r"\d\.\d", text)}
 
 

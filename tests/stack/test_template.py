@@ -146,7 +146,7 @@ def variables_of(template, deployed, function, **parameters):
     """The environment that a deployment gives to one function, all of it text."""
     shared = template["Globals"]["Function"]["Environment"]["Variables"]
     values = {"RecordsTable": "table", "RollupsLogGroup": "rollups", "AWS::StackName": "stack"}
-    defaults = {name: one["Default"] for name, one in template["Parameters"].items()}
+    defaults = {name: parameter["Default"] for name, parameter in template["Parameters"].items()}
     values |= {name: str(value) for name, value in {**defaults, **parameters}.items()}
     own = deployed(**parameters)[function]["Properties"]["Environment"]["Variables"]
     texts = {name: str(value) for name, value in own.items()}
@@ -270,7 +270,7 @@ MAX_ENVIRONMENT_BYTES = 4096  # of all variables of a function, says Lambda, as 
 
 def test_whatever_the_parameters_hold_the_variables_of_each_function_fit(template):
     """Each at its longest: a list that is one entry too long must not end an upgrade."""
-    longest = {name: longest_value(one) for name, one in template["Parameters"].items()}
+    longest = {name: longest_value(parameter) for name, parameter in template["Parameters"].items()}
     longest["AWS::StackName"] = "s" * 128
     physical = {name: f"{'s' * 128}-{name}-{'x' * 13}" for name in template["Resources"]}
     physical |= {"ChatTopic": "x" * 320}  # an ARN

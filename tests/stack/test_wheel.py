@@ -80,7 +80,7 @@ def test_the_wheel_holds_its_packages_and_nothing_else(wheel, repository):
         (["deploy", "--emitters-only", "--plan"], "AWS::CloudWatch::Alarm"),
         (["cost", "--instances", "1"], "USD a month"),
     ],
-    ids=lambda one: one[0] if isinstance(one, list) else "",
+    ids=lambda words: words[0] if isinstance(words, list) else "",
 )
 def test_the_program_runs_from_the_wheel_alone(installed, tmp_path, words, expected):
     """Away from this tree: its modules, the template and the zip beside them, and its prices."""

@@ -38,7 +38,7 @@ def main() -> None:
             # the folder becomes an object in S3 before a template is translated
             resource["Properties"]["CodeUri"] = "s3://bucket/code.zip"
     template["Globals"]["Function"].pop("CodeUri", None)
-    values = {name: one.get("Default") for name, one in template["Parameters"].items()}
+    values = {name: parameter.get("Default") for name, parameter in template["Parameters"].items()}
     values |= dict(override.split("=", 1) for override in overrides)
     os.environ.setdefault("AWS_DEFAULT_REGION", "us-east-1")  # the translator wants one to be set
     translated = transform(template, values, NoManagedPolicies())

@@ -91,11 +91,13 @@ def test_the_digest_is_what_the_rows_are(rows):
     assert whole.days == {day: time for day, time in found.days.items() if time.held}
     idle = [row for row in rows if row.idle]
     expected = defaultdict(lambda: [0, Fraction(0), Fraction(0)])
-    for one in idle:
-        of_name = expected[one.owner, one.cluster]
-        of_name[0] += one.idle
-        of_name[1] += Fraction(one.idle_cost or 0, NANO)
-        of_name[2] += Fraction(one.avoidable_cost or 0, NANO) if one.idle_cost is not None else 0
+    for idle_row in idle:
+        of_name = expected[idle_row.owner, idle_row.cluster]
+        of_name[0] += idle_row.idle
+        of_name[1] += Fraction(idle_row.idle_cost or 0, NANO)
+        of_name[2] += (
+            Fraction(idle_row.avoidable_cost or 0, NANO) if idle_row.idle_cost is not None else 0
+        )
     assert dict(expected) == {
         key[:2]: [time.idle, Fraction(sum(time.cost_by_part), NANO),
                   Fraction(sum(time.cost_by_part[:2]), NANO)]

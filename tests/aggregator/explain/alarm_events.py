@@ -36,9 +36,12 @@ def state(value, timestamp=RANG_MS, reason=REASON):
     return {"value": value, "reason": reason, "timestamp": timestamp}
 
 
-def _with_data(one):
+def _with_data(alarm_state):
     """The state of an alarm, not of a contributor, says what it saw as a text of JSON."""
-    return {**one, "reasonData": '{"version":"1.0","queryDate":"2026-11-21T03:17:00.125+0000"}'}
+    return {
+        **alarm_state,
+        "reasonData": '{"version":"1.0","queryDate":"2026-11-21T03:17:00.125+0000"}',
+    }
 
 
 def of_an_alarm(metric="IdleCorePercent", *, now=None, before=None, cluster="training", **detail):

@@ -48,7 +48,7 @@ def subscribed_queue(topic_arn, name, **policy):
 
     def received():
         found = queues.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
-        return [json.loads(one["Body"]) for one in found]
+        return [json.loads(message["Body"]) for message in found]
 
     return received
 
@@ -106,7 +106,7 @@ def test_a_team_gets_the_messages_that_name_its_owners(monkeypatch, topic_arn, t
     """A subscription can filter by team and kind; another team gets nothing."""
     filters = [{"Team": ["ml"]}, {"Team": [teams[-1]], "Kind": ["idle-cores"]}, {"Team": ["lab"]},
                {"Kind": ["silent-instances"]}]  # fmt: skip
-    queues = [subscribed_queue(topic_arn, f"q{n}", **one) for n, one in enumerate(filters)]
+    queues = [subscribed_queue(topic_arn, f"q{n}", **policy) for n, policy in enumerate(filters)]
     owners = tuple(Owner(f"{core}", f"{team}/a", team) for core, team in enumerate(teams))
     cores = len(teams)
     held = record(

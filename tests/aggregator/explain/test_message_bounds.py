@@ -111,9 +111,9 @@ def assert_chat_fits(publication):
     assert "client-markdown" == content["textType"]
     assert 1 <= len(content["title"]) <= chat.MAX_TITLE_CHARS == 250
     assert 1 <= len(content["description"]) <= chat.MAX_DESCRIPTION_CHARS == 8_000
-    assert all(1 <= len(one) <= 350 for one in content.get("nextSteps", []))
-    assert all(1 <= len(one) <= 75 for one in content["keywords"])
-    assert all(isinstance(one, str) for one in metadata["additionalContext"].values())
+    assert all(1 <= len(text) <= 350 for text in content.get("nextSteps", []))
+    assert all(1 <= len(text) <= 75 for text in content["keywords"])
+    assert all(isinstance(text, str) for text in metadata["additionalContext"].values())
     assert re.fullmatch("[0-9a-f]{32}", metadata["threadId"])
     assert CHATTING.runbook in content["description"]
     assert "<" not in json.dumps(content)  # so no name calls a whole channel

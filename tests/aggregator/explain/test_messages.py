@@ -87,14 +87,14 @@ def test_the_forms_for_chat_and_programs_read_as_they_did(golden):
     sent = []
     environment = replace(ENVIRONMENT, chat_topic_arn=f"{ENVIRONMENT.alarm_topic_arn}-chat")
     notify(
-        read_transition(event), table, environment, lambda *one: sent.append(one), RANG_S + 1,
+        read_transition(event), table, environment, lambda *call: sent.append(call), RANG_S + 1,
         printer=lambda _: None,
     )  # fmt: skip
     (_, people), (_, chat) = sent
     document = json.loads(json.loads(people.body)["https"])
     for name, payload in (
         ("chat", json.loads(chat.body)),
-        ("webhook", {one: value for one, value in document.items() if one != "Rollup"}),
+        ("webhook", {member: value for member, value in document.items() if member != "Rollup"}),
     ):
         golden(MESSAGES / f"{name}.json", json.dumps(payload, indent=2) + "\n")
 
@@ -217,7 +217,7 @@ def test_what_was_given_to_another_cannot_wait(gone, works):
 def test_only_wholly_idle_devices_can_be_given_to_others(expected, changes):
     """A core of another owner keeps its device, idle or not."""
     first = {**PART["TopIdleInstances"][0], **changes}
-    first = {name: one for name, one in first.items() if one is not None}
+    first = {name: value for name, value in first.items() if value is not None}
     assert expected in idle_text({**PART, "TopIdleInstances": [first]})
 
 

@@ -43,7 +43,7 @@ EVENTS = (
 def notify_about(event, table, sent):
     """Tell one event; what is sent is put into *sent*."""
     return notify(
-        read_transition(event), table, ENVIRONMENT, lambda *one: sent.append(one), RANG_S + 1
+        read_transition(event), table, ENVIRONMENT, lambda *call: sent.append(call), RANG_S + 1
     )
 
 
@@ -178,11 +178,11 @@ def once():
     yield
 
 
-def tell(one, table, sent, *, looks=once, publish=None, environment=ENVIRONMENT):
+def tell(changed, table, sent, *, looks=once, publish=None, environment=ENVIRONMENT):
     """What becomes of a transition."""
     to = publish or (lambda arn, _: sent.append(arn))
     return notify(
-        one, table, environment, to, RANG_S + 60, printer=lambda _: None, looks=looks
+        changed, table, environment, to, RANG_S + 60, printer=lambda _: None, looks=looks
     ).outcome
 
 
@@ -293,14 +293,14 @@ def test_ends_are_joined_with_ends(table, sent):
 def test_nothing_else_is_joined(table, sent, other):
     """A subscription that filters by Muted must not miss a message, and gone is not resolved."""
     table.write_last_rollup("minute", "serving", MINUTE, json.dumps(rollup()))
-    for one in (transition(CORES, value=other.state), other):
-        assert "sent" == tell(one, table, sent)
+    for changed in (transition(CORES, value=other.state), other):
+        assert "sent" == tell(changed, table, sent)
 
 
 def test_a_message_without_the_numbers_covers_nobody(dynamodb, sent):  # noqa: ARG001
     """Without a rollup each alarm is sent."""
     empty = Table.connect("records")
-    assert ["sent", "sent"] == [tell(transition(one), empty, sent) for one in (CORES, COST)]
+    assert ["sent", "sent"] == [tell(transition(metric), empty, sent) for metric in (CORES, COST)]
 
 
 def test_chat_is_told_where_only_the_people_were(table, sent):

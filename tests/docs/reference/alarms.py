@@ -47,7 +47,7 @@ def watched(alarm, stated):
         )
         expression = stated["Metrics"][0]["Expression"]
         return f"{code(expression)} over {', '.join(named)}"
-    dimensions = [one["Name"] for one in stated.get("Dimensions", [])]
+    dimensions = [dimension["Name"] for dimension in stated.get("Dimensions", [])]
     return f"{code(source.metric)} {source.statistic} in `{source.namespace}`{_by(dimensions)}"
 
 

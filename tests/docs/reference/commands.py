@@ -24,13 +24,13 @@ def each_command():
 def options_of(command):
     """The options of *command* in its own order, without `--help` and `--help-all`."""
     found = [param for param in command.params if isinstance(param, click.Option)]
-    return [one for one in found if one.name != "help_all"]
+    return [option for option in found if option.name != "help_all"]
 
 
 def sections():
     """One section for each command, and one for the options that several have."""
     parts = [section(name, command) for name, command in each_command()]
-    own = [one for _, command in each_command() for one in own_of(command)]
+    own = [option for _, command in each_command() for option in own_of(command)]
     several = {tuple(row): row for row in rows(filter(is_of_several, own))}
     return "\n".join([*parts, "## Options of several commands\n", table(HEADS, several.values())])
 
@@ -47,10 +47,10 @@ def section(name, command):
         parts.append(f"It takes every setting of [`run`](#run){', and:' if own else '.'}\n")
     elif shared:
         parts.append(f"Settings: {', '.join(map(link, shared))}.\n")
-    if several := [one for one in own if is_of_several(one)]:
-        names = codes(max(one.opts, key=len) for one in several)
+    if several := [option for option in own if is_of_several(option)]:
+        names = codes(max(option.opts, key=len) for option in several)
         parts.append(f"[Options of several commands](#options-of-several-commands): {names}.\n")
-        own = [one for one in own if one not in several]
+        own = [option for option in own if option not in several]
     if own:
         parts.append(table(HEADS, rows(own)))
     return "\n".join(parts)
@@ -79,10 +79,10 @@ def own_of(command):
 def is_of_several(option):
     """Whether more than one command has just this option."""
     alike = [
-        one
+        same
         for _, command in each_command()
-        for one in own_of(command)
-        if (one.opts, one.help, one.default) == (option.opts, option.help, option.default)
+        for same in own_of(command)
+        if (same.opts, same.help, same.default) == (option.opts, option.help, option.default)
     ]
     return len(alike) > 1
 

@@ -18,10 +18,10 @@ def members():
 
 
 def _rows(schema, before):
-    for name, one in schema["properties"].items():
+    for name, member in schema["properties"].items():
         is_required = "yes" if name in schema.get("required", ()) and not before else ""
-        yield code(f"{before}{name}"), one["type"], is_required, one["description"]
-        inner = one.get("items", one)
+        yield code(f"{before}{name}"), member["type"], is_required, member["description"]
+        inner = member.get("items", member)
         if "properties" in inner:
             yield from _rows(inner, f"{before}{name}.")
 

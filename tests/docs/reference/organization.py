@@ -31,8 +31,10 @@ ANSWERS = {"s3": ["ModeGuard"]}  # CloudFormation, by an address of S3 that need
 def rights(template):
     """A row for each service: what a boundary must allow, and who needs a way to it."""
     functions = {
-        one["Properties"]["Role"]["Fn::GetAtt"].removesuffix(".Arn"): name.removesuffix("Function")
-        for name, one in template["Resources"].items()
+        resource["Properties"]["Role"]["Fn::GetAtt"].removesuffix(".Arn"): name.removesuffix(
+            "Function"
+        )
+        for name, resource in template["Resources"].items()
         if name.endswith("Function")
     }
     actions, callers = defaultdict(set), defaultdict(dict)

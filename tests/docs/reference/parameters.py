@@ -30,7 +30,7 @@ def text_of(stated):
 def values(stated):
     """What it may be where its description has no bounds: choices, or the words of its refusal."""
     if "AllowedValues" in stated:
-        choices = (code(one) or "empty" for one in stated["AllowedValues"])
+        choices = (code(choice) or "empty" for choice in stated["AllowedValues"])
         return f" One of {', '.join(choices)}."
     if "ConstraintDescription" in stated and "MinValue" not in stated:
         return f" Value: {plain(one_line(stated['ConstraintDescription']))}."

@@ -61,18 +61,18 @@ def sections(settings):
     return "\n".join(section(settings, setting) for setting in own_settings(settings))
 
 
-def section(settings, one):
+def section(settings, setting):
     """What it is for, how it is given, and when a change counts."""
-    option = option_of(settings, one.name)
+    option = option_of(settings, setting.name)
     usual = default(option) or ("`false`" if option.is_flag else "none")
     ways = [
         f"{codes(sorted(option.opts, key=len))}: {values(option) or '`true`, `false`'}",
         f"default {usual}",
-        f"in the file {code(f'{key_of(one)} = {toml_of(example(one))}')}",
-        f"changes {counts(settings, one)}.",
+        f"in the file {code(f'{key_of(setting)} = {toml_of(example(setting))}')}",
+        f"changes {counts(settings, setting)}.",
     ]
     of = " of replay" if settings is ReplaySettings else ""
-    return f"### {key_of(one)}{of}\n\n{one.metadata['help']}\n\n{'; '.join(ways)}\n"
+    return f"### {key_of(setting)}{of}\n\n{setting.metadata['help']}\n\n{'; '.join(ways)}\n"
 
 
 def option_of(settings, name):
@@ -81,14 +81,14 @@ def option_of(settings, name):
     return next(param for param in command.params if param.name == name)
 
 
-def key_of(one):
+def key_of(setting):
     """Its key in the file."""
-    return one.name.replace("_", "-")
+    return setting.name.replace("_", "-")
 
 
-def example(one):
+def example(setting):
     """Its default, or a value that it may have."""
-    return EXAMPLES.get(one.name, one.default)
+    return EXAMPLES.get(setting.name, setting.default)
 
 
 def toml_of(value):
@@ -100,8 +100,8 @@ def toml_of(value):
     return f'"{value}"' if isinstance(value, (str, Path)) else f"{value}"
 
 
-def counts(settings, one):
+def counts(settings, setting):
     """When a running emitter takes over another value."""
     if settings is ReplaySettings:
         return "at the next run"
-    return "at a restart" if one.name in service._FIXED else "with SIGHUP"
+    return "at a restart" if setting.name in service._FIXED else "with SIGHUP"
