@@ -41,12 +41,10 @@ _FORMULA: Final = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a spreadsheet takes for the beginning of a formula; the last four are the wide ones."""
 
 
-def console_address(service: str, region: str) -> str:
-    """Where AWS's console shows a *service* of a *region*, but for what stands behind the `#`."""
+def console_address(page: str, region: str) -> str:
+    """Where AWS's console has a *page* of a *region*, but for what stands behind the `#`."""
     ends = (end for start, end in _CONSOLES.items() if region.startswith(start))
-    return (
-        f"https://{region}.console.{next(ends, 'aws.amazon.com')}/{service}/home?region={region}#"
-    )
+    return f"https://{region}.console.{next(ends, 'aws.amazon.com')}/{page}?region={region}#"
 
 
 def duration(minutes: float) -> str:

@@ -232,9 +232,9 @@ class PageView:
         group, pattern = map(_in_console, (self._account.log_group, f'"{instance_id}"'))
         lines = f"logsV2:log-groups/log-group/{group}/log-events$3FfilterPattern$3D{pattern}"
         return {
-            "Instance in EC2": f"{console_address('ec2', region)}"
+            "Instance in EC2": f"{console_address('ec2/home', region)}"
             f"InstanceDetails:instanceId={instance_id}",
-            "Its log lines": f"{console_address('cloudwatch', region)}{lines}",
+            "Its log lines": f"{console_address('cloudwatch/home', region)}{lines}",
         }
 
     def week(self, query: Query) -> dict[str, Any]:

@@ -125,7 +125,7 @@ class Explanation:
     def dashboard_address(self) -> str:
         """Where the console shows it; empty without a region."""
         region = self.transition.region
-        shown = f"{console_address('cloudwatch', region)}dashboards/dashboard/{self.dashboard}"
+        shown = f"{console_address('cloudwatch/home', region)}dashboards/dashboard/{self.dashboard}"
         return shown if region else ""
 
     @property
