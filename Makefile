@@ -177,8 +177,8 @@ release: .venv/.editable .venv-tools/.ready
 # --- upkeep ---
 
 pins: .venv-tools/.ready
-	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --extra prometheus --output-file requirements/emitter.txt
-	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --extra bill --extra prometheus --group tests --group lint --group rehearsal --output-file requirements/dev.txt
+	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --output-file requirements/emitter.txt
+	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --extra bill --group tests --group lint --group rehearsal --output-file requirements/dev.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group sam --output-file requirements/sam.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group embedded --output-file requirements/embedded.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group deploy --group docs --group audit --group pins --group mutants --output-file requirements/tools.txt

@@ -19,7 +19,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from emitter.errors import EmitterError, SettingsError, SourceError
+from emitter.errors import EmitterError, SourceError
 from emitter.fold import FoldSettings
 from emitter.fold.state import read_state
 from emitter.instance.cluster import find_cluster
@@ -224,20 +224,14 @@ def _page(settings: RunSettings, stack: ExitStack) -> MetricsPage | None:
     Start the server for Prometheus, which *stack* closes; None without --prometheus.
 
     Raises:
-        SettingsError: If the extra is not installed, or the address cannot be opened.
+        SettingsError: If the address cannot be opened.
     """
     if settings.prometheus is None:
         return None
-    try:
-        # What needs it is loaded only then: no other emitter pays for it.
-        from emitter.prometheus.metrics_page import MetricsPage  # noqa: PLC0415
-        from emitter.prometheus.scrape_server import ScrapeServer  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        msg = (
-            f"--prometheus needs the Python package prometheus-client, but {error.name} is not "
-            "installed. Run python3 -m pip install prometheus-client, or omit --prometheus."
-        )
-        raise SettingsError(msg) from error
+    # What needs it is loaded only then: no other emitter pays for it.
+    from emitter.prometheus.metrics_page import MetricsPage  # noqa: PLC0415
+    from emitter.prometheus.scrape_server import ScrapeServer  # noqa: PLC0415
+
     page = MetricsPage()
     server = ScrapeServer(read_listen_address(settings.prometheus), page)
     stack.callback(server.close)
