@@ -81,8 +81,7 @@ def replay(
         if fold.sample is not None:
             lines.waiting.add_sample(fold.sample)
             yield from lines.write_reports(at_s)
-        if lines.events:
-            yield from lines.write_events()
+        yield from lines.write_events()
     if not fold.reports_read:
         raise no_reports(", ".join(map(str, files)), framer.last_problem)
     if framer.malformed:
@@ -143,10 +142,10 @@ class _Lines:
 
     def write_events(self) -> Iterator[str]:
         """Write the events that have no line yet."""
-        yield from self._numbered(
-            self._writer.event_records(self.events, self._identity(), self._seq)
-        )
-        self.events.clear()
+        if self.events:
+            records = self._writer.event_records(self.events, self._identity(), self._seq)
+            self.events.clear()
+            yield from self._numbered(records)
 
     def close_minute(self, *, bye: bool) -> Iterator[str]:
         """Write the open minute, between the events up to it and those that it shows."""

@@ -1,8 +1,8 @@
 """
-Utilization and FLOP/s of each core over a minute.
+The cores of a closed minute and of a single report.
 
-A report weighs as long as its sample counts for. A core without a sample is unknown, never
-idle; of the others each is busy, attached idle or unattached.
+A core without a sample is unknown, never idle; of the others each is busy, attached idle or
+unattached.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from emitter.fold.executions import ExecutionFold
-    from emitter.fold.samples import CoreSample, FoldSettings
+    from emitter.fold.samples import CoreSample, CoreSums, FoldSettings
 
 
 class MinuteCores(NamedTuple):
@@ -43,38 +43,14 @@ class MinuteCores(NamedTuple):
     covered_seconds: float
     tera_flops: float | None
 
-
-class Cores:
-    """The samples of one minute."""
-
-    def __init__(self) -> None:
-        self._covered_s = 0.0  # not yet cut at 60
-        # By the cores of a sample, and by those with FLOP/s: nearly always all cores twice.
-        self._seconds: dict[tuple[frozenset[int], frozenset[int]], float] = defaultdict(float)
-        self._weighted_percent: dict[int, float] = defaultdict(float)
-        self._weighted_flops: dict[int, float] = defaultdict(float)
-        self._has_flops = False
-
-    def add_sample(self, sample: CoreSample) -> None:
-        """Add the sample of one report."""
-        period_s, cores, flops = sample.period_s, sample.cores, sample.flops
-        self._covered_s += period_s
-        self._seconds[cores, sample.with_flops] += period_s
-        for core, share in sample.percent.items():
-            self._weighted_percent[core] += period_s * share
-        if flops is not None:
-            self._has_flops = True
-            for core, rate in flops.items():
-                if core in cores:
-                    self._weighted_flops[core] += period_s * rate
-
-    def close_minute(
-        self, held: AbstractSet[int], width: int, settings: FoldSettings
+    @classmethod
+    def from_sums(
+        cls, sums: CoreSums, held: AbstractSet[int], width: int, settings: FoldSettings
     ) -> MinuteCores:
-        """The first *width* cores, and beyond them those that are *held*."""
+        """Close the first *width* cores, and beyond them those that are *held*."""
         weights_s: dict[int, float] = defaultdict(float)
         with_flops_s: dict[int, float] = defaultdict(float)
-        for sets, seconds in self._seconds.items():
+        for sets, seconds in sums.seconds.items():
             for cores, sums_s in zip(sets, (weights_s, with_flops_s), strict=True):
                 for core in cores:
                     sums_s[core] += seconds
@@ -83,7 +59,7 @@ class Cores:
         width = max(width, max(held, default=-1) + 1)
         for core in range(width):
             weight_s = weights_s[core]
-            percent = self._weighted_percent[core] / weight_s if weight_s > 0 else None
+            percent = sums.weighted_percent[core] / weight_s if weight_s > 0 else None
             is_held = core in held or (percent is not None and percent > 0)
             # With a tag filter, a core that no matched runtime holds may be busy
             # for a runtime that the filter hides.
@@ -99,14 +75,14 @@ class Cores:
             else:
                 states.append(ATTACHED_IDLE if is_held else UNATTACHED)
         tera_flops = None
-        if self._has_flops:
-            sums = sorted(self._weighted_flops.items())
-            tera_flops = sum(flops / with_flops_s[core] for core, flops in sums) / 1e12
-        return MinuteCores(
+        if sums.has_flops:
+            by_core = sorted(sums.weighted_flops.items())
+            tera_flops = sum(flops / with_flops_s[core] for core, flops in by_core) / 1e12
+        return cls(
             states="".join(states),
             utilization_percent=tuple(utilization),
             covered_s=[round(weights_s[core], 2) for core in range(width)],
-            covered_seconds=min(float(MINUTE_S), round(self._covered_s, 2)),
+            covered_seconds=min(float(MINUTE_S), round(sums.covered_s, 2)),
             tera_flops=tera_flops,
         )
 

@@ -9,7 +9,7 @@ a report always wins.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from emitter.fold.amounts import amount
@@ -19,9 +19,9 @@ from neuron_wire.minute import MAX_TEXT_CHARS
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from emitter.reports.groups import Hardware, InstanceInfo
+    from emitter.reports.groups import Hardware
     from emitter.reports.report import Report
 
 MAX_PHYSICAL: Final = 8
@@ -38,43 +38,50 @@ def core_indexes(keys: Iterable[str]) -> set[int]:
     return {CORE_INDEX[key] for key in keys if key in CORE_INDEX}
 
 
-@dataclass(slots=True)
+_TEXTS: Final = {
+    "instance_id": "instance_id", "instance_type": "instance_type", "region": "instance_region",
+    "availability_zone": "instance_availability_zone", "ami_id": "ami_id",
+    "ultraserver_id": "ultraserver_id", "instance_name": "instance_name",
+}  # fmt: skip
+"""By our name of a text about the instance, the name in a report."""
+
+
+_LABELS: Final = (
+    "InstanceName", "NeuronDeviceVersion", "NeuronCoreVersion", "LogicalNeuronCoreConfig",
+)  # fmt: skip
+
+
 class Inventory:
     """
     The last known facts about this instance.
 
     Attributes:
+        reported: Texts of the reports, by the names of `_TEXTS`.
+
         cores: Logical cores, or None while no report has them.
 
         cores_per_device: Logical cores of one device, or None.
 
         device_memory_bytes: Device memory of all devices, or None.
-
-        physical_per_core: Physical cores behind a logical one, or None.
-
-        instance_name: The tag Name, or None.
-
-        device_version: Such as `v2`, or None.
-
-        core_version: Such as `v3d`, or None.
     """
 
-    instance_id: str | None = None
-    instance_type: str | None = None
-    region: str | None = None
-    availability_zone: str | None = None
-    ultraserver_id: str | None = None
-    cores: int | None = None
-    cores_per_device: int | None = None
-    device_memory_bytes: int | None = None
-    physical_per_core: int | None = None
-    instance_name: str | None = None
-    device_version: str | None = None
-    core_version: str | None = None
-    ami_id: str | None = None
-
-    _facts: InstanceFacts = field(default_factory=InstanceFacts, repr=False)
-    _is_named: bool = field(default=False, repr=False)  # by a report of this run
+    def __init__(
+        self,
+        instance_id: str | None = None,
+        instance_type: str | None = None,
+        *,
+        cores: int | None = None,
+        cores_per_device: int | None = None,
+        device_memory_bytes: int | None = None,
+    ) -> None:
+        known = {"instance_id": instance_id, "instance_type": instance_type}
+        self.reported = {name: text for name, text in known.items() if text}
+        self.cores = cores
+        self.cores_per_device = cores_per_device
+        self.device_memory_bytes = device_memory_bytes
+        self._labels: dict[str, str | int] = {}
+        self._facts = InstanceFacts()
+        self._is_named = False  # by a report of this run
 
     def learn_report(self, report: Report) -> bool:
         """
@@ -83,8 +90,12 @@ class Inventory:
         Returns:
             Whether it is another instance than the one known before.
         """
-        info, hardware = report.instance_info, report.neuron_hardware_info
-        is_another = info is not None and self._identify(info)
+        info, hardware, is_another = report.instance_info, report.neuron_hardware_info, False
+        if info is not None:
+            texts = _texts({name: getattr(info, member) for name, member in _TEXTS.items()})
+            is_another = self._forget_another(texts)
+            self._is_named |= not texts.keys().isdisjoint(("instance_id", "instance_type"))
+            self.reported |= texts
         if hardware is not None:
             self._count(hardware)
         return is_another
@@ -96,16 +107,11 @@ class Inventory:
         Returns:
             Whether it is another instance than the one known before.
         """
-        self._facts = facts
-        if self._is_named:
-            return False
-        # What is known is from an earlier run: a newer word about it counts.
-        is_another = _is_other(self.instance_id, _text(facts.instance_id)) or _is_other(
-            self.instance_type, _text(facts.instance_type)
-        )
+        self._facts = InstanceFacts(**_texts(asdict(facts)))
+        # What is known is from an earlier run, unless a report named it: a newer word counts.
+        is_another = not self._is_named and self._forget_another(asdict(self._facts))
         if is_another:
-            self._forget()
-            self.instance_id = None
+            self.reported.clear()
         return is_another
 
     def instance(self) -> InstanceFacts:
@@ -114,17 +120,10 @@ class Inventory:
 
         Account and lifecycle are known of this instance only, which reports may not be of.
         """
-        facts = self._facts
-        is_here = not _is_other(self.instance_id, _text(facts.instance_id))
-        return InstanceFacts(
-            instance_id=self.instance_id or _text(facts.instance_id),
-            instance_type=self.instance_type or _text(facts.instance_type),
-            region=self.region or _text(facts.region),
-            availability_zone=self.availability_zone or _text(facts.availability_zone),
-            ami_id=self.ami_id or _text(facts.ami_id),
-            account_id=_text(facts.account_id) if is_here else None,
-            lifecycle=_text(facts.lifecycle) if is_here else None,
-        )
+        facts = asdict(self._facts)
+        if _is_other(self.reported, facts, "instance_id"):
+            facts["account_id"] = facts["lifecycle"] = None
+        return InstanceFacts(**{name: self.reported.get(name) or facts[name] for name in facts})
 
     def known_cores(self) -> int | None:
         """Cores as reported, else as the instance type has them, else None."""
@@ -140,47 +139,34 @@ class Inventory:
 
     def labels(self) -> dict[str, str | int]:
         """What only people look for, by the name of its member."""
-        known = {
-            "InstanceName": self.instance_name,
-            "NeuronDeviceVersion": self.device_version,
-            "NeuronCoreVersion": self.core_version,
-            "LogicalNeuronCoreConfig": self.physical_per_core,
-        }
-        return {member: value for member, value in known.items() if value is not None}
+        known = {"InstanceName": self.reported.get("instance_name"), **self._labels}
+        return {label: value for label in _LABELS if (value := known.get(label)) is not None}
 
-    def _identify(self, info: InstanceInfo) -> bool:
-        instance_id, instance_type = _text(info.instance_id), _text(info.instance_type)
-        is_another = _is_other(self.instance_id, instance_id) or _is_other(
-            self.instance_type, instance_type
-        )
-        if is_another:
-            self._forget()
-        self._is_named = self._is_named or bool(instance_id or instance_type)
-        self.instance_id = instance_id or self.instance_id
-        self.instance_type = instance_type or self.instance_type
-        self.region = _text(info.instance_region) or self.region
-        self.availability_zone = _text(info.instance_availability_zone) or self.availability_zone
-        self.ultraserver_id = _text(info.ultraserver_id) or self.ultraserver_id
-        self.ami_id = _text(info.ami_id) or self.ami_id
-        self.instance_name = _text(info.instance_name) or self.instance_name
-        return is_another
-
-    def _forget(self) -> None:
+    def _forget_another(self, texts: Mapping[str, str | None]) -> bool:
         """
-        Nothing known of another instance holds here.
+        Forget what is known when *texts* are of another instance; return whether they are.
 
         Its state came along with a disk image, or this one was given another type.
         """
-        self.instance_type = self.region = self.availability_zone = None
-        self.ultraserver_id = self.ami_id = None
-        self.cores = self.cores_per_device = self.device_memory_bytes = None
-        self.physical_per_core = None
-        self.instance_name = self.device_version = self.core_version = None
+        names = ("instance_id", "instance_type")
+        is_another = any(_is_other(self.reported, texts, name) for name in names)
+        if is_another:
+            # A report may lack the id of the instance that was given another type.
+            self.reported = {
+                name: text for name, text in self.reported.items() if name == "instance_id"
+            }
+            self._labels = {}
+            self.cores = self.cores_per_device = self.device_memory_bytes = None
+        return is_another
 
     def _count(self, hardware: Hardware) -> None:
         devices = hardware.neuron_device_count or 0
-        self.device_version = _version(hardware.neuron_device_version) or self.device_version
-        self.core_version = _version(hardware.neuroncore_version) or self.core_version
+        for member, version in (
+            ("NeuronDeviceVersion", hardware.neuron_device_version),
+            ("NeuronCoreVersion", hardware.neuroncore_version),
+        ):
+            if (text := _text(version)) and len(text) <= MAX_VERSION_CHARS:
+                self._labels[member] = text
         if hardware.error or not 0 < devices <= MAX_CORES:
             return
         per_device = hardware.neuroncore_per_device_count or 0
@@ -188,21 +174,23 @@ class Inventory:
             self.cores = devices * per_device
             self.cores_per_device = per_device
         if 0 < (config := hardware.logical_neuroncore_config or 0) <= MAX_PHYSICAL:
-            self.physical_per_core = config
+            self._labels["LogicalNeuronCoreConfig"] = config
         if size := amount(hardware.neuron_device_memory_size):
             self.device_memory_bytes = size * devices
 
     def _by_type(self, name: str) -> int | None:
-        row = INSTANCE_TYPES.get(self.instance_type or self._facts.instance_type or "")
+        known = self.reported.get("instance_type") or self._facts.instance_type
+        row = INSTANCE_TYPES.get(known or "")
         return None if row is None else int(getattr(row, name))
 
 
-def _is_other(known: str | None, new: str | None) -> bool:
-    return known is not None and new is not None and known != new
+def _is_other(known: Mapping[str, str], new: Mapping[str, str | None], name: str) -> bool:
+    return name in known and new.get(name) not in (None, known[name])
 
 
-def _version(found: str | None) -> str | None:
-    return None if found is None or len(found) > MAX_VERSION_CHARS else _text(found)
+def _texts(found: Mapping[str, str | None]) -> dict[str, str]:
+    """Those of *found* that may stand in a record."""
+    return {name: text for name, given in found.items() if (text := _text(given))}
 
 
 def _text(text: str | None) -> str | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from emitter.fold.attribution import CoreOwners, Holdings
-from emitter.fold.cores import Cores, ReportSample
+from emitter.fold.cores import MinuteCores, ReportSample
 from emitter.fold.group_errors import GroupErrors
 from emitter.fold.inventory import Inventory
 from emitter.fold.readings import EccFold, Readings
@@ -220,8 +220,6 @@ class Fold:
             is_empty, sample = self._sampler.sample_no_runtime(report, self._inventory, at_s)
             if is_empty:
                 self._runtimes.fold_no_runtime()
-        if sample is not None:
-            self._cores.add_sample(sample)
         self.living = runtimes if runtimes or is_empty else None
         system = report.system_data
         if system is not None:
@@ -267,8 +265,9 @@ class Fold:
         executions = runtimes.executions(were_asked=settings.executions_asked)
         latencies = executions.latencies()
         held = runtimes.held_by_runtime(per_device)
-        cores = self._cores.close_minute(
-            set().union(*held.values()), self._sampler.width(inventory.known_cores()), settings
+        width = self._sampler.width(inventory.known_cores())
+        cores = MinuteCores.from_sums(
+            self._sampler.sums, set().union(*held.values()), width, settings
         )
         idle_minutes = self._state.count_idle_minutes(label, cores.states, cores.covered_s)
         whose = self._owners.attribute_cores(
@@ -292,7 +291,7 @@ class Fold:
             instance_type=instance.instance_type,
             region=instance.region,
             availability_zone=instance.availability_zone,
-            ultraserver_id=inventory.ultraserver_id,
+            ultraserver_id=inventory.reported.get("ultraserver_id"),
             labels=inventory.labels(),
             covered_seconds=cores.covered_seconds,
             reports=self._reports,
@@ -358,7 +357,7 @@ class Fold:
         return structs.replace(
             self._state,
             instance_id=inventory.instance().instance_id,
-            instance_type=inventory.instance_type,
+            instance_type=inventory.reported.get("instance_type"),
             cores=inventory.cores,
             cores_per_device=inventory.cores_per_device,
             device_memory_bytes=inventory.device_memory_bytes,
@@ -367,7 +366,6 @@ class Fold:
 
     def _begin_minute(self) -> None:
         self._reports = 0
-        self._cores = Cores()
         self._readings = Readings()
 
     def _forget_instance(self) -> None:

@@ -78,12 +78,7 @@ def runtime_key(runtime: Runtime) -> RuntimeKey:
 
 
 def is_gone(runtime: Runtime) -> bool:
-    """
-    Whether the entry is what is left of a process that ended.
-
-    A group's own "no such file" error is not enough: in a sidecar with its own
-    process namespace it stands in every report of a living runtime.
-    """
+    """Whether it is what is left of a process that ended; a group's own error is not enough."""
     if not runtime.error or not _GONE.search(runtime.error):
         return False
     report = runtime.report
@@ -302,14 +297,11 @@ def _core_of(device: int, index: int, cores_per_device: int | None) -> int | Non
     Checked on a report of 32 runtimes against its memory table: right for 32
     of 32, as a global index for 2.
     """
-    if cores_per_device is None:
-        # Where the cores of a second device start is not known.
-        core = index if device == 0 else -1
-    elif index < cores_per_device:
-        core = device * cores_per_device + index
-    else:
-        core = -1
-    return core if min(device, index, core) >= 0 and core < MAX_CORES else None
+    # Without the width of a device it is not known where the cores of a second one start.
+    if device < 0 or not 0 <= index < (cores_per_device or MAX_CORES):
+        return None
+    core = device * (cores_per_device or MAX_CORES) + index
+    return core if core < MAX_CORES else None
 
 
 class HeldCores:

@@ -9,7 +9,7 @@ runtime may hide is in no sample: it is unknown, never idle.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -104,6 +104,45 @@ class CoreSample(msgspec.Struct, frozen=True, gc=False):
         return sum(rate for core, rate in self.flops.items() if core in self.cores) / 1e12
 
 
+class CoreSums:
+    """
+    The sums of the samples of one minute, each weighted by its seconds.
+
+    Attributes:
+        covered_s: Seconds of the samples, not cut at 60.
+
+        seconds: Seconds by the cores of a sample and by those with FLOP/s: nearly always all
+            cores twice.
+
+        weighted_percent: By core.
+
+        weighted_flops: By core.
+
+        has_flops: Whether any sample had FLOP/s.
+    """
+
+    def __init__(self) -> None:
+        self.covered_s = 0.0
+        self.seconds: dict[tuple[frozenset[int], frozenset[int]], float] = defaultdict(float)
+        self.weighted_percent: dict[int, float] = defaultdict(float)
+        self.weighted_flops: dict[int, float] = defaultdict(float)
+        self.has_flops = False
+
+    def add_sample(self, sample: CoreSample) -> CoreSample:
+        """Add the sample of one report, and return it."""
+        period_s, cores, flops = sample.period_s, sample.cores, sample.flops
+        self.covered_s += period_s
+        self.seconds[cores, sample.with_flops] += period_s
+        for core, share in sample.percent.items():
+            self.weighted_percent[core] += period_s * share
+        if flops is not None:
+            self.has_flops = True
+            for core, rate in flops.items():
+                if core in cores:
+                    self.weighted_flops[core] += period_s * rate
+        return sample
+
+
 class _Span(NamedTuple):
     """
     Which cores a report is about; nearly always the same as in the report before.
@@ -141,11 +180,14 @@ class CoreSampler:
 
     Attributes:
         malformed_keys: Core keys dropped because no core can have them.
+
+        sums: Of the samples of the open minute.
     """
 
     def __init__(self, settings: FoldSettings) -> None:
         self.malformed_keys = 0
         self.settings = settings
+        self.sums = CoreSums()
         self._span = _NO_SPAN
         self._accepted_s: deque[float] = deque(maxlen=_REMEMBERED)
         self._system_s: deque[float] = deque(maxlen=_REMEMBERED)
@@ -154,7 +196,8 @@ class CoreSampler:
         self._counters_s: float | None = None  # receipt of the last line with runtime counters
 
     def end_minute(self) -> None:
-        """Forget cores beyond the existing: reports of the next minute list theirs again."""
+        """Begin a new minute; its reports list the cores beyond the existing again."""
+        self.sums = CoreSums()
         if self._span.beyond:
             self._span = _NO_SPAN
 
@@ -248,12 +291,15 @@ class CoreSampler:
             cores = known = cores - (unknown - percent.keys())
             if not cores:
                 return None
+        has_flops = len(keys) > span.malformed_keys
         if without_flops:
             if not flops and len(set(without_flops)) == len(keys):
-                return CoreSample(weight_s, cores, percent, _NO_CORES, None)
-            known = cores - (core_indexes(without_flops) - flops.keys())
-        is_listed = len(keys) > span.malformed_keys
-        return CoreSample(weight_s, cores, percent, known, flops if is_listed else None)
+                known, has_flops = _NO_CORES, False
+            else:
+                known = cores - (core_indexes(without_flops) - flops.keys())
+        return self.sums.add_sample(
+            CoreSample(weight_s, cores, percent, known, flops if has_flops else None)
+        )
 
     def sample_no_runtime(
         self, report: Report, inventory: Inventory, at_s: float
@@ -282,7 +328,8 @@ class CoreSampler:
         if not cores:
             return True, None
         # Weighted like utilization: a core that nobody uses does no FLOP/s.
-        return True, CoreSample(self._believed_s(weight_s), cores, {}, cores, None)
+        sample = CoreSample(self._believed_s(weight_s), cores, {}, cores, None)
+        return True, self.sums.add_sample(sample)
 
     def _change_span(self, keys: AbstractSet[str], existing: int | None) -> _Span:
         """From this report on, reports are about other cores, and list these *keys*."""
