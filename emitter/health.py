@@ -52,8 +52,8 @@ def reading_members(fold: Fold, framer: Framer) -> dict[str, int]:
     members = {"ReportsRead": fold.reports_read, "ReportsMalformed": framer.malformed}
     if parts := fold.malformed:
         members["PartsMalformed"] = parts
-    if fold.runtimes_gone:
-        members["RuntimesGone"] = fold.runtimes_gone
+    if fold.runtimes.gone:
+        members["RuntimesGone"] = fold.runtimes.gone
     return members
 
 

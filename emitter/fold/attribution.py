@@ -194,22 +194,16 @@ class CorePods:
         """What pods were given according to reports; None where they do not have it."""
         if self._info is None:
             return None
-        cores: dict[RuntimeOwner, set[int]] = {}
-        devices: dict[RuntimeOwner, set[int]] = {}
-        for table, found in (
-            (self._info.neuroncores_k8s_info, cores), (self._info.neurondevices_k8s_info, devices),
-        ):  # fmt: skip
+        tables = (self._info.neuroncores_k8s_info, self._info.neurondevices_k8s_info)
+        found: dict[RuntimeOwner, tuple[set[int], set[int]]] = {}
+        for place, table in enumerate(tables):
             for text, pod in (table or {}).items():
-                owner = _pod_owner(pod)
-                if owner is not None and text in CORE_INDEX:
-                    found.setdefault(owner, set()).add(CORE_INDEX[text])
+                if (owner := _pod_owner(pod)) is not None and text in CORE_INDEX:
+                    found.setdefault(owner, (set(), set()))[place].add(CORE_INDEX[text])
         return tuple(
-            Allocation(
-                owner.name or "", owner.team, frozenset(cores.get(owner, ())),
-                frozenset(devices.get(owner, ())),
-            )
-            for owner in dict.fromkeys((*cores, *devices))
-        )  # fmt: skip
+            Allocation(owner.name or "", owner.team, frozenset(cores), frozenset(devices))
+            for owner, (cores, devices) in found.items()
+        )
 
     def owner_by_cores(
         self,
@@ -355,7 +349,14 @@ def reserve_cores(
     for place, theirs in by_place.items():
         given = set().union(*(given_cores(part, cores_per_device, len(states)) for part in theirs))
         is_exact = all(part.is_exact for part in theirs)
-        others = _held_by_others(place, given, held, owners, is_exact=is_exact)
+        others = [
+            key
+            for key, cores in held.items()
+            if cores & given
+            and (name := owners[key].name)
+            and (is_exact or owners[key].gone)  # else it may be that the extension gave it others
+            and _place_of(name) != place
+        ]
         for key in others:
             found.given_to[key] = theirs[0].name
         blocked = unknown.union(*(held[key] for key in others)) & given
@@ -374,25 +375,6 @@ def reserve_cores(
         if reserved:
             found.holdings.append(Holding(first.name, (), first.team, reserved))
     return found
-
-
-def _held_by_others(
-    place: str,
-    given: set[int],
-    held: Mapping[RuntimeKey, set[int]],
-    owners: Mapping[RuntimeKey, RuntimeOwner],
-    *,
-    is_exact: bool,
-) -> list[RuntimeKey]:
-    """Runtimes that surely hold cores *given* to the owner at *place*, and are of others."""
-    return [
-        key
-        for key, cores in held.items()
-        if cores & given
-        and (name := owners[key].name)
-        and (is_exact or owners[key].gone)
-        and _place_of(name) != place
-    ]
 
 
 def _place_of(name: str) -> str:

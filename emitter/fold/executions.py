@@ -43,8 +43,6 @@ class LatencyFold:
         p99_max_s: Greatest 99th percentile, seconds, or None.
     """
 
-    __slots__ = ("_weight", "_weighted_p50_s", "p99_max_s")
-
     def __init__(self) -> None:
         self._weight = 0
         self._weighted_p50_s = 0.0
@@ -91,10 +89,6 @@ class ExecutionFold:
 
         max_s: Longest execution of one runtime, seconds, or None.
     """
-
-    __slots__ = (
-        "details", "device", "ended", "failed", "has_causes", "max_s", "min_s", "total",
-    )  # fmt: skip
 
     def __init__(self) -> None:
         self.ended: int | None = None

@@ -115,6 +115,10 @@ class Fold:
 
         groups_dropped: Groups dropped because their values had a wrong type.
 
+        runtimes: What each did in the open minute.
+
+        ecc: Memory errors of the devices.
+
         living: Runtimes of the newest report, none when it said that there is
             none; None when it said nothing about runtimes.
 
@@ -146,7 +150,7 @@ class Fold:
         self._settings = settings
         self._on_event = on_event
         self._sampler = CoreSampler(settings)
-        self._runtimes = MinuteRuntimes()
+        self.runtimes = MinuteRuntimes()
         self._owners = CoreOwners(found, owner_of, given, only_teams=only_teams)
         self._lines = RuntimeLines(settings.runtime_lines)
         self._errors = GroupErrors(on_event)
@@ -158,7 +162,7 @@ class Fold:
             cores_per_device=found.cores_per_device, device_memory_bytes=found.device_memory_bytes,
         )  # fmt: skip
         self._learned: tuple[InstanceInfo | None, Hardware | None] = (None, None)
-        self._ecc = EccFold(found.ecc)
+        self.ecc = EccFold(found.ecc)
         self._begin_minute()
 
     @property
@@ -167,19 +171,9 @@ class Fold:
         return self._inventory.instance()
 
     @property
-    def ecc_risen(self) -> Mapping[str, int]:
-        """How much each memory error counter rose since the start, by `device:counter`."""
-        return self._ecc.risen
-
-    @property
-    def runtimes_gone(self) -> int:
-        """Entries of runtimes left out because their process had ended."""
-        return self._runtimes.gone
-
-    @property
     def malformed(self) -> int:
         """Parts of reports dropped as impossible: groups, core keys, places of models."""
-        places = self._runtimes.held.malformed_places(self._inventory.per_device())
+        places = self.runtimes.held.malformed_places(self._inventory.per_device())
         return self.groups_dropped + self._sampler.malformed_keys + places
 
     def configure(self, settings: FoldSettings) -> None:
@@ -212,19 +206,19 @@ class Fold:
         if report.neuron_k8s_info is not None:
             self._owners.pods.add_pods(report.neuron_k8s_info)
         runtimes, sample, is_empty = report.neuron_runtime_data, None, False
-        if runtimes and (entries := self._runtimes.fold_runtimes(runtimes)):
-            runtimes = self._runtimes.living
+        if runtimes and (entries := self.runtimes.fold_runtimes(runtimes)):
+            runtimes = self.runtimes.living
             sample = self._sampler.sample_runtimes(entries, self._inventory, at_s)
         elif runtimes is not None:
             runtimes = []
             is_empty, sample = self._sampler.sample_no_runtime(report, self._inventory, at_s)
             if is_empty:
-                self._runtimes.fold_no_runtime()
+                self.runtimes.fold_no_runtime()
         self.living = runtimes if runtimes or is_empty else None
         system = report.system_data
         if system is not None:
             self._readings.add_system(system)
-            self._ecc.add_counters(system.neuron_hw_counters, at_s)
+            self.ecc.add_counters(system.neuron_hw_counters, at_s)
         self._errors.add_report(report, runtimes, at_s)
         if self._settings.every_report:
             self.sample = self._report_sample(sample, at_s, is_empty=is_empty)
@@ -260,7 +254,7 @@ class Fold:
         if label is None:
             msg = "no minute is open"
             raise ValueError(msg)
-        settings, inventory, runtimes = self._settings, self._inventory, self._runtimes
+        settings, inventory, runtimes = self._settings, self._inventory, self.runtimes
         instance, per_device = inventory.instance(), inventory.per_device()
         executions = runtimes.executions(were_asked=settings.executions_asked)
         latencies = executions.latencies()
@@ -317,15 +311,15 @@ class Fold:
             device_memory_used_bytes=device_bytes,
             device_memory_total_bytes=inventory.memory_bytes(),
             runtime_host_memory_bytes=host_bytes,
-            ecc_corrected=self._ecc.corrected,
-            ecc_uncorrected=self._ecc.uncorrected,
-            ecc_corrected_rise=self._ecc.corrected_rise,
-            ecc_uncorrected_rise=self._ecc.uncorrected_rise,
+            ecc_corrected=self.ecc.corrected,
+            ecc_uncorrected=self.ecc.uncorrected,
+            ecc_corrected_rise=self.ecc.corrected_rise,
+            ecc_uncorrected_rise=self.ecc.uncorrected_rise,
             readings=self._readings.by_member(),
             details={
                 **executions.chosen_zeros(settings.chosen),
                 **executions.details,
-                **self._ecc.details(settings.chosen),
+                **self.ecc.details(settings.chosen),
                 **({UNVERIFIED: whose.unverified} if whose.unverified else {}),
             },
             health=health or {},
@@ -340,13 +334,13 @@ class Fold:
         """Close the open minute without a record."""
         if self.clock.now is None:
             return
-        for event in self._ecc.events():
+        for event in self.ecc.events():
             self._on_event(event)
         self._errors.end_minute(self._newest_s)
         self._sampler.end_minute()
-        self._runtimes.end_minute()
+        self.runtimes.end_minute()
         self._owners.pods.end_minute()
-        self._ecc.clear()
+        self.ecc.clear()
         self.clock.close_minute()
         self.due_runtimes = ()
         self._begin_minute()
@@ -372,16 +366,16 @@ class Fold:
         """It is another instance than the one whose state was found."""
         self._learned = (None, None)
         self._state = self._owners.state = FoldState()
-        self._ecc = EccFold(self._state.ecc)
+        self.ecc = EccFold(self._state.ecc)
 
     def _report_sample(
         self, sample: CoreSample | None, at_s: float, *, is_empty: bool
     ) -> ReportSample | None:
         matched = None
         if self._settings.only_matched:
-            held = self._runtimes.held_by_runtime(self._inventory.per_device())
+            held = self.runtimes.held_by_runtime(self._inventory.per_device())
             matched = set().union(*held.values())
-        executions = self._runtimes.report_executions(
+        executions = self.runtimes.report_executions(
             were_asked=self._settings.executions_asked, is_empty=is_empty
         )
         known = self._inventory.known_cores()

@@ -106,11 +106,6 @@ class RuntimeFold:
         weighted_flops: FLOP/s of all its cores in them, each times its seconds.
     """
 
-    __slots__ = (
-        "_vcpu_s", "_weighted_system", "_weighted_user", "executions", "flops_s", "has_failed",
-        "key", "listed", "used", "weighted_flops",
-    )  # fmt: skip
-
     def __init__(self, key: RuntimeKey | None) -> None:
         self.key = key
         self.executions = ExecutionFold()

@@ -95,27 +95,22 @@ def parse_choice(texts: Iterable[str]) -> Choice:
         msg = f"Too many --metric values: {len(given)}, maximum {MAX_METRICS}. Omit some."
         raise SettingsError(msg)
     for text in given:
-        _require_choosable(text)
+        if (name := text.removesuffix(_BY_INSTANCE)) in CHOOSABLE:
+            continue
+        folded = {name.lower(): name for name in CHOOSABLE}
+        close = get_close_matches(name.lower(), folded, 1)
+        there_is = f"Did you mean {folded[close[0]]}?" if close else f"Use {', '.join(CHOOSABLE)}."
+        msg = (
+            f"Unknown --metric {_shown(text)}: not a gauge or tally of a minute line, alone or "
+            f"with {_BY_INSTANCE}. {there_is}"
+        )
+        raise SettingsError(msg)
     return Choice(
         by_tier=tuple(text for text in given if text in CHOOSABLE),
         by_instance=tuple(
             text.removesuffix(_BY_INSTANCE) for text in given if text.endswith(_BY_INSTANCE)
         ),
     )
-
-
-def _require_choosable(text: str) -> None:
-    name = text.removesuffix(_BY_INSTANCE)
-    if name in CHOOSABLE:
-        return
-    folded = {name.lower(): name for name in CHOOSABLE}
-    close = get_close_matches(name.lower(), folded, 1)
-    there_is = f"Did you mean {folded[close[0]]}?" if close else f"Use {', '.join(CHOOSABLE)}."
-    msg = (
-        f"Unknown --metric {text[:_SHOWN_CHARS]!a}: not a gauge or tally of a "
-        f"minute line, alone or with {_BY_INSTANCE}. {there_is}"
-    )
-    raise SettingsError(msg)
 
 
 MAX_TAGS: Final = 50  # as many as one EC2 resource may have
@@ -153,7 +148,21 @@ def check_tags(tags: Mapping[str, str], tag_dimensions: Iterable[str] = ()) -> N
         msg = f"Too many tags: {len(tags)}, maximum {MAX_TAGS}. Omit some."
         raise SettingsError(msg)
     for name, value in tags.items():
-        _check_tag(name, value)
+        shown = _shown(name)
+        if name in TAKEN or name in COMMON_DIMS or METRIC_NAME.fullmatch(name):
+            msg = f"Tag key {shown} is already a member of the lines. Use another key."
+            raise SettingsError(msg)
+        for text, longest, problem in (
+            (name, MAX_DIMENSION_NAME_CHARS, f"Invalid tag key {shown}."),
+            (
+                value,
+                MAX_DIMENSION_VALUE_CHARS,
+                f"Tag {shown} has an invalid value: {_shown(value)}.",
+            ),
+        ):
+            if not (text.strip() and text.isprintable() and len(text) <= longest):
+                msg = f"{problem} Use 1 to {longest} printable characters."
+                raise SettingsError(msg)
     for name in tag_dimensions:
         if name not in tags:
             msg = (
@@ -161,35 +170,13 @@ def check_tags(tags: Mapping[str, str], tag_dimensions: Iterable[str] = ()) -> N
                 f"{name[:_SHOWN_CHARS]}=VALUE."
             )
             raise SettingsError(msg)
-        _check_dimension(name, tags[name])
-
-
-def _check_tag(name: str, value: str) -> None:
-    if name in TAKEN or name in COMMON_DIMS or METRIC_NAME.fullmatch(name):
-        msg = f"Tag key {_shown(name)} is already a member of the lines. Use another key."
-        raise SettingsError(msg)
-    if not (name.strip() and name.isprintable() and len(name) <= MAX_DIMENSION_NAME_CHARS):
-        msg = (
-            f"Invalid tag key {_shown(name)}. Use 1 to {MAX_DIMENSION_NAME_CHARS} "
-            "printable characters."
-        )
-        raise SettingsError(msg)
-    if not (value.strip() and value.isprintable() and len(value) <= MAX_DIMENSION_VALUE_CHARS):
-        msg = (
-            f"Tag {_shown(name)} has an invalid value: {_shown(value)}. Use 1 to "
-            f"{MAX_DIMENSION_VALUE_CHARS} printable characters."
-        )
-        raise SettingsError(msg)
-
-
-def _check_dimension(name: str, value: str) -> None:
-    if name.startswith(":") or not name.isascii() or not value.isascii():
-        msg = (
-            f"Tag {_shown(name)} cannot be a CloudWatch dimension, which is printable "
-            "ASCII and does not begin with a colon. Use another key or value, or "
-            "omit it from --tag-dimension."
-        )
-        raise SettingsError(msg)
+        if name.startswith(":") or not name.isascii() or not tags[name].isascii():
+            msg = (
+                f"Tag {_shown(name)} cannot be a CloudWatch dimension, which is printable "
+                "ASCII and does not begin with a colon. Use another key or value, or "
+                "omit it from --tag-dimension."
+            )
+            raise SettingsError(msg)
 
 
 def _shown(text: str) -> str:

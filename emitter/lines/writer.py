@@ -58,7 +58,7 @@ class LineWriter:
 
         The minute line comes first, then one per 100 further cores, then those of single cores.
         """
-        common = self._common(record.instance_id, record.instance_type, ami_id)
+        common = self._common(record, ami_id)
         drafts = [*minute_drafts(record, self._settings, common)]
         drafts += [
             runtime_draft(runtime, record, seq)
@@ -79,7 +79,8 @@ class LineWriter:
         self, sample: ReportSample, identity: LineIdentity, seq: int
     ) -> list[NewRecord]:
         """One report as a line of one-second metrics, then one line per 100 further cores."""
-        drafts = report_drafts(sample, identity, self._settings, self._common_of(identity), seq)
+        common = self._common(identity, identity.ami_id)
+        drafts = report_drafts(sample, identity, self._settings, common, seq)
         return [self._record(draft) for draft in drafts]
 
     def raw_record(
@@ -92,21 +93,17 @@ class LineWriter:
 
     def knows_dimensions(self, identity: LineIdentity) -> bool:
         """Whether *identity* has every common dimension that is asked for."""
-        return len(self._common_of(identity)) == len(common_dimensions(self._settings.common_dims))
+        wanted = common_dimensions(self._settings.common_dims)
+        return len(self._common(identity, identity.ami_id)) == len(wanted)
 
-    def _common_of(self, identity: LineIdentity) -> dict[str, str]:
-        return self._common(identity.instance_id, identity.instance_type, identity.ami_id)
-
-    def _common(
-        self, instance_id: str, instance_type: str | None, ami_id: str | None
-    ) -> dict[str, str]:
+    def _common(self, who: LineIdentity | MinuteRecord, ami_id: str | None) -> dict[str, str]:
         """
         The common dimensions that are asked for; none when one of them is unknown.
 
         With fewer dimensions a metric would be another series, and mix
         instances that were kept apart.
         """
-        known = {INSTANCE_ID: instance_id, INSTANCE_TYPE: instance_type, AMI_ID: ami_id}
+        known = {INSTANCE_ID: who.instance_id, INSTANCE_TYPE: who.instance_type, AMI_ID: ami_id}
         wanted = common_dimensions(self._settings.common_dims)
         common = {name: value for name in wanted if (value := known[name]) is not None}
         return common if len(common) == len(wanted) else {}

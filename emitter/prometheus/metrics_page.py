@@ -73,7 +73,7 @@ class MetricsPage(Collector):
             labels={"cluster": identity.cluster, "instance_id": identity.instance_id},
             system=_newer(before.system, report.system_data, at_s),
             vcpus=before.vcpus or _vcpus(raw),
-            ecc_risen=dict(fold.ecc_risen),
+            ecc_risen=dict(fold.ecc.risen),
             facts=fold.instance,
             info=report.instance_info or before.info,
             hardware=report.neuron_hardware_info or before.hardware,

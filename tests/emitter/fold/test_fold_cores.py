@@ -154,10 +154,10 @@ def test_a_runtime_whose_process_is_gone_is_left_out():
     fold = new_fold()
     for second in (0, 5):
         add(fold, two_cores(gone, gone), START_S + second)
-    assert 4 == fold.runtimes_gone
+    assert 4 == fold.runtimes.gone
     assert (0.0, 0.0) == closed(fold).utilization_percent
     add(fold, two_cores(healthy, gone), START_S + 60)
-    assert 5 == fold.runtimes_gone
+    assert 5 == fold.runtimes.gone
 
 
 def test_without_a_runtime_every_core_is_0():
