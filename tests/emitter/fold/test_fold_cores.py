@@ -160,13 +160,6 @@ def test_a_runtime_whose_process_is_gone_is_left_out():
     assert 5 == fold.runtimes.gone
 
 
-def test_without_a_runtime_every_core_is_0():
-    """No runtime, no core entries: the zeros are made from the hardware information."""
-    record = minute_of(*[nobody()] * 12)
-    assert ("uu", (0.0, 0.0)) == (record.core_state, record.utilization_percent)
-    assert 60 == record.covered_seconds
-
-
 def test_with_a_tag_filter_that_is_set_later_an_empty_list_says_nothing():
     """What the filter hides may run: from the next minute on no core is known."""
     fold = new_fold()

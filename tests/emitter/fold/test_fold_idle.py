@@ -48,13 +48,6 @@ def test_a_whole_minute_has_45_covered_seconds(covered_s, expected):
     assert (expected, expected) == play(fold, 1, [0, 0], covered_s)
 
 
-def test_busy_in_a_partial_minute_resets():
-    """Busy is busy, however short it was watched."""
-    fold = new_fold()
-    play(fold, 0, [0, 0])
-    assert (0, 1) == play(fold, 1, [50, 0], 5)
-
-
 def test_an_unknown_minute_neither_adds_nor_resets():
     """Unknown is never counted as idle, and never as busy."""
     fold = new_fold()
@@ -151,6 +144,18 @@ def stored():
         ({"idle_minutes": [-1]}, {"idle_minutes"}),
         ({"idle_label": "yesterday"}, {"idle_label", "idle_minutes"}),
         *(({"instance_id": text}, {"instance_id"}) for text in ("", " ", "i" * 129, "i\x7f")),
+        *(
+            ({"histories": damaged}, {"histories"})
+            for damaged in (
+                {"runtimes": [{"pid": "7"}]},
+                {"runtimes": [{"executed": -1}]},
+                [],
+                None,
+                {"runtimes": [{}] * 513},
+                {"runtimes": [{"tag": "x" * 129}]},
+                {"watched": "now"},
+            )
+        ),
         ({"new_in_the_next_release": {"a": 1}}, set()),
     ],
 )

@@ -36,12 +36,6 @@ def test_cores_are_devices_times_cores_per_device(devices, per_device, expected)
     assert "u" * expected == record.core_state
 
 
-def test_the_reported_count_wins_over_the_type():
-    """Logical cores can be configured; the table knows the default only."""
-    document = report(neuron_hardware_info=hardware(16, 8), instance_info=instance("trn2.48xlarge"))
-    assert 128 == minute_of(document).neuron_cores
-
-
 @pytest.mark.parametrize("unknown", [
     None, hardware(0, 4), hardware(1, 0), hardware(None, None), hardware(-1, -4),
     hardware(16, 65), hardware(1, 2, error="driver is not loaded"),

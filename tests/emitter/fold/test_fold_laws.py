@@ -207,22 +207,6 @@ def test_a_runtime_that_lists_a_core_as_0_never_lowers_a_number_or_a_letter(docu
     assert before.executions == after.executions
 
 
-@LAW
-@given(MINUTES, SETTINGS)
-def test_every_minute_can_be_sent_and_read(entries, chosen):
-    """CloudWatch extracts the line of any minute, and the stack reads the same record from it."""
-    record = folded(entries, chosen)
-    for tier in ("none", "cluster"):
-        found = neuron_wire.parse(
-            LineWriter(LineSettings(tier=tier)).minute_records(record)[0].line
-        )
-        assert record.core_state == found.core_state
-        assert record.utilization_percent == found.utilization_percent
-        assert record.idle_minutes == found.idle_minutes
-        assert record.covered_seconds == found.covered_seconds
-        assert record.executions == found.executions
-
-
 EXTREME = st.sampled_from(
     [None, -1, 0, 1e-300, 2**53, 2**63, 2**64, 10**30, 1e300, -1e300, 1.5, 10**400, "", [], {}]
 )

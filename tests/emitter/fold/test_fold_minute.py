@@ -59,16 +59,6 @@ def test_after_a_backward_step_reports_go_to_the_open_minute():
     assert 25 == record.utilization_percent[0]
 
 
-def test_labels_only_rise():
-    """Whatever the clock does by less than two hours."""
-    fold = new_fold()
-    labels = []
-    for seq, at_s in enumerate((0, 60, 30, -600, 61, 7100, 200, 7200), start=1):
-        add(fold, busy(), START_S + at_s)
-        labels.append(closed(fold, seq).minute_ms)
-    assert sorted(set(labels)) == labels
-
-
 @pytest.mark.parametrize(
     ("percent", "expected"),
     [(0, "u"), (0.001, "a"), (0.99, "a"), (0.996, "b"), (1, "b"), (100, "b")],

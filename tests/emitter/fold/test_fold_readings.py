@@ -152,17 +152,6 @@ def test_a_first_sight_with_uncorrectable_errors_is_an_event():
     assert "sram_ecc_uncorrected of device 1 was 3 when first read" == event.message
 
 
-def test_a_rise_is_an_event_with_its_device_and_counter():
-    """By how much it rose in the minute, and what it says now."""
-    first, second, third = ({"mem_ecc_uncorrected": value} for value in (1, 2, 5))
-    found = events_of([ecc(first)], [ecc(second), ecc(third)])
-    assert ["EccFirstSeen", "EccRise"] == [event.name for event in found]
-    assert {
-        "Device": 0, "Counter": "mem_ecc_uncorrected", "Rise": 4, "Value": 5, "Counters": 1,
-    } == found[1].details  # fmt: skip
-    assert START_S + 65 == found[1].at_s
-
-
 def test_a_storm_makes_one_event_a_minute():
     """16 devices with rising counters in every report: the worst is named, the rest counted."""
 

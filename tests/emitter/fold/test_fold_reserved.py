@@ -14,7 +14,6 @@ from neuron_reports import (
     hardware,
     kubernetes,
     memory,
-    new_fold,
     nobody,
     report,
     runtime,
@@ -202,7 +201,6 @@ def test_executions_of_an_owner_are_all_that_ended_or_failed_each_once():
 
 TRN1 = hardware(16, 2)
 CORES = st.lists(st.integers(0, 31), max_size=5, unique=True)
-MINUTE_S = 60
 
 
 def runtime_using(pid, used, held):
@@ -240,32 +238,6 @@ def test_owners_and_those_left_out_are_exactly_the_held_cores(entries, letters):
     assert held == {core for core, state in enumerate(record.core_state) if state in "ba"}
 
 
-def test_owners_have_the_names_of_holders():
-    """The pod of the core before the process; runtimes of one pod together; its team with it."""
-    fold = Fold(
-        FoldSettings(period_s=5.0),
-        owner_of=lambda pid: RuntimeOwner(f"slurm:{pid}", "physics") if pid > 2 else None,
-    )
-    pods = kubernetes({0: "ml/llama", 1: "ml/llama", 2: "ml/llama"})
-    runtimes = [
-        runtime_using(1, [0, 1], []),
-        runtime_using(2, [], [2]),
-        runtime_using(3, [], [5]),
-        runtime_using(-1, [8], [9]),
-    ]
-    add(fold, trn1(*runtimes, neuron_k8s_info=pods), START_S)
-    record = closed(fold)
-    expected = [
-        Owner("0-2", "ml/llama/main", "ml"),
-        Owner("8-9", "[unnamed]"),
-        Owner("5", "slurm:3", "physics"),
-    ]
-    assert expected == list(record.owners)
-    assert [("ml/llama/main", "ml"), ("slurm:3", "physics"), (None, None)] == sorted(
-        ((holder.name, holder.team) for holder in record.holders), key=lambda one: one[0] or "z"
-    )
-
-
 def test_a_process_that_outlived_its_pod_keeps_its_name():
     """Its core is allocated to another pod by now, which is not to blame."""
     fold = Fold(
@@ -274,25 +246,3 @@ def test_a_process_that_outlived_its_pod_keeps_its_name():
     add(fold, trn1(runtime_using(7, [], [3]), neuron_k8s_info=kubernetes({3: "ml/new"})), START_S)
     (holder,) = closed(fold).holders
     assert ("ml/old", "ml", True) == (holder.name, holder.team, holder.gone)
-
-
-def test_a_holder_says_when_it_last_ended_an_execution():
-    """The start of that minute; none before one was seen. A minute without reports ends nothing."""
-    fold = new_fold()
-    said = []
-
-    def minute(number, completed, **counts):
-        at_s = START_S + MINUTE_S * number
-        fold.clock.open_minute(at_s)
-        if completed is not None:
-            entry = runtime_using(7, [], [1])
-            entry["report"]["execution_stats"] = executions(completed, **counts)
-            add(fold, trn1(entry), at_s)
-        said.append([holder.last_execution for holder in closed(fold).holders])
-
-    steps = [0, 3, 0, 0, None, 0, 0]
-    for number, completed in enumerate(steps):
-        minute(number, completed)
-    minute(len(steps), 0, completed_with_num_err=1)
-    first, second = "2027-01-15T08:01Z", "2027-01-15T08:07Z"
-    assert [[None], [first], [first], [first], [], [first], [first], [second]] == said

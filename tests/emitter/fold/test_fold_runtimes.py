@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,7 +26,6 @@ from neuron_reports import (
 )
 
 from emitter.fold import Fold, FoldSettings, RuntimeOwner
-from emitter.fold.state import RuntimeHistories, read_state
 
 
 def runtimes_of(*documents, **chosen):
@@ -324,14 +321,3 @@ def test_another_owner_is_another_process():
         told += last(fold, minute, entry(0 if state else 1))
         state = fold.encode_state()
     assert [FIRST, FIRST, FIRST, None] == told
-
-
-@pytest.mark.parametrize("damage", [
-    {"runtimes": [{"pid": "7"}]}, {"runtimes": [{"executed": -1}]}, {"runtimes": [{}] * 513},
-    {"runtimes": [{"tag": "x" * 129}]}, {"watched": "now"}, [], 7, None,
-])  # fmt: skip
-def test_a_state_that_cannot_be_read_begins_again(damage):
-    """Alone: what else the emitter remembers stays."""
-    state = json.loads(executed().encode_state())
-    found = read_state(json.dumps({**state, "histories": damage}).encode())
-    assert (RuntimeHistories(), 2) == (found.histories, found.cores)

@@ -18,42 +18,12 @@ from emitter.fold.cores import ReportSample
 from emitter.lines import LineSettings, LineWriter
 from emitter.lines.emf import line_of
 from emitter.lines.metric_lines import minute_drafts, report_drafts
-from neuron_wire import WireFormatError, parse
-from neuron_wire.extraction import violations
+from neuron_wire import WireFormatError
 
 
 def lines(record, tier):
     """The lines of one minute at a tier, all else as it is by default."""
     return [one.line for one in LineWriter(LineSettings(tier=tier)).minute_records(record)]
-
-
-@pytest.mark.parametrize(
-    ("cores", "known", "tier", "expected"),
-    [
-        (128, 99, "cluster", []), (128, 100, "cluster", []), (128, 101, "cluster", [1]),
-        (128, 128, "cluster", [28]), (200, 200, "cluster", [100]), (201, 201, "cluster", [100, 1]),
-        (1024, 1024, "cluster", [*[100] * 9, 24]), (1024, 1024, "none", []),
-    ],
-)  # fmt: skip
-def test_values_beyond_100_are_in_lines_of_their_own(cores, known, tier, expected):
-    """
-    One metric takes 100 values in a line; the minute line holds them all for the stack, and
-    without metrics says it all.
-    """
-    record = full(cores, known)
-    first, *more = lines(record, tier)
-    assert expected == [len(values(line)) for line in more]
-    rounded = [round(value, 2) for value in record.utilization_percent if value is not None]
-    assert rounded == [one for one in parse(first).utilization_percent if one is not None]
-    if tier == "cluster":
-        assert rounded == [value for line in (first, *more) for value in values(line)]
-        assert [] == [violation for line in (first, *more) for violation in violations(line)]
-
-
-def values(line):
-    """The utilization values that CloudWatch extracts from a line."""
-    found = json.loads(line)["NeuronCoreUtilization"]
-    return found if isinstance(found, list) else [found]
 
 
 @pytest.mark.parametrize("changes", [
@@ -66,18 +36,6 @@ def test_what_cloudwatch_would_not_extract_is_not_made(changes):
     with pytest.raises(WireFormatError) as caught:
         lines(dataclasses.replace(full(4), **changes), "cluster")
     assert "not_extractable" == caught.value.reason
-
-
-def test_variables_of_the_library_change_nothing():
-    """AWS_EMF_* variables meant for another program must not take our metrics away."""
-    line = printed(
-        f"{MINUTE_LINE}print(LineWriter(LineSettings()).minute_records(record)[0].line)",
-        AWS_EMF_DISABLE_METRIC_EXTRACTION="true",
-        AWS_EMF_NAMESPACE="Other",
-        AWS_EMF_ENVIRONMENT="EC2",
-    )
-    assert [] == violations(line)
-    assert "Neuron" == json.loads(line)["_aws"]["CloudWatchMetrics"][0]["Namespace"]
 
 
 COMMON = {"instance_id": "i-0", "instance_type": "trn1.32xlarge", "ami_id": "ami-0"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 
 import pytest
 from hypothesis import given
@@ -136,13 +135,3 @@ def test_no_text_and_no_number_damages_a_line(runtime, event, settings):
         assert (SENDER.cluster, SENDER.instance_id) == (found["ClusterName"], found["InstanceId"])
         assert "_aws" not in found
         assert OtherRecord(kind) == parse(line)
-
-
-@pytest.mark.parametrize("details", [{"Rise": math.nan}, {"Rise": math.inf}, {"Seq": 99}])
-def test_a_detail_that_cannot_stand_is_left_out(details):
-    """No number without a value, and nothing in the place of the identity."""
-    found = json.loads(
-        LINES.event_records([Event("EccRise", 1e9, "more errors", details)], SENDER, 2)[0].line
-    )
-    assert 2 == found["Seq"]
-    assert "Rise" not in found

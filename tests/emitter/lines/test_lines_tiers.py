@@ -11,9 +11,8 @@ from line_records import SETTINGS, TAGS, TIERS, data, dimension_names, full, met
 
 from emitter.lines import LineSettings, LineWriter
 from neuron_wire import OtherRecord, parse
-from neuron_wire.catalogue import EXECUTIONS, HEALTH, MINUTE, undocumented
+from neuron_wire.catalogue import MINUTE, undocumented
 from neuron_wire.extraction import violations
-from neuron_wire.length import max_minute_bytes
 
 CLUSTER = ("ClusterName",)
 INSTANCE = ("ClusterName", "InstanceId")
@@ -139,22 +138,3 @@ def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
     assert expected == [one["Name"] for one in directive["Metrics"]]
     assert carried <= first.keys()  # the stack still reads them
     assert "more" not in {json.loads(line)["Kind"] for line in lines}
-
-
-@pytest.mark.parametrize("tier", ["none", "cluster"])
-def test_what_a_minute_line_has_no_room_for_is_in_the_next_line(tier):
-    """When everything fails at once: the line stays as short as promised, and nothing is lost."""
-    details = {execution.name: 1 << 40 for execution in EXECUTIONS if execution.is_rare}
-    health = {one.name: 1 << 40 for one in HEALTH}
-    record = dataclasses.replace(full(128), details=details, health=health)
-    first, aside, *_ = [
-        one.line for one in LineWriter(LineSettings(tier=tier)).minute_records(record)
-    ]
-    assert max_minute_bytes(128) >= len(first.encode())
-    found = json.loads(aside)
-    assert ("more", record.seq + 1) == (found["Kind"], found["Seq"])
-    assert (None, []) == (metadata(aside), undocumented(found))
-    whole = found | json.loads(first)
-    assert record.members() == {
-        name: value for name, value in whole.items() if name not in ("_aws", "Timestamp")
-    }

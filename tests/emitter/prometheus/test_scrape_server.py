@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import json
 import socket
 import subprocess
 import sys
@@ -17,7 +16,6 @@ from scraped import series_of
 
 from emitter.prometheus.scrape_server import MAX_CONNECTIONS, ScrapeServer
 from emitter.settings.run import ListenAddress, read_listen_address
-from proof.emitter_process import environment
 from tests.emitter.emitter_command import neuron_emf, sentence
 
 HERE = ListenAddress("127.0.0.1", 0)
@@ -124,32 +122,3 @@ LISTEN = (
     "import socket, sys; one = socket.create_server(('127.0.0.1', 0)); "
     "print(one.getsockname()[1], flush=True); sys.stdin.read()"
 )
-
-PROGRAM = (
-    "import sys, atexit, json\n"
-    "def tell():\n"
-    "    names = [n for n in sys.modules if 'prometheus' in n]\n"
-    "    print(json.dumps(sorted(names)), file=sys.stderr)\n"
-    "atexit.register(tell)\n"
-    "from neuron_emf.cli import main; main()"
-)
-
-
-def test_without_the_option_nothing_of_it_is_loaded(tmp_path):
-    """Neither the library nor our own part."""
-    (tmp_path / "reports").write_bytes(DOCUMENT + b"\n")
-
-    def loaded(*options):
-        ended = subprocess.run(
-            [sys.executable, "-c", PROGRAM, *RUN, *options],
-            env=environment(tmp_path),
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return set(json.loads(ended.stderr.splitlines()[-1]))
-
-    assert set() == loaded()
-    assert {"prometheus_client", "emitter.prometheus.scrape_server"} <= loaded("--prometheus", "0")
