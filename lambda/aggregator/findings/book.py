@@ -19,7 +19,7 @@ from aggregator.findings.outbox import Outbox
 from aggregator.findings.owner_findings import OwnerFindings
 from aggregator.minutes import end_s
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
-from aggregator.storage.layout import LAST_ROLLUP_LIFE_S
+from aggregator.storage.table import LAST_ROLLUP_LIFE_S
 from aggregator.storage.values import FindingsItem
 from neuron_wire.findings import CLUSTER_PLACE, FindingsState
 

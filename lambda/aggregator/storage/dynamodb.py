@@ -11,15 +11,16 @@ from __future__ import annotations
 import random
 import time
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from aggregator import aws
 from aggregator.storage.values import TableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from aggregator.storage.layout import Attributes
+Attributes: TypeAlias = "Mapping[str, Mapping[str, Any]]"
+"""An item, or the key of one."""
 
 MAX_WRITES: Final = 25  # in one BatchWriteItem
 MAX_KEYS: Final = 100  # in one BatchGetItem

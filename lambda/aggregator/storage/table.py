@@ -1,28 +1,75 @@
 """
-The table in DynamoDB.
+The table in DynamoDB: what stands where in it, and what the functions ask of it.
 
-Where things stand in it is `layout`'s business, how DynamoDB is asked is `dynamodb`'s.
+How DynamoDB is asked is `dynamodb`'s business. One table, keys `pk` and `sk`, both text, and `ttl`:
+
+| pk                  | sk          | what                                            |
+|---------------------|-------------|-------------------------------------------------|
+| `m#MINUTE#BUCKET`   | identity    | one record, or a pack of them: `r`              |
+| `dirty#MINUTE`      | `dirty`     | late records came: `token`                      |
+| `p#MINUTE`          | cluster     | what has been published: `n`, `r`               |
+| `registry`          | `BUCKET`    | the instances of one bucket: `r`                |
+| `cluster#ABOUT`     | cluster     | the last rollup about it: `minute`, `r`         |
+| `gone#HOUR`         | see below   | EC2 stopped an instance in a minute             |
+| `findings`          | see below   | what is open: `n`, `due`, `r`                   |
+| `told#TRANSITION`   | `told`      | people were told of an alarm's transition       |
+| `told#GROUP`        | `claim`     | whose message it is: `claimer`, `state`, `at`   |
+| `close`             | `lease`     | who may close: `owner`, `expires`               |
+| `close`             | `progress`  | how far closing has come: `r`                   |
+| `settle`            | `progress`  | the first hour that is not settled: `hour`      |
+| `settle#HOUR`       | PART        | how EC2 says its instances are bought: `r`      |
+
+MINUTE is the epoch minute, HOUR 60 of them, BUCKET two digits, TRANSITION and GROUP
+fingerprints, PART a digit, `r` packed JSON. A departure's `sk` is `MINUTE#INSTANCE`: what EC2
+says again is put again in the same place, and nothing has to be compared. That of what is
+open is a BUCKET, or `cluster#` and a cluster.
+Attributes are written as DynamoDB types them: `{"S": text}`, `{"N": digits}`,
+`{"B": bytes}`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import hashlib
+import json
+import zlib
+from typing import TYPE_CHECKING, Any, Final
 
 from aggregator import aws
-from aggregator.storage import layout
+from aggregator.minutes import end_s
 from aggregator.storage.dynamodb import Requests
+from aggregator.storage.values import (
+    Claim,
+    CloseProgress,
+    FindingsItem,
+    LastRollup,
+    Publication,
+    RecordItem,
+    TableError,
+)
+from neuron_wire.findings import PARTITION
+from neuron_wire.names import HOUR_MINUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from aggregator.storage.values import (
-        Claim,
-        CloseProgress,
-        FindingsItem,
-        LastRollup,
-        Publication,
-        RecordItem,
-    )
+    from aggregator.storage.dynamodb import Attributes
+
+LAST_ROLLUP_LIFE_S: Final = 30 * 24 * 3600
+"""How long the last rollup is kept of a cluster that nobody hears of any more."""
+
+
+def _item(
+    pk: str, sk: str, expires_s: int | None = None, **attributes: Mapping[str, Any]
+) -> Attributes:
+    """An item; without attributes the key of one."""
+    item = {"pk": {"S": pk}, "sk": {"S": sk}, **attributes}
+    return item if expires_s is None else {**item, "ttl": {"N": str(expires_s)}}
+
+
+LEASE: Final = _item("close", "lease")
+PROGRESS: Final = _item("close", "progress")
+SETTLED: Final = _item("settle", "progress")
+REGISTRY: Final = "registry"
 
 
 class Table:
@@ -48,11 +95,29 @@ class Table:
             TableError: If any is left after the last attempt; the others are
                 kept.
         """
-        self._requests.write(layout.record_item(item) for item in items)
+        self._requests.write(
+            _item(
+                _records_pk(item.minute, item.bucket), item.key, item.expires_s,
+                r={"B": item.payload},
+            )
+            for item in items
+        )  # fmt: skip
+
+    def read_bucket(self, minute: int, bucket: int) -> Iterator[bytes]:
+        """
+        The payloads of one bucket in key order.
+
+        Every put that has returned is among them.
+        """
+        for item in self._requests.query(_records_pk(minute, bucket), "r"):
+            yield item["r"]["B"]
 
     def put_markers(self, minutes: Iterable[int], token: str, expires_s: int) -> None:
         """Say that records came for *minutes* that may have been closed."""
-        self._requests.write(layout.marker_item(minute, token, expires_s) for minute in minutes)
+        self._requests.write(
+            {**_marker_key(minute), "token": {"S": token}, "ttl": {"N": str(expires_s)}}
+            for minute in minutes
+        )
 
     def read_markers(self, minutes: Iterable[int]) -> dict[int, str]:
         """
@@ -61,31 +126,22 @@ class Table:
         Not a consistent read, for half the price: a marker set a moment ago is
         found by the next run, and an old token clears nothing.
         """
-        items = self._requests.get_each(layout.marker_key(minute) for minute in minutes)
-        return {layout.minute_of(item): item["token"]["S"] for item in items}
+        items = self._requests.get_each(map(_marker_key, minutes))
+        return {_minute_of(item): item["token"]["S"] for item in items}
 
     def clear_marker(self, minute: int, token: str) -> None:
         """Take the marker away, unless it has got another token since."""
         self._requests.delete_if(
-            layout.marker_key(minute),
+            _marker_key(minute),
             ConditionExpression="#token = :token",
             ExpressionAttributeNames={"#token": "token"},
             ExpressionAttributeValues={":token": {"S": token}},
         )
 
-    def read_bucket(self, minute: int, bucket: int) -> Iterator[bytes]:
-        """
-        The payloads of one bucket in key order.
-
-        Every put that has returned is among them.
-        """
-        for item in self._requests.query(layout.minute_pk(minute, bucket), "r"):
-            yield item["r"]["B"]
-
     def take_lease(self, owner: str, now_s: float, expires_s: float) -> bool:
         """True when *owner* may close minutes until *expires_s*, and nobody else."""
         return self._requests.put_if(
-            layout.lease_item(owner, expires_s),
+            {**LEASE, "owner": {"S": owner}, "expires": {"N": f"{expires_s:.3f}"}},
             ConditionExpression="attribute_not_exists(pk) OR #expires < :now",
             ExpressionAttributeNames={"#expires": "expires"},
             ExpressionAttributeValues={":now": {"N": f"{now_s:.3f}"}},
@@ -94,7 +150,7 @@ class Table:
     def release_lease(self, owner: str) -> None:
         """Give the lease back, if *owner* still has it."""
         self._requests.delete_if(
-            layout.LEASE,
+            LEASE,
             ConditionExpression="#owner = :owner",
             ExpressionAttributeNames={"#owner": "owner"},
             ExpressionAttributeValues={":owner": {"S": owner}},
@@ -102,68 +158,39 @@ class Table:
 
     def read_progress(self) -> CloseProgress | None:
         """How far closing has come; None before the first run."""
-        item = self._requests.get(layout.PROGRESS)
-        return None if item is None else layout.progress_of(item)
+        item = self._requests.get(PROGRESS)
+        if item is None:
+            return None
+        members = _unpacked(item)
+        tried, tried_late = members.get("tried", (0, 0))  # a release before wrote none
+        return CloseProgress(
+            members["next"],
+            tuple(members["open"]),
+            members["markers_from"],
+            tried,
+            tried_late,
+            dict(members.get("restated", ())),  # nor this
+            members.get("findings", 0),
+            tuple(members.get("early", ())),
+        )
 
     def write_progress(self, progress: CloseProgress) -> None:
         """Replace what `read_progress` returns."""
-        self._requests.put(layout.progress_item(progress))
+        members = {
+            "next": progress.next_minute,
+            "open": progress.open_minutes,
+            "markers_from": progress.markers_from,
+            "tried": [progress.tried, progress.tried_late],
+            "restated": list(progress.restated.items()),
+            "findings": progress.findings_minute,
+            "early": progress.early_minutes,
+        }
+        self._requests.put({**PROGRESS, "r": _packed(members)})
 
     def read_publications(self, minute: int) -> dict[str, Publication]:
         """What has been published of *minute*, by cluster."""
-        items = self._requests.query(layout.publications_pk(minute))
-        return {item["sk"]["S"]: layout.publication_of(item) for item in items}
-
-    def write_publication(
-        self, minute: int, cluster: str, publication: Publication, expires_s: int
-    ) -> bool:
-        """
-        Remember *publication*, unless somebody remembered one with its number.
-
-        False when somebody did.
-        """
-        return self._requests.put_if(
-            layout.publication_item(minute, cluster, publication, expires_s),
-            ConditionExpression="attribute_not_exists(pk) OR n = :before",
-            ExpressionAttributeValues={":before": {"N": str(publication.number - 1)}},
-        )
-
-    def read_registry(self) -> dict[int, bytes]:
-        """The packed registry by bucket."""
-        return {
-            int(item["sk"]["S"]): item["r"]["B"] for item in self._requests.query(layout.REGISTRY)
-        }
-
-    def write_registry(self, bucket: int, payload: bytes) -> None:
-        """Replace one bucket of the registry."""
-        self._requests.put(layout.registry_item(bucket, payload))
-
-    def read_findings(self) -> dict[str, FindingsItem]:
-        """What is open, by place: a bucket, or a cluster."""
-        items = self._requests.query(layout.FINDINGS)
-        return {item["sk"]["S"]: layout.findings_of(item) for item in items}
-
-    def write_findings(self, place: str, item: FindingsItem, expires_s: int) -> bool:
-        """Replace one item of what is open, unless somebody has; False when somebody did."""
-        return self._requests.put_if(
-            layout.findings_item(place, item, expires_s),
-            ConditionExpression="attribute_not_exists(pk) OR n = :before",
-            ExpressionAttributeValues={":before": {"N": str(item.version - 1)}},
-        )
-
-    def write_last_rollup(self, about: LastRollup, cluster: str, minute: int, line: str) -> None:
-        """Keep *line* as the cluster's last rollup of its kind, unless a later minute is kept."""
-        self._requests.put_if(
-            layout.last_rollup_item(about, cluster, minute, line),
-            ConditionExpression="attribute_not_exists(pk) OR #minute <= :minute",
-            ExpressionAttributeNames={"#minute": "minute"},
-            ExpressionAttributeValues={":minute": {"N": str(minute)}},
-        )
-
-    def read_last_rollup(self, about: LastRollup, cluster: str) -> str | None:
-        """The line that `write_last_rollup` kept."""
-        item = self._requests.get(layout.last_rollup_key(about, cluster))
-        return None if item is None else layout.last_rollup_of(item)
+        items = self._requests.query(_publications_pk(minute))
+        return {item["sk"]["S"]: _publication_of(item) for item in items}
 
     def read_published(
         self, cluster: str, minutes: Iterable[int]
@@ -173,14 +200,88 @@ class Table:
 
         Not a consistent read, for half the price: a day's sum may lack its last seconds.
         """
-        for item in self._requests.get_each(
-            layout.publication_key(minute, cluster) for minute in minutes
-        ):
-            yield layout.minute_of(item), layout.publication_of(item)
+        keys = (_item(_publications_pk(minute), cluster) for minute in minutes)
+        for item in self._requests.get_each(keys):
+            yield _minute_of(item), _publication_of(item)
+
+    def write_publication(
+        self, minute: int, cluster: str, publication: Publication, expires_s: int
+    ) -> bool:
+        """
+        Remember *publication*, unless somebody remembered one with its number.
+
+        False when somebody did.
+        """
+        members = {
+            "tallies": dict(publication.tallies),
+            "digest": publication.digest,
+            "first_records": publication.first_records,
+        }
+        pk, number = _publications_pk(minute), {"N": str(publication.number)}
+        item = _item(pk, cluster, expires_s, n=number, r=_packed(members))
+        return self._put_numbered(item, publication.number)
+
+    def read_registry(self) -> dict[int, bytes]:
+        """The packed registry by bucket."""
+        return {int(item["sk"]["S"]): item["r"]["B"] for item in self._requests.query(REGISTRY)}
+
+    def write_registry(self, bucket: int, payload: bytes) -> None:
+        """Replace one bucket of the registry."""
+        self._requests.put(_item(REGISTRY, f"{bucket:02d}", r={"B": payload}))
+
+    def read_findings(self) -> dict[str, FindingsItem]:
+        """What is open, by place: a bucket, or a cluster."""
+        return {
+            item["sk"]["S"]: FindingsItem(
+                int(item["n"]["N"]), int(item["due"]["N"]), bytes(item["r"]["B"])
+            )
+            for item in self._requests.query(PARTITION)
+        }
+
+    def write_findings(self, place: str, item: FindingsItem, expires_s: int) -> bool:
+        """Replace one item of what is open, unless somebody has; False when somebody did."""
+        number, due = {"N": str(item.version)}, {"N": str(item.due)}
+        written = _item(PARTITION, place, expires_s, n=number, due=due, r={"B": item.payload})
+        return self._put_numbered(written, item.version)
+
+    def _put_numbered(self, item: Attributes, number: int) -> bool:
+        """Put *item*, of that *number*, after the one before it; False when somebody else did."""
+        return self._requests.put_if(
+            item,
+            ConditionExpression="attribute_not_exists(pk) OR n = :before",
+            ExpressionAttributeValues={":before": {"N": str(number - 1)}},
+        )
+
+    def write_last_rollup(self, about: LastRollup, cluster: str, minute: int, line: str) -> None:
+        """Keep *line* as the cluster's last rollup of its kind, unless a later minute is kept."""
+        self._requests.put_if(
+            _item(
+                f"cluster#{about}", cluster, end_s(minute) + LAST_ROLLUP_LIFE_S,
+                minute={"N": str(minute)}, r={"B": zlib.compress(line.encode())},
+            ),
+            ConditionExpression="attribute_not_exists(pk) OR #minute <= :minute",
+            ExpressionAttributeNames={"#minute": "minute"},
+            ExpressionAttributeValues={":minute": {"N": str(minute)}},
+        )  # fmt: skip
+
+    def read_last_rollup(self, about: LastRollup, cluster: str) -> str | None:
+        """
+        The line that `write_last_rollup` kept.
+
+        Raises:
+            TableError: If the item is not one that it made, too.
+        """
+        item = self._requests.get(_item(f"cluster#{about}", cluster))
+        try:
+            return None if item is None else zlib.decompress(item["r"]["B"]).decode()
+        except (KeyError, TypeError, ValueError, zlib.error) as error:
+            msg = "the last rollup is not compressed UTF-8 text"
+            raise TableError(msg) from error
 
     def put_departure(self, instance_id: str, minute: int, expires_s: int) -> None:
         """EC2 said in *minute* that the instance stops or has stopped."""
-        self._requests.put(layout.departure_item(instance_id, minute, expires_s))
+        pk = _departures_pk(minute // HOUR_MINUTES)
+        self._requests.put(_item(pk, f"{minute}#{instance_id}", expires_s))
 
     def read_departures(self, first_minute: int, last_minute: int) -> dict[str, list[int]]:
         """
@@ -189,50 +290,96 @@ class Table:
         May hold some that are up to an hour outside.
         """
         departures: dict[str, list[int]] = {}
-        for pk in layout.departures_pks(first_minute, last_minute):
-            for item in self._requests.query(pk, "sk"):
-                instance_id, minute = layout.departure_of(item)
-                departures.setdefault(instance_id, []).append(minute)
+        for hour in range(first_minute // HOUR_MINUTES, last_minute // HOUR_MINUTES + 1):
+            for item in self._requests.query(_departures_pk(hour), "sk"):
+                minute, _, instance_id = item["sk"]["S"].partition("#")
+                departures.setdefault(instance_id, []).append(int(minute))
         return departures
 
     def was_notified(self, transition: str) -> bool:
         """Whether people were told of *transition*."""
-        return self._requests.get(layout.notified_key(transition)) is not None
+        return self._requests.get(_item(_notified_pk(transition), "told")) is not None
 
     def put_notified(self, transition: str, expires_s: int) -> None:
         """People were told of *transition*."""
-        self._requests.put(layout.notified_item(transition, expires_s))
+        self._requests.put(_item(_notified_pk(transition), "told", expires_s))
 
     def read_claim(self, group: str) -> Claim | None:
         """Whose message tells of the alarms of *group*; None before the first."""
-        item = self._requests.get(layout.claim_key(group))
-        return None if item is None else layout.claim_of(item)
+        item = self._requests.get(_item(_notified_pk(group), "claim"))
+        if item is None:
+            return None
+        return Claim(item["claimer"]["S"], item["state"]["S"], int(item["at"]["N"]))
 
     def write_claim(self, group: str, claim: Claim, before: Claim | None, expires_s: int) -> bool:
         """Replace *before*, which `read_claim` returned; False when somebody else did."""
         return self._requests.put_if(
-            layout.claim_item(group, claim, expires_s),
+            _item(
+                _notified_pk(group), "claim", expires_s,
+                claimer={"S": claim.identity}, state={"S": claim.state},
+                at={"N": str(claim.at_ms)},
+            ),
             ConditionExpression="attribute_not_exists(pk) OR claimer = :before",
             ExpressionAttributeValues={":before": {"S": before.identity if before else ""}},
-        )
+        )  # fmt: skip
 
     def read_settled(self) -> int | None:
         """The first hour that is not in the ledger; None before the first run of settle."""
-        item = self._requests.get(layout.SETTLED)
+        item = self._requests.get(SETTLED)
         return None if item is None else int(item["hour"]["N"])
 
     def write_settled(self, next_hour: int) -> None:
         """Replace what `read_settled` returns."""
-        self._requests.put({**layout.SETTLED, "hour": {"N": str(next_hour)}})
+        self._requests.put({**SETTLED, "hour": {"N": str(next_hour)}})
 
     def put_purchases(self, hour: int, part: int, payload: bytes, expires_s: int) -> None:
         """Keep how instances of one part of an hour are bought, unless that is kept already."""
         self._requests.put_if(
-            layout.purchases_item(hour, part, payload, expires_s),
+            _item(f"settle#{hour}", str(part), expires_s, r={"B": payload}),
             ConditionExpression="attribute_not_exists(pk)",
         )
 
     def read_purchases(self, hour: int, part: int) -> bytes | None:
         """What `put_purchases` kept first."""
-        item = self._requests.get(layout.purchases_key(hour, part))
+        item = self._requests.get(_item(f"settle#{hour}", str(part)))
         return None if item is None else bytes(item["r"]["B"])
+
+
+def _records_pk(minute: int, bucket: int) -> str:
+    return f"m#{minute}#{bucket:02d}"
+
+
+def _publications_pk(minute: int) -> str:
+    return f"p#{minute}"
+
+
+def _departures_pk(hour: int) -> str:
+    return f"gone#{hour}"
+
+
+def _notified_pk(transition: str) -> str:
+    """By its fingerprint: the names in a transition may be longer than a key."""
+    return f"told#{hashlib.sha256(transition.encode()).hexdigest()}"
+
+
+def _marker_key(minute: int) -> Attributes:
+    """A partition each: a flood of late records spreads over as many as it has minutes."""
+    return _item(f"dirty#{minute}", "dirty")
+
+
+def _minute_of(item: Attributes) -> int:
+    """The minute of a marker, or of a publication."""
+    return int(item["pk"]["S"].partition("#")[2])
+
+
+def _publication_of(item: Attributes) -> Publication:
+    return Publication(number=int(item["n"]["N"]), **_unpacked(item))
+
+
+def _packed(members: Mapping[str, object]) -> dict[str, bytes]:
+    return {"B": zlib.compress(json.dumps(members, separators=(",", ":")).encode())}
+
+
+def _unpacked(item: Attributes) -> dict[str, Any]:
+    members: dict[str, Any] = json.loads(zlib.decompress(item["r"]["B"]))
+    return members

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.storage import layout
 from aggregator.storage.dynamodb import Requests
 from aggregator.storage.table import Table
 from aggregator.storage.values import (
@@ -194,17 +193,26 @@ def test_departures_are_read_by_the_minutes_they_happened_in(table):
 @given(st.lists(st.integers(0, 400), max_size=8), st.integers(0, 400), st.integers(0, 400))
 def test_no_departure_of_the_asked_minutes_is_missed(offsets, first, last):
     """Whatever hours they lie in."""
+    items = []
+
+    class Client:
+        def put_item(self, **request):
+            items.append(request["Item"])
+
+        def query(self, **request):
+            pk = request["ExpressionAttributeValues"][":pk"]
+            return {"Items": [item for item in items if item["pk"] == pk]}
+
+    table = Table(Requests(Client(), "records"))
     held = {(f"i-{offset}", MINUTE + offset) for offset in offsets}
-    partitions = layout.departures_pks(MINUTE + first, MINUTE + last)
-    assert len(partitions) == len(set(partitions))
-    found = {
-        layout.departure_of(item)
-        for item in (layout.departure_item(*one, LIFE_S) for one in held)
-        if item["pk"]["S"] in partitions
-    }
-    asked = {one for one in held if first <= one[1] - MINUTE <= last}
-    assert asked <= found <= held
-    assert all(first - 60 < minute - MINUTE < last + 60 for _, minute in found)
+    for instance_id, minute in held:
+        table.put_departure(instance_id, minute, LIFE_S)
+    departures = table.read_departures(MINUTE + first, MINUTE + last)
+    read = [(name, minute) for name, minutes in departures.items() for minute in minutes]
+    asked = {departure for departure in held if first <= departure[1] - MINUTE <= last}
+    assert len(read) == len(set(read))
+    assert asked <= set(read) <= held
+    assert all(first - 60 < minute - MINUTE < last + 60 for _, minute in read)
 
 
 def test_a_transition_is_remembered_as_told(table):
@@ -273,5 +281,10 @@ def test_what_closing_relies_on_is_read_consistently():
 @pytest.mark.parametrize("item", [{}, {"r": {}}, {"r": {"B": b"{}"}}, {"r": None}])
 def test_a_last_rollup_that_is_not_one_is_the_tables_error(item):
     """So a message is sent without it."""
+
+    class Client:
+        def get_item(self, **_):
+            return {"Item": item}
+
     with pytest.raises(TableError):
-        layout.last_rollup_of(item)
+        Table(Requests(Client(), "records")).read_last_rollup("minute", "training")
