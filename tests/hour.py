@@ -30,7 +30,7 @@ from proof.memory_table import MemoryTable
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from aggregator.findings.book import FindingsOutlet
+    from aggregator.findings.outbox import FindingsOutlet
 
 START_S = int(datetime(2026, 11, 20, 8, tzinfo=timezone.utc).timestamp())
 MINUTES = 60

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.core_time import AVOIDABLE, FINE, CoreTime, Part, round_shares
+from neuron_wire.core_time import FINE, round_shares
 from neuron_wire.cores import idle_cores
 from neuron_wire.names import (
     MICRO,
@@ -254,10 +254,11 @@ def _place(pair: tuple[str, OwnerSum]) -> tuple[int, int, str]:
 
 @dataclass(slots=True)
 class _Waiting:
-    """Instances that are wholly idle themselves, and their idle cores, of the same owners."""
+    """Instances that are wholly idle themselves, and the price of their cores, by whether held."""
 
     instances: int = 0
-    time: CoreTime = field(default_factory=CoreTime)
+    held_cost: int = 0
+    unheld_cost: int = 0
 
 
 @dataclass(slots=True)
@@ -295,7 +296,8 @@ class ClusterIdle:
     basis: PriceBasis = field(default_factory=PriceBasis)
     owners: IdleOwners = field(default_factory=IdleOwners)
     _priced_known_cores: int = 0
-    _time: CoreTime = field(default_factory=CoreTime)  # of which only what is idle is counted
+    _sunk_cost: int = 0
+    _shared_cost: int = 0
     _waiting: dict[tuple[str, ...], _Waiting] = field(default_factory=dict)
 
     def fold_record(self, record: MinuteRecord) -> tuple[Sequence[int], float | None]:
@@ -319,17 +321,18 @@ class ClusterIdle:
             reserved = record.reserved if UNATTACHED in state else ()
             free = {core for core in idle if state[core] == UNATTACHED and core not in reserved}
             self.owners.fold_idle(record, owned, free, fine_price)
-            had, unheld = MICRO * (len(idle) - len(free)), MICRO * len(free)
+            unheld_cost = MICRO * len(free) * (fine_price or 0)
+            cost = MICRO * len(idle) * (fine_price or 0)
             waits = waits_for(record, idle, owned.cores_of, minutes, self.after_minutes)
             if is_sunk(record, self.paid_by_type):
-                self._time.fold_idle(Part.SUNK, had + unheld, fine_price)
+                self._sunk_cost += cost
             elif waits is None:
-                self._time.fold_idle(Part.SHARED, had + unheld, fine_price)
+                self._shared_cost += cost
             else:
                 waiting = self._waiting.setdefault(waits, _Waiting())
                 waiting.instances += 1
-                waiting.time.fold_idle(Part.AVOIDABLE_HELD, had, fine_price)
-                waiting.time.fold_idle(Part.AVOIDABLE_UNHELD, unheld, fine_price)
+                waiting.held_cost += cost - unheld_cost
+                waiting.unheld_cost += unheld_cost
         return idle, price
 
     def fold_sums(self, other: ClusterIdle) -> None:
@@ -339,11 +342,13 @@ class ClusterIdle:
         self.unpriced_cores += other.unpriced_cores
         self.basis.fold_basis(other.basis)
         self._priced_known_cores += other._priced_known_cores
-        self._time.fold_time(other._time)
+        self._sunk_cost += other._sunk_cost
+        self._shared_cost += other._shared_cost
         for waits, theirs in other._waiting.items():
             mine = self._waiting.setdefault(waits, _Waiting())
             mine.instances += theirs.instances
-            mine.time.fold_time(theirs.time)
+            mine.held_cost += theirs.held_cost
+            mine.unheld_cost += theirs.unheld_cost
         self.owners.fold_sums(other.owners)
 
     @property
@@ -376,17 +381,21 @@ class ClusterIdle:
         """
         if not self._priced_known_cores:
             return {}
-        awaited, costs = self.awaited().keys(), list(self._time.cost_by_part)
+        awaited = self.awaited().keys()
+        held = unheld = 0
+        shared = self._shared_cost
         for waits, waiting in self._waiting.items():
-            is_avoidable = awaited.isdisjoint(waits)
-            for part in AVOIDABLE:
-                costs[part if is_avoidable else Part.SHARED] += waiting.time.cost_by_part[part]
-        micro_usd_of = round_shares(costs, FINE)
+            if awaited.isdisjoint(waits):
+                held += waiting.held_cost
+                unheld += waiting.unheld_cost
+            else:
+                shared += waiting.held_cost + waiting.unheld_cost
+        held, unheld, shared, sunk = round_shares([held, unheld, shared, self._sunk_cost], FINE)
         micro_usd = {
-            "IdleCostPerHour": sum(micro_usd_of),
-            "AvoidableCostPerHour": sum(micro_usd_of[part] for part in AVOIDABLE),
-            "AvoidableHeldCostPerHour": micro_usd_of[Part.AVOIDABLE_HELD],
-            "SharedCostPerHour": micro_usd_of[Part.SHARED],
-            "SunkCostPerHour": micro_usd_of[Part.SUNK],
+            "IdleCostPerHour": held + unheld + shared + sunk,
+            "AvoidableCostPerHour": held + unheld,
+            "AvoidableHeldCostPerHour": held,
+            "SharedCostPerHour": shared,
+            "SunkCostPerHour": sunk,
         }
         return {name: amount / MICRO for name, amount in micro_usd.items()}

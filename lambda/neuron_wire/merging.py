@@ -19,12 +19,10 @@ from neuron_wire.names import ATTACHED_IDLE, MINUTE_S
 from neuron_wire.owners import merge_owners
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from neuron_wire import MinuteRecord
     from neuron_wire.catalogue import Merging
-    from neuron_wire.holders import Naming
-    from neuron_wire.owners import Owned
 
 MAX_RESTART_COVERED_S: Final = 66
 """
@@ -103,8 +101,23 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
     latest, utilization = _cores(parts)
     state = "".join([part.core_state[core_index] for core_index, part in enumerate(latest)])
     idle_minutes = tuple([part.idle_minutes[core_index] for core_index, part in enumerate(latest)])
-    holders, holders_more = merge_holders(_last_holders(parts, latest), idle_minutes)
-    owners, owners_more = merge_owners(list(_last_owners(parts, latest)))
+    # Of each part the cores that it was the last to know.
+    last_cores = [{core for core, last in enumerate(latest) if last is part} for part in parts]
+    attached = [
+        {core for core in cores if part.core_state[core] == ATTACHED_IDLE}
+        for part, cores in zip(parts, last_cores, strict=True)
+    ]
+    holders, holders_more = merge_holders(
+        zip([(part.holders, part.holders_more) for part in parts], attached, strict=True),
+        idle_minutes,
+    )
+    owners, owners_more = merge_owners(
+        [
+            ((part.owners, part.owners_more), cores)
+            for part, cores in zip(parts, last_cores, strict=True)
+            if part.owners or part.owners_more
+        ]
+    )
     changes: dict[str, Any] = {
         **{name: _last(getattr(part, name) for part in parts) for name in _LAST},
         **{name: _sum(getattr(part, name) for part in parts) for name in _SUMMED},
@@ -200,32 +213,6 @@ def _mean_percent(pairs: Sequence[tuple[float, int]]) -> float:
     if 2 * rest > weight or (2 * rest == weight and hundredths % 2):
         hundredths += 1
     return hundredths / 100
-
-
-def _last_holders(
-    parts: Sequence[MinuteRecord], latest: Sequence[MinuteRecord]
-) -> Iterator[tuple[Naming, set[int]]]:
-    """What each of *parts* says of holders, with the attached-idle cores it was last to know."""
-    for part in parts:
-        if part.holders or part.holders_more:
-            yield (
-                (part.holders, part.holders_more),
-                {
-                    core_index
-                    for core_index, last in enumerate(latest)
-                    if last is part and part.core_state[core_index] == ATTACHED_IDLE
-                },
-            )
-
-
-def _last_owners(
-    parts: Sequence[MinuteRecord], latest: Sequence[MinuteRecord]
-) -> Iterator[tuple[Owned, set[int]]]:
-    """What each of *parts* says of owners, with the cores of which it is the *latest* to know."""
-    for part in parts:
-        if part.owners or part.owners_more:
-            cores = {core_index for core_index, last in enumerate(latest) if last is part}
-            yield (part.owners, part.owners_more), cores
 
 
 def execution_weight(record: MinuteRecord) -> int:

@@ -60,23 +60,34 @@ def price_overrides(text: str) -> dict[str, float]:
     Raises:
         PriceOverridesError: If *text* is not what the template accepts.
     """
-    if not text:
-        return {}
-    if len(text) > MAX_OVERRIDES_CHARS:
-        msg = f"{len(text)} characters, at most {MAX_OVERRIDES_CHARS} are allowed: leave types out"
-        raise PriceOverridesError(msg)
-    prices: dict[str, float] = {}
-    for override in text.split(","):
-        match = _OVERRIDE.fullmatch(override)
+    forms = (
+        f"at most {MAX_OVERRIDES_CHARS} are allowed: leave types out",
+        (
+            "[REGION/]TYPE=USD: write it as trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4, in small "
+            "letters and without blanks or exponents"
+        ),
+    )
+    matches = _entries(text, _OVERRIDE, MAX_OVERRIDES_CHARS, forms, PriceOverridesError)
+    return {match[1]: float(match[2]) for match in matches}
+
+
+def _entries(
+    text: str, form: re.Pattern[str], most_chars: int, advice: tuple[str, str],
+    error: type[ValueError],
+) -> list[re.Match[str]]:  # fmt: skip
+    """The entries of *text*, between commas; *advice* is for too long a text and a wrong entry."""
+    too_long, wrong = advice
+    if len(text) > most_chars:
+        msg = f"{len(text)} characters, {too_long}"
+        raise error(msg)
+    matches = []
+    for entry in text.split(",") if text else ():
+        match = form.fullmatch(entry)
         if match is None:
-            msg = (
-                f"{override[:40]!a}, which is not [REGION/]TYPE=USD: write it as "
-                "trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4, in small letters and without "
-                "blanks or exponents"
-            )
-            raise PriceOverridesError(msg)
-        prices[match[1]] = float(match[2])
-    return prices
+            msg = f"{entry[:40]!a}, which is not {wrong}"
+            raise error(msg)
+        matches.append(match)
+    return matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,22 +241,15 @@ def paid_by_type(text: str) -> dict[str, Paid]:
     Raises:
         PaidByTypeError: If *text* is not what the template accepts.
     """
-    if not text:
-        return {}
-    if len(text) > MAX_PAID_BY_TYPE_CHARS:
-        msg = f"{len(text)} characters, at most {MAX_PAID_BY_TYPE_CHARS} are allowed: omit types"
-        raise PaidByTypeError(msg)
-    by_type: dict[str, Paid] = {}
-    for entry in text.split(","):
-        match = _ENTRY.fullmatch(entry)
-        if match is None:
-            msg = (
-                f"{entry[:40]!a}, which is not TYPE=sunk or TYPE=avoidable: write it as "
-                "trn1.32xlarge=sunk,trn2.48xlarge=avoidable, in small letters and without blanks"
-            )
-            raise PaidByTypeError(msg)
-        by_type[match[1]] = SUNK if match[2] == SUNK else AVOIDABLE
-    return by_type
+    forms = (
+        f"at most {MAX_PAID_BY_TYPE_CHARS} are allowed: omit types",
+        (
+            "TYPE=sunk or TYPE=avoidable: write it as trn1.32xlarge=sunk,trn2.48xlarge=avoidable, in "
+            "small letters and without blanks"
+        ),
+    )
+    matches = _entries(text, _ENTRY, MAX_PAID_BY_TYPE_CHARS, forms, PaidByTypeError)
+    return {match[1]: SUNK if match[2] == SUNK else AVOIDABLE for match in matches}
 
 
 def is_sunk(instance: Payable, by_type: Mapping[str, str], *, reserved: bool = False) -> bool:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
-from aggregator.findings.book import FindingsOutlet
+from aggregator.findings.outbox import FindingsOutlet
 from aggregator.ingest.intake import take_in
 from aggregator.query_text import StackLogGroups
 from aggregator.reading.workers import ProcessLostError

@@ -8,13 +8,12 @@ would no longer see their metrics.
 from __future__ import annotations
 
 import time
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from aggregator import runtime
 from aggregator.close.run import CloseRun
-from aggregator.findings.book import FindingsOutlet
-from aggregator.findings.outbox import EventBus
+from aggregator.findings.outbox import EventBus, FindingsOutlet
 from aggregator.query_text import StackLogGroups
 from aggregator.reading.workers import processes_for
 from aggregator.runtime import LambdaContext, Logger, publish_health
@@ -39,7 +38,7 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float
     outcome = CloseRun(
         table=table,
         rules=stack.rules,
-        emit=_print,
+        emit=partial(print, flush=True),
         now_s=time.time,
         remaining_s=lambda: context.get_remaining_time_in_millis() / 1000,
         prices=Prices(stack.price_overrides, stack.region),
@@ -88,10 +87,6 @@ def _outlet(stack: Environment) -> FindingsOutlet | None:
         return None
     groups = StackLogGroups(stack.records_log_group, stack.rollups_log_group)
     return FindingsOutlet(_bus(stack.findings_bus).put, groups)
-
-
-def _print(line: str) -> None:
-    print(line, flush=True)
 
 
 def _log_trouble(outcome: CloseOutcome) -> None:

@@ -307,11 +307,6 @@ class Reduction:
             whole.merge_share(share)
         return whole
 
-    def packed_registry(self, before_minute: int) -> list[tuple[int, bytes]]:
-        """Forget what was before *before_minute*; the buckets of the registry that changed."""
-        changed = self.workers.call_each(BucketShare.pack_registry, before_minute, self.clusters)
-        return sorted(bucket for share in changed for bucket in share)
-
     def _shares(self, minute: int, *, wait: bool, taken_in: int | None) -> list[MinuteShare]:
         self.lacking[0] = 0
         return self.workers.call_each(

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
     from aggregator.close.reduction import MinuteShare
     from aggregator.environment import Rules
-    from aggregator.findings.book import FindingsOutlet
+    from aggregator.findings.outbox import FindingsOutlet
     from aggregator.storage.table import Table
     from aggregator.storage.values import LastRollup
     from neuron_wire.catalogue import Member
@@ -264,10 +264,12 @@ class CloseRun:
             still_marked = [minute for minute in marked if minute not in done]
             markers_from = min([*still_marked, *still_open, this_minute - self._marker_minutes])
             forget_before = markers_from - SILENT_FORGET_MINUTES
-            for bucket, payload in self._reduction.packed_registry(forget_before):
+            workers, clusters = self._reduction.workers, self._reduction.clusters
+            packed = workers.call_each(BucketShare.pack_registry, forget_before, clusters)
+            for bucket, payload in sorted(chain.from_iterable(packed)):
                 self.table.write_registry(bucket, payload)
             if self._book is not None:
-                shares = self._reduction.workers.call_each(BucketShare.pack_findings)
+                shares = workers.call_each(BucketShare.pack_findings)
                 if not self._book.write_findings(chain.from_iterable(shares)):
                     raise SupersededError
         restated = {**progress.restated, **dict.fromkeys(self._looked_at, this_minute)}
@@ -292,8 +294,9 @@ class CloseRun:
         first_open = still_open[0] if still_open else next_minute
         self._outcome.seconds_behind = round(now_s - end_s(first_open - 1), 3)
         if self._book is not None:
-            outbox = self._book.send_events(lambda: self.remaining_s() > TELL_BEFORE_S)
-            self._outcome.findings_failed = outbox.failed
+            self._outcome.findings_failed = self._book.send_events(
+                lambda: self.remaining_s() > TELL_BEFORE_S
+            )
             self._outcome.findings_waiting = self._book.steps_waiting
 
     @property

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aggregator.findings.instance_findings import InstanceFindings
-from aggregator.findings.outbox import Outbox
+from aggregator.findings.outbox import send_due
 from aggregator.findings.owner_findings import OwnerFindings
 from aggregator.minutes import end_s
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
@@ -24,30 +24,14 @@ from aggregator.storage.values import FindingsItem
 from neuron_wire.findings import CLUSTER_PLACE, FindingsState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from aggregator.environment import Rules
     from aggregator.findings.detail import RollupFacts
-    from aggregator.query_text import StackLogGroups
+    from aggregator.findings.outbox import FindingsOutlet
     from aggregator.rollups.rollup import RollupInProgress
     from aggregator.storage.table import Table
-    from neuron_wire.findings import Detail
     from neuron_wire.prices import Prices
-
-
-@dataclass(frozen=True, slots=True)
-class FindingsOutlet:
-    """
-    Where findings go.
-
-    Attributes:
-        put: Puts a few events on the bus; which of them were taken.
-
-        groups: Where the evidence is.
-    """
-
-    put: Callable[[Sequence[Detail]], list[bool]]
-    groups: StackLogGroups
 
 
 @dataclass(slots=True)
@@ -142,11 +126,9 @@ class FindingsBook:
         self._items[place] = item
         return self.table.write_findings(place, item, self._expires_s)
 
-    def send_events(self, has_time: Callable[[], bool]) -> Outbox:
-        """Send what is due, the oldest first."""
-        outbox = Outbox(self.table, self.outlet.put, has_time)
-        outbox.send_due(self._items, self._expires_s)
-        return outbox
+    def send_events(self, has_time: Callable[[], bool]) -> int:
+        """Send what is due, the oldest first; how many events the bus did not take."""
+        return send_due(self.outlet, self.table, self._items, self._expires_s, has_time)
 
     @property
     def _expires_s(self) -> int:

@@ -22,6 +22,7 @@ from neuron_wire.findings import DETAIL_TYPE, EVENT_SOURCE, FindingsState
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from aggregator.query_text import StackLogGroups
     from aggregator.storage.table import Table
     from neuron_wire.findings import Detail
 
@@ -77,51 +78,58 @@ MAX_SENT: Final = 200
 Place = str  # of an item in the partition of findings
 
 
-@dataclass(slots=True)
-class Outbox:
+@dataclass(frozen=True, slots=True)
+class FindingsOutlet:
     """
-    What is due.
+    Where findings go.
 
     Attributes:
-        table: Where the states are.
+        put: Puts a few events on the bus; which of them were taken.
 
-        put: Puts at most `MAX_ENTRIES` events; which of them were taken.
-
-        has_time: Whether another call may be begun.
-
-        failed: How many were not taken.
+        groups: Where the evidence is.
     """
 
-    table: Table
     put: Callable[[Sequence[Detail]], list[bool]]
-    has_time: Callable[[], bool]
-    failed: int = 0
+    groups: StackLogGroups
 
-    def send_due(self, items: Mapping[Place, FindingsItem], expires_s: int) -> None:
-        """Send what is due in *items*, as they are in the table, at most `MAX_SENT`."""
-        states = {
-            place: FindingsState.unpacked(item.payload) for place, item in items.items() if item.due
-        }
-        due = []
-        for place, state in states.items():
-            minutes = accumulate((detail["Minute"] for detail in state.due), max)
-            due += [(minute, place, number) for number, minute in enumerate(minutes)]
-        # Of one item they stay in the order of their steps: a late minute is told after newer ones.
-        due.sort(key=itemgetter(0))
-        taken: dict[Place, set[int]] = {}
-        del due[MAX_SENT:]
-        while due and self.has_time():
-            batch, due = due[:MAX_ENTRIES], due[MAX_ENTRIES:]
-            answers = self.put([states[place].due[number] for _, place, number in batch])
-            for (_, place, number), is_taken in zip(batch, answers, strict=True):
-                if is_taken:
-                    taken.setdefault(place, set()).add(number)
-            self.failed += len(answers) - sum(answers)
-            if not any(answers):
-                break  # nobody is there
-        for place, numbers in taken.items():
-            state, item = states[place], items[place]
-            state.due = [step for number, step in enumerate(state.due) if number not in numbers]
-            after = FindingsItem(item.version + 1, len(state.due), state.packed())
-            # Where another run has written since, it sends the same events once more.
-            self.table.write_findings(place, after, expires_s)
+
+def send_due(
+    outlet: FindingsOutlet,
+    table: Table,
+    items: Mapping[Place, FindingsItem],
+    expires_s: int,
+    has_time: Callable[[], bool],
+) -> int:
+    """
+    Send what is due in *items*, as they are in *table*, at most `MAX_SENT`.
+
+    Begins a call while it *has_time*; returns how many events the bus did not take.
+    """
+    states = {
+        place: FindingsState.unpacked(item.payload) for place, item in items.items() if item.due
+    }
+    due = []
+    for place, state in states.items():
+        minutes = accumulate((detail["Minute"] for detail in state.due), max)
+        due += [(minute, place, number) for number, minute in enumerate(minutes)]
+    # Of one item they stay in the order of their steps: a late minute is told after newer ones.
+    due.sort(key=itemgetter(0))
+    taken: dict[Place, set[int]] = {}
+    failed = 0
+    del due[MAX_SENT:]
+    while due and has_time():
+        batch, due = due[:MAX_ENTRIES], due[MAX_ENTRIES:]
+        answers = outlet.put([states[place].due[number] for _, place, number in batch])
+        for (_, place, number), is_taken in zip(batch, answers, strict=True):
+            if is_taken:
+                taken.setdefault(place, set()).add(number)
+        failed += len(answers) - sum(answers)
+        if not any(answers):
+            break  # the bus does not answer
+    for place, numbers in taken.items():
+        state, item = states[place], items[place]
+        state.due = [step for number, step in enumerate(state.due) if number not in numbers]
+        after = FindingsItem(item.version + 1, len(state.due), state.packed())
+        # Where another run has written since, it sends the same events once more.
+        table.write_findings(place, after, expires_s)
+    return failed

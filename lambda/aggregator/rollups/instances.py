@@ -216,14 +216,7 @@ def rank_stragglers(by_type: Mapping[str, list[BusyInstance]]) -> Ranking[Stragg
         for mean, hundredths, own_cores, instance_id in busy:
             if 4 * hundredths * cores >= own_cores * twice_median:
                 break
-            ranking.rank(
-                (mean / median, instance_id),
-                partial(
-                    Straggler,
-                    instance_id,
-                    instance_type,
-                    round(mean / 100, 2),
-                    round(median / 100, 2),
-                ),
-            )
+            percents = round(mean / 100, 2), round(median / 100, 2)
+            make = partial(Straggler, instance_id, instance_type, *percents)
+            ranking.rank((mean / median, instance_id), make)
     return ranking

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
-from aggregator.findings.book import FindingsOutlet
+from aggregator.findings.outbox import FindingsOutlet
 from aggregator.ingest.intake import take_in
 from aggregator.query_text import StackLogGroups
 from neuron_wire.findings import FindingsState
