@@ -117,7 +117,7 @@ class Environment:
     metrics: str = ""
 
 
-def read(variables: Mapping[str, str]) -> Environment:
+def read_environment(variables: Mapping[str, str]) -> Environment:
     """
     Read the environment from *variables*.
 

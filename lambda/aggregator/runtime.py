@@ -178,7 +178,7 @@ def stack() -> tuple[environment.Environment, Table]:
     Raises:
         SettingError: If a setting is missing or out of range.
     """
-    settings = environment.read(os.environ)
+    settings = environment.read_environment(os.environ)
     return settings, Table.connect(settings.table_name)
 
 

@@ -101,11 +101,11 @@ MAX_INSTANCE_CHARS: Final = 128
 MAX_TEXT_CHARS: Final = 128
 _MAX_TIME_MS: Final = 1 << 53  # what a JSON number says exactly everywhere
 
-_TEXTS: Final[tuple[tuple[str, str], ...]] = (
-    ("InstanceType", "instance_type"),
-    ("Region", "region"),
-    ("AvailabilityZone", "availability_zone"),
-    ("UltraServerId", "ultraserver_id"),
+_TEXTS: Final = (
+    ("InstanceType", "instance_type", None),
+    ("Region", "region", None),
+    ("AvailabilityZone", "availability_zone", None),
+    ("UltraServerId", "ultraserver_id", None),
 )
 _ACCOUNT: Final = re.compile(r"[0-9]{12}")
 _LIFECYCLE: Final = re.compile(r"[!-~]{1,40}")
@@ -274,8 +274,10 @@ class MinuteRecord:
         }
         if self.identity_guessed:
             line["IdentityGuessed"] = True
-        line.update(_texts(self))
-        line.update(_checked_texts(self))
+        for member, field_name, form in (*_TEXTS, *_CHECKS):
+            text = getattr(self, field_name)
+            if text is not None and (form is None or form.fullmatch(text)):
+                line[member] = text
         line.update(self.labels)
         if self.bye:
             line["Bye"] = True
@@ -336,7 +338,7 @@ class MinuteRecord:
         state = cores.read_core_state(line)
         amounts, readings = read_amounts(line)
         fields: dict[str, object] = dict(amounts)
-        for member, name in _TEXTS:
+        for member, name, _ in _TEXTS:
             if line.get(member) is not None:
                 fields[name] = line_members.read_text(line, member, MAX_TEXT_CHARS)
         if minute_ms % names.MINUTE_MS or not 0 <= minute_ms < _MAX_TIME_MS:
@@ -387,13 +389,3 @@ def _failures(line: Mapping[str, object]) -> dict[str, int]:
     """How executions failed, as far as that can be read."""
     counts = {name: line_members.count_in(line, name) for name in FAILURES}
     return {name: count for name, count in counts.items() if count}
-
-
-def _texts(record: MinuteRecord) -> dict[str, object]:
-    found = ((member, getattr(record, name)) for member, name in _TEXTS)
-    return {member: text for member, text in found if text is not None}
-
-
-def _checked_texts(record: MinuteRecord) -> dict[str, object]:
-    found = ((member, getattr(record, name), form) for member, name, form in _CHECKS)
-    return {member: text for member, text, form in found if text and form.fullmatch(text)}

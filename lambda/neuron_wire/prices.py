@@ -60,14 +60,12 @@ def price_overrides(text: str) -> dict[str, float]:
     Raises:
         PriceOverridesError: If *text* is not what the template accepts.
     """
-    forms = (
-        f"at most {MAX_OVERRIDES_CHARS} are allowed: leave types out",
-        (
-            "[REGION/]TYPE=USD: write it as trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4, in small "
-            "letters and without blanks or exponents"
-        ),
+    wrong = (
+        "[REGION/]TYPE=USD: write it as trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4, "
+        "in small letters and without blanks or exponents"
     )
-    matches = _entries(text, _OVERRIDE, MAX_OVERRIDES_CHARS, forms, PriceOverridesError)
+    advice = f"at most {MAX_OVERRIDES_CHARS} are allowed: leave types out", wrong
+    matches = _entries(text, _OVERRIDE, MAX_OVERRIDES_CHARS, advice, PriceOverridesError)
     return {match[1]: float(match[2]) for match in matches}
 
 
@@ -241,14 +239,12 @@ def paid_by_type(text: str) -> dict[str, Paid]:
     Raises:
         PaidByTypeError: If *text* is not what the template accepts.
     """
-    forms = (
-        f"at most {MAX_PAID_BY_TYPE_CHARS} are allowed: omit types",
-        (
-            "TYPE=sunk or TYPE=avoidable: write it as trn1.32xlarge=sunk,trn2.48xlarge=avoidable, in "
-            "small letters and without blanks"
-        ),
+    wrong = (
+        "TYPE=sunk or TYPE=avoidable: write it as trn1.32xlarge=sunk,trn2.48xlarge=avoidable, "
+        "in small letters and without blanks"
     )
-    matches = _entries(text, _ENTRY, MAX_PAID_BY_TYPE_CHARS, forms, PaidByTypeError)
+    advice = f"at most {MAX_PAID_BY_TYPE_CHARS} are allowed: omit types", wrong
+    matches = _entries(text, _ENTRY, MAX_PAID_BY_TYPE_CHARS, advice, PaidByTypeError)
     return {match[1]: SUNK if match[2] == SUNK else AVOIDABLE for match in matches}
 
 

@@ -157,7 +157,7 @@ def variables_of(template, deployed, function, **parameters):
 def test_a_function_gets_the_variables_that_it_reads(template, deployed, function):
     """No more and no fewer; Lambda sets AWS_ variables, and `OWN` lists those of some functions."""
     given = Recorded(variables_of(template, deployed, function))
-    environment.read(given)
+    environment.read_environment(given)
     read = {name for name in given.read if not name.startswith("AWS_")}
     read -= {
         name for name, owners in OWN.items() if function.removesuffix("Function") not in owners
@@ -171,7 +171,7 @@ def test_a_function_gets_the_variables_that_it_reads(template, deployed, functio
 def test_the_template_and_the_code_have_the_same_defaults(template, deployed):
     """Tests that name no rule use the deployed one."""
     given = variables_of(template, deployed, "CloseFunction")
-    assert environment.Rules() == environment.read(given).rules
+    assert environment.Rules() == environment.read_environment(given).rules
 
 
 @pytest.mark.parametrize(("name", "bound"), [*product(RULES, ["MinValue", "MaxValue"])])
@@ -179,7 +179,7 @@ def test_what_cloudformation_accepts_the_functions_accept(template, deployed, na
     """A deployment that succeeds does not fail at its first event."""
     value = template["Parameters"][name][bound]
     given = variables_of(template, deployed, "CloseFunction", **{name: value})
-    assert value in asdict(environment.read(given).rules).values()
+    assert value in asdict(environment.read_environment(given).rules).values()
 
 
 # --- the subscription ---

@@ -98,7 +98,7 @@ def test_an_error_names_the_setting_and_the_wrong_part():
         prices("a" * 50)
     variables = {"TABLE_NAME": "t", "STACK_NAME": "s", "PRICE_OVERRIDES": "trn1=1,inf2=1e2"}
     with pytest.raises(environment.SettingError, match=f"PRICE_OVERRIDES {words}"):
-        environment.read(variables)
+        environment.read_environment(variables)
 
 
 def test_an_override_goes_before_the_list():

@@ -146,7 +146,7 @@ class BucketShare:
 
         departures: The minutes in which EC2 said that each instance stopped.
 
-        lacking: One byte that all processes see: not 0 once one of them lacks an instance.
+        is_missing: One byte that all processes see: not 0 once one of them misses an instance.
 
         findings: What is open of its buckets; None where nobody wants to know.
     """
@@ -158,7 +158,7 @@ class BucketShare:
     check_time: Callable[[], None]
     registered: Mapping[int, bytes]
     departures: Mapping[str, Sequence[int]]
-    lacking: mmap
+    is_missing: mmap
     findings: InstanceFindings | None = None
     _table: Table = field(init=False)
     _registry: Registry = field(init=False)
@@ -199,14 +199,14 @@ class BucketShare:
             findings.begin_minute(minute, taken_in)
         occupied = self._registry.occupied_buckets()
         for bucket, records_of in reader.read_buckets(self.buckets, occupied):
-            if wait and self.lacking[0]:
+            if wait and self.is_missing[0]:
                 break
             missing = self._registry.incomplete(bucket, minute, records_of.keys())
             if wait and missing:
-                self.lacking[0] = 1
+                self.is_missing[0] = 1
                 break
             incomplete |= missing | self._fold_bucket(minute, records_of, minute_clusters, findings)
-        if wait and self.lacking[0]:
+        if wait and self.is_missing[0]:
             return MinuteShare(counts, self._registry.newcomers, lacks=True)
         silent = self._registry.silent_by_cluster(minute)
         if findings is not None:
@@ -274,7 +274,7 @@ class Reduction:
 
         outcome: Where it is counted what was read and what was left out.
 
-        lacking: The byte that all of them see.
+        is_missing: The byte that all of them see.
 
         clusters: Those that are remembered.
     """
@@ -282,7 +282,7 @@ class Reduction:
     workers: Workers[BucketShare]
     max_clusters: int
     outcome: CloseOutcome
-    lacking: mmap
+    is_missing: mmap
     clusters: set[str]
 
     def reduce_minute(
@@ -299,7 +299,7 @@ class Reduction:
             # with those that count. From then on there is no room left, so this happens once.
             shares = self._shares(minute, wait=wait, taken_in=taken_in)
         for share in shares:
-            self.outcome.count(share.counts)
+            self.outcome.fold_counts(share.counts)
         if any(share.lacks for share in shares):
             return None
         whole, *others = shares
@@ -308,7 +308,7 @@ class Reduction:
         return whole
 
     def _shares(self, minute: int, *, wait: bool, taken_in: int | None) -> list[MinuteShare]:
-        self.lacking[0] = 0
+        self.is_missing[0] = 0
         return self.workers.call_each(
             BucketShare.reduce_share, minute, self.clusters, wait=wait, taken_in=taken_in
         )

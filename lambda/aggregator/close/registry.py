@@ -156,7 +156,7 @@ class Registry:
             self.clusters.update(clusters)
             for cluster, instances in clusters.items():
                 for instance_id, (instance_type, *runs) in instances.items():
-                    capacity.take(cluster, instance_id, instance_type)
+                    capacity.take_room(cluster, instance_id, instance_type)
                     presence = [PresenceRun(first, last, bool(bye)) for first, last, bye in runs]
                     entries.setdefault(instance_id, []).append(
                         RegistryEntry(cluster, instance_type, presence)

@@ -19,7 +19,7 @@ The order within a run is what makes a crash harmless, in whichever process:
 2. the registry and findings are written after the minutes they were learnt from,
    and before progress says that nobody needs to look at them again;
 3. markers follow, each only with the token that was read before the records;
-4. findings are told last, so that no event bus holds a rollup back.
+4. events of findings are sent last, so that no event bus holds a rollup back.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Attempts:
     tried: int
     tried_late: int
 
-    def after(self, stuck: int | None, opened: Collection[int], *, out_of_time: bool) -> bool:
+    def count_run(self, stuck: int | None, opened: Collection[int], *, out_of_time: bool) -> bool:
         """
         Count a run that could not finish *stuck*; whether that minute is given up.
 
@@ -254,7 +254,7 @@ class CloseRun:
             )
         with self._processes(first_minute, this_minute):
             done = self._reduce_all(open_minutes, early_minutes, marked, now_s)
-            if attempts.after(self._stuck, open_minutes, out_of_time=self._outcome.out_of_time):
+            if attempts.count_run(self._stuck, open_minutes, out_of_time=self._outcome.out_of_time):
                 given_up = set() if self._stuck is None else {self._stuck}
                 done |= given_up
                 if self._book is not None:
@@ -311,7 +311,7 @@ class CloseRun:
         """The processes that read, from *first_minute* on, each with its part of the registry."""
         self._clock = RunClock(self.remaining_s)
         connect = self.connect
-        lacking = mmap.mmap(-1, 1)  # anonymous memory, which forked processes share
+        is_missing = mmap.mmap(-1, 1)  # anonymous memory, which forked processes share
         registered = self.table.read_registry()
         departures = self.table.read_departures(first_minute - SILENT_FORGET_MINUTES, this_minute)
         shares = [
@@ -323,17 +323,17 @@ class CloseRun:
                 check_time=self._clock.check,
                 registered=registered,
                 departures=departures,
-                lacking=lacking,
+                is_missing=is_missing,
                 findings=self._book.bucket_findings(range(first, BUCKETS, self.processes))
                 if self._book
                 else None,
             )
             for first in range(self.processes)
         ]
-        with lacking, forked_workers(shares, self.remaining_s) as workers:
+        with is_missing, forked_workers(shares, self.remaining_s) as workers:
             known = set[str]().union(*workers.call_each(BucketShare.load_registry))
             self._reduction = Reduction(
-                workers, self.rules.max_clusters, self._outcome, lacking, known
+                workers, self.rules.max_clusters, self._outcome, is_missing, known
             )
             yield
 
@@ -411,8 +411,8 @@ class CloseRun:
             )
             rollup = in_progress.finish(silent.get(cluster, []), self.rules.teams)
             before = published.get(cluster)
-            lacking = due(rollup, before)
-            number = lacking.publication.number if lacking else before.number if before else 1
+            owed = due(rollup, before)
+            number = owed.publication.number if owed else before.number if before else 1
             gauges = rollup.gauges
             hides_some = gauges.get("UnknownCores") or gauges["SilentInstances"]
             facts[cluster] = RollupFacts(
@@ -421,10 +421,10 @@ class CloseRun:
                 not (cluster in reduced.incomplete or hides_some),
                 in_progress.awaited(),
             )
-            if lacking is None:
+            if owed is None:
                 continue
             try:
-                line = rollup_line(rollup, minute, lacking, self.metrics)
+                line = rollup_line(rollup, minute, owed, self.metrics)
             except WireFormatError:
                 self._outcome.lines_refused += 1
                 continue
@@ -436,6 +436,6 @@ class CloseRun:
                 if rollup.tallies.get(tally, 0) > 0:
                     self.table.write_last_rollup(about, cluster, minute, line)
             expiry_s = expires_s(minute, self.rules.late_minutes)
-            if not self.table.write_publication(minute, cluster, lacking.publication, expiry_s):
+            if not self.table.write_publication(minute, cluster, owed.publication, expiry_s):
                 raise SupersededError
         return facts

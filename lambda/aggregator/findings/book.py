@@ -1,11 +1,11 @@
 """
-What is open, as one run of close keeps it: read once, changed by minutes, written, told.
+What is open, as one run of close keeps it: read once, changed by minutes, written, sent.
 
 Minutes are taken in in their order: one that closed before an earlier one is read again
 after that, because its records are the stored truth. What a late record adds to a minute
 that was taken in is faults, and nothing else.
 
-A step is written before it is told: what was told is true whatever crashes. Each item
+A step is written before its event is sent: what was sent is true whatever crashes. Each item
 is written only over the one that was read, so of two runs at once one stops.
 """
 

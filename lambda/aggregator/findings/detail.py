@@ -82,7 +82,7 @@ class RollupFacts:
     awaited: Mapping[str, bool] = field(default_factory=dict)
 
 
-def of_step(key: FindingKey, step: FindingStep, minute: int) -> Detail:
+def step_members(key: FindingKey, step: FindingStep, minute: int) -> Detail:
     """What every event has."""
     detail: Detail = {
         "Schema": VERSION,
@@ -103,7 +103,7 @@ def of_step(key: FindingKey, step: FindingStep, minute: int) -> Detail:
     return detail
 
 
-def of_instance(
+def instance_members(
     instance: InstanceMinute, kind: str, prices: Prices, rules: Rules, awaited: Collection[str]
 ) -> Detail:
     """What its minute says of an instance; owners who are *awaited* are not wholly idle."""
@@ -143,18 +143,18 @@ def of_instance(
     return _present(detail)
 
 
-def of_silent(instance: SilentInstance) -> Detail:
+def silent_members(instance: SilentInstance) -> Detail:
     """What is remembered of a silent instance."""
     last = iso_minute(instance.last_minute)
     return _present({"InstanceType": instance.instance_type, "LastSeen": last})
 
 
-def of_use(did: OwnerMinute) -> Detail:
+def use_members(did: OwnerMinute) -> Detail:
     """What an owner holds in a cluster, and how much of it works."""
     return {"HeldCores": round(did.held / MICRO, 6), "BusyCores": round(did.busy / MICRO, 6)}
 
 
-def of_idle_owner(key: FindingKey, idle: OwnerSum, minutes: int, rules: Rules) -> Detail:
+def idle_owner_members(key: FindingKey, idle: OwnerSum, minutes: int, rules: Rules) -> Detail:
     """What is idle of an owner, for *minutes*."""
     first, last = idle.teams or (None, None)
     detail: Detail = {
@@ -168,7 +168,7 @@ def of_idle_owner(key: FindingKey, idle: OwnerSum, minutes: int, rules: Rules) -
     return _present(detail)
 
 
-def completed(
+def complete_event(
     detail: Detail, since: int, minute: int, facts: RollupFacts | None, groups: StackLogGroups
 ) -> Detail:
     """*detail* with the rollup it came from, and the query that shows the evidence."""

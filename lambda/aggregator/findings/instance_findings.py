@@ -3,7 +3,7 @@ The findings of instances, of the buckets that one process reads.
 
 What a minute makes of them is a draft until it has been published: a minute that
 turned out not to be whole, or that nobody could publish, changes nothing. A minute that
-is read again, since late records came, tells the faults that were not told of it.
+is read again, since late records came, adds the faults that no event has reported.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class InstanceFindings:
     _taken_in: int = 0
     _drafts: dict[FindingKey, _Draft] = field(default_factory=dict)
     _idle: list[tuple[FindingKey, InstanceMinute, int | None]] = field(default_factory=list)
-    _told: Counter[int] = field(default_factory=Counter)
+    _events: Counter[int] = field(default_factory=Counter)
     _seen: set[tuple[str, str]] = field(default_factory=set)
     _chars: dict[int, int] = field(default_factory=dict)
 
@@ -99,7 +99,8 @@ class InstanceFindings:
         """Remember which instances have any."""
         for bucket, state in self.states.items():
             self._chars[bucket] = sum(_chars(key.subject) for key in state.findings) + sum(
-                _chars(instance_id) * len(told) for (_, instance_id), told in state.faults.items()
+                _chars(instance_id) * len(minutes)
+                for (_, instance_id), minutes in state.faults.items()
             )
             for key in state.findings:
                 self._by_instance[key.cluster, key.subject].add(key.kind)
@@ -111,7 +112,7 @@ class InstanceFindings:
         The minutes up to *taken_in* were taken in: one of them has only its faults looked at.
         """
         self._minute, self._taken_in = minute, taken_in
-        self._drafts, self._idle, self._told, self._seen = {}, [], Counter(), set()
+        self._drafts, self._idle, self._events, self._seen = {}, [], Counter(), set()
 
     def draft_instance(self, found: InstanceMinute) -> None:
         """Draft what the minute of an instance makes of its findings."""
@@ -134,26 +135,26 @@ class InstanceFindings:
         self._idle.append((key, found, idle_minutes))
         if HARDWARE_FAULT in known and not faults:
             key = FindingKey(record.cluster, HARDWARE_FAULT, record.instance_id)
-            step = steps.of_faults(state.findings[key], 0, self._minute, self._minute)
+            step = steps.step_faults(state.findings[key], 0, self._minute, self._minute)
             if step is not None:
                 self._draft(key, step, partial(self._of_instance, found, HARDWARE_FAULT))
         if SILENT_INSTANCE in known:
             key = FindingKey(record.cluster, SILENT_INSTANCE, record.instance_id)
-            step = steps.close(state.findings[key], self._minute, REPORTED)
+            step = steps.close_finding(state.findings[key], self._minute, REPORTED)
             self._draft(key, step, partial(self._of_instance, found, SILENT_INSTANCE))
 
     def _draft_faults(self, found: InstanceMinute, faults: int) -> None:
         record = found.record
         state = self.states[bucket_of(record.instance_id)]
         instance = record.cluster, record.instance_id
-        told = state.faults.get(instance, {}).get(self._minute, 0)
-        if faults <= told:
+        reported = state.faults.get(instance, {}).get(self._minute, 0)
+        if faults <= reported:
             return
         key = FindingKey(record.cluster, HARDWARE_FAULT, record.instance_id)
         before = state.findings.get(key)
         if before and before.stepped >= self._minute and instance not in state.faults:
-            return  # an earlier version told of it, and did not keep of which minutes
-        step = steps.of_faults(before, faults - told, self._minute, self._newest(state))
+            return  # an earlier version reported it, and did not keep of which minutes
+        step = steps.step_faults(before, faults - reported, self._minute, self._newest(state))
         if step is not None:
             self._draft(key, step, partial(self._of_instance, found, HARDWARE_FAULT), faults)
 
@@ -173,7 +174,7 @@ class InstanceFindings:
                 key = FindingKey(cluster, SILENT_INSTANCE, instance.instance_id)
                 state = self._state(bucket_of(instance.instance_id))
                 if state is not None and key not in state.findings:
-                    step = steps.of_silence(instance.last_minute, self._minute)
+                    step = steps.open_silence(instance.last_minute, self._minute)
                     self._draft(key, step, partial(_of_silent, instance))
         for bucket in self.states:
             state = self._state(bucket)
@@ -187,7 +188,7 @@ class InstanceFindings:
                 else:  # who restarts says goodbye as well, and is back in a moment
                     ends = presence == "gone" and absent_minutes > self.rules.silent_after_minutes
                 if ends:
-                    self._draft(key, steps.close(finding, self._minute, reason))
+                    self._draft(key, steps.close_finding(finding, self._minute, reason))
 
     def keep_drafts(self, facts: Mapping[str, RollupFacts]) -> int:
         """
@@ -211,17 +212,17 @@ class InstanceFindings:
                 continue
             if draft.members is not None:
                 of_rollup = facts.get(key.cluster)
-                members = detail.of_step(key, step, self._minute)
+                members = detail.step_members(key, step, self._minute)
                 members |= draft.members(of_rollup.awaited if of_rollup else ())
                 state.due.append(
-                    detail.completed(
+                    detail.complete_event(
                         members, step.after.since, self._minute, of_rollup, self.groups
                     )
                 )
             self._apply(bucket, key, step)
             if draft.faults:
-                told = state.faults.setdefault((key.cluster, key.subject), {})
-                told[self._minute] = draft.faults
+                reported = state.faults.setdefault((key.cluster, key.subject), {})
+                reported[self._minute] = draft.faults
                 self._chars[bucket] += _chars(key.subject)
         self._drafts, self._idle = {}, []
         return waiting
@@ -240,7 +241,7 @@ class InstanceFindings:
         """
         record = found.record
         owners = [owner for owner in cores_by_owner(record) if owner in awaited]
-        step = steps.of_idleness(
+        step = steps.step_idleness(
             self.states[bucket_of(key.subject)].findings.get(key),
             None if owners else idle_minutes,
             self._minute,
@@ -283,7 +284,7 @@ class InstanceFindings:
         return max(self._minute, self._taken_in, state.minute)
 
     def _of_instance(self, found: InstanceMinute, kind: str, awaited: Collection[str]) -> Detail:
-        return detail.of_instance(found, kind, self.prices, self.rules, awaited)
+        return detail.instance_members(found, kind, self.prices, self.rules, awaited)
 
     def _draft(
         self,
@@ -295,8 +296,8 @@ class InstanceFindings:
         has_room = False
         bucket = bucket_of(key.subject)
         room = MAX_DUE - len(self.states[bucket].due)
-        if step.change is not None and self._told[bucket] < room:
-            self._told[bucket] += 1
+        if step.change is not None and self._events[bucket] < room:
+            self._events[bucket] += 1
             has_room = True
         self._drafts[key] = _Draft(step, members if has_room else None, faults)
 
@@ -315,7 +316,7 @@ def wholly_idle_minutes(record: MinuteRecord, after_minutes: int) -> int | None:
 
 
 def _of_silent(instance: SilentInstance, _: Collection[str]) -> Detail:
-    return detail.of_silent(instance)
+    return detail.silent_members(instance)
 
 
 def _chars(instance_id: str) -> int:

@@ -112,7 +112,7 @@ def send_due(
     for place, state in states.items():
         minutes = accumulate((detail["Minute"] for detail in state.due), max)
         due += [(minute, place, number) for number, minute in enumerate(minutes)]
-    # Of one item they stay in the order of their steps: a late minute is told after newer ones.
+    # Of one item they stay in the order of their steps: a late minute comes after newer ones.
     due.sort(key=itemgetter(0))
     taken: dict[Place, set[int]] = {}
     failed = 0

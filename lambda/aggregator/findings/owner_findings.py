@@ -88,7 +88,7 @@ class OwnerFindings:
 
     def _owner_steps(self, of_minute: _ClusterMinute, state: FindingsState) -> _OwnerSteps:
         found: _OwnerSteps = {
-            key: steps.close(before, of_minute.minute, REPLACED)
+            key: steps.close_finding(before, of_minute.minute, REPLACED)
             for key, before in state.findings.items()
             if key.kind != IDLE_OWNER
         }
@@ -115,7 +115,7 @@ class OwnerFindings:
         if did is not None:
             after_minutes = self.rules.idle_after_minutes
             idle_minutes = seen.wholly_idle_minutes(owner)
-            return steps.of_idleness(
+            return steps.step_idleness(
                 before,
                 idle_minutes if idle_minutes >= after_minutes else None,
                 minute,
@@ -126,7 +126,7 @@ class OwnerFindings:
             return None
         # Nobody is in a cluster without a rollup; who restarts is back in a moment.
         is_all_known = facts is None or (facts.is_all_known and not seen.are_more)
-        return steps.of_absence(before, minute, SILENT_FORGET_MINUTES, is_all_known=is_all_known)
+        return steps.step_absence(before, minute, SILENT_FORGET_MINUTES, is_all_known=is_all_known)
 
     def _apply(
         self,
@@ -146,10 +146,11 @@ class OwnerFindings:
                 if len(state.due) >= MAX_DUE:
                     self.waiting += 1
                     continue
-                members = detail.of_step(key, step, minute) | self._members(key, step, of_minute)
+                members = detail.step_members(key, step, minute)
+                members |= self._members(key, step, of_minute)
                 since = step.after.since
                 state.due.append(
-                    detail.completed(members, since, minute, of_minute.facts, self.groups)
+                    detail.complete_event(members, since, minute, of_minute.facts, self.groups)
                 )
             if step.change == CLOSED:
                 del state.findings[key]
@@ -161,9 +162,9 @@ class OwnerFindings:
         did = of_minute.seen.by_owner.get(key.subject)
         if did is None:
             return {}
-        members = detail.of_use(did)
+        members = detail.use_members(did)
         if step.change != CLOSED and of_minute.idle:
-            members |= detail.of_idle_owner(
+            members |= detail.idle_owner_members(
                 key, of_minute.idle[key.subject],
                 of_minute.seen.wholly_idle_minutes(key.subject), self.rules,
             )  # fmt: skip

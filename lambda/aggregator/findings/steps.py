@@ -1,8 +1,7 @@
 """
 What a minute makes of a finding.
 
-Pure, and told only of what is known: what nobody knows of a minute neither opens
-nor closes anything.
+Pure. What is unknown of a minute neither opens nor closes anything.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def level_of(idle_minutes: int, after_minutes: int) -> int:
     return DOUBLINGS + (idle_minutes - limit // 2) // _DAY
 
 
-def of_idleness(
+def step_idleness(
     before: OpenFinding | None,
     idle_minutes: int | None,
     minute: int,
@@ -80,10 +79,12 @@ def of_idleness(
     if before is None or not worked:
         return None
     after = replace(before, quiet=before.quiet + 1, missed=0)
-    return close(after, minute, WORK) if after.quiet >= WORKING_MINUTES else FindingStep(after)
+    if after.quiet >= WORKING_MINUTES:
+        return close_finding(after, minute, WORK)
+    return FindingStep(after)
 
 
-def of_absence(
+def step_absence(
     before: OpenFinding, minute: int, forget_minutes: int, *, is_all_known: bool
 ) -> FindingStep:
     """
@@ -94,15 +95,15 @@ def of_absence(
     """
     after = replace(before, quiet=before.quiet + is_all_known, missed=before.missed + 1)
     if after.quiet >= WORKING_MINUTES or after.missed > forget_minutes:
-        return close(after, minute, GONE)
+        return close_finding(after, minute, GONE)
     return FindingStep(after)
 
 
-def of_faults(
+def step_faults(
     before: OpenFinding | None, count: int, minute: int, newest_minute: int
 ) -> FindingStep | None:
     """
-    What *count* faults in *minute* that were not told yet make of their finding.
+    What *count* faults in *minute*, of which no event was made yet, make of their finding.
 
     The newest minute that is known is *newest_minute*, later than *minute* where a late
     record brought them: in it the finding opens, for in *minute* another may have.
@@ -114,16 +115,16 @@ def of_faults(
         after = replace(before, since=min(before.since, minute))
         return _worse(after, max(before.stepped, minute), before.level + count)
     if before is not None and minute - before.stepped >= QUIET_MINUTES:
-        return close(before, minute, QUIET)
+        return close_finding(before, minute, QUIET)
     return None
 
 
-def of_silence(last_minute: int, minute: int) -> FindingStep:
+def open_silence(last_minute: int, minute: int) -> FindingStep:
     """An instance that last reported in *last_minute* is silent in *minute*."""
     return FindingStep(OpenFinding(minute, last_minute + 1, 1, 0, minute), OPENED)
 
 
-def close(before: OpenFinding, minute: int, reason: str) -> FindingStep:
+def close_finding(before: OpenFinding, minute: int, reason: str) -> FindingStep:
     """It closes in *minute*."""
     return FindingStep(replace(before, step=before.step + 1, stepped=minute), CLOSED, reason)
 

@@ -64,7 +64,7 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, objec
 
 
 def _admitted(arrival: Arrival, stack: Environment) -> tuple[list[LogLine], int]:
-    """The lines that may be read, and how many others are to be told of."""
+    """The lines that may be read, and how many others are refused."""
     lines: list[LogLine] = []
     rejected = 0
     for delivery in arrival.deliveries:

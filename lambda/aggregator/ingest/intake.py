@@ -47,7 +47,7 @@ class Drop:
     event_ids: list[str] = field(default_factory=list)
     log_streams: list[str] = field(default_factory=list)
 
-    def add(self, line: LogLine) -> None:
+    def count_line(self, line: LogLine) -> None:
         """Count *line*, and note where it is while there are few."""
         self.count += 1
         if len(self.event_ids) < MAX_EVENT_IDS:
@@ -105,7 +105,7 @@ def take_in(
         try:
             record = _minute_record(line.message, this_minute, late_minutes)
         except _DropError as error:
-            dropped.setdefault(error.reason, Drop()).add(line)
+            dropped.setdefault(error.reason, Drop()).count_line(line)
             continue
         if record is not None:
             records[minute_at_ms(record.minute_ms), identity_of(record)] = record

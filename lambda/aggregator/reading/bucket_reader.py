@@ -62,7 +62,7 @@ class ReadingCounts:
         if len(named) < MAX_REFUSED_CLUSTERS and cluster not in named:
             named.append(cluster)
 
-    def count(self, other: ReadingCounts) -> None:
+    def fold_counts(self, other: ReadingCounts) -> None:
         """Add what *other* counted."""
         self.records_read += other.records_read
         self.records_unreadable += other.records_unreadable

@@ -34,7 +34,7 @@ class BucketCapacity:
     left_bytes: int = MAX_BUCKET_BYTES
     clusters: set[str] = field(default_factory=set)
 
-    def take(self, cluster: str, instance_id: str, instance_type: str | None) -> None:
+    def take_room(self, cluster: str, instance_id: str, instance_type: str | None) -> None:
         """Take the room of one instance that is remembered already."""
         self.left_bytes -= self._needed(cluster, instance_id) + _bytes(instance_type) - _NULL_BYTES
         self.clusters.add(cluster)
@@ -43,7 +43,7 @@ class BucketCapacity:
         """Take the room of an instance whose type is not known yet, if there is any."""
         if self._needed(cluster, instance_id) > self.left_bytes:
             return False
-        self.take(cluster, instance_id, None)
+        self.take_room(cluster, instance_id, None)
         return True
 
     def exchanges(self, before: str | None, after: str | None) -> bool:

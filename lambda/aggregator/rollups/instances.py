@@ -58,7 +58,7 @@ class IdleInstance:
 
         owners_more: Those that other owners have, as ranges.
 
-        given: Whether it is told to whom its cores are given, as in the line.
+        given: Whether it was read to whom its cores are given, as in the line.
 
         busy_percent: Mean utilization of its busy cores; None without any.
 

@@ -77,11 +77,11 @@ def due(rollup: Rollup, before: Publication | None) -> Due | None:
         "LateRecords": max(0, rollup.records - first_records),
     }
     for name, total in totals.items():
-        lacking = round(total - published.get(name, 0), 6)
-        if lacking < 0:
-            overstated[name] = -lacking
-        elif lacking > 0 or name not in published:
-            amounts[name] = lacking
+        owed = round(total - published.get(name, 0), 6)
+        if owed < 0:
+            overstated[name] = -owed
+        elif owed > 0 or name not in published:
+            amounts[name] = owed
             published[name] = total
     number = before.number + 1 if before else 1
     return Due(Publication(number, published, digest, first_records), amounts, overstated)

@@ -173,7 +173,7 @@ class SettleRun:
         self._keep_purchases(hour, expires_s(last, self.rules.late_minutes))
         works: dict[str, OwnerWork] = {}
         for seen, counts in workers.call_each(LedgerParts.read_hour, hour, departures):
-            self._outcome.count(counts)
+            self._outcome.fold_counts(counts)
             for cluster, work in seen.items():
                 works.setdefault(cluster, OwnerWork()).fold_work(work)
         done = workers.call_each(LedgerParts.put_hour, hour, works)
