@@ -20,8 +20,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from emitter.reports.source import CHUNK_BYTES
 
@@ -35,22 +34,26 @@ _REAP_INTERVAL_S: Final = 0.01
 _PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(NamedTuple):
     """
     How a child ended.
 
     Attributes:
-        exit_code: Its own, or None when a signal ended it.
-
-        signal_name: Such as `SIGKILL`, or None when it exited.
+        code: Its exit code; negative, the number of the signal that ended it.
 
         was_stopped: Whether it still ran and was stopped by us.
     """
 
-    exit_code: int | None
-    signal_name: str | None
+    code: int
     was_stopped: bool
+
+    @property
+    def signal_name(self) -> str | None:
+        """Such as `SIGKILL`, or None when it exited."""
+        try:
+            return signal.Signals(-self.code).name if self.code < 0 else None
+        except ValueError:
+            return f"signal {-self.code}"  # a real-time one
 
 
 class Child:
@@ -123,11 +126,7 @@ class Child:
         code = process.wait()
         self._reap_group()
         self._let_go()
-        return End(
-            exit_code=code if code >= 0 else None,
-            signal_name=None if code >= 0 else _signal_name(-code),
-            was_stopped=was_stopped,
-        )
+        return End(code, was_stopped)
 
     def _let_go(self) -> None:
         with contextlib.suppress(BlockingIOError):  # what was said while it was stopped
@@ -153,13 +152,6 @@ class Child:
             os.killpg(self.pid, number)
         except (ProcessLookupError, PermissionError):
             self._process.send_signal(number)  # does nothing when it was waited for
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"  # a real-time one
 
 
 def _die_with_parent() -> Callable[[], None] | None:

@@ -259,11 +259,11 @@ def _silent_after_s(period_s: float) -> float:
 
 
 def _end_words(end: End, ran_s: float, details: Details) -> str:
-    """How the child ended, for a person; its code or signal goes into *details*."""
+    """How the child ended, for a person; its exit code or signal goes into *details*."""
     if end.was_stopped:
         return f"closed its output after {ran_s:.0f} s and was stopped"
     if end.signal_name is not None:
         details["Signal"] = end.signal_name
         return f"was killed by {end.signal_name} after {ran_s:.0f} s"
-    details["ExitCode"] = end.exit_code or 0
-    return f"exited with code {end.exit_code} after {ran_s:.0f} s"
+    details["ExitCode"] = end.code
+    return f"exited with code {end.code} after {ran_s:.0f} s"

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
+from emitter.settings.options import read_bounded
 from emitter.settings.run import EVERY_TAG, LONGEST_PERIOD_S
 
 if TYPE_CHECKING:
@@ -41,8 +42,6 @@ GROUPS: Final[dict[str, str]] = {
 ALL: Final = tuple(GROUPS)
 SILENT_DEFAULT_S: Final = 5
 """What the monitor uses for a period that it was not given, or does not understand."""
-
-MAX_FILE_BYTES: Final = 1 << 20
 
 _WHOLE_SECONDS: Final = re.compile(r"([1-9][0-9]{0,5})s")
 
@@ -172,15 +171,11 @@ def _read(path: Path) -> str:
                 "configuration to a file."
             )
             raise SettingsError(msg)
-        with path.open("rb") as file:
-            content = file.read(MAX_FILE_BYTES + 1)
+        content = read_bounded(path)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "the path contains a null byte"
         msg = f"Cannot read {path}: {reason}. Check the path."
         raise SettingsError(msg) from error
-    if len(content) > MAX_FILE_BYTES:
-        msg = f"{path} is larger than {MAX_FILE_BYTES} bytes. Check the path."
-        raise SettingsError(msg)
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -106,14 +106,25 @@ def _config_option(settings: type) -> Callable[[_Command], _Command]:
     )
 
 
+def read_bounded(path: Path) -> bytes:
+    """
+    Read a configuration file.
+
+    Raises:
+        OSError: If it cannot be read.
+        SettingsError: If it is too large for one.
+    """
+    with path.open("rb") as file:
+        content = file.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        msg = f"{path} is larger than {MAX_FILE_BYTES} bytes. Check the path."
+        raise SettingsError(msg)
+    return content
+
+
 def _read_file(path: Path, known: set[str]) -> Mapping[str, object]:
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_FILE_BYTES + 1)
-        if len(content) > MAX_FILE_BYTES:
-            msg = f"{path} is larger than {MAX_FILE_BYTES} bytes. Check the path."
-            raise SettingsError(msg)
-        document = tomllib.loads(content.decode("utf-8"))
+        document = tomllib.loads(read_bounded(path).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         # A ValueError is no UTF-8, no TOML, or a number without end.
         reason = "nested too deeply" if isinstance(error, RecursionError) else error

@@ -110,7 +110,7 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
     words = f"; it said: {said}" if said else ""
     what = f" but what is no report: {framer.last_problem}" if framer.malformed else ""
     if has_ended:
-        how = f"signal {end.signal_name}" if end.exit_code is None else f"exit code {end.exit_code}"
+        how = f"signal {end.signal_name}" if end.signal_name else f"exit code {end.code}"
         result = f"{name} ended with {how} and wrote nothing{what}{words}"
         return failed(result, _RUN_IT), None
     result = f"{name} runs and wrote nothing{what} within {within_s:g} s{words}"

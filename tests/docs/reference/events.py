@@ -54,11 +54,12 @@ def of_monitor(found):
     monitor = Monitor("true", "", 5.0, found.append, clock=clock, now_s=lambda: AT_S)
     words = ErrorTail()
     words.add_output(b"failed to open /dev/neuron0\n")
-    end = End(exit_code=1, signal_name=None, was_stopped=False)
     for chunk, error_tail in ((None, words), (b"", ErrorTail()), (b"{}", ErrorTail())):
         clock.now_s += 41.5
         monitor._child = SimpleNamespace(
-            read=lambda _, chunk=chunk: chunk, stop=lambda *_: end, error_tail=error_tail
+            read=lambda _, chunk=chunk: chunk,
+            stop=lambda *_: End(1, was_stopped=False),
+            error_tail=error_tail,
         )
         monitor.read(0)
     monitor._child, monitor._path = None, "/"

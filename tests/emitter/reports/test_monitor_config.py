@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from emitter.errors import SettingsError
 from emitter.reports.monitor_config import (
     ALL,
-    MAX_FILE_BYTES,
     RUNTIMES,
     SYSTEM,
     monitor_config,
     read_monitor_config,
 )
+from emitter.settings.options import MAX_FILE_BYTES
 
 COUNTERS = "neuroncore_counters"
 VALUES = st.recursive(
