@@ -36,7 +36,7 @@ INSTANCE_SET: Final = (CLUSTER_DIMENSION, INSTANCE_DIMENSION)
 CORE_SET: Final = (*INSTANCE_SET, NEURON_CORE_DIMENSION)
 UTILIZATION: Final = "NeuronCoreUtilization"
 REPORTED: Final = frozenset({UTILIZATION, "ExecutionErrors"})
-"""Metrics that a single report can tell: with high resolution, report lines carry them."""
+"""Metrics that one report has values for: with high resolution they are in report lines."""
 UTILIZATION_UNIT: Final = MINUTE[UTILIZATION].unit
 _MOST: Final = names.MAX_METRIC_VALUES
 _IDLE_MINUTES: Final = "CoreIdleMinutes"
@@ -48,19 +48,19 @@ def minute_drafts(
     common: Mapping[str, str],
 ) -> Iterator[Draft]:
     """
-    The minute line, then those of what it has no room for, then those of single cores.
+    The minute line, then lines for what it has no room for, then lines of single cores.
 
     The n-th of them has the sequence number `record.seq + n`, from 0. *common*
     has the values of the common dimensions.
     """
-    members, aside = split_minute(record.members(), settings.choice.names)
+    members, overflow = split_minute(record.members(), settings.choice.names)
     sets = dimension_sets(settings, common)
     by_tier, by_instance = metric_units(settings)
     if not sets:
         by_tier = {}
 
     def defined(members: Mapping[str, object], more_units: Mapping[str, str]) -> Draft:
-        """A line of *members* that defines each as a metric that is one and fits."""
+        """A line of *members* that defines as metrics those that are metrics and fit."""
         fitting = [
             name
             for name, value in members.items()
@@ -79,8 +79,8 @@ def minute_drafts(
         members = {**members, **by_core, **common}
     yield defined(members, dict.fromkeys(by_core, LEGACY_UNIT))
     seq = record.seq + 1
-    if aside:
-        yield Draft({**identity_members(names.MORE, record, seq), **aside}, record.minute_ms)
+    if overflow:
+        yield Draft({**identity_members(names.MORE, record, seq), **overflow}, record.minute_ms)
         seq += 1
     for further in _further_values(record, by_tier.keys() | by_instance.keys()):
         yield defined({**identity_members(names.MORE, record, seq), **further, **common}, {})
@@ -129,7 +129,7 @@ def dimension_sets(
     settings: LineSettings, common: Mapping[str, str]
 ) -> tuple[tuple[str, ...], ...]:
     """
-    The dimension sets of a line that speaks of the whole instance; none, no metrics.
+    The dimension sets of a line about the whole instance; without any it defines no metrics.
 
     *common* has the value of each common dimension, or is empty when one of
     them is unknown: then the set that they make is left out.
@@ -151,11 +151,11 @@ def dimension_sets(
 
 def metric_units(settings: LineSettings) -> tuple[dict[str, str], dict[str, str]]:
     """
-    The units of the members that a minute line defines as metrics, but for the legacy names.
+    The units of the members that a minute line defines as metrics, the legacy names left out.
 
     Returns:
-        Those counted by the sets of dimensions of the tier, and those counted by
-        cluster and instance that the tier does not count so already.
+        Units by member: for the tier's dimension sets, and for cluster and instance
+        where the tier does not have that set already.
     """
     is_by_instance = settings.tier in (INSTANCE, CORE)
     members = {} if settings.tier in (NONE, LEGACY) else dict(MINUTE)

@@ -2,14 +2,14 @@
 What the kubelet has given: what its sources share, and the source of another container's file.
 
 Until Kubernetes 1.34 the kubelet lists finished pods, too
-(https://github.com/kubernetes/kubernetes/pull/132028). One that runs has a process, if only the
-one that holds its network; one that pulls its image has no container yet, so no folder for logs.
-Ids of the device plugin are strings of numbers, and what the scheduler extension gave in their
-place is unknown: only their count is sure. Resources and driver as in
+(https://github.com/kubernetes/kubernetes/pull/132028). A pod that runs has a process, if only the
+one that holds its network; a pod that pulls its image has no container yet, so no folder for logs.
+The device plugin's ids are numbers as strings. The scheduler extension may give other cores than
+these, and tells nobody which: only how many they are is sure. Resources and driver as in
 https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/index.html
 
-The kubelet's socket is root's, and the emitter is not root: a small container beside it asks, and
-writes the answer, or why there is none, to a file in a volume that both have.
+Only root may open the kubelet's socket, and the emitter is not root: a small container beside it
+asks the kubelet and writes the answer, or why there is none, to a file in a volume that both mount.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _INDEX: Final = re.compile(r"([0-9]{1,4})")
 _DEVICE_NAME: Final = re.compile(r"(?:[a-z0-9-]*[a-z-])?([0-9]{1,4})")
 _CGROUP_BYTES: Final = 64 << 10
 FRESH_S: Final = 30.0  # it is written every 15 s
-_LOOK: Final = "Look at the pod's container `reservations`: kubectl describe pod, kubectl logs"
+_REMEDY: Final = "Look at the pod's container `reservations`: kubectl describe pod, kubectl logs"
 
 
 def is_here(places: Places) -> bool:
@@ -72,14 +72,14 @@ class PodIds:
     is_exact: bool = True
 
     def gather_resource(self, container: str, resource: str, ids: Iterable[str]) -> None:
-        """Take what a device plugin gave to *container*; other resources are none of ours."""
+        """Take the *ids* that a device plugin gave to *container*, if they are cores or devices."""
         if resource == CORES or resource in DEVICES:
             indexes = self.cores if resource == CORES else self.devices
             self._gather(container, indexes, map(_INDEX.fullmatch, ids))
             self.is_exact = False
 
     def gather_devices(self, container: str, names: Iterable[str]) -> None:
-        """Take devices by name, such as `neuron-device-0`: it has these very ones."""
+        """Take devices by name, such as `neuron-device-0`: exactly these were given."""
         self._gather(container, self.devices, map(_DEVICE_NAME.fullmatch, names))
 
     def _gather(
@@ -93,7 +93,7 @@ class PodIds:
             self.containers.add(container)
 
     def allocation(self, pod: PodName) -> Allocation:
-        """What *pod* was given, by the name of its container where only one was given any."""
+        """What *pod* was given; named after its container if only one container was given any."""
         container = next(iter(self.containers)) if len(self.containers) == 1 else ""
         return Allocation(
             PodName(pod.namespace, pod.pod, container if NAME.fullmatch(container) else None).text,
@@ -105,18 +105,18 @@ class PodIds:
         )
 
 
-def verified(allocations: Sequence[Allocation], places: Places) -> list[Allocation]:
-    """Allocations, those of pods that have ended marked; where that cannot be seen, none has."""
+def mark_ended_pods(allocations: Sequence[Allocation], places: Places) -> list[Allocation]:
+    """*allocations*, unverified if their pod has ended; verified where that cannot be seen."""
     began: dict[str, dict[str, bool]] = {}
     for uid, pod, containers in logged_pods(places.root) if allocations else ():
         began.setdefault(pod.text, {})[uid] = bool(containers)
-    doubtful = {}
+    maybe_ended = {}
     for allocation in allocations:
         ids = began.get("/".join(allocation.name.split("/")[:2]))
         if ids and all(ids.values()):
-            doubtful[allocation.name] = set(ids)
-    at_work = _with_processes(places, set().union(*doubtful.values()))
-    ended = {name for name, ids in doubtful.items() if at_work is not None and not ids & at_work}
+            maybe_ended[allocation.name] = set(ids)
+    at_work = _with_processes(places, set().union(*maybe_ended.values()))
+    ended = {name for name, ids in maybe_ended.items() if at_work is not None and not ids & at_work}
     return [
         allocation._replace(is_verified=allocation.name not in ended) for allocation in allocations
     ]
@@ -146,7 +146,7 @@ def _with_processes(places: Places, pods: AbstractSet[str]) -> set[str] | None:
 
 
 class _HandedOverFile(msgspec.Struct, omit_defaults=True, gc=False):
-    """At a time, in seconds since the epoch: allocations, or why not and what to do."""
+    """Allocations at *at_s*, seconds since the epoch; or why there are none and what to do."""
 
     at_s: float
     allocations: tuple[Allocation, ...] = ()
@@ -175,13 +175,13 @@ class HandedOver:
             answer = msgspec.json.decode(content, type=_HandedOverFile)
         except (OSError, ValueError) as error:
             reason = f"{self._places.handed_over} cannot be read ({type(error).__name__})"
-            raise UnreadError(reason, _LOOK) from error
+            raise UnreadError(reason, _REMEDY) from error
         if abs(self._clock() - answer.at_s) > FRESH_S:
             reason = f"{self._places.handed_over} was written more than {FRESH_S:.0f} s ago"
-            raise UnreadError(reason, _LOOK)
+            raise UnreadError(reason, _REMEDY)
         if answer.reason:
             raise UnreadError(answer.reason, answer.remedy)
-        return verified(answer.allocations, self._places)
+        return mark_ended_pods(answer.allocations, self._places)
 
 
 def hand_over(source: GivenSource, file: Path, now_s: float) -> None:
@@ -198,7 +198,7 @@ def hand_over(source: GivenSource, file: Path, now_s: float) -> None:
     content = msgspec.json.encode(answer)
     if len(content) > MAX_FILE_BYTES:
         reason = f"the answer is larger than {MAX_FILE_BYTES >> 20} MiB"
-        content = msgspec.json.encode(_HandedOverFile(now_s, reason=reason, remedy=_LOOK))
+        content = msgspec.json.encode(_HandedOverFile(now_s, reason=reason, remedy=_REMEDY))
     written = file.with_suffix(".new")
     written.write_bytes(content)
     written.chmod(0o644)

@@ -21,7 +21,7 @@ import msgspec
 from emitter.instance.machine import read_bytes
 from emitter.owners.container_names import PodName, logged_pods
 from emitter.owners.given import Allocation, UnreadError
-from emitter.owners.kubelet import DEVICES, DRIVER, KUBELET, RUN_AS_ROOT, PodIds, verified
+from emitter.owners.kubelet import DEVICES, DRIVER, KUBELET, RUN_AS_ROOT, PodIds, mark_ended_pods
 from emitter.owners.membership import Presence
 from emitter.owners.pod_resources import fields
 
@@ -111,7 +111,7 @@ class KubeletCheckpoint:
             for uid, ids in found.items()
             if uid in (present or ()) and ids.containers
         ]
-        return verified(allocations, self._places)
+        return mark_ended_pods(allocations, self._places)
 
     def _content(self, file: str, otherwise: bytes = b"") -> bytes:
         path = self._places.root / file

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.instance.local_http import TimedSocket
 from emitter.owners.container_names import NAME, PodName
 from emitter.owners.given import Allocation, UnreadError
-from emitter.owners.kubelet import DRIVER, KUBELET, RUN_AS_ROOT, PodIds, verified
+from emitter.owners.kubelet import DRIVER, KUBELET, RUN_AS_ROOT, PodIds, mark_ended_pods
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -89,7 +89,7 @@ class PodResources:
         """
         path = str(self._places.root / SOCKET)
         try:
-            return verified(allocations_of(_list_pods(path, self._within_s)), self._places)
+            return mark_ended_pods(allocations_of(_list_pods(path, self._within_s)), self._places)
         except ValueError as error:
             raise UnreadError(str(error), _LOOK) from error
         except OSError as error:

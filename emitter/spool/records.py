@@ -58,8 +58,8 @@ class SpooledRecord:
     A line the spool holds.
 
     Attributes:
-        id: Place in the order of arrival, unique in one open spool: above 0 for what
-            it appended itself. Ids change when the spool is opened again.
+        id: Place in the order of arrival, unique while the spool is open: above 0 for records
+            appended since then. Ids change when the spool is opened again.
 
         boot: The emitter start that wrote it, such as `019aa3c5d2f04f1e2d3c`.
 
@@ -148,7 +148,7 @@ class BootCounters:
 
         bytes: UTF-8 bytes of their lines.
 
-        changed: Whether the disk has other numbers.
+        changed: Whether the disk still has older numbers.
     """
 
     produced: int = 0
@@ -162,14 +162,14 @@ class BootCounters:
 @dataclass(frozen=True, slots=True)
 class DeliveredState:
     """
-    A state of the fold, and how far the emitter was.
+    A state of the fold, and how many records its emitter start had produced by then.
 
     Attributes:
         boot: The emitter start that left it.
 
         produced: Records that this start had produced.
 
-        state: The fold's.
+        state: The state, as the fold encoded it.
     """
 
     boot: str
@@ -177,7 +177,7 @@ class DeliveredState:
     state: bytes
 
     def is_newer(self, produced: Mapping[str, int]) -> bool:
-        """Whether a database in which each boot had *produced* so many holds an older state."""
+        """Whether a database is older, in which each boot has *produced* so many records."""
         if self.boot in produced:
             return self.produced > produced[self.boot]
         return self.boot > max(produced, default="")
@@ -195,11 +195,12 @@ class PendingChanges:
 
         state: The fold's state last given.
 
-        state_changed: Whether the disk has another.
+        state_changed: Whether the disk still has an older state.
 
-        states: Those given since the disk's, the oldest first, each with the last id before it.
+        states: The states given since the one on the disk, oldest first, each with the id of the
+            last record before it.
 
-        delivered: The newest of them whose records were delivered, until it is kept.
+        delivered: The newest of *states* whose records were all delivered, until the disk has it.
     """
 
     added: dict[int, SpooledRecord] = field(default_factory=dict)

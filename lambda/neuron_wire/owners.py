@@ -93,7 +93,7 @@ class OwnerHolding:
 
 
 Owned: TypeAlias = "tuple[tuple[Owner, ...], str]"
-"""The owners, and the cores that only owners left out of them have, as ranges."""
+"""The listed owners, and as ranges the cores that only owners without an entry have."""
 
 
 def group_holdings(holdings: Iterable[Holding]) -> dict[str, OwnerHolding]:
@@ -132,22 +132,22 @@ def list_owners(owners: Mapping[str, OwnerHolding]) -> Owned:
 
     An owner that does not fit does not keep a shorter one out.
     """
-    found: list[Owner] = []
-    had_by_found: set[int] = set()
+    listed: list[Owner] = []
+    listed_cores: set[int] = set()
     left_out: set[int] = set()
-    room = MAX_OWNERS_BYTES - len("[]") + len(",")
+    room = MAX_OWNERS_BYTES - len("[]") + len(",")  # each size has a comma, the last entry none
     cores = {name: owner.cores | owner.reserved for name, owner in owners.items()}
     for name in sorted(owners, key=lambda name: (-len(cores[name]), name)):
-        if len(found) < MAX_OWNERS:
+        if len(listed) < MAX_OWNERS:
             owner = owners[name].owner(name)
             size = _written_bytes(owner)
             if size <= room:
                 room -= size
-                found.append(owner)
-                had_by_found |= cores[name]
+                listed.append(owner)
+                listed_cores |= cores[name]
                 continue
         left_out |= cores[name]
-    return tuple(found), core_ranges(left_out - had_by_found)
+    return tuple(listed), core_ranges(left_out - listed_cores)
 
 
 def _written_bytes(owner: Owner) -> int:
@@ -226,7 +226,7 @@ def read_owners(line: Mapping[str, object], state: str) -> Owned:
 
 
 def _cores(text: object, width: int) -> Sequence[int]:
-    """The cores of *text*, none where it cannot be read or names one that the line has not."""
+    """The cores of *text*; none if it cannot be read or names a core beyond *width*."""
     try:
         cores = core_indexes(text) if isinstance(text, str) else ()
     except WireFormatError:
@@ -238,8 +238,8 @@ def merge_owners(parts: Sequence[tuple[Owned, Collection[int]]]) -> Owned:
     """
     Merge the owners of several records of one minute.
 
-    *parts* are what each record says, with the cores of which it has the last word, in order
-    of time. Executions are added where each part has them; an owner that executed in one part is
+    *parts* are in order of time: each record's owners, and the cores that no later record
+    reports. Executions are added where each part has them; an owner that executed in one part is
     not quiet.
     """
     holdings: list[Holding] = []
@@ -248,11 +248,11 @@ def merge_owners(parts: Sequence[tuple[Owned, Collection[int]]]) -> Owned:
     left_out: set[int] = set()
     for (owners, more), cores in parts:
         for owner in owners:
-            theirs, reserved = (
+            held, reserved = (
                 [core for core in core_indexes(text) if core in cores]
                 for text in (owner.cores, owner.reserved)
             )
-            holdings.append(Holding(owner.name, theirs, owner.team, reserved))
+            holdings.append(Holding(owner.name, held, owner.team, reserved))
             quiet[owner.name] = owner.quiet_minutes
             if owner.cores:
                 done = owner.executions

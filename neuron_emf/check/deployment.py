@@ -26,7 +26,7 @@ from neuron_emf.check.aws_client import (
 )
 from neuron_emf.check.log_groups import check_extraction
 from neuron_emf.checks import CheckResult, failed, ok, section, warning
-from neuron_emf.deploy.stack import steps, values_of
+from neuron_emf.deploy.stack import shard_steps, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -193,7 +193,7 @@ def check_shards(
     now = answer.response.get("StreamDescriptionSummary", {}).get("OpenShardCount")
     if answer.reason or not isinstance(now, int):
         return unanswered(answer, "the stream", "; the deployment will show")
-    double = ", ".join(map(str, steps(now, 5 * now)))
+    double = ", ".join(map(str, shard_steps(now, 5 * now)))
     return ok(
         f"{now} open: the next deployment reaches {(now + 1) // 2} to {2 * now}, "
         f"and {5 * now} are reached by {double}"

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from emitter.errors import SourceError
 from neuron_emf.account import documented
-from neuron_emf.deploy.stack import NEW, until, values_of
+from neuron_emf.deploy.stack import NEW, poll_until_ready, values_of
 from neuron_emf.printing import escaped
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def make_change_set(
                 **request,
             )
         asked = partial(_described, cloudformation, StackName=name, ChangeSetName=change_set)
-        answer = until(asked, "The change set")
+        answer = poll_until_ready(asked, "The change set")
         if answer["Status"] != "FAILED":
             with documented("cloudformation:DescribeChangeSet"):
                 changes = [change["ResourceChange"] for change in answer["Changes"]]

@@ -94,7 +94,7 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     )
     from neuron_emf.deploy.package import release_bucket  # noqa: PLC0415 - as above
     from neuron_emf.deploy.plan import (  # noqa: PLC0415 - as above
-        asked_prices,
+        ask_prices,
         unpriced_sentence,
     )
     from neuron_emf.deploy.stack import (  # noqa: PLC0415 - as above
@@ -132,7 +132,7 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         click.echo(unpriced, err=True)
         is_person = sys.stdin is not None and sys.stdin.isatty()
         if not kept and not settings.yes and is_person:  # who upgrades was asked before
-            named |= asked_prices(parameters_then)
+            named |= ask_prices(parameters_then)
     given = given_parameters(package.defaults, named, stack)
     if package.functions:
         template = {"TemplateURL": release_bucket(where, choices).upload_release(package)}

@@ -1,9 +1,9 @@
 """
 What a deployment would create and cost, computed without AWS, and which prices are missing.
 
-A template's text is read by its form: each condition and each attribute of a resource is a line
-of its own. Types without a list price are sold in capacity blocks, which are paid whether they
-run or not: nothing here says that a price of theirs is a saving.
+The template is not parsed as YAML: the expressions below rely on its form, in which each condition
+and each attribute of a resource is a line of its own. Types without a list price are sold in
+capacity blocks, which are paid whether they run or not, so no price of theirs is called a saving.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _SUBSTITUTED: Final = re.compile(r"\$\{([\w:]+)\}")
 _RESOURCES: Final = re.compile(r"^Resources:\n(.+?)^\w", re.MULTILINE | re.DOTALL)
 _ID: Final = re.compile(r"^  \w+:(?: #.*)?$", re.MULTILINE)
 _ATTRIBUTE: Final = re.compile(r"^    (Type|Condition): (\S+)", re.MULTILINE)
+# What SAM makes beside the resource that names it.
 _PART: Final = re.compile(r"^ {6}(EventInvokeConfig):|^ {10}Type: (ScheduleV2)$", re.MULTILINE)
 _BY_SAM: Final = {
     "AWS::Serverless::Function": "AWS::Lambda::Function",
@@ -49,7 +50,7 @@ _BY_SAM: Final = {
 }
 
 
-def planned(package: Package, named: Mapping[str, str]) -> Counter[str]:
+def count_resources(package: Package, named: Mapping[str, str]) -> Counter[str]:
     """How many resources of each type *package* makes in an empty account with these parameters."""
     holds = conditions(package.source, {**_PSEUDO, **package.defaults, **named})
     found: Counter[str] = Counter()
@@ -96,7 +97,7 @@ def plan(package: Package, named: Mapping[str, str]) -> Mapping[str, Any]:
     usd = {instances: total(bill(replace(fleet, instances=instances))) for instances in FLEETS}
     basis = f"instances of {fleet.cores} cores, list prices of {listed().region}"
     return {
-        "resources": dict(sorted(planned(package, named).items())),
+        "resources": dict(sorted(count_resources(package, named).items())),
         "release_bucket": is_whole,
         "capabilities": list(package.capabilities),
         "cost": {"basis": basis, "usd_a_month": usd},
@@ -145,7 +146,7 @@ def unpriced_sentence(parameters: Mapping[str, str], region: str | None) -> str:
     )
 
 
-def asked_prices(parameters: Mapping[str, str]) -> dict[str, str]:
+def ask_prices(parameters: Mapping[str, str]) -> dict[str, str]:
     """Ask for prices on the terminal; returns them with those of *parameters*."""
 
     def checked(text: str) -> str:

@@ -33,7 +33,7 @@ _USABLE: Final = frozenset(
 )
 _DONE: Final = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE"})
 _BEGINS: Final = frozenset({"CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS"})
-"""Of the stack itself: the event with which a deployment begins."""
+"""Of the stack itself: a deployment begins with an event of one of these."""
 
 _OF_FUNCTIONS: Final = "Mode"
 """Which the template with functions has, and the one for emitters only has not."""
@@ -152,8 +152,8 @@ def given_parameters(
     ]
 
 
-def steps(now: int, wanted: int) -> tuple[int, ...]:
-    """Shards after each deployment on the way from *now* to *wanted*; empty if they are equal."""
+def shard_steps(now: int, wanted: int) -> tuple[int, ...]:
+    """Shards after each deployment from *now* to *wanted*, the last included; empty if equal."""
     numbers = []
     while now != wanted:
         now = min(wanted, 2 * now) if wanted > now else max(wanted, (now + 1) // 2)
@@ -177,9 +177,9 @@ def require_one_step(parameters: Mapping[str, str], named: Mapping[str, str]) ->
         return
     if not (now + wanted).isdigit():
         return  # CloudFormation says what is wrong
-    asked = steps(int(now), int(wanted))
-    if len(asked) > 1:
-        others = ", then ".join(f"StreamShards={shards}" for shards in asked)
+    counts = shard_steps(int(now), int(wanted))
+    if len(counts) > 1:
+        others = ", then ".join(f"StreamShards={shards}" for shards in counts)
         msg = (
             f"Kinesis at most doubles or halves the shards of a stream, and StreamShards goes from "
             f"{now} to {wanted}. Deploy {others}."
@@ -217,7 +217,7 @@ def wait_until_done(cloudformation: Any, name: str) -> Stack:  # noqa: ANN401 - 
         SourceError: If that takes longer than `PATIENCE_S`, or CloudFormation refuses.
     """
     try:
-        return until(partial(_read_done, cloudformation, name), f"The stack {name}")
+        return poll_until_ready(partial(_read_done, cloudformation, name), f"The stack {name}")
     except (KeyboardInterrupt, SourceError):
         click.echo(f"CloudFormation goes on with the stack {name}: see its events.", err=True)
         raise
@@ -228,7 +228,7 @@ def _read_done(cloudformation: Any, name: str) -> Stack | None:  # noqa: ANN401 
     return None if stack is None or stack.status == NEW or stack.is_changing else stack
 
 
-def until(read: Callable[[], _Value | None], what: str) -> _Value:
+def poll_until_ready(read: Callable[[], _Value | None], what: str) -> _Value:
     """
     Poll *read* until it returns a value; *what* names it in the error.
 
@@ -260,4 +260,4 @@ def _first_failures(cloudformation: Any, name: str) -> list[str]:  # noqa: ANN40
                 failures.append(f"{place}: {' '.join(reason.split())}")
             if row["LogicalResourceId"] == name and status in _BEGINS:
                 break
-    return failures[: -_SHOWN_FAILURES - 1 : -1]
+    return failures[::-1][:_SHOWN_FAILURES]

@@ -2,8 +2,8 @@
 The minute records among log lines, each once, and the names of their clusters.
 
 A line may be there twice: an answer was lost and the emitter sent it again, or
-two files overlap. `(InstanceId, Boot, Seq)` tells. What is not a record is
-counted with its reason and never stops the reading.
+two files overlap. `(InstanceId, Boot, Seq)` identifies a record. What is not a
+record is counted with its reason and never stops the reading.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Records:
 
         repeated: Lines of records that had been read.
 
-        other: Lines of ours of other kinds, by kind: no minutes. Beyond `MAX_KINDS` it is `?`.
+        other: Lines of ours that are no minutes, by kind; beyond `MAX_KINDS` the kind is `?`.
 
         dropped: Lines that are no records, by reason, one of those of `neuron_wire.line_members`.
     """
@@ -93,7 +93,7 @@ class Records:
         return None
 
     def _kind(self, kind: str) -> str:
-        """*kind* as it is counted: other people's text, of which few are told apart."""
+        """The key under which *kind*, other people's text, is counted: `?` for what is no name."""
         if kind in self.other:
             return kind
         is_name = kind.isidentifier() and kind.isascii() and len(kind) <= MAX_KIND_CHARS
@@ -102,16 +102,16 @@ class Records:
 
 class ClusterNames:
     """
-    The clusters of lines that were read and not asked for, for whoever named one that is not.
+    The clusters that lines name, to suggest one when the cluster that was asked for has no line.
 
-    Names are other people's text and there may be any number of them: few are kept.
+    Names are other people's text and there may be any number of them: `MAX_CLUSTERS` are kept.
     """
 
     def __init__(self) -> None:
         self._names: set[str] = set()
 
     def add_name(self, name: str) -> None:
-        """A line names the cluster *name*."""
+        """Keep *name*, the cluster of a line."""
         if len(self._names) < MAX_CLUSTERS:
             self._names.add(name)
 
@@ -127,8 +127,8 @@ class ClusterNames:
         for record in Records().read_records(lines):
             self.add_name(record.cluster)
 
-    def beside(self, cluster: str) -> str:
-        """What there is beside *cluster*, most alike first, as the beginning of a sentence."""
+    def other_clusters(self, cluster: str) -> str:
+        """The clusters other than *cluster*, most alike first, as the beginning of a sentence."""
         names = self._names - {cluster}
         if not names:
             return "There is no other cluster"

@@ -259,5 +259,5 @@ def _without_cluster(
 ) -> str:
     return (
         f"No {what} of cluster {shown_name(settings.cluster)}{place}. "
-        f"{others.beside(settings.cluster)}; check --cluster, --since and --until."
+        f"{others.other_clusters(settings.cluster)}; check --cluster, --since and --until."
     )

@@ -53,7 +53,7 @@ def _notification(explanation: Explanation) -> dict[str, object]:
         "Since": iso(1000 * transition.at_s),
         "Region": transition.region,
     }
-    covered = explanation.evidence.subject.tells
+    covered = explanation.evidence.subject.covered_metrics
     fact = f"{explanation.dashboard} {covered}" if covered else ""
     thread = f"{fact or transition.alarm_arn or transition.alarm}\n{transition.cluster}"
     arn = printable(transition.alarm_arn, LONGEST_ARN)

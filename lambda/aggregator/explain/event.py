@@ -5,8 +5,8 @@ Two kinds of events, both described at
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-and-eventbridge.html:
 `CloudWatch Alarm State Change` of an alarm on a metric, which names the state
 before, and `CloudWatch Alarm Contributor State Change` of one series of an
-alarm on a query, which does not: a contributor is either in ALARM or OK, so
-one that is OK now was in ALARM.
+alarm on a query. The latter does not name the state before: a contributor is
+in ALARM or OK, so one that is OK now was in ALARM.
 
 The subject follows from the metric that the alarm watches, never from the alarm's name:
 CloudFormation makes names up, and people rename alarms.
@@ -58,24 +58,24 @@ class AlarmSubject:
 
         title: The same in words.
 
-        about: Which kept rollup describes it. A minute with memory errors is
-            over when its alarm fires, and the next one shows none.
+        about: Which of the kept rollups describes it. A minute with memory errors is over
+            when its alarm fires, and the minute after shows none, so one of each kind is kept.
 
         anchor: Its heading in the runbook.
 
-        tells: All metrics whose alarms a message about it covers; empty when only its own.
+        covered_metrics: Metrics whose alarms share one message with it; empty for its own alone.
     """
 
     metric: str
     title: str
     about: LastRollup
     anchor: str
-    tells: tuple[str, ...] = ()
+    covered_metrics: tuple[str, ...] = ()
 
     @property
     def is_idle(self) -> bool:
         """Whether it is about idle cores: three alarms that share one message."""
-        return self.tells == _IDLE
+        return self.covered_metrics == _IDLE
 
     @property
     def kind(self) -> str:
@@ -174,13 +174,13 @@ class Transition:
 
     @property
     def lasted_minutes(self) -> float | None:
-        """How long the state before lasted."""
+        """Minutes that the state before lasted; None when unknown."""
         if self.before_at_s is None or self.before_at_s > self.at_s:
             return None
         return (self.at_s - self.before_at_s) / 60
 
     @property
-    def word(self) -> str:
+    def shown_state(self) -> str:
         """The state as people read it; a contributor without data is not OK."""
         return NO_DATA if self.is_gone or self.state == "INSUFFICIENT_DATA" else self.state
 
@@ -258,7 +258,7 @@ def _muted_by(mute: ForeignObject, at_s: float) -> str:
 
 
 def _watched(configuration: ForeignObject) -> Iterator[tuple[str, bool, str]]:
-    """The metrics of an alarm: name, whether it is ours, cluster; those that decide first."""
+    """Name, whether it is ours, and cluster of each metric; those that decide the state first."""
     queries = configuration.entries("metrics")
     for query in sorted(queries, key=lambda query: query.given.get("returnData") is not True):
         metric = query.inner("metricStat").inner("metric")

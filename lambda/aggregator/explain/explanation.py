@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 LONGEST_CLUSTER: Final = 40  # characters of a cluster's name in a subject line
 LONGEST_REASON: Final = 500  # characters of what CloudWatch says
-LONGEST_NAME: Final = 256
+LONGEST_NAME: Final = 256  # characters, as of what follows
 LONGEST_ARN: Final = 512
 MAX_SMS_CHARS: Final = 140  # more are sent, and billed, as two
 MAX_DOCUMENT_BYTES: Final = 30_000
@@ -70,7 +70,7 @@ class Explanation:
 
         evidence: What the table says of the cluster.
 
-        finding: The same in sentences; after an alarm only how it looks now.
+        finding: The evidence in sentences; at the end of an alarm only how it looks now.
 
         environment: Where runbook, rollups and dashboard are.
     """
@@ -90,7 +90,7 @@ class Explanation:
     def sentences(self) -> list[str]:
         """The sentences before the commands."""
         finding = self.finding
-        headline = ": ".join(filter(None, (self._about(256), finding.headline)))
+        headline = ": ".join(filter(None, (self._about(LONGEST_NAME), finding.headline)))
         return [*filter(None, (headline, *finding.facts, finding.urgency, *finding.total))]
 
     @property
@@ -140,7 +140,7 @@ class Explanation:
         cluster = self.transition.cluster
         if self.evidence.subject == UNKNOWN or cluster is None:
             return ""
-        wanted = member_is("ClusterName", printable(cluster, 256))
+        wanted = member_is("ClusterName", printable(cluster, LONGEST_NAME))
         shown = f'filter Kind = "rollup" and {wanted}\n| sort @timestamp desc\n| limit 60'
         return shown if self.environment.rollups_log_group else ""
 
@@ -180,9 +180,9 @@ class Explanation:
             "Kind": subject.kind,
             "State": transition.state,
             "ClusterName": printable(transition.cluster or "", LONGEST_NAME),
-            "Metric": subject.tells or printable(self.metric, LONGEST_NAME),
+            "Metric": subject.covered_metrics or printable(self.metric, LONGEST_NAME),
             "Muted": "true" if transition.muted_by else "false",
-            # After an alarm nobody remembers who had the cores, so an end has no team.
+            # Who had the cores is not kept, so the end of an alarm has no team.
             "Team": teams_attribute(self.finding.teams),
         }
         return {name: value for name, value in attributes.items() if value}
@@ -206,14 +206,14 @@ def explain_transition(
     finding = _finding(transition, evidence)
     if transition.state != "ALARM":
         filled = (_FILLED,) if transition.is_filled else ()
-        finding = AlarmFinding(_end(transition, evidence.subject), (finding.over, *filled))
+        finding = AlarmFinding(_end_headline(transition, evidence.subject), (finding.over, *filled))
     return Explanation(transition, evidence, finding, environment)
 
 
-def _end(transition: Transition, subject: AlarmSubject) -> str:
-    """The headline of an alarm that is resolved, or of which nothing is known."""
+def _end_headline(transition: Transition, subject: AlarmSubject) -> str:
+    """The headline of an alarm that is resolved, or that has no data any more."""
     what = subject.title or f"alarm {printable(transition.alarm)}"
-    if transition.word == NO_DATA:
+    if transition.shown_state == NO_DATA:
         return f"{what}, no data: it was in alarm; unknown, not resolved"
     lasted = transition.lasted_minutes
     return f"{what}, resolved{'' if lasted is None else f' after {duration(lasted)}'}"
@@ -228,8 +228,8 @@ def _finding(transition: Transition, evidence: Evidence) -> AlarmFinding:
         return AlarmFinding(f"alarm {printable(transition.alarm)}", (unknown, reason))
     if evidence.rollup.given:
         return _FINDERS.get(subject.metric, find_idle_cores)(evidence)
-    such = "" if subject.about == "minute" else " with such errors"
-    missing = evidence.trouble or f"The table has no rollup of this cluster{such}."
+    which = "" if subject.about == "minute" else " with such errors"
+    missing = evidence.trouble or f"The table has no rollup of this cluster{which}."
     if transition.cluster is None:
         missing = "The event names no cluster, so there are no details."
     return AlarmFinding(subject.title, (missing,), over=missing)
@@ -248,7 +248,7 @@ def _members(explanation: Explanation) -> dict[str, object]:
         "LastedMinutes": _rounded(transition.lasted_minutes),
         "ClusterName": printable(transition.cluster or "", LONGEST_NAME),
         "Metric": printable(explanation.metric, LONGEST_NAME),
-        "Metrics": list(evidence.subject.tells) or None,
+        "Metrics": list(evidence.subject.covered_metrics) or None,
         "Alarm": printable(transition.alarm, LONGEST_NAME),
         "AlarmArn": printable(transition.alarm_arn, LONGEST_ARN),
         "Account": printable(transition.account),

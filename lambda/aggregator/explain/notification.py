@@ -172,8 +172,8 @@ def message_line(explanation: Explanation, now_s: float) -> str:
         "Kind": MESSAGE,
         "AlarmName": explanation.transition.alarm,
         "ClusterName": explanation.transition.cluster,
-        "Metrics": list(subject.tells or filter(None, [explanation.metric])),
-        "State": explanation.transition.word,
+        "Metrics": list(subject.covered_metrics or filter(None, [explanation.metric])),
+        "State": explanation.transition.shown_state,
         "Subject": explanation.subject,
         "Text": explanation.text,
         "Runbook": explanation.runbook,
@@ -214,7 +214,7 @@ def _claimer(transition: Transition, table: Table, expires_s: int) -> str:
     # A muted message does not reach who filters by Muted, so it covers only muted ones. An
     # alarm that fires after another one was over is news: one claim for all states, not one each.
     group = json.dumps([transition.cluster, bool(transition.muted_by)])
-    own = Claim(transition.identity, transition.word, round(1000 * transition.at_s))
+    own = Claim(transition.identity, transition.shown_state, round(1000 * transition.at_s))
     for _ in range(_TRIES):
         held = table.read_claim(group)
         if held is not None and held.state == own.state and abs(held.at_ms - own.at_ms) < WITHIN_MS:

@@ -1,5 +1,5 @@
 """
-What is summed over the instances of a cluster's minute, and the first of what is ranked.
+Sums over the instances of a cluster's minute, and rankings of which only the first are kept.
 
 A new metric that adds one number of the instances' minutes is an entry in
 `neuron_wire.catalogue`, which says whether it is a gauge or a tally, and an entry
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _Thing = TypeVar("_Thing")
 
-_SLACK: Final = 3  # times the limit that may wait before the rest is let go
+_SLACK: Final = 3  # times the limit may be kept before all but the first are let go
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class Ranking(Generic[_Thing]):
     limit: int
     count: int = 0
     _kept: list[tuple[tuple[Any, ...], _Thing]] = field(default_factory=list)
-    _last: tuple[Any, ...] | None = None  # key from which nothing is among the first
+    _last: tuple[Any, ...] | None = None  # a greater key is surely not among the first
 
     def rank(self, key: tuple[Any, ...], make: Callable[[], _Thing]) -> None:
         """Count a thing; a smaller *key* comes first, and no two keys are equal."""
@@ -90,12 +90,12 @@ SUMS: Final = (
     "DeviceMemoryUsed", "TeraFlops", "Executions", "ExecutionErrors", "EccCorrectedRise",
     "EccUncorrectedRise", "HardwareFaults",
 )  # fmt: skip
-"""Metrics that add over the instances the number that has the same name in the minute line."""
+"""Metrics that are the sum, over the instances, of the member of the same name."""
 
 LARGER: Final[Mapping[str, tuple[str, ...]]] = {
     "HardwareErrors": ("EccUncorrectedRise", "HardwareFaults"),
 }
-"""Metrics that add the larger of an instance's sums, because both may count the same event."""
+"""Metrics to which each instance adds the larger of two: both may count the same event."""
 
 GREATEST: Final = ("LatencyP99Max",)
 """Metrics that are the greatest of the instances' numbers of the same name."""
@@ -105,7 +105,7 @@ FAILING: Final = {
     "ErrorInstances": "ExecutionErrors",
     "FaultyInstances": "HardwareFaults",
 }
-"""Lists of the instances that have most of one of the sums; a list without any is absent."""
+"""Lists of the instances with the most of a sum, by list; an empty list is absent."""
 
 _SUMMED_FIELDS: Final[list[str]] = [name for name in SUMS if name in FIELDS]
 _SUMMED_READINGS: Final[list[str]] = [name for name in SUMS if name not in FIELDS]
@@ -174,7 +174,7 @@ class Sums:
 
 
 def read_numbers(record: MinuteRecord, utilization_hundredths: int) -> dict[str, Number]:
-    """The numbers of an instance that a rollup sums, by name; those not read are absent."""
+    """The numbers of an instance that a rollup sums, by name; what was not read is absent."""
     state = record.core_state
     busy = state.count(BUSY)
     attached_idle, unattached = state.count(ATTACHED_IDLE), state.count(UNATTACHED)
@@ -202,7 +202,7 @@ def read_numbers(record: MinuteRecord, utilization_hundredths: int) -> dict[str,
 
 
 def _add_ratios(record: MinuteRecord, numbers: dict[str, Number]) -> None:
-    """Add both sides of what a rollup divides, from the instances that have both."""
+    """Add numerator and denominator of each ratio of a rollup, where the instance has both."""
     used, capacity = record.device_memory_used_bytes, record.device_memory_total_bytes
     if used is not None and capacity:
         numbers["MemoryUsed"], numbers["MemoryCapacity"] = used, capacity

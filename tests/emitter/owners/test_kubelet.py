@@ -37,7 +37,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.owners.given import Allocation, UnreadError
-from emitter.owners.kubelet import FRESH_S, HandedOver, hand_over, is_here, verified
+from emitter.owners.kubelet import FRESH_S, HandedOver, hand_over, is_here, mark_ended_pods
 from emitter.owners.kubelet_checkpoint import CLAIMS_FILE, PLUGINS_FILE, KubeletCheckpoint
 from emitter.owners.pod_resources import MAX_BYTES, PodResources, allocations_of
 
@@ -193,7 +193,7 @@ def test_a_pod_without_a_process_that_does_not_wait_to_start_has_ended(
         machine.file(f"{file}x", "")
         if file.endswith("/"):
             (machine.root / f"{file}x").unlink()
-    assert [TRAINER_CORES._replace(is_verified=expected)] == verified(
+    assert [TRAINER_CORES._replace(is_verified=expected)] == mark_ended_pods(
         [TRAINER_CORES], machine.places
     )
 

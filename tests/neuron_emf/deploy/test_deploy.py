@@ -22,8 +22,8 @@ from emitter.settings.options import SYSTEM_FILE
 from local.alarms.template import Template, load
 from neuron_emf.deploy import command, package
 from neuron_emf.deploy.package import ReleaseBucket
-from neuron_emf.deploy.plan import conditions, planned
-from neuron_emf.deploy.stack import NEW, Stack, given_parameters, require_one_step, steps
+from neuron_emf.deploy.plan import conditions, count_resources
+from neuron_emf.deploy.stack import NEW, Stack, given_parameters, require_one_step, shard_steps
 from neuron_wire.catalogue import ALARMED
 from tests.docs.shown_blocks import tomllib
 from tests.neuron_emf.deploy.fake_cloudformation import FakeCloudFormation
@@ -88,7 +88,7 @@ def test_what_is_not_named_keeps_what_the_stack_has():
 @given(now=st.integers(1, 500), wanted=st.integers(1, 500))
 def test_every_number_of_shards_is_reached_by_steps_that_kinesis_takes(now, wanted):
     """At most the double, at least the half, and the last is the one that was wanted."""
-    numbers = [now, *steps(now, wanted)]
+    numbers = [now, *shard_steps(now, wanted)]
     assert wanted == numbers[-1]
     assert all(2 * first >= then and 2 * then >= first for first, then in pairwise(numbers))
     assert len(numbers) <= 10
@@ -311,7 +311,7 @@ def test_the_plan_counts_what_cloudformation_would_make(release, repository, nam
         [python, "-B", "tests/stack/translation.py", "template.yaml", *words], cwd=repository
     )
     resolved = Template(load(release.source), {**named, "AWS::AccountId": OWNER})
-    assert planned(release, named) == Counter(
+    assert count_resources(release, named) == Counter(
         load["Type"]
         for load in json.loads(run.stdout)["Resources"].values()
         if "Condition" not in load or resolved.condition(load["Condition"])
