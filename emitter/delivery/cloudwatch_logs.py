@@ -60,19 +60,6 @@ class _Client(Protocol):
     def close(self) -> None: ...
 
 
-class _FileLoader(Protocol):
-    load_file: Callable[[str], object]
-
-
-class _DataLoader(Protocol):
-    """What is used of the SDK's loader of its own data."""
-
-    file_loader: _FileLoader
-
-    @property
-    def search_paths(self) -> list[str]: ...
-
-
 class _ClientError(Protocol):
     """What is used of botocore's `ClientError`."""
 
@@ -111,7 +98,6 @@ class LogStream:
         self._needed = needed
         self._clock = clock
         self._client: _Client | None = None
-        self._loader: _DataLoader | None = None
         self._skew_log = Repeats(SKEW_LOG_INTERVAL_S, clock)
 
     def rename(self, stream: str) -> None:
@@ -180,18 +166,11 @@ class LogStream:
         import botocore.session  # noqa: PLC0415
         from botocore.config import Config  # noqa: PLC0415
 
-        # A new session looks for credentials again; what it reads of the SDK's own
-        # files does not change, so it takes them from the session before.
-        core = botocore.session.Session()
-        if self._loader is None:
-            self._loader = cast("_DataLoader", core.get_component("data_loader"))
-            files = self._loader.file_loader
-            files.load_file = lean_loading(files.load_file)
-        core.register_component("data_loader", self._loader)
+        core = botocore.session.Session()  # a new one looks for credentials again
+        files = core.get_component("data_loader").file_loader
+        files.load_file = lean_loading(files.load_file)
         core.register("response-received.cloudwatch-logs.PutLogEvents", _require_answer)
-        places = len(self._loader.search_paths)
         session = boto3.session.Session(region_name=self._region, botocore_session=core)
-        del self._loader.search_paths[places:]  # boto3 adds its own folder, each time again
         self._region = session.region_name or self._instance_region
         config = Config(
             connect_timeout=5,

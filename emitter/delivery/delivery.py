@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.delivery.destination import Delivered, Invalid, Outcome, Refused, Retry, cut
 from emitter.logs import Backoff, Repeats
+from emitter.spool.spool_file import DROPS_LOG_INTERVAL_S
 
 if TYPE_CHECKING:
     import random
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 REFUSED_WAIT_S: Final = 60.0  # a person must act first, and then no restart is needed
 PROBLEM_LOG_INTERVAL_S: Final = 600.0
-DROPS_LOG_INTERVAL_S: Final = 10.0
 # Records to quarantine with none accepted in between: then it is not the records.
 MAX_POISON_IN_A_ROW: Final = 100
 

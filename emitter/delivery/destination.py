@@ -253,7 +253,6 @@ class Destination(Protocol):
 
 MAX_NAME_CHARS: Final = 512
 MAX_SHARDS: Final = 1000
-PLACEHOLDERS: Final = ("{cluster}", "{instance}", "{region}", "{shard:N}")
 
 _GROUP: Final = re.compile(r"(?!aws/)[.\-_/#A-Za-z0-9]{1,512}")
 _STREAM: Final = re.compile(r"[^:*]{1,512}")
@@ -345,8 +344,7 @@ def _shard(instance_id: str, shards: int) -> str:
 
 
 def _wrong(template: str, problem: str) -> SettingsError:
-    known = ", ".join(PLACEHOLDERS)
     return SettingsError(
-        f"Invalid --log-stream {template[:80]!r}: it has {problem}. Use a name "
-        f"with {known} (N from 1 to {MAX_SHARDS})."
+        f"Invalid --log-stream {template[:80]!r}: it has {problem}. Use a name with {{cluster}}, "
+        f"{{instance}}, {{region}}, {{shard:N}} (N from 1 to {MAX_SHARDS})."
     )

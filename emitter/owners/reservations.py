@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import Counter, defaultdict
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -115,8 +116,8 @@ class Reservations:
         # Failures in a row before a warning: a container beside the emitter may start later.
         self._said_after = 2 if is_background else 1
         self._answers: dict[str, _KeptAnswer] = {}  # the last ones, by source
-        self._failures: dict[str, int] = {}  # in a row, by source
-        self._said: dict[str, set[str]] = {}  # reasons, by source
+        self._failures: Counter[str] = Counter()  # in a row, by source
+        self._said: defaultdict[str, set[str]] = defaultdict(set)  # reasons, by source
         self._odd: set[str] = set()  # sources whose dropped ids were logged
         self._known = (Given("unread"), float("inf"))  # until when it counts
         self._closed = threading.Event()
@@ -170,19 +171,16 @@ class Reservations:
         return None
 
     def _say_failure(self, source: str, reason: str, remedy: str) -> None:
-        self._failures[source] = self._failures.get(source, 0) + 1
-        said = self._said.setdefault(source, set())
+        self._failures[source] += 1
         is_due = self._failures[source] >= self._said_after and not self._is_quiet
-        if is_due and reason not in said:
-            said.add(reason)
+        if is_due and reason not in self._said[source]:
+            self._said[source].add(reason)
             _log.warning("Cannot read reserved cores from %s: %s. %s.", source, reason, remedy)
 
     def _say_success(self, source: str, odd_ids: int) -> None:
         self._failures[source] = 0
-        said = self._said.setdefault(source, set())
-        if said:
+        if self._said.pop(source, None):
             _log.info("Reserved cores are read from %s again.", source)
-        said.clear()
         if odd_ids and source not in self._odd:
             self._odd.add(source)
             _log.warning(

@@ -178,7 +178,9 @@ class SlurmJobs:
         Of a resource without files only a count is known: that many of the lowest free ones.
         """
         records = self._records
-        of_files = {"gpu", "neuron", *_gres_of_files(self._places.root)}
+        # Resources whose indexes are those of Neuron device files; `neuroncore` may be one.
+        texts = (read_text(self._places.root / file) or "" for file in GRES_FILES)
+        of_files = {"gpu", "neuron"}.union(*map(_GRES_OF_FILES.findall, texts))
         devices, odd = _shared_out(records, _devices(self._places.root), of_files)
         cores, more_odd = _shared_out(records, range(MAX_CORES), {CORES} - of_files)
         return [
@@ -220,12 +222,6 @@ def _devices(root: Path) -> list[int]:
     """Numbers of the device files, in the order in which Slurm counts them."""
     names = map(_DEVICE.fullmatch, list_folder(root / "dev") or ())
     return sorted(int(name[1]) for name in names if name)
-
-
-def _gres_of_files(root: Path) -> set[str]:
-    """Names of resources whose indexes are those of Neuron device files, also of `neuroncore`."""
-    texts = (read_text(root / file) or "" for file in GRES_FILES)
-    return {name for text in texts for name in _GRES_OF_FILES.findall(text)}
 
 
 def _shared_out(
