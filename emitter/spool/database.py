@@ -62,10 +62,37 @@ class SpoolDatabase:
         self._boots: dict[int, str] = {}
         self._first = 0
 
+    @sqlite_errors(is_reading=True)
     def load_contents(self) -> Contents:
         """All but the records."""
-        with sqlite_errors(is_reading=True):
-            return self._load()
+        (last,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM records").fetchone()
+        self._first = _whole(last)
+        counters: dict[str, BootCounters] = {}
+        self._boots.clear()
+        for boot_id, boot, produced, delivered in self.connection.execute(
+            "SELECT id, boot, produced, delivered FROM boots ORDER BY boot"
+        ):
+            if not isinstance(boot, str) or not BOOT_FORM.fullmatch(boot):
+                msg = "a boot id has an unknown form"
+                raise sqlite3.DatabaseError(msg)
+            counters[boot] = BootCounters(_whole(produced), _whole(delivered), changed=False)
+            self._boots[boot_id] = boot
+        held_cost_bytes = 0
+        for boot_id, records, line_bytes, cost in self.connection.execute(
+            "SELECT boot_id, count(*), sum(bytes), sum(bytes + bytes / ? + ?)"
+            " FROM records GROUP BY boot_id",
+            (LINE_OVERHEAD_DIVISOR, RECORD_OVERHEAD_BYTES),
+        ):
+            counter = counters[self._boot(boot_id)]
+            counter.records, counter.bytes = _whole(records), _whole(line_bytes)
+            held_cost_bytes += _whole(cost)
+        for boot_id, reason, records in self.connection.execute(
+            "SELECT boot_id, reason, records FROM drops"
+        ):
+            if boot_id in self._boots:
+                counters[self._boots[boot_id]].dropped[reason] = _whole(records)
+        row = self.connection.execute("SELECT state FROM fold").fetchone()
+        return Contents(counters, held_cost_bytes, None if row is None else _blob(row[0]))
 
     def sizes(self, first: int = -_LARGEST, last: int = _LARGEST) -> Iterator[RecordSize]:
         """Records from id *first* to *last* in order of arrival, without their lines."""
@@ -141,36 +168,6 @@ class SpoolDatabase:
                     "INSERT OR REPLACE INTO fold (id, state) VALUES (1, ?)", (pending.state,)
                 )
         self._boots = {boot_id: boot for boot, boot_id in boot_ids.items()}
-
-    def _load(self) -> Contents:
-        (last,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM records").fetchone()
-        self._first = _whole(last)
-        counters: dict[str, BootCounters] = {}
-        self._boots.clear()
-        for boot_id, boot, produced, delivered in self.connection.execute(
-            "SELECT id, boot, produced, delivered FROM boots ORDER BY boot"
-        ):
-            if not isinstance(boot, str) or not BOOT_FORM.fullmatch(boot):
-                msg = "a boot id has an unknown form"
-                raise sqlite3.DatabaseError(msg)
-            counters[boot] = BootCounters(_whole(produced), _whole(delivered), changed=False)
-            self._boots[boot_id] = boot
-        held_cost_bytes = 0
-        for boot_id, records, line_bytes, cost in self.connection.execute(
-            "SELECT boot_id, count(*), sum(bytes), sum(bytes + bytes / ? + ?)"
-            " FROM records GROUP BY boot_id",
-            (LINE_OVERHEAD_DIVISOR, RECORD_OVERHEAD_BYTES),
-        ):
-            counter = counters[self._boot(boot_id)]
-            counter.records, counter.bytes = _whole(records), _whole(line_bytes)
-            held_cost_bytes += _whole(cost)
-        for boot_id, reason, records in self.connection.execute(
-            "SELECT boot_id, reason, records FROM drops"
-        ):
-            if boot_id in self._boots:
-                counters[self._boots[boot_id]].dropped[reason] = _whole(records)
-        row = self.connection.execute("SELECT state FROM fold").fetchone()
-        return Contents(counters, held_cost_bytes, None if row is None else _blob(row[0]))
 
     def _keep_counters(self, boot: str, counter: BootCounters) -> int:
         self.connection.execute("INSERT OR IGNORE INTO boots (boot) VALUES (?)", (boot,))

@@ -66,7 +66,7 @@ class Spool:
         directory: Path | None,
         *,
         max_bytes: int = MAX_BYTES,
-        max_age_s: float | None = MAX_AGE_S,
+        max_age_s: float = MAX_AGE_S,
         memory_bytes: int = MEMORY_BYTES,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
@@ -76,7 +76,7 @@ class Spool:
         Open the spool in *directory*, made if need be; None is one in memory.
 
         *max_bytes* is room in the file, *memory_bytes* room for what the disk refuses. A record
-        older than *max_age_s* is dropped when something is appended; None is no limit.
+        older than *max_age_s* is dropped when something is appended.
 
         A directory that cannot be written is logged and tried again later; a damaged
         file is set aside. *on_event* gets an event of both, from whichever thread
@@ -146,13 +146,9 @@ class Spool:
         Returns:
             The number of the first record, as `next_seq` said it.
         """
-        dropped: Counter[DropReason] = Counter()
-        earliest_ms = None
-        if self._max_age_s is not None:
-            earliest_ms = round((self._clock() - self._max_age_s) * 1000)
+        earliest_ms = round((self._clock() - self._max_age_s) * 1000)
         with self._use() as backlog:
-            if earliest_ms is not None:
-                dropped["too_old"] += backlog.drop_older(earliest_ms)
+            dropped: Counter[DropReason] = Counter({"too_old": backlog.drop_older(earliest_ms)})
             own = backlog.own
             first_seq = own.produced + 1
             own.produced += len(records)
@@ -241,9 +237,9 @@ class Spool:
                 set_aside=0 if self._file is None else self._file.set_aside_files,
             )
 
-    def _unkeepable(self, record: NewRecord, earliest_ms: int | None) -> DropReason | None:
+    def _unkeepable(self, record: NewRecord, earliest_ms: int) -> DropReason | None:
         """Why *record* is not kept, None when it is."""
-        if earliest_ms is not None and record.timestamp_ms < earliest_ms:
+        if record.timestamp_ms < earliest_ms:
             return "too_old"
         try:
             line_bytes = len(record.line.encode())

@@ -73,7 +73,7 @@ def beats_of(chunks, until_s, wall_clock=None):
     """The beats of a loop whose monotonic clock is the timetable's."""
     clock = FakeClock()
     pulse = NotedPulse(clock)
-    with Spool(None, clock=clock, max_age_s=None) as spool:
+    with Spool(None, clock=clock, max_age_s=1e12) as spool:
         source = Timetable(clock, chunks, until_s)
         emitter = emitter_of(source, spool, clock=wall_clock or clock)
         emitter._pulse = pulse

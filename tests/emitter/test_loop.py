@@ -94,7 +94,7 @@ def test_the_end_of_a_stream_may_be_part_of_a_stop(asked_after_s, monkeypatch):
     played = SimpleNamespace(monotonic=lambda: sum(waited_s), sleep=waited_s.append)
     monkeypatch.setattr(signals, "time", played)
     clock = FakeClock()
-    with Spool(None, clock=clock, max_age_s=None) as spool:
+    with Spool(None, clock=clock, max_age_s=1e12) as spool:
         source = Stream(clock, [(1, chunk(busy())), (2, None)])
         emitter = emitter_of(source, spool, clock=clock)
         stops_at_s = asked_after_s or 60
@@ -173,12 +173,12 @@ def test_state_goes_from_boot_to_boot(tmp_path):
 
     clock = FakeClock()
     reports = [(5 * place + 1, chunk(said(0.0, 5))) for place in range(24)]
-    with Spool(tmp_path, clock=clock, max_age_s=None) as spool:
+    with Spool(tmp_path, clock=clock, max_age_s=1e12) as spool:
         first = records(reports, 119, spool=spool, clock=clock)
     later = [(120 + 5 * place + 1, chunk(said(0.0, 8))) for place in range(12)]
-    with Spool(tmp_path, clock=clock, max_age_s=None) as spool:
+    with Spool(tmp_path, clock=clock, max_age_s=1e12) as spool:
         second = records(later, 181, spool=spool, clock=clock)
-    with Spool(tmp_path, clock=clock, max_age_s=None) as spool:
+    with Spool(tmp_path, clock=clock, max_age_s=1e12) as spool:
         third = records(until_s=241, spool=spool, clock=clock)
     assert [(1, 1, 1, 1), (2, 2, 2, 2)] == [minute.idle_minutes for minute in first]
     # The rest of the second minute, then the third: what is partial neither adds nor resets.
@@ -194,12 +194,12 @@ def test_state_goes_from_boot_to_boot(tmp_path):
 def test_what_the_last_run_left_is_sent_at_once(tmp_path):
     """Not after the first new minute."""
     clock = FakeClock()
-    with Spool(tmp_path, clock=clock, max_age_s=None) as spool:
+    with Spool(tmp_path, clock=clock, max_age_s=1e12) as spool:
         source = Timetable(clock, [(1, chunk(busy()))])
         emitter = emitter_of(source, spool, clock=clock)
         emitter.read_until(source.is_over)
         emitter.finish(input_ended=False)
-    with Spool(tmp_path, clock=clock, max_age_s=None) as spool:
+    with Spool(tmp_path, clock=clock, max_age_s=1e12) as spool:
         outlet = FakeOutlet()
         emitter_of(Timetable(clock), spool, outlet, clock=clock)
         assert [(None, INSTANCE_ID)] == outlet.sent
@@ -246,7 +246,7 @@ def of_kind(lines, kind):
 def test_an_event_is_kept_when_it_happens_not_when_the_minute_ends():
     """Its timestamp is its own moment; a kill before the minute ends must not lose it."""
     clock, events = FakeClock(), EventQueue()
-    with Spool(None, clock=clock, max_age_s=None) as spool:
+    with Spool(None, clock=clock, max_age_s=1e12) as spool:
         source = Timetable(clock, [(1, chunk(busy())), (31, chunk(busy()))], 40)
         emitter = emitter_of(source, spool, clock=clock, events=events)
         events.add_event(DIED)

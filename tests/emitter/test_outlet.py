@@ -50,7 +50,7 @@ class FakeDestination:
 @pytest.fixture
 def spool(tmp_path):
     """A spool on disk that never finds a record too old."""
-    with Spool(tmp_path / "spool", max_age_s=None) as opened:
+    with Spool(tmp_path / "spool", max_age_s=1e12) as opened:
         yield opened
 
 
@@ -127,7 +127,7 @@ def test_records_of_a_memory_spool_are_reported_as_lost(monkeypatch):
     place = FakeDestination(Retry("timeout", "no answer came"))
     monkeypatch.setattr(outlet_module, "StreamDestination", lambda _: place)
     monkeypatch.setattr(outlet_module, "FINISH_WITHIN_S", 0.0)
-    with Spool(None, max_age_s=None) as spool:
+    with Spool(None, max_age_s=1e12) as spool:
         spool.append([RECORD])
         with pytest.raises(DeliveryError, match=r"\(lost\)\. no answer"):
             Outlet(RunSettings(output="stdout"), spool).finish_sending("i-1")

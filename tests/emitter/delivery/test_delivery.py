@@ -64,7 +64,7 @@ def test_every_record_is_delivered_or_dropped_whatever_the_answers(answers, reco
     """Any sequence of answers: each line is taken at least once, or counted with a reason."""
     texts = [f"line {i}" for i in range(records)]
     destination = Scripted(*answers, poison={f"line {place}" for place in places})
-    with Spool(None, max_age_s=None) as spool:
+    with Spool(None, max_age_s=1e12) as spool:
         fill(spool, *texts)
         delivery = Delivery(spool, destination, clock=lambda: NOW_S)
         while delivery.attempt().outcome is not None:
@@ -140,7 +140,7 @@ def test_only_poison_is_dropped_from_an_invalid_batch(example):
     texts = [f"line {i}" for i in range(records)]
     poison = {texts[place] for place in places}
     destination = Scripted(poison=poison)
-    with Spool(None, max_age_s=None) as spool:
+    with Spool(None, max_age_s=1e12) as spool:
         fill(spool, *texts)
         delivery = Delivery(spool, destination, clock=lambda: NOW_S)
         flushed = delivery.flush(1000)

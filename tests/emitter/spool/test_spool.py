@@ -31,7 +31,7 @@ from emitter.spool.records import cost_bytes
 @given(st.lists(st.text(), max_size=5))
 def test_any_line_comes_back(texts):
     """Byte for byte; half a surrogate pair, which is no text, is dropped as invalid."""
-    with Spool(None, max_age_s=None) as spool:
+    with Spool(None, max_age_s=1e12) as spool:
         spool.append(lines(*texts, "\ud800"))
         assert texts == held(spool)
         assert sum(len(text.encode()) for text in texts) == spool.health().bytes
@@ -127,7 +127,7 @@ def test_the_file_stays_within_the_bound(tmp_path):
     """The bound is of the disk, not of the lines: the file never grows beyond it."""
     rng = random.Random(1)
     max_bytes = 1 << 20
-    with Spool(tmp_path, max_bytes=max_bytes, max_age_s=None) as spool:
+    with Spool(tmp_path, max_bytes=max_bytes, max_age_s=1e12) as spool:
         for size in (300, 520, 989, 2400, 3600, 8300, 20_000, 200_000):
             for _ in range(12):
                 count = min(200, max(1, 300_000 // size))

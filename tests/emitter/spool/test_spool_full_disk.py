@@ -48,7 +48,7 @@ def test_a_full_disk_costs_no_record_and_no_number(watched, events, caplog):
     assert ["SpoolInMemory", "SpoolOnDiskAgain"] == names(events)
     boot = watched.boot
     watched.close()
-    with Spool(watched.directory, max_age_s=None) as spool:
+    with Spool(watched.directory, max_age_s=1e12) as spool:
         assert [(boot, seq) for seq in range(1, 6)] == [
             (record.boot, record.seq) for record in spool.oldest(10, 100)
         ]

@@ -24,7 +24,7 @@ def life(deeds):
     pid = os.fork()
     if not pid:
         try:
-            deeds(Spool(place, max_age_s=None, monotonic=clock))
+            deeds(Spool(place, max_age_s=1e12, monotonic=clock))
             os.kill(os.getpid(), 9)
         except BaseException as error:
             print(repr(error), file=sys.stderr)
@@ -61,7 +61,7 @@ life(second)
 life(third)
 subprocess.run(["mount", "-o", "remount,ro", place], check=True)
 assert (place / "spool.sqlite-wal").stat().st_size  # what the last kill left is in the log
-spool = Spool(place, max_age_s=None, monotonic=clock)
+spool = Spool(place, max_age_s=1e12, monotonic=clock)
 assert b"g" == spool.state, spool.state
 spool.append([NewRecord(0, "h")], b"h")
 assert 1 == spool.health().in_memory
@@ -70,7 +70,7 @@ spool.append([])
 assert (b"h", 0) == (spool.state, spool.health().in_memory)
 spool.close()
 subprocess.run(["mount", "-o", "remount,ro", place], check=True)
-with Spool(place, max_age_s=None, monotonic=clock) as spool:
+with Spool(place, max_age_s=1e12, monotonic=clock) as spool:
     assert b"h" == spool.state, spool.state
 print("done")
 """
