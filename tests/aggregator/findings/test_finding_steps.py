@@ -35,7 +35,7 @@ KEYS = st.builds(FindingKey, st.text(max_size=8), st.sampled_from(KINDS), st.tex
 
 def idle(before, minutes, *, minute=MINUTE, worked=False):
     """One minute of an instance that has been idle for so long; None does not hold."""
-    return steps.of_idleness(before, minutes, minute, AFTER, worked=worked)
+    return steps.step_idleness(before, minutes, minute, AFTER, worked=worked)
 
 
 def opened(idle_minutes=AFTER):
@@ -83,7 +83,7 @@ def test_a_fault_opens_each_further_one_worsens_and_a_day_without_closes():
     """A day to the minute; what is counted is all faults since it opened."""
 
     def faults(before, count, minute):
-        return steps.of_faults(before, count, minute, minute)
+        return steps.step_faults(before, count, minute, minute)
 
     finding = faults(None, 2, MINUTE).after
     step = faults(finding, 3, MINUTE + 10)
@@ -99,7 +99,7 @@ def test_an_owner_nobody_sees_is_gone(is_all_known, closes_after):
     finding, count = opened(), 0
     while True:
         count += 1
-        step = steps.of_absence(finding, MINUTE + count, 60, is_all_known=is_all_known)
+        step = steps.step_absence(finding, MINUTE + count, 60, is_all_known=is_all_known)
         if step.change == CLOSED:
             break
         finding = step.after
