@@ -87,17 +87,21 @@ class _GroupError:
 
 
 class GroupErrors:
-    """The errors of groups and of runtimes as a whole."""
+    """
+    The errors of groups and of runtimes as a whole.
+
+    Attributes:
+        has_read: Whether the open minute had a report.
+    """
 
     def __init__(self, on_event: Callable[[Event], None]) -> None:
         self._known: dict[tuple[str, str], _GroupError] = {}
         self._keys: dict[tuple[str, str], tuple[str, str]] = {}  # by group and text as written
-        self._has_read = False
+        self.has_read = False
         self._on_event = on_event
 
     def add_report(self, report: Report, runtimes: list[Runtime] | None, at_s: float) -> None:
         """Add the errors of one report; *runtimes* are those whose process lives."""
-        self._has_read = True
         for runtime in runtimes or ():
             if runtime.error:
                 self._note(RUNTIME, runtime.error, at_s)
@@ -114,9 +118,9 @@ class GroupErrors:
 
     def end_minute(self, at_s: float) -> None:
         """End the minute at *at_s*: an error that no report of it had is cleared."""
-        if not self._has_read:
+        if not self.has_read:
             return  # no report: not known
-        self._has_read = False
+        self.has_read = False
         for key, known in list(self._known.items()):
             if known.is_present and not known.is_seen:
                 known.is_present = False

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.fold.amounts import amount, as_percent
 from emitter.fold.inventory import CORE_INDEX
-from emitter.fold.runtimes import UNOWNED, usable_memory
+from emitter.fold.runtimes import UNOWNED
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import printable_name
 from neuron_wire.minute import round_significant
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from emitter.fold.attribution import Holdings
     from emitter.fold.runtimes import MinuteRuntimes, RuntimeFold, RuntimeKey
-    from emitter.reports.groups import Memory, Runtime
+    from emitter.reports.groups import Memory
 
 HOURLY_MINUTES: Final = 60
 NO_LINES: Final = "none"
@@ -155,31 +155,6 @@ def _members(
         **_by_use("RuntimeHostMemory", [by_host_use], HOST_USES),
         **executions.details,
     }
-
-
-def used_bytes(runtimes: Sequence[Runtime] | None) -> tuple[int | None, int | None]:
-    """
-    Device and host memory that *runtimes* use, or None where it was not read.
-
-    Without a runtime both are 0; None instead of runtimes means that nothing was collected.
-    """
-    if runtimes is None:
-        return None, None
-    if not runtimes:
-        return 0, 0
-    groups = [memory for runtime in runtimes if (memory := usable_memory(runtime)) is not None]
-    used = [memory.neuron_runtime_used_bytes for memory in groups]
-    device = _sum(amount(held.neuron_device) for held in used if held is not None)
-    host = _sum(amount(held.host) for held in used if held is not None)
-    if device == 0 and any(memory.loaded_models for memory in groups):
-        # inf1 says 0 while models are loaded: it does not measure this.
-        device = None
-    return device, host
-
-
-def _sum(sizes: Iterable[int | None]) -> int | None:
-    read = [size for size in sizes if size is not None]
-    return sum(read) if read else None
 
 
 def _by_use(

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from emitter.fold.amounts import LONGEST_PERIOD_S, MAX_VCPU_PERCENT, SHORTEST_PERIOD_S
 from emitter.fold.executions import ExecutionFold
-from emitter.fold.inventory import CORE_INDEX, core_indexes
+from emitter.fold.inventory import core_indexes
+from emitter.fold.memory import held_by_memory, usable_memory
 from neuron_wire.holders import MAX_NAME_CHARS
-from neuron_wire.names import MAX_CORES
 from neuron_wire.owners import TEAM_OWNER
 
 if TYPE_CHECKING:
@@ -83,6 +83,20 @@ def is_gone(runtime: Runtime) -> bool:
         return False
     report = runtime.report
     return report is None or report.neuroncore_counters is None
+
+
+def _has_error(runtime: Runtime) -> bool:
+    """Whether it, or one of its groups, is in error: hardly ever."""
+    report = runtime.report
+    if runtime.error or report is None:
+        return bool(runtime.error)
+    for group in (
+        report.neuroncore_counters, report.execution_stats, report.memory_used,
+        report.neuron_runtime_vcpu_usage,
+    ):  # fmt: skip
+        if group is not None and group.error:
+            return True
+    return False
 
 
 class RuntimeFold:
@@ -155,6 +169,8 @@ class MinuteRuntimes:
     Attributes:
         living: Those of the newest report that have a process.
 
+        has_errors: Whether one of them, or one of their groups, is in error.
+
         gone: Entries left out because their process had ended.
 
         held: The evidence of which cores each holds.
@@ -164,6 +180,7 @@ class MinuteRuntimes:
 
     def __init__(self) -> None:
         self.living: list[Runtime] = []
+        self.has_errors = False
         self.gone = 0
         self.held = HeldCores()
         self.had_none = False
@@ -178,10 +195,12 @@ class MinuteRuntimes:
     def fold_runtimes(self, runtimes: list[Runtime]) -> list[tuple[Runtime, RuntimeFold]]:
         """Fold the runtimes of a report; return each of the living with its fold."""
         entries = []
+        self.has_errors = False
         for runtime in runtimes:
             if runtime.error and is_gone(runtime):
                 self.gone += 1
                 continue
+            self.has_errors = self.has_errors or _has_error(runtime)
             key: RuntimeKey | None = runtime_key(runtime)
             fold = self._folds.get(key)
             if fold is None:
@@ -244,59 +263,6 @@ class MinuteRuntimes:
         return self._had_executions or any(
             fold.executions.ended is not None for fold in self._folds.values()
         )
-
-
-def usable_memory(runtime: Runtime) -> Memory | None:
-    """The runtime's memory group, or None when it is missing or in error."""
-    memory = None if runtime.report is None else runtime.report.memory_used
-    return None if memory is None or memory.error else memory
-
-
-def held_by_memory(memory: Memory, cores_per_device: int | None) -> tuple[set[int], int]:
-    """
-    Cores with bytes on them or a loaded subgraph.
-
-    Returns:
-        The cores, and how many places were left out because no core can be there.
-    """
-    cores: set[int] = set()
-    malformed = 0
-    used = memory.neuron_runtime_used_bytes
-    breakdown = None if used is None else used.usage_breakdown
-    table = None if breakdown is None else breakdown.neuroncore_memory_usage
-    for key, by_use in (table or {}).items():
-        if key not in CORE_INDEX:
-            malformed += 1
-        elif by_use and any(size and size > 0 for size in by_use.values()):
-            cores.add(CORE_INDEX[key])
-    for model in memory.loaded_models or ():
-        subgraphs = None if model is None else model.subgraphs
-        for subgraph in (subgraphs or {}).values():
-            if subgraph is None:
-                continue
-            device, index = subgraph.neuron_device_index, subgraph.neuroncore_index
-            if device is None or index is None:
-                continue
-            core = _core_of(device, index, cores_per_device)
-            if core is None:
-                malformed += 1
-            else:
-                cores.add(core)
-    return cores, malformed
-
-
-def _core_of(device: int, index: int, cores_per_device: int | None) -> int | None:
-    """
-    The core of a subgraph, whose index counts within its device.
-
-    Checked on a report of 32 runtimes against its memory table: right for 32
-    of 32, as a global index for 2.
-    """
-    # Without the width of a device it is not known where the cores of a second one start.
-    if device < 0 or not 0 <= index < (cores_per_device or MAX_CORES):
-        return None
-    core = device * (cores_per_device or MAX_CORES) + index
-    return core if core < MAX_CORES else None
 
 
 class HeldCores:

@@ -24,7 +24,7 @@ from emitter.fold.amounts import (
     is_long_enough,
 )
 from emitter.fold.inventory import CORE_INDEX, core_indexes
-from emitter.fold.runtimes import held_by_memory, usable_memory
+from emitter.fold.memory import held_by_memory, usable_memory
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet

@@ -111,7 +111,7 @@ def test_an_emitter_imports_nothing_of_the_other_commands():
     loaded = loaded_after("import neuron_emf.cli, emitter.cli, emitter.run.service, emitter.replay")
     ours = [name for name in loaded if name.startswith("neuron_emf.")]
     assert ["neuron_emf.cli"] == ours
-    assert set() == {"rich", "boto3", "botocore", "urllib3"} & set(loaded)
+    assert set() == {"rich", "boto3", "botocore", "urllib3", "prometheus_client"} & set(loaded)
 
 
 SCHEMAS = sorted((Path(__file__).parents[2] / "neuron_emf" / "schemas").glob("*.json"))
