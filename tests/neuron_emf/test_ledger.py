@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emf.ledger import LedgerBucket, LedgerFolder, each_once, rows
+from neuron_emf.ledger import LedgerBucket, rows
 from neuron_wire.ledger import (
     COSTS,
     MINUTES,
@@ -111,21 +111,3 @@ def test_what_is_no_row_is_refused(member, value):
     damage = []
     assert [] == list(rows([(HOUR, gzip_lines([json.dumps(members)]))], damage.append))
     assert 1 == len(damage)
-
-
-def test_a_ledger_that_is_given_twice_counts_once(tmp_path):
-    """As a bucket and as a copy of it in a folder, in which another instance is, too."""
-    objects, bucket = bucket_of([HOUR, HOUR + 1])
-    copied = objects | {part_key(HOUR, 7): pack_rows([row(HOUR, 7), row(HOUR, 70)])}
-    for key, payload in copied.items():
-        file = tmp_path / key
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(payload)
-    folder, copies = LedgerFolder(tmp_path), []
-    assert [HOUR, HOUR + 1] == folder.list_settled_hours(range(HOUR - 1, HOUR + 3))
-    read = [rows(ledger.read_objects([HOUR, HOUR + 1])) for ledger in (bucket, folder)]
-    numbers = [*range(8), 70, *range(8)]
-    assert [f"i-{number}" for number in numbers] == [
-        row.instance_id for row in each_once(read, copies.append)
-    ]
-    assert 16 == len(copies)

@@ -69,23 +69,6 @@ def test_json_adds_up(answer, follows_schema):
     assert {entry["price"] for entry in found["entries"]} == set(found["prices"]["used"])
 
 
-def test_a_price_of_your_own_is_taken_and_said(run, answer, tmp_path):
-    """For a unit of AWS's and for an instance."""
-    prices = tmp_path / "prices.toml"
-    prices.write_text("log-ingestion = 0.25\nobservation = 0.5\n", encoding="utf-8")
-    words = ("--instances", 100, "--instance-type", "trn2.48xlarge", "--no-stack")
-    mine = ("--prices", prices, "--price-overrides", "trn2.48xlarge=10")
-    listed_bill, own = answer(*words), answer(*words, *mine)
-    halved = [document["entries"][0] for document in (listed_bill, own)]
-    assert halved[1]["usd"] == pytest.approx(halved[0]["usd"] / 2)
-    assert 730_000 == own["fleet_usd"]
-    assert own["fleet_price"]["is_yours"]
-    assert ["log-ingestion", "observation"] == own["prices"]["replaced"]
-    assert None not in [way["usd"] for way in own["other_ways"]]
-    _, out, _ = run(*words, *mine)
-    assert "Your prices: log-ingestion, observation." in out
-
-
 def test_what_is_unknown_says_so(run, monkeypatch, tmp_path):
     """
     In the bill, in its sum and in what is compared with it: "at least", and the way to say it.

@@ -113,79 +113,44 @@ def twice(namespace):
     return found
 
 
-KINDS = {
-    "": "blank",
-    "  \t": "blank",
-    "START RequestId: 1": "text",
-    'he said "_aws" and left': "text",
-    '{"level":"INFO","message":"done"}': "json",
-    '{"note":"a line has a member \\"_aws\\""}': "json",
-    '{"note":"_aws"}': "json",
-    '{"broken': "json",
-    json.dumps(RAW): "json",  # a process may choose any tag
-}
+LINES_JUDGED = [
+    # not meant to be EMF
+    "", "  \t", "START RequestId: 1", 'he said "_aws" and left',
+    '{"level":"INFO","message":"done"}',
+    '{"note":"a line has a member \\"_aws\\""}', '{"note":"_aws"}', '{"broken',
+    json.dumps(RAW),  # a process may choose any tag
+    # meant to be EMF, and not extracted
+    str(document()), GOOD + ",", "metrics: " + GOOD, '  "_aws": {',
+    b'{"Who":"caf\xe9","_aws":{}}', GOOD + " " * MAX_LINE_BYTES, [document()], {"message": GOOD},
+    {**RAW, "Kind": "other"}, {"_AWS": document()["_aws"], "Latency": 1}, document(Service=" "),
+    GOOD.replace("12.5", "1" * 5000),  # JSON has no bound for a number
+    # extracted, perhaps otherwise than its writer thinks: on both sides of a boundary
+    document(), document(filler="x" * ROOM), document(filler="x" * (ROOM + 1)),
+    "2026-11-20T08:00:00.000Z " + GOOD,
+    "[INFO]\t2026-11-20T08:00:00.000Z\t989ffbf8\t" + GOOD,
+    changed(DIMENSIONS, []), changed(("_aws", "LogGroup"), "x"),
+    changed((*METRIC, "storage_resolution"), "x"),
+    changed(("_aws", "LogGroupName"), "group"),  # the CloudWatch agent's
+    changed(METRIC, {"Name": "Latency"}), changed((*METRIC, "Unit"), "None"),
+    changed(DIMENSIONS, [["Service"]] * 2), twice("Other"), twice("Shop"),
+    document(Latency=1 << 53), document(Latency=(1 << 53) + 1),
+    *(by_dimension(name, "1") for name in ("RequestId", "trace_id", "uuid")),
+    by_dimension("Who", "989ffbf8-9ace-4817-a57c-e4dd734019ee"), by_dimension("Who", "1790000000"),
+    by_dimension("Who", "2026-11-20T08:00:00Z"), by_dimension("InstanceId", "i-0123456789abcdef0"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("line", KINDS)
-def test_what_is_not_meant_to_be_emf_costs_no_metric(line):
-    """Whatever it is."""
-    assert (KINDS[line], ()) == judged(line)[:2]
-
-
-@pytest.mark.parametrize(
-    ("line", "rule", "words"),
-    [
-        (str(document()), "json", "double quotes at character 2"),
-        (GOOD + ",", "json", "Extra data at character "),
-        ("metrics: " + GOOD, "json", "text precedes it"),
-        ('  "_aws": {', "json", "spans several lines"),
-        (b'{"Who":"caf\xe9","_aws":{}}', "json", "not UTF-8 at character 12"),
-        (GOOD + " " * MAX_LINE_BYTES, "size", f"more than {MAX_LINE_BYTES} bytes"),
-        ([document()], "object", "not an object"),
-        ({"message": GOOD}, "wrapped", "nested in a member"),
-        ({**RAW, "Kind": "other"}, "wrapped", "nested in a member"),
-        ({"_AWS": document()["_aws"], "Latency": 1}, "metadata", "no object _aws"),
-        (document(Service=" "), "dimension_blank", "blank"),
-        (GOOD.replace("12.5", "1" * 5000), "value", "Latency"),  # JSON has no bound for a number
-    ],
-    ids=lambda value: ascii(value)[:24],
-)
-def test_a_line_that_was_meant_to_be_emf_says_why_it_is_not(line, rule, words):
-    """A dictionary as Python shows it, a cut line, a logger's wrapping: each with its reason."""
-    found = judged(line)
-    assert ("emf", [rule]) == (found.kind, [error.rule for error in found.violations])
-    assert words in found.violations[0].sentence
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        (document(), ""),
-        (document(filler="x" * (ROOM + 1)), "long"),
-        ("2026-11-20T08:00:00.000Z " + GOOD, "prefixed"),
-        ("[INFO]\t2026-11-20T08:00:00.000Z\t989ffbf8\t" + GOOD, "prefixed"),
-        (changed(DIMENSIONS, []), "no_dimensions"),
-        (changed(("_aws", "LogGroup"), "x"), "unknown_member"),
-        (changed((*METRIC, "storage_resolution"), "x"), "unknown_member"),
-        (changed(("_aws", "LogGroupName"), "group"), ""),  # the CloudWatch agent's
-        (changed(METRIC, {"Name": "Latency"}), "unit_missing"),
-        (changed((*METRIC, "Unit"), "None"), ""),
-        (changed(DIMENSIONS, [["Service"]] * 2), "counted_twice"),
-        (twice("Other"), ""),
-        (twice("Shop"), "counted_twice"),
-        (document(Latency=1 << 53), ""),
-        (document(Latency=(1 << 53) + 1), "precision"),
-        *((by_dimension(name, "1"), "cardinality") for name in ("RequestId", "trace_id", "uuid")),
-        (by_dimension("Who", "989ffbf8-9ace-4817-a57c-e4dd734019ee"), "cardinality"),
-        (by_dimension("Who", "1790000000"), "cardinality"),
-        (by_dimension("Who", "2026-11-20T08:00:00Z"), "cardinality"),
-        (by_dimension("InstanceId", "i-0123456789abcdef0"), ""),
-    ],
-    ids=lambda value: ascii(value)[-24:],
-)
-def test_what_is_extracted_otherwise_than_its_writer_thinks_is_a_warning(line, expected):
-    """One each at its boundary, and no error."""
-    assert ([], expected.split()) == (errors(line), warnings(line))
+def test_what_is_said_of_each_line(golden, repository):
+    """Why it is not extracted, or how otherwise than its writer thinks; read in review."""
+    said = []
+    for line in LINES_JUDGED:
+        text = line if isinstance(line, (str, bytes)) else json.dumps(line)
+        found = judged(line)
+        whole = ascii(text)
+        said.append(f"{whole[:60]} ... {whole[-60:]}" if len(whole) > 130 else whole)
+        said.append(f"  {found.kind}, {len(found.metrics)} metrics")
+        said += [f"  {row.rule}: {row.sentence} ({row.path})" for row in found.violations]
+    golden(repository / "tests/data/shown/lint.txt", "\n".join([*said, ""]))
 
 
 def test_old_points_appear_late():

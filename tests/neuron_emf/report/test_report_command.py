@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from neuron_emf.report import collection
-from neuron_wire.ledger import PARTS, part_key
 from neuron_wire.prices import USD_PER_HOUR
 from proof.factories.records import message, record
 from tests.hour import START_S
@@ -130,22 +128,6 @@ def test_a_ledger_given_twice_counts_once(typed, clients, hour, ledger):
     reading = json.loads(out)["reading"]
     assert reading["copied_ledger_rows"] * 2 == reading["ledger_rows"] + 14
     assert 14 == reading["copied_ledger_rows"]
-
-
-def test_damage_is_left_out_counted_and_named(typed, ledger):
-    """An object that is cut, and a row of another hour beside good ones."""
-    parts = [ledger / part_key(HOUR, part) for part in range(PARTS)]
-    whole = [file for file in parts if len(gzip.decompress(file.read_bytes()).splitlines()) > 1]
-    rows = gzip.decompress(whole[0].read_bytes()).replace(b"T08:00Z", b"T07:00Z", 1)
-    whole[0].write_bytes(gzip.compress(rows))
-    whole[1].write_bytes(whole[1].read_bytes()[:-9])
-    code, out, _ = typed(*PERIOD, "--ledger", ledger)
-    said = " ".join(out.split())
-    assert 0 == code
-    assert "2026-11-20T08:00Z: a row of the ledger is of another hour (1)" in said
-    assert "2026-11-20T08:00Z: an object of the ledger is damaged (1)" in said
-    damaged = json.loads(typed(*PERIOD, "--ledger", ledger, "--json")[1])["damaged"]
-    assert [1, 1] == [problem["count"] for problem in damaged]
 
 
 # --- of lines ---
