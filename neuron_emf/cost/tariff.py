@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 FILE: Final = Path(__file__).with_name("prices.toml")
 YOUR_OWN: Final = "your own"
-MAX_FILE_BYTES: Final = 1 << 20
 MAX_USD: Final = 1e6
 
 HOURS: Final = MONTH_HOURS
@@ -131,16 +130,11 @@ def tariff_of(path: Path | None) -> Tariff:
         return listed_prices
     today = datetime.now(tz=timezone.utc).date().isoformat()
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_FILE_BYTES + 1)
-        yours = tomllib.loads(content[:MAX_FILE_BYTES].decode("utf-8"))
+        yours = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         msg = f"Cannot read the prices in {path}: {reason}. Correct the TOML file."
         raise SettingsError(msg) from error
-    if len(content) > MAX_FILE_BYTES:
-        msg = f"Cannot read the prices in {path}: it has more than {MAX_FILE_BYTES:,} bytes."
-        raise SettingsError(msg)
     prices = dict(listed_prices.prices)
     for name, value in yours.items():
         if name not in prices:

@@ -2,13 +2,12 @@
 The minute records among log lines, each once, and the names of their clusters.
 
 A line may be there twice: an answer was lost and the emitter sent it again, or
-two files overlap. `(InstanceId, Boot, Seq)` identifies a record. What is not a
-record is counted with its reason and never stops the reading.
+two files overlap. `(InstanceId, Boot, Seq)` identifies a record. What is not a record is
+counted and never stops the reading.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
     from neuron_emf.account import Account
 
-MAX_KINDS: Final = 20  # lines of ours have fewer
-MAX_KIND_CHARS: Final = 64
 MAX_CLUSTERS: Final = 1000
 MAX_CLUSTERS_NAMED: Final = 10
 LOOK_BACK_MS: Final = 10 * MINUTE_MS
@@ -41,27 +38,23 @@ class Records:
 
         repeated: Lines of records that had been read.
 
-        other: Lines of ours that are no minutes, by kind; beyond `MAX_KINDS` the kind is `?`.
-
-        dropped: Lines that are no records, by reason, one of those of `neuron_wire.line_members`.
+        unreadable: Lines that are none of ours, or damaged.
     """
 
     read: int = 0
     repeated: int = 0
-    other: Counter[str] = field(default_factory=Counter)
-    dropped: Counter[str] = field(default_factory=Counter)
+    unreadable: int = 0
     _blocks: dict[tuple[str, str, int], int] = field(default_factory=dict)
-
-    @property
-    def unreadable(self) -> int:
-        """Lines that are no records."""
-        return sum(self.dropped.values())
 
     def read_records(self, lines: Iterable[str]) -> Iterator[MinuteRecord]:
         """The records among *lines* that no earlier call gave."""
         for line in lines:
-            record = self._record(line)
-            if record is None:
+            try:
+                record = parse(line)
+            except WireFormatError:
+                self.unreadable += 1
+                continue
+            if not isinstance(record, MinuteRecord):
                 continue
             if not self._is_new(record):
                 self.repeated += 1
@@ -80,24 +73,6 @@ class Records:
         known, bit = self._blocks.get(key, 0), 1 << (record.seq & ((1 << _BLOCK_BITS) - 1))
         self._blocks[key] = known | bit
         return not known & bit
-
-    def _record(self, line: str) -> MinuteRecord | None:
-        try:
-            record = parse(line)
-        except WireFormatError as error:
-            self.dropped[error.reason] += 1
-            return None
-        if isinstance(record, MinuteRecord):
-            return record
-        self.other[self._kind(record.kind)] += 1
-        return None
-
-    def _kind(self, kind: str) -> str:
-        """The key under which *kind*, other people's text, is counted: `?` for what is no name."""
-        if kind in self.other:
-            return kind
-        is_name = kind.isidentifier() and kind.isascii() and len(kind) <= MAX_KIND_CHARS
-        return kind if is_name and len(self.other) < MAX_KINDS else "?"
 
 
 class ClusterNames:
