@@ -73,7 +73,7 @@ class Check(NamedTuple):
 
         must_hold: As a sentence.
 
-        look: The result for these facts, without its name.
+        judge: Gives the result for these facts, without its name.
     """
 
     name: str

@@ -7,7 +7,7 @@ it, so that the report, the digest and the bill have one source.
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import count, groupby
 from operator import add, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -159,13 +159,13 @@ def _of_ledgers(
     def note_copy(_row: LedgerRow) -> None:
         reading.copies += 1
 
+    done = count(1)
     with progress("Reading the ledger") as advance:
 
         def counted_objects(objects: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
             for payload in objects:
                 yield payload
-                reading.objects += 1
-                advance(reading.objects, total)
+                advance(next(done), total)
 
         read = [
             rows(counted_objects(ledger.read_objects(theirs)), note_damage)

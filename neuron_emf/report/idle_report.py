@@ -65,8 +65,6 @@ class Reading:
 
         damaged: How many objects and rows of the ledger could not be read, by what is wrong.
 
-        objects: Objects of it.
-
         ledger_rows: Rows in them that were read.
 
         copies: Rows of instance-hours that an earlier ledger has.
@@ -84,7 +82,6 @@ class Reading:
     is_ledger: bool
     missing: Sequence[Span]
     damaged: Counter[str] = field(default_factory=Counter)
-    objects: int = 0
     ledger_rows: int = 0
     copies: int = 0
     minute_lines: int = 0
