@@ -53,7 +53,6 @@ def console(file: TextIO | None = None) -> Console:
         highlight=False,
         emoji=False,
         markup=False,  # names from log lines are text, never markup
-        soft_wrap=False,
     )
 
 

@@ -37,7 +37,7 @@ MAX_PAGES: Final = 100
 MAX_SKEW_S: Final = 60.0
 
 _POLICY: Final = "the stack's emitter policy (its output EmitterPolicyArn)"
-_TOKENS: Final = ("nextToken", "NextToken")  # of the next page, as each service writes it
+TOKENS: Final = ("nextToken", "NextToken")  # of the next page, as each service writes it
 _REASONS: Final = {"": REFUSED, "expired": CREDENTIALS, "invalid": REFUSED, "missing": MISSING}
 """What causes are called here that have another name in `emitter.delivery.aws_failures`."""
 
@@ -122,7 +122,7 @@ class AwsClient:
         answer = self.ask(service, operation, **parameters)
         entries = list(answer.response.get(member, ()))
         for _ in range(MAX_PAGES - 1):
-            token = {name: answer.response[name] for name in _TOKENS if answer.response.get(name)}
+            token = {name: answer.response[name] for name in TOKENS if answer.response.get(name)}
             if not token:
                 break
             answer = self.ask(service, operation, **parameters, **token)

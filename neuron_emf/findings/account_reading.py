@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from neuron_emf.check.aws_client import ACCESS
+from neuron_emf.check.aws_client import ACCESS, TOKENS
 from neuron_emf.findings.facts import (
     AccountFacts,
     Ec2Facts,
@@ -33,7 +33,6 @@ _DENIED: Final = ("AccessDenied", "UnauthorizedOperation")
 _NO_INSTANCE: Final = "InvalidInstanceID.NotFound"
 _NO_NODE: Final = ("ResourceNotFound", "ValidationException")
 _MALFORMED: Final = (AttributeError, LookupError, TypeError, ValueError)
-_TOKENS: Final = ("nextToken", "NextToken")
 _Value = TypeVar("_Value")
 
 
@@ -236,7 +235,7 @@ class _Questions:
         """All entries; what is no whole list counts as a refusal."""
         answer, entries = self._aws.ask_all(service, operation, member, **asked)
         response = self._response(answer)
-        if any(response.get(name) for name in _TOKENS):
+        if any(response.get(name) for name in TOKENS):
             msg = f"{answer.action}: too many pages"
             raise UnknownFactError(msg)
         if member not in response:  # an empty list would be a claim

@@ -126,7 +126,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._respond(partial(self._data, self.server.view.runs))
 
     def _respond(self, answer: Callable[[str, str], None]) -> None:
-        if self.headers.get("Host", "") not in self._hosts():
+        hosts = [f"{name}:{self.server.port}" for name in (HOST, "localhost")]
+        if self.headers.get("Host", "") not in hosts:
             self._refuse(HTTPStatus.FORBIDDEN, f"The page answers at http://{HOST} only.")
             return
         try:
@@ -145,9 +146,6 @@ class _Handler(BaseHTTPRequestHandler):
         except Exception as error:  # noqa: BLE001  # a fault of ours: the tab must not wait for it
             sentence = f"The page has a fault: {type(error).__name__}."
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, sentence)
-
-    def _hosts(self) -> tuple[str, ...]:
-        return f"{HOST}:{self.server.port}", f"localhost:{self.server.port}"
 
     def _read(self, path: str, query: str) -> None:
         if path == "/":
