@@ -1,15 +1,23 @@
-"""Archives that are the same bytes whoever makes them, when, and on which machine."""
+"""
+Archives that are the same bytes whoever makes them, when, and on which machine.
+
+The one time that all artefacts of a release say is that of the commit.
+"""
 
 from __future__ import annotations
 
 import gzip
+import os
+import subprocess
 import tarfile
 from io import BytesIO
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
+
+_EARLIEST_S: Final = 315_532_800  # 1980: a zip can say none before
 
 
 def write_tar_gz(target: Path, files: Iterable[tuple[str, bytes, bool]], time_s: int) -> None:
@@ -40,3 +48,17 @@ def rewrite(archive: Path, time_s: int) -> None:
             if content is not None:
                 files.append((entry.name, content.read(), bool(entry.mode & 0o100)))
     write_tar_gz(archive, files, time_s)
+
+
+def commit_time_s() -> int:
+    """Seconds since 1970; of a tree that is no clone the earliest that all archives can say."""
+    if given := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(given)
+    git = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"],  # noqa: S607 - the one that made the clone
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return int(git.stdout) if git.returncode == 0 else _EARLIEST_S

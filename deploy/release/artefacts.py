@@ -18,8 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from archive import rewrite
-from moment import commit_time_s
+from archive import commit_time_s, rewrite
 from versions import ROOT, notes, version
 
 if TYPE_CHECKING:
