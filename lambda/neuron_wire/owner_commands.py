@@ -72,8 +72,8 @@ def owner_commands(owner: str, cluster: str, region: str) -> tuple[ShownCommand,
     return ()
 
 
-def tags_command(instance_ids: Sequence[str], region: str) -> ShownCommand | None:
-    """The tags of instances whose owner has no name; None without an id that EC2 gave."""
+def tags_commands(instance_ids: Sequence[str], region: str) -> tuple[ShownCommand, ...]:
+    """The tags of instances whose owner has no name; nothing without an id that EC2 gave."""
     command = (
         "aws ec2 describe-tags{region} --filters Name=resource-id,Values={ids}"
         " --query 'Tags[].[ResourceId,Key,Value]' --output table"
@@ -81,7 +81,7 @@ def tags_command(instance_ids: Sequence[str], region: str) -> ShownCommand | Non
     return _of_instances("Whose it is", command, instance_ids, region, ",")
 
 
-def states_command(instance_ids: Sequence[str], region: str) -> ShownCommand | None:
+def states_commands(instance_ids: Sequence[str], region: str) -> tuple[ShownCommand, ...]:
     """Whether they run, and what EC2 knows of their health."""
     command = (
         "aws ec2 describe-instance-status{region} --include-all-instances --instance-ids {ids}"
@@ -91,14 +91,14 @@ def states_command(instance_ids: Sequence[str], region: str) -> ShownCommand | N
     return _of_instances("Whether they run", command, instance_ids, region)
 
 
-def shell_command(instance_ids: Sequence[str], region: str) -> ShownCommand | None:
+def shell_commands(instance_ids: Sequence[str], region: str) -> tuple[ShownCommand, ...]:
     """A shell on the first of them, where Systems Manager has an agent on it."""
     return _of_instances(
         "A shell on it", "aws ssm start-session{region} --target {ids}", instance_ids[:1], region
     )
 
 
-def findings_command(instance_ids: Sequence[str], region: str) -> ShownCommand | None:
+def findings_commands(instance_ids: Sequence[str], region: str) -> tuple[ShownCommand, ...]:
     """Whether the first of them can be given back."""
     return _of_instances(
         "Whether to give back", "neuron-emf findings {ids}{region}", instance_ids[:1], region
@@ -107,8 +107,8 @@ def findings_command(instance_ids: Sequence[str], region: str) -> ShownCommand |
 
 def _of_instances(
     label: str, command: str, instance_ids: Sequence[str], region: str, separator: str = " "
-) -> ShownCommand | None:
+) -> tuple[ShownCommand, ...]:
     ids = [instance_id for instance_id in instance_ids if _EC2_ID.fullmatch(instance_id)]
     where = f" --region {region}" if _PLACES["region"].fullmatch(region) else ""
     text = command.format(ids=separator.join(ids), region=where)
-    return ShownCommand(label, text) if ids else None
+    return (ShownCommand(label, text),) if ids else ()

@@ -16,7 +16,7 @@ from neuron_emf.findings.account_guards import commands_of
 from neuron_emf.findings.facts import Unknown, UnknownFactError
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.names import MINUTE_MS
-from neuron_wire.owner_commands import ShownCommand, owner_commands, tags_command
+from neuron_wire.owner_commands import ShownCommand, owner_commands, tags_commands
 from neuron_wire.owners import UNNAMED
 from neuron_wire.phrases import duration, iso, moment, printable
 
@@ -146,9 +146,8 @@ def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdic
         for name in dict.fromkeys([given_to, *(owner.name for owner in owners[:MOST_OWNERS])])
         for command in owner_commands(name, record.cluster, region)
     ]
-    tags = tags_command([lines.instance_id], region)
-    if tags and not (asked and commands):
-        commands.append(tags)
+    if not (asked and commands):
+        commands.extend(tags_commands([lines.instance_id], region))
     reason = "it is idle and nobody has cores of it, but what is on its instance store is lost"
     if owners:
         first = next((owner for owner in owners if owner.name == asked), owners[0])

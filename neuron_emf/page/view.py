@@ -30,7 +30,7 @@ from neuron_emf.reading.periods import now_ms as clock
 from neuron_wire.core_time import IDLE_AFTER_MINUTES, time_of
 from neuron_wire.ledger import USD_PLACES
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS
-from neuron_wire.owner_commands import findings_command, shell_command
+from neuron_wire.owner_commands import findings_commands, shell_commands
 from neuron_wire.phrases import console_address
 from neuron_wire.then import Then, usd_of
 
@@ -220,8 +220,8 @@ class PageView:
         )
         hour = instance_hour(lines, cluster, instance_id)
         region = self._account.region or ""
-        commands = findings_command([instance_id], region), shell_command([instance_id], region)
-        shown = [command._asdict() for command in commands if command]
+        commands = *findings_commands([instance_id], region), *shell_commands([instance_id], region)
+        shown = [command._asdict() for command in commands]
         return {**hour, "commands": shown, "links": self._links(instance_id) if shown else {}}
 
     def _links(self, instance_id: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_wire.owner_commands import owner_commands, tags_command
+from neuron_wire.owner_commands import owner_commands, tags_commands
 
 PLACES = ("prod", "us-west-2")
 OPTIONS = {"-a", "-j", "-n", "-o", "--all-containers", "--cluster", "--family", "--machine",
@@ -59,6 +59,6 @@ def test_a_name_cannot_inject_into_a_command(name, kind, cluster, region):
 
 def test_tags_are_asked_of_ids_that_ec2_gave():
     """Any other is left out."""
-    known = tags_command(["i-0123456789abcdef0", "i-0;reboot"], "us-west-2")
+    (known,) = tags_commands(["i-0123456789abcdef0", "i-0;reboot"], "us-west-2")
     assert "Values=i-0123456789abcdef0 --query" in known.text
-    assert tags_command(["host-1"], "us-west-2") is None
+    assert () == tags_commands(["host-1"], "us-west-2")

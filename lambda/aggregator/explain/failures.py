@@ -9,15 +9,14 @@ from aggregator.explain.finding import (
     PROCESSES,
     AlarmFinding,
     commands_about,
+    commands_there,
     describe_owner,
     instance_words,
-    present,
-    shell_commands,
 )
 from aggregator.explain.foreign_object import NOTHING, ForeignObject
 from aggregator.rollups.sums import FAILING
 from neuron_wire.catalogue import FAILURES
-from neuron_wire.owner_commands import ShownCommand, states_command, tags_command
+from neuron_wire.owner_commands import ShownCommand, states_commands, tags_commands
 from neuron_wire.phrases import amount, clock, counted, joined
 
 if TYPE_CHECKING:
@@ -62,9 +61,9 @@ def find_silence(evidence: Evidence) -> AlarmFinding:
             f"{others}What the silent ones do is unknown: in no idle count, and no cost.",
         ),
         urgency="Look now: a dead host took its work along. If all run, it can wait until morning.",
-        commands=present(
-            states_command(ids[:_MOST_IDS], evidence.region),
-            *shell_commands(evidence, ids, _EMITTER),
+        commands=(
+            *states_commands(ids[:_MOST_IDS], evidence.region),
+            *commands_there(evidence, ids, _EMITTER),
         ),
         answer="replace a dead host. A dead emitter can wait: its spool sends what it kept.",
         over=f"Still {counted(count, 'silent instance')}.",
@@ -92,8 +91,9 @@ def find_hardware_errors(evidence: Evidence) -> AlarmFinding:
             _owners_sentence(failing),
         ),
         urgency=f"Do not wait: a job on such a device goes on, and {harm}.",
-        commands=present(
-            *shell_commands(evidence, ids, _KERNEL), tags_command(ids[:_MOST_IDS], evidence.region)
+        commands=(
+            *commands_there(evidence, ids, _KERNEL),
+            *tags_commands(ids[:_MOST_IDS], evidence.region),
         ),
         answer=f"no new work for it; stop the job and go back to a checkpoint{before}. Replace the"
         " instance if the driver says TERMINATE_INSTANCE.",
@@ -121,7 +121,7 @@ def find_failed_executions(evidence: Evidence) -> AlarmFinding:
             _owners_sentence(failing),
         ),
         urgency=_urgency(entry, failed),
-        commands=present(*commands, *shell_commands(evidence, ids, PROCESSES))[:_LISTED],
+        commands=(*commands, *commands_there(evidence, ids, PROCESSES))[:_LISTED],
         answer=_ADVICE[kinds[0]] if kinds else "look at the process.",
         over=f"Last: {total}. {in_hour}",
     )

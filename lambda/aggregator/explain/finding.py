@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregator.explain.foreign_object import safe_name
 from neuron_wire.names import MINUTE_S
-from neuron_wire.owner_commands import ShownCommand, owner_commands, shell_command, tags_command
+from neuron_wire.owner_commands import ShownCommand, owner_commands, shell_commands, tags_commands
 from neuron_wire.phrases import NO_OWNERS, clock, duration, whole_percent
 from neuron_wire.prices import basis_words
 
@@ -46,16 +46,16 @@ def commands_about(
     """
     commands = owner_commands(owner, evidence.now.cluster, evidence.region)[-MOST_COMMANDS:]
     if commands and owner.startswith("unit:"):
-        return present(shell_command(instances, evidence.region), *commands)
-    return commands or present(tags_command(instances, evidence.region))
+        return (*shell_commands(instances, evidence.region), *commands)
+    return commands or tags_commands(instances, evidence.region)
 
 
-def shell_commands(
+def commands_there(
     evidence: Evidence, instances: list[str], there: ShownCommand
 ) -> tuple[ShownCommand, ...]:
     """A shell on the first of *instances*, and what to type *there*."""
-    shell = shell_command(instances, evidence.region)
-    return (shell, there) if shell else ()
+    shell = shell_commands(instances, evidence.region)
+    return (*shell, there) if shell else ()
 
 
 def basis_of(evidence: Evidence) -> str:
@@ -158,8 +158,3 @@ def instance_words(entry: ForeignObject) -> str:
     """`i-0abc (trn1.32xlarge)`."""
     shown, instance_type = entry.text("InstanceId") or "an instance", entry.text("InstanceType")
     return f"{shown} ({instance_type})" if instance_type else shown
-
-
-def present(*commands: ShownCommand | None) -> tuple[ShownCommand, ...]:
-    """Drop the commands that are None."""
-    return tuple(command for command in commands if command is not None)

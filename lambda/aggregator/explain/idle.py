@@ -15,10 +15,9 @@ from aggregator.explain.finding import (
     PROCESSES,
     AlarmFinding,
     commands_about,
+    commands_there,
     describe_owner,
     instance_words,
-    present,
-    shell_commands,
 )
 from aggregator.explain.foreign_object import NOTHING, ForeignObject, safe_name
 from aggregator.explain.idle_instance import (
@@ -33,7 +32,7 @@ from aggregator.explain.idle_instance import (
 from neuron_wire import phrases
 from neuron_wire.names import MICRO, OTHER_OWNERS, UNALLOCATED_OWNER, UNSTATED_OWNER
 from neuron_wire.now import IdleOwner
-from neuron_wire.owner_commands import ShownCommand, findings_command, owner_commands
+from neuron_wire.owner_commands import ShownCommand, findings_commands, owner_commands
 from neuron_wire.owner_minutes import owner_name
 from neuron_wire.phrases import amount, counted, duration, percent, usd
 
@@ -154,14 +153,14 @@ def find_idle_cores(evidence: Evidence) -> AlarmFinding:
     commands = commands_about(evidence, first.ids, "" if is_gone(first.holder) else first.row.owner)
     if first.holder.raw("GivenTo"):
         commands = _given_away_commands(evidence, first.holder)
-    findings = findings_command(first.ids or worst, evidence.region)
+    findings = findings_commands(first.ids or worst, evidence.region)
     return AlarmFinding(
         headline=headline,
         short=short,
         facts=(_where(evidence, first), against),
         urgency=urgency,
         total=(f"In all {'; '.join([*total, *following])}.", _unpriced(evidence)),
-        commands=present(*commands, findings),
+        commands=(*commands, *findings),
         answer=answer,
         over=over,
         teams=tuple(owner.row.team for owner in ranked if owner.row.team),
@@ -174,16 +173,14 @@ def _without_owners(
     """Of a rollup that tells no owners, or no idle core: what is known of the whole cluster."""
     slow = evidence.rollup.entries("StragglerInstances")[:1]
     headline, *others = total or ["no core of it is known"]
-    commands = present(
-        *commands_about(evidence, worst, ""), findings_command(worst, evidence.region)
-    )
+    commands = (*commands_about(evidence, worst, ""), *findings_commands(worst, evidence.region))
     slow_ids = [entry.raw("InstanceId") for entry in slow]
     return AlarmFinding(
         headline=headline,
         facts=tuple(f"{instance_words(entry)} is slow for its type." for entry in slow),
         urgency="Can wait until morning: nothing fails." if total else "",
         total=(f"{'; '.join(others)}." if others else "", _unpriced(evidence)),
-        commands=commands or shell_commands(evidence, slow_ids, PROCESSES),
+        commands=commands or commands_there(evidence, slow_ids, PROCESSES),
         over=over,
     )
 
