@@ -44,7 +44,7 @@ def neuron_emf(
         cwd=options.pop("cwd", home),
         stderr=subprocess.PIPE,
         text=True,
-        timeout=9,
+        timeout=300,  # a loaded machine takes long to start a process
         check=False,
         **options,
     )
