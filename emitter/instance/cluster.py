@@ -65,7 +65,6 @@ EKS_OWNER_TAG: Final = "kubernetes.io/cluster/"  # and the name; the value is `o
 PARALLELCLUSTER_FILE: Final = "etc/parallelcluster/cfnconfig"
 PARALLELCLUSTER_TAG: Final = "parallelcluster:cluster-name"
 SLURM_VARIABLE: Final = "SLURM_CLUSTER_NAME"  # in the environment of every job
-SLURM_CONF_VARIABLE: Final = "SLURM_CONF"
 SLURM_CONF_FILES: Final = (
     "etc/slurm/slurm.conf",
     "opt/slurm/etc/slurm.conf",
@@ -169,7 +168,7 @@ class ClusterSearch:
         name = self._environ.get(SLURM_VARIABLE, "").strip()
         if name and name != PARALLELCLUSTER_SLURM_NAME:
             return FoundCluster(name, f"the variable {SLURM_VARIABLE}")
-        given = self._environ.get(SLURM_CONF_VARIABLE, "").strip().lstrip("/")
+        given = self._environ.get("SLURM_CONF", "").strip().lstrip("/")
         for file in (given, *SLURM_CONF_FILES) if given else SLURM_CONF_FILES:
             # Its keys are written in any case (slurm.conf(5)); the first counts.
             pairs = self._assignments(file)

@@ -26,7 +26,6 @@ from neuron_wire.minute import MAX_INSTANCE_CHARS, MAX_TEXT_CHARS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-DOCUMENT_PATH: Final = "/latest/dynamic/instance-identity/document"
 DATA_PATH: Final = "/latest/meta-data/"
 # Our name, the document's, and the path of the single value; empty where there is none.
 _MEMBERS: Final = (
@@ -39,8 +38,6 @@ _MEMBERS: Final = (
     ("lifecycle", "", "instance-life-cycle"),
 )
 _log = logging.getLogger(__name__)
-SHORTEST_WAIT_S: Final = 1.0
-LONGEST_WAIT_S: Final = 300.0
 # How long to wait for the first try: a little more than it can take.
 FIRST_TRY_S: Final = 2.5
 
@@ -115,7 +112,7 @@ def _ask_for_facts(service: MetadataService) -> InstanceFacts:
 
 
 def _document(service: MetadataService, ends_at_s: float) -> dict[str, object]:
-    reply = service.get_reply(DOCUMENT_PATH, ends_at_s=ends_at_s)
+    reply = service.get_reply("/latest/dynamic/instance-identity/document", ends_at_s=ends_at_s)
     try:
         return reply.json_object() if reply else {}
     except LocalHttpError:
@@ -148,7 +145,7 @@ class BackgroundLookup:
         backoff: Backoff | None = None,
     ) -> None:
         self._service = service or MetadataService.from_environment(os.environ)
-        self._backoff = backoff or Backoff(SHORTEST_WAIT_S, LONGEST_WAIT_S)
+        self._backoff = backoff or Backoff(1.0, 300.0)
         boards = filter(None, map(board_instance_id, roots))
         self.facts = InstanceFacts(instance_id=next(boards, None))
         self._tried = threading.Event()

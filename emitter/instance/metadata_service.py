@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 IPV4_ENDPOINT: Final = "http://169.254.169.254"
 IPV6_ENDPOINT: Final = "http://[fd00:ec2::254]"
-ENDPOINT_VARIABLE: Final = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
-MODE_VARIABLE: Final = "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"
 DISABLED_VARIABLE: Final = "AWS_EC2_METADATA_DISABLED"
 
 TOKEN_PATH: Final = "/latest/api/token"  # noqa: S105 - a path
@@ -42,10 +40,12 @@ class MetadataService:
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> MetadataService:
         """The service where the variables of the AWS SDKs say it is."""
-        is_ipv6 = environ.get(MODE_VARIABLE, "").strip().lower() == "ipv6"
+        is_ipv6 = (
+            environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE", "").strip().lower() == "ipv6"
+        )
         default = IPV6_ENDPOINT if is_ipv6 else IPV4_ENDPOINT
         return cls(
-            environ.get(ENDPOINT_VARIABLE, "").strip() or default,
+            environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT", "").strip() or default,
             disabled=environ.get(DISABLED_VARIABLE, "").strip().lower() == "true",
         )
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from emitter.owners.naming import ProcessOwner
     from emitter.owners.places import Places
 
-AGENT_FOLDER: Final = "var/lib/ecs"
 MONITORS: Final = frozenset({"neuron-monitor"})  # first processes of containers that watch all
 
 _REMEDY: Final = (
@@ -48,7 +47,7 @@ _REMEDY: Final = (
 def is_here(places: Places) -> bool:
     """Whether an ECS agent runs on this machine."""
     is_task = not places.is_saved and TASK_MARK in os.environ
-    return is_task or os.path.isdir(places.root / AGENT_FOLDER)  # noqa: PTH112 - never raises
+    return is_task or os.path.isdir(places.root / "var/lib/ecs")  # noqa: PTH112 - never raises
 
 
 class ContainerDevices:

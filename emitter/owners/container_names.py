@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
     _T = TypeVar("_T")
 
-DOCKER_FILE: Final = "var/lib/docker/containers/{id}/config.v2.json"
 # Folders by namespace and id, of containers that run.
 BUNDLES: Final = "run/containerd/io.containerd.runtime.v2.task"
 KUBERNETES: Final = "k8s.io"
@@ -51,7 +50,6 @@ BUNDLE_FILES: Final = (
     "run/containers/storage/overlay-containers/{id}/userdata/config.json",
 )
 _NEURON_DEVICE: Final = re.compile(r"/dev/neuron[0-9]{1,4}")
-CONTAINER_LOGS: Final = "var/log/containers"
 # A namespace and a container are DNS labels, a pod is a DNS subdomain:
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
 _LABEL: Final = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
@@ -123,7 +121,10 @@ def _decoded(file: Path, kind: type[_T]) -> _T | None:
 
 def docker_container(container: str, root: Path) -> tuple[str, Mapping[str, str]]:
     """Name, empty without one, and labels that Docker has for the container with this id."""
-    docker = _decoded(root / DOCKER_FILE.format(id=container), _Docker) or _Docker()
+    docker = (
+        _decoded(root / f"var/lib/docker/containers/{container}/config.v2.json", _Docker)
+        or _Docker()
+    )
     return (docker.name or "").removeprefix("/"), (docker.config and docker.config.labels) or {}
 
 
@@ -164,7 +165,7 @@ class PodName:
 def pod_name(container: str, pod: str | None, root: Path) -> PodName | None:
     """The names of the container with the id *container*, in the pod with the id *pod*."""
     end = f"-{container}.log"
-    for name in list_folder(root / CONTAINER_LOGS, may_be_cut=True) or ():
+    for name in list_folder(root / "var/log/containers", may_be_cut=True) or ():
         if name.endswith(end) and (link := _LOG_LINK.fullmatch(name)):
             return PodName(link[2], link[1], link[3])
     logged = None

@@ -46,7 +46,6 @@ RUN_AS_ROOT: Final = (
 )
 _INDEX: Final = re.compile(r"([0-9]{1,4})")
 _DEVICE_NAME: Final = re.compile(r"(?:[a-z0-9-]*[a-z-])?([0-9]{1,4})")
-_CGROUP_BYTES: Final = 64 << 10
 FRESH_S: Final = 30.0  # it is written every 15 s
 _REMEDY: Final = "Look at the pod's container `reservations`: kubectl describe pod, kubectl logs"
 
@@ -133,7 +132,7 @@ def _with_processes(places: Places, pods: AbstractSet[str]) -> set[str] | None:
         pids = [int(entry.name) for entry in entries if entry.name.isdecimal()]
     for pid in sorted(pids, reverse=True):  # jobs began after what the node itself runs
         try:
-            groups = read_bytes(places.proc / str(pid) / "cgroup", _CGROUP_BYTES)
+            groups = read_bytes(places.proc / str(pid) / "cgroup", 64 << 10)
         except OSError:
             continue
         if b"kubepods" not in groups or b"user@" in groups:  # users name groups as they like

@@ -30,7 +30,6 @@ WITHIN_S: Final = 3.0
 MAX_BYTES: Final = 16 << 20  # what clients written in Go allow
 MAX_ENTRIES: Final = 100_000  # messages and texts; 110 pods have some 2,000
 
-_PIECE_BYTES: Final = 64 << 10
 _PREFIX_BYTES: Final = 5  # of a message: whether it is compressed, and its length
 _HEADERS: Final = (
     (":method", "POST"),
@@ -204,7 +203,7 @@ def _list_pods(path: str, within_s: float) -> memoryview:
         plain.settimeout(within_s)
         plain.connect(path)
         with TimedSocket(plain, within_s) as channel:
-            piece = bytearray(_PIECE_BYTES)
+            piece = bytearray(64 << 10)
             while not has_ended:
                 channel.sendall(call.data_to_send())
                 count = channel.recv_into(piece)

@@ -49,7 +49,6 @@ SLURMD: Final = (
 )
 GRES_FILES: Final = ("etc/slurm/gres.conf", "opt/slurm/etc/gres.conf", "run/slurm/conf/gres.conf")
 CORES: Final = "neuroncore"  # that have no file, as devices have
-ONLINE_CPUS: Final = "sys/devices/system/cpu/online"
 ASKED_EVERY_S: Final = 600.0
 # The nodes of one job ask within this time, a thousand of them 17 times a second.
 SPREAD_S: Final = 60.0
@@ -213,7 +212,7 @@ class SlurmJobs:
         return f"slurm:{job} {user_name(None, self._places)}", None
 
     def _covers_machine(self, folders: Sequence[Path]) -> bool:
-        online = indexes(read_text(self._places.root / ONLINE_CPUS) or "")
+        online = indexes(read_text(self._places.root / "sys/devices/system/cpu/online") or "")
         sets = (indexes(read_text(folder / "cpuset.cpus") or "") for folder in folders)
         return bool(online) and any(online <= cpus for cpus in sets)
 

@@ -314,17 +314,6 @@ def answers(body, *, status="0", frames=lambda body: b"\0" + len(body).to_bytes(
     return answer
 
 
-def says(content):
-    """Answer whatever comes with *content*."""
-
-    def answer(channel):
-        channel.recv(1 << 16)
-        channel.sendall(content)
-        _wait_for_end(channel)
-
-    return answer
-
-
 def _wait_for_end(channel):
     while channel.recv(1 << 16):
         pass

@@ -31,7 +31,6 @@ from fake_machine import (
     listed,
     message,
     pod,
-    says,
 )
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,7 +130,11 @@ MISNAMED = listed(pod("A b", container("c", devices(CORE, "0"))))
         (answers(listed(TRAINER), frames=framed_twice), "has not the form"),
         (answers(MISNAMED), "as no pod can be called"),
         (answers(bytes(MAX_BYTES)), "larger than 16 MiB"),
-        (says(b"\0\0\1" + bytes(6) + b"x"), "has not the form"),  # data of no stream
+        # Data of no stream.
+        (
+            lambda channel: channel.recv(1 << 16) and channel.sendall(b"\0\0\1" + bytes(6) + b"x"),
+            "has not the form",
+        ),
         (lambda _channel: None, "closed the connection"),
     ],
 )
