@@ -124,6 +124,7 @@ class _Lines:
         )
         self.framer = Framer()
         self.raw = RawReports(self.framer, settings.raw_reports)
+        self._writes_raw = settings.raw_reports is not None
         self.waiting = ReportQueue()
         self._writer = LineWriter(line_settings(settings))
         self._who = LineIdentity(
@@ -161,8 +162,12 @@ class _Lines:
             self._writer.minute_records(record, self.fold.due_runtimes, ami_id)
         )
         yield from self.write_events()
-        raw = self.raw.due_record(record.minute_ms, self._writer, self._identity(), seq=self._seq)
-        yield from self._numbered([raw] if raw else [])
+        if self._writes_raw and (
+            raw := self.raw.due_record(
+                record.minute_ms, self._writer, self._identity(), seq=self._seq
+            )
+        ):
+            yield from self._numbered([raw])
 
     def _identity(self) -> LineIdentity:
         return self.fold.identify(self._who)

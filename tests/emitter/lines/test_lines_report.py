@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from line_records import NUMBERS, SENDER, SETTINGS, TAGS, UTILIZATIONS, data, metadata
@@ -68,20 +67,6 @@ def test_a_reader_can_tell_which_value_is_of_which_core(sample, settings):
         if value is not None
     }
     assert expected == read
-
-
-@pytest.mark.parametrize("tier", ["instance", "core"])
-def test_reports_follow_the_tier_of_the_minutes(tier):
-    """By cluster, and by cluster and instance; single cores stay at one minute."""
-    sample = ReportSample(1e9, 1.0, (50.0,), 1, 0)
-    lines = [
-        record.line
-        for record in LineWriter(LineSettings(tier=tier, high_resolution=True)).report_records(
-            sample, SENDER, 1
-        )
-    ]
-    (directive,) = metadata(lines[0])["CloudWatchMetrics"]
-    assert [["ClusterName"], ["ClusterName", "InstanceId"]] == directive["Dimensions"]
 
 
 TEXTS = st.none() | st.text(st.characters(exclude_categories=()))
