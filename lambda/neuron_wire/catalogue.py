@@ -1,10 +1,10 @@
 """
 Every metric and every property by name: unit, family, source, meaning.
 
-`catalogue.json` is the one place where a name means something: what writes lines writes no other
-(`undocumented` finds it), and docs/reference/metrics.md is made from it. A member without
-`family` is a label, one without `kinds` stands in minute lines; one that is `like` another has
-what it does not say itself from the member of that name before it.
+`catalogue.json` is the one place where a name means something: no line has a member that is not
+in it (`tests/undocumented_members.py`), and docs/reference/metrics.md is made from it. A member
+without `family` is a label, one without `kinds` stands in minute lines; one that is `like`
+another has what it does not say itself from the member of that name before it.
 
 A *gauge* is a value at a moment: a line that arrives twice does no harm, read it with Average,
 Maximum or Minimum. A *tally* is an amount in the minute that adds up over time: read it with Sum.
@@ -15,8 +15,6 @@ no number.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -24,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from neuron_wire import names
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Mapping
 
 Family = Literal["gauge", "tally", "total", "label"]
 
@@ -220,8 +218,6 @@ TAKEN: Final = frozenset(
 ) | {"_aws"}
 """Names at the root of the lines of an emitter: no tag of an operator may have one of them."""
 
-_NUMBERED: Final = re.compile(r"(NeuronCoreUtilizationNC)[0-9]+")
-
 
 def rollup_metrics(text: str) -> tuple[Mapping[str, Member], tuple[str, ...]]:
     """
@@ -235,22 +231,3 @@ def rollup_metrics(text: str) -> tuple[Mapping[str, Member], tuple[str, ...]]:
     chosen = {*wanted, *ALARMED} if wanted else ROLLUP
     found = {name: member for name, member in ROLLUP_NUMBERS.items() if name in chosen}
     return found, tuple(name for name in wanted if name not in ROLLUP_NUMBERS)
-
-
-def undocumented(line: Mapping[str, object], tags: Collection[str] = ()) -> list[str]:
-    """
-    Members of *line* that the catalogue does not know for its Kind, in their order.
-
-    *tags* are those that the operator adds. Members of objects in an array are named like
-    `Holders.Pid`, at whatever depth.
-    """
-    known = members_of(str(line.get("Kind"))).keys() | set(tags) | {"_aws"}
-    return [name for name in _paths(line) if _NUMBERED.sub(r"\g<1>0", name) not in known]
-
-
-def _paths(line: Mapping[str, object]) -> Iterator[str]:
-    for name, value in line.items():
-        yield name
-        if isinstance(value, list):
-            rows = [row for row in value if isinstance(row, Mapping)]
-            yield from dict.fromkeys(f"{name}.{path}" for row in rows for path in _paths(row))

@@ -15,8 +15,9 @@ from emitter.lines import LineSettings, LineWriter
 from emitter.logs import Event
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
-from neuron_wire.catalogue import members_of, undocumented
+from neuron_wire.catalogue import members_of
 from neuron_wire.extraction import MAX_LINE_BYTES
+from tests.undocumented_members import undocumented
 
 SENDER = LineIdentity(
     "blue", "i-0123456789abcdef0", identity_guessed=True, boot="01a1fd4e75ef2470b16e"

@@ -23,9 +23,9 @@ from neuron_wire.catalogue import (
     SUBJECTS,
     members_of,
     rollup_metrics,
-    undocumented,
 )
 from neuron_wire.extraction import UNITS
+from tests.undocumented_members import undocumented
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
 GOLDEN = [

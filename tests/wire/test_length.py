@@ -30,10 +30,11 @@ from emitter.lines.drafts import runtime_draft
 from emitter.lines.emf import line_of
 from emitter.logs import Event
 from neuron_wire import encode, length
-from neuron_wire.catalogue import members_of, undocumented
+from neuron_wire.catalogue import members_of
 from neuron_wire.extraction import violations
 from neuron_wire.length import METADATA_BYTES, max_minute_bytes, split_minute
 from neuron_wire.owners import Owner
+from tests.undocumented_members import undocumented
 
 PROMISED = {32: 2_400, 64: 2_700, 128: 3_600}
 SETS = [["ClusterName"], ["ClusterName", "InstanceId"]]

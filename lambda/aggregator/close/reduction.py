@@ -86,7 +86,7 @@ class CloseOutcome(ReadingCounts):
     findings_waiting: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MinuteShare:
     """
     What some buckets, or all, have of one minute.
@@ -166,10 +166,7 @@ class BucketShare:
     def load_registry(self) -> set[str]:
         """Load what is remembered; the clusters in it."""
         self._table = self.connect()
-        self._registry = Registry(
-            self.rules.silent_after_minutes,
-            self.rules.max_clusters,
-        )
+        self._registry = Registry(self.rules.silent_after_minutes, self.rules.max_clusters)
         own = {bucket: text for bucket, text in self.registered.items() if bucket in self.buckets}
         self._registry.load(own)
         self._registry.depart(self.departures)
@@ -190,10 +187,8 @@ class BucketShare:
         *taken_in* the minutes up to that one; without it they leave this one alone.
         """
         self._registry.agree(clusters)
-        counts = ReadingCounts()
-        reader = BucketReader(self._table, self._registry, counts, self.check_time, minute)
-        minute_clusters: dict[str, RollupInProgress] = {}
-        incomplete: set[str] = set()
+        share = MinuteShare(ReadingCounts())
+        reader = BucketReader(self._table, self._registry, share.counts, self.check_time, minute)
         findings = None if taken_in is None else self.findings
         if findings is not None and taken_in is not None:
             findings.begin_minute(minute, taken_in)
@@ -205,47 +200,38 @@ class BucketShare:
             if wait and missing:
                 self.is_missing[0] = 1
                 break
-            incomplete |= missing | self._fold_bucket(minute, records_of, minute_clusters, findings)
+            share.incomplete |= missing
+            self._fold_bucket(minute, records_of, share, findings)
         if wait and self.is_missing[0]:
-            return MinuteShare(counts, self._registry.newcomers, lacks=True)
-        silent = self._registry.silent_by_cluster(minute)
+            return MinuteShare(share.counts, self._registry.newcomers, lacks=True)
+        share.newcomers = self._registry.newcomers
+        share.silent = self._registry.silent_by_cluster(minute)
         if findings is not None:
-            findings.draft_absent(silent, self._registry.presence)
-        return MinuteShare(
-            counts,
-            self._registry.newcomers,
-            clusters=minute_clusters,
-            silent=silent,
-            incomplete=incomplete,
-        )
+            findings.draft_absent(share.silent, self._registry.presence)
+        return share
 
     def _fold_bucket(
         self,
         minute: int,
         records_of: Mapping[Key, Sequence[MinuteRecord]],
-        clusters: dict[str, RollupInProgress],
+        share: MinuteShare,
         findings: InstanceFindings | None,
-    ) -> set[str]:
-        """Fold the records of one bucket; the clusters of instances that hide their cores."""
-        hidden: set[str] = set()
+    ) -> None:
+        """Fold the records of one bucket into *share*."""
         for (cluster, instance_id), records in records_of.items():
             instance = merge_records(records)
             self._registry.record_presence(
                 cluster, instance_id, minute, instance.record.instance_type, gone=instance.gone
             )
-            if cluster not in clusters:
-                clusters[cluster] = RollupInProgress(
-                    cluster,
-                    self.rules.idle_after_minutes,
-                    self.prices,
-                    self.rules.paid_by_type,
+            if cluster not in share.clusters:
+                share.clusters[cluster] = RollupInProgress(
+                    cluster, self.rules.idle_after_minutes, self.prices, self.rules.paid_by_type
                 )
-            clusters[cluster].fold_instance(instance)
+            share.clusters[cluster].fold_instance(instance)
             if not instance.record.core_state:
-                hidden.add(cluster)
+                share.incomplete.add(cluster)
             if findings is not None:
                 findings.draft_instance(instance)
-        return hidden
 
     def pack_registry(self, before_minute: int, clusters: set[str]) -> list[tuple[int, bytes]]:
         """Forget what was before *before_minute*; the buckets of the registry that changed."""

@@ -13,7 +13,6 @@ from aggregator.explain import notification
 from aggregator.explain.event import IDLE_CORES, find_subject, read_transition
 from aggregator.explain.notification import notify
 from neuron_wire import OtherRecord, parse
-from neuron_wire.catalogue import undocumented
 from neuron_wire.names import MESSAGE
 from tests.aggregator.explain.alarm_events import (
     ENVIRONMENT,
@@ -31,6 +30,7 @@ from tests.aggregator.explain.message_scenes import (
     row,
     waiting,
 )
+from tests.undocumented_members import undocumented
 
 DATA = Path(__file__).parents[2] / "data"
 DOCS = Path(__file__).parents[3] / "docs"

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from aggregator.rollups.line import MAX_LINE_BYTES, due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress
-from neuron_wire.catalogue import undocumented
 from neuron_wire.extraction import violations
 from neuron_wire.merging import merge_records
 from proof.factories.records import MINUTE, record
+from tests.undocumented_members import undocumented
 
 SOME = [record(instance_id=f"i-{number}", given="read") for number in range(4)]
 """Instances enough of one type, and busy enough, for any to be a straggler."""

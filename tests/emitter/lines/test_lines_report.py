@@ -13,9 +13,9 @@ from emitter.fold.cores import ReportSample
 from emitter.lines import LineSettings, LineWriter
 from emitter.logs import Event
 from neuron_wire import MinuteRecord, OtherRecord, parse
-from neuron_wire.catalogue import undocumented
 from neuron_wire.cores import core_indexes
 from neuron_wire.extraction import violations
+from tests.undocumented_members import undocumented
 
 SAMPLES = st.builds(
     ReportSample, at_s=st.floats(0, 4e9), period_s=st.none() | st.floats(0.5, 15),

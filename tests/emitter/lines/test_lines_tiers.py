@@ -11,8 +11,9 @@ from line_records import SETTINGS, TAGS, TIERS, data, dimension_names, full, met
 
 from emitter.lines import LineSettings, LineWriter
 from neuron_wire import OtherRecord, parse
-from neuron_wire.catalogue import MINUTE, undocumented
+from neuron_wire.catalogue import MINUTE
 from neuron_wire.extraction import violations
+from tests.undocumented_members import undocumented
 
 CLUSTER = ("ClusterName",)
 INSTANCE = ("ClusterName", "InstanceId")

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from emitter.errors import DeliveryError, SourceError
 from neuron_emf.cli import cli
 from neuron_emf.profile.line import FRACTIONS, MAX_OTHER, profile_of, summaries_in
-from neuron_wire.catalogue import PROFILE, members_of, undocumented
+from neuron_wire.catalogue import PROFILE, members_of
 from neuron_wire.extraction import violations
 from proof.logs.faults import DENIED
 from proof.logs.service import LogsService
+from tests.undocumented_members import undocumented
 
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "profile"
 AT_MS = 1_795_161_600_000  # 2026-11-20T08:00:00Z
