@@ -51,16 +51,6 @@ def code_lines(source: str) -> int:
     return len(lines)
 
 
-def class_definitions(sources: dict[str, str]) -> list[tuple[str, ast.ClassDef]]:
-    """Every class in *sources*, text by path, with its path."""
-    return [
-        (path, node)
-        for path, source in sources.items()
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.ClassDef)
-    ]
-
-
 def main() -> None:
     """Print the table, then the small files and the names that stand too often."""
     listed = subprocess.run(["git", "ls-files"], check=True, capture_output=True, text=True)
@@ -81,7 +71,8 @@ def main() -> None:
     print(f"\nProduct files under {FEW_LINES} code lines: {len(small)}")
     for count, path in small:
         print(f"{count:>6}  {path}")
-    classes = class_definitions(product)
+    nodes = [(path, node) for path, text in product.items() for node in ast.walk(ast.parse(text))]
+    classes = [(path, node) for path, node in nodes if isinstance(node, ast.ClassDef)]
     files: dict[str, list[str]] = defaultdict(list)
     for path, node in classes:
         files[node.name].append(path)

@@ -40,7 +40,6 @@ FAULT_HOURS = 4
 DAY_HOURS = 24
 GONE_HOURS = range(14, 20)  # of each day: no network
 WARM_HOURS = 24  # by then each fault was there once
-MIB = 1 << 20
 
 
 class Look(NamedTuple):
@@ -52,7 +51,7 @@ class Look(NamedTuple):
     threads: int
 
 
-MAX_GROWTH = Look(3 * MIB, MIB, 0, 0)  # a late burst of faults took 2.2 MiB
+MAX_GROWTH = Look(3 << 20, 1 << 20, 0, 0)  # a late burst of faults took 2.2 MiB
 
 
 def grown(looks: Sequence[Look]) -> list[str]:

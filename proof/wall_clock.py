@@ -24,7 +24,6 @@ import time
 from pathlib import Path
 from typing import final
 
-SOON_S = 0.02
 _FORM = struct.Struct("ddd")  # time of day, monotonic moment at which it was so, speed
 
 
@@ -89,7 +88,7 @@ def _nobody_reads() -> bool:
 def _wait_in_short_steps() -> None:
     from local.monitor import play  # noqa: PLC0415 - after the clock
 
-    play.LONGEST_SLEEP_S = SOON_S
+    play.LONGEST_SLEEP_S = 0.02
 
 
 if __name__ == "__main__":

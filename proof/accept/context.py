@@ -8,7 +8,6 @@ is done to the reports, never to a line.
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -30,7 +29,7 @@ from proof.accept.recording import AcceptError, Place
 from proof.rollup_differences import LIST_PRICES, differences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from neuron_emf.deploy.package import Package
@@ -41,7 +40,6 @@ MINUTES: Final = 12
 """That each instance tells at once: what an alarm looks back on."""
 IDLE_AFTER_MINUTES: Final = 1  # or nothing would be idle in time
 PERIOD_S: Final = 15  # the longest the emitter asks for
-NEWER: Final = "newer"
 
 
 @dataclass(frozen=True)
@@ -73,11 +71,12 @@ class Instance:
         if self.is_restarted:
             parts = [(reports[:middle], start_s), (reports[middle:], start_s + middle * PERIOD_S)]
         end_ms = (start_s + 60 * minutes) * 1000
+        lines = [line for part, at_s in parts for line in self._written(folder, part, at_s)]
+        parsed = [(parse(line), line) for line in lines]
         return [
-            record
-            for part, part_start_s in parts
-            for record in records_of(self._written(folder, part, part_start_s))
-            if record.timestamp_ms < end_ms
+            SpooledRecord(place, record.boot, record.seq, record.minute_ms, line)
+            for place, (record, line) in enumerate(parsed, 1)
+            if isinstance(record, MinuteRecord) and record.minute_ms < end_ms
         ]
 
     def _reports(self, folder: Path, count: int) -> list[bytes]:
@@ -230,21 +229,6 @@ def two_clusters(run_id: str) -> list[Instance]:
         Instance("half-idle", f"{run_id}-b", "trn1.2xlarge", "half-idle", is_restarted=True),
         Instance("errors", f"{run_id}-b", "inf2.xlarge", "errors"),
     ]
-
-
-def records_of(lines: Iterable[str]) -> list[SpooledRecord]:
-    """The minute lines among *lines*, as the emitter's delivery takes them."""
-    parsed = [(parse(line), line) for line in lines]
-    return [
-        SpooledRecord(place, record.boot, record.seq, record.minute_ms, line)
-        for place, (record, line) in enumerate(parsed, 1)
-        if isinstance(record, MinuteRecord)
-    ]
-
-
-def newer_schema(line: str) -> str:
-    """A line as a later emitter may write it, of an instance that no other line names."""
-    return json.dumps({**json.loads(line), "Schema": 2, "Boot": "f" * 20, "InstanceId": NEWER})
 
 
 def deploy_parameters(context: AcceptContext, name: str) -> dict[str, str]:

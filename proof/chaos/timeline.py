@@ -9,9 +9,9 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import Counter
-from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from neuron_wire.phrases import iso
 from proof.chaos.functions import KILLED
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from proof.chaos.functions import InjectedFaults, InvocationResult
 
 NEAR = 20
-_Card = TypeVar("_Card")
 
 
 class Timeline:
@@ -75,19 +74,18 @@ class Timeline:
 
     def complain(self, what: str) -> None:
         """Note *what* is wrong now."""
-        moment = datetime.fromtimestamp(self.now_s, timezone.utc)
-        self.complaints.append(f"{moment:%Y-%m-%dT%H:%M:%SZ}, {what}")
+        self.complaints.append(f"{iso(1000 * self.now_s)}, {what}")
 
 
-class Deck(Generic[_Card]):
+class Deck:
     """Cards in an order of chance, shuffled again when all were dealt."""
 
-    def __init__(self, rng: random.Random, cards: Mapping[_Card, int]) -> None:
+    def __init__(self, rng: random.Random, cards: Mapping[Any, int]) -> None:
         self._rng = rng
         self._cards = [card for card, count in cards.items() for _ in range(count)]
-        self._left: list[_Card] = []
+        self._left: list[Any] = []
 
-    def deal(self) -> _Card:
+    def deal(self) -> Any:
         """The next card."""
         if not self._left:
             self._left = list(self._cards)

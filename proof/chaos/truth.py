@@ -101,7 +101,7 @@ def _names(names: AbstractSet[str]) -> str:
 
 
 class Attendance:
-    """In which minutes each instance reported, and whether it said goodbye then."""
+    """In which minutes each instance of these *clusters* reported, and whether it said goodbye."""
 
     def __init__(self, records: Iterable[MinuteRecord]) -> None:
         parts: dict[tuple[str, str, int], dict[str, list[MinuteRecord]]] = {}
@@ -113,6 +113,7 @@ class Attendance:
         self._gone: dict[str, dict[str, dict[int, bool]]] = defaultdict(lambda: defaultdict(dict))
         for (cluster, instance, minute_number), boots in parts.items():
             self._gone[cluster][instance][minute_number] = _said_goodbye(boots)
+        self.clusters = sorted(self._gone)
 
     def silent(self, cluster: str, minute: int) -> set[str]:
         """The instances that are silent in *minute*."""
@@ -125,11 +126,6 @@ class Attendance:
     def is_known(self, cluster: str, minute: int) -> bool:
         """Whether *cluster* must have a rollup of *minute*."""
         return any(absent <= SILENT_FORGET_MINUTES for _, absent in self._absent(cluster, minute))
-
-    @property
-    def clusters(self) -> list[str]:
-        """Everyone of whom anybody ever reported."""
-        return sorted(self._gone)
 
     def _absent(self, cluster: str, minute: int) -> Iterable[tuple[str, int]]:
         """For how many minutes each instance is absent that came and did not say goodbye."""

@@ -77,21 +77,14 @@ class Life:
         return self.truth.with_suffix(".said").read_text("utf-8", "replace")
 
     def leaves_no_orphan(self) -> None:
-        """Wait until all that it started is gone; end what is left, and fail, if it stays."""
-        try:
-            wait_until(lambda: not processes_of(self.truth), PATIENCE_S)
-        except AssertionError:
-            left = self.end_orphans()
-            msg = f"life {self.truth} left {len(left)} process(es) behind"
-            raise AssertionError(msg) from None
+        """Wait until all that it started is gone; fail if it stays."""
+        wait_until(lambda: not processes_of(self.truth), PATIENCE_S)
 
-    def end_orphans(self) -> list[int]:
-        """Kill what it started and is still there; what that was."""
-        left = processes_of(self.truth)
-        for pid in left:
+    def end_orphans(self) -> None:
+        """Kill what it started and is still there."""
+        for pid in processes_of(self.truth):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        return left
 
     def reports(self) -> list[int]:
         """When its monitor had written each report, ms since the epoch."""

@@ -125,8 +125,7 @@ def _broken_name(member: str, found: str, pattern: str) -> Iterator[str]:
 
 
 RECORDS_GROUP = "/neuron-emf/records"
-MAX_BYTES = 1_048_576
-MAX_EVENT_BYTES = 1_048_576  # one event, its overhead included
+MAX_BYTES = 1_048_576  # of a call, and of one event: each with its overhead
 OVERHEAD_BYTES = 26
 HOUR_MS = 3_600_000
 MAX_SPAN_MS = 24 * HOUR_MS
@@ -254,12 +253,12 @@ class LogRules:
 
 
 def _check_sizes(sizes: list[int]) -> None:
-    for what, size, most in (
-        ("Log event", max(sizes) + OVERHEAD_BYTES, MAX_EVENT_BYTES),
-        ("Upload", sum(sizes) + OVERHEAD_BYTES * len(sizes), MAX_BYTES),
+    for what, size in (
+        ("Log event", max(sizes) + OVERHEAD_BYTES),
+        ("Upload", sum(sizes) + OVERHEAD_BYTES * len(sizes)),
     ):
-        if size > most:
-            _refuse(f"{what} too large: {size} bytes exceeds limit of {most}")
+        if size > MAX_BYTES:
+            _refuse(f"{what} too large: {size} bytes exceeds limit of {MAX_BYTES}")
 
 
 def _first(times_ms: list[int], from_ms: int) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
@@ -21,8 +21,6 @@ from proof.logs.wire import JsonWire, Port, Response, region_signed_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-KEYS = {"testing": "testing"}
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ class LogsService:
         self.wires: list[Any] = [JsonWire()]
         self.allow: Callable[[str, dict[str, Any]], object] = _nothing
         self.chances: Mapping[str, float] = {}
-        self.keys: dict[str, str | None] = dict(KEYS)
+        self.keys: dict[str, str | None] = {"testing": "testing"}
         self.signing_clock: Callable[[], float] = time.time
         self.before_taking: Callable[[], object] = _nothing
         self.before_answering: Callable[[], object] = _nothing
@@ -120,11 +118,6 @@ class LogsService:
     def operations(self) -> list[str]:
         """What was asked of it, in order."""
         return [call.operation for call in self.calls]
-
-    @property
-    def happened(self) -> Counter[str]:
-        """Calls by what became of them."""
-        return Counter(call.what for call in self.calls)
 
     @property
     def is_there(self) -> bool:

@@ -164,11 +164,7 @@ class Port(ThreadingHTTPServer):
         self.reply = reply
         self.reset: set[socket.socket] = set()
         self._connections: set[socket.socket] = set()
-        try:
-            self.server_bind()
-        except OSError:
-            self.server_close()
-            raise
+        self.server_bind()
 
     def process_request(self, request: Any, client_address: Any) -> None:
         self._connections.add(request)
