@@ -15,21 +15,10 @@ from local.alarms.definition import (
     MetricsInsightsQuery,
     MetricSource,
     parse_query,
-    read_alarms,
 )
 from local.alarms.evaluation import State, evaluate, judge
-from local.alarms.template import AlarmDefinitionError, Template, load_template
+from local.alarms.template import AlarmDefinitionError
 from tests.recorded_history import RecordedHistory
-
-
-def test_a_query_may_select_metrics_and_make_one_series_of_them():
-    """Dimension values in single quotes, joined by AND, with groups or without."""
-    query = "SELECT SUM(M) FROM SCHEMA(\"AWS/Logs\", A, B) WHERE A = '/a b' AND B = 'c'"
-    where = (("A", "/a b"), ("B", "c"))
-    expected = MetricsInsightsQuery("SUM", "M", "AWS/Logs", ("A", "B"), (), where)
-    assert expected == parse_query(query)
-    grouped = MetricsInsightsQuery("SUM", "M", "AWS/Logs", ("A", "B"), ("A",), where)
-    assert grouped == parse_query(f"{query} GROUP BY A ORDER BY SUM()")
 
 
 @pytest.mark.parametrize(
@@ -47,14 +36,6 @@ def test_another_query_is_refused(text):
     """Never half understood."""
     with pytest.raises(AlarmDefinitionError, match="does not know the query"):
         parse_query(text)
-
-
-@pytest.mark.parametrize("cluster", ["", "training"])
-def test_the_repositorys_own_alarms_can_all_be_evaluated(repository, cluster):
-    """At least one alarm watches idle cores, for one cluster as for every cluster."""
-    template = Template(load_template(repository / "template.yaml"), {"ClusterName": cluster})
-    found = read_alarms(template)
-    assert any("IdleCorePercent" == alarm.source.metric for alarm in found)
 
 
 NOW_S = 1_800_000_030.0  # half a minute into a minute

@@ -15,7 +15,6 @@ import pytest
 
 from local.embedded_aws import server as server_module
 from local.embedded_aws.clients import environment
-from local.embedded_aws.deployment import SamCli
 from local.embedded_aws.processes import (
     ChildProcess,
     EmbeddedAwsError,
@@ -118,17 +117,6 @@ def test_nobody_else_can_reach_it(aws):
     """Every socket that it or its workers listen on is on 127.0.0.1."""
     found = listening(group_members(aws.pid))
     assert {"127.0.0.1"} == {address for address, _ in found}
-
-
-@pytest.mark.embedded
-def test_a_template_that_is_refused_says_so(aws, programs, tmp_path):
-    """One sentence, and the SAM CLI's own words behind it."""
-    template = tmp_path / "template.yaml"
-    template.write_text("Resources: {A: {Type: AWS::No::Such}}\n", encoding="utf-8")
-    sam = SamCli(programs[1], tmp_path, lambda: None)
-    with pytest.raises(EmbeddedAwsError, match="sam deploy failed with exit code 1") as caught:
-        sam.deploy(template, "refused", {}, aws)
-    assert "AWS::No::Such" in caught.value.output
 
 
 @pytest.mark.embedded

@@ -8,7 +8,6 @@ import json
 import math
 import os
 import re
-import signal
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -68,15 +67,6 @@ def test_the_emitters_command_line_is_enough(repository, tmp_path):
     identity = reports[2]["instance_info"]
     assert ("i-0cafe", "trn2.3xlarge") == (identity["instance_id"], identity["instance_type"])
     assert 7 == round(reports[1]["system_data"]["memory_info"]["period"])
-
-
-@pytest.mark.proof
-def test_a_signal_ends_it_cleanly(repository, tmp_path):
-    """In the middle of a long wait: code 0, nothing on stderr, whole lines."""
-    with started(repository, tmp_path, '{"period_s": 60}') as process:
-        process.stdout.readline()
-        process.send_signal(signal.SIGTERM)
-        assert ((b"", b""), 0) == (process.communicate(), process.returncode)
 
 
 FOUR = SimulatedInstance("inf2.48xlarge", "multi-runtime", 5)

@@ -59,12 +59,6 @@ def test_a_right_rollup_has_no_problem():
         assert [] == against_truth({KEY: without}, rollups(line(Executions=executions)))
 
 
-def test_a_missing_rollup_is_named():
-    """By cluster and minute."""
-    (problem,) = against_truth({KEY: RIGHT}, {})
-    assert "research, 07:59 UTC, rollup: expected one, found none" == str(problem)
-
-
 @pytest.mark.parametrize("name", RIGHT)
 @pytest.mark.parametrize("wrong", [-30, 30, None])
 def test_each_wrong_or_missing_number_is_found(name, wrong):
@@ -141,7 +135,7 @@ def test_an_owner_that_is_not_the_one_played_is_found(holders, expected):
     assert [f"research, 07:59 UTC, {problem}" for problem in expected] == list(map(str, found))
 
 
-def test_the_rollups_of_the_hour_name_the_cast(hour):
+def test_the_rollups_of_the_hour_name_the_owners_that_were_played(hour):
     """The job on the instance that does nothing, all the hour, among them."""
     found = PublishedRollups()
     found.add_messages(hour.rollups)

@@ -13,7 +13,6 @@ import pytest
 
 from aggregator import runtime
 from aggregator.close import reduction, run
-from aggregator.close.registry import Registry
 from aggregator.close.run import CloseRun
 from aggregator.environment import Environment, Rules
 from aggregator.ingest import intake
@@ -101,12 +100,6 @@ def progress_goes_ahead_of_the_lines(patch):
         return reduce_all(self, open_minutes, marked, now_s)
 
     patch.setattr(CloseRun, "_reduce_all", hurried)
-
-
-@fault
-def the_registry_is_never_written(patch):
-    """Nobody is ever silent."""
-    patch.setattr(Registry, "packed", lambda _: iter(()))
 
 
 @fault

@@ -112,10 +112,6 @@ def test_kills_lose_no_closed_minute(tmp_path):
         produced |= kept.produced
         found = arrived(service)
 
-    print(  # noqa: T201 - the figures, with pytest -s
-        f"{KILLS} kills, {len(produced)} boots, {sum(produced.values())} records,"
-        f" {len(closed)} minutes surely closed, {found.copies} copies"
-    )
     assert (0, 0) == (kept.waiting, kept.dropped)
     assert [] == found.missing(produced)
     assert sum(produced.values()) == len(found.lines)

@@ -27,24 +27,6 @@ AN_HOUR_LATE = range(2, 61)
 """The same where 1 % of 100,000 records of each minute come any time within an hour."""
 
 
-@dataclass(frozen=True)
-class Waits:
-    """
-    What late records saw.
-
-    Attributes:
-        longest_minutes: That one waited to be published.
-
-        backlog_runs: After a pause, until nothing waited; None if that never came.
-
-        busiest_s: Of a run.
-    """
-
-    longest_minutes: float
-    backlog_runs: int | None
-    busiest_s: float
-
-
 @dataclass
 class Watch:
     """The clock, and since when minutes wait."""
@@ -78,7 +60,12 @@ class SlowTable(MemoryTable):
 
 
 def waits(minute_s, late_ages, pause=0):
-    """Run close for `TICKS` minutes; without runs for the first *pause* of them."""
+    """
+    Run close for `TICKS` minutes; without runs for the first *pause* of them.
+
+    Returns the longest minutes that a late record waited, the runs after the pause until
+    nothing waited (None if it always did), and the seconds of the busiest run.
+    """
     watch = Watch(START * 60.0)
     table = SlowTable(watch, minute_s)
     busiest_s, waiting = 0.0, []
@@ -92,7 +79,7 @@ def waits(minute_s, late_ages, pause=0):
             busiest_s = max(busiest_s, watch.now_s - begun_s)
     still = [watch.now_s - since_s for since_s in watch.marked_at.values()]
     worked_off = next((runs for runs, left in enumerate(waiting, 1) if not left), None)
-    return Waits(max([*watch.waited_s, *still], default=0.0) / 60, worked_off, busiest_s)
+    return max([*watch.waited_s, *still], default=0.0) / 60, worked_off, busiest_s
 
 
 def close(table, watch):
@@ -113,12 +100,12 @@ def close(table, watch):
 )
 def test_late_records_are_published_within_half_an_hour(late_ages, longest_minutes):
     """With the memory that the page of scale recommends, which gives a minute so many seconds."""
-    found = waits(FIRST_CLOSE_S, late_ages)
-    assert found.longest_minutes <= longest_minutes
-    assert found.busiest_s < 50
+    longest, _, busiest_s = waits(FIRST_CLOSE_S, late_ages)
+    assert longest <= longest_minutes
+    assert busiest_s < 50
 
 
 def test_half_an_hour_without_a_run_is_made_up():
     """In ten runs, with records that come late all the while, none of which waits longer."""
-    found = waits(FIRST_CLOSE_S, AN_HOUR_LATE, PAUSE)
-    assert (10, True) == (found.backlog_runs, found.longest_minutes <= PAUSE)
+    longest, backlog_runs, _ = waits(FIRST_CLOSE_S, AN_HOUR_LATE, PAUSE)
+    assert (10, True) == (backlog_runs, longest <= PAUSE)
