@@ -61,7 +61,7 @@ class Place:
     patience_s: float = 60.0
 
     def play(self, truth: Path) -> str:
-        """What its simulated monitor is told when it shall also write the truth to *truth*."""
+        """The settings of its simulated monitor, which also writes the truth to *truth*."""
         return json.dumps({**json.loads(self.variables["NEURON_SIM"]), "truth": str(truth)})
 
 

@@ -21,7 +21,7 @@ def promises():
 
 
 def test_there_are_at_most_80_and_none_stands_twice():
-    """A page that nobody can read in one go promises nothing."""
+    """So that the page can be read in one go."""
     sentences = [sentence for sentence, _ in promises()]
     assert 0 < len(set(sentences)) == len(sentences) <= MAX_PROMISES
 

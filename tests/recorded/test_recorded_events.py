@@ -1,4 +1,4 @@
-"""Deliveries, events and messages as AWS sent them; what an acceptance keeps names nobody."""
+"""Deliveries, events and messages as AWS sent them; a kept recording names no account or person."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def dynamodb(endpoint):
 
 @pytest.fixture(scope="session")
 def made(built, runtime, endpoint, tmp_path_factory):
-    """Make a process of a function of the template; whoever asks for it stops it."""
+    """Make a process of a function of the template; the caller stops it."""
 
     def function(name, handler, **variables):
         return Function(

@@ -89,7 +89,7 @@ class RuntimeApi:
         return Answer(body, failed)
 
     def next_event(self):
-        """What the function is told when it asks: status, headers and body."""
+        """The answer to the function's request for an event: status, headers and body."""
         self._asked.set()
         event = self._events.get()
         if event is None:

@@ -32,7 +32,7 @@ def a_departure():
 
 
 def an_alarm():
-    """What CloudWatch says of an alarm on one cluster that rings."""
+    """The event of an alarm on one cluster that fires."""
     now = time.strftime("%Y-%m-%dT%H:%M:%S.000+0000", time.gmtime())
     return of_an_alarm(now=state("ALARM", now))
 

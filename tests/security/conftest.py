@@ -84,7 +84,7 @@ class AttackedStack:
 
 
 def forged(count, *, offset=0, prefix="forged", **changes):
-    """Lines in the names of *count* clusters that nobody has."""
+    """Lines in the names of *count* clusters that do not exist."""
     made = {"minute": MINUTE + offset, "core_state": "b", "utilization_percent": (99.0,)}
     return [
         record(

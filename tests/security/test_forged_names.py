@@ -145,7 +145,7 @@ def assert_only_text(metric, cluster, instance, holder, tag):
 
 
 def test_an_attribute_has_the_name_itself():
-    """A subscription filters by the exact name; nobody reads it there."""
+    """A subscription filters by the exact name, which no person reads there."""
     message, _ = message_and_line("IdleCorePercent", "=1+1", "i-name", "holder", "tag")
     assert "=1+1" == message.attributes["ClusterName"]
     assert "'=1+1" == json.loads(message.document)["ClusterName"]

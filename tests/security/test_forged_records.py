@@ -92,7 +92,7 @@ def test_a_second_emitter_is_named(attacked, boot):
 
 
 def test_a_record_of_few_seconds_passes_for_a_restart(attacked):
-    """Up to 6 seconds beside a whole minute are merged: its letters stand, and nothing tells."""
+    """Up to 6 seconds beside a whole minute are merged: its core states win, unseen."""
     attacked.live(0, real(0), real(0, boot=LATER, covered_seconds=6.0, **BUSY))
     (line,) = attacked.rollups
     assert (2, 0, 1) == (line["BusyCores"], line["DuplicateEmitters"], line["Instances"])
@@ -107,7 +107,7 @@ def test_an_instance_is_counted_once_whatever_is_written_in_its_name(attacked):
 
 
 def test_a_forged_instance_is_silent_for_an_hour_and_forgotten(attacked):
-    """A name that never reports again rings the alarm on silence, in its own cluster only."""
+    """A name that never reports again fires the alarm on silence, in its own cluster only."""
     silent = []
     for offset in range(70):
         written = [real(offset), real(offset, "serving")]

@@ -17,7 +17,7 @@ from tests.stack.stack_template import as_list, statements
 
 
 def answer(**packages):
-    """What pip-audit prints: for each package its vulnerabilities, or None when nobody knows it."""
+    """What pip-audit prints: each package with its vulnerabilities, None where it is unknown."""
     found = [
         {"name": name, "skip_reason": "not found"}
         if ids is None

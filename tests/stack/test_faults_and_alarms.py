@@ -19,7 +19,7 @@ OF_FILTER = {
 SILENT_AFTER, FORGET_AFTER, IDLE_AFTER = 5, 60, 15
 JOINED = {"IdleCores", "IdleCost", "LowUtilization"}
 JOINED_MINUTES = 15
-"""Alarms of one cluster that ring within so many are one message of explain."""
+"""Alarms of one cluster that fire within so many minutes get one message from explain."""
 LINES_S, SOON_S = 75.0, 60.0  # until a minute's lines have arrived; until AWS has counted
 
 # Of a minute: what a fleet that is well does in it.

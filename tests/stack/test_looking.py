@@ -63,7 +63,7 @@ def test_a_number_of_all_clusters_is_no_sum_of_publications(body):
 
 
 def test_whatever_the_stack_counts_of_itself_is_on_it(body):
-    """A count of losses that nobody draws is a loss that nobody sees; the pipeline comes last."""
+    """Every self-metric of the stack has a graph, in the last section, Pipeline."""
     shown = {
         drawn.metric
         for widget in body["widgets"]

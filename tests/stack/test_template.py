@@ -1,4 +1,4 @@
-"""What template.yaml promises to whoever deploys it, and what its parameters accept."""
+"""What a deployment of template.yaml makes, and what its parameters accept."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _description(explanation: Explanation) -> str:
 
 
 def _without_mentions(text: str) -> str:
-    """*text* that mentions nobody: `<!channel>` in an alarm's name would wake a whole channel."""
+    """*text* without mentions: `<!channel>` in an alarm's name would wake a whole channel."""
     return text.replace("<", "?")
 
 

@@ -117,7 +117,7 @@ def find_subject(metrics: Iterable[str]) -> AlarmSubject:
 
 
 class EventError(ValueError):
-    """The event has an unknown shape; whoever wrote the EventBridge rule must act."""
+    """The event has an unknown shape; the author of the EventBridge rule must act."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ class Explanation:
 
     @property
     def title(self) -> str:
-        """The one line that tells most; it begins with the state as CloudWatch writes it."""
+        """The subject line at full length; it begins with the state as CloudWatch writes it."""
         what = self.finding.short or self.finding.headline
         return ": ".join(filter(None, (self.transition.state, self._about(LONGEST_CLUSTER), what)))
 

@@ -170,7 +170,7 @@ def find_idle_cores(evidence: Evidence) -> AlarmFinding:
 def _without_owners(
     evidence: Evidence, total: list[str], worst: list[str], over: str
 ) -> AlarmFinding:
-    """Of a rollup that tells no owners, or no idle core: what is known of the whole cluster."""
+    """What is known of the whole cluster, for a rollup without owners or without idle cores."""
     slow = evidence.rollup.entries("StragglerInstances")[:1]
     headline, *others = total or ["no core of it is known"]
     commands = (*commands_about(evidence, worst, ""), *findings_commands(worst, evidence.region))
@@ -364,7 +364,7 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
 
 
 def _saving(evidence: Evidence, entry: ForeignObject, end: str) -> str:
-    """When money is saved, if it can be; *end* is empty where nobody has the cores."""
+    """When money is saved, if it can be; *end* is empty where the cores have no owner."""
     if evidence.now.sunk and evidence.now.sunk == evidence.now.cost:
         return "It is paid anyway."
     if entry.given and not is_wholly_idle(entry):

@@ -184,7 +184,7 @@ def test_the_teams_that_a_digest_names_first_can_subscribe_to_it():
 
 
 def test_a_name_breaks_no_line():
-    """Names come from whoever writes lines."""
+    """Names are other people's: a line break or an escape becomes `?`."""
     shown = digest_text(week_of([row(owner="a\nb\x1b[31m")]), Week(hours=HOURS), "s", "us-east-1")
     assert "a?b?[31m" in shown
 

@@ -147,7 +147,7 @@ OLDER = rollup(
     AvoidableCostPerHour=None, AvoidableHeldCostPerHour=None, SharedCostPerHour=None,
     SunkCostPerHour=None, WhollyIdleInstances=None,
 )  # fmt: skip
-"""Of a stack that told neither owners nor prices."""
+"""Of a stack whose rollups had neither owners nor prices."""
 ALL_BUSY = rollup(
     NeuronCoreUtilization=5.2, IdleCores=0, IdleCorePercent=0, IdleCostPerHour=0, BusyCores=128,
     AttachedIdleCores=0, UnattachedCores=0, TopIdleOwners=None, TopIdleInstances=None,

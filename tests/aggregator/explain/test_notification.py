@@ -174,7 +174,7 @@ def transition(metric, after_ms=0, value="ALARM", **detail):
 
 
 def once():
-    """Look once and wait for nobody."""
+    """Look once and do not wait."""
     yield
 
 
