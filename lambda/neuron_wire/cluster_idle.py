@@ -135,7 +135,7 @@ class IdleOwners:
         self, record: MinuteRecord, owned: OwnedCores, free: Collection[int], price: int | None
     ) -> None:
         """
-        Add the idle cores of an instance, which are *owned* by them.
+        Add the idle cores of an instance; *owned* has their owners.
 
         *free* are those neither held nor reserved; *price* is that of one core, in
         `FINE` parts of a dollar per hour.
