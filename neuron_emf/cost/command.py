@@ -111,7 +111,7 @@ def _fleet(settings: CostSettings) -> Fleet:
     """
     name, instances = settings.instance_type, settings.instances
     if instances is None:
-        msg = "No number of instances is given. Use for example --instances 1000."
+        msg = "No number of instances is set. Use --instances, such as --instances 1000."
         raise SettingsError(msg)
     kind, shown = INSTANCE_TYPES.get(name), ascii(name[:40])
     is_streaming = settings.mode == "kinesis" and not settings.no_stack
@@ -121,7 +121,7 @@ def _fleet(settings: CostSettings) -> Fleet:
         "--stream-shards applies to --mode kinesis only. Add --mode kinesis, or omit it.": (
             settings.stream_shards is not None and not is_streaming
         ),
-        f"Not an instance type: {shown}. Write for example --instance-type trn1.32xlarge.": (
+        f"Invalid --instance-type {shown}. Use a type, such as trn1.32xlarge.": (
             not _INSTANCE_TYPE.fullmatch(name)
         ),
         f"Unknown instance type: {shown}. Add --cores, or use one of "

@@ -138,7 +138,7 @@ def tariff_of(path: Path | None) -> Tariff:
     prices = dict(listed_prices.prices)
     for name, value in yours.items():
         if name not in prices:
-            msg = f"{path} has an unknown price: {name[:40]!r}. The prices are {', '.join(prices)}."
+            msg = f"Unknown price {name[:40]!r} in {path}. Use {', '.join(prices)}."
             raise SettingsError(msg)
         yours_usd = _amount(path, name, value, prices[name])
         prices[name] = replace(
@@ -151,7 +151,7 @@ def _amount(path: Path, name: str, value: object, price: Price) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= MAX_USD:
         return float(value)  # only now: 400 digits are a whole number of TOML, and no float
     msg = (
-        f"{name} in {path} is not USD for {price.units:,.0f} {price.unit}, a number from 0 to "
-        f"{MAX_USD:,.0f}. Write for example {name} = {price.usd or 1.0:g}."
+        f"Invalid {name} in {path}. Use USD for {price.units:,.0f} {price.unit}, a number from 0 "
+        f"to {MAX_USD:,.0f}, such as {name} = {price.usd or 1.0:g}."
     )
     raise SettingsError(msg)

@@ -113,7 +113,7 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     named = dict(_pair("parameter", text) for text in parameters)
     package.require_named(named)
     if settings.json and not settings.plan:
-        msg = "--json prints a plan. Add --plan, or omit it."
+        msg = "--json needs --plan. Add --plan, or omit --json."
         raise SettingsError(msg)
     if settings.plan:
         return _show_plan(package, settings, named)
@@ -196,7 +196,7 @@ def _is_confirmed(stack_name: str) -> bool:
 def _pair(what: str, text: str) -> tuple[str, str]:
     name, is_given, value = text.partition("=")
     if not is_given or not name:
-        msg = f"A {what} is NAME=VALUE, found {text!r}. Write for example Mode=kinesis."
+        msg = f"Invalid {what} {text!r}. Use NAME=VALUE, such as Mode=kinesis."
         raise SettingsError(msg)
     return name, value
 

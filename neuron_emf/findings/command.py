@@ -169,7 +169,7 @@ def for_programs(findings: Listed, waiting: int) -> dict[str, object]:
 
 def _judge_instance(settings: FindingsSettings, instance: str) -> int:
     if not _INSTANCE_ID.fullmatch(instance):
-        msg = f"{instance[:40]!a} is no id of an EC2 instance. Write it as i-0123456789abcdef0."
+        msg = f"Invalid instance ID {instance[:40]!a}. Use one such as i-0123456789abcdef0."
         raise SettingsError(msg)
     if settings.cluster or settings.kind:
         msg = "--cluster and --kind choose findings of the list. Omit them with an INSTANCE."

@@ -93,8 +93,8 @@ def _profiles(path: Path, settings: ProfileSettings, at_ms: int) -> Iterator[tup
     model = settings.model or ("profile" if str(path) == "-" else path.stem)
     if not is_printable(model, MAX_MODEL_CHARS):
         msg = (
-            f"The model's name is not 1 to {MAX_MODEL_CHARS} printable ASCII characters, as "
-            "CloudWatch requires of dimensions. Choose a name with --model."
+            f"Invalid model name. Use --model with 1 to {MAX_MODEL_CHARS} printable ASCII "
+            "characters, as for CloudWatch dimensions."
         )
         raise SettingsError(msg)
     for name, values in summaries_in(path):

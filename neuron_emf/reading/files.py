@@ -135,7 +135,7 @@ def _open(path: Path) -> IO[bytes]:
     try:
         return path.open("rb")
     except OSError as error:
-        msg = f"Cannot open {path}: {error.strerror}. Check the name."
+        msg = f"Cannot open {path}: {error.strerror}. Check the path."
         raise SettingsError(msg) from error
 
 

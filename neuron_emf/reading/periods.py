@@ -55,7 +55,7 @@ def period_ms(text: str, flag: str) -> int:
     """
     match = _PERIOD.fullmatch(text.strip())
     if match is None or not int(match[1]):
-        msg = f"{flag} is not a period: {text[:40]!r}. Write for example 5m, 2h or 7d."
+        msg = f"Invalid {flag} {text[:40]!r}. Use a period, such as 5m, 2h or 7d."
         raise SettingsError(msg)
     return int(match[1]) * _UNITS_MS[match[2]]
 
@@ -80,8 +80,8 @@ def moment_ms(text: str, flag: str, now_ms: int) -> int:
         return max(0, round(moment.timestamp() * 1000))
     except (ValueError, OverflowError) as error:
         msg = (
-            f"{flag} is neither a period nor a time: {text[:40]!r}. "
-            "Write for example 7d or 2026-11-20T08:00:00Z."
+            f"Invalid {flag} {text[:40]!r}. "
+            "Use a period or a time, such as 7d or 2026-11-20T08:00:00Z."
         )
         raise SettingsError(msg) from error
 
@@ -102,7 +102,7 @@ def month_period(text: str, now_ms: int) -> Period:
             return period
     except (ValueError, OverflowError):
         pass
-    msg = f"--month is no month that has begun: {text[:40]!r}. Write for example 2026-11."
+    msg = f"Invalid --month {text[:40]!r}. Use a month that has begun, such as 2026-11."
     raise SettingsError(msg)
 
 

@@ -152,7 +152,7 @@ def chargeback(settings: IdleReportSettings) -> Chargeback:
         SourceError: If a ledger or a bill cannot be read.
     """
     if not _MONTH.fullmatch(settings.month):
-        msg = f"--month is {settings.month!r}. Write year and month, such as 2026-10."
+        msg = f"Invalid --month {settings.month!r}. Use year and month, such as 2026-10."
         raise SettingsError(msg)
     where = account(settings)
     with tempfile.TemporaryDirectory(prefix="neuron-emf-") as name, _database(name) as database:

@@ -54,7 +54,7 @@ def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
     now_ms = periods.now_ms()
     is_of_lines = bool(files or settings.from_lines)
     if is_of_lines and settings.ledger:
-        msg = "--ledger cannot be read with FILES, --from-lines or --rehearsal. Use one of them."
+        msg = "--ledger cannot be combined with FILES or --from-lines. Omit one or the other."
         raise SettingsError(msg)
     prices_given = settings.price_overrides or settings.paid_by_type
     if (prices_given or settings.idle_after != IDLE_AFTER_MINUTES) and not is_of_lines:
@@ -187,7 +187,7 @@ def _ledgers(settings: IdleReportSettings) -> list[LedgerBucket]:
             folder = Path(name).resolve()
             found[str(folder)] = LedgerFolder(folder)
         elif "/" in name:
-            msg = f"--ledger {name} is no folder, and no name of a bucket. Correct it."
+            msg = f"Invalid --ledger {name}. Use a folder, or the name of a bucket."
             raise SettingsError(msg)
         else:
             found[name] = LedgerBucket(account(settings), name)

@@ -52,10 +52,11 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     """
     settings = TopSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     if settings.once and settings.watch:
-        msg = "--once and --watch are given. Give one of them."
+        msg = "--once and --watch cannot be combined. Omit one or the other."
         raise SettingsError(msg)
     if files and (settings.watch or settings.rehearsal):
-        msg = f"FILES do not go with --{'watch' if settings.watch else 'rehearsal'}. Omit one."
+        option = "--watch" if settings.watch else "--rehearsal"
+        msg = f"FILES cannot be combined with {option}. Omit one or the other."
         raise SettingsError(msg)
     # --help needs none of these
     from neuron_emf.printing import show, show_json  # noqa: PLC0415

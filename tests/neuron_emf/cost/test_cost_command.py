@@ -91,7 +91,7 @@ def test_what_is_unknown_says_so(run, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ([], "No number of instances is given"),
+        ([], "No number of instances is set"),
         (["--instances", "100001"], "100001 is not in the range"),
         (["--instances", "10", "--cores", "129"], "129 is not in the range"),
         (["--instances", "10", "--instance-type", "p5.48xlarge"], "'p5.48xlarge'. Add --cores"),
@@ -99,7 +99,7 @@ def test_what_is_unknown_says_so(run, monkeypatch, tmp_path):
         (["--instances", "3", "--stream-shards", "2"], "--mode kinesis, or omit it"),
         (["--instances", "3", "--price-overrides", "trn1.32xlarge"], "TYPE=USD"),
         (["--instances", "3", "--prices", "none.toml"], "does not exist"),
-        (["--instances", "3", "--instance-type", "a\x1b[31m"], "Not an instance type: 'a\\x1b"),
+        (["--instances", "3", "--instance-type", "a\x1b[31m"], "Invalid --instance-type 'a\\x1b"),
     ],
     ids=[
         *("none", "too-many", "too-wide", "unknown-type", "clusters"),

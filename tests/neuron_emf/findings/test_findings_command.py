@@ -198,4 +198,4 @@ def test_what_is_no_id_of_ec2_is_refused(typed, name):
     """Before anything is asked."""
     code, _, err = typed("findings", name)
     assert 2 == code
-    assert "is no id of an EC2 instance" in err
+    assert "Invalid instance ID" in err

@@ -133,7 +133,7 @@ def test_a_moment_of_the_calendar_is_utc_unless_it_says_otherwise(text):
 @pytest.mark.parametrize("text", ["", "5", "m", "0m", "-5m", "5 m", "1.5h", "5M", "yesterday"])
 def test_what_is_neither_is_refused(text):
     """With the name of the flag, and what would do."""
-    with pytest.raises(SettingsError, match=r"--since .* for example"):
+    with pytest.raises(SettingsError, match=r"--since .* such as"):
         moment_ms(text, "--since", NOW_MS)
-    with pytest.raises(SettingsError, match=r"--since .* for example"):
+    with pytest.raises(SettingsError, match=r"--since .* such as"):
         period_ms(text, "--since")
