@@ -1,8 +1,7 @@
 """
 The figures that were printed last, kept: the only source of those in docs/.
 
-The page is made of this file, so a figure that no command printed cannot stand
-in it. Beside ours it shows what other ways took, from `others.toml`.
+The page is made of this file, so a figure that no command printed cannot stand in it.
 """
 
 from __future__ import annotations
@@ -11,18 +10,10 @@ import contextlib
 import json
 import os
 import platform
-import sys
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-
-from benchmarks.figure import HEADS, markdown
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +24,6 @@ COMMAND: Final = "make bench RECORD=1"
 LIBRARIES: Final = ("msgspec", "boto3", "aws-embedded-metrics", "aws-lambda-powertools")
 """A figure depends on those of these that the environment has."""
 
-OTHERS: Final = Path(__file__).with_name("others.toml")
 FILE: Final = Path(__file__).resolve().parent.parent / "docs" / "figures" / "benchmarks.json"
 
 
@@ -55,15 +45,14 @@ def read() -> dict[str, Any]:
 
 
 def table() -> str:
-    """Ours with their limits, then the other ways, as the page has them."""
-    kept, others = read(), tomllib.loads(OTHERS.read_text(encoding="utf-8"))
+    """Each figure with its limit, as the page has them."""
+    kept = read()
     how = f"`{COMMAND}`, {kept['as_of']}, {kept['took_s']:.0f} s on {kept['machine']}."
-    rows = [
-        (way["what"], way["ours"], "-", "",
-         f"{way['theirs']} by {way['way']}; {way.get('as_of') or others['as_of']}")
-        for way in others["ways"]
-    ]  # fmt: skip
-    return f"Measured by {how}\n\n{markdown(HEADS, (*kept['rows'], *rows))}"
+    items = [
+        f"- {what}: {measured}, limit {limit}{'' if verdict == 'ok' else f' ({verdict})'}"
+        for what, measured, limit, verdict, _ in kept["rows"]
+    ]
+    return "\n".join([f"Measured by {how}\n", *items, ""])
 
 
 def machine() -> str:

@@ -33,7 +33,7 @@ from neuron_wire.instance_types import INSTANCE_TYPES  # noqa: E402 - see above
 
 RESERVED_MIB: Final = 192
 """
-Ours in megabytes: 60 at most (docs/explanation/benchmarks.md); neuron-monitor's: 128, what AWS's
+Ours in megabytes: 60 at most (docs/explanation/cost.md); neuron-monitor's: 128, what AWS's
 own DaemonSet reserves for it.
 """
 

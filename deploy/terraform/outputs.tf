@@ -26,7 +26,7 @@ output "ingest_log_group_name" {
 }
 
 output "records_stream_arn" {
-  description = "For deliveries from other accounts; the target of a destination, see docs/how-to/cross-account.md."
+  description = "For deliveries from other accounts; the target of a destination, see docs/how-to/restricted.md."
   value       = lookup(aws_cloudformation_stack.this.outputs, "RecordsStreamArn", null)
 }
 
@@ -36,7 +36,7 @@ output "alarm_topic_arn" {
 }
 
 output "chat_topic_arn" {
-  description = "For notifications in Slack or Teams; add it to Amazon Q Developer, see docs/how-to/chat.md."
+  description = "For notifications in Slack or Teams; add it to Amazon Q Developer, see docs/how-to/notifications.md."
   value       = lookup(aws_cloudformation_stack.this.outputs, "ChatTopicArn", null)
 }
 

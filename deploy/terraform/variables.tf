@@ -22,7 +22,7 @@ variable "log_group_name" {
 }
 
 variable "mode" {
-  description = "How lines reach ingest: direct invokes it for each delivery, kinesis batches them through a stream, which is cheaper for many instances (docs/explanation/scale.md), and drain is for the hour between kinesis and direct."
+  description = "How lines reach ingest: direct invokes it for each delivery, kinesis batches them through a stream, which is cheaper for many instances (docs/explanation/cost.md), and drain is for the hour between kinesis and direct."
   type        = string
   default     = "direct"
   nullable    = false
@@ -72,7 +72,7 @@ variable "stream_shards" {
 }
 
 variable "metrics" {
-  description = "Metrics of each cluster, as comma-separated names of docs/reference/metrics.md, beside which those that alarms need are always published; empty means the 17 that the dashboard draws."
+  description = "Metrics of each cluster, as comma-separated names of docs/reference/metrics.md, beside which those that alarms need are always published; empty means the 18 usual ones."
   type        = string
   default     = ""
   nullable    = false
@@ -139,7 +139,7 @@ variable "max_clusters" {
 }
 
 variable "close_memory" {
-  description = "Memory of close and settle in MB, 512 to 10240, of which 512 is enough for 7500 instances, without the ledger for 10000, and each 1769 MB are a processor and a process (docs/explanation/scale.md)."
+  description = "Memory of close and settle in MB, 512 to 10240, of which 512 is enough for 7500 instances, without the ledger for 10000, and each 1769 MB are a processor and a process (docs/explanation/cost.md)."
   type        = number
   default     = 512
   nullable    = false
@@ -184,7 +184,7 @@ variable "ledger_days" {
 }
 
 variable "ledger_bucket_name" {
-  description = "Existing bucket for the ledger, of this stack alone, kept by an earlier stack or made by hand as docs/how-to/deploying.md says, which is left as it is; empty means that the stack creates one."
+  description = "Existing bucket for the ledger, of this stack alone, kept by an earlier stack or made by hand as docs/how-to/restricted.md says, which is left as it is; empty means that the stack creates one."
   type        = string
   default     = ""
   nullable    = false
@@ -212,7 +212,7 @@ variable "digest_schedule" {
 }
 
 variable "findings_bus" {
-  description = "Event bus of this account and region that gets findings, such as an idle instance, as events that programs can act on (docs/reference/findings.md); empty means that there are no findings."
+  description = "Event bus of this account and region that gets findings, such as an idle instance, as events that programs can act on (docs/how-to/acting.md); empty means that there are no findings."
   type        = string
   default     = "default"
   nullable    = false
@@ -274,7 +274,7 @@ variable "alarm_topic_arn" {
 }
 
 variable "chat" {
-  description = "true creates a second topic, for Slack and Teams through Amazon Q Developer in chat applications (docs/how-to/chat.md); false creates none."
+  description = "true creates a second topic, for Slack and Teams through Amazon Q Developer in chat applications (docs/how-to/notifications.md); false creates none."
   type        = bool
   default     = false
   nullable    = false
@@ -300,7 +300,7 @@ variable "runtime" {
 }
 
 variable "kms_key_arn" {
-  description = "ARN of the KMS key for everything that this stack stores, with the policy of docs/how-to/deploying.md; empty means AWS owned keys, and an alarm topic without encryption at rest."
+  description = "ARN of the KMS key for everything that this stack stores, with the policy of docs/how-to/restricted.md; empty means AWS owned keys, and an alarm topic without encryption at rest."
   type        = string
   default     = ""
   nullable    = false
@@ -321,7 +321,7 @@ variable "role_path" {
 }
 
 variable "subnet_ids" {
-  description = "Comma-separated subnet IDs for the functions, together with SecurityGroupIds, which must reach what docs/how-to/deploying.md lists; empty means that the functions are in no VPC."
+  description = "Comma-separated subnet IDs for the functions, together with SecurityGroupIds, which must reach what docs/how-to/restricted.md lists; empty means that the functions are in no VPC."
   type        = string
   default     = ""
   nullable    = false

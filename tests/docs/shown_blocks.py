@@ -13,17 +13,9 @@ How a page says what becomes of a block of shell commands:
     ...
     ```
 
-    ```sh                              not run; the sentence is part of the page
+    ```sh                              not run: the page links to what was tried instead
     ...
     ```
-    *Not tested: needs an AWS account.*
-
-    ```sh                              not run either: a reason that a page repeats is its one
-    ...                                footnote, and below each step stands the mark
-    ```
-    *Not tested*[^untested]
-
-    [^untested]: Needs an AWS account.
 
 About other blocks:
 
@@ -63,8 +55,6 @@ PAGES = [DOCS / "tutorial.md", DOCS / "operations.md", *sorted((DOCS / "how-to")
 """Pages whose steps are run, or say that they are not."""
 
 UNTIL_STOPPED = "until stopped"
-NOT_RUN = re.compile(r"\*Not tested: needs [^*\n]+\.\*")
-MARK = "*Not tested*[^untested]"
 _NOTE = re.compile(
     r"<!-- (?P<word>run|file|shows): (?P<value>[^\n]+) -->|<!-- (?P<bare>prints) -->"
 )
@@ -89,8 +79,6 @@ class Block:
         text: What is between the fences, without the fence's indentation.
 
         notes: What the comment on the line before says: `run`, `file`, `shows`, `prints`.
-
-        after: The line after the closing fence.
     """
 
     page: Path
@@ -98,7 +86,6 @@ class Block:
     language: str
     text: str
     notes: dict[str, str]
-    after: str
 
     @property
     def where(self) -> str:
@@ -115,12 +102,6 @@ class Block:
     def runs_until_stopped(self) -> bool:
         """Whether it ends only when it is asked to."""
         return self.notes.get("run", "").partition(",")[2].strip() == UNTIL_STOPPED
-
-    @property
-    def is_said_not_to_run(self) -> bool:
-        """Whether the page says below it that no test runs it, with the reason or the mark."""
-        after = self.after.strip()
-        return after == MARK or NOT_RUN.fullmatch(after) is not None
 
 
 def blocks_of(page: Path) -> list[Block]:
@@ -146,7 +127,6 @@ def blocks_in(text: str, page: Path) -> list[Block]:
                 language=fence["language"],
                 text=textwrap.dedent(fence["text"]) if fence["indent"] else fence["text"],
                 notes=notes,
-                after=text[fence.end() + 1 :].partition("\n")[0],
             )
         )
     return found

@@ -22,7 +22,6 @@ from tests.docs.reference import (
     architecture,
     change_set,
     commands,
-    differences,
     events,
     findings,
     metrics,
@@ -35,7 +34,7 @@ from tests.docs.reference import (
 ROOT = Path(__file__).parents[2]
 TEXT = read_template(ROOT / "template.yaml")
 TEMPLATE = load(TEXT)
-OF_OTHER_TESTS = {"ask", "demo", "give-back", "leave", "run", "supervisord"}
+OF_OTHER_TESTS = {"ask", "give-back", "leave", "lint-rules", "now", "run", "supervisord"}
 """What programs print or read; the test beside each of them writes it."""
 
 MAKERS = {
@@ -43,41 +42,35 @@ MAKERS = {
         "bills": lambda: f"{bills.bills()}\n",
         "small-fleets": bills.small_fleets,
     },
-    "docs/how-to/deploying.md": {"rights": lambda: organization.rights(TEMPLATE)},
-    "docs/explanation/scale.md": {"month": bills.month},
-    "docs/explanation/benchmarks.md": {"figures": record.table},
-    "docs/reference/metrics.md": metrics.subject_tables(),
-    "docs/reference/options.md": {
-        "commands": commands.sections,
-        "exit-codes": commands.exit_codes,
+    "docs/how-to/restricted.md": {"rights": lambda: organization.rights(TEMPLATE)},
+    "docs/explanation/cost.md": {"month": bills.month, "figures": record.table},
+    "docs/reference/metrics.md": {
+        **metrics.subject_lists(),
+        "events-told": events.events_list,
     },
-    "docs/reference/commands.md": {"change-set": change_set.shown},
+    "docs/reference/commands.md": {
+        "commands": commands.sections,
+        "change-set": change_set.shown,
+    },
     "docs/reference/settings.md": {
         name: lambda group=group: settings.sections(group)
         for name, group in settings.GROUPS.items()
     },
-    "docs/reference/prometheus.md": {
+    "docs/how-to/prometheus.md": {
         name: lambda listed=listed: prometheus.families(listed)
         for name, listed in prometheus.TABLES.items()
     },
-    "docs/reference/alarms.md": {
-        "on-clusters": lambda: alarms.alarms_table(TEMPLATE, on_clusters=True),
-        "on-the-pipeline": lambda: alarms.alarms_table(TEMPLATE, on_clusters=False),
-        "faults": alarms.faults_table,
-    },
-    "docs/reference/differences.md": {
-        "bases": differences.bases,
-        "in-the-rehearsal": lambda: differences.played("rehearsal"),
-        "in-tests": lambda: differences.played("tests"),
-        "not-deployed": lambda: differences.not_deployed(TEMPLATE),
+    "docs/operations.md": {
+        "on-clusters": lambda: alarms.alarms_list(TEMPLATE, on_clusters=True),
+        "on-the-pipeline": lambda: alarms.alarms_list(TEMPLATE, on_clusters=False),
+        "faults": alarms.faults_list,
     },
     "docs/reference/parameters.md": {
         "parameters": lambda: parameters.groups(TEMPLATE),
         "outputs": lambda: parameters.outputs(TEMPLATE),
     },
-    "docs/reference/events.md": {"events-told": events.events_table, "event-line": events.line},
-    "docs/reference/findings.md": {"members": findings.members, "events": findings.events},
-    "docs/how-to/acceptance.md": {"steps": acceptance.steps},
+    "docs/how-to/acting.md": {"members": findings.members},
+    "CONTRIBUTING.md": {"steps": acceptance.steps},
     "docs/architecture.md": architecture.BLOCKS,
 }
 MARKED = re.compile(r"<!-- ([a-z-]+) -->\n(\n?)(.*?)(\n?)<!-- /\1 -->", re.DOTALL)
@@ -107,8 +100,8 @@ def text_of(page):
 @pytest.mark.parametrize(
     ("page", "row", "names"),
     [
-        ("metrics", "\n| `{}`", {member.name for member in MEMBERS}),
-        ("parameters", "\n| `{}` |", {*TEMPLATE["Parameters"], *TEMPLATE["Outputs"]}),
+        ("metrics", "`{}`", {member.name for member in MEMBERS}),
+        ("parameters", "\n- `{}`", {*TEMPLATE["Parameters"], *TEMPLATE["Outputs"]}),
         ("commands", "`neuron-emf {}", COMMANDS),
     ],
 )

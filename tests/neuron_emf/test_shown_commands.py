@@ -97,7 +97,7 @@ def test_a_page_shows_what_is_printed(shown, capsys, request):
 def test_every_operator_command_is_shown():
     """What it prints is on a page of reference, from here or from the test of its own page."""
     text = "".join(page.read_text("utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
-    own = {*("check", "cost", "deploy", "findings", "lint", "profile", "top")}
+    own = {*("check", "cost", "deploy", "findings", "lint", "page", "profile", "top")}
     shown = {shlex.split(command)[1] for page in PAGE_FILES for command, _ in shown_in(page)}
     assert COMMANDS.keys() - {"replay", "run"} == shown | own
     assert [] == [name for name in own if f"neuron-emf {name}" not in text]

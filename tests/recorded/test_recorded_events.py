@@ -80,7 +80,7 @@ def test_no_line_of_ours_has_the_member_that_a_log_level_drops():
 @each("messages_of_alarms")
 @pytest.mark.parametrize("event", [of_an_alarm(), of_a_contributor()], ids=["alarm", "contributor"])
 def test_a_subject_begins_as_the_recorded_one(row, event):
-    """With the state; and CloudWatch's own message has what docs/how-to/webhook.md reads of it."""
+    """With the state; and CloudWatch's own message has what the reader of our pages needs."""
     message = notify(
         read_transition(event), MemoryTable(), ENVIRONMENT, lambda *_: None, RANG_S,
         printer=lambda _: None,

@@ -241,24 +241,25 @@ def between_markers(name):
     return re.compile(f"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
 
 
-@pytest.mark.parametrize(
-    ("page", "name", "file", "language"),
-    [("reference/messages.md", "sample", "idle-cores.txt", ""),
-     ("how-to/webhook.md", "webhook", "webhook.json", "json")],
-)  # fmt: skip
-def test_a_page_shows_a_message_that_is_sent(golden, page, name, file, language):
+PAGE = DOCS / "how-to" / "notifications.md"
+
+
+def test_the_page_shows_a_message_that_is_sent(golden):
     """The page shows the golden file; `--update-golden` writes it there."""
-    text = (MESSAGES / file).read_text(encoding="utf-8")
-    text = text if language else text.split("\n\n", 1)[1]
-    shown = f"```{language}\n{text}```\n"
-    written = (DOCS / page).read_text(encoding="utf-8")
-    golden(DOCS / page, between_markers(name).sub(lambda _: shown, written))
+    text = (MESSAGES / "idle-cores.txt").read_text(encoding="utf-8").split("\n\n", 1)[1]
+    page = PAGE.read_text(encoding="utf-8")
+    golden(PAGE, between_markers("sample").sub(lambda _: f"```\n{text}```\n", page))
+
+
+def test_the_page_names_each_member_of_a_message():
+    """Of the JSON that review has read, and the rollup that it leaves out."""
+    page, sent = PAGE.read_text(encoding="utf-8"), (MESSAGES / "webhook.json").read_text("utf-8")
+    assert [] == [name for name in (*json.loads(sent), "Rollup") if f"`{name}`" not in page]
 
 
 def test_the_event_of_the_page_is_one_that_explain_takes():
     """The event on the page produces a message."""
-    page = (DOCS / "reference" / "messages.md").read_text(encoding="utf-8")
-    block = between_markers("event").search(page)[0]
+    block = between_markers("event").search(PAGE.read_text(encoding="utf-8"))[0]
     transition = read_transition(json.loads(block.strip("`json\n")))
     assert IDLE_CORES == find_subject(transition.metrics)
     assert ("training", "ALARM") == (transition.cluster, transition.state)
@@ -267,8 +268,7 @@ def test_the_event_of_the_page_is_one_that_explain_takes():
 
 def test_the_reader_of_the_page_reads_both_kinds_of_messages():
     """It reads explain's messages and CloudWatch's own; it skips a subscription confirmation."""
-    page = (DOCS / "how-to" / "webhook.md").read_text(encoding="utf-8")
-    block = between_markers("reader").search(page)[0]
+    block = between_markers("reader").search(PAGE.read_text(encoding="utf-8"))[0]
     namespace = {}
     exec(block.removeprefix("```python\n").removesuffix("```\n"), namespace)
 

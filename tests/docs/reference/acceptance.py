@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from proof.accept.steps import STEPS
-from tests.docs.reference.markdown import code, table
+from tests.docs.reference.markdown import code
 
 
 def steps():
-    """Each step, and whether the embedded AWS can judge it."""
-    rows = [
-        [
-            code(step.name),
-            step.sentence,
-            f"not tried: {step.not_here}" if step.not_here else "judged",
-        ]
+    """Each step, and why the embedded AWS cannot judge it."""
+    return "".join(
+        f"- {code(step.name)}: {step.sentence}"
+        f"{f' Not on the emulator: {step.not_here}.' if step.not_here else ''}\n"
         for step in STEPS
-    ]
-    return table(["step", "what it shows", "on the embedded AWS"], rows)
+    )

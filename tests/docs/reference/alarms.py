@@ -8,12 +8,11 @@ from local.alarms.definition import COMPARISONS, MetricMath, MetricsInsightsQuer
 from local.alarms.evaluation import EXTRA_PERIODS
 from local.alarms.template import Template
 from neuron_wire import CLUSTER_NAMESPACE
-from tests.docs.reference.markdown import code, table
+from tests.docs.reference.markdown import code
 from tests.stack.stack_template import description_of, of_type
 from tests.stack.test_faults_and_alarms import FAULTS, RINGS, messages
 
 ALARM = "AWS::CloudWatch::Alarm"
-HEADS = ["alarm", "watches", "in alarm when"]
 
 
 def typed(template):
@@ -22,16 +21,16 @@ def typed(template):
     return {alarm.logical_id: alarm for alarm in found}
 
 
-def alarms_table(template, *, on_clusters):
-    """One row for each alarm on rollups, or for each on the rest."""
+def alarms_list(template, *, on_clusters):
+    """An item for each alarm on rollups, or for each on the rest."""
     alarms = typed(template)
-    rows = []
+    items = []
     for name, stated in of_type(template["Resources"], ALARM).items():
         alarm = alarms[name]
         if (alarm.namespace == CLUSTER_NAMESPACE) == on_clusters:
-            link = f"[{code(name)}](../operations.md#{anchor(stated)})"
-            rows.append([link, watched(alarm, stated), rings(alarm, stated)])
-    return table(HEADS, rows)
+            link = f"[{code(name)}](#{anchor(stated)})"
+            items.append(f"- {link}: {watched(alarm, stated)}, {rings(alarm, stated)}.\n")
+    return "".join(items)
 
 
 def watched(alarm, stated):
@@ -71,14 +70,18 @@ def rings(alarm, stated):
     return f"{limit} in {alarm.datapoints_to_alarm} of {alarm.evaluation_periods} {length}{missing}"
 
 
-def faults_table():
+def faults_list():
     """What breaks, after how many minutes which alarm is in alarm, and how many messages come."""
-    rows = []
+    items = []
     for fault in FAULTS:
         rung = RINGS.get(fault, {})
-        words = [f"{code(name + 'Alarm')} {_from_to(*minutes)}" for name, minutes in rung.items()]
-        rows.append([fault, ", ".join(words) or "none", str(messages(rung))])
-    return table(["what happens", "in alarm, minutes after it", "messages"], rows)
+        if not rung:
+            continue
+        words = [f"{code(name)} {_from_to(*minutes)}" for name, minutes in rung.items()]
+        count = messages(rung)
+        said = f" ({count} messages)" if count > 1 else ""
+        items.append(f"- {fault[0].upper()}{fault[1:]}: {', '.join(words)}{said}.\n")
+    return "".join(items)
 
 
 def _from_to(first, last):

@@ -1,4 +1,4 @@
-"""The rooms of the code, which of them know which, and the way of one report through them."""
+"""The rooms of the code, and the way of one report through them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from proof.walk import REPORT, walk
 from tests.test_arrows import FOLDERS, IMPORTS, REPOSITORY
 
 WIDTH = 100
-ROWS = 4
-"""Functions of a file that the walk names; the first ones are the way in."""
 
 
 def shown(text):
@@ -41,41 +39,19 @@ def _sentence(folder):
     return " ".join(paragraph.split())
 
 
-def _short(name, folder):
-    """A folder of the same package by its own name, another package as a whole."""
-    package = folder.rpartition("/")[0] or folder
-    if name.startswith(f"{package}/"):
-        return f"`{name.removeprefix(f'{package}/')}`"
-    return f"`{'/'.join(name.split('/')[: 2 if name.startswith('lambda/') else 1])}`"
-
-
 def rooms():
-    """Each folder with what it is for and which other folders it imports."""
-    knows: dict[str, set[str]] = {}
-    for imports in IMPORTS.values():
-        for asked in imports:
-            mine = _folder(asked.module)
-            knows.setdefault(mine, set())
-            if asked.package in FOLDERS:
-                knows[mine].add(_folder(asked.target))
-    rows = ["| folder | what it is for | imports |", "|---|---|---|"]
-    for folder, known in sorted(knows.items()):
-        if folder.split("/")[0] in {"proof", "benchmarks"} and "/" in folder:
-            continue
-        names = ", ".join(sorted({_short(name, folder) for name in known - {folder}}))
-        rows.append(f"| `{folder}` | {_sentence(folder)} | {names} |")
-    return "\n".join(rows) + "\n"
+    """Each folder with what it is for."""
+    folders = {_folder(asked.module) for imports in IMPORTS.values() for asked in imports}
+    return "".join(
+        f"- `{folder}`: {_sentence(folder)}\n"
+        for folder in sorted(folders)
+        if "/" not in folder or folder.split("/")[0] not in {"proof", "benchmarks"}
+    )
 
 
 def way(number):
     """The files of one part of the walk in the order in which it enters them."""
-    stage = walk().stages[number]
-    rows = []
-    for file, functions in stage.functions.items():
-        public = [name for name in functions if not name.startswith("_")] or list(functions)
-        more = "" if len(public) <= ROWS else " ..."
-        rows.append(f"| `{file}` | {', '.join(f'`{name}`' for name in public[:ROWS])}{more} |")
-    return "\n".join(["| file | enters |", "|---|---|", *rows]) + "\n"
+    return f"{', '.join(f'`{file}`' for file in walk().stages[number].functions)}\n"
 
 
 def report():
@@ -93,11 +69,6 @@ def rollup():
     return shown(walk().rollup)
 
 
-def message():
-    """What people read when its alarm fires."""
-    return f"```text\n{walk().message.rstrip()}\n```\n"
-
-
 BLOCKS = {
     "rooms": rooms,
     "report": report,
@@ -107,6 +78,5 @@ BLOCKS = {
     "record-to-rollup": lambda: way(2),
     "rollup": rollup,
     "rollup-to-message": lambda: way(3),
-    "message": message,
     "hour-to-ledger": lambda: way(4),
 }

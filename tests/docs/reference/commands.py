@@ -8,11 +8,10 @@ from pathlib import Path
 import click
 
 from neuron_emf.cli import cli
-from tests.docs.reference.markdown import code, codes, one_line, table
+from tests.docs.reference.markdown import code, codes, one_line
 
 CONTEXT = click.Context(cli, info_name="neuron-emf")
 CONFIG = "config"
-HEADS = ["option", "values; default", "what it is for"]
 EXIT_CODES = re.compile(r"Exit codes: (.+?)\.?$", re.DOTALL)
 
 
@@ -31,20 +30,20 @@ def sections():
     """One section for each command, and one for the options that several have."""
     parts = [section(name, command) for name, command in each_command()]
     own = [option for _, command in each_command() for option in own_of(command)]
-    several = {tuple(row): row for row in rows(filter(is_of_several, own))}
-    return "\n".join([*parts, "## Options of several commands\n", table(HEADS, several.values())])
+    several = dict.fromkeys(items(filter(is_of_several, own)))
+    return "\n".join([*parts, "## Options of several commands\n", "".join(several)])
 
 
 def section(name, command):
-    """What it is for, how it is called, what it takes."""
+    """What it is for, how it is called, what it takes, how it ends."""
     context = click.Context(command, info_name=name, parent=CONTEXT)
     usage = " ".join(command.collect_usage_pieces(context))
     parts = [f"## {name}\n", f"`neuron-emf {name} {usage}`\n", *paragraphs(command.help)]
     options = options_of(command)
     own = own_of(command)
     shared = [option for option in options if is_of_run(option)]
-    if name != "run" and len(shared) == len(settings_of_run()):
-        parts.append(f"It takes every setting of [`run`](#run){', and:' if own else '.'}\n")
+    if len(shared) == len(settings_of_run()):
+        parts.append("It takes every [setting](settings.md).\n")
     elif shared:
         parts.append(f"Settings: {', '.join(map(link, shared))}.\n")
     if several := [option for option in own if is_of_several(option)]:
@@ -52,7 +51,9 @@ def section(name, command):
         parts.append(f"[Options of several commands](#options-of-several-commands): {names}.\n")
         own = [option for option in own if option not in several]
     if own:
-        parts.append(table(HEADS, rows(own)))
+        parts.append("".join(items(own)))
+    if said := exit_codes(command):
+        parts.append(f"Exit codes: {said}.\n")
     return "\n".join(parts)
 
 
@@ -63,12 +64,8 @@ def link(option):
 
 
 def paragraphs(text):
-    """The sentences of a help text, each on a line of its own."""
-    found = []
-    for paragraph in text.split("\n\n"):
-        sentences = re.sub(r"(?<=\.) (?=[A-Z])", "\n", one_line(paragraph))
-        found.append(f"{sentences}\n")
-    return found
+    """A help text, a paragraph on a line."""
+    return [f"{one_line(paragraph)}\n" for paragraph in text.split("\n\n")]
 
 
 def own_of(command):
@@ -79,10 +76,10 @@ def own_of(command):
 def is_of_several(option):
     """Whether more than one command has just this option."""
     alike = [
-        same
+        other
         for _, command in each_command()
-        for same in own_of(command)
-        if (same.opts, same.help, same.default) == (option.opts, option.help, option.default)
+        for other in own_of(command)
+        if (other.opts, other.help, other.default) == (option.opts, option.help, option.default)
     ]
     return len(alike) > 1
 
@@ -99,41 +96,27 @@ def settings_of_run():
     return {option.name: option for option in options if option.allow_from_autoenv}
 
 
-def rows(options):
-    """One row for each option."""
-    return [
-        [codes(sorted(option.opts, key=len)), usual(option), one_line(option.help)]
-        for option in options
-    ]
+def items(options):
+    """An item for each option."""
+    found = []
+    for option in options:
+        may_be = f" ({usual(option)})" if usual(option) else ""
+        found.append(f"- {codes(sorted(option.opts, key=len))}{may_be}: {one_line(option.help)}\n")
+    return found
 
 
 def usual(option):
-    """What it may be, and what it is when nobody says."""
-    return "; ".join(filter(None, (values(option), default(option))))
+    """Its values and its default, as far as its sentence does not say them."""
+    said = f"default {default(option)}" if default(option) else ""
+    return "; ".join(filter(None, (values(option), said)))
 
 
 def values(option):
-    """What the option may be, empty for one that takes nothing."""
-    if option.is_flag:
-        return ""
+    """The choices that its sentence does not name; bounds are in each sentence."""
     kind = option.type
-    if isinstance(kind, click.Choice):
-        return codes(kind.choices)
-    bounds = range_of(kind)
-    if bounds:
-        return bounds
-    return codes((option.metavar or kind.name.upper()).split("|"))
-
-
-def range_of(kind):
-    """The bounds of a number, in words."""
-    low, high = getattr(kind, "min", None), getattr(kind, "max", None)
-    if low is None and high is None:
+    if not isinstance(kind, click.Choice):
         return ""
-    if high is None:
-        return f"{low:,} or more"
-    begins = f"more than {low:g}, at most" if kind.min_open else f"{low:,} to"
-    return f"{begins} {int(high):,}"
+    return codes(choice for choice in kind.choices if choice not in option.help)
 
 
 def default(option):
@@ -144,11 +127,8 @@ def default(option):
     return code(value)
 
 
-def exit_codes():
-    """One row for each command."""
-    found = []
-    for name, command in each_command():
-        said = EXIT_CODES.search(one_line(command.epilog or ""))
-        text = said[1].partition("; of check and lint")[0] if said else "0 success, 2 usage error"
-        found.append([f"`{name}`", text])
-    return table(["command", "exit codes"], found)
+def exit_codes(command):
+    """What the command says of its exit codes, but for the two that all have."""
+    said = EXIT_CODES.search(one_line(command.epilog or ""))
+    text = said[1].partition("; of check and lint")[0] if said else ""
+    return text.replace("0 success, ", "").replace("2 usage error, ", "").strip()

@@ -19,7 +19,7 @@ from emitter.reports.report import decode
 from emitter.reports.source import ended_event
 from emitter.spool.spool_file import Notices
 from neuron_wire.catalogue import EVENT_NAMES
-from tests.docs.reference.markdown import code, codes, table
+from tests.docs.reference.markdown import code, codes
 
 AT_S = 1_767_225_600.0
 IDENTITY = LineIdentity(
@@ -136,16 +136,12 @@ def line_of(event):
     return LineWriter(LineSettings(tier="none")).event_records([event], IDENTITY, 7)[0].line
 
 
-def events_table():
-    """One row for each event: what it means, and which members its line has beside those of all."""
+def events_list():
+    """Each event: what it means, and which members its line has beside those of all."""
     made = examples()
-    rows = []
+    items = []
     for name, meaning in EVENT_NAMES.items():
         members = json.loads(line_of(made[name])).keys() - SHARED if name in made else set()
-        rows.append([code(name), meaning, codes(sorted(members))])
-    return table(["Event", "what happened", "further members"], rows)
-
-
-def line():
-    """One of the lines."""
-    return f"```json\n{line_of(examples()['HardwareFault'])}\n```\n"
+        end = f" ({codes(sorted(members))})" if members else ""
+        items.append(f"- {code(name)}: {meaning}{end}\n")
+    return "".join(items)

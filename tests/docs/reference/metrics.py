@@ -1,4 +1,4 @@
-"""The tables of members, of the catalogue."""
+"""The lists of members, of the catalogue."""
 
 from __future__ import annotations
 
@@ -6,63 +6,83 @@ import re
 from collections import Counter
 
 from neuron_wire.catalogue import CHOOSABLE, EMITTED, SUBJECTS
-from tests.docs.reference.markdown import table
 
 TIERS = {
-    **{tier: f"`{tier}`" for tier in ("cluster", "instance", "core", "legacy")},
-    "always": "yes",
+    **{tier: f"metric `{tier}`" for tier in ("cluster", "instance", "core", "legacy")},
+    "always": "metric",
     "": "",
 }
-RARE = " \u2020"
-OFTEN_SAME = ("read as", "metric", "lines", "over the minute", "comes from")
-SOURCES_OF = {"Identity", "Profiles"}
-"""Subjects whose sources no other page has: those of a report are in how-to/migrating.md."""
+RARE = "\u2020"
+CHOICE = "\u2021"
+FOLDS_OF_FAMILY = (
+    *("sum", "count", "since Boot", "last report with the group", "last known", "once per line"),
+    *("at the close of the minute", "mean over the reports, weighted by their period", "letters"),
+    *("greatest of all reports", "as in the minute line"),
+)
+"""What the page says of all gauges, tallies and totals together."""
 FOLDED = {"minute", "more", "core", "runtime"}
 """Kinds of lines of which a member is made of several reports."""
 
 
 def read_as(member):
-    """Unit and statistic."""
-    return ", ".join(filter(None, (member.unit, member.statistic))) or "label"
+    """Its unit, which no count and no amount of money needs, and a statistic but Average."""
+    unit = "" if member.unit in ("Count", "None") else member.unit
+    statistic = "" if member.statistic == "Average" else member.statistic
+    return ", ".join(filter(None, (unit, statistic)))
 
 
 def usual_of(values):
-    """What at least half of the rows say, when no row has nothing to say."""
+    """What at least half of the rows say, empty where no value is so usual."""
     value, count = Counter(values).most_common(1)[0]
-    return value if 2 * count >= len(values) > 4 and "" not in values else None
+    return value if 2 * count >= len(values) and (len(values) > 1 or not value) else ""
 
 
-def members_table(subject, members):
-    """All there is to say of members of one subject."""
-    without = set() if subject in SOURCES_OF else {"comes from"}
-    if subject == "Identity" or not FOLDED & {kind for member in members for kind in member.kinds}:
-        without.add("over the minute")
+def members_list(subject, members):
+    """All there is to say of members of one subject, those that say the same together."""
     rows = [
         {
-            "name": f"`{member.name}`" + RARE * member.is_rare,
-            "meaning": member.meaning,
+            "metric": TIERS[member.tier],
             "read as": read_as(member),
-            "metric": TIERS[member.tier] or "by choice" * (CHOOSABLE.get(member.name) is member),
             "lines": lines_of(member),
-            "over the minute": member.folds,
-            "comes from": member.source.replace("*", "\\*"),
+            "folds": folds_of(member),
         }
         for member in members
     ]
-    # A column that says the same in each row says nothing, unless there is but one.
-    heads = [
-        head
-        for head in rows[0]
-        if head not in without and (len({row[head] for row in rows}) > 1 or len(rows) == 1)
-    ]
-    usual = {head: usual_of([row[head] for row in rows]) for head in heads if head in OFTEN_SAME}
-    usual = {head: value for head, value in usual.items() if value}
-    cells = [["" if row[head] == usual.get(head) else row[head] for head in heads] for row in rows]
-    text = table(heads, cells)
-    if not usual:
-        return text
-    said = "; ".join(f"{head}: {value}" for head, value in usual.items())
-    return f"Where a cell is empty, {said}.\n\n{text}"
+    usual = {head: usual_of([row[head] for row in rows]) for head in rows[0]}
+    said, items, repeated = told_before(subject), {}, []
+    for member, row in zip(members, rows, strict=True):
+        if (member.name.rpartition(".")[2], member.meaning) in said and "." in member.name:
+            repeated.append(f"`{member.name}`")
+            continue
+        words = [value for head, value in row.items() if value != usual[head]]
+        words = "; ".join(filter(None, words))
+        mark = RARE * member.is_rare + CHOICE * (CHOOSABLE.get(member.name) is member)
+        end = f" ({words})" if words else ""
+        items.setdefault(f"{member.meaning}{end}", []).append(f"`{member.name}`{mark}")
+    lines = [f"- {', '.join(names)}: {meaning}" for meaning, names in items.items()]
+    if repeated:
+        lines.append(f"- As in the lines of an instance: {', '.join(repeated)}.")
+    common = "; ".join(filter(None, usual.values()))
+    before = f"Unless stated: {common}.\n\n" if common else ""
+    return before + "\n".join([*lines, ""])
+
+
+def folds_of(member):
+    """How the minute's value comes about, where its family does not say it."""
+    if member.family == "label" or not FOLDED & set(member.kinds):
+        return ""
+    parts = [part for part in member.folds.split("; ") if not part.startswith(FOLDS_OF_FAMILY)]
+    return "; ".join(parts)
+
+
+def told_before(subject):
+    """The last parts of names with their meanings, of the subjects that stand before this one."""
+    names = list(SUBJECTS)
+    return {
+        (member.name.rpartition(".")[2], member.meaning)
+        for name in names[: names.index(subject)]
+        for member in SUBJECTS[name]
+    }
 
 
 def lines_of(member):
@@ -70,14 +90,14 @@ def lines_of(member):
     kinds = list(member.kinds)
     if set(EMITTED) <= set(kinds):
         kinds = ["all", *(kind for kind in kinds if kind not in EMITTED)]
-    return ", ".join(kinds)
+    return "/".join(kinds)
 
 
-def subject_tables():
+def subject_lists():
     """The members of each subject, by the name of its block."""
     return {
         re.sub(r"[^a-z]+", "-", subject.lower()).strip("-"): lambda name=subject, of=members: (
-            members_table(name, of)
+            members_list(name, of)
         )
         for subject, members in SUBJECTS.items()
     }

@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-from tests.docs.reference.markdown import code, one_line, plain, table
+from tests.docs.reference.markdown import code, one_line, plain
 
 INTERFACE = "AWS::CloudFormation::Interface"
 
 
 def groups(template):
-    """A heading and a table for each group that the console shows."""
+    """A heading and a list for each group that the console shows."""
     found = []
     for group in template["Metadata"][INTERFACE]["ParameterGroups"]:
         rows = [row(name, template["Parameters"][name]) for name in group["Parameters"]]
-        heads = ["parameter", "default", "what it is for"]
-        found.append(f"### {group['Label']['default']}\n\n{table(heads, rows)}")
+        found.append(f"### {group['Label']['default']}\n\n{''.join(rows)}")
     return "\n".join(found)
 
 
 def row(name, stated):
-    """One parameter in three cells."""
-    return [code(name), code(stated["Default"]) or "empty", f"{text_of(stated)}{values(stated)}"]
+    """One parameter: its name, its default, the prose of the console and its choices."""
+    default = code(stated["Default"]) or "empty"
+    return (
+        f"- {code(name)} ({default}): {plain(one_line(stated['Description']))}{choices(stated)}\n"
+    )
 
 
-def text_of(stated):
-    """Its description, the prose of the console."""
-    return plain(one_line(stated["Description"]))
-
-
-def values(stated):
-    """What it may be where its description has no bounds: choices, or the words of its refusal."""
-    if "AllowedValues" in stated:
-        choices = (code(choice) or "empty" for choice in stated["AllowedValues"])
-        return f" One of {', '.join(choices)}."
-    if "ConstraintDescription" in stated and "MinValue" not in stated:
-        return f" Value: {plain(one_line(stated['ConstraintDescription']))}."
-    return ""
+def choices(stated):
+    """The values that it may be, where it names them."""
+    if "AllowedValues" not in stated or {"true", "false"} == set(stated["AllowedValues"]):
+        return ""
+    return f" One of {', '.join(code(value) or 'empty' for value in stated['AllowedValues'])}."
 
 
 THERE = {
-    None: "always",
+    None: "",
     "HasStream": "with a stream",
     "HasChat": "with `Chat`",
     "HasLedger": "with the ledger",
@@ -47,21 +41,18 @@ THERE = {
 
 
 def outputs(template):
-    """One row for each output."""
-    rows = [
-        [
-            code(name),
-            one_line(stated["Description"]),
-            THERE[stated.get("Condition")],
-            code(exported(stated)),
-        ]
-        for name, stated in template["Outputs"].items()
-    ]
-    return table(["output", "for whom", "there", "exported as"], rows)
+    """An item for each output."""
+    rows = []
+    for name, stated in template["Outputs"].items():
+        notes = [THERE[stated.get("Condition")], exported(stated)]
+        words = "; ".join(filter(None, notes))
+        end = f" ({words})" if words else ""
+        rows.append(f"- {code(name)}{end}: {one_line(stated['Description'])}\n")
+    return "".join(rows)
 
 
 def exported(stated):
-    """The name that other stacks import it by."""
+    """The name that other stacks import it by, empty for none."""
     if "Export" not in stated:
         return ""
-    return stated["Export"]["Name"]["Fn::Sub"].replace("${AWS::StackName}", "STACK")
+    return "exported as `STACK-" + stated["Export"]["Name"]["Fn::Sub"].partition("-")[2] + "`"

@@ -1,63 +1,19 @@
-"""What people and programs see of a check: the page, a terminal, foreign names, origins."""
+"""What people and programs see of a check: a terminal, foreign names, origins."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
-from contextlib import redirect_stdout
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
-from click.core import ParameterSource
 from rich.console import Console
 
 from neuron_emf.check import command
-from neuron_emf.check.command import for_people
-from neuron_emf.check.sequence import check_settings, run_checks
-from neuron_emf.check.settings import CheckSettings, Origin, origins
+from neuron_emf.check.sequence import check_settings
+from neuron_emf.check.settings import CheckSettings, Origin
 from neuron_emf.checks import failed, section
-from neuron_emf.printing import show
 from proof.account.account_faults import break_account
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from neuron_emf.checks import CheckResult
-
-GIVEN = ("cluster", "region")
-MONITOR = "/opt/aws/neuron/bin/neuron-monitor"
-SPOOL = "/var/lib/neuron-emf"
-ROLE = "arn:aws:sts::123456789012:assumed-role/trainers/i-0123456789abcdef0"
-
-
-def example(folder: Path, monitor: Path) -> str:
-    """
-    What `neuron-emf check --cluster blue --region us-west-2` prints.
-
-    Without the white space at the ends of lines, by which tables are filled up.
-    """
-    settings = CheckSettings(
-        cluster="blue", region="us-west-2", monitor_command=str(monitor), spool_dir=folder
-    )
-    given = origins(settings, dict.fromkeys(GIVEN, ParameterSource.COMMANDLINE), None)
-    results = run_checks(settings, given, lambda *_: None)
-    out = io.StringIO()
-    with redirect_stdout(out):
-        show(*for_people([_usual(result, folder, monitor) for result in results], given))
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
-
-
-def _usual(result: CheckResult, folder: Path, monitor: Path) -> CheckResult:
-    def usual(text: str) -> str:
-        text = text.replace(str(monitor), MONITOR).replace(str(folder), SPOOL)
-        text = text.replace("arn:aws:iam::123456789012:user/testing", ROLE)
-        text = re.sub(r"within \d+\.\d s$", "within 1.2 s", text)
-        return re.sub(r"(?<=, )\d+ MiB free", "18432 MiB free", text)
-
-    return replace(result, found=usual(result.found), advice=usual(result.advice))
-
 
 EVIL = "a\x1b[31mb\x07[bold]c[/bold]\r\nd\u202e\u2028"
 
@@ -69,15 +25,6 @@ def shown_on(result, origins=(), **options):
     for part in command.for_people(section("one", {"spool": result}), origins):
         console.print(part)
     return out.getvalue()
-
-
-@pytest.mark.usefixtures("_surroundings")
-def test_the_page_shows_what_the_command_says(reach, monitor, tmp_path, repository, marked):
-    """Against an account on this machine with one fault; `--update-golden` writes it again."""
-    break_account(reach, "emitter's permissions only")
-    shown = f"```\n{example(tmp_path / 'spool', monitor)}```\n"
-    page = repository / "docs" / "reference" / "check.md"
-    marked(page, "check-with-the-emitters-permissions", shown)
 
 
 def test_names_that_are_not_harmless_are_shown_and_not_obeyed():

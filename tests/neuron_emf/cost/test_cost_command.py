@@ -23,8 +23,6 @@ from neuron_wire.catalogue import ALARMED
 from neuron_wire.prices import USD_PER_HOUR
 from tests.stack.stack_template import of_type
 
-BLOCK = re.compile(r"```console\n\$ neuron-emf (cost [^\n]*)\n(.*?)```", re.DOTALL)
-
 
 @pytest.fixture
 def run(typed):
@@ -40,20 +38,6 @@ def answer(run):
         return json.loads(out)
 
     return call
-
-
-def test_the_page_shows_what_the_command_prints(run, repository, golden):
-    """No output in docs/reference/cost.md was typed."""
-    path = repository / "docs" / "reference" / "cost.md"
-    text = path.read_text(encoding="utf-8")
-    assert BLOCK.findall(text)
-
-    def printed(block):
-        code, out, _ = run(*block[1].split()[1:])
-        assert 0 == code
-        return f"```console\n$ neuron-emf {block[1]}\n{out}```"
-
-    golden(path, BLOCK.sub(printed, text))
 
 
 def test_json_adds_up(answer, follows_schema):

@@ -155,7 +155,7 @@ def test_the_page_shows_what_is_printed(of_account, of_world, hour, marked, repo
     own = json.loads(next(line for line in hour.lines if f'"{IDLE_HELD}"' in line))
     answers = bare_instance(IDLE_HELD, "trn1.32xlarge", own["AvailabilityZone"], 128)
     answers["describe_sessions"] = Answer("ssm:DescribeSessions", reason=ACCESS)
-    page = repository / "docs" / "reference" / "findings.md"
+    page = repository / "docs" / "how-to" / "acting.md"
     for name, instance, (code, out, err) in (
         ("give-back", INSTANCE, of_world()),
         ("ask", IDLE_HELD, of_account(END_S * 1000 + 150_000, put, answers, IDLE_HELD)),

@@ -170,7 +170,7 @@ def test_what_was_found_is_said(judged, golden, repository):
 
 def test_it_asks_what_the_page_allows_and_no_more(repository):
     """Of an instance of ECS in a group, and of a node of HyperPod: only what reads."""
-    page = (repository / "docs" / "reference" / "findings.md").read_text("utf-8")
+    page = (repository / "docs" / "how-to" / "acting.md").read_text("utf-8")
     allowed = re.findall('"([a-z0-9]+:(?:Describe|List)[A-Z][A-Za-z]+)"', page)
     played = [FakeAws(World(0, manager).answers) for manager in ("ECS", "HyperPod")]
     for aws in played:

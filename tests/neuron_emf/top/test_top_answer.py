@@ -19,7 +19,7 @@ from tests.neuron_emf.page.looked_at import (
     view_of,
 )
 
-PAGE = Path(__file__).parents[3] / "docs" / "reference" / "top.md"
+README = Path(__file__).parents[3] / "README.md"
 
 
 @pytest.fixture(autouse=True)
@@ -31,11 +31,11 @@ def now(monkeypatch):
 
 
 def test_one_whole_answer(typed, double, hour, marked):
-    """As docs/reference/top.md shows it."""
+    """As the README's first screen shows it."""
     filled(double, hour)
     code, out, err = typed("top", "--once")
     assert (0, "") == (code, err)
-    marked(PAGE, "sample", f"```\n{out}```\n")
+    marked(README, "now", f"```\n$ neuron-emf top --once\n{out}```\n")
 
 
 def test_what_nobody_told_is_unknown(typed, double):
