@@ -20,14 +20,12 @@ from tests.docs.reference import (
     acceptance,
     alarms,
     architecture,
-    change_set,
     commands,
     events,
     findings,
     metrics,
     organization,
     parameters,
-    prometheus,
     settings,
 )
 
@@ -50,15 +48,15 @@ MAKERS = {
     },
     "docs/reference/commands.md": {
         "commands": commands.sections,
-        "change-set": change_set.shown,
+        "change-set": commands.change_set,
     },
     "docs/reference/settings.md": {
         name: lambda group=group: settings.sections(group)
         for name, group in settings.GROUPS.items()
     },
     "docs/how-to/prometheus.md": {
-        name: lambda listed=listed: prometheus.families(listed)
-        for name, listed in prometheus.TABLES.items()
+        name: lambda listed=listed: metrics.families(listed)
+        for name, listed in metrics.SERIES.items()
     },
     "docs/operations.md": {
         "on-clusters": lambda: alarms.alarms_list(TEMPLATE, on_clusters=True),

@@ -1,10 +1,11 @@
-"""The lists of members, of the catalogue."""
+"""The lists of members, of the catalogue, and of the series for Prometheus."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 
+from emitter.prometheus.names import BUILD, OF_MINUTE, OF_REPORT, SCRIPT
 from neuron_wire.catalogue import CHOOSABLE, EMITTED, SUBJECTS
 
 TIERS = {
@@ -101,3 +102,16 @@ def subject_lists():
         )
         for subject, members in SUBJECTS.items()
     }
+
+
+SERIES = {"script-series": SCRIPT, "own-series": (*OF_MINUTE, *OF_REPORT, *BUILD)}
+"""What the page for Prometheus serves, by the name of the markers."""
+
+
+def families(listed):
+    """One item for each series, with its labels."""
+    items = []
+    for series in listed:
+        labels = ", ".join(f"`{label}`" for label in series.labels.split())
+        items.append(f"- `{series.name}`{f' ({labels})' if labels else ''}: {series.meaning}")
+    return "\n".join(items)
