@@ -8,7 +8,7 @@ from local.alarms.definition import COMPARISONS, MetricMath, MetricsInsightsQuer
 from local.alarms.evaluation import EXTRA_PERIODS
 from local.alarms.template import Template
 from neuron_wire import CLUSTER_NAMESPACE
-from tests.docs.reference.markdown import code
+from tests.docs.reference.markdown import code, codes
 from tests.stack.stack_template import description_of, of_type
 from tests.stack.test_faults_and_alarms import FAULTS, RINGS, messages
 
@@ -29,29 +29,19 @@ def alarms_list(template, *, on_clusters):
         alarm = alarms[name]
         if (alarm.namespace == CLUSTER_NAMESPACE) == on_clusters:
             link = f"[{code(name)}](#{anchor(stated)})"
-            items.append(f"- {link}: {watched(alarm, stated)}, {rings(alarm, stated)}.\n")
+            items.append(f"- {link}: {watched(alarm)}, {rings(alarm, stated)}.\n")
     return "".join(items)
 
 
-def watched(alarm, stated):
-    """The metrics with their statistic, and of whom."""
+def watched(alarm):
+    """The metrics with their statistic; of metric math those that it is made of."""
     source = alarm.source
     if isinstance(source, MetricsInsightsQuery):
-        of = " by Metrics Insights" if alarm.namespace != CLUSTER_NAMESPACE else ""
-        return f"{code(source.metric)} {source.function}{of}"
+        return f"{code(source.metric)} {source.function}"
     if isinstance(source, MetricMath):
-        named = dict.fromkeys(
-            f"{code(m.metric)} {m.statistic} in `{m.namespace}`{_by(dict(m.dimensions))}"
-            for m in source.metrics.values()
-        )
-        expression = stated["Metrics"][0]["Expression"]
-        return f"{code(expression)} over {', '.join(named)}"
-    dimensions = [dimension["Name"] for dimension in stated.get("Dimensions", [])]
-    return f"{code(source.metric)} {source.statistic} in `{source.namespace}`{_by(dimensions)}"
-
-
-def _by(names):
-    return f" by {' and '.join(code(name) for name in names)}" if names else ""
+        names = dict.fromkeys(metric.metric for metric in source.metrics.values())
+        return f"metric math over {codes(names)}"
+    return f"{code(source.metric)} {source.statistic}"
 
 
 def rings(alarm, stated):

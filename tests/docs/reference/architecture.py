@@ -64,11 +64,6 @@ def line():
     return shown(walk().line)
 
 
-def rollup():
-    """What close prints of that minute of the cluster."""
-    return shown(walk().rollup)
-
-
 BLOCKS = {
     "rooms": rooms,
     "report": report,
@@ -76,7 +71,6 @@ BLOCKS = {
     "line": line,
     "line-to-record": lambda: way(1),
     "record-to-rollup": lambda: way(2),
-    "rollup": rollup,
     "rollup-to-message": lambda: way(3),
     "hour-to-ledger": lambda: way(4),
 }
