@@ -17,7 +17,6 @@ from neuron_emf.cli import COMMANDS
 from neuron_emf.deploy.package import read_template
 from neuron_wire.catalogue import MEMBERS
 from tests.docs.reference import (
-    acceptance,
     alarms,
     architecture,
     commands,
@@ -46,10 +45,7 @@ MAKERS = {
         **metrics.subject_lists(),
         "events-told": events.events_list,
     },
-    "docs/reference/commands.md": {
-        "commands": commands.sections,
-        "change-set": commands.change_set,
-    },
+    "docs/reference/commands.md": {"commands": commands.sections},
     "docs/reference/settings.md": {
         name: lambda group=group: settings.sections(group)
         for name, group in settings.GROUPS.items()
@@ -68,7 +64,6 @@ MAKERS = {
         "outputs": lambda: parameters.outputs(TEMPLATE),
     },
     "docs/how-to/acting.md": {"members": findings.members},
-    "CONTRIBUTING.md": {"steps": acceptance.steps},
     "docs/architecture.md": architecture.BLOCKS,
 }
 MARKED = re.compile(r"<!-- ([a-z-]+) -->\n(\n?)(.*?)(\n?)<!-- /\1 -->", re.DOTALL)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
 
 import click
 
 from neuron_emf.cli import cli
-from neuron_emf.deploy.change_set import ChangeSet, change_listing
-from neuron_emf.deploy.stack import Stack
-from neuron_emf.printing import console
 from tests.docs.reference.markdown import code, codes, one_line
 
 CONTEXT = click.Context(cli, info_name="neuron-emf")
@@ -136,27 +132,3 @@ def exit_codes(command):
     said = EXIT_CODES.search(one_line(command.epilog or ""))
     text = said[1].partition("; of check and lint")[0] if said else ""
     return text.replace("0 success, ", "").replace("2 usage error, ", "").strip()
-
-
-BEFORE = {"Mode": "drain", "IdleAfterMinutes": "15", "AlarmEmail": "ops@example.org"}
-CHANGES = [
-    {"Action": action, "LogicalResourceId": resource, "ResourceType": kind}
-    for action, resource, kind in (
-        ("Modify", "CloseFunction", "AWS::Lambda::Function"),
-        ("Modify", "ModeGuard", "Custom::ModeGuard"),
-        ("Remove", "RecordsStream", "AWS::Kinesis::Stream"),
-        ("Remove", "StreamReader", "AWS::Lambda::EventSourceMapping"),
-    )
-]
-
-
-def change_set():
-    """The command and the block that it prints."""
-    named = {"Mode": "direct", "IdleAfterMinutes": "30"}
-    out = io.StringIO()
-    changes = ChangeSet("neuron-emf", "1", CHANGES, {**BEFORE, **named})
-    for part in change_listing(changes, Stack("neuron-emf", "UPDATE_COMPLETE", BEFORE, {})):
-        console(out).print(part)
-    lines = [line.rstrip() for line in out.getvalue().splitlines()]
-    typed = " ".join(f"{name}={value}" for name, value in named.items())
-    return "\n".join(["```", f"$ neuron-emf deploy {typed}", *lines, "```"])
