@@ -51,11 +51,6 @@ def code_lines(source: str) -> int:
     return len(lines)
 
 
-def is_page(path: str) -> bool:
-    """Whether *path* is a page of Markdown, and not a link to one."""
-    return path.endswith(".md") and not Path(path).is_symlink()
-
-
 def main() -> None:
     """Print the table, then the small files and the names that stand too often."""
     listed = subprocess.run(["git", "ls-files"], check=True, capture_output=True, text=True)
@@ -66,7 +61,8 @@ def main() -> None:
     for folder, (max_lines, max_files) in BUDGETS.items():
         own = [count for path, count in counts.items() if path.startswith(f"{folder}/")]
         print(f"{folder:<12}{sum(own):>12,}{max_lines:>9,}{len(own):>8,}{max_files:>9,}")
-    words = sum(len(Path(path).read_text("utf-8").split()) for path in paths if is_page(path))
+    pages = {Path(path).resolve() for path in paths if path.endswith(".md")}  # a link counts once
+    words = sum(len(page.read_text("utf-8").split()) for page in pages)
     print(f"{'Markdown':<12}{words:>12,}{MAX_WORDS:>9,}   words")
     print(f"{'tracked':<12}{len(paths):>29,}{MAX_TRACKED_FILES:>9,}")
 

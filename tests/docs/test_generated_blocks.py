@@ -23,7 +23,6 @@ from tests.docs.reference import (
     events,
     findings,
     metrics,
-    organization,
     parameters,
     settings,
 )
@@ -39,7 +38,7 @@ MAKERS = {
         "bills": lambda: f"{bills.bills()}\n",
         "small-fleets": bills.small_fleets,
     },
-    "docs/how-to/restricted.md": {"rights": lambda: organization.rights(TEMPLATE)},
+    "docs/how-to/restricted.md": {"rights": lambda: parameters.rights(TEMPLATE)},
     "docs/explanation/cost.md": {"month": bills.month, "figures": record.table},
     "docs/reference/metrics.md": {
         **metrics.subject_lists(),
