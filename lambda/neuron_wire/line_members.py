@@ -11,14 +11,19 @@ functions that end in `in` or `of`: what is damaged counts as missing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from neuron_wire.names import MICRO
+from neuron_wire.names import MICRO, MINUTE_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+JsonObject: TypeAlias = Mapping[str, Any]
+"""An object of a line or an event as it was written."""
+
+NOTHING: Final[JsonObject] = {}
 NUMBERS: Final = frozenset({int, float})  # the types: to Python, bool is an int too
 MAX_COUNT: Final = (1 << 63) - 1
 LATEST_MS: Final = 10**14  # in the year 5138; what is later, or before 1970, is no time of ours
@@ -126,14 +131,39 @@ def rows_in(line: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]] |
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else None
 
 
+def entries_in(line: JsonObject, name: str) -> Sequence[JsonObject]:
+    """The same; none where there is no such list."""
+    return rows_in(line, name) or ()
+
+
+def object_in(line: JsonObject, name: str) -> JsonObject:
+    """An object of *line*; `NOTHING` where there is none."""
+    value = line.get(name)
+    return value if isinstance(value, dict) else NOTHING
+
+
+def text_in(line: JsonObject, name: str) -> str:
+    """A text of *line*; empty where there is none."""
+    value = line.get(name)
+    return _encodable(value) if isinstance(value, str) else ""
+
+
 def texts_in(line: Mapping[str, Any], name: str) -> list[str]:
     """The texts of a list of *line*."""
     texts = line.get(name)
-    return (
-        [read_text for read_text in texts if isinstance(read_text, str) and read_text]
-        if isinstance(texts, list)
-        else []
-    )
+    values = texts if isinstance(texts, list) else ()
+    return [_encodable(value) for value in values if isinstance(value, str) and value]
+
+
+def _encodable(text: str) -> str:
+    """*text*, in which half of a surrogate pair, which JSON can hold, becomes `?`."""
+    return text.encode(errors="replace").decode()
+
+
+def minute_in(line: JsonObject, name: str) -> int | None:
+    """The minute of a moment of *line*, since the epoch."""
+    start_ms = minute_of(line.get(name))
+    return None if start_ms is None else start_ms // MINUTE_MS
 
 
 def minute_of(value: object) -> int | None:

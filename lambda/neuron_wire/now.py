@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
-from neuron_wire.line_members import count_in, micros_in, minute_of, rows_in, texts_in
+from neuron_wire.line_members import count_in, micros_in, minute_in, rows_in, texts_in
 from neuron_wire.names import (
     CLUSTER_DIMENSION,
     MICRO,
-    MINUTE_MS,
     UNALLOCATED_OWNER,
     UNSTATED_OWNER,
 )
@@ -249,7 +248,7 @@ def cluster_now(line: Mapping[str, Any]) -> ClusterNow:
     cluster, as_of = line.get(CLUSTER_DIMENSION), line.get("PricesAsOf")
     counts = {name: count_in(line, member) for name, member in COUNTS.items()}
     costs = {name: micros_in(line, member) for name, member in COSTS.items()}
-    rows, start_ms, idle = rows_in(line, OWNERS), minute_of(line.get("Minute")), counts["idle"]
+    rows, minute, idle = rows_in(line, OWNERS), minute_in(line, "Minute"), counts["idle"]
     owners = tuple(owner for row in rows or () if (owner := _owner(row)))
     free = [owner.unheld for owner in owners]
     owners_known = not idle or rows is not None
@@ -257,7 +256,7 @@ def cluster_now(line: Mapping[str, Any]) -> ClusterNow:
     share = micros_in(line, "CoveragePercent") if expected else expected
     return ClusterNow(
         cluster=cluster if isinstance(cluster, str) else "",
-        minute=None if start_ms is None else start_ms // MINUTE_MS,
+        minute=minute,
         covered=None if share is None or expected is None else share * expected,
         unheld=None if idle is None or not owners_known else sum(free),
         unpriced_types=tuple(texts_in(line, "UnpricedTypes")),

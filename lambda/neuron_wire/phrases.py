@@ -16,7 +16,7 @@ from neuron_wire.owners import TEAM_OWNER, UNNAMED
 from neuron_wire.prices import OVERRIDE_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_wire.now import ClusterNow, IdleOwner
 
@@ -256,6 +256,33 @@ def printable(text: str, longest: int = LONGEST_NAME) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
+_MARKUP: Final = str.maketrans(dict.fromkeys('`$\\|<>[]{}";&', "?"))
+
+
+def safe_name(text: str, longest: int = LONGEST_NAME) -> str:
+    """
+    *text*, a name that somebody else gave, for a message.
+
+    What a shell, a page or a chat would take for more than a letter becomes a
+    question mark, an address cannot be clicked, and a spreadsheet sees no
+    formula. Log lines keep names as they are.
+    """
+    return printable(cell(text.translate(_MARKUP).replace("://", ":??")), longest)
+
+
 def cell(text: str) -> str:
     """*text* behind an apostrophe if a spreadsheet would take it for a formula."""
     return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+
+
+def cells(members: Mapping[str, object]) -> dict[str, object]:
+    """*members* of a JSON document, each text in them as a `cell`."""
+    return {name: _cells(value) for name, value in members.items()}
+
+
+def _cells(value: object) -> object:
+    if isinstance(value, list):
+        return [_cells(item) for item in value]
+    if isinstance(value, dict):
+        return cells(value)
+    return cell(value) if isinstance(value, str) else value

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.explain import foreign_object
 from aggregator.explain.event import SUBJECTS, read_transition
 from aggregator.explain.notification import notify
 from aggregator.rollups.line import MAX_LINE_BYTES
+from neuron_wire import phrases
 from neuron_wire.extraction import violations
 from neuron_wire.holders import Holder
 from proof.factories.records import MINUTE, record
@@ -166,4 +166,4 @@ def test_an_attribute_has_the_name_itself():
 )
 def test_an_ordinary_name_is_shown_as_it_is(name, shown):
     """And only what could be more than a letter is not."""
-    assert shown == foreign_object.safe_name(name)
+    assert shown == phrases.safe_name(name)

@@ -20,8 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from aggregator.explain.foreign_object import ForeignObject
-from neuron_wire.line_members import LATEST_MS
+from neuron_wire.line_members import LATEST_MS, entries_in, object_in, text_in, texts_in
 from neuron_wire.names import (
     CLUSTER_DIMENSION,
     CLUSTER_NAMESPACE,
@@ -32,9 +31,10 @@ from neuron_wire.names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from aggregator.storage.values import LastRollup
+    from neuron_wire.line_members import JsonObject
 
 State = Literal["ALARM", "OK", "INSUFFICIENT_DATA"]
 NO_DATA: Final = "NO DATA"
@@ -195,7 +195,7 @@ class Transition:
         return self.state == "OK" and _FILLED.search(self.reason) is not None
 
 
-def read_transition(event: Mapping[str, object]) -> Transition:
+def read_transition(event: JsonObject) -> Transition:
     """
     Read *event*.
 
@@ -203,20 +203,19 @@ def read_transition(event: Mapping[str, object]) -> Transition:
         EventError: If it is neither of the two kinds, or does not say which
             alarm changed to what and when.
     """
-    read = ForeignObject(event)
-    kind = read.raw("detail-type")
+    kind = text_in(event, "detail-type")
     if kind not in {OF_AN_ALARM, OF_A_CONTRIBUTOR}:
         msg = (
             f"Unexpected event with detail-type {kind[:60]!r}. Send only "
             f"{OF_AN_ALARM!r} or {OF_A_CONTRIBUTOR!r} to explain."
         )
         raise EventError(msg)
-    detail = read.inner("detail")
-    now, before = detail.inner("state"), detail.inner("previousState")
-    contributor = detail.inner("alarmContributor")
-    alarm, state = detail.raw("alarmName"), _STATES.get(now.raw("value"))
-    timestamp = now.raw("timestamp") or read.raw("time")
-    at_s = _seconds(now.raw("timestamp")) or _seconds(read.raw("time"))
+    detail = object_in(event, "detail")
+    now, before = object_in(detail, "state"), object_in(detail, "previousState")
+    contributor = object_in(detail, "alarmContributor")
+    alarm, state = text_in(detail, "alarmName"), _STATES.get(text_in(now, "value"))
+    timestamp = text_in(now, "timestamp") or text_in(event, "time")
+    at_s = _seconds(text_in(now, "timestamp")) or _seconds(text_in(event, "time"))
     if not alarm or state is None or at_s is None:
         msg = (
             "The event has no alarmName, no time, or no state of ALARM, OK or "
@@ -224,50 +223,51 @@ def read_transition(event: Mapping[str, object]) -> Transition:
             "in the dead-letter queue."
         )
         raise EventError(msg)
-    region, arns = read.raw("region"), read.texts("resources")
-    watched = list(_watched(detail.inner("configuration")))
+    region, arns = text_in(event, "region"), texts_in(event, "resources")
+    watched = list(_watched(object_in(detail, "configuration")))
     clusters = [
-        contributor.inner("attributes").raw(CLUSTER_DIMENSION),
+        text_in(object_in(contributor, "attributes"), CLUSTER_DIMENSION),
         *(cluster for _, _, cluster in watched),
     ]
-    identity = [*(arns or [alarm])[:1], contributor.given, timestamp, state]
+    identity = [*(arns or [alarm])[:1], contributor, timestamp, state]
     return Transition(
         alarm=alarm,
         alarm_arn=arns[0] if arns else "",
-        account=read.raw("account"),
+        account=text_in(event, "account"),
         region=region if _REGION.fullmatch(region) else "",
         state=state,
-        before=before.raw("value") or None,
+        before=text_in(before, "value") or None,
         at_s=at_s,
-        before_at_s=_seconds(before.raw("timestamp")),
-        reason=now.raw("reason"),
+        before_at_s=_seconds(text_in(before, "timestamp")),
+        reason=text_in(now, "reason"),
         metrics=tuple(name for name, is_ours, _ in watched if is_ours),
         other_metrics=tuple(name for name, is_ours, _ in watched if not is_ours),
         cluster=next(filter(None, clusters), None),
-        muted_by=_muted_by(detail.inner("muteDetail"), at_s),
+        muted_by=_muted_by(object_in(detail, "muteDetail"), at_s),
         identity=json.dumps(identity, sort_keys=True),
     )
 
 
-def _muted_by(mute: ForeignObject, at_s: float) -> str:
+def _muted_by(mute: JsonObject, at_s: float) -> str:
     """The mute rule that was active at *at_s*; outside of its window it mutes nothing."""
-    start_s, end_s = (_seconds(mute.raw(name)) for name in ("muteWindowStart", "muteWindowEnd"))
+    start_s = _seconds(text_in(mute, "muteWindowStart"))
+    end_s = _seconds(text_in(mute, "muteWindowEnd"))
     before = start_s is not None and at_s < start_s
     after = end_s is not None and at_s > end_s
-    return "" if before or after else mute.raw("mutedByArn")
+    return "" if before or after else text_in(mute, "mutedByArn")
 
 
-def _watched(configuration: ForeignObject) -> Iterator[tuple[str, bool, str]]:
+def _watched(configuration: JsonObject) -> Iterator[tuple[str, bool, str]]:
     """Name, whether it is ours, and cluster of each metric; those that decide the state first."""
-    queries = configuration.entries("metrics")
-    for query in sorted(queries, key=lambda query: query.given.get("returnData") is not True):
-        metric = query.inner("metricStat").inner("metric")
-        name, namespace = metric.raw("name"), metric.raw("namespace")
+    queries = entries_in(configuration, "metrics")
+    for query in sorted(queries, key=lambda query: query.get("returnData") is not True):
+        metric = object_in(object_in(query, "metricStat"), "metric")
+        name, namespace = text_in(metric, "name"), text_in(metric, "namespace")
         if name:
             is_ours = namespace in {NAMESPACE, CLUSTER_NAMESPACE}
-            cluster = metric.inner("dimensions").raw(CLUSTER_DIMENSION)
+            cluster = text_in(object_in(metric, "dimensions"), CLUSTER_DIMENSION)
             yield (name if is_ours else f"{namespace} {name}"), is_ours, cluster
-        expression = query.raw("expression")
+        expression = text_in(query, "expression")
         if _OUR_NAMESPACE.search(expression):
             yield from ((name, True, "") for name in _AGGREGATED.findall(expression))
 

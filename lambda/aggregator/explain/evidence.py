@@ -9,13 +9,13 @@ of this release or of another one, so a missing or damaged member is left out.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregator.explain.event import UNKNOWN
-from aggregator.explain.foreign_object import NOTHING, ForeignObject
 from aggregator.minutes import minute_at
 from aggregator.storage.values import TableError
+from neuron_wire.line_members import NOTHING, minute_in, number_in
 from neuron_wire.names import MINUTE_S
 from neuron_wire.now import ClusterNow, cluster_now
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from aggregator.explain.event import AlarmSubject
     from aggregator.storage.table import Table
+    from neuron_wire.line_members import JsonObject
 
 OLD_AFTER_S: Final = 10 * 60
 """
@@ -37,14 +38,14 @@ _MINUTES_IN_HOUR: Final = 60
 _MINUTES_IN_DAY: Final = 24 * _MINUTES_IN_HOUR
 
 
-def read_rollup(line: str) -> ForeignObject:
+def read_rollup(line: str) -> JsonObject:
     """Read *line*; `NOTHING` where it is no JSON object or does not give its minute."""
     try:
         members = json.loads(line)
     except (ValueError, RecursionError):
         return NOTHING
-    rollup = ForeignObject(members if isinstance(members, dict) else {})
-    return NOTHING if rollup.minute("Minute") is None else rollup
+    rollup = members if isinstance(members, dict) else NOTHING
+    return NOTHING if minute_in(rollup, "Minute") is None else rollup
 
 
 class CostToday(NamedTuple):
@@ -109,7 +110,7 @@ class Evidence:
     subject: AlarmSubject
     region: str
     idle_after_minutes: int
-    rollup: ForeignObject = NOTHING
+    rollup: JsonObject = field(default_factory=dict)
     now: ClusterNow = _UNKNOWN_NOW
     age_s: float | None = None
     cost_today: CostToday | None = None
@@ -136,11 +137,11 @@ def gather_evidence(
         published = _published(subject, cluster, rollup, table, now_s)
     except TableError:
         return replace(evidence, trouble=UNREADABLE)
-    minute = rollup.minute("Minute")
+    minute = minute_in(rollup, "Minute")
     return replace(
         evidence,
         rollup=rollup,
-        now=cluster_now(rollup.given),
+        now=cluster_now(rollup),
         age_s=None if minute is None else max(0.0, now_s - MINUTE_S * (minute + 1)),
         cost_today=cost,
         published=published,
@@ -156,14 +157,14 @@ def _cost_today(cluster: str, table: Table, now_s: float) -> CostToday | None:
 
 
 def _published(
-    subject: AlarmSubject, cluster: str, rollup: ForeignObject, table: Table, now_s: float
+    subject: AlarmSubject, cluster: str, rollup: JsonObject, table: Table, now_s: float
 ) -> RecentErrors | None:
-    metric, this_minute, of_rollup = subject.metric, minute_at(now_s), rollup.minute("Minute")
+    metric, this_minute, of_rollup = subject.metric, minute_at(now_s), minute_in(rollup, "Minute")
     if subject.about == "minute" or of_rollup is None:
         return None
     hour = range(this_minute - _MINUTES_IN_HOUR, this_minute + 1)
     tallies = _tallies(metric, cluster, table, {*hour, of_rollup})
-    in_line = rollup.number(metric) or 0.0  # the line may be out before it is remembered
+    in_line = number_in(rollup, metric) or 0.0  # the line may be out before it is remembered
     return RecentErrors(
         in_minute=max(in_line, tallies.get(of_rollup, 0.0)),
         in_hour=max(in_line, sum(tallies.get(minute, 0.0) for minute in hour)),

@@ -8,7 +8,6 @@ itself. What Slack and Teams get is in `aggregator.explain.chat`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +18,6 @@ from aggregator.explain.failures import (
     find_silence,
 )
 from aggregator.explain.finding import AlarmFinding, basis_of
-from aggregator.explain.foreign_object import safe_name
 from aggregator.explain.idle import find_idle_cores
 from aggregator.explain.topic import (
     MAX_SUBJECT_CHARS,
@@ -28,14 +26,16 @@ from aggregator.explain.topic import (
     teams_attribute,
 )
 from aggregator.query_text import member_is
-from neuron_wire.phrases import cell, console_address, duration, iso, printable
+from neuron_wire.phrases import cells, console_address, duration, iso, printable, safe_name
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from aggregator.environment import Environment
     from aggregator.explain.event import AlarmSubject, Transition
     from aggregator.explain.evidence import Evidence
-    from aggregator.explain.foreign_object import ForeignObject
     from aggregator.explain.topic import Attributes
+    from neuron_wire.line_members import JsonObject
 
 LONGEST_CLUSTER: Final = 40  # characters of a cluster's name in a subject line
 LONGEST_REASON: Final = 500  # characters of what CloudWatch says
@@ -226,7 +226,7 @@ def _finding(transition: Transition, evidence: Evidence) -> AlarmFinding:
         unknown = f"It watches {watched or 'nothing that its event names'}, unknown to neuron-emf."
         reason = f"CloudWatch: {printable(transition.reason, LONGEST_REASON)}"
         return AlarmFinding(f"alarm {printable(transition.alarm)}", (unknown, reason))
-    if evidence.rollup.given:
+    if evidence.rollup:
         return _FINDERS.get(subject.metric, find_idle_cores)(evidence)
     which = "" if subject.about == "minute" else " with such errors"
     missing = evidence.trouble or f"The table has no rollup of this cluster{which}."
@@ -266,32 +266,22 @@ def _members(explanation: Explanation) -> dict[str, object]:
         "Dashboard": explanation.dashboard,
         "DashboardAddress": explanation.dashboard_address,
     }
-    return {name: _cells(value) for name, value in members.items() if value not in (None, "", [])}
+    present = {name: value for name, value in members.items() if value not in (None, "", [])}
+    return cells(present)
 
 
-def _cells(value: object) -> object:
-    """*value* with no text in it that a spreadsheet takes for a formula."""
-    if isinstance(value, str):
-        return cell(value)
-    if isinstance(value, list):
-        return [_cells(item) for item in value]
-    if isinstance(value, Mapping):
-        return {name: _cells(item) for name, item in value.items()}
-    return value
-
-
-def _document(members: Mapping[str, object], rollup: ForeignObject) -> str:
+def _document(members: Mapping[str, object], rollup: JsonObject) -> str:
     """
     *members* and as much of *rollup* as there is room for.
 
     Its lists are halved until it fits; a rollup that never does, or cannot be
     written as JSON, is left out.
     """
-    if not rollup.given:
+    if not rollup:
         return compact_json(members)
     without, cut = compact_json({**members, "RollupLeftOut": True}), dict[str, object]()
     try:  # infinity, half a character, depth: Python reads all
-        kept = {name: _cells(value) for name, value in rollup.given.items() if name != "_aws"}
+        kept = cells({name: value for name, value in rollup.items() if name != "_aws"})
         longest = max((len(value) for value in kept.values() if isinstance(value, list)), default=0)
         while True:
             document = compact_json({**members, **cut, "Rollup": kept})

@@ -13,11 +13,19 @@ from aggregator.explain.finding import (
     describe_owner,
     instance_words,
 )
-from aggregator.explain.foreign_object import NOTHING, ForeignObject
 from aggregator.rollups.sums import FAILING
 from neuron_wire.catalogue import FAILURES
+from neuron_wire.line_members import (
+    NOTHING,
+    JsonObject,
+    entries_in,
+    minute_in,
+    number_in,
+    text_in,
+    texts_in,
+)
 from neuron_wire.owner_commands import ShownCommand, states_commands, tags_commands
-from neuron_wire.phrases import amount, clock, counted, joined
+from neuron_wire.phrases import amount, clock, counted, joined, safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +38,7 @@ _LITTLE_PERCENT: Final = 10
 _EMITTER: Final = ShownCommand("There, what runs", "pgrep -af neuron-")
 _KERNEL: Final = ShownCommand("There, the driver", "sudo dmesg --ctime | grep NEURON_HW_ERR")
 _NOT_ENDED: Final = ("ExecutionsTimedOut", "ExecutionsIncorrectInput", "ExecutionsFailedToQueue")
-_Failing: TypeAlias = "list[tuple[ForeignObject, str]]"
+_Failing: TypeAlias = "list[tuple[JsonObject, str]]"
 """Instances, and what failed on each."""
 
 _ADVICE: Final = {
@@ -45,12 +53,12 @@ _ADVICE: Final = {
 def find_silence(evidence: Evidence) -> AlarmFinding:
     """Which instances stopped reporting."""
     rollup, now = evidence.rollup, evidence.now.minute
-    count, reporting = rollup.number("SilentInstances"), rollup.number("Instances")
+    count, reporting = number_in(rollup, "SilentInstances"), number_in(rollup, "Instances")
     if not count:
         none = "No instance is silent now."
         return AlarmFinding(evidence.subject.title, facts=(none,), over=none)
-    entries = rollup.entries("SilentInstanceNames")
-    ids = [entry.raw("InstanceId") for entry in entries]
+    entries = entries_in(rollup, "SilentInstanceNames")
+    ids = [text_in(entry, "InstanceId") for entry in entries]
     seen = [f"{instance_words(entry)} {_last_seen(entry, now)}" for entry in entries]
     others = "" if reporting is None else f"{counted(reporting, 'other')} still reporting. "
     return AlarmFinding(
@@ -70,8 +78,8 @@ def find_silence(evidence: Evidence) -> AlarmFinding:
     )
 
 
-def _last_seen(entry: ForeignObject, now: int | None) -> str:
-    minute = entry.minute("LastSeen")
+def _last_seen(entry: JsonObject, now: int | None) -> str:
+    minute = minute_in(entry, "LastSeen")
     return "at an unknown time" if minute is None else clock(minute, now)
 
 
@@ -79,10 +87,10 @@ def find_hardware_errors(evidence: Evidence) -> AlarmFinding:
     """Which instances have faults in their kernel log, or uncorrectable memory errors."""
     lists = {"FaultyInstances": "kernel fault", "EccInstances": "memory error"}
     total, in_hour, failing = _failing(evidence, "hardware error", lists)
-    ids = [entry.raw("InstanceId") for entry, _ in failing]
+    ids = [text_in(entry, "InstanceId") for entry, _ in failing]
     minute = evidence.now.minute
     before = "" if minute is None else f" from before {clock(minute, None)}"
-    is_memory = bool(evidence.rollup.entries("EccInstances"))
+    is_memory = bool(entries_in(evidence.rollup, "EccInstances"))
     harm = "its results may be wrong" if is_memory else "it may have failed, or hang"
     return AlarmFinding(
         headline=f"{total}{_most_on(failing)}",
@@ -106,11 +114,11 @@ def find_failed_executions(evidence: Evidence) -> AlarmFinding:
     what = "failed execution"
     total, in_hour, failing = _failing(evidence, what, {"ErrorInstances": what})
     entry = failing[0][0] if failing else NOTHING
-    failed = {kind: entry.number(kind) or 0 for kind in FAILURES}
+    failed = {kind: number_in(entry, kind) or 0 for kind in FAILURES}
     kinds = sorted(filter(failed.get, failed), key=lambda kind: -failed[kind])
     how = joined([f"{amount(failed[kind])} {FAILURES[kind]}" for kind in kinds])
     total += f", most {FAILURES[kinds[0]]}" if kinds else ""
-    owners, ids = entry.texts("Owners"), [entry.raw("InstanceId")]
+    owners, ids = texts_in(entry, "Owners"), [text_in(entry, "InstanceId")]
     alone = describe_owner(owners[0]) if len(owners) == 1 else None
     commands = commands_about(evidence, ids, owners[0]) if alone else ()
     return AlarmFinding(
@@ -127,9 +135,9 @@ def find_failed_executions(evidence: Evidence) -> AlarmFinding:
     )
 
 
-def _urgency(entry: ForeignObject, failed: Mapping[str, float]) -> str:
+def _urgency(entry: JsonObject, failed: Mapping[str, float]) -> str:
     """By the share of executions that failed, where the rollup has the kinds of failures."""
-    ended, errors = entry.number("Executions"), entry.number("ExecutionErrors") or 0
+    ended, errors = number_in(entry, "Executions"), number_in(entry, "ExecutionErrors") or 0
     tried = sum(failed[kind] for kind in _NOT_ENDED) + (ended or 0)
     if ended is None or not tried or not any(failed.values()):
         return "Do not wait: which share of the executions failed is not told."
@@ -141,12 +149,12 @@ def _urgency(entry: ForeignObject, failed: Mapping[str, float]) -> str:
 def _failing(evidence: Evidence, noun: str, lists: Mapping[str, str]) -> tuple[str, str, _Failing]:
     """How much failed in the minute and in the hour, and what on each instance, most first."""
     counts: dict[str, dict[str, float]] = defaultdict(dict)
-    entries: dict[str, ForeignObject] = {}
+    entries: dict[str, JsonObject] = {}
     for list_name, what in lists.items():
-        for entry in evidence.rollup.entries(list_name):
-            instance_id = entry.raw("InstanceId")
+        for entry in entries_in(evidence.rollup, list_name):
+            instance_id = text_in(entry, "InstanceId")
             entries.setdefault(instance_id, entry)
-            counts[instance_id][what] = entry.number(FAILING[list_name]) or 0
+            counts[instance_id][what] = number_in(entry, FAILING[list_name]) or 0
     # What was published, or, by a release that did not publish this sum, what is listed.
     total = in_hour = sum(max(each.values()) for each in counts.values())
     if published := evidence.published:
@@ -161,7 +169,9 @@ def _failing(evidence: Evidence, noun: str, lists: Mapping[str, str]) -> tuple[s
 
 
 def _most_on(failing: _Failing) -> str:
-    return f", most on {failing[0][0].text('InstanceId')}" if failing else ""
+    if not failing:
+        return ""
+    return f", most on {safe_name(text_in(failing[0][0], 'InstanceId')) or 'an instance'}"
 
 
 def _listed(words: list[str], count: int) -> str:
@@ -171,7 +181,7 @@ def _listed(words: list[str], count: int) -> str:
 
 def _owners_sentence(failing: _Failing) -> str:
     """Whose the cores of the first instance are; of several owners it is not known which."""
-    owners = failing[0][0].texts("Owners") if failing else []
+    owners = texts_in(failing[0][0], "Owners") if failing else []
     if not owners:
         return "Whose its cores are is not told."
     words = joined([describe_owner(owner).words for owner in owners])

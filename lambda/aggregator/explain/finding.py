@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aggregator.explain.foreign_object import safe_name
+from neuron_wire.line_members import text_in
 from neuron_wire.names import MINUTE_S
 from neuron_wire.owner_commands import ShownCommand, owner_commands, shell_commands, tags_commands
-from neuron_wire.phrases import NO_OWNERS, clock, duration, whole_percent
+from neuron_wire.phrases import NO_OWNERS, clock, duration, safe_name, whole_percent
 from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
     from aggregator.explain.evidence import Evidence
-    from aggregator.explain.foreign_object import ForeignObject
+    from neuron_wire.line_members import JsonObject
 
 PROCESSES: Final = ShownCommand("There, by process", "neuron-top")
 _LISTED: Final = 5  # overrides of prices
@@ -154,7 +154,10 @@ def describe_owner(owner: str, team: str | None = None) -> OwnerWords:
     return OwnerWords(short, words, asked, end)
 
 
-def instance_words(entry: ForeignObject) -> str:
+def instance_words(entry: JsonObject) -> str:
     """`i-0abc (trn1.32xlarge)`."""
-    shown, instance_type = entry.text("InstanceId") or "an instance", entry.text("InstanceType")
+    shown, instance_type = (
+        safe_name(text_in(entry, name)) for name in ("InstanceId", "InstanceType")
+    )
+    shown = shown or "an instance"
     return f"{shown} ({instance_type})" if instance_type else shown

@@ -19,7 +19,6 @@ from aggregator.explain.finding import (
     describe_owner,
     instance_words,
 )
-from aggregator.explain.foreign_object import NOTHING, ForeignObject, safe_name
 from aggregator.explain.idle_instance import (
     core_set,
     cores_words,
@@ -30,13 +29,23 @@ from aggregator.explain.idle_instance import (
     work_words,
 )
 from neuron_wire import phrases
+from neuron_wire.line_members import (
+    NOTHING,
+    JsonObject,
+    entries_in,
+    minute_in,
+    number_in,
+    text_in,
+)
 from neuron_wire.names import MICRO, OTHER_OWNERS, UNALLOCATED_OWNER, UNSTATED_OWNER
 from neuron_wire.now import IdleOwner
 from neuron_wire.owner_commands import ShownCommand, findings_commands, owner_commands
 from neuron_wire.owner_minutes import owner_name
-from neuron_wire.phrases import amount, counted, duration, percent, usd
+from neuron_wire.phrases import amount, counted, duration, percent, safe_name, usd
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from aggregator.explain.evidence import Evidence
 
 _NEXT: Final = 2  # owners named behind the first
@@ -124,9 +133,9 @@ class RankedOwner(NamedTuple):
 
     kind: str
     row: IdleOwner
-    entry: ForeignObject = NOTHING
+    entry: JsonObject = NOTHING
     cores: frozenset[int] = frozenset()
-    holder: ForeignObject = NOTHING
+    holder: JsonObject = NOTHING
 
     @property
     def works(self) -> bool:
@@ -136,13 +145,14 @@ class RankedOwner(NamedTuple):
     @property
     def ids(self) -> list[str]:
         """Its worst instance."""
-        return [self.entry.raw("InstanceId")] if self.entry.given else []
+        return [text_in(self.entry, "InstanceId")] if self.entry else []
 
 
 def find_idle_cores(evidence: Evidence) -> AlarmFinding:
     """What a message about idle cores, their cost or low utilization says."""
     ranked, total = _ranked(evidence), _total(evidence)
-    worst = [entry.raw("InstanceId") for entry in evidence.rollup.entries("TopIdleInstances")[:1]]
+    entries = entries_in(evidence.rollup, "TopIdleInstances")
+    worst = [text_in(entry, "InstanceId") for entry in entries[:1]]
     over = f"Now {'; '.join(total)}." if total else "No core of it is known."
     if not evidence.now.idle or not ranked:
         return _without_owners(evidence, total, worst, over)
@@ -151,7 +161,7 @@ def find_idle_cores(evidence: Evidence) -> AlarmFinding:
     named = [owner for owner in ranked[1:] if owner.row.owner != first.row.owner][:_NEXT]
     following = [f"next: {', '.join(map(_next, named))}"] if named else []
     commands = commands_about(evidence, first.ids, "" if is_gone(first.holder) else first.row.owner)
-    if first.holder.raw("GivenTo"):
+    if text_in(first.holder, "GivenTo"):
         commands = _given_away_commands(evidence, first.holder)
     findings = findings_commands(first.ids or worst, evidence.region)
     return AlarmFinding(
@@ -171,10 +181,10 @@ def _without_owners(
     evidence: Evidence, total: list[str], worst: list[str], over: str
 ) -> AlarmFinding:
     """What is known of the whole cluster, for a rollup without owners or without idle cores."""
-    slow = evidence.rollup.entries("StragglerInstances")[:1]
+    slow = entries_in(evidence.rollup, "StragglerInstances")[:1]
     headline, *others = total or ["no core of it is known"]
     commands = (*commands_about(evidence, worst, ""), *findings_commands(worst, evidence.region))
-    slow_ids = [entry.raw("InstanceId") for entry in slow]
+    slow_ids = [text_in(entry, "InstanceId") for entry in slow]
     return AlarmFinding(
         headline=headline,
         facts=tuple(f"{instance_words(entry)} is slow for its type." for entry in slow),
@@ -187,11 +197,11 @@ def _without_owners(
 
 def _ranked(evidence: Evidence) -> list[RankedOwner]:
     """The owners of idle cores: who can be helped at once, then by what a stop would save."""
-    entries = evidence.rollup.entries("TopIdleInstances")
+    entries = entries_in(evidence.rollup, "TopIdleInstances")
     owners = [_with_worst_instance(evidence, entries, row) for row in evidence.now.owners]
     saved = {
         owner.row.owner: sum(
-            entry.number("UsdPerHour") or 0
+            number_in(entry, "UsdPerHour") or 0
             for entry in entries
             if is_wholly_idle(entry) and idle_cores_of(entry, owner.row.owner)
         )
@@ -206,18 +216,18 @@ def _ranked(evidence: Evidence) -> list[RankedOwner]:
     return sorted([*_given_away(evidence, entries), *owners], key=rank)
 
 
-def _given_away(evidence: Evidence, entries: list[ForeignObject]) -> list[RankedOwner]:
+def _given_away(evidence: Evidence, entries: Sequence[JsonObject]) -> list[RankedOwner]:
     """Processes that hold cores given to another owner, with those cores alone."""
     teams, owners = {row.owner: row.team for row in evidence.now.owners}, []
     for entry in entries:
-        idle, usd_per_hour = entry.number("IdleCores"), entry.number("UsdPerHour")
-        for holder in entry.entries("Holders"):
-            cores, owner = core_set(holder, "Cores"), owner_name(holder.raw("Name"))
-            if holder.raw("GivenTo") and cores:
+        idle, usd_per_hour = number_in(entry, "IdleCores"), number_in(entry, "UsdPerHour")
+        for holder in entries_in(entry, "Holders"):
+            cores, owner = core_set(holder, "Cores"), owner_name(text_in(holder, "Name"))
+            if text_in(holder, "GivenTo") and cores:
                 price = usd_per_hour / idle * len(cores) if usd_per_hour and idle else None
                 cost = None if price is None else round(price * MICRO)
                 row = IdleOwner(owner, MICRO * len(cores), teams.get(owner), cost=cost)
-                last = holder.minute("LastExecution")
+                last = minute_in(holder, "LastExecution")
                 works = phrases.is_executing_at(last, evidence.now.minute)
                 is_left = is_gone(holder) and not works
                 kind = "given away by who is gone" if is_left else "given away"
@@ -225,28 +235,28 @@ def _given_away(evidence: Evidence, entries: list[ForeignObject]) -> list[Ranked
     return owners
 
 
-def _given_away_commands(evidence: Evidence, holder: ForeignObject) -> tuple[ShownCommand, ...]:
+def _given_away_commands(evidence: Evidence, holder: JsonObject) -> tuple[ShownCommand, ...]:
     """Does the owner that waits fail, is *holder* gone, and is its process the same."""
     waiting, own = (
-        owner_commands(holder.raw(member), evidence.now.cluster, evidence.region)
+        owner_commands(text_in(holder, member), evidence.now.cluster, evidence.region)
         for member in ("GivenTo", "Name")
     )
     commands = [each._replace(label="Whether it fails") for each in waiting[-MOST_COMMANDS:][:1]]
     commands += [each._replace(label="Whether that is gone") for each in own[:1]]
-    if (pid := holder.number("Pid")) is not None:
+    if (pid := number_in(holder, "Pid")) is not None:
         text = f"ps -o pid,lstart,args -p {pid:.0f}"
         commands.append(ShownCommand("The process there", text))
     return tuple(commands)
 
 
 def _with_worst_instance(
-    evidence: Evidence, entries: list[ForeignObject], row: IdleOwner
+    evidence: Evidence, entries: Sequence[JsonObject], row: IdleOwner
 ) -> RankedOwner:
     """The owner of *row* with the first of *entries* that it is on, most idle cores first."""
     entry = next((entry for entry in entries if idle_cores_of(entry, row.owner)), NOTHING)
-    cores, holders = idle_cores_of(entry, row.owner), entry.entries("Holders")
-    own = [holder for holder in holders if owner_name(holder.raw("Name")) == row.owner]
-    last = max(own, key=lambda holder: holder.minute("LastExecution") or 0, default=NOTHING)
+    cores, holders = idle_cores_of(entry, row.owner), entries_in(entry, "Holders")
+    own = [holder for holder in holders if owner_name(text_in(holder, "Name")) == row.owner]
+    last = max(own, key=lambda holder: minute_in(holder, "LastExecution") or 0, default=NOTHING)
     return RankedOwner(kind_of(evidence, row, entry, last), row, entry, frozenset(cores), last)
 
 
@@ -256,15 +266,15 @@ def _where(evidence: Evidence, owner: RankedOwner) -> str:
     minutes = (not owner.works and row.wholly_idle_minutes) or row.minutes or 0
     if minute is not None and 0 < minutes <= minute:
         marks.append(f"since {phrases.clock(minute + 1 - minutes, minute)}")
-    if entry.given:
-        is_whole = len(owner.cores) == entry.number("NeuronCores")
+    if entry:
+        is_whole = len(owner.cores) == number_in(entry, "NeuronCores")
         more = (row.instances or 1) - 1
         part = "" if is_whole else f"{cores_words(owner.cores)} of "
         marks.append(f"on {part}{instance_words(entry)}")
         marks[-1] += f" and {counted(more, 'more instance')}" if more else ""
     text = " ".join(marks)
-    if owner.holder.given and not owner.works:
-        last = owner.holder.minute("LastExecution")
+    if owner.holder and not owner.works:
+        last = minute_in(owner.holder, "LastExecution")
         known = phrases.holder_marks(row.owner, last, minute, is_gone=is_gone(owner.holder))
         text = "; ".join([text, *known])
     return f"{text[:1].upper()}{text[1:]}." if text else ""
@@ -272,7 +282,7 @@ def _where(evidence: Evidence, owner: RankedOwner) -> str:
 
 def _total(evidence: Evidence) -> list[str]:
     """How much is idle in the whole cluster, what it costs, and how little is used."""
-    now, mean = evidence.now, evidence.rollup.number("NeuronCoreUtilization")
+    now, mean = evidence.now, number_in(evidence.rollup, "NeuronCoreUtilization")
     if not (words := phrases.idle_words(now)):
         return []
     parts = [f"{words} idle"]
@@ -302,17 +312,17 @@ def _unpriced(evidence: Evidence) -> str:
     return f"{words}: in no amount.{f' Set {line}.' if line else ''}" if words else ""
 
 
-def is_gone(holder: ForeignObject) -> bool:
+def is_gone(holder: JsonObject) -> bool:
     """Whether the pod or job of a process is gone."""
-    return holder.given.get("Gone") is True
+    return holder.get("Gone") is True
 
 
-def kind_of(evidence: Evidence, row: IdleOwner, entry: ForeignObject, holder: ForeignObject) -> str:
+def kind_of(evidence: Evidence, row: IdleOwner, entry: JsonObject, holder: JsonObject) -> str:
     """What is known of the owner of *row*, by its worst instance and its process there."""
-    last = holder.minute("LastExecution")
+    last = minute_in(holder, "LastExecution")
     has_gone = is_gone(holder)
     is_idle = (row.wholly_idle_minutes or 0) >= evidence.idle_after_minutes
-    has_executed = entry.number("BusyCores") == 0 and entry.number("Executions")
+    has_executed = number_in(entry, "BusyCores") == 0 and number_in(entry, "Executions")
     kinds = (
         ("free", row.owner == UNALLOCATED_OWNER),
         ("unread", row.owner == UNSTATED_OWNER and row.unheld),
@@ -336,7 +346,7 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
     """Headline, the same in short, what speaks against haste, what to do, whether it can wait."""
     row, entry, holder = owner.row, owner.entry, owner.holder
     words, held = describe_owner(row.owner, row.team), row.held or row.idle
-    pid, held_cores = holder.number("Pid"), amount(held / MICRO)
+    pid, held_cores = number_in(holder, "Pid"), amount(held / MICRO)
     facts = {
         "who": words.words,
         "short": words.short,
@@ -352,7 +362,7 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
         "saving": _saving(evidence, entry, words.end),
         "work": work_words(entry, row),
         "fewer": fewer_cores_advice(entry, row),
-        "waiting": describe_owner(holder.raw("GivenTo")).short,
+        "waiting": describe_owner(text_in(holder, "GivenTo")).short,
         "pid": "" if pid is None else f" {pid:.0f}",
     }
     headline, *others = SENTENCES[owner.kind]
@@ -363,11 +373,11 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
     return [sentence.format_map(facts) for sentence in sentences]
 
 
-def _saving(evidence: Evidence, entry: ForeignObject, end: str) -> str:
+def _saving(evidence: Evidence, entry: JsonObject, end: str) -> str:
     """When money is saved, if it can be; *end* is empty where the cores have no owner."""
     if evidence.now.sunk and evidence.now.sunk == evidence.now.cost:
         return "It is paid anyway."
-    if entry.given and not is_wholly_idle(entry):
+    if entry and not is_wholly_idle(entry):
         others = f"Others can have the cores when {end}; no" if end else "No"
         return f"{others} stop saves money: their instance works."
     return f"Money is saved when {f'{end} and ' if end else ''}the instance goes back."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from neuron_wire import phrases
 from neuron_wire.cores import core_indexes, core_ranges
 from neuron_wire.instance_types import INSTANCE_TYPES
-from neuron_wire.line_members import WireFormatError
+from neuron_wire.line_members import WireFormatError, entries_in, number_in, text_in
 from neuron_wire.names import BUSY, MICRO, OTHER_OWNERS, UNALLOCATED_OWNER, UNREAD, UNSTATED_OWNER
 from neuron_wire.owners import UNNAMED
 from neuron_wire.phrases import amount, counted
@@ -16,16 +16,16 @@ from neuron_wire.phrases import amount, counted
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aggregator.explain.foreign_object import ForeignObject
+    from neuron_wire.line_members import JsonObject
     from neuron_wire.now import IdleOwner
 
 _IDLE_HOST: Final = 50  # percent of one vCPU: a compiler runs on one alone for most of an hour
 
 
-def core_set(cores: ForeignObject, member: str) -> set[int]:
+def core_set(cores: JsonObject, member: str) -> set[int]:
     """The cores of a member, none where it cannot be read."""
     try:
-        return set(core_indexes(cores.raw(member)))
+        return set(core_indexes(text_in(cores, member)))
     except WireFormatError:
         return set()
 
@@ -36,10 +36,10 @@ def cores_words(cores: Iterable[int]) -> str:
     return f"{'core' if shown.isdigit() else 'cores'} {shown}"
 
 
-def idle_cores_of(entry: ForeignObject, owner: str) -> set[int]:
+def idle_cores_of(entry: JsonObject, owner: str) -> set[int]:
     """The idle cores of *entry* that belong to *owner*, which may stand for no owner."""
-    idle, owners = core_set(entry, "Cores"), entry.entries("Owners")
-    is_unread = entry.raw("Given") == UNREAD
+    idle, owners = core_set(entry, "Cores"), entries_in(entry, "Owners")
+    is_unread = text_in(entry, "Given") == UNREAD
     if owner == OTHER_OWNERS:
         return idle & core_set(entry, "OwnersMore")
     if owner == UNSTATED_OWNER and not is_unread:
@@ -49,36 +49,36 @@ def idle_cores_of(entry: ForeignObject, owner: str) -> set[int]:
         free = idle - core_set(entry, "AttachedCores").union(*had)
         return free if is_unread == (owner == UNSTATED_OWNER) else set()
     wanted = {"", UNNAMED} if owner in {"", UNNAMED} else {owner}
-    theirs = [each for each in owners or entry.entries("Holders") if each.raw("Name") in wanted]
+    named = owners or entries_in(entry, "Holders")
+    theirs = [each for each in named if text_in(each, "Name") in wanted]
     cores = (core_set(each, member) for each in theirs for member in ("Cores", "Reserved"))
     return idle & set().union(*cores)
 
 
-def is_wholly_idle(entry: ForeignObject) -> bool:
+def is_wholly_idle(entry: JsonObject) -> bool:
     """Whether nothing on it works."""
-    cores = entry.number("NeuronCores")
-    return (
-        cores is not None and cores == entry.number("IdleCores") and not entry.number("Executions")
-    )
+    cores, idle = number_in(entry, "NeuronCores"), number_in(entry, "IdleCores")
+    return cores is not None and cores == idle and not number_in(entry, "Executions")
 
 
-def host_sentence(entry: ForeignObject) -> str:
+def host_sentence(entry: JsonObject) -> str:
     """`25 of 128 vCPUs work: it may be compiling or loading data`."""
-    kind = INSTANCE_TYPES.get(entry.raw("InstanceType"))
-    vcpus, percent = kind.vcpus if kind else None, entry.number("HostCpuPercent")
+    kind = INSTANCE_TYPES.get(text_in(entry, "InstanceType"))
+    vcpus, percent = kind.vcpus if kind else None, number_in(entry, "HostCpuPercent")
     words = phrases.host_words(percent, vcpus)
     if words and (percent or 0) * (vcpus or 0) < _IDLE_HOST:
         return words
     return f"{words or 'What its host does is not told'}: it may be compiling or loading data"
 
 
-def work_words(entry: ForeignObject, row: IdleOwner) -> str:
+def work_words(entry: JsonObject, row: IdleOwner) -> str:
     """`cores 0-15 work at 77 %, 52,076 executions in the last minute`, of an owner that works."""
     parts = []
-    busy = {core for core, letter in enumerate(entry.raw("CoreState")) if letter == BUSY}
-    owners = {each.raw("Name"): core_set(each, "Cores") for each in entry.entries("Owners")}
-    if theirs := busy & owners.get(row.owner, set()):
-        percent = entry.number("BusyUtilization")
+    busy = {core for core, letter in enumerate(text_in(entry, "CoreState")) if letter == BUSY}
+    owners = entries_in(entry, "Owners")
+    cores = {text_in(owner, "Name"): core_set(owner, "Cores") for owner in owners}
+    if theirs := busy & cores.get(row.owner, set()):
+        percent = number_in(entry, "BusyUtilization")
         of_all = f" at {percent:.0f} %" if percent is not None and theirs == busy else ""
         parts.append(f"{cores_words(theirs)} work{of_all}")
     elif row.busy:
@@ -88,10 +88,10 @@ def work_words(entry: ForeignObject, row: IdleOwner) -> str:
     return ", ".join(parts)
 
 
-def fewer_cores_advice(entry: ForeignObject, row: IdleOwner) -> str:
+def fewer_cores_advice(entry: JsonObject, row: IdleOwner) -> str:
     """What asking for fewer cores would free: those of devices that are idle as a whole."""
-    kind = INSTANCE_TYPES.get(entry.raw("InstanceType"))
-    per_device = (entry.number("NeuronCores") or 0) / kind.devices if kind else 0
+    kind = INSTANCE_TYPES.get(text_in(entry, "InstanceType"))
+    per_device = (number_in(entry, "NeuronCores") or 0) / kind.devices if kind else 0
     if row.held is None or per_device < 1 or per_device % 1:
         return "ask whether fewer cores would do"
     theirs = idle_cores_of(entry, row.owner)

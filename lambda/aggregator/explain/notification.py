@@ -196,7 +196,7 @@ def topics_covered(
     A message without the cluster's numbers covers nothing, so it claims nothing.
     """
     evidence, covered = explanation.evidence, list[str]()
-    if not marks or not evidence.subject.is_idle or not evidence.rollup.given:
+    if not marks or not evidence.subject.is_idle or not evidence.rollup:
         return (), ""
     try:
         claimer = _claimer(explanation.transition, table, expires_s)

@@ -84,4 +84,4 @@ def test_a_rollup_without_its_minute_is_damaged(line):
     table = MemoryTable()
     table.write_last_rollup("minute", "training", MINUTE, line)
     evidence = evidence_of(SILENCE, table)
-    assert (DAMAGED, {}) == (evidence.trouble, evidence.rollup.given)
+    assert (DAMAGED, {}) == (evidence.trouble, evidence.rollup)
