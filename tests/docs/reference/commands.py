@@ -112,11 +112,13 @@ def usual(option):
 
 
 def values(option):
-    """The choices that its sentence does not name; bounds are in each sentence."""
+    """The choices or bounds that its sentence does not name."""
     kind = option.type
-    if not isinstance(kind, click.Choice):
-        return ""
-    return codes(choice for choice in kind.choices if choice not in option.help)
+    if isinstance(kind, click.Choice):
+        return codes(choice for choice in kind.choices if choice not in option.help)
+    low, high = getattr(kind, "min", None), getattr(kind, "max", None)
+    is_said = high is None or f"{high:g}" in option.help.replace(",", "")
+    return "" if is_said else f"{low:g} to {high:g}"
 
 
 def default(option):

@@ -39,17 +39,19 @@ def sections(settings):
 
 
 def section(settings, setting):
-    """What it is for, what it may be, and whether a change waits for a restart."""
+    """What it is for, and as far as its key does not say it, how it is given."""
     option = option_of(settings, setting.name)
-    usual = default(option)
-    ways = [
-        f"{codes(sorted(option.opts, key=len))} {values(option)}".rstrip(),
-        f"default {usual}" if usual else "",
+    short = [name for name in option.opts if not name.startswith("--")]
+    notes = [
+        f"also {codes(short)}" if short else "",
+        values(option),
+        f"default {default(option)}" if default(option) else "",
         "restart" * (settings is not ReplaySettings and setting.name in service._FIXED),
     ]
     of = " of replay" if settings is ReplaySettings else ""
-    heading = f"### {key_of(setting)}{of}"
-    return f"{heading}\n\n{setting.metadata['help']}\n{'; '.join(filter(None, ways))}.\n"
+    said = "; ".join(filter(None, notes))
+    end = f" ({said})" if said else ""
+    return f"### {key_of(setting)}{of}\n\n{setting.metadata['help']}{end}\n"
 
 
 def option_of(settings, name):
