@@ -29,8 +29,7 @@ from tests.neuron_emf.page.looked_at import (  # noqa: E402
 )
 
 IMAGES = REPOSITORY / "docs" / "images"
-WIDTH, HEIGHT = 1440, 900
-SCENES = {"page": "body", "page-cores": "#cores"}  # what stands at the top of a picture
+SCENES = {"page": (1440, 900), "page-phone": (390, 1_400)}  # each with the size of its window
 MOST_BYTES = 250_000
 
 
@@ -61,20 +60,16 @@ def main() -> None:
 
 
 def take(browser, url, what, path):
-    """One picture of what stands below the top of a scene."""
+    """One picture of the first screen."""
     scene, scheme = what
     page = browser.new_page(
-        viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme, timezone_id="UTC"
+        viewport=dict(zip(("width", "height"), SCENES[scene], strict=True)),
+        color_scheme=scheme,
+        timezone_id="UTC",
     )
     page.clock.set_fixed_time(NOW_S * 1000)
     page.goto(url)
     page.wait_for_selector("html[data-ready]")
-    if scene == "page-cores":
-        page.locator("#cores").evaluate("(element) => { element.open = true; }")
-        row = page.locator(".rows .instance").nth(1)
-        row.click()
-        page.get_by_role("grid").wait_for(state="attached")
-    page.locator(SCENES[scene]).evaluate("(element) => element.scrollIntoView()")
     page.wait_for_timeout(500)  # the browser draws what was asked for
     page.screenshot(path=path, animations="disabled")
     page.close()
