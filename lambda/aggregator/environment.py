@@ -117,6 +117,13 @@ class Environment:
     metrics: str = ""
 
 
+_TEXTS: Final = (
+    "RECORDS_LOG_GROUP", "ROLLUPS_LOG_GROUP", "ALARM_TOPIC_ARN", "CHAT_TOPIC_ARN", "RUNBOOK",
+    "LEDGER_BUCKET", "FINDINGS_BUS", "METRICS",
+)  # fmt: skip
+"""Variables that may be empty; the member of `Environment` has the same name in small letters."""
+
+
 def read_environment(variables: Mapping[str, str]) -> Environment:
     """
     Read the environment from *variables*.
@@ -143,25 +150,16 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         teams=_in_grammar(variables, "TEAMS", team_rules),
     )
     own_log_group = variables.get("AWS_LAMBDA_LOG_GROUP_NAME") or None
-    rollups_log_group = variables.get("ROLLUPS_LOG_GROUP", "")
-    messages_log_group = variables.get("MESSAGES_LOG_GROUP", "")
-    written_to = (own_log_group, rollups_log_group, messages_log_group)
+    written_to = map(variables.get, ("ROLLUPS_LOG_GROUP", "MESSAGES_LOG_GROUP"))
     return Environment(
         table_name=_text(variables, "TABLE_NAME"),
         stack_name=_text(variables, "STACK_NAME"),
         rules=rules,
-        own_log_groups=frozenset(group for group in written_to if group),
+        own_log_groups=frozenset(filter(None, (own_log_group, *written_to))),
         own_log_group=own_log_group,
         price_overrides=_in_grammar(variables, "PRICE_OVERRIDES", price_overrides),
         region=variables.get("AWS_REGION") or DEFAULT_REGION,
-        records_log_group=variables.get("RECORDS_LOG_GROUP", ""),
-        rollups_log_group=rollups_log_group,
-        alarm_topic_arn=variables.get("ALARM_TOPIC_ARN", ""),
-        chat_topic_arn=variables.get("CHAT_TOPIC_ARN", ""),
-        runbook=variables.get("RUNBOOK", ""),
-        ledger_bucket=variables.get("LEDGER_BUCKET", ""),
-        findings_bus=variables.get("FINDINGS_BUS", ""),
-        metrics=variables.get("METRICS", ""),
+        **{name.lower(): variables.get(name, "") for name in _TEXTS},
     )
 
 

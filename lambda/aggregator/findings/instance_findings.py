@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from aggregator.findings import detail, steps
+from aggregator.rollups.rollup import SilentInstance
 from aggregator.storage.records import bucket_of
 from neuron_wire.findings import (
     CLOSED,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from aggregator.findings.detail import RollupFacts
     from aggregator.findings.steps import FindingStep
     from aggregator.query_text import StackLogGroups
-    from aggregator.rollups.rollup import SilentInstance
     from neuron_wire import MinuteRecord
     from neuron_wire.findings import Detail
     from neuron_wire.merging import InstanceMinute
@@ -54,15 +53,11 @@ _NUMBERS_CHARS: Final = 40  # of a finding, beside its names
 _FAULTS: Final = ("HardwareFaults", "EccUncorrectedRise")
 
 
-_Members: TypeAlias = "Callable[[Collection[str]], Detail]"
-"""What an event says beside its step, given the owners who are not wholly idle in the cluster."""
-
-
 @dataclass(slots=True)
 class _Draft:
-    # Without members there is nothing to tell, or no room for its event.
     step: FindingStep
-    members: _Members | None
+    found: InstanceMinute | SilentInstance | None  # what its event says beside the step
+    has_room: bool  # for its event; False also where there is nothing to tell
     faults: int = 0  # of the minute, where the step tells some of them
 
 
@@ -137,11 +132,11 @@ class InstanceFindings:
             key = FindingKey(record.cluster, HARDWARE_FAULT, record.instance_id)
             step = steps.step_faults(state.findings[key], 0, self._minute, self._minute)
             if step is not None:
-                self._draft(key, step, partial(self._of_instance, found, HARDWARE_FAULT))
+                self._draft(key, step, found)
         if SILENT_INSTANCE in known:
             key = FindingKey(record.cluster, SILENT_INSTANCE, record.instance_id)
             step = steps.close_finding(state.findings[key], self._minute, REPORTED)
-            self._draft(key, step, partial(self._of_instance, found, SILENT_INSTANCE))
+            self._draft(key, step, found)
 
     def _draft_faults(self, found: InstanceMinute, faults: int) -> None:
         record = found.record
@@ -156,7 +151,7 @@ class InstanceFindings:
             return  # an earlier version reported it, and did not keep of which minutes
         step = steps.step_faults(before, faults - reported, self._minute, self._newest(state))
         if step is not None:
-            self._draft(key, step, partial(self._of_instance, found, HARDWARE_FAULT), faults)
+            self._draft(key, step, found, faults)
 
     def draft_absent(
         self,
@@ -175,7 +170,7 @@ class InstanceFindings:
                 state = self._state(bucket_of(instance.instance_id))
                 if state is not None and key not in state.findings:
                     step = steps.open_silence(instance.last_minute, self._minute)
-                    self._draft(key, step, partial(_of_silent, instance))
+                    self._draft(key, step, instance)
         for bucket in self.states:
             state = self._state(bucket)
             for key, finding in state.findings.items() if state else ():
@@ -205,15 +200,15 @@ class InstanceFindings:
         for key, draft in self._drafts.items():
             bucket = bucket_of(key.subject)
             state, step = self.states[bucket], draft.step
-            is_full = step.change is not None and draft.members is None
+            is_full = step.change is not None and not draft.has_room
             grows = step.change == OPENED or draft.faults
             if is_full or (grows and self._chars[bucket] > MAX_OPEN_CHARS):
                 waiting += 1
                 continue
-            if draft.members is not None:
+            if draft.has_room:
                 of_rollup = facts.get(key.cluster)
                 members = detail.step_members(key, step, self._minute)
-                members |= draft.members(of_rollup.awaited if of_rollup else ())
+                members |= self._members(key, draft.found, of_rollup.awaited if of_rollup else ())
                 state.due.append(
                     detail.complete_event(
                         members, step.after.since, self._minute, of_rollup, self.groups
@@ -251,7 +246,7 @@ class InstanceFindings:
             or any(awaited[owner] for owner in owners),
         )
         if step is not None:
-            self._draft(key, step, partial(self._of_instance, found, IDLE_INSTANCE))
+            self._draft(key, step, found)
 
     def _apply(self, bucket: int, key: FindingKey, step: FindingStep) -> None:
         state = self.states[bucket]
@@ -283,23 +278,31 @@ class InstanceFindings:
         """The newest minute that is known of a bucket with that *state*."""
         return max(self._minute, self._taken_in, state.minute)
 
-    def _of_instance(self, found: InstanceMinute, kind: str, awaited: Collection[str]) -> Detail:
-        return detail.instance_members(found, kind, self.prices, self.rules, awaited)
+    def _members(
+        self,
+        key: FindingKey,
+        found: InstanceMinute | SilentInstance | None,
+        awaited: Collection[str],
+    ) -> Detail:
+        """What an event says beside its step; owners who are *awaited* are not wholly idle."""
+        if found is None:
+            return {}
+        if isinstance(found, SilentInstance):
+            return detail.silent_members(found)
+        return detail.instance_members(found, key.kind, self.prices, self.rules, awaited)
 
     def _draft(
         self,
         key: FindingKey,
         step: FindingStep,
-        members: _Members = lambda _: {},
+        found: InstanceMinute | SilentInstance | None = None,
         faults: int = 0,
     ) -> None:
-        has_room = False
         bucket = bucket_of(key.subject)
         room = MAX_DUE - len(self.states[bucket].due)
-        if step.change is not None and self._events[bucket] < room:
-            self._events[bucket] += 1
-            has_room = True
-        self._drafts[key] = _Draft(step, members if has_room else None, faults)
+        has_room = step.change is not None and self._events[bucket] < room
+        self._events[bucket] += has_room
+        self._drafts[key] = _Draft(step, found, has_room, faults)
 
 
 def wholly_idle_minutes(record: MinuteRecord, after_minutes: int) -> int | None:
@@ -313,10 +316,6 @@ def wholly_idle_minutes(record: MinuteRecord, after_minutes: int) -> int | None:
         return None
     least = min(*record.idle_minutes, quiet_minutes_of(record))
     return least if least >= after_minutes else None
-
-
-def _of_silent(instance: SilentInstance, _: Collection[str]) -> Detail:
-    return detail.silent_members(instance)
 
 
 def _chars(instance_id: str) -> int:
