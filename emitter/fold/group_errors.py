@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from emitter.logs import Event
@@ -25,7 +24,6 @@ from emitter.reports.groups import (
     InstanceInfo,
     KubernetesInfo,
     Memory,
-    RuntimeReport,
     RuntimeVcpu,
     System,
     VcpuUsage,
@@ -52,10 +50,7 @@ _NAMES: Final[dict[type, str]] = {
     VcpuUsage: "vcpu_usage", HostMemory: "memory_info", InstanceInfo: "instance_info",
     Hardware: "neuron_hardware_info", KubernetesInfo: "neuron_k8s_info",
 }  # fmt: skip
-# All groups of a part at once: every report is looked through, and hardly any has an error.
-_of_runtime: Final = attrgetter(*RuntimeReport.__struct_fields__)
-_of_system: Final = attrgetter(*System.__struct_fields__)
-_of_report: Final = attrgetter("instance_info", "neuron_hardware_info", "neuron_k8s_info")
+_NO_SYSTEM: Final = System()
 
 MAX_TEXT_CHARS: Final = 160
 OTHER_TEXT: Final = "further errors"
@@ -87,40 +82,42 @@ class _GroupError:
 
 
 class GroupErrors:
-    """
-    The errors of groups and of runtimes as a whole.
-
-    Attributes:
-        has_read: Whether the open minute had a report.
-    """
+    """The errors of groups and of runtimes as a whole."""
 
     def __init__(self, on_event: Callable[[Event], None]) -> None:
         self._known: dict[tuple[str, str], _GroupError] = {}
         self._keys: dict[tuple[str, str], tuple[str, str]] = {}  # by group and text as written
-        self.has_read = False
+        self._has_read = False  # whether the open minute had a report
         self._on_event = on_event
 
     def add_report(self, report: Report, runtimes: list[Runtime] | None, at_s: float) -> None:
         """Add the errors of one report; *runtimes* are those whose process lives."""
+        self._has_read = True
+        # Every report is looked through, and hardly any has an error.
         for runtime in runtimes or ():
             if runtime.error:
                 self._note(RUNTIME, runtime.error, at_s)
-            if runtime.report is not None:
-                for group in _of_runtime(runtime.report):
-                    if group is not None and group.error:
-                        self._note(_NAMES[type(group)], group.error, at_s)
-        groups = _of_report(report)
-        if report.system_data is not None:
-            groups += _of_system(report.system_data)
-        for group in groups:
-            if group is not None and group.error:
-                self._note(_NAMES[type(group)], group.error, at_s)
+            if (part := runtime.report) is None:
+                continue
+            for group in (
+                part.neuroncore_counters, part.execution_stats, part.memory_used,
+                part.neuron_runtime_vcpu_usage,
+            ):  # fmt: skip
+                if group is not None and group.error:
+                    self._note(_NAMES[type(group)], group.error, at_s)
+        system = report.system_data or _NO_SYSTEM
+        for shared in (
+            report.instance_info, report.neuron_hardware_info, report.neuron_k8s_info,
+            system.neuron_hw_counters, system.vcpu_usage, system.memory_info,
+        ):  # fmt: skip
+            if shared is not None and shared.error:
+                self._note(_NAMES[type(shared)], shared.error, at_s)
 
     def end_minute(self, at_s: float) -> None:
         """End the minute at *at_s*: an error that no report of it had is cleared."""
-        if not self.has_read:
+        if not self._has_read:
             return  # no report: not known
-        self.has_read = False
+        self._has_read = False
         for key, known in list(self._known.items()):
             if known.is_present and not known.is_seen:
                 known.is_present = False

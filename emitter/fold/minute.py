@@ -18,7 +18,6 @@ from emitter.fold.runtimes import MinuteRuntimes, RuntimeOwner
 from emitter.fold.samples import CoreSampler
 from emitter.fold.state import FoldState, read_state
 from emitter.kernel.detector import LogState
-from emitter.reports.groups import System
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import MINUTE_MS, MINUTE_S, UNKNOWN, WHOLE_MINUTE_S
 from neuron_wire.owners import list_owners
@@ -217,9 +216,7 @@ class Fold:
         if system is not None:
             self._readings.add_system(system)
             self.ecc.add_counters(system.neuron_hw_counters, at_s)
-        self._errors.has_read = True
-        if (runtimes and self.runtimes.has_errors) or _has_error(report):
-            self._errors.add_report(report, runtimes, at_s)
+        self._errors.add_report(report, runtimes, at_s)
         if self._settings.every_report:
             self.sample = self._report_sample(sample, at_s, is_empty=is_empty)
 
@@ -380,18 +377,3 @@ class Fold:
         )
         known = self._inventory.known_cores()
         return ReportSample.from_report(sample, executions, at_s, known, matched)
-
-
-def _has_error(report: Report) -> bool:
-    """Whether a group of the instance is in error: hardly ever."""
-    system = report.system_data or _NO_SYSTEM
-    for group in (
-        report.instance_info, report.neuron_hardware_info, report.neuron_k8s_info,
-        system.neuron_hw_counters, system.vcpu_usage, system.memory_info,
-    ):  # fmt: skip
-        if group is not None and group.error:
-            return True
-    return False
-
-
-_NO_SYSTEM: Final = System()

@@ -85,20 +85,6 @@ def is_gone(runtime: Runtime) -> bool:
     return report is None or report.neuroncore_counters is None
 
 
-def _has_error(runtime: Runtime) -> bool:
-    """Whether it, or one of its groups, is in error: hardly ever."""
-    report = runtime.report
-    if runtime.error or report is None:
-        return bool(runtime.error)
-    for group in (
-        report.neuroncore_counters, report.execution_stats, report.memory_used,
-        report.neuron_runtime_vcpu_usage,
-    ):  # fmt: skip
-        if group is not None and group.error:
-            return True
-    return False
-
-
 class RuntimeFold:
     """
     One runtime in the open minute.
@@ -169,8 +155,6 @@ class MinuteRuntimes:
     Attributes:
         living: Those of the newest report that have a process.
 
-        has_errors: Whether one of them, or one of their groups, is in error.
-
         gone: Entries left out because their process had ended.
 
         held: The evidence of which cores each holds.
@@ -180,7 +164,6 @@ class MinuteRuntimes:
 
     def __init__(self) -> None:
         self.living: list[Runtime] = []
-        self.has_errors = False
         self.gone = 0
         self.held = HeldCores()
         self.had_none = False
@@ -195,12 +178,10 @@ class MinuteRuntimes:
     def fold_runtimes(self, runtimes: list[Runtime]) -> list[tuple[Runtime, RuntimeFold]]:
         """Fold the runtimes of a report; return each of the living with its fold."""
         entries = []
-        self.has_errors = False
         for runtime in runtimes:
             if runtime.error and is_gone(runtime):
                 self.gone += 1
                 continue
-            self.has_errors = self.has_errors or _has_error(runtime)
             key: RuntimeKey | None = runtime_key(runtime)
             fold = self._folds.get(key)
             if fold is None:

@@ -58,12 +58,8 @@ _decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_entries: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
-_MEMBERS: Final = frozenset(
-    {
-        "neuron_runtime_data", "system_data", "instance_info", "neuron_hardware_info",
-        "neuron_k8s_info",
-    }
-)  # fmt: skip
+_EMPTY: Final = Report()
+_MEMBERS: Final = frozenset(Report.__struct_encode_fields__[:-1])  # the last one is ours
 
 
 def decode(line: bytes) -> Report:
@@ -78,13 +74,7 @@ def decode(line: bytes) -> Report:
         report = _decode(line)
     except _BROKEN:
         return _decode_by_group(line)
-    if (
-        report.neuron_runtime_data is None
-        and report.system_data is None
-        and report.instance_info is None
-        and report.neuron_hardware_info is None
-        and report.neuron_k8s_info is None
-    ):
+    if report == _EMPTY:
         _require_member(line)
     return report
 

@@ -88,7 +88,6 @@ def of_groups(found):
         {"neuron_runtime_data": [], "system_data": {}},
     ):
         report = decode(json.dumps(document).encode())
-        errors.has_read = True
         errors.add_report(report, report.neuron_runtime_data, AT_S)
         errors.end_minute(AT_S + 60)
 
