@@ -36,7 +36,7 @@ _REPEATED: Final = re.compile(
 
 _PLACES: Final = (
     "*.yaml", "deploy/**/*.yaml", "deploy/**/*.json", "deploy/**/*.py", "deploy/**/*.tf",
-    "docs/how-to/*.md", "docs/reference/*.md", "tests/aggregator/explain/*.py",
+    "CONTRIBUTING.md", "docs/how-to/*.md", "docs/reference/*.md", "tests/aggregator/explain/*.py",
     "tests/data/messages/**/*",
 )  # fmt: skip
 _UNRELEASED: Final = "## Unreleased\n"
