@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Final
 
@@ -26,8 +25,6 @@ _REPLAY_EPILOG: Final = (
     "4 standard output takes nothing."
 )
 
-_log = logging.getLogger(__name__)
-
 
 @click.command(cls=Command, epilog=RUN_EPILOG)
 @options(RunSettings)
@@ -47,30 +44,21 @@ def run(context: click.Context, /, **values: object) -> None:
     SIGTERM and SIGINT end it in order; SIGHUP makes it read its configuration
     again, which counts from the next minute on.
     """
-    from emitter.run.service import serve  # noqa: PLC0415 - replay and --help need none of it
+    from emitter.run import service  # noqa: PLC0415 - replay and --help need none of it
 
     is_asked_to_print = values.pop(_PRINT)
     settings = RunSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     log_to_stderr(verbose=settings.verbose)
     if is_asked_to_print:
-        _print_monitor_config(settings)
+        print_lines([service.logged_config(settings).text.rstrip("\n")])
         return
     invocation: Invocation = context.obj
-    serve(
+    service.serve(
         settings,
         lambda: _read_again(context),
         is_input_given=context.get_parameter_source("input") is not ParameterSource.DEFAULT,
         unnamed_cluster=invocation.unnamed_cluster,
     )
-
-
-def _print_monitor_config(settings: RunSettings) -> None:
-    from emitter.reports.monitor_config import requested_config  # noqa: PLC0415 - as above
-
-    config = requested_config(settings)
-    for warning in config.warnings:
-        _log.warning(warning)
-    print_lines([config.text.rstrip("\n")])
 
 
 def _read_again(context: click.Context) -> RunSettings:

@@ -76,8 +76,7 @@ def replay(
             fold.clock.open_minute(ends_at_s)
             ends_at_s += MINUTE_S
         fold.fold_report(report, at_s)
-        if settings.raw_reports is not None:
-            lines.raw.note_newest(at_s)
+        lines.raw.newest = framer.newest, at_s
         if fold.sample is not None:
             lines.waiting.add_sample(fold.sample)
             yield from lines.write_reports(at_s)
@@ -123,8 +122,8 @@ class _Lines:
             on_event=self.events.append,
         )
         self.framer = Framer()
-        self.raw = RawReports(self.framer, settings.raw_reports)
-        self._writes_raw = settings.raw_reports is not None
+        self.raw = RawReports()
+        self.raw.every_minutes = settings.raw_reports
         self.waiting = ReportQueue()
         self._writer = LineWriter(line_settings(settings))
         self._who = LineIdentity(
@@ -162,7 +161,7 @@ class _Lines:
             self._writer.minute_records(record, self.fold.due_runtimes, ami_id)
         )
         yield from self.write_events()
-        if self._writes_raw and (
+        if self.raw.every_minutes is not None and (
             raw := self.raw.due_record(
                 record.minute_ms, self._writer, self._identity(), seq=self._seq
             )

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from emitter.fold import LineIdentity, ReportSample
     from emitter.lines import LineWriter
-    from emitter.reports.framing import Framer
     from emitter.spool.records import NewRecord
 
 HELD_S: Final = 3.0
@@ -103,27 +102,18 @@ class RawReports:
     The choice among the reports of one run.
 
     Attributes:
+        every_minutes: Write one every so many minutes from now on; None for none.
+
+        newest: The bytes and the receipt of the last report of the open minute.
+
         too_large: Reports that were due and not written, because no log event is so long.
     """
 
-    def __init__(self, framer: Framer, every_minutes: int | None = None) -> None:
+    def __init__(self) -> None:
+        self.every_minutes: int | None = None
+        self.newest: tuple[bytes, float] | None = None
         self.too_large = 0
-        self._framer = framer
-        self._newest: tuple[bytes, float] | None = None  # its bytes and its receipt
         self._written: int | None = None  # epoch minute
-        self.configure(every_minutes)
-
-    def configure(self, every_minutes: int | None) -> None:
-        """Write one every so many minutes from now on; None for none."""
-        self._every_minutes = every_minutes
-        self._framer.keeps_newest = every_minutes is not None
-        self._framer.newest = b""
-        self._newest = None
-
-    def note_newest(self, at_s: float) -> None:
-        """Note the report that the framer gave last, received at *at_s*."""
-        if self._every_minutes is not None:
-            self._newest = self._framer.newest, at_s
 
     def due_record(
         self, minute_ms: int, writer: LineWriter, identity: LineIdentity, *, seq: int
@@ -133,11 +123,11 @@ class RawReports:
 
         One that no log event can hold is counted, and the first is logged.
         """
-        newest, self._newest = self._newest, None
-        if newest is None or self._every_minutes is None:
+        newest, self.newest = self.newest, None
+        if newest is None or self.every_minutes is None:
             return None
         minute = minute_ms // MINUTE_MS
-        if self._written is not None and 0 <= minute - self._written < self._every_minutes:
+        if self._written is not None and 0 <= minute - self._written < self.every_minutes:
             return None
         self._written = minute
         record = writer.raw_record(*newest, identity, seq)

@@ -45,15 +45,12 @@ class Framer:
 
         last_problem: What was wrong with the last of them, for a person.
 
-        keeps_newest: Whether the bytes of a report are kept until the next one.
-
-        newest: These bytes; empty unless they are kept.
+        newest: The bytes of the newest report.
     """
 
     def __init__(self, max_report_bytes: int = MAX_REPORT_BYTES) -> None:
         self.malformed = 0
         self.last_problem = ""
-        self.keeps_newest = False
         self.newest = b""
         self._limit = max_report_bytes
         self._too_long = f"a report has more than {max_report_bytes} bytes, the maximum"
@@ -196,8 +193,7 @@ class Framer:
 
     def _decode(self, piece: bytes) -> Report:
         report = decode(piece)
-        if self.keeps_newest:
-            self.newest = piece
+        self.newest = piece
         return report
 
     def _drop_open(self, problem: str) -> None:

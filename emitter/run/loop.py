@@ -94,7 +94,7 @@ class Emitter:
             on_event=self._events.add_event,
         )  # fmt: skip
         self._who = Identification(settings, self._fold, self._local, clock)
-        self._raw = RawReports(self._framer)
+        self._raw = RawReports()
         self._reports = ReportQueue()
         self._pulse = PulseFile(spool.directory)
         self._drop_log = Repeats(DROPS_LOG_INTERVAL_S)
@@ -115,8 +115,7 @@ class Emitter:
         self._writer = LineWriter(line_settings(settings))
         self._settings = settings
         self._fold.configure(fold_settings)
-        self._raw.configure(settings.raw_reports)
-        self._framer.keeps_newest |= self._page is not None
+        self._raw.every_minutes = settings.raw_reports
 
     def replace_outlet(self, outlet: Outlet) -> None:
         """Send through *outlet* from now on, including what is waiting."""
@@ -203,9 +202,9 @@ class Emitter:
         if self._only_teams:
             report = without_names(report)
         self._fold.fold_report(report, now_s)
-        self._raw.note_newest(now_s)
+        newest = self._framer.newest
+        self._raw.newest = newest, now_s
         if self._page is not None:
-            newest = self._framer.newest
             self._page.show_report(report, newest, self._fold, self._identity(), now_s)
         if self._local.owners is not None and report.neuron_runtime_data:
             self._local.owners.note_pids(runtime.pid for runtime in report.neuron_runtime_data)

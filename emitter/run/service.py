@@ -11,8 +11,6 @@ import fcntl
 import logging
 import os
 import stat
-import struct
-import sys
 import termios
 import threading
 from contextlib import ExitStack
@@ -135,7 +133,7 @@ class Service:
         if settings.interval is not None:
             _log.warning("--interval has no effect on run: reports contain their periods. Omit it.")
         events = EventQueue()
-        config = _config(settings)
+        config = logged_config(settings)
         self.source = _source(settings, config, events)
         stack.callback(self.source.close)
         self._lookup = BackgroundLookup(roots=(Places.beside(settings.proc_dir).root, Path("/")))
@@ -181,7 +179,7 @@ class Service:
                 attribution=self._settings.attribution,
                 cluster=require_cluster(given.cluster or self._settings.cluster),
             )
-            config = _config(settings)
+            config = logged_config(settings)
             outlet = self._outlet(settings)
             self.emitter.change_settings(settings, _fold_settings(settings, config))
         except EmitterError as error:
@@ -245,7 +243,8 @@ def _page(settings: RunSettings, stack: ExitStack) -> MetricsPage | None:
     return page
 
 
-def _config(settings: RunSettings) -> MonitorConfig:
+def logged_config(settings: RunSettings) -> MonitorConfig:
+    """The configuration for neuron-monitor; its warnings are logged."""
     config = requested_config(settings)
     for warning in config.warnings:
         _log.warning(warning)
@@ -293,20 +292,14 @@ def warn_of_unread_input() -> None:
 
     The pipes that supervisors and ssh give a program stay empty.
     """
-    if bytes_waiting(STANDARD_INPUT):
+    try:
+        mode = os.fstat(STANDARD_INPUT).st_mode
+        is_pipe = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+        is_waiting = is_pipe and any(fcntl.ioctl(STANDARD_INPUT, termios.FIONREAD, bytes(4)))
+    except OSError:  # it is closed
+        return
+    if is_waiting:
         _log.warning(
             "Standard input is a pipe that is being written to, but it is not read. Use "
             "--input - to read reports from it instead of starting neuron-monitor."
         )
-
-
-def bytes_waiting(descriptor: int) -> int:
-    """The number of unread bytes in a pipe or socket; 0 for anything else."""
-    try:
-        mode = os.fstat(descriptor).st_mode
-        if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
-            return 0
-        answer = fcntl.ioctl(descriptor, termios.FIONREAD, struct.pack("i", 0))
-    except OSError:  # it is closed
-        return 0
-    return int.from_bytes(answer, sys.byteorder)

@@ -10,7 +10,7 @@ import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import click
 
@@ -19,36 +19,24 @@ from emitter.errors import SettingsError
 from neuron_wire.minute import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
 from neuron_wire.names import NAMESPACE
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 LONGEST_INTERVAL_S: Final = 3600.0
 
 _T = TypeVar("_T")
 
 
-def setting(
-    default: _T,
-    help_text: str,
-    *,
-    kind: click.ParamType[Any] | type | None = None,
-    metavar: str | None = None,
-    short: str | None = None,
-    is_advanced: bool = False,
-) -> _T:
+def setting(default: _T, help_text: str, **form: Any) -> _T:  # noqa: ANN401 - as click has them
     """
-    Declare one setting: its default, what it is for, and what values it takes.
+    Declare one setting: its default, its help, and click's attributes of the option.
 
-    A setting whose default is a tuple takes several values: the flag again and
-    again, or separated by commas; an array in the file.
+    Beside those, `short` is a flag of one letter. A setting whose default is a tuple takes
+    several values: the flag again and again, or separated by commas; an array in the file.
     """
-    form = {"help": help_text, "kind": kind, "metavar": metavar, "short": short}
-    return field(default=default, metadata={**form, "is_advanced": is_advanced})
+    return field(default=default, metadata={"help": help_text, **form})
 
 
-def advanced(default: _T, help_text: str, **form: Any) -> _T:  # noqa: ANN401 - as `setting` has it
+def advanced(default: _T, help_text: str, **form: Any) -> _T:  # noqa: ANN401 - as above
     """Declare a `setting` that `--help` leaves to `--help-all`."""
-    return setting(default, help_text, **form, is_advanced=True)
+    return setting(default, help_text, is_advanced=True, **form)
 
 
 class Amount(click.FloatRange):
@@ -71,28 +59,6 @@ class Texts(click.types.StringParamType):
     """One of several texts, as a variable holds them: separated by commas."""
 
     envvar_list_splitter = ","
-
-
-class Checked(click.ParamType[str]):
-    """A text that *check* takes; its ValueError says what else was expected."""
-
-    name = "text"
-
-    def __init__(self, check: Callable[[str], object]) -> None:
-        self._check = check
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - as click declares it
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> str:
-        """Check *value*."""
-        try:
-            self._check(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-        return str(value)
 
 
 NO_CLUSTER: Final = (

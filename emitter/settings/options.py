@@ -44,9 +44,10 @@ def options(
 
     def decorate(command: _Command) -> _Command:
         for field in reversed(dataclasses.fields(settings)):
-            form = dict(field.metadata)
-            form["is_advanced"] |= field.name in shown_elsewhere
-            command = _option(field, heading=_heading(settings, field.name), **form)(command)
+            form = {"heading": _heading(settings, field.name), **field.metadata}
+            if field.name in shown_elsewhere:
+                form["is_advanced"] = True
+            command = _option(field, **form)(command)
         return _config_option(settings)(command)
 
     return decorate
@@ -61,9 +62,8 @@ def _heading(settings: type, name: str) -> str:
 def _option(
     declared: dataclasses.Field[Any],
     *,
-    kind: object,
-    metavar: str,
-    short: str | None,
+    kind: object = None,
+    short: str | None = None,
     **form: Any,  # noqa: ANN401 - as click declares them
 ) -> Callable[[_Command], _Command]:
     default = declared.default
@@ -72,7 +72,7 @@ def _option(
         form["is_flag"] = True
     else:
         is_shown = default not in (None, "", ())
-        form |= {"metavar": metavar, "type": kind, "default": default, "show_default": is_shown}
+        form |= {"type": kind, "default": default, "show_default": is_shown}
     if isinstance(default, tuple):
         form |= {"type": kind or Texts(), "multiple": True, "callback": _split}
     return click.option(*names, cls=Option, **form)

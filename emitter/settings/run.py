@@ -15,7 +15,6 @@ from emitter.errors import SettingsError
 from emitter.settings.minutes import (
     LONGEST_INTERVAL_S,
     Amount,
-    Checked,
     MinuteSettings,
     advanced,
     setting,
@@ -105,20 +104,21 @@ TEAM: Final = "team"
 NONE: Final = "none"
 
 
-def require_kernel_log(text: str) -> None:
+def require_kernel_log(text: str) -> str:
     """
-    Refuse a value that names no source of kernel messages.
+    Give *text* back if it names a source of kernel messages.
 
     Raises:
-        ValueError: If it is none.
+        BadParameter: If it does not.
     """
     words = ("auto", "kmsg", "journal", "none")
     if text not in words and not text.startswith(FILE_PREFIX):
         msg = f"{text!r} is not one of {', '.join(words)}, {FILE_PREFIX}PATH"
-        raise ValueError(msg)
+        raise click.BadParameter(msg)
     if text == FILE_PREFIX:
         msg = f"{text!r} has no PATH after the colon"
-        raise ValueError(msg)
+        raise click.BadParameter(msg)
+    return text
 
 
 LOOPBACK: Final = "127.0.0.1"
@@ -151,15 +151,21 @@ def read_listen_address(text: str) -> ListenAddress:
     Read `PORT`, `ADDRESS:PORT` or `[ADDRESS]:PORT`; without an address, 127.0.0.1.
 
     Raises:
-        ValueError: If *text* is of another form, or the port above 65535.
+        BadParameter: If *text* is of another form, or the port above 65535.
     """
     found = _FORM.fullmatch(text.strip())
     if found is None or int(found["port"]) > 65_535:
         msg = (
             f"{text[:60]!r} is not a port such as 8008, or an address and port such as 0.0.0.0:8008"
         )
-        raise ValueError(msg)
+        raise click.BadParameter(msg)
     return ListenAddress(found["six"] or found["host"] or LOOPBACK, int(found["port"]))
+
+
+def require_listen_address(text: str) -> str:
+    """Give *text* back if it can be read by `read_listen_address`."""
+    read_listen_address(text)
+    return text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,7 +263,7 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
         "Where to read hardware faults from the kernel's messages: 'auto' is /dev/kmsg if "
         "readable and the reports are of this machine, 'kmsg' is /dev/kmsg, 'file:PATH' a file of "
         "the same format, 'none' nowhere; 'journal', of earlier versions, is 'auto'.",
-        kind=Checked(require_kernel_log),
+        kind=require_kernel_log,
         metavar="auto|kmsg|journal|file:PATH|none",
     )
     prometheus: str | None = setting(
@@ -265,7 +271,7 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
         "Serve the last report to Prometheus at http://ADDRESS:PORT/metrics, under the names of "
         "neuron-monitor-prometheus.py and our own; on 127.0.0.1 unless an address is given, "
         "without authentication; needs the extra 'prometheus'; by default none.",
-        kind=Checked(read_listen_address),
+        kind=require_listen_address,
         metavar="[ADDRESS:]PORT",
     )
     verbose: bool = setting(default=False, help_text="More detail on standard error.")

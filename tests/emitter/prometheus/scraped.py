@@ -25,7 +25,6 @@ class PlayedPage:
         self.page = MetricsPage(clock=lambda: self.now_s)
         self.fold.clock.open_minute(START_S)
         self._framer = Framer()
-        self._framer.keeps_newest = True
 
     def read(self, *documents):
         """Reports, one each period."""
