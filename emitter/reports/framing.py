@@ -63,30 +63,6 @@ class Framer:
 
     def frame_chunk(self, chunk: bytes) -> Iterator[Report]:
         """Frame the next bytes: yield the reports that they complete."""
-        # Nearly always a read brings one report, whole: the shortest way for that.
-        if (
-            chunk.find(b"\n") + 1 == len(chunk) <= self._limit
-            and not self._chunks
-            and not self._open
-            and not self._discarding
-        ):
-            try:
-                report = self._decode(chunk)
-            except ReportError:
-                pass
-            else:
-                self._resyncing = False
-                return iter((report,))
-        return self._split_lines(chunk)
-
-    def end_input(self) -> Iterator[Report]:
-        """End the input: yield the reports that were complete without a line end."""
-        yield from self._end_line(b"")
-        if self._open:
-            self._drop_open("the input ended in the middle of a report")
-        self._resyncing = False
-
-    def _split_lines(self, chunk: bytes) -> Iterator[Report]:
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
             yield from self._end_line(chunk[start:end])
@@ -96,6 +72,13 @@ class Framer:
             yield from self._end_line(chunk[start:last])
             start = last
         self._gather(chunk[start:])
+
+    def end_input(self) -> Iterator[Report]:
+        """End the input: yield the reports that were complete without a line end."""
+        yield from self._end_line(b"")
+        if self._open:
+            self._drop_open("the input ended in the middle of a report")
+        self._resyncing = False
 
     def _gather(self, piece: bytes) -> None:
         if not piece or self._discarding:

@@ -60,15 +60,6 @@ def ended_event(name: str, at_s: float) -> Event:
     return Event("InputEnded", at_s, f"{name} ended")
 
 
-def ended_error(name: str) -> SourceError:
-    """The error for a stream *name* that ended without a planned stop."""
-    msg = (
-        f"The program writing to {name} has exited. Let a supervisor restart "
-        "both, or let `neuron-emf run` start neuron-monitor."
-    )
-    return SourceError(msg)
-
-
 def standard_input() -> DescriptorSource:
     """
     Reports piped into this process.
@@ -88,8 +79,7 @@ class DescriptorSource:
     def __init__(self, descriptor: int, name: str, *, owned: bool) -> None:
         self.restarts = 0
         self.name = name
-        self._descriptor = descriptor
-        self._owned = owned
+        self._file = open(descriptor, "rb", buffering=0, closefd=owned)  # noqa: SIM115 - of a descriptor, kept open
         self._selector: selectors.BaseSelector | None = None
         mode = os.fstat(descriptor).st_mode
         # Of the others, a terminal is ended by a person, who means it.
@@ -107,7 +97,7 @@ class DescriptorSource:
         if self._selector is not None and not self._selector.select(timeout_s):
             return b""
         try:
-            return os.read(self._descriptor, CHUNK_BYTES) or None
+            return os.read(self._file.fileno(), CHUNK_BYTES) or None
         except BlockingIOError:
             return b""  # another reader was faster
         except ConnectionResetError:
@@ -120,10 +110,7 @@ class DescriptorSource:
         """Close what we opened."""
         if self._selector is not None:
             self._selector.close()
-            self._selector = None
-        if self._owned:
-            os.close(self._descriptor)
-            self._owned = False
+        self._file.close()
 
 
 def open_file(path: Path) -> DescriptorSource:

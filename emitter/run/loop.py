@@ -14,6 +14,7 @@ import logging
 import time
 from typing import TYPE_CHECKING, Final
 
+from emitter.errors import SourceError
 from emitter.fold import Fold, FoldSettings
 from emitter.fold.state import with_kernel
 from emitter.health import PulseFile, process_members, reading_members, spool_members
@@ -21,7 +22,7 @@ from emitter.lines import LineWriter, line_settings
 from emitter.logs import Repeats
 from emitter.report_lines import RawReports, ReportQueue
 from emitter.reports.framing import Framer
-from emitter.reports.source import ended_error, ended_event, no_reports
+from emitter.reports.source import ended_event, no_reports
 from emitter.run.identification import (
     Identification,
     LocalSources,
@@ -184,8 +185,12 @@ class Emitter:
             self._keep_events()
             self.outlet.stop_sending()
             return
-        failure = ended_error(self._source.name) if self._source.is_stream else None
-        if failure is not None:
+        failure = None
+        if self._source.is_stream:
+            failure = SourceError(
+                f"The program writing to {self._source.name} has exited. Let a supervisor restart "
+                "both, or let `neuron-emf run` start neuron-monitor."
+            )
             self._events.add_event(ended_event(self._source.name, self._clock()))
         self._keep_events(is_end=True)
         self._keep_minute(bye=failure is None)

@@ -106,9 +106,11 @@ class Outlet:
         self._spool = spool
         self._settings = settings
         self._instance_region = instance_region
+        # The region in the stream's name: as the SDK finds it, except from a profile's file.
+        given = settings.region or os.environ.get("AWS_DEFAULT_REGION")
+        self._region = given or instance_region or None
         self._log_stream: LogStream | None = None
         self._to_stdout = settings.output == STDOUT
-        self._instance_id: str | None = None
         self._delivery: Delivery | None = None
         self._sender: Sender | None = None
         self._look = threading.Timer(LOOK_AFTER_S, self._log_missing)
@@ -134,14 +136,11 @@ class Outlet:
         """
         if self._sender is None:
             self._sender = self._new_sender(instance_id)
-            self._instance_id = instance_id
             self._sender.start()
             return
-        if instance_id != self._instance_id:
-            self._instance_id = instance_id
-            if self._log_stream is not None:
-                self._log_stream.rename(self._stream_name(instance_id))
-            self._sender.rename(instance_id)
+        if self._log_stream is not None:
+            self._log_stream.rename(self._stream_name(instance_id))
+        self._sender.rename(instance_id)
         self._sender.wake()
 
     def require_reader(self) -> None:
@@ -206,12 +205,6 @@ class Outlet:
         if missing is not None and (self._delivery is None or self._delivery.problem is None):
             extra = {"reason": missing.reason, "why": missing.sentence, "attempts": 0}
             _log.error("delivery refused", extra=extra)
-
-    @property
-    def _region(self) -> str | None:
-        """The region in the stream's name: as the SDK finds it, except from a profile's file."""
-        given = self._settings.region or os.environ.get("AWS_DEFAULT_REGION")
-        return given or self._instance_region or None
 
     def _destination(self, instance_id: str) -> Destination:
         if not self._to_stdout:

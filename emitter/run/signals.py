@@ -14,6 +14,7 @@ import os
 import signal
 import socket
 import time
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final, final
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def is_stopping_within(patience_s: float, is_stopping: Callable[[], bool]) -> bo
 
 
 @final
-class Signals:
+class Signals(ExitStack):
     """
     SIGTERM and SIGINT ask for a planned stop, SIGHUP to read the configuration again.
 
@@ -65,20 +66,12 @@ class Signals:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self._stopping = False
         self._reload = False
-        self._before: dict[signal.Signals, object] = {}
-
-    def __enter__(self) -> Signals:
-        for number in _STOP:
-            self._before[number] = signal.signal(number, self._ask_to_stop)
-        self._before[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._ask_to_reload)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)  # type: ignore[arg-type]  # what signal() gave us
-        self._before.clear()
+        handlers = dict.fromkeys(_STOP, self._ask_to_stop)
+        for number, handler in {**handlers, signal.SIGHUP: self._ask_to_reload}.items():
+            self.callback(signal.signal, number, signal.signal(number, handler))
 
     def is_stopping(self) -> bool:
         """Whether a stop was asked for. It stays so."""

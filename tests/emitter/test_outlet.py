@@ -142,7 +142,7 @@ def test_the_stream_is_renamed_when_the_instance_becomes_known(spool, outlet_to)
         spool.append([RECORD])
         outlet.send_records(instance_id)
     outlet.stop_sending()
-    assert ["blue/i-1"] == place.names
+    assert ["blue/host-1", "blue/i-1", "blue/i-1"] == place.names
     assert ["line"] * 4 == place.taken
 
 

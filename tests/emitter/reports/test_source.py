@@ -86,7 +86,7 @@ def test_only_the_end_of_a_pipe_or_socket_is_a_failure(kind, expected, tmp_path)
             os.mkfifo(path) if kind == "named pipe" else path.touch()
             opened = open_file(Path(os.devnull) if kind == "/dev/null" else path)
             stack.callback(opened.close)
-            descriptor = opened._descriptor
+            descriptor = opened._file.fileno()
         source = DescriptorSource(descriptor, kind, owned=False)
         stack.callback(source.close)
         assert expected == source.is_stream
