@@ -14,7 +14,7 @@ import json
 import logging
 import time
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from emitter import __version__
 from emitter.delivery.aws_failures import (
@@ -39,6 +39,9 @@ from emitter.logs import Repeats
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from botocore.client import BaseClient
+    from botocore.exceptions import ClientError
+
     from emitter.spool.records import SpooledRecord
 
 READ_TIMEOUT_S: Final = 15
@@ -48,23 +51,6 @@ SKEW_LOG_INTERVAL_S: Final = 3600.0
 _STALE_AFTER: Final = frozenset({"access", "client", "credentials", "no_region", "signature"})
 
 _log = logging.getLogger(__name__)
-
-
-class _Client(Protocol):
-    """What is used of an SDK client, which has no types of its own."""
-
-    def put_log_events(self, **parameters: object) -> Mapping[str, object]: ...
-
-    def create_log_stream(self, **parameters: object) -> Mapping[str, object]: ...
-
-    def close(self) -> None: ...
-
-
-class _ClientError(Protocol):
-    """What is used of botocore's `ClientError`."""
-
-    response: Mapping[str, Mapping[str, object]]
-    operation_name: str
 
 
 class LogStream:
@@ -97,7 +83,7 @@ class LogStream:
         self._instance_region = instance_region
         self._needed = needed
         self._clock = clock
-        self._client: _Client | None = None
+        self._client: BaseClient | None = None
         self._skew_log = Repeats(SKEW_LOG_INTERVAL_S, clock)
 
     def rename(self, stream: str) -> None:
@@ -161,7 +147,7 @@ class LogStream:
             return Refused(outcome.reason, f"{outcome.sentence} {self._needed}")
         return outcome
 
-    def _connect(self) -> _Client:
+    def _connect(self) -> BaseClient:
         import boto3  # noqa: PLC0415 loaded with the first send
         import botocore.session  # noqa: PLC0415
         from botocore.config import Config  # noqa: PLC0415
@@ -179,22 +165,21 @@ class LogStream:
             max_pool_connections=1,
             user_agent_extra=f"neuron-emf/{__version__}",
         )
-        client = session.client("logs", region_name=self._region, config=config)
-        return cast("_Client", client)
+        return session.client("logs", region_name=self._region, config=config)
 
-    def _put(self, client: _Client, batch: Sequence[SpooledRecord]) -> Delivered:
-        from botocore.exceptions import ClientError  # noqa: PLC0415
+    def _put(self, client: BaseClient, batch: Sequence[SpooledRecord]) -> Delivered:
+        from botocore import exceptions as aws  # noqa: PLC0415 loaded with the first send
 
         place = {"logGroupName": self._group, "logStreamName": self._stream}
         events = [{"timestamp": record.timestamp_ms, "message": record.line} for record in batch]
         try:
             response = _called(client.put_log_events, **place, logEvents=events)
-        except ClientError as error:
+        except aws.ClientError as error:
             if _failure(error).code != NOT_FOUND:
                 raise
             try:
                 _called(client.create_log_stream, **place)  # not found again: it is the group
-            except ClientError as error:
+            except aws.ClientError as error:
                 if _failure(error).code != ALREADY_EXISTS:
                     raise
             response = _called(client.put_log_events, **place, logEvents=events)
@@ -245,7 +230,7 @@ def _sdk_outcome(error: Exception) -> Outcome:
     return sdk_outcome({kind.__name__ for kind in type(error).__mro__}, str(error))
 
 
-def _failure(error: _ClientError) -> Failure:
+def _failure(error: ClientError) -> Failure:
     words = error.response.get("Error", {})
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
     return Failure(
