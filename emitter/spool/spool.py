@@ -80,7 +80,7 @@ class Spool:
 
         A directory that cannot be written is logged and tried again later; a damaged
         file is set aside. *on_event* gets an event of both, from whichever thread
-        finds out; it must only note it down.
+        finds out and holds the spool: it must only note it down.
 
         Raises:
             SpoolHeldError:
@@ -115,7 +115,8 @@ class Spool:
             self._is_closed = True
             if self._file is not None:
                 self._write(at_once=True)
-                self._notices.say_lost(len(self._backlog.pending.added))
+                if lost := len(self._backlog.pending.added):
+                    _log.error("records lost", extra={"count": lost, "stage": "spooling"})
                 self._file.close()
 
     def __enter__(self) -> Spool:
@@ -259,4 +260,3 @@ class Spool:
                 msg = f"the spool in {self.directory or 'memory'} is closed"
                 raise SpoolFailedError(msg)
             yield self._backlog
-        self._notices.hand_over_events()

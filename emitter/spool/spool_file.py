@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections import deque
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -49,11 +48,7 @@ _log = logging.getLogger(__name__)
 
 
 class Notices:
-    """
-    Of one spool.
-
-    Any thread may call `hand_over_events`, the rest is for one thread at a time.
-    """
+    """Of one spool, whose lock is held in every method."""
 
     def __init__(
         self,
@@ -67,7 +62,6 @@ class Notices:
         self._memory_bytes = memory_bytes
         self._clock = clock
         self._on_event = on_event
-        self._unsaid: deque[Event] = deque()
         self._drops = Repeats(DROPS_LOG_INTERVAL_S, monotonic)
         self._disk = Repeats(DISK_NOTICE_INTERVAL_S, monotonic)
         self._has_said_memory = False
@@ -116,23 +110,9 @@ class Notices:
                     "records dropped", extra={"count": count, "reason": reason, "stage": "spooling"}
                 )
 
-    def say_lost(self, records: int) -> None:
-        """The spool is closed and the disk did not take these."""
-        if records:
-            _log.error("records lost", extra={"count": records, "stage": "spooling"})
-
-    def hand_over_events(self) -> None:
-        """Give the waiting events to `on_event`, outside of the spool's lock."""
-        while self._on_event is not None and self._unsaid:
-            try:
-                event = self._unsaid.popleft()
-            except IndexError:  # another thread was faster
-                return
-            self._on_event(event)
-
     def _note_event(self, name: str, message: str, **details: str | int) -> None:
         if self._on_event is not None:
-            self._unsaid.append(Event(name, self._clock(), message, details))
+            self._on_event(Event(name, self._clock(), message, details))
 
 
 @final

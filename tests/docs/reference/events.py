@@ -99,7 +99,6 @@ def of_spool(found):
     notices.say_in_memory("No space left on device")
     notices.say_on_disk_again(42)
     notices.say_set_aside("spool.sqlite3.damaged-20260101T000000Z", "malformed", 3)
-    notices.hand_over_events()
 
 
 def of_kernel(found):

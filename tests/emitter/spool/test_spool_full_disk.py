@@ -71,20 +71,6 @@ def test_memory_is_bounded_while_the_disk_refuses(tmp_path, clock):
         assert ["a", "b", "c", "e", "f", "g", "h", "i"] == held(spool)
 
 
-def test_an_event_may_be_kept_in_the_spool_that_tells_it(tmp_path, clock):
-    """The spool is free again when it hands an event over."""
-
-    def keep(event):
-        spool.append(lines(event.name))
-
-    with Spool(tmp_path, clock=clock, monotonic=Ticks(), on_event=keep) as spool:
-        with full_disk():
-            spool.append(lines("a"))
-        assert ["a", "SpoolInMemory"] == held(spool)
-        spool.append(lines("b"))
-        assert ["a", "SpoolInMemory", "b", "SpoolOnDiskAgain"] == held(spool)
-
-
 STATE = b"state"
 
 
