@@ -120,7 +120,7 @@ def rolled_up(instances):
 HALF_HELD = record(
     core_state="au", utilization_percent=(0.0, 0.0), idle_minutes=(20, 20),
     instance_type="inf2.xlarge", owners=(Owner("0", "ml/a", None, "", 0, 20),), given="none",
-    paid="avoidable", executions=0,
+    paid="avoidable", executions=0, execution_errors=0,
 )  # fmt: skip
 """Avoidable in two parts, of which chance rarely draws both."""
 
