@@ -185,7 +185,7 @@ def setting_schema(field):
         found = {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
     else:
         found = {"type": TYPES[str(field.type).removesuffix(" | None")]}
-    kind = field.metadata["kind"]
+    kind = field.metadata.get("kind")
     if isinstance(kind, click.Choice):
         found["enum"] = list(kind.choices)
     return {"description": field.metadata["help"], **found}
