@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SettingsError
+from emitter.settings.options import read_bounded
 from neuron_emf.printing import MONTH_HOURS
 
 if sys.version_info >= (3, 11):
@@ -122,7 +123,7 @@ def tariff_of(path: Path | None) -> Tariff:
     The list prices, with the overrides of the TOML file *path* if there is one.
 
     Raises:
-        SettingsError: If the file cannot be read, or has anything but known
+        SettingsError: If the file cannot be read or is over 1 MiB, or has anything but known
             names with amounts.
     """
     listed_prices = listed()
@@ -130,7 +131,7 @@ def tariff_of(path: Path | None) -> Tariff:
         return listed_prices
     today = datetime.now(tz=timezone.utc).date().isoformat()
     try:
-        yours = tomllib.loads(path.read_text(encoding="utf-8"))
+        yours = tomllib.loads(read_bounded(path).decode())
     except (OSError, ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         msg = f"Cannot read the prices in {path}: {reason}. Correct the TOML file."

@@ -198,8 +198,9 @@ def test_a_file_replaces_the_price_it_names_and_no_other(tmp_path_factory, name,
         ("[log-ingestion]\nusd = 0.4", "such as log-ingestion = 0.5"),
         (b"log-ingestion = 0.4 # \xff", "Cannot read the prices"),
         ("a = " + 10_000 * "[", "Cannot read the prices"),
+        (b"#" * (1 << 20) + b"\n", "larger than 1048576 bytes"),
     ],
-    ids=["unknown", "negative", "infinite", "truth", "table", "no-text", "deep"],
+    ids=["unknown", "negative", "infinite", "truth", "table", "no-text", "deep", "large"],
 )
 def test_a_file_that_cannot_be_meant_is_refused_in_a_sentence(file, text, expected):
     """What was expected, what was found, what to do."""
