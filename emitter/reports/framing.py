@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.reports.report import Report, ReportError, decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 MAX_REPORT_BYTES: Final = 16 << 20  # the largest report seen has 0.44 MB (32 runtimes)
 
@@ -61,8 +61,26 @@ class Framer:
         self._depth = 0  # its open braces
         self._resyncing = False  # until a line that can begin an object
 
-    def frame_chunk(self, chunk: bytes) -> Iterator[Report]:
-        """Frame the next bytes: yield the reports that they complete."""
+    def frame_chunk(self, chunk: bytes) -> Iterable[Report]:
+        """Frame the next bytes: return the reports that they complete."""
+        # Nearly always a read brings one report, whole: it is neither copied nor looked through.
+        if (
+            not self._chunks
+            and not self._discarding
+            and chunk.find(b"\n") + 1 == len(chunk) <= self._limit
+            and (report := self._whole(chunk)) is not None
+        ):
+            return (report,)
+        return self._split_lines(chunk)
+
+    def end_input(self) -> Iterator[Report]:
+        """End the input: yield the reports that were complete without a line end."""
+        yield from self._end_line(b"")
+        if self._open:
+            self._drop_open("the input ended in the middle of a report")
+        self._resyncing = False
+
+    def _split_lines(self, chunk: bytes) -> Iterator[Report]:
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
             yield from self._end_line(chunk[start:end])
@@ -72,13 +90,6 @@ class Framer:
             yield from self._end_line(chunk[start:last])
             start = last
         self._gather(chunk[start:])
-
-    def end_input(self) -> Iterator[Report]:
-        """End the input: yield the reports that were complete without a line end."""
-        yield from self._end_line(b"")
-        if self._open:
-            self._drop_open("the input ended in the middle of a report")
-        self._resyncing = False
 
     def _gather(self, piece: bytes) -> None:
         if not piece or self._discarding:
@@ -110,16 +121,15 @@ class Framer:
 
     def _whole(self, line: bytes) -> Report | None:
         """Decode *line* if it is exactly one report."""
-        if b"{" not in line:
-            return None
         try:
-            report = self._decode(line)
+            report = decode(line)
         except ReportError:
             return None
         if self._open:
             # It lost its end when the monitor died while writing it.
             self._drop_open(_NO_END)
         self._resyncing = False
+        self.newest = line
         return report
 
     def _objects(self, text: bytes) -> Iterator[Report]:
@@ -146,13 +156,14 @@ class Framer:
             piece, self._open = bytes(self._open), bytearray()
             start = end
             try:
-                report = self._decode(piece)
+                report = decode(piece)
             except ReportError as error:
                 problem = str(error)
                 continue
             if problem:
                 self._count(problem)
                 problem = ""
+            self.newest = piece
             yield report
         else:
             problem = _NO_OBJECT if text[start:].strip() else problem
@@ -173,11 +184,6 @@ class Framer:
             return False
         is_value = self._open[-100:].rstrip().endswith((b"[", b",", b":"))
         return not (is_value and _UNINDENTED.match(self._open))
-
-    def _decode(self, piece: bytes) -> Report:
-        report = decode(piece)
-        self.newest = piece
-        return report
 
     def _drop_open(self, problem: str) -> None:
         """Count *problem* and drop the open object."""

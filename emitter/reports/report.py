@@ -74,7 +74,7 @@ def decode(line: bytes) -> Report:
         report = _decode(line)
     except _BROKEN:
         return _decode_by_group(line)
-    if report == _EMPTY:
+    if report.neuron_runtime_data is None and report == _EMPTY:
         _require_member(line)
     return report
 
