@@ -27,8 +27,9 @@ import msgspec
 from benchmarks import reports
 from benchmarks.figure import Figure
 from emitter.fold import Fold, FoldSettings, LineIdentity
-from emitter.lines import LineSettings, LineWriter
+from emitter.lines import LineWriter
 from emitter.reports.framing import Framer
+from emitter.settings import MinuteSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -118,7 +119,7 @@ def line_size(cores: int) -> Figure:
         raise RuntimeError(msg)
     bare = dataclasses.replace(record, holders=(), holders_more=0, owners=(), owners_more="")
     size, whole = (
-        len(LineWriter(LineSettings()).minute_records(document)[0].line.encode())
+        len(LineWriter(MinuteSettings()).minute_records(document)[0].line.encode())
         for document in (bare, record)
     )
     return Figure(

@@ -14,7 +14,8 @@ import random
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from emitter.lines import LineSettings, LineWriter
+from emitter.lines import LineWriter
+from emitter.settings import MinuteSettings
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, Holder
 from neuron_wire.minute import MinuteRecord
@@ -49,7 +50,7 @@ def line_of(record: MinuteRecord) -> str:
 
 @lru_cache(maxsize=1)
 def _lines() -> LineWriter:
-    return LineWriter(LineSettings())
+    return LineWriter(MinuteSettings())
 
 
 def _record(number: int, cluster: str, cores: int) -> MinuteRecord:

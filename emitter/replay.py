@@ -19,9 +19,9 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
-from emitter.fold import Fold, FoldSettings, LineIdentity, RuntimeOwner
+from emitter.fold import Fold, FoldSettings, LineIdentity
 from emitter.health import reading_members
-from emitter.lines import LineWriter, line_settings, parse_choice
+from emitter.lines import LineWriter, parse_choice, require_lines
 from emitter.owners.lookup import saved_owners
 from emitter.owners.reservations import saved_given
 from emitter.report_lines import RawReports, ReportQueue
@@ -106,10 +106,7 @@ class _Lines:
     def __init__(self, settings: ReplaySettings, cluster: str, start_s: float, inputs: str) -> None:
         self.at_s = start_s
         self.events: list[Event] = []
-        given, owner_of = (
-            saved_given(settings.saved_proc),
-            saved_owners(settings.saved_proc, lambda: self.at_s),
-        )
+        given = saved_given(settings.saved_proc)
         self.fold = Fold(
             FoldSettings(
                 idle_below_percent=settings.idle_below_percent,
@@ -117,7 +114,7 @@ class _Lines:
                 every_report=settings.high_resolution_metrics,
                 chosen=parse_choice(settings.metric).names,
             ),
-            owner_of=lambda pid: RuntimeOwner.from_process(owner_of(pid)),
+            owner_of=saved_owners(settings.saved_proc, lambda: self.at_s),
             given=lambda: given,
             on_event=self.events.append,
         )
@@ -125,7 +122,7 @@ class _Lines:
         self.raw = RawReports()
         self.raw.every_minutes = settings.raw_reports
         self.waiting = ReportQueue()
-        self._writer = LineWriter(line_settings(settings))
+        self._writer = LineWriter(require_lines(settings))
         self._who = LineIdentity(
             cluster=cluster,
             instance_id=settings.instance_id or f"host-{inputs[8:24]}",

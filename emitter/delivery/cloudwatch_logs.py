@@ -235,9 +235,8 @@ def _failure(error: ClientError) -> Failure:
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
     return Failure(
         operation=error.operation_name,
-        code=str(words.get("Code", "unknown"))[
-            :128
-        ],  # a name; what is longer is none, and not for a log
+        # A name; what is longer is none, and not for a log.
+        code=str(words.get("Code", "unknown"))[:128],
         status=status if isinstance(status, int) else 0,
         message=str(words.get("Message", "")),
     )

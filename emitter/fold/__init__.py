@@ -8,7 +8,6 @@ arguments, state goes out as a value.
 
 from emitter.fold.cores import ReportSample
 from emitter.fold.minute import Fold, LineIdentity
-from emitter.fold.runtimes import RuntimeOwner
 from emitter.fold.samples import FoldSettings
 
-__all__ = ["Fold", "FoldSettings", "LineIdentity", "ReportSample", "RuntimeOwner"]
+__all__ = ["Fold", "FoldSettings", "LineIdentity", "ReportSample"]

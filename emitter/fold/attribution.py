@@ -14,8 +14,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from emitter.fold.inventory import CORE_INDEX
-from emitter.fold.runtimes import UNOWNED, RuntimeOwner, team_name
-from emitter.owners.given import Allocation
+from emitter.fold.runtimes import UNOWNED, team_name
+from emitter.owners.given import Allocation, RuntimeOwner
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS, Holder
 from neuron_wire.names import ATTACHED_IDLE, READ, UNATTACHED, UNKNOWN

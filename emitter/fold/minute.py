@@ -14,7 +14,7 @@ from emitter.fold.inventory import Inventory
 from emitter.fold.memory import used_bytes
 from emitter.fold.readings import EccFold, Readings
 from emitter.fold.runtime_lines import RuntimeLines, RuntimeMembers
-from emitter.fold.runtimes import MinuteRuntimes, RuntimeOwner
+from emitter.fold.runtimes import MinuteRuntimes
 from emitter.fold.samples import CoreSampler
 from emitter.fold.state import FoldState, read_state
 from emitter.kernel.detector import LogState
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from emitter.fold.samples import CoreSample, FoldSettings
     from emitter.instance.facts import InstanceFacts
     from emitter.logs import Event
-    from emitter.owners.given import Given
+    from emitter.owners.given import Given, RuntimeOwner
     from emitter.reports.groups import Hardware, InstanceInfo, Runtime
     from emitter.reports.report import Report
 

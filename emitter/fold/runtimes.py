@@ -12,17 +12,17 @@ from __future__ import annotations
 
 import re
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from emitter.fold.amounts import LONGEST_PERIOD_S, MAX_VCPU_PERCENT, SHORTEST_PERIOD_S
 from emitter.fold.executions import ExecutionFold
 from emitter.fold.inventory import core_indexes
 from emitter.fold.memory import held_by_memory, usable_memory
+from emitter.owners.given import RuntimeOwner
 from neuron_wire.holders import MAX_NAME_CHARS
 from neuron_wire.owners import TEAM_OWNER
 
 if TYPE_CHECKING:
-    from emitter.owners.naming import ProcessOwner
     from emitter.reports.groups import Memory, Runtime, Uses
 
 RuntimeKey = tuple[int | None, str | None]
@@ -34,33 +34,6 @@ MAX_RUNTIMES: Final = 512
 _GONE: Final = re.compile(
     r"no such (process|file)|process (has )?(exited|finished)|defunct", re.IGNORECASE
 )
-
-
-class RuntimeOwner(NamedTuple):
-    """
-    The owner of one runtime.
-
-    Attributes:
-        name: What people group by, such as `namespace/pod/container`; None when it is not known.
-
-        team: Of whom, as the scheduler says; None where it does not.
-
-        gone: Its pod or job is no longer on the instance, and its process is.
-
-        is_sure: The process itself says that it is in a pod, task or job, whatever was given.
-    """
-
-    name: str | None = None
-    team: str | None = None
-    gone: bool = False
-    is_sure: bool = False
-
-    @classmethod
-    def from_process(cls, owner: ProcessOwner | None) -> RuntimeOwner | None:
-        """The *owner* of its process, where that has one."""
-        if owner is None:
-            return None
-        return cls(owner.name, owner.team, owner.gone, owner.is_placed)
 
 
 UNOWNED: Final = RuntimeOwner()

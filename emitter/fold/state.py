@@ -19,7 +19,8 @@ from neuron_wire.names import BUSY, MAX_CORES, UNKNOWN, WHOLE_MINUTE_S
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from emitter.fold.runtimes import RuntimeFold, RuntimeKey, RuntimeOwner
+    from emitter.fold.runtimes import RuntimeFold, RuntimeKey
+    from emitter.owners.given import RuntimeOwner
     from neuron_wire.owners import OwnerHolding
 
 

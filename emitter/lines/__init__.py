@@ -2,14 +2,10 @@
 
 from emitter.lines.settings import (
     Choice,
-    LineSettings,
     differences,
-    line_settings,
     parse_choice,
+    require_lines,
 )
 from emitter.lines.writer import LineWriter
 
-__all__ = [
-    "Choice", "LineSettings", "LineWriter", "differences", "line_settings",
-    "parse_choice",
-]  # fmt: skip
+__all__ = ["Choice", "LineWriter", "differences", "parse_choice", "require_lines"]

@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.lines.drafts import HIGH_S, Draft, amount, identity_members, present, timestamp_ms
 from emitter.lines.settings import (
-    CORE,
-    INSTANCE,
-    LEGACY,
     LEGACY_UNIT,
-    NONE,
-    LineSettings,
     common_dimensions,
     legacy_core_metrics,
+    parse_choice,
 )
+from emitter.settings.minutes import CORE, INSTANCE, LEGACY, NONE
 from neuron_wire import names
 from neuron_wire.catalogue import CHOOSABLE, MINUTE, MINUTE_BY_INSTANCE
 from neuron_wire.cores import core_ranges, utilization_members
@@ -27,6 +24,7 @@ if TYPE_CHECKING:
 
     from emitter.fold.cores import ReportSample
     from emitter.fold.minute import LineIdentity
+    from emitter.settings import MinuteSettings
     from neuron_wire import MinuteRecord
 
 
@@ -44,7 +42,7 @@ _IDLE_MINUTES: Final = "CoreIdleMinutes"
 
 def minute_drafts(
     record: MinuteRecord,
-    settings: LineSettings,
+    settings: MinuteSettings,
     common: Mapping[str, str],
 ) -> Iterator[Draft]:
     """
@@ -53,7 +51,7 @@ def minute_drafts(
     The n-th of them has the sequence number `record.seq + n`, from 0. *common*
     has the values of the common dimensions.
     """
-    members, overflow = split_minute(record.members(), settings.choice.names)
+    members, overflow = split_minute(record.members(), parse_choice(settings.metric).names)
     sets = dimension_sets(settings, common)
     by_tier, by_instance = metric_units(settings)
     if not sets:
@@ -73,7 +71,7 @@ def minute_drafts(
         return Draft(members, record.minute_ms, units, sets, by_instance=own)
 
     by_core: Mapping[str, float] = {}
-    if sets and settings.tier == LEGACY and not settings.high_resolution:
+    if sets and settings.metrics == LEGACY and not settings.high_resolution_metrics:
         by_core = legacy_core_metrics(record.utilization_percent)
     if sets:
         members = {**members, **by_core, **common}
@@ -85,7 +83,7 @@ def minute_drafts(
     for further in _further_values(record, by_tier.keys() | by_instance.keys()):
         yield defined({**identity_members(names.MORE, record, seq), **further, **common}, {})
         seq += 1
-    if settings.tier == CORE:
+    if settings.metrics == CORE:
         yield from _cores(record, seq)
 
 
@@ -126,7 +124,7 @@ def _cores(record: MinuteRecord, seq: int) -> Iterator[Draft]:
 
 
 def dimension_sets(
-    settings: LineSettings, common: Mapping[str, str]
+    settings: MinuteSettings, common: Mapping[str, str]
 ) -> tuple[tuple[str, ...], ...]:
     """
     The dimension sets of a line about the whole instance; without any it defines no metrics.
@@ -136,20 +134,20 @@ def dimension_sets(
     """
     wanted = common_dimensions(settings.common_dims)
     is_known = all(name in common for name in wanted)
-    if settings.tier == NONE:
-        return ((CLUSTER_DIMENSION,),) if settings.choice.by_tier else ()
-    if settings.tier == LEGACY:
+    if settings.metrics == NONE:
+        return ((CLUSTER_DIMENSION,),) if parse_choice(settings.metric).by_tier else ()
+    if settings.metrics == LEGACY:
         return (wanted,) if is_known else ()
     sets: list[tuple[str, ...]] = [(CLUSTER_DIMENSION,)]
-    if settings.tier in (INSTANCE, CORE):
+    if settings.metrics in (INSTANCE, CORE):
         sets.append(INSTANCE_SET)
-    sets += [(CLUSTER_DIMENSION, name) for name in dict.fromkeys(settings.tag_dimensions)]
+    sets += [(CLUSTER_DIMENSION, name) for name in dict.fromkeys(settings.tag_dimension)]
     if wanted and is_known:
         sets.append((CLUSTER_DIMENSION, *wanted))
     return tuple(sets)
 
 
-def metric_units(settings: LineSettings) -> tuple[dict[str, str], dict[str, str]]:
+def metric_units(settings: MinuteSettings) -> tuple[dict[str, str], dict[str, str]]:
     """
     The units of the members that a minute line defines as metrics, the legacy names left out.
 
@@ -157,23 +155,25 @@ def metric_units(settings: LineSettings) -> tuple[dict[str, str], dict[str, str]
         Units by member: for the tier's dimension sets, and for cluster and instance
         where the tier does not have that set already.
     """
-    is_by_instance = settings.tier in (INSTANCE, CORE)
-    members = {} if settings.tier in (NONE, LEGACY) else dict(MINUTE)
+    tier, choice = settings.metrics, parse_choice(settings.metric)
+    is_by_instance = tier in (INSTANCE, CORE)
+    members = {} if tier in (NONE, LEGACY) else dict(MINUTE)
     if is_by_instance:
         members |= MINUTE_BY_INSTANCE
-    members |= {name: CHOOSABLE[name] for name in settings.choice.by_tier}
-    elsewhere = REPORTED if settings.high_resolution and settings.tier != LEGACY else frozenset()
+    members |= {name: CHOOSABLE[name] for name in choice.by_tier}
+    is_reported = settings.high_resolution_metrics and tier != LEGACY
+    elsewhere = REPORTED if is_reported else frozenset()
     counted = {*members, *elsewhere} if is_by_instance else set[str]()
     return (
         {name: member.unit for name, member in members.items() if name not in elsewhere},
-        {name: CHOOSABLE[name].unit for name in settings.choice.by_instance if name not in counted},
+        {name: CHOOSABLE[name].unit for name in choice.by_instance if name not in counted},
     )
 
 
 def report_drafts(
     sample: ReportSample,
     identity: LineIdentity,
-    settings: LineSettings,
+    settings: MinuteSettings,
     common: Mapping[str, str],
     seq: int,
 ) -> Iterator[Draft]:
@@ -186,7 +186,7 @@ def report_drafts(
     known = [
         (core, value) for core, value in enumerate(sample.utilization_percent) if value is not None
     ]
-    is_array_metric = bool(sets) and settings.tier != LEGACY
+    is_array_metric = bool(sets) and settings.metrics != LEGACY
     per_line = names.MAX_METRIC_VALUES if is_array_metric else names.MAX_CORES
     for place, start in enumerate(range(0, max(len(known), 1), per_line)):
         members = identity_members(names.REPORT, identity, seq + place)
@@ -199,7 +199,7 @@ def report_drafts(
             )
         members |= _utilization(known[start : start + per_line])
         units = {name: MINUTE[name].unit for name in members if name in REPORTED}
-        if settings.tier == LEGACY and sets:
+        if settings.metrics == LEGACY and sets:
             by_core = legacy_core_metrics(sample.utilization_percent)
             members |= by_core
             units = dict.fromkeys(by_core, LEGACY_UNIT)

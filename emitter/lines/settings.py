@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from emitter import VARIABLE_PREFIX
 from emitter.errors import SettingsError
+from emitter.settings.minutes import LEGACY, NONE
 from neuron_wire.catalogue import CHOOSABLE, TAKEN
 from neuron_wire.extraction import MAX_DIMENSION_NAME_CHARS, MAX_DIMENSION_VALUE_CHARS, MAX_METRICS
 from neuron_wire.names import NAMESPACE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from emitter.settings.minutes import MinuteSettings
 
@@ -43,47 +46,8 @@ class Choice:
         return frozenset(self.by_tier + self.by_instance)
 
 
-NONE: Final = "none"
-CLUSTER: Final = "cluster"
-INSTANCE: Final = "instance"
-CORE: Final = "core"
-LEGACY: Final = "legacy"
-
-
-@dataclass(frozen=True, slots=True)
-class LineSettings:
-    """
-    Which metrics the lines define, by which dimensions, and what else is in them.
-
-    Attributes:
-        tier: `none`, `cluster`, `instance`, `core` or `legacy`.
-
-        namespace: CloudWatch namespace of the metrics.
-
-        tags: Extra members of every line, such as `{"team": "search"}`.
-
-        tag_dimensions: Names of tags by which CloudWatch counts the metrics too,
-            each beside the cluster.
-
-        common_dims: Dimensions as neuron-monitor-cloudwatch.py names them, see
-            `emitter.lines.settings`.
-
-        high_resolution: Report lines carry metrics of one second, so the minute
-            lines leave them out.
-
-        choice: Metrics beyond those of the tier.
-    """
-
-    tier: str = CLUSTER
-    namespace: str = NAMESPACE
-    tags: Mapping[str, str] = field(default_factory=dict)
-    tag_dimensions: tuple[str, ...] = ()
-    common_dims: tuple[str, ...] = ()
-    high_resolution: bool = False
-    choice: Choice = field(default_factory=Choice)
-
-
-def parse_choice(texts: Iterable[str]) -> Choice:
+@cache
+def parse_choice(texts: tuple[str, ...]) -> Choice:
     """
     The choice that *texts* make, each of them NAME or NAME@instance.
 
@@ -136,49 +100,6 @@ def parse_tags(texts: Iterable[str]) -> dict[str, str]:
     return tags
 
 
-def check_tags(tags: Mapping[str, str], tag_dimensions: Iterable[str] = ()) -> None:
-    """
-    Refuse tags that would damage a line, or that CloudWatch cannot count by.
-
-    Raises:
-        SettingsError: If a name is taken or too long, a value is too long, or a
-            dimension is no tag or holds what no dimension may.
-    """
-    if len(tags) > MAX_TAGS:
-        msg = f"Too many tags: {len(tags)}, maximum {MAX_TAGS}. Omit some."
-        raise SettingsError(msg)
-    for name, value in tags.items():
-        shown = _shown(name)
-        if name in TAKEN or name in COMMON_DIMS or METRIC_NAME.fullmatch(name):
-            msg = f"Tag key {shown} is already a member of the lines. Use another key."
-            raise SettingsError(msg)
-        for text, longest, problem in (
-            (name, MAX_DIMENSION_NAME_CHARS, f"Invalid tag key {shown}."),
-            (
-                value,
-                MAX_DIMENSION_VALUE_CHARS,
-                f"Tag {shown} has an invalid value: {_shown(value)}.",
-            ),
-        ):
-            if not (text.strip() and text.isprintable() and len(text) <= longest):
-                msg = f"{problem} Use 1 to {longest} printable characters."
-                raise SettingsError(msg)
-    for name in tag_dimensions:
-        if name not in tags:
-            msg = (
-                f"--tag-dimension {_shown(name)} is not the key of a tag. Add --tag "
-                f"{name[:_SHOWN_CHARS]}=VALUE."
-            )
-            raise SettingsError(msg)
-        if name.startswith(":") or not name.isascii() or not tags[name].isascii():
-            msg = (
-                f"Tag {_shown(name)} cannot be a CloudWatch dimension, which is printable "
-                "ASCII and does not begin with a colon. Use another key or value, or "
-                "omit it from --tag-dimension."
-            )
-            raise SettingsError(msg)
-
-
 def _shown(text: str) -> str:
     return ascii(text[:_SHOWN_CHARS])
 
@@ -225,105 +146,116 @@ def legacy_permissions(tier: str, log_group: str) -> str:
     )
 
 
-def differences(settings: LineSettings) -> list[str]:
+def differences(settings: MinuteSettings) -> Iterator[str]:
     """
     What whoever comes from neuron-monitor-cloudwatch.py must know, a sentence each.
 
-    Empty where no setting was given that this script has too. To be said once,
+    Nothing where no setting was given that this script has too. To be said once,
     on standard error.
     """
-    is_legacy = settings.tier == LEGACY
-    is_used = settings.namespace != NAMESPACE or settings.common_dims or settings.high_resolution
-    if settings.tier == NONE or not (is_legacy or is_used):
-        return []
-    said: list[str] = []
+    is_legacy, dimensions = settings.metrics == LEGACY, common_dimensions(settings.common_dims)
+    is_high = settings.high_resolution_metrics
+    is_used = settings.namespace != NAMESPACE or settings.common_dims or is_high
+    if settings.metrics == NONE or not (is_legacy or is_used):
+        return
     if is_legacy:
-        said.append(
+        yield (
             "The metrics are NeuronCoreUtilizationNC0, NC1 and so on, and no other "
             "metric of neuron-monitor-cloudwatch.py. The other values are in the log "
             "lines, for Logs Insights; use --metric to turn them into metrics."
         )
-        if not common_dimensions(settings.common_dims):
-            said.append(
+        if not dimensions:
+            yield (
                 "Without --common-dims all instances share one metric per core number, "
                 "as with neuron-monitor-cloudwatch.py."
             )
     else:
-        said.append(
+        yield (
             "The metric names differ from those of neuron-monitor-cloudwatch.py, and "
             "ClusterName is a dimension. Use --metrics legacy for "
             "NeuronCoreUtilizationNC0, NC1 and so on."
         )
-        if common_dimensions(settings.common_dims):
-            said.append(
-                "--common-dims adds one dimension set: ClusterName and the given dimensions."
-            )
+        if dimensions:
+            yield "--common-dims adds one dimension set: ClusterName and the given dimensions."
     if RUNTIME_TAG in settings.common_dims:
-        said.append(
+        yield (
             "neuron_runtime_tag is not a dimension here, because a core's value is "
             "the maximum over its runtimes: alarms on this tag get no more data. "
             "Lines of Kind runtime have the tag."
         )
-    if settings.high_resolution:
+    if is_high:
         carried = "" if is_legacy else " and ExecutionErrors; all others stay at one minute"
-        said.append(
+        yield (
             "--high-resolution-metrics sends a line per report, with one-second "
             f"metrics of core utilization{carried}."
         )
-    return said
 
 
-def check_settings(settings: LineSettings) -> None:
+def require_lines(settings: MinuteSettings) -> MinuteSettings:
     """
-    Let *settings* pass only if lines can be written that do what they ask for.
+    Give *settings* back if lines can be written that do what they ask for.
 
     Raises:
-        SettingsError: If a tag cannot be one, a common dimension is not known, or
-            dimensions or one-second metrics are asked for where none are defined.
+        SettingsError: If a tag would damage a line, CloudWatch cannot count by a dimension,
+            a metric or common dimension is not known, or dimensions or one-second metrics
+            are asked for where none are defined.
     """
-    check_tags(settings.tags, settings.tag_dimensions)
+    tags = parse_tags(settings.tag)
+    parse_choice(settings.metric)
+    problems = chain(_tag_problems(tags, settings.tag_dimension), _problems(settings))
+    if problem := next(problems, None):
+        raise SettingsError(problem)
+    return settings
+
+
+def _tag_problems(tags: Mapping[str, str], dimensions: Iterable[str]) -> Iterator[str]:
+    """Why *tags* would damage a line, or CloudWatch cannot count by *dimensions*."""
+    if len(tags) > MAX_TAGS:
+        yield f"Too many tags: {len(tags)}, maximum {MAX_TAGS}. Omit some."
+    for name, value in tags.items():
+        shown = _shown(name)
+        if name in TAKEN or name in COMMON_DIMS or METRIC_NAME.fullmatch(name):
+            yield f"Tag key {shown} is already a member of the lines. Use another key."
+        found = f"Tag {shown} has an invalid value: {_shown(value)}."
+        for text, longest, problem in (
+            (name, MAX_DIMENSION_NAME_CHARS, f"Invalid tag key {shown}."),
+            (value, MAX_DIMENSION_VALUE_CHARS, found),
+        ):
+            if not (text.strip() and text.isprintable() and len(text) <= longest):
+                yield f"{problem} Use 1 to {longest} printable characters."
+    for name in dimensions:
+        if name not in tags:
+            yield (
+                f"--tag-dimension {_shown(name)} is not the key of a tag. Add --tag "
+                f"{name[:_SHOWN_CHARS]}=VALUE."
+            )
+        elif name.startswith(":") or not name.isascii() or not tags[name].isascii():
+            yield (
+                f"Tag {_shown(name)} cannot be a CloudWatch dimension, which is printable "
+                "ASCII and does not begin with a colon. Use another key or value, or "
+                "omit it from --tag-dimension."
+            )
+
+
+def _problems(settings: MinuteSettings) -> Iterator[str]:
+    """Why no lines can be written that do what *settings* ask for."""
     for name in settings.common_dims:
         if name not in COMMON_DIMS:
-            msg = (
-                f"Unknown --common-dims {name[:40]!a}. Use {', '.join(COMMON_DIMS)}, or "
-                "add a --tag."
-            )
-            raise SettingsError(msg)
-    if settings.tier == NONE:
+            known = ", ".join(COMMON_DIMS)
+            yield f"Unknown --common-dims {_shown(name)}. Use {known}, or add a --tag."
+    if settings.metrics == NONE:
         for flag, is_given in (
-            ("--tag-dimension", bool(settings.tag_dimensions)),
-            ("--common-dims", bool(settings.common_dims)),
-            ("--high-resolution-metrics", settings.high_resolution),
+            ("--tag-dimension", settings.tag_dimension),
+            ("--common-dims", settings.common_dims),
+            ("--high-resolution-metrics", settings.high_resolution_metrics),
         ):
             if is_given:
-                msg = (
+                yield (
                     f"{flag} needs metrics, but --metrics is none. Use another --metrics, or "
                     f"omit {flag}."
                 )
-                raise SettingsError(msg)
-    if settings.tier == LEGACY and settings.tag_dimensions:
-        msg = (
+    if settings.metrics == LEGACY and settings.tag_dimension:
+        yield (
             "--tag-dimension needs ClusterName, which --metrics legacy does not "
             "have. Use another --metrics, or --common-dims."
         )
-        raise SettingsError(msg)
-
-
-def line_settings(settings: MinuteSettings) -> LineSettings:
-    """
-    What *settings* say about lines.
-
-    Raises:
-        SettingsError: If a tag or a dimension cannot be used.
-    """
-    lines = LineSettings(
-        tier=settings.metrics,
-        namespace=settings.namespace,
-        tags=parse_tags(settings.tag),
-        tag_dimensions=settings.tag_dimension,
-        common_dims=settings.common_dims,
-        high_resolution=settings.high_resolution_metrics,
-        choice=parse_choice(settings.metric),
-    )
-    check_settings(lines)
-    return lines

@@ -17,9 +17,11 @@ from emitter.lines.settings import (
     AMI_ID,
     INSTANCE_ID,
     INSTANCE_TYPE,
-    NONE,
     common_dimensions,
+    parse_choice,
+    parse_tags,
 )
+from emitter.settings.minutes import NONE
 from emitter.spool.records import NewRecord
 
 if TYPE_CHECKING:
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
     from emitter.fold.minute import LineIdentity
     from emitter.fold.runtime_lines import RuntimeMembers
     from emitter.lines.drafts import Draft
-    from emitter.lines.settings import LineSettings
     from emitter.logs import Event
+    from emitter.settings import MinuteSettings
     from neuron_wire import MinuteRecord
 
 
@@ -42,9 +44,10 @@ class LineWriter:
     `WireFormatError` for a line that CloudWatch would not extract.
     """
 
-    def __init__(self, settings: LineSettings) -> None:
+    def __init__(self, settings: MinuteSettings) -> None:
         self._settings = settings
-        if settings.tier != NONE or settings.choice.names:
+        self._tags = parse_tags(settings.tag)
+        if settings.metrics != NONE or parse_choice(settings.metric).names:
             load_library()  # a missing library fails the start, not the first minute
 
     def minute_records(
@@ -88,7 +91,7 @@ class LineWriter:
     ) -> NewRecord | None:
         """One report as it came, received at *at_s*; None if no log event is so long."""
         at_ms = timestamp_ms(at_s)
-        line = raw_line(report, at_ms, identity, seq, self._settings.tags)
+        line = raw_line(report, at_ms, identity, seq, self._tags)
         return None if line is None else NewRecord(at_ms, line)
 
     def knows_dimensions(self, identity: LineIdentity) -> bool:
@@ -109,7 +112,7 @@ class LineWriter:
         return common if len(common) == len(wanted) else {}
 
     def _record(self, draft: Draft) -> NewRecord:
-        if tags := self._settings.tags:
-            own = {name: value for name, value in tags.items() if name not in draft.members}
+        if self._tags:
+            own = {name: value for name, value in self._tags.items() if name not in draft.members}
             draft = replace(draft, members={**draft.members, **own})
         return NewRecord(draft.timestamp_ms, line_of(draft, self._settings.namespace))

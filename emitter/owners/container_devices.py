@@ -24,7 +24,7 @@ from emitter.owners.container_names import (
     neuron_devices,
     running_containers,
 )
-from emitter.owners.given import Allocation, UnreadError
+from emitter.owners.given import Allocation, RuntimeOwner, UnreadError
 from emitter.owners.naming import Naming
 from emitter.owners.places import Endpoint
 from emitter.owners.process import ProcessGoneError, open_process
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
-    from emitter.owners.naming import ProcessOwner
     from emitter.owners.places import Places
 
 MONITORS: Final = frozenset({"neuron-monitor"})  # first processes of containers that watch all
@@ -60,7 +59,7 @@ class ContainerDevices:
         self._agent = Endpoint(places.ecs_agent_url)
         self._metadata = Endpoint(places.ecs_metadata_url)
         self._naming = Naming(places)
-        self._owners: dict[str, ProcessOwner] = {}  # by container
+        self._owners: dict[str, RuntimeOwner] = {}  # by container
 
     def read_allocations(self) -> Sequence[Allocation]:
         """
@@ -112,11 +111,11 @@ class ContainerDevices:
                 raise UnreadError(msg, _REMEDY) from error
             owner = self._owner(name, bundle) if given else None
             if owner is not None:
-                key = (owner.name, owner.team)
+                key = (owner.name or "", owner.team)
                 devices[key] = devices.get(key, frozenset()) | given
         return [Allocation(*key, devices=given, is_exact=True) for key, given in devices.items()]
 
-    def _owner(self, container: str, bundle: Path) -> ProcessOwner | None:
+    def _owner(self, container: str, bundle: Path) -> RuntimeOwner | None:
         """Whose its first process is; None of a monitor, this one included, and of an ended one."""
         if owner := self._owners.get(container):
             return owner

@@ -1,5 +1,5 @@
 """
-What the scheduler of this instance has given to pods, tasks and jobs, whether they use it or not.
+Whose a runtime is, and what the scheduler has given to pods, tasks and jobs, used or not.
 
 A source says which cores or devices; from ids alone only their number is sure, for the Neuron
 scheduler extension may have given others. Unread is not unreserved.
@@ -15,6 +15,41 @@ if TYPE_CHECKING:
 
 # `none`: no kubelet, ECS agent or slurmd runs here. `unread`: one does, and did not answer.
 Status = Literal["read", "none", "unread"]
+
+
+class RuntimeOwner(NamedTuple):
+    """
+    The owner of a process or of one runtime.
+
+    Attributes:
+        name: What people group by, such as `namespace/pod/container` or
+            `ecs:search/llama/server`; None when it is not known.
+
+        team: Of whom, as the scheduler says; None where it does not.
+
+        gone: Its pod or job is no longer on the instance, and its process is.
+
+        is_final: Whether asking again would find the same.
+
+        pod: Id of the pod of its process, None where that is in none.
+
+        job: Number of the Slurm job of its process, None where that is of none that has one.
+    """
+
+    name: str | None = None
+    team: str | None = None
+    gone: bool = False
+    is_final: bool = True
+    pod: str | None = None
+    job: str | None = None
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the process itself says its pod, task or job, whatever was given."""
+        name = self.name or ""
+        if self.pod is not None:
+            return not name.startswith("pod:")
+        return self.job is not None or name.startswith("ecs:")
 
 
 class Allocation(NamedTuple):

@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.instance.machine import INPUTS_OF_THIS_MACHINE
 from emitter.owners.membership import Presence
-from emitter.owners.naming import Naming, ProcessOwner
+from emitter.owners.naming import Naming
 from emitter.owners.places import Places, reach
 from emitter.owners.process import MAX_PID, ProcessGoneError, open_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
+
+    from emitter.owners.given import RuntimeOwner
 
 OFF: Final = "none"
 
@@ -63,7 +65,7 @@ def owners_of(attribution: str, source: str, proc: Path) -> OwnerLookup | None:
 
 def saved_owners(
     proc: Path | None, clock: Callable[[], float]
-) -> Callable[[int], ProcessOwner | None]:
+) -> Callable[[int], RuntimeOwner | None]:
     """
     The owners of pids in saved reports, by the `/proc` saved in *proc*; without it, none.
 
@@ -75,7 +77,7 @@ def saved_owners(
         return lambda _pid: None
     lookup = OwnerLookup(places, clock=clock, is_background=False)
 
-    def owner_of(pid: int) -> ProcessOwner | None:
+    def owner_of(pid: int) -> RuntimeOwner | None:
         lookup.note_pids((pid,))
         lookup.look_up_pending()
         lookup.recheck_processes()
@@ -100,7 +102,7 @@ class _Known:
     """What is known of one process; times in seconds since the boot."""
 
     started_s: float
-    owner: ProcessOwner
+    owner: RuntimeOwner
     retry_at_s: float
     retry_after_s: float
     missing_since_s: float | None = None  # its pod or job
@@ -144,7 +146,7 @@ class OwnerLookup:
                 self._seen[pid] = now_s
                 self._asked.put(pid)
 
-    def owner_of(self, pid: int) -> ProcessOwner | None:
+    def owner_of(self, pid: int) -> RuntimeOwner | None:
         """Who owns the process, None where that is not known, or not yet."""
         known = self._known.get(pid)
         return known.owner if known else None
@@ -191,7 +193,7 @@ class OwnerLookup:
         if presence.is_missing(job=known.owner.job, pod=known.owner.pod):
             since_s = now_s if known.missing_since_s is None else known.missing_since_s
         gone = since_s is not None and now_s - since_s >= GONE_AFTER_S
-        owner = replace(known.owner, gone=gone)
+        owner = known.owner._replace(gone=gone)
         self._known[pid] = replace(known, owner=owner, missing_since_s=since_s)
 
     def _run(self) -> None:
@@ -242,7 +244,7 @@ class OwnerLookup:
         after_s, missing_since_s = FIRST_RETRY_S, None
         if known:
             after_s = min(LONGEST_RETRY_S, 2 * known.retry_after_s)
-            owner, missing_since_s = replace(owner, gone=known.owner.gone), known.missing_since_s
+            owner, missing_since_s = owner._replace(gone=known.owner.gone), known.missing_since_s
         return _Known(began_s, owner, self._clock() + after_s, after_s, missing_since_s)
 
     def _say(self, what: str, sentence: str) -> None:

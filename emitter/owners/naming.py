@@ -11,7 +11,6 @@ from __future__ import annotations
 import pwd
 import re
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +23,7 @@ from emitter.owners.container_names import (
     task_by_labels,
     team_by_metadata,
 )
+from emitter.owners.given import RuntimeOwner
 from emitter.owners.membership import SLUID_MARK, Membership, membership
 from emitter.owners.places import Endpoint
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
@@ -43,40 +43,6 @@ _JOB_NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
 _CONTAINER_NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_.-]{0,200}")
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessOwner:
-    """
-    The owner of a process.
-
-    Attributes:
-        name: What people group by, such as `ecs:search/llama/server`.
-
-        is_final: Whether asking again would find the same.
-
-        team: Of whom, as the scheduler says; None where it does not.
-
-        pod: Id of its pod, None where it is in none.
-
-        job: Number of its Slurm job, None where it is of none that has one.
-
-        gone: That pod or job is no longer on the machine.
-    """
-
-    name: str
-    is_final: bool = True
-    team: str | None = None
-    pod: str | None = None
-    job: str | None = None
-    gone: bool = False
-
-    @property
-    def is_placed(self) -> bool:
-        """Whether the name has the pod, task or job of the process itself."""
-        if self.pod is not None:
-            return not self.name.startswith("pod:")
-        return self.job is not None or self.name.startswith("ecs:")
-
-
 class Naming:
     """
     Names owners, and notes what kept a source from answering.
@@ -92,7 +58,7 @@ class Naming:
         self._metadata = Endpoint(places.ecs_metadata_url)
         self._tags = Endpoint(places.ecs_metadata_url)  # whose failure must not cost names
 
-    def name_owner(self, process: ProcessReader, command: str) -> ProcessOwner:
+    def name_owner(self, process: ProcessReader, command: str) -> RuntimeOwner:
         """
         The owner of *process*, whose command name is *command*.
 
@@ -111,20 +77,20 @@ class Naming:
             owner = self._job(process, number)
         elif member.unit:
             user = "" if member.unit_user_id is None else f" {self._user(member.unit_user_id)}"
-            owner = ProcessOwner(f"unit:{member.unit.removesuffix('.service')}{user}")
+            owner = RuntimeOwner(f"unit:{member.unit.removesuffix('.service')}{user}")
         else:
-            owner = ProcessOwner(f"process:{command or '?'} {self._user(process.user_id())}")
+            owner = RuntimeOwner(f"process:{command or '?'} {self._user(process.user_id())}")
         team = printable_name(owner.team, MAX_TEAM_CHARS)
-        return replace(owner, name=printable_name(owner.name) or "?", team=team)
+        return owner._replace(name=printable_name(owner.name) or "?", team=team)
 
     def _user(self, user_id: int | None) -> str:
         return user_name(user_id, self._places)
 
-    def _job(self, process: ProcessReader, job: str, user_id: int | None = None) -> ProcessOwner:
+    def _job(self, process: ProcessReader, job: str, user_id: int | None = None) -> RuntimeOwner:
         account = None
         with suppress(PermissionError):  # the job has its name all the same
             account = process.variables(ACCOUNT_VARIABLE).get(ACCOUNT_VARIABLE)
-        return ProcessOwner(
+        return RuntimeOwner(
             f"slurm:{job} {self._user(process.user_id() if user_id is None else user_id)}",
             team=account,
             job=job if _JOB_NUMBER.fullmatch(job) else None,
@@ -136,10 +102,10 @@ class Naming:
 
     def _container(
         self, process: ProcessReader, member: Membership, container: str
-    ) -> ProcessOwner:
+    ) -> RuntimeOwner:
         short = f"container:{container[:12]}"  # as docker ps shows it
         if member.is_rootless:  # its user could have given it any id
-            return ProcessOwner(short)
+            return RuntimeOwner(short)
         if found := self._pod(member, container):
             return found
         name, labels = docker_container(container, self._places.root)
@@ -147,28 +113,28 @@ class Naming:
             return task
         is_named = _CONTAINER_NAME.fullmatch(name) is not None
         is_final = not member.is_ecs and (is_named or not self._agent.is_resting)
-        return ProcessOwner(f"container:{name}" if is_named else short, is_final=is_final)
+        return RuntimeOwner(f"container:{name}" if is_named else short, is_final=is_final)
 
-    def _pod(self, member: Membership, container: str) -> ProcessOwner | None:
+    def _pod(self, member: Membership, container: str) -> RuntimeOwner | None:
         if member.is_ecs:
             return None
         if pod := pod_name(container, member.pod, self._places.root):
             is_final = pod.container is not None
-            return ProcessOwner(pod.text, is_final=is_final, team=pod.namespace, pod=member.pod)
+            return RuntimeOwner(pod.text, is_final=is_final, team=pod.namespace, pod=member.pod)
         if member.pod is None:
             return None
-        return ProcessOwner(f"pod:{member.pod}", is_final=False, pod=member.pod)
+        return RuntimeOwner(f"pod:{member.pod}", is_final=False, pod=member.pod)
 
     def _task(
         self, process: ProcessReader, container: str, labels: Mapping[str, str]
-    ) -> ProcessOwner | None:
+    ) -> RuntimeOwner | None:
         path = metadata_path(self._variables(process, TASK_MARK))
         task = self._metadata.ask_json(f"{path}/task", EcsTask) if path else None
         if path and task and (name := task.name_of(container)):
-            return ProcessOwner(name, team=team_by_metadata(path, self._tags))
+            return RuntimeOwner(name, team=team_by_metadata(path, self._tags))
         task = self._agent.ask_json(f"/v1/tasks?dockerid={container}", EcsTask)
         name = (task and task.name_of(container)) or task_by_labels(labels)
-        return ProcessOwner(name, is_final=path is None) if name else None
+        return RuntimeOwner(name, is_final=path is None) if name else None
 
     def _variables(self, process: ProcessReader, name: str) -> Mapping[str, str]:
         try:

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_PID: Final = 1 << 22  # PID_MAX_LIMIT of the kernel on 64 bits
-MAX_STATUS_BYTES: Final = (
-    64 << 10
-)  # of control groups some 15 hierarchies of paths of at most 4 KiB
+# Of control groups some 15 hierarchies of paths of at most 4 KiB.
+MAX_STATUS_BYTES: Final = 64 << 10
 MAX_ENVIRON_BYTES: Final = 4 << 20  # all of a usual environment; the rest is not searched
 MAX_VALUE_BYTES: Final = 256
 _START_FIELD: Final = 19  # starttime, counted from the one behind the command name

@@ -208,7 +208,7 @@ class SlurmJobs:
             ):
                 if process.user_id():
                     owner = self._naming.name_owner(process, "")
-                    return owner.name, owner.team
+                    return owner.name or "", owner.team
         return f"slurm:{job} {user_name(None, self._places)}", None
 
     def _covers_machine(self, folders: Sequence[Path]) -> bool:

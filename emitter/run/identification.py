@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
-from emitter.fold import LineIdentity, RuntimeOwner
+from emitter.fold import LineIdentity
 from emitter.instance.facts import InstanceFacts
 from emitter.instance.machine import guessed_instance_id
 from emitter.kernel import KernelFaults
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from emitter.fold import Fold
     from emitter.logs import Event
-    from emitter.owners.given import Given
+    from emitter.owners.given import Given, RuntimeOwner
     from emitter.owners.lookup import OwnerLookup
     from emitter.owners.reservations import Reservations
     from emitter.reports.report import Report
@@ -124,7 +124,7 @@ class Identification:
         """The owner of process *pid*, None when it is not known."""
         if self._sources.owners is None or not self._is_local():
             return None
-        return RuntimeOwner.from_process(self._sources.owners.owner_of(pid))
+        return self._sources.owners.owner_of(pid)
 
     def current_given(self) -> Given | None:
         """The cores that the scheduler has given to jobs, as last read."""

@@ -18,7 +18,7 @@ from emitter.errors import SourceError
 from emitter.fold import Fold, FoldSettings
 from emitter.fold.state import with_kernel
 from emitter.health import PulseFile, process_members, reading_members, spool_members
-from emitter.lines import LineWriter, line_settings
+from emitter.lines import LineWriter, require_lines
 from emitter.logs import Repeats
 from emitter.report_lines import RawReports, ReportQueue
 from emitter.reports.framing import Framer
@@ -102,9 +102,8 @@ class Emitter:
         self._minutes_dropped = self._malformed_logged = 0
         self.change_settings(settings, fold_settings)
         if spool.health().older_records:
-            outlet.send_records(
-                self._who.instance_id
-            )  # what the last run left waits for no new minute
+            # What the last run left waits for no new minute.
+            outlet.send_records(self._who.instance_id)
 
     def change_settings(self, settings: RunSettings, fold_settings: FoldSettings) -> None:
         """
@@ -113,7 +112,7 @@ class Emitter:
         Raises:
             SettingsError: If a tag or a dimension cannot be used; then nothing has changed.
         """
-        self._writer = LineWriter(line_settings(settings))
+        self._writer = LineWriter(require_lines(settings))
         self._settings = settings
         self._fold.configure(fold_settings)
         self._raw.every_minutes = settings.raw_reports

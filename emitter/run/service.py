@@ -24,7 +24,7 @@ from emitter.instance.cluster import find_cluster
 from emitter.instance.facts import BackgroundLookup
 from emitter.kernel import KernelFaults, watch_of
 from emitter.kernel.kmsg import choice_for
-from emitter.lines import differences, line_settings, parse_choice
+from emitter.lines import differences, parse_choice, require_lines
 from emitter.logs import EventQueue
 from emitter.owners.lookup import owners_of
 from emitter.owners.places import Places
@@ -128,7 +128,7 @@ class Service:
 
     def __init__(self, settings: RunSettings, stack: ExitStack) -> None:
         self._settings = settings
-        for sentence in differences(line_settings(settings)):
+        for sentence in differences(require_lines(settings)):
             _log.warning(sentence)
         if settings.interval is not None:
             _log.warning("--interval has no effect on run: reports contain their periods. Omit it.")

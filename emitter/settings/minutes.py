@@ -93,6 +93,7 @@ def is_printable(text: str, longest: int) -> bool:
 
 TIERS: Final = ("none", "cluster", "instance", "core", "legacy")
 """Which metrics the lines define; `core` has the most series."""
+NONE, CLUSTER, INSTANCE, CORE, LEGACY = TIERS
 
 RUNTIME_LINES: Final = ("changes", "all", "none")
 
@@ -121,7 +122,7 @@ class MinuteSettings:
         kind=Amount(0, 100),
     )
     metrics: str = setting(
-        "cluster",
+        CLUSTER,
         "Metrics that the lines define: 'none' leaves them to the stack, 'cluster' has eight by "
         "ClusterName, 'instance' also by InstanceId, 'core' also one per core, 'legacy' those of "
         "neuron-monitor-cloudwatch.py.",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.delivery.destination import require_group, require_template
 from emitter.errors import EmitterError, SettingsError
 from emitter.instance.facts import find_instance
-from emitter.lines import differences, line_settings
+from emitter.lines import differences, require_lines
 from emitter.reports.monitor_config import requested_config
 from emitter.settings import require_cluster
 from emitter.settings.run import LOGS
@@ -128,7 +128,7 @@ def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> tuple[
     Also what neuron-monitor is asked for, as JSON; empty when the settings cannot be used.
     """
     try:
-        lines = line_settings(settings)
+        require_lines(settings)
         config = requested_config(settings)
         if settings.cluster:
             require_cluster(settings.cluster)
@@ -138,7 +138,7 @@ def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> tuple[
     except SettingsError as error:
         return failed(str(error), "correct it; run would exit with code 2"), ""
     given = sum(origin.is_given for origin in origins)
-    said = [*differences(lines), *config.warnings]
+    said = [*differences(settings), *config.warnings]
     if said:
         return warning("; ".join(said), "nothing, if that is intended"), config.text
     return ok(f"{given} given, {len(origins) - given} at their defaults"), config.text

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from loop_rig import busy, chunk, run
 
 from emitter.fold import LineIdentity, ReportSample
-from emitter.lines import LineSettings, LineWriter
+from emitter.lines import LineWriter
 from emitter.logs import Event
 from emitter.replay import replay
-from emitter.settings import ReplaySettings
+from emitter.settings import MinuteSettings, ReplaySettings
 from neuron_wire.catalogue import members_of
 from neuron_wire.extraction import MAX_LINE_BYTES
 from tests.undocumented_members import undocumented
@@ -31,7 +31,7 @@ def of_kind(kind, lines):
 
 def sized(size):
     """A report whose raw line has *size* bytes, and that line if one is made of it."""
-    made = LineWriter(LineSettings())
+    made = LineWriter(MinuteSettings())
     bare = made.raw_record(b'{"neuron_runtime_data":[],"a":""}', 1000, SENDER, 1).line
     whole = b'{"neuron_runtime_data":[],"a":"%b"}' % (b"x" * (size - len(bare)))
     record = made.raw_record(whole, 1000, SENDER, 1)
@@ -67,7 +67,7 @@ def test_a_report_keeps_its_words_and_numbers_on_one_line():
         '{ "neuron_runtime_data" : [],\n "b": 1.50e-05, "b": 12345678901234567890,\n'
         ' "é\u009b": "_aws"}'
     )
-    line = LineWriter(LineSettings(tags={"team": "a"})).raw_record(text.encode(), 7, SENDER, 3).line
+    line = LineWriter(MinuteSettings(tag=("team=a",))).raw_record(text.encode(), 7, SENDER, 3).line
     expected = (
         '"Report":{"neuron_runtime_data":[],"b":1.50e-05,"b":12345678901234567890,'
         '"é\\u009b":"_aws"}}'
@@ -106,7 +106,7 @@ def test_what_no_log_event_holds_is_counted_and_said_once(caplog):
 @example(1_800_000_000.0006)
 def test_a_record_has_the_time_of_its_line(at_s):
     """By which CloudWatch Logs orders it, and which its reader sees: not one millisecond apart."""
-    writer = LineWriter(LineSettings(tier="none"))
+    writer = LineWriter(MinuteSettings(metrics="none"))
     sample = ReportSample(at_s, 5.0, (50.0,))
     for record in (
         *writer.event_records([Event("MonitorDied", at_s, "neuron-monitor ended.")], SENDER, 1),

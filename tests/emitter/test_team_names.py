@@ -25,8 +25,7 @@ from prometheus_client import generate_latest
 
 from emitter.errors import SettingsError
 from emitter.logs import Event, EventQueue
-from emitter.owners.given import Allocation, Given
-from emitter.owners.naming import ProcessOwner
+from emitter.owners.given import Allocation, Given, RuntimeOwner
 from emitter.prometheus.metrics_page import MetricsPage
 from emitter.settings import RunSettings
 from neuron_emf.reading.minute_lines import MinuteLines
@@ -60,7 +59,7 @@ class FakeLookup:
     def owner_of(self, pid):
         """By a person's name, and the team that a scheduler tells."""
         kind, team = self.holders[pid]
-        return None if kind == POD else ProcessOwner(f"{kind} {PERSON}", team=team)
+        return None if kind == POD else RuntimeOwner(f"{kind} {PERSON}", team=team)
 
 
 class FakeReservations:
@@ -175,7 +174,7 @@ def test_a_core_that_was_given_to_another_was_given_to_its_team():
     """The pod that waits for it has a name in no line."""
     holders = [("slurm:7", "ops")]
     lost = FakeLookup(holders)
-    lost.owner_of = lambda _pid: ProcessOwner(f"slurm:7 {PERSON}", team="ops", gone=True)
+    lost.owner_of = lambda _pid: RuntimeOwner(f"slurm:7 {PERSON}", team="ops", gone=True)
     reservations = FakeReservations([(POD, "ml")], [])
     chunks = [(second, document_of(holders)) for second in range(0, 60, 5)]
     parts = {"owners": lost, "reservations": reservations, "attribution": "team"}

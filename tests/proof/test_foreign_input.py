@@ -17,8 +17,9 @@ from aggregator.arrivals import LogLine
 from aggregator.ingest.intake import take_in
 from aggregator.runtime import arrival_of
 from emitter.fold import Fold, FoldSettings, LineIdentity
-from emitter.lines import LineSettings, LineWriter
+from emitter.lines import LineWriter
 from emitter.reports.framing import Framer
+from emitter.settings import MinuteSettings
 from neuron_emf.now_lines import PublishedRollup, rollup_of
 from neuron_wire import MinuteRecord, WireFormatError, parse
 from neuron_wire.line_members import REASONS
@@ -93,7 +94,7 @@ def test_a_report_is_read_or_counted_and_the_next_is_read(content, chunk_bytes):
     who = LineIdentity("blue", "i-1", identity_guessed=False, boot="b")
     minute, *_ = [
         record.line
-        for record in LineWriter(LineSettings()).minute_records(fold.close_minute(who, 1))
+        for record in LineWriter(MinuteSettings()).minute_records(fold.close_minute(who, 1))
     ]
     assert isinstance(parse(minute), MinuteRecord)
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from emitter.lines import LineSettings, LineWriter
+from emitter.lines import LineWriter
+from emitter.settings import MinuteSettings
 from local.alarms.template import load
 from local.pump import extract
 from proof.factories.records import record
@@ -43,7 +44,7 @@ def alarms(emitters):
 
 def rung(alarms, *acts):
     """In which minutes alarms on the emitters' metrics are firing: pairs of minutes and records."""
-    lines, history = LineWriter(LineSettings(tier="cluster")), ArrivedMinutes()
+    lines, history = LineWriter(MinuteSettings(metrics="cluster")), ArrivedMinutes()
     played = [records for minutes, records in acts for _ in range(minutes)]
     for minute, records in enumerate(played):
         at_ms = (START + minute) * 60_000

@@ -25,10 +25,11 @@ from wire_records import (
 
 from emitter.fold import LineIdentity
 from emitter.fold.cores import ReportSample
-from emitter.lines import LineSettings, LineWriter
+from emitter.lines import LineWriter
 from emitter.lines.drafts import runtime_draft
 from emitter.lines.emf import line_of
 from emitter.logs import Event
+from emitter.settings import MinuteSettings
 from neuron_wire import encode, length
 from neuron_wire.catalogue import members_of
 from neuron_wire.extraction import violations
@@ -144,7 +145,7 @@ READINGS_THEN = {
 
 def lines(tier, **settings):
     """What an emitter writes at *tier*."""
-    return LineWriter(LineSettings(tier=tier, **settings))
+    return LineWriter(MinuteSettings(metrics=tier, **settings))
 
 
 def read(written):
@@ -181,7 +182,7 @@ def test_a_runtime_line_is_documented_whole():
 
 def test_lines_of_the_other_kinds_are_golden(golden):
     """A changed byte of a core, runtime, event or report line is read in review."""
-    made = lines("core", high_resolution=True)
+    made = lines("core", high_resolution_metrics=True)
     *_, core = lines("core").minute_records(everything("ba", 1))
     minute = dataclasses.replace(everything("ba", 1), cluster=SENDER.cluster)
     written = [

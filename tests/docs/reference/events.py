@@ -11,12 +11,13 @@ from emitter.fold.group_errors import GroupErrors
 from emitter.fold.readings import EccFold
 from emitter.kernel.detector import Detection, LocatedFault, LogState, Position, read_fault
 from emitter.kernel.faults import KernelFaults
-from emitter.lines import LineSettings, LineWriter
+from emitter.lines import LineWriter
 from emitter.reports.child import End, ErrorTail
 from emitter.reports.groups import Device, HardwareCounters
 from emitter.reports.monitor import Monitor
 from emitter.reports.report import decode
 from emitter.reports.source import ended_event
+from emitter.settings import MinuteSettings
 from emitter.spool.spool_file import Notices
 from neuron_wire.catalogue import EVENT_NAMES
 from tests.docs.reference.markdown import code, codes
@@ -131,7 +132,7 @@ def examples():
 
 def line_of(event):
     """The line of *event*, as it is sent."""
-    return LineWriter(LineSettings(tier="none")).event_records([event], IDENTITY, 7)[0].line
+    return LineWriter(MinuteSettings(metrics="none")).event_records([event], IDENTITY, 7)[0].line
 
 
 def events_list():

@@ -25,8 +25,9 @@ from neuron_reports import (
 )
 
 import neuron_wire
-from emitter.lines import LineSettings, LineWriter
+from emitter.lines import LineWriter
 from emitter.reports.report import ReportError, decode
+from emitter.settings import MinuteSettings
 
 CORES = 4
 RANK = {"?": -1, "u": 0, "a": 1, "b": 2}
@@ -250,7 +251,7 @@ def test_no_number_of_a_report_breaks_a_line(documents, chosen):
         fold.fold_report(found, START_S + 5 * place)
     record = closed(fold)
     assert isinstance(
-        neuron_wire.parse(LineWriter(LineSettings()).minute_records(record)[0].line),
+        neuron_wire.parse(LineWriter(MinuteSettings()).minute_records(record)[0].line),
         neuron_wire.MinuteRecord,
     )
     again = new_fold(fold.encode_state(), **chosen)

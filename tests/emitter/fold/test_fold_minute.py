@@ -23,7 +23,8 @@ from neuron_reports import (
 
 from emitter.fold import LineIdentity
 from emitter.fold.minute import MinuteClock
-from emitter.lines import LineSettings, LineWriter
+from emitter.lines import LineWriter
+from emitter.settings import MinuteSettings
 from neuron_wire.catalogue import CHOOSABLE
 
 MINUTE_MS = int(START_S) * 1000
@@ -184,7 +185,7 @@ def test_an_amount_has_six_digits_of_its_own(scale):
     fold = new_fold(runtime_lines="all", every_report=True)
     groups = counters([50, 0, 0, 0], flops={0: rate}), None, executions(1, total={"p50": seconds})
     add(fold, report(runtime(*groups)), START_S)
-    sample, record, lines = fold.sample, closed(fold), LineWriter(LineSettings(tier="none"))
+    sample, record, lines = fold.sample, closed(fold), LineWriter(MinuteSettings(metrics="none"))
     written = [
         *[one.line for one in lines.minute_records(record, fold.due_runtimes)],
         *[record.line for record in lines.report_records(sample, SENDER, 3)],

@@ -19,9 +19,9 @@ from neuron_reports import (
     runtime,
 )
 
-from emitter.fold import Fold, FoldSettings, RuntimeOwner
+from emitter.fold import Fold, FoldSettings
 from emitter.fold.attribution import reserve_cores
-from emitter.owners.given import Allocation, Given
+from emitter.owners.given import Allocation, Given, RuntimeOwner
 from neuron_wire.cores import core_indexes
 from neuron_wire.owners import Owner
 
@@ -37,9 +37,7 @@ def nodes(draw):
     taken = [core for core, letter in enumerate(states) if letter in "ba"]
     some = st.sets(st.sampled_from(taken), max_size=6) if taken else st.just(set())
     held = {(pid, "1"): draw(some) for pid in range(draw(st.integers(0, 4)))}
-    owner = st.builds(
-        RuntimeOwner, st.none() | st.sampled_from(NAMES), st.none(), st.booleans(), st.booleans()
-    )
+    owner = st.builds(RuntimeOwner, st.none() | st.sampled_from(NAMES), st.none(), st.booleans())
     ids = st.frozensets(st.integers(0, 15), max_size=8)
     devices = st.frozensets(st.integers(0, 7), max_size=3)
     one = st.builds(
@@ -130,7 +128,7 @@ def started(given_now, state=None):
     """An emitter that names processes by their pids, and is told what was given."""
     return Fold(
         FoldSettings(period_s=60.0), state,
-        owner_of=lambda pid: RuntimeOwner(f"slurm:{pid} ann", is_sure=True),
+        owner_of=lambda pid: RuntimeOwner(f"slurm:{pid} ann", job=str(pid)),
         given=lambda: given_now,
     )  # fmt: skip
 

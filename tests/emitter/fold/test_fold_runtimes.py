@@ -25,7 +25,8 @@ from neuron_reports import (
     two_cores,
 )
 
-from emitter.fold import Fold, FoldSettings, RuntimeOwner
+from emitter.fold import Fold, FoldSettings
+from emitter.owners.given import RuntimeOwner
 
 
 def runtimes_of(*documents, **chosen):

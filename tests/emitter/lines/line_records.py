@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from longest_members import LONGEST
 
 from emitter.fold import LineIdentity
-from emitter.lines import LineSettings
+from emitter.settings import MinuteSettings
 from neuron_wire import MinuteRecord
 
 # Numbers as long as they get: a month of uptime, a trn2.48xlarge, a burst of every failure.
@@ -54,6 +54,7 @@ SENDER = LineIdentity(
 )
 TIERS = ("none", "cluster", "instance", "core", "legacy")
 TAGS = {"team": "search", "Cost Center": "4711"}
+TAG = tuple(f"{name}={value}" for name, value in TAGS.items())
 
 NUMBERS = st.none() | st.integers(0, 1 << 62)
 PERCENTS = st.floats(0, 100)
@@ -89,21 +90,22 @@ def records(draw):
 
 
 SETTINGS = st.builds(
-    LineSettings,
-    tier=st.sampled_from(TIERS),
+    MinuteSettings,
+    metrics=st.sampled_from(TIERS),
     namespace=st.sampled_from(["Neuron", "neuron_monitor_test", "a/b"]),
-    tags=st.just(TAGS),
-    tag_dimensions=st.lists(st.sampled_from(sorted(TAGS)), max_size=3).map(tuple),
+    tag=st.just(TAG),
+    tag_dimension=st.lists(st.sampled_from(sorted(TAGS)), max_size=3).map(tuple),
     common_dims=st.lists(
         st.sampled_from(["instance_id", "instance_type", "ami_id", "neuron_runtime_tag"]),
         max_size=3,
     ).map(tuple),
-    high_resolution=st.booleans(),
+    high_resolution_metrics=st.booleans(),
 )
 
 
 MINUTE_LINE = (
-    "from emitter.lines import LineSettings, LineWriter\n"
+    "from emitter.lines import LineWriter\n"
+    "from emitter.settings import MinuteSettings\n"
     "from neuron_wire import MinuteRecord\n"
     "record = MinuteRecord('blue', 'i-1', '0', 1, 60000, 60.0, 1, 'b', (50.0,), (0,))\n"
 )

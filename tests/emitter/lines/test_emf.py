@@ -15,15 +15,16 @@ from hypothesis import given
 from line_records import MINUTE_LINE, SENDER, SETTINGS, full, printed, records
 
 from emitter.fold.cores import ReportSample
-from emitter.lines import LineSettings, LineWriter
+from emitter.lines import LineWriter
 from emitter.lines.emf import line_of
 from emitter.lines.metric_lines import minute_drafts, report_drafts
+from emitter.settings import MinuteSettings
 from neuron_wire import WireFormatError
 
 
 def lines(record, tier):
     """The lines of one minute at a tier, all else as it is by default."""
-    return [one.line for one in LineWriter(LineSettings(tier=tier)).minute_records(record)]
+    return [one.line for one in LineWriter(MinuteSettings(metrics=tier)).minute_records(record)]
 
 
 @pytest.mark.parametrize("changes", [
@@ -66,7 +67,7 @@ def by_library(draft, namespace):
 @given(records(), SETTINGS)
 def test_a_line_says_what_the_library_would_say(record, settings):
     """Parsed, of every draft with metrics at every tier: ours differs in order and bytes alone."""
-    settings = replace(settings, tag_dimensions=())
+    settings = replace(settings, tag_dimension=())
     wanted = {name: COMMON[name] for name in settings.common_dims if name in COMMON}
     sample = ReportSample(
         record.minute_ms / 1000, 5.0, record.utilization_percent, 7, record.execution_errors
@@ -81,12 +82,13 @@ def test_a_line_says_what_the_library_would_say(record, settings):
 
 
 @pytest.mark.parametrize(
-    ("settings", "loaded"), [("", "True False True"), ("tier='none'", "False False False")]
+    ("settings", "loaded"), [("", "True False True"), ("metrics='none'", "False False False")]
 )
 def test_a_line_loads_no_more_than_it_needs(settings, loaded):
     """aiohttp takes 9 MiB beside boto3, 23 without: an emitter must fit 60 and 45."""
     program = MINUTE_LINE + (
-        f"import sys; line = LineWriter(LineSettings({settings})).minute_records(record)[0].line\n"
+        f"import sys; lines = LineWriter(MinuteSettings({settings}))\n"
+        "line = lines.minute_records(record)[0].line\n"
         "print('CloudWatchMetrics' in line, 'aiohttp' in sys.modules,\n"
         "      any(name.startswith('aws_embedded_metrics') for name in sys.modules))"
     )

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from line_records import SETTINGS, data, dimension_names, full, records
 
 from emitter.errors import SettingsError
-from emitter.lines import LineSettings, LineWriter, parse_choice
+from emitter.lines import LineWriter, parse_choice
+from emitter.settings import MinuteSettings
 from neuron_wire.catalogue import CHOOSABLE
 from neuron_wire.extraction import violations
 
@@ -34,27 +35,27 @@ def test_a_choice_adds_what_the_tier_lacks(tier, expected):
     """
     BusyCores is in most tiers already, and by instance in two: nothing is defined twice.
     """
-    choice = parse_choice(
-        ["BusyCores", "DeviceMemoryUsed", "BusyCores@instance", "HostCpuPercent@instance"]
-    )
+    metric = ("BusyCores", "DeviceMemoryUsed", "BusyCores@instance", "HostCpuPercent@instance")
     lines = [
         record.line
-        for record in LineWriter(LineSettings(tier=tier, choice=choice)).minute_records(full(4))
+        for record in LineWriter(MinuteSettings(metrics=tier, metric=metric)).minute_records(
+            full(4)
+        )
     ]
     assert expected == dimension_names(lines)
 
 
 CHOICES = st.lists(
     st.sampled_from([one + at for one in CHOOSABLE for at in ("", "@instance")]), max_size=9
-).map(parse_choice)
+).map(tuple)
 
 
 @given(records(), SETTINGS, CHOICES)
-def test_no_value_is_counted_twice(record, settings, choice):
+def test_no_value_is_counted_twice(record, settings, metric):
     """Whatever the tier and the dimensions: no line defines one metric twice for one set."""
     for line in [
         one.line
-        for one in LineWriter(dataclasses.replace(settings, choice=choice)).minute_records(record)
+        for one in LineWriter(dataclasses.replace(settings, metric=metric)).minute_records(record)
     ]:
         directives = json.loads(line).get("_aws", {}).get("CloudWatchMetrics", [])
         defined = [
@@ -69,8 +70,8 @@ def test_no_value_is_counted_twice(record, settings, choice):
 
 def test_more_than_100_values_are_in_further_lines():
     """Of cores and idle minutes alike: each value once, each line extracted."""
-    chosen = ["NeuronCoreUtilization", "CoreIdleMinutes"]
-    lines = LineWriter(LineSettings(tier="none", choice=parse_choice(chosen)))
+    chosen = ("NeuronCoreUtilization", "CoreIdleMinutes")
+    lines = LineWriter(MinuteSettings(metrics="none", metric=chosen))
     record = full(130)
     written = [one.line for one in lines.minute_records(record)]
     assert ["minute", "more", "more"] == [json.loads(line)["Kind"] for line in written]
@@ -98,4 +99,4 @@ def test_more_than_100_values_are_in_further_lines():
 def test_what_is_no_number_of_a_minute_is_refused(given_names, told):
     """A label, an amount since the start, a member of other lines, junk, a slip, too many."""
     with pytest.raises(SettingsError, match=told.replace("?", r"\?")):
-        parse_choice(given_names)
+        parse_choice(tuple(given_names))

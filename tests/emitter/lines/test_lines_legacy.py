@@ -6,7 +6,8 @@ import pytest
 from line_records import SENDER, full, metadata
 
 from emitter.fold.cores import ReportSample
-from emitter.lines import LineSettings, LineWriter, differences
+from emitter.lines import LineWriter, differences
+from emitter.settings import MinuteSettings
 from neuron_wire.extraction import violations
 
 NAME = "NeuronCoreUtilizationNC"
@@ -15,7 +16,8 @@ NAME = "NeuronCoreUtilizationNC"
 def test_old_alarms_find_the_metrics_of_each_core():
     """By name and number, in Percent, without a dimension as the script by default."""
     (line,) = [
-        record.line for record in LineWriter(LineSettings(tier="legacy")).minute_records(full(4, 3))
+        record.line
+        for record in LineWriter(MinuteSettings(metrics="legacy")).minute_records(full(4, 3))
     ]
     metrics = [{"Name": f"{NAME}{core}", "Unit": "Percent"} for core in range(3)]
     expected = {"Namespace": "Neuron", "Dimensions": [[]], "Metrics": metrics}
@@ -24,7 +26,7 @@ def test_old_alarms_find_the_metrics_of_each_core():
 
 def test_one_second_metrics_are_in_the_report_lines():
     """Each with StorageResolution 1, as the script has them; none in the minute line."""
-    lines = LineWriter(LineSettings(tier="legacy", high_resolution=True))
+    lines = LineWriter(MinuteSettings(metrics="legacy", high_resolution_metrics=True))
     (minute,) = [record.line for record in lines.minute_records(full(4))]
     assert None is metadata(minute)
     assert f"{NAME}0" not in minute
@@ -39,7 +41,7 @@ def test_one_second_metrics_are_in_the_report_lines():
 
 def test_a_runtime_tag_is_no_dimension():
     """A core has one value, the greatest of its runtimes: it has no one tag."""
-    settings = LineSettings(tier="legacy", common_dims=("instance_id", "neuron_runtime_tag"))
+    settings = MinuteSettings(metrics="legacy", common_dims=("instance_id", "neuron_runtime_tag"))
     (line,) = [record.line for record in LineWriter(settings).minute_records(full(4))]
     assert [["instance_id"]] == metadata(line)["CloudWatchMetrics"][0]["Dimensions"]
     assert any("neuron_runtime_tag" in sentence for sentence in differences(settings))
@@ -48,16 +50,18 @@ def test_a_runtime_tag_is_no_dimension():
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        (LineSettings(), []),
-        (LineSettings(tier="none", namespace="mine"), []),
-        (LineSettings(tier="core"), []),
-        (LineSettings(namespace="mine"), ["--metrics legacy"]),
-        (LineSettings(common_dims=("ami_id",)), ["--metrics legacy", "adds one dimension set"]),
-        (LineSettings(high_resolution=True), ["--metrics legacy", "ExecutionErrors"]),
-        (LineSettings(tier="legacy"), ["no other metric", "Without --common-dims"]),
-        (LineSettings(tier="legacy", common_dims=("instance_id",)), ["no other metric"]),
+        (MinuteSettings(), []),
+        (MinuteSettings(metrics="none", namespace="mine"), []),
+        (MinuteSettings(metrics="core"), []),
+        (MinuteSettings(namespace="mine"), ["--metrics legacy"]),
+        (MinuteSettings(common_dims=("ami_id",)), ["--metrics legacy", "adds one dimension set"]),
+        (MinuteSettings(high_resolution_metrics=True), ["--metrics legacy", "ExecutionErrors"]),
+        (MinuteSettings(metrics="legacy"), ["no other metric", "Without --common-dims"]),
+        (MinuteSettings(metrics="legacy", common_dims=("instance_id",)), ["no other metric"]),
         (
-            LineSettings(tier="legacy", common_dims=("instance_id",), high_resolution=True),
+            MinuteSettings(
+                metrics="legacy", common_dims=("instance_id",), high_resolution_metrics=True
+            ),
             ["no other metric", "a line per report"],
         ),
     ],
@@ -65,7 +69,7 @@ def test_a_runtime_tag_is_no_dimension():
 )
 def test_what_differs_is_said_to_those_it_concerns(settings, expected):
     """One sentence for each difference, none for who uses no setting of the script."""
-    said = differences(settings)
+    said = [*differences(settings)]
     assert len(expected) == len(said)
     for part, sentence in zip(expected, said, strict=True):
         assert part in sentence

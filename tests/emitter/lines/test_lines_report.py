@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from line_records import NUMBERS, SENDER, SETTINGS, TAGS, UTILIZATIONS, data, metadata
 
 from emitter.fold.cores import ReportSample
-from emitter.lines import LineSettings, LineWriter
+from emitter.lines import LineWriter
 from emitter.logs import Event
+from emitter.settings import MinuteSettings
 from neuron_wire import MinuteRecord, OtherRecord, parse
 from neuron_wire.cores import core_indexes
 from neuron_wire.extraction import violations
@@ -22,7 +23,7 @@ SAMPLES = st.builds(
     utilization_percent=UTILIZATIONS.map(tuple), executions=NUMBERS, execution_errors=NUMBERS,
     tera_flops=st.none() | st.floats(0, 1e6),
 )  # fmt: skip
-HIGH = LineSettings(high_resolution=True)
+HIGH = MinuteSettings(high_resolution_metrics=True)
 
 
 @given(SAMPLES, SETTINGS, st.integers(1, 1 << 40))
@@ -88,8 +89,8 @@ EVENTS = st.builds(
         TEXTS.map(str) | st.floats() | st.integers(),
     ),
 )
-LINES = LineWriter(LineSettings())
-NO_METRICS = LineSettings(tier="none")
+LINES = LineWriter(MinuteSettings())
+NO_METRICS = MinuteSettings(metrics="none")
 
 
 def runtime_line(runtime, settings=NO_METRICS):
@@ -99,7 +100,11 @@ def runtime_line(runtime, settings=NO_METRICS):
     )
     *_, record = LineWriter(
         dataclasses.replace(
-            settings, tier="none", tag_dimensions=(), common_dims=(), high_resolution=False
+            settings,
+            metrics="none",
+            tag_dimension=(),
+            common_dims=(),
+            high_resolution_metrics=False,
         )
     ).minute_records(minute, [runtime])
     return record.line

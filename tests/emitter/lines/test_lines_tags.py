@@ -7,30 +7,33 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from line_records import SENDER, TAGS, full
+from line_records import SENDER, TAG, TAGS, full
 
 from emitter.errors import SettingsError
 from emitter.fold.cores import ReportSample
-from emitter.lines import LineSettings, LineWriter
-from emitter.lines.settings import COMMON_DIMS, check_settings, check_tags, parse_tags
+from emitter.lines import LineWriter
+from emitter.lines.settings import COMMON_DIMS, parse_tags, require_lines
 from emitter.logs import Event
+from emitter.settings import MinuteSettings
 from neuron_wire.catalogue import EMITTED, members_of
 from neuron_wire.extraction import violations
+
+
+def tagged(tags, dimensions=()):
+    """Settings with *tags*, of which *dimensions* are dimensions too."""
+    texts = tuple(f"{name}={value}" for name, value in tags.items())
+    return MinuteSettings(tag=texts, tag_dimension=tuple(dimensions))
 
 
 @given(st.dictionaries(st.text(max_size=260), st.text(max_size=40), max_size=3))
 def test_tags_that_pass_are_in_every_line_as_they_are(tags):
     """And as dimensions those that may be: no tag that was let through damages a line."""
     try:
-        check_tags(tags, tags)
+        settings = require_lines(tagged(tags, tags))
     except SettingsError:
         return
-    lines = [
-        record.line
-        for record in LineWriter(
-            LineSettings(tags=tags, tag_dimensions=tuple(tags))
-        ).minute_records(full(4))
-    ]
+    tags = parse_tags(settings.tag)
+    lines = [record.line for record in LineWriter(settings).minute_records(full(4))]
     assert [] == [violation for line in lines for violation in violations(line)]
     for line in lines:
         assert tags == {name: json.loads(line)[name] for name in tags}
@@ -38,7 +41,7 @@ def test_tags_that_pass_are_in_every_line_as_they_are(tags):
 
 def test_tags_are_in_lines_of_every_kind():
     """A query by team finds the runtimes and the events of the team too."""
-    lines = LineWriter(LineSettings(tier="core", tags=TAGS, high_resolution=True))
+    lines = LineWriter(MinuteSettings(metrics="core", tag=TAG, high_resolution_metrics=True))
     sample = ReportSample(1e9, 1.0, (50.0,) * 128)
     written = [
         *[record.line for record in lines.minute_records(full(128))],
@@ -70,7 +73,7 @@ def test_a_tag_cannot_take_the_name_of_a_member():
     by_core = {"NeuronCoreUtilizationNC0", "NeuronCoreUtilizationNC999"}
     for name in members | by_core | {*COMMON_DIMS, "_aws", "Timestamp"}:
         with pytest.raises(SettingsError, match="Use another key"):
-            check_tags({name: "value"})
+            require_lines(tagged({name: "value"}))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +87,7 @@ def test_a_tag_cannot_take_the_name_of_a_member():
 def test_a_tag_that_would_damage_a_line_is_refused(tags):
     """Too long, blank, not printable, half a character, or too many."""
     with pytest.raises(SettingsError):
-        check_tags(tags)
+        require_lines(tagged(tags))
 
 
 @pytest.mark.parametrize(
@@ -98,24 +101,24 @@ def test_a_tag_that_would_damage_a_line_is_refused(tags):
 )
 def test_a_tag_that_is_no_dimension_is_refused_as_one(tags, dimension):
     """CloudWatch takes ASCII only; as a property the same tag is fine."""
-    check_tags(tags)
+    require_lines(tagged(tags))
     with pytest.raises(SettingsError):
-        check_tags(tags, [dimension])
+        require_lines(tagged(tags, [dimension]))
 
 
 @pytest.mark.parametrize(
     "settings",
     [
-        LineSettings(tags={"Kind": "x"}),
-        LineSettings(common_dims=("InstanceId",)),
-        LineSettings(tier="none", common_dims=("instance_id",)),
-        LineSettings(tier="none", high_resolution=True),
-        LineSettings(tier="none", tags=TAGS, tag_dimensions=("team",)),
-        LineSettings(tier="legacy", tags=TAGS, tag_dimensions=("team",)),
+        MinuteSettings(tag=("Kind=x",)),
+        MinuteSettings(common_dims=("InstanceId",)),
+        MinuteSettings(metrics="none", common_dims=("instance_id",)),
+        MinuteSettings(metrics="none", high_resolution_metrics=True),
+        MinuteSettings(metrics="none", tag=TAG, tag_dimension=("team",)),
+        MinuteSettings(metrics="legacy", tag=TAG, tag_dimension=("team",)),
     ],
     ids=str,
 )
 def test_settings_that_contradict_each_other_are_refused(settings):
     """Rather than accepted and without effect."""
     with pytest.raises(SettingsError):
-        check_settings(settings)
+        require_lines(settings)

@@ -7,9 +7,10 @@ import json
 
 import pytest
 from hypothesis import given
-from line_records import SETTINGS, TAGS, TIERS, data, dimension_names, full, metadata, records
+from line_records import SETTINGS, TAG, TAGS, TIERS, data, dimension_names, full, metadata, records
 
-from emitter.lines import LineSettings, LineWriter
+from emitter.lines import LineWriter
+from emitter.settings import MinuteSettings
 from neuron_wire import OtherRecord, parse
 from neuron_wire.catalogue import MINUTE
 from neuron_wire.extraction import violations
@@ -33,7 +34,9 @@ def test_every_line_is_extracted_or_defines_nothing(record, settings):
 @given(records(), SETTINGS)
 def test_the_stack_reads_the_same_minute_whatever_the_metrics(record, settings):
     """The minute line is self-contained: no setting takes anything from it."""
-    (bare,) = [one.line for one in LineWriter(LineSettings(tier="none")).minute_records(record)]
+    (bare,) = [
+        one.line for one in LineWriter(MinuteSettings(metrics="none")).minute_records(record)
+    ]
     first, *others = [one.line for one in LineWriter(settings).minute_records(record)]
     assert parse(bare) == parse(first)
     assert {type(parse(line)) for line in others} <= {OtherRecord}
@@ -67,7 +70,9 @@ def test_every_known_core_is_extracted_once_and_no_other(record):
     known = [round(value, 2) for value in record.utilization_percent if value is not None]
     for tier in TIERS[1:]:
         found = {}
-        lines = [one.line for one in LineWriter(LineSettings(tier=tier)).minute_records(record)]
+        lines = [
+            one.line for one in LineWriter(MinuteSettings(metrics=tier)).minute_records(record)
+        ]
         for (_, name, dimensions), values in data(lines).items():
             if name.startswith("NeuronCoreUtilization"):
                 found.setdefault(tuple(dimension for dimension, _ in dimensions), []).extend(values)
@@ -87,14 +92,14 @@ def test_every_known_core_is_extracted_once_and_no_other(record):
 def test_each_tier_makes_exactly_the_series_it_promises(tier, expected):
     """Series are the bill: of an instance with 128 known cores, counted by their dimensions."""
     lines = [
-        record.line for record in LineWriter(LineSettings(tier=tier)).minute_records(full(128))
+        record.line for record in LineWriter(MinuteSettings(metrics=tier)).minute_records(full(128))
     ]
     assert expected == dimension_names(lines)
 
 
 def test_a_tag_dimension_is_one_more_set_beside_the_cluster():
     """The eight metrics by ClusterName and team; the other tag is a property only."""
-    settings = LineSettings(tags=TAGS, tag_dimensions=("team",))
+    settings = MinuteSettings(tag=TAG, tag_dimension=("team",))
     lines = [record.line for record in LineWriter(settings).minute_records(full(128))]
     assert {CLUSTER: 8, ("ClusterName", "team"): 8} == dimension_names(lines)
     by_team = {dims for _, _, dims in data(lines) if len(dims) == 2}
@@ -105,7 +110,7 @@ def test_common_dimensions_are_one_more_set_with_all_of_them():
     """
     Named as neuron-monitor-cloudwatch.py has them, beside the cluster; ami_id comes from outside.
     """
-    lines = LineWriter(LineSettings(common_dims=("instance_id", "instance_type", "ami_id")))
+    lines = LineWriter(MinuteSettings(common_dims=("instance_id", "instance_type", "ami_id")))
     found = [record.line for record in lines.minute_records(full(4), (), "ami-0123456789abcdef0")]
     wanted = ("ClusterName", "ami_id", "instance_id", "instance_type")
     assert {CLUSTER: 8, wanted: 8} == dimension_names(found)
@@ -117,7 +122,7 @@ def test_common_dimensions_are_one_more_set_with_all_of_them():
 def test_a_set_with_an_unknown_dimension_is_left_out():
     """With fewer dimensions it would be another series, and mix instances kept apart."""
     record = dataclasses.replace(full(4), instance_type=None)
-    lines = LineWriter(LineSettings(common_dims=("instance_id", "instance_type")))
+    lines = LineWriter(MinuteSettings(common_dims=("instance_id", "instance_type")))
     (line,) = [one.line for one in lines.minute_records(record)]
     assert {CLUSTER: 8} == dimension_names([line])
     assert "instance_id" not in json.loads(line)
@@ -128,9 +133,9 @@ def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
     """A value in both would count twice: utilization and errors are in the report lines."""
     lines = [
         record.line
-        for record in LineWriter(LineSettings(tier=tier, high_resolution=True)).minute_records(
-            full(128)
-        )
+        for record in LineWriter(
+            MinuteSettings(metrics=tier, high_resolution_metrics=True)
+        ).minute_records(full(128))
     ]
     first = json.loads(lines[0])
     (directive,) = first["_aws"]["CloudWatchMetrics"]

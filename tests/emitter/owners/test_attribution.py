@@ -13,8 +13,8 @@ from neuron_reports import counters, report, runtime, written
 
 from emitter.instance.facts import InstanceFacts
 from emitter.owners import places
+from emitter.owners.given import RuntimeOwner
 from emitter.owners.lookup import owners_of
-from emitter.owners.naming import ProcessOwner
 from emitter.owners.places import FIRST_NAMESPACE, Places, Reach, reach
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
@@ -35,7 +35,7 @@ class FakeLookup:
         self.pids += pids
 
     def owner_of(self, pid):
-        return ProcessOwner(f"unit:of-{pid}")
+        return RuntimeOwner(f"unit:of-{pid}")
 
 
 def owners_in(lines):

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emitter.owners import naming
-from emitter.owners.naming import ProcessOwner, user_name
+from emitter.owners.given import RuntimeOwner
+from emitter.owners.naming import user_name
 from emitter.owners.places import Places
 from neuron_wire.holders import MAX_NAME_CHARS
 
@@ -53,11 +54,11 @@ def test_a_users_own_container_has_no_name_of_another(machine):
     ("groups", "variables", "owner"),
     [
         ("SLURM_V2", ["SLURM_JOB_ACCOUNT=physics"],
-         ProcessOwner("slurm:4711 ada", team="physics", job="4711")),
+         RuntimeOwner("slurm:4711 ada", team="physics", job="4711")),
         ("SLURM_26_05", ["SLURM_JOB_ID=7", "SLURM_JOB_ACCOUNT=a\x1b"],
-         ProcessOwner("slurm:7 ada", team="a?", job="7")),
-        ("SLURM_26_05", None, ProcessOwner(f"slurm:sluid={SLUID} ada")),
-        ("EKS_SYSTEMD_V2", None, ProcessOwner("search/llama-0/server", team="search", pod=POD)),
+         RuntimeOwner("slurm:7 ada", team="a?", job="7")),
+        ("SLURM_26_05", None, RuntimeOwner(f"slurm:sluid={SLUID} ada")),
+        ("EKS_SYSTEMD_V2", None, RuntimeOwner("search/llama-0/server", team="search", pod=POD)),
     ],
 )  # fmt: skip
 def test_the_team_is_what_the_scheduler_knows(machine, groups, variables, owner):

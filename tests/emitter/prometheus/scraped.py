@@ -6,7 +6,8 @@ from neuron_reports import BOOT, START_S, written
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from emitter.fold import Fold, FoldSettings, LineIdentity, RuntimeOwner
+from emitter.fold import Fold, FoldSettings, LineIdentity
+from emitter.owners.given import RuntimeOwner
 from emitter.prometheus.metrics_page import MetricsPage
 from emitter.reports.framing import Framer
 

@@ -11,7 +11,8 @@ import pytest
 
 from aggregator.storage.records import item_of, stored_bytes
 from benchmarks import fleet as made
-from emitter.lines import LineSettings, LineWriter
+from emitter.lines import LineWriter
+from emitter.settings import MinuteSettings
 from emitter.settings.minutes import TIERS
 from local.alarms.definition import read_alarms
 from local.alarms.template import Template, load_template
@@ -103,7 +104,7 @@ CORES = (1, 4, 32, 128)
 
 def minutes(metrics, cores, clusters=1):
     """The lines of a minute of each of twenty instances."""
-    lines = LineWriter(LineSettings(tier=metrics))
+    lines = LineWriter(MinuteSettings(metrics=metrics))
     return [
         [record.line for record in lines.minute_records(record)]
         for record in made.records(20, clusters, cores)
