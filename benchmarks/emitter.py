@@ -87,7 +87,11 @@ def report(lines: Sequence[bytes], limit: float, *, rounds: int, times: int) -> 
 
 
 def processor_s(work: Callable[[], object], times: int) -> float:
-    """Processor time of one execution, in seconds; the collector runs as in any process."""
+    """
+    Processor time of one execution, in seconds; the collector runs as in any process.
+
+    The collection before empties the processor's caches, so *times* must be many for short work.
+    """
     gc.collect()
     begun = time.process_time_ns()
     for _ in range(times):
