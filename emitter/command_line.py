@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -17,7 +17,7 @@ from emitter import VARIABLE_PREFIX
 from emitter.errors import EXIT_WRONG_USE, DeliveryError, EmitterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     Advance = Callable[[float, float | None], None]
@@ -152,25 +152,32 @@ def main(
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def print_lines(lines: Iterable[str]) -> None:
+@contextmanager
+def checked_output() -> Iterator[None]:
     """
-    Print *lines*; a reader that stops early (`replay ... | head`) is no failure.
+    Write to standard output; a reader that stops early (`replay ... | head`) is no failure.
 
     Raises:
-        DeliveryError: If standard output cannot be written.
+        DeliveryError: If it cannot be written.
     """
     if sys.stdout is None:
         msg = "Standard output is closed. Open it, or redirect it to a file."
         raise DeliveryError(msg)
     try:
-        for line in lines:
-            sys.stdout.write(f"{line}\n")
+        yield
         sys.stdout.flush()
     except BrokenPipeError:
         _forget_output()
     except OSError as error:
-        msg = f"Cannot write to standard output: {error.strerror}."
+        msg = f"Cannot write to standard output: {error.strerror}. Redirect it to another file."
         raise DeliveryError(msg) from error
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print *lines*, as `checked_output` says."""
+    with checked_output():
+        for line in lines:
+            sys.stdout.write(f"{line}\n")
 
 
 def _forget_output() -> None:

@@ -237,5 +237,5 @@ def _chunks(path: Path) -> Iterator[bytes]:
             while chunk := file.read(READ_BYTES):
                 yield chunk
     except OSError as error:
-        msg = f"Cannot read {path}: {error.strerror}."
+        msg = f"Cannot read {path}: {error.strerror}. Check the path."
         raise SettingsError(msg) from error

@@ -139,7 +139,7 @@ class LedgerFolder(LedgerBucket):
         try:
             return (self._folder / key).read_bytes()
         except OSError as error:
-            msg = f"Cannot read {self._folder / key}: {error.strerror}."
+            msg = f"Cannot read {self._folder / key}: {error.strerror}. Check --ledger."
             raise SourceError(msg) from error
 
 

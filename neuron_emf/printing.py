@@ -19,6 +19,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TextIO, TypeVar
 
+from emitter.command_line import checked_output
 from emitter.errors import DeliveryError
 from neuron_wire import phrases
 from neuron_wire.prices import PRICES_AS_OF, basis_words
@@ -65,7 +66,7 @@ def show(*parts: RenderableType) -> None:
     Raises:
         DeliveryError: If standard output takes nothing.
     """
-    with _checked_output():
+    with checked_output():
         if isinstance(sys.stdout, io.TextIOWrapper):
             # A letter of a name that this terminal's encoding lacks ends no command.
             sys.stdout.reconfigure(errors="replace")
@@ -94,7 +95,7 @@ def show_text(text: str) -> None:
     Raises:
         DeliveryError: If standard output takes nothing.
     """
-    with _checked_output():
+    with checked_output():
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
 
@@ -136,7 +137,7 @@ def write_file(path: Path, text: str) -> None:
         finally:
             beside.unlink(missing_ok=True)
     except OSError as error:
-        msg = f"Cannot write {path}: {error.strerror}."
+        msg = f"Cannot write {path}: {error.strerror}. Use another path."
         raise DeliveryError(msg) from error
 
 
@@ -178,22 +179,6 @@ def progress(what: str, *, is_wanted: bool = True) -> Iterator[Advance]:
     finally:
         if bar.live.is_started:  # else it would print an empty line on a plain terminal
             bar.stop()
-
-
-@contextmanager
-def _checked_output() -> Iterator[None]:
-    if sys.stdout is None:
-        msg = "Cannot write to standard output: it is closed."
-        raise DeliveryError(msg)
-    try:
-        yield
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has what it wanted (`neuron-emf cost ... | head`); nothing must fail later.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        msg = f"Cannot write to standard output: {error.strerror}."
-        raise DeliveryError(msg) from error
 
 
 UNKNOWN: Final = "unknown"

@@ -125,7 +125,7 @@ def open_file(path: Path) -> DescriptorSource:
         # somebody writes to it.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
-        msg = f"Cannot read {path}: {error.strerror}."
+        msg = f"Cannot read {path}: {error.strerror}. Check the path."
         raise SettingsError(msg) from error
     if stat.S_ISDIR(os.fstat(descriptor).st_mode):
         os.close(descriptor)

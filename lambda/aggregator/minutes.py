@@ -79,8 +79,6 @@ def hour_of(event: Mapping[str, object], member: str = "Hour") -> int | None:
     try:
         moment = datetime.strptime(str(text), "%Y-%m-%dT%H:00Z").replace(tzinfo=timezone.utc)
     except ValueError as error:
-        msg = (
-            f"{member} is {str(text)[:40]!r}; write the start of an hour such as 2026-11-22T08:00Z"
-        )
+        msg = f"Invalid {member} {str(text)[:40]!r}. Use an hour, such as 2026-11-22T08:00Z."
         raise NoHourError(msg) from error
     return int(moment.timestamp()) // _HOUR_S

@@ -213,7 +213,7 @@ def _write(package: Package, folder: Path) -> int:
     try:
         template, functions = package.write_release(folder)
     except OSError as error:
-        msg = f"Cannot write to {folder}: {error.strerror}."
+        msg = f"Cannot write to {folder}: {error.strerror}. Use another folder."
         raise SettingsError(msg) from error
     click.echo(f"template      {template}")
     click.echo(f"capabilities  {' '.join(package.capabilities)}")
