@@ -35,6 +35,7 @@ _MAX_ANSWER_BYTES: Final = 65_536
 _CONNECT_TIMEOUT_S: Final = 5
 _READ_TIMEOUT_S: Final = 30
 _MAX_ATTEMPTS: Final = 5
+_KEYS: Final = ("aws_access_key_id", "aws_secret_access_key")
 CONNECTIONS: Final = 16
 """At a time, of one client: as many threads as a command reads with."""
 
@@ -93,18 +94,15 @@ class Account:
         import boto3  # noqa: PLC0415 - half a second that commands on files need not wait
         from botocore.config import Config  # noqa: PLC0415 - as above
 
-        keys: dict[str, str] = {}
-        way: dict[str, dict[str, str]] = {}
-        if self.is_rehearsal:
-            # Any credentials will do, real ones must not be sent, and no proxy leads here.
-            keys = {"aws_access_key_id": "rehearsal", "aws_secret_access_key": "rehearsal"}
-            way = {"proxies": {}}
+        # For a rehearsal any credentials will do, real ones must not be sent, and no proxy leads
+        # to it.
+        keys = dict.fromkeys(_KEYS if self.is_rehearsal else (), "rehearsal")
         config = Config(
             connect_timeout=_CONNECT_TIMEOUT_S,
             read_timeout=_READ_TIMEOUT_S,
             max_pool_connections=CONNECTIONS,
             retries={"mode": "standard", "total_max_attempts": _MAX_ATTEMPTS},
-            **way,
+            proxies={} if self.is_rehearsal else None,
         )
         with _configured():
             session = boto3.session.Session(region_name=region or self._region, **keys)
@@ -132,11 +130,8 @@ def _require_whole(
     if response_dict["status_code"] != _OK or type(body) is not bytes:  # or read piece by piece
         return
     length = response_dict["headers"].get("content-length", "")
-    if (
-        operation_model.http.get("method") != "HEAD"
-        and length.isdecimal()
-        and len(body) < int(length)
-    ):
+    has_length = length.isdecimal() and operation_model.http.get("method") != "HEAD"
+    if has_length and len(body) < int(length):
         raise IncompleteReadError(actual_bytes=len(body), expected_bytes=length)
     is_json = operation_model.service_model.protocol == "json" and operation_model.output_shape
     if is_json and not body.lstrip().startswith((b"{", b"[")):
@@ -184,17 +179,21 @@ def account(settings: AccountSettings) -> Account:
     )
 
 
-def stack_outputs(account: Account) -> dict[str, str]:
+def stack_output(account: Account, name: str, advice: str) -> str:
     """
-    The outputs of the stack of *account*, by name.
+    The output *name* of the stack of *account*; *advice* says what to do where it has none.
 
     Raises:
-        SourceError: If there is no such stack, or CloudFormation refuses or does not answer.
+        SourceError: If there is no such stack or output, or CloudFormation refuses or does not
+            answer.
     """
     with documented("cloudformation:DescribeStacks"):
         answer = account.client("cloudformation").describe_stacks(StackName=account.stack_name)
-        outputs = answer["Stacks"][0].get("Outputs", ())
-        return {output["OutputKey"]: str(output["OutputValue"]) for output in outputs}
+        for output in answer["Stacks"][0].get("Outputs", ()):
+            if output["OutputKey"] == name:
+                return str(output["OutputValue"])
+    msg = f"The stack {account.stack_name} has no output {name}. {advice}"
+    raise SourceError(msg)
 
 
 def error_code(error: BaseException | None) -> str:

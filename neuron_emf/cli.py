@@ -41,9 +41,7 @@ COMMANDS_BY_ASKER: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """By the headings of `--help`; a test compares the sentences with those of the commands."""
 
-COMMANDS: Final = {
-    name: text for group in COMMANDS_BY_ASKER.values() for name, text in group.items()
-}
+COMMANDS: Final = dict(row for group in COMMANDS_BY_ASKER.values() for row in group.items())
 _OF_EMITTER: Final = ("run", "replay")  # in emitter.cli; each of the others has a folder here
 
 _EPILOG: Final = (

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from emitter.errors import SourceError
-from neuron_emf.account import CONNECTIONS, documented, stack_outputs
+from neuron_emf.account import CONNECTIONS, documented, stack_output
 from neuron_wire.ledger import (
     COSTS,
     EXECUTIONS,
@@ -79,11 +79,7 @@ class LedgerBucket:
         Raises:
             SourceError: If S3 refuses or does not answer.
         """
-        places = ((hour, part_key(hour, part)) for hour in hours for part in range(PARTS))
-        with ThreadPoolExecutor(THREADS) as pool:
-            while some := list(islice(places, 2 * THREADS)):
-                payloads = pool.map(self.read_object, [key for _, key in some])
-                yield from zip([hour for hour, _ in some], payloads, strict=True)
+        return self._read((hour, part_key(hour, part)) for hour in hours for part in range(PARTS))
 
     def read_summaries(self, hours: range) -> Iterator[tuple[int, bytes]]:
         """
@@ -94,11 +90,13 @@ class LedgerBucket:
         """
         prefixes = [prefix.replace(PREFIX, SUMMARIES) for prefix in day_prefixes(hours)]
         there = {key for prefix in prefixes for key in self.list_keys(prefix)}
-        settled = [hour for hour in hours if summary_key(hour) in there]
+        return self._read((hour, key) for hour in hours if (key := summary_key(hour)) in there)
+
+    def _read(self, places: Iterator[tuple[int, str]]) -> Iterator[tuple[int, bytes]]:
         with ThreadPoolExecutor(THREADS) as pool:
-            yield from zip(
-                settled, pool.map(self.read_object, map(summary_key, settled)), strict=True
-            )
+            while some := list(islice(places, 2 * THREADS)):
+                hours, keys = zip(*some, strict=True)
+                yield from zip(hours, pool.map(self.read_object, keys), strict=True)
 
     def list_keys(self, prefix: str) -> Iterator[str]:
         """
@@ -150,14 +148,8 @@ def stack_ledger(account: Account) -> LedgerBucket:
     Raises:
         SourceError: If it has none, or CloudFormation refuses or does not answer.
     """
-    outputs = stack_outputs(account)
-    if OUTPUT not in outputs:
-        msg = (
-            f"Stack {account.stack_name} has no ledger (output {OUTPUT}). Deploy it with "
-            "Ledger=true, name one with --ledger, or read minute lines with --from-lines."
-        )
-        raise SourceError(msg)
-    return LedgerBucket(account, outputs[OUTPUT])
+    advice = "Deploy it with Ledger=true, name a ledger with --ledger, or use --from-lines."
+    return LedgerBucket(account, stack_output(account, OUTPUT, advice))
 
 
 def rows(

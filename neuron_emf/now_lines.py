@@ -167,14 +167,10 @@ class RollupLines:
     def forget_before(self, oldest_ms: int) -> None:
         """Keep what is of *oldest_ms* or later."""
         with self._lock:
-            self._rollups = {
-                key: rollup
-                for key, rollup in self._rollups.items()
-                if rollup.minute_ms >= oldest_ms
-            }
-            self._newest = {
-                cluster: kept for cluster, kept in self._newest.items() if kept[0] >= oldest_ms
-            }
+            for key in [key for key in self._rollups if key[1] < oldest_ms]:
+                del self._rollups[key]
+            for name in [name for name, kept in self._newest.items() if kept[0] < oldest_ms]:
+                del self._newest[name]
 
     def rollups(self, start_ms: int) -> list[PublishedRollup]:
         """Each minute of each cluster from *start_ms* on, in order of time."""

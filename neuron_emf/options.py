@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 import click
 
 from emitter.errors import SettingsError
 from emitter.settings import LogGroupSettings, RegionSettings, advanced, setting
+from emitter.settings.options import read_bounded
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.prices import (
     DEFAULT_REGION,
@@ -28,7 +29,7 @@ from neuron_wire.prices import (
 from neuron_wire.teams import TeamRules, TeamRulesError, team_rules_of_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from neuron_wire.prices import Paid
 
@@ -37,6 +38,7 @@ SINCE: Final = "7d"
 
 
 _RULES: Final = "Prices and rules"
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,11 +162,7 @@ def prices(overrides: str, region: str | None = None) -> Prices:
     """
     variables = map(os.environ.get, ("AWS_REGION", "AWS_DEFAULT_REGION"))
     region = region or next(filter(None, variables), DEFAULT_REGION)
-    try:
-        return Prices(price_overrides(overrides), region)
-    except PriceOverridesError as error:
-        msg = f"--price-overrides has {error}"
-        raise SettingsError(msg) from error
+    return Prices(_parsed("--price-overrides has", price_overrides, overrides), region)
 
 
 def payment(text: str) -> Mapping[str, Paid]:
@@ -174,11 +172,7 @@ def payment(text: str) -> Mapping[str, Paid]:
     Raises:
         SettingsError: If it is written otherwise.
     """
-    try:
-        return paid_by_type(text)
-    except PaidByTypeError as error:
-        msg = f"--paid-by-type has {error}"
-        raise SettingsError(msg) from error
+    return _parsed("--paid-by-type has", paid_by_type, text)
 
 
 def teams(file: Path | None) -> TeamRules:
@@ -191,11 +185,16 @@ def teams(file: Path | None) -> TeamRules:
     if file is None:
         return TeamRules()
     try:
-        return team_rules_of_file(file.read_text(encoding="utf-8"))
+        return _parsed(f"--teams {file},", team_rules_of_file, read_bounded(file).decode())
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        msg = f"--teams cannot read {file}: {reason}"
+        msg = f"Cannot read --teams {file}: {reason}. Name a text file of rules."
         raise SettingsError(msg) from error
-    except TeamRulesError as error:
-        msg = f"--teams {file}, {error}"
+
+
+def _parsed(option: str, parse: Callable[[str], _Value], text: str) -> _Value:
+    try:
+        return parse(text)
+    except (PaidByTypeError, PriceOverridesError, TeamRulesError) as error:
+        msg = f"{option} {error}"
         raise SettingsError(msg) from error

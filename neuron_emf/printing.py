@@ -10,6 +10,7 @@ A number that is not known is shown as a word, never as 0.
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -25,7 +26,7 @@ from neuron_wire import phrases
 from neuron_wire.prices import PRICES_AS_OF, basis_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from rich.console import Console, RenderableType
@@ -139,6 +140,13 @@ def write_file(path: Path, text: str) -> None:
     except OSError as error:
         msg = f"Cannot write {path}: {error.strerror}. Use another path."
         raise DeliveryError(msg) from error
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    """*rows* as CSV (RFC 4180)."""
+    file = io.StringIO()
+    csv.writer(file).writerows(rows)
+    return file.getvalue()
 
 
 def escaped(text: str) -> str:

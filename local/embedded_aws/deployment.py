@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from local.embedded_aws.processes import ChildProcess, EmbeddedAwsError
+from local.embedded_aws.processes import ChildProcess, EmbeddedAwsError, require_installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -94,9 +94,7 @@ class SamCli:
     def _run(
         self, name: str, arguments: Sequence[str], environment: Mapping[str, str], folder: Path
     ) -> None:
-        if not self._program.exists():
-            msg = f"The SAM CLI is not installed: {self._program} is missing. Run `make venvs`."
-            raise EmbeddedAwsError(msg)
+        require_installed("SAM CLI", self._program)
         temporary = self._folder / "tmp"
         temporary.mkdir(exist_ok=True)
         settings = {

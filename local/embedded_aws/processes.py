@@ -47,6 +47,18 @@ class EmbeddedAwsError(RuntimeError):
         self.output = output
 
 
+def require_installed(what: str, program: Path) -> None:
+    """
+    Make sure that *program*, which people call *what*, is there.
+
+    Raises:
+        EmbeddedAwsError: If it is missing.
+    """
+    if not program.exists():
+        msg = f"The {what} is not installed: {program} is missing. Run `make venvs`."
+        raise EmbeddedAwsError(msg)
+
+
 class ChildProcess:
     """
     One running command, its output in a file.

@@ -24,6 +24,7 @@ from local.embedded_aws.processes import (
     group_members,
     is_loopback,
     listening,
+    require_installed,
 )
 
 if TYPE_CHECKING:
@@ -59,11 +60,7 @@ class EmbeddedAws:
             EmbeddedAwsError: If it is not installed, does not answer within
                 `START_PATIENCE_S`, or listens on an address that is not loopback.
         """
-        if not self._program.exists():
-            msg = (
-                f"The embedded AWS is not installed: {self._program} is missing. Run `make venvs`."
-            )
-            raise EmbeddedAwsError(msg)
+        require_installed("embedded AWS", self._program)
         tail = ""
         for _ in range(3):
             self._launch(_free_port())
@@ -79,10 +76,8 @@ class EmbeddedAws:
             # Another program may have taken the port since the kernel named it.
             if "already in use" not in tail:
                 break
-        msg = (
-            f"the embedded AWS did not answer on {self.endpoint_url} "
-            f"within {START_PATIENCE_S:.0f} s"
-        )
+        waited = f"within {START_PATIENCE_S:.0f} s"
+        msg = f"the embedded AWS did not answer on {self.endpoint_url} {waited}"
         raise EmbeddedAwsError(msg, tail)
 
     def client(self, service: str) -> Any:  # noqa: ANN401  # boto3 publishes no types
@@ -158,15 +153,11 @@ class EmbeddedAws:
             EmbeddedAwsError: If it had to be stopped.
         """
         members = group_members(self._child.pid) if self._child else []
-        open_to_all = [
-            f"{address}:{port}" for address, port in listening(members) if not is_loopback(address)
-        ]
-        if open_to_all:
+        strange = [f"{host}:{port}" for host, port in listening(members) if not is_loopback(host)]
+        if strange:
             self.stop()
-            msg = (
-                f"the embedded AWS listens on {', '.join(open_to_all)}, expected {HOST} only: "
-                "it was stopped"
-            )
+            places = f"{', '.join(strange)}, expected {HOST} only"
+            msg = f"the embedded AWS listens on {places}: it was stopped"
             raise EmbeddedAwsError(msg)
 
 

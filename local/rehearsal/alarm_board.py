@@ -20,10 +20,8 @@ from local.embedded_aws.clients import REGION
 from neuron_emf.page.alarms import (
     AlarmStatus,
     Contributor,
-    first_sentence,
+    alarm_status,
     is_about_clusters,
-    metrics_of,
-    title_of,
 )
 from neuron_wire import CLUSTER_NAMESPACE, STACK_NAMESPACE
 
@@ -83,15 +81,9 @@ class AlarmBoard:
                     alarm.logical_id: self._evaluate(alarm, now_s, before) for alarm in self._alarms
                 }
                 self._evaluated_s = now_s
-                firing = [
-                    (state.alarm.logical_id, state.contributor)
-                    for found in self._states.values()
-                    for state in found
-                    if state.state is State.ALARM
-                ]
-                self._began_ms = {
-                    key: self._began_ms.get(key, round(now_s * 1000)) for key in firing
-                }
+                firing = [state for states in self._states.values() for state in _firing(states)]
+                keys = [(state.alarm.logical_id, state.contributor) for state in firing]
+                self._began_ms = {key: self._began_ms.get(key, round(now_s * 1000)) for key in keys}
             return self._states
 
     def read_alarms(self) -> list[AlarmStatus]:
@@ -103,10 +95,9 @@ class AlarmBoard:
         """The alarms on clusters that fire, one for each cluster."""
         return [
             state
-            for name, found in self.states().items()
+            for name, states in self.states().items()
             if is_about_clusters(self.properties[name])
-            for state in found
-            if state.state is State.ALARM
+            for state in _firing(states)
         ]
 
     def event_of(self, state: AlarmState) -> dict[str, Any]:
@@ -155,25 +146,22 @@ class AlarmBoard:
         ]
 
     def _status(self, logical_id: str, states: list[AlarmState]) -> AlarmStatus:
-        properties = self.properties[logical_id]
-        worst = _worst(states) if states else None
+        worst = min(states, key=lambda state: _WORST_FIRST.index(state.state), default=None)
         grouped = worst is not None and isinstance(worst.alarm.source, MetricsInsightsQuery)
-        return AlarmStatus(
-            name=name_of(logical_id),
-            title=title_of(logical_id),
+        return alarm_status(
+            logical_id,
+            self.properties[logical_id],
+            name_of(logical_id),
             state=NOT_EVALUATED if worst is None else worst.state.value,
             reason=self.left_out[logical_id] if worst is None else worst.reason,
-            description=first_sentence(properties.get("AlarmDescription", "")),
-            is_pipeline=not is_about_clusters(properties),
-            metrics=metrics_of(properties),
             contributors=tuple(
                 Contributor(
                     ", ".join(value for _, value in state.contributor),
                     state.reason,
                     self._began_ms.get((logical_id, state.contributor)),
                 )
-                for state in states
-                if grouped and state.contributor and state.state is State.ALARM
+                for state in _firing(states)
+                if grouped and state.contributor
             ),
         )
 
@@ -183,5 +171,5 @@ def name_of(logical_id: str) -> str:
     return f"rehearsal-{logical_id}"
 
 
-def _worst(states: Sequence[AlarmState]) -> AlarmState:
-    return min(states, key=lambda state: _WORST_FIRST.index(state.state))
+def _firing(states: Sequence[AlarmState]) -> list[AlarmState]:
+    return [state for state in states if state.state is State.ALARM]

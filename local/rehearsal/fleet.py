@@ -139,28 +139,25 @@ class LiveFleet:
         kernel = folder / f"{member.name}.kmsg"
         kernel.write_bytes(KERNEL_MESSAGES)
         self._truths[member] = truth
-        self._emitters.append(
-            self._workspace.adopt(
-                ChildProcess(
-                    f"the emitter of {member.name}",
-                    [
-                        *(sys.executable, "-m", "emitter", "run"),
-                        *("--cluster", member.cluster, "--log-group", self._log_group),
-                        *("--spool-dir", str(spool_folder(folder, member))),
-                        *("--monitor-command", str(MONITOR), "--period", str(PERIOD_S)),
-                        *("--kernel-messages", f"file:{kernel}"),
-                        *("--proc-dir", str(machine_folder(folder, member) / "proc")),
-                    ],
-                    environment={
-                        **self._environment,
-                        "TMPDIR": str(temporary),
-                        "NEURON_SIM": msgspec.json.encode(member.play(truth=str(truth))).decode(),
-                    },
-                    folder=REPOSITORY,
-                    output=folder / f"{member.name}.log",
-                )
-            )
+        emitter = ChildProcess(
+            f"the emitter of {member.name}",
+            [
+                *(sys.executable, "-m", "emitter", "run"),
+                *("--cluster", member.cluster, "--log-group", self._log_group),
+                *("--spool-dir", str(spool_folder(folder, member))),
+                *("--monitor-command", str(MONITOR), "--period", str(PERIOD_S)),
+                *("--kernel-messages", f"file:{kernel}"),
+                *("--proc-dir", str(machine_folder(folder, member) / "proc")),
+            ],
+            environment={
+                **self._environment,
+                "TMPDIR": str(temporary),
+                "NEURON_SIM": msgspec.json.encode(member.play(truth=str(truth))).decode(),
+            },
+            folder=REPOSITORY,
+            output=folder / f"{member.name}.log",
         )
+        self._emitters.append(self._workspace.adopt(emitter))
 
     def check_emitters(self) -> None:
         """

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 PORT: Final = 8600
 """Where `--rehearsal` looks."""
 
-DIFFERENCES: Final[dict[str, Any]] = yaml.safe_load(
-    Path(__file__).with_name("differences.yaml").read_text("utf-8")
-)
+DIFFERENCES: Final = Path(__file__).with_name("differences.yaml")
 """Differences from AWS; the file says how to read them."""
 
 
@@ -95,7 +93,7 @@ def differences_from_aws(template: Mapping[str, Any]) -> list[str]:
     python = f"Python {platform.python_version()}"
     sentences = [
         f"{row['part']}: {row['here'].format(python=python)} ({row['basis']})."
-        for row in DIFFERENCES["rehearsal"]
+        for row in yaml.safe_load(DIFFERENCES.read_text("utf-8"))
     ]
     sentences.extend(
         f"Not deployed, because {row['Why']}: {', '.join(row['Resources'])}."

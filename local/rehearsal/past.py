@@ -116,14 +116,12 @@ class Past:
             wait_until_stored(delivered)
 
     def _deliver(self, member: FleetInstance, lines: list[str], log_group: str) -> int:
-        records = [(parse(line), line) for line in lines]
+        records = zip(map(parse, lines), lines, strict=True)
         minutes = [(record, line) for record, line in records if isinstance(record, MinuteRecord)]
         destination = LogStream(log_group, member.instance_id)
         with Spool(spool_folder(self.folder, member)) as spool:
-            spool.append(
-                [NewRecord(record.minute_ms, line) for record, line in minutes],
-                state_after(minutes[-1][0]),
-            )
+            new = [NewRecord(record.minute_ms, line) for record, line in minutes]
+            spool.append(new, state_after(minutes[-1][0]))
             flushed = Delivery(spool, destination).flush(_FLUSH_S)
             destination.close()
         if flushed.remaining:

@@ -166,8 +166,7 @@ class Rehearsal:
         stack.close_until(due, self._workspace, patience_s, again_s=patience_s / 3)
         missing = due.keys() - stack.rollups.minutes.keys()
         if missing:
-            waited = f"after {patience_s:.0f} s"
-            msg = f"{len(missing)} of {len(due)} rollups were missing {waited}"
+            msg = f"{len(missing)} of {len(due)} rollups were missing after {patience_s:.0f} s"
             raise EmbeddedAwsError(msg)
 
     def _settle(
@@ -228,9 +227,8 @@ class Rehearsal:
                         explained.add(key)
                         stack.explain(board.event_of(state))
                 messages = running.server.view.messages({})["messages"]
-                self._workspace.write(
-                    "messages.txt", "\n\n".join(message["text"] for message in messages)
-                )
+                texts = "\n\n".join(message["text"] for message in messages)
+                self._workspace.write("messages.txt", texts)
                 self._workspace.wait(min(REFRESH_S, until_s - now_s))
         except StoppedError as stopped:
             if stopped.signal_number != signal.SIGINT:

@@ -104,16 +104,13 @@ class DeployedStack:
         Counted there, because the embedded AWS may keep back what a function
         prints at its end until the function runs again.
         """
-        pages = (
-            self._aws.client("dynamodb")
-            .get_paginator("scan")
-            .paginate(
-                TableName=self._outputs["RecordsTableName"],
-                Select="COUNT",
-                ConsistentRead=True,
-                FilterExpression="begins_with(pk, :minutes)",
-                ExpressionAttributeValues={":minutes": {"S": "m#"}},
-            )
+        scan = self._aws.client("dynamodb").get_paginator("scan")
+        pages = scan.paginate(
+            TableName=self._outputs["RecordsTableName"],
+            Select="COUNT",
+            ConsistentRead=True,
+            FilterExpression="begins_with(pk, :minutes)",
+            ExpressionAttributeValues={":minutes": {"S": "m#"}},
         )
         return sum(page["Count"] for page in pages)
 

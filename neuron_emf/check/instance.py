@@ -225,9 +225,7 @@ def check_spool(settings: CheckSettings) -> CheckResult:
     directory = spool_directory(settings)
     if directory is None:
         return not_needed("records are kept in memory with --output stdout")
-    existing = directory
-    while not existing.exists() and existing != existing.parent:
-        existing = existing.parent
+    existing = next(path for path in (directory, *directory.absolute().parents) if path.exists())
     if not existing.is_dir():
         return failed(f"{existing} is not a folder", "choose another with --spool-dir")
     try:

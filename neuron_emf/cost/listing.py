@@ -62,6 +62,8 @@ def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices
     each = basis.usd_per_core_hour(overrides, instance_type, 1, tariff.region)
     groups = {entry.group for entry in entries}
     used = {entry.price: asdict(tariff.prices[entry.price]) for entry in entries}
+    for price in used.values():
+        del price["tier"]
 
     def more_for_another(what: str) -> float | None:
         more = total(bill(replace(fleet, **{what: getattr(fleet, what) + 1}), tariff))
@@ -95,10 +97,7 @@ def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices
             "region": tariff.region,
             "as_of": tariff.as_of,
             "replaced": list(tariff.replaced),
-            "used": {
-                name: {key: value for key, value in price.items() if key != "tier"}
-                for name, price in used.items()
-            },
+            "used": used,
         },
         "usd_saved_by": _savings(fleet, tariff, usd),
     }
@@ -164,23 +163,18 @@ def for_people(found: Mapping[str, Any]) -> list[RenderableType]:
     ]
     if basis := found["fleet_price"]["basis"]:
         said.append(f"Price of the instances: {basis}.")
-    else:
-        lacks = f"{fleet['instance_type']} has no list price in {prices['region']}"
-        said.append(f"{lacks}; set one with --price-overrides.")
     if prices["replaced"]:
         said.append(f"Your prices: {', '.join(prices['replaced'])}.")
     used = [price for price in prices["used"].values() if price["usd"] is not None]
     if unverified := dict.fromkeys(price["what"] for price in used if not price["is_verified"]):
         said.append(f"Prices not verified on a published page: {'; '.join(unverified)}.")
-    parts = [
+    said += ["Not counted:", *(f"  {what}" for what in NOT_COUNTED)]
+    return [
         _sentence(f"A month ({HOURS} hours) of {of_what} ({cores}) in {clusters}"),
         _sentence(f"{stack}; --metrics {fleet['metrics']}"),
         *(part for table in _tables(found) for part in (Text(), table)),
         Text(),
-    ]
-    return [
-        *parts,
-        *map(_sentence, [*said, "Not counted:", *(f"  {what}" for what in NOT_COUNTED)]),
+        *map(_sentence, said),
     ]
 
 

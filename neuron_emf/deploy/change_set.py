@@ -86,11 +86,7 @@ def make_change_set(
             with documented("cloudformation:DescribeChangeSet"):
                 changes = [change["ResourceChange"] for change in answer["Changes"]]
             # what keeps its value has the stack's own, whatever the answer says
-            kept = {
-                parameter["ParameterKey"]
-                for parameter in parameters
-                if "UsePreviousValue" in parameter
-            }
+            kept = {row["ParameterKey"] for row in parameters if "UsePreviousValue" in row}
             before = stack.parameters if stack is not None else {}
             after = values_of(answer.get("Parameters", ()))
             after |= {key: before[key] for key in after if key in kept}
@@ -173,16 +169,10 @@ def _described(cloudformation: Any, **asked: str) -> dict[str, Any] | None:  # n
 
 
 def _parameters(after: Mapping[str, str], before: Mapping[str, str]) -> RenderableType:
-    rows = [
-        (name, before.get(name, "new"), value)
-        for name, value in after.items()
-        if before.get(name) != value
-    ]
-    # An older release forgets them: the next upgrade would give them their defaults.
-    rows += [(name, was, "forgotten") for name, was in before.items() if name not in after]
-    if before and not rows:
-        return Text("Parameters: unchanged.")
     table = Table("parameter", "before", "after", title="Parameters", title_justify="left")
-    for name, was, becomes in rows:
-        table.add_row(name, escaped(was) or "empty", escaped(becomes) or "empty")
-    return table
+    # What only the stack has an older release forgets: the next upgrade would give its default.
+    for name in dict.fromkeys([*after, *before]):
+        if before.get(name) != after.get(name):
+            was, becomes = before.get(name, "new"), after.get(name, "forgotten")
+            table.add_row(name, escaped(was) or "empty", escaped(becomes) or "empty")
+    return Text("Parameters: unchanged.") if before and not table.row_count else table

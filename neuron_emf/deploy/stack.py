@@ -86,18 +86,13 @@ class Stack:
                 name=name,
                 status=str(found["StackStatus"]),
                 parameters=values_of(found.get("Parameters", ())),
-                outputs={
-                    output["OutputKey"]: output["OutputValue"]
-                    for output in found.get("Outputs", ())
-                },
+                outputs=values_of(found.get("Outputs", ()), "Output"),
             )
 
 
-def values_of(parameters: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """Values of CloudFormation's *parameters*, by name."""
-    return {
-        parameter["ParameterKey"]: parameter.get("ParameterValue", "") for parameter in parameters
-    }
+def values_of(rows: Iterable[Mapping[str, str]], kind: str = "Parameter") -> dict[str, str]:
+    """Values of CloudFormation's *rows*, its parameters or another *kind*, by name."""
+    return {row[f"{kind}Key"]: row.get(f"{kind}Value", "") for row in rows}
 
 
 def require_usable(stack: Stack | None) -> None:

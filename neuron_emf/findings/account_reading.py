@@ -190,11 +190,7 @@ class _Questions:
         cluster = self._ask("sagemaker", "describe_cluster", ClusterName=name)
         _refuse_others(node["InstanceId"], self._id)
         place, number = node["InstanceGroupName"], cluster["ClusterArn"].split("/")[1]
-        (group,) = (
-            candidate
-            for candidate in cluster["InstanceGroups"]
-            if candidate["InstanceGroupName"] == place
-        )
+        (group,) = (row for row in cluster["InstanceGroups"] if row["InstanceGroupName"] == place)
         is_eks = "Eks" in cluster.get("Orchestrator", {})
         slurm_node = "" if is_eks else f"ip-{node['PrivatePrimaryIp'].replace('.', '-')}"
         ec2 = Ec2Facts(

@@ -14,7 +14,7 @@ from emitter.command_line import Command
 from emitter.errors import EXIT_DESTINATION_REFUSED, EmitterError, SettingsError, SourceError
 from emitter.settings import setting
 from emitter.settings.options import options
-from neuron_emf.account import documented, stack_outputs
+from neuron_emf.account import documented, stack_output
 from neuron_emf.options import (
     AccountSettings,
     AnswerSettings,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 READ_TABLE: Final = "dynamodb:Query"
 _TABLE_OUTPUT: Final = "RecordsTableName"
+_NO_TABLE: Final = "Correct --stack-name, or wait until its deployment has finished."
 _OF_LINES: Final = ("stack_name", "log_group", "rollups_log_group", "paid_by_type")
 _INSTANCE_ID: Final = re.compile(r"i-[0-9a-z]{1,17}")
 _EPILOG: Final = (
@@ -108,16 +109,10 @@ def read_findings(account: Account) -> tuple[list[tuple[FindingKey, OpenFinding]
         SourceError: If the stack or its table cannot be read.
     """
     findings: list[tuple[FindingKey, OpenFinding]] = []
-    waiting, names = 0, stack_outputs(account)
-    if _TABLE_OUTPUT not in names:
-        msg = (
-            f"The stack {account.stack_name} has no output {_TABLE_OUTPUT}. "
-            "Correct --stack-name, or wait until its deployment has finished."
-        )
-        raise SourceError(msg)
+    waiting, table = 0, stack_output(account, _TABLE_OUTPUT, _NO_TABLE)
     with documented(READ_TABLE):
         pages = account.client("dynamodb").get_paginator("query").paginate(
-            TableName=names[_TABLE_OUTPUT],
+            TableName=table,
             KeyConditionExpression="pk = :pk",
             ExpressionAttributeValues={":pk": {"S": PARTITION}},
         )  # fmt: skip

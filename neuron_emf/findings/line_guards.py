@@ -112,13 +112,9 @@ def _none_of(names_of: Callable[[MinuteRecord], list[str]], did: str) -> Judge:
 
 
 def _given_read(lines: LineFacts, _: AccountFacts) -> CheckResult:
-    unread = [
-        record
-        for record in lines.records
-        if record.covered_seconds and record.given in {None, UNREAD}
-    ]
-    if unread:
-        return unknown(f"to whom cores are given was not read at {moment(unread[-1].minute_ms)}")
+    for record in reversed(lines.records):
+        if record.covered_seconds and record.given in {None, UNREAD}:
+            return unknown(f"to whom cores are given was not read at {moment(record.minute_ms)}")
     return ok("read in each minute")
 
 

@@ -139,11 +139,8 @@ def _rollups(
             lines[rollup.minute_ms] = line
     newest_ms = max(lines, default=0)
     owners = cluster_now(lines[newest_ms]).owners if newest_ms > oldest_ms else ()
-    return (
-        [rollup for minute_ms in sorted(found) for rollup in found[minute_ms]],
-        owners,
-        unreadable,
-    )
+    in_order = [rollup for minute_ms in sorted(found) for rollup in found[minute_ms]]
+    return in_order, owners, unreadable
 
 
 def _names(line: Mapping[str, Any] | None, text: str, member: str, value: str) -> bool:

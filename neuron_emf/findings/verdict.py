@@ -168,14 +168,12 @@ def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
     word = {GIVE_BACK: "Give it back", LEAVE: "Leave it"}.get(
         found.answer, f"Ask {found.owner or 'whose it is'}"
     )
-    parts: list[RenderableType] = [
-        Text(printable(f"{word}: {found.reason}", checks.LONGEST), style="bold")
-    ]
-    width = max((len(command.label) for command in found.commands), default=0)
-    parts += [
-        Text(f"{number}. {f'{command.label}:':<{width + 1}}  {command.text}", no_wrap=True)
-        for number, command in enumerate(found.commands, 1)
-    ]
+    answer = printable(f"{word}: {found.reason}", checks.LONGEST)
+    parts: list[RenderableType] = [Text(answer, style="bold")]
+    width = max((len(command.label) for command in found.commands), default=0) + 1
+    for number, command in enumerate(found.commands, 1):
+        label = f"{command.label}:".ljust(width)
+        parts.append(Text(f"{number}. {label}  {command.text}", no_wrap=True))
     if found.valid_until_ms is not None:
         parts.append(f"Nothing was stopped. Valid until {moment(found.valid_until_ms)}.")
         parts += [f"Warning: {printable(sentence, checks.LONGEST)}" for sentence in found.warnings]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -149,13 +149,7 @@ def for_programs(found: Tally) -> dict[str, object]:
             for rule, count in _by_count(found.rules)
         ],
         "violations": [
-            {
-                "place": place,
-                "rule": violation.rule,
-                "path": violation.path,
-                "sentence": violation.sentence,
-            }
-            for place, violation in found.violations
+            {"place": place, **asdict(violation)} for place, violation in found.violations
         ],
     }
 

@@ -97,15 +97,27 @@ class AlarmStatus:
     contributors: tuple[Contributor, ...] = ()
 
 
-def title_of(logical_id: str) -> str:
-    """`Idle cores`, of `IdleCoresAlarm`."""
+def alarm_status(
+    logical_id: str,
+    properties: Mapping[str, Any],
+    name: str,
+    **now: Any,  # noqa: ANN401 - members of AlarmStatus
+) -> AlarmStatus:
+    """
+    The alarm *logical_id* of the template, whose title is `Idle cores` of `IdleCoresAlarm`.
+
+    Its *properties* are as CloudFormation or DescribeAlarms has them; *now* are the other members.
+    """
     first, *rest = _WORD.split(logical_id.removesuffix("Alarm"))
-    return " ".join([first.upper() if first in _SHORT else first, *map(str.lower, rest)])
-
-
-def first_sentence(description: str) -> str:
-    """The first sentence of an alarm's description."""
-    return description.partition(" Runbook:")[0].strip()
+    metrics = _METRIC.findall(json.dumps(properties, default=str))
+    return AlarmStatus(
+        name=name,
+        title=" ".join([first.upper() if first in _SHORT else first, *map(str.lower, rest)]),
+        description=properties.get("AlarmDescription", "").partition(" Runbook:")[0].strip(),
+        is_pipeline=not is_about_clusters(properties),
+        metrics=tuple(dict.fromkeys(plain or queried for plain, queried in metrics)),
+        **now,
+    )
 
 
 class AccountAlarms:
@@ -145,14 +157,12 @@ class AccountAlarms:
         if is_grouped and alarm["StateValue"] == ALARM:
             with documented(ACTIONS[1]):
                 contributors = tuple(self._contributors(alarm["AlarmName"]))
-        return AlarmStatus(
-            name=alarm["AlarmName"],
-            title=title_of(logical_id),
+        return alarm_status(
+            logical_id,
+            alarm,
+            alarm["AlarmName"],
             state=alarm["StateValue"],
             reason=alarm.get("StateReason", ""),
-            description=first_sentence(alarm.get("AlarmDescription", "")),
-            is_pipeline=not is_about_clusters(alarm),
-            metrics=metrics_of(alarm),
             since_ms=_ms(alarm.get("StateTransitionedTimestamp")),
             contributors=contributors,
         )
@@ -173,6 +183,16 @@ class AccountAlarms:
             request["NextToken"] = answer["NextToken"]
 
 
+def alarms_reader(account: Account) -> Callable[[], list[dict[str, Any]]]:
+    """
+    What reads the alarms of *account*.
+
+    Raises:
+        SettingsError: If no client can be made.
+    """
+    return read_rehearsal_alarms if account.is_rehearsal else AccountAlarms(account).read_alarms
+
+
 def read_rehearsal_alarms() -> list[dict[str, Any]]:
     """
     The rehearsal's alarms by its own evaluator: the emulator's states are wrong.
@@ -184,16 +204,10 @@ def read_rehearsal_alarms() -> list[dict[str, Any]]:
         return list(rehearsal_document(REHEARSAL_ALARMS)["alarms"])
 
 
-def is_about_clusters(properties: dict[str, Any]) -> bool:
+def is_about_clusters(properties: Mapping[str, Any]) -> bool:
     """Whether an alarm, as CloudFormation or DescribeAlarms has it, watches clusters' metrics."""
     queries = json.dumps(properties.get("Metrics", []), default=str)
     return properties.get("Namespace") == CLUSTER_NAMESPACE or CLUSTER_NAMESPACE in queries
-
-
-def metrics_of(properties: dict[str, Any]) -> tuple[str, ...]:
-    """The metrics that such an alarm watches, each once."""
-    found = _METRIC.findall(json.dumps(properties, default=str))
-    return tuple(dict.fromkeys(plain or queried for plain, queried in found))
 
 
 def _ms(moment: Any) -> int | None:  # noqa: ANN401  # a datetime of the SDK, or nothing
@@ -231,13 +245,12 @@ class MessageLines:
                     self._take(text)
                 self._read_ms = now_ms
                 oldest_ms = now_ms - MESSAGES_MINUTES * MINUTE_MS
-                self._messages = {
-                    key: message
-                    for key, message in self._messages.items()
-                    if message["at_ms"] >= oldest_ms
-                }
-            found = list(self._messages.values())
-        return sorted(found, key=lambda message: message["at_ms"], reverse=True)
+                for key in [*self._messages]:
+                    if self._messages[key]["at_ms"] < oldest_ms:
+                        del self._messages[key]
+            return sorted(
+                self._messages.values(), key=lambda message: message["at_ms"], reverse=True
+            )
 
     def _take(self, text: str) -> None:
         line = object_in(text)

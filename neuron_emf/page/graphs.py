@@ -103,15 +103,11 @@ def _means(
     rollups: Sequence[PublishedRollup], name: str, first: str, second: str, sign: int
 ) -> list[list[float]]:
     """A mean of means, each weighted by the sum or the difference of two gauges."""
-    parts: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    sums: dict[int, float] = defaultdict(float)
+    weights: dict[int, float] = defaultdict(float)
     for rollup in rollups:
         weight = rollup.gauges.get(first, 0.0) + sign * rollup.gauges.get(second, 0.0)
         if name in rollup.gauges and weight:
-            parts[rollup.minute_ms].append((rollup.gauges[name], weight))
-    return [
-        [
-            minute_ms,
-            sum(value * weight for value, weight in pairs) / sum(weight for _, weight in pairs),
-        ]
-        for minute_ms, pairs in sorted(parts.items())
-    ]
+            sums[rollup.minute_ms] += rollup.gauges[name] * weight
+            weights[rollup.minute_ms] += weight
+    return [[minute_ms, sums[minute_ms] / weights[minute_ms]] for minute_ms in sorted(sums)]

@@ -62,14 +62,7 @@ class PaidQueries:
         definitions = self._definitions()
         groups = {group for group, _ in definitions.values()}
         scanned = {group: self._bytes_of_a_minute(group) * minutes for group in sorted(groups)}
-        return [
-            {
-                "name": name,
-                "bytes": scanned[group],
-                "usd": scanned[group] / 1e9 * USD_PER_GB_SCANNED,
-            }
-            for name, (group, _) in sorted(definitions.items())
-        ]
+        return [_priced(name, scanned[group]) for name, (group, _) in sorted(definitions.items())]
 
     def run_query(self, name: str, minutes: int) -> dict[str, Any]:
         """
@@ -99,13 +92,8 @@ class PaidQueries:
             for row in answer.get("results", [])
         ]
         columns = list(dict.fromkeys(name for row in rows for name in row if name != "@ptr"))
-        return {
-            "name": name,
-            "columns": columns,
-            "rows": [[row.get(column, "") for column in columns] for row in rows],
-            "bytes": scanned,
-            "usd": scanned / 1e9 * USD_PER_GB_SCANNED,
-        }
+        cells = [[row.get(column, "") for column in columns] for row in rows]
+        return {**_priced(name, scanned), "columns": columns, "rows": cells}
 
     def _answer(self, query_id: str) -> dict[str, Any]:
         waited_s = 0.0
@@ -153,3 +141,7 @@ class PaidQueries:
         for _ in group.read_lines(end_ms - MINUTE_MS, end_ms):
             pass
         return group.bytes_read
+
+
+def _priced(name: str, scanned: int) -> dict[str, Any]:
+    return {"name": name, "bytes": scanned, "usd": scanned / 1e9 * USD_PER_GB_SCANNED}

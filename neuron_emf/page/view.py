@@ -8,6 +8,7 @@ minute, alarms for ten seconds, the cores of a minute until the next one.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -16,10 +17,9 @@ from neuron_emf.ledger import stack_ledger
 from neuron_emf.now import AHEAD_MS, FIRST_MINUTES, KEPT_MINUTES, NowReader, answer_of
 from neuron_emf.page.alarms import ACTIONS as ALARM_ACTIONS
 from neuron_emf.page.alarms import (
-    AccountAlarms,
     MessageLines,
+    alarms_reader,
     messages_group,
-    read_rehearsal_alarms,
 )
 from neuron_emf.page.cores import instance_hour, newest_minute
 from neuron_emf.page.graphs import graphs
@@ -73,12 +73,7 @@ class PageView:
             SettingsError: If no client can be made.
         """
         self._account = account
-        if read_alarms is None:
-            is_rehearsal = account.is_rehearsal
-            read_alarms = (
-                read_rehearsal_alarms if is_rehearsal else AccountAlarms(account).read_alarms
-            )
-        self._read_alarms = read_alarms
+        self._read_alarms = read_alarms or alarms_reader(account)
         self._idle_after_minutes = idle_after_minutes
         self._now_ms = now_ms
         self._differences = list(differences)
@@ -137,17 +132,9 @@ class PageView:
         end_ms = self._now_ms() // MINUTE_MS * MINUTE_MS + MINUTE_MS
         start_ms = end_ms - _minutes(query) * MINUTE_MS
         self._reader.extend(start_ms)
-        rollups = [
-            rollup
-            for rollup in self._reader.lines.rollups(start_ms)
-            if not cluster or rollup.cluster == cluster
-        ]
-        return {
-            "cluster": cluster,
-            "start_ms": start_ms,
-            "end_ms": end_ms,
-            "graphs": graphs(rollups),
-        }
+        rollups = self._reader.lines.rollups(start_ms)
+        shown = graphs([rollup for rollup in rollups if cluster in ("", rollup.cluster)])
+        return {"cluster": cluster, "start_ms": start_ms, "end_ms": end_ms, "graphs": shown}
 
     def alarms(self, _query: Query) -> dict[str, Any]:
         """
@@ -200,9 +187,9 @@ class PageView:
                 lines = self._records.read_lines(minute_ms, minute_ms + MINUTE_MS, pattern)
                 instances = newest_minute(lines, minute_ms, cluster, self._idle_after_minutes)
                 known = {"cluster": cluster, "minute_ms": minute_ms, "instances": instances}
-                self._cores = {
-                    key: answer for key, answer in self._cores.items() if key[1] >= minute_ms
-                } | {(cluster, minute_ms): known}
+                for key in [key for key in self._cores if key[1] < minute_ms]:
+                    del self._cores[key]
+                self._cores[cluster, minute_ms] = known
         return known
 
     def instance(self, query: Query) -> dict[str, Any]:
@@ -252,11 +239,10 @@ class PageView:
         cluster = query.get("cluster", "")
         owners = {key: time for key, time in then.owners.items() if cluster in {"", key.cluster}}
         total = time_of(owners.values())
-        costs: dict[tuple[str, str], int] = {}
+        costs: Counter[tuple[str, str]] = Counter()
         for key, time in owners.items():
             if time.idle_cost is not None:
-                place = key.owner, key.cluster
-                costs[place] = costs.get(place, 0) + time.idle_cost
+                costs[key.owner, key.cluster] += time.idle_cost
         return {
             "cluster": cluster,
             "hours": hours,

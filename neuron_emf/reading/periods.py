@@ -46,32 +46,19 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def period_ms(text: str, flag: str) -> int:
-    """
-    `90s`, `5m`, `2h`, `7d` or `1w` in milliseconds.
-
-    Raises:
-        SettingsError: If *text*, which *flag* was given, is none of these.
-    """
-    match = _PERIOD.fullmatch(text.strip())
-    if match is None or not int(match[1]):
-        msg = f"Invalid {flag} {text[:40]!r}. Use a period, such as 5m, 2h or 7d."
-        raise SettingsError(msg)
-    return int(match[1]) * _UNITS_MS[match[2]]
-
-
 def moment_ms(text: str, flag: str, now_ms: int) -> int:
     """
     A moment in milliseconds: so long ago as a period says, or one of the calendar.
 
-    A moment of the calendar is as ISO 8601 has it; without a zone it is UTC.
+    A period is `90s`, `5m`, `2h`, `7d` or `1w`. A moment of the calendar is as ISO 8601 has it;
+    without a zone it is UTC.
 
     Raises:
         SettingsError: If *text*, which *flag* was given, is neither.
     """
     given = text.strip()
-    if _PERIOD.fullmatch(given):
-        return max(0, now_ms - period_ms(given, flag))
+    if (match := _PERIOD.fullmatch(given)) and int(match[1]):
+        return max(0, now_ms - int(match[1]) * _UNITS_MS[match[2]])
     try:
         # Python 3.10 reads no Z.
         moment = datetime.fromisoformat(re.sub(r"[zZ]$", "+00:00", given))

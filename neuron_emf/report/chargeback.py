@@ -12,7 +12,6 @@ import re
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from decimal import Decimal
 from importlib import resources
 from pathlib import Path
@@ -22,6 +21,7 @@ from emitter.errors import SettingsError, SourceError
 from neuron_emf.account import account
 from neuron_emf.ledger import LedgerBucket, stack_ledger
 from neuron_emf.options import teams
+from neuron_emf.reading.periods import ALWAYS, HOUR_MS, month_period
 from neuron_wire.ledger import PARTS, part_key
 
 if TYPE_CHECKING:
@@ -181,10 +181,8 @@ def statement() -> str:
 
 def month_hours(month: str) -> range:
     """The hours of *month*, as whole hours since the epoch."""
-    year, number = map(int, month.split("-"))
-    edges = (year, number), (year + number // 12, number % 12 + 1)
-    first, end = (datetime(*edge, 1, tzinfo=timezone.utc).timestamp() for edge in edges)
-    return range(int(first) // 3600, int(end) // 3600)
+    period = month_period(month, ALWAYS.end_ms)
+    return range(period.start_ms // HOUR_MS, period.end_ms // HOUR_MS)
 
 
 def bill_files(places: Sequence[str], where: Account, folder: Path) -> list[Path]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import sys
 from collections import defaultdict
 from decimal import Decimal
@@ -93,13 +91,11 @@ def document(result: Chargeback) -> dict[str, Any]:
 
 def spreadsheet(result: Chargeback) -> str:
     """All rows as CSV (RFC 4180), names such that a spreadsheet sees no formula in one."""
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(result.rows[0]._fields if result.rows else ())
+    rows: list[Sequence[object]] = [result.rows[0]._fields if result.rows else ()]
     for row in result.rows:
         names = {name: cell(getattr(row, name) or "") for name in ("team", "owner", "cluster")}
-        writer.writerow({**_members(row), **names}.values())
-    return file.getvalue()
+        rows.append([*{**_members(row), **names}.values()])
+    return printing.csv_text(rows)
 
 
 def parts(result: Chargeback, rows: int) -> list[RenderableType]:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from neuron_emf.report.settings import IdleReportSettings
-    from neuron_wire import WireFormatError
     from neuron_wire.teams import TeamRules
 
 _EPOCH: Final = "1970-01-01"
@@ -153,9 +152,6 @@ def _of_ledgers(
         raise SourceError(msg)
     others, rules, total = ClusterNames(), teams(settings.teams), PARTS * sum(map(len, settled))
 
-    def note_damage(error: WireFormatError) -> None:
-        reading.damaged[str(error)] += 1
-
     def note_copy(_row: LedgerRow) -> None:
         reading.copies += 1
 
@@ -168,7 +164,10 @@ def _of_ledgers(
                 advance(next(done), total)
 
         read = [
-            rows(counted_objects(ledger.read_objects(theirs)), note_damage)
+            rows(
+                counted_objects(ledger.read_objects(theirs)),
+                lambda error: reading.damaged.update([str(error)]),
+            )
             for ledger, theirs in zip(ledgers, settled, strict=True)
         ]
         once = each_once(read, note_copy)

@@ -8,8 +8,6 @@ The one module that knows Jinja2, which escapes other people's text in `page.htm
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from importlib.resources import files
@@ -26,6 +24,8 @@ from neuron_wire.ledger import MINUTE_PLACES, USD_PLACES, decimal_text
 from neuron_wire.phrases import cell, iso, moment
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from neuron_emf.report.idle_report import IdleReport
     from neuron_wire.core_time import CoreTime
 
@@ -100,13 +100,11 @@ def json_text(report: IdleReport) -> str:
 
 def csv_text(report: IdleReport) -> str:
     """Its rows as CSV, with a header; a spreadsheet sees no formula in a name."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\r\n")
-    writer.writerow([*LABELS[report.by], *amounts_of(report.then.total)])
+    rows: list[Sequence[str | None]] = [[*LABELS[report.by], *amounts_of(report.then.total)]]
     for labels, time in report.rows():
         names = [label and cell(printing.shown_name(label)) for label in labels]
-        writer.writerow([*names, *amounts_of(time).values()])
-    return file.getvalue()
+        rows.append([*names, *amounts_of(time).values()])
+    return printing.csv_text(rows)
 
 
 def html(report: IdleReport) -> str:

@@ -170,10 +170,8 @@ def _firing(answer: Answer) -> Iterator[tuple[str, str, str]]:
     for alarm in answer["alarms"] or ():
         if alarm["state"] != ALARM:
             continue
-        rows = [
-            (contributor["name"], contributor["since_ms"]) for contributor in alarm["contributors"]
-        ]
-        for name, since_ms in rows or [("", alarm["since_ms"])]:
+        for row in alarm["contributors"] or [{"name": "", "since_ms": alarm["since_ms"]}]:
+            name, since_ms = row["name"], row["since_ms"]
             if not chosen or name in ("", chosen) or alarm["is_pipeline"]:
                 since = "not told" if since_ms is None else moment(since_ms)
                 yield (shown_name(alarm["title"]), shown_name(name) if name else "-", since)

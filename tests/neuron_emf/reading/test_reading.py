@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.errors import SettingsError, SourceError
-from neuron_emf.reading import Records, lines_in, moment_ms, period_ms
+from neuron_emf.reading import Records, lines_in, moment_ms
 from neuron_wire import parse
 from neuron_wire.line import MAX_LINE_CHARS
 from tests.neuron_emf.reading.fake_logs import line, record
@@ -114,7 +114,6 @@ UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 def test_a_period_is_a_number_and_a_unit(number, unit):
     """A moment of that name is so long ago, and never before 1970."""
     expected = number * UNITS_S[unit] * 1000
-    assert expected == period_ms(f"{number}{unit}", "--since")
     assert max(0, NOW_MS - expected) == moment_ms(f" {number}{unit} ", "--since", NOW_MS)
 
 
@@ -135,5 +134,3 @@ def test_what_is_neither_is_refused(text):
     """With the name of the flag, and what would do."""
     with pytest.raises(SettingsError, match=r"--since .* such as"):
         moment_ms(text, "--since", NOW_MS)
-    with pytest.raises(SettingsError, match=r"--since .* such as"):
-        period_ms(text, "--since")
