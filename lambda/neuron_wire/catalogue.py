@@ -152,20 +152,16 @@ def members_of(kind: str) -> dict[str, Member]:
     return {member.name: member for member in MEMBERS if kind in member.kinds}
 
 
-def _metrics_of(kind: str) -> dict[str, Member]:
-    """Those that are metrics in lines of *kind* by default."""
-    tiers = (CLUSTER_TIER, ALWAYS)
+def _metrics_of(kind: str, *tiers: Tier) -> dict[str, Member]:
+    """Those that are metrics in lines of *kind*: of *tiers*, or by default."""
+    tiers = tiers or (CLUSTER_TIER, ALWAYS)
     return {name: member for name, member in members_of(kind).items() if member.tier in tiers}
 
 
 MINUTE: Final = _metrics_of(names.MINUTE)
 """The metrics of a minute line at `--metrics cluster`, dimension ClusterName."""
 
-MINUTE_BY_INSTANCE: Final = {
-    name: member
-    for name, member in members_of(names.MINUTE).items()
-    if member.tier == INSTANCE_TIER
-}
+MINUTE_BY_INSTANCE: Final = _metrics_of(names.MINUTE, INSTANCE_TIER)
 """Those that a minute line has besides at `--metrics instance` and `core`."""
 
 _NO_CHOICE: Final = frozenset(

@@ -9,6 +9,7 @@ is known once all instances are added, because their owners may work on others.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -87,6 +88,12 @@ class OwnerSum:
         """Price of its idle cores; None where none of them has one."""
         return self.cost if not self.unpriced or self.unpriced < self.idle else None
 
+    @property
+    def team(self) -> str | None:
+        """As all lines give it; None where they do not give the same."""
+        first, last = self.teams or (None, None)
+        return first if first == last else None
+
     def fold_instance(self, micros: int, price: int | None, minutes: int, team: str | None) -> None:
         """Add what is idle of one instance, for up to so many *minutes*."""
         self.idle += micros
@@ -129,7 +136,7 @@ class IdleOwners:
 
     left_out: int = 0
     minutes: OwnerMinutes = field(default_factory=OwnerMinutes)
-    _sums: dict[str, OwnerSum] = field(default_factory=dict)
+    _sums: dict[str, OwnerSum] = field(default_factory=lambda: defaultdict(OwnerSum))
 
     def fold_idle(
         self, record: MinuteRecord, owned: OwnedCores, free: Collection[int], price: int | None
@@ -150,12 +157,12 @@ class IdleOwners:
                 micros[owner] = micros.get(owner, 0) + share * len(cores)
                 longest[owner] = max(longest.get(owner, 0), minutes)
                 if reserved:
-                    self._sum(owner).reserved += share * reserved
+                    self._sums[owner].reserved += share * reserved
         for owner, theirs in micros.items():
-            self._sum(owner).fold_instance(theirs, price, longest[owner], owned.teams.get(owner))
+            self._sums[owner].fold_instance(theirs, price, longest[owner], owned.teams.get(owner))
         if free:
             free_row = UNSTATED_OWNER if record.given == UNREAD else UNALLOCATED_OWNER
-            self._sum(free_row).unheld += MICRO * len(free)
+            self._sums[free_row].unheld += MICRO * len(free)
         self._make_room()
 
     def fold_sums(self, other: IdleOwners) -> None:
@@ -198,18 +205,13 @@ class IdleOwners:
 
     def _row(self, owner: str, owner_sum: OwnerSum, cost: int) -> IdleOwner:
         use = self.minutes.use_of(owner)
-        if (
-            owner == UNSTATED_OWNER and owner_sum.unheld
-        ):  # of which nobody knows to whom it is given
-            held: int | None = owner_sum.idle - owner_sum.unheld
-        else:
-            held = None if use is None else use.held
+        held = None if use is None else use.held
+        if owner == UNSTATED_OWNER and owner_sum.unheld:  # nobody knows to whom that is given
+            held = owner_sum.idle - owner_sum.unheld
         return IdleOwner(
             owner,
             owner_sum.idle,
-            team=owner_sum.teams[0]
-            if owner_sum.teams and owner_sum.teams[0] == owner_sum.teams[1]
-            else None,
+            team=owner_sum.team,
             held=held,
             busy=None if use is None else use.busy,
             reserved=owner_sum.reserved,
@@ -226,12 +228,6 @@ class IdleOwners:
     def _ranked(self) -> list[tuple[str, OwnerSum]]:
         named = [pair for pair in self._sums.items() if pair[0] not in _ALWAYS_ROWS]
         return sorted(named, key=_place)
-
-    def _sum(self, owner: str) -> OwnerSum:
-        known = self._sums.get(owner)
-        if known is None:
-            known = self._sums[owner] = OwnerSum()
-        return known
 
     def _fold_owner(self, owner: str, added: OwnerSum) -> None:
         known = self._sums.setdefault(owner, added)
@@ -298,7 +294,7 @@ class ClusterIdle:
     _priced_known_cores: int = 0
     _sunk_cost: int = 0
     _shared_cost: int = 0
-    _waiting: dict[tuple[str, ...], _Waiting] = field(default_factory=dict)
+    _waiting: dict[tuple[str, ...], _Waiting] = field(default_factory=lambda: defaultdict(_Waiting))
 
     def fold_record(self, record: MinuteRecord) -> tuple[Sequence[int], float | None]:
         """Add an instance by its merged record; gives its idle cores and the price of one."""
@@ -329,7 +325,7 @@ class ClusterIdle:
             elif waits is None:
                 self._shared_cost += cost
             else:
-                waiting = self._waiting.setdefault(waits, _Waiting())
+                waiting = self._waiting[waits]
                 waiting.instances += 1
                 waiting.held_cost += cost - unheld_cost
                 waiting.unheld_cost += unheld_cost
@@ -345,7 +341,7 @@ class ClusterIdle:
         self._sunk_cost += other._sunk_cost
         self._shared_cost += other._shared_cost
         for waits, theirs in other._waiting.items():
-            mine = self._waiting.setdefault(waits, _Waiting())
+            mine = self._waiting[waits]
             mine.instances += theirs.instances
             mine.held_cost += theirs.held_cost
             mine.unheld_cost += theirs.unheld_cost

@@ -17,7 +17,9 @@ from neuron_wire import line_members, names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-CORE_RANGES: Final = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
+    from neuron_wire.line_members import JsonObject
+
+_RANGES: Final = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
 _REMEMBERED: Final = 512  # texts of ranges: a fleet's instances have the same few
 
 _COUNTS: Final = frozenset({int})  # the very type: to Python, bool is an int too
@@ -116,6 +118,16 @@ def core_ranges(cores: Iterable[int]) -> str:
     return ",".join(f"{run[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
+def cores_in(line: JsonObject, name: str, width: int = names.MAX_CORES) -> Sequence[int]:
+    """The cores of a member of *line*; none where it is no list of cores below *width*."""
+    text = line.get(name)
+    try:
+        cores = core_indexes(text) if isinstance(text, str) else ()
+    except line_members.WireFormatError:
+        return ()
+    return cores if cores and cores[-1] < width else ()
+
+
 @lru_cache(_REMEMBERED)
 def core_indexes(text: str) -> tuple[int, ...]:
     """
@@ -126,7 +138,7 @@ def core_indexes(text: str) -> tuple[int, ...]:
             instance has.
     """
     indexes: list[int] = []
-    if text and not CORE_RANGES.fullmatch(text):
+    if text and not _RANGES.fullmatch(text):
         msg = "Cores is not a list of core ranges such as 0-7,12"
         raise line_members.bad_member(msg)
     for part in text.split(",") if text else ():

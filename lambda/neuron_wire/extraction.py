@@ -15,7 +15,7 @@ import json
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeGuard
 
 from neuron_wire.line_members import NUMBERS
 from neuron_wire.names import MAX_METRIC_VALUES
@@ -90,7 +90,9 @@ def read_document(line: str) -> tuple[dict[str, Any] | None, list[Violation]]:
     if violations := text_violations(line):
         return None, violations
     try:
-        document = _read(line)
+        document = json.loads(
+            line, object_pairs_hook=_members, parse_constant=refuse_constant, parse_int=_whole
+        )
     except _RepeatedMemberError as error:
         name = str(error)
         sentence = f"the member {name} stands twice in one object"
@@ -120,12 +122,6 @@ class _RepeatedMemberError(ValueError):
     pass
 
 
-def _read(line: str) -> Any:  # noqa: ANN401 - any JSON value
-    return json.loads(
-        line, object_pairs_hook=_members, parse_constant=_refuse_constant, parse_int=_whole
-    )
-
-
 def _whole(digits: str) -> int | float:
     # Beyond every value that CloudWatch takes, and how far does not matter.
     return int(digits) if len(digits) <= _MAX_DIGITS else math.inf
@@ -140,7 +136,8 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def refuse_constant(name: str) -> NoReturn:
+    """Of NaN and infinity, which Python reads and CloudWatch does not."""
     msg = f"{name} is not JSON"
     raise ValueError(msg)
 
@@ -159,7 +156,7 @@ def metric_violations(
     of the metrics before it, and it adds its own.
     """
     name = definition.get("Name")
-    if not isinstance(name, str) or not name.strip() or len(name) > MAX_METRIC_NAME_CHARS:
+    if not _is_name(name, MAX_METRIC_NAME_CHARS):
         sentence = f"a metric name is not 1 to {MAX_METRIC_NAME_CHARS} characters"
         yield Violation("metric_name", sentence, _path(place, "Name"))
         return
@@ -180,6 +177,11 @@ def metric_violations(
     yield from _value_violations(name, document)
 
 
+def _is_name(value: object, longest: int) -> TypeGuard[str]:
+    """Whether it is a text of 1 to *longest* characters that are not all blank."""
+    return isinstance(value, str) and bool(value.strip()) and len(value) <= longest
+
+
 def _path(place: tuple[int, int], member: str) -> str:
     index, number = place
     return in_directive(index, f".Metrics[{number}].{member}")
@@ -195,14 +197,10 @@ def _value_violations(name: str, document: Mapping[str, Any]) -> Iterator[Violat
     if not 1 <= len(values) <= MAX_METRIC_VALUES:
         counts = f"{len(values)} values, expected 1 to {MAX_METRIC_VALUES}"
         yield Violation("values", f"the metric {name} has {counts}", at_root(name))
-    if not all(_is_metric_value(value) for value in values):
+    # NaN compares false with everything.
+    if not all(type(value) in NUMBERS and -MAX_VALUE <= value <= MAX_VALUE for value in values):
         sentence = f"the metric {name} has a value that is not a number within 2^360"
         yield Violation("value", sentence, at_root(name))
-
-
-def _is_metric_value(value: object) -> bool:
-    # NaN compares false with everything.
-    return type(value) in NUMBERS and -MAX_VALUE <= value <= MAX_VALUE  # type: ignore[operator]
 
 
 def dimension_sets(directive: Mapping[str, Any]) -> list[list[str]]:
@@ -251,9 +249,7 @@ def _dimension(
     name: object, document: Mapping[str, Any], at: tuple[int, int, int]
 ) -> Iterator[Violation]:
     if (
-        not isinstance(name, str)
-        or not name.strip()
-        or len(name) > MAX_DIMENSION_NAME_CHARS
+        not _is_name(name, MAX_DIMENSION_NAME_CHARS)
         or not is_printable_ascii(name)
         or name.startswith(":")
     ):
@@ -341,12 +337,7 @@ def _directive(
 
 def _namespace(namespace: object, index: int) -> Iterator[Violation]:
     path = in_directive(index, ".Namespace")
-    if (
-        not isinstance(namespace, str)
-        or not namespace.strip()
-        or len(namespace) > MAX_NAMESPACE_CHARS
-        or not NAMESPACE.fullmatch(namespace)
-    ):
+    if not _is_name(namespace, MAX_NAMESPACE_CHARS) or not NAMESPACE.fullmatch(namespace):
         letters = "A-Z a-z 0-9 . _ # : / - and blank, the first no colon"
         sentence = f"a namespace is not 1 to {MAX_NAMESPACE_CHARS} characters of {letters}"
         yield Violation("namespace", sentence, path)

@@ -11,14 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import TYPE_CHECKING, Final
 
-from neuron_wire import line_members, names
-from neuron_wire.cores import CORE_RANGES, core_indexes, core_ranges
-from neuron_wire.line_members import WireFormatError
+from neuron_wire.cores import core_indexes, core_ranges, cores_in
+from neuron_wire.line_members import MAX_COUNT, count_of, present_members
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
+
+    from neuron_wire.line_members import JsonObject
 
 MAX_HOLDERS: Final = 8
 """Holders that one line names; the rest is a count."""
@@ -26,9 +27,6 @@ MAX_HOLDERS: Final = 8
 MAX_NAME_CHARS: Final = 128
 MAX_TEAM_CHARS: Final = 63
 """What a Kubernetes namespace has at most."""
-
-_MAX_CORES_CHARS: Final = 3 * names.MAX_CORES
-"""Of one list of core ranges: pairs with a gap of one between them are the longest."""
 
 _MINUTE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}Z")
 
@@ -68,23 +66,31 @@ class Holder:
     given_to: str | None = None
 
 
+def printable_name(text: object, longest: int = MAX_NAME_CHARS) -> str | None:
+    """*text* shortened, with `?` for what does not print; None when it is empty or no text."""
+    if not text or not isinstance(text, str):
+        return None
+    text = text[:longest]
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
 def holder_members(holders: Iterable[Holder]) -> list[dict[str, object]]:
     """The objects of the member Holders; absent values have no member."""
     return [
-        {
-            name: value
-            for name, value in (
-                ("Cores", holder.cores),
-                ("Name", printable_name(holder.name)),
-                ("Pid", holder.pid if _is_count(holder.pid) else None),
-                ("Tag", printable_name(holder.tag)),
-                ("Team", printable_name(holder.team, MAX_TEAM_CHARS)),
-                ("LastExecution", holder.last_execution),
-                ("Gone", holder.gone or None),
-                ("GivenTo", printable_name(holder.given_to)),
-            )
-            if value is not None
-        }
+        present_members(
+            {
+                "Cores": holder.cores,
+                "Name": printable_name(holder.name),
+                "Pid": count_of(holder.pid),
+                "Tag": printable_name(holder.tag),
+                "Team": printable_name(holder.team, MAX_TEAM_CHARS),
+                "LastExecution": holder.last_execution,
+                "Gone": holder.gone or None,
+                "GivenTo": printable_name(holder.given_to),
+            }
+        )
         for holder in holders
     ]
 
@@ -96,55 +102,25 @@ def read_holders(line: Mapping[str, object]) -> tuple[tuple[Holder, ...], int]:
         return (), 0
     entries = entries if isinstance(entries, list) else []
     holders = tuple(
-        holder
-        for holder in (_holder(value) for value in entries[:MAX_HOLDERS])
-        if holder is not None
+        _holder(entry)
+        for entry in entries[:MAX_HOLDERS]
+        if isinstance(entry, dict) and cores_in(entry, "Cores")
     )
-    uncounted = more if _is_count(more) else 0
-    return holders, min(uncounted + len(entries) - len(holders), line_members.MAX_COUNT)
+    return holders, min((count_of(more) or 0) + len(entries) - len(holders), MAX_COUNT)
 
 
-def _holder(value: object) -> Holder | None:
-    """The holder that one object of Holders tells; None where it cannot be read."""
-    if not isinstance(value, dict):
-        return None
-    cores, pid, last = value.get("Cores"), value.get("Pid"), value.get("LastExecution")
-    if (
-        not isinstance(cores, str)
-        or len(cores) > _MAX_CORES_CHARS
-        or not CORE_RANGES.fullmatch(cores)
-    ):
-        return None
+def _holder(entry: JsonObject) -> Holder:
+    last = entry.get("LastExecution")
     return Holder(
-        cores,
-        printable_name(value.get("Name")),
-        pid if _is_count(pid) else None,
-        printable_name(value.get("Tag")),
-        printable_name(value.get("Team"), MAX_TEAM_CHARS),
+        entry["Cores"],
+        printable_name(entry.get("Name")),
+        count_of(entry.get("Pid")),
+        printable_name(entry.get("Tag")),
+        printable_name(entry.get("Team"), MAX_TEAM_CHARS),
         last if isinstance(last, str) and _MINUTE.fullmatch(last) else None,
-        value.get("Gone") is True,
-        printable_name(value.get("GivenTo")),
+        entry.get("Gone") is True,
+        printable_name(entry.get("GivenTo")),
     )
-
-
-def _is_count(value: object) -> TypeGuard[int]:
-    """Whether *value* is a whole number that can be a count."""
-    # bool is an int to Python.
-    return (
-        isinstance(value, int)
-        and not isinstance(value, bool)
-        and 0 <= value <= line_members.MAX_COUNT
-    )
-
-
-def printable_name(text: object, longest: int = MAX_NAME_CHARS) -> str | None:
-    """*text* shortened, with `?` for what does not print; None when it is empty or no text."""
-    if not text or not isinstance(text, str):
-        return None
-    text = text[:longest]
-    if text.isprintable():
-        return text
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 Naming = tuple[Sequence[Holder], int]
@@ -160,18 +136,12 @@ def holders_of(said: Naming, cores: Collection[int]) -> Naming:
     if not cores:
         return (), 0
     holding = []
-    unreadable = 0
     holders, holders_more = said
     for holder in holders:
-        try:
-            held = core_indexes(holder.cores)
-        except WireFormatError:
-            unreadable += 1
-            continue
-        theirs = [core_index for core_index in held if core_index in cores]
+        theirs = [core for core in core_indexes(holder.cores) if core in cores]
         if theirs:
             holding.append(replace(holder, cores=core_ranges(theirs)))
-    return holding, holders_more + unreadable
+    return holding, holders_more
 
 
 def merge_holders(

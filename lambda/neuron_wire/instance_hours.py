@@ -12,9 +12,10 @@ read: the owners of its cores may have worked on others.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from neuron_wire.core_time import (
     FINE,
@@ -67,6 +68,9 @@ _Waiting: TypeAlias = "tuple[tuple[str, ...], int | None, tuple[tuple[str, int],
 Minutes in which an instance was wholly idle itself: by the owners that decide it, the price of a
 core, and how much of its cores each owner has.
 """
+
+_TEXTS: Final = ("account_id", "region", "instance_type", "lifecycle")
+"""Of a record, and of a row."""
 
 _COVERED_UNIT: Final = 6_000  # hundredths of a second in a minute
 
@@ -180,15 +184,12 @@ class InstanceHour:
     hour: int
     rules: LedgerRules
     ec2: Ec2Instance | None = None
-    _owners: dict[str, _OwnerHour] = field(default_factory=dict)
+    _owners: dict[str, _OwnerHour] = field(default_factory=lambda: defaultdict(_OwnerHour))
     _waiting: dict[_Waiting, int] = field(default_factory=dict)
     _covered_hundredths: int = 0
     _basis: PriceBasis = field(default_factory=PriceBasis)
     _last: MinuteRecord | None = None
-    _account_id: str | None = None
-    _region: str | None = None
-    _instance_type: str | None = None
-    _lifecycle: str | None = None
+    _texts: dict[str, str] = field(default_factory=dict)  # by field of a row, as last reported
 
     def fold_minute(self, record: MinuteRecord, work: OwnerWork) -> None:
         """
@@ -243,7 +244,7 @@ class InstanceHour:
             busy = sum([state[core] == BUSY for core in cores])
             idle_cores_of = len(is_idle.intersection(cores))
             for place, share in enumerate(even_shares(ways)):
-                owner_hour = self._owner(owners[place])
+                owner_hour = self._owners[owners[place]]
                 owner_hour.fold_held(share * len(cores), price)
                 owner_hour.used += sum([shares[place] for shares in used])
                 owner_hour.busy += share * busy
@@ -257,7 +258,7 @@ class InstanceHour:
         micro = MICRO * len(record.core_state)
         if not micro:
             return
-        self._owner(UNKNOWN_OWNER).fold_held(micro, self._price(record))
+        self._owners[UNKNOWN_OWNER].fold_held(micro, self._price(record))
 
     def rows(self, work: OwnerWork) -> list[LedgerRow]:
         """
@@ -285,6 +286,9 @@ class InstanceHour:
             PRICES_AS_OF if self._basis.regions else None,
             sorted(self._basis.overridden),
         )
+        texts: dict[str, Any] = {"region": self.rules.prices.region, **self._texts}
+        if self.ec2 is not None:
+            texts |= self.ec2._asdict()
         common = LedgerRow(
             hour=self.hour,
             cluster=last.cluster,
@@ -292,11 +296,7 @@ class InstanceHour:
             owner="",
             held=0,
             covered=round_half_even(self._covered_hundredths * MICRO, _COVERED_UNIT),
-            account_id=self._account_id,
-            region=self._region or self.rules.prices.region,
-            instance_type=self._instance_type,
-            lifecycle=self.ec2.lifecycle if self.ec2 else self._lifecycle,
-            capacity_reservation_id=self.ec2.capacity_reservation_id if self.ec2 else None,
+            **texts,
         )
         rows = []
         left = iter(costs)
@@ -340,16 +340,9 @@ class InstanceHour:
 
     def _note(self, record: MinuteRecord) -> None:
         self._last = record
-        self._account_id = record.account_id or self._account_id
-        self._region = record.region or self._region
-        self._instance_type = record.instance_type or self._instance_type
-        self._lifecycle = record.lifecycle or self._lifecycle
-
-    def _owner(self, owner: str) -> _OwnerHour:
-        owner_hour = self._owners.get(owner)
-        if owner_hour is None:
-            owner_hour = self._owners[owner] = _OwnerHour()
-        return owner_hour
+        for name in _TEXTS:
+            if text := getattr(record, name):
+                self._texts[name] = text
 
     def _price(self, record: MinuteRecord) -> int | None:
         usd = self._basis.usd_per_core_hour(

@@ -12,11 +12,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 from neuron_wire import names
 from neuron_wire.extraction import (
     document_violations,
+    refuse_constant,
     text_violations,
 )
 from neuron_wire.line_members import (
@@ -127,7 +128,7 @@ def parse(message: str) -> MinuteRecord | OtherRecord:
     if len(message) > MAX_LINE_CHARS:
         raise WireFormatError(TOO_LONG, f"the line has more than {MAX_LINE_CHARS} characters")
     try:
-        line: Any = json.loads(message, parse_constant=_refuse_constant)
+        line: Any = json.loads(message, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         raise WireFormatError(NOT_JSON, "the line is not JSON") from error
     if not isinstance(line, dict):
@@ -144,11 +145,6 @@ def parse(message: str) -> MinuteRecord | OtherRecord:
     if kind != names.MINUTE:
         return OtherRecord(kind)
     return MinuteRecord.from_members(line, _timestamp_ms(line))
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    msg = f"{name} is not JSON"
-    raise ValueError(msg)
 
 
 def _timestamp_ms(line: Mapping[str, Any]) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from neuron_wire.names import MICRO, MINUTE_MS
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 JsonObject: TypeAlias = Mapping[str, Any]
 """An object of a line or an event as it was written."""
+
+_Value = TypeVar("_Value")
 
 NOTHING: Final[JsonObject] = {}
 NUMBERS: Final = frozenset({int, float})  # the types: to Python, bool is an int too
@@ -39,61 +41,29 @@ def bad_member(message: str) -> WireFormatError:
     return WireFormatError(BAD_MEMBER, message)
 
 
-def _present(line: Mapping[str, object], member: str) -> object:
-    value = line.get(member)
-    if value is None:
-        raise missing_member(member)
-    return value
-
-
-def read_text(line: Mapping[str, object], member: str, longest: int) -> str:
-    """A text of 1 to *longest* printable ASCII characters that are not all blank."""
-    value = line.get(member)
-    if value is None:
-        raise missing_member(member)
-    if not isinstance(value, str) or not value or len(value) > longest or value.isspace():
-        msg = f"{member} is not a text of 1 to {longest} characters"
-        raise bad_member(msg)
-    if not (value.isascii() and value.isprintable()):
-        msg = f"{member} holds characters that are not printable ASCII"
-        raise bad_member(msg)
-    return value
-
-
-def read_number(line: Mapping[str, object], member: str) -> float:
-    """An amount that must be there."""
-    return check_amount(_present(line, member), member)
-
-
-def check_amount(value: object, member: str) -> float:
+def check_amount(value: object, member: str, most: int = MAX_COUNT) -> float:
     """A number from 0 up to what 64 bits hold: nothing in a record is ever negative."""
     # NaN compares false with everything.
-    if type(value) not in NUMBERS or not 0 <= value <= MAX_COUNT:  # type: ignore[operator]
-        msg = f"{member} is not a number from 0"
+    if type(value) not in NUMBERS or not 0 <= value <= most:  # type: ignore[operator]
+        msg = f"{member} is not a number from 0 to {most}"
         raise bad_member(msg)
     return float(value)  # type: ignore[arg-type]
 
 
-def read_flag(line: Mapping[str, object], member: str) -> bool:
-    """True or false; absent is false."""
-    value = line.get(member)
-    if value is not None and not isinstance(value, bool):
-        msg = f"{member} is neither true nor false"
-        raise bad_member(msg)
-    return value is True
-
-
-def read_count(line: Mapping[str, object], member: str) -> int:
-    """A count that must be there."""
-    return check_count(_present(line, member), member)
-
-
-def check_count(value: object, member: str) -> int:
-    """A whole number from 0 that fits 64 bits."""
-    if type(value) is not int or not 0 <= value <= MAX_COUNT:
-        msg = f"{member} is not a count from 0"
+def check_count(value: object, member: str, least: int = 0) -> int:
+    """A whole number from *least* that fits 64 bits."""
+    if type(value) is not int or not least <= value <= MAX_COUNT:
+        msg = f"{member} is not a count from {least}"
         raise bad_member(msg)
     return value
+
+
+def check_flag(value: object, member: str) -> bool:
+    """True or false."""
+    if isinstance(value, bool):
+        return value
+    msg = f"{member} is neither true nor false"
+    raise bad_member(msg)
 
 
 def read_array(line: Mapping[str, object], member: str) -> list[object]:
@@ -114,7 +84,11 @@ def number_in(line: Mapping[str, Any], name: str) -> float | None:
 
 def count_in(line: Mapping[str, Any], name: str) -> int | None:
     """A whole number of *line*."""
-    value: Any = line.get(name)
+    return count_of(line.get(name))
+
+
+def count_of(value: Any) -> int | None:  # noqa: ANN401  # whatever stands in a line
+    """The same of its *value*."""
     is_count = type(value) in NUMBERS and 0 <= value <= MAX_COUNT and not value % 1
     return int(value) if is_count else None
 
@@ -198,6 +172,11 @@ REASONS: Final = frozenset(
     }
 )
 """Every reason there is: each may stand in the name of a counter."""
+
+
+def present_members(members: Mapping[str, _Value | None]) -> dict[str, _Value]:
+    """Those of *members* that have a value: what is unknown has no member."""
+    return {name: value for name, value in members.items() if value is not None}
 
 
 class WireFormatError(ValueError):

@@ -10,17 +10,29 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from neuron_wire import cores, line_members, names
+from neuron_wire import cores, names
 from neuron_wire.catalogue import FAILURES, MEMBERS
 from neuron_wire.cores import core_indexes
 from neuron_wire.holders import Holder, holder_members, read_holders
+from neuron_wire.line_members import (
+    MAX_COUNT,
+    bad_member,
+    check_amount,
+    check_count,
+    check_flag,
+    count_in,
+    missing_member,
+)
+from neuron_wire.names import MINUTE_S
 from neuron_wire.owners import Owner, owner_members, read_owners
 from neuron_wire.prices import PAID
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 Number = int | float
 
@@ -56,22 +68,22 @@ NUMBERS: Final = tuple(
 """In the order of the line: name, field or None where it is a reading, type."""
 
 
-def read_amounts(line: Mapping[str, object]) -> tuple[dict[str, Number], dict[str, Number]]:
+def read_amounts(line: Mapping[str, object]) -> tuple[dict[str, object], dict[str, Number]]:
     """
     The numbers of *line*: those with a field, by field, and the readings, by name.
 
     Raises:
         WireFormatError: If one has a type or range that cannot be.
     """
-    fields: dict[str, Number] = {}
+    fields: dict[str, object] = {}
     readings: dict[str, Number] = {}
     for member, name, kind in NUMBERS:
         value = line.get(member)
         if value is None:
             continue
-        if type(value) is not kind or not 0 <= value <= line_members.MAX_COUNT:
+        if type(value) is not kind or not 0 <= value <= MAX_COUNT:
             # Checked here first, which takes a third of the time of a call for each number.
-            check = line_members.check_count if kind is int else line_members.check_amount
+            check = check_count if kind is int else check_amount
             value = check(value, member)
         if name is None:
             readings[member] = value
@@ -85,37 +97,95 @@ def round_significant(value: Number) -> Number:
     return float(format(value, _SIGNIFICANT)) if isinstance(value, float) else value
 
 
-def acceptable_numbers(numbers: Iterable[tuple[str, Number | None]]) -> dict[str, object]:
+def _acceptable(numbers: Iterable[tuple[str, Number | None]]) -> dict[str, object]:
     """Those of *numbers* that a reader accepts, as a line has them."""
     # NaN compares false with everything.
     return {
         member: round_significant(value)
         for member, value in numbers
-        if value is not None and 0 <= value <= line_members.MAX_COUNT
+        if value is not None and 0 <= value <= MAX_COUNT
     }
 
 
-_BOOT: Final = re.compile(r"[0-9A-Za-z._-]{1,64}")
 MAX_CLUSTER_CHARS: Final = 255
 MAX_INSTANCE_CHARS: Final = 128
 MAX_TEXT_CHARS: Final = 128
 _MAX_TIME_MS: Final = 1 << 53  # what a JSON number says exactly everywhere
 
-_TEXTS: Final = (
-    ("InstanceType", "instance_type", None),
-    ("Region", "region", None),
-    ("AvailabilityZone", "availability_zone", None),
-    ("UltraServerId", "ultraserver_id", None),
+
+class _Rule(NamedTuple):
+    """
+    What may stand in one member.
+
+    Attributes:
+        member: Its name.
+
+        field: Of the record.
+
+        accepts: The form of a text, or the check of another value.
+
+        need: `needed`, or a line without it is no minute; `optional`; or `lenient`: a text of
+            another form counts as absent, and is not written.
+    """
+
+    member: str
+    field: str
+    accepts: re.Pattern[str] | Callable[[object, str], object]
+    need: Literal["needed", "optional", "lenient"] = "optional"
+
+
+def _printable(longest: int) -> re.Pattern[str]:
+    """1 to *longest* printable ASCII characters that are not all blank."""
+    return re.compile(rf"(?= *[!-~])[ -~]{{1,{longest}}}")
+
+
+_TEXT: Final = _printable(MAX_TEXT_CHARS)
+_IDENTITY: Final = (
+    _Rule("Boot", "boot", re.compile("[0-9A-Za-z._-]{1,64}"), "needed"),
+    _Rule("Seq", "seq", partial(check_count, least=1), "needed"),
+    _Rule("ClusterName", "cluster", _printable(MAX_CLUSTER_CHARS), "needed"),
+    _Rule("InstanceId", "instance_id", _printable(MAX_INSTANCE_CHARS), "needed"),
+    _Rule("IdentityGuessed", "identity_guessed", check_flag),
+    _Rule("InstanceType", "instance_type", _TEXT),
+    _Rule("Region", "region", _TEXT),
+    _Rule("AvailabilityZone", "availability_zone", _TEXT),
+    _Rule("UltraServerId", "ultraserver_id", _TEXT),
+    _Rule("Given", "given", re.compile("|".join(names.GIVEN)), "lenient"),
+    _Rule("AccountId", "account_id", re.compile("[0-9]{12}"), "lenient"),
+    _Rule("Lifecycle", "lifecycle", re.compile("[!-~]{1,40}"), "lenient"),
+    _Rule("Paid", "paid", re.compile("|".join(PAID)), "lenient"),
 )
-_ACCOUNT: Final = re.compile(r"[0-9]{12}")
-_LIFECYCLE: Final = re.compile(r"[!-~]{1,40}")
-_CHECKS: Final = (
-    ("Given", "given", re.compile("|".join(names.GIVEN))),
-    ("AccountId", "account_id", _ACCOUNT),
-    ("Lifecycle", "lifecycle", _LIFECYCLE),
-    ("Paid", "paid", re.compile("|".join(PAID))),
+_COVERAGE: Final = (
+    _Rule("Bye", "bye", check_flag),
+    _Rule("CoveredSeconds", "covered_seconds", partial(check_amount, most=MINUTE_S), "needed"),
+    _Rule("Reports", "reports", check_count, "needed"),
 )
-"""Texts that a minute can do without: one of another form counts as absent."""
+"""Both in the order of the line; labels stand between them."""
+
+_RULES: Final = (*_IDENTITY, *_COVERAGE)
+
+
+def _read_fields(line: Mapping[str, object]) -> dict[str, object]:
+    """
+    The members of `_RULES`, by field.
+
+    Raises:
+        WireFormatError: If a needed member is missing, or one has a value that cannot be.
+    """
+    fields: dict[str, object] = {}
+    for member, name, accepts, need in _RULES:
+        value = line.get(member)
+        if value is None:
+            if need == "needed":
+                raise missing_member(member)
+        elif not isinstance(accepts, re.Pattern):
+            fields[name] = accepts(value, member)
+        elif isinstance(value, str) and accepts.fullmatch(value):
+            fields[name] = value
+        elif need != "lenient":
+            msg = f"{member} is not a text of the form {accepts.pattern}"
+            raise bad_member(msg)
+    return fields
 
 
 # Never changed, but not frozen: to make a frozen one takes three times as long.
@@ -264,35 +334,18 @@ class MinuteRecord:
         member and no busy or idle count: they would be zeros without a
         measurement.
         """
-        line: dict[str, object] = {
-            "Schema": names.VERSION,
-            "Kind": names.MINUTE,
-            "Boot": self.boot,
-            "Seq": self.seq,
-            "ClusterName": self.cluster,
-            "InstanceId": self.instance_id,
-        }
-        if self.identity_guessed:
-            line["IdentityGuessed"] = True
-        for member, field_name, form in (*_TEXTS, *_CHECKS):
-            text = getattr(self, field_name)
-            if text is not None and (form is None or form.fullmatch(text)):
-                line[member] = text
+        line: dict[str, object] = {"Schema": names.VERSION, "Kind": names.MINUTE}
+        self._write(_IDENTITY, line)
         line.update(self.labels)
-        if self.bye:
-            line["Bye"] = True
+        self._write(_COVERAGE, line)
         line["CoveredSeconds"] = round(self.covered_seconds, 2)
-        line["Reports"] = self.reports
         line.update(self._core_counts())
         readings = self.readings
-        line.update(
-            acceptable_numbers(
-                (member, readings.get(member) if name is None else getattr(self, name))
-                for member, name, _ in NUMBERS
-            )
+        numbers = (
+            (member, readings.get(member) if name is None else getattr(self, name))
+            for member, name, _ in NUMBERS
         )
-        line.update(acceptable_numbers(self.details.items()))
-        line.update(acceptable_numbers(self.health.items()))
+        line.update(_acceptable(chain(numbers, self.details.items(), self.health.items())))
         if self.holders_more > 0:
             line["HoldersMore"] = self.holders_more
         if self.owners_more:
@@ -306,6 +359,20 @@ class MinuteRecord:
         if self.holders:
             line["Holders"] = holder_members(self.holders)
         return line
+
+    def _write(self, rules: Iterable[_Rule], line: dict[str, object]) -> None:
+        """Write the members of *rules* that have a value; a flag only where it is set."""
+        for member, name, accepts, need in rules:
+            value = getattr(self, name)
+            if value is None or value is False:
+                continue
+            if (
+                need == "lenient"
+                and isinstance(accepts, re.Pattern)
+                and not accepts.fullmatch(value)
+            ):
+                continue
+            line[member] = value
 
     def _core_counts(self) -> dict[str, object]:
         state = self.core_state
@@ -335,57 +402,29 @@ class MinuteRecord:
             WireFormatError: If a member that identifies the record is missing
                 or any member has a type or range that cannot be.
         """
-        state = cores.read_core_state(line)
-        amounts, readings = read_amounts(line)
-        fields: dict[str, object] = dict(amounts)
-        for member, name, _ in _TEXTS:
-            if line.get(member) is not None:
-                fields[name] = line_members.read_text(line, member, MAX_TEXT_CHARS)
         if minute_ms % names.MINUTE_MS or not 0 <= minute_ms < _MAX_TIME_MS:
             msg = "the timestamp is not the start of a minute"
-            raise line_members.bad_member(msg)
-        covered_s = line_members.read_number(line, "CoveredSeconds")
-        if not 0 <= covered_s <= names.MINUTE_S:
-            msg = f"CoveredSeconds is {covered_s}, expected 0 to {names.MINUTE_S}"
-            raise line_members.bad_member(msg)
-        for member, name, form in _CHECKS:
-            value = line.get(member)
-            if isinstance(value, str) and form.fullmatch(value):
-                fields[name] = value
-        boot = line_members.read_text(line, "Boot", 64)
-        if not _BOOT.fullmatch(boot):
-            msg = "Boot holds characters outside [0-9A-Za-z._-]"
-            raise line_members.bad_member(msg)
-        seq = line_members.read_count(line, "Seq")
-        if seq < 1:
-            msg = f"Seq is {seq}, expected 1 or more"
-            raise line_members.bad_member(msg)
-        held_by, holders_more = read_holders(line)
+            raise bad_member(msg)
+        state = cores.read_core_state(line)
+        amounts, readings = read_amounts(line)
+        holders, holders_more = read_holders(line)
         owners, owners_more = read_owners(line, state)
         return cls(
-            cluster=line_members.read_text(line, "ClusterName", MAX_CLUSTER_CHARS),
-            instance_id=line_members.read_text(line, "InstanceId", MAX_INSTANCE_CHARS),
-            boot=boot,
-            seq=seq,
             minute_ms=minute_ms,
-            covered_seconds=covered_s,
-            reports=line_members.read_count(line, "Reports"),
             core_state=state,
             utilization_percent=cores.read_utilization(line, state),
             idle_minutes=cores.read_idle_minutes(line, state),
-            identity_guessed=line_members.read_flag(line, "IdentityGuessed"),
-            bye=line_members.read_flag(line, "Bye"),
-            holders=held_by,
+            holders=holders,
             holders_more=holders_more,
             owners=owners,
             owners_more=owners_more,
             readings=readings,
             details=_failures(line) if amounts.get("execution_errors") else {},
-            **fields,  # type: ignore[arg-type]  # the table pairs each name with its type
+            **{**amounts, **_read_fields(line)},  # type: ignore[arg-type]  # the tables pair names and types
         )
 
 
 def _failures(line: Mapping[str, object]) -> dict[str, int]:
     """How executions failed, as far as that can be read."""
-    counts = {name: line_members.count_in(line, name) for name in FAILURES}
+    counts = {name: count_in(line, name) for name in FAILURES}
     return {name: count for name, count in counts.items() if count}

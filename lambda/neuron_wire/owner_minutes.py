@@ -20,7 +20,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_wire.cores import core_indexes
-from neuron_wire.line_members import WireFormatError
 from neuron_wire.names import (
     ATTACHED_IDLE,
     BUSY,
@@ -105,11 +104,7 @@ def cores_by_owner(record: MinuteRecord) -> dict[str, Sequence[int]]:
     state, width = record.core_state, len(record.core_state)
     is_free = UNATTACHED in state
     for entry in record.owners or (() if record.owners_more else record.holders):
-        try:
-            cores: Sequence[int] = core_indexes(entry.cores)
-        except WireFormatError:  # of a holder: its cores are unknown
-            found.setdefault(owner_name(entry.name), ())
-            continue
+        cores: Sequence[int] = core_indexes(entry.cores)
         if cores and (is_free or cores[-1] >= width):
             cores = [core for core in cores if core < width and state[core] != UNATTACHED]
         if cores:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from neuron_wire.cores import core_indexes, core_ranges
+from neuron_wire.cores import core_indexes, core_ranges, cores_in
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
-from neuron_wire.line_members import WireFormatError, count_in
+from neuron_wire.line_members import count_in
 from neuron_wire.names import UNATTACHED
 
 if TYPE_CHECKING:
@@ -126,15 +126,15 @@ def _sum_if_both(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
 
 
-def list_owners(owners: Mapping[str, OwnerHolding]) -> Owned:
+def list_owners(owners: Mapping[str, OwnerHolding], others: Collection[int] = ()) -> Owned:
     """
-    *owners*, most cores first, within the bounds of a line.
+    *owners*, most cores first, within the bounds of a line; *others* have more cores.
 
     An owner that does not fit does not keep a shorter one out.
     """
     listed: list[Owner] = []
     listed_cores: set[int] = set()
-    left_out: set[int] = set()
+    left_out = set(others)
     room = MAX_OWNERS_BYTES - len("[]") + len(",")  # each size has a comma, the last entry none
     cores = {name: owner.cores | owner.reserved for name, owner in owners.items()}
     for name in sorted(owners, key=lambda name: (-len(cores[name]), name)):
@@ -193,15 +193,14 @@ def read_owners(line: Mapping[str, object], state: str) -> Owned:
     if given is None and more is None:
         return (), ""
     owners: list[Owner] = []
-    left_out = set(_cores(more, len(state)))
+    left_out = set(cores_in(line, "OwnersMore", len(state)))
     for entry in given[:MAX_OWNERS] if isinstance(given, list) else ():
         if not isinstance(entry, dict):
             continue
-        held = _cores(entry.get("Cores"), len(state))
-        reserved: Sequence[int] = ()
-        if "Reserved" in entry:
-            given_to_it = _cores(entry["Reserved"], len(state))
-            reserved = [core for core in given_to_it if state[core] == UNATTACHED]
+        held = cores_in(entry, "Cores", len(state))
+        reserved = cores_in(entry, "Reserved", len(state))
+        if reserved:
+            reserved = [core for core in reserved if state[core] == UNATTACHED]
         if not held and not reserved:
             continue
         name = printable_name(entry.get("Name"))
@@ -223,15 +222,6 @@ def read_owners(line: Mapping[str, object], state: str) -> Owned:
     for owner in owners:
         left_out.difference_update(core_indexes(owner.cores), core_indexes(owner.reserved))
     return tuple(owners), core_ranges(left_out)
-
-
-def _cores(text: object, width: int) -> Sequence[int]:
-    """The cores of *text*; none if it cannot be read or names a core beyond *width*."""
-    try:
-        cores = core_indexes(text) if isinstance(text, str) else ()
-    except WireFormatError:
-        return ()
-    return cores if cores and cores[-1] < width else ()
 
 
 def merge_owners(parts: Sequence[tuple[Owned, Collection[int]]]) -> Owned:
@@ -264,10 +254,4 @@ def merge_owners(parts: Sequence[tuple[Owned, Collection[int]]]) -> Owned:
     for name, holding in merged.items():
         holding.executions = executions.get(name) if holding.cores else None
         holding.quiet_minutes = None if executions.get(name) else quiet[name]
-    found, more = list_owners(merged)
-    if left_out:
-        left_out.update(core_indexes(more))
-        left_out.difference_update(*(core_indexes(owner.cores) for owner in found))
-        left_out.difference_update(*(core_indexes(owner.reserved) for owner in found))
-        more = core_ranges(left_out)
-    return found, more
+    return list_owners(merged, left_out)

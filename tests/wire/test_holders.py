@@ -12,7 +12,7 @@ from wire_records import MINUTE_MS, line_of
 
 from neuron_wire import MinuteRecord, WireFormatError, encode, parse
 from neuron_wire.cores import core_indexes, core_ranges
-from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS, Holder, holders_of
+from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS, Holder
 from neuron_wire.merging import merge_records
 from neuron_wire.names import MAX_CORES
 from proof.factories.records import record
@@ -66,6 +66,7 @@ GOOD = {"Cores": "0"}
         ([{"Cores": "x"}, GOOD], ((Holder("0"),), 1)), ([{"Cores": 0}], ((), 1)),
         ([{**GOOD, "Pid": "1", "Tag": 2, "Name": []}], ((Holder("0"),), 0)),
         ([{**GOOD, "Pid": True}], ((Holder("0"),), 0)),
+        ([{"Cores": "9-3"}, {"Cores": "0,1024"}, GOOD], ((Holder("0"),), 2)),
         ([{**GOOD, "Host": "of a later release"}], ((Holder("0"),), 0)),
         ([GOOD] * (MAX_HOLDERS + 2), ((Holder("0"),) * MAX_HOLDERS, 2)),
     ],
@@ -161,14 +162,6 @@ def test_merged_holders_are_the_most_idle_eight():
     expected = "last late n7 n6 n5 n4 n3 n2"
     assert expected.split() == [holder.name for holder in merged.holders]
     assert 1 + 2 == merged.holders_more
-
-
-def test_a_holder_with_unreadable_cores_is_only_counted():
-    """Only a foreign emitter writes such a text."""
-    merged = restarted("aa", [Holder("9-3", "odd")], "?a")
-    assert ((), 1) == (merged.holders, merged.holders_more)
-    said = ((Holder("9-3", "odd"), Holder("0", "fine")), 0)
-    assert ([Holder("0", "fine")], 1) == holders_of(said, {0, 1})
 
 
 def test_cores_that_are_not_attached_idle_have_no_holder():

@@ -6,9 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from neuron_wire import phrases
-from neuron_wire.cores import core_indexes, core_ranges
+from neuron_wire.cores import core_ranges, cores_in
 from neuron_wire.instance_types import INSTANCE_TYPES
-from neuron_wire.line_members import WireFormatError, entries_in, number_in, text_in
+from neuron_wire.line_members import entries_in, number_in, text_in
 from neuron_wire.names import BUSY, MICRO, OTHER_OWNERS, UNALLOCATED_OWNER, UNREAD, UNSTATED_OWNER
 from neuron_wire.owners import UNNAMED
 from neuron_wire.phrases import amount, counted
@@ -24,10 +24,7 @@ _IDLE_HOST: Final = 50  # percent of one vCPU: a compiler runs on one alone for 
 
 def core_set(cores: JsonObject, member: str) -> set[int]:
     """The cores of a member, none where it cannot be read."""
-    try:
-        return set(core_indexes(text_in(cores, member)))
-    except WireFormatError:
-        return set()
+    return set(cores_in(cores, member))
 
 
 def cores_words(cores: Iterable[int]) -> str:

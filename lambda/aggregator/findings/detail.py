@@ -26,6 +26,7 @@ from neuron_wire.findings import (
     finding_id,
 )
 from neuron_wire.instance_types import INSTANCE_TYPES
+from neuron_wire.line_members import present_members
 from neuron_wire.names import ATTACHED_IDLE, MICRO, MINUTE_S, READ, UNREAD, VERSION
 from neuron_wire.owner_minutes import (
     core_owners,
@@ -140,13 +141,13 @@ def instance_members(
         )
         detail["UsdPerHour"] = round(price * cores, 6)
         detail["AvoidableUsdPerHour"] = round(price * cores, 6) if is_avoidable else 0.0
-    return _present(detail)
+    return present_members(detail)
 
 
 def silent_members(instance: SilentInstance) -> Detail:
     """What is remembered of a silent instance."""
     last = iso_minute(instance.last_minute)
-    return _present({"InstanceType": instance.instance_type, "LastSeen": last})
+    return present_members({"InstanceType": instance.instance_type, "LastSeen": last})
 
 
 def use_members(did: OwnerMinute) -> Detail:
@@ -156,16 +157,15 @@ def use_members(did: OwnerMinute) -> Detail:
 
 def idle_owner_members(key: FindingKey, idle: OwnerSum, minutes: int, rules: Rules) -> Detail:
     """What is idle of an owner, for *minutes*."""
-    first, last = idle.teams or (None, None)
     detail: Detail = {
-        "Team": rules.teams.team_of(key.cluster, key.subject, first if first == last else None),
+        "Team": rules.teams.team_of(key.cluster, key.subject, idle.team),
         "IdleCores": round(idle.idle / MICRO, 6),
         "Instances": idle.instances,
         "IdleMinutes": minutes,
     }
     if (cost := idle.idle_cost) is not None:
         detail["UsdPerHour"] = round_shares([cost], FINE)[0] / MICRO
-    return _present(detail)
+    return present_members(detail)
 
 
 def complete_event(
@@ -250,7 +250,7 @@ def _owners(record: MinuteRecord, rules: Rules) -> list[Detail]:
         if party.name
     ]
     return [
-        _present({"Name": name, "Team": rules.teams.team_of(record.cluster, name, team),
+        present_members({"Name": name, "Team": rules.teams.team_of(record.cluster, name, team),
                   "Cores": _together(cores, reserved) if reserved else cores,
                   "Reserved": reserved or None})
         for name, team, cores, reserved in named[:MAX_OWNERS]
@@ -259,7 +259,3 @@ def _owners(record: MinuteRecord, rules: Rules) -> list[Detail]:
 
 def _together(cores: str, reserved: str) -> str:
     return core_ranges((*core_indexes(cores), *core_indexes(reserved)))
-
-
-def _present(members: Mapping[str, object]) -> Detail:
-    return {name: value for name, value in members.items() if value is not None}

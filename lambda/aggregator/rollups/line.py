@@ -29,6 +29,7 @@ from neuron_wire.cores import core_ranges
 from neuron_wire.extraction import MAX_VALUE
 from neuron_wire.holders import holder_members
 from neuron_wire.line import emf_line
+from neuron_wire.line_members import present_members
 from neuron_wire.names import BUSY, CLUSTER_DIMENSION, UNREAD
 from neuron_wire.names import ROLLUP as ROLLUP_KIND
 from neuron_wire.owners import owner_members
@@ -144,13 +145,9 @@ def cut(lists: Lists, room_bytes: int) -> Lists:
     return {name: lists[name][: len(kept)] for name, kept in sizes.items()}
 
 
-def _present(members: Mapping[str, object]) -> dict[str, object]:
-    return {name: value for name, value in members.items() if value is not None}
-
-
 def _idle(instance: IdleInstance) -> dict[str, object]:
     usd_per_hour = instance.usd_per_hour
-    return _present(
+    return present_members(
         {
             "InstanceId": instance.instance_id,
             "InstanceType": instance.instance_type,
@@ -184,7 +181,7 @@ def _straggler(straggler: Straggler) -> dict[str, object]:
 
 
 def _silent(instance: SilentInstance) -> dict[str, object]:
-    return _present(
+    return present_members(
         {
             "InstanceId": instance.instance_id,
             "InstanceType": instance.instance_type,
