@@ -38,7 +38,6 @@ MAX_BATCH_BYTES: Final = 1_048_576
 EVENT_OVERHEAD_BYTES: Final = 26  # charged per event on top of its UTF-8 bytes
 MAX_BATCH_SPAN_MS: Final = 24 * 3_600_000 - 1  # the whole call fails at more than 24 h
 MAX_AGE_MS: Final = 14 * 24 * 3_600_000
-AGE_MARGIN_MS: Final = 5 * 60_000  # a call may wait, and the service has a clock of its own
 MAX_FUTURE_MS: Final = 2 * 3_600_000
 
 
@@ -76,7 +75,7 @@ PUT_LOG_EVENTS: Final = BatchLimits(
     max_event_bytes=MAX_BATCH_BYTES - EVENT_OVERHEAD_BYTES,
     event_overhead_bytes=EVENT_OVERHEAD_BYTES,
     max_span_ms=MAX_BATCH_SPAN_MS,
-    max_age_ms=MAX_AGE_MS - AGE_MARGIN_MS,
+    max_age_ms=MAX_AGE_MS,
     max_future_ms=MAX_FUTURE_MS,
     by_time=True,
 )

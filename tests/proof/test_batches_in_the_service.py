@@ -7,7 +7,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emitter.delivery.destination import AGE_MARGIN_MS, cut
+from emitter.delivery.destination import cut
 from emitter.spool.records import SpooledRecord
 from proof.logs.rules import RECORDS_GROUP, LogRules
 from tests.recorded.recording import DAY_MS, HOUR_MS, NOW_MS, NOW_S, PLACE
@@ -15,7 +15,7 @@ from tests.recorded.recording import DAY_MS, HOUR_MS, NOW_MS, NOW_S, PLACE
 BOOT = "019aa3c5d2f04f1e2d3c"
 EDGES_MS = [
     edge_ms + step_ms
-    for edge_ms in (-2 * HOUR_MS, 0, DAY_MS, 14 * DAY_MS - AGE_MARGIN_MS, 14 * DAY_MS, 15 * DAY_MS)
+    for edge_ms in (-2 * HOUR_MS, 0, DAY_MS, 14 * DAY_MS, 15 * DAY_MS)
     for step_ms in (-1, 0, 1)
 ]
 # Lengths at which a call is full with one, two or three events; and of two bytes a character.
@@ -61,12 +61,11 @@ def test_every_batch_is_taken_whole(parts):
 @given(RECORDS)
 @settings(max_examples=50)
 def test_nothing_is_held_back_that_would_be_taken(part):
-    """Alone, a record is unsendable only if the service would not have it; its age has a margin."""
+    """Alone, a record is unsendable only if the service would not have it."""
     (record,) = records_of([part])
     age_ms, line = part
     found = cut([record], now_ms=NOW_MS)
     would_be_taken = (
-        -2 * HOUR_MS <= age_ms <= 14 * DAY_MS - AGE_MARGIN_MS
-        and 1 <= len(line.encode()) <= 1_048_576 - 26
+        -2 * HOUR_MS <= age_ms <= 14 * DAY_MS and 1 <= len(line.encode()) <= 1_048_576 - 26
     )
     assert would_be_taken == bool(found.batches)
