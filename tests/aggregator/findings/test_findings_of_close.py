@@ -193,9 +193,11 @@ def test_an_owner_is_told_that_is_wholly_idle_in_the_whole_cluster():
     ],
 )
 def test_what_executes_or_is_not_told_whole_is_no_idle_owner(changes):
-    """It executes, did 14 minutes ago, or nobody read it, or somebody may work unseen."""
-    fleet = Fleet()
-    assert [] == owners(fleet.pass_minute(held("aa", (20, 20), **changes)))
+    """
+    It executes, did 14 minutes ago, or nobody read it, or somebody may work unseen: nor is its
+    instance idle.
+    """
+    assert [] == Fleet().pass_minute(held("aa", (20, 20), **changes))
 
 
 def test_an_instance_that_executes_is_not_idle():

@@ -41,12 +41,12 @@ def held(instance_id, *owners, **changes):
 
 @st.composite
 def fleets(draw):
-    """Up to 40 instances whose cores up to 60 owners hold, some together, some idle."""
+    """Up to 40 instances whose cores up to 60 owners hold or reserve, some together, some idle."""
     fleet = []
     for number in range(draw(st.integers(1, 40))):
         state = draw(st.text("bau?", min_size=1, max_size=5))
-        some = st.sets(st.integers(0, len(state) - 1), min_size=1)
-        named = draw(st.dictionaries(st.integers(0, 59), some, max_size=5))
+        some = st.sets(st.integers(0, len(state) - 1), min_size=1).map(core_ranges)
+        named = draw(st.dictionaries(st.integers(0, 59), st.tuples(some, some), max_size=5))
         fleet.append(
             cores(
                 state,
@@ -54,7 +54,10 @@ def fleets(draw):
                 idle=tuple(draw(st.sampled_from([0, 14, 15, 900])) for _ in state),
                 instance_type=draw(st.sampled_from(TYPES)),
                 paid=draw(st.sampled_from(PAID)),
-                owners=tuple(Owner(core_ranges(one), f"ml/{name}") for name, one in named.items()),
+                owners=tuple(
+                    Owner(held, f"ml/{name}", reserved=reserved)
+                    for name, (held, reserved) in named.items()
+                ),
             )
         )
     return fleet
@@ -83,14 +86,19 @@ def test_the_rows_add_up(fleet):
 def test_who_works_elsewhere_in_the_cluster_is_told_with_what_it_holds(fleet, halved):
     """
     On any instance, idle there or not, added up in any parts; that a named owner works on
-    nothing is said only where every busy core has a named owner.
+    nothing is said only where every busy core has a named owner, and that it is wholly idle
+    only where its last execution is known.
     """
     held, busy, is_hidden = Counter(), Counter(), False
     for record in fleet:
         for core, letter in enumerate(record.core_state):
-            named = [owner.name for owner in record.owners if core in core_indexes(owner.cores)]
+            named = [
+                owner.name
+                for owner in record.owners
+                if core in core_indexes(owner.reserved if letter == "u" else owner.cores)
+            ]
             is_hidden |= letter == "b" and not named
-            for name in named if letter in "ab" else ():
+            for name in named if letter != "?" else ():
                 held[name] += Fraction(1, len(named))
                 busy[name] += Fraction(letter == "b", len(named))
     parts = [RollupInProgress("training", 15) for _ in range(2)]
@@ -102,6 +110,7 @@ def test_who_works_elsewhere_in_the_cluster_is_told_with_what_it_holds(fleet, ha
         is_told = name not in PLACEHOLDER_OWNERS and not (is_hidden and not busy[name])
         expected = (held[name], busy[name]) if is_told else (None, None)
         assert expected == pytest.approx((row.get("HeldCores"), row.get("BusyCores")), abs=1e-3)
+        assert "WhollyIdleMinutes" not in row
 
 
 def test_an_owner_of_a_little_everywhere_comes_first():

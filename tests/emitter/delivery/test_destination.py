@@ -122,6 +122,7 @@ def test_a_batch_at_exactly_the_limit_is_one_call(more, sizes):
             {"too_old": (0,), "expired": (1, 2)},
         ),
         ({"tooNewLogEventStartIndex": 3}, {"too_new": (3,)}),
+        ({"tooNewLogEventStartIndex": 0}, {"too_new": (0, 1, 2, 3)}),
         (
             {"tooOldLogEventEndIndex": 2, "tooNewLogEventStartIndex": 2},
             {"too_old": (0, 1), "too_new": (2, 3)},
