@@ -19,6 +19,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -47,14 +48,15 @@ DROP_MEMBERS: Final[dict[DropReason, str]] = {
 }
 
 
+def above_zero(**counts: int) -> dict[str, int]:
+    """Those of *counts* that a line has only when there is something to count."""
+    return {name: count for name, count in counts.items() if count}
+
+
 def reading_members(fold: Fold, framer: Framer) -> dict[str, int]:
     """Reports read, pieces of input that were no report, and parts of reports that were dropped."""
     members = {"ReportsRead": fold.reports_read, "ReportsMalformed": framer.malformed}
-    if parts := fold.malformed:
-        members["PartsMalformed"] = parts
-    if fold.runtimes.gone:
-        members["RuntimesGone"] = fold.runtimes.gone
-    return members
+    return members | above_zero(PartsMalformed=fold.malformed, RuntimesGone=fold.runtimes.gone)
 
 
 def spool_members(health: SpoolHealth) -> dict[str, int]:
@@ -66,15 +68,13 @@ def spool_members(health: SpoolHealth) -> dict[str, int]:
         "SpoolRecords": health.records,
         "SpoolBytes": health.bytes,
     }
-    rare = {
-        "SpoolRecordsOlder": health.older_records,
-        "RecordsDroppedOlder": health.older_dropped,
-        "SpoolInMemory": health.in_memory,
-        "SpoolsSetAside": health.set_aside,
+    return members | above_zero(
+        SpoolRecordsOlder=health.older_records,
+        RecordsDroppedOlder=health.older_dropped,
+        SpoolInMemory=health.in_memory,
+        SpoolsSetAside=health.set_aside,
         **{DROP_MEMBERS[reason]: count for reason, count in health.dropped.items()},
-    }
-    members.update((name, count) for name, count in rare.items() if count)
-    return members
+    )
 
 
 def process_members() -> dict[str, float]:
@@ -83,13 +83,12 @@ def process_members() -> dict[str, float]:
 
 
 def _resident_bytes() -> int:
-    try:
+    with suppress(OSError, ValueError, IndexError):
         pages = int(_STATM.read_text(encoding="ascii").split()[_RESIDENT_FIELD])
-    except (OSError, ValueError, IndexError):
-        # The greatest so far, in KiB but on macOS: the best there is without /proc.
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak << 10
-    return pages * resource.getpagesize()
+        return pages * resource.getpagesize()
+    # The greatest so far, in KiB but on macOS: the best there is without /proc.
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak << 10
 
 
 PULSE_NAME: Final = "pulse.json"
@@ -180,12 +179,8 @@ class PulseFile:
         text = msgspec.json.encode(pulse)
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         # The spool has said already that its directory takes nothing.
-        with suppress(OSError):
-            file = os.open(self._path, flags, 0o600)
-            try:
-                os.pwrite(file, text.ljust(PULSE_BYTES - 1) + b"\n", 0)
-            finally:
-                os.close(file)
+        with suppress(OSError), FileIO(os.open(self._path, flags, 0o600), "w") as file:
+            file.write(text.ljust(PULSE_BYTES - 1) + b"\n")
 
 
 def read_pulse(directory: Path) -> Pulse | None:
@@ -197,7 +192,6 @@ def read_pulse(directory: Path) -> Pulse | None:
     """
     with (directory / PULSE_NAME).open("rb") as file:
         text = file.read(PULSE_BYTES)
-    try:
+    with suppress(ValueError, RecursionError):
         return msgspec.json.decode(text, type=Pulse)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
+    return None

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -56,14 +57,10 @@ def log_to_stderr(*, verbose: bool) -> None:
 
 def _is_journal() -> bool:
     """Whether standard error is the socket by which systemd connected it to the journal."""
-    given = os.environ.get(_JOURNAL_VARIABLE)
-    if not given:
-        return False
-    try:
+    with suppress(OSError):
         found = os.fstat(2)
-    except OSError:
-        return False
-    return given == f"{found.st_dev}:{found.st_ino}"
+        return os.environ.get(_JOURNAL_VARIABLE) == f"{found.st_dev}:{found.st_ino}"
+    return False
 
 
 class Repeats:

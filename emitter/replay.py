@@ -27,7 +27,7 @@ from emitter.owners.reservations import saved_given
 from emitter.report_lines import RawReports, ReportQueue
 from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
-from emitter.settings import ReplaySettings, require_cluster
+from emitter.settings.minutes import require_cluster
 from neuron_wire.names import MINUTE_S
 from neuron_wire.phrases import counted
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from emitter.logs import Event
     from emitter.reports.report import Report
+    from emitter.settings import ReplaySettings
     from emitter.spool.records import NewRecord
 
 READ_BYTES: Final = 1 << 16  # a larger read would take fresh pages of memory each time

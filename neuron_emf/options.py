@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 import click
 
 from emitter.errors import SettingsError
-from emitter.settings import LogGroupSettings, RegionSettings, advanced, setting
+from emitter.settings.minutes import advanced, setting
 from emitter.settings.options import read_bounded
+from emitter.settings.run import LogGroupSettings, RegionSettings
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.prices import (
     DEFAULT_REGION,

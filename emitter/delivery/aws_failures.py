@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.delivery.destination import Invalid, Outcome, Refused, Retry
+from emitter.delivery.sdk_models import OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +84,6 @@ _SDK_KINDS: Final[Mapping[str, frozenset[str]]] = {
     }),
 }  # fmt: skip
 
-OPERATIONS: Final = frozenset({"CreateLogStream", "PutLogEvents"})
 _NAMES: Final = ("logGroupName", "logStreamName")
 
 MAX_WORDS: Final = 300

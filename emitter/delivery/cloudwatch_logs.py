@@ -75,16 +75,14 @@ class LogStream:
         region: str | None = None,
         instance_region: str | None = None,  # used where no region is configured
         needed: str = "",  # permissions to name after the sentence of a refusal
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._group = require_group(group)
         self._stream = require_stream(stream)
         self._region = region
         self._instance_region = instance_region
         self._needed = needed
-        self._clock = clock
         self._client: BaseClient | None = None
-        self._skew_log = Repeats(SKEW_LOG_INTERVAL_S, clock)
+        self._skew_log = Repeats(SKEW_LOG_INTERVAL_S)
 
     def rename(self, stream: str) -> None:
         """
@@ -193,7 +191,7 @@ class LogStream:
             theirs_s = date.timestamp()
         except (ValueError, OverflowError):  # no date, or a day of a hundred digits
             return
-        skew_s = self._clock() - theirs_s  # this machine's clock minus CloudWatch's
+        skew_s = time.time() - theirs_s  # this machine's clock minus CloudWatch's
         if abs(skew_s) > SKEW_WARN_S and self._skew_log.due("skew"):
             _log.warning("clock skew found", extra={"skew_s": round(skew_s)})
 

@@ -19,7 +19,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from emitter.delivery.destination import Delivered, Invalid, Outcome, Refused, Retry, cut
+from emitter.delivery.destination import Delivered, Invalid, Outcome, Problem, Refused, cut
 from emitter.logs import Backoff, Repeats
 from emitter.spool.spool_file import DROPS_LOG_INTERVAL_S
 
@@ -64,16 +64,13 @@ class Flushed:
     How far a flush came.
 
     Attributes:
-        delivered: Records the destination took during the flush.
-
         remaining: Records that stay in the spool, those of older boots included.
 
         problem: Why they stay: the last answer, or None when nothing went wrong.
     """
 
-    delivered: int
     remaining: int
-    problem: Retry | Refused | None = None
+    problem: Problem | None = None
 
 
 class Delivery:
@@ -103,12 +100,11 @@ class Delivery:
         self._sleep = sleep
         self._backoff = Backoff(rng=rng)
         self._mutex = threading.Lock()
-        self._delivered = 0
         # Ids that were in an invalid call, the part to try next last. By id, so
         # that what the spool drops meanwhile is neither sent nor kept in memory.
         self._suspects: list[tuple[int, ...]] = []
         self._poison_in_a_row = 0
-        self.problem: Retry | Refused | None = None
+        self.problem: Problem | None = None
         self._problem_said = False
         self._problem_log = Repeats(PROBLEM_LOG_INTERVAL_S, monotonic)
         self._drop_log = Repeats(DROPS_LOG_INTERVAL_S, monotonic)
@@ -154,17 +150,16 @@ class Delivery:
         """
         self._quiet = True
         ends_s = self._monotonic() + deadline_s
-        delivered_before = self._delivered
         while True:
             attempt = self.attempt()
-            problem = attempt.outcome if isinstance(attempt.outcome, Retry | Refused) else None
+            problem = attempt.outcome if isinstance(attempt.outcome, Problem) else None
             if attempt.outcome is None or isinstance(problem, Refused):
                 break
             if self._monotonic() + attempt.wait_s >= ends_s:
                 break
             if attempt.wait_s:
                 self._sleep(attempt.wait_s)
-        return Flushed(self._delivered - delivered_before, self.remaining(), problem)
+        return Flushed(self.remaining(), problem)
 
     def close(self) -> None:
         """Let go of the destination's connections."""
@@ -186,11 +181,10 @@ class Delivery:
                 if not records:
                     return ()
             now_ms = round(self._clock() * 1000)  # age counts when it is sent
-            pieces = cut(records, now_ms=now_ms, limits=limits)
-            if pieces.unsendable:
-                self._drop(pieces.unsendable)
-            if pieces.batches:
-                return pieces.batches[0]  # what follows is taken anew, together with what came
+            batches, unsendable = cut(records, now_ms=now_ms, limits=limits)
+            self._drop(unsendable)
+            if batches:
+                return batches[0]  # what follows is taken anew, together with what came
             if self._suspects:
                 self._suspects.pop()
 
@@ -203,7 +197,6 @@ class Delivery:
         lost = {record_id for ids in dropped.values() for record_id in ids}
         delivered = [record.id for record in batch if record.id not in lost]
         self._spool.settle(delivered, dropped)
-        self._delivered += len(delivered)
         self._poison_in_a_row = 0
         self._backoff.reset()
         for reason, ids in dropped.items():
@@ -249,7 +242,7 @@ class Delivery:
                 extra["why"] = why
             _log.warning("records dropped", extra=extra)
 
-    def _say(self, problem: Retry | Refused, wait_s: float) -> None:
+    def _say(self, problem: Problem, wait_s: float) -> None:
         self.problem = problem
         if self._quiet:
             return

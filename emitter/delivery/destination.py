@@ -81,23 +81,22 @@ PUT_LOG_EVENTS: Final = BatchLimits(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """Every record of the input, once: in one of the batches, or among the unsendable."""
-
-    batches: tuple[tuple[SpooledRecord, ...], ...]
-    unsendable: Mapping[DropReason, Sequence[SpooledRecord]]
+Batch = tuple["SpooledRecord", ...]
+Unsendable = dict["DropReason", list["SpooledRecord"]]
 
 
 def cut(
     records: Iterable[SpooledRecord], *, now_ms: int, limits: BatchLimits = PUT_LOG_EVENTS
-) -> Cut:
+) -> tuple[list[Batch], Unsendable]:
     """
     Cut *records* into the fewest calls that keep their order.
 
     Sorting by time is stable: records of one timestamp stay as they came.
+
+    Returns:
+        The batches, and what is in none of them because it cannot be sent.
     """
-    unsendable: dict[DropReason, list[SpooledRecord]] = {}
+    unsendable: Unsendable = {}
     sendable: list[SpooledRecord] = []
     for record in records:
         reason = _why_not(record, now_ms, limits)
@@ -105,7 +104,7 @@ def cut(
         into.append(record)
     if limits.by_time:
         sendable.sort(key=lambda record: record.timestamp_ms)
-    return Cut(tuple(_filled(sendable, limits)), unsendable)
+    return list(_filled(sendable, limits)), unsendable
 
 
 def _why_not(record: SpooledRecord, now_ms: int, limits: BatchLimits) -> DropReason | None:
@@ -121,9 +120,7 @@ def _why_not(record: SpooledRecord, now_ms: int, limits: BatchLimits) -> DropRea
     return None
 
 
-def _filled(
-    records: Sequence[SpooledRecord], limits: BatchLimits
-) -> Iterator[tuple[SpooledRecord, ...]]:
+def _filled(records: Sequence[SpooledRecord], limits: BatchLimits) -> Iterator[Batch]:
     batch: list[SpooledRecord] = []
     batch_bytes = earliest_ms = latest_ms = 0
     for record in records:
@@ -192,33 +189,26 @@ class Delivered:
 
 
 @dataclass(frozen=True, slots=True)
-class Retry:
+class Problem:
     """
-    Nothing is wrong with the records or the settings: try again soon.
+    The records are kept, and offered again.
 
     Attributes:
-        reason: One of few words, such as `throttled` or `timeout`.
-
-        sentence: For a person, what happened.
-    """
-
-    reason: str
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """
-    A person must change something first. The records are kept.
-
-    Attributes:
-        reason: One of few words, such as `no_log_group`.
+        reason: One of few words, such as `throttled` or `no_log_group`.
 
         sentence: For a person: what went wrong, the value found, what to do.
     """
 
     reason: str
     sentence: str
+
+
+class Retry(Problem):
+    """Nothing is wrong with the records or the settings: try again soon."""
+
+
+class Refused(Problem):
+    """A person must change something first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +223,7 @@ class Invalid:
     reason: str
 
 
-Outcome = Delivered | Retry | Refused | Invalid
+Outcome = Delivered | Problem | Invalid
 
 
 class Destination(Protocol):
@@ -287,18 +277,6 @@ def require_stream(name: str) -> str:
     return name
 
 
-def require_template(template: str, *, region: str | None) -> str:
-    """
-    Give *template* back if every instance can get a name from it.
-
-    Raises:
-        SettingsError: If it has an unknown placeholder or a character that no
-            name can have, or needs a region and there is none.
-    """
-    stream_name(template, cluster="c", instance_id="i", region=region)
-    return template
-
-
 def stream_name(template: str, *, cluster: str, instance_id: str, region: str | None = None) -> str:
     """
     The log stream of *instance_id*, by *template*.
@@ -307,7 +285,8 @@ def stream_name(template: str, *, cluster: str, instance_id: str, region: str | 
     long ends in a hash of all of it, so that two instances still have two streams.
 
     Raises:
-        SettingsError: As `require_template` does.
+        SettingsError: If no instance can get a name from it: it has an unknown placeholder or a
+            character that no name can have, or needs a region and there is none.
     """
     values = {"cluster": cluster, "instance": instance_id, "region": region}
     name = ""

@@ -138,7 +138,7 @@ class Sender:
         problem = self._flush_problem or Retry(
             "timeout", f"No response within {deadline_s:g} s of shutdown."
         )
-        return Flushed(0, self._delivery.remaining(), problem)
+        return Flushed(self._delivery.remaining(), problem)
 
     def run(self) -> None:
         """The thread's life, until `stop`."""

@@ -7,6 +7,7 @@ begins again, and costs nothing else.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
@@ -223,21 +224,15 @@ def read_state(encoded: bytes | None) -> FoldState:
     """Read what an earlier run left, member by member where the whole cannot be read."""
     if encoded is None:
         return FoldState()
-    try:
+    members: dict[str, msgspec.Raw] = {}
+    with suppress(ValueError, RecursionError):
         return msgspec.json.decode(encoded, type=FoldState)
-    except (ValueError, RecursionError):
-        pass
-    try:
+    with suppress(ValueError, RecursionError):
         members = _decode_members(encoded)
-    except (ValueError, RecursionError):
-        return FoldState()
     fields: dict[str, Any] = {}
     for field in msgspec.structs.fields(FoldState):
-        if field.name in members:
-            try:
-                fields[field.name] = msgspec.json.decode(members[field.name], type=field.type)
-            except (ValueError, RecursionError):
-                continue  # of another release, or damaged
+        with suppress(KeyError, ValueError, RecursionError):  # of another release, or damaged
+            fields[field.name] = msgspec.json.decode(members[field.name], type=field.type)
     if fields.get("idle_label") is None:
         # Counts without their label are of any age.
         fields.pop("idle_minutes", None)

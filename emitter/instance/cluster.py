@@ -40,8 +40,7 @@ from emitter.instance.machine import (
     read_text,
 )
 from emitter.instance.metadata_service import MetadataService
-from emitter.settings import require_cluster
-from emitter.settings.minutes import NO_CLUSTER
+from emitter.settings.minutes import NO_CLUSTER, require_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -107,23 +106,32 @@ class NotFound:
 
 class ClusterSearch:
     """
-    The sources of a cluster's name; the arguments are those of `find_cluster`.
+    The sources of a cluster's name.
 
     Without variables and files, each source says why it has no name.
+
+    Args:
+        environ: The variables of the process.
+
+        root: Where the files of the machine are.
+
+        agent_url: Where the ECS agent listens.
+
+        region: The configured region; for the EC2 API.
     """
 
     def __init__(
         self,
-        environ: Mapping[str, str],
+        environ: Mapping[str, str] | None = None,
         root: Path = Path("/"),
         agent_url: str = ECS_AGENT_URL,
         region: str | None = None,
     ) -> None:
-        self._environ = environ
+        self._environ = os.environ if environ is None else environ
         self._root = root
         self._agent_url = agent_url
         self._region = region
-        self._service = MetadataService.from_environment(environ)
+        self._service = MetadataService.from_environment(self._environ)
 
     def ask_ecs_task(self) -> FoundCluster | NotFound:
         """The name in the task's metadata, by name or by ARN."""
@@ -225,30 +233,16 @@ SOURCES: Final[Sequence[tuple[str, Callable[[ClusterSearch], FoundCluster | NotF
 )
 
 
-def find_cluster(
-    given: str = "",
-    *,
-    otherwise: str = "",
-    region: str | None = None,
-    environ: Mapping[str, str] | None = None,
-    root: Path = Path("/"),
-    agent_url: str = ECS_AGENT_URL,
-) -> FoundCluster:
+def find_cluster(given: str, search: ClusterSearch, *, otherwise: str = "") -> FoundCluster:
     """
     The cluster to write records for, within seconds.
 
     Args:
         given: The cluster from the flag, the variable or the configuration file.
 
+        search: The sources that may have one where nothing was given.
+
         otherwise: The name where no source has one; empty for none.
-
-        region: The configured region; for the EC2 API.
-
-        environ: The variables of the process.
-
-        root: Where the files of the machine are.
-
-        agent_url: Where the ECS agent listens.
 
     Raises:
         SettingsError: If no source has a name, nor *otherwise*; or if the name
@@ -256,7 +250,6 @@ def find_cluster(
     """
     if given.strip():
         return FoundCluster(require_cluster(given), GIVEN)
-    search = ClusterSearch(os.environ if environ is None else environ, root, agent_url, region)
     tried = [(f"{GIVEN}, {VARIABLE_PREFIX}_CLUSTER, configuration file", "not given")]
     for label, source in SOURCES:
         answer = source(search)
@@ -272,11 +265,8 @@ def find_cluster(
         if answer.is_final:
             break
     if otherwise:
-        _log.warning(
-            "No cluster name found: using %s. Set %s_CLUSTER to change it.",
-            otherwise,
-            VARIABLE_PREFIX,
-        )
+        said = "No cluster name found: using %s. Set %s_CLUSTER to change it."
+        _log.warning(said, otherwise, VARIABLE_PREFIX)
         return FoundCluster(otherwise, "no source")
     lines = "".join(f"\n  {label}: {why}" for label, why in tried)
     msg = f"{NO_CLUSTER} Tried, in this order:{lines}"

@@ -12,6 +12,7 @@ import logging
 import os
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -102,9 +103,8 @@ def _ask_for_facts(service: MetadataService) -> InstanceFacts:
     for ours, _, path in _MEMBERS:
         if path and facts[ours] is None:
             try:
-                facts[ours] = _value(
-                    ours, service.get_text(f"{DATA_PATH}{path}", ends_at_s=ends_at_s)
-                )
+                text = service.get_text(f"{DATA_PATH}{path}", ends_at_s=ends_at_s)
+                facts[ours] = _value(ours, text)
             except LocalHttpError:
                 if not any(facts.values()):
                     raise
@@ -113,10 +113,9 @@ def _ask_for_facts(service: MetadataService) -> InstanceFacts:
 
 def _document(service: MetadataService, ends_at_s: float) -> dict[str, object]:
     reply = service.get_reply("/latest/dynamic/instance-identity/document", ends_at_s=ends_at_s)
-    try:
+    with suppress(LocalHttpError):
         return reply.json_object() if reply else {}
-    except LocalHttpError:
-        return {}
+    return {}
 
 
 def _value(ours: str, found: object) -> str | None:

@@ -18,6 +18,7 @@ import re
 import threading
 import time
 import xml.etree.ElementTree as ET
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
@@ -160,7 +161,6 @@ def _refusal(status: int, body: bytes) -> str:
 
 
 def _document(body: bytes) -> ET.Element | None:
-    try:
+    with suppress(ET.ParseError, LookupError, ValueError):  # the last two: an encoding Python lacks
         return ET.fromstring(body)  # noqa: S314 - from EC2 over TLS, and bounded
-    except (ET.ParseError, LookupError, ValueError):  # the last two: an encoding Python lacks
-        return None
+    return None

@@ -23,6 +23,7 @@ import os
 import re
 import socket
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -99,10 +100,9 @@ def _mounts(root: Path) -> dict[str, str]:
 
 def read_text(path: Path) -> str | None:
     """The beginning of *path*, stripped; None where it cannot be read."""
-    try:
+    with suppress(OSError, ValueError):  # ValueError: a NUL in a path out of a variable
         return read_bytes(path).decode("utf-8", errors="replace").strip()
-    except (OSError, ValueError):  # ValueError: a NUL in a path out of a variable
-        return None
+    return None
 
 
 def read_bytes(

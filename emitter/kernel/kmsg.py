@@ -27,14 +27,11 @@ from typing import TYPE_CHECKING, Final
 
 from emitter.errors import EmitterError
 from emitter.instance.machine import BOOT_ID_FILE, INPUTS_OF_THIS_MACHINE, read_text
+from emitter.settings.run import AUTO, FILE_PREFIX, NONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-AUTO: Final = "auto"
-JOURNAL: Final = "journal"  # of earlier versions, which could read systemd's too
-NONE: Final = "none"
-FILE_PREFIX: Final = "file:"
 DEVICE: Final = "dev/kmsg"  # under the root of the file system
 RECORDS_A_READ: Final = 1000
 # Of 18 digits at most: a larger number could be kept and not be read again.

@@ -14,7 +14,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 from emitter.kernel.detector import FaultDetector, LogState
-from emitter.kernel.kmsg import AUTO, JOURNAL, UnreadableLogError, log_opener
+from emitter.kernel.kmsg import UnreadableLogError, log_opener
+from emitter.settings.run import AUTO, JOURNAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,14 +93,11 @@ class KernelWatch:
                     messages = ring.read_messages(READ_WITHIN_S)
                     with self._lock:
                         self._detector.read_messages(messages)
-                    while self._is_full() and not self._closed.wait(LOOK_EVERY_S):
-                        pass
+                    while self._detector.waiting >= MAX_WAITING:
+                        if self._closed.wait(LOOK_EVERY_S):
+                            break
         except UnreadableLogError as error:
             level = logging.WARNING if self._is_asked_for else logging.INFO
             _log.log(level, "Hardware faults are not counted. %s", error)
         finally:
             self.is_reading = False
-
-    def _is_full(self) -> bool:
-        with self._lock:
-            return self._detector.waiting >= MAX_WAITING

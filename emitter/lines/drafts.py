@@ -8,7 +8,7 @@ that was, so what cannot be written is left out or written with `?`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -44,22 +44,16 @@ class Draft:
 
         timestamp_ms: Milliseconds since the Unix epoch.
 
-        units: Unit by name of each metric; a line without one is no EMF document.
-
-        dimension_sets: Names of members. Each metric makes a series for each set.
+        directives: Pairs of the unit by name of each metric, and sets of names of members: each
+            metric makes a series for each set. A line without a metric is no EMF document.
 
         resolution_s: Storage resolution of the metrics, 1 or 60 seconds.
-
-        by_instance: Unit by name of each metric that a directive of its own counts
-            by cluster and instance.
     """
 
     members: Mapping[str, object]
     timestamp_ms: int
-    units: Mapping[str, str] = field(default_factory=dict)
-    dimension_sets: Sequence[Sequence[str]] = ()
+    directives: Sequence[tuple[Mapping[str, str], Sequence[Sequence[str]]]] = ()
     resolution_s: int = STANDARD_S
-    by_instance: Mapping[str, str] = field(default_factory=dict)
 
 
 def identity_members(

@@ -16,10 +16,9 @@ import importlib.util
 import sys
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from emitter.lines.drafts import STANDARD_S, Draft
-from emitter.lines.metric_lines import INSTANCE_SET
 from neuron_wire.extraction import MAX_METRICS
 from neuron_wire.line import sendable_line
 from neuron_wire.line_members import NOT_EXTRACTABLE, WireFormatError
@@ -37,17 +36,12 @@ def line_of(draft: Draft, namespace: str) -> str:
     Raises:
         WireFormatError: If CloudWatch would not extract it.
     """
-    if not (draft.units or draft.by_instance):
+    contexts = [
+        _context(draft, units, sets, namespace) for units, sets in draft.directives if units
+    ]
+    if not contexts:
         # Without a metric it is no EMF document: CloudWatch need not look at it.
         return sendable_line({"Timestamp": draft.timestamp_ms, **draft.members})
-    contexts = [
-        _context(draft, units, sets, namespace)
-        for units, sets in (
-            (draft.units, draft.dimension_sets),
-            (draft.by_instance, (INSTANCE_SET,)),
-        )
-        if units
-    ]
     values = {
         name: metric.values if len(metric.values) > 1 else metric.values[0]
         for context in contexts
@@ -64,17 +58,12 @@ def line_of(draft: Draft, namespace: str) -> str:
     return sendable_line({"_aws": metadata, **draft.members, **values})
 
 
-class _Library(NamedTuple):
-    """What we use of aws-embedded-metrics."""
-
-    new_context: Any
-    resolution_of: Any
-    refusals: tuple[type[Exception], ...]
+_Library = tuple[Any, Any, tuple[type[Exception], ...]]
 
 
 @cache
 def load_library() -> _Library:
-    """Load what defines metrics, and nothing that sends them."""
+    """Load what defines metrics and nothing that sends them: context, resolution and refusals."""
     try:
         with without_init(_PACKAGE):
             return _library()
@@ -93,25 +82,25 @@ def _library() -> _Library:
         exceptions.InvalidMetricError,
         OverflowError,  # of a count that no float can hold
     )
-    return _Library(MetricsContext, StorageResolution, refusals)
+    return MetricsContext, StorageResolution, refusals
 
 
 def _context(
     draft: Draft, units: Mapping[str, str], sets: Sequence[Sequence[str]], namespace: str
 ) -> Any:  # noqa: ANN401 - the library's MetricsContext
-    library = load_library()
-    context = library.new_context(namespace=namespace)
+    new_context, resolution_of, refusals = load_library()
+    context = new_context(namespace=namespace)
     # Not by set_timestamp: it refuses times older than two weeks, which replay
     # may be asked for; the age of a record is judged when it is sent.
     context.meta["Timestamp"] = draft.timestamp_ms
-    resolution = library.resolution_of(draft.resolution_s)
+    resolution = resolution_of(draft.resolution_s)
     try:
         context.set_dimensions([{name: draft.members[name] for name in names} for names in sets])
         for name, unit in units.items():
             value = draft.members[name]
             for number in value if isinstance(value, list) else [value]:
                 context.put_metric(name, number, unit, resolution)
-    except library.refusals as error:
+    except refusals as error:
         msg = f"the library refuses the document: {type(error).__name__}"
         raise WireFormatError(NOT_EXTRACTABLE, msg) from error
     return context

@@ -64,11 +64,12 @@ def minute_drafts(
             for name, value in members.items()
             if not (isinstance(value, list) and len(value) > _MOST)
         ]
-        units, own = (
-            {name: units[name] for name in fitting if name in units}
-            for units in ({**by_tier, **more_units}, by_instance)
-        )
-        return Draft(members, record.minute_ms, units, sets, by_instance=own)
+        wanted = (({**by_tier, **more_units}, sets), (by_instance, (INSTANCE_SET,)))
+        directives = [
+            ({name: units[name] for name in fitting if name in units}, counted_by)
+            for units, counted_by in wanted
+        ]
+        return Draft(members, record.minute_ms, directives)
 
     by_core: Mapping[str, float] = {}
     if sets and settings.metrics == LEGACY and not settings.high_resolution_metrics:
@@ -109,10 +110,7 @@ def _further_values(record: MinuteRecord, defined: AbstractSet[str]) -> Iterator
 
 def _cores(record: MinuteRecord, seq: int) -> Iterator[Draft]:
     """One line for each core whose utilization is known."""
-    known = [
-        (core, value) for core, value in enumerate(record.utilization_percent) if value is not None
-    ]
-    for place, (core, value) in enumerate(known):
+    for place, (core, value) in enumerate(_known(record.utilization_percent)):
         members = {
             **identity_members(names.CORE, record, seq + place),
             NEURON_CORE_DIMENSION: str(core),  # a dimension is a text
@@ -120,7 +118,13 @@ def _cores(record: MinuteRecord, seq: int) -> Iterator[Draft]:
             "CoreIdleMinutes": record.idle_minutes[core],
             UTILIZATION: round(value, 2),
         }
-        yield Draft(members, record.minute_ms, {UTILIZATION: UTILIZATION_UNIT}, (CORE_SET,))
+        directive = ({UTILIZATION: UTILIZATION_UNIT}, (CORE_SET,))
+        yield Draft(members, record.minute_ms, (directive,))
+
+
+def _known(utilization_percent: Sequence[float | None]) -> list[tuple[int, float]]:
+    """The cores whose utilization is known, and what it is."""
+    return [(core, value) for core, value in enumerate(utilization_percent) if value is not None]
 
 
 def dimension_sets(
@@ -183,9 +187,7 @@ def report_drafts(
     The n-th of them has the sequence number `seq + n`, from 0.
     """
     sets = dimension_sets(settings, common)
-    known = [
-        (core, value) for core, value in enumerate(sample.utilization_percent) if value is not None
-    ]
+    known, at_ms = _known(sample.utilization_percent), timestamp_ms(sample.at_s)
     is_array_metric = bool(sets) and settings.metrics != LEGACY
     per_line = names.MAX_METRIC_VALUES if is_array_metric else names.MAX_CORES
     for place, start in enumerate(range(0, max(len(known), 1), per_line)):
@@ -203,9 +205,8 @@ def report_drafts(
             by_core = legacy_core_metrics(sample.utilization_percent)
             members |= by_core
             units = dict.fromkeys(by_core, LEGACY_UNIT)
-        yield Draft(
-            {**members, **common}, timestamp_ms(sample.at_s), units if sets else {}, sets, HIGH_S
-        )
+        directives = ((units, sets),) if sets else ()
+        yield Draft({**members, **common}, at_ms, directives, HIGH_S)
 
 
 def _utilization(known: Sequence[tuple[int, float]]) -> dict[str, object]:

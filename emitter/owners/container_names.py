@@ -121,10 +121,8 @@ def _decoded(file: Path, kind: type[_T]) -> _T | None:
 
 def docker_container(container: str, root: Path) -> tuple[str, Mapping[str, str]]:
     """Name, empty without one, and labels that Docker has for the container with this id."""
-    docker = (
-        _decoded(root / f"var/lib/docker/containers/{container}/config.v2.json", _Docker)
-        or _Docker()
-    )
+    file = root / f"var/lib/docker/containers/{container}/config.v2.json"
+    docker = _decoded(file, _Docker) or _Docker()
     return (docker.name or "").removeprefix("/"), (docker.config and docker.config.labels) or {}
 
 

@@ -13,6 +13,7 @@ import logging
 import queue
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -158,13 +159,11 @@ class OwnerLookup:
 
     def look_up_pending(self, wait_s: float = 0.0) -> None:
         """Look up the processes that were noted, waiting at most *wait_s* for the first."""
-        try:
+        with suppress(queue.Empty):
             pid = self._asked.get(timeout=wait_s) if wait_s else self._asked.get_nowait()
             while pid is not None:
                 self._look_up(pid)
                 pid = self._asked.get_nowait()
-        except queue.Empty:
-            pass
 
     def recheck_processes(self) -> None:
         """

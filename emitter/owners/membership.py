@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -258,9 +259,7 @@ def list_folder(folder: Path, *, may_be_cut: bool = False) -> list[str] | None:
     takes none. A search for the name at an id takes the first `MAX_ENTRIES`: a name that is found
     there is right, and owners keep their names on a node that never cleans up.
     """
-    try:
-        with os.scandir(folder) as entries:
-            names = [entry.name for entry in islice(entries, MAX_ENTRIES + 1)]
-    except OSError:
-        return None
-    return names[:MAX_ENTRIES] if may_be_cut or len(names) <= MAX_ENTRIES else None
+    with suppress(OSError), os.scandir(folder) as entries:
+        names = [entry.name for entry in islice(entries, MAX_ENTRIES + 1)]
+        return names[:MAX_ENTRIES] if may_be_cut or len(names) <= MAX_ENTRIES else None
+    return None

@@ -159,9 +159,8 @@ class Reservations:
                 reason = f"reading it failed ({type(error).__name__})"
                 self._say_failure(source.name, reason, "Report it with this line")
             else:
-                self._say_success(
-                    source.name, sum(allocation.odd_ids for allocation in allocations)
-                )
+                odd_ids = sum(allocation.odd_ids for allocation in allocations)
+                self._say_success(source.name, odd_ids)
                 answer = _KeptAnswer(allocations, source.name, self._clock() + KEPT_S)
                 self._answers[source.name] = answer
                 return answer

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final
 
@@ -140,10 +141,9 @@ def _counts(report: RuntimeReport | None) -> Iterator[tuple[tuple[str, str], int
 
 def _vcpus(raw: bytes) -> int | None:
     """The vCPUs that the report lists one by one, which the normal decode leaves out."""
-    try:
+    with suppress(LookupError, TypeError, ValueError, RecursionError):
         return len(msgspec.json.decode(raw)["system_data"]["vcpu_usage"]["usage_data"]) or None
-    except (LookupError, TypeError, ValueError, RecursionError):
-        return None
+    return None
 
 
 def _script_labels(values: ReportValues) -> dict[str, str]:

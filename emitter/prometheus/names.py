@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from emitter import __version__
 from emitter.fold.amounts import MAX_LATENCY_S, MAX_VCPU_PERCENT, amount, is_long_enough
 from emitter.fold.inventory import CORE_INDEX
+from emitter.fold.runtime_lines import DEVICE_USES
 from emitter.health import DROP_MEMBERS
 from emitter.instance.facts import InstanceFacts
 from emitter.reports.groups import Percentiles
@@ -300,8 +301,7 @@ SCRIPT: Final[tuple[PageMetric[ReportValues], ...]] = (
          "Memory in use: sum over the tag's runtimes.", _summed("memory_used", _runtime_memory)),
     *(PageMetric(f"neuroncore_memory_usage_{use}", "runtime_tag memory_location neuroncore",
            f"Device memory of the core: {use.replace('_', ' ')}, bytes.", _core_memory(use))
-      for use in (
-          "constants", "model_code", "model_shared_scratchpad", "runtime_memory", "tensors")),
+      for use in DEVICE_USES),
     PageMetric("execution_errors_total", "runtime_tag error_type",
          "Errors since the emitter or runtime started.", _counted("execution_errors_total")),
     PageMetric("execution_status_total", "runtime_tag status_type",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.errors import SourceError
 from emitter.fold import Fold, FoldSettings
 from emitter.fold.state import with_kernel
-from emitter.health import PulseFile, process_members, reading_members, spool_members
+from emitter.health import PulseFile, above_zero, process_members, reading_members, spool_members
 from emitter.lines import LineWriter, require_lines
 from emitter.logs import Repeats
 from emitter.report_lines import RawReports, ReportQueue
@@ -284,19 +284,15 @@ class Emitter:
         return self._who.line_identity(self._settings.cluster, self._spool.boot)
 
     def _health(self) -> dict[str, int | float]:
-        members: dict[str, int | float] = {
+        return {
             **reading_members(self._fold, self._framer),
             **self._raw.health_members(),
             "MonitorRestarts": self._source.restarts,
             **spool_members(self._spool.health()),
             **process_members(),
             **self._reports.health_members(),
+            **above_zero(MinutesDropped=self._minutes_dropped, EventsDropped=self._events.dropped),
         }
-        if self._minutes_dropped:
-            members["MinutesDropped"] = self._minutes_dropped
-        if self._events.dropped:
-            members["EventsDropped"] = self._events.dropped
-        return members
 
     def _log_dropped(self, what: str, error: Exception) -> None:
         if count := self._drop_log.due(what):

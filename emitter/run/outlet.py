@@ -20,7 +20,6 @@ from emitter.delivery.destination import (
     Delivered,
     Outcome,
     Refused,
-    require_template,
     stream_name,
 )
 from emitter.delivery.sender import Sender
@@ -115,8 +114,6 @@ class Outlet:
         self._sender: Sender | None = None
         self._look = threading.Timer(LOOK_AFTER_S, self._log_missing)
         self._look.daemon = True  # the SDK may look for credentials in many places
-        if not self._to_stdout:
-            require_template(settings.log_stream, region=self._region)
         self._destination(_UNNAMED)  # a wrong setting is found now, not after the first minute
 
     def look_ahead(self) -> None:
@@ -197,7 +194,7 @@ class Outlet:
         self._look.cancel()
         sender, self._sender = self._sender, None
         if sender is None:
-            return Flushed(0, 0, None)
+            return Flushed(0)
         return sender.stop(within_s, is_replaced=is_replaced)
 
     def _log_missing(self) -> None:

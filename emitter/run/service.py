@@ -13,14 +13,14 @@ import os
 import stat
 import termios
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import EmitterError, SourceError
 from emitter.fold import FoldSettings
 from emitter.fold.state import read_state
-from emitter.instance.cluster import find_cluster
+from emitter.instance.cluster import ClusterSearch, find_cluster
 from emitter.instance.facts import BackgroundLookup
 from emitter.kernel import KernelFaults, watch_of
 from emitter.kernel.kmsg import choice_for
@@ -36,8 +36,8 @@ from emitter.run.identification import LocalSources
 from emitter.run.loop import Emitter
 from emitter.run.outlet import Outlet
 from emitter.run.signals import Signals, Supervisor
-from emitter.settings import require_cluster
-from emitter.settings.run import LOGS, MONITOR, STDOUT, read_listen_address
+from emitter.settings.minutes import require_cluster
+from emitter.settings.run import LOGS, MONITOR, STDOUT
 from emitter.spool import Spool
 
 if TYPE_CHECKING:
@@ -85,7 +85,8 @@ def serve(
             or standard output takes no more lines.
     """
     supervisor = Supervisor()
-    cluster = find_cluster(settings.cluster, otherwise=unnamed_cluster, region=settings.region).name
+    search = ClusterSearch(region=settings.region)
+    cluster = find_cluster(settings.cluster, search, otherwise=unnamed_cluster).name
     with ExitStack() as stack:
         signals = stack.enter_context(Signals())
         service = Service(dataclasses.replace(settings, cluster=cluster), stack)
@@ -231,7 +232,7 @@ def _page(settings: RunSettings, stack: ExitStack) -> MetricsPage | None:
     from emitter.prometheus.scrape_server import ScrapeServer  # noqa: PLC0415
 
     page = MetricsPage()
-    server = ScrapeServer(read_listen_address(settings.prometheus), page)
+    server = ScrapeServer(settings.prometheus, page)
     stack.callback(server.close)
     _log.info("Prometheus can scrape http://%s/metrics", server.address)
     if not server.address.is_loopback:
@@ -292,12 +293,11 @@ def warn_of_unread_input() -> None:
 
     The pipes that supervisors and ssh give a program stay empty.
     """
-    try:
+    is_waiting = False
+    with suppress(OSError):  # it is closed
         mode = os.fstat(STANDARD_INPUT).st_mode
         is_pipe = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
         is_waiting = is_pipe and any(fcntl.ioctl(STANDARD_INPUT, termios.FIONREAD, bytes(4)))
-    except OSError:  # it is closed
-        return
     if is_waiting:
         _log.warning(
             "Standard input is a pipe that is being written to, but it is not read. Use "

@@ -6,26 +6,7 @@ A field of a settings class is an option of its command. `cluster` is the flag
 configuration file, looked up in this order; the help ends with the default.
 """
 
-from emitter.settings.minutes import (
-    TIERS,
-    Amount,
-    MinuteSettings,
-    ReplaySettings,
-    Texts,
-    advanced,
-    require_cluster,
-    setting,
-)
-from emitter.settings.run import (
-    LOG_GROUP,
-    LogGroupSettings,
-    MonitorSettings,
-    RegionSettings,
-    RunSettings,
-)
+from emitter.settings.minutes import MinuteSettings, ReplaySettings
+from emitter.settings.run import MonitorSettings, RunSettings
 
-__all__ = [
-    "LOG_GROUP", "TIERS", "Amount", "LogGroupSettings", "MinuteSettings", "MonitorSettings",
-    "RegionSettings", "ReplaySettings", "RunSettings", "Texts", "advanced", "require_cluster",
-    "setting",
-]  # fmt: skip
+__all__ = ["MinuteSettings", "MonitorSettings", "ReplaySettings", "RunSettings"]

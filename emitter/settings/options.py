@@ -18,7 +18,8 @@ import click
 
 from emitter.command_line import OPTIONS, Option
 from emitter.errors import SettingsError
-from emitter.settings import ReplaySettings, RunSettings, Texts
+from emitter.settings import ReplaySettings, RunSettings
+from emitter.settings.minutes import Texts
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -168,6 +169,7 @@ _TOML_WORDS: Final = {
 }  # fmt: skip
 _TOML_TYPES: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
     "str": ((str,), 'a string in quotes, such as "name"'),
+    "ListenAddress": ((str,), 'a port in quotes, such as "8008"'),
     "Path": ((str,), 'a path in quotes, such as "/var/lib/name"'),
     "int": ((int,), "a whole number"),
     "float": ((int, float), "a number"),

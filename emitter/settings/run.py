@@ -100,6 +100,7 @@ MONITOR: Final = "monitor"
 LOGS: Final = "logs"
 STDOUT: Final = "stdout"
 AUTO: Final = "auto"
+JOURNAL: Final = "journal"  # of earlier versions, which could read systemd's too
 TEAM: Final = "team"
 NONE: Final = "none"
 
@@ -111,12 +112,9 @@ def require_kernel_log(text: str) -> str:
     Raises:
         BadParameter: If it does not.
     """
-    words = ("auto", "kmsg", "journal", "none")
-    if text not in words and not text.startswith(FILE_PREFIX):
+    words = (AUTO, "kmsg", JOURNAL, NONE)
+    if text not in words and (text == FILE_PREFIX or not text.startswith(FILE_PREFIX)):
         msg = f"{text!r} is not one of {', '.join(words)}, {FILE_PREFIX}PATH"
-        raise click.BadParameter(msg)
-    if text == FILE_PREFIX:
-        msg = f"{text!r} has no PATH after the colon"
         raise click.BadParameter(msg)
     return text
 
@@ -160,12 +158,6 @@ def read_listen_address(text: str) -> ListenAddress:
         )
         raise click.BadParameter(msg)
     return ListenAddress(found["six"] or found["host"] or LOOPBACK, int(found["port"]))
-
-
-def require_listen_address(text: str) -> str:
-    """Give *text* back if it can be read by `read_listen_address`."""
-    read_listen_address(text)
-    return text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,19 +251,19 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
         kind=Amount(0, 55),
     )
     kernel_messages: str = advanced(
-        "auto",
+        AUTO,
         "Where to read hardware faults from the kernel's messages: 'auto' is /dev/kmsg if "
         "readable and the reports are of this machine, 'kmsg' is /dev/kmsg, 'file:PATH' a file of "
         "the same format, 'none' nowhere; 'journal', of earlier versions, is 'auto'.",
         kind=require_kernel_log,
         metavar="auto|kmsg|journal|file:PATH|none",
     )
-    prometheus: str | None = setting(
+    prometheus: ListenAddress | None = setting(  # noqa: RUF009 - a field, not a shared value
         None,
         "Serve the last report to Prometheus at http://ADDRESS:PORT/metrics, under the names of "
         "neuron-monitor-prometheus.py and our own; on 127.0.0.1 unless an address is given, "
         "without authentication; needs the extra 'prometheus'; by default none.",
-        kind=require_listen_address,
+        kind=read_listen_address,
         metavar="[ADDRESS:]PORT",
     )
     verbose: bool = setting(default=False, help_text="More detail on standard error.")

@@ -1,11 +1,6 @@
 """Records on disk until the destination has answered for them."""
 
-from emitter.spool.directory import SpoolHeldError
-from emitter.spool.layout import SpoolUnusableError
 from emitter.spool.records import NewRecord, SpoolHealth
 from emitter.spool.spool import Spool, SpoolFailedError
 
-__all__ = [
-    "NewRecord", "Spool", "SpoolFailedError", "SpoolHealth", "SpoolHeldError",
-    "SpoolUnusableError",
-]  # fmt: skip
+__all__ = ["NewRecord", "Spool", "SpoolFailedError", "SpoolHealth"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from emitter.spool.layout import sqlite_errors, writing
 from emitter.spool.records import (
@@ -72,9 +72,8 @@ class SpoolDatabase:
         for boot_id, boot, produced, delivered in self.connection.execute(
             "SELECT id, boot, produced, delivered FROM boots ORDER BY boot"
         ):
-            if not isinstance(boot, str) or not BOOT_FORM.fullmatch(boot):
-                msg = "a boot id has an unknown form"
-                raise sqlite3.DatabaseError(msg)
+            is_known = isinstance(boot, str) and BOOT_FORM.fullmatch(boot)
+            _require(is_known, "a boot id has an unknown form")
             counters[boot] = BootCounters(_whole(produced), _whole(delivered), changed=False)
             self._boots[boot_id] = boot
         held_cost_bytes = 0
@@ -91,8 +90,9 @@ class SpoolDatabase:
         ):
             if boot_id in self._boots:
                 counters[self._boots[boot_id]].dropped[reason] = _whole(records)
-        row = self.connection.execute("SELECT state FROM fold").fetchone()
-        return Contents(counters, held_cost_bytes, None if row is None else _blob(row[0]))
+        (state,) = self.connection.execute("SELECT state FROM fold").fetchone() or (None,)
+        _require(state is None or isinstance(state, bytes), "the state is not bytes")
+        return Contents(counters, held_cost_bytes, state)
 
     def sizes(self, first: int = -_LARGEST, last: int = _LARGEST) -> Iterator[RecordSize]:
         """Records from id *first* to *last* in order of arrival, without their lines."""
@@ -111,9 +111,7 @@ class SpoolDatabase:
                 " WHERE id BETWEEN ? AND ? ORDER BY id",
                 (self._row(first), self._row(last)),
             ):
-                if not isinstance(line, str):
-                    msg = "a line is not text"
-                    raise sqlite3.DatabaseError(msg)
+                _require(isinstance(line, str), "a line is not text")
                 boot, record_id = self._boot(boot_id), _whole(row) - self._first
                 yield SpooledRecord(record_id, boot, _whole(seq), _whole(timestamp_ms), line)
 
@@ -188,23 +186,18 @@ class SpoolDatabase:
         return record_id + self._first
 
     def _boot(self, boot_id: object) -> str:
-        boot = self._boots.get(_whole(boot_id))
-        if boot is None:
-            msg = "a record belongs to no boot"
-            raise sqlite3.DatabaseError(msg)
+        boot = self._boots.get(_whole(boot_id), "")
+        _require(boot, "a record belongs to no boot")
         return boot
 
 
-def _whole(value: object) -> int:
+def _whole(value: Any) -> int:  # noqa: ANN401 - as SQLite has it
+    is_whole = isinstance(value, int) and -_LARGEST < value < _LARGEST
+    _require(is_whole, "a number is missing or out of range")
+    return int(value)
+
+
+def _require(is_right: object, problem: str) -> None:
     """SQLite puts any type into any column; a damaged row shows it."""
-    if not isinstance(value, int) or not -_LARGEST < value < _LARGEST:
-        msg = "a number is missing or out of range"
-        raise sqlite3.DatabaseError(msg)
-    return value
-
-
-def _blob(value: object) -> bytes:
-    if not isinstance(value, bytes):
-        msg = "the state is not bytes"
-        raise sqlite3.DatabaseError(msg)
-    return value
+    if not is_right:
+        raise sqlite3.DatabaseError(problem)

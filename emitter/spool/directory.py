@@ -31,7 +31,6 @@ LOCK_NAME: Final = "lock"
 
 STATE_NAME: Final = "state"
 STATE_BYTES: Final = 64 << 10  # reserved: 1,024 cores and 500 devices fit
-_FLAGS: Final = os.O_CLOEXEC | os.O_NOFOLLOW
 _NUMBER: Final = "[0-9]{1,16}"
 _HEAD: Final = re.compile(rf"(({BOOT_FORM.pattern}) ({_NUMBER}) ({_NUMBER})) ({_NUMBER})")
 
@@ -145,18 +144,15 @@ class StateFile:
         return DeliveredState(boot, int(produced), state) if is_whole else None
 
     def _has_room(self) -> bool:
-        try:
+        with suppress(FileNotFoundError):
             return self._path.stat().st_size == STATE_BYTES
-        except FileNotFoundError:
-            return False
+        return False
 
     def _overwrite(self, content: bytes) -> None:
-        file = os.open(self._path, os.O_WRONLY | os.O_CREAT | _FLAGS, 0o600)
-        try:
-            os.pwrite(file, content, 0)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        with FileIO(os.open(self._path, flags, 0o600), "w") as file:
+            file.write(content)
             os.fsync(file)
-        finally:
-            os.close(file)
 
 
 def quarantine_records(
@@ -189,10 +185,8 @@ def _append_line(directory: Path, line: bytes) -> None:
     size = path.stat().st_size if path.exists() else 0
     if size and size + len(line) > MAX_QUARANTINE_BYTES:
         path.replace(directory / OLD_QUARANTINE_NAME)
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    try:
-        if os.write(file, line) < len(line):
-            os.ftruncate(file, size)  # half a line would spoil the next one too
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+    with FileIO(os.open(path, flags, 0o600), "a") as file:
+        if file.write(line) < len(line):
+            file.truncate(size)  # half a line would spoil the next one too
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    finally:
-        os.close(file)

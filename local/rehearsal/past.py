@@ -123,6 +123,7 @@ class Past:
             new = [NewRecord(record.minute_ms, line) for record, line in minutes]
             spool.append(new, state_after(minutes[-1][0]))
             flushed = Delivery(spool, destination).flush(_FLUSH_S)
+            delivered = spool.health().delivered
             destination.close()
         if flushed.remaining:
             msg = (
@@ -130,7 +131,7 @@ class Past:
                 f"{flushed.problem}"
             )
             raise EmbeddedAwsError(msg)
-        return flushed.delivered
+        return delivered
 
 
 def state_after(last: MinuteRecord) -> bytes:

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from emitter.errors import SettingsError
 from emitter.fold.inventory import Inventory
-from emitter.instance.cluster import find_cluster
+from emitter.instance.cluster import ClusterSearch, find_cluster
 from emitter.instance.machine import INPUTS_OF_THIS_MACHINE, guessed_instance_id
-from emitter.kernel.kmsg import JOURNAL, NONE, UnreadableLogError, choice_for, log_opener
+from emitter.kernel.kmsg import UnreadableLogError, choice_for, log_opener
 from emitter.owners.given import UnreadError
 from emitter.owners.lookup import OFF
 from emitter.owners.membership import Presence
 from emitter.owners.places import Places, reach
 from emitter.owners.reservations import schedulers_of
 from emitter.run.service import spool_directory
-from emitter.settings.run import LOGS
+from emitter.settings.run import JOURNAL, LOGS, NONE
 from emitter.spool.directory import holder_of
 from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
 from neuron_emf.checks import CheckResult, failed, not_needed, ok, warning
@@ -61,7 +61,7 @@ def check_cluster(settings: CheckSettings, origin: str) -> tuple[CheckResult, st
     *origin* says where the setting came from.
     """
     try:
-        cluster = find_cluster(settings.cluster, region=settings.region)
+        cluster = find_cluster(settings.cluster, ClusterSearch(region=settings.region))
     except SettingsError as error:
         said, _, tried = str(error).partition(" Tried, in this order:")
         if not tried:

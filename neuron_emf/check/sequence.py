@@ -13,12 +13,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from emitter.delivery.destination import require_group, require_template
+from emitter.delivery.destination import require_group, stream_name
 from emitter.errors import EmitterError, SettingsError
 from emitter.instance.facts import find_instance
 from emitter.lines import differences, require_lines
 from emitter.reports.monitor_config import requested_config
-from emitter.settings import require_cluster
+from emitter.settings.minutes import require_cluster
 from emitter.settings.run import LOGS
 from neuron_emf.check.aws_client import (
     MISSING,
@@ -134,7 +134,8 @@ def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> tuple[
             require_cluster(settings.cluster)
         if settings.output == LOGS:
             require_group(settings.log_group)
-            require_template(settings.log_stream, region=settings.region or _ANY_REGION)
+            region = settings.region or _ANY_REGION
+            stream_name(settings.log_stream, cluster="c", instance_id="i", region=region)
     except SettingsError as error:
         return failed(str(error), "correct it; run would exit with code 2"), ""
     given = sum(origin.is_given for origin in origins)

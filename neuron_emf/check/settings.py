@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 from click.core import ParameterSource
 
 from emitter import VARIABLE_PREFIX
-from emitter.settings import Amount, RunSettings, setting
+from emitter.settings import RunSettings
+from emitter.settings.minutes import Amount, setting
 from neuron_emf.options import AccountSettings, AnswerSettings, StackSettings
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import click
 
 from emitter.command_line import Command
 from emitter.errors import SettingsError
-from emitter.settings import setting
-from emitter.settings.minutes import TIERS
+from emitter.settings.minutes import TIERS, setting
 from emitter.settings.options import options
 from neuron_emf.cost.quantities import MODES, RETENTION_DAYS, Fleet
 from neuron_emf.options import AnswerSettings, PriceSettings, prices

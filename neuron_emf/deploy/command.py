@@ -11,8 +11,9 @@ import click
 
 from emitter.command_line import Command
 from emitter.errors import SettingsError
-from emitter.settings import LOG_GROUP, RegionSettings, setting
+from emitter.settings.minutes import setting
 from emitter.settings.options import SYSTEM_FILE, options
+from emitter.settings.run import LOG_GROUP, RegionSettings
 from neuron_emf.options import AnswerSettings
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import click
 
 from emitter.command_line import Command
 from emitter.errors import EXIT_DESTINATION_REFUSED, EmitterError, SettingsError, SourceError
-from emitter.settings import setting
+from emitter.settings.minutes import setting
 from emitter.settings.options import options
 from neuron_emf.account import documented, stack_output
 from neuron_emf.options import (

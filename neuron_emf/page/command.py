@@ -11,7 +11,7 @@ import click
 
 from emitter.command_line import Command, print_lines
 from emitter.errors import SettingsError
-from emitter.settings import setting
+from emitter.settings.minutes import setting
 from emitter.settings.options import options
 from neuron_emf.options import AccountSettings, IdleSettings
 

@@ -14,10 +14,9 @@ import click
 
 from emitter.command_line import Command, print_lines
 from emitter.errors import DeliveryError, SettingsError
-from emitter.settings import LogGroupSettings, require_cluster, setting
-from emitter.settings.minutes import is_printable
+from emitter.settings.minutes import is_printable, require_cluster, setting
 from emitter.settings.options import options
-from emitter.settings.run import LOGS, STDOUT
+from emitter.settings.run import LOGS, STDOUT, LogGroupSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,8 +105,7 @@ def _send(lines: Sequence[str], at_ms: int, settings: ProfileSettings) -> None:
     from emitter.delivery.cloudwatch_logs import LogStream  # noqa: PLC0415 - as above
     from emitter.delivery.destination import (  # noqa: PLC0415 - as above
         Invalid,
-        Refused,
-        Retry,
+        Problem,
         stream_name,
     )
     from emitter.spool.records import SpooledRecord  # noqa: PLC0415 - as above
@@ -116,7 +114,7 @@ def _send(lines: Sequence[str], at_ms: int, settings: ProfileSettings) -> None:
     with closing(LogStream(settings.log_group, stream, region=settings.region)) as destination:
         for number, line in enumerate(lines, 1):
             outcome = destination.send([SpooledRecord(number, "", number, at_ms, line)])
-            if isinstance(outcome, (Retry, Refused)):
+            if isinstance(outcome, Problem):
                 raise DeliveryError(outcome.sentence)
             rejected = [outcome.reason] if isinstance(outcome, Invalid) else [*outcome.rejected]
             if rejected:

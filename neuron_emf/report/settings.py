@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from emitter.settings import advanced, setting
+from emitter.settings.minutes import advanced, setting
 from neuron_emf.options import (
     AccountSettings,
     AnswerSettings,

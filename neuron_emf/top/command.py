@@ -14,7 +14,7 @@ import click
 
 from emitter.command_line import Command
 from emitter.errors import SettingsError
-from emitter.settings import setting
+from emitter.settings.minutes import setting
 from emitter.settings.options import options
 from neuron_emf.options import AccountSettings, AnswerSettings, ClusterSettings
 

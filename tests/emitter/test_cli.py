@@ -15,7 +15,9 @@ from neuron_reports import GOOD
 
 from emitter.errors import DeliveryError, EmitterError, SettingsError, SourceError
 from emitter.reports.monitor_config import monitor_config
-from emitter.spool import SpoolFailedError, SpoolHeldError, SpoolUnusableError
+from emitter.spool import SpoolFailedError
+from emitter.spool.directory import SpoolHeldError
+from emitter.spool.layout import SpoolUnusableError
 from neuron_emf.cli import main
 from neuron_wire import parse
 from neuron_wire.phrases import counted

@@ -11,16 +11,18 @@ import pytest
 from click.testing import CliRunner
 
 from emitter.errors import SettingsError
-from emitter.settings import MonitorSettings, ReplaySettings, RunSettings, require_cluster
+from emitter.settings import MonitorSettings, ReplaySettings, RunSettings
 from emitter.settings import options as options_module
+from emitter.settings.minutes import require_cluster
 from emitter.settings.options import options
+from emitter.settings.run import read_listen_address
 
 # Of each type that a setting has: three values of one that no default has.
 VALUES = {
     "cluster": ("from-flag", "from-variable", "from-file"),
     "metrics": ("none", "core", "legacy"),
     "kernel_messages": ("kmsg", "journal", "file:/host/kmsg"),
-    "prometheus": ("8008", "0.0.0.0:8008", "[::1]:9"),
+    "prometheus": tuple(map(read_listen_address, ("8008", "0.0.0.0:8008", "[::1]:9"))),
     "spool_dir": (Path("/flag"), Path("/variable"), Path("/file")),
     "period": (1, 2, 3),
     "spread_seconds": (1.5, 2.5, 3.0),
@@ -54,7 +56,7 @@ def read(settings, *arguments, **variables):
 def flag_of(name, value):
     """A setting on the command line."""
     flag = f"--{name.replace('_', '-')}"
-    if isinstance(value, tuple):
+    if type(value) is tuple:
         return [word for text in value for word in (flag, text)]
     return [flag] if value is True else [flag, str(value)]
 
@@ -62,7 +64,7 @@ def flag_of(name, value):
 def toml_of(name, value):
     """A setting in a file."""
     written = {True: "true"}.get(value) if isinstance(value, bool) else None
-    if isinstance(value, tuple):
+    if type(value) is tuple:
         written = str(list(value))
     if written is None:
         written = str(value) if isinstance(value, (int, float)) else f'"{value}"'
@@ -76,7 +78,7 @@ def test_flag_wins_over_variable_over_file_over_default(name, tmp_path):
     config = tmp_path / "config.toml"
     config.write_text(toml_of(name, file))
     given = ["--config", str(config)]
-    written = ",".join(variable) if isinstance(variable, tuple) else str(variable)
+    written = ",".join(variable) if type(variable) is tuple else str(variable)
     environment = {f"NEURON_EMF_{name.upper()}": written}
     default = getattr(RunSettings(), name)
     assert default == getattr(read(RunSettings), name)

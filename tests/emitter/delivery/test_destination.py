@@ -61,20 +61,20 @@ RECORDS = st.lists(
 @given(RECORDS)
 def test_every_record_is_in_one_place(records):
     """Nothing is lost and nothing is sent twice: a record is in one batch, or unsendable."""
-    pieces = cut(records, now_ms=NOW_MS, limits=SMALL)
-    placed = [record for batch in pieces.batches for record in batch]
-    placed += [record for those in pieces.unsendable.values() for record in those]
+    batches, unsendable = cut(records, now_ms=NOW_MS, limits=SMALL)
+    placed = [record for batch in batches for record in batch]
+    placed += [record for those in unsendable.values() for record in those]
     assert Counter(records) == Counter(placed)
 
 
 @given(RECORDS)
 def test_nothing_is_reordered_but_by_time(records):
     """Joined again, the batches are the sendable input in time order, equal times as they came."""
-    pieces = cut(records, now_ms=NOW_MS, limits=SMALL)
-    unsendable = {record.id for those in pieces.unsendable.values() for record in those}
-    sendable = [record for record in records if record.id not in unsendable]
+    batches, unsendable = cut(records, now_ms=NOW_MS, limits=SMALL)
+    left_out = {record.id for those in unsendable.values() for record in those}
+    sendable = [record for record in records if record.id not in left_out]
     assert sorted(sendable, key=lambda record: record.timestamp_ms) == [
-        record for batch in pieces.batches for record in batch
+        record for batch in batches for record in batch
     ]
 
 
@@ -82,10 +82,10 @@ def test_nothing_is_reordered_but_by_time(records):
 def test_without_time_order_records_stay_as_they_came(records):
     """A stream of lines is written in the order of arrival, and every batch fits."""
     limits = dataclasses.replace(SMALL, by_time=False, max_age_ms=math.inf, max_future_ms=math.inf)
-    pieces = cut(records, now_ms=NOW_MS, limits=limits)
-    placed = [record.id for batch in pieces.batches for record in batch]
+    batches, _ = cut(records, now_ms=NOW_MS, limits=limits)
+    placed = [record.id for batch in batches for record in batch]
     assert sorted(placed) == placed
-    for batch in pieces.batches:
+    for batch in batches:
         times = [record.timestamp_ms for record in batch]
         assert max(times) - min(times) <= SMALL.max_span_ms
 
@@ -93,7 +93,7 @@ def test_without_time_order_records_stay_as_they_came(records):
 @given(RECORDS)
 def test_a_new_batch_begins_only_when_it_must(records):
     """No batch could have taken the first record of the next one."""
-    batches = cut(records, now_ms=NOW_MS, limits=SMALL).batches
+    batches, _ = cut(records, now_ms=NOW_MS, limits=SMALL)
     for batch, following in itertools.pairwise(batches):
         longer = (*batch, following[0])
         assert (
@@ -107,8 +107,8 @@ def test_a_new_batch_begins_only_when_it_must(records):
 def test_a_batch_at_exactly_the_limit_is_one_call(more, sizes):
     """The byte limit is inclusive: 1,048,576 with 26 per event is accepted, one more is not."""
     line = "x" * (MAX_BATCH_BYTES // 2 - EVENT_OVERHEAD_BYTES)
-    pieces = cut(at_now(line, line + "x" * more), now_ms=NOW_MS)
-    assert sizes == [len(batch) for batch in pieces.batches]
+    batches, _ = cut(at_now(line, line + "x" * more), now_ms=NOW_MS)
+    assert sizes == [len(batch) for batch in batches]
 
 
 @pytest.mark.parametrize(

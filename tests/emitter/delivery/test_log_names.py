@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.delivery.cloudwatch_logs import LogStream
-from emitter.delivery.destination import require_stream, require_template, stream_name
+from emitter.delivery.destination import require_stream, stream_name
 from emitter.errors import SettingsError
 
 INSTANCE = "i-0123456789abcdef0"
@@ -79,7 +79,7 @@ def test_a_shard_is_one_of_n_padded_to_sort(shards, instance_id):
 def test_a_template_that_cannot_be_is_wrong_use(template, found):
     """One sentence with the option, what there is to choose from, and what is wrong."""
     with pytest.raises(SettingsError, match="Invalid --log-stream") as caught:
-        require_template(template, region="r")
+        stream_name(template, cluster="c", instance_id="i", region="r")
     assert found in str(caught.value)
     assert "{shard:N} (N from 1 to 1000)" in str(caught.value)
 

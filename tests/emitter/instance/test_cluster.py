@@ -84,7 +84,7 @@ def test_whichever_sources_have_a_name_the_first_of_them_wins(
 def test_a_name_that_was_given_asks_nobody(imds):
     """Nothing on the network can delay or change it."""
     environ = {URI: imds.url, ENDPOINT: imds.url}
-    found = find_cluster("training", environ=environ, agent_url=imds.url)
+    found = find("training", environ=environ, agent_url=imds.url)
     assert FoundCluster("training", "--cluster") == found
     assert [] == imds.asked
 
@@ -94,7 +94,7 @@ def test_when_nobody_knows_the_list_says_what_each_one_said(imds, machine, close
     imds.routes[TAGS_PATH] = 404
     agent_url = closed_url
     with pytest.raises(SettingsError) as raised:
-        find_cluster(environ={ENDPOINT: imds.url}, root=machine(), agent_url=agent_url)
+        find(environ={ENDPOINT: imds.url}, root=machine(), agent_url=agent_url)
     tags = "tags in instance metadata are not enabled"
     assert [
         (
@@ -123,9 +123,9 @@ def test_a_name_that_cannot_be_a_dimension_is_refused_wherever_it_comes_from(nam
     """As the settings refuse it; the message says who gave it, and not what."""
     agent = play({"/v1/metadata": {"Cluster": name}})
     with pytest.raises(SettingsError, match="1 to 255 printable ASCII"):
-        find_cluster(name, environ={})
+        find(name, environ={})
     with pytest.raises(SettingsError, match=r"^the ECS agent has .*1 to 255 printable") as raised:
-        find_cluster(environ={}, root=machine(), agent_url=agent.url)
+        find(environ={}, root=machine(), agent_url=agent.url)
     assert name not in str(raised.value)
 
 
@@ -133,15 +133,20 @@ def test_the_region_that_was_given_is_the_one_that_is_asked(api, imds, machine, 
     """Else the variable's, else the metadata service's."""
     environ = {ENDPOINT: imds.url, "TAGGED": "group"}
     common = {"root": machine(), "agent_url": closed_url}
-    find_cluster(environ=environ, **common)
-    find_cluster(environ={**environ, "AWS_REGION": "us-east-1"}, **common)
-    find_cluster(environ={**environ, "AWS_REGION": "us-east-1"}, region="us-west-2", **common)
+    find(environ=environ, **common)
+    find(environ={**environ, "AWS_REGION": "us-east-1"}, **common)
+    find(environ={**environ, "AWS_REGION": "us-east-1"}, region="us-west-2", **common)
     assert ["eu-north-1", "us-east-1", "us-west-2"] == [region for _id, region in api]
+
+
+def find(given="", **around):
+    """The cluster by *given*, or else by what is *around*."""
+    return find_cluster(given, ClusterSearch(**around))
 
 
 def _name(given, **around):
     try:
-        return find_cluster(given, **around).name
+        return find(given, **around).name
     except SettingsError:
         return ""
 
@@ -193,7 +198,7 @@ def test_an_ecs_task_without_an_answer_takes_no_other_name(why, route, play, imd
     imds.tag({"aws:autoscaling:groupName": "group"})
     service = play({"/task": route})
     with pytest.raises(SettingsError, match=rf"{why} \(in an ECS task no other source is tried"):
-        find_cluster(environ={URI: service.url, ENDPOINT: imds.url}, root=machine())
+        find(environ={URI: service.url, ENDPOINT: imds.url}, root=machine())
     assert (3, []) == (len(service.asked), imds.asked)
 
 

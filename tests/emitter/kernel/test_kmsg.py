@@ -271,7 +271,7 @@ def test_a_flood_waits_where_it_is(monkeypatch):
     watch = KernelWatch(lambda: flood, state)
     for _ in range(5):
         assert reads.acquire(timeout=300)
-    wait_until(watch._is_full)
+    wait_until(lambda: watch._detector.waiting >= 5)
     numbers = [fault.position.seq for fault in found(watch, 50)]
     watch.close()
     assert list(range(1, len(numbers) + 1)) == numbers

@@ -22,9 +22,14 @@ from spool_parts import (
     lines,
 )
 
-from emitter.spool import Spool, SpoolHeldError, SpoolUnusableError
-from emitter.spool.directory import MAX_QUARANTINE_BYTES, OLD_QUARANTINE_NAME, QUARANTINE_NAME
-from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
+from emitter.spool import Spool
+from emitter.spool.directory import (
+    MAX_QUARANTINE_BYTES,
+    OLD_QUARANTINE_NAME,
+    QUARANTINE_NAME,
+    SpoolHeldError,
+)
+from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION, SpoolUnusableError
 from emitter.spool.records import cost_bytes
 
 
