@@ -189,10 +189,10 @@ def _missing(report: IdleReport) -> list[str]:
     for where, theirs in by_place.items():
         hours = sum(span.end_ms - span.start_ms for span in theirs) // HOUR_MS
         named = [f"{moment(span.start_ms)} to {moment(span.end_ms)}" for span in theirs[:MAX_NAMED]]
-        what = "are not settled" if report.reading.is_ledger else "have no minute line"
+        what = "not settled" if report.reading.is_ledger else "without a minute line"
         now = "; neuron-emf top shows now" if report.reading.is_ledger else ""
         said.append(
-            f"{hours:,} of {counted(asked, 'hour')} {what} in {where} and are in no sum: "
+            f"In no sum: {hours:,} of {counted(asked, 'hour')}, {what} in {where}: "
             f"{joined(named, len(theirs) - MAX_NAMED)}{now}."
         )
     return said

@@ -105,7 +105,7 @@ def test_hours_that_are_not_settled_are_named_and_no_zero(typed, clients, hour):
     assert 0 == code
     assert "2026-11-01 00:00 UTC to 2026-11-20 10:00 UTC (19 d 10 h), all clusters." in said
     assert (
-        "465 of 466 hours are not settled in ledger the-ledger and are in no sum: 2026-11-01 00:00 "
+        "In no sum: 465 of 466 hours, not settled in ledger the-ledger: 2026-11-01 00:00 "
         "UTC to 2026-11-20 08:00 UTC, 2026-11-20 09:00 UTC to 2026-11-20 10:00 UTC; "
         "neuron-emf top shows now."
     ) in said
