@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -21,9 +22,9 @@ from neuron_emf.ledger import rows as read_rows
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.instance_hours import Ec2Instance, LedgerRules
 from neuron_wire.ledger import PARTS, part_key
-from neuron_wire.names import HOUR_MINUTES
+from neuron_wire.names import HOUR_MINUTES, MICRO
 from neuron_wire.owners import Owner
-from neuron_wire.then import Then, summary_key
+from neuron_wire.then import summary_key
 from proof.factories.records import MINUTE, record
 from proof.memory_table import KillableProcess, KilledError
 from tests.aggregator.world import PRICES, RULES, World
@@ -35,16 +36,14 @@ HOUR = MINUTE // HOUR_MINUTES + 1
 FIRST = HOUR * HOUR_MINUTES
 LAST = FIRST + HOUR_MINUTES - 1
 DUE_S = end_s(LAST + RULES.late_minutes + 5)
-MICRO = 1_000_000
 BOOTS = ("019a00000000aaaaaaaa", "019a00000001aaaaaaaa")
 NAMES = ("i-1", "i-2", "i-3")
 
 
-class Folder:
+class Folder(NamedTuple):
     """The ledger's bucket in a folder: what another process puts is there, too."""
 
-    def __init__(self, path: Path):
-        self.path = path
+    path: Path
 
     def put(self, key, payload):
         """As S3: whole or not at all."""
@@ -59,15 +58,16 @@ class Folder:
 
 
 class Bucket(dict):
-    """The ledger's bucket in memory."""
+    """The ledger's bucket in memory; who puts *killed_at* dies before it is there, or *after*."""
+
+    killed_at, after = None, False
 
     def put(self, key, payload):
         """As S3: whole or not at all."""
-        self[key] = payload
-
-    def objects(self):
-        """Every object by its key."""
-        return dict(self)
+        if self.after or key != self.killed_at:
+            self[key] = payload
+        if key == self.killed_at:
+            raise KilledError
 
 
 def settle(
@@ -109,15 +109,19 @@ def world_of(records, departures=()):
 
 def ledger_of(bucket):
     """The rows of an hour."""
-    objects = bucket.objects()
-    return list(read_rows((HOUR, objects[part_key(HOUR, part)]) for part in range(PARTS)))
+    return list(read_rows((HOUR, bucket[part_key(HOUR, part)]) for part in range(PARTS)))
+
+
+def keys_of(hour):
+    """Of the objects of an hour: its parts, and their summary last."""
+    return [*(part_key(hour, part) for part in range(PARTS)), summary_key(hour)]
 
 
 def minute_of(instance_id, minute, **changes):
     """A minute of two cores: a Slurm job keeps one busy, a pod holds the other idle."""
     owners = (Owner("0", "slurm:7 ann"), Owner("1", "ml/a"))
-    seq = changes.pop("seq", minute - MINUTE + 1)
-    return record(instance_id=instance_id, minute=minute, seq=seq, owners=owners, **changes)
+    moment = {"minute": minute, "seq": minute - MINUTE + 1}
+    return record(instance_id=instance_id, owners=owners, **moment, **changes)
 
 
 QUIET = {"executions": 0, "quiet_minutes": 60}
@@ -169,9 +173,9 @@ def jobs(draw):
     return records
 
 
-def published(world, metric, minutes):
-    """The sum over *minutes* of what the rollups say: of a tally all lines, of a gauge the last."""
-    told = [lines for (minute, _), lines in world.rollups().items() if minute in minutes]
+def published(world, metric):
+    """The hour's sum of what the rollups say: of a tally all lines, of a gauge the last."""
+    told = [lines for (minute, _), lines in world.rollups().items() if FIRST <= minute <= LAST]
     is_tally = ROLLUP_NUMBERS[metric].family == "tally"
     counted = [line for lines in told for line in (lines if is_tally else lines[-1:])]
     return sum(line.get(metric, 0) for line in counted)
@@ -187,19 +191,14 @@ def test_the_ledger_says_what_the_rollups_say(fleet):
     world, bucket = world_of(fleet), Bucket()
     settle(world, bucket)
     rows = ledger_of(bucket)
-    minutes = range(FIRST, LAST + 1)
-    idle = sum(row.idle or 0 for row in rows)
-    assert idle == MICRO * published(world, "IdleCoreMinutes", minutes)
-    busy = sum(row.busy or 0 for row in rows)
-    assert busy == MICRO * published(world, "BusyCores", minutes)
-    nano_usd = sum(row.idle_cost or 0 for row in rows)
-    assert nano_usd / 10**9 == pytest.approx(published(world, "IdleCost", minutes), abs=1e-4)
-    avoidable = sum(row.avoidable_cost or 0 for row in rows) / 10**9
-    told = published(world, "AvoidableCostPerHour", minutes) / HOUR_MINUTES
-    assert avoidable == pytest.approx(told, abs=1e-4)
-    summary = Then()
-    summary.fold_summary(HOUR, bucket[summary_key(HOUR)])
-    assert (idle, nano_usd) == (summary.total.idle, summary.total.idle_cost or 0)
+    for name, metric in (("idle", "IdleCoreMinutes"), ("busy", "BusyCores")):
+        micros = sum(getattr(row, name) or 0 for row in rows)
+        assert micros == MICRO * published(world, metric)
+    idle_usd = sum(row.idle_cost or 0 for row in rows) / 10**9
+    assert idle_usd == pytest.approx(published(world, "IdleCost"), abs=1e-4)
+    avoidable_usd = sum(row.avoidable_cost or 0 for row in rows) / 10**9
+    told = published(world, "AvoidableCostPerHour") / HOUR_MINUTES
+    assert avoidable_usd == pytest.approx(told, abs=1e-4)
 
 
 @given(fleets(), st.booleans(), st.data())
@@ -207,51 +206,29 @@ def test_the_ledger_says_what_the_rollups_say(fleet):
 def test_killed_anywhere_and_repeated_the_bytes_are_the_same(fleet, after, data):
     """At any call of the table or the bucket; an hour is settled once all eight objects are."""
     whole = Bucket()
-    world = world_of(fleet)
-    assert settle(world, whole).hours_settled == 2
-    objects = whole.objects()
-    hours = (HOUR - 1, HOUR)
-    assert {part_key(hour, part) for hour in hours for part in range(PARTS)} | {
-        summary_key(hour) for hour in hours
-    } == objects.keys()
+    assert settle(world_of(fleet), whole).hours_settled == 2
+    assert {*keys_of(HOUR - 1), *keys_of(HOUR)} == whole.keys()
     again, bucket = world_of(fleet), Bucket()
     for killed_at in data.draw(st.lists(st.integers(1, 6_000), min_size=1, max_size=3)):
         settle(again, bucket, killed_at=killed_at, after=after)
-        assert bucket.items() <= objects.items()
+        assert bucket.items() <= whole.items()
     settle(again, bucket)
-    assert objects == bucket.objects()
+    assert whole == bucket
 
 
 def test_killed_at_every_write_and_repeated_the_bytes_are_the_same():
     """Every step that changes something, before and after it took effect."""
     fleet = [minute_of(name, FIRST + at) for name in NAMES for at in (0, 30)]
     whole = Bucket()
-    world = world_of(fleet)
-    settle(world, whole)
-
-    for killed_at in (*(part_key(HOUR - 1, part) for part in range(PARTS)), summary_key(HOUR - 1)):
-        for after in (False, True):
-            again, bucket = world_of(fleet), Bucket()
-            with pytest.raises(KilledError):
-                _killed_at_object(again, bucket, killed_at, after=after)
-            assert again.table.settled == HOUR - 1
-            settle(again, bucket)
-            assert whole.objects() == bucket.objects()
-
-
-def _killed_at_object(world, bucket, killed_at, *, after):
-    class Killing:
-        def put(self, key, payload):
-            if key == killed_at and not after:
-                raise KilledError
-            bucket.put(key, payload)
-            if key == killed_at:
-                raise KilledError
-
-    SettleRun(
-        world.table, world.rules, LedgerRules(PRICES), lambda: packed_parts({}),
-        lambda: world.now_s, lambda: 900.0, lambda: (world.table, Killing()),
-    ).run()  # fmt: skip
+    settle(world_of(fleet), whole)
+    for killed_at, after in itertools.product(keys_of(HOUR - 1), (False, True)):
+        world, bucket = world_of(fleet), Bucket()
+        bucket.killed_at, bucket.after = killed_at, after
+        assert settle(world, bucket) is None
+        assert world.table.settled == HOUR - 1
+        bucket.killed_at = None
+        settle(world, bucket)
+        assert whole == bucket
 
 
 def test_an_instance_that_is_missed_is_unknown_until_it_is_forgotten():
@@ -264,9 +241,8 @@ def test_an_instance_that_is_missed_is_unknown_until_it_is_forgotten():
         minute_of("i-5", FIRST), minute_of("i-5", FIRST + 9, cluster="other"),  # 8, then 50
         minute_of("i-6", FIRST),  # stopped in minute 19
     ]  # fmt: skip
-    world = world_of(fleet, [("i-6", FIRST + 19)])
     bucket = Bucket()
-    settle(world, bucket)
+    settle(world_of(fleet, [("i-6", FIRST + 19)]), bucket)
     unknown = {
         (row.cluster, row.instance_id): row.held // (2 * MICRO)
         for row in ledger_of(bucket)
@@ -294,8 +270,7 @@ def test_several_processes_put_the_same_bytes(tmp_path):
 
 def test_an_hour_waits_until_it_can_no_longer_change():
     """Until LateMinutes and the time of a marker are over, to the minute."""
-    world = world_of([minute_of("i-1", FIRST)])
-    bucket = Bucket()
+    world, bucket = world_of([minute_of("i-1", FIRST)]), Bucket()
     world.now_s = DUE_S - 61
     assert 1 == settle(world, bucket).hours_settled  # the hour before
     world.now_s = DUE_S
@@ -304,20 +279,17 @@ def test_an_hour_waits_until_it_can_no_longer_change():
     assert 0 == settle(world, bucket).hours_settled
 
 
-@pytest.mark.parametrize("reason", ["marker", "open", "behind", "never closed"])
-def test_an_hour_waits_for_close(reason):
+@pytest.mark.parametrize(
+    ("markers", "progress"),
+    [([LAST], {}), ([], {"open_minutes": (FIRST,)}), ([], {"next_minute": LAST}), ([], None)],
+)
+def test_an_hour_waits_for_close(markers, progress):
     """A minute with a marker, an open one, close behind the hour: what waits is counted."""
     world = world_of([minute_of("i-1", FIRST)])
-    world.table.settled = HOUR
-    progress = world.table.progress
-    if reason == "marker":
-        world.table.put_markers([LAST], "late", 0)
-    elif reason == "open":
-        world.table.progress = replace(progress, open_minutes=(FIRST,))
-    elif reason == "behind":
-        world.table.progress = replace(progress, next_minute=LAST)
-    else:
-        world.table.progress = None
+    table = world.table
+    table.settled = HOUR
+    table.put_markers(markers, "late", 0)
+    table.progress = None if progress is None else replace(table.progress, **progress)
     outcome = settle(world, Bucket())
     assert (0, 1) == (outcome.hours_settled, outcome.hours_waiting)
     assert HOUR == world.table.settled
@@ -325,8 +297,7 @@ def test_an_hour_waits_for_close(reason):
 
 def test_missed_hours_are_made_up_oldest_first_and_lost_ones_are_counted():
     """While the minutes last: LateMinutes and a day."""
-    world = world_of([minute_of("i-1", FIRST)])
-    bucket = Bucket()
+    world, bucket = world_of([minute_of("i-1", FIRST)]), Bucket()
     world.now_s = DUE_S + 5 * 3600
     world.close()
     assert 7 == settle(world, bucket).hours_settled
@@ -341,16 +312,17 @@ def test_missed_hours_are_made_up_oldest_first_and_lost_ones_are_counted():
 def test_the_first_hour_is_the_one_in_progress_at_the_first_run():
     """What was before the stack is no settled hour without a row."""
     world = World(now_s=end_s(FIRST + 3))
-    assert 0 == settle(world, Bucket()).hours_settled
-    assert HOUR == world.table.settled
+    assert (0, HOUR) == (settle(world, Bucket()).hours_settled, world.table.settled)
 
 
 def test_a_run_out_of_time_leaves_the_rest_to_the_next():
-    """And nothing of the hour counts as settled."""
+    """And nothing of the hour counts as settled; where an hour is named, it is an error."""
     world = world_of([minute_of("i-1", FIRST)])
     outcome = settle(world, Bucket(), patience=40)
     assert (0, 2) == (outcome.hours_settled, outcome.hours_waiting)
     assert HOUR - 1 == world.table.settled
+    with pytest.raises(OutOfTimeError):
+        settle(world, Bucket(), hour=HOUR, patience=40)
 
 
 def test_an_hour_that_is_named_is_settled_again():
@@ -366,14 +338,22 @@ def test_an_hour_that_is_named_is_settled_again():
 # --- what counts ---
 
 
+EC2 = {"i-1": Ec2Instance("capacity-block", "cr-1")}
+
+
+def bought(bucket):
+    """How the ledger says that instances of the hour are bought."""
+    return {(row.lifecycle, row.capacity_reservation_id) for row in ledger_of(bucket)}
+
+
 def test_what_ec2_says_is_kept_with_the_hour():
     """It forgets an instance an hour after its end: a repetition says what the first run said."""
     world, bucket = world_of([minute_of("i-1", FIRST)]), Bucket()
-    settle(world, bucket, hour=HOUR, ec2={"i-1": Ec2Instance("capacity-block", "cr-1")})
-    first = bucket.objects()
+    settle(world, bucket, hour=HOUR, ec2=EC2)
+    first = dict(bucket)
     settle(world, bucket, hour=HOUR)
-    assert first == bucket.objects()
-    assert BLOCK == bought(bucket)
+    assert first == bucket
+    assert {*EC2.values()} == bought(bucket)
 
 
 def test_an_hour_waits_for_an_answer_of_ec2(monkeypatch):
@@ -385,27 +365,19 @@ def test_an_hour_waits_for_an_answer_of_ec2(monkeypatch):
             if code:
                 msg = f"rejected a call with {code}"
                 raise AwsError(msg, code)
-            return {"i-1": Ec2Instance("capacity-block", "cr-1")}
+            return EC2
 
         monkeypatch.setattr(function, "asked_of_ec2", asked)
         return settle(world, bucket, ask_ec2=function._ask_ec2)
 
     for code in ("RequestLimitExceeded", "UnavailableInZone", "ExpiredToken"):
         outcome = ask(code)
-        assert (0, 2, {}) == (outcome.hours_settled, outcome.hours_waiting, bucket.objects()), code
+        assert (0, 2, {}) == (outcome.hours_settled, outcome.hours_waiting, bucket), code
     assert 2 == ask("UnauthorizedOperation").hours_settled
     assert {(None, None)} == bought(bucket)
     world.table.settled = HOUR
     assert 1 == ask().hours_settled
-    assert BLOCK == bought(bucket)
-
-
-BLOCK = {("capacity-block", "cr-1")}
-
-
-def bought(bucket):
-    """How the ledger says that instances of the hour are bought."""
-    return {(row.lifecycle, row.capacity_reservation_id) for row in ledger_of(bucket)}
+    assert {*EC2.values()} == bought(bucket)
 
 
 def test_a_cluster_without_rollups_is_not_in_the_ledger():
@@ -420,21 +392,8 @@ def test_a_cluster_without_rollups_is_not_in_the_ledger():
 
 def test_an_instance_is_in_the_part_of_its_bucket():
     """A fixed one: eight parts, whatever is configured."""
-    world, bucket = world_of([minute_of(f"i-{n}", FIRST) for n in range(20)]), Bucket()
-    settle(world, bucket)
+    bucket = Bucket()
+    settle(world_of([minute_of(f"i-{n}", FIRST) for n in range(20)]), bucket)
     for part in range(PARTS):
         rows = read_rows([(HOUR, bucket[part_key(HOUR, part)])])
         assert {part} >= {bucket_of(row.instance_id) % 8 for row in rows}
-
-
-FLEET = [
-    minute_of("i-1", FIRST), minute_of("i-1", FIRST, seq=900, boot=BOOTS[1]),
-    minute_of("i-1", FIRST + 10), minute_of("i-2", FIRST, bye=True),
-]  # fmt: skip
-
-
-def test_a_run_ends_when_its_time_is_over():
-    """Where an hour is named, whoever named it hears of it."""
-    world = world_of([minute_of("i-1", FIRST)])
-    with pytest.raises(OutOfTimeError):
-        settle(world, Bucket(), hour=HOUR, patience=40)

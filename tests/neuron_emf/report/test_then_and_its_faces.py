@@ -121,7 +121,7 @@ def test_then_is_the_ledger_and_the_lines(fleet):
     """
     bucket = Bucket()
     settle(world_of(fleet), bucket)
-    then = check_then(bucket.objects(), HOUR, map(message, fleet), LedgerRules(PRICES))
+    then = check_then(bucket, HOUR, map(message, fleet), LedgerRules(PRICES))
     for by in LABELS:
         check_faces(report_of(then, by))
     check_page(report_of(then))
