@@ -139,7 +139,7 @@ def main(
     except click.ClickException as error:
         context = error.ctx if isinstance(error, click.UsageError) else None
         if words or context is None:
-            click.echo(f"{PROGRAM}: {_sentence(error)}", err=True)
+            click.echo(f"{PROGRAM}: {_sentence(error, context)}", err=True)
         else:  # nothing was asked for: a person gets help, a program no success
             click.echo(context.get_help(), err=True)
         sys.exit(EXIT_WRONG_USE)
@@ -204,8 +204,7 @@ def _joined_dimensions(words: Sequence[str]) -> list[str]:
     return joined
 
 
-def _sentence(error: click.ClickException) -> str:
+def _sentence(error: click.ClickException, context: click.Context | None) -> str:
     words = error.format_message().rstrip(".")
-    context = error.ctx if isinstance(error, click.UsageError) else None
     command = context.command_path if context is not None else PROGRAM
     return f"{' '.join(words.split())}. See {command} --help."

@@ -44,21 +44,6 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """
-    One offer of one batch.
-
-    Attributes:
-        outcome: The answer; None when there was nothing to send.
-
-        wait_s: Seconds to wait before the next attempt.
-    """
-
-    outcome: Outcome | None
-    wait_s: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Flushed:
     """
     How far a flush came.
@@ -109,9 +94,13 @@ class Delivery:
         self._problem_log = Repeats(PROBLEM_LOG_INTERVAL_S, monotonic)
         self._drop_log = Repeats(DROPS_LOG_INTERVAL_S, monotonic)
 
-    def attempt(self) -> Attempt:
+    def attempt(self) -> tuple[Outcome | None, float]:
         """
         Offer the oldest batch, once.
+
+        Returns:
+            The answer, None when there was nothing to send; and the seconds to wait before the
+            next attempt.
 
         Raises:
             SpoolFailedError:
@@ -121,7 +110,7 @@ class Delivery:
         with self._mutex:
             batch = self._next_batch()
             if not batch:
-                return Attempt(None)
+                return None, 0.0
             outcome = self._destination.send(batch)
             if isinstance(outcome, Invalid) and len(batch) == 1 and self._is_doubtful:
                 self._suspects.clear()
@@ -135,7 +124,7 @@ class Delivery:
                 is_refusal = isinstance(outcome, Refused)
                 wait_s = REFUSED_WAIT_S if is_refusal else self._backoff.next_s()
                 self._say(outcome, wait_s)
-            return Attempt(outcome, wait_s)
+            return outcome, wait_s
 
     def flush(self, deadline_s: float) -> Flushed:
         """
@@ -151,14 +140,13 @@ class Delivery:
         self._quiet = True
         ends_s = self._monotonic() + deadline_s
         while True:
-            attempt = self.attempt()
-            problem = attempt.outcome if isinstance(attempt.outcome, Problem) else None
-            if attempt.outcome is None or isinstance(problem, Refused):
+            outcome, wait_s = self.attempt()
+            problem = outcome if isinstance(outcome, Problem) else None
+            is_over = outcome is None or isinstance(problem, Refused)
+            if is_over or self._monotonic() + wait_s >= ends_s:
                 break
-            if self._monotonic() + attempt.wait_s >= ends_s:
-                break
-            if attempt.wait_s:
-                self._sleep(attempt.wait_s)
+            if wait_s:
+                self._sleep(wait_s)
         return Flushed(self.remaining(), problem)
 
     def close(self) -> None:

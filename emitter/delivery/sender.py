@@ -78,7 +78,12 @@ def offset_s(instance: str, spread_s: float) -> float:
 
 
 class Sender:
-    """Sends what is in the spool after `start`, and what comes after each `wake`."""
+    """
+    Sends what is in the spool after `start`, and what comes after each `wake`.
+
+    Attributes:
+        delivery: What offers it.
+    """
 
     def __init__(
         self,
@@ -91,7 +96,7 @@ class Sender:
         waiter: Waiter | None = None,
         rng: random.Random | None = None,
     ) -> None:
-        self._delivery = delivery
+        self.delivery = delivery
         self._spread_s = spread_s
         self._offset_s = offset_s(instance, spread_s)
         self._clock = clock
@@ -138,7 +143,7 @@ class Sender:
         problem = self._flush_problem or Retry(
             "timeout", f"No response within {deadline_s:g} s of shutdown."
         )
-        return Flushed(self._delivery.remaining(), problem)
+        return Flushed(self.delivery.remaining(), problem)
 
     def run(self) -> None:
         """The thread's life, until `stop`."""
@@ -156,7 +161,7 @@ class Sender:
     def _attempt(self) -> float | None:
         """One attempt; seconds to wait after it, or None when nothing is left."""
         try:
-            attempt = self._delivery.attempt()
+            outcome, wait_s = self.delivery.attempt()
         except Exception as error:  # noqa: BLE001 a bug in one answer must not end delivery for good
             wait_s = self._trouble_backoff.next_s()
             why = f"unexpected {type(error).__name__}"
@@ -165,13 +170,13 @@ class Sender:
                 _log.error("delivery failed", extra=extra, exc_info=True)
             return wait_s
         self._trouble_backoff.reset()
-        return None if attempt.outcome is None else attempt.wait_s
+        return None if outcome is None else wait_s
 
     def _end(self) -> None:
         try:
             if not self._is_replaced:
-                self._flushed = self._delivery.flush(self._deadline_s - self._monotonic())
+                self._flushed = self.delivery.flush(self._deadline_s - self._monotonic())
         except SpoolFailedError as error:
             # Also where the caller waited no longer and closed the spool.
             self._flush_problem = Retry("spool", str(error))
-        self._delivery.close()
+        self.delivery.close()

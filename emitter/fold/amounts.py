@@ -7,7 +7,10 @@ missing: it must neither spoil a sum nor make a line that cannot be sent.
 
 from __future__ import annotations
 
-from typing import Final, TypeGuard
+from typing import TYPE_CHECKING, Final, TypeGuard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MAX_AMOUNT: Final = 1 << 50  # far above any memory or count, and exact as a float
 MAX_FLOPS: Final = 1e18  # FLOP/s of one core; the fastest of today does some 1e15
@@ -34,3 +37,11 @@ def as_percent(value: float | None) -> float | None:
 def is_long_enough(period_s: float | None) -> TypeGuard[float]:
     """Whether a group's percentages mean anything."""
     return period_s is not None and SHORTEST_PERIOD_S <= period_s <= LONGEST_PERIOD_S
+
+
+def sum_known(before: int | None, counts: Iterable[int | None]) -> int | None:
+    """The sum so far and *counts*, or None as long as nothing was counted."""
+    for count in counts:
+        if count is not None:
+            before = count if before is None else before + count
+    return before

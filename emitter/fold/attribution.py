@@ -174,9 +174,8 @@ class CorePods:
 
     def add_pods(self, info: KubernetesInfo) -> None:
         """Add the group of one report."""
-        if info.error:
-            return
-        if info.neuroncores_k8s_info is not None or info.neurondevices_k8s_info is not None:
+        tables = (info.neuroncores_k8s_info, info.neurondevices_k8s_info)
+        if not info.error and tables != (None, None):
             self._info = info
             self._silent_minutes = 0
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import astuple
 
-from emitter.fold.amounts import MAX_AMOUNT, MAX_LATENCY_S, amount
+from emitter.fold.amounts import MAX_AMOUNT, MAX_LATENCY_S, amount, sum_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -113,8 +113,8 @@ class ExecutionFold:
         """The executions of several runtimes together, without the shortest and the longest."""
         whole = cls()
         for part in parts:
-            whole.ended = _sum(whole.ended, (part.ended,))
-            whole.failed = _sum(whole.failed, (part.failed,))
+            whole.ended = sum_known(whole.ended, (part.ended,))
+            whole.failed = sum_known(whole.failed, (part.failed,))
             for member, count in part.details.items():
                 whole._add_detail(member, count)
             whole.has_causes = whole.has_causes or part.has_causes
@@ -195,8 +195,8 @@ class ExecutionFold:
             self.failed = self.failed or 0
             return ended
         completed, *failures = (amount(count) for count in astuple(summary))
-        self.ended = _sum(self.ended, (completed, *failures[:2]))
-        self.failed = _sum(self.failed, failures)
+        self.ended = sum_known(self.ended, (completed, *failures[:2]))
+        self.failed = sum_known(self.failed, failures)
         if any(failures):
             for member, count in zip(_FAILED, failures, strict=True):
                 self._add_detail(member, count)
@@ -205,11 +205,3 @@ class ExecutionFold:
     def _add_detail(self, member: str, count: int | None) -> None:
         if count:
             self.details[member] = self.details.get(member, 0) + count
-
-
-def _sum(before: int | None, counts: Iterable[int | None]) -> int | None:
-    """The sum so far and *counts*, or None as long as nothing was counted."""
-    for count in counts:
-        if count is not None:
-            before = count if before is None else before + count
-    return before

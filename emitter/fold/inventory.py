@@ -10,7 +10,9 @@ a report always wins.
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+import msgspec
 
 from emitter.fold.amounts import amount
 from emitter.instance.facts import InstanceFacts
@@ -51,9 +53,26 @@ _LABELS: Final = (
 )  # fmt: skip
 
 
+# The ids and types that the stack accepts; it refuses a minute with any other as a whole.
+_PRINTABLE: Final = r"\A[ -~]*[!-~][ -~]*\Z"
+_Text = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=_PRINTABLE)]
+_Cores = Annotated[int, msgspec.Meta(ge=1, le=MAX_CORES)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+
+
+class KnownInstance(msgspec.Struct):
+    """What the last run knew of its instance, each None where it did not."""
+
+    instance_id: _Text | None = None
+    instance_type: _Text | None = None
+    cores: _Cores | None = None
+    cores_per_device: _Cores | None = None
+    device_memory_bytes: Count | None = None
+
+
 class Inventory:
     """
-    The last known facts about this instance.
+    The last known facts about this instance, from *known* on.
 
     Attributes:
         reported: Texts of the reports, by the names of `_TEXTS`.
@@ -65,20 +84,12 @@ class Inventory:
         device_memory_bytes: Device memory of all devices, or None.
     """
 
-    def __init__(
-        self,
-        instance_id: str | None = None,
-        instance_type: str | None = None,
-        *,
-        cores: int | None = None,
-        cores_per_device: int | None = None,
-        device_memory_bytes: int | None = None,
-    ) -> None:
-        known = {"instance_id": instance_id, "instance_type": instance_type}
-        self.reported = {name: text for name, text in known.items() if text}
-        self.cores = cores
-        self.cores_per_device = cores_per_device
-        self.device_memory_bytes = device_memory_bytes
+    def __init__(self, known: KnownInstance) -> None:
+        texts = {"instance_id": known.instance_id, "instance_type": known.instance_type}
+        self.reported = {name: text for name, text in texts.items() if text}
+        self.cores = known.cores
+        self.cores_per_device = known.cores_per_device
+        self.device_memory_bytes = known.device_memory_bytes
         self._labels: dict[str, str | int] = {}
         self._facts = InstanceFacts()
         self._is_named = False  # by a report of this run

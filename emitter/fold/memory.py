@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from emitter.fold.amounts import amount
+from emitter.fold.amounts import amount, sum_known
 from emitter.fold.inventory import CORE_INDEX
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from emitter.reports.groups import Memory, Runtime
 
@@ -79,14 +79,9 @@ def used_bytes(runtimes: Sequence[Runtime] | None) -> tuple[int | None, int | No
         return 0, 0
     groups = [memory for runtime in runtimes if (memory := usable_memory(runtime)) is not None]
     used = [memory.neuron_runtime_used_bytes for memory in groups]
-    device = _sum(amount(held.neuron_device) for held in used if held is not None)
-    host = _sum(amount(held.host) for held in used if held is not None)
+    device = sum_known(None, (amount(held.neuron_device) for held in used if held is not None))
+    host = sum_known(None, (amount(held.host) for held in used if held is not None))
     if device == 0 and any(memory.loaded_models for memory in groups):
         # inf1 says 0 while models are loaded: it does not measure this.
         device = None
     return device, host
-
-
-def _sum(sizes: Iterable[int | None]) -> int | None:
-    read = [size for size in sizes if size is not None]
-    return sum(read) if read else None

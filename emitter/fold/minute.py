@@ -154,10 +154,7 @@ class Fold:
         self._newest_s = 0.0  # receipt of the newest report
         # The boot is a new one, so a minute that the last one closed may open
         # again: the stack merges the two parts.
-        self._inventory = Inventory(
-            found.instance_id, found.instance_type, cores=found.cores,
-            cores_per_device=found.cores_per_device, device_memory_bytes=found.device_memory_bytes,
-        )  # fmt: skip
+        self._inventory = Inventory(found)
         self._learned: tuple[InstanceInfo | None, Hardware | None] = (None, None)
         self.ecc = EccFold(found.ecc)
         self._begin_minute()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
+from emitter.fold.inventory import Count, KnownInstance
 from emitter.fold.runtimes import MAX_RUNTIMES, UNOWNED
 from emitter.kernel.detector import LogState
 from neuron_wire.holders import MAX_NAME_CHARS, printable_name
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from neuron_wire.owners import OwnerHolding
 
 
-_Cores = Annotated[int, msgspec.Meta(ge=1, le=MAX_CORES)]
-_Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
 MAX_NAMES = 2_048
 """Owners that are remembered: a runtime and a reservation for each core there can be."""
 FORGOTTEN_AFTER_MINUTES: Final = 10
@@ -57,7 +56,7 @@ class RuntimeHistory(msgspec.Struct, omit_defaults=True):
     pid: int | None = None
     tag: _Name | None = None
     owner: _Name | None = None
-    executed: _Count | None = None
+    executed: Count | None = None
 
 
 class RuntimeHistories(msgspec.Struct, omit_defaults=True):
@@ -70,7 +69,7 @@ class RuntimeHistories(msgspec.Struct, omit_defaults=True):
         runtimes: One each.
     """
 
-    watched: _Count | None = None
+    watched: Count | None = None
     runtimes: Annotated[list[RuntimeHistory], msgspec.Meta(max_length=MAX_RUNTIMES)] = []
 
     def record_minute(
@@ -115,12 +114,7 @@ class RuntimeHistories(msgspec.Struct, omit_defaults=True):
         }
 
 
-# The ids and types that the stack accepts; it refuses a minute with any other as a whole.
-_PRINTABLE: Final = r"\A[ -~]*[!-~][ -~]*\Z"
-_Text = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=_PRINTABLE)]
-
-
-class FoldState(msgspec.Struct):
+class FoldState(KnownInstance):
     """
     What the next start goes on from.
 
@@ -138,17 +132,12 @@ class FoldState(msgspec.Struct):
         quiet_minutes: By owner, whole minutes in a row without an execution.
     """
 
-    instance_id: _Text | None = None
-    instance_type: _Text | None = None
-    cores: _Cores | None = None
-    cores_per_device: _Cores | None = None
-    device_memory_bytes: _Count | None = None
-    idle_label: _Count | None = None
-    idle_minutes: Annotated[list[_Count], msgspec.Meta(max_length=MAX_CORES)] = []
-    idle_watched: _Count | None = None
-    quiet_label: _Count | None = None
-    quiet_minutes: Annotated[dict[str, _Count], msgspec.Meta(max_length=MAX_NAMES)] = {}
-    ecc: dict[str, _Count] = {}
+    idle_label: Count | None = None
+    idle_minutes: Annotated[list[Count], msgspec.Meta(max_length=MAX_CORES)] = []  # noqa: RUF012 - msgspec copies it
+    idle_watched: Count | None = None
+    quiet_label: Count | None = None
+    quiet_minutes: Annotated[dict[str, Count], msgspec.Meta(max_length=MAX_NAMES)] = {}  # noqa: RUF012 - msgspec copies it
+    ecc: dict[str, Count] = {}  # noqa: RUF012 - msgspec copies it
     histories: RuntimeHistories = msgspec.field(default_factory=RuntimeHistories)
     kernel: LogState = LogState()
 

@@ -137,14 +137,10 @@ class BackgroundLookup:
     """
 
     def __init__(
-        self,
-        service: MetadataService | None = None,
-        *,
-        roots: Iterable[Path] = (Path("/"),),
-        backoff: Backoff | None = None,
+        self, service: MetadataService | None = None, *, roots: Iterable[Path] = (Path("/"),)
     ) -> None:
         self._service = service or MetadataService.from_environment(os.environ)
-        self._backoff = backoff or Backoff(1.0, 300.0)
+        self._backoff = Backoff(1.0, 300.0)
         boards = filter(None, map(board_instance_id, roots))
         self.facts = InstanceFacts(instance_id=next(boards, None))
         self._tried = threading.Event()

@@ -70,11 +70,7 @@ def read_metadata_tags(service: MetadataService, wanted: Collection[str]) -> Map
 
 
 def describe_tags(
-    instance_id: str,
-    region: str | None,
-    *,
-    environ: Mapping[str, str],
-    within_s: float = API_WITHIN_S,
+    instance_id: str, region: str | None, *, environ: Mapping[str, str]
 ) -> Mapping[str, str]:
     """
     All tags of the instance.
@@ -91,8 +87,8 @@ def describe_tags(
     # A thread, because the search for credentials has no bound of its own.
     thread = threading.Thread(target=ask, name="describe-tags", daemon=True)
     thread.start()
-    thread.join(within_s)
-    answer = answers[0] if answers else f"no response within {within_s:g} s"
+    thread.join(API_WITHIN_S)
+    answer = answers[0] if answers else f"no response within {API_WITHIN_S:g} s"
     if isinstance(answer, str):
         raise TagsUnavailableError(answer)
     return answer

@@ -11,11 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
-from neuron_wire import encode, names
-from neuron_wire.extraction import MAX_LINE_BYTES
-from neuron_wire.line import escape_unprintable
+from neuron_wire import names
 from neuron_wire.line_members import MAX_COUNT
 from neuron_wire.minute import round_significant
 
@@ -121,16 +117,3 @@ def event_draft(event: Event, identity: LineIdentity, seq: int) -> Draft:
         name: value for name, value in present(**event.details).items() if name not in members
     }
     return Draft(members | details, timestamp_ms(event.at_s))
-
-
-def raw_line(
-    report: bytes, at_ms: int, identity: LineIdentity, seq: int, tags: Mapping[str, str]
-) -> str | None:
-    """The line of *report*, which was received at *at_ms*; None if no log event is so long."""
-    members = identity_members(names.RAW, identity, seq)
-    own = {name: value for name, value in tags.items() if name not in members}
-    head = encode({"Timestamp": at_ms, **members, **own})
-    # Not decoded and encoded again: numbers stay as they were written.
-    text = msgspec.json.format(report, indent=-1).decode("utf-8", "replace")
-    line = f'{head[:-1]},"Report":{escape_unprintable(text)}}}'
-    return line if len(line.encode()) <= MAX_LINE_BYTES else None

@@ -104,12 +104,9 @@ def _shown(text: str) -> str:
     return ascii(text[:_SHOWN_CHARS])
 
 
-INSTANCE_ID: Final = "instance_id"
-INSTANCE_TYPE: Final = "instance_type"
-AMI_ID: Final = "ami_id"
-RUNTIME_TAG: Final = "neuron_runtime_tag"
-COMMON_DIMS: Final = (INSTANCE_ID, INSTANCE_TYPE, AMI_ID, RUNTIME_TAG)
+COMMON_DIMS: Final = ("instance_id", "instance_type", "ami_id", "neuron_runtime_tag")
 """The choices of `-d/--common-dims`; here they are also the names of the dimensions."""
+INSTANCE_ID, INSTANCE_TYPE, AMI_ID, RUNTIME_TAG = COMMON_DIMS
 
 METRIC_NAME: Final = re.compile(r"NeuronCoreUtilizationNC[0-9]+")
 LEGACY_UNIT: Final = "Percent"

@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from emitter.lines.drafts import event_draft, raw_line, runtime_draft, timestamp_ms
+import msgspec
+
+from emitter.lines.drafts import event_draft, identity_members, runtime_draft, timestamp_ms
 from emitter.lines.emf import line_of, load_library
 from emitter.lines.metric_lines import minute_drafts, report_drafts
 from emitter.lines.settings import (
@@ -23,9 +25,13 @@ from emitter.lines.settings import (
 )
 from emitter.settings.minutes import NONE
 from emitter.spool.records import NewRecord
+from neuron_wire import encode
+from neuron_wire.extraction import MAX_LINE_BYTES
+from neuron_wire.line import escape_unprintable
+from neuron_wire.names import RAW
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from emitter.fold.cores import ReportSample
     from emitter.fold.minute import LineIdentity
@@ -90,9 +96,12 @@ class LineWriter:
         self, report: bytes, at_s: float, identity: LineIdentity, seq: int
     ) -> NewRecord | None:
         """One report as it came, received at *at_s*; None if no log event is so long."""
-        at_ms = timestamp_ms(at_s)
-        line = raw_line(report, at_ms, identity, seq, self._tags)
-        return None if line is None else NewRecord(at_ms, line)
+        at_ms, members = timestamp_ms(at_s), identity_members(RAW, identity, seq)
+        head = encode({"Timestamp": at_ms, **members, **self._own_tags(members)})
+        # Not decoded and encoded again: numbers stay as they were written.
+        text = msgspec.json.format(report, indent=-1).decode("utf-8", "replace")
+        line = f'{head[:-1]},"Report":{escape_unprintable(text)}}}'
+        return NewRecord(at_ms, line) if len(line.encode()) <= MAX_LINE_BYTES else None
 
     def knows_dimensions(self, identity: LineIdentity) -> bool:
         """Whether *identity* has every common dimension that is asked for."""
@@ -111,8 +120,10 @@ class LineWriter:
         common = {name: value for name in wanted if (value := known[name]) is not None}
         return common if len(common) == len(wanted) else {}
 
+    def _own_tags(self, members: Mapping[str, object]) -> dict[str, str]:
+        return {name: value for name, value in self._tags.items() if name not in members}
+
     def _record(self, draft: Draft) -> NewRecord:
         if self._tags:
-            own = {name: value for name, value in self._tags.items() if name not in draft.members}
-            draft = replace(draft, members={**draft.members, **own})
+            draft = replace(draft, members={**draft.members, **self._own_tags(draft.members)})
         return NewRecord(draft.timestamp_ms, line_of(draft, self._settings.namespace))

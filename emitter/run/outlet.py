@@ -43,7 +43,6 @@ CHANGE_WITHIN_S: Final = 1.0  # reports wait in a pipe meanwhile
 LOOK_AFTER_S: Final = 2.0  # for credentials: looking takes seconds, too, and 10 are the promise
 HIGH_RESOLUTION_SPREAD_S: Final = 1.0  # of the 5 s after which CloudWatch alarms see half a picture
 
-_LIMITS: Final = BatchLimits()  # by arrival: what is read later was written later
 _UNNAMED: Final = "unnamed"
 
 _log = logging.getLogger(__name__)
@@ -59,7 +58,7 @@ class StreamDestination:
         limits: One flush per batch; no limit on age or order.
     """
 
-    limits = _LIMITS
+    limits = BatchLimits()  # by arrival: what is read later was written later
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -110,7 +109,6 @@ class Outlet:
         self._region = given or instance_region or None
         self._log_stream: LogStream | None = None
         self._to_stdout = settings.output == STDOUT
-        self._delivery: Delivery | None = None
         self._sender: Sender | None = None
         self._look = threading.Timer(LOOK_AFTER_S, self._log_missing)
         self._look.daemon = True  # the SDK may look for credentials in many places
@@ -147,9 +145,9 @@ class Outlet:
         Raises:
             DeliveryError: If its reader has gone: it never comes back, unlike a service.
         """
-        if not self._to_stdout or self._delivery is None or self._sender is None:
+        if not self._to_stdout or self._sender is None:
             return
-        if isinstance(self._delivery.problem, Refused):
+        if isinstance(self._sender.delivery.problem, Refused):
             raise DeliveryError(self._kept(self._stop_sender(FLUSH_WITHIN_S)))
 
     def close_for_change(self) -> None:
@@ -186,8 +184,8 @@ class Outlet:
     def _new_sender(self, instance_id: str) -> Sender:
         # The end of standard output is the end of the run, and its last sentence.
         destination = self._destination(instance_id)
-        self._delivery = Delivery(self._spool, destination, quiet=self._to_stdout)
-        return Sender(self._delivery, instance=instance_id, spread_s=_spread_s(self._settings))
+        delivery = Delivery(self._spool, destination, quiet=self._to_stdout)
+        return Sender(delivery, instance=instance_id, spread_s=_spread_s(self._settings))
 
     def _stop_sender(self, within_s: float, *, is_replaced: bool = False) -> Flushed:
         """Stop the sender, if there is one, after so many seconds at most."""
@@ -198,8 +196,8 @@ class Outlet:
         return sender.stop(within_s, is_replaced=is_replaced)
 
     def _log_missing(self) -> None:
-        missing = self._stream_of(_UNNAMED).missing_for_call()
-        if missing is not None and (self._delivery is None or self._delivery.problem is None):
+        missing, sender = self._stream_of(_UNNAMED).missing_for_call(), self._sender
+        if missing is not None and (sender is None or sender.delivery.problem is None):
             extra = {"reason": missing.reason, "why": missing.sentence, "attempts": 0}
             _log.error("delivery refused", extra=extra)
 

@@ -16,6 +16,7 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar, final
 
+from emitter.spool.database import SpoolDatabase
 from emitter.spool.layout import DiskDamagedError
 from emitter.spool.records import (
     BootCounters,
@@ -29,7 +30,7 @@ from emitter.spool.records import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from emitter.spool.database import Contents, SpoolDatabase
+    from emitter.spool.database import Contents
     from emitter.spool.records import DropReason
 
 Answer = TypeVar("Answer")
@@ -242,26 +243,24 @@ class Backlog:
         return map(size_of, self.pending.added.values())
 
     def _find(self, ids: Sequence[int]) -> list[SpooledRecord]:
-        database = self.database
-        on_disk = self._on_disk(ids, database.records) if database else {}
-        found = {**on_disk, **self.pending.added}
+        found = {**self._on_disk(ids, SpoolDatabase.records), **self.pending.added}
         return [found[record_id] for record_id in ids if record_id in found]
 
     def _find_sizes(self, ids: Sequence[int]) -> list[RecordSize]:
-        database, added = self.database, self.pending.added
-        on_disk = self._on_disk(ids, database.sizes) if database else {}
+        added, on_disk = self.pending.added, self._on_disk(ids, SpoolDatabase.sizes)
         in_memory = (size_of(added[record_id]) for record_id in ids if record_id in added)
         return [*on_disk.values(), *in_memory]
 
     def _on_disk(
-        self, ids: Iterable[int], read: Callable[[int, int], Iterator[Found]]
+        self, ids: Iterable[int], read: Callable[[SpoolDatabase, int, int], Iterator[Found]]
     ) -> dict[int, Found]:
         """Those of *ids* that the disk has: one query over their range, as they are neighbors."""
         pending = self.pending
         wanted = {i for i in ids if i not in pending.added and i not in pending.settled}
-        if not wanted:
+        if self.database is None or not wanted:
             return {}
-        return {row.id: row for row in read(min(wanted), max(wanted)) if row.id in wanted}
+        rows = read(self.database, min(wanted), max(wanted))
+        return {row.id: row for row in rows if row.id in wanted}
 
     def _take_out(self, ids: Iterable[int]) -> Counter[str]:
         gone: Counter[str] = Counter()

@@ -47,15 +47,12 @@ class SpoolHeldError(EmitterError):
 
 def holder_of(directory: Path) -> str:
     """The process that holds *directory*, found out without writing; empty if none does."""
-    try:
-        with (directory / LOCK_NAME).open("rb") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # let go when the file is closed
-            except BlockingIOError:
-                pid = file.read(32).decode("ascii", "replace").strip()
-                return f"process {pid}" if pid.isdigit() else "another process"
-    except OSError:
-        return ""
+    with suppress(OSError), (directory / LOCK_NAME).open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # let go when the file is closed
+        except BlockingIOError:
+            pid = file.read(32).decode("ascii", "replace").strip()
+            return f"process {pid}" if pid.isdigit() else "another process"
     return ""
 
 
@@ -130,18 +127,14 @@ class StateFile:
 
     def read_state(self) -> DeliveredState | None:
         """What is there; None when that is nothing, or was cut off in the middle."""
-        try:
-            with self._path.open("rb") as file:
-                head, _, rest = file.read(STATE_BYTES).partition(b"\n")
-        except OSError:
-            return None
-        fields = _HEAD.fullmatch(head.decode("ascii", "replace"))
-        if fields is None:
-            return None
-        named, boot, produced, length, checksum = fields.groups()
-        state = rest[: int(length)]
-        is_whole = zlib.crc32(named.encode() + state) == int(checksum)
-        return DeliveredState(boot, int(produced), state) if is_whole else None
+        with suppress(OSError), self._path.open("rb") as file:
+            head, _, rest = file.read(STATE_BYTES).partition(b"\n")
+            if fields := _HEAD.fullmatch(head.decode("ascii", "replace")):
+                named, boot, produced, length, checksum = fields.groups()
+                state = rest[: int(length)]
+                if zlib.crc32(named.encode() + state) == int(checksum):
+                    return DeliveredState(boot, int(produced), state)
+        return None
 
     def _has_room(self) -> bool:
         with suppress(FileNotFoundError):

@@ -16,7 +16,7 @@ import tempfile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from emitter.errors import SettingsError
-from emitter.fold.inventory import Inventory
+from emitter.fold.inventory import Inventory, KnownInstance
 from emitter.instance.cluster import ClusterSearch, find_cluster
 from emitter.instance.machine import INPUTS_OF_THIS_MACHINE, guessed_instance_id
 from emitter.kernel.kmsg import UnreadableLogError, choice_for, log_opener
@@ -104,7 +104,7 @@ def _with_type(instance_id: str, facts: InstanceFacts) -> str:
 
 def emitted_instance(facts: InstanceFacts, report: Report | None) -> InstanceFacts:
     """What the emitter's lines will say of the instance."""
-    inventory = Inventory()
+    inventory = Inventory(KnownInstance())
     inventory.learn_facts(facts)
     if report is not None:
         inventory.learn_report(report)

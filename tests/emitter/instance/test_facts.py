@@ -98,13 +98,14 @@ def test_another_board_names_nobody(tag, machine):
 
 
 @pytest.fixture
-def look(machine):
+def look(machine, monkeypatch):
     """Start a lookup that calls *next_s* after each failure; all are closed with the test."""
     started = []
 
     def start(service, files=None, *, before=(), next_s=lambda: 0.0):
         backoff = SimpleNamespace(next_s=next_s)
-        started.append(BackgroundLookup(service, roots=(*before, machine(files)), backoff=backoff))
+        monkeypatch.setattr("emitter.instance.facts.Backoff", lambda *_bounds: backoff)
+        started.append(BackgroundLookup(service, roots=(*before, machine(files))))
         return started[-1]
 
     yield start

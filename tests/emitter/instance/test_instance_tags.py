@@ -125,8 +125,9 @@ def test_without_a_region_nobody_is_asked(ec2):
     assert [] == ec2.asked
 
 
-def test_an_api_that_is_silent_is_left(ec2):
+def test_an_api_that_is_silent_is_left(ec2, monkeypatch):
     """Whoever it is that does not answer: the search for credentials has no bound of its own."""
     ec2.routes["/"] = ec2.never
+    monkeypatch.setattr("emitter.instance.instance_tags.API_WITHIN_S", 0.2)
     with pytest.raises(TagsUnavailableError, match=r"no response within 0\.2 s"):
-        describe_tags(ID, REGION, environ=ec2.environ, within_s=0.2)
+        describe_tags(ID, REGION, environ=ec2.environ)
