@@ -64,6 +64,10 @@ class CheckResult:
     section: str = ""
 
 
+class UnknownFactError(Exception):
+    """A required fact is unknown; the message is the reason."""
+
+
 class Check(NamedTuple):
     """
     One thing that must hold of some facts.
@@ -81,8 +85,12 @@ class Check(NamedTuple):
     judge: Callable[..., CheckResult]
 
     def result(self, *facts: object) -> CheckResult:
-        """The result for *facts*, with its name."""
-        return replace(self.judge(*facts), check=self.name, must_hold=self.must_hold)
+        """The result for *facts*, with its name; unknown where one of them is."""
+        try:
+            result = self.judge(*facts)
+        except UnknownFactError as error:
+            result = unknown(str(error))
+        return replace(result, check=self.name, must_hold=self.must_hold)
 
 
 def ok(found: str) -> CheckResult:
@@ -178,9 +186,8 @@ def for_people(results: Sequence[CheckResult]) -> list[RenderableType]:
                 found.stylize(STYLES[result.state], len(result.must_hold))
             if result.advice:
                 found.append(f"\ndo: {printable(result.advice, LONGEST)}", style="bold")
-            table.add_row(
-                Text(indent + result.state, style=STYLES[result.state]), Text(result.check), found
-            )
+            state = Text(indent + result.state, style=STYLES[result.state])
+            table.add_row(state, Text(result.check), found)
         parts += [Text(title, style="bold")] if title else []
         parts += [table, Text()]
     return parts

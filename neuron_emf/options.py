@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import click
 
@@ -39,7 +39,13 @@ SINCE: Final = "7d"
 
 
 _RULES: Final = "Prices and rules"
+FILE: Final = click.Path(dir_okay=False, path_type=Path)
 _Value = TypeVar("_Value")
+
+
+def flag(help_text: str, **form: Any) -> bool:  # noqa: ANN401 - as `setting` has them
+    """Declare a setting that has no value and is off by default."""
+    return setting(default=False, help_text=help_text, **form)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,9 +55,8 @@ class StackSettings(RegionSettings):
     HEADING: ClassVar = RegionSettings.HEADING
 
     stack_name: str = setting("neuron-emf", "Name of the deployed stack.", metavar="NAME")
-    rehearsal: bool = setting(
-        default=False,
-        help_text="Read the rehearsal that `make demo` runs on this machine instead of an account.",
+    rehearsal: bool = flag(
+        "Read the rehearsal that `make demo` runs on this machine instead of an account."
     )
 
 
@@ -140,8 +145,7 @@ class TeamSettings:
         None,
         "Rules that say which team an owner belongs to, each as the stack's Teams takes it, one a "
         "line; the first that matches counts. By default the teams that schedulers report.",
-        kind=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
+        kind=FILE,
     )
 
 
@@ -149,7 +153,7 @@ class TeamSettings:
 class AnswerSettings:
     """For whom the answer is."""
 
-    json: bool = setting(default=False, help_text="Print one JSON document, for a program.")
+    json: bool = flag("Print one JSON document, for a program.")
 
 
 def prices(overrides: str, region: str | None = None) -> Prices:

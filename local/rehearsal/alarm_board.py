@@ -18,8 +18,6 @@ from local.alarms.definition import MetricsInsightsQuery, read_alarms
 from local.alarms.evaluation import State, evaluate
 from local.embedded_aws.clients import REGION
 from neuron_emf.page.alarms import (
-    AlarmStatus,
-    Contributor,
     alarm_status,
     is_about_clusters,
 )
@@ -86,7 +84,7 @@ class AlarmBoard:
                 self._began_ms = {key: self._began_ms.get(key, round(now_s * 1000)) for key in keys}
             return self._states
 
-    def read_alarms(self) -> list[AlarmStatus]:
+    def read_alarms(self) -> list[dict[str, Any]]:
         """All alarms of the template, now."""
         states = self.states()
         return [self._status(name, states.get(name, [])) for name in self.properties]
@@ -145,25 +143,23 @@ class AlarmBoard:
             for state in states
         ]
 
-    def _status(self, logical_id: str, states: list[AlarmState]) -> AlarmStatus:
+    def _status(self, logical_id: str, states: list[AlarmState]) -> dict[str, Any]:
         worst = min(states, key=lambda state: _WORST_FIRST.index(state.state), default=None)
         grouped = worst is not None and isinstance(worst.alarm.source, MetricsInsightsQuery)
-        return alarm_status(
-            logical_id,
-            self.properties[logical_id],
-            name_of(logical_id),
-            state=NOT_EVALUATED if worst is None else worst.state.value,
-            reason=self.left_out[logical_id] if worst is None else worst.reason,
-            contributors=tuple(
-                Contributor(
-                    ", ".join(value for _, value in state.contributor),
-                    state.reason,
-                    self._began_ms.get((logical_id, state.contributor)),
-                )
+        now = {
+            "state": NOT_EVALUATED if worst is None else worst.state.value,
+            "reason": self.left_out[logical_id] if worst is None else worst.reason,
+            "contributors": [
+                {
+                    "name": ", ".join(value for _, value in state.contributor),
+                    "reason": state.reason,
+                    "since_ms": self._began_ms.get((logical_id, state.contributor)),
+                }
                 for state in _firing(states)
                 if grouped and state.contributor
-            ),
-        )
+            ],
+        }
+        return alarm_status(logical_id, self.properties[logical_id], name_of(logical_id), now)
 
 
 def name_of(logical_id: str) -> str:

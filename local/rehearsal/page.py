@@ -60,11 +60,7 @@ def open_page(
 
     *document* is the template; a port that is taken is said.
     """
-    account = rehearsed_account(asdict(place))
-
-    def read_alarms() -> list[dict[str, Any]]:
-        return [asdict(alarm) for alarm in alarms.read_alarms()]
-
+    account, read_alarms = rehearsed_account(asdict(place)), alarms.read_alarms
     view = PageView(account, read_alarms=read_alarms, differences=differences_from_aws(document))
     public: dict[str, Callable[[], object]] = {
         "/rehearsal.json": lambda: asdict(place),

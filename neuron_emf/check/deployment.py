@@ -24,7 +24,7 @@ from neuron_emf.check.aws_client import (
     check_caller,
     unanswered,
 )
-from neuron_emf.check.log_groups import check_extraction
+from neuron_emf.check.log_groups import check_extraction, find_log_group
 from neuron_emf.checks import CheckResult, failed, ok, section, warning
 from neuron_emf.deploy.stack import shard_steps, values_of
 
@@ -145,18 +145,15 @@ def check_memory(aws: AwsClient, parameters: Mapping[str, str] | None) -> CheckR
 
 def check_free_group(aws: AwsClient, group: str, *, is_deployed: bool) -> CheckResult:
     """Whether the stack can make its log group, or has it already."""
-    answer, groups = aws.ask_all(
-        "logs", "describe_log_groups", "logGroups", logGroupNamePrefix=group, limit=50
-    )
+    answer, listed = find_log_group(aws, group)
     if answer.reason:
         return unanswered(answer, "*", "; the deployment will show")
-    is_there = any(listed.get("logGroupName") == group for listed in groups)
-    if is_there and not is_deployed:
+    if listed and not is_deployed:
         return warning(
             f"{group} already exists without a stack of this name: a deployment cannot create it",
             "deploy with AdoptLogGroup=true, or another LogGroupName",
         )
-    return ok(f"{group} {'belongs to the stack' if is_there else 'does not exist yet'}")
+    return ok(f"{group} {'belongs to the stack' if listed else 'does not exist yet'}")
 
 
 def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:

@@ -68,19 +68,24 @@ def check_group(aws: AwsClient, name: str, *, deploys: str) -> tuple[CheckResult
     The reason is `MISSING` when AWS was asked and has none of this name, empty when it has.
     *deploys* is what to do then.
     """
-    answer, groups = aws.ask_all(
-        "logs", "describe_log_groups", "logGroups", logGroupNamePrefix=name, limit=PAGE
-    )
+    answer, group = find_log_group(aws, name)
     if answer.reason:
         waits = not_tried(f"{answer.action} was not answered")
         return _group_unanswered(aws, answer), waits, answer.reason
-    group = next((row for row in groups if row.get("logGroupName") == name), None)
     if group is None:
         missing = failed(f"no log group {name} in {aws.region}", deploys)
         return missing, not_tried("there is no log group"), MISSING
     days = group.get("retentionInDays")
     kept = f"kept {days} days" if days else "never expires"
     return ok(f"{name}, {kept}"), _class(group), ""
+
+
+def find_log_group(aws: AwsClient, name: str) -> tuple[Answer, Mapping[str, object] | None]:
+    """The answer, and what it says of log group *name*; None where it does not list it."""
+    answer, groups = aws.ask_all(
+        "logs", "describe_log_groups", "logGroups", logGroupNamePrefix=name, limit=PAGE
+    )
+    return answer, next((row for row in groups if row.get("logGroupName") == name), None)
 
 
 def _group_unanswered(aws: AwsClient, answer: Answer) -> CheckResult:
@@ -295,9 +300,8 @@ class Probe:
                 f"not known: {answer.action} on {resource} is denied, as it is to every emitter",
                 f"nothing; to check it, allow {answer.action} in your IAM policy",
             )
-        return warning(
-            f"{answer.action} was not answered ({answer.words})", "try again, or look for it"
-        )
+        found = f"{answer.action} was not answered ({answer.words})"
+        return warning(found, "try again, or look for it")
 
     def _refused(self, answer: Answer, *, is_stream_made: bool = False) -> CheckResult:
         group = self.aws.account.log_group

@@ -99,9 +99,8 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
             chunk = child.read(min(_LOOK_EVERY_S, within_s - passed_s))
             passed_s = time.monotonic() - began_s
             has_ended = chunk is None
-            report = next(
-                iter(framer.end_input() if chunk is None else framer.frame_chunk(chunk)), None
-            )
+            reports = framer.end_input() if chunk is None else framer.frame_chunk(chunk)
+            report = next(iter(reports), None)
     finally:
         end = child.stop(END_WITHIN_S if has_ended else 0.0)  # its pid, once; never by name
     if report is not None:

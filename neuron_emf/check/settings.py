@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from emitter import VARIABLE_PREFIX
 from emitter.settings import RunSettings
 from emitter.settings.minutes import Amount, setting
-from neuron_emf.options import AccountSettings, AnswerSettings, StackSettings
+from neuron_emf.options import AccountSettings, AnswerSettings, StackSettings, flag
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,15 +38,13 @@ class CheckSettings(AnswerSettings, StackSettings, RunSettings):
     monitor_seconds: float = setting(
         30.0, "Seconds to wait for neuron-monitor's first report, 1 to 120.", kind=Amount(1, 120)
     )
-    quick: bool = setting(
-        default=False,
-        help_text="Health check of this machine's emitter: no network, no neuron-monitor; fails "
-        "only on what a restart can fix.",
+    quick: bool = flag(
+        "Health check of this machine's emitter: no network, no neuron-monitor; fails only on what "
+        "a restart can fix."
     )
-    deployment: bool = setting(
-        default=False,
-        help_text="Before a deployment: check what the region and the account lack for the "
-        "stack; no emitter is checked.",
+    deployment: bool = flag(
+        "Before a deployment: check what the region and the account lack for the stack; no emitter "
+        "is checked."
     )
 
     def account(self, region: str | None) -> Account:
@@ -104,15 +102,11 @@ def origins(
 
         file: The configuration file that was read, None when none was.
     """
-    names = [field.name for field in dataclasses.fields(settings) if field.name not in _FORMS]
-    return tuple(
-        Origin(
-            name.replace("_", "-"),
-            _shown(getattr(settings, name)),
-            _where(name, sources.get(name), file),
-        )
-        for name in names
-    )
+    found = []
+    for name in (field.name for field in dataclasses.fields(settings) if field.name not in _FORMS):
+        where, value = _where(name, sources.get(name), file), _shown(getattr(settings, name))
+        found.append(Origin(name.replace("_", "-"), value, where))
+    return tuple(found)
 
 
 def _where(name: str, source: ParameterSource | None, file: Path | None) -> str:

@@ -14,7 +14,7 @@ from emitter.errors import SettingsError
 from emitter.settings.minutes import TIERS, setting
 from emitter.settings.options import options
 from neuron_emf.cost.quantities import MODES, RETENTION_DAYS, Fleet
-from neuron_emf.options import AnswerSettings, PriceSettings, prices
+from neuron_emf.options import AnswerSettings, PriceSettings, flag, prices
 from neuron_wire.instance_types import INSTANCE_TYPES
 
 MOST_INSTANCES: Final = 100_000
@@ -54,9 +54,7 @@ class CostSettings(AnswerSettings, PriceSettings):
         "them exactly, else cluster.",
         kind=click.Choice(TIERS),
     )
-    no_stack: bool = setting(
-        default=False, help_text="The emitters and the alarms of emitters.yaml alone."
-    )
+    no_stack: bool = flag("The emitters and the alarms of emitters.yaml alone.")
     mode: str = setting(
         "direct", "The stack's parameter Mode.", kind=click.Choice(MODES), metavar="direct|kinesis"
     )
@@ -75,7 +73,6 @@ class CostSettings(AnswerSettings, PriceSettings):
         None,
         "TOML file that replaces list prices, such as log-ingestion = 0.45.",
         kind=click.Path(exists=True, dir_okay=False, path_type=Path),
-        metavar="FILE",
     )
 
 

@@ -26,9 +26,7 @@ FILE: Final = Path(__file__).with_name("coefficients.toml")
 MODES: Final = ("direct", "kinesis")
 METRICS: Final = "metrics"
 LOOKING: Final = "alarms and dashboards"
-GROUPS: Final = (
-    "logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING, "ledger",
-)  # fmt: skip
+GROUPS: Final = ("logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING, "ledger")
 
 SPREAD_S: Final = 30  # emitters send within this time after each minute
 RUNTIMES: Final = 8  # of an instance, or as many as it has cores, each with one line an hour

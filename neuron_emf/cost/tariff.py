@@ -141,10 +141,9 @@ def tariff_of(path: Path | None) -> Tariff:
         if name not in prices:
             msg = f"Unknown price {name[:40]!r} in {path}. Use {', '.join(prices)}."
             raise SettingsError(msg)
-        yours_usd = _amount(path, name, value, prices[name])
-        prices[name] = replace(
-            prices[name], usd=yours_usd, source=YOUR_OWN, as_of=today, is_verified=True
-        )
+        usd = _amount(path, name, value, prices[name])
+        own = replace(prices[name], usd=usd, source=YOUR_OWN, as_of=today, is_verified=True)
+        prices[name] = own
     return replace(listed_prices, prices=prices, replaced=tuple(yours))
 
 

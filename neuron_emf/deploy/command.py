@@ -14,7 +14,7 @@ from emitter.errors import SettingsError
 from emitter.settings.minutes import setting
 from emitter.settings.options import SYSTEM_FILE, options
 from emitter.settings.run import LOG_GROUP, RegionSettings
-from neuron_emf.options import AnswerSettings
+from neuron_emf.options import AnswerSettings, flag
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,9 +38,9 @@ class DeploySettings(AnswerSettings, RegionSettings):
         "Name of the stack; by default neuron-emf, or neuron-emf-emitters with --emitters-only.",
         metavar="NAME",
     )
-    emitters_only: bool = setting(default=False, help_text="No functions: log group and 3 alarms.")
-    plan: bool = setting(default=False, help_text="Only print what it would create and cost.")
-    yes: bool = setting(default=False, help_text="Change the stack without confirmation.")
+    emitters_only: bool = flag("No functions: log group and 3 alarms.")
+    plan: bool = flag("Only print what it would create and cost.")
+    yes: bool = flag("Change the stack without confirmation.")
     tags: tuple[str, ...] = setting(
         (),
         "Tags of the stack and of what it makes, separated by commas; by default those it has.",
@@ -126,8 +126,7 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     require_usable(stack)
     require_same_kind(stack, package.defaults)
     kept = stack.parameters if stack is not None else {}
-    if stack is not None:
-        require_one_step(kept, named)
+    require_one_step(kept, named)
     parameters_then = {**package.defaults, **kept, **named}
     if unpriced := unpriced_sentence(parameters_then, cloudformation.meta.region_name):
         click.echo(unpriced, err=True)

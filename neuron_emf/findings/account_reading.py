@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from neuron_emf.check.aws_client import ACCESS, TOKENS
+from neuron_emf.checks import UnknownFactError
 from neuron_emf.findings.facts import (
     AccountFacts,
     Ec2Facts,
@@ -18,7 +19,6 @@ from neuron_emf.findings.facts import (
     Known,
     TypeFacts,
     Unknown,
-    UnknownFactError,
     require_known,
 )
 from neuron_emf.findings.managers import Manager, hyperpod_manager, manager_of

@@ -20,6 +20,7 @@ from neuron_emf.options import (
     AnswerSettings,
     ClusterSettings,
     PaymentSettings,
+    flag,
     payment,
 )
 from neuron_wire.findings import OWNER_KINDS, PARTITION, FindingsState, finding_id
@@ -59,7 +60,7 @@ class FindingsSettings(AccountSettings, AnswerSettings, PaymentSettings, Cluster
     """Which findings, how an instance is paid, and how both are shown."""
 
     kind: str = setting("", "Only findings of this kind, such as idle-instance.", metavar="KIND")
-    all: bool = setting(default=False, help_text="Of an INSTANCE, also show all that was judged.")
+    all: bool = flag("Of an INSTANCE, also show all that was judged.")
 
 
 @click.command(name="findings", cls=Command, epilog=_EPILOG)

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
+from neuron_emf.checks import UnknownFactError
 from neuron_wire.findings import LEAST_IDLE_MINUTES
 from neuron_wire.names import BUSY, MINUTE_MS
 
@@ -125,10 +126,6 @@ class Unknown:
 
 
 Known: TypeAlias = _Value | Unknown
-
-
-class UnknownFactError(Exception):
-    """A required fact is unknown; the message is the reason."""
 
 
 def require_known(value: Known[_Value]) -> _Value:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from neuron_emf import checks
 from neuron_emf.findings.account_guards import commands_of
-from neuron_emf.findings.facts import Unknown, UnknownFactError
+from neuron_emf.findings.facts import Unknown
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.owner_commands import ShownCommand, owner_commands, tags_commands
@@ -94,7 +94,7 @@ def verdict(
     lines: LineFacts, account: AccountFacts, guards: Sequence[Check], options: str = ""
 ) -> Verdict:
     """The answer of *guards* on these facts; *options* are to be given when it is asked again."""
-    results = [_result(guard, lines, account) for guard in guards]
+    results = [guard.result(lines, account) for guard in guards]
     against = sorted(checks.failures(results), key=lambda result: result.state != checks.FAILED)
     stays = [
         result for result in against if result.state == checks.FAILED and result.check in _STAYS
@@ -125,14 +125,6 @@ def verdict(
     is_owned = lines.newest.owners and first.check in _OF_OWNERS
     more = f", and is not known to have been idle for {IDLE_AFTER_MINUTES} min" if is_owned else ""
     return replace(found, reason=f"{first.found}{more}.")
-
-
-def _result(guard: Check, lines: LineFacts, account: AccountFacts) -> CheckResult:
-    try:
-        return guard.result(lines, account)
-    except UnknownFactError as error:
-        unread = checks.unknown(str(error))
-        return replace(unread, check=guard.name, must_hold=guard.must_hold)
 
 
 def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdict:

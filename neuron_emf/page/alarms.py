@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.account import documented, rehearsal_document
@@ -43,81 +42,27 @@ _MESSAGES: Final = '"AlarmName"'
 _IDENTITY: Final = ("AlarmName", "ClusterName", "State", "Timestamp")
 
 
-@dataclass(frozen=True, slots=True)
-class Contributor:
-    """
-    One cluster, or function, for which an alarm on a query is in ALARM.
-
-    Attributes:
-        name: Of the cluster, or whatever the query groups by.
-
-        reason: Why, in CloudWatch's words.
-
-        since_ms: When it went to ALARM, milliseconds since the epoch; None if unknown.
-    """
-
-    name: str
-    reason: str
-    since_ms: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AlarmStatus:
-    """
-    One alarm of the stack, now.
-
-    Attributes:
-        name: As it is deployed.
-
-        title: In words, `Idle cores`.
-
-        state: `ALARM`, `OK`, `INSUFFICIENT_DATA`, or `not evaluated`.
-
-        reason: Why, in CloudWatch's words.
-
-        description: The first sentence of the alarm's own description.
-
-        is_pipeline: It watches the stack itself, not a cluster.
-
-        metrics: What it watches, by which a message about several alarms is found.
-
-        since_ms: When it went into this state; None if unknown.
-
-        contributors: Those in ALARM; empty for an alarm without groups.
-    """
-
-    name: str
-    title: str
-    state: str
-    reason: str
-    description: str
-    is_pipeline: bool
-    metrics: tuple[str, ...] = ()
-    since_ms: int | None = None
-    contributors: tuple[Contributor, ...] = ()
-
-
 def alarm_status(
-    logical_id: str,
-    properties: Mapping[str, Any],
-    name: str,
-    **now: Any,  # noqa: ANN401 - members of AlarmStatus
-) -> AlarmStatus:
+    logical_id: str, properties: Mapping[str, Any], name: str, now: Mapping[str, Any]
+) -> dict[str, Any]:
     """
-    The alarm *logical_id* of the template, whose title is `Idle cores` of `IdleCoresAlarm`.
+    The alarm *name*, which is *logical_id* in the template, as `schemas/now.json` describes it.
 
-    Its *properties* are as CloudFormation or DescribeAlarms has them; *now* are the other members.
+    Its *properties* are as CloudFormation or DescribeAlarms has them. *now* has its `state`, the
+    `reason`, maybe `since_ms`, and its `contributors`: the clusters or functions for which an
+    alarm on a query is in ALARM.
     """
     first, *rest = _WORD.split(logical_id.removesuffix("Alarm"))
     metrics = _METRIC.findall(json.dumps(properties, default=str))
-    return AlarmStatus(
-        name=name,
-        title=" ".join([first.upper() if first in _SHORT else first, *map(str.lower, rest)]),
-        description=properties.get("AlarmDescription", "").partition(" Runbook:")[0].strip(),
-        is_pipeline=not is_about_clusters(properties),
-        metrics=tuple(dict.fromkeys(plain or queried for plain, queried in metrics)),
+    return {
+        "name": name,
+        "title": " ".join([first.upper() if first in _SHORT else first, *map(str.lower, rest)]),
+        "description": properties.get("AlarmDescription", "").partition(" Runbook:")[0].strip(),
+        "is_pipeline": not is_about_clusters(properties),
+        "metrics": list(dict.fromkeys(plain or queried for plain, queried in metrics)),
+        "since_ms": None,
         **now,
-    )
+    }
 
 
 class AccountAlarms:
@@ -145,39 +90,28 @@ class AccountAlarms:
         pages = self._cloudwatch.get_paginator("describe_alarms")
         with documented(ACTIONS[0]):
             return [
-                asdict(self._status(match[1], alarm))
+                self._status(match[1], alarm)
                 for page in pages.paginate(AlarmNamePrefix=self._prefix, AlarmTypes=["MetricAlarm"])
                 for alarm in page.get("MetricAlarms", ())
                 if (match := self._name.fullmatch(alarm["AlarmName"]))
             ]
 
-    def _status(self, logical_id: str, alarm: dict[str, Any]) -> AlarmStatus:
+    def _status(self, logical_id: str, alarm: dict[str, Any]) -> dict[str, Any]:
         is_grouped = _GROUPS in json.dumps(alarm.get("Metrics", []), default=str)
-        contributors: tuple[Contributor, ...] = ()
+        now = {"state": alarm["StateValue"], **_since(alarm), "contributors": []}
         if is_grouped and alarm["StateValue"] == ALARM:
             with documented(ACTIONS[1]):
-                contributors = tuple(self._contributors(alarm["AlarmName"]))
-        return alarm_status(
-            logical_id,
-            alarm,
-            alarm["AlarmName"],
-            state=alarm["StateValue"],
-            reason=alarm.get("StateReason", ""),
-            since_ms=_ms(alarm.get("StateTransitionedTimestamp")),
-            contributors=contributors,
-        )
+                now["contributors"] = list(self._contributors(alarm["AlarmName"]))
+        return alarm_status(logical_id, alarm, alarm["AlarmName"], now)
 
-    def _contributors(self, name: str) -> Iterator[Contributor]:
+    def _contributors(self, name: str) -> Iterator[dict[str, Any]]:
         request: dict[str, Any] = {"AlarmName": name}
         while True:
             answer = self._cloudwatch.describe_alarm_contributors(**request)
             for contributor in answer["AlarmContributors"]:
                 attributes: dict[str, str] = contributor["ContributorAttributes"]
-                yield Contributor(
-                    attributes.get(CLUSTER_DIMENSION) or ", ".join(attributes.values()),
-                    contributor.get("StateReason", ""),
-                    _ms(contributor.get("StateTransitionedTimestamp")),
-                )
+                name = attributes.get(CLUSTER_DIMENSION) or ", ".join(attributes.values())
+                yield {"name": name, **_since(contributor)}
             if not answer.get("NextToken"):
                 return
             request["NextToken"] = answer["NextToken"]
@@ -210,8 +144,11 @@ def is_about_clusters(properties: Mapping[str, Any]) -> bool:
     return properties.get("Namespace") == CLUSTER_NAMESPACE or CLUSTER_NAMESPACE in queries
 
 
-def _ms(moment: Any) -> int | None:  # noqa: ANN401  # a datetime of the SDK, or nothing
-    return None if moment is None else round(moment.timestamp() * 1000)
+def _since(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Why an alarm or a contributor is in its state, in CloudWatch's words, and since when."""
+    since = row.get("StateTransitionedTimestamp")
+    since_ms = None if since is None else round(since.timestamp() * 1000)
+    return {"reason": row.get("StateReason", ""), "since_ms": since_ms}
 
 
 def messages_group(account: Account) -> str:

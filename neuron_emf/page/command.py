@@ -13,7 +13,7 @@ from emitter.command_line import Command, print_lines
 from emitter.errors import SettingsError
 from emitter.settings.minutes import setting
 from emitter.settings.options import options
-from neuron_emf.options import AccountSettings, IdleSettings
+from neuron_emf.options import AccountSettings, IdleSettings, flag
 
 _EPILOG: Final = (
     "What looking costs: FilterLogEvents and DescribeAlarms are free; what they send over the "
@@ -30,9 +30,7 @@ class PageSettings(AccountSettings, IdleSettings):
     port: int = setting(
         0, "Port on 127.0.0.1, 1 to 65535; 0 takes a free one.", kind=click.IntRange(0, 65_535)
     )
-    policy: bool = setting(
-        default=False, help_text="Print the IAM policy that the page needs and end."
-    )
+    policy: bool = flag("Print the IAM policy that the page needs and end.")
 
 
 @click.command(name="page", cls=Command, epilog=_EPILOG)
@@ -61,8 +59,7 @@ def command(**values: object) -> int:
         server = PageServer((HOST, settings.port), view)
     except OSError as error:
         msg = (
-            f"Cannot listen on {HOST}, port {settings.port}: {error.strerror}. "
-            "Use another --port, or 0 for a free one."
+            f"Cannot listen on {HOST}:{settings.port}: {error.strerror}. Use another --port, or 0."
         )
         raise SettingsError(msg) from error
     stopped = threading.Event()

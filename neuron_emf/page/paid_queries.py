@@ -104,10 +104,8 @@ class PaidQueries:
             if status == "Complete":
                 return answer
             if status not in _RUNNING or waited_s >= _PATIENCE_S:
-                msg = (
-                    f"The query has not completed: {str(status)[:40]} after {waited_s:.0f} s. "
-                    "Choose a shorter time and run it again."
-                )
+                said = f"The query is {str(status)[:40]} after {waited_s:.0f} s"
+                msg = f"{said}. Choose a shorter time and run it again."
                 raise SourceError(msg)
             time.sleep(_POLL_S)
             waited_s += _POLL_S

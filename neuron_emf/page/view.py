@@ -175,10 +175,7 @@ class PageView:
             return {"cluster": cluster, "minute_ms": None, "instances": []}
         minute_ms, instances_now = total.minute * MINUTE_MS, total.instances or 0
         if not cluster and instances_now > MOST_TOGETHER:
-            msg = (
-                f"All clusters together have {instances_now:,} instances, more than the "
-                f"{MOST_TOGETHER:,} that are read at once. Choose a cluster."
-            )
+            msg = f"{instances_now:,} instances are over {MOST_TOGETHER:,}. Choose a cluster."
             raise SettingsError(msg)
         with self._cores_lock:
             known = self._cores.get((cluster, minute_ms))
@@ -287,10 +284,7 @@ class PageView:
         """The cluster that is asked for, empty for all."""
         cluster = query.get("cluster", "")
         if cluster and not self._reader.now().of_cluster(cluster).clusters:
-            msg = (
-                f"No cluster of that name was published in the last {FIRST_MINUTES} minutes. "
-                "Choose another one."
-            )
+            msg = f"No cluster of that name in {FIRST_MINUTES} minutes. Choose another one."
             raise UnknownClusterError(msg)
         return cluster
 

@@ -91,10 +91,8 @@ def _profiles(path: Path, settings: ProfileSettings, at_ms: int) -> Iterator[tup
 
     model = settings.model or ("profile" if str(path) == "-" else path.stem)
     if not is_printable(model, MAX_MODEL_CHARS):
-        msg = (
-            f"Invalid model name. Use --model with 1 to {MAX_MODEL_CHARS} printable ASCII "
-            "characters, as for CloudWatch dimensions."
-        )
+        form = f"1 to {MAX_MODEL_CHARS} printable ASCII characters, such as llama-70b"
+        msg = f"Invalid model name {model[:40]!a}. Use --model with {form}."
         raise SettingsError(msg)
     for name, values in summaries_in(path):
         yield f"{path} {name}".rstrip(), profile_of(values, settings.cluster, model, at_ms, name)

@@ -102,10 +102,8 @@ def summaries_in(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
             named = [("", found)]
     summaries = [(name, values) for name, values in named if _is_summary(values)]
     if not summaries:
-        msg = (
-            f"{path} is not the summary of a profile: it has none of its keys. "
-            "Use neuron-explorer view --output-format summary-json."
-        )
+        advice = "Use neuron-explorer view --output-format summary-json."
+        msg = f"{path} is not the summary of a profile: it has none of its keys. {advice}"
         raise SourceError(msg)
     return summaries
 

@@ -106,8 +106,7 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         SettingsError: If it cannot be opened.
         SourceError: If it cannot be read to its end, or standard input is closed.
     """
-    name = "standard input" if is_standard_input(path) else str(path)
-    file = _open(path)
+    name, file = source_name(path), _open(path)
     try:
         yield file, _unpacked(file)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -119,6 +118,11 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     finally:
         if not is_standard_input(path):
             file.close()
+
+
+def source_name(path: Path) -> str:
+    """What people call *path*."""
+    return "standard input" if is_standard_input(path) else str(path)
 
 
 def is_standard_input(path: Path) -> bool:

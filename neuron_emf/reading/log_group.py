@@ -17,7 +17,6 @@ from emitter.delivery.aws_failures import NOT_FOUND
 from emitter.delivery.destination import stream_name
 from emitter.errors import SourceError
 from neuron_emf.account import documented, error_code
-from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -137,7 +136,12 @@ class LogGroup:
                     raise SourceError(msg)
                 request["nextToken"] = answer["nextToken"]
             elif self._ends_early and len(events) >= MAX_EVENTS_PER_PAGE:
-                last_ms = self._after(events, request["startTime"])
+                last_ms = events[-1]["timestamp"]  # the embedded AWS cuts off without a token
+                if last_ms <= request["startTime"]:
+                    msg = (
+                        f"{self.name} has more lines in a millisecond than the embedded AWS reads."
+                    )
+                    raise SourceError(msg)
                 yield [event for event in events if event["timestamp"] < last_ms]
                 request.pop("nextToken", None)
                 request["startTime"] = last_ms
@@ -153,15 +157,3 @@ class LogGroup:
                 if type(event["timestamp"]) is not int or type(event["message"]) is not str:
                     raise TypeError(event.keys())
         return answer
-
-    def _after(self, events: Sequence[dict[str, Any]], start_ms: int) -> int:
-        """Where to go on behind a page that the embedded AWS cut off without a token."""
-        last_ms: int = events[-1]["timestamp"]
-        if last_ms <= start_ms:
-            at = f"minute {start_ms // MINUTE_MS} since 1970"
-            msg = (
-                f"The embedded AWS cannot page through more than {MAX_EVENTS_PER_PAGE - 1} lines "
-                f"a millisecond, and {at} has more."
-            )
-            raise SourceError(msg)
-        return last_ms

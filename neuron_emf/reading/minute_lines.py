@@ -80,8 +80,7 @@ class MinuteLines:
             waiting += 1
             if waiting > MAX_RECORDS:
                 msg = (
-                    f"More than {MAX_RECORDS:,} instance-minutes would be in memory at once. "
-                    "Use a shorter --since and --until, or one --cluster."
+                    f"Over {MAX_RECORDS:,} instance-minutes. Use a shorter time, or one --cluster."
                 )
                 raise SettingsError(msg)
             first_ms, last_ms = self.minutes_ms or (at_ms, at_ms)

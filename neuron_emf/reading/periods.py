@@ -66,10 +66,7 @@ def moment_ms(text: str, flag: str, now_ms: int) -> int:
             moment = moment.replace(tzinfo=timezone.utc)
         return max(0, round(moment.timestamp() * 1000))
     except (ValueError, OverflowError) as error:
-        msg = (
-            f"Invalid {flag} {text[:40]!r}. "
-            "Use a period or a time, such as 7d or 2026-11-20T08:00:00Z."
-        )
+        msg = f"Invalid {flag} {text[:40]!r}. Use a time, such as 7d or 2026-11-20T08:00:00Z."
         raise SettingsError(msg) from error
 
 

@@ -124,9 +124,8 @@ def parts(result: Chargeback, rows: int) -> list[RenderableType]:
     if len(payers) > rows:
         table.caption = f"{counted(len(payers) - rows, 'row')} more. Use --rows, --csv or --json."
         table.caption_justify = "left"
-    title = (
-        f"Chargeback of {result.month}: {_exact(_sum(result.rows))} {result.currency} of the bill."
-    )
+    cost = f"{_exact(_sum(result.rows))} {result.currency}"
+    title = f"Chargeback of {result.month}: {cost} of the bill."
     return [Text(title, style="bold"), table]
 
 

@@ -18,6 +18,7 @@ from neuron_emf.ledger import LedgerBucket, LedgerFolder, each_once, rows, stack
 from neuron_emf.options import SINCE, payment, prices, teams
 from neuron_emf.printing import progress, shown_name
 from neuron_emf.reading import lines_in, periods
+from neuron_emf.reading.files import source_name
 from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import HOUR_MS, Period
 from neuron_emf.reading.records import ClusterNames
@@ -145,10 +146,7 @@ def _of_ledgers(
     )
     when = f"from {moment(period.start_ms)} to {moment(period.end_ms)}"
     if not any(settled):
-        msg = (
-            f"No hour {when} is settled in {reading.origin}. Use another period, or --from-lines; "
-            "neuron-emf top shows now."
-        )
+        msg = f"No hour {when} is settled in {reading.origin}. Use another time, or --from-lines."
         raise SourceError(msg)
     others, rules, total = ClusterNames(), teams(settings.teams), PARTS * sum(map(len, settled))
 
@@ -212,8 +210,8 @@ def _of_lines(
     stack = None if files else account(settings)
     with progress("Reading lines") as advance:
         if stack is None:
-            names = ["standard input" if str(path) == "-" else str(path) for path in files]
-            origin, found = ", ".join(names), lines.fold_lines(lines_in(files, advance))
+            origin = ", ".join(map(source_name, files))
+            found = lines.fold_lines(lines_in(files, advance))
         else:
             origin = f"log group {stack.log_group}"
             found = lines.fold_log_group(stack, advance)

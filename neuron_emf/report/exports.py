@@ -115,10 +115,8 @@ def html(report: IdleReport) -> str:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"count": "{:,}".format, "heading": heading, "moment": moment}
-    template = environment.from_string(
-        files(__package__).joinpath("page.html").read_text(encoding="utf-8")
-    )
-    page = template.render(
+    source = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
+    page = environment.from_string(source).render(
         report=report,
         tables=[(by, labels, report.rows(by)) for by, labels in LABELS.items()],
         headings=list(cells(report.then.total)),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from emitter.settings.minutes import advanced, setting
 from neuron_emf.options import (
+    FILE,
     AccountSettings,
     AnswerSettings,
     ClusterSettings,
@@ -18,7 +18,11 @@ from neuron_emf.options import (
     PeriodSettings,
     PriceSettings,
     TeamSettings,
+    flag,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BY: Final = ("owner", "team", "cluster", "instance", "day")
 
@@ -61,25 +65,21 @@ class IdleReportSettings(
         "this name; by default a row for each kind.",
         metavar="HOW",
     )
-    incomplete: bool = advanced(
-        default=False, help_text="With --bill: accept a month that does not reconcile."
+    incomplete: bool = flag(
+        "With --bill: accept a month that does not reconcile.", is_advanced=True
     )
-    from_lines: bool = advanced(
-        default=False,
-        help_text="Read the minute lines of the log group instead of the ledger, which costs "
-        "nothing; the rehearsal and FILES are read by lines.",
+    from_lines: bool = flag(
+        "Read the minute lines of the log group instead of the ledger, which costs nothing; the "
+        "rehearsal and FILES are read by lines.",
+        is_advanced=True,
     )
     html: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
         None,
         "Write one HTML page that needs nothing else, with all tables, to FILE.",
-        kind=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
+        kind=FILE,
     )
-    csv: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
-        None,
-        "Write all rows as CSV to FILE.",
-        kind=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
+    csv: Path | None = setting(  # noqa: RUF009 - as above
+        None, "Write all rows as CSV to FILE.", kind=FILE
     )
     rows: int = advanced(
         10,

@@ -14,9 +14,8 @@ import click
 
 from emitter.command_line import Command
 from emitter.errors import SettingsError
-from emitter.settings.minutes import setting
 from emitter.settings.options import options
-from neuron_emf.options import AccountSettings, AnswerSettings, ClusterSettings
+from neuron_emf.options import AccountSettings, AnswerSettings, ClusterSettings, flag
 
 _EPILOG: Final = (
     "Cost: FilterLogEvents and DescribeAlarms are free; their data transfer over the internet "
@@ -29,12 +28,8 @@ _EPILOG: Final = (
 class TopSettings(AccountSettings, AnswerSettings, ClusterSettings):
     """What is shown of which stack, and how often."""
 
-    once: bool = setting(
-        default=False, help_text="Print the answer once and exit; the default without a terminal."
-    )
-    watch: bool = setting(
-        default=False, help_text="Refresh it until Ctrl-C; the default on a terminal."
-    )
+    once: bool = flag("Print the answer once and exit; the default without a terminal.")
+    watch: bool = flag("Refresh it until Ctrl-C; the default on a terminal.")
 
 
 @click.command(name="top", cls=Command, epilog=_EPILOG)

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -29,7 +28,7 @@ from local.rehearsal.stack import STACK_NAME
 from local.rehearsal.workspace import StoppedError, Workspace
 from neuron_emf import account as accounts
 from neuron_emf.options import AccountSettings
-from neuron_emf.page.alarms import AlarmStatus, Contributor, read_rehearsal_alarms
+from neuron_emf.page.alarms import read_rehearsal_alarms
 from neuron_emf.page.server import HOST, TOKEN_HEADER
 from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_wire.then import Then
@@ -244,10 +243,10 @@ def test_a_planted_fault_is_said(past, monkeypatch, place, name, planted):
 
 
 PLACE = AccountEndpoint("http://127.0.0.1:9", "us-east-1", "/records", "/r", STACK_NAME)
-FIRING = AlarmStatus(
-    "rehearsal-IdleCoresAlarm", "Idle cores", "ALARM", "15 of 15", "Cores idle.",
-    is_pipeline=False, contributors=(Contributor("research", "15 of 15"),),
-)  # fmt: skip
+FIRING = {
+    "name": "rehearsal-IdleCoresAlarm", "title": "Idle cores", "state": "ALARM",
+    "contributors": [{"name": "research", "reason": "15 of 15"}],
+}  # fmt: skip
 ALARMS = SimpleNamespace(read_alarms=lambda: [FIRING])
 
 
@@ -282,7 +281,7 @@ def test_commands_find_the_rehearsal_and_its_alarms(document, monkeypatch):
         names = ("log_group", "rollups_log_group", "stack_name")
         assert all(getattr(PLACE, name) == getattr(found, name) for name in names)
         assert PLACE.endpoint_url == found.client("logs").meta.endpoint_url
-        assert [json.loads(json.dumps(asdict(FIRING)))] == read_rehearsal_alarms()
+        assert [FIRING] == read_rehearsal_alarms()
 
 
 def test_a_port_that_is_taken_is_said_and_another_one_found(document, capsys):

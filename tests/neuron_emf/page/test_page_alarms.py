@@ -26,7 +26,7 @@ def test_every_alarm_of_the_template_is_told(alarms, double):
     assert 6 == sum(not alarm["is_pipeline"] for alarm in shown.values())
     assert not shown["Idle cores"]["is_pipeline"]
     assert shown["No minute closed"]["is_pipeline"]
-    assert [("IdleCorePercent",), ("IdleCostPerHour",), ("NeuronCoreUtilization",)] == [
+    assert [["IdleCorePercent"], ["IdleCostPerHour"], ["NeuronCoreUtilization"]] == [
         shown[title]["metrics"] for title in ("Idle cores", "Idle cost", "Low utilization")
     ]
     assert all(alarm["description"] for alarm in shown.values())

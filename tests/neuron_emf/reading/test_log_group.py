@@ -36,7 +36,7 @@ def test_a_rehearsals_page_that_is_cut_off_without_a_token_is_gone_on_behind(mom
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_group, "MAX_EVENTS_PER_PAGE", limit)
         if crowded:
-            with pytest.raises(SourceError, match="cannot page"):
+            with pytest.raises(SourceError, match="more lines in a millisecond"):
                 list(LogGroup(account, GROUP).read_lines(0, 41))
         else:
             assert [event for _, event in logs.events] == list(

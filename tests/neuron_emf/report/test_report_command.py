@@ -192,7 +192,7 @@ def test_json_follows_its_schema(typed, ledger, lines, follows_schema):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["lines.jsonl", "--since", "yesterday"], 2, "Use a period or a time"),
+        (["lines.jsonl", "--since", "yesterday"], 2, "Use a time, such as"),
         (["lines.jsonl", "--since", "1h", "--until", "2h"], 2, "between --since and --until"),
         (["--month", "2026-13"], 2, "such as 2026-11"),
         (["--month", "2026-12"], 2, "Use a month that has begun"),

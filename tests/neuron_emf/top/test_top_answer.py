@@ -66,7 +66,7 @@ def test_names_of_others_fit_and_command_nothing(typed, double):
 @pytest.mark.parametrize(
     ("cluster", "denied", "said"),
     [
-        ("serch", set(), "No cluster of that name was published"),
+        ("serch", set(), "No cluster of that name in 15 minutes"),
         ("", {"logs:FilterLogEvents"}, "Allow this action in your IAM policy."),
         ("", {"cloudwatch:DescribeAlarms"}, "Allow this action in your IAM policy."),
     ],
