@@ -38,13 +38,11 @@ def differences(
     found: list[tuple[object, ...]] = []
     for (minute, cluster), numbers in expected.items():
         key = (cluster, minute * 60)
-        if key not in said_by:
+        if key in said_by:
+            said = of_rollup(said_by[key].publications, numbers, may_overstate=True)
+            found += [(key, *difference) for difference in said]
+        else:
             found.append((key, "no rollup"))
-            continue
-        rollups = said_by[key].publications
-        found += [
-            (key, *difference) for difference in of_rollup(rollups, numbers, may_overstate=True)
-        ]
     return found
 
 

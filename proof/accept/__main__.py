@@ -113,11 +113,8 @@ def clean(chosen: argparse.Namespace) -> int:
             continue
         left += remove(place, journal, lambda text: print(text, flush=True))
     place.close()
-    print(
-        *left,
-        "Something is left; see above and run again." if left else "Nothing is left.",
-        sep="\n",
-    )
+    end = "Something is left; see above and run again." if left else "Nothing is left."
+    print(*left, end, sep="\n")
     return 1 if left else 0
 
 

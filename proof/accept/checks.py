@@ -13,6 +13,7 @@ import sys
 import time
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregator.explain.event import EventError, read_transition
@@ -103,8 +104,7 @@ def against_report(
 ) -> list[str]:
     """Where the report from the ledger is not that of the lines, or not of these rows."""
     problems = []
-    if by_ledger["reading"]["ledger_rows"] != len(settled):
-        found = by_ledger["reading"]["ledger_rows"]
+    if (found := by_ledger["reading"]["ledger_rows"]) != len(settled):
         problems.append(f"the report was expected to read {len(settled)} rows, found {found}")
     ledger_amounts, line_amounts = _amounts(by_ledger), _amounts(by_lines)
     problems += [
@@ -166,15 +166,20 @@ def _digest(
     text, amount = str(sent.get("Text", sent)), usd(float(_idle_usd(settled)))
     if f"Idle cores cost {amount}," not in text:
         return [f"the digest was expected to say {amount}, found {text[:300]!r}"]
-    queue = context.stacks[context.frame].outputs["TextsQueueUrl"]
-    sqs = context.place.client("sqs")
 
     def missing() -> list[str]:
-        answer = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10, WaitTimeSeconds=1)
-        texts = [message["Body"] for message in answer.get("Messages", ())]
-        return [] if text in texts else ["the digest did not arrive at the alarm topic"]
+        is_there = text in _received(context, "TextsQueueUrl")
+        return [] if is_there else ["the digest did not arrive at the alarm topic"]
 
     return context.wait_until_right(missing, TEXT_MINUTES)
+
+
+def _received(context: AcceptContext, output: str) -> list[str]:
+    """Messages that wait in a queue of the frame."""
+    queue = context.stacks[context.frame].outputs[output]
+    sqs = context.place.client("sqs")
+    answer = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10, WaitTimeSeconds=1)
+    return [message["Body"] for message in answer.get("Messages", ())]
 
 
 def _idle_usd(settled: Iterable[LedgerRow]) -> Fraction:
@@ -226,13 +231,10 @@ def alarms(context: AcceptContext) -> list[str]:
 
 def events(context: AcceptContext) -> list[str]:
     """What EventBridge says of these alarms can be read by explain."""
-    queue = context.stacks[context.frame].outputs["QueueUrl"]
-    sqs = context.place.client("sqs")
     found: list[dict[str, Any]] = []
 
     def none_yet() -> list[str]:
-        answer = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10, WaitTimeSeconds=1)
-        found.extend(json.loads(message["Body"]) for message in answer.get("Messages", ()))
+        found.extend(map(json.loads, _received(context, "QueueUrl")))
         kinds = {body["detail-type"] for body in found if "detail-type" in body}
         return [] if len(kinds) > 1 else [f"events of one kind at most: {kinds or 'none'}"]
 
@@ -276,7 +278,5 @@ def queries(context: AcceptContext) -> list[str]:
     return [
         problem
         for definition in definitions
-        for problem in context.wait_until_right(
-            lambda definition=definition: differing(definition), QUERY_MINUTES
-        )
+        for problem in context.wait_until_right(partial(differing, definition), QUERY_MINUTES)
     ]

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 from local.alarms.template import Template, load_template
-from proof.logs.faults import ProxyPage
 from proof.logs.rules import (
     INVALID,
     NOT_FOUND,
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from typing_extensions import Self
-
-    from proof.logs.wire import Answer
 
     Document = dict[str, Any]
 
@@ -166,11 +163,7 @@ class AccountDouble:
     def remove_group(self, name: str) -> None:
         """Delete a log group with all that is in it."""
         del self.rules.groups[name]
-        self.subscriptions[:] = [
-            subscription
-            for subscription in self.subscriptions
-            if subscription["logGroupName"] != name
-        ]
+        self.subscriptions[:] = [row for row in self.subscriptions if row["logGroupName"] != name]
         self.rules.applied[:] = [event for event in self.rules.applied if event.group != name]
 
     def put(self, group: str, stream: str, lines: Iterable[tuple[int, str]]) -> None:
@@ -252,17 +245,11 @@ class AccountDouble:
 
     def _describe_subscription_filters(self, document: Document) -> Document:
         group = self.group_in(document)
-        found = [
-            subscription
-            for subscription in self.subscriptions
-            if subscription["logGroupName"] == group
-        ]
+        found = [row for row in self.subscriptions if row["logGroupName"] == group]
         return page(document, "subscriptionFilters", found)
 
     def _describe_account_policies(self, document: Document) -> Document:
-        found = [
-            policy for policy in self.policies if policy["policyType"] == document["policyType"]
-        ]
+        found = [row for row in self.policies if row["policyType"] == document["policyType"]]
         return page(document, "accountPolicies", found)
 
     def _filter_log_events(self, document: Document) -> Document:
@@ -329,9 +316,7 @@ class StsWire:
         document = dict(urllib.parse.parse_qsl(body.decode()))
         return document["Action"], document
 
-    def written(self, answer: Answer) -> tuple[int, str, bytes]:
-        if isinstance(answer, ProxyPage):
-            return answer.status, "text/html", answer.body
+    def written(self, answer: Document | ServiceError) -> tuple[int, str, bytes]:
         if isinstance(answer, ServiceError):
             code, status = STS_NAMES.get(answer.code, (answer.code, answer.status))
             error = f"<Error><Code>{code}</Code><Message>{escape(answer.words)}</Message></Error>"
@@ -359,10 +344,8 @@ def page(
 
 def _token(document: Document, place: int) -> str:
     """A token for what comes from *place* on in the answer to a request, and to no other."""
-    asked = repr(
-        sorted((name, value) for name, value in document.items() if name not in MAY_DIFFER)
-    )
-    return f"{uuid.uuid5(uuid.NAMESPACE_OID, asked)}:{place}"
+    asked = sorted(member for member in document.items() if member[0] not in MAY_DIFFER)
+    return f"{uuid.uuid5(uuid.NAMESPACE_OID, repr(asked))}:{place}"
 
 
 def _place_in(document: Document) -> int | None:

@@ -101,13 +101,13 @@ class SubscriptionFilter:
         left = list(events)
         while left:
             count = self._rng.randint(1, MAX_EVENTS)
-            deliveries.append(self._lines(stream, tuple(left[:count]), with_garbage=False))
+            deliveries.append(self._lines(stream, tuple(left[:count])))
             left = left[count:]
         return deliveries
 
     def with_garbage(self, delivery: FilteredDelivery) -> FilteredDelivery:
         """The same *delivery* with a line or two in it that are none."""
-        return self._lines(delivery.stream, delivery.events, with_garbage=True)
+        return self._lines(delivery.stream, delivery.events, self._rng.randint(1, 2))
 
     def odd(self, kind: str, like: FilteredDelivery) -> FilteredDelivery:
         """A delivery of *kind* beside one *like* any other."""
@@ -126,20 +126,14 @@ class SubscriptionFilter:
         return FilteredDelivery(kind, like.stream, (), cut_short)
 
     def _lines(
-        self, stream: str, events: tuple[LogLine, ...], *, with_garbage: bool
+        self, stream: str, events: tuple[LogLine, ...], garbage: int = 0
     ) -> FilteredDelivery:
         sent = list(events)
-        garbage = self._rng.randint(1, 2) if with_garbage else 0
         for _ in range(garbage):
             event = LogLine(next(self._ids), next(self._garbage))
             sent.insert(self._rng.randint(0, len(sent)), event)
-        return FilteredDelivery(
-            LINES,
-            stream,
-            events,
-            payload(*sent, log_stream=stream),
-            rejected=garbage,
-        )
+        packed = payload(*sent, log_stream=stream)
+        return FilteredDelivery(LINES, stream, events, packed, rejected=garbage)
 
 
 class Shard:

@@ -193,7 +193,10 @@ class LogsService:
             # Refused, and that is the answer; but what is lost on the way is lost.
             answer = error
             what = what if fault and not is_said else error.code
-        status, content_type, text = wire.written(answer)
+        if isinstance(answer, ProxyPage):
+            status, content_type, text = answer.status, "text/html", answer.body
+        else:
+            status, content_type, text = wire.written(answer)
         with self._choice:
             number = len(self.calls)
             agent = headers.get("user-agent", "")

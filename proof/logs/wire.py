@@ -37,16 +37,11 @@ from proof.logs.faults import (
     RESET,
     UNHEARD,
     UNKNOWN_KEY,
-    ProxyPage,
 )
 from proof.logs.rules import ServiceError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Answer = dict[str, Any] | ServiceError | ProxyPage
-    from collections.abc import Callable
-
+    from collections.abc import Callable, Mapping
 
 MOMENT = "%Y%m%dT%H%M%SZ"
 TOLERANCE = timedelta(minutes=5)  # between the signer's clock and the service's
@@ -79,10 +74,8 @@ class JsonWire:
         """What is asked for, and its members."""
         return headers["x-amz-target"].removeprefix(self.target_prefix), json.loads(body)
 
-    def written(self, answer: Answer) -> tuple[int, str, bytes]:
+    def written(self, answer: dict[str, Any] | ServiceError) -> tuple[int, str, bytes]:
         """Status, content type and body of an answer."""
-        if isinstance(answer, ProxyPage):
-            return answer.status, "text/html", answer.body
         if isinstance(answer, ServiceError):
             error = {"__type": answer.code, "message": answer.words}
             return answer.status, self.content_type, json.dumps(error).encode()
