@@ -37,8 +37,8 @@ class _KeyValueFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The event, then what was given as `extra`."""
         pairs = (f"{name}={value}" for name, value in vars(record).items() if name not in _STANDARD)
-        words = [f"neuron-emf: {record.levelname.lower()}: {record.getMessage()}", *pairs]
-        line = " ".join(words)
+        event = f"neuron-emf: {record.levelname.lower()}: {record.getMessage()}"
+        line = " ".join((event, *pairs))
         if record.exc_info:
             line = f"{line}\n{self.formatException(record.exc_info)}"
         if not self._is_journal:

@@ -13,6 +13,7 @@ import gc
 import json
 import logging
 import time
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final, cast
 
@@ -186,14 +187,11 @@ class LogStream:
 
     def _compare_clocks(self, response: Mapping[str, object]) -> None:
         metadata = cast("Mapping[str, Mapping[str, str]]", response.get("ResponseMetadata", {}))
-        try:
+        with suppress(ValueError, OverflowError):  # no date, or a day of a hundred digits
             date = parsedate_to_datetime(metadata.get("HTTPHeaders", {}).get("date", ""))
-            theirs_s = date.timestamp()
-        except (ValueError, OverflowError):  # no date, or a day of a hundred digits
-            return
-        skew_s = time.time() - theirs_s  # this machine's clock minus CloudWatch's
-        if abs(skew_s) > SKEW_WARN_S and self._skew_log.due("skew"):
-            _log.warning("clock skew found", extra={"skew_s": round(skew_s)})
+            skew_s = time.time() - date.timestamp()  # this machine's clock minus CloudWatch's
+            if abs(skew_s) > SKEW_WARN_S and self._skew_log.due("skew"):
+                _log.warning("clock skew found", extra={"skew_s": round(skew_s)})
 
 
 def _require_answer(response_dict: Mapping[str, object] | None, **_event: object) -> None:
@@ -215,10 +213,9 @@ def _require_answer(response_dict: Mapping[str, object] | None, **_event: object
     if status >= 300:
         return  # the SDK sees an error, with or without a body
     body = cast("bytes", response_dict["body"])
-    try:
+    is_answer = False
+    with suppress(ValueError):
         is_answer = isinstance(json.loads(body), dict)
-    except ValueError:
-        is_answer = False
     if not is_answer:
         msg = f"HTTP {status} returned {len(body)} bytes that are not a JSON object"
         raise ResponseParserError(msg)

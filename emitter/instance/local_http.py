@@ -14,6 +14,7 @@ import json
 import math
 import socket
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -158,17 +159,14 @@ class _Connection(http.client.HTTPConnection):
 
 
 def _parts(url: str) -> tuple[str, int, str]:
-    try:
+    with suppress(ValueError):
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError as error:
-        msg = f"{url[:80]!r} is not a URL"
-        raise LocalHttpError(msg) from error
-    if parts.scheme != "http" or not host:
-        msg = f"{url[:80]!r} is not an http URL"
-        raise LocalHttpError(msg)
-    target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
-    return host, http.client.HTTP_PORT if port is None else port, target
+        if parts.scheme == "http" and parts.hostname:
+            target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+            port = http.client.HTTP_PORT if parts.port is None else parts.port
+            return parts.hostname, port, target
+    msg = f"{url[:80]!r} is not an http URL"
+    raise LocalHttpError(msg)
 
 
 def _why(error: Exception, host: str, port: int) -> str:

@@ -70,22 +70,17 @@ class UnreadableLogError(EmitterError):
     """The kernel log cannot be read: the cause, and what to do."""
 
 
-def choice_for(choice: str, reports: str) -> str:
+def log_opener(
+    choice: str, reports: str, root: Path = Path("/")
+) -> Callable[[], KernelRing] | None:
     """
-    The log that *choice* means where the reports come from *reports*, the setting `input`.
+    A function that opens the log of *choice*, or raises UnreadableLogError; None for no log.
 
-    Reports in a file may be of another machine: then `auto` reads no log.
+    `none` is no log, and so is `auto` where the reports come from a file, *reports* being the
+    setting `input`: they may be of another machine. `file:PATH` is a file of the format of
+    /dev/kmsg, every other choice the device itself.
     """
-    return choice if reports in INPUTS_OF_THIS_MACHINE or choice != AUTO else NONE
-
-
-def log_opener(choice: str, root: Path = Path("/")) -> Callable[[], KernelRing] | None:
-    """
-    A function that opens the log of *choice*, or raises UnreadableLogError; None for `none`.
-
-    `file:PATH` is a file of the format of /dev/kmsg, every other choice the device itself.
-    """
-    if choice == NONE:
+    if choice == NONE or (choice == AUTO and reports not in INPUTS_OF_THIS_MACHINE):
         return None
     is_file = choice.startswith(FILE_PREFIX)
     path = Path(choice.removeprefix(FILE_PREFIX)) if is_file else root / DEVICE

@@ -32,15 +32,15 @@ MAX_WAITING: Final = 2000
 _log = logging.getLogger(__name__)
 
 
-def watch_of(choice: str, state: LogState) -> KernelWatch | None:
+def watch_of(choice: str, reports: str, state: LogState) -> KernelWatch | None:
     """
-    Read the kernel log of this machine as *choice* says, on from *state*; None for `none`.
+    Read the log that `log_opener` finds for *choice* and *reports*, on from *state*.
 
     The caller closes it.
     """
     if choice == JOURNAL:
         _log.warning("--kernel-messages journal is deprecated and reads /dev/kmsg. Use auto.")
-    open_log = log_opener(choice)
+    open_log = log_opener(choice, reports)
     if open_log is None:
         return None
     return KernelWatch(open_log, state, is_asked_for=choice != AUTO)

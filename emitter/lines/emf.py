@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -64,11 +64,9 @@ _Library = tuple[Any, Any, tuple[type[Exception], ...]]
 @cache
 def load_library() -> _Library:
     """Load what defines metrics and nothing that sends them: context, resolution and refusals."""
-    try:
-        with without_init(_PACKAGE):
-            return _library()
-    except (ImportError, AttributeError):
-        return _library()  # a release whose parts need the whole: heavier, not broken
+    with suppress(ImportError, AttributeError), without_init(_PACKAGE):
+        return _library()
+    return _library()  # a release whose parts need the whole: heavier, not broken
 
 
 def _library() -> _Library:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -131,10 +132,9 @@ def _with_processes(places: Places, pods: AbstractSet[str]) -> set[str] | None:
     with os.scandir(places.proc) as entries:
         pids = [int(entry.name) for entry in entries if entry.name.isdecimal()]
     for pid in sorted(pids, reverse=True):  # jobs began after what the node itself runs
-        try:
+        groups = b""
+        with suppress(OSError):  # it has ended
             groups = read_bytes(places.proc / str(pid) / "cgroup", 64 << 10)
-        except OSError:
-            continue
         if b"kubepods" not in groups or b"user@" in groups:  # users name groups as they like
             continue
         sees_pods = True

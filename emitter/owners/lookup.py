@@ -206,9 +206,8 @@ class OwnerLookup:
     def _look_up(self, pid: int) -> None:
         known = None
         try:
-            known = self._name_process(pid)
-        except ProcessGoneError:
-            pass
+            with suppress(ProcessGoneError):
+                known = self._name_process(pid)
         except PermissionError:
             self._say(
                 "denied",

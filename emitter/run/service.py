@@ -23,7 +23,6 @@ from emitter.fold.state import read_state
 from emitter.instance.cluster import ClusterSearch, find_cluster
 from emitter.instance.facts import BackgroundLookup
 from emitter.kernel import KernelFaults, watch_of
-from emitter.kernel.kmsg import choice_for
 from emitter.lines import differences, parse_choice, require_lines
 from emitter.logs import EventQueue
 from emitter.owners.lookup import owners_of
@@ -146,10 +145,8 @@ class Service:
                 on_event=events.add_event,
             )
         )
-        kernel = watch_of(
-            choice_for(settings.kernel_messages, settings.input),
-            read_state(self._spool.state).kernel,
-        )
+        state = read_state(self._spool.state).kernel
+        kernel = watch_of(settings.kernel_messages, settings.input, state)
         owners = owners_of(settings.attribution, settings.input, settings.proc_dir)
         reservations = given_of(settings.attribution, settings.input, settings.proc_dir)
         for part in (kernel, owners, reservations):

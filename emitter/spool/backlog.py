@@ -177,8 +177,8 @@ class Backlog:
                 del self.counters[boot]
 
     def mark_written(self) -> None:
-        """The disk has everything now."""
-        self.pending.clear()
+        """The disk has everything now; only the newest state stays."""
+        self.pending = PendingChanges(state=self.pending.state)
         for counter in self.counters.values():
             counter.changed = False
         self.changed = False

@@ -212,14 +212,6 @@ class PendingChanges:
     )
     delivered: DeliveredState | None = None
 
-    def clear(self) -> None:
-        """The disk has it all now; only the newest state stays."""
-        self.added.clear()
-        self.settled.clear()
-        self.state_changed = False
-        self.states.clear()
-        self.delivered = None
-
 
 def new_boot(now_s: float, latest: str | None) -> str:
     """A name for this emitter start, greater than *latest*."""

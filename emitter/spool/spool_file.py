@@ -243,12 +243,11 @@ class SpoolFile:
         """
         if self._lock is None and holder_of(self._directory):
             return None
-        try:
-            with closing(open_read_only(self._path)) as connection:
-                contents = SpoolDatabase(connection).load_contents()
-        except (SpoolUnusableError, DiskDamagedError, sqlite3.Error, OSError):
-            return None
-        return self._with_newest_state(contents).state
+        unreadable = (SpoolUnusableError, DiskDamagedError, sqlite3.Error, OSError)
+        with suppress(*unreadable), closing(open_read_only(self._path)) as connection:
+            contents = SpoolDatabase(connection).load_contents()
+            return self._with_newest_state(contents).state
+        return None
 
     def _try(self, step: Callable[[], object], *, is_start: bool = False) -> bool:
         for _ in range(2):  # a new file when one is damaged; a disk that spoils that too refuses

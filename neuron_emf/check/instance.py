@@ -19,7 +19,7 @@ from emitter.errors import SettingsError
 from emitter.fold.inventory import Inventory, KnownInstance
 from emitter.instance.cluster import ClusterSearch, find_cluster
 from emitter.instance.machine import INPUTS_OF_THIS_MACHINE, guessed_instance_id
-from emitter.kernel.kmsg import UnreadableLogError, choice_for, log_opener
+from emitter.kernel.kmsg import UnreadableLogError, log_opener
 from emitter.owners.given import UnreadError
 from emitter.owners.lookup import OFF
 from emitter.owners.membership import Presence
@@ -203,7 +203,7 @@ def check_reservations(settings: CheckSettings) -> CheckResult:
 
 def check_kernel_log(settings: CheckSettings) -> CheckResult:
     """Where faults are read; never a failure, because every other number is right without."""
-    open_log = log_opener(choice_for(settings.kernel_messages, settings.input))
+    open_log = log_opener(settings.kernel_messages, settings.input)
     if open_log is None:
         if settings.kernel_messages == NONE:
             return not_needed("--kernel-messages none: hardware faults are not counted")

@@ -74,7 +74,7 @@ def _surroundings(tmp_path, monkeypatch, sdk_loader):
     monkeypatch.setattr(instance, "reach", lambda _places: Reach())
     monkeypatch.setattr(instance, "schedulers_of", lambda _places: ())
     monkeypatch.setattr(
-        instance, "log_opener", lambda choice: None if choice == "none" else KernelLog
+        instance, "log_opener", lambda choice, _reports: None if choice == "none" else KernelLog
     )
     monkeypatch.setattr(log_groups, "READ_WITHIN_S", 0.02)
     monkeypatch.setattr(log_groups, "LOOK_EVERY_S", 0.01)
