@@ -41,7 +41,7 @@ CONNECTIONS: Final = 16
 
 _OK: Final = 200
 _READER_OF_ANSWERS: Final = "botocore.endpoint"
-_MALFORMED: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+MALFORMED: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What reading an answer of another form than expected ends with."""
 
 
@@ -168,7 +168,7 @@ def account(settings: AccountSettings) -> Account:
     if settings.rehearsal:
         try:
             return rehearsed_account(rehearsal_document("rehearsal.json"))
-        except _MALFORMED as error:
+        except MALFORMED as error:
             raise _no_rehearsal(REHEARSAL) from error
     return Account(
         log_group=settings.log_group,
@@ -235,7 +235,7 @@ def documented(action: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if is_refusal(error) or isinstance(error, _MALFORMED):
+        if is_refusal(error) or isinstance(error, MALFORMED):
             raise refusal(error, action) from error
         raise
 
@@ -328,7 +328,7 @@ def rehearsal_document(name: str) -> Any:  # noqa: ANN401  # JSON of the rehears
     try:
         with _DIRECTLY.open(address, timeout=_REHEARSAL_TIMEOUT_S) as answer:
             return json.loads(answer.read(_MAX_ANSWER_BYTES))
-    except (*_MALFORMED, OSError, RecursionError, http.client.HTTPException) as error:
+    except (*MALFORMED, OSError, RecursionError, http.client.HTTPException) as error:
         raise _no_rehearsal(address) from error
 
 

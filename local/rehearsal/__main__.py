@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
 def _between(least: int, most: int) -> Callable[[str], int]:
     def checked(text: str) -> int:
         if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
-            msg = f"expected {least} to {most}, found {text[:20]!r}"
+            msg = f"Invalid value {text[:20]!r}. Use {least} to {most}."
             raise argparse.ArgumentTypeError(msg)
         return int(text)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from neuron_emf.account import MALFORMED
 from neuron_emf.check.aws_client import ACCESS, TOKENS
 from neuron_emf.checks import UnknownFactError
 from neuron_emf.findings.facts import (
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 _DENIED: Final = ("AccessDenied", "UnauthorizedOperation")
 _NO_INSTANCE: Final = "InvalidInstanceID.NotFound"
 _NO_NODE: Final = ("ResourceNotFound", "ValidationException")
-_MALFORMED: Final = (AttributeError, LookupError, TypeError, ValueError)
 _Value = TypeVar("_Value")
 
 
@@ -95,7 +95,7 @@ class _Questions:
             return look()
         except UnknownFactError as error:
             return Unknown(str(error))
-        except _MALFORMED:
+        except MALFORMED:
             return Unknown(f"{self._action}: unexpected response")
 
     def ec2(self) -> Ec2Facts:

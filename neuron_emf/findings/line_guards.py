@@ -182,10 +182,8 @@ def _coverage(lines: LineFacts, _: AccountFacts) -> CheckResult:
     known = [percent for percent in percents if percent is not None]
     if not known or len(known) < len(percents):
         return unknown(f"no rollup of cluster {lines.newest.cluster} tells it")
-    return judged(
-        min(known) >= LEAST_COVERAGE_PERCENT,
-        f"coverage of its cluster is at least {min(known):.1f} %",
-    )
+    said = f"coverage of its cluster is at least {min(known):.1f} %"
+    return judged(min(known) >= LEAST_COVERAGE_PERCENT, said)
 
 
 def _turned_idle(

@@ -157,9 +157,8 @@ def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
     """The answer in one sentence, its commands, what speaks against it, and all that was judged."""
     from rich.text import Text  # noqa: PLC0415 - as `checks` does
 
-    word = {GIVE_BACK: "Give it back", LEAVE: "Leave it"}.get(
-        found.answer, f"Ask {found.owner or 'whose it is'}"
-    )
+    ask = f"Ask {found.owner or 'whose it is'}"
+    word = {GIVE_BACK: "Give it back", ASK: ask, LEAVE: "Leave it"}[found.answer]
     answer = printable(f"{word}: {found.reason}", checks.LONGEST)
     parts: list[RenderableType] = [Text(answer, style="bold")]
     width = max((len(command.label) for command in found.commands), default=0) + 1

@@ -189,10 +189,8 @@ def _surprises(
                 metric = (directive["Namespace"], name, *dimensions)
                 if metric in metrics:
                     by = ", ".join(sorted(names)) or "no dimension"
-                    sentence = (
-                        f"the metric {name} is defined twice by {by}: each value counts twice"
-                    )
-                    yield Violation("counted_twice", sentence, path)
+                    twice = f"defined twice by {by}: each value counts twice"
+                    yield Violation("counted_twice", f"the metric {name} is {twice}", path)
                 metrics.add(metric)
     for name, value in sorted({pair for _, _, *pairs in metrics for pair in pairs}):
         if _ID_NAME.fullmatch(name) or _ID_VALUE.fullmatch(value):

@@ -58,9 +58,7 @@ def command(**values: object) -> int:
     try:
         server = PageServer((HOST, settings.port), view)
     except OSError as error:
-        msg = (
-            f"Cannot listen on {HOST}:{settings.port}: {error.strerror}. Use another --port, or 0."
-        )
+        msg = f"Cannot listen on {HOST}:{settings.port}: {error.strerror}. Use another --port."
         raise SettingsError(msg) from error
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -74,7 +74,7 @@ class PaidQueries:
         """
         group, text = self._definitions().get(name, ("", ""))
         if not group:
-            msg = "The stack has no saved query of that name."
+            msg = "The stack has no saved query of that name. Choose another one."
             raise UnknownQueryError(msg)
         now_s = self._now_ms() // 1000
         with documented(ACTIONS_ON_GROUPS[0]):

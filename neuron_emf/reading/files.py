@@ -113,7 +113,7 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         msg = f"Cannot unpack {name}: damaged or cut gzip ({error}). Copy it again."
         raise SourceError(msg) from error
     except OSError as error:
-        msg = f"Cannot read {name}: {error.strerror or error}."
+        msg = f"Cannot read {name}: {error.strerror or error}. Check the file."
         raise SourceError(msg) from error
     finally:
         if not is_standard_input(path):

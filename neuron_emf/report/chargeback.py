@@ -268,7 +268,8 @@ def _database(folder: str) -> Iterator[Any]:
         try:
             yield database
         except duckdb.Error as error:  # its further lines show what was read
-            msg = f"The bill or the ledger cannot be read: {str(error).splitlines()[0]}."
+            reason = str(error).splitlines()[0].rstrip(".")
+            msg = f"Cannot read the bill or the ledger: {reason}. Check --bill and --ledger."
             raise SourceError(msg) from error
 
 

@@ -97,7 +97,7 @@ def test_wrong_use_is_exit_code_2(seconds, capsys):
     with pytest.raises(SystemExit) as caught:
         command_line.main(["--seconds", seconds])
     assert 2 == caught.value.code
-    assert "expected 1 to 86400, found" in capsys.readouterr().err
+    assert "Use 1 to 86400." in capsys.readouterr().err
 
 
 @pytest.fixture
