@@ -11,13 +11,15 @@ place.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from datetime import datetime, timezone
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aggregator import runtime
-from aggregator.minutes import expires_s, minute_at
+from aggregator.minutes import expires_s, minute_at_ms
 from aggregator.runtime import LambdaContext, Logger
+from neuron_wire.line_members import minute_of, object_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 DETAIL_TYPE: Final = "EC2 Instance State-change Notification"
 DEPARTING: Final = frozenset({"stopping", "stopped", "shutting-down", "terminated"})
@@ -51,8 +53,7 @@ def departure_of(event: Mapping[str, object]) -> tuple[str, int]:
     Raises:
         NoDepartureError: If it is not the departure of an instance.
     """
-    given = event.get("detail")
-    detail: Mapping[str, object] = given if isinstance(given, Mapping) else {}
+    detail = object_in(event, "detail")
     kind, state = str(event.get("detail-type")), str(detail.get("state"))
     if kind != DETAIL_TYPE or state not in DEPARTING:
         msg = (
@@ -65,13 +66,9 @@ def departure_of(event: Mapping[str, object]) -> tuple[str, int]:
     if not _INSTANCE_ID.fullmatch(instance_id):
         msg = f"{instance_id[:40]!r} is not the ID of an EC2 instance. Report this as a bug."
         raise NoDepartureError(msg)
-    return instance_id, minute_at(_moment_s(str(event.get("time"))))
-
-
-def _moment_s(text: str) -> float:
-    try:
-        moment = datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")  # noqa: DTZ007  # set below
-    except ValueError as error:
-        msg = f"{text[:40]!r} is not a time such as 2026-11-21T08:15:30Z. Report this as a bug."
-        raise NoDepartureError(msg) from error
-    return moment.replace(tzinfo=timezone.utc).timestamp()
+    time = str(event.get("time"))
+    moment_ms = minute_of(time)
+    if moment_ms is None:
+        msg = f"{time[:40]!r} is not a time such as 2026-11-21T08:15:30Z. Report this as a bug."
+        raise NoDepartureError(msg)
+    return instance_id, minute_at_ms(moment_ms)

@@ -7,9 +7,10 @@ Variables that Powertools reads itself (POWERTOOLS_SERVICE_NAME) are not here.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aggregator.minutes import SILENT_FORGET_MINUTES
+from neuron_wire.line_members import present_members
 from neuron_wire.prices import DEFAULT_REGION, paid_by_type, price_overrides
 from neuron_wire.teams import TeamRules, team_rules
 
@@ -124,6 +125,16 @@ _TEXTS: Final = (
 """Variables that may be empty; the member of `Environment` has the same name in small letters."""
 
 
+_NUMBERS: Final = {
+    "grace_s": ("GRACE_SECONDS", 45, 900),
+    "late_minutes": ("LATE_MINUTES", 3, 1440),
+    "idle_after_minutes": ("IDLE_AFTER_MINUTES", 1, 1440),
+    "silent_after_minutes": ("SILENT_AFTER_MINUTES", 1, SILENT_FORGET_MINUTES),
+    "max_clusters": ("MAX_CLUSTERS", 1, 1_500),
+}
+"""Members of `Rules`: the variable, the least and the most."""
+
+
 def read_environment(variables: Mapping[str, str]) -> Environment:
     """
     Read the environment from *variables*.
@@ -131,23 +142,12 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
     Raises:
         SettingError: If a variable is missing or out of range.
     """
-    default = Rules()
+    numbers = {field: _whole(variables, *bounds) for field, bounds in _NUMBERS.items()}
+    given: dict[str, Any] = present_members(numbers)
     rules = Rules(
-        grace_s=_whole(variables, "GRACE_SECONDS", default.grace_s, 45, 900),
-        late_minutes=_whole(variables, "LATE_MINUTES", default.late_minutes, 3, 1440),
-        idle_after_minutes=_whole(
-            variables, "IDLE_AFTER_MINUTES", default.idle_after_minutes, 1, 1440
-        ),
-        silent_after_minutes=_whole(
-            variables,
-            "SILENT_AFTER_MINUTES",
-            default.silent_after_minutes,
-            1,
-            SILENT_FORGET_MINUTES,
-        ),
-        max_clusters=_whole(variables, "MAX_CLUSTERS", default.max_clusters, 1, 1_500),
         paid_by_type=_in_grammar(variables, "PAID_BY_TYPE", paid_by_type),
         teams=_in_grammar(variables, "TEAMS", team_rules),
+        **given,
     )
     own_log_group = variables.get("AWS_LAMBDA_LOG_GROUP_NAME") or None
     written_to = map(variables.get, ("ROLLUPS_LOG_GROUP", "MESSAGES_LOG_GROUP"))
@@ -171,10 +171,10 @@ def _text(variables: Mapping[str, str], name: str) -> str:
     return value
 
 
-def _whole(variables: Mapping[str, str], name: str, default: int, least: int, most: int) -> int:
+def _whole(variables: Mapping[str, str], name: str, least: int, most: int) -> int | None:
     text = variables.get(name, "").strip()
     if not text:
-        return default
+        return None
     is_number = text.isascii() and text.isdigit() and len(text) < _TOO_MANY_DIGITS
     if not is_number or not least <= int(text) <= most:
         msg = f"{name} is {text[:20]!r}. Use a whole number from {least} to {most}."

@@ -6,9 +6,10 @@ A minute is named by the whole minutes between the Unix epoch and its start, an 
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
+from neuron_wire import WireFormatError
+from neuron_wire.ledger import parse_hour
 from neuron_wire.names import MINUTE_MS, MINUTE_S
 
 if TYPE_CHECKING:
@@ -59,9 +60,6 @@ def expires_s(minute: int, late_minutes: int) -> int:
     return end_s(minute) + (late_minutes + RECORD_LIFE_MINUTES) * MINUTE_S
 
 
-_HOUR_S: Final = 3_600
-
-
 class NoHourError(ValueError):
     """The event names an hour that is none; whoever invoked the function must correct it."""
 
@@ -77,8 +75,7 @@ def hour_of(event: Mapping[str, object], member: str = "Hour") -> int | None:
     if text is None:
         return None
     try:
-        moment = datetime.strptime(str(text), "%Y-%m-%dT%H:00Z").replace(tzinfo=timezone.utc)
-    except ValueError as error:
+        return parse_hour(text)
+    except WireFormatError as error:
         msg = f"Invalid {member} {str(text)[:40]!r}. Use an hour, such as 2026-11-22T08:00Z."
         raise NoHourError(msg) from error
-    return int(moment.timestamp()) // _HOUR_S

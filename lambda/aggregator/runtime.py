@@ -30,13 +30,13 @@ from neuron_wire import STACK_NAMESPACE
 from neuron_wire.catalogue import STACK
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from aws_lambda_powertools.utilities.data_classes.kinesis_stream_event import (
         KinesisStreamRecord,
     )
 
-__all__ = ["LambdaContext", "Logger", "arrival_of", "publish_health", "stack"]
+__all__ = ["LambdaContext", "Logger", "arrival_of", "log_counts", "publish_health", "stack"]
 
 _CONTROL: Final = "CONTROL_MESSAGE"
 _RECORDS: Final = "Records"  # of a stream; CloudWatch Logs itself sends no such member
@@ -151,6 +151,13 @@ def _text(value: object) -> str:
         msg = f"a member of the delivery is {type(value).__name__}, not text"
         raise TypeError(msg)
     return value
+
+
+def log_counts(log: Callable[..., None], what: str, counts: Mapping[str, int]) -> None:
+    """Say *what* once for each reason in *counts* that is above 0."""
+    for reason, count in counts.items():
+        if count:
+            log(what, extra={"count": count, "reason": reason})
 
 
 def publish_health(stack_name: str, counts: Mapping[str, float]) -> None:

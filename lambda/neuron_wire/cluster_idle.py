@@ -10,7 +10,7 @@ is known once all instances are added, because their owners may work on others.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from neuron_wire.core_time import FINE, round_shares
@@ -24,7 +24,6 @@ from neuron_wire.names import (
     UNREAD,
     UNSTATED_OWNER,
 )
-from neuron_wire.now import IdleOwner
 from neuron_wire.owner_minutes import (
     OwnerMinutes,
     core_owners,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
+    from neuron_wire.now import IdleOwner
     from neuron_wire.owner_minutes import OwnedCores
     from neuron_wire.prices import Prices
 
@@ -204,21 +204,14 @@ class IdleOwners:
         return [self._row(*pair, cost) for pair, cost in zip(rows, costs, strict=True)]
 
     def _row(self, owner: str, owner_sum: OwnerSum, cost: int) -> IdleOwner:
-        use = self.minutes.use_of(owner)
-        held = None if use is None else use.held
+        row = self.minutes.row_of(owner)
         if owner == UNSTATED_OWNER and owner_sum.unheld:  # nobody knows to whom that is given
-            held = owner_sum.idle - owner_sum.unheld
-        return IdleOwner(
-            owner,
-            owner_sum.idle,
+            row = replace(row, held=owner_sum.idle - owner_sum.unheld)
+        return replace(
+            row,
+            idle=owner_sum.idle,
             team=owner_sum.team,
-            held=held,
-            busy=None if use is None else use.busy,
             reserved=owner_sum.reserved,
-            wholly_idle_minutes=None if use is None else use.idle_minutes or None,
-            executions=None if use is None else use.executions,
-            siblings=use.siblings if use and use.siblings > 1 else None,
-            idle_siblings=use.idle_siblings if use and use.siblings > 1 else None,
             instances=owner_sum.instances,
             minutes=owner_sum.minutes,
             cost=None if owner_sum.idle_cost is None else cost,

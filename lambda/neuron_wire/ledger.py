@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_wire.line_members import BAD_MEMBER, NOT_JSON, WireFormatError
-from neuron_wire.names import HOUR_MINUTES, VERSION
+from neuron_wire.names import DAY_HOURS, HOUR_MINUTES, VERSION
 from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ PARTS: Final = 8
 """Objects of an hour. A constant, never a parameter: a repetition replaces each."""
 
 PREFIX: Final = f"ledger/schema={VERSION}/"
-_HOURS_IN_DAY: Final = 24
 
 MINUTE_PLACES: Final = 6
 USD_PLACES: Final = 9
@@ -160,8 +159,8 @@ def parse_part_key(key: str) -> tuple[int, int] | None:
 
 def day_prefixes(hours: range) -> list[str]:
     """The key prefixes of *hours*, one a day."""
-    days = range(hours.start // _HOURS_IN_DAY, -(-hours.stop // _HOURS_IN_DAY))
-    return [part_key(day * _HOURS_IN_DAY, 0).partition("/hour=")[0] + "/" for day in days]
+    days = range(hours.start // DAY_HOURS, -(-hours.stop // DAY_HOURS))
+    return [part_key(day * DAY_HOURS, 0).partition("/hour=")[0] + "/" for day in days]
 
 
 def settled_hours(keys: Iterable[str], hours: range) -> list[int]:

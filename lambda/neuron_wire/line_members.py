@@ -12,6 +12,7 @@ functions that end in `in` or `of`: what is damaged counts as missing.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
@@ -177,6 +178,25 @@ REASONS: Final = frozenset(
 def present_members(members: Mapping[str, _Value | None]) -> dict[str, _Value]:
     """Those of *members* that have a value: what is unknown has no member."""
     return {name: value for name, value in members.items() if value is not None}
+
+
+def stands_as(member: str, default: object = None, *, in_micros: bool = False) -> Any:  # noqa: ANN401
+    """A field of a dataclass that stands in a line as *member*; *in_micros*, as a decimal there."""
+    return field(default=default, metadata={"member": member, "in_micros": in_micros})
+
+
+def stated_members(row: object) -> dict[str, Any]:
+    """The members of *row*, a dataclass with such fields, as they are."""
+    return {member: getattr(row, name) for name, member, _ in stated_fields(type(row))}
+
+
+def stated_fields(made: type) -> list[tuple[str, str, bool]]:
+    """The fields of a dataclass that `stands_as` made: name, member, whether in millionths."""
+    return [
+        (own.name, own.metadata["member"], own.metadata["in_micros"])
+        for own in fields(made)
+        if own.metadata
+    ]
 
 
 class WireFormatError(ValueError):

@@ -26,6 +26,8 @@ from neuron_wire.line_members import (
     check_flag,
     count_in,
     missing_member,
+    stands_as,
+    stated_fields,
 )
 from neuron_wire.names import MINUTE_S
 from neuron_wire.owners import Owner, owner_members, read_owners
@@ -41,31 +43,6 @@ _SIGNIFICANT: Final = ".6g"
 How an amount that is no count is written. neuron-monitor's own numbers are
 means of a period and no more exact; every further digit is a byte of every line.
 """
-
-FIELDS: Final = {
-    "Executions": "executions",
-    "ExecutionErrors": "execution_errors",
-    "LatencyP50Mean": "latency_p50_mean_s",
-    "LatencyP99Max": "latency_p99_max_s",
-    "DeviceLatencyP50Mean": "device_latency_p50_mean_s",
-    "DeviceLatencyP99Max": "device_latency_p99_max_s",
-    "LatencyGapP50": "latency_gap_s",
-    "TeraFlops": "tera_flops",
-    "DeviceMemoryUsed": "device_memory_used_bytes",
-    "DeviceMemoryTotal": "device_memory_total_bytes",
-    "RuntimeHostMemory": "runtime_host_memory_bytes",
-    "EccCorrected": "ecc_corrected",
-    "EccUncorrected": "ecc_uncorrected",
-    "EccCorrectedRise": "ecc_corrected_rise",
-    "EccUncorrectedRise": "ecc_uncorrected_rise",
-}
-
-NUMBERS: Final = tuple(
-    (member.name, FIELDS.get(member.name), int if member.is_whole else float)
-    for member in MEMBERS
-    if names.MINUTE in member.kinds and (member.merges or member.name in FIELDS)
-)
-"""In the order of the line: name, field or None where it is a reading, type."""
 
 
 def read_amounts(line: Mapping[str, object]) -> tuple[dict[str, object], dict[str, Number]]:
@@ -165,14 +142,13 @@ _COVERAGE: Final = (
 _RULES: Final = (*_IDENTITY, *_COVERAGE)
 
 
-def _read_fields(line: Mapping[str, object]) -> dict[str, object]:
+def _read_rules(line: Mapping[str, object], fields: dict[str, object]) -> None:
     """
-    The members of `_RULES`, by field.
+    Add the members of `_RULES` to *fields*.
 
     Raises:
         WireFormatError: If a needed member is missing, or one has a value that cannot be.
     """
-    fields: dict[str, object] = {}
     for member, name, accepts, need in _RULES:
         value = line.get(member)
         if value is None:
@@ -185,7 +161,6 @@ def _read_fields(line: Mapping[str, object]) -> dict[str, object]:
         elif need != "lenient":
             msg = f"{member} is not a text of the form {accepts.pattern}"
             raise bad_member(msg)
-    return fields
 
 
 # Never changed, but not frozen: to make a frozen one takes three times as long.
@@ -265,21 +240,21 @@ class MinuteRecord:
     region: str | None = None
     availability_zone: str | None = None
     ultraserver_id: str | None = None
-    executions: int | None = None
-    execution_errors: int | None = None
-    latency_p50_mean_s: float | None = None
-    latency_p99_max_s: float | None = None
-    device_latency_p50_mean_s: float | None = None
-    device_latency_p99_max_s: float | None = None
-    latency_gap_s: float | None = None
-    tera_flops: float | None = None
-    device_memory_used_bytes: int | None = None
-    device_memory_total_bytes: int | None = None
-    runtime_host_memory_bytes: int | None = None
-    ecc_corrected: int | None = None
-    ecc_uncorrected: int | None = None
-    ecc_corrected_rise: int | None = None
-    ecc_uncorrected_rise: int | None = None
+    executions: int | None = stands_as("Executions")
+    execution_errors: int | None = stands_as("ExecutionErrors")
+    latency_p50_mean_s: float | None = stands_as("LatencyP50Mean")
+    latency_p99_max_s: float | None = stands_as("LatencyP99Max")
+    device_latency_p50_mean_s: float | None = stands_as("DeviceLatencyP50Mean")
+    device_latency_p99_max_s: float | None = stands_as("DeviceLatencyP99Max")
+    latency_gap_s: float | None = stands_as("LatencyGapP50")
+    tera_flops: float | None = stands_as("TeraFlops")
+    device_memory_used_bytes: int | None = stands_as("DeviceMemoryUsed")
+    device_memory_total_bytes: int | None = stands_as("DeviceMemoryTotal")
+    runtime_host_memory_bytes: int | None = stands_as("RuntimeHostMemory")
+    ecc_corrected: int | None = stands_as("EccCorrected")
+    ecc_uncorrected: int | None = stands_as("EccUncorrected")
+    ecc_corrected_rise: int | None = stands_as("EccCorrectedRise")
+    ecc_uncorrected_rise: int | None = stands_as("EccUncorrectedRise")
     holders: tuple[Holder, ...] = ()
     holders_more: int = 0
     owners: tuple[Owner, ...] = ()
@@ -406,7 +381,8 @@ class MinuteRecord:
             msg = "the timestamp is not the start of a minute"
             raise bad_member(msg)
         state = cores.read_core_state(line)
-        amounts, readings = read_amounts(line)
+        fields, readings = read_amounts(line)
+        _read_rules(line, fields)
         holders, holders_more = read_holders(line)
         owners, owners_more = read_owners(line, state)
         return cls(
@@ -419,9 +395,20 @@ class MinuteRecord:
             owners=owners,
             owners_more=owners_more,
             readings=readings,
-            details=_failures(line) if amounts.get("execution_errors") else {},
-            **{**amounts, **_read_fields(line)},  # type: ignore[arg-type]  # the tables pair names and types
+            details=_failures(line) if fields.get("execution_errors") else {},
+            **fields,  # type: ignore[arg-type]  # the tables pair each name with its type
         )
+
+
+FIELDS: Final = {member: name for name, member, _ in stated_fields(MinuteRecord)}
+"""Members of a line that have a field of the record, and its name."""
+
+NUMBERS: Final = tuple(
+    (member.name, FIELDS.get(member.name), int if member.is_whole else float)
+    for member in MEMBERS
+    if names.MINUTE in member.kinds and (member.merges or member.name in FIELDS)
+)
+"""In the order of the line: name, field or None where it is a reading, type."""
 
 
 def _failures(line: Mapping[str, object]) -> dict[str, int]:

@@ -73,6 +73,8 @@ MICRO: Final = 1_000_000
 MINUTE_MS: Final = 60_000
 MINUTE_S: Final = 60
 HOUR_MINUTES: Final = 60
+DAY_HOURS: Final = 24
+DAY_MINUTES: Final = DAY_HOURS * HOUR_MINUTES
 WHOLE_MINUTE_S: Final = 45
 """Covered seconds from which a minute counts as whole."""
 

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
-from neuron_wire.line_members import count_in, micros_in, minute_in, rows_in, texts_in
+from neuron_wire.line_members import (
+    count_in,
+    micros_in,
+    minute_in,
+    rows_in,
+    stands_as,
+    stated_fields,
+    texts_in,
+)
 from neuron_wire.names import (
     CLUSTER_DIMENSION,
     MICRO,
@@ -26,33 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 OWNERS: Final = "TopIdleOwners"
-COUNTS: Final = {
-    "instances": "Instances",
-    "silent": "SilentInstances",
-    "cores": "NeuronCores",
-    "unknown": "UnknownCores",
-    "idle": "IdleCores",
-    "wholly_idle_instances": "WhollyIdleInstances",
-    "unpriced": "UnpricedCores",
-}
-COSTS: Final = {
-    "cost": "IdleCostPerHour",
-    "avoidable": "AvoidableCostPerHour",
-    "avoidable_held": "AvoidableHeldCostPerHour",
-    "shared": "SharedCostPerHour",
-    "sunk": "SunkCostPerHour",
-}
-
-
-_ROW: Final = {
-    "Cores": ("idle", True), "Instances": ("instances", False), "HeldCores": ("held", True),
-    "BusyCores": ("busy", True), "ReservedCores": ("reserved", True),
-    "WhollyIdleMinutes": ("wholly_idle_minutes", False), "Executions": ("executions", False),
-    "Siblings": ("siblings", False), "IdleSiblings": ("idle_siblings", False),
-    "IdleMinutes": ("minutes", False), "UsdPerHour": ("cost", True),
-    "UnpricedCores": ("unpriced", True),
-}  # fmt: skip
-"""The numbers of a row in its order: the field of each, and whether that is in millionths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +47,8 @@ class IdleOwner:
         idle: Its idle cores, in millionths.
 
         team: As its scheduler knows it; None when it is unknown or not the same everywhere.
+
+        instances: On which its idle cores are; of `[others]` at most.
 
         held: What it holds or has reserved in all, in millionths; None for placeholders and
             where a line hides owners. For `[not told]` its held idle cores.
@@ -84,8 +67,6 @@ class IdleOwner:
 
         idle_siblings: Those of them that are not known to work.
 
-        instances: On which its idle cores are; of `[others]` at most.
-
         minutes: For how long the longest idle of them has not been busy.
 
         cost: Their price, or None when none of them has one.
@@ -94,19 +75,19 @@ class IdleOwner:
     """
 
     owner: str
-    idle: int
+    idle: int = stands_as("Cores", in_micros=True)
     team: str | None = None
-    held: int | None = None
-    busy: int | None = None
-    reserved: int = 0
-    wholly_idle_minutes: int | None = None
-    executions: int | None = None
-    siblings: int | None = None
-    idle_siblings: int | None = None
-    instances: int | None = None
-    minutes: int | None = None
-    cost: int | None = None
-    unpriced: int = 0
+    instances: int | None = stands_as("Instances")
+    held: int | None = stands_as("HeldCores", in_micros=True)
+    busy: int | None = stands_as("BusyCores", in_micros=True)
+    reserved: int = stands_as("ReservedCores", 0, in_micros=True)
+    wholly_idle_minutes: int | None = stands_as("WhollyIdleMinutes")
+    executions: int | None = stands_as("Executions")
+    siblings: int | None = stands_as("Siblings")
+    idle_siblings: int | None = stands_as("IdleSiblings")
+    minutes: int | None = stands_as("IdleMinutes")
+    cost: int | None = stands_as("UsdPerHour", in_micros=True)
+    unpriced: int = stands_as("UnpricedCores", 0, in_micros=True)
 
     @property
     def unheld(self) -> int:
@@ -131,7 +112,11 @@ class IdleOwner:
         }
 
 
-@dataclass(frozen=True, slots=True)
+_ROW: Final = {member: (name, in_micros) for name, member, in_micros in stated_fields(IdleOwner)}
+"""The numbers of a row in its order: the field of each, and whether that is in millionths."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterNow:
     """
     The numbers of one rollup, or of several clusters together.
@@ -184,20 +169,20 @@ class ClusterNow:
 
     cluster: str
     minute: int | None
-    instances: int | None
-    silent: int | None
+    instances: int | None = stands_as("Instances")
+    silent: int | None = stands_as("SilentInstances")
     covered: int | None
-    cores: int | None
-    unknown: int | None
-    idle: int | None
+    cores: int | None = stands_as("NeuronCores")
+    unknown: int | None = stands_as("UnknownCores")
+    idle: int | None = stands_as("IdleCores")
     unheld: int | None
-    cost: int | None
-    avoidable: int | None
-    avoidable_held: int | None
-    shared: int | None
-    sunk: int | None
-    wholly_idle_instances: int | None
-    unpriced: int | None
+    cost: int | None = stands_as("IdleCostPerHour", in_micros=True)
+    avoidable: int | None = stands_as("AvoidableCostPerHour", in_micros=True)
+    avoidable_held: int | None = stands_as("AvoidableHeldCostPerHour", in_micros=True)
+    shared: int | None = stands_as("SharedCostPerHour", in_micros=True)
+    sunk: int | None = stands_as("SunkCostPerHour", in_micros=True)
+    wholly_idle_instances: int | None = stands_as("WhollyIdleInstances")
+    unpriced: int | None = stands_as("UnpricedCores")
     unpriced_types: tuple[str, ...] = ()
     price_regions: tuple[str, ...] = ()
     prices_as_of: str | None = None
@@ -241,6 +226,11 @@ class ClusterNow:
         """Share of the minute that telemetry covers, by instances that reported or are silent."""
         expected = (self.instances or 0) + (self.silent or 0)
         return None if self.covered is None or not expected else self.covered / expected / MICRO
+
+
+_NUMBERS: Final = stated_fields(ClusterNow)
+COUNTS: Final = {name: member for name, member, in_micros in _NUMBERS if not in_micros}
+COSTS: Final = {name: member for name, member, in_micros in _NUMBERS if in_micros}
 
 
 def cluster_now(line: Mapping[str, Any]) -> ClusterNow:

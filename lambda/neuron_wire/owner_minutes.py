@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -32,6 +32,7 @@ from neuron_wire.names import (
     UNREAD,
     UNSTATED_OWNER,
 )
+from neuron_wire.now import IdleOwner
 from neuron_wire.owners import UNNAMED
 
 if TYPE_CHECKING:
@@ -265,17 +266,6 @@ def quiet_minutes_of(record: MinuteRecord) -> int:
     return min([owner.quiet_minutes or 0 for owner in record.owners], default=most)
 
 
-class OwnerUse(NamedTuple):
-    """What an owner has in all, and its siblings; members as in `IdleOwner`."""
-
-    held: int
-    busy: int
-    idle_minutes: int
-    executions: int | None
-    siblings: int
-    idle_siblings: int
-
-
 @dataclass(slots=True)
 class OwnerMinutes:
     """
@@ -324,24 +314,29 @@ class OwnerMinutes:
         if self.are_too_many:  # an owner added later would seem to hold less
             self.by_owner.clear()
 
-    def use_of(self, owner: str) -> OwnerUse | None:
+    def row_of(self, owner: str) -> IdleOwner:
         """
-        What *owner* has in all; None for a placeholder, and where a line hides owners.
+        What *owner* has in all; nothing of a placeholder, and where a line hides owners.
 
         An owner that works is known to work even then. Of unnamed processes some may work.
         """
-        minute = self.by_owner.get(owner)
+        minute, row = self.by_owner.get(owner), IdleOwner(owner, 0)
         if minute is None or not minute.held or owner == UNNAMED:
-            return None
+            return row
         if self.are_more and not minute.worked:
-            return None
+            return row
         owners, working = self._siblings()
         stem = stem_of(owner)
-        return OwnerUse(
-            minute.held, minute.busy, self.wholly_idle_minutes(owner),
-            minute.executions if minute.is_complete else None,
-            owners[stem], owners[stem] - working[stem],
-        )  # fmt: skip
+        has_siblings = owners[stem] > 1
+        return replace(
+            row,
+            held=minute.held,
+            busy=minute.busy,
+            wholly_idle_minutes=self.wholly_idle_minutes(owner) or None,
+            executions=minute.executions if minute.is_complete else None,
+            siblings=owners[stem] if has_siblings else None,
+            idle_siblings=owners[stem] - working[stem] if has_siblings else None,
+        )
 
     def wholly_idle_minutes(self, owner: str) -> int:
         """For how long *owner* has been wholly idle; 0 where it is not, or that is unknown."""

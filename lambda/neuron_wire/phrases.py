@@ -9,14 +9,22 @@ from __future__ import annotations
 
 import math
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from neuron_wire.names import MICRO, MINUTE_MS, OTHER_OWNERS, UNALLOCATED_OWNER, UNSTATED_OWNER
+from neuron_wire.names import (
+    DAY_MINUTES,
+    HOUR_MINUTES,
+    MICRO,
+    MINUTE_MS,
+    OTHER_OWNERS,
+    UNALLOCATED_OWNER,
+    UNSTATED_OWNER,
+)
 from neuron_wire.owners import TEAM_OWNER, UNNAMED
 from neuron_wire.prices import OVERRIDE_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from neuron_wire.now import ClusterNow, IdleOwner
 
@@ -32,8 +40,6 @@ NO_OWNERS: Final = {
 RESERVED: Final = "reserved, not opened"
 LONGEST_NAME: Final = 80  # characters of any one name in a message
 _MAX_TYPES: Final = 5  # without a price, that are named
-_MINUTES_IN_HOUR: Final = 60
-_MINUTES_IN_DAY: Final = 24 * _MINUTES_IN_HOUR
 _SMALLEST_USD: Final = 0.005  # what two decimals still show
 _SLURM: Final = "slurm:"  # how names of jobs begin; no name of a pod has a colon
 _CONSOLES: Final = {"cn-": "amazonaws.cn", "us-gov-": "amazonaws-us-gov.com"}
@@ -50,12 +56,12 @@ def console_address(page: str, region: str) -> str:
 def duration(minutes: float) -> str:
     """Whole minutes in their two greatest units: `45 min`, `3 h`, `3 h 5 min`, `2 d 4 h`."""
     whole = int(minutes)
-    if whole < _MINUTES_IN_DAY:
-        units = (whole // _MINUTES_IN_HOUR, "h"), (whole % _MINUTES_IN_HOUR, "min")
+    if whole < DAY_MINUTES:
+        units = (whole // HOUR_MINUTES, "h"), (whole % HOUR_MINUTES, "min")
     else:
         units = (
-            (whole // _MINUTES_IN_DAY, "d"),
-            (whole % _MINUTES_IN_DAY // _MINUTES_IN_HOUR, "h"),
+            (whole // DAY_MINUTES, "d"),
+            (whole % DAY_MINUTES // HOUR_MINUTES, "h"),
         )
     return " ".join(f"{number:,} {unit}" for number, unit in units if number) or "0 min"
 
@@ -275,14 +281,10 @@ def cell(text: str) -> str:
     return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
-def cells(members: Mapping[str, object]) -> dict[str, object]:
-    """*members* of a JSON document, each text in them as a `cell`."""
-    return {name: _cells(value) for name, value in members.items()}
-
-
-def _cells(value: object) -> object:
+def cells(value: Any) -> Any:  # noqa: ANN401  # any JSON value
+    """*value*, each text in it, but the names of members, as a `cell`."""
     if isinstance(value, list):
-        return [_cells(item) for item in value]
+        return [cells(item) for item in value]
     if isinstance(value, dict):
-        return cells(value)
+        return {name: cells(item) for name, item in value.items()}
     return cell(value) if isinstance(value, str) else value

@@ -17,6 +17,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from fnmatch import translate
+from functools import lru_cache
+from glob import escape
 from typing import Final
 
 from neuron_wire.names import PLACEHOLDER_OWNERS
@@ -59,7 +62,7 @@ class TeamRule:
         """Whether the rule speaks of *owner* in *cluster*."""
         if owner in PLACEHOLDER_OWNERS and owner != self.owner:
             return False  # a placeholder: only a rule that names it matches
-        return _matches(self.owner, owner) and _matches(self.cluster, cluster)
+        return bool(_form(self.owner).match(owner) and _form(self.cluster).match(cluster))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +134,8 @@ def _rule(text: str) -> TeamRule:
     return TeamRule(match["cluster"].strip(), match["owner"].strip(), match["team"].strip())
 
 
-def _matches(pattern: str, text: str) -> bool:
-    """Whether all of *text* is *pattern*, in which `*` stands for any text; in linear time."""
-    first, *rest = pattern.split("*")
-    if not rest:
-        return text == pattern
-    *between, last = rest
-    start, end = len(first), len(text) - len(last)
-    if start > end or not (text.startswith(first) and text.endswith(last)):
-        return False
-    for part in between:
-        start = text.find(part, start, end)
-        if start < 0:
-            return False
-        start += len(part)
-    return True
+@lru_cache(256)
+def _form(pattern: str) -> re.Pattern[str]:
+    """The form of a whole name that is *pattern*, in which only `*` stands for any text."""
+    # What fnmatch makes of several stars needs no backtracking: its time is linear.
+    return re.compile(translate("*".join(map(escape, pattern.split("*")))))

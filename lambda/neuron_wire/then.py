@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from neuron_wire.core_time import CoreTime, Part, time_of
 from neuron_wire.ledger import PREFIX, USD_PLACES, gzip_lines, part_key, unpack_lines
 from neuron_wire.line_members import BAD_MEMBER, WireFormatError
-from neuron_wire.names import HOUR_MINUTES, PLACEHOLDER_OWNERS, UNALLOCATED_OWNER, UNKNOWN_OWNER
+from neuron_wire.names import (
+    DAY_HOURS,
+    HOUR_MINUTES,
+    PLACEHOLDER_OWNERS,
+    UNALLOCATED_OWNER,
+    UNKNOWN_OWNER,
+)
 from neuron_wire.phrases import joined, percent, price_overrides_line, printable, usd
 from neuron_wire.prices import UNKNOWN_TYPE
 
@@ -31,8 +37,6 @@ MAX_INSTANCES: Final = 1_000
 
 SUMMARIES: Final = "ledger/summaries/schema=2/"
 """How the keys of summaries begin; those of the first schema had no parts of what is idle."""
-
-_HOURS_IN_DAY: Final = 24
 
 
 class OwnerKey(NamedTuple):
@@ -88,7 +92,7 @@ class Then:
         owner = OwnerKey(row.owner, row.cluster, row.team)
         instance = InstanceKey(row.instance_id, row.cluster)
         self.owners.setdefault(owner, CoreTime()).fold_time(time)
-        self.days.setdefault(row.hour // _HOURS_IN_DAY, CoreTime()).fold_time(time)
+        self.days.setdefault(row.hour // DAY_HOURS, CoreTime()).fold_time(time)
         self.instances.setdefault(instance, CoreTime()).fold_time(time)
         if row.instance_type is not None:
             self.types[instance] = row.instance_type
@@ -106,7 +110,7 @@ class Then:
         """
         try:
             document = json.loads(unpack_lines(payload))
-            day = self.days.setdefault(hour // _HOURS_IN_DAY, CoreTime())
+            day = self.days.setdefault(hour // DAY_HOURS, CoreTime())
             for owner, cluster, team, *numbers in zip(*document["Owners"], strict=True):
                 time = _time_of_numbers(numbers)
                 self.owners.setdefault(OwnerKey(owner, cluster, team), CoreTime()).fold_time(time)

@@ -6,9 +6,9 @@ import tracemalloc
 
 import pytest
 
+from aggregator.close.backlog import RUNS_IN_VAIN
 from aggregator.close.reduction import CloseOutcome
 from aggregator.close.registry import Registry
-from aggregator.close.run import RUNS_IN_VAIN
 from aggregator.reading import bucket_reader
 from aggregator.reading.bucket_reader import MOST_OF_AN_INSTANCE, BucketReader
 from aggregator.storage.records import bucket_of, item_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fnmatch import translate
 from pathlib import Path
 
 import pytest
@@ -77,14 +76,14 @@ def test_a_placeholder_owner_has_no_team(owner):
     assert "ml" == team_rules(f"research|{owner}=ml").team_of("research", owner)
 
 
-@given(st.text("ab*", max_size=8), st.text("ab/", max_size=12))
+@given(st.text("ab*?[]", max_size=8), st.text("ab/?[]", max_size=12))
 @example("a*a", "a")
 @example("a*", "a")
 @example("*a*", "ab")
 @example("*ab*ab*", "ab")
 def test_a_star_is_any_text_and_nothing_else_is(pattern, name):
-    """As in fnmatch, but in linear time and without ? and []."""
-    expected = bool(re.fullmatch(translate(pattern), name))
+    """Neither is ? or [] a sign of the shell's."""
+    expected = bool(re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name))
     assert expected == TeamRule("*", pattern, "team").matches("any", name)
 
 

@@ -11,14 +11,15 @@ import time
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from aggregator import runtime
+from aggregator import aws, runtime
 from aggregator.close.run import CloseRun
 from aggregator.findings.outbox import EventBus, FindingsOutlet
 from aggregator.query_text import StackLogGroups
 from aggregator.reading.workers import processes_for
-from aggregator.runtime import LambdaContext, Logger, publish_health
+from aggregator.runtime import LambdaContext, Logger, log_counts, publish_health
 from aggregator.storage.table import Table
 from neuron_wire.catalogue import rollup_metrics
+from neuron_wire.line_members import stated_members
 from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
@@ -51,19 +52,7 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float
         logger.info("another run is closing minutes")
         return {}
     _log_trouble(outcome)
-    counts = {
-        "MinutesClosed": outcome.minutes_closed,
-        "MinutesRestated": outcome.minutes_restated,
-        "MinutesWaiting": outcome.minutes_waiting,
-        "MinutesDropped": outcome.minutes_dropped,
-        "RecordsRead": outcome.records_read,
-        "RecordsUnreadable": outcome.records_unreadable,
-        "RecordsRejected": outcome.records_refused,
-        "RecordsRefused": outcome.records_refused,
-        "LinesPrinted": outcome.lines_printed,
-        "LinesRefused": outcome.lines_refused,
-        "SecondsBehind": outcome.seconds_behind,
-    }
+    counts = {**stated_members(outcome), "RecordsRejected": outcome.records_refused}
     publish_health(stack.stack_name, counts)
     return counts
 
@@ -79,7 +68,8 @@ def _metrics(names: str) -> Mapping[str, Member]:
 
 @cache
 def _bus(name: str) -> EventBus:
-    return EventBus.connect(name)
+    # Without a network to it one attempt is enough: the next run has another.
+    return EventBus(name, aws.client("events", attempts=2))
 
 
 def _outlet(stack: Environment) -> FindingsOutlet | None:
@@ -97,12 +87,9 @@ def _log_trouble(outcome: CloseOutcome) -> None:
             "minutes left to the next run",
             extra={"count": outcome.minutes_waiting, "reason": "out_of_time"},
         )
-    for what, count, reason in (
-        ("findings not sent", outcome.findings_failed, "not_taken_by_the_bus"),
-        ("steps of findings not taken", outcome.findings_waiting, "too_many_wait"),
-    ):
-        if count:
-            logger.warning(what, extra={"count": count, "reason": reason})
+    failed, waiting = outcome.findings_failed, outcome.findings_waiting
+    log_counts(logger.warning, "findings not sent", {"not_taken_by_the_bus": failed})
+    log_counts(logger.warning, "steps of findings not taken", {"too_many_wait": waiting})
     if outcome.records_refused:
         logger.error(
             "records refused",
@@ -117,8 +104,4 @@ def _log_trouble(outcome: CloseOutcome) -> None:
         "item_unreadable": outcome.records_unreadable,
         "line_not_extractable": outcome.lines_refused,
     }
-    for reason, count in drops.items():
-        if count:
-            logger.error(
-                "minutes, records or lines dropped", extra={"count": count, "reason": reason}
-            )
+    log_counts(logger.error, "minutes, records or lines dropped", drops)

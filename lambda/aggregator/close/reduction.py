@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from aggregator.close.registry import Registry
 from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
 from aggregator.rollups.rollup import RollupInProgress
+from neuron_wire.line_members import stands_as
 from neuron_wire.merging import merge_records
 
 if TYPE_CHECKING:
@@ -75,13 +76,16 @@ class CloseOutcome(ReadingCounts):
     left: bool = False
     superseded: bool = False
     out_of_time: bool = False
-    minutes_closed: int = 0
-    minutes_restated: int = 0
-    minutes_waiting: int = 0
-    minutes_dropped: int = 0
-    lines_printed: int = 0
-    lines_refused: int = 0
-    seconds_behind: float = 0.0
+    minutes_closed: int = stands_as("MinutesClosed", 0)
+    minutes_restated: int = stands_as("MinutesRestated", 0)
+    minutes_waiting: int = stands_as("MinutesWaiting", 0)
+    minutes_dropped: int = stands_as("MinutesDropped", 0)
+    lines_printed: int = stands_as("LinesPrinted", 0)
+    lines_refused: int = stands_as("LinesRefused", 0)
+    seconds_behind: float = stands_as("SecondsBehind", 0.0)
+    records_read: int = stands_as("RecordsRead", 0)
+    records_unreadable: int = stands_as("RecordsUnreadable", 0)
+    records_refused: int = stands_as("RecordsRefused", 0)
     findings_failed: int = 0
     findings_waiting: int = 0
 
@@ -166,10 +170,10 @@ class BucketShare:
     def load_registry(self) -> set[str]:
         """Load what is remembered; the clusters in it."""
         self._table = self.connect()
-        self._registry = Registry(self.rules.silent_after_minutes, self.rules.max_clusters)
+        rules = self.rules
+        self._registry = Registry(rules.silent_after_minutes, rules.max_clusters, self.departures)
         own = {bucket: text for bucket, text in self.registered.items() if bucket in self.buckets}
         self._registry.load(own)
-        self._registry.depart(self.departures)
         return self._registry.clusters
 
     def reduce_share(

@@ -129,6 +129,9 @@ class Registry:
 
         max_clusters: Clusters that are remembered at a time.
 
+        departures: The minutes in which EC2 said that each instance stopped. They are not
+            packed: whoever loads the registry says them again.
+
         clusters: Those that are remembered.
 
         newcomers: Those among them that `agree` did not name.
@@ -136,13 +139,13 @@ class Registry:
 
     silent_after_minutes: int
     max_clusters: int = MAX_CLUSTERS
+    departures: Mapping[str, Sequence[int]] = field(default_factory=dict)
     clusters: set[str] = field(default_factory=set)
     newcomers: list[Newcomer] = field(default_factory=list)
     _buckets: list[dict[str, list[RegistryEntry]]] = field(  # of each instance an entry per cluster
         default_factory=lambda: [{} for _ in range(BUCKETS)]
     )
     _changed: set[int] = field(default_factory=set)
-    _departures: Mapping[str, Sequence[int]] = field(default_factory=dict)
     _capacities: list[BucketCapacity] = field(
         default_factory=lambda: [BucketCapacity() for _ in range(BUCKETS)]
     )
@@ -198,14 +201,6 @@ class Registry:
                     clusters.setdefault(entry.cluster, {})[instance_id] = entry.packed(most_runs)
         text = json.dumps(clusters, separators=(",", ":"), sort_keys=True)
         return zlib.compress(text.encode())
-
-    def depart(self, departures: Mapping[str, Sequence[int]]) -> None:
-        """
-        Take *departures*, the minutes in which EC2 said that each instance stopped.
-
-        They are not packed: whoever loads the registry says them again.
-        """
-        self._departures = departures
 
     def admits(self, cluster: str, instance_id: str, *, is_published: bool = False) -> bool:
         """
@@ -349,7 +344,7 @@ class Registry:
         return "gone", minute  # not there yet
 
     def _departed(self, instance_id: str, last_minute: int, minute: int) -> bool:
-        departed = self._departures.get(instance_id, ())
+        departed = self.departures.get(instance_id, ())
         return any(last_minute <= departure < minute for departure in departed)
 
 

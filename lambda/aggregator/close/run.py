@@ -31,6 +31,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from aggregator.close.backlog import Attempts, restating_order
 from aggregator.close.reduction import BucketShare, CloseOutcome, Reduction
 from aggregator.findings.book import FindingsBook
 from aggregator.findings.detail import RollupFacts
@@ -53,7 +54,7 @@ from neuron_wire.catalogue import ROLLUP
 from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from aggregator.close.reduction import MinuteShare
     from aggregator.environment import Rules
@@ -74,47 +75,6 @@ class SupersededError(Exception):
     """Another run published at the same time: this one must write nothing more."""
 
 
-RUNS_IN_VAIN: Final = 10
-"""
-Runs in a row that a minute may be tried with more than half of a run's time.
-After them each further run in vain gives its minute up, until one is not.
-"""
-
-
-@dataclass(slots=True)
-class Attempts:
-    """
-    The runs in vain so far.
-
-    Attributes:
-        tried: In a row with minutes that nobody has closed.
-
-        tried_late: In a row with minutes to restate.
-    """
-
-    tried: int
-    tried_late: int
-
-    def count_run(self, stuck: int | None, opened: Collection[int], *, out_of_time: bool) -> bool:
-        """
-        Count a run that could not finish *stuck*; whether that minute is given up.
-
-        *opened* are the minutes that nobody has closed. None of *stuck* is a
-        run that finished all, or that was *out_of_time* without telling whose
-        fault it was.
-        """
-        if stuck is None:
-            if not out_of_time:
-                self.tried = self.tried_late = 0
-            return False
-        if stuck in opened:
-            self.tried += 1
-            return self.tried > RUNS_IN_VAIN
-        self.tried = 0  # the open ones come first, and were done
-        self.tried_late += 1
-        return self.tried_late > RUNS_IN_VAIN
-
-
 TELL_BEFORE_S: Final = 10
 """Seconds before its end up to which a run puts events on the bus."""
 
@@ -126,29 +86,6 @@ FIRST_LOOK_BACK_MINUTES: Final = 5
 Minutes before its first run that closing looks at: records that came in time
 leave no marker, and the other function may have been deployed minutes earlier.
 """
-
-LONGEST_WAIT_MINUTES: Final = 30
-"""
-Age from which all late minutes wait alike. In proportion to all of its age, one
-of two hours would wait for one even where each run has time for four.
-"""
-
-
-def restating_order(
-    marked: Iterable[int], restated: Mapping[int, int], this_minute: int
-) -> list[int]:
-    """
-    *marked* minutes, those first that have waited for the greatest part of their age.
-
-    *restated* says in which minute some of them were last looked at; the others
-    were published in the minute after them, or nobody knows.
-    """
-
-    def share_waited(minute: int) -> float:
-        age = min(this_minute - minute, LONGEST_WAIT_MINUTES)
-        return (this_minute - restated.get(minute, minute + 1)) / age
-
-    return sorted(marked, key=lambda minute: (-share_waited(minute), minute))
 
 
 @dataclass(slots=True)
@@ -241,7 +178,7 @@ class CloseRun:
             [minute for minute in late if minute < next_minute], progress.restated, this_minute
         )
         first_minute = min([*open_minutes, *early_minutes, *marked, next_minute])
-        attempts = Attempts(progress.tried, progress.tried_late)
+        attempts = Attempts(*progress.tried)
         if self.outlet is not None:
             self._book = FindingsBook(
                 self.table,
@@ -278,8 +215,7 @@ class CloseRun:
                 next_minute,
                 still_open,
                 markers_from,
-                attempts.tried,
-                attempts.tried_late,
+                (attempts.tried, attempts.tried_late),
                 {minute: at for minute, at in restated.items() if minute >= markers_from},
                 self._book.minute if self._book else progress.findings_minute,
                 tuple(sorted(self._book.untaken.difference(still_open))) if self._book else (),
@@ -419,7 +355,7 @@ class CloseRun:
                 rollup_id(cluster, minute, number),
                 gauges.get("CoveragePercent"),
                 not (cluster in reduced.incomplete or hides_some),
-                in_progress.awaited(),
+                in_progress.idle.awaited(),
             )
             if owed is None:
                 continue

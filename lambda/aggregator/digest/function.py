@@ -17,7 +17,7 @@ from aggregator.explain.topic import publish_message
 from aggregator.minutes import MARKER_SLACK_MINUTES, hour_of
 from aggregator.runtime import LambdaContext, Logger
 from aggregator.storage.ledger_objects import LedgerObjects
-from neuron_wire.names import HOUR_MINUTES
+from neuron_wire.names import DAY_HOURS, HOUR_MINUTES
 
 if TYPE_CHECKING:
     from aggregator.explain.topic import TopicMessage
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 logger = Logger()
 
 _DAY_S: Final = 86_400
-_HOURS_IN_DAY: Final = 24
 _SETTLES_WITHIN_MINUTES: Final = 2 * HOUR_MINUTES  # of when it may: the next tick, and a slow one
 
 
@@ -64,4 +63,4 @@ def write_digest(
 def last_midnight(now_s: float, late_minutes: int) -> int:
     """The last midnight UTC before which every hour should be settled, in hours."""
     settled_s = now_s - 60 * (late_minutes + MARKER_SLACK_MINUTES + _SETTLES_WITHIN_MINUTES)
-    return int(settled_s) // _DAY_S * _HOURS_IN_DAY
+    return int(settled_s) // _DAY_S * DAY_HOURS

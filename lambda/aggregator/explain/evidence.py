@@ -16,7 +16,7 @@ from aggregator.explain.event import UNKNOWN
 from aggregator.minutes import minute_at
 from aggregator.storage.values import TableError
 from neuron_wire.line_members import NOTHING, minute_in, number_in
-from neuron_wire.names import MINUTE_S
+from neuron_wire.names import DAY_MINUTES, HOUR_MINUTES, MINUTE_S
 from neuron_wire.now import ClusterNow, cluster_now
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ minute, and an alarm acts within minutes of it.
 
 UNREADABLE: Final = "The stack's table could not be read, so details are missing."
 DAMAGED: Final = "The last rollup in the table could not be read."
-_MINUTES_IN_HOUR: Final = 60
-_MINUTES_IN_DAY: Final = 24 * _MINUTES_IN_HOUR
 
 
 def read_rollup(line: str) -> JsonObject:
@@ -151,7 +149,7 @@ def gather_evidence(
 
 def _cost_today(cluster: str, table: Table, now_s: float) -> CostToday | None:
     this_minute = minute_at(now_s)
-    midnight = this_minute - this_minute % _MINUTES_IN_DAY
+    midnight = this_minute - this_minute % DAY_MINUTES
     costs = _tallies("IdleCost", cluster, table, range(midnight, this_minute + 1))
     return CostToday(sum(costs.values()), len(costs)) if costs else None
 
@@ -162,7 +160,7 @@ def _published(
     metric, this_minute, of_rollup = subject.metric, minute_at(now_s), minute_in(rollup, "Minute")
     if subject.about == "minute" or of_rollup is None:
         return None
-    hour = range(this_minute - _MINUTES_IN_HOUR, this_minute + 1)
+    hour = range(this_minute - HOUR_MINUTES, this_minute + 1)
     tallies = _tallies(metric, cluster, table, {*hour, of_rollup})
     in_line = number_in(rollup, metric) or 0.0  # the line may be out before it is remembered
     return RecentErrors(

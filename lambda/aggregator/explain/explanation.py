@@ -267,7 +267,7 @@ def _members(explanation: Explanation) -> dict[str, object]:
         "DashboardAddress": explanation.dashboard_address,
     }
     present = {name: value for name, value in members.items() if value not in (None, "", [])}
-    return cells(present)
+    return {name: cells(value) for name, value in present.items()}
 
 
 def _document(members: Mapping[str, object], rollup: JsonObject) -> str:
@@ -281,7 +281,7 @@ def _document(members: Mapping[str, object], rollup: JsonObject) -> str:
         return compact_json(members)
     without, cut = compact_json({**members, "RollupLeftOut": True}), dict[str, object]()
     try:  # infinity, half a character, depth: Python reads all
-        kept = cells({name: value for name, value in rollup.items() if name != "_aws"})
+        kept = {name: cells(value) for name, value in rollup.items() if name != "_aws"}
         longest = max((len(value) for value in kept.values() if isinstance(value, list)), default=0)
         while True:
             document = compact_json({**members, **cut, "Rollup": kept})

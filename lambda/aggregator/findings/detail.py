@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
     from aggregator.environment import Rules
     from aggregator.findings.steps import FindingStep
-    from aggregator.rollups.rollup import SilentInstance
     from neuron_wire import MinuteRecord
     from neuron_wire.cluster_idle import OwnerSum
     from neuron_wire.findings import Detail, FindingKey
@@ -82,26 +81,10 @@ class RollupFacts:
     is_all_known: bool
     awaited: Mapping[str, bool] = field(default_factory=dict)
 
-
-def step_members(key: FindingKey, step: FindingStep, minute: int) -> Detail:
-    """What every event has."""
-    detail: Detail = {
-        "Schema": VERSION,
-        "Id": finding_id(key, step.after.opened),
-        "Step": step.after.step,
-        "Change": step.change,
-        "Kind": key.kind,
-        "ClusterName": key.cluster,
-        "Owner" if key.kind in OWNER_KINDS else "InstanceId": key.subject,
-        "Minute": iso_minute(minute),
-        "Opened": iso_minute(step.after.opened),
-        "Since": iso_minute(step.after.since),
-    }
-    if step.reason is not None:
-        detail["Reason"] = step.reason
-    if key.kind == HARDWARE_FAULT:
-        detail["Faults"] = step.after.level
-    return detail
+    def members(self) -> Detail:
+        """What an event says of it."""
+        coverage = {"CoveragePercent": self.coverage_percent}
+        return present_members({"RollupId": self.rollup_id, **coverage})
 
 
 def instance_members(
@@ -144,47 +127,53 @@ def instance_members(
     return present_members(detail)
 
 
-def silent_members(instance: SilentInstance) -> Detail:
-    """What is remembered of a silent instance."""
-    last = iso_minute(instance.last_minute)
-    return present_members({"InstanceType": instance.instance_type, "LastSeen": last})
-
-
-def use_members(did: OwnerMinute) -> Detail:
-    """What an owner holds in a cluster, and how much of it works."""
-    return {"HeldCores": round(did.held / MICRO, 6), "BusyCores": round(did.busy / MICRO, 6)}
-
-
-def idle_owner_members(key: FindingKey, idle: OwnerSum, minutes: int, rules: Rules) -> Detail:
-    """What is idle of an owner, for *minutes*."""
+def owner_members(
+    key: FindingKey, did: OwnerMinute, idle: OwnerSum | None, minutes: int, rules: Rules
+) -> Detail:
+    """What an owner holds in a cluster, how much of it works, and what is *idle*, for *minutes*."""
     detail: Detail = {
-        "Team": rules.teams.team_of(key.cluster, key.subject, idle.team),
-        "IdleCores": round(idle.idle / MICRO, 6),
-        "Instances": idle.instances,
-        "IdleMinutes": minutes,
+        "HeldCores": round(did.held / MICRO, 6),
+        "BusyCores": round(did.busy / MICRO, 6),
     }
-    if (cost := idle.idle_cost) is not None:
-        detail["UsdPerHour"] = round_shares([cost], FINE)[0] / MICRO
+    if idle is not None:
+        detail["Team"] = rules.teams.team_of(key.cluster, key.subject, idle.team)
+        detail["IdleCores"] = round(idle.idle / MICRO, 6)
+        detail["Instances"] = idle.instances
+        detail["IdleMinutes"] = minutes
+        if (cost := idle.idle_cost) is not None:
+            detail["UsdPerHour"] = round_shares([cost], FINE)[0] / MICRO
     return present_members(detail)
 
 
-def complete_event(
-    detail: Detail, since: int, minute: int, facts: RollupFacts | None, groups: StackLogGroups
+def event_of(
+    key: FindingKey, step: FindingStep, minute: int, members: Detail, groups: StackLogGroups
 ) -> Detail:
-    """*detail* with the rollup it came from, and the query that shows the evidence."""
-    whole = dict(detail)
-    if facts is not None:
-        whole["RollupId"] = facts.rollup_id
-        if facts.coverage_percent is not None:
-            whole["CoveragePercent"] = facts.coverage_percent
-    if "HeldBackBy" in whole and (whole.get("CoveragePercent", 0.0) < LEAST_COVERAGE_PERCENT):
-        whole["HeldBackBy"] = [*whole["HeldBackBy"], "coverage"]
-    if whole["Change"] == CLOSED:
-        whole.pop("HeldBackBy", None)  # nobody stops what works again
-    whole["Query"] = _query(whole, since, minute, groups)
-    if len(json.dumps(whole)) > MAX_EVENT_CHARS:
-        whole.pop("Owners", None)
-    return whole
+    """The event of *step*: what each has, *members*, and the query that shows the evidence."""
+    detail: Detail = {
+        "Schema": VERSION,
+        "Id": finding_id(key, step.after.opened),
+        "Step": step.after.step,
+        "Change": step.change,
+        "Kind": key.kind,
+        "ClusterName": key.cluster,
+        "Owner" if key.kind in OWNER_KINDS else "InstanceId": key.subject,
+        "Minute": iso_minute(minute),
+        "Opened": iso_minute(step.after.opened),
+        "Since": iso_minute(step.after.since),
+    }
+    if step.reason is not None:
+        detail["Reason"] = step.reason
+    if key.kind == HARDWARE_FAULT:
+        detail["Faults"] = step.after.level
+    detail |= members
+    if step.change == CLOSED:
+        detail.pop("HeldBackBy", None)  # nobody stops what works again
+    elif "HeldBackBy" in detail and detail.get("CoveragePercent", 0.0) < LEAST_COVERAGE_PERCENT:
+        detail["HeldBackBy"] = [*detail["HeldBackBy"], "coverage"]
+    detail["Query"] = _query(detail, step.after.since, minute, groups)
+    if len(json.dumps(detail)) > MAX_EVENT_CHARS:
+        detail.pop("Owners", None)
+    return detail
 
 
 def _query(
@@ -251,11 +240,7 @@ def _owners(record: MinuteRecord, rules: Rules) -> list[Detail]:
     ]
     return [
         present_members({"Name": name, "Team": rules.teams.team_of(record.cluster, name, team),
-                  "Cores": _together(cores, reserved) if reserved else cores,
+                  "Cores": core_ranges((*core_indexes(cores), *core_indexes(reserved))),
                   "Reserved": reserved or None})
         for name, team, cores, reserved in named[:MAX_OWNERS]
     ]  # fmt: skip
-
-
-def _together(cores: str, reserved: str) -> str:
-    return core_ranges((*core_indexes(cores), *core_indexes(reserved)))

@@ -30,7 +30,7 @@ from neuron_wire.names import BUSY, UNKNOWN
 from neuron_wire.owner_minutes import cores_by_owner, quiet_minutes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from aggregator.environment import Rules
     from aggregator.findings.detail import RollupFacts
@@ -207,13 +207,17 @@ class InstanceFindings:
                 continue
             if draft.has_room:
                 of_rollup = facts.get(key.cluster)
-                members = detail.step_members(key, step, self._minute)
-                members |= self._members(key, draft.found, of_rollup.awaited if of_rollup else ())
-                state.due.append(
-                    detail.complete_event(
-                        members, step.after.since, self._minute, of_rollup, self.groups
+                awaited = of_rollup.awaited if of_rollup else ()
+                about = draft.found
+                members: Detail = {}
+                if isinstance(about, SilentInstance):
+                    members = about.members()
+                elif about is not None:
+                    members = detail.instance_members(
+                        about, key.kind, self.prices, self.rules, awaited
                     )
-                )
+                members |= of_rollup.members() if of_rollup else {}
+                state.due.append(detail.event_of(key, step, self._minute, members, self.groups))
             self._apply(bucket, key, step)
             if draft.faults:
                 reported = state.faults.setdefault((key.cluster, key.subject), {})
@@ -277,19 +281,6 @@ class InstanceFindings:
     def _newest(self, state: FindingsState) -> int:
         """The newest minute that is known of a bucket with that *state*."""
         return max(self._minute, self._taken_in, state.minute)
-
-    def _members(
-        self,
-        key: FindingKey,
-        found: InstanceMinute | SilentInstance | None,
-        awaited: Collection[str],
-    ) -> Detail:
-        """What an event says beside its step; owners who are *awaited* are not wholly idle."""
-        if found is None:
-            return {}
-        if isinstance(found, SilentInstance):
-            return detail.silent_members(found)
-        return detail.instance_members(found, key.kind, self.prices, self.rules, awaited)
 
     def _draft(
         self,

@@ -44,15 +44,6 @@ class EventBus:
     name: str
     client: Any
 
-    @classmethod
-    def connect(cls, name: str) -> EventBus:
-        """
-        The bus *name*, with the credentials and the region of the environment.
-
-        Without a network to it one attempt is enough: the next run has another.
-        """
-        return cls(name, aws.client("events", attempts=2))
-
     def put(self, details: Sequence[Detail]) -> list[bool]:
         """Which of *details*, at most `MAX_ENTRIES`, the bus took; none if it did not answer."""
         entries = [

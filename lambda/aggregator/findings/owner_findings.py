@@ -80,7 +80,7 @@ class OwnerFindings:
             state = self.states.get(cluster) or FindingsState()
             if minute > state.minute:
                 in_progress = clusters.get(cluster)
-                owners = in_progress.owners if in_progress else IdleOwners()
+                owners = in_progress.idle.owners if in_progress else IdleOwners()
                 of_minute = _ClusterMinute(
                     cluster, minute, owners.sums(), owners.minutes, facts.get(cluster)
                 )
@@ -146,12 +146,9 @@ class OwnerFindings:
                 if len(state.due) >= MAX_DUE:
                     self.waiting += 1
                     continue
-                members = detail.step_members(key, step, minute)
-                members |= self._members(key, step, of_minute)
-                since = step.after.since
-                state.due.append(
-                    detail.complete_event(members, since, minute, of_minute.facts, self.groups)
-                )
+                members = self._members(key, step, of_minute)
+                members |= of_minute.facts.members() if of_minute.facts else {}
+                state.due.append(detail.event_of(key, step, minute, members, self.groups))
             if step.change == CLOSED:
                 del state.findings[key]
             else:
@@ -162,13 +159,9 @@ class OwnerFindings:
         did = of_minute.seen.by_owner.get(key.subject)
         if did is None:
             return {}
-        members = detail.use_members(did)
-        if step.change != CLOSED and of_minute.idle:
-            members |= detail.idle_owner_members(
-                key, of_minute.idle[key.subject],
-                of_minute.seen.wholly_idle_minutes(key.subject), self.rules,
-            )  # fmt: skip
-        return members
+        idle = None if step.change == CLOSED else (of_minute.idle or {}).get(key.subject)
+        minutes = of_minute.seen.wholly_idle_minutes(key.subject)
+        return detail.owner_members(key, did, idle, minutes, self.rules)
 
     def packed_clusters(self) -> Iterator[tuple[str, int, bytes]]:
         """The clusters that changed: how many events are due in each, and its state."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from neuron_wire.findings import CLOSED, GONE, OPENED, QUIET, WORK, WORSENED, OpenFinding
+from neuron_wire.names import DAY_MINUTES
 
 if TYPE_CHECKING:
     from neuron_wire.findings import Change
@@ -20,10 +21,8 @@ WORKING_MINUTES: Final = 3
 DOUBLINGS: Final = 8
 """Steps at which the idle time has doubled; after them there is one each day."""
 
-QUIET_MINUTES: Final = 24 * 60
+QUIET_MINUTES: Final = DAY_MINUTES
 """Minutes without a further one after which a fault is closed."""
-
-_DAY: Final = 24 * 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +45,10 @@ class FindingStep:
 
 def level_of(idle_minutes: int, after_minutes: int) -> int:
     """How often *idle_minutes* have doubled *after_minutes*, then how many days came on top."""
-    level, limit = 0, 2 * after_minutes
-    while level < DOUBLINGS:
-        if idle_minutes < limit:
-            return level
-        level, limit = level + 1, 2 * limit
-    return DOUBLINGS + (idle_minutes - limit // 2) // _DAY
+    doublings = max(0, (idle_minutes // after_minutes).bit_length() - 1)
+    if doublings < DOUBLINGS:
+        return doublings
+    return DOUBLINGS + (idle_minutes - (after_minutes << DOUBLINGS)) // DAY_MINUTES
 
 
 def step_idleness(

@@ -103,12 +103,17 @@ def take_in(
     dropped: dict[str, Drop] = {}
     for line in lines:
         try:
-            record = _minute_record(line.message, this_minute, late_minutes)
-        except _DropError as error:
-            dropped.setdefault(error.reason, Drop()).count_line(line)
-            continue
-        if record is not None:
-            records[minute_at_ms(record.minute_ms), identity_of(record)] = record
+            record = parse(line.message)
+            reason = ""
+        except WireFormatError as error:
+            record, reason = None, error.reason
+        if isinstance(record, MinuteRecord):
+            minute = minute_at_ms(record.minute_ms)
+            reason = _untimely(minute - this_minute, late_minutes)
+            if not reason:
+                records[minute, identity_of(record)] = record
+        if reason:
+            dropped.setdefault(reason, Drop()).count_line(line)
     if in_packs:
         items = packs_of(records.values(), late_minutes)
     else:
@@ -124,26 +129,11 @@ def take_in(
     return Intake(len(records), dropped)
 
 
-class _DropError(Exception):
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
-def _minute_record(message: str, this_minute: int, late_minutes: int) -> MinuteRecord | None:
-    """The minute record in *message*, or None when it is a line of another kind."""
-    try:
-        record = parse(message)
-    except WireFormatError as error:
-        raise _DropError(error.reason) from error
-    if not isinstance(record, MinuteRecord):
-        return None
-    ahead_minutes = minute_at_ms(record.minute_ms) - this_minute
+def _untimely(ahead_minutes: int, late_minutes: int) -> str:
+    """Why a record of a minute so far ahead of this one is dropped; empty when it is not."""
     if ahead_minutes > MAX_AHEAD_MINUTES:
-        raise _DropError(AHEAD)
-    if ahead_minutes < -late_minutes:
-        raise _DropError(TOO_LATE)
-    return record
+        return AHEAD
+    return TOO_LATE if ahead_minutes < -late_minutes else ""
 
 
 def _mark_late(minutes: Iterable[int], table: Table, late_minutes: int, now_s: float) -> None:

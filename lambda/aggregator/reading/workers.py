@@ -88,13 +88,13 @@ def processes_for(memory_mb: int) -> int:
     return max(1, min(round(memory_mb / PROCESSOR_MB), os.cpu_count() or 1))
 
 
+@dataclass(frozen=True, slots=True)
 class Workers(Generic[_Worker]):
     """The workers of one run, each in a process of its own; a single one works in this process."""
 
-    def __init__(self, workers: Sequence[_Worker], remaining_s: Callable[[], float]) -> None:
-        self._workers = workers
-        self._remaining_s = remaining_s
-        self._children: list[tuple[ForkProcess, Connection]] = []
+    _workers: Sequence[_Worker]
+    _remaining_s: Callable[[], float]
+    _pipes: Sequence[Connection]  # to the processes; none where there is a single worker
 
     def call_each(
         self,
@@ -112,9 +112,9 @@ class Workers(Generic[_Worker]):
             LedgerError: That a worker raised.
             OutOfTimeError: That a worker raised.
         """
-        if not self._children:
+        pipes = self._pipes
+        if not pipes:
             return [method(worker, *arguments, **named) for worker in self._workers]
-        pipes = [pipe for _, pipe in self._children]
         answers: dict[Connection, Any] = {}
         try:
             for pipe in pipes:
@@ -133,38 +133,30 @@ class Workers(Generic[_Worker]):
                 raise answer
         return [answers[pipe] for pipe in pipes]
 
-    def fork_each(self) -> None:
-        """Start a process for each worker, if there are several."""
-        for worker in self._workers if len(self._workers) > 1 else ():
-            ours, theirs = _FORK.Pipe()
-            inherited = [ours, *(pipe for _, pipe in self._children)]
-            process = _FORK.Process(target=_serve, args=(worker, theirs, inherited))
-            try:
-                process.start()
-            finally:
-                theirs.close()
-            self._children.append((process, ours))
-
-    def kill_each(self) -> None:
-        """End the processes."""
-        for process, _ in self._children:
-            process.kill()
-        for process, pipe in self._children:
-            pipe.close()
-            process.join()
-
 
 @contextmanager
 def forked_workers(
     workers: Sequence[_Worker], remaining_s: Callable[[], float]
 ) -> Iterator[Workers[_Worker]]:
-    """*workers* in processes of their own, which end with the block."""
-    forked = Workers(workers, remaining_s)
+    """*workers* in processes of their own, if there are several, which end with the block."""
+    children: list[tuple[ForkProcess, Connection]] = []
     try:
-        forked.fork_each()
-        yield forked
+        for worker in workers if len(workers) > 1 else ():
+            ours, theirs = _FORK.Pipe()
+            inherited = [ours, *(pipe for _, pipe in children)]
+            process = _FORK.Process(target=_serve, args=(worker, theirs, inherited))
+            try:
+                process.start()
+            finally:
+                theirs.close()
+            children.append((process, ours))
+        yield Workers(workers, remaining_s, [pipe for _, pipe in children])
     finally:
-        forked.kill_each()
+        for process, _ in children:
+            process.kill()
+        for process, pipe in children:
+            pipe.close()
+            process.join()
 
 
 def _serve(worker: object, pipe: Connection, inherited: Sequence[Connection]) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from aggregator.rollups.sums import MAX_LISTED_OWNERS, Ranking
 from neuron_wire.cores import core_indexes, core_ranges
 from neuron_wire.holders import holders_of
+from neuron_wire.line_members import stands_as
 from neuron_wire.names import ATTACHED_IDLE
 from neuron_wire.owner_minutes import owner_name
 
@@ -183,10 +184,10 @@ class Straggler:
         median_percent: Median of those means over the busy instances of its type.
     """
 
-    instance_id: str
-    instance_type: str
-    busy_percent: float
-    median_percent: float
+    instance_id: str = stands_as("InstanceId")
+    instance_type: str = stands_as("InstanceType")
+    busy_percent: float = stands_as("BusyUtilization")
+    median_percent: float = stands_as("TypeMedian")
 
 
 class BusyInstance(NamedTuple):

@@ -29,7 +29,7 @@ from neuron_wire.cores import core_ranges
 from neuron_wire.extraction import MAX_VALUE
 from neuron_wire.holders import holder_members
 from neuron_wire.line import emf_line
-from neuron_wire.line_members import present_members
+from neuron_wire.line_members import present_members, stated_members
 from neuron_wire.names import BUSY, CLUSTER_DIMENSION, UNREAD
 from neuron_wire.names import ROLLUP as ROLLUP_KIND
 from neuron_wire.owners import owner_members
@@ -39,8 +39,8 @@ from neuron_wire.prices import PRICES_AS_OF
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from aggregator.rollups.instances import IdleInstance, Straggler
-    from aggregator.rollups.rollup import Rollup, SilentInstance
+    from aggregator.rollups.instances import IdleInstance
+    from aggregator.rollups.rollup import Rollup
     from aggregator.rollups.sums import Failing
     from neuron_wire.catalogue import Member
 
@@ -108,8 +108,8 @@ def lists_of(rollup: Rollup) -> Lists:
     """Every list that *rollup* has."""
     lists: dict[str, list[object]] = {
         "TopIdleInstances": [_idle(instance) for instance in rollup.idle_instances],
-        "StragglerInstances": [_straggler(straggler) for straggler in rollup.stragglers],
-        "SilentInstanceNames": [_silent(instance) for instance in rollup.silent],
+        "StragglerInstances": list(map(stated_members, rollup.stragglers)),
+        "SilentInstanceNames": [instance.members() for instance in rollup.silent],
         "DuplicateEmitterInstances": list(rollup.duplicates),
         **{
             name: [_failing(instance, FAILING[name]) for instance in instances]
@@ -167,25 +167,6 @@ def _idle(instance: IdleInstance) -> dict[str, object]:
             "CoreState": instance.state,
             "BusyUtilization": instance.busy_percent,
             "HostCpuPercent": instance.host_cpu_percent,
-        }
-    )
-
-
-def _straggler(straggler: Straggler) -> dict[str, object]:
-    return {
-        "InstanceId": straggler.instance_id,
-        "InstanceType": straggler.instance_type,
-        "BusyUtilization": straggler.busy_percent,
-        "TypeMedian": straggler.median_percent,
-    }
-
-
-def _silent(instance: SilentInstance) -> dict[str, object]:
-    return present_members(
-        {
-            "InstanceId": instance.instance_id,
-            "InstanceType": instance.instance_type,
-            "LastSeen": iso_minute(instance.last_minute),
         }
     )
 

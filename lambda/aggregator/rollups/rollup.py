@@ -37,7 +37,9 @@ from aggregator.rollups.sums import (
 )
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.cluster_idle import ClusterIdle
+from neuron_wire.line_members import present_members
 from neuron_wire.names import BUSY, HOUR_MINUTES, MINUTE_S, UNKNOWN
+from neuron_wire.phrases import iso_minute
 from neuron_wire.prices import Prices
 from neuron_wire.teams import TeamRules
 
@@ -46,7 +48,6 @@ if TYPE_CHECKING:
 
     from neuron_wire import MinuteRecord
     from neuron_wire.catalogue import Family
-    from neuron_wire.cluster_idle import IdleOwners
     from neuron_wire.merging import InstanceMinute
     from neuron_wire.now import IdleOwner
 
@@ -77,6 +78,12 @@ class SilentInstance:
     instance_id: str
     instance_type: str | None
     last_minute: int
+
+    def members(self) -> dict[str, str]:
+        """Its row in a rollup, and what an event says of it."""
+        last = iso_minute(self.last_minute)
+        members = {"InstanceId": self.instance_id, "InstanceType": self.instance_type}
+        return present_members({**members, "LastSeen": last})
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +146,12 @@ class Rollup:
 
 
 class RollupInProgress:
-    """The instances of one cluster and minute that were counted so far, in any order."""
+    """
+    The instances of one cluster and minute that were counted so far, in any order.
+
+    Attributes:
+        idle: Their idle cores, and what the owners did.
+    """
 
     def __init__(
         self,
@@ -155,7 +167,7 @@ class RollupInProgress:
         self._greatest: dict[str, float] = {}
         # Known cores by utilization, in hundredths of a percent.
         self._utilization: Counter[int] = Counter()
-        self._idle = ClusterIdle(idle_after_minutes, prices or Prices(), paid_by_type or {})
+        self.idle = ClusterIdle(idle_after_minutes, prices or Prices(), paid_by_type or {})
         self._idle_instances: Ranking[IdleInstance] = Ranking(MAX_IDLE_INSTANCES)
         self._failing: dict[str, Ranking[Failing]] = {
             name: Ranking(MAX_FAILING_INSTANCES) for name in FAILING
@@ -188,7 +200,7 @@ class RollupInProgress:
                 self._busy[record.instance_type].append(
                     BusyInstance(busy_hundredths / busy, busy_hundredths, busy, instance_id)
                 )
-        idle, price = self._idle.fold_record(record)
+        idle, price = self.idle.fold_record(record)
         if idle:
             minutes = max([record.idle_minutes[core] for core in idle])
             self._idle_instances.rank(
@@ -209,30 +221,22 @@ class RollupInProgress:
             self._failing[name].merge_ranking(ranking)
         for instance_type, busy in other._busy.items():
             self._busy[instance_type].extend(busy)
-        self._idle.fold_sums(other._idle)
+        self.idle.fold_sums(other.idle)
         self._idle_instances.merge_ranking(other._idle_instances)
 
     def _fold_greatest(self, name: str, number: float | None) -> None:
         if number is not None:
             self._greatest[name] = max(self._greatest.get(name, number), number)
 
-    @property
-    def owners(self) -> IdleOwners:
-        """What the owners of the instances did, and who of them has idle cores."""
-        return self._idle.owners
-
-    def awaited(self) -> Mapping[str, bool]:
-        """Owners of idle instances who are not wholly idle, and whether they surely work."""
-        return self._idle.awaited()
-
     def finish(self, silent: Sequence[SilentInstance], teams: TeamRules | None = None) -> Rollup:
         """The cluster's numbers, with *silent* those of its instances that are."""
         stragglers = rank_stragglers(self._busy)
         types, types_left_out = self._gauges_by_type()
-        basis, usd_per_hour = self._idle.basis, self._idle.usd_per_hour()
+        basis, usd_per_hour = self.idle.basis, self.idle.usd_per_hour()
         total = Sums()
         for sums in self._sums.values():
             total.merge_sums(sums)
+        latest_first = sorted(silent, key=lambda lost: (-lost.last_minute, lost.instance_id))
         team_of = partial((teams or TeamRules()).team_of, self._cluster)
         return Rollup(
             cluster=self._cluster,
@@ -244,7 +248,7 @@ class RollupInProgress:
             types=types,
             types_left_out=types_left_out,
             idle_instances=name_holders(self._idle_instances.first(), team_of),
-            silent=sorted(silent, key=_latest_first)[:MAX_NAMES],
+            silent=latest_first[:MAX_NAMES],
             stragglers=[] if stragglers is None else stragglers.first(),
             duplicates=sorted(self._duplicates)[:MAX_NAMES],
             failing={
@@ -255,9 +259,9 @@ class RollupInProgress:
             unpriced_types=basis.unpriced_names()[:MAX_UNPRICED],
             idle_owners=[
                 replace(row, team=team_of(row.owner, row.team))
-                for row in self.owners.rows(self._idle.instance_count)
+                for row in self.idle.owners.rows(self.idle.instance_count)
             ],
-            idle_owners_left_out=self.owners.left_out,
+            idle_owners_left_out=self.idle.owners.left_out,
         )
 
     def _gauges_by_type(self) -> tuple[dict[str, dict[str, float]], int]:
@@ -304,19 +308,19 @@ class RollupInProgress:
         }
         if cores:
             gauges["UnknownCores"] = cores - known
-            gauges["UnpricedCores"] = self._idle.unpriced_cores
+            gauges["UnpricedCores"] = self.idle.unpriced_cores
         if known:
             gauges["ReservedCores"] = sums.total("ReservedCores")
-            gauges["IdleCores"] = self._idle.cores
-            gauges["IdleCorePercent"] = 100 * self._idle.cores / known
-            gauges["IdleInstanceCount"] = self._idle.instance_count
-            gauges["WhollyIdleInstances"] = self._idle.wholly_idle_instances
+            gauges["IdleCores"] = self.idle.cores
+            gauges["IdleCorePercent"] = 100 * self.idle.cores / known
+            gauges["IdleInstanceCount"] = self.idle.instance_count
+            gauges["WhollyIdleInstances"] = self.idle.wholly_idle_instances
         return _rounded(gauges)
 
     def _tallies(self, sums: Sums, usd_per_hour: float | None) -> dict[str, float]:
         tallies: dict[str, float | None] = {
             **_of_family("tally", sums),
-            "IdleCoreMinutes": self._idle.cores if self._utilization else None,
+            "IdleCoreMinutes": self.idle.cores if self._utilization else None,
             "IdleCost": None if usd_per_hour is None else usd_per_hour / HOUR_MINUTES,
         }
         return _rounded(tallies)
@@ -338,10 +342,6 @@ def _known_hundredths(record: MinuteRecord) -> list[int]:
     if not any(record.utilization_percent):
         return [0] * (len(record.core_state) - record.core_state.count(UNKNOWN))
     return [round(percent * 100) for percent in record.utilization_percent if percent is not None]
-
-
-def _latest_first(instance: SilentInstance) -> tuple[int, str]:
-    return -instance.last_minute, instance.instance_id
 
 
 def _busy_hundredths(state: str, known: Sequence[int]) -> int:

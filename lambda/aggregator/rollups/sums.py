@@ -12,12 +12,11 @@ from array import array
 from collections import defaultdict
 from dataclasses import dataclass, field
 from math import fsum
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from neuron_wire.instance_types import Flops, flops_of
 from neuron_wire.merging import execution_weight
-from neuron_wire.minute import FIELDS
 from neuron_wire.names import (
     ATTACHED_IDLE,
     BUSY,
@@ -107,11 +106,6 @@ FAILING: Final = {
 }
 """Lists of the instances with the most of a sum, by list; an empty list is absent."""
 
-_SUMMED_FIELDS: Final[list[str]] = [name for name in SUMS if name in FIELDS]
-_SUMMED_READINGS: Final[list[str]] = [name for name in SUMS if name not in FIELDS]
-_SUMMED: Final = (*_SUMMED_FIELDS, *_SUMMED_READINGS)
-_read_fields: Final = attrgetter(*[FIELDS[name] for name in _SUMMED_FIELDS])
-
 
 def _no_floats() -> array[float]:
     return array("d")
@@ -188,8 +182,7 @@ def read_numbers(record: MinuteRecord, utilization_hundredths: int) -> dict[str,
         "UtilizationHundredths": utilization_hundredths,
         "CoveredSeconds": record.covered_seconds,
     }
-    readings = map(record.readings.get, _SUMMED_READINGS)
-    read = zip(_SUMMED, (*_read_fields(record), *readings), strict=True)
+    read = zip(SUMS, map(record.number, SUMS), strict=True)
     numbers.update({name: number for name, number in read if number is not None})
     for name, members in LARGER.items():
         found = [numbers[member] for member in members if member in numbers]

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from aggregator import aws, runtime
 from aggregator.minutes import hour_of
 from aggregator.reading.workers import processes_for
-from aggregator.runtime import LambdaContext, Logger, publish_health
+from aggregator.runtime import LambdaContext, Logger, log_counts, publish_health
 from aggregator.settle.purchases import DENIED, asked_of_ec2, packed_parts
 from aggregator.settle.run import SettleRun
 from aggregator.storage.ledger_objects import LedgerObjects
 from aggregator.storage.table import Table
 from neuron_wire.instance_hours import LedgerRules
+from neuron_wire.line_members import stated_members
 from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
@@ -53,13 +54,7 @@ def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float
         processes=processes_for(int(context.memory_limit_in_mb)),
     ).run(hour_of(event))
     _log_trouble(outcome)
-    counts: dict[str, float] = {
-        "HoursSettled": outcome.hours_settled,
-        "HoursWaiting": outcome.hours_waiting,
-        "HoursDropped": outcome.hours_dropped,
-        "LedgerRows": outcome.rows,
-        "LedgerBytes": outcome.bytes,
-    }
+    counts: dict[str, float] = stated_members(outcome)
     publish_health(stack.stack_name, counts)
     return counts
 
@@ -82,6 +77,4 @@ def _log_trouble(outcome: SettleOutcome) -> None:
         "over_a_bound": outcome.records_refused,
         "item_unreadable": outcome.records_unreadable,
     }
-    for reason, count in drops.items():
-        if count:
-            logger.error("hours or records dropped", extra={"count": count, "reason": reason})
+    log_counts(logger.error, "hours or records dropped", drops)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aggregator.minutes import SILENT_FORGET_MINUTES
+from aggregator.minutes import SILENT_FORGET_MINUTES, minute_at_ms
 from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
 from aggregator.reading.capacity import HourAdmission
 from aggregator.settle.purchases import unpacked
@@ -35,16 +35,11 @@ if TYPE_CHECKING:
     from aggregator.storage.table import Table
     from neuron_wire import MinuteRecord
     from neuron_wire.instance_hours import Ec2Instance, LedgerRules
+    from neuron_wire.merging import InstanceMinute
 
 
 MINUTES_BETWEEN_LOOKS: Final = 15
 """Minutes of a bucket between two looks at the clock; while one is read there are more."""
-
-
-class _Sight(NamedTuple):
-    minute: int
-    record: MinuteRecord
-    gone: bool
 
 
 @dataclass(slots=True)
@@ -82,23 +77,23 @@ class BucketHour:
 
         What owners did in the hour is added to the *works* of their clusters.
         """
-        sights: dict[Key, _Sight] = {}
+        latest_of: dict[Key, InstanceMinute] = {}
         latest: dict[str, int] = {}
         hours: dict[Key, InstanceHour] = {}
         for minute, records_of in minutes:
             is_ours = minute >= self.hour * HOUR_MINUTES
             for key, records in records_of.items():
                 instance = merge_records(records)
-                sights[key] = _Sight(minute, instance.record, instance.gone)
+                latest_of[key] = instance
                 latest[key[1]] = minute
                 if is_ours:
                     work = works.setdefault(key[0], OwnerWork())
                     self._hour(hours, key).fold_minute(instance.record, work)
             if not is_ours:
                 continue
-            for key, sight in sights.items():
-                if sight.minute < minute and self._is_missed(key[1], sight, minute, latest):
-                    self._hour(hours, key).fold_unknown_minute(sight.record)
+            for key, instance in latest_of.items():
+                if key not in records_of and self._is_missed(instance, minute, latest):
+                    self._hour(hours, key).fold_unknown_minute(instance.record)
         return [(key[0], hours[key]) for key in sorted(hours)]
 
     def _hour(self, hours: dict[Key, InstanceHour], key: Key) -> InstanceHour:
@@ -106,19 +101,17 @@ class BucketHour:
             hours[key] = InstanceHour(self.hour, self.rules, self.purchases.get(key[1]))
         return hours[key]
 
-    def _is_missed(
-        self, instance_id: str, sight: _Sight, minute: int, latest: Mapping[str, int]
-    ) -> bool:
-        if sight.gone or minute - sight.minute > SILENT_FORGET_MINUTES:
+    def _is_missed(self, last: InstanceMinute, minute: int, latest: Mapping[str, int]) -> bool:
+        instance_id, seen = last.record.instance_id, minute_at_ms(last.record.minute_ms)
+        if last.gone or minute - seen > SILENT_FORGET_MINUTES:
             return False
-        if latest[instance_id] > sight.minute:
+        if latest[instance_id] > seen:
             return False  # it reports to another cluster since
         departed = self.departures.get(instance_id, ())
-        return not any(sight.minute <= departure < minute for departure in departed)
+        return not any(seen <= departure < minute for departure in departed)
 
 
-@dataclass(frozen=True, slots=True)
-class PartCounts:
+class PartCounts(NamedTuple):
     """
     What was settled.
 
@@ -175,12 +168,8 @@ class LedgerParts:
         published: dict[int, frozenset[str]] = {}
         for part in self.parts:
             purchases = table.read_purchases(hour, part)
-            reckoning = BucketHour(
-                hour,
-                self.rules,
-                departures,
-                {} if purchases is None else unpacked(purchases),
-            )
+            bought = {} if purchases is None else unpacked(purchases)
+            reckoning = BucketHour(hour, self.rules, departures, bought)
             self._hours[part] = [
                 instance_hour
                 for bucket in range(part, BUCKETS, PARTS)

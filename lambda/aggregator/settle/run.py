@@ -27,6 +27,7 @@ from aggregator.reading.workers import OutOfTimeError, RunClock, forked_workers
 from aggregator.settle.ledger_hour import LedgerParts
 from neuron_wire.instance_hours import OwnerWork
 from neuron_wire.ledger import PARTS
+from neuron_wire.line_members import stands_as
 from neuron_wire.names import HOUR_MINUTES
 from neuron_wire.then import Then, summary_key
 
@@ -60,11 +61,11 @@ class SettleOutcome(ReadingCounts):
         bytes: Of its objects.
     """
 
-    hours_settled: int = 0
-    hours_waiting: int = 0
-    hours_dropped: int = 0
-    rows: int = 0
-    bytes: int = 0
+    hours_settled: int = stands_as("HoursSettled", 0)
+    hours_waiting: int = stands_as("HoursWaiting", 0)
+    hours_dropped: int = stands_as("HoursDropped", 0)
+    rows: int = stands_as("LedgerRows", 0)
+    bytes: int = stands_as("LedgerBytes", 0)
 
 
 @dataclass(slots=True)
@@ -170,7 +171,10 @@ class SettleRun:
         first = hour * HOUR_MINUTES
         last = first + HOUR_MINUTES - 1
         departures = self.table.read_departures(first - SILENT_FORGET_MINUTES, last)
-        self._keep_purchases(hour, expires_s(last, self.rules.late_minutes))
+        expiry_s = expires_s(last, self.rules.late_minutes)
+        self._purchases = self._purchases or self.ask_ec2()
+        for part, payload in enumerate(self._purchases):  # the first that hears it keeps it
+            self.table.put_purchases(hour, part, payload, expiry_s)
         works: dict[str, OwnerWork] = {}
         for seen, counts in workers.call_each(LedgerParts.read_hour, hour, departures):
             self._outcome.fold_counts(counts)
@@ -185,14 +189,8 @@ class SettleRun:
         whole = Then()
         for part in range(PARTS):  # in their order, whichever process had them
             whole.fold_summary(hour, summaries[part])
-        payload = whole.summary()
+        summary = whole.summary()
         _, objects = self.connect()
-        objects.put(summary_key(hour), payload)
-        self._outcome.bytes += len(payload)
+        objects.put(summary_key(hour), summary)
+        self._outcome.bytes += len(summary)
         self._outcome.hours_settled += 1
-
-    def _keep_purchases(self, hour: int, expiry_s: int) -> None:
-        """What EC2 says, kept with the hour by the first run that hears it."""
-        self._purchases = self._purchases or self.ask_ec2()
-        for part, payload in enumerate(self._purchases):
-            self.table.put_purchases(hour, part, payload, expiry_s)

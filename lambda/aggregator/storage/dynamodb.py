@@ -9,7 +9,9 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.h
 from __future__ import annotations
 
 import random
+import re
 import time
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
@@ -19,6 +21,7 @@ from aggregator.storage.values import TableError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+_Operation: TypeAlias = "Callable[..., dict[str, Any]]"
 Attributes: TypeAlias = "Mapping[str, Mapping[str, Any]]"
 """An item, or the key of one."""
 
@@ -28,46 +31,49 @@ MAX_ATTEMPTS: Final = 8  # for what a batch left over; with the pauses about 6 s
 FIRST_PAUSE_S: Final = 0.05
 LONGEST_PAUSE_S: Final = 2.0
 
+_NAME: Final = re.compile(r"#(\w+)")  # of an attribute, some of which are words of DynamoDB's
 _One = TypeVar("_One")
 
 
+@dataclass(frozen=True, slots=True)
 class Requests:
-    """The requests of one table. Every method raises `TableError` when it fails."""
+    """
+    The requests of one table. Every method raises `TableError` when it fails.
 
-    def __init__(
-        self,
-        client: Any,  # noqa: ANN401  # boto3 publishes no types
-        table_name: str,
-        sleep: Callable[[float], None] = time.sleep,
-        *,
-        consistent: bool = True,
-    ) -> None:
-        self._client = client
-        self._name = table_name
-        self._sleep = sleep
-        self._consistent = consistent  # of queries; else they cost half
+    Attributes:
+        client: Of DynamoDB.
+
+        name: Of the table.
+
+        sleep: Waits for so many seconds.
+
+        consistent: Whether queries are; else they cost half.
+    """
+
+    client: Any
+    name: str
+    sleep: Callable[[float], None] = time.sleep
+    consistent: bool = field(default=True, kw_only=True)
 
     def get(self, key: Attributes) -> Attributes | None:
         """The item at *key*, read consistently; None when there is none."""
-        answer = self._call(
-            self._client.get_item, TableName=self._name, Key=key, ConsistentRead=True
-        )
+        answer = self._call(self.client.get_item, TableName=self.name, Key=key, ConsistentRead=True)
         item: Attributes | None = answer.get("Item")
         return item
 
     def get_each(self, keys: Iterable[Attributes]) -> Iterator[Attributes]:
         """The items at those *keys* that there are, in no order."""
         for batch in _batches(keys, MAX_KEYS):
-            left: dict[str, Any] = {self._name: {"Keys": batch}}
+            left: dict[str, Any] = {self.name: {"Keys": batch}}
             for pause_s in _pauses_s():
-                answer = self._call(self._client.batch_get_item, RequestItems=left)
-                yield from answer["Responses"].get(self._name, [])
+                answer = self._call(self.client.batch_get_item, RequestItems=left)
+                yield from answer["Responses"].get(self.name, [])
                 left = answer.get("UnprocessedKeys") or {}
                 if not left:
                     break
-                self._sleep(pause_s)
+                self.sleep(pause_s)
             else:
-                msg = f"{self._name} left items unread after {MAX_ATTEMPTS} attempts"
+                msg = f"{self.name} left items unread after {MAX_ATTEMPTS} attempts"
                 raise TableError(msg)
 
     def write(self, items: Iterable[Attributes]) -> None:
@@ -82,28 +88,28 @@ class Requests:
         for batch in _batches(items, MAX_WRITES):
             left: list[Any] = [{"PutRequest": {"Item": item}} for item in batch]
             for pause_s in _pauses_s():
-                answer = self._call(self._client.batch_write_item, RequestItems={self._name: left})
-                left = answer.get("UnprocessedItems", {}).get(self._name, [])
+                answer = self._call(self.client.batch_write_item, RequestItems={self.name: left})
+                left = answer.get("UnprocessedItems", {}).get(self.name, [])
                 if not left:
                     break
-                self._sleep(pause_s)
+                self.sleep(pause_s)
             unwritten += len(left)
         if unwritten:
-            msg = f"{self._name} left {unwritten} items unwritten after {MAX_ATTEMPTS} attempts"
+            msg = f"{self.name} left {unwritten} items unwritten after {MAX_ATTEMPTS} attempts"
             raise TableError(msg)
 
     def query(self, pk: str, attribute: str | None = None) -> Iterator[Attributes]:
         """The items of one partition in key order; of each only *attribute*."""
         request: dict[str, object] = {
-            "TableName": self._name,
+            "TableName": self.name,
             "KeyConditionExpression": "pk = :pk",
             "ExpressionAttributeValues": {":pk": {"S": pk}},
-            "ConsistentRead": self._consistent,
+            "ConsistentRead": self.consistent,
         }
         if attribute is not None:
             request["ProjectionExpression"] = attribute
         while True:
-            answer = self._call(self._client.query, **request)
+            answer = self._call(self.client.query, **request)
             yield from answer["Items"]
             after = answer.get("LastEvaluatedKey")
             if not after:
@@ -112,30 +118,37 @@ class Requests:
 
     def put(self, item: Attributes) -> None:
         """Put one item, whatever was there."""
-        self._call(self._client.put_item, TableName=self._name, Item=item)
+        self._call(self.client.put_item, TableName=self.name, Item=item)
 
-    def put_if(self, item: Attributes, **condition: object) -> bool:
-        """Put one item if *condition* holds; whether it did."""
-        return self._if(self._client.put_item, Item=item, **condition)
+    def put_if(self, item: Attributes, condition: str, **values: Mapping[str, str]) -> bool:
+        """Put one item if *condition*, with its `#name`s and `:values`, holds; whether it did."""
+        return self._if(condition, values, self.client.put_item, Item=item)
 
-    def delete_if(self, key: Attributes, **condition: object) -> bool:
-        """Delete one item if *condition* holds; whether it did."""
-        return self._if(self._client.delete_item, Key=key, **condition)
+    def delete_if(self, key: Attributes, condition: str, **values: Mapping[str, str]) -> bool:
+        """Delete one item under the same terms."""
+        return self._if(condition, values, self.client.delete_item, Key=key)
 
-    def _if(self, operation: Callable[..., dict[str, Any]], **request: object) -> bool:
+    def _if(
+        self, condition: str, values: Mapping[str, object], operation: _Operation, **request: object
+    ) -> bool:
+        request["ConditionExpression"] = condition
+        if names := {f"#{name}": name for name in _NAME.findall(condition)}:
+            request["ExpressionAttributeNames"] = names
+        if values:
+            request["ExpressionAttributeValues"] = {f":{name}": values[name] for name in values}
         try:
-            self._call(operation, TableName=self._name, **request)
+            self._call(operation, TableName=self.name, **request)
         except _ConditionError:
             return False
         return True
 
-    def _call(self, operation: Callable[..., dict[str, Any]], **request: object) -> dict[str, Any]:
+    def _call(self, operation: _Operation, **request: object) -> dict[str, Any]:
         try:
             return aws.call(operation, **request)
         except aws.AwsError as error:
             if error.code == "ConditionalCheckFailedException":
                 raise _ConditionError from error
-            msg = f"{self._name} {error}"
+            msg = f"{self.name} {error}"
             raise TableError(msg) from error
 
 

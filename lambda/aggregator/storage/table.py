@@ -131,30 +131,19 @@ class Table:
 
     def clear_marker(self, minute: int, token: str) -> None:
         """Take the marker away, unless it has got another token since."""
-        self._requests.delete_if(
-            _marker_key(minute),
-            ConditionExpression="#token = :token",
-            ExpressionAttributeNames={"#token": "token"},
-            ExpressionAttributeValues={":token": {"S": token}},
-        )
+        self._requests.delete_if(_marker_key(minute), "#token = :token", token={"S": token})
 
     def take_lease(self, owner: str, now_s: float, expires_s: float) -> bool:
         """True when *owner* may close minutes until *expires_s*, and nobody else."""
         return self._requests.put_if(
             {**LEASE, "owner": {"S": owner}, "expires": {"N": f"{expires_s:.3f}"}},
-            ConditionExpression="attribute_not_exists(pk) OR #expires < :now",
-            ExpressionAttributeNames={"#expires": "expires"},
-            ExpressionAttributeValues={":now": {"N": f"{now_s:.3f}"}},
+            "attribute_not_exists(pk) OR #expires < :now",
+            now={"N": f"{now_s:.3f}"},
         )
 
     def release_lease(self, owner: str) -> None:
         """Give the lease back, if *owner* still has it."""
-        self._requests.delete_if(
-            LEASE,
-            ConditionExpression="#owner = :owner",
-            ExpressionAttributeNames={"#owner": "owner"},
-            ExpressionAttributeValues={":owner": {"S": owner}},
-        )
+        self._requests.delete_if(LEASE, "#owner = :owner", owner={"S": owner})
 
     def read_progress(self) -> CloseProgress | None:
         """How far closing has come; None before the first run."""
@@ -162,13 +151,11 @@ class Table:
         if item is None:
             return None
         members = _unpacked(item)
-        tried, tried_late = members.get("tried", (0, 0))  # a release before wrote none
         return CloseProgress(
             members["next"],
             tuple(members["open"]),
             members["markers_from"],
-            tried,
-            tried_late,
+            tuple(members.get("tried", (0, 0))),  # a release before wrote none,
             dict(members.get("restated", ())),  # nor this
             members.get("findings", 0),
             tuple(members.get("early", ())),
@@ -180,7 +167,7 @@ class Table:
             "next": progress.next_minute,
             "open": progress.open_minutes,
             "markers_from": progress.markers_from,
-            "tried": [progress.tried, progress.tried_late],
+            "tried": progress.tried,
             "restated": list(progress.restated.items()),
             "findings": progress.findings_minute,
             "early": progress.early_minutes,
@@ -246,11 +233,8 @@ class Table:
 
     def _put_numbered(self, item: Attributes, number: int) -> bool:
         """Put *item*, of that *number*, after the one before it; False when somebody else did."""
-        return self._requests.put_if(
-            item,
-            ConditionExpression="attribute_not_exists(pk) OR n = :before",
-            ExpressionAttributeValues={":before": {"N": str(number - 1)}},
-        )
+        before = {"N": str(number - 1)}
+        return self._requests.put_if(item, "attribute_not_exists(pk) OR n = :before", before=before)
 
     def write_last_rollup(self, about: LastRollup, cluster: str, minute: int, line: str) -> None:
         """Keep *line* as the cluster's last rollup of its kind, unless a later minute is kept."""
@@ -259,9 +243,7 @@ class Table:
                 f"cluster#{about}", cluster, end_s(minute) + LAST_ROLLUP_LIFE_S,
                 minute={"N": str(minute)}, r={"B": zlib.compress(line.encode())},
             ),
-            ConditionExpression="attribute_not_exists(pk) OR #minute <= :minute",
-            ExpressionAttributeNames={"#minute": "minute"},
-            ExpressionAttributeValues={":minute": {"N": str(minute)}},
+            "attribute_not_exists(pk) OR #minute <= :minute", minute={"N": str(minute)},
         )  # fmt: skip
 
     def read_last_rollup(self, about: LastRollup, cluster: str) -> str | None:
@@ -319,8 +301,8 @@ class Table:
                 claimer={"S": claim.identity}, state={"S": claim.state},
                 at={"N": str(claim.at_ms)},
             ),
-            ConditionExpression="attribute_not_exists(pk) OR claimer = :before",
-            ExpressionAttributeValues={":before": {"S": before.identity if before else ""}},
+            "attribute_not_exists(pk) OR claimer = :before",
+            before={"S": before.identity if before else ""},
         )  # fmt: skip
 
     def read_settled(self) -> int | None:
@@ -336,7 +318,7 @@ class Table:
         """Keep how instances of one part of an hour are bought, unless that is kept already."""
         self._requests.put_if(
             _item(f"settle#{hour}", str(part), expires_s, r={"B": payload}),
-            ConditionExpression="attribute_not_exists(pk)",
+            "attribute_not_exists(pk)",
         )
 
     def read_purchases(self, hour: int, part: int) -> bytes | None:

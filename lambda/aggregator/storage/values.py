@@ -120,9 +120,8 @@ class CloseProgress:
         markers_from: The first minute that may carry a late-record marker
             which no run has dealt with.
 
-        tried: Runs in a row that could not finish a minute that nobody has closed.
-
-        tried_late: Runs in a row that could not finish a minute to restate.
+        tried: Runs in a row that could not finish a minute that nobody has closed, and that
+            could not finish one to restate.
 
         restated: The minute in which each marked minute was last looked at,
             where it was.
@@ -136,8 +135,7 @@ class CloseProgress:
     next_minute: int
     open_minutes: tuple[int, ...]
     markers_from: int
-    tried: int = 0
-    tried_late: int = 0
+    tried: tuple[int, int] = (0, 0)
     restated: Mapping[int, int] = field(default_factory=dict)
     findings_minute: int = 0
     early_minutes: tuple[int, ...] = ()

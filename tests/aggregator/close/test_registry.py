@@ -148,7 +148,7 @@ def test_who_is_silent_follows_from_what_was_seen_and_said(history, departures, 
     made = Registry(silent_after_minutes=5)
     for cluster, minute, gone in history:
         made.record_presence(cluster, NAME, minute, None, gone=gone)
-    made.depart({NAME: departures})
+    made.departures = {NAME: departures}
     known = [seen for seen in history if seen[1] <= asked]
     silent_in = set()
     for cluster in ("training", "serving"):

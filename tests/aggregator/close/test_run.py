@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from aggregator.close.backlog import restating_order
 from aggregator.close.reduction import CloseOutcome
 from aggregator.close.registry import Registry
-from aggregator.close.run import restating_order
 from aggregator.reading.bucket_reader import BucketReader
 from aggregator.reading.workers import RunClock
 from aggregator.storage.records import item_of, packs_of, records_of

@@ -274,7 +274,7 @@ def test_owners_that_are_too_many_are_not_told_in_part(monkeypatch):
         part.fold_record(held(f"i-{number}", (f"ml/{number}", 1)))
     assert {"ml/0", "ml/1"} == found.owners.sums().keys()
     found.fold_sums(rest)
-    assert (None, None) == (found.owners.sums(), found.owners.minutes.use_of("ml/0"))
+    assert (None, None) == (found.owners.sums(), found.owners.minutes.row_of("ml/0").held)
 
 
 def test_a_row_says_what_is_only_reserved_and_for_how_long_nothing_worked():

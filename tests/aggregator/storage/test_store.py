@@ -107,7 +107,7 @@ def test_only_the_owner_gives_the_lease_back(table):
 def test_progress_is_none_and_then_what_was_written(table):
     """Each time the last one."""
     assert table.read_progress() is None
-    for progress in (CloseProgress(7, (), 1), CloseProgress(8, (5,), 2, 3, 4, {4: 7}, 4, (6, 7))):
+    for progress in (CloseProgress(7, (), 1), CloseProgress(8, (5,), 2, (3, 4), {4: 7}, 4, (6, 7))):
         table.write_progress(progress)
         assert progress == table.read_progress()
 
