@@ -35,10 +35,10 @@ def records_of(parts):
     ]
 
 
-def taken_of(cut_records):
+def taken_of(batches):
     """What the service has when all batches were sent; it has said no to nothing."""
     rules = LogRules(lambda: NOW_S, {RECORDS_GROUP: {"i-0"}})
-    for batch in cut_records.batches:
+    for batch in batches:
         events = [{"timestamp": one.timestamp_ms, "message": one.line} for one in batch]
         answer = rules.call("PutLogEvents", {**PLACE, "logEvents": events})
         assert "rejectedLogEventsInfo" not in answer
@@ -50,12 +50,10 @@ def taken_of(cut_records):
 def test_every_batch_is_taken_whole(parts):
     """What is sendable arrives once; what is not was found out before."""
     records = records_of(parts)
-    found = cut(records, now_ms=NOW_MS)
-    unsendable = [one for those in found.unsendable.values() for one in those]
-    expected = [
-        (record.timestamp_ms, record.line) for record in records if record not in unsendable
-    ]
-    assert sorted(expected) == sorted(taken_of(found))
+    batches, unsendable = cut(records, now_ms=NOW_MS)
+    left_out = [one for those in unsendable.values() for one in those]
+    expected = [(record.timestamp_ms, record.line) for record in records if record not in left_out]
+    assert sorted(expected) == sorted(taken_of(batches))
 
 
 @given(RECORDS)
@@ -64,8 +62,8 @@ def test_nothing_is_held_back_that_would_be_taken(part):
     """Alone, a record is unsendable only if the service would not have it."""
     (record,) = records_of([part])
     age_ms, line = part
-    found = cut([record], now_ms=NOW_MS)
+    batches, _ = cut([record], now_ms=NOW_MS)
     would_be_taken = (
         -2 * HOUR_MS <= age_ms <= 14 * DAY_MS and 1 <= len(line.encode()) <= 1_048_576 - 26
     )
-    assert would_be_taken == bool(found.batches)
+    assert would_be_taken == bool(batches)
