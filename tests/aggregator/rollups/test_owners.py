@@ -135,14 +135,20 @@ def test_a_core_of_three_is_split_evenly():
 
 
 def test_who_is_no_owner_has_a_row_all_the_same():
-    """Nobody, a process without a name, one beyond the line's, and one that nobody told of."""
+    """
+    Nobody, a process without a name, one beyond the line's, and one that nobody told of, which
+    may have what nobody read.
+    """
     new = held("i-1", ("[unnamed]", 1), owners=(Owner("0", "[unnamed]"),))
     more = cores("aau", instance_id="i-2", idle=(60,) * 3, owners_more="0")
     old = cores("aa", instance_id="i-3", idle=(60,) * 2, holders=(Holder("0", None, 7),))
     crowded = cores("a", instance_id="i-4", idle=(60,), holders_more=1)
-    assert {"[unnamed]": 2, "[others]": 2, "[not told]": 2, "[unallocated]": 1} == {
-        owner.owner: owner.idle // MICRO for owner in rollup_of(new, more, old, crowded).idle_owners
+    unread = cores("uuu", instance_id="i-5", idle=(60,) * 3, given="unread")
+    rows = {row.owner: row for row in rollup_of(new, more, old, crowded, unread).idle_owners}
+    assert {"[unnamed]": 2, "[others]": 2, "[not told]": 5, "[unallocated]": 1} == {
+        name: row.idle // MICRO for name, row in rows.items()
     }
+    assert 2 * MICRO == rows["[not told]"].held
 
 
 @pytest.mark.parametrize("name", sorted(PLACEHOLDER_OWNERS))
