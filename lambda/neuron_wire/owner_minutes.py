@@ -175,7 +175,7 @@ class OwnerMinute:
 
         executions: That are known to have ended or failed.
 
-        is_told: Whether these are all of them.
+        is_complete: Whether these are all of them.
     """
 
     held: int
