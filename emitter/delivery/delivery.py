@@ -19,7 +19,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from emitter.delivery.destination import Delivered, Invalid, Outcome, Problem, Refused, cut
+from emitter.delivery.destination import Delivered, Invalid, Outcome, Refused, Undelivered, cut
 from emitter.logs import Backoff, Repeats
 from emitter.spool.spool_file import DROPS_LOG_INTERVAL_S
 
@@ -55,7 +55,7 @@ class Flushed:
     """
 
     remaining: int
-    problem: Problem | None = None
+    problem: Undelivered | None = None
 
 
 class Delivery:
@@ -89,7 +89,7 @@ class Delivery:
         # that what the spool drops meanwhile is neither sent nor kept in memory.
         self._suspects: list[tuple[int, ...]] = []
         self._poison_in_a_row = 0
-        self.problem: Problem | None = None
+        self.problem: Undelivered | None = None
         self._problem_said = False
         self._problem_log = Repeats(PROBLEM_LOG_INTERVAL_S, monotonic)
         self._drop_log = Repeats(DROPS_LOG_INTERVAL_S, monotonic)
@@ -141,7 +141,7 @@ class Delivery:
         ends_s = self._monotonic() + deadline_s
         while True:
             outcome, wait_s = self.attempt()
-            problem = outcome if isinstance(outcome, Problem) else None
+            problem = outcome if isinstance(outcome, Undelivered) else None
             is_over = outcome is None or isinstance(problem, Refused)
             if is_over or self._monotonic() + wait_s >= ends_s:
                 break
@@ -230,7 +230,7 @@ class Delivery:
                 extra["why"] = why
             _log.warning("records dropped", extra=extra)
 
-    def _say(self, problem: Problem, wait_s: float) -> None:
+    def _say(self, problem: Undelivered, wait_s: float) -> None:
         self.problem = problem
         if self._quiet:
             return

@@ -189,7 +189,7 @@ class Delivered:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Undelivered:
     """
     The records are kept, and offered again.
 
@@ -203,11 +203,11 @@ class Problem:
     sentence: str
 
 
-class Retry(Problem):
+class Retry(Undelivered):
     """Nothing is wrong with the records or the settings: try again soon."""
 
 
-class Refused(Problem):
+class Refused(Undelivered):
     """A person must change something first."""
 
 
@@ -223,7 +223,7 @@ class Invalid:
     reason: str
 
 
-Outcome = Delivered | Problem | Invalid
+Outcome = Delivered | Undelivered | Invalid
 
 
 class Destination(Protocol):

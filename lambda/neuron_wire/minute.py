@@ -90,7 +90,7 @@ MAX_TEXT_CHARS: Final = 128
 _MAX_TIME_MS: Final = 1 << 53  # what a JSON number says exactly everywhere
 
 
-class _Rule(NamedTuple):
+class _Member(NamedTuple):
     """
     What may stand in one member.
 
@@ -118,24 +118,24 @@ def _printable(longest: int) -> re.Pattern[str]:
 
 _TEXT: Final = _printable(MAX_TEXT_CHARS)
 _IDENTITY: Final = (
-    _Rule("Boot", "boot", re.compile("[0-9A-Za-z._-]{1,64}"), "needed"),
-    _Rule("Seq", "seq", partial(check_count, least=1), "needed"),
-    _Rule("ClusterName", "cluster", _printable(MAX_CLUSTER_CHARS), "needed"),
-    _Rule("InstanceId", "instance_id", _printable(MAX_INSTANCE_CHARS), "needed"),
-    _Rule("IdentityGuessed", "identity_guessed", check_flag),
-    _Rule("InstanceType", "instance_type", _TEXT),
-    _Rule("Region", "region", _TEXT),
-    _Rule("AvailabilityZone", "availability_zone", _TEXT),
-    _Rule("UltraServerId", "ultraserver_id", _TEXT),
-    _Rule("Given", "given", re.compile("|".join(names.GIVEN)), "lenient"),
-    _Rule("AccountId", "account_id", re.compile("[0-9]{12}"), "lenient"),
-    _Rule("Lifecycle", "lifecycle", re.compile("[!-~]{1,40}"), "lenient"),
-    _Rule("Paid", "paid", re.compile("|".join(PAID)), "lenient"),
+    _Member("Boot", "boot", re.compile("[0-9A-Za-z._-]{1,64}"), "needed"),
+    _Member("Seq", "seq", partial(check_count, least=1), "needed"),
+    _Member("ClusterName", "cluster", _printable(MAX_CLUSTER_CHARS), "needed"),
+    _Member("InstanceId", "instance_id", _printable(MAX_INSTANCE_CHARS), "needed"),
+    _Member("IdentityGuessed", "identity_guessed", check_flag),
+    _Member("InstanceType", "instance_type", _TEXT),
+    _Member("Region", "region", _TEXT),
+    _Member("AvailabilityZone", "availability_zone", _TEXT),
+    _Member("UltraServerId", "ultraserver_id", _TEXT),
+    _Member("Given", "given", re.compile("|".join(names.GIVEN)), "lenient"),
+    _Member("AccountId", "account_id", re.compile("[0-9]{12}"), "lenient"),
+    _Member("Lifecycle", "lifecycle", re.compile("[!-~]{1,40}"), "lenient"),
+    _Member("Paid", "paid", re.compile("|".join(PAID)), "lenient"),
 )
 _COVERAGE: Final = (
-    _Rule("Bye", "bye", check_flag),
-    _Rule("CoveredSeconds", "covered_seconds", partial(check_amount, most=MINUTE_S), "needed"),
-    _Rule("Reports", "reports", check_count, "needed"),
+    _Member("Bye", "bye", check_flag),
+    _Member("CoveredSeconds", "covered_seconds", partial(check_amount, most=MINUTE_S), "needed"),
+    _Member("Reports", "reports", check_count, "needed"),
 )
 """Both in the order of the line; labels stand between them."""
 
@@ -335,7 +335,7 @@ class MinuteRecord:
             line["Holders"] = holder_members(self.holders)
         return line
 
-    def _write(self, rules: Iterable[_Rule], line: dict[str, object]) -> None:
+    def _write(self, rules: Iterable[_Member], line: dict[str, object]) -> None:
         """Write the members of *rules* that have a value; a flag only where it is set."""
         for member, name, accepts, need in rules:
             value = getattr(self, name)

@@ -103,7 +103,7 @@ def _send(lines: Sequence[str], at_ms: int, settings: ProfileSettings) -> None:
     from emitter.delivery.cloudwatch_logs import LogStream  # noqa: PLC0415 - as above
     from emitter.delivery.destination import (  # noqa: PLC0415 - as above
         Invalid,
-        Problem,
+        Undelivered,
         stream_name,
     )
     from emitter.spool.records import SpooledRecord  # noqa: PLC0415 - as above
@@ -112,7 +112,7 @@ def _send(lines: Sequence[str], at_ms: int, settings: ProfileSettings) -> None:
     with closing(LogStream(settings.log_group, stream, region=settings.region)) as destination:
         for number, line in enumerate(lines, 1):
             outcome = destination.send([SpooledRecord(number, "", number, at_ms, line)])
-            if isinstance(outcome, Problem):
+            if isinstance(outcome, Undelivered):
                 raise DeliveryError(outcome.sentence)
             rejected = [outcome.reason] if isinstance(outcome, Invalid) else [*outcome.rejected]
             if rejected:
