@@ -28,7 +28,7 @@ from emitter.report_lines import RawReports, ReportQueue
 from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
 from emitter.settings.minutes import require_cluster
-from neuron_wire.names import MINUTE_S
+from neuron_wire.names import MINUTE_S, WHOLE_MINUTE_S
 from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
@@ -92,6 +92,12 @@ def replay(
         )
     yield from lines.write_reports(0.0, is_end=True)
     yield from lines.close_minute(bye=True)
+    if 0 < lines.most_covered_s < WHOLE_MINUTE_S:
+        _log.warning(
+            "The reports cover %.0f s of a minute, too little for idle time. "
+            "Use the seconds between them as --interval.",
+            lines.most_covered_s,
+        )
 
 
 class _Lines:
@@ -102,11 +108,15 @@ class _Lines:
         at_s: Receipt of the newest report, seconds since the epoch.
 
         events: Those that have no line yet.
+
+        most_covered_s: Of the minutes full of reports, the most that one of them covered.
     """
 
     def __init__(self, settings: ReplaySettings, cluster: str, start_s: float, inputs: str) -> None:
         self.at_s = start_s
         self.events: list[Event] = []
+        self.most_covered_s = 0.0
+        self._full = MINUTE_S / (settings.interval or MINUTE_S)  # reports in a minute
         given = saved_given(settings.saved_proc)
         self.fold = Fold(
             FoldSettings(
@@ -154,6 +164,8 @@ class _Lines:
             **self.waiting.health_members(),
         }
         record = self.fold.close_minute(self._who, self._seq, bye=bye, health=health)
+        if record.reports >= self._full:
+            self.most_covered_s = max(self.most_covered_s, record.covered_seconds)
         ami_id = self.fold.instance.ami_id
         yield from self._numbered(
             self._writer.minute_records(record, self.fold.due_runtimes, ami_id)

@@ -151,6 +151,17 @@ def test_a_pipe_is_no_file_to_replay(tmp_path):
         os.close(keeper)
 
 
+def test_an_interval_that_leaves_minutes_thin_is_said(tmp_path, caplog):
+    """Reports of 5 s that are said to come each 15 s cover 20 s: no core would ever be idle."""
+    file = saved(tmp_path / "a", *[good()] * 24)
+    replayed(file)
+    replayed(saved(tmp_path / "b", good()), interval=15.0)
+    assert not caplog.messages
+    replayed(file, interval=15.0)
+    (said,) = caplog.messages
+    assert said.startswith("The reports cover 20 s of a minute, too little for idle time.")
+
+
 DOCUMENTS = st.builds(good, st.floats(0, 100), st.integers(0, 1000)) | st.sampled_from(
     [
         report(),
