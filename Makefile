@@ -40,7 +40,7 @@ help:
 	@echo "make accept-clean REGION=R removes what a killed acceptance left"
 	@echo "make mutants          faults planted in what decides money, counts and delivery: cosmic-ray with proof/mutants.toml; takes hours;"
 	@echo "                      SAMPLE=100 SEED=7 tries that many, drawn with that seed"
-	@echo "make sizes            files and code lines by folder beside their budgets, small files, repeated names"
+	@echo "make sizes            weight and files by folder beside their budgets, light files, repeated names"
 	@echo "make docs             the pages of docs/ as a site, into build/site; a broken link is a failure"
 	@echo "make release          all that a release publishes, into dist/release, with hashes; the same bytes from the same commit"
 	@echo "make pins             resolve the pins again; UPGRADE=1 for newer releases"
