@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,8 +18,24 @@ from neuron_emf.reading import MINUTES, Records
 from neuron_wire.cluster_idle import ClusterIdle
 from neuron_wire.line_members import minute_of, number_in
 from neuron_wire.merging import merge_records
-from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_MS, ROLLUP, UNKNOWN, VERSION
-from neuron_wire.now import COSTS, COUNTS, OWNERS, ClusterNow, IdleOwner, cluster_now, total_of
+from neuron_wire.names import (
+    CLUSTER_DIMENSION,
+    MINUTE_MS,
+    REASON_NOT_REPORTED,
+    ROLLUP,
+    UNKNOWN,
+    VERSION,
+)
+from neuron_wire.now import (
+    BY_REASON,
+    COSTS,
+    COUNTS,
+    OWNERS,
+    ClusterNow,
+    IdleOwner,
+    cluster_now,
+    total_of,
+)
 from neuron_wire.phrases import iso_minute
 from neuron_wire.prices import PRICES_AS_OF
 
@@ -126,6 +142,9 @@ def together(clusters: Sequence[ClusterNow]) -> ClusterNow:
         for name in (*COUNTS, *COSTS, "covered", "unheld")
     }
     minutes = [cluster.minute for cluster in clusters if cluster.minute is not None]
+    unknown_by_reason: Counter[str] = Counter()
+    for cluster in clusters:
+        unknown_by_reason.update(cluster.unknown_by_reason)
     dates = [cluster.prices_as_of for cluster in clusters if cluster.prices_as_of]
     return ClusterNow(
         cluster=clusters[0].cluster if len(clusters) == 1 else "",
@@ -134,6 +153,7 @@ def together(clusters: Sequence[ClusterNow]) -> ClusterNow:
         price_regions=_each(cluster.price_regions for cluster in clusters),
         prices_as_of=max(dates, default=None),
         overridden=_each(cluster.overridden for cluster in clusters),
+        unknown_by_reason=dict(unknown_by_reason),
         owners_known=all(cluster.owners_known for cluster in clusters),
         owners=(),
         **sums,
@@ -257,7 +277,11 @@ def _folded(
     for record in records:
         idle.fold_record(record)
     cores = sum(len(record.core_state) for record in records)
-    unknown = sum(record.core_state.count(UNKNOWN) for record in records)
+    by_reason: Counter[str] = Counter()
+    for record in records:
+        reason = record.unknown_reason or REASON_NOT_REPORTED
+        by_reason[reason] += record.core_state.count(UNKNOWN)
+    unknown = by_reason.total()
     members: dict[str, object] = {
         CLUSTER_DIMENSION: cluster,
         "Minute": iso_minute(minute_ms // MINUTE_MS),
@@ -271,7 +295,8 @@ def _folded(
         members["PricesAsOf"] = PRICES_AS_OF
     if cores:
         members |= {
-            "NeuronCores": cores, "UnknownCores": unknown, "UnpricedCores": idle.unpriced_cores,
+            "NeuronCores": cores, "UnknownCores": unknown, BY_REASON: by_reason,
+            "UnpricedCores": idle.unpriced_cores,
         }  # fmt: skip
     if cores > unknown:
         members |= {

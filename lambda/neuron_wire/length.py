@@ -55,6 +55,9 @@ What moves first: the instance's name and versions, which rarely change; then fa
 type, which runtime lines have too; then the other rare members.
 """
 
+_NEEDS_MEASURING: Final = frozenset({"Paid", "UnknownReason"})
+"""Members for which an ordinary line may have no room."""
+
 _RARE: Final = frozenset[str]().union(*_ASIDE[1:])
 
 
@@ -105,7 +108,7 @@ def _is_ordinary(members: Mapping[str, object]) -> bool:
     name, lifecycle = members.get(NAME), members.get("Lifecycle")
     idle = members.get("CoreIdleMinutes")
     return (
-        "Paid" not in members
+        _NEEDS_MEASURING.isdisjoint(members)
         and (not isinstance(name, str) or len(name) <= SHORT_NAME_CHARS)
         and (not isinstance(lifecycle, str) or len(lifecycle) <= _SHORT_LIFECYCLE_CHARS)
         and (not isinstance(idle, list) or max(idle, default=0) <= SHORT_IDLE_MINUTES)

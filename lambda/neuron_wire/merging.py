@@ -32,7 +32,7 @@ for reports whose period straddles the restart.
 
 _LAST: Final = (
     "given", "account_id", "lifecycle", "paid", "instance_type", "region",
-    "device_memory_used_bytes", "device_memory_total_bytes",
+    "unknown_reason", "device_memory_used_bytes", "device_memory_total_bytes",
 )  # fmt: skip
 """Fields that are of the last part that has them."""
 

@@ -139,7 +139,14 @@ _COVERAGE: Final = (
 )
 """Both in the order of the line; labels stand between them."""
 
-_RULES: Final = (*_IDENTITY, *_COVERAGE)
+_UNKNOWN: Final = (
+    _Member(
+        "UnknownReason", "unknown_reason", re.compile("|".join(names.UNKNOWN_REASONS)), "lenient"
+    ),
+)
+"""Written after the counts of cores, if a core is unknown."""
+
+_RULES: Final = (*_IDENTITY, *_COVERAGE, *_UNKNOWN)
 
 
 def _read_rules(line: Mapping[str, object], fields: dict[str, object]) -> None:
@@ -210,6 +217,9 @@ class MinuteRecord:
 
         paid: `sunk` or `avoidable`, where the operator of the emitter said it.
 
+        unknown_reason: Why most of the unknown cores are unknown, one of `UNKNOWN_REASONS`; None
+            on a line of an emitter that does not report it.
+
         labels: What people look for and the stack does not read back: the name of
             the instance, versions of its hardware.
 
@@ -263,6 +273,7 @@ class MinuteRecord:
     account_id: str | None = None
     lifecycle: str | None = None
     paid: str | None = None
+    unknown_reason: str | None = None
     labels: Mapping[str, str | int] = field(default_factory=dict)
     readings: Mapping[str, Number] = field(default_factory=dict)
     details: Mapping[str, int] = field(default_factory=dict)
@@ -315,6 +326,8 @@ class MinuteRecord:
         self._write(_COVERAGE, line)
         line["CoveredSeconds"] = round(self.covered_seconds, 2)
         line.update(self._core_counts())
+        if line.get("UnknownCores"):
+            self._write(_UNKNOWN, line)
         readings = self.readings
         numbers = (
             (member, readings.get(member) if name is None else getattr(self, name))

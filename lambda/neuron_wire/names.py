@@ -43,6 +43,29 @@ UNATTACHED: Final = "u"
 UNKNOWN: Final = "?"
 CORE_STATES: Final = frozenset({BUSY, ATTACHED_IDLE, UNATTACHED, UNKNOWN})
 
+DEVICES_NOT_SEEN: Final = "devices-not-seen"
+COUNTERS_MISSING: Final = "counters-missing"
+COUNTERS_UNREADABLE: Final = "counters-unreadable"
+NO_RECENT_SAMPLE: Final = "no-recent-sample"
+TAG_FILTER: Final = "tag-filter"
+MONITOR_NOT_RUNNING: Final = "monitor-not-running"
+REASON_NOT_REPORTED: Final = "not reported"
+"""Stands in a rollup for the reason of unknown cores of a line without one."""
+
+REASON_WORDS: Final = {
+    DEVICES_NOT_SEEN: "the monitor does not see the devices",
+    COUNTERS_MISSING: "the reports have no core counters",
+    COUNTERS_UNREADABLE: "the emitter cannot read the core counters",
+    NO_RECENT_SAMPLE: "no report of the minute has a sample of the cores",
+    TAG_FILTER: "the tag filter of the monitor hides the cores",
+    MONITOR_NOT_RUNNING: "neuron-monitor does not run",
+    REASON_NOT_REPORTED: "the emitter does not report the reason",
+}
+"""Why cores are unknown, in words; complete clauses without a capital letter and a full stop."""
+
+UNKNOWN_REASONS: Final = tuple(REASON_WORDS)[:-1]
+"""The reasons that may be in a minute line. Of two with equally many cores, the first counts."""
+
 UNALLOCATED_OWNER: Final = "[unallocated]"
 """The owner of cores neither held nor reserved."""
 OTHER_OWNERS: Final = "[others]"

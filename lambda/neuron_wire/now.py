@@ -9,7 +9,7 @@ micro-USD per hour: whole numbers, whose sums do not depend on their order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
@@ -17,6 +17,7 @@ from neuron_wire.line_members import (
     count_in,
     micros_in,
     minute_in,
+    object_in,
     rows_in,
     stands_as,
     stated_fields,
@@ -25,6 +26,7 @@ from neuron_wire.line_members import (
 from neuron_wire.names import (
     CLUSTER_DIMENSION,
     MICRO,
+    REASON_WORDS,
     UNALLOCATED_OWNER,
     UNSTATED_OWNER,
 )
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 OWNERS: Final = "TopIdleOwners"
+BY_REASON: Final = "UnknownCoresByReason"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +105,8 @@ class IdleOwner:
             "Owner": self.owner,
             "Team": printable_name(self.team, MAX_TEAM_CHARS),
         }
-        for member, (field, is_micro) in _ROW.items():
-            value = getattr(self, field)
+        for member, (name, is_micro) in _ROW.items():
+            value = getattr(self, name)
             members[member] = value / MICRO if is_micro and value is not None else value
         return {
             name: value
@@ -135,6 +138,8 @@ class ClusterNow:
         cores: All cores of those that reported.
 
         unknown: Those without telemetry.
+
+        unknown_by_reason: Unknown cores by reason, as far as the rollup reports reasons.
 
         idle: Idle cores.
 
@@ -187,6 +192,7 @@ class ClusterNow:
     price_regions: tuple[str, ...] = ()
     prices_as_of: str | None = None
     overridden: tuple[str, ...] = ()
+    unknown_by_reason: Mapping[str, int] = field(default_factory=dict)
     owners_known: bool = True
     owners: tuple[IdleOwner, ...] = ()
 
@@ -253,11 +259,18 @@ def cluster_now(line: Mapping[str, Any]) -> ClusterNow:
         price_regions=tuple(texts_in(line, "PriceRegions")),
         prices_as_of=as_of if isinstance(as_of, str) else None,
         overridden=tuple(texts_in(line, "PricesOverridden")),
+        unknown_by_reason=_unknown_by_reason(line),
         owners_known=owners_known,
         owners=owners,
         **counts,
         **costs,
     )
+
+
+def _unknown_by_reason(line: Mapping[str, Any]) -> dict[str, int]:
+    by_reason = object_in(line, BY_REASON)
+    counts = {reason: count_in(by_reason, reason) for reason in REASON_WORDS}
+    return {reason: cores for reason, cores in counts.items() if cores}
 
 
 def _owner(row: Mapping[str, Any]) -> IdleOwner | None:
@@ -269,8 +282,8 @@ def _owner(row: Mapping[str, Any]) -> IdleOwner | None:
         field: (micros_in if is_micro else count_in)(row, member)
         for member, (field, is_micro) in _ROW.items()
     }
-    for field in ("reserved", "unpriced"):
-        numbers[field] = numbers[field] or 0
+    for name in ("reserved", "unpriced"):
+        numbers[name] = numbers[name] or 0
     return IdleOwner(
         owner=owner if isinstance(owner, str) else "",
         team=team if isinstance(team, str) else None,

@@ -99,6 +99,7 @@ def reckoned(now, records):
             unit = MICRO if member.endswith("PerHour") else 1
             assert (value is None) == (wanted is None), member
             assert value is None or abs(value / unit - wanted) <= 2e-6, member
+        assert (shown.unknown or 0) == sum(shown.unknown_by_reason.values())
         assert (shown.idle or 0) * MICRO == sum(row.idle for row in shown.owners)
         assert (shown.cost or 0) == sum(row.cost or 0 for row in shown.owners)
 

@@ -203,7 +203,7 @@ def test_a_minute_line_with_owners_is_golden(golden):
                 "NeuronCoreVersion": "v3d", "LogicalNeuronCoreConfig": 2},
         holders=(dataclasses.replace(HOLDER, cores="1-2", given_to=None),), holders_more=0,
         owners=(Owner("0-2", "ml/llama-0", "ml"), Owner("4", "[unnamed]")), owners_more="3",
-        given=None,
+        given=None, unknown_reason=None,
     )  # fmt: skip
     golden(FOLDER / "owned.lines.jsonl", f"{lines('cluster').minute_records(before)[0].line}\n")
     now = dataclasses.replace(

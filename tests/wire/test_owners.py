@@ -110,16 +110,19 @@ def test_the_minute_is_read_whatever_owners_are(entries, more, text):
         ("Lifecycle", "capacity-block", ["", "on demand", "x" * 41, 1, "\n"]),
         ("Paid", "sunk", ["", "SUNK", "free", True]),
         ("Given", "unread", ["", "Read", "maybe", 1]),
+        ("UnknownReason", "tag-filter", ["", "Tag-filter", "not reported", 1]),
     ],
 )
 def test_a_text_of_another_form_is_absent(member, good, bad):
     """It does not cost the minute."""
-    read = {"AccountId": "account_id"}.get(member, member.lower())
+    fields = {"AccountId": "account_id", "UnknownReason": "unknown_reason"}
+    read = fields.get(member, member.lower())
+    made = record(core_state="b?", utilization_percent=(80.0, None))
     assert good == getattr(parse(json.dumps(line_of(**{member: good}))), read)
     for value in bad:
         assert getattr(parse(json.dumps(line_of(**{member: value}))), read) is None
-        assert member not in dataclasses.replace(record(), **{read: str(value)}).members() or value
-    assert {member: good}.items() <= dataclasses.replace(record(), **{read: good}).members().items()
+        assert member not in dataclasses.replace(made, **{read: str(value)}).members() or value
+    assert good == dataclasses.replace(made, **{read: good}).members()[member]
 
 
 PARTS = st.lists(

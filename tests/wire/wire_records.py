@@ -13,7 +13,7 @@ from neuron_wire.catalogue import MINUTE, READINGS
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, Holder
 from neuron_wire.line import emf_line
-from neuron_wire.names import GIVEN
+from neuron_wire.names import GIVEN, UNKNOWN_REASONS
 from neuron_wire.owners import Holding, Owned, Owner, group_holdings, list_owners
 from neuron_wire.prices import PAID
 
@@ -113,6 +113,7 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
         account_id=draw(st.none() | st.from_regex(r"[0-9]{12}", fullmatch=True)),
         lifecycle=draw(st.none() | st.sampled_from(["on-demand", "spot", "capacity-block"])),
         paid=draw(st.none() | st.sampled_from(PAID)),
+        unknown_reason=draw(st.none() | st.sampled_from(UNKNOWN_REASONS)) if "?" in state else None,
         details=draw(failures) if optional["execution_errors"] else {},
         readings={name: draw(numbers) for name, numbers in READING.items() if draw(st.booleans())},
         **optional,
@@ -159,6 +160,7 @@ def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
     percent = {"b": 99.99, "a": 0.63, "u": 0.0, "?": None}
     return MinuteRecord(
         **{**LONGEST, "lifecycle": "capacity-block"}, paid="avoidable",
+        unknown_reason="counters-unreadable" if "?" in state else None,
         labels=LABELS, minute_ms=MINUTE_MS, core_state=state,
         utilization_percent=tuple(percent[letter] for letter in state),
         idle_minutes=tuple(0 if letter == "b" else idle_for for letter in state),

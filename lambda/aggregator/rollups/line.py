@@ -32,6 +32,7 @@ from neuron_wire.line import emf_line
 from neuron_wire.line_members import present_members, stated_members
 from neuron_wire.names import BUSY, CLUSTER_DIMENSION, UNREAD
 from neuron_wire.names import ROLLUP as ROLLUP_KIND
+from neuron_wire.now import BY_REASON
 from neuron_wire.owners import owner_members
 from neuron_wire.phrases import iso_minute
 from neuron_wire.prices import PRICES_AS_OF
@@ -207,6 +208,8 @@ def rollup_line(
     }
     if rollup.price_regions:
         properties["PricesAsOf"] = PRICES_AS_OF
+    if rollup.unknown_by_reason:
+        properties[BY_REASON] = dict(rollup.unknown_by_reason)
     if rollup.idle_owners_left_out:
         properties["IdleOwnersLeftOut"] = rollup.idle_owners_left_out
     if rollup.types_left_out:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -124,6 +124,8 @@ class Rollup:
         idle_owners: Who has the idle cores, most cost first, at most 20 rows that
             add up to all of them, with the team of each.
 
+        unknown_by_reason: Unknown cores by reason; together UnknownCores.
+
         idle_owners_left_out: Sums of owners that went to `[others]` for want of room.
     """
 
@@ -142,6 +144,7 @@ class Rollup:
     prices_overridden: Sequence[str] = ()
     unpriced_types: Sequence[str] = ()
     idle_owners: Sequence[IdleOwner] = ()
+    unknown_by_reason: Mapping[str, int] = field(default_factory=dict)
     idle_owners_left_out: int = 0
 
 
@@ -261,6 +264,7 @@ class RollupInProgress:
                 replace(row, team=team_of(row.owner, row.team))
                 for row in self.idle.owners.rows(self.idle.instance_count)
             ],
+            unknown_by_reason=total.unknown_by_reason(),
             idle_owners_left_out=self.idle.owners.left_out,
         )
 

@@ -22,6 +22,8 @@ from neuron_wire.names import (
     BUSY,
     OTHER_OWNERS,
     READ,
+    REASON_NOT_REPORTED,
+    REASON_WORDS,
     UNATTACHED,
 )
 
@@ -161,6 +163,11 @@ class Sums:
             )
         return gauges
 
+    def unknown_by_reason(self) -> dict[str, int]:
+        """Unknown cores by reason; a reason without a core is absent."""
+        counts = {reason: self.whole(_unknown_member(reason)) for reason in REASON_WORDS}
+        return {reason: cores for reason, cores in counts.items() if cores}
+
     def percent_of_peak(self) -> float | None:
         """FLOP/s of the peak of the instances that report them; None without one."""
         flops = Flops(self.total("TeraFlopsOfPeak") or 0.0, self.whole("PeakMicros"))
@@ -182,6 +189,8 @@ def read_numbers(record: MinuteRecord, utilization_hundredths: int) -> dict[str,
         "UtilizationHundredths": utilization_hundredths,
         "CoveredSeconds": record.covered_seconds,
     }
+    if unknown := len(state) - busy - attached_idle - unattached:
+        numbers[_unknown_member(record.unknown_reason or REASON_NOT_REPORTED)] = unknown
     read = zip(SUMS, map(record.number, SUMS), strict=True)
     numbers.update({name: number for name, number in read if number is not None})
     for name, members in LARGER.items():
@@ -192,6 +201,10 @@ def read_numbers(record: MinuteRecord, utilization_hundredths: int) -> dict[str,
         numbers["ReservedCores"] = len(record.reserved)
     _add_ratios(record, numbers)
     return numbers
+
+
+def _unknown_member(reason: str) -> str:
+    return f"UnknownCores.{reason}"
 
 
 def _add_ratios(record: MinuteRecord, numbers: dict[str, Number]) -> None:

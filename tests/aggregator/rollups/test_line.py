@@ -75,7 +75,7 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
     kind = "a machine of our own"
     odd = record(instance_id="i-10", instance_type=kind, owners_more="1")
     free = cores(
-        "u", instance_id="i-12", idle=(20,), executions=0, execution_errors=0,
+        "u?", instance_id="i-12", idle=(20, 0), executions=0, execution_errors=0,
         owners=(Owner("", "s:1", None, "0", None, 20),), given="unread",
     )  # fmt: skip
     in_progress = RollupInProgress("training", 15, Prices({"eu-west-1/trn1.2xlarge": 1.0}))

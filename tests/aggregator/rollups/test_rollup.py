@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aggregator.rollups.rollup import MAX_NAMES, MAX_TYPES, RollupInProgress, SilentInstance
 from neuron_wire.instance_types import CHIP_TERA_FLOPS, INSTANCE_TYPES, peak_micros
 from neuron_wire.merging import merge_records
+from neuron_wire.names import UNKNOWN_REASONS
+from neuron_wire.now import cluster_now
 from proof.factories.records import LATER_BOOT, MINUTE, record
-from tests.aggregator.rollups.rollup_lines import rollup
+from tests.aggregator.rollups.rollup_lines import cores, published, rollup
 
 
 def test_coverage_counts_silent_instances():
     """30 covered seconds of one instance, another silent: a quarter."""
     gone = [SilentInstance("i-9", None, MINUTE - 9)]
     assert 25.0 == rollup(record(covered_seconds=30.0), silent=gone).gauges["CoveragePercent"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([None, *UNKNOWN_REASONS]))))
+def test_unknown_cores_are_counted_by_reason(instances):
+    """The counts of reasons add up to UnknownCores; a line without a reason has its own count."""
+    lines = [cores("b" + "?" * unknown, unknown_reason=reason) for unknown, reason in instances]
+    found = rollup(*lines)
+    expected: Counter[str] = Counter()
+    for unknown, reason in instances:
+        expected[reason or "not reported"] += unknown
+    assert +expected == found.unknown_by_reason
+    assert sum(found.unknown_by_reason.values()) == found.gauges.get("UnknownCores", 0)
+    line = published(found)
+    assert found.unknown_by_reason == line.get("UnknownCoresByReason", {})
+    assert found.unknown_by_reason == cluster_now(line).unknown_by_reason
 
 
 def test_instances_that_failed_are_named_and_the_others_are_not():
