@@ -125,7 +125,8 @@ class CoreOwners:
         reserved = reserve_cores(allocations or (), held, owners, states, cores_per_device)
         if self._only_teams:
             owners = {
-                key: owner._replace(name=team_name(owner.team)) for key, owner in owners.items()
+                key: owner._replace(name=team_name(owner.team), command=None)
+                for key, owner in owners.items()
             }
             reserved = reserved.by_team(allocations or ())
         self.state.histories.record_minute(label, folds, owners, is_empty=runtimes.had_none)
@@ -150,7 +151,9 @@ class CoreOwners:
             # What a dead pod held may be given to another by now, or under another id.
             if owner is None or not (owner.gone or owner.is_sure):
                 cores = sorted(held.get(key, ()))
-                owner = self.pods.owner_by_cores(key, cores, pods) or owner or UNOWNED
+                process = owner or UNOWNED
+                owner = self.pods.owner_by_cores(key, cores, pods) or process
+                owner = owner._replace(started=process.started, command=process.command)
             owners[key] = owner
         return owners
 
@@ -273,6 +276,8 @@ def idle_holders(
             last_execution=iso_minute(executed[key]) if key in executed else None,
             gone=owners[key].gone,
             given_to=given_to.get(key),
+            started=owners[key].started,
+            command=owners[key].command,
         )
         for _, key, theirs in ranked[:MAX_HOLDERS]
     )

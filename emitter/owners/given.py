@@ -34,6 +34,11 @@ class RuntimeOwner(NamedTuple):
         pod: Id of the pod of its process, None where that is in none.
 
         job: Number of the Slurm job of its process, None where that is of none that has one.
+
+        started: The minute in which its process started, such as `2026-11-22T02:10Z`; None if
+            unknown.
+
+        command: The command name of its process, without arguments; None if unknown.
     """
 
     name: str | None = None
@@ -42,6 +47,8 @@ class RuntimeOwner(NamedTuple):
     is_final: bool = True
     pod: str | None = None
     job: str | None = None
+    started: str | None = None
+    command: str | None = None
 
     @property
     def is_sure(self) -> bool:

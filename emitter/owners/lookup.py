@@ -21,7 +21,8 @@ from emitter.instance.machine import INPUTS_OF_THIS_MACHINE
 from emitter.owners.membership import Presence
 from emitter.owners.naming import Naming
 from emitter.owners.places import Places, reach
-from emitter.owners.process import MAX_PID, ProcessGoneError, open_process
+from emitter.owners.process import MAX_PID, ProcessGoneError, boot_time_s, open_process
+from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,6 +41,8 @@ KEPT_S: Final = 300.0
 
 # How long its pod or job must have been missing before a process counts as one that outlived it.
 GONE_AFTER_S: Final = 600.0
+
+MAX_TIME_S: Final = 1 << 36  # in the year 4147; a later time is no time
 
 START_SLACK_S: Final = 1.0  # what clock ticks and a report under way can differ
 
@@ -243,7 +246,16 @@ class OwnerLookup:
         if known:
             after_s = min(LONGEST_RETRY_S, 2 * known.retry_after_s)
             owner, missing_since_s = owner._replace(gone=known.owner.gone), known.missing_since_s
+        # Kept while it is the same process: a corrected clock moves the time of the boot.
+        started = known.owner.started if known else self._started_minute(began_s)
+        owner = owner._replace(started=started, command=command or None)
         return _Known(began_s, owner, self._clock() + after_s, after_s, missing_since_s)
+
+    def _started_minute(self, began_s: float) -> str | None:
+        boot_s = boot_time_s(self._places.proc)
+        if boot_s is None or boot_s + began_s > MAX_TIME_S:
+            return None
+        return iso_minute(int(boot_s + began_s) // 60)
 
     def _say(self, what: str, sentence: str) -> None:
         if what not in self._said:

@@ -12,7 +12,7 @@ command line is never read: both hold other people's secrets.
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from emitter.instance.machine import read_bytes
@@ -26,6 +26,7 @@ MAX_PID: Final = 1 << 22  # PID_MAX_LIMIT of the kernel on 64 bits
 MAX_STATUS_BYTES: Final = 64 << 10
 MAX_ENVIRON_BYTES: Final = 4 << 20  # all of a usual environment; the rest is not searched
 MAX_VALUE_BYTES: Final = 256
+MAX_STATISTICS_BYTES: Final = 1 << 20  # of all CPUs and interrupts, before the time of the boot
 _START_FIELD: Final = 19  # starttime, counted from the one behind the command name
 _TICKS_A_SECOND: Final = os.sysconf("SC_CLK_TCK")
 
@@ -139,6 +140,15 @@ def open_process(proc: Path, pid: int) -> Iterator[ProcessReader]:
         yield ProcessReader(folder)
     finally:
         os.close(folder)
+
+
+def boot_time_s(proc: Path) -> int | None:
+    """Return when the machine of *proc* booted, in seconds since the Unix epoch, if it is known."""
+    with suppress(OSError):
+        for line in read_bytes(proc / "stat", MAX_STATISTICS_BYTES).split(b"\n"):
+            if line.startswith(b"btime "):
+                return _number(line[6:].strip())
+    return None
 
 
 def _number(digits: bytes) -> int | None:

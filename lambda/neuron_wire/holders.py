@@ -28,6 +28,9 @@ MAX_NAME_CHARS: Final = 128
 MAX_TEAM_CHARS: Final = 63
 """What a Kubernetes namespace has at most."""
 
+MAX_COMMAND_CHARS: Final = 15
+"""The kernel keeps a command name in 16 bytes, the last one 0: proc_pid_comm(5)."""
+
 _MINUTE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}Z")
 
 
@@ -54,6 +57,11 @@ class Holder:
         gone: Its pod or its Slurm job is no longer on the instance, and its process is.
 
         given_to: To whom the scheduler has given what it holds, where that is somebody else.
+
+        started: The minute in which its process started, such as `2026-11-22T02:10Z`; None if
+            unknown.
+
+        command: The command name of its process, without arguments; None if unknown.
     """
 
     cores: str
@@ -64,6 +72,8 @@ class Holder:
     last_execution: str | None = None
     gone: bool = False
     given_to: str | None = None
+    started: str | None = None
+    command: str | None = None
 
 
 def printable_name(text: object, longest: int = MAX_NAME_CHARS) -> str | None:
@@ -89,6 +99,8 @@ def holder_members(holders: Iterable[Holder]) -> list[dict[str, object]]:
                 "LastExecution": holder.last_execution,
                 "Gone": holder.gone or None,
                 "GivenTo": printable_name(holder.given_to),
+                "Started": holder.started,
+                "Command": printable_name(holder.command, MAX_COMMAND_CHARS),
             }
         )
         for holder in holders
@@ -110,17 +122,23 @@ def read_holders(line: Mapping[str, object]) -> tuple[tuple[Holder, ...], int]:
 
 
 def _holder(entry: JsonObject) -> Holder:
-    last = entry.get("LastExecution")
     return Holder(
-        entry["Cores"],
-        printable_name(entry.get("Name")),
-        count_of(entry.get("Pid")),
-        printable_name(entry.get("Tag")),
-        printable_name(entry.get("Team"), MAX_TEAM_CHARS),
-        last if isinstance(last, str) and _MINUTE.fullmatch(last) else None,
-        entry.get("Gone") is True,
-        printable_name(entry.get("GivenTo")),
+        cores=entry["Cores"],
+        name=printable_name(entry.get("Name")),
+        pid=count_of(entry.get("Pid")),
+        tag=printable_name(entry.get("Tag")),
+        team=printable_name(entry.get("Team"), MAX_TEAM_CHARS),
+        last_execution=_read_minute(entry, "LastExecution"),
+        gone=entry.get("Gone") is True,
+        given_to=printable_name(entry.get("GivenTo")),
+        started=_read_minute(entry, "Started"),
+        command=printable_name(entry.get("Command"), MAX_COMMAND_CHARS),
     )
+
+
+def _read_minute(entry: JsonObject, member: str) -> str | None:
+    text = entry.get(member)
+    return text if isinstance(text, str) and _MINUTE.fullmatch(text) else None
 
 
 Naming = tuple[Sequence[Holder], int]
@@ -180,6 +198,8 @@ def _later(before: Holder, holder: Holder) -> Holder:
         name=holder.name or before.name,
         team=holder.team or before.team,
         last_execution=executed or None,
+        started=holder.started or before.started,
+        command=holder.command or before.command,
     )
 
 

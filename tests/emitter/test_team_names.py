@@ -59,7 +59,7 @@ class FakeLookup:
     def owner_of(self, pid):
         """By a person's name, and the team that a scheduler tells."""
         kind, team = self.holders[pid]
-        return None if kind == POD else RuntimeOwner(f"{kind} {PERSON}", team=team)
+        return None if kind == POD else RuntimeOwner(f"{kind} {PERSON}", team=team, command=PERSON)
 
 
 class FakeReservations:

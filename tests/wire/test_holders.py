@@ -12,7 +12,7 @@ from wire_records import MINUTE_MS, line_of
 
 from neuron_wire import MinuteRecord, WireFormatError, encode, parse
 from neuron_wire.cores import core_indexes, core_ranges
-from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS, Holder
+from neuron_wire.holders import MAX_COMMAND_CHARS, MAX_HOLDERS, MAX_NAME_CHARS, Holder
 from neuron_wire.merging import merge_records
 from neuron_wire.names import MAX_CORES
 from proof.factories.records import record
@@ -48,11 +48,12 @@ def test_what_is_no_list_of_cores_is_refused(text):
     ids=repr,
 )
 def test_a_foreign_name_is_shortened_and_printable(tag, written):
-    """A tag may have any length and any character; the line can still be sent."""
-    record = dataclasses.replace(SMALL, holders=(Holder("0", tag, 1, tag),))
+    """A tag or command may have any length and any character; the line can still be sent."""
+    record = dataclasses.replace(SMALL, holders=(Holder("0", tag, 1, tag, command=tag),))
     line = encode({"Timestamp": MINUTE_MS, **record.members()})
     assert line.encode()
-    assert (Holder("0", written, 1, written),) == parse(line).holders
+    command = written[:MAX_COMMAND_CHARS]
+    assert (Holder("0", written, 1, written, command=command),) == parse(line).holders
 
 
 GOOD = {"Cores": "0"}
@@ -66,6 +67,7 @@ GOOD = {"Cores": "0"}
         ([{"Cores": "x"}, GOOD], ((Holder("0"),), 1)), ([{"Cores": 0}], ((), 1)),
         ([{**GOOD, "Pid": "1", "Tag": 2, "Name": []}], ((Holder("0"),), 0)),
         ([{**GOOD, "Pid": True}], ((Holder("0"),), 0)),
+        ([{**GOOD, "Started": "2026-11-22 02:10", "Command": ["rm"]}], ((Holder("0"),), 0)),
         ([{"Cores": "9-3"}, {"Cores": "0,1024"}, GOOD], ((Holder("0"),), 2)),
         ([{**GOOD, "Host": "of a later release"}], ((Holder("0"),), 0)),
         ([GOOD] * (MAX_HOLDERS + 2), ((Holder("0"),) * MAX_HOLDERS, 2)),
@@ -134,10 +136,10 @@ def test_a_released_core_has_no_holder():
 
 
 def test_a_runtime_that_two_parts_name_is_one_holder():
-    """It has the cores of both parts, and the name that only one of them has."""
-    known = Holder("0-1", "ml/llama", 7, "serve")
+    """It has the cores of both parts, and what only one of them knows of its process."""
+    known = Holder("0-1", "ml/llama", 7, "serve", started="2026-11-22T02:10Z", command="python3")
     merged = restarted("aa", [known], "?a", Holder("1", None, 7, "serve"))
-    assert (Holder("0-1", "ml/llama", 7, "serve"),) == merged.holders
+    assert (known,) == merged.holders
 
 
 @pytest.mark.parametrize(

@@ -197,11 +197,12 @@ def test_lines_of_the_other_kinds_are_golden(golden):
 
 def test_a_minute_line_with_owners_is_golden(golden):
     """With account, lifecycle, payment, and all members of owners and holders."""
+    holder = dataclasses.replace(HOLDER, cores="1-2", given_to=None, started=None, command=None)
     before = dataclasses.replace(
         everything("baau?"), details={}, health={}, readings=READINGS_THEN,
         labels={"InstanceName": "llm-pretrain-worker7", "NeuronDeviceVersion": "v4",
                 "NeuronCoreVersion": "v3d", "LogicalNeuronCoreConfig": 2},
-        holders=(dataclasses.replace(HOLDER, cores="1-2", given_to=None),), holders_more=0,
+        holders=(holder,), holders_more=0,
         owners=(Owner("0-2", "ml/llama-0", "ml"), Owner("4", "[unnamed]")), owners_more="3",
         given=None, unknown_reason=None,
     )  # fmt: skip

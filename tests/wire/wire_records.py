@@ -11,7 +11,7 @@ from longest_members import LABELS, LONGEST
 from neuron_wire import MinuteRecord, catalogue
 from neuron_wire.catalogue import MINUTE, READINGS
 from neuron_wire.cores import core_ranges
-from neuron_wire.holders import MAX_HOLDERS, Holder
+from neuron_wire.holders import MAX_COMMAND_CHARS, MAX_HOLDERS, Holder
 from neuron_wire.line import emf_line
 from neuron_wire.names import GIVEN, UNKNOWN_REASONS
 from neuron_wire.owners import Holding, Owned, Owner, group_holdings, list_owners
@@ -48,7 +48,17 @@ def holders(draw: Any) -> tuple[Holder, ...]:
     cores = st.sets(st.integers(0, 127), min_size=1, max_size=9).map(core_ranges)
     name, moment = st.none() | texts(20), st.none() | st.just("2026-11-22T02:10Z")
     holder = st.builds(
-        Holder, cores, name, st.none() | COUNTS, name, name, moment, st.booleans(), name
+        Holder,
+        cores=cores,
+        name=name,
+        pid=st.none() | COUNTS,
+        tag=name,
+        team=name,
+        last_execution=moment,
+        gone=st.booleans(),
+        given_to=name,
+        started=moment,
+        command=st.none() | texts(MAX_COMMAND_CHARS),
     )
     return tuple(draw(st.lists(holder, max_size=MAX_HOLDERS)))
 
@@ -146,7 +156,7 @@ RARE_HEALTH = {
 
 HOLDER = Holder(
     "0-7", "ml/llama-0", 4_194_303, "serve", "ml", last_execution="2026-11-22T02:10Z", gone=True,
-    given_to="ml/llama-1",
+    given_to="ml/llama-1", started="2026-11-21T23:59Z", command="VLLM::EngineCor",
 )  # fmt: skip
 
 

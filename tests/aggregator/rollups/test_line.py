@@ -62,7 +62,10 @@ def test_a_number_is_the_same_as_a_metric_and_as_a_property():
 
 def test_every_member_of_a_rollup_is_written_by_some_rollup():
     """The catalogue describes no member that does not exist."""
-    holder = Holder("1", "n", 1, "t", "m", "2026-11-22T02:10Z", gone=True, given_to="o")
+    minute = "2026-11-22T02:10Z"
+    holder = Holder(
+        "1", "n", 1, "t", "m", minute, gone=True, given_to="o", started=minute, command="c",
+    )  # fmt: skip
     readings = {"HardwareFaults": 1, "HostCpuPercent": 1.0}
     failures = {
         "ecc_uncorrected_rise": 1,

@@ -9,7 +9,7 @@ import time
 import pytest
 from fake_machine import CONTAINER, POD, UNIT, FakeMachine, reports_of
 from loop_rig import records, run
-from neuron_reports import counters, report, runtime, written
+from neuron_reports import counters, kubernetes, report, runtime, written
 
 from emitter.instance.facts import InstanceFacts
 from emitter.owners import places
@@ -35,7 +35,7 @@ class FakeLookup:
         self.pids += pids
 
     def owner_of(self, pid):
-        return RuntimeOwner(f"unit:of-{pid}")
+        return RuntimeOwner(f"unit:of-{pid}", started="2026-11-22T02:10Z", command="python3")
 
 
 def owners_in(lines):
@@ -63,6 +63,18 @@ def test_each_runtime_of_a_minute_is_named():
     lines, _ = run(chunks, until_s=30, owners=lookup, runtime_lines="all")
     assert [9, 10] == lookup.pids[:2]
     assert {9: "unit:of-9", 10: "unit:of-10"} == owners_in(lines)
+
+
+def test_a_holder_that_is_named_by_its_cores_keeps_its_start_and_command():
+    """The scheduler names the pod of the cores; the process is still the one of the report."""
+    pods = kubernetes({0: "ml/llama-0"})
+    whole = report(*reports_of(7)["neuron_runtime_data"], neuron_k8s_info=pods)
+    chunks = [(second, written(whole) + b"\n") for second in (1, 6)]
+    (minute,) = records(chunks, until_s=30, owners=FakeLookup())
+    (holder,) = minute.holders
+    assert "ml/llama-0/main" == holder.name
+    assert "2026-11-22T02:10Z" == holder.started
+    assert "python3" == holder.command
 
 
 # --- saved reports ---

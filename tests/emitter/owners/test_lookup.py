@@ -61,6 +61,39 @@ def test_a_pid_with_another_start_is_another_process(machine, owners, clock, is_
 
 
 @pytest.mark.parametrize(
+    ("statistics", "expected"),
+    [
+        ("cpu  1 2\nintr 3\nbtime 1795313400\nprocesses 9\n", "2026-11-22T02:11Z"),
+        ("cpu  1 2\n", None),
+        ("btime -1\n", None),
+        ("btime 99999999999999999999\n", None),
+        (None, None),
+    ],
+)
+def test_a_process_has_its_start_and_its_command_name(machine, owners, statistics, expected):
+    """The minute of its start is that of the boot and its ticks; the command has no arguments."""
+    if statistics is not None:
+        machine.file("proc/stat", statistics)
+    machine.process(command="VLLM::EngineCor", ticks=61 * TICKS_A_SECOND)
+    look_up(owners)
+    owner = owners.owner_of(42)
+    assert expected == owner.started
+    assert "VLLM::EngineCor" == owner.command
+
+
+def test_the_start_of_a_process_does_not_move_with_the_clock(machine, owners, clock):
+    """The time of the boot moves when the clock is corrected; the minute stays as it was."""
+    machine.file("proc/stat", "btime 1795313400\n")
+    machine.process(groups=machines.EKS_SYSTEMD_V2, ticks=0)
+    look_up(owners)
+    machine.file("proc/stat", "btime 1795313399\n")
+    clock.now_s += 3600
+    owners.note_pids([42])
+    owners.recheck_processes()
+    assert "2026-11-22T02:10Z" == owners.owner_of(42).started
+
+
+@pytest.mark.parametrize(
     ("after_s", "expected"), [(START_SLACK_S, "process:python3 ada"), (START_SLACK_S + 0.01, None)]
 )
 def test_a_process_younger_than_the_report_has_no_name(machine, owners, clock, after_s, expected):
