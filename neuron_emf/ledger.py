@@ -20,7 +20,7 @@ from emitter.errors import SourceError
 from neuron_emf.account import CONNECTIONS, documented, stack_output
 from neuron_wire.ledger import (
     COSTS,
-    EXECUTIONS,
+    COUNTS,
     MINUTE_PLACES,
     MINUTES,
     PARTS,
@@ -220,13 +220,13 @@ class _InexactError(Exception):
     """A number has more digits than a float."""
 
 
-_MEMBERS: Final = {"hour": "Hour", "basis": "Basis", "executions": EXECUTIONS} | {
-    field: member for table in (TEXTS, MINUTES, COSTS) for member, field in table.items()
+_MEMBERS: Final = {"hour": "Hour", "basis": "Basis"} | {
+    field: member for table in (TEXTS, MINUTES, COSTS, COUNTS) for member, field in table.items()
 }
 _SCALES: Final[dict[str, float]] = {
     **dict.fromkeys(MINUTES.values(), 10.0**MINUTE_PLACES),
     **dict.fromkeys(COSTS.values(), 10.0**USD_PLACES),
-    "executions": 1.0,
+    **dict.fromkeys(COUNTS.values(), 1.0),
 }
 _EXACT: Final = float(1 << 53)
 _MOST: Final = 1 << 93  # digits that a Decimal has, of the unit in which rows count

@@ -78,12 +78,16 @@ _COVERED_UNIT: Final = 6_000  # hundredths of a second in a minute
 ALL_MINUTES: Final = (1 << HOUR_MINUTES) - 1
 """A bit for each minute of an hour."""
 
+MAX_OVERLAP_MINUTES: Final = 2
+"""Minutes of an hour in which a move from one cluster to another may have records in both."""
+
 
 class Ec2Instance(NamedTuple):
-    """What EC2 says of how an instance is bought."""
+    """What EC2 says of how an instance is bought, and of its type; None if it was not kept."""
 
     lifecycle: str
     capacity_reservation_id: str | None = None
+    instance_type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,17 +191,24 @@ class InstanceHour:
     _owners: dict[str, _OwnerHour] = field(default_factory=lambda: defaultdict(_OwnerHour))
     _waiting: dict[_Waiting, int] = field(default_factory=dict)
     _covered_hundredths: int = 0
+    _overlap_minutes: int = 0
     _basis: PriceBasis = field(default_factory=PriceBasis)
     _last: MinuteRecord | None = None
     _texts: dict[str, str] = field(default_factory=dict)  # by field of a row, as last reported
 
-    def fold_minute(self, record: MinuteRecord, work: OwnerWork) -> None:
+    def fold_minute(
+        self, record: MinuteRecord, work: OwnerWork, *, is_elsewhere: bool = False
+    ) -> None:
         """
         Add a minute's merged *record*, later than all before.
 
-        What its owners did is added to the *work* of its cluster in the hour.
+        What its owners did is added to the *work* of its cluster in the hour. If the instance
+        *is_elsewhere*, reporting to another cluster in this minute as well, no cost is avoidable:
+        one of the records is of other work, or forged.
         """
+        record = self._as_ec2_says(record)
         self._note(record)
+        self._overlap_minutes += is_elsewhere
         self._covered_hundredths += round(100 * record.covered_seconds)
         state, after_minutes = record.core_state, self.rules.idle_after_minutes
         bit = 1 << (record.minute_ms // MINUTE_MS % HOUR_MINUTES)
@@ -210,7 +221,8 @@ class InstanceHour:
         owned, teams = core_owners(record, known, cores_of)
         if len(known) < len(state):
             owned[UNKNOWN_OWNER,] = [index for index in range(len(state)) if index not in known]
-        waits = waits_for(record, idle, owned, did, after_minutes) if idle else None
+        may_wait = idle and not is_elsewhere
+        waits = waits_for(record, idle, owned, did, after_minutes) if may_wait else None
         part: Part | None = Part.SHARED if waits is None else None
         if self._is_sunk(record):
             part = Part.SUNK
@@ -254,6 +266,7 @@ class InstanceHour:
 
     def fold_unknown_minute(self, record: MinuteRecord) -> None:
         """Add a minute without a record; *record* is the last there was, of this hour or before."""
+        record = self._as_ec2_says(record)
         self._note(record)
         micro = MICRO * len(record.core_state)
         if not micro:
@@ -287,8 +300,7 @@ class InstanceHour:
             sorted(self._basis.overridden),
         )
         texts: dict[str, Any] = {"region": self.rules.prices.region, **self._texts}
-        if self.ec2 is not None:
-            texts |= self.ec2._asdict()
+        is_marked = self._overlap_minutes > MAX_OVERLAP_MINUTES
         common = LedgerRow(
             hour=self.hour,
             cluster=last.cluster,
@@ -296,6 +308,8 @@ class InstanceHour:
             owner="",
             held=0,
             covered=round_half_even(self._covered_hundredths * MICRO, _COVERED_UNIT),
+            overlap_minutes=self._overlap_minutes if is_marked else None,
+            capacity_reservation_id=self.ec2.capacity_reservation_id if self.ec2 else None,
             **texts,
         )
         rows = []
@@ -350,9 +364,15 @@ class InstanceHour:
         )
         return None if usd is None else round(usd * FINE)
 
-    def _is_sunk(self, record: MinuteRecord) -> bool:
+    def _as_ec2_says(self, record: MinuteRecord) -> MinuteRecord:
+        """Return *record* with the type and the lifecycle that EC2 says, if it was asked."""
         if self.ec2 is None:
-            return is_sunk(record, self.rules.paid_by_type)
-        reserved = self.ec2.capacity_reservation_id is not None and self.ec2.lifecycle != SPOT
-        said = replace(record, lifecycle=self.ec2.lifecycle)
-        return is_sunk(said, self.rules.paid_by_type, reserved=reserved)
+            return record
+        instance_type = self.ec2.instance_type or record.instance_type
+        return replace(record, lifecycle=self.ec2.lifecycle, instance_type=instance_type)
+
+    def _is_sunk(self, record: MinuteRecord) -> bool:
+        bought = self.ec2
+        is_reserved = bought is not None and bought.capacity_reservation_id is not None
+        is_spot = bought is not None and bought.lifecycle == SPOT
+        return is_sunk(record, self.rules.paid_by_type, reserved=is_reserved and not is_spot)

@@ -54,7 +54,8 @@ COSTS: Final = {
 }  # fmt: skip
 """Members in USD, nine places."""
 
-EXECUTIONS: Final = "Executions"
+COUNTS: Final = {"Executions": "executions", "OverlapMinutes": "overlap_minutes"}
+"""Members that are whole numbers."""
 
 ABSENT_ZEROS: Final = frozenset({"avoidable", "sunk", "unpriced", "sunk_cost"})
 """Fields that a line has only above 0: most rows have none of them."""
@@ -107,6 +108,9 @@ class LedgerRow(NamedTuple):
         executions: Of the owner, ended or failed; None where none of its minutes tells them.
 
         basis: What the amounts are based on; None without one.
+
+        overlap_minutes: Minutes in which the instance also reported to another cluster, the same
+            in each row of the instance and cluster; None up to `MAX_OVERLAP_MINUTES`.
     """
 
     hour: int
@@ -133,6 +137,7 @@ class LedgerRow(NamedTuple):
     lifecycle: str | None = None
     capacity_reservation_id: str | None = None
     team: str | None = None
+    overlap_minutes: int | None = None
 
 
 def decimal_text(whole: int, places: int) -> str:
@@ -184,8 +189,9 @@ def row_line(row: LedgerRow) -> str:
             whole = getattr(row, field)
             if whole is not None and (whole or field not in ABSENT_ZEROS):
                 members.append(f'"{member}":{decimal_text(whole, places)}')
-    if row.executions is not None:
-        members.append(f'"{EXECUTIONS}":{row.executions}')
+    for member, field in COUNTS.items():
+        if (count := getattr(row, field)) is not None:
+            members.append(f'"{member}":{count}')
     if row.basis is not None:
         members.append(f'"Basis":{json.dumps(row.basis)}')
     return "{" + ",".join(members) + "}"

@@ -7,9 +7,9 @@ stream, so lines of whole hours are read before the first of them is folded.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from emitter.errors import SettingsError
 from neuron_emf.reading.log_group import LogGroup, pattern_of
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 MAX_RECORDS: Final = 500_000
 """Records that may wait at once: 2 GB of instances with 32 cores."""
+
+_Minutes: TypeAlias = "dict[tuple[str, str], dict[int, list[MinuteRecord]]]"
+"""Records by cluster and instance, and by minute in milliseconds."""
 
 _RECORDS_IN_A_PIECE: Final = 100_000
 _GROWTH: Final = 4  # a piece is at most so many times as long as the one before
@@ -67,8 +70,7 @@ class MinuteLines:
         Raises:
             SettingsError: If more wait than can be kept.
         """
-        minutes: dict[tuple[str, str], dict[int, list[MinuteRecord]]]
-        minutes = defaultdict(lambda: defaultdict(list))
+        minutes: _Minutes = defaultdict(lambda: defaultdict(list))
         waiting = 0
         for record in self.records.read_records(lines):
             at_ms = record.minute_ms
@@ -87,14 +89,25 @@ class MinuteLines:
             self.minutes_ms = min(first_ms, at_ms), max(last_ms, at_ms)
             self.hours.add(at_ms // HOUR_MS)
             minutes[record.cluster, record.instance_id][at_ms].append(record)
+        yield from self._rows_of(minutes)
+
+    def _rows_of(self, minutes: _Minutes) -> Iterator[LedgerRow]:
+        """Yield the rows of whole hours; empty *minutes*."""
+        clusters = Counter(
+            (instance_id, at_ms)
+            for (_, instance_id), of_instance in minutes.items()
+            for at_ms in of_instance
+        )
         works: dict[tuple[str, int], OwnerWork] = defaultdict(OwnerWork)
         read: list[tuple[InstanceHour, OwnerWork]] = []
         while minutes:
-            (cluster, _), of_instance = minutes.popitem()
+            (cluster, instance_id), of_instance = minutes.popitem()
             for hour, at in groupby(sorted(of_instance), lambda at_ms: at_ms // HOUR_MS):
                 reckoning, work = InstanceHour(hour, self._rules), works[cluster, hour]
                 for at_ms in at:
-                    reckoning.fold_minute(merge_records(of_instance[at_ms]).record, work)
+                    record = merge_records(of_instance[at_ms]).record
+                    is_elsewhere = clusters[instance_id, at_ms] > 1
+                    reckoning.fold_minute(record, work, is_elsewhere=is_elsewhere)
                 read.append((reckoning, work))
         for reckoning, work in read:
             yield from reckoning.rows(work)

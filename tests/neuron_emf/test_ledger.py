@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from neuron_emf.ledger import LedgerBucket, rows
 from neuron_wire.ledger import (
     COSTS,
+    COUNTS,
     MINUTES,
     PARTS,
     LedgerRow,
@@ -73,7 +74,7 @@ def values_of(field):
     """Whatever a row may have there."""
     values = (
         AMOUNTS
-        if field in {*MINUTES.values(), *COSTS.values(), "executions"}
+        if field in {*MINUTES.values(), *COSTS.values(), *COUNTS.values()}
         else st.text(max_size=9)
     )
     is_optional = LedgerRow._field_defaults.get(field, 0) is None

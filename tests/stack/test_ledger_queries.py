@@ -19,9 +19,18 @@ import sqlglot
 
 from neuron_emf.ledger import rows as read_rows
 from neuron_emf.report.chargeback import COLUMNS, statement
-from neuron_wire.ledger import COSTS, MINUTES, PARTS, TEXTS, pack_rows, parse_part_key, part_key
+from neuron_wire.ledger import (
+    COSTS,
+    COUNTS,
+    MINUTES,
+    PARTS,
+    TEXTS,
+    pack_rows,
+    parse_part_key,
+    part_key,
+)
 
-MEMBERS = {member.lower(): member for member in (*TEXTS, *MINUTES, *COSTS, "Basis", "Executions")}
+MEMBERS = {member.lower(): member for member in (*TEXTS, *MINUTES, *COSTS, *COUNTS, "Basis")}
 NANO = Decimal(10**9)
 MICRO_HOURS = 60 * 10**6
 WHOLE = re.compile(r"\bwhole\((?!a, b\))([^(),]+), ([^(),]+)\)")

@@ -13,6 +13,7 @@ cluster. So every worker reads its parts first, and puts them once the others' w
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -82,13 +83,16 @@ class BucketHour:
         hours: dict[Key, InstanceHour] = {}
         for minute, records_of in minutes:
             is_ours = minute >= self.hour * HOUR_MINUTES
+            clusters = Counter(instance_id for _, instance_id in records_of)
             for key, records in records_of.items():
                 instance = merge_records(records)
                 latest_of[key] = instance
                 latest[key[1]] = minute
                 if is_ours:
                     work = works.setdefault(key[0], OwnerWork())
-                    self._hour(hours, key).fold_minute(instance.record, work)
+                    instance_hour = self._hour(hours, key)
+                    is_elsewhere = clusters[key[1]] > 1
+                    instance_hour.fold_minute(instance.record, work, is_elsewhere=is_elsewhere)
             if not is_ours:
                 continue
             for key, instance in latest_of.items():

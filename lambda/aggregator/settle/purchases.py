@@ -1,5 +1,5 @@
 """
-How EC2 says that instances are bought: on demand, spot, in a block, in a reservation.
+How EC2 says that instances are bought: on demand, spot, in a block, in a reservation; their type.
 
 EC2 forgets an instance an hour after its end, so what it says is kept with the
 hour, the first time that it answers: a repetition reads that.
@@ -54,6 +54,7 @@ def asked_of_ec2() -> Purchases:
                 purchases[str(instance["InstanceId"])] = Ec2Instance(
                     instance.get("InstanceLifecycle") or ON_DEMAND,
                     instance.get("CapacityReservationId"),
+                    instance.get("InstanceType"),
                 )
         token = answer.get("NextToken")
         if not token:
@@ -74,9 +75,9 @@ def packed_parts(purchases: Mapping[str, Ec2Instance]) -> list[bytes]:
 
 
 def unpacked(payload: bytes) -> Purchases:
-    """What `packed_parts` made of one part."""
+    """Return the instances of one part; a part that an older release packed has no types."""
     return {
-        instance_id: Ec2Instance(lifecycle, reservation)
-        for lifecycle, reservation, ids in json.loads(zlib.decompress(payload))
+        instance_id: Ec2Instance(*bought)
+        for *bought, ids in json.loads(zlib.decompress(payload))
         for instance_id in ids
     }

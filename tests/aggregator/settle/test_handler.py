@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 
 import boto3
 import pytest
@@ -87,7 +88,10 @@ def test_a_bucket_that_takes_nothing_is_an_error(invoke):
 def test_every_page_of_ec2_is_read(monkeypatch):
     """On demand is what EC2 says nothing of; instances of other types are not asked for."""
     pages = {
-        None: {"Reservations": [{"Instances": [{"InstanceId": "i-1"}]}], "NextToken": "2"},
+        None: {
+            "Reservations": [{"Instances": [{"InstanceId": "i-1", "InstanceType": "inf2.xlarge"}]}],
+            "NextToken": "2",
+        },
         "2": {
             "Reservations": [
                 {
@@ -110,6 +114,16 @@ def test_every_page_of_ec2_is_read(monkeypatch):
 
     monkeypatch.setattr(aws, "client", lambda _: Client())
     told = purchases.asked_of_ec2()
-    assert {"i-1": Ec2Instance("on-demand"), "i-2": Ec2Instance("capacity-block", "cr-1")} == told
+    assert {
+        "i-1": Ec2Instance("on-demand", None, "inf2.xlarge"),
+        "i-2": Ec2Instance("capacity-block", "cr-1"),
+    } == told
     parts = purchases.packed_parts(told)
     assert told == {key: one for part in parts for key, one in purchases.unpacked(part).items()}
+
+
+def test_an_answer_that_an_older_release_kept_is_read():
+    """It has no instance types; an hour that is settled again has what its lines say."""
+    kept = zlib.compress(json.dumps([["capacity-block", "cr-1", ["i-1", "i-2"]]]).encode())
+    expected = dict.fromkeys(("i-1", "i-2"), Ec2Instance("capacity-block", "cr-1"))
+    assert expected == purchases.unpacked(kept)
