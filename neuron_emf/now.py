@@ -209,18 +209,19 @@ def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
 def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
     words = phrases.per_hour(now.cost)
     basis = phrases.printable(now.basis, 200)
-    line = phrases.price_overrides_line(now.unpriced_types)
+    unpriced = phrases.unpriced_words(now)
+    line = phrases.price_overrides_line(now.unpriced_types) if unpriced else ""
     return {
         "usd_per_hour": _whole(now.cost),
         "shared_usd_per_hour": _whole(now.shared),
         "sunk_usd_per_hour": _whole(now.sunk),
         "basis": basis,
         "unpriced_cores": now.unpriced,
+        "idle_unpriced_cores": _whole(now.idle_unpriced),
+        "is_incomplete": bool(unpriced),
         "unpriced_types": list(now.unpriced_types),
         "words": words or none,
-        "notes": _notes(
-            basis, words and _parts_words(now), phrases.unpriced_words(now), line and f"set {line}"
-        ),
+        "notes": _notes(basis, words and _parts_words(now), unpriced, line and f"set {line}"),
     }
 
 
@@ -247,7 +248,7 @@ def _parts_words(now: ClusterNow) -> str:
 def _status(now: ClusterNow) -> tuple[str, str]:
     """`Coverage 100 %` and `0 of 8 instances silent`."""
     percent = now.coverage_percent
-    coverage = "unknown" if percent is None else phrases.whole_percent(percent)
+    coverage = "unknown" if percent is None else phrases.coverage_words(percent)
     silent = "silent instances unknown"
     if now.silent is not None:
         instances = phrases.counted(now.silent + (now.instances or 0), "instance")

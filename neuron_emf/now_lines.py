@@ -139,7 +139,7 @@ def together(clusters: Sequence[ClusterNow]) -> ClusterNow:
     """*clusters* added up; None where one of them does not tell, or there is none."""
     sums = {
         name: total_of([getattr(cluster, name) for cluster in clusters])
-        for name in (*COUNTS, *COSTS, "covered", "unheld")
+        for name in (*COUNTS, *COSTS, "covered", "unheld", "idle_unpriced")
     }
     minutes = [cluster.minute for cluster in clusters if cluster.minute is not None]
     unknown_by_reason: Counter[str] = Counter()

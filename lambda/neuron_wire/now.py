@@ -159,6 +159,8 @@ class ClusterNow:
 
         unpriced: Cores, idle or not, in no amount.
 
+        idle_unpriced: Millionths of idle cores in no amount; None if owners are not known.
+
         unpriced_types: What has no price, as `REGION/TYPE`.
 
         price_regions: Whose list prices are in the amounts.
@@ -188,6 +190,7 @@ class ClusterNow:
     sunk: int | None = stands_as("SunkCostPerHour", in_micros=True)
     wholly_idle_instances: int | None = stands_as("WhollyIdleInstances")
     unpriced: int | None = stands_as("UnpricedCores")
+    idle_unpriced: int | None = None
     unpriced_types: tuple[str, ...] = ()
     price_regions: tuple[str, ...] = ()
     prices_as_of: str | None = None
@@ -248,13 +251,15 @@ def cluster_now(line: Mapping[str, Any]) -> ClusterNow:
     owners = tuple(owner for row in rows or () if (owner := _owner(row)))
     free = [owner.unheld for owner in owners]
     owners_known = not idle or rows is not None
+    is_complete = idle is not None and owners_known
     expected = total_of([counts["instances"], counts["silent"]])
     share = micros_in(line, "CoveragePercent") if expected else expected
     return ClusterNow(
         cluster=cluster if isinstance(cluster, str) else "",
         minute=minute,
         covered=None if share is None or expected is None else share * expected,
-        unheld=None if idle is None or not owners_known else sum(free),
+        unheld=sum(free) if is_complete else None,
+        idle_unpriced=sum(owner.unpriced for owner in owners) if is_complete else None,
         unpriced_types=tuple(texts_in(line, "UnpricedTypes")),
         price_regions=tuple(texts_in(line, "PriceRegions")),
         prices_as_of=as_of if isinstance(as_of, str) else None,

@@ -40,6 +40,7 @@ NO_OWNERS: Final = {
 RESERVED: Final = "reserved, not opened"
 LONGEST_NAME: Final = 80  # characters of any one name in a message
 _MAX_TYPES: Final = 5  # without a price, that are named
+_ALL_PERCENT: Final = 100
 _SMALLEST_USD: Final = 0.005  # what two decimals still show
 _SLURM: Final = "slurm:"  # how names of jobs begin; no name of a pod has a colon
 _CONSOLES: Final = {"cn-": "amazonaws.cn", "us-gov-": "amazonaws-us-gov.com"}
@@ -87,13 +88,21 @@ def counted(count: float, noun: str) -> str:
 
 
 def percent(value: float) -> str:
-    """`34.7 %`."""
+    """`34.7 %` of a measured value or a change."""
     return f"{value:.1f} %"
 
 
-def whole_percent(value: float) -> str:
-    """`43 %`: a hundred only when nothing is missing."""
-    return f"{math.floor(value + 1e-9)} %"
+def share_words(value: float) -> str:
+    """`45 %` of 44.78: the nearest, half up; `<1 %` and `>99 %` if 0 or 100 are not exact."""
+    nearest = math.floor(value + 0.5)
+    if nearest == 0 and value:
+        return "<1 %"
+    return ">99 %" if value < _ALL_PERCENT <= nearest else f"{nearest} %"
+
+
+def coverage_words(value: float) -> str:
+    """`99 %` of 99.97: rounded down, because it must show that something is missing."""
+    return "<1 %" if 0 < value < 1 else f"{math.floor(value)} %"
 
 
 def joined(parts: Sequence[str], more: int = 0, separator: str = ", ") -> str:
@@ -200,7 +209,7 @@ def idle_words(now: ClusterNow, noun: str = "known core") -> str:
     """`50 of 98 known cores (51 %)`, under a heading without *noun*; empty where it is unknown."""
     if now.idle is None or now.known is None:
         return ""
-    share = "" if now.idle_percent is None else f" ({whole_percent(now.idle_percent)})"
+    share = "" if now.idle_percent is None else f" ({share_words(now.idle_percent)})"
     known = counted(now.known, noun) if noun else amount(now.known)
     return f"{amount(now.idle)} of {known}{share}"
 
@@ -211,13 +220,21 @@ def per_hour(cost: int | None) -> str:
 
 
 def unpriced_words(now: ClusterNow, most: int = _MAX_TYPES) -> str:
-    """`4 cores have no price (us-west-2/trn2.3xlarge)`; empty of none."""
-    if not now.unpriced:
+    """
+    `4 idle cores have no price (us-west-2/trn2.3xlarge)`; empty if every idle core has one.
+
+    A stack that does not name the owners of idle cores counts all cores without a price.
+    """
+    if now.idle_unpriced is None:
+        cores, noun = float(now.unpriced or 0), "core"
+    else:
+        cores, noun = now.idle_unpriced / MICRO, "idle core"
+    if not now.idle or not cores:
         return ""
     types = [printable(name) for name in now.unpriced_types[:most]]
     named = f" ({joined(types, len(now.unpriced_types) - most)})" if types else ""
-    verb = "has" if now.unpriced == 1 else "have"
-    return f"{counted(now.unpriced, 'core')} {verb} no price{named}"
+    verb = "has" if cores == 1 else "have"
+    return f"{counted(cores, noun)} {verb} no price{named}"
 
 
 def price_overrides_line(types: Iterable[str], setting: str = "PriceOverrides=") -> str:

@@ -24,7 +24,14 @@ from neuron_wire.names import (
     UNALLOCATED_OWNER,
     UNKNOWN_OWNER,
 )
-from neuron_wire.phrases import joined, percent, price_overrides_line, printable, usd
+from neuron_wire.phrases import (
+    coverage_words,
+    joined,
+    price_overrides_line,
+    printable,
+    share_words,
+    usd,
+)
 from neuron_wire.prices import UNKNOWN_TYPE
 
 if TYPE_CHECKING:
@@ -223,7 +230,7 @@ def headline(total: CoreTime) -> str:
         return "Nothing is known of any core."
     if not total.idle:
         return "No core was idle."
-    hours = f"{core_hours(total.idle)} idle, {percent(100 * total.idle / total.known)}"
+    hours = f"{core_hours(total.idle)} idle, {share_words(100 * total.idle / total.known)}"
     if total.idle_cost is None:
         return f"The price of idle cores is unknown: {hours} of the known time."
     return (
@@ -244,7 +251,7 @@ def basis_sentences(then: Then, setting: str = "PriceOverrides=") -> list[str]:
     total = then.total
     if total.held:
         unknown = f"; {core_hours(total.unknown)} are unknown and not counted as idle"
-        covered = percent(100 * total.known / total.held)
+        covered = coverage_words(100 * total.known / total.held)
         said.append(
             f"Telemetry covers {covered} of the core hours{unknown if total.unknown else ''}."
         )

@@ -192,7 +192,7 @@ def _tables(found: Mapping[str, Any]) -> Iterator[Table]:
     rows.append(("all", "", least + _dollars(found["known_usd"])))
     yield _table(("what", "quantity", "USD a month"), rows, bold=(*groups, "all"))
     each, instances = found["fleet_price"]["usd_per_hour"], found["fleet"]["instances"]
-    share = UNKNOWN if usd is None or not fleet_usd else f"{100 * usd / fleet_usd:.3g} %"
+    share = UNKNOWN if usd is None or not fleet_usd else phrases.share_words(100 * usd / fleet_usd)
     rows = [
         ("free tiers take off, at most", "", _dollars(found["free_usd"])),
         ("an instance", "", _dollars(usd and usd / instances)),
@@ -207,7 +207,7 @@ def _tables(found: Mapping[str, Any]) -> Iterator[Table]:
     for way in found["other_ways"]:
         share = less = UNKNOWN
         if usd is not None and way["usd"]:
-            share = f"{phrases.percent(100 * usd / way['usd'])} of it"
+            share = f"{phrases.share_words(100 * usd / way['usd'])} of it"
             less = "-" * (way["usd"] < usd) + _dollars(abs(way["usd"] - usd))
         ways.append((way["what"], _dollars(way["usd"]), share, less))
     yield _table(("alternatives, at least", "USD a month", "this bill is", "less by"), ways)

@@ -18,7 +18,15 @@ from neuron_emf.page.view import UnknownClusterError
 from neuron_emf.printing import shown_name
 from neuron_emf.reading import periods
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
-from neuron_wire.phrases import amount, counted, dollars, duration, moment, printable, whole_percent
+from neuron_wire.phrases import (
+    amount,
+    counted,
+    coverage_words,
+    dollars,
+    duration,
+    moment,
+    printable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,7 +47,7 @@ _FIRST_OWNERS: Final = 10
 _CLUSTER_WIDTH: Final = 20
 _CLUSTER_NUMBERS: Final[Mapping[str, Callable[[float], str]]] = {
     "idle_cores": amount, "known_cores": amount, "usd_per_hour": dollars,
-    "avoidable_usd_per_hour": dollars, "coverage_percent": whole_percent, "silent": amount,
+    "avoidable_usd_per_hour": dollars, "coverage_percent": coverage_words, "silent": amount,
 }  # fmt: skip
 _LONGEST_NOTE: Final = 200
 

@@ -147,14 +147,17 @@ def faces_agree(lines):
             )  # fmt: skip
             both.append(per_hour(place.cost))
             both += [per_hour(place.avoidable)] if place.avoidable else []
-        both += [unpriced_words(place)] if place.unpriced else []
+        unpriced = sum(row["UnpricedCores"] for row in rollup.get("TopIdleOwners", ()))
+        assert bool(unpriced) == answer["cost"]["is_incomplete"] == ("no price (" in shown)
+        assert bool(unpriced) == ("no price (" in message)
+        both += [unpriced_words(place)] if unpriced else []
         rows = [row["words"]["usd"].split()[0] for row in answer["owners"][:5]]
         avoidable = [avoidable_parts_words(place)] if place.avoidable else []
         for words in (*both, *rows, *avoidable):
             assert words in shown, words
         for words in both:
             assert words in message, words
-        to_type = price_overrides_line(place.unpriced_types)
+        to_type = price_overrides_line(place.unpriced_types) if unpriced else ""
         assert to_type in "".join(shown.split())  # a terminal breaks what is too long for it
         assert to_type in message
         priced = [f"{row['words']['usd'].split()[0]} USD/h" for row in answer["owners"]]

@@ -115,7 +115,7 @@ def test_without_a_stack_now_comes_from_minute_lines(double, hour, typed):
         assert expected[name] == answer[name]
     assert (None, None) == (answer["silent"], answer["coverage_percent"])
     out = typed("top", "--once")[1]
-    assert "60 of 134 (44 %)" in out
+    assert "60 of 134 (45 %)" in out
     assert FOLDED in " ".join(out.split())
     double.denied.add("logs:FilterLogEvents")
     with pytest.raises(SourceError):

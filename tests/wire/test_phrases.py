@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,6 +37,27 @@ def test_a_spreadsheet_sees_no_formula(letter):
 def test_less_than_a_cent_is_not_shown_as_0(expected, value):
     """An hour of an idle core may cost less."""
     assert expected == phrases.usd(value)
+
+
+@given(st.integers(0, 10**9), st.integers(1, 10**9))
+def test_a_share_is_the_nearest_percent_and_coverage_the_whole_percent_below(some, more):
+    """0 and 100 are exact: any other share is `<1 %` or `>99 %` there, and half a percent is up."""
+    of = some + more
+    exact = Fraction(100 * some, of)
+    nearest = (exact + Fraction(1, 2)) // 1
+    rounded = {0: "<1 %" if some else "0 %", 100: ">99 %"}.get(nearest, f"{nearest} %")
+    below = "<1 %" if 0 < exact < 1 else f"{exact // 1} %"
+    assert rounded == phrases.share_words(100 * some / of)
+    assert below == phrases.coverage_words(100 * some / of)
+    assert "100 %" == phrases.share_words(100.0) == phrases.coverage_words(100.0)
+
+
+@pytest.mark.parametrize(
+    ("expected", "share"), [("45 %", 44.78), ("45 %", 44.5), ("1 %", 0.5), ("99 %", 99.49)]
+)
+def test_half_a_percent_rounds_up(expected, share):
+    """44.78 % is 45 %, never 44."""
+    assert expected == phrases.share_words(share)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from neuron_wire.line_members import text_in
 from neuron_wire.names import MINUTE_S
 from neuron_wire.owner_commands import ShownCommand, owner_commands, shell_commands, tags_commands
-from neuron_wire.phrases import NO_OWNERS, clock, duration, safe_name, whole_percent
+from neuron_wire.phrases import NO_OWNERS, clock, coverage_words, duration, safe_name
 from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def basis_of(evidence: Evidence) -> str:
             changed = ": it may have changed" if evidence.subject.about == "minute" else ""
             rollup += f" ({duration(age_s / MINUTE_S)} old{changed})"
         if now.coverage_percent is not None:
-            rollup += f", coverage {whole_percent(now.coverage_percent)}"
+            rollup += f", coverage {coverage_words(now.coverage_percent)}"
         parts.append(f"{rollup}.")
     return " ".join(parts)
 

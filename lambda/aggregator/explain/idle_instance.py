@@ -76,7 +76,9 @@ def work_words(entry: JsonObject, row: IdleOwner) -> str:
     cores = {text_in(owner, "Name"): core_set(owner, "Cores") for owner in owners}
     if theirs := busy & cores.get(row.owner, set()):
         percent = number_in(entry, "BusyUtilization")
-        of_all = f" at {percent:.0f} %" if percent is not None and theirs == busy else ""
+        of_all = ""
+        if percent is not None and theirs == busy:
+            of_all = f" at {phrases.share_words(percent)}"
         parts.append(f"{cores_words(theirs)} work{of_all}")
     elif row.busy:
         parts.append(f"{counted(row.busy / MICRO, 'core')} of it work")

@@ -67,11 +67,11 @@ export function show(page, now) {
   for (const [id, number] of CARDS) {
     card(id, { words: page[id].words, notes: [...old, ...page[id].notes] }, page.is_old || page[id][number] === null);
   }
-  warn(page.cost.unpriced_cores > 0);
+  warn(page.cost.is_incomplete);
   showOwners(page);
 }
 
-/** The cost is amber where cores are in no amount. */
+/** The cost is amber if idle cores are in no amount. */
 function warn(isUnpriced) {
   byId("cost").parentElement.classList.toggle("unpriced", isUnpriced);
 }

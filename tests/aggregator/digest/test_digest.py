@@ -126,12 +126,12 @@ def test_a_week_is_said_with_its_owners_instances_and_the_change():
     rows += [row(owner="[unknown]", busy=None, idle=None, idle_cost=None, held=10 * CORE_HOUR)]
     shown = said(rows)
     assert "Idle cores cost 28.00 USD, of which at most 7.00 USD avoidable: 7.0 core hours" in shown
-    assert "70.0 % of the known time" in shown
+    assert "70 % of the known time" in shown
     assert "2700.0 % more than in the 7 days before (1.00 USD)" in shown
     assert "7.00 USD o7, cluster research: 1.0 core hours 6.00 USD o6," in shown
     assert "3.00 USD i-3, cluster research: 1.0 core hours and 2 more" in shown
     assert "o2" not in shown
-    assert "Telemetry covers 50.0 % of the core hours; 10.0 core hours are unknown" in shown
+    assert "Telemetry covers 50 % of the core hours; 10.0 core hours are unknown" in shown
     assert "Prices: list price, us-east-1, 2026-11-22." in shown
     assert (
         "neuron-emf report --since 2025-11-17T16:00:00Z --until 2025-11-24T16:00:00Z "

@@ -140,6 +140,8 @@ UNPRICED = rollup(
     UnknownCores=12, UnpricedCores=64, UnpricedTypes=["us-east-2/trn2.48xlarge"],
     PricesOverridden=["trn1.32xlarge"], AvoidableCostPerHour=10.75, SharedCostPerHour=8.0625,
     SunkCostPerHour=5.375, WhollyIdleInstances=1,
+    TopIdleOwners=[row("ml/llama-70b-0", 16, 10.75, Team="ml"), row("[unallocated]", 16, 10.75),
+                   row("[unnamed]", 4, 2.6875, UnpricedCores=4)],
 )  # fmt: skip
 OLDER = rollup(
     TopIdleInstances=[{"InstanceId": SECOND, "IdleCores": 1, "Cores": "7", "IdleMinutes": 15}],

@@ -103,5 +103,5 @@ def test_it_refreshes_until_it_is_stopped(monkeypatch, double, hour):
     listing.watch(ask, is_stopped)
     assert [listing.EACH_S] * 3 == waited
     *_, last = file.getvalue().split("\x1b[H")
-    assert "60 of 134 (44 %)" in last
+    assert "60 of 134 (45 %)" in last
     assert "AWS does not answer." in last

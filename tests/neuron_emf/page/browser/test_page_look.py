@@ -133,7 +133,7 @@ def test_a_command_that_is_gone_is_said_and_its_figures_stay(open_page, address,
     trouble = page.get_by_role("alert")
     expect(trouble).to_contain_text("does not answer. Is it still running?")
     expect(trouble).to_contain_text("What is shown is of 09:02:30 UTC.")
-    expect(page.locator("#idle")).to_have_text("60 of 134 (44 %)")
+    expect(page.locator("#idle")).to_have_text("60 of 134 (45 %)")
     expect(page.locator("#status-alarms")).to_have_class("unknown")
     page.unroute("**/*.json*")
     page.clock.run_for(11_000)
