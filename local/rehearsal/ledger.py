@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from aggregator.digest.week import WEEK_HOURS, Week, digest_text
 from aggregator.environment import Rules
@@ -25,15 +25,22 @@ from neuron_emf.reading.periods import ALWAYS
 from neuron_emf.report.collection import then_by_days
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.instance_hours import LedgerRules, OwnerWork
-from neuron_wire.ledger import PARTS, USD_PLACES, pack_rows, part_key
+from neuron_wire.ledger import (
+    PARTS,
+    USD_PLACES,
+    pack_rows,
+    parse_part_key,
+    part_key,
+    settled_hours,
+)
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS
 from neuron_wire.phrases import usd
 from neuron_wire.prices import Prices
 from neuron_wire.teams import TeamRules
-from neuron_wire.then import summary_key, then_of
+from neuron_wire.then import Then, summary_key, then_of, usd_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from neuron_wire.ledger import LedgerRow
 
@@ -57,29 +64,21 @@ class SettledPast:
     objects: dict[str, bytes]
     hours: range
 
-    def objects_of(self, hours: range) -> dict[str, bytes]:
-        """The objects of those of *hours* that are in it."""
+    def objects_before(self, stop_hour: int) -> dict[str, bytes]:
+        """Return the objects of its hours before *stop_hour*."""
+        hours = range(self.hours.start, min(self.hours.stop, stop_hour))
         keys = [part_key(hour, part) for hour in hours for part in range(PARTS)]
-        found = (*keys, *map(summary_key, hours))
-        return {key: self.objects[key] for key in found if key in self.objects}
-
-    def digest(self) -> tuple[Week, str]:
-        """The sums of the digest that ends with it, and its text."""
-        end = self.hours.stop
-        week = Week(hours=range(end - WEEK_HOURS, end))
-        week.fold_hours((hour, self.objects[summary_key(hour)]) for hour in self.hours)
-        before = Week(hours=range(end - 2 * WEEK_HOURS, end - WEEK_HOURS))
-        return week, digest_text(week, before, STACK_NAME, REGION)
+        return {key: self.objects[key] for key in (*keys, *map(summary_key, hours))}
 
     def idle_usd(self) -> dict[str, Fraction]:
         """What idle cores cost by the lines, the ledger, the report from it and the digest."""
         by_lines = MinuteLines(ALWAYS, "", _LEDGER_RULES).fold_lines(self.lines)
         thens = {
             "the lines": then_by_days(by_lines, TeamRules())[0],
-            "the report": then_by_days(self._rows(), TeamRules())[0],
-            "the digest": self.digest()[0],
+            "the report": report_of(self.objects),
+            "the digest": digest_week(self.objects, self.hours.stop),
         }
-        nanos = {"the ledger": sum(row.idle_cost or 0 for row in self._rows())}
+        nanos = {"the ledger": sum(row.idle_cost or 0 for row in _rows_in(self.objects))}
         nanos |= {who: then.total.idle_cost or 0 for who, then in thens.items()}
         return {who: Fraction(nano, _NANO) for who, nano in nanos.items()}
 
@@ -100,9 +99,45 @@ class SettledPast:
             "to the last digit."
         )
 
-    def _rows(self) -> Iterator[LedgerRow]:
-        places = ((hour, part_key(hour, part)) for hour in self.hours for part in range(PARTS))
-        return rows((hour, self.objects[key]) for hour, key in places)
+
+def digest_week(objects: Mapping[str, bytes], stop_hour: int) -> Week:
+    """Add up what a ledger of *objects* has of the seven days before *stop_hour*."""
+    week = Week(hours=range(stop_hour - WEEK_HOURS, stop_hour))
+    keys = ((hour, summary_key(hour)) for hour in week.hours)
+    week.fold_hours((hour, objects[key]) for hour, key in keys if key in objects)
+    return week
+
+
+def digest_of(week: Week) -> str:
+    """Return the digest of *week*; nothing is known of the seven days before."""
+    before = range(week.hours.start - WEEK_HOURS, week.hours.start)
+    return digest_text(week, Week(hours=before), STACK_NAME, REGION)
+
+
+def report_of(objects: Mapping[str, bytes]) -> Then:
+    """Add up the rows of *objects* as `report` does."""
+    return then_by_days(_rows_in(objects), TeamRules())[0]
+
+
+def problems_of_week(
+    objects: Mapping[str, bytes], week: Week, page_week: Mapping[str, Any]
+) -> list[str]:
+    """Return a sentence if digest, report and page show different amounts of the same hours."""
+    report = report_of(objects)
+    amounts = {
+        "the digest": (len(week.settled), usd_of(week.total.idle_cost)),
+        "the report": (len(settled_hours(objects, week.hours)), usd_of(report.total.idle_cost)),
+        "the page": (page_week["hours"], page_week["words"]),
+    }
+    if len(set(amounts.values())) == 1:
+        return []
+    listed = ", ".join(f"{who} {usd} in {hours} hours" for who, (hours, usd) in amounts.items())
+    return [f"idle cores of the ledger cost different amounts: {listed}"]
+
+
+def _rows_in(objects: Mapping[str, bytes]) -> Iterator[LedgerRow]:
+    places = ((parse_part_key(key), payload) for key, payload in objects.items())
+    return rows((place[0], payload) for place, payload in places if place is not None)
 
 
 def settle_lines(lines: Iterable[str], end_minute: int) -> SettledPast:

@@ -25,7 +25,14 @@ from local.rehearsal.comparison import (
     read_metrics,
 )
 from local.rehearsal.fleet import FLEET, REPOSITORY, LiveFleet
-from local.rehearsal.ledger import SettledPast, days_before, settle_lines
+from local.rehearsal.ledger import (
+    SettledPast,
+    days_before,
+    digest_of,
+    digest_week,
+    problems_of_week,
+    settle_lines,
+)
 from local.rehearsal.page import PORT, differences_from_aws, open_page
 from local.rehearsal.past import Past
 from local.rehearsal.stack import (
@@ -41,6 +48,7 @@ from neuron_wire.names import MINUTE_S
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from aggregator.digest.week import Week
     from local.rehearsal.fleet import FleetInstance
     from local.rehearsal.workspace import Workspace
     from neuron_emf.page.server import PageServer
@@ -119,10 +127,11 @@ class Rehearsal:
             stack, lines = self._deploy(aws, past)
             with step(f"Replaying an hour of {len(FLEET)} instances, settling {DAYS} days before"):
                 self._close_history(aws, stack, past, lines)
-                ledger = self._settle(stack, past, lines)
+                ledger, objects, week = self._settle(stack, past, lines)
             board = AlarmBoard(Template(self.template, {}, stack.resources), stack.history)
             server = open_page(stack.place, board, self.template, self._page_port)
             exits.enter_context(server)
+            wrong_week = problems_of_week(objects, week, server.view.week({}))
             fleet = LiveFleet(self._workspace, aws.environment(), stack.records_group)
             aws.refuse_strangers()  # again, now that its functions have run
             self._go_live(fleet)
@@ -132,7 +141,7 @@ class Rehearsal:
             with step(f"Stopping {len(FLEET)} emitters"):
                 wrong = fleet.stop_emitters(EMITTER_PATIENCE_S)
             problems, history, live = self._compare(stack, fleet, past, stopped_s, is_cut=is_cut)
-            problems = [*wrong, *problems, *ledger.problems()]
+            problems = [*wrong, *problems, *ledger.problems(), *wrong_week]
             return RehearsalOutcome(problems, history, live, ledger.sentence())
 
     def _deploy(
@@ -171,16 +180,21 @@ class Rehearsal:
 
     def _settle(
         self, stack: DeployedStack, past: Past, lines: Mapping[FleetInstance, list[str]]
-    ) -> SettledPast:
-        """The ledger of the replayed hour and of the days before, and the digest in a file."""
+    ) -> tuple[SettledPast, dict[str, bytes], Week]:
+        """
+        Put the replayed hour and the days before into the ledger, and write the digest.
+
+        Returns the replayed hour, the objects of the ledger, and the week of the digest.
+        """
         ledger = settle_lines(chain.from_iterable(lines.values()), past.end_s // MINUTE_S)
-        over = range(ledger.hours.start, int(time.time()) // 3600)
-        stack.put_ledger({**days_before(ledger, DAYS), **ledger.objects_of(over)})
-        _, text = ledger.digest()
-        self._workspace.write("digest.txt", text)
+        stop_hour = int(time.time()) // 3600
+        objects = {**days_before(ledger, DAYS), **ledger.objects_before(stop_hour)}
+        stack.put_ledger(objects)
+        week = digest_week(objects, stop_hour)
+        self._workspace.write("digest.txt", digest_of(week))
         differences = differences_from_aws(self.template)
         self._workspace.write("differences-from-aws.txt", "\n".join(differences))
-        return ledger
+        return ledger, objects, week
 
     def _go_live(self, fleet: LiveFleet) -> None:
         into_s = time.time() % MINUTE_S

@@ -21,7 +21,13 @@ from local.monitor.runtime_groups import EXECUTION_ENDINGS
 from local.rehearsal import __main__ as command_line
 from local.rehearsal.comparison import expected_live
 from local.rehearsal.fleet import FLEET, LiveFleet, python_environment
-from local.rehearsal.ledger import settle_lines
+from local.rehearsal.ledger import (
+    days_before,
+    digest_of,
+    digest_week,
+    problems_of_week,
+    settle_lines,
+)
 from local.rehearsal.page import AccountEndpoint, open_page
 from local.rehearsal.rehearsal import RehearsalOutcome
 from local.rehearsal.stack import STACK_NAME
@@ -221,10 +227,22 @@ def test_lines_ledger_report_and_digest_say_the_same(past):
         "Its idle cores cost 29.85 USD by the ledger, the lines, the report and the digest, to the "
         "last digit."
     ) == past.sentence()
-    _, text = past.digest()
+    text = digest_of(digest_week(past.objects, past.hours.stop))
     assert "Idle cores cost 29.85 USD, of which at most 18.09 USD avoidable: 46.0 core" in text
     assert "16.48 USD  slurm:4711 ml-user, cluster research, team ml: 24.5 core hours" in text
     assert "167 hours of 168 without a summary" in text
+    assert "Idle Neuron cores of stack neuron-emf: 1 of 168 hours from 2026-11-13" in text
+
+
+def test_digest_report_and_page_of_the_ledger_agree_over_the_same_hours(past):
+    """Another amount, or the same of other hours, is a problem that names all three."""
+    objects = {**days_before(past, 1), **past.objects}
+    week = digest_week(objects, past.hours.stop)
+    page = {"hours": 25, "words": "746.37 USD"}
+    assert [] == problems_of_week(objects, week, page)
+    for planted in ({"hours": 24}, {"words": "29.85 USD"}):
+        (problem,) = problems_of_week(objects, week, {**page, **planted})
+        assert "the digest 746.37 USD in 25 hours" in problem
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,13 @@ class Week(Then):
             self.settled.append(hour)
 
     @property
+    def covered_words(self) -> str:
+        """`7 days` if every hour is in the sums, otherwise `2 of 168 hours`."""
+        if self.missing:
+            return f"{len(self.settled)} of {len(self.hours)} hours"
+        return "7 days"
+
+    @property
     def missing(self) -> list[int]:
         """Hours that are in no sum."""
         return sorted(set(self.hours) - set(self.settled))
@@ -84,8 +91,9 @@ def digest_text(week: Week, before: Week, stack_name: str, region: str) -> str:
     """The text of *week*, compared with the seven days *before*."""
     first_ms, end_ms = week.hours.start * _HOUR_MS, week.hours.stop * _HOUR_MS
     where = f"--stack-name {shlex.quote(stack_name)} --region {shlex.quote(region)}"
+    hours = f"{week.covered_words} from {moment(first_ms)} to {moment(end_ms)}"
     parts = [
-        f"Idle Neuron cores of stack {stack_name}, {moment(first_ms)} to {moment(end_ms)}.",
+        f"Idle Neuron cores of stack {stack_name}: {hours}.",
         "",
         *(_sums(week, before) if week.settled else ["No hour of these days is in the ledger."]),
         *_gaps(week),
@@ -100,12 +108,12 @@ def digest_text(week: Week, before: Week, stack_name: str, region: str) -> str:
 def _subject(week: Week) -> str:
     total = week.total
     if not total.known:
-        return "no idle cost is known of these 7 days"
+        return f"no idle cost is known of {week.covered_words}"
     if not total.idle:
-        return "no core was idle in 7 days"
+        return f"no core was idle in {week.covered_words}"
     if total.idle_cost is None:
-        return "idle cores of 7 days have no price"
-    return f"idle cores cost {usd_of(total.idle_cost)} in 7 days"
+        return f"idle cores of {week.covered_words} have no price"
+    return f"idle cores cost {usd_of(total.idle_cost)} in {week.covered_words}"
 
 
 def _sums(week: Week, before: Week) -> list[str]:
