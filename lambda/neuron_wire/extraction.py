@@ -46,6 +46,9 @@ UNITS: Final = frozenset(
 NAMESPACE: Final = re.compile(r"[a-zA-Z0-9 ._#/-][a-zA-Z0-9 ._#:/-]*")
 
 
+_BUCKETS: Final = frozenset({"Values", "Counts"})
+_STATISTICS: Final = frozenset({"Max", "Min", "Count", "Sum"})
+
 ROOT: Final = "$"
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MAX_NAME_CHARS: Final = 64  # of a name in a path: it is foreign text
@@ -193,14 +196,46 @@ def _value_violations(name: str, document: Mapping[str, Any]) -> Iterator[Violat
         yield Violation("value", sentence, at_root(name))
         return
     value = document[name]
-    values = value if isinstance(value, list) else [value]
-    if not 1 <= len(values) <= MAX_METRIC_VALUES:
+    values = metric_numbers(value)
+    if isinstance(value, dict):
+        yield from _distribution_violations(name, value)
+    elif not 1 <= len(values) <= MAX_METRIC_VALUES:
         counts = f"{len(values)} values, expected 1 to {MAX_METRIC_VALUES}"
         yield Violation("values", f"the metric {name} has {counts}", at_root(name))
     # NaN compares false with everything.
     if not all(type(value) in NUMBERS and -MAX_VALUE <= value <= MAX_VALUE for value in values):
         sentence = f"the metric {name} has a value that is not a number within 2^360"
         yield Violation("value", sentence, at_root(name))
+
+
+def metric_numbers(value: object) -> list[Any]:
+    """Return all numbers of a metric's *value*: one, an array, or a distribution."""
+    if isinstance(value, dict):
+        buckets = [value.get(member) for member in _BUCKETS]
+        scalars = [number for member, number in value.items() if member not in _BUCKETS]
+        return sum((bucket for bucket in buckets if isinstance(bucket, list)), scalars)
+    return value if isinstance(value, list) else [value]
+
+
+def _distribution_violations(name: str, value: Mapping[str, Any]) -> Iterator[Violation]:
+    """
+    Check an object of Max, Min, Count and Sum, in most cases with Values and their Counts.
+
+    The specification does not mention it; OpenTelemetry's exporter sends it and CloudWatch
+    extracts it:
+    https://github.com/open-telemetry/opentelemetry-collector-contrib/tree/main/exporter/awsemfexporter
+    """
+    buckets = value.keys() & _BUCKETS
+    if value.keys() - buckets != _STATISTICS or len(buckets) == 1:
+        members = "Max, Min, Count and Sum, with or without Values and Counts"
+        sentence = f"the metric {name} is an object of other members than {members}"
+        yield Violation("value", sentence, at_root(name))
+    elif buckets:
+        values, counts = value["Values"], value["Counts"]
+        is_paired = isinstance(values, list) and isinstance(counts, list)
+        if not is_paired or not 1 <= len(values) == len(counts) <= MAX_METRIC_VALUES:
+            sentence = f"the metric {name} needs 1 to {MAX_METRIC_VALUES} Values and as many Counts"
+            yield Violation("values", sentence, at_root(name))
 
 
 def dimension_sets(directive: Mapping[str, Any]) -> list[list[str]]:

@@ -21,6 +21,7 @@ from neuron_wire.extraction import (
     dimension_sets,
     document_violations,
     in_directive,
+    metric_numbers,
     read_document,
 )
 from neuron_wire.names import MINUTE_MS, RAW
@@ -50,11 +51,12 @@ ERRORS: Final = {
     "collision": "Rename one of them.",
     "value": "Write a number within 2^360 at the root; omit the definition where there is none.",
     "values": "Split it over several lines with the same Timestamp.",
+    "container": "Have the log agent parse the container's format and send the document alone.",
 }
 """Rules that cost at least one metric of the line, or put it where nobody looks; what to do."""
 
 WARNINGS: Final = {
-    "prefixed": "Nothing, if the line is from Lambda or from an export, which add it.",
+    "prefixed": "Nothing, if Lambda or an export added it. Elsewhere print the document alone.",
     "long": "Split it, unless it is sent by PutLogEvents itself.",
     "late": "Expect graphs to be filled in later; alarms do not notice.",
     "unknown_member": "Correct its spelling and capitals, or omit it.",
@@ -76,6 +78,8 @@ _QUOTED: Final = re.compile(rb"[\"'](_aws|cloudwatchmetrics)\\*[\"']", re.IGNORE
 _MOMENT: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)?"
 # What Lambda puts before a line, and what an export or `aws logs tail` does: a time comes first.
 _PREFIX: Final = re.compile(r"\s*(\[[A-Z]{4,8}\]\s)?" + _MOMENT + r"\s[^{]{0,1024}")
+# What a container runtime puts before a line, in its files and nowhere in Lambda.
+_CONTAINER: Final = re.compile(_MOMENT + r"\s(stdout|stderr)\s[FP]\S*\s")
 # LogGroupName and LogStreamName are the CloudWatch agent's.
 _METADATA: Final = frozenset({"Timestamp", "CloudWatchMetrics", "LogGroupName", "LogStreamName"})
 _DIRECTIVE: Final = frozenset({"Namespace", "Dimensions", "Metrics"})
@@ -140,10 +144,13 @@ def _judge_document(text: str, prefix: str, now_ms: int | None) -> LineVerdict:
         if not {"_aws", "cloudwatchmetrics"} & {name.lower() for name in document}:
             return LineVerdict("json")
     found = list(document_violations(document, now_ms))
+    if _CONTAINER.fullmatch(prefix):
+        sentence = "the prefix of a container runtime precedes the document"
+        found.append(Violation("container", sentence))
     if errors := [violation for violation in found if violation.rule in ERRORS]:
         return LineVerdict("emf", tuple(errors))
     if prefix:
-        sentence = "a timestamp precedes the document, which CloudWatch accepts from Lambda only"
+        sentence = "a timestamp precedes the document: outside of Lambda its metrics are lost"
         found.append(Violation("prefixed", sentence))
     if len(text.encode()) > LONG_BYTES:
         found.append(Violation("long", f"the line has more than {LONG_BYTES} bytes"))
@@ -205,8 +212,9 @@ def _metric_surprises(
     yield from _strangers(definition, _DEFINITION, path)
     if "Unit" not in definition:
         yield Violation("unit_missing", f"the metric {name} has no Unit, so its unit is None", path)
-    values = value if isinstance(value, list) else [value]
-    if any(isinstance(number, int) and abs(number) > _MAX_WHOLE for number in values):
+    if any(
+        isinstance(number, int) and abs(number) > _MAX_WHOLE for number in metric_numbers(value)
+    ):
         sentence = f"the metric {name} has a whole number beyond 2^53, which is rounded"
         yield Violation("precision", sentence, at_root(name))
 

@@ -81,7 +81,23 @@ def many_dimensions(count):
     return {**directive(Dimensions=[names]), **dict.fromkeys(names, "x")}
 
 
+def distribution(buckets, **changes):
+    """The document whose metric is a distribution of so many *buckets*."""
+    value = {"Values": [*range(buckets)], "Counts": [1] * buckets}
+    value |= {"Max": 9, "Min": 0, "Count": buckets, "Sum": 9.5, **changes}
+    return document(BusyCores={name: part for name, part in value.items() if part is not None})
+
+
 BOUNDARIES = [
+    ("values", distribution(100), distribution(101)),
+    ("values", distribution(1), distribution(0)),
+    ("values", distribution(2), distribution(2, Counts=[2])),
+    ("values", distribution(2), distribution(2, Counts=2)),
+    ("value", distribution(2), distribution(2, Counts=[1, "1"])),
+    ("value", distribution(2), distribution(2, Max=[9])),
+    ("value", distribution(2, Values=None, Counts=None), distribution(2, Values=None)),
+    ("value", distribution(2), distribution(2, Min=None)),
+    ("value", distribution(2), distribution(2, Mean=1)),
     ("metrics", many_metrics(100), many_metrics(101)),
     ("metrics", many_metrics(1), directive(Metrics=[])),
     ("values", document(BusyCores=[1] * 100), document(BusyCores=[1] * 101)),

@@ -128,6 +128,8 @@ LINES_JUDGED = [
     document(), document(filler="x" * ROOM), document(filler="x" * (ROOM + 1)),
     "2026-11-20T08:00:00.000Z " + GOOD,
     "[INFO]\t2026-11-20T08:00:00.000Z\t989ffbf8\t" + GOOD,
+    "2026-11-20T08:00:00.000000000Z stdout F " + GOOD,
+    document(Latency={"Max": 2, "Min": 1, "Count": 2, "Sum": (1 << 53) + 1}),
     changed(DIMENSIONS, []), changed(("_aws", "LogGroup"), "x"),
     changed((*METRIC, "storage_resolution"), "x"),
     changed(("_aws", "LogGroupName"), "group"),  # the CloudWatch agent's
