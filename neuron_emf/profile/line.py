@@ -15,6 +15,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
@@ -64,6 +65,9 @@ MAX_FILE_BYTES: Final = 1 << 26  # what is longer is cut, and so no JSON
 MAX_OTHER: Final = 150
 MAX_TEXT_CHARS: Final = 256
 MAX_NUMBER: Final = 1e18  # of a member; the greatest counts of operations have 15 digits
+# NaN, which profilers before 2.19 wrote, is no number.
+_DECODER: Final = json.JSONDecoder(parse_constant=lambda _: None)
+_DOCUMENT_START: Final = re.compile(r"^[{\[]", re.MULTILINE)
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
 
 
@@ -81,7 +85,7 @@ def summaries_in(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
     The summaries in the file *path*, `-` for standard input, each with its name, which may be "".
 
     Three shapes are known: an object with a summary for each profile, an object with an array
-    `summary` beside the instructions, and a summary alone.
+    `summary` beside the instructions, and a summary alone. Log lines before and after are skipped.
 
     Raises:
         SettingsError: If there is no such file.
@@ -89,23 +93,34 @@ def summaries_in(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
     """
     with opened(path) as (_, file):
         content = file.read(MAX_FILE_BYTES)
-    try:  # NaN, which profilers before 2.19 wrote, is no number
-        found = json.loads(content.decode("utf-8-sig"), parse_constant=lambda _: None)
-    except (ValueError, RecursionError):
-        found = None
-    match found:
-        case {"summary": [*rows]} | [*rows]:
-            named = [("", row) for row in rows]
-        case dict() if not _is_summary(found):
-            named = list(found.items())
-        case _:
-            named = [("", found)]
+    text = content.decode("utf-8-sig", "replace")
+    named = [pair for document in _documents_in(text) for pair in _named_rows(document)]
     summaries = [(name, values) for name, values in named if _is_summary(values)]
     if not summaries:
         advice = "Use neuron-explorer view --output-format summary-json."
         msg = f"{path} is not the summary of a profile: it has none of its keys. {advice}"
         raise SourceError(msg)
     return summaries
+
+
+def _documents_in(text: str) -> Iterator[object]:
+    """Yield each JSON document of *text* that begins a line."""
+    end = 0
+    for start in _DOCUMENT_START.finditer(text):
+        if start.start() >= end:
+            with suppress(ValueError, RecursionError):
+                document, end = _DECODER.raw_decode(text, start.start())
+                yield document
+
+
+def _named_rows(document: object) -> list[tuple[str, Any]]:
+    """Return what may be summaries in *document*, each with its name."""
+    match document:
+        case {"summary": [*rows]} | [*rows]:
+            return [("", row) for row in rows]
+        case dict() if not _is_summary(document):
+            return list(document.items())
+    return [("", document)]
 
 
 def _is_summary(values: object) -> bool:
@@ -252,11 +267,17 @@ def _findings(members: Mapping[str, float], amounts: Mapping[str, float]) -> dic
     active_s = members.get("ActiveSeconds") or math.inf
     times = [value / _NS / active_s for value in _matching(amounts, _TIME_KEY)]
     percent = 100 * min(1, max([*times, *_matching(amounts, _SHARE_KEY)], default=0))
+    limit = members.get(_LIMIT, 100)
     if percent >= LEAST_THROTTLED:  # of the core that fared worst
         held = f", to {members[_LIMIT]:.1f} % on average" if _LIMIT in members else ""
         found["throttled"] = (
             f"the tensor engine was throttled in {percent:.1f} % of the active time{held} (a good "
             "profile: under 5 %): compare with another instance and with fewer cores at once"
+        )
+    elif limit <= 100 - LEAST_THROTTLED:
+        found["throttled"] = (
+            f"the tensor engine was limited to {limit:.1f} % on average (a good profile: above "
+            f"{100 - LEAST_THROTTLED} %): compare with another instance and with fewer cores"
         )
     return found
 

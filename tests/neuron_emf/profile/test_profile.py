@@ -70,8 +70,9 @@ def test_what_is_not_told_has_no_member_and_what_is_strange_is_counted():
         ),
         ("throttled", "throttle_active_nc0_time_ns", 9.9e7, 1e8, {"total_active_time": 2}),
         ("throttled", "throttle_activity_1_active_time_nc0_percent", 0.049, 0.05, {}),
+        ("throttled", "throttle_avg_util_limit_nc0_percent", 0.951, 0.95, {}),
     ],
-    ids=["transpose", "spill", "model", "time", "share"],
+    ids=["transpose", "spill", "model", "time", "share", "limit"],
 )
 def test_a_rule_is_broken_beyond_its_bound(rule, key, inside, outside, others):
     """The bound itself is in order, and half of what a rule needs is not enough."""
@@ -135,6 +136,21 @@ def test_every_shape_is_read(tmp_path, document, names):
     assert {"llama"} == {line["Model"] for line in found}
     path.write_text(json.dumps({"\x1b[31mred": SUMMARY}), "utf-8")
     assert "\x1b" not in "".join(profile(path, "--cluster", "c"))
+
+
+def test_log_lines_around_a_summary_are_skipped(tmp_path):
+    """Each document that begins a line counts; the profiler's own log lines do not."""
+    path = tmp_path / "llama.txt"
+    log, summary = (
+        'time="08:00" level=info msg="{"\n[INFO] {}\n',
+        json.dumps({"a": SUMMARY}, indent=1),
+    )
+    for text, count in ((f"{log}{summary}\n{log}", 1), (f"{summary}\n{log}{summary}", 2)):
+        path.write_text(text, "utf-8")
+        assert count * ["a"] == [name for name, _ in summaries_in(path)]
+    path.write_text(log + summary[:-1], "utf-8")
+    with pytest.raises(SourceError):
+        summaries_in(path)
 
 
 @pytest.mark.parametrize(
