@@ -210,6 +210,7 @@ def release_bucket(account: Account, choices: Mapping[str, object]) -> ReleaseBu
 
     Raises:
         SourceError: If AWS refuses, or its stack cannot be used.
+        SettingsError: If its stack has no bucket, as after a change set that nobody executed.
     """
     with documented("sts:GetCallerIdentity"):
         owner = str(account.client("sts").get_caller_identity()["Account"])
@@ -227,4 +228,9 @@ def release_bucket(account: Account, choices: Mapping[str, object]) -> ReleaseBu
         stack = wait_until_done(cloudformation, STACK_NAME)
     if "BucketName" not in stack.outputs:
         require_usable(stack)
+        msg = (
+            f"The stack {STACK_NAME} is {stack.status} and has no bucket for releases. Delete it "
+            f"(aws cloudformation delete-stack --stack-name {STACK_NAME}), then deploy again."
+        )
+        raise SettingsError(msg)
     return ReleaseBucket(stack.outputs["BucketName"], owner, account.client("s3"))

@@ -185,6 +185,15 @@ def test_whatever_call_fails_is_said_and_no_change_set_stays(deploy):
         assert (number > begun) == ("goes on with the stack neuron-emf:" in err)
 
 
+def test_a_bucket_stack_without_a_bucket_is_refused_with_what_to_do(deploy):
+    """A change set that nobody executed leaves a stack that is not deployed."""
+    fake = FakeCloudFormation(neuron_emf_deploy=["REVIEW_IN_PROGRESS"])
+    code, _, err = deploy(fake)
+    assert 2 == code
+    assert "The stack neuron-emf-deploy is REVIEW_IN_PROGRESS and has no bucket" in err
+    assert "aws cloudformation delete-stack --stack-name neuron-emf-deploy" in err
+
+
 def event(resource, status, reason="", kind="AWS::Logs::LogGroup"):
     """One of a stack, as CloudFormation describes it."""
     return {"LogicalResourceId": resource, "ResourceType": kind, "ResourceStatus": status,
