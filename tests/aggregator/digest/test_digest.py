@@ -148,6 +148,10 @@ def test_hours_that_are_missing_are_said_and_no_saving():
     gap = "84 hours of 168 without a summary and in no sum: 2025-11-17 16:00 UTC, 2025-11-17 17:00"
     assert gap in shown
     assert "and 79 more." in shown
+    assert "of stack s: 84 of 168 hours from 2025-11-17 16:00 UTC to 2025-11-24 16:00" in shown
+    for missing, hours in (list(HOURS)[:84], "84 of 168 hours"), ((), "7 days"):
+        message = digest_message(week_of(rows, missing=missing), before, "s", "us-east-1")
+        assert f"{168 - len(missing)}.00 USD in {hours}" in message.subject
 
 
 def test_a_week_without_a_ledger_has_no_cost():
