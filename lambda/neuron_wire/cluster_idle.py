@@ -31,6 +31,7 @@ from neuron_wire.owner_minutes import (
     even_shares,
     waits_for,
 )
+from neuron_wire.owners import UNNAMED
 from neuron_wire.prices import PriceBasis, is_sunk
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 MAX_ROWS: Final = 20
 _ALWAYS_ROWS: Final = (UNALLOCATED_OWNER, OTHER_OWNERS)
+_DIVIDED: Final = ("AvoidableCostPerHour", "AvoidableHeldCostPerHour", "SharedCostPerHour")
 
 MAX_OWNERS: Final = 10_000
 """
@@ -249,6 +251,11 @@ class _Waiting:
     held_cost: int = 0
     unheld_cost: int = 0
 
+    @property
+    def cost(self) -> int:
+        """Price of all their cores."""
+        return self.held_cost + self.unheld_cost
+
 
 @dataclass(slots=True)
 class ClusterIdle:
@@ -287,6 +294,7 @@ class ClusterIdle:
     _priced_known_cores: int = 0
     _sunk_cost: int = 0
     _shared_cost: int = 0
+    _resting_owners: set[str] = field(default_factory=set)
     _waiting: dict[tuple[str, ...], _Waiting] = field(default_factory=lambda: defaultdict(_Waiting))
 
     def fold_record(self, record: MinuteRecord) -> tuple[Sequence[int], float | None]:
@@ -302,6 +310,8 @@ class ClusterIdle:
         idle = idle_cores(state, record.idle_minutes, self.after_minutes)
         cores_of = cores_by_owner(record)
         minutes = self.owners.minutes.fold_record(record, cores_of)
+        if len(idle) == len(state):
+            self._resting_owners.update(minutes)
         if idle:
             self.cores += len(idle)
             self.instance_count += 1
@@ -333,6 +343,7 @@ class ClusterIdle:
         self._priced_known_cores += other._priced_known_cores
         self._sunk_cost += other._sunk_cost
         self._shared_cost += other._shared_cost
+        self._resting_owners |= other._resting_owners
         for waits, theirs in other._waiting.items():
             mine = self._waiting[waits]
             mine.instances += theirs.instances
@@ -341,44 +352,57 @@ class ClusterIdle:
         self.owners.fold_sums(other.owners)
 
     @property
-    def wholly_idle_instances(self) -> int:
-        """Wholly idle instances whose owners are wholly idle too, and that are not sunk."""
-        awaited = self.awaited().keys()
-        return sum(
-            group.instances for waits, group in self._waiting.items() if awaited.isdisjoint(waits)
-        )
+    def wholly_idle_instances(self) -> int | None:
+        """
+        Wholly idle instances whose owners are wholly idle too, and that are not sunk.
+
+        None if instances that have not reported could change it.
+        """
+        avoidable, _, unknown = self._groups()
+        return None if unknown else sum(group.instances for group in avoidable)
 
     def awaited(self) -> dict[str, bool]:
         """
-        Owners of idle instances that are not wholly idle in the cluster, once all are added.
+        Owners of instances without a busy core that are not wholly idle, once all are added.
 
         True for those that are known to work, themselves or by a sibling.
         """
         minutes = self.owners.minutes
-        owners = {owner for waits in self._waiting for owner in waits}
         return {
             owner: minutes.has_working_sibling(owner)
-            for owner in owners
-            if minutes.wholly_idle_minutes(owner) < self.after_minutes
+            for owner in self._resting_owners
+            if owner != UNNAMED and minutes.wholly_idle_minutes(owner) < self.after_minutes
         }
+
+    def _groups(self) -> tuple[list[_Waiting], list[_Waiting], list[_Waiting]]:
+        """Divide the waiting instances into avoidable, shared, and those that may be either."""
+        minutes = self.owners.minutes
+        avoidable: list[_Waiting] = []
+        shared: list[_Waiting] = []
+        unknown: list[_Waiting] = []
+        for waits, group in self._waiting.items():
+            if any(minutes.seen_idle_minutes(owner) < self.after_minutes for owner in waits):
+                shared.append(group)
+            elif any(owner in minutes.unseen for owner in waits):
+                unknown.append(group)
+            else:
+                avoidable.append(group)
+        return avoidable, shared, unknown
 
     def usd_per_hour(self) -> dict[str, float]:
         """
         The members of a rollup, six decimals each: the parts add up to IdleCostPerHour.
 
-        Empty when no core with a price is known.
+        Empty when no core with a price is known. The parts that instances that have not reported
+        could change are absent.
         """
         if not self._priced_known_cores:
             return {}
-        awaited = self.awaited().keys()
-        held = unheld = 0
-        shared = self._shared_cost
-        for waits, waiting in self._waiting.items():
-            if awaited.isdisjoint(waits):
-                held += waiting.held_cost
-                unheld += waiting.unheld_cost
-            else:
-                shared += waiting.held_cost + waiting.unheld_cost
+        avoidable, of_shared, unknown = self._groups()
+        held = sum(group.held_cost for group in avoidable)
+        unheld = sum(group.unheld_cost for group in avoidable)
+        # What is unknown counts as shared, in the total alone.
+        shared = self._shared_cost + sum(group.cost for group in (*of_shared, *unknown))
         held, unheld, shared, sunk = round_shares([held, unheld, shared, self._sunk_cost], FINE)
         micro_usd = {
             "IdleCostPerHour": held + unheld + shared + sunk,
@@ -387,4 +411,7 @@ class ClusterIdle:
             "SharedCostPerHour": shared,
             "SunkCostPerHour": sunk,
         }
+        if any(group.cost for group in unknown):
+            for name in _DIVIDED:
+                del micro_usd[name]
         return {name: amount / MICRO for name, amount in micro_usd.items()}

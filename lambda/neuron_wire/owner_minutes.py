@@ -7,7 +7,8 @@ the like becomes `[unnamed]`.
 
 An owner is *wholly idle* when none of its cores in the cluster has been busy, and none of its
 executions has ended or failed, for so many minutes in each of which that was read. While one of
-several siblings works the others wait for it, and are not wholly idle either.
+several siblings works the others wait for it, and are not wholly idle either. An owner is also not
+wholly idle while it, or a sibling, may work on an instance that has not reported.
 """
 
 from __future__ import annotations
@@ -267,6 +268,44 @@ def quiet_minutes_of(record: MinuteRecord) -> int:
 
 
 @dataclass(slots=True)
+class UnseenOwners:
+    """
+    The owners of one cluster that may work on instances without telemetry in a minute.
+
+    Attributes:
+        stems: Stems of the owners that the last lines of these instances name.
+
+        are_any: True if a last line omits owners or cannot be read: every owner is unseen.
+    """
+
+    stems: set[str] = field(default_factory=set)
+    are_any: bool = False
+
+    def fold_last(self, record: MinuteRecord | None) -> None:
+        """Add the owners that an instance's last merged *record* names; None if it is unread."""
+        if record is None or hides_owners(record, owner_minutes_of(record, cores_by_owner(record))):
+            self.are_any = True
+            return
+        named = record.owners or record.holders
+        self.stems.update([stem_of(owner_name(entry.name)) for entry in named])
+        self._bound()
+
+    def fold_unseen(self, other: UnseenOwners) -> None:
+        """Add the unseen owners of other instances."""
+        self.are_any |= other.are_any
+        self.stems |= other.stems
+        self._bound()
+
+    def _bound(self) -> None:
+        if len(self.stems) > MAX_OWNERS:
+            self.stems.clear()
+            self.are_any = True
+
+    def __contains__(self, owner: str) -> bool:
+        return self.are_any or stem_of(owner) in self.stems
+
+
+@dataclass(slots=True)
 class OwnerMinutes:
     """
     The owners of one cluster in one minute.
@@ -277,11 +316,14 @@ class OwnerMinutes:
         are_more: A line leaves out owners, whose a busy core is, or who executed.
 
         are_too_many: To add them up; then none is known.
+
+        unseen: Owners that may work on instances that have not reported.
     """
 
     by_owner: dict[str, OwnerMinute] = field(default_factory=dict)
     are_more: bool = False
     are_too_many: bool = False
+    unseen: UnseenOwners = field(default_factory=UnseenOwners)
     _stems: tuple[Counter[str], Counter[str]] | None = None
 
     def fold_record(
@@ -340,6 +382,10 @@ class OwnerMinutes:
 
     def wholly_idle_minutes(self, owner: str) -> int:
         """For how long *owner* has been wholly idle; 0 where it is not, or that is unknown."""
+        return 0 if owner in self.unseen else self.seen_idle_minutes(owner)
+
+    def seen_idle_minutes(self, owner: str) -> int:
+        """Return for how long *owner* is wholly idle on the instances that have reported."""
         minute = self.by_owner.get(owner)
         if minute is None or self.are_more or owner == UNNAMED:
             return 0

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 
 from aggregator.close.registry import Registry
 from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
+from aggregator.reading.last_records import LastRecords, knows_a_core
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.line_members import stands_as
 from neuron_wire.merging import merge_records
+from neuron_wire.owner_minutes import UnseenOwners
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -107,8 +109,7 @@ class MinuteShare:
         silent: The clusters that their instances are known in, each with those
             that are silent.
 
-        incomplete: Clusters of which not all is known: an instance that ought to has not
-            reported, or does not say what its cores did.
+        unseen: By cluster, the owners that may work on instances without telemetry.
     """
 
     counts: ReadingCounts
@@ -116,7 +117,7 @@ class MinuteShare:
     lacks: bool = False
     clusters: dict[str, RollupInProgress] = field(default_factory=dict)
     silent: dict[str, list[SilentInstance]] = field(default_factory=dict)
-    incomplete: set[str] = field(default_factory=set)
+    unseen: dict[str, UnseenOwners] = field(default_factory=dict)
 
     def merge_share(self, other: MinuteShare) -> None:
         """Add what other buckets have."""
@@ -127,7 +128,8 @@ class MinuteShare:
                 self.clusters[cluster] = sums
         for cluster, instances in other.silent.items():
             self.silent.setdefault(cluster, []).extend(instances)
-        self.incomplete.update(other.incomplete)
+        for cluster, unseen in other.unseen.items():
+            self.unseen.setdefault(cluster, UnseenOwners()).fold_unseen(unseen)
 
 
 @dataclass(slots=True)
@@ -197,19 +199,25 @@ class BucketShare:
         if findings is not None and taken_in is not None:
             findings.begin_minute(minute, taken_in)
         occupied = self._registry.occupied_buckets()
+        last_seen: dict[int, dict[Key, int]] = {}
         for bucket, records_of in reader.read_buckets(self.buckets, occupied):
             if wait and self.is_missing[0]:
                 break
-            missing = self._registry.incomplete(bucket, minute, records_of.keys())
-            if wait and missing:
+            if wait and self._registry.lacks(bucket, minute, records_of.keys()):
                 self.is_missing[0] = 1
                 break
-            share.incomplete |= missing
-            self._fold_bucket(minute, records_of, share, findings)
+            seen = self._fold_bucket(minute, records_of, share, findings)
+            last_seen[bucket] = dict(self._registry.unseen(bucket, minute, seen))
         if wait and self.is_missing[0]:
             return MinuteShare(share.counts, self._registry.newcomers, lacks=True)
         share.newcomers = self._registry.newcomers
         share.silent = self._registry.silent_by_cluster(minute)
+        for cluster in share.silent:
+            self._in_progress(cluster, share)
+        last_records = LastRecords(self._table, minute, self.check_time)
+        for bucket, of_bucket in last_seen.items():
+            for (cluster, _), record in last_records.read_last(bucket, of_bucket):
+                share.unseen.setdefault(cluster, UnseenOwners()).fold_last(record)
         if findings is not None:
             findings.draft_absent(share.silent, self._registry.presence)
         return share
@@ -220,22 +228,34 @@ class BucketShare:
         records_of: Mapping[Key, Sequence[MinuteRecord]],
         share: MinuteShare,
         findings: InstanceFindings | None,
-    ) -> None:
-        """Fold the records of one bucket into *share*."""
-        for (cluster, instance_id), records in records_of.items():
+    ) -> set[Key]:
+        """Fold the records of one bucket into *share*; return the instances that are seen."""
+        seen: set[Key] = set()
+        for key, records in records_of.items():
+            cluster, instance_id = key
             instance = merge_records(records)
+            is_seen = knows_a_core(instance.record)
             self._registry.record_presence(
-                cluster, instance_id, minute, instance.record.instance_type, gone=instance.gone
+                cluster,
+                instance_id,
+                minute,
+                instance.record.instance_type,
+                gone=instance.gone,
+                is_seen=is_seen,
             )
-            if cluster not in share.clusters:
-                share.clusters[cluster] = RollupInProgress(
-                    cluster, self.rules.idle_after_minutes, self.prices, self.rules.paid_by_type
-                )
-            share.clusters[cluster].fold_instance(instance)
-            if not instance.record.core_state:
-                share.incomplete.add(cluster)
+            if is_seen:
+                seen.add(key)
+            self._in_progress(cluster, share).fold_instance(instance)
             if findings is not None:
                 findings.draft_instance(instance)
+        return seen
+
+    def _in_progress(self, cluster: str, share: MinuteShare) -> RollupInProgress:
+        if cluster not in share.clusters:
+            share.clusters[cluster] = RollupInProgress(
+                cluster, self.rules.idle_after_minutes, self.prices, self.rules.paid_by_type
+            )
+        return share.clusters[cluster]
 
     def pack_registry(self, before_minute: int, clusters: set[str]) -> list[tuple[int, bytes]]:
         """Forget what was before *before_minute*; the buckets of the registry that changed."""
@@ -295,6 +315,8 @@ class Reduction:
         whole, *others = shares
         for share in others:
             whole.merge_share(share)
+        for cluster, in_progress in whole.clusters.items():
+            in_progress.idle.owners.minutes.unseen = whole.unseen.get(cluster, UnseenOwners())
         return whole
 
     def _shares(self, minute: int, *, wait: bool, taken_in: int | None) -> list[MinuteShare]:

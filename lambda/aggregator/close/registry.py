@@ -68,11 +68,14 @@ class RegistryEntry:
 
         runs: Ascending, with silence between them; none until a minute in
             which it reported has been read whole.
+
+        seen: The latest minute whose record knows a core; None before the first.
     """
 
     cluster: str
     instance_type: str | None
     runs: list[PresenceRun]
+    seen: int | None = None
 
     @property
     def last(self) -> int:
@@ -99,10 +102,27 @@ class RegistryEntry:
         self.runs = joined
         return True
 
+    def run_at(self, minute: int) -> PresenceRun | None:
+        """Return the latest run that began by *minute*."""
+        return next((run for run in reversed(self.runs) if run.first <= minute), None)
+
     def packed(self, most_runs: int | None) -> list[object]:
         """As the registry keeps it: the type, then the runs, or the last *most_runs* of them."""
         runs = self.runs if most_runs is None else self.runs[-most_runs:]
-        return [self.instance_type, *([run.first, run.last, int(run.bye)] for run in runs)]
+        packed = [[run.first, run.last, int(run.bye)] for run in runs]
+        unseen_minutes = self.last - (self.seen or 0)
+        if unseen_minutes:
+            packed[-1].append(unseen_minutes if unseen_minutes <= SILENT_FORGET_MINUTES else -1)
+        return [self.instance_type, *packed]
+
+    @classmethod
+    def unpacked(cls, cluster: str, packed: Sequence[Any]) -> RegistryEntry:
+        """Return the entry that `packed` packed."""
+        instance_type, *numbers = packed
+        runs = [PresenceRun(first, last, bool(bye)) for first, last, bye, *_ in numbers]
+        unseen_minutes = sum(numbers[-1][3:])
+        seen = None if unseen_minutes < 0 else runs[-1].last - unseen_minutes
+        return cls(cluster, instance_type, runs, seen)
 
 
 _SHORTER_RUNS: Final = (8, 4, 2, 1)  # kept of each instance when a bucket grows too large
@@ -158,12 +178,10 @@ class Registry:
             capacity = self._capacities[bucket]
             self.clusters.update(clusters)
             for cluster, instances in clusters.items():
-                for instance_id, (instance_type, *runs) in instances.items():
-                    capacity.take_room(cluster, instance_id, instance_type)
-                    presence = [PresenceRun(first, last, bool(bye)) for first, last, bye in runs]
-                    entries.setdefault(instance_id, []).append(
-                        RegistryEntry(cluster, instance_type, presence)
-                    )
+                for instance_id, of_instance in instances.items():
+                    entry = RegistryEntry.unpacked(cluster, of_instance)
+                    capacity.take_room(cluster, instance_id, entry.instance_type)
+                    entries.setdefault(instance_id, []).append(entry)
             self._buckets[bucket] = entries
 
     def occupied_buckets(self) -> set[int]:
@@ -231,12 +249,19 @@ class Registry:
         return entry
 
     def record_presence(
-        self, cluster: str, instance_id: str, minute: int, instance_type: str | None, *, gone: bool
+        self,
+        cluster: str,
+        instance_id: str,
+        minute: int,
+        instance_type: str | None,
+        *,
+        gone: bool,
+        is_seen: bool = True,
     ) -> None:
         """
         The instance reported in *minute*, and with *gone* said goodbye in it.
 
-        Nothing is remembered of one that is not admitted.
+        With *is_seen* its record knows a core. Nothing is remembered of one that is not admitted.
         """
         bucket = bucket_of(instance_id)
         entry = self._entry(bucket, cluster, instance_id, is_published=False)
@@ -250,6 +275,9 @@ class Registry:
             entry.instance_type = instance_type
             self._changed.add(bucket)
         if entry.extend(minute, self.silent_after_minutes, gone=gone):
+            self._changed.add(bucket)
+        if is_seen and minute > (entry.seen or 0):
+            entry.seen = minute
             self._changed.add(bucket)
 
     def forget(self, before_minute: int) -> None:
@@ -280,19 +308,19 @@ class Registry:
                     if presence == "live":
                         yield key
 
-    def incomplete(self, bucket: int, minute: int, keys: Collection[Key]) -> set[str]:
+    def lacks(self, bucket: int, minute: int, keys: Collection[Key]) -> bool:
         """
-        The clusters of instances of *bucket* that ought to report in *minute*, not in *keys*.
+        Return True if an instance of *bucket* that ought to report in *minute* is not in *keys*.
 
         One that has just come to another cluster is not waited for in the old one.
         """
         missing = set(self.expected(bucket, minute, besides=keys))
         if not missing:
-            return set()
+            return False
         moved = {
             instance_id for _, instance_id in set(keys).difference(self.expected(bucket, minute))
         }
-        return {cluster for cluster, instance_id in missing if instance_id not in moved}
+        return any(instance_id not in moved for _, instance_id in missing)
 
     def silent_by_cluster(self, minute: int) -> dict[str, list[SilentInstance]]:
         """
@@ -325,23 +353,51 @@ class Registry:
         self, instance_id: str, entry: RegistryEntry, entries: Iterable[RegistryEntry], minute: int
     ) -> tuple[Presence, int]:
         """What *entry* of the instance's *entries* is in *minute*, and when it last reported."""
-        for run in reversed(entry.runs):
-            if run.first > minute:
-                continue
-            absent_minutes = minute - run.last
-            if absent_minutes <= 0:
-                return "live", run.last
-            if (
-                run.bye
-                or absent_minutes > SILENT_FORGET_MINUTES
-                or self._departed(instance_id, run.last, minute)
-                or _moved(entries, run.last, minute)
-            ):
-                return "gone", run.last
-            if absent_minutes > self.silent_after_minutes:
-                return "silent", run.last
+        run = entry.run_at(minute)
+        if run is None:
+            return "gone", minute  # not there yet
+        absent_minutes = minute - run.last
+        if absent_minutes <= 0:
             return "live", run.last
-        return "gone", minute  # not there yet
+        if (
+            run.bye
+            or absent_minutes > SILENT_FORGET_MINUTES
+            or self._departed(instance_id, run.last, minute)
+            or _moved(entries, run.last, minute)
+        ):
+            return "gone", run.last
+        if absent_minutes > self.silent_after_minutes:
+            return "silent", run.last
+        return "live", run.last
+
+    def unseen(self, bucket: int, minute: int, seen: Collection[Key]) -> Iterator[tuple[Key, int]]:
+        """
+        Return the instances that may work unseen in *minute*, and when each was last seen.
+
+        The instances of *bucket* that are not in *seen*, whose records of *minute* know a core,
+        until they are forgotten. An instance that shut down cleanly may only restart: it may work
+        for as long as another is not silent. The last minute in which a record knew a core is
+        exact unless *minute* is restated; then it is an earlier minute at most.
+        """
+        for instance_id, entries in self._buckets[bucket].items():
+            for entry in entries:
+                key = entry.cluster, instance_id
+                run = None if key in seen else entry.run_at(minute)
+                if run is None or entry.seen is None:
+                    continue
+                most = self.silent_after_minutes if run.bye else SILENT_FORGET_MINUTES
+                last = entry.seen if entry.seen < minute else min(run.last, minute - 1)
+                is_gone = minute - run.last > most or minute - last > SILENT_FORGET_MINUTES
+                if not is_gone and not self._left(instance_id, entries, run.last, minute):
+                    yield key, last
+
+    def _left(
+        self, instance_id: str, entries: Iterable[RegistryEntry], last_minute: int, minute: int
+    ) -> bool:
+        """Return True if EC2 stopped the instance, or it began in another cluster, since."""
+        return self._departed(instance_id, last_minute, minute) or any(
+            last_minute < run.first <= minute for entry in entries for run in entry.runs
+        )
 
     def _departed(self, instance_id: str, last_minute: int, minute: int) -> bool:
         departed = self.departures.get(instance_id, ())

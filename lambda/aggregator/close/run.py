@@ -349,12 +349,9 @@ class CloseRun:
             before = published.get(cluster)
             owed = due(rollup, before)
             number = owed.publication.number if owed else before.number if before else 1
-            gauges = rollup.gauges
-            hides_some = gauges.get("UnknownCores") or gauges["SilentInstances"]
             facts[cluster] = RollupFacts(
                 rollup_id(cluster, minute, number),
-                gauges.get("CoveragePercent"),
-                not (cluster in reduced.incomplete or hides_some),
+                rollup.gauges.get("CoveragePercent"),
                 in_progress.idle.awaited(),
             )
             if owed is None:

@@ -69,16 +69,12 @@ class RollupFacts:
 
         coverage_percent: How much of the cluster reported; None when nobody was there.
 
-        is_all_known: No instance was silent or lacks its line, and of every core it is
-            known what it did.
-
         awaited: Owners of idle instances who are not wholly idle in the cluster, and whether
             it is known that they work there, or siblings of theirs do.
     """
 
     rollup_id: str
     coverage_percent: float | None
-    is_all_known: bool
     awaited: Mapping[str, bool] = field(default_factory=dict)
 
     def members(self) -> Detail:

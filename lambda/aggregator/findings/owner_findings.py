@@ -110,7 +110,7 @@ class OwnerFindings:
     def _owner_step(
         self, owner: str, before: OpenFinding | None, of_minute: _ClusterMinute
     ) -> FindingStep | None:
-        minute, facts, seen = of_minute.minute, of_minute.facts, of_minute.seen
+        minute, seen = of_minute.minute, of_minute.seen
         did = seen.by_owner.get(owner)
         if did is not None:
             after_minutes = self.rules.idle_after_minutes
@@ -124,9 +124,8 @@ class OwnerFindings:
             )
         if before is None:
             return None
-        # Nobody is in a cluster without a rollup; who restarts is back in a moment.
-        is_all_known = facts is None or (facts.is_all_known and not seen.are_more)
-        return steps.step_absence(before, minute, SILENT_FORGET_MINUTES, is_all_known=is_all_known)
+        is_known = not (seen.are_more or owner in seen.unseen)
+        return steps.step_absence(before, minute, SILENT_FORGET_MINUTES, is_known=is_known)
 
     def _apply(
         self,

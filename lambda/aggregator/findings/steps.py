@@ -82,15 +82,15 @@ def step_idleness(
 
 
 def step_absence(
-    before: OpenFinding, minute: int, forget_minutes: int, *, is_all_known: bool
+    before: OpenFinding, minute: int, forget_minutes: int, *, is_known: bool
 ) -> FindingStep:
     """
-    An owner holds nothing that anybody sees in *minute*.
+    Return the step of an owner that has no core in the lines of *minute*.
 
-    Where *is_all_known* it holds nothing, else it may be where nobody sees; after
+    If that *is_known* of it, it has none; else it may have cores that no line reports. After
     *forget_minutes* it is forgotten.
     """
-    after = replace(before, quiet=before.quiet + is_all_known, missed=before.missed + 1)
+    after = replace(before, quiet=before.quiet + is_known, missed=before.missed + 1)
     if after.quiet >= WORKING_MINUTES or after.missed > forget_minutes:
         return close_finding(after, minute, GONE)
     return FindingStep(after)

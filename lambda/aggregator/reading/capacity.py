@@ -16,7 +16,7 @@ Of one bucket, with one run of each instance; DynamoDB takes 409,600 of an item.
 That is 6,000 instances of EC2, and nearly 200,000 in all buckets.
 """
 
-_PUNCTUATION_BYTES: Final = 28  # of an instance, with the minutes and the goodbye of a run
+_PUNCTUATION_BYTES: Final = 31  # of an instance, with the minutes and the shutdown of a run
 _NULL_BYTES: Final = 4
 
 

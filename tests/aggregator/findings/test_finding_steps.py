@@ -93,13 +93,13 @@ def test_a_fault_opens_each_further_one_worsens_and_a_day_without_closes():
     assert (CLOSED, "quiet", 3) == (last.change, last.reason, last.after.step)
 
 
-@pytest.mark.parametrize(("is_all_known", "closes_after"), [(True, 3), (False, 61)])
-def test_an_owner_nobody_sees_is_gone(is_all_known, closes_after):
+@pytest.mark.parametrize(("is_known", "closes_after"), [(True, 3), (False, 61)])
+def test_an_owner_nobody_sees_is_gone(is_known, closes_after):
     """Within three minutes where everything is seen, else when it is forgotten."""
     finding, count = opened(), 0
     while True:
         count += 1
-        step = steps.step_absence(finding, MINUTE + count, 60, is_all_known=is_all_known)
+        step = steps.step_absence(finding, MINUTE + count, 60, is_known=is_known)
         if step.change == CLOSED:
             break
         finding = step.after

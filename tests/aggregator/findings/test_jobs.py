@@ -1,0 +1,128 @@
+"""Jobs over several instances, whose lines come late or never: unseen work is not idleness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neuron_wire.owners import Owner
+from neuron_wire.phrases import iso_minute
+from proof.factories.records import MINUTE, record
+from tests.aggregator.findings.fleet import NOTHING_RAN, RULES, Fleet
+
+MINUTES = 12
+IDLE_FROM = 4  # the minute in which a job that idles has done so for long enough
+IN_TIME, DARK, LATE, LOST, RESTART = "in time", "dark", "late", "lost", "restart"
+FATES = st.sampled_from([IN_TIME, IN_TIME, IN_TIME, DARK, LATE, LOST, RESTART])
+DARKNESS = {
+    "core_state": "??", "utilization_percent": (None, None), "idle_minutes": (0, 0), "owners": (),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Rank:
+    """
+    One rank of a job: the owner of both cores of an instance.
+
+    Attributes:
+        job: Its name.
+
+        number: Of the rank.
+
+        works: True if its cores are busy; else they are idle.
+
+        idle_minutes: For how long they are idle in the first minute.
+
+        paid: How its instance is paid, as its lines say.
+
+        instance_type: With a list price, committed, or neither.
+
+        fates: What becomes of the line of each minute.
+    """
+
+    job: str
+    number: int
+    works: bool
+    idle_minutes: int
+    paid: str | None
+    instance_type: str
+    fates: tuple[str, ...]
+
+    @property
+    def owner(self):
+        return f"ml/{self.job}-{self.number}"
+
+    @property
+    def instance_id(self):
+        return f"i-{self.job}{self.number}"
+
+    def fate(self, offset):
+        """What becomes of the line of one minute; a restart is away for the minute after it."""
+        return LOST if offset and self.fates[offset - 1] == RESTART else self.fates[offset]
+
+    def line(self, offset):
+        """The minute line."""
+        idle = 0 if self.works else self.idle_minutes + offset
+        owner = Owner("0-1", self.owner, None, "", 9 if self.works else 0, idle or None)
+        members = {
+            "core_state": "bb" if self.works else "aa",
+            "utilization_percent": (50.0 * self.works,) * 2,
+            "idle_minutes": (idle, idle), "owners": (owner,), **NOTHING_RAN,
+        }  # fmt: skip
+        if self.fate(offset) == DARK:
+            members |= DARKNESS
+        return record(
+            instance_id=self.instance_id, minute=MINUTE + offset, seq=offset + 1,
+            bye=self.fate(offset) == RESTART, paid=self.paid, instance_type=self.instance_type,
+            **members,
+        )  # fmt: skip
+
+
+@st.composite
+def jobs(draw):
+    """One job whose first rank works and whose others wait for it, and one that idles."""
+    paid = st.sampled_from([None, "sunk", "avoidable"])
+    types = st.sampled_from(["trn1.2xlarge", "trn2.48xlarge", "trn9.huge"])
+    fates = st.lists(FATES, min_size=MINUTES, max_size=MINUTES).map(
+        lambda others: (IN_TIME, *others)
+    )
+    working = draw(st.integers(2, 3))
+    idle = draw(st.integers(1, 3))
+    ranks = [("works", number, number == 0, 60) for number in range(working)]
+    first = RULES.idle_after_minutes - IDLE_FROM
+    ranks += [("idles", number, False, first) for number in range(idle)]
+    return [Rank(*rank, draw(paid), draw(types), draw(fates)) for rank in ranks]
+
+
+@settings(max_examples=100)
+@given(jobs())
+def test_an_owner_is_idle_if_all_its_instances_say_so_and_others_never_matter(ranks):
+    """
+    However instances are paid, and whichever lines come late, know nothing or never come: no
+    step is told of an owner that works or of its siblings, nor of their instances. A job that
+    idles is told in the first minute in which each of its instances reports, and stays told.
+    """
+    fleet = Fleet()
+    late = []
+    for offset in range(MINUTES + 1):
+        fleet.minute = MINUTE + offset
+        for line in late:
+            fleet.deliver(line, minute=fleet.minute - 1)
+        late = [rank.line(offset) for rank in ranks if rank.fate(offset) == LATE]
+        in_time = [rank for rank in ranks if rank.fate(offset) not in (LATE, LOST)]
+        fleet.deliver(*[rank.line(offset) for rank in in_time], minute=fleet.minute)
+        fleet.close()
+    idles = [rank for rank in ranks if rank.job == "idles"]
+    subjects = {name for rank in idles for name in (rank.owner, rank.instance_id)}
+    known = [
+        offset
+        for offset in range(IDLE_FROM, MINUTES + 1)
+        if all(rank.fate(offset) in (IN_TIME, RESTART) for rank in idles)
+    ]
+    expected = {(name, "opened", iso_minute(MINUTE + known[0])) for name in subjects if known}
+    told = [one for one in fleet.told if one["Kind"].startswith("idle-")]
+    assert expected == {
+        (one.get("Owner", one.get("InstanceId")), one["Change"], one["Minute"]) for one in told
+    }
