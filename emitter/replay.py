@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, LineIdentity
 from emitter.health import reading_members
+from emitter.instance.facts import InstanceFacts
 from emitter.lines import LineWriter, parse_choice, require_lines
 from emitter.owners.lookup import saved_owners
 from emitter.owners.reservations import saved_given
@@ -129,6 +130,7 @@ class _Lines:
             given=lambda: given,
             on_event=self.events.append,
         )
+        self.fold.learn_facts(InstanceFacts(instance_type=settings.instance_type))
         self.framer = Framer()
         self.raw = RawReports()
         self.raw.every_minutes = settings.raw_reports

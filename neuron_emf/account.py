@@ -12,6 +12,7 @@ from __future__ import annotations
 import http.client
 import ipaddress
 import json
+import os
 import traceback
 import urllib.parse
 import urllib.request
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from emitter.delivery.aws_failures import bounded, cause_of, sdk_cause, unreachable
 from emitter.errors import SettingsError, SourceError
+from neuron_wire.names import region_of_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -73,7 +75,11 @@ class Account:
         import boto3  # noqa: PLC0415 - as in `client`
 
         with _configured():
-            return self._region or boto3.session.Session().region_name
+            return self._given_region or boto3.session.Session().region_name
+
+    @property
+    def _given_region(self) -> str | None:
+        return self._region or region_of_variables(os.environ)
 
     @property
     def partition(self) -> str:
@@ -105,7 +111,7 @@ class Account:
             proxies={} if self.is_rehearsal else None,
         )
         with _configured():
-            session = boto3.session.Session(region_name=region or self._region, **keys)
+            session = boto3.session.Session(region_name=region or self._given_region, **keys)
             client = session.client(service, endpoint_url=self._endpoint_url, config=config)
         client.meta.events.register("before-parse", _require_whole)
         return client
@@ -292,7 +298,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "invalid": "Correct the value that it names.",
     "missing": "Check the names of the log group, the stack and the region.",
     "no_connection": _PROXY,
-    "no_region": "Use --region or AWS_DEFAULT_REGION.",
+    "no_region": "Use --region or AWS_REGION.",
     "service": _TRY_AGAIN,
     "signature": "Correct the clock of this machine or the secret access key; renew credentials "
     "that have expired.",

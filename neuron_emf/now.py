@@ -20,6 +20,7 @@ from neuron_emf.reading import LogGroup, lines_in, pattern_of
 from neuron_wire import phrases
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.names import MICRO, MINUTE_MS
+from neuron_wire.prices import UNKNOWN_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -211,6 +212,7 @@ def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
     basis = phrases.printable(now.basis, 200)
     unpriced = phrases.unpriced_words(now)
     line = phrases.price_overrides_line(now.unpriced_types) if unpriced else ""
+    has_no_type = any(name.endswith(UNKNOWN_TYPE) for name in now.unpriced_types)
     return {
         "usd_per_hour": _whole(now.cost),
         "shared_usd_per_hour": _whole(now.shared),
@@ -221,7 +223,13 @@ def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
         "is_incomplete": bool(unpriced),
         "unpriced_types": list(now.unpriced_types),
         "words": words or none,
-        "notes": _notes(basis, words and _parts_words(now), unpriced, line and f"set {line}"),
+        "notes": _notes(
+            basis,
+            words and _parts_words(now),
+            unpriced,
+            line and f"set {line}",
+            "run emitters of unknown type with --instance-type" if has_no_type else "",
+        ),
     }
 
 

@@ -19,6 +19,7 @@ from emitter.settings.minutes import advanced, setting
 from emitter.settings.options import read_bounded
 from emitter.settings.run import LogGroupSettings, RegionSettings
 from neuron_wire.core_time import IDLE_AFTER_MINUTES
+from neuron_wire.names import region_of_variables
 from neuron_wire.prices import (
     DEFAULT_REGION,
     PaidByTypeError,
@@ -165,8 +166,7 @@ def prices(overrides: str, region: str | None = None) -> Prices:
     Raises:
         SettingsError: If they are written otherwise.
     """
-    variables = map(os.environ.get, ("AWS_REGION", "AWS_DEFAULT_REGION"))
-    region = region or next(filter(None, variables), DEFAULT_REGION)
+    region = region or region_of_variables(os.environ) or DEFAULT_REGION
     return Prices(_parsed("--price-overrides has", price_overrides, overrides), region)
 
 

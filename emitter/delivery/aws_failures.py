@@ -189,7 +189,7 @@ def unreachable(words: str, region: str = "", service: str = "CloudWatch Logs") 
 
 # By the cause of `sdk_cause`.
 _SDK_SENTENCES: Final = {
-    "no_region": "No AWS region is set. Use --region or AWS_DEFAULT_REGION.",
+    "no_region": "No AWS Region is set. Use --region or AWS_REGION.",
     "credentials": "No AWS credentials found ({words}). Attach the stack's emitter policy to the "
     "instance role, or set AWS_PROFILE.",
     "client": "Cannot use the AWS client as configured: {words}.",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import gc
 import json
 import logging
+import os
 import time
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
@@ -36,6 +37,7 @@ from emitter.delivery.destination import (
 )
 from emitter.delivery.sdk_models import lean_loading
 from emitter.logs import Repeats
+from neuron_wire.names import region_of_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -79,7 +81,7 @@ class LogStream:
     ) -> None:
         self._group = require_group(group)
         self._stream = require_stream(stream)
-        self._region = region
+        self._region = region or region_of_variables(os.environ)
         self._instance_region = instance_region
         self._needed = needed
         self._client: BaseClient | None = None

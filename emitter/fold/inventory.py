@@ -129,11 +129,11 @@ class Inventory:
         """
         All that is known of the instance, from reports and beside them.
 
-        Account and lifecycle are known of this instance only, which reports may not be of.
+        Account, lifecycle and type are known of this instance only, which reports may not be of.
         """
         facts = asdict(self._facts)
         if _is_other(self.reported, facts, "instance_id"):
-            facts["account_id"] = facts["lifecycle"] = None
+            facts |= dict.fromkeys(("account_id", "lifecycle", "instance_type"))
         return InstanceFacts(**{name: self.reported.get(name) or facts[name] for name in facts})
 
     def known_cores(self) -> int | None:
@@ -190,8 +190,7 @@ class Inventory:
             self.device_memory_bytes = size * devices
 
     def _by_type(self, name: str) -> int | None:
-        known = self.reported.get("instance_type") or self._facts.instance_type
-        row = INSTANCE_TYPES.get(known or "")
+        row = INSTANCE_TYPES.get(self.instance().instance_type or "")
         return None if row is None else int(getattr(row, name))
 
 

@@ -41,6 +41,7 @@ from emitter.instance.machine import (
 )
 from emitter.instance.metadata_service import MetadataService
 from emitter.settings.minutes import NO_CLUSTER, require_cluster
+from neuron_wire.names import region_of_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -197,7 +198,7 @@ class ClusterSearch:
     def describe_tags(self) -> FoundCluster | NotFound:
         """The tags by the EC2 API: for instances that keep them from their metadata."""
         instance_id = board_instance_id(self._root)
-        region = self._region or self._environ.get("AWS_REGION")
+        region = self._region or region_of_variables(self._environ)
         if instance_id is None or region is None:
             facts = find_instance(self._service, root=self._root)
             instance_id, region = facts.instance_id, region or facts.region

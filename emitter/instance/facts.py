@@ -13,16 +13,17 @@ import os
 import threading
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from emitter.instance.local_http import LocalHttpError
-from emitter.instance.machine import board_instance_id
+from emitter.instance.machine import board_instance_id, board_instance_type
 from emitter.instance.metadata_service import WITHIN_S, MetadataService
 from emitter.logs import Backoff
 from emitter.settings.minutes import is_printable
 from neuron_wire.minute import MAX_INSTANCE_CHARS, MAX_TEXT_CHARS
+from neuron_wire.names import region_of_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,6 +73,20 @@ class InstanceFacts:
     account_id: str | None = None
     lifecycle: str | None = None
 
+    def with_fallback(self, other: InstanceFacts) -> InstanceFacts:
+        """Return these facts, with the facts of *other* in the place of unknown ones."""
+        known = {name: fact for name, fact in asdict(self).items() if fact is not None}
+        return InstanceFacts(**{**asdict(other), **known})
+
+
+def _local_facts(root: Path) -> InstanceFacts:
+    """Return the facts that need no service: those of the board, and the configured Region."""
+    return InstanceFacts(
+        instance_id=board_instance_id(root),
+        instance_type=board_instance_type(root),
+        region=_value("region", region_of_variables(os.environ)),
+    )
+
 
 def find_instance(
     service: MetadataService | None = None, *, root: Path = Path("/")
@@ -83,8 +98,7 @@ def find_instance(
     another instance, the board cannot.
     """
     service = service or MetadataService.from_environment(os.environ)
-    facts = _answered_facts(service)
-    return facts if facts.instance_id else replace(facts, instance_id=board_instance_id(root))
+    return _answered_facts(service).with_fallback(_local_facts(root))
 
 
 def _answered_facts(service: MetadataService) -> InstanceFacts:
@@ -127,7 +141,7 @@ class BackgroundLookup:
     """
     Looks up the facts in a thread, so that the reader of reports never waits for them.
 
-    The board's id, of the first of *roots* that has one, is there at once. The
+    The board's id and type, of the first of *roots* that has an id, are there at once. The
     metadata service is asked until it has named the instance, or until `close`:
     right after boot, or beside a proxy that starts later, it may be silent for
     minutes.
@@ -141,8 +155,8 @@ class BackgroundLookup:
     ) -> None:
         self._service = service or MetadataService.from_environment(os.environ)
         self._backoff = Backoff(1.0, 300.0)
-        boards = filter(None, map(board_instance_id, roots))
-        self.facts = InstanceFacts(instance_id=next(boards, None))
+        boards = [*map(_local_facts, roots)]
+        self.facts = next((board for board in boards if board.instance_id), boards[-1])
         self._tried = threading.Event()
         self._closed = threading.Event()
         if self._service.disabled:
@@ -165,8 +179,7 @@ class BackgroundLookup:
             facts = _answered_facts(self._service)
             if facts != InstanceFacts():
                 # An answer without an id is asked for again; its other facts count already.
-                known = facts.instance_id or self.facts.instance_id
-                self.facts = replace(facts, instance_id=known)
+                self.facts = facts.with_fallback(self.facts)
             self._tried.set()
             if facts.instance_id:
                 return

@@ -1,9 +1,10 @@
 """
-The instance's id by the machine itself, and small files of the machine.
+The instance's id and type by the machine itself, and small files of the machine.
 
 Instances built on the Nitro system, as all with Neuron devices are, hold their
-id in the asset tag of the virtual mainboard, which every user of the machine
-may read, also in a container: no network, no permission. From
+id in the asset tag of the virtual mainboard and their type in its product name,
+which every user of the machine may read, also in a container: no network, no
+permission. From
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/identify_ec2_instances.html
 
 Where neither a report nor EC2 has the id, one is guessed. The guess must
@@ -27,12 +28,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from neuron_wire.instance_types import is_instance_type
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 # Inputs of `run` whose reports are surely of this machine; a file may be of any.
 INPUTS_OF_THIS_MACHINE: Final = frozenset({"monitor", "-"})
 ASSET_TAG_FILE: Final = "sys/devices/virtual/dmi/id/board_asset_tag"
+PRODUCT_NAME_FILE: Final = "sys/devices/virtual/dmi/id/product_name"
 MACHINE_ID_FILE: Final = "etc/machine-id"
 BOOT_ID_FILE: Final = "proc/sys/kernel/random/boot_id"
 MOUNTS_FILE: Final = "proc/self/mountinfo"
@@ -50,6 +54,12 @@ def board_instance_id(root: Path = Path("/")) -> str | None:
     """The id, or None on every machine that is no Nitro instance."""
     tag = read_text(root / ASSET_TAG_FILE)
     return tag if tag and _INSTANCE_ID.fullmatch(tag) else None
+
+
+def board_instance_type(root: Path = Path("/")) -> str | None:
+    """Return the instance type, or None on every machine that is not a Nitro instance."""
+    name = read_text(root / PRODUCT_NAME_FILE)  # other hypervisors have `HVM domU` or `KVM` there
+    return name if name and is_instance_type(name) else None
 
 
 def guessed_instance_id(root: Path = Path("/"), *, environ: Mapping[str, str] | None = None) -> str:

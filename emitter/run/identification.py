@@ -92,6 +92,7 @@ class Identification:
         self._fold = fold
         self._sources = sources
         self._facts: InstanceFacts | None = None
+        self._given_facts = InstanceFacts(instance_type=settings.instance_type)
         self._clock = clock
         self._started_s = clock()
         self.is_guessed = settings.instance_id is None
@@ -118,7 +119,7 @@ class Identification:
         facts = self._sources.facts(timeout_s)
         if facts is not self._facts:  # nearly always they are as before
             self._facts = facts
-            self._fold.learn_facts(facts)
+            self._fold.learn_facts(facts.with_fallback(self._given_facts))
 
     def owner_of(self, pid: int) -> RuntimeOwner | None:
         """The owner of process *pid*, None when it is not known."""

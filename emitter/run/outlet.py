@@ -26,6 +26,7 @@ from emitter.delivery.sender import Sender
 from emitter.errors import DeliveryError
 from emitter.lines.settings import legacy_permissions
 from emitter.settings.run import STDOUT
+from neuron_wire.names import region_of_variables
 from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Outlet:
         self._settings = settings
         self._instance_region = instance_region
         # The region in the stream's name: as the SDK finds it, except from a profile's file.
-        given = settings.region or os.environ.get("AWS_DEFAULT_REGION")
+        given = settings.region or region_of_variables(os.environ)
         self._region = given or instance_region or None
         self._log_stream: LogStream | None = None
         self._to_stdout = settings.output == STDOUT

@@ -38,6 +38,7 @@ from emitter.run.signals import Signals, Supervisor
 from emitter.settings.minutes import require_cluster
 from emitter.settings.run import LOGS, MONITOR, STDOUT
 from emitter.spool import Spool
+from neuron_wire.names import region_of_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,12 +51,10 @@ if TYPE_CHECKING:
 SYSTEM_SPOOL: Final = Path("/var/lib/neuron-emf")
 
 _FIXED: Final = (
-    "attribution", "input", "instance_id", "kernel_messages", "monitor_command", "proc_dir",
-    "prometheus", "spool_dir", "spool_max_mib", "verbose",
+    "attribution", "input", "instance_id", "instance_type", "kernel_messages", "monitor_command",
+    "proc_dir", "prometheus", "spool_dir", "spool_max_mib", "verbose",
 )  # fmt: skip
 """Settings that only a restart changes: what is open for them holds state."""
-
-_REGIONS: Final = frozenset({"AWS_REGION", "AWS_DEFAULT_REGION"})  # where the AWS SDK looks first
 
 LOOK_AFTER_S: Final = 10.0  # a monitor in front of us has written by then
 STANDARD_INPUT: Final = 0
@@ -210,7 +209,7 @@ class Service:
 
     def _outlet(self, settings: RunSettings) -> Outlet:
         region = None
-        if settings.output == LOGS and not settings.region and not _REGIONS & os.environ.keys():
+        if settings.output == LOGS and not (settings.region or region_of_variables(os.environ)):
             region = self._lookup.wait_for_facts().region
         return Outlet(settings, self._spool, instance_region=region)
 

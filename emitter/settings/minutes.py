@@ -16,6 +16,7 @@ import click
 
 from emitter import VARIABLE_PREFIX
 from emitter.errors import SettingsError
+from neuron_wire.instance_types import is_instance_type
 from neuron_wire.minute import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
 from neuron_wire.names import NAMESPACE
 
@@ -116,6 +117,12 @@ class MinuteSettings:
         "and a hash of the machine ID (of the input in replay), marked as guessed.",
         metavar="ID",
     )
+    instance_type: str | None = advanced(
+        None,
+        "Instance type to use when no report, metadata service or board has one, such as "
+        "trn1.32xlarge; by default none, and then no amount counts the instance.",
+        metavar="TYPE",
+    )
     idle_below_percent: float = advanced(
         1.0,
         "Utilization of the minute from which a core counts as busy, percent, 0 to 100.",
@@ -186,6 +193,12 @@ class MinuteSettings:
             msg = (
                 f"Invalid instance ID. Use --instance-id with 1 to {MAX_INSTANCE_CHARS} "
                 "printable ASCII characters, or omit it."
+            )
+            raise SettingsError(msg)
+        if self.instance_type is not None and not is_instance_type(self.instance_type):
+            msg = (
+                f"Invalid --instance-type {self.instance_type[:40]!r}. Use a type as EC2 writes "
+                "it, such as trn1.32xlarge, or omit it."
             )
             raise SettingsError(msg)
         if not _NAMESPACE.fullmatch(self.namespace):

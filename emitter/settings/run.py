@@ -167,7 +167,10 @@ class RegionSettings:
     HEADING: ClassVar = "Where in AWS"
 
     region: str | None = setting(
-        None, "AWS region; by default the one the AWS SDK finds.", metavar="NAME", short="-r"
+        None,
+        "AWS Region; by default AWS_REGION, AWS_DEFAULT_REGION, or the one the AWS SDK finds.",
+        metavar="NAME",
+        short="-r",
     )
 
 

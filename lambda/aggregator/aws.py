@@ -7,11 +7,14 @@ themselves; what is left is an `AwsError` with the service's own code.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+
+from neuron_wire.names import region_of_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +37,7 @@ def client(service: str, attempts: int = 5) -> Any:  # noqa: ANN401  # boto3 pub
     """A client with the credentials and the region of the environment."""
     return boto3.client(
         service,
+        region_name=region_of_variables(os.environ),
         config=Config(
             connect_timeout=3,
             read_timeout=10,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from neuron_wire.line_members import present_members
+from neuron_wire.names import region_of_variables
 from neuron_wire.prices import DEFAULT_REGION, paid_by_type, price_overrides
 from neuron_wire.teams import TeamRules, team_rules
 
@@ -158,7 +159,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         own_log_groups=frozenset(filter(None, (own_log_group, *written_to))),
         own_log_group=own_log_group,
         price_overrides=_in_grammar(variables, "PRICE_OVERRIDES", price_overrides),
-        region=variables.get("AWS_REGION") or DEFAULT_REGION,
+        region=region_of_variables(variables) or DEFAULT_REGION,
         **{name.lower(): variables.get(name, "") for name in _TEXTS},
     )
 

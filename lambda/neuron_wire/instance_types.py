@@ -14,6 +14,7 @@ is not documented, and work of a narrower type than BF16 may be above 100 percen
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -21,6 +22,17 @@ from neuron_wire.names import MICRO, UNKNOWN
 
 if TYPE_CHECKING:
     from neuron_wire import MinuteRecord
+
+
+_FORM: Final = re.compile(
+    r"[a-z][a-z0-9-]{1,30}"
+    r"\.(?:metal(?:-[0-9a-z]{1,10})?|nano|micro|small|medium|(?:[0-9]{0,3}x)?large)"
+)
+
+
+def is_instance_type(text: str) -> bool:
+    """Return True if *text* has the form of an EC2 instance type, such as `trn1.32xlarge`."""
+    return _FORM.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 VERSION: Final = 1
 """Schema of the lines this package writes. A reader refuses a higher one."""
@@ -112,3 +115,11 @@ OF_AN_ALARM: Final = "CloudWatch Alarm State Change"
 OF_A_CONTRIBUTOR: Final = "CloudWatch Alarm Contributor State Change"
 VANISHED: Final = "No data was returned for this contributor"
 """The reason, always the same, of a contributor that is OK because it is gone."""
+
+REGION_VARIABLES: Final = ("AWS_REGION", "AWS_DEFAULT_REGION")
+"""Variables that name the AWS Region. Lambda, ECS and EKS set the first; boto3 reads the second."""
+
+
+def region_of_variables(variables: Mapping[str, str]) -> str | None:
+    """Return the AWS Region that *variables* name; None if they name no Region."""
+    return next(filter(None, map(variables.get, REGION_VARIABLES)), None)

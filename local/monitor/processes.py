@@ -38,6 +38,7 @@ _FIRST_USER_ID: Final = 1000
 _FIRST_WAITING_PID: Final = 100  # below those of runtimes
 _CHECKPOINT: Final = "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"
 _START_TICKS: Final = 100  # a second after the boot: before any report
+_BOOTED_S: Final = 1_795_158_000  # 2026-11-20T07:00Z, the same for every instance
 
 
 @dataclass(slots=True)
@@ -78,7 +79,11 @@ def write_processes(
         ValueError: If there are not as many as runtimes, or one has another form.
     """
     processes = {1: _Process("/init.scope", command="systemd")}
-    files = {"sys/devices/virtual/dmi/id/board_asset_tag": f"{instance.instance_id}\n"}
+    files = {
+        "sys/devices/virtual/dmi/id/board_asset_tag": f"{instance.instance_id}\n",
+        "sys/devices/virtual/dmi/id/product_name": f"{instance.host.hardware.name}\n",
+        "proc/stat": f"btime {_BOOTED_S}\n",
+    }
     for runtime, owner in zip(instance.runtimes, owners, strict=True):
         process = _process(name_of(owner), f"{instance.instance_id}/{runtime.pid}")
         processes[runtime.pid] = process

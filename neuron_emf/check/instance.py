@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from emitter.errors import SettingsError
 from emitter.fold.inventory import Inventory, KnownInstance
 from emitter.instance.cluster import ClusterSearch, find_cluster
+from emitter.instance.facts import InstanceFacts
 from emitter.instance.machine import INPUTS_OF_THIS_MACHINE, guessed_instance_id
 from emitter.kernel.kmsg import UnreadableLogError, log_opener
 from emitter.owners.given import UnreadError
@@ -37,7 +38,6 @@ from neuron_wire.prices import CAPACITY_BLOCK, PriceBasis, Prices, is_sunk
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from emitter.instance.facts import InstanceFacts
     from emitter.reports.report import Report
     from neuron_emf.check.settings import CheckSettings
 
@@ -94,7 +94,7 @@ def check_instance(
     guessed = guessed_instance_id()
     return warning(
         f"{guessed}, a guess: neither neuron-monitor nor the instance metadata has one",
-        "allow two hops to the instance metadata, or use --instance-id",
+        "use --instance-id, or allow two hops to the instance metadata",
     ), guessed
 
 
@@ -102,10 +102,12 @@ def _with_type(instance_id: str, facts: InstanceFacts) -> str:
     return f"{instance_id} ({facts.instance_type})" if facts.instance_type else instance_id
 
 
-def emitted_instance(facts: InstanceFacts, report: Report | None) -> InstanceFacts:
-    """What the emitter's lines will say of the instance."""
+def emitted_instance(
+    facts: InstanceFacts, report: Report | None, instance_type: str | None = None
+) -> InstanceFacts:
+    """Return what the emitter's lines will say of the instance; *instance_type* is the setting."""
     inventory = Inventory(KnownInstance())
-    inventory.learn_facts(facts)
+    inventory.learn_facts(facts.with_fallback(InstanceFacts(instance_type=instance_type)))
     if report is not None:
         inventory.learn_report(report)
     return inventory.instance()
@@ -114,12 +116,16 @@ def emitted_instance(facts: InstanceFacts, report: Report | None) -> InstanceFac
 def check_price(instance: InstanceFacts) -> CheckResult:
     """By the list: without a price no amount counts its idle cores."""
     instance_type, region = instance.instance_type, instance.region
-    if not instance_type or not region:
-        known = {"the type": instance_type, "the region": region}
-        what = " and ".join(name for name, value in known.items() if not value)
+    if not instance_type:
+        return failed(
+            "the type of this instance is unknown: neither neuron-monitor, the instance metadata "
+            f"nor the board has it, so {_IN_NO_AMOUNT}",
+            "use --instance-type TYPE, such as trn1.32xlarge",
+        )
+    if not region:
         return warning(
-            f"{what} of this instance is unknown: {_IN_NO_AMOUNT}",
-            "give access to neuron-monitor or the instance metadata",
+            f"the Region of this instance is unknown: {_IN_NO_AMOUNT}",
+            "set AWS_REGION, or give access to neuron-monitor or the instance metadata",
         )
     basis = PriceBasis()
     price = basis.usd_per_core_hour(Prices(), instance_type, 1, region)

@@ -92,7 +92,7 @@ def run_checks(
     advance(1, parts)
     monitor, report = check_monitor(settings, monitor_config)
     facts = find_instance()
-    emitted = emitted_instance(facts, report)
+    emitted = emitted_instance(facts, report, settings.instance_type)
     devices = check_devices(settings, report, emitted.instance_type)
     advance(2, parts)
     where = {origin.name: origin.where for origin in origins}

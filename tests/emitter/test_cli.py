@@ -270,7 +270,7 @@ def logs(reports, home, *more, **variables):
 @pytest.mark.parametrize(
     ("more", "found", "to_do"),
     [
-        ((), "No AWS region is set", "Use --region or AWS_DEFAULT_REGION"),
+        ((), "No AWS Region is set", "Use --region or AWS_REGION"),
         (("--region", REGION), "No AWS credentials found", "Attach the stack's emitter policy"),
     ],
     ids=["no region", "no credentials"],

@@ -316,3 +316,21 @@ def test_an_input_that_ends_waits_for_the_metadata_service_only_without_a_name(n
     assert named is (not [wait for wait in waits if wait > 0])
     expected = INSTANCE_ID if named else "i-metadata"
     assert expected == json.loads(line)["InstanceId"]
+
+
+@pytest.mark.parametrize(
+    ("reported", "by_facts", "expected"),
+    [
+        ("inf1.xlarge", "inf2.xlarge", "inf1.xlarge"),
+        ("", "inf2.xlarge", "inf2.xlarge"),
+        ("", None, "trn1.2xlarge"),
+    ],
+)
+def test_the_instance_type_that_is_given_is_the_last_source(reported, by_facts, expected):
+    """The report comes before the metadata service and the board, and these before the setting."""
+    document = busy(instance_info=instance(reported))
+    facts = InstanceFacts(instance_type=by_facts)
+    (minute,) = records(
+        [(1, chunk(document))], 59, facts=lambda _: facts, instance_type="trn1.2xlarge"
+    )
+    assert expected == minute.instance_type

@@ -11,10 +11,14 @@ from string import Formatter
 import pytest
 from botocore import exceptions, parsers
 
+from aggregator import aws
+from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.errors import SourceError
+from emitter.instance.facts import find_instance
+from emitter.instance.metadata_service import MetadataService
 from neuron_emf import account as accounts
 from neuron_emf.account import account, documented, refusal
-from neuron_emf.options import AccountSettings
+from neuron_emf.options import AccountSettings, prices
 from neuron_emf.reading import LogGroup
 
 RIGHT = {
@@ -90,6 +94,32 @@ def test_what_is_no_rehearsal_is_refused(monkeypatch, answer):
         monkeypatch.setattr(accounts, "REHEARSAL", address)
         with pytest.raises(SourceError, match="make demo"):
             account(AccountSettings(rehearsal=True))
+
+
+@pytest.mark.parametrize("variable", ["AWS_REGION", "AWS_DEFAULT_REGION"])
+def test_one_variable_names_the_region_of_every_command(monkeypatch, tmp_path, variable):
+    """Emitter, commands, prices and functions use it; boto3 alone reads only the second one."""
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
+    monkeypatch.setenv(variable, "eu-north-1")
+    found = account(AccountSettings())
+    no_service = MetadataService("", disabled=True)
+    assert LogStream("group", "stream").missing_for_call() is None
+    assert "eu-north-1" == find_instance(no_service, root=tmp_path).region
+    assert "eu-north-1" == found.region
+    assert "eu-north-1" == found.client("logs").meta.region_name
+    assert "eu-north-1" == prices("").region
+    assert "eu-north-1" == aws.client("sns").meta.region_name
+
+
+def test_the_region_that_is_given_comes_before_variables(monkeypatch):
+    """An option names a Region; AWS_REGION, which ECS and EKS set, does not change it."""
+    monkeypatch.setenv("AWS_REGION", "eu-north-1")
+    assert "us-west-2" == account(AccountSettings(region="us-west-2")).region
+    assert "us-west-2" == LogStream("group", "stream", region="us-west-2")._region
 
 
 def refused(code, operation="DescribeStacks", words="some words"):

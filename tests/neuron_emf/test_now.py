@@ -160,6 +160,8 @@ def faces_agree(lines):
         to_type = price_overrides_line(place.unpriced_types) if unpriced else ""
         assert to_type in "".join(shown.split())  # a terminal breaks what is too long for it
         assert to_type in message
+        has_no_type = any("unknown type" in name for name in place.unpriced_types)
+        assert has_no_type == ("--instance-type" in "".join(shown.split()))
         priced = [f"{row['words']['usd'].split()[0]} USD/h" for row in answer["owners"]]
         first = message.partition(" Since ")[0]
         assert not place.idle or any(words in first for words in (*priced, "no price"))

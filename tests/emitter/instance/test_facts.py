@@ -11,8 +11,14 @@ import pytest
 from played_services import DOCUMENT, DOCUMENT_PATH, TOKEN_PATH
 
 from emitter.instance.facts import DATA_PATH, BackgroundLookup, InstanceFacts, find_instance
-from emitter.instance.machine import ASSET_TAG_FILE, board_instance_id
+from emitter.instance.machine import (
+    ASSET_TAG_FILE,
+    PRODUCT_NAME_FILE,
+    board_instance_id,
+    board_instance_type,
+)
 from emitter.instance.metadata_service import MetadataService
+from neuron_wire.instance_types import INSTANCE_TYPES
 
 FACTS = InstanceFacts(
     "i-0123456789abcdef0", "trn1.32xlarge", "eu-north-1", "eu-north-1b", "ami-0123456789abcdef0",
@@ -31,8 +37,8 @@ def test_the_identity_document_has_it_all(imds, machine):
 
 def test_the_metadata_service_wins_over_the_board(imds, machine):
     """It can be configured to speak of another instance, which a person did on purpose."""
-    root = machine({ASSET_TAG_FILE: BOARD_ID})
-    assert FACTS.instance_id == find_instance(MetadataService(imds.url), root=root).instance_id
+    root = machine({ASSET_TAG_FILE: BOARD_ID, PRODUCT_NAME_FILE: "inf2.xlarge"})
+    assert FACTS == find_instance(MetadataService(imds.url), root=root)
 
 
 @pytest.mark.parametrize("document", [404, "not a JSON", "[]", b"\xff", b"x" * 100_000])
@@ -74,11 +80,11 @@ def test_a_service_that_fails_in_the_middle_keeps_what_it_said(imds, machine):
 @pytest.mark.parametrize("route", ["never", "drip"])
 @pytest.mark.parametrize("path", [TOKEN_PATH, DOCUMENT_PATH])
 def test_a_service_that_does_not_answer_leaves_the_board(path, route, imds, machine, patience):
-    """A pod behind a hop limit of 1 still learns its instance, at once."""
+    """A pod behind a hop limit of 1 still learns its instance and its type, at once."""
     imds.routes[path] = getattr(imds, route)
     patience(0.3)
-    root = machine({ASSET_TAG_FILE: f"{BOARD_ID}\n"})
-    assert InstanceFacts(instance_id=BOARD_ID) == find_instance(
+    root = machine({ASSET_TAG_FILE: f"{BOARD_ID}\n", PRODUCT_NAME_FILE: "inf2.xlarge\n"})
+    assert InstanceFacts(instance_id=BOARD_ID, instance_type="inf2.xlarge") == find_instance(
         MetadataService(imds.url), root=root
     )
 
@@ -95,6 +101,22 @@ def test_the_board_of_a_nitro_instance_names_it(tag, machine):
 def test_another_board_names_nobody(tag, machine):
     """Most boards have a text there, and it is no instance id."""
     assert board_instance_id(machine({ASSET_TAG_FILE: tag})) is None
+
+
+@pytest.mark.parametrize("name", [*INSTANCE_TYPES, "u-12tb1.112xlarge", "i7ie.metal-24xl"])
+def test_the_board_of_a_nitro_instance_has_its_type(name, machine):
+    """Every user of the machine may read it, also in a container."""
+    assert name == board_instance_type(machine({PRODUCT_NAME_FILE: f"{name}\n"}))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "HVM domU", "KVM", "Google Compute Engine", "VMware7,1", "trn1", "Trn1.32xlarge",
+     "trn1.32xlarge extra", "trn1.32xlarge.", "Standard PC (i440FX + PIIX, 1996)", "x" * 5000],
+)  # fmt: skip
+def test_another_board_has_no_type(name, machine):
+    """Only the form of an instance type is accepted: a wrong type would give a wrong price."""
+    assert board_instance_type(machine({PRODUCT_NAME_FILE: name})) is None
 
 
 @pytest.fixture

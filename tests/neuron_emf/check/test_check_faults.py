@@ -123,5 +123,6 @@ def test_a_monitor_that_is_not_there_is_named_with_its_package(checked, tmp_path
     assert "was not found on PATH or in /opt/aws/neuron/bin" in said["found"]
     assert said["advice"].startswith("Install the package aws-neuronx-tools")
     changed = {"neuron-monitor": "failed", "devices": "not tried"}
-    changed |= {"instance": "warning", "price": "warning"}
+    changed |= {"instance": "warning", "price": "failed"}
     assert {**CHECKS, **changed} == found.states
+    assert found.of("price")["advice"].startswith("use --instance-type TYPE")

@@ -133,7 +133,7 @@ def test_the_region_may_be_that_of_the_instance(checked, monitor, monkeypatch):
     monkeypatch.setattr(sequence, "find_instance", InstanceFacts)
     found = checked("--monitor-command", monitor)
     assert "failed" == found.states["region"]
-    assert "Use --region or AWS_DEFAULT_REGION" == found.of("region")["advice"]
+    assert "Use --region or AWS_REGION" == found.of("region")["advice"]
     assert "not tried" == found.states["credentials"]
 
 
