@@ -363,7 +363,7 @@ def reserve_cores(
         ]
         for key in others:
             found.given_to[key] = theirs[0].name
-        blocked = unknown.union(*(held[key] for key in others)) & given
+        blocked = unknown.union(*(held[key] for key in others)) & given - held_by[place]
         count = max(0, len(given - blocked) - len(held_by[place]))
         if is_exact:
             count = len(given & unheld)

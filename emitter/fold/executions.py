@@ -195,7 +195,9 @@ class ExecutionFold:
             self.failed = self.failed or 0
             return ended
         completed, *failures = (amount(count) for count in astuple(summary))
-        self.ended = sum_known(self.ended, (completed, *failures[:2]))
+        if completed is not None:
+            # Without it, the failures alone would say that nothing was executed.
+            self.ended = sum_known(self.ended, (completed, *failures[:2]))
         self.failed = sum_known(self.failed, failures)
         if any(failures):
             for member, count in zip(_FAILED, failures, strict=True):

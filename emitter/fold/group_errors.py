@@ -142,7 +142,7 @@ class GroupErrors:
             key = (group, OTHER_TEXT)
             known = self._known.get(key)
         if known is None:
-            shown = key[1] if key[1] == OTHER_TEXT else _public_text(text)
+            shown = key[1] if key[1] == OTHER_TEXT else public_text(text)
             known = self._known[key] = _GroupError(at_s, shown)
             known.unannounced = 1
             self._announce("", key, known, at_s)
@@ -169,8 +169,8 @@ class GroupErrors:
         self._on_event(Event(f"{name}{what}", at_s, message, details))
 
 
-def _public_text(text: str) -> str:
-    """*text* without names, paths and keys, in one line of bounded length."""
+def public_text(text: str) -> str:
+    """Return *text* without names, paths and keys, in one line of bounded length."""
     public = _DIGITS.sub("N", _PRIVATE.sub("...", text[:_MAX_READ_CHARS]))
     shown = _UNPRINTABLE.sub(" ", public).strip()
     return shown if len(shown) <= MAX_TEXT_CHARS else f"{shown[: MAX_TEXT_CHARS - 3]}..."

@@ -40,6 +40,11 @@ def core_indexes(keys: Iterable[str]) -> set[int]:
     return {CORE_INDEX[key] for key in keys if key in CORE_INDEX}
 
 
+def is_core_key(key: str) -> bool:
+    """Return True if *key* is a whole number: an index of a core, or one beyond the last."""
+    return key in CORE_INDEX or (key.isascii() and key.isdigit() and key[0] != "0")
+
+
 _TEXTS: Final = {
     "instance_id": "instance_id", "instance_type": "instance_type", "region": "instance_region",
     "availability_zone": "instance_availability_zone", "ami_id": "ami_id",
@@ -68,6 +73,7 @@ class KnownInstance(msgspec.Struct):
     cores: _Cores | None = None
     cores_per_device: _Cores | None = None
     device_memory_bytes: Count | None = None
+    counts_no_device: bool = False
 
 
 class Inventory:
@@ -82,6 +88,8 @@ class Inventory:
         cores_per_device: Logical cores of one device, or None.
 
         device_memory_bytes: Device memory of all devices, or None.
+
+        counts_no_device: True if the last hardware block counts 0 devices or has an error.
     """
 
     def __init__(self, known: KnownInstance) -> None:
@@ -90,6 +98,7 @@ class Inventory:
         self.cores = known.cores
         self.cores_per_device = known.cores_per_device
         self.device_memory_bytes = known.device_memory_bytes
+        self.counts_no_device = known.counts_no_device
         self._labels: dict[str, str | int] = {}
         self._facts = InstanceFacts()
         self._is_named = False  # by a report of this run
@@ -168,6 +177,7 @@ class Inventory:
             }
             self._labels = {}
             self.cores = self.cores_per_device = self.device_memory_bytes = None
+            self.counts_no_device = False
         return is_another
 
     def _count(self, hardware: Hardware) -> None:
@@ -178,8 +188,11 @@ class Inventory:
         ):
             if (text := _text(version)) and len(text) <= MAX_VERSION_CHARS:
                 self._labels[member] = text
+        if hardware.error or hardware.neuron_device_count == 0:
+            self.counts_no_device = True
         if hardware.error or not 0 < devices <= MAX_CORES:
             return
+        self.counts_no_device = False
         per_device = hardware.neuroncore_per_device_count or 0
         if per_device > 0 and devices * per_device <= MAX_CORES:
             self.cores = devices * per_device

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from emitter.fold.amounts import amount, sum_known
-from emitter.fold.inventory import CORE_INDEX
+from emitter.fold.inventory import CORE_INDEX, is_core_key
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
@@ -20,12 +20,13 @@ def usable_memory(runtime: Runtime) -> Memory | None:
     return None if memory is None or memory.error else memory
 
 
-def held_by_memory(memory: Memory, cores_per_device: int | None) -> tuple[set[int], int]:
+def held_by_memory(memory: Memory, cores_per_device: int | None) -> tuple[set[int] | None, int]:
     """
-    Cores with bytes on them or a loaded subgraph.
+    Find the cores with bytes on them or a loaded subgraph.
 
     Returns:
-        The cores, and how many places were left out because no core can be there.
+        The cores, None if a key of the table cannot be read; and how many places were left out
+        because no core can be there.
     """
     cores: set[int] = set()
     malformed = 0
@@ -33,6 +34,8 @@ def held_by_memory(memory: Memory, cores_per_device: int | None) -> tuple[set[in
     breakdown = None if used is None else used.usage_breakdown
     table = None if breakdown is None else breakdown.neuroncore_memory_usage
     for key, by_use in (table or {}).items():
+        if not is_core_key(key):
+            return None, malformed + 1
         if key not in CORE_INDEX:
             malformed += 1
         elif by_use and any(size and size > 0 for size in by_use.values()):

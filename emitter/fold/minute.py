@@ -17,9 +17,21 @@ from emitter.fold.runtime_lines import RuntimeLines, RuntimeMembers
 from emitter.fold.runtimes import MinuteRuntimes
 from emitter.fold.samples import CoreSampler
 from emitter.fold.state import FoldState, read_state
+from emitter.fold.unknown_cores import UnknownCores
 from emitter.kernel.detector import LogState
+from emitter.logs import Event
 from neuron_wire.minute import MinuteRecord
-from neuron_wire.names import MINUTE_MS, MINUTE_S, UNKNOWN, WHOLE_MINUTE_S
+from neuron_wire.names import (
+    COUNTERS_MISSING,
+    COUNTERS_UNREADABLE,
+    DEVICES_NOT_SEEN,
+    MINUTE_MS,
+    MINUTE_S,
+    MONITOR_NOT_RUNNING,
+    NO_RECENT_SAMPLE,
+    TAG_FILTER,
+    WHOLE_MINUTE_S,
+)
 from neuron_wire.owners import list_owners
 
 if TYPE_CHECKING:
@@ -27,7 +39,6 @@ if TYPE_CHECKING:
 
     from emitter.fold.samples import CoreSample, FoldSettings
     from emitter.instance.facts import InstanceFacts
-    from emitter.logs import Event
     from emitter.owners.given import Given, RuntimeOwner
     from emitter.reports.groups import Hardware, InstanceInfo, Runtime
     from emitter.reports.report import Report
@@ -146,7 +157,8 @@ class Fold:
         self.holdings = Holdings({}, {})
         self._settings = settings
         self._on_event = on_event
-        self._sampler = CoreSampler(settings)
+        self._unknown = UnknownCores(on_event)
+        self._sampler = CoreSampler(settings, self._unknown)
         self.runtimes = MinuteRuntimes()
         self._owners = CoreOwners(found, owner_of, given, only_teams=only_teams)
         self._lines = RuntimeLines(settings.runtime_lines)
@@ -156,7 +168,8 @@ class Fold:
         # again: the stack merges the two parts.
         self._inventory = Inventory(found)
         self._learned: tuple[InstanceInfo | None, Hardware | None] = (None, None)
-        self.ecc = EccFold(found.ecc)
+        self.ecc = EccFold(found.ecc, lists_no_device=found.lists_no_device)
+        self._sampler.is_blind = found.counts_no_device or found.lists_no_device
         self._begin_minute()
 
     @property
@@ -190,32 +203,70 @@ class Fold:
         self.clock.open_minute(at_s)
         self.reports_read += 1
         self._reports += 1
-        self._newest_s = at_s
-        self.groups_dropped += len(report.dropped_groups)
+        self._newest_s = self._unknown.at_s = at_s
+        if report.dropped_groups:
+            self.groups_dropped += len(report.dropped_groups)
+            for name in report.dropped_groups:
+                self._unknown.announce_shape(name, "has a value of another type")
         told = report.instance_info, report.neuron_hardware_info
         if told != self._learned:  # nearly always they are as before
-            if self._inventory.learn_report(report):
-                self._forget_instance()
+            self._learn_instance(report)
             self._learned = told
-        if report.neuron_k8s_info is not None:
-            self._owners.pods.add_pods(report.neuron_k8s_info)
-        runtimes, sample, is_empty = report.neuron_runtime_data, None, False
-        if runtimes and (entries := self.runtimes.fold_runtimes(runtimes)):
-            runtimes = self.runtimes.living
-            sample = self._sampler.sample_runtimes(entries, self._inventory, at_s)
-        elif runtimes is not None:
-            runtimes = []
-            is_empty, sample = self._sampler.sample_no_runtime(report, self._inventory, at_s)
-            if is_empty:
-                self.runtimes.fold_no_runtime()
-        self.living = runtimes if runtimes or is_empty else None
         system = report.system_data
         if system is not None:
             self._readings.add_system(system)
             self.ecc.add_counters(system.neuron_hw_counters, at_s)
-        self._errors.add_report(report, runtimes, at_s)
+        is_blind = self._inventory.counts_no_device or self.ecc.lists_no_device
+        if is_blind is not self._sampler.is_blind:
+            self._note_sight(report, at_s, is_blind=is_blind)
+        if report.neuron_k8s_info is not None:
+            self._owners.pods.add_pods(report.neuron_k8s_info)
+        sample = self._sample(report, at_s)
+        self._errors.add_report(report, self.living, at_s)
         if self._settings.every_report:
-            self.sample = self._report_sample(sample, at_s, is_empty=is_empty)
+            self.sample = self._report_sample(sample, at_s)
+
+    def _sample(self, report: Report, at_s: float) -> CoreSample | None:
+        """Fold the runtimes of *report*; return the sample of its cores, None if it has none."""
+        runtimes = report.neuron_runtime_data
+        if self._sampler.is_blind:
+            self._unknown.hide_cores(DEVICES_NOT_SEEN)
+        if runtimes:
+            runtimes, entries = self.runtimes.fold_runtimes(runtimes)
+            if entries:
+                self.living = runtimes
+                return self._sampler.sample_runtimes(report, entries, self._inventory, at_s)
+        self.living = None
+        if runtimes is None:
+            is_dropped = "neuron_runtime_data" in report.dropped_groups
+            self._unknown.hide_cores(COUNTERS_UNREADABLE if is_dropped else COUNTERS_MISSING)
+            self._sampler.note_missing("neuron_runtime_data", report, at_s)
+            return None
+        is_empty, sample = self._sampler.sample_no_runtime(report, self._inventory, at_s)
+        if is_empty:
+            self.living = []
+            self.runtimes.fold_no_runtime()
+        return sample
+
+    def _learn_instance(self, report: Report) -> None:
+        """Learn about the instance; announce another count of cores in one boot."""
+        before = self._inventory.cores
+        if self._inventory.learn_report(report):
+            self._forget_instance()
+        elif None not in (before, self._learned[1]) and before != self._inventory.cores:
+            fault = f"counts {self._inventory.cores} cores, before {before}"
+            self._unknown.announce_shape("neuron_hardware_info", fault)
+
+    def _note_sight(self, report: Report, at_s: float, *, is_blind: bool) -> None:
+        """The monitor sees the devices no longer, or again; an error is announced by itself."""
+        self._sampler.is_blind = is_blind
+        hardware = report.neuron_hardware_info
+        if is_blind and not (hardware and hardware.error):
+            message = (
+                "neuron-monitor does not see the Neuron devices: their cores are unknown."
+                " Check that the driver is loaded and that /dev/neuron* are in its container."
+            )
+            self._on_event(Event("DevicesNotSeen", at_s, message, {}))
 
     def identify(self, who: LineIdentity) -> LineIdentity:
         """*who* writes, under the name that the instance has, where that is known."""
@@ -250,6 +301,7 @@ class Fold:
             raise ValueError(msg)
         settings, inventory, runtimes = self._settings, self._inventory, self.runtimes
         instance, per_device = inventory.instance(), inventory.per_device()
+        sender = self.identify(who)
         executions = runtimes.executions(were_asked=settings.executions_asked)
         latencies = executions.latencies()
         held = runtimes.held_by_runtime(per_device)
@@ -258,20 +310,21 @@ class Fold:
             self._sampler.sums, set().union(*held.values()), width, settings
         )
         idle_minutes = self._state.count_idle_minutes(label, cores.states, cores.covered_s)
+        if not self._reports:
+            self._unknown.hide_cores(MONITOR_NOT_RUNNING)
         whose = self._owners.attribute_cores(
             label, runtimes, held, cores.states, idle_minutes, cores_per_device=per_device
         )
         self._state.count_quiet_minutes(
             label, whose.by_owner,
             is_whole=cores.covered_seconds >= WHOLE_MINUTE_S,
-            is_known=cores.states.count(UNKNOWN) < len(cores.states),
         )  # fmt: skip
         owners, owners_more = list_owners(whose.by_owner)
         device_bytes, host_bytes = used_bytes(runtimes.held.with_memory)
         record = MinuteRecord(
             cluster=who.cluster,
-            instance_id=instance.instance_id or who.instance_id,
-            identity_guessed=instance.instance_id is None and who.identity_guessed,
+            instance_id=sender.instance_id,
+            identity_guessed=sender.identity_guessed,
             boot=who.boot,
             seq=seq,
             bye=bye,
@@ -294,6 +347,9 @@ class Fold:
             account_id=instance.account_id,
             lifecycle=instance.lifecycle,
             paid=paid,
+            unknown_reason=self._unknown.main_reason(
+                cores.states, TAG_FILTER if settings.only_matched else NO_RECENT_SAMPLE
+            ),
             executions=executions.ended,
             execution_errors=executions.failed,
             latency_p50_mean_s=latencies["LatencyP50Mean"],
@@ -349,6 +405,8 @@ class Fold:
             cores=inventory.cores,
             cores_per_device=inventory.cores_per_device,
             device_memory_bytes=inventory.device_memory_bytes,
+            counts_no_device=inventory.counts_no_device,
+            lists_no_device=self.ecc.lists_no_device,
             kernel=kernel or LogState(),
         ).encoded()
 
@@ -362,15 +420,13 @@ class Fold:
         self._state = self._owners.state = FoldState()
         self.ecc = EccFold(self._state.ecc)
 
-    def _report_sample(
-        self, sample: CoreSample | None, at_s: float, *, is_empty: bool
-    ) -> ReportSample | None:
+    def _report_sample(self, sample: CoreSample | None, at_s: float) -> ReportSample | None:
         matched = None
         if self._settings.only_matched:
             held = self.runtimes.held_by_runtime(self._inventory.per_device())
             matched = set().union(*held.values())
         executions = self.runtimes.report_executions(
-            were_asked=self._settings.executions_asked, is_empty=is_empty
+            self.living, were_asked=self._settings.executions_asked
         )
         known = self._inventory.known_cores()
         return ReportSample.from_report(sample, executions, at_s, known, matched)

@@ -118,13 +118,16 @@ class EccFold:
 
         uncorrected_reported: Sum of the uncorrectable counters over all reports.
 
+        lists_no_device: True if the last hardware counters without an error list no device.
+
         last: Last value by `device:counter`.
 
         risen: By the same key, how much each rose since this object was made.
     """
 
-    def __init__(self, last: dict[str, int]) -> None:
+    def __init__(self, last: dict[str, int], *, lists_no_device: bool = False) -> None:
         self.last = last
+        self.lists_no_device = lists_no_device
         self.risen: dict[str, int] = {}
         self._devices: list[Device | None] = []
         self._values: tuple[int | None, int | None] = (None, None)
@@ -142,11 +145,16 @@ class EccFold:
 
     def add_counters(self, counters: HardwareCounters | None, at_s: float) -> None:
         """Add the hardware counters of one report received at *at_s*."""
-        if counters is None or counters.error or not counters.neuron_devices:
+        if counters is None or counters.error:
+            return
+        if not counters.neuron_devices:
+            self.lists_no_device = True
+            self._devices = []
             return
         corrected_rise = uncorrected_rise = 0
         if counters.neuron_devices != self._devices:  # nearly always they are as before
             self._devices = counters.neuron_devices
+            self.lists_no_device = False
             by_index = {
                 device.neuron_device_index: device
                 for device in self._devices

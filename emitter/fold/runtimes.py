@@ -126,8 +126,6 @@ class MinuteRuntimes:
     Runtimes by pid and tag.
 
     Attributes:
-        living: Those of the newest report that have a process.
-
         gone: Entries left out because their process had ended.
 
         held: The evidence of which cores each holds.
@@ -136,7 +134,6 @@ class MinuteRuntimes:
     """
 
     def __init__(self) -> None:
-        self.living: list[Runtime] = []
         self.gone = 0
         self.held = HeldCores()
         self.had_none = False
@@ -148,8 +145,10 @@ class MinuteRuntimes:
         """One for each runtime, and one for all that came after the first `MAX_RUNTIMES`."""
         return list(self._folds.values())
 
-    def fold_runtimes(self, runtimes: list[Runtime]) -> list[tuple[Runtime, RuntimeFold]]:
-        """Fold the runtimes of a report; return each of the living with its fold."""
+    def fold_runtimes(
+        self, runtimes: list[Runtime]
+    ) -> tuple[list[Runtime], list[tuple[Runtime, RuntimeFold]]]:
+        """Fold the runtimes of a report; return those with a process, and each with its fold."""
         entries = []
         for runtime in runtimes:
             if runtime.error and is_gone(runtime):
@@ -166,10 +165,9 @@ class MinuteRuntimes:
             entries.append((runtime, fold))
         if len(entries) < len(runtimes):
             runtimes = [runtime for runtime, _ in entries]
-        self.living = runtimes
         if runtimes:
             self.held.fold_runtimes(runtimes)
-        return entries
+        return runtimes, entries
 
     def fold_no_runtime(self) -> None:
         """Note that a report said that there is no runtime."""
@@ -187,12 +185,16 @@ class MinuteRuntimes:
             return ExecutionFold.without_runtime()
         return ExecutionFold.merged(fold.executions for fold in self._folds.values())
 
-    def report_executions(self, *, were_asked: bool, is_empty: bool) -> ExecutionFold:
-        """The same of the newest report; *is_empty* if it said that there is no runtime."""
-        if is_empty and (were_asked or self._have_executions()):
+    def report_executions(self, living: list[Runtime] | None, *, were_asked: bool) -> ExecutionFold:
+        """
+        Return the executions of one report, whose runtimes are *living*.
+
+        None is a report that says nothing about runtimes.
+        """
+        if living == [] and (were_asked or self._have_executions()):
             return ExecutionFold.without_runtime()
         executions = ExecutionFold()
-        for runtime in self.living:
+        for runtime in living or ():
             if runtime.report is not None and runtime.report.execution_stats is not None:
                 executions.add_stats(runtime.report.execution_stats)
         return executions
@@ -241,7 +243,7 @@ class HeldCores:
         self.with_memory: list[Runtime] | None = None
         # By runtime: two containers can show the same pid and tag.
         self._groups: dict[RuntimeKey, list[Memory]] = {}
-        self._listings: dict[RuntimeKey, list[Uses]] = {}  # beside no usable memory
+        self._listings: dict[RuntimeKey, list[Uses]] = {}
         self._living: dict[RuntimeKey, None] = {}  # in that report, or in the last one
         # The newest report, where all have memory: the three above are older.
         self._unread: list[Runtime] = []
@@ -271,9 +273,9 @@ class HeldCores:
             living[key := runtime_key(runtime)] = None
             if (memory := usable_memory(runtime)) is not None:
                 groups.setdefault(key, []).append(memory)
-            elif (uses := _listed(runtime)) is not None:
+            if (uses := _listed(runtime)) is not None:
                 listings.setdefault(key, []).append(uses)
-        self._listings.update(listings)
+        self._listings |= listings
         if not groups:
             earlier_keys = map(runtime_key, self.with_memory or ())
             self._living = dict.fromkeys(earlier_keys) | living
@@ -281,6 +283,8 @@ class HeldCores:
         # The group was due: runtimes that are not in this report are gone.
         earlier = {key: group for key, group in self._groups.items() if key in living}
         self._groups, self._living = earlier | groups, living
+        # What a runtime listed before it was gone is no evidence when it is back.
+        self._listings = {key: uses for key, uses in self._listings.items() if key in living}
         self.with_memory = runtimes
 
     def fold_no_runtime(self) -> None:
@@ -306,12 +310,16 @@ class HeldCores:
         self._open_places = 0
         for key in self._living:
             held[key] = set()
+            is_usable = key in self._groups
             for memory in self._groups.get(key, ()):
                 cores, malformed = held_by_memory(memory, cores_per_device)
-                held[key] |= cores
                 self._open_places += malformed
-            if key not in self._groups:
-                held[key] = core_indexes(chain.from_iterable(self._listings.get(key, ())))
+                if cores is None:
+                    is_usable = False
+                else:
+                    held[key] |= cores
+            if not is_usable:
+                held[key] |= core_indexes(chain.from_iterable(self._listings.get(key, ())))
         return held
 
 

@@ -24,13 +24,15 @@ from emitter.fold.amounts import (
     is_long_enough,
 )
 from emitter.fold.inventory import CORE_INDEX, core_indexes
-from emitter.fold.memory import held_by_memory, usable_memory
+from emitter.fold.unknown_cores import held_or_all
+from neuron_wire.names import COUNTERS_UNREADABLE, DEVICES_NOT_SEEN, MINUTE_S
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from emitter.fold.inventory import Inventory
     from emitter.fold.runtimes import RuntimeFold
+    from emitter.fold.unknown_cores import UnknownCores
     from emitter.reports.groups import Runtime, System, Uses
     from emitter.reports.report import Report
 
@@ -182,22 +184,30 @@ class CoreSampler:
         malformed_keys: Core keys dropped because no core can have them.
 
         sums: Of the samples of the open minute.
+
+        unknown: Why cores have no sample in the open minute.
+
+        is_blind: True if the monitor does not see the devices.
     """
 
-    def __init__(self, settings: FoldSettings) -> None:
+    def __init__(self, settings: FoldSettings, unknown: UnknownCores) -> None:
         self.malformed_keys = 0
         self.settings = settings
         self.sums = CoreSums()
+        self.unknown = unknown
+        self.is_blind = False
         self._span = _NO_SPAN
         self._accepted_s: deque[float] = deque(maxlen=_REMEMBERED)
         self._system_s: deque[float] = deque(maxlen=_REMEMBERED)
         self._has_runtime = False  # ever
         self._anchor_s: float | None = None  # receipt of the last sample, or first empty list
         self._counters_s: float | None = None  # receipt of the last line with runtime counters
+        self._missing_since_s: float | None = None  # receipt of the first line without them
 
     def end_minute(self) -> None:
         """Begin a new minute; its reports list the cores beyond the existing again."""
         self.sums = CoreSums()
+        self.unknown.end_minute()
         if self._span.beyond:
             self._span = _NO_SPAN
 
@@ -206,19 +216,24 @@ class CoreSampler:
         return max(known_cores or 0, max(self._span.beyond, default=-1) + 1)
 
     def sample_runtimes(  # noqa: C901, PLR0912, PLR0915 - two loops, for their speed
-        self, entries: list[tuple[Runtime, RuntimeFold]], inventory: Inventory, at_s: float
+        self,
+        report: Report,
+        entries: list[tuple[Runtime, RuntimeFold]],
+        inventory: Inventory,
+        at_s: float,
     ) -> CoreSample | None:
         """
-        The sample of a report received at *at_s*, seconds since the epoch; None if it gave none.
+        Return the sample of a *report* received at *at_s*, or None if it has no sample.
 
         *entries* are its runtimes; what each did goes into its fold.
         """
         self._has_runtime = True
         tables: list[Uses] = []
         failed: list[Runtime] = []
+        empty: list[Runtime] = []  # whose counters list no core
         percent: dict[int, float] = {}
         flops: dict[int, float] = {}
-        silent: list[str] = []  # some runtime lists them without a percentage
+        silent: list[str] = []  # some runtime lists them without a percentage that can be
         without_flops: list[str] = []
         flops_by_fold: list[tuple[RuntimeFold, float]] = []
         longest_s = 0.0
@@ -257,10 +272,13 @@ class CoreSampler:
                 core = CORE_INDEX.get(key) if share or rate else None
                 if share is None:
                     silent.append(key)
-                elif core is not None and share > 0:
-                    fold.used.add(core)
-                    if share > percent.get(core, 0.0):
-                        percent[core] = share if share < 100.0 else 100.0  # noqa: FURB136 - hot
+                elif core is not None:
+                    if share > 0:
+                        fold.used.add(core)
+                        if share > percent.get(core, 0.0):
+                            percent[core] = share if share < 100.0 else 100.0  # noqa: FURB136 - hot
+                    elif share < 0:
+                        silent.append(key)
                 if rate is None or not 0 <= rate <= MAX_FLOPS:
                     without_flops.append(key)
                     with_flops -= 1
@@ -269,7 +287,12 @@ class CoreSampler:
                     total_flops += rate
             if with_flops:
                 flops_by_fold.append((fold, total_flops))
+            elif not uses:
+                empty.append(runtime)
         if not tables:
+            for runtime in failed:
+                self.unknown.hide_cores(self.unknown.failure_of(runtime, report))
+            self.note_missing("neuroncore_counters", report, at_s)
             return None
         weight_s = self._accept_period(longest_s)
         self._anchor_s = at_s
@@ -284,11 +307,19 @@ class CoreSampler:
             span = self._change_span(keys, inventory.cores)
         self.malformed_keys += span.malformed_keys
         cores = known = span.cores
-        if failed or silent:
-            unknown = core_indexes(silent).union(
-                *(_may_hide(runtime, cores, inventory.per_device()) for runtime in failed)
-            )
-            cores = known = cores - (unknown - percent.keys())
+        if failed or silent or empty or span.malformed_keys or self.is_blind:
+            per_device = inventory.per_device()
+            hidden = core_indexes(silent) | self.unknown.hidden_by_tables(tables, cores)
+            self.unknown.hide_cores(COUNTERS_UNREADABLE, hidden)
+            unlisted = cores - core_indexes(keys)
+            if self.is_blind:
+                hidden |= unlisted
+            for runtime in failed:
+                own = unlisted | held_or_all(runtime, cores, per_device)
+                hidden |= self.unknown.hide_cores(self.unknown.failure_of(runtime, report), own)
+            for runtime in empty:
+                hidden |= self.unknown.hidden_by_empty(runtime, cores, per_device)
+            cores = known = cores - (hidden - percent.keys())
             if not cores:
                 return None
         has_flops = len(keys) > span.malformed_keys
@@ -314,8 +345,14 @@ class CoreSampler:
         longest_s = _longest_system_period_s(report.system_data)
         if is_long_enough(longest_s):
             self._system_s.append(longest_s)
-        hardware = report.neuron_hardware_info
-        if self._was_not_due(at_s) or self.settings.only_matched or (hardware and hardware.error):
+        self._missing_since_s = None
+        if self.is_blind or self.settings.only_matched or self._was_not_due(at_s):
+            return False, None
+        cores = self._change_span(_NO_SPAN.keys, inventory.cores).cores
+        if not cores:
+            # The devices were never counted: that no runtime exists is the word of a monitor
+            # that may not see them.
+            self.unknown.hide_cores(DEVICES_NOT_SEEN)
             return False, None
         if self._anchor_s is None:
             weight_s = longest_s if is_long_enough(longest_s) else 0.0
@@ -324,17 +361,27 @@ class CoreSampler:
         self._anchor_s = at_s
         if weight_s <= 0:
             return True, None
-        cores = self._change_span(_NO_SPAN.keys, inventory.cores).cores
-        if not cores:
-            return True, None
         # Weighted like utilization: a core that nobody uses does no FLOP/s.
         sample = CoreSample(self._believed_s(weight_s), cores, {}, cores, None)
         return True, self.sums.add_sample(sample)
+
+    def note_missing(self, member: str, report: Report, at_s: float) -> None:
+        """Note a *report* without *member*; without core counters for a minute it is announced."""
+        since_s = self._missing_since_s
+        if report.dropped_groups:
+            return  # announced as another type
+        if since_s is None or (self._counters_s is not None and since_s <= self._counters_s):
+            self._missing_since_s = at_s
+        elif at_s - since_s > MINUTE_S:
+            self.unknown.announce_shape(member, "is missing")
 
     def _change_span(self, keys: AbstractSet[str], existing: int | None) -> _Span:
         """From this report on, reports are about other cores, and list these *keys*."""
         listed = core_indexes(keys)
         own = frozenset(range(existing or 0))
+        if own and not listed <= own:
+            fault = f"lists {max(listed) + 1} cores, neuron_hardware_info counts {existing}"
+            self.unknown.announce_shape("neuroncores_in_use", fault)
         beyond = (self._span.beyond | listed) - own
         malformed_keys = len(keys) - len(listed)
         self._span = _Span(frozenset(keys), existing, beyond, own | beyond, malformed_keys)
@@ -369,14 +416,6 @@ class CoreSampler:
 
     def _believed_s(self, seconds: float) -> float:
         return min(seconds, BELIEVED_PERIODS * self._nominal_s())
-
-
-def _may_hide(
-    runtime: Runtime, cores: frozenset[int], cores_per_device: int | None
-) -> AbstractSet[int]:
-    """Of a failed *runtime* the cores it holds, or all when its memory group is missing too."""
-    memory = usable_memory(runtime)
-    return cores if memory is None else held_by_memory(memory, cores_per_device)[0]
 
 
 def _longest_system_period_s(system: System | None) -> float | None:

@@ -129,7 +129,9 @@ class FoldState(KnownInstance):
 
         quiet_label: Epoch minute that last changed a count, or None.
 
-        quiet_minutes: By owner, whole minutes in a row without an execution.
+        quiet_minutes: By owner, whole minutes in a row, read, without an execution.
+
+        lists_no_device: True if the last hardware counters list no device.
     """
 
     idle_label: Count | None = None
@@ -137,6 +139,7 @@ class FoldState(KnownInstance):
     idle_watched: Count | None = None
     quiet_label: Count | None = None
     quiet_minutes: Annotated[dict[str, Count], msgspec.Meta(max_length=MAX_NAMES)] = {}  # noqa: RUF012 - msgspec copies it
+    lists_no_device: bool = False
     ecc: dict[str, Count] = {}  # noqa: RUF012 - msgspec copies it
     histories: RuntimeHistories = msgspec.field(default_factory=RuntimeHistories)
     kernel: LogState = LogState()
@@ -175,29 +178,30 @@ class FoldState(KnownInstance):
         return tuple(self.idle_minutes[: len(states)])
 
     def count_quiet_minutes(
-        self, label: int, owners: Mapping[str, OwnerHolding], *, is_whole: bool, is_known: bool
+        self, label: int, owners: Mapping[str, OwnerHolding], *, is_whole: bool
     ) -> None:
         """
         Count the minute *label*, and set the count of each of *owners* that has one.
 
-        Who executed, or in a whole minute did not tell it, begins again; a partial minute
-        neither adds nor resets. While the owners are not *known*, no count is forgotten.
+        An owner starts again if it executed, or if its executions were not read in this minute
+        or in one since the last; reservations alone need no reading. A partial minute that was
+        read neither adds nor resets.
         """
         if _is_forgotten(self.quiet_label, label):
-            self.quiet_label, self.quiet_minutes = None, {}
-        if not is_known:
-            return
+            self.quiet_label = None
+        if self.quiet_label is None or label > self.quiet_label + 1:
+            self.quiet_minutes = {}
         is_later = self.quiet_label is None or label > self.quiet_label
         minutes: dict[str, int] = {}
         for name, owner in owners.items():
             count = self.quiet_minutes.get(name, 0)
-            is_known_idle = owner.executions is not None or not owner.cores
-            if owner.executions or (is_whole and not is_known_idle):
+            is_read = owner.executions is not None or not owner.cores
+            if owner.executions or not is_read:
                 count = 0
             elif is_whole and is_later:
                 count += 1
             minutes[name] = count
-            owner.quiet_minutes = count if is_known_idle and count else None
+            owner.quiet_minutes = count or None
         self.quiet_minutes = dict(list(minutes.items())[:MAX_NAMES])
         self.quiet_label = max(self.quiet_label or label, label)
 

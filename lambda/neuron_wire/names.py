@@ -61,7 +61,7 @@ REASON_WORDS: Final = {
     COUNTERS_UNREADABLE: "the emitter cannot read the core counters",
     NO_RECENT_SAMPLE: "no report of the minute has a sample of the cores",
     TAG_FILTER: "the tag filter of the monitor hides the cores",
-    MONITOR_NOT_RUNNING: "neuron-monitor does not run",
+    MONITOR_NOT_RUNNING: "neuron-monitor wrote no report in the minute",
     REASON_NOT_REPORTED: "the emitter does not report the reason",
 }
 """Why cores are unknown, in words; complete clauses without a capital letter and a full stop."""

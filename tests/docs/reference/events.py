@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
-from emitter.fold import LineIdentity
+from emitter.fold import Fold, FoldSettings, LineIdentity
 from emitter.fold.group_errors import GroupErrors
 from emitter.fold.readings import EccFold
 from emitter.kernel.detector import Detection, LocatedFault, LogState, Position, read_fault
@@ -93,6 +93,15 @@ def of_groups(found):
         errors.end_minute(AT_S + 60)
 
 
+def of_reports(found):
+    """Devices out of sight, and counters of a value of another type."""
+    runtime = {"report": {"neuroncore_counters": 7}}
+    hardware = {"neuron_device_count": 0}
+    document = {"neuron_runtime_data": [runtime], "neuron_hardware_info": hardware}
+    fold = Fold(FoldSettings(), on_event=found.append)
+    fold.fold_report(decode(json.dumps(document).encode()), AT_S)
+
+
 def of_spool(found):
     """A disk that is full and takes lines again, and a file that is damaged."""
     clock = Clock()
@@ -116,7 +125,7 @@ def of_kernel(found):
     found += KernelFaults(watch).take_events(AT_S, is_end=True)
 
 
-MAKERS = (of_monitor, of_memory, of_kernel, of_groups, of_spool)
+MAKERS = (of_monitor, of_memory, of_kernel, of_groups, of_reports, of_spool)
 
 
 def examples():

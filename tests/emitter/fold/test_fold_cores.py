@@ -37,10 +37,10 @@ def test_a_core_is_the_maximum_over_runtimes_never_their_mean(percents):
 
 @pytest.mark.parametrize(
     ("found", "expected"),
-    [(-0.5, 0.0), (0, 0.0), (0.01, 0.01), (99.99, 99.99), (100, 100.0), (100.01, 100.0)],
+    [(-0.01, None), (0, 0.0), (0.01, 0.01), (99.99, 99.99), (100, 100.0), (100.01, 100.0)],
 )
-def test_utilization_is_cut_to_0_to_100(found, expected):
-    """What is outside is rounding of the monitor."""
+def test_utilization_is_at_most_100_and_below_0_unknown(found, expected):
+    """What is above 100 is rounding of the monitor; a negative percentage is no measurement."""
     record = minute_of(two_cores(runtime(counters([found, 50]))))
     assert (expected, 50.0) == record.utilization_percent
 
@@ -312,6 +312,13 @@ def test_a_sample_has_the_numbers_of_its_report_alone():
     )
     expected = ReportSample(START_S + 5, 5.0, (50, 5, 0, 0), 7, 0, 3.0)
     assert expected == sample_of(report(before), report(*entries))
+
+
+@pytest.mark.parametrize("runtimes", [None, []], ids=["not collected", "not due"])
+def test_a_report_without_runtime_groups_has_no_sample(runtimes):
+    """The executions of an older report are in no sample of a newer one."""
+    before = report(runtime(counters([50, 0, 0, 0]), memory(), executions(9, timed_out=1)))
+    assert sample_of(before, report(neuron_runtime_data=runtimes)) is None
 
 
 def test_no_runtime_is_a_sample_of_zeros():

@@ -89,6 +89,12 @@ def test_no_runtime_executes_nothing(first, settings, expected):
     assert expected == (sample and sample.executions)
 
 
+@pytest.mark.parametrize("completed", [None, -1])
+def test_executions_without_a_count_of_the_completed_are_not_read(completed):
+    """The failures alone would say that nothing was executed."""
+    assert minute_of(one(executions(completed))).executions is None
+
+
 @settings(max_examples=50)
 @given(
     st.lists(

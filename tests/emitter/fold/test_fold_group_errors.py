@@ -12,6 +12,7 @@ from neuron_reports import (
     START_S,
     add,
     closed,
+    counters,
     events_of,
     new_fold,
     report,
@@ -37,7 +38,9 @@ def test_an_error_of_a_sidecar_is_told_once():
     says so in every report.
     """
     entries = [
-        runtime(None, None, None, runtime_vcpu(error=f"open /proc/{pid}/stat: none"), pid=pid)
+        runtime(
+            counters([0]), None, None, runtime_vcpu(error=f"open /proc/{pid}/stat: none"), pid=pid
+        )
         for pid in (11, 12, 13, 14)
     ]
     (event,) = events_of(*[[report(*entries)] * 12] * 5)

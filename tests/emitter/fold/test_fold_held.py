@@ -69,6 +69,7 @@ def test_a_runtime_without_usable_memory_holds_every_core_it_lists(group):
     assert "uaau" == minute_of(report(entry)).core_state
 
 
+GONE = runtime(error="no such process")
 IDLE_0, IDLE_1, BOTH = (runtime(IDLE, memory(dict.fromkeys(on, 1))) for on in ([0], [1], [0, 1]))
 UNTOLD = runtime(IDLE)
 OTHER_1, OTHER_3 = (runtime(IDLE, memory({core: 1}), pid=2) for core in (1, 3))
@@ -101,6 +102,8 @@ SILENT, OTHER_SILENT = runtime(None, memory(error="x")), runtime(counters([], er
         ("uaua", [[LISTS_1, OTHER_LISTS_3], [SILENT, OTHER_SILENT]]),
         ("uauu", [[LISTS_1, OTHER_LISTS_3], [SILENT]]),
         ("auua", [[OTHER_LISTS_3], [IDLE_0, OTHER_SILENT]]),
+        # What a runtime listed before it was gone is no evidence when it is back.
+        ("uuua", [[LISTS_1, OTHER_3], [IDLE_0, OTHER_3], [GONE, OTHER_3], [SILENT, OTHER_3]]),
         # Without memory the exception is for the runtime, not for the report.
         ("auua", [[IDLE_0, OTHER_LISTS_3]]),
     ],
@@ -109,6 +112,13 @@ def test_the_last_report_that_had_the_group_decides(states, reports):
     """Per runtime: a minute without a list of runtimes says nothing of any."""
     documents = [report(neuron_runtime_data=entries) for entries in reports]
     assert states == minute_of(*documents).core_state
+
+
+def test_a_memory_table_with_a_key_that_cannot_be_read_is_no_evidence():
+    """The runtime holds every core that it lists: bytes may be on any of them."""
+    group = memory()
+    table_of(group)["nc1"] = {"tensors": 1}
+    assert "aaaa" == minute_of(report(runtime(IDLE, group))).core_state
 
 
 @pytest.mark.parametrize(

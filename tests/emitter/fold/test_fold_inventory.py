@@ -41,14 +41,18 @@ def test_cores_are_devices_times_cores_per_device(devices, per_device, expected)
     hardware(16, 65), hardware(1, 2, error="driver is not loaded"),
 ])  # fmt: skip
 def test_a_missing_count_is_the_last_known(unknown):
-    """What was once known of this instance stays known, also over a restart."""
+    """
+    What was once known of this instance stays known, also over a restart; a core that no runtime
+    lists is unknown if the devices are out of sight.
+    """
     fold = new_fold()
     add(fold, report(neuron_hardware_info=hardware(1, 3)), START_S)
     add(fold, report(neuron_hardware_info=unknown), START_S + 5)
     assert 3 == closed(fold).neuron_cores
     second = new_fold(fold.encode_state())
     add(second, report(runtime(BUSY, memory()), neuron_hardware_info=unknown), START_S + 60)
-    assert "bbu" == closed(second).core_state
+    is_blind = unknown is not None and (unknown["error"] or unknown["neuron_device_count"] == 0)
+    assert ("bb?" if is_blind else "bbu") == closed(second).core_state
 
 
 @pytest.mark.parametrize(

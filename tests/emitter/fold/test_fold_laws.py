@@ -208,6 +208,111 @@ def test_a_runtime_that_lists_a_core_as_0_never_lowers_a_number_or_a_letter(docu
     assert before.executions == after.executions
 
 
+def spell_keys(uses):
+    """Another spelling of the keys."""
+    return {f"nc{key}": use for key, use in uses.items()}
+
+
+def spell_one_key(uses):
+    """Another spelling of one key."""
+    return {"nc0" if key == "0" else key: use for key, use in uses.items()}
+
+
+def rename_percentages(uses):
+    """Another name of each percentage."""
+    return {
+        key: use and {"utilization": use["neuroncore_utilization"]} for key, use in uses.items()
+    }
+
+
+SHAPES = {
+    "as it is": lambda uses: uses,
+    "keys": spell_keys,
+    "one key": spell_one_key,
+    "percentages": rename_percentages,
+    "empty": lambda _uses: {},
+    "null": lambda _uses: None,
+    "wrong type": lambda _uses: "none",
+}
+
+
+@st.composite
+def unreadable(draw):
+    """A report whose groups may have another shape, and whose devices may be out of sight."""
+    document = copy.deepcopy(draw(reports()))
+    for entry in document["neuron_runtime_data"] or ():
+        group = entry["report"].get("neuroncore_counters")
+        if group is not None:
+            shape = draw(st.sampled_from(sorted(SHAPES)))
+            group["neuroncores_in_use"] = SHAPES[shape](group["neuroncores_in_use"])
+    if draw(st.booleans()):
+        document["neuron_hardware_info"] = hardware(0, 4)
+    if draw(st.booleans()):
+        document["system_data"]["neuron_hw_counters"]["neuron_devices"] = None
+    return document
+
+
+def has_number(use):
+    """True if the entry of a core has a percentage of 0 or more."""
+    percent = None if use is None else use.get("neuroncore_utilization")
+    return percent is not None and percent >= 0
+
+
+def shown_cores(document):
+    """The cores of a report that may count as idle, worked out from its JSON alone."""
+    every = set(range(1024))
+    devices = document["neuron_hardware_info"] or {"neuron_device_count": None, "error": ""}
+    is_whole = (
+        not devices["error"]
+        and devices["neuron_device_count"] != 0
+        and document["system_data"]["neuron_hw_counters"]["neuron_devices"] is not None
+    )
+    entries = document["neuron_runtime_data"]
+    if entries is None:
+        return set()
+    shown, hidden = set(), set()
+    groups = []
+    for entry in entries:
+        group = entry["report"].get("neuroncore_counters")
+        if group and isinstance(group["neuroncores_in_use"], str):
+            group = None
+        if group or not entry["error"]:
+            groups.append((group, entry["report"].get("memory_used")))
+    for group, memory_used in groups:
+        uses = group and group["neuroncores_in_use"]
+        if uses is None or group["error"] or (group["period"] or 0) < 0.5:
+            is_whole = False
+            continue
+        known = {key for key, use in uses.items() if has_number(use)}
+        if uses and (not known or not all(key.isdigit() for key in uses)):
+            is_whole = False
+        if not uses and (memory_used is None or memory_used["error"]):
+            is_whole = False
+        shown |= {int(key) for key in known if key.isdigit()}
+        hidden |= {int(key) for key in uses.keys() - known if key.isdigit()}
+    return (every - hidden) | shown if is_whole else shown
+
+
+@settings(max_examples=200)
+@given(unreadable(), st.booleans())
+def test_no_core_is_idle_that_no_counters_group_showed(document, is_restarted):
+    """
+    Unless each group could be read, or no runtime exists, with the devices in sight.
+
+    This also holds after a restart with the same spool. A minute with unknown cores has a reason.
+    """
+    fold = new_fold()
+    add(fold, report(), START_S)
+    closed(fold)
+    if is_restarted:
+        fold = new_fold(fold.encode_state())
+    add(fold, document, START_S + 60)
+    record = closed(fold, 2)
+    idle = {core for core, state in enumerate(record.core_state) if state in "au"}
+    assert set() == idle - shown_cores(document)
+    assert ("?" in record.core_state) == (record.unknown_reason is not None)
+
+
 EXTREME = st.sampled_from(
     [None, -1, 0, 1e-300, 2**53, 2**63, 2**64, 10**30, 1e300, -1e300, 1.5, 10**400, "", [], {}]
 )

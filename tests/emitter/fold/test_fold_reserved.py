@@ -84,6 +84,7 @@ NODE = [
     ("aauu", {0: GONE, 1: GONE}, [POD], "", "ml/b/main", 0),
     ("aauu", {0: GONE, 1: B}, [POD], "", "ml/b/main", 0),
     ("?uuu", {}, [POD], "1", None, 0),
+    ("a?uu", {0: B, 1: B}, [POD._replace(cores=frozenset(range(4)))], "2-3", None, 0),
     ("aauu", {0: A, 1: A}, [POD._replace(is_exact=True)], "", "ml/b/main", 0),
     ("aauu", {0: RuntimeOwner(), 1: RuntimeOwner()}, [POD._replace(is_exact=True)], "", None, 0),
     ("auuu", {0: B}, [POD._replace(is_exact=True)], "1", None, 0),
@@ -173,6 +174,19 @@ def test_a_process_that_nobody_can_name_has_the_name_to_whom_its_core_was_given(
     assert [Owner("0", "ml/b/main", "ml")] == [*node(nameless, 0, using(7, 0)).owners]
     expected = [Owner("", "ml/b/main", "ml", "1", None, 1), Owner("0", "slurm:7 ann")]
     assert expected == [*node(started(told), 0, using(7, 0)).owners]
+
+
+@pytest.mark.parametrize("unread", [True, False], ids=["not collected", "no line"])
+def test_a_minute_in_which_executions_were_not_read_begins_again(unread):
+    """20 quiet, 9 unread and 1 quiet minute are 1: fully idle means read in every minute."""
+    fold = started(Given("none"))
+    for minute in range(29):
+        if minute < 20:
+            last = node(fold, minute, using(7, 0, 0))
+        elif unread:
+            node(fold, minute, neuron_runtime_data=None)
+    assert 20 == last.owners[0].quiet_minutes
+    assert 1 == node(fold, 29, using(7, 0, 0)).owners[0].quiet_minutes
 
 
 def test_quiet_minutes_count_from_when_an_owner_came():

@@ -1,0 +1,186 @@
+"""Why cores are unknown: devices out of sight, and reports of a shape that is not known."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from neuron_reports import (
+    START_S,
+    add,
+    closed,
+    counters,
+    events_of,
+    hardware,
+    hardware_counters,
+    instance,
+    memory,
+    minute_of,
+    new_fold,
+    nobody,
+    report,
+    runtime,
+)
+
+from neuron_wire.names import UNKNOWN_REASONS
+
+SEEN = {"neuron_hw_counters": hardware_counters({"mem_ecc_corrected": 3})}
+OUT_OF_SIGHT = {
+    "count 0": {"neuron_hardware_info": hardware(0, 4)},
+    "null": {"system_data": {"neuron_hw_counters": {"neuron_devices": None, "error": ""}}},
+    "error": {"neuron_hardware_info": hardware(0, 4, error="no driver")},
+}
+IDLE = runtime(counters([0, 0, 0, 0]), memory({0: 1}))
+
+
+def told_by(events):
+    """The names of the events."""
+    return [event.name for event in events]
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+@pytest.mark.parametrize("gone", OUT_OF_SIGHT)
+def test_devices_out_of_sight_leave_cores_unknown(gone, is_restarted):
+    """
+    Memory and ECC are absent, idle minutes stay as they are, and one event reports it until the
+    devices are seen again. A restart with the same spool changes none of this.
+    """
+    events = []
+    fold = new_fold(on_event=events.append)
+    in_sight = report(IDLE, system_data=SEEN)
+    for minute in range(6):
+        document = report(**OUT_OF_SIGHT[gone]) if minute in {1, 2, 4} else in_sight
+        for second in range(0, 60, 5):
+            add(fold, document, START_S + 60 * minute + second)
+        record = closed(fold, minute + 1)
+        if document is in_sight:
+            assert "auuu" == record.core_state
+            continue
+        assert "????" == record.core_state
+        assert "devices-not-seen" == record.unknown_reason
+        assert 0 == record.covered_seconds
+        assert (1, 1, 1, 1) == record.idle_minutes[:4] or minute == 4
+        assert record.device_memory_used_bytes is None
+        assert record.executions is None
+        assert record.ecc_corrected is None
+        if is_restarted:
+            fold = new_fold(fold.encode_state(), on_event=events.append)
+    assert (3, 3, 3, 3) == record.idle_minutes
+    expected = [] if gone == "error" else ["DevicesNotSeen"] * 2
+    assert expected == [name for name in told_by(events) if name == "DevicesNotSeen"]
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"neuron_hardware_info": None},
+        {"neuron_hardware_info": hardware(None, None)},
+        *OUT_OF_SIGHT.values(),
+    ],
+)
+def test_devices_that_were_never_seen_have_no_memory(members):
+    """A fresh instance without a driver: the cores of its type, all unknown; absent is not 0."""
+    record = minute_of(*[report(instance_info=instance("inf1.2xlarge"), **members)] * 12)
+    assert ("????", "devices-not-seen") == (record.core_state, record.unknown_reason)
+    assert record.device_memory_used_bytes is None
+    assert record.runtime_host_memory_bytes is None
+
+
+def busy(uses=None, **groups):
+    """A report of four busy cores with memory on them; *uses* and *groups* are other shapes."""
+    group = counters([50, 50, 50, 50])
+    if uses is not None:
+        group["neuroncores_in_use"] = uses
+    document = copy.deepcopy(report(runtime(group, memory(dict.fromkeys(range(4), 1)))))
+    document["neuron_runtime_data"][0]["report"].update(groups)
+    return document
+
+
+def renamed_counters():
+    """A report whose counters have another name, as those of Neuron 1.x."""
+    document = busy()
+    groups = document["neuron_runtime_data"][0]["report"]
+    groups["nc_counters"] = groups.pop("neuroncore_counters")
+    return document
+
+
+PERCENT = {"neuroncore_utilization": 50}
+SHAPES = [
+    # report, states, reason, what the event names
+    (busy({f"nc{core}": PERCENT for core in range(4)}), "????", "counters-unreadable",
+     "neuroncores_in_use has the key ncN"),
+    (busy({"0": PERCENT, "nd0:nc1": PERCENT}), "b???", "counters-unreadable",
+     "neuroncores_in_use has the key ndN:ncN"),
+    (busy({"0": {"utilization": 50}, "1": {"utilization": 50}}), "????", "counters-unreadable",
+     "neuroncore_utilization is missing"),
+    (busy({"0": {"neuroncores": {"0": PERCENT}}}), "????", "counters-unreadable",
+     "neuroncore_utilization is missing"),
+    (busy({}), "????", "counters-missing",
+     "neuroncores_in_use lists no core of a runtime with memory on cores"),
+    (busy(neuroncore_counters={"period": 5.0, "error": ""}), "????", "counters-missing",
+     "neuroncores_in_use is missing"),
+    (renamed_counters(), "????", "counters-missing", "neuroncore_counters is missing"),
+    (report(neuron_runtime_data=None), "????", "counters-missing",
+     "neuron_runtime_data is missing"),
+    (busy(neuroncore_counters=7), "????", "counters-unreadable",
+     "neuroncore_counters has a value of another type"),
+    (busy({str(core): PERCENT for core in range(8)}), "bbbbbbbb", None,
+     "neuroncores_in_use lists 8 cores, neuron_hardware_info counts 4"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SHAPES, ids=[case[3] for case in SHAPES])
+def test_a_report_of_an_unknown_shape_is_one_event_and_no_idle_core(case):
+    """Once for each shape and boot, with the member that is missing or new."""
+    document, states, reason, shape = case
+    record = minute_of(*[document] * 12)
+    assert (states, reason) == (record.core_state, record.unknown_reason)
+    events = events_of(*[[document] * 12] * 3)
+    assert ["ReportShapeUnknown"] == told_by(events)
+    assert shape in events[0].message
+    assert shape.startswith(str(events[0].details["Member"]))
+
+
+def test_another_count_of_cores_within_a_boot_is_an_event():
+    """A report of 4 cores, then reports of 8 from the same input."""
+    more = report(IDLE, neuron_hardware_info=hardware(2, 4))
+    (event,) = events_of([report(IDLE), more, more])
+    assert "neuron_hardware_info counts 8 cores, before 4" in event.message
+
+
+def test_shapes_are_bounded():
+    """A tool that spells its keys in ever new ways gets 16 events."""
+    spellings = [busy({"x" * length: PERCENT}) for length in range(1, 30)]
+    assert 16 == len(events_of(spellings))
+
+
+@pytest.mark.parametrize(
+    ("reports", "settings", "expected"),
+    [
+        ([], {}, None),
+        ([report(runtime(counters([50] * 4, 0.07)))], {}, "no-recent-sample"),
+        ([report(neuron_runtime_data=None)], {}, "counters-missing"),
+        ([nobody(neuron_runtime_data="none")], {}, "counters-unreadable"),
+        ([report()], {"only_matched": True}, "tag-filter"),
+        ([report(runtime(counters([9, 0, 0, 0]), memory({0: 1})))], {"only_matched": True},
+         "tag-filter"),
+        # Two cores of each: the first of the list.
+        ([report(runtime(counters([None, None]), memory()),
+                 runtime(None, memory({2: 1, 3: 1}), pid=2))], {}, "counters-missing"),
+        ([report(runtime(counters([None, None, None]), memory()),
+                 runtime(counters([0, 0, 0, 0], 0.1), memory({3: 1}), pid=2))], {},
+         "counters-unreadable"),
+    ],
+)  # fmt: skip
+def test_the_reason_of_most_unknown_cores_is_in_the_minute(reports, settings, expected):
+    """Of two with equally many cores, the first of the list counts."""
+    fold = new_fold(**settings)
+    fold.clock.open_minute(START_S)
+    for document in reports:
+        add(fold, document, START_S)
+    record = closed(fold)
+    assert expected == record.unknown_reason
+    assert expected in {None, *UNKNOWN_REASONS}
+    fold.clock.open_minute(START_S + 60)
+    without_report = closed(fold, 2)
+    assert (without_report.unknown_reason == "monitor-not-running") == bool(reports)
