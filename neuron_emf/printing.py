@@ -196,8 +196,8 @@ MONTH_HOURS: Final = 730
 
 
 def shown_name(text: str | None) -> str:
-    """A name that somebody else gave, on one line."""
-    return phrases.printable(text, LONGEST_NAME) if text else UNKNOWN
+    """Return a name from a line or a person as a terminal shows it, on one line."""
+    return phrases.safe_name(text, LONGEST_NAME) if text else UNKNOWN
 
 
 def prices_of(basis: PriceBasis) -> str:

@@ -1,8 +1,8 @@
 """
-The commands that show what an owner does, by its kind, and what an instance does.
+Commands that show the state of an owner or an instance, or keep new work off an instance.
 
-Names are foreign text: a name goes into a command only in the strict form of its kind, which is
-safe in a shell. For all others the instance's tags are the only command.
+Names are foreign text: a command contains a name only in the strict form of its kind, which is
+safe in a shell. For all other names the command for the instance's tags is the only one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 class ShownCommand(NamedTuple):
@@ -19,6 +19,11 @@ class ShownCommand(NamedTuple):
 
     label: str
     text: str
+
+    @property
+    def is_question(self) -> bool:
+        """True if the command answers a question, its label."""
+        return self.label.endswith("?")
 
 
 _NAMESPACE: Final = r"(?P<namespace>[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)"
@@ -36,72 +41,113 @@ _KINDS: Final = tuple(
          ("State and time left", "scontrol show job {job}"),
          ("What runs in it", "sstat -a -j {job} -o JobID,NTasks,AveCPU")),
         (f"{_NAMESPACE}/{_POD}",
-         ("Whether it is there", "kubectl get pod {pod} -n {namespace}"),
+         ("Is it there?", "kubectl get pod {pod} -n {namespace}"),
          ("What it waits for", "kubectl describe pod {pod} -n {namespace}"),
          ("Its last output", "kubectl logs {pod} -n {namespace} --all-containers --tail=20")),
         (f"ecs:(?P<name>{_ECS_NAME})/{_ECS_NAME}/{_ECS_NAME}",
-         ("What it is to run", _ECS.format("describe-services", "services")),
+         ("Its service", _ECS.format("describe-services", "services")),
          ("Its tasks", _ECS.format("list-tasks", "service-name"))),
         (f"ecs:(?P<name>{_ECS_NAME})/{_ECS_NAME}",
          ("Its tasks", _ECS.format("list-tasks", "family"))),
-        (_UNIT, ("Whether it works", "systemctl status {unit}")),
+        (_UNIT, ("Is it active?", "systemctl status {unit}")),
         (f"{_UNIT} {_USER}",
-         ("Whether it works", "systemctl --user --machine={user}@ status {unit}")),
+         ("Is it active?", "systemctl --user --machine={user}@ status {unit}")),
     )
 )  # fmt: skip
+_CONTAINERS: Final = "aws ecs {} --cluster {{cluster}} --region {{region}} {}"
+_PLACEMENTS: Final = tuple(
+    (re.compile(form), tuple(ShownCommand(*command) for command in commands))
+    for form, *commands in (
+        (r"slurm:(?P<job>[0-9]{1,10})(?: .*)?",
+         ("Nodes of its job", "squeue -j {job} -o %N"),
+         ("No new job on it", "scontrol update NodeName=NODE State=DRAIN Reason=neuron-hardware")),
+        (f"{_NAMESPACE}/{_POD}",
+         ("Its node", "kubectl get pod {pod} -n {namespace} -o wide"),
+         ("No new pod on it", "kubectl cordon NODE")),
+        ("ecs:.*",
+         ("Its ARN", _CONTAINERS.format(
+             "list-container-instances", "--filter ec2InstanceId=={instance}")),
+         ("Move its tasks", _CONTAINERS.format(
+             "update-container-instances-state",
+             "--status DRAINING --container-instances ARN"))),
+    )
+)  # fmt: skip
+_EC2_ID: Final = re.compile(r"i-(?:[0-9a-f]{8}|[0-9a-f]{17})")
 _PLACES: Final = {
+    "instance": _EC2_ID,
     "cluster": re.compile(_ECS_NAME),
     "region": re.compile(r"[a-z]{2}[a-z0-9-]{3,30}"),
 }
-_EC2_ID: Final = re.compile(r"i-(?:[0-9a-f]{8}|[0-9a-f]{17})")
 
 
 def owner_commands(owner: str, cluster: str, region: str) -> tuple[ShownCommand, ...]:
-    """The commands for *owner*, of ECS in *cluster*; none where its name has no known form."""
-    places = {"cluster": cluster, "region": region}
+    """Return the commands for *owner*, of ECS in *cluster*; none if its name has no known form."""
+    return _formed(_KINDS, owner, {"cluster": cluster, "region": region})
+
+
+def placement_commands(
+    owner: str, cluster: str, region: str, instance_ids: Sequence[str]
+) -> tuple[ShownCommand, ...]:
+    """
+    Return the commands that keep new work off the first instance, which *owner* uses.
+
+    They cordon or drain its node, and end no process. NODE is the name that the command before
+    shows. None if no scheduler is known from the name of *owner*.
+    """
+    places = {"cluster": cluster, "region": region, "instance": "".join(instance_ids[:1])}
+    return _formed(_PLACEMENTS, owner, places)
+
+
+def _formed(
+    kinds: Iterable[tuple[re.Pattern[str], tuple[ShownCommand, ...]]],
+    owner: str,
+    places: Mapping[str, str],
+) -> tuple[ShownCommand, ...]:
     formed = {key: text for key, text in places.items() if _PLACES[key].fullmatch(text)}
-    for form, commands in _KINDS:
-        if found := form.fullmatch(owner):
-            names = {**formed, **found.groupdict()}
-            try:
-                return tuple(
-                    command._replace(text=command.text.format_map(names)) for command in commands
-                )
-            except KeyError:
-                return ()
+    for form, commands in kinds:
+        match = form.fullmatch(owner)
+        if match is None:
+            continue
+        names = {**formed, **match.groupdict()}
+        try:
+            return tuple(
+                command._replace(text=command.text.format_map(names)) for command in commands
+            )
+        except KeyError:
+            return ()
     return ()
 
 
 def tags_commands(instance_ids: Sequence[str], region: str) -> tuple[ShownCommand, ...]:
-    """The tags of instances whose owner has no name; nothing without an id that EC2 gave."""
+    """Return the command for the tags of instances; none without an ID in EC2's format."""
     command = (
         "aws ec2 describe-tags{region} --filters Name=resource-id,Values={ids}"
         " --query 'Tags[].[ResourceId,Key,Value]' --output table"
     )
-    return _of_instances("Whose it is", command, instance_ids, region, ",")
+    return _of_instances("Instance tags", command, instance_ids, region, ",")
 
 
 def states_commands(instance_ids: Sequence[str], region: str) -> tuple[ShownCommand, ...]:
-    """Whether they run, and what EC2 knows of their health."""
+    """Return the command for the state and the health of instances, as EC2 reports them."""
     command = (
         "aws ec2 describe-instance-status{region} --include-all-instances --instance-ids {ids}"
         " --query 'InstanceStatuses[].[InstanceId,InstanceState.Name,SystemStatus.Status,"
         "InstanceStatus.Status]' --output table"
     )
-    return _of_instances("Whether they run", command, instance_ids, region)
+    return _of_instances("Do they run?", command, instance_ids, region)
 
 
 def shell_commands(instance_ids: Sequence[str], region: str) -> tuple[ShownCommand, ...]:
-    """A shell on the first of them, where Systems Manager has an agent on it."""
+    """Return the command for a shell on the first instance, if it runs the SSM agent."""
     return _of_instances(
         "A shell on it", "aws ssm start-session{region} --target {ids}", instance_ids[:1], region
     )
 
 
 def findings_commands(instance_ids: Sequence[str], region: str) -> tuple[ShownCommand, ...]:
-    """Whether the first of them can be given back."""
+    """Return the command that checks whether the first instance can be released."""
     return _of_instances(
-        "Whether to give back", "neuron-emf findings {ids}{region}", instance_ids[:1], region
+        "Can it be released?", "neuron-emf findings {ids}{region}", instance_ids[:1], region
     )
 
 

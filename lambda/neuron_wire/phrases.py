@@ -8,8 +8,9 @@ Durations round down, and an amount above 0 is never shown as 0.
 from __future__ import annotations
 
 import math
+import re
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from neuron_wire.names import (
     DAY_MINUTES,
@@ -36,6 +37,13 @@ NO_OWNERS: Final = {
     UNSTATED_OWNER: "Not told",
 }
 """What people read for a placeholder owner."""
+
+Urgency = Literal["now", "today", "can wait"]
+NOW: Final = "now"
+TODAY: Final = "today"
+CAN_WAIT: Final = "can wait"
+URGENCIES: Final[tuple[Urgency, ...]] = (NOW, TODAY, CAN_WAIT)
+"""How urgent a message is, the most urgent first."""
 
 RESERVED: Final = "reserved, not opened"
 LONGEST_NAME: Final = 80  # characters of any one name in a message
@@ -199,19 +207,19 @@ def owner_words(owner: IdleOwner) -> str:
 
 
 def host_words(percent: float | None, vcpus: int | None) -> str:
-    """`25 of 128 vCPUs work`; empty where one of both is unknown."""
+    """Return `25 of 128 vCPUs are busy`; empty if one of both is unknown."""
     if percent is None or vcpus is None:
         return ""
-    return f"{percent * vcpus / 100:.3g} of {vcpus} vCPUs work"
+    return f"{percent * vcpus / 100:.3g} of {vcpus} vCPUs are busy"
 
 
-def idle_words(now: ClusterNow, noun: str = "known core") -> str:
+def idle_words(now: ClusterNow, noun: str = "known core", state: str = "") -> str:
     """`50 of 98 known cores (51 %)`, under a heading without *noun*; empty where it is unknown."""
     if now.idle is None or now.known is None:
         return ""
     share = "" if now.idle_percent is None else f" ({share_words(now.idle_percent)})"
     known = counted(now.known, noun) if noun else amount(now.known)
-    return f"{amount(now.idle)} of {known}{share}"
+    return f"{amount(now.idle)} of {known}{state}{share}"
 
 
 def per_hour(cost: int | None) -> str:
@@ -231,7 +239,7 @@ def unpriced_words(now: ClusterNow, most: int = _MAX_TYPES) -> str:
         cores, noun = now.idle_unpriced / MICRO, "idle core"
     if not now.idle or not cores:
         return ""
-    types = [printable(name) for name in now.unpriced_types[:most]]
+    types = [safe_name(name) for name in now.unpriced_types[:most]]
     named = f" ({joined(types, len(now.unpriced_types) - most)})" if types else ""
     verb = "has" if cores == 1 else "have"
     return f"{counted(cores, noun)} {verb} no price{named}"
@@ -279,17 +287,20 @@ def printable(text: str, longest: int = LONGEST_NAME) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
+_PLACEHOLDER: Final = re.compile(r"\[[a-z ]{1,40}\]")  # `[unallocated]`
 _MARKUP: Final = str.maketrans(dict.fromkeys('`$\\|<>[]{}";&', "?"))
 
 
 def safe_name(text: str, longest: int = LONGEST_NAME) -> str:
     """
-    *text*, a name that somebody else gave, for a message.
+    Return *text*, a name that a line, an event or a person gave, as every face shows it.
 
-    What a shell, a page or a chat would take for more than a letter becomes a
-    question mark, an address cannot be clicked, and a spreadsheet sees no
-    formula. Log lines keep names as they are.
+    A letter that a shell, a page or a chat would take for more becomes a question mark, an
+    address cannot be clicked, and a spreadsheet sees no formula. Names of placeholder owners
+    stay. Log lines and JSON for programs keep names as they are.
     """
+    if _PLACEHOLDER.fullmatch(text):
+        return text
     return printable(cell(text.translate(_MARKUP).replace("://", ":??")), longest)
 
 

@@ -28,7 +28,7 @@ from neuron_wire.phrases import (
     coverage_words,
     joined,
     price_overrides_line,
-    printable,
+    safe_name,
     share_words,
     usd,
 )
@@ -220,6 +220,7 @@ def _time_of_numbers(numbers: list[int]) -> CoreTime:
 
 
 MAX_NAMED: Final = 5
+_LONGEST_BASIS: Final = 1000  # characters of regions and overrides
 _NANO: Final = 10**USD_PLACES
 _MICRO_HOURS: Final = 10**6 * HOUR_MINUTES
 
@@ -241,10 +242,11 @@ def headline(total: CoreTime) -> str:
 
 def basis_sentences(then: Then, setting: str = "PriceOverrides=") -> list[str]:
     """What amounts are based on, what has no price and the *setting* of one, what is unknown."""
-    said = [f"Prices: {'; '.join(sorted(then.bases))}."] if then.bases else []
+    bases = [safe_name(basis, _LONGEST_BASIS) for basis in sorted(then.bases)]
+    said = [f"Prices: {'; '.join(bases)}."] if bases else []
     if unpriced := then.unpriced:
         named = sorted(unpriced, key=lambda name: (-unpriced[name], name))
-        listed = [f"{printable(name)} ({core_hours(unpriced[name])})" for name in named[:MAX_NAMED]]
+        listed = [f"{safe_name(name)} ({core_hours(unpriced[name])})" for name in named[:MAX_NAMED]]
         shown = joined(listed, len(named) - MAX_NAMED)
         line = price_overrides_line(named, setting)
         said.append(f"Without a price, in no amount: {shown}.{f' Set {line}.' if line else ''}")
@@ -260,9 +262,9 @@ def basis_sentences(then: Then, setting: str = "PriceOverrides=") -> list[str]:
 
 def name_of(key: OwnerKey | InstanceKey) -> str:
     """`slurm:4711 ada, cluster research, team ml`."""
-    said = f"{printable(key[0])}, cluster {printable(key.cluster)}"
+    said = f"{safe_name(key[0])}, cluster {safe_name(key.cluster)}"
     team = key.team if isinstance(key, OwnerKey) and key.owner not in PLACEHOLDER_OWNERS else None
-    return f"{said}, team {printable(team)}" if team else said
+    return f"{said}, team {safe_name(team)}" if team else said
 
 
 def usd_of(nano_usd: int | None) -> str:

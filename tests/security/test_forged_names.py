@@ -27,7 +27,7 @@ from tests.aggregator.made_stack import END_S, Stack
 from tests.stack.catalogue_names import unknown_names
 
 SPECIAL = '`$\\|<>[]{}";&'
-COPIED = re.compile(r"[1-4]\. [A-Z][a-z, ]+:  ")  # a command, behind what it is for
+COPIED = re.compile(r"[1-4]\. [A-Z][A-Za-z, ]+[:?] +")  # a command, behind what it is for
 FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 ASCII = [
     "=cmd|'/C calc'!A0",

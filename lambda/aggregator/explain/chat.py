@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.explanation import LONGEST_ARN, LONGEST_NAME, compact_json
 from aggregator.explain.topic import TopicMessage
-from neuron_wire.phrases import iso, printable
+from neuron_wire.phrases import iso, printable, safe_name
 
 if TYPE_CHECKING:
     from aggregator.explain.explanation import Explanation
@@ -42,21 +42,21 @@ def _notification(explanation: Explanation) -> dict[str, object]:
     if fitting := [_without_mentions(step) for step in steps if len(step) <= MAX_STEP_CHARS]:
         content["nextSteps"] = fitting
     words = filter(None, (transition.cluster, explanation.metric, transition.state))
-    content["keywords"] = [printable(_without_mentions(word), MAX_KEYWORD_CHARS) for word in words]
+    content["keywords"] = [safe_name(word, MAX_KEYWORD_CHARS) for word in words]
     context = {
         name: value if isinstance(value, str) else ", ".join(value)
         for name, value in explanation.attributes.items()
     }
     context |= {
-        "Metric": printable(explanation.metric, LONGEST_NAME),
-        "AlarmName": printable(transition.alarm, LONGEST_NAME),
+        "Metric": explanation.metric,
+        "AlarmName": transition.alarm,
         "Since": iso(1000 * transition.at_s),
         "Region": transition.region,
     }
     covered = explanation.evidence.subject.covered_metrics
     fact = f"{explanation.dashboard} {covered}" if covered else ""
     thread = f"{fact or transition.alarm_arn or transition.alarm}\n{transition.cluster}"
-    arn = printable(transition.alarm_arn, LONGEST_ARN)
+    arn = safe_name(transition.alarm_arn, LONGEST_ARN)
     return {
         "version": "1.0",
         "source": "custom",
@@ -67,7 +67,9 @@ def _notification(explanation: Explanation) -> dict[str, object]:
             "summary": title,
             "eventType": "neuron-emf alarm",
             "relatedResources": [arn] if arn else [],
-            "additionalContext": {name: value for name, value in context.items() if value},
+            "additionalContext": {
+                name: safe_name(value, LONGEST_NAME) for name, value in context.items() if value
+            },
         },
     }
 

@@ -40,7 +40,7 @@ State = Literal["ALARM", "OK", "INSUFFICIENT_DATA"]
 NO_DATA: Final = "NO DATA"
 """How people read INSUFFICIENT_DATA."""
 
-_FILLED: Final = re.compile(r"missing datapoints? (?:was|were) treated as \[NonBreaching\]")
+_FILLED: Final = re.compile(r"([0-9]{1,4}) missing datapoints? (?:was|were) treated as \[NonB")
 _STATES: Final[dict[str, State]] = {state: state for state in get_args(State)}
 _REGION: Final = re.compile(r"[a-z0-9-]{1,30}")
 _AGGREGATED: Final = re.compile(r'\b(?:avg|count|max|min|sum)\s*\(\s*"?(\w+)', re.IGNORECASE)
@@ -186,13 +186,14 @@ class Transition:
 
     @property
     def is_gone(self) -> bool:
-        """Whether it is OK only because no data came: unknown, not resolved."""
+        """True if it is OK only because no data came: unknown, not over."""
         return self.state == "OK" and self.reason.startswith(VANISHED)
 
     @property
-    def is_filled(self) -> bool:
-        """Whether it is OK because missing data points counted as not breaching."""
-        return self.state == "OK" and _FILLED.search(self.reason) is not None
+    def filled_minutes(self) -> int:
+        """Minutes without data that CloudWatch counted as healthy when the alarm became OK."""
+        filled = _FILLED.search(self.reason) if self.state == "OK" else None
+        return int(filled[1]) if filled else 0
 
 
 def read_transition(event: JsonObject) -> Transition:

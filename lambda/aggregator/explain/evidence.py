@@ -1,8 +1,8 @@
 """
-What the stack's table knows of the cluster that an alarm is about.
+The contents of the stack's table about the cluster of an alarm.
 
-Nothing here stops a message: what cannot be read is reported as unreadable, because a
-short message now is worth more than a whole one never. The rollup was written by a stack
+Nothing here stops a message: what cannot be read is reported as unreadable, because a short
+message that arrives is worth more than a whole one that does not. The rollup was written by a stack
 of this release or of another one, so a missing or damaged member is left out.
 """
 
@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aggregator.explain.event import UNKNOWN
+from aggregator.explain.event import SILENCE, UNKNOWN
 from aggregator.minutes import minute_at
 from aggregator.storage.values import TableError
 from neuron_wire.line_members import NOTHING, minute_in, number_in
@@ -70,10 +70,13 @@ class RecentErrors(NamedTuple):
         in_minute: In the minute of the kept rollup.
 
         in_hour: In the hour up to now.
+
+        minutes: Minutes of that hour with errors.
     """
 
     in_minute: float
     in_hour: float
+    minutes: int = 0
 
 
 _UNKNOWN_NOW: Final = cluster_now({})
@@ -102,6 +105,8 @@ class Evidence:
 
         published: How many errors were published; None unless it is about them.
 
+        silent: The last rollup with silent instances; `NOTHING` unless the alarm is about them.
+
         trouble: What could not be read, as a sentence; empty when all was.
     """
 
@@ -113,6 +118,7 @@ class Evidence:
     age_s: float | None = None
     cost_today: CostToday | None = None
     published: RecentErrors | None = None
+    silent: JsonObject = field(default_factory=dict)
     trouble: str = ""
 
     @property
@@ -130,6 +136,7 @@ def gather_evidence(
         return evidence
     try:
         line = table.read_last_rollup(subject.about, cluster)
+        silent = table.read_last_rollup("silent", cluster) if subject == SILENCE else None
         cost = _cost_today(cluster, table, now_s) if subject.is_idle else None
         rollup = NOTHING if line is None else read_rollup(line)
         published = _published(subject, cluster, rollup, table, now_s)
@@ -143,6 +150,7 @@ def gather_evidence(
         age_s=None if minute is None else max(0.0, now_s - MINUTE_S * (minute + 1)),
         cost_today=cost,
         published=published,
+        silent=NOTHING if silent is None else read_rollup(silent),
         trouble=DAMAGED if line is not None and minute is None else "",
     )
 
@@ -157,15 +165,19 @@ def _cost_today(cluster: str, table: Table, now_s: float) -> CostToday | None:
 def _published(
     subject: AlarmSubject, cluster: str, rollup: JsonObject, table: Table, now_s: float
 ) -> RecentErrors | None:
-    metric, this_minute, of_rollup = subject.metric, minute_at(now_s), minute_in(rollup, "Minute")
-    if subject.about == "minute" or of_rollup is None:
+    metric = subject.metric
+    this_minute = minute_at(now_s)
+    rollup_minute = minute_in(rollup, "Minute")
+    if subject.about == "minute" or rollup_minute is None:
         return None
     hour = range(this_minute - HOUR_MINUTES, this_minute + 1)
-    tallies = _tallies(metric, cluster, table, {*hour, of_rollup})
+    tallies = _tallies(metric, cluster, table, {*hour, rollup_minute})
     in_line = number_in(rollup, metric) or 0.0  # the line may be out before it is remembered
+    by_minute = [tallies.get(minute, 0.0) for minute in hour]
     return RecentErrors(
-        in_minute=max(in_line, tallies.get(of_rollup, 0.0)),
-        in_hour=max(in_line, sum(tallies.get(minute, 0.0) for minute in hour)),
+        in_minute=max(in_line, tallies.get(rollup_minute, 0.0)),
+        in_hour=max(in_line, sum(by_minute)),
+        minutes=sum(errors > 0 for errors in by_minute),
     )
 
 

@@ -1,8 +1,8 @@
 """
-What one transition means, as people and programs get it.
+The explanation of one transition, as people and programs get it.
 
-People get text, by mail the whole and by SMS one line; programs get JSON with the rollup
-itself. What Slack and Teams get is in `aggregator.explain.chat`.
+People get text: a mail has the whole, an SMS has one line. Programs get JSON with the rollup.
+The form for Slack and Teams is in `aggregator.explain.chat`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain.event import ERRORS, HARDWARE, NO_DATA, SILENCE, UNKNOWN
+from aggregator.explain.ending import find_ending
+from aggregator.explain.event import ERRORS, HARDWARE, SILENCE, UNKNOWN
 from aggregator.explain.failures import (
     find_failed_executions,
     find_hardware_errors,
@@ -26,13 +27,13 @@ from aggregator.explain.topic import (
     teams_attribute,
 )
 from aggregator.query_text import member_is
-from neuron_wire.phrases import cells, console_address, duration, iso, printable, safe_name
+from neuron_wire.phrases import NOW, TODAY, cells, console_address, iso, printable, safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aggregator.environment import Environment
-    from aggregator.explain.event import AlarmSubject, Transition
+    from aggregator.explain.event import Transition
     from aggregator.explain.evidence import Evidence
     from aggregator.explain.topic import Attributes
     from neuron_wire.line_members import JsonObject
@@ -54,10 +55,6 @@ _FINDERS: Final = {
     HARDWARE.metric: find_hardware_errors,
     ERRORS.metric: find_failed_executions,
 }
-_FILLED: Final = (
-    "Missing data points were treated as not breaching, which may be the only reason that the"
-    " alarm is OK."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +63,13 @@ class Explanation:
     One transition, and what is known about it.
 
     Attributes:
-        transition: What happened.
+        transition: The change of state.
 
-        evidence: What the table says of the cluster.
+        evidence: The contents of the table about the cluster.
 
-        finding: The evidence in sentences; at the end of an alarm only how it looks now.
+        finding: The evidence in sentences.
 
-        environment: Where runbook, rollups and dashboard are.
+        environment: Addresses of runbook, rollups and dashboard.
     """
 
     transition: Transition
@@ -82,36 +79,38 @@ class Explanation:
 
     @property
     def title(self) -> str:
-        """The subject line at full length; it begins with the state as CloudWatch writes it."""
-        what = self.finding.short or self.finding.headline
-        return ": ".join(filter(None, (self.transition.state, self._about(LONGEST_CLUSTER), what)))
+        """The subject line at full length: CloudWatch's state, the urgency, cluster and finding."""
+        state, urgency = self.transition.state, self.finding.urgency
+        headline = self.finding.short or self.finding.headline
+        return ": ".join(filter(None, (state, urgency, self._about(LONGEST_CLUSTER), headline)))
 
     @property
     def sentences(self) -> list[str]:
         """The sentences before the commands."""
         finding = self.finding
         headline = ": ".join(filter(None, (self._about(LONGEST_NAME), finding.headline)))
-        return [*filter(None, (headline, *finding.facts, finding.urgency, *finding.total))]
+        return [*filter(None, (headline, *finding.facts, finding.haste, finding.total))]
 
     @property
     def commands(self) -> list[str]:
         """The commands to type, each behind its purpose."""
         shown = self.finding.commands
-        width = 1 + max((len(command.label) for command in shown), default=0)
+        labels = [f"{command.label}{'' if command.is_question else ':'}" for command in shown]
+        width = max(map(len, labels), default=0)
         return [
-            f"{number}. {f'{command.label}:':<{width}}  {command.text}"
-            for number, command in enumerate(shown, 1)
+            f"{number}. {label:<{width}}  {command.text}"
+            for number, (label, command) in enumerate(zip(labels, shown, strict=True), 1)
         ]
 
     @property
     def last_sentences(self) -> list[str]:
-        """What to do now, and the basis of the numbers."""
-        answer = f"Answer now: {self.finding.answer}" if self.finding.answer else ""
-        return [*filter(None, (answer, basis_of(self.evidence)))]
+        """The next step, and the basis of the numbers."""
+        next_step = f"Next step: {self.finding.next_step}" if self.finding.next_step else ""
+        return [*filter(None, (next_step, basis_of(self.evidence)))]
 
     @property
     def runbook(self) -> str:
-        """Where the meaning of the alarm is described; may be empty."""
+        """The address of the alarm's description; may be empty."""
         page, anchor = self.environment.runbook, self.evidence.subject.anchor
         return f"{page}#{anchor}" if page and anchor else page
 
@@ -123,14 +122,14 @@ class Explanation:
 
     @property
     def dashboard_address(self) -> str:
-        """Where the console shows it; empty without a region."""
+        """The address of the dashboard in the console; empty without a region."""
         region = self.transition.region
         shown = f"{console_address('cloudwatch/home', region)}dashboards/dashboard/{self.dashboard}"
         return shown if region else ""
 
     @property
     def places(self) -> list[str]:
-        """Where to read on."""
+        """The addresses of evidence and runbook."""
         places = {"Evidence": self.dashboard_address or self.dashboard, "Runbook": self.runbook}
         return [f"{what}: {address}" for what, address in places.items() if address]
 
@@ -158,8 +157,7 @@ class Explanation:
     @property
     def sms(self) -> str:
         """At most 140 ASCII characters."""
-        urgency = self.finding.urgency.partition(":")[0]
-        return ascii_only(f"{self.title}. {urgency}." if urgency else self.title, MAX_SMS_CHARS)
+        return ascii_only(self.title, MAX_SMS_CHARS)
 
     @property
     def text(self) -> str:
@@ -174,15 +172,16 @@ class Explanation:
 
     @property
     def attributes(self) -> Attributes:
-        """What a subscription may filter by: never empty texts."""
+        """Attributes by which a subscription may filter: never empty texts."""
         subject, transition = self.evidence.subject, self.transition
         attributes: Attributes = {
             "Kind": subject.kind,
             "State": transition.state,
+            "Urgency": self.finding.urgency,
             "ClusterName": printable(transition.cluster or "", LONGEST_NAME),
             "Metric": subject.covered_metrics or printable(self.metric, LONGEST_NAME),
             "Muted": "true" if transition.muted_by else "false",
-            # Who had the cores is not kept, so the end of an alarm has no team.
+            # The owners of an ended alarm are not kept, so its end has no team.
             "Team": teams_attribute(self.finding.teams),
         }
         return {name: value for name, value in attributes.items() if value}
@@ -203,40 +202,30 @@ def explain_transition(
     transition: Transition, evidence: Evidence, environment: Environment
 ) -> Explanation:
     """Explain *transition* by the *evidence* about its cluster."""
-    finding = _finding(transition, evidence)
-    if transition.state != "ALARM":
-        filled = (_FILLED,) if transition.is_filled else ()
-        finding = AlarmFinding(_end_headline(transition, evidence.subject), (finding.over, *filled))
-    return Explanation(transition, evidence, finding, environment)
+    find = _find_alarm if transition.state == "ALARM" else find_ending
+    return Explanation(transition, evidence, find(transition, evidence), environment)
 
 
-def _end_headline(transition: Transition, subject: AlarmSubject) -> str:
-    """The headline of an alarm that is resolved, or that has no data any more."""
-    what = subject.title or f"alarm {printable(transition.alarm)}"
-    if transition.shown_state == NO_DATA:
-        return f"{what}, no data: it was in alarm; unknown, not resolved"
-    lasted = transition.lasted_minutes
-    return f"{what}, resolved{'' if lasted is None else f' after {duration(lasted)}'}"
-
-
-def _finding(transition: Transition, evidence: Evidence) -> AlarmFinding:
+def _find_alarm(transition: Transition, evidence: Evidence) -> AlarmFinding:
+    """Find what an alarm that fires is about."""
     subject = evidence.subject
     if subject == UNKNOWN:
-        watched = printable(", ".join((*transition.metrics, *transition.other_metrics)), 200)
-        unknown = f"It watches {watched or 'nothing that its event names'}, unknown to neuron-emf."
+        watched = safe_name(", ".join((*transition.metrics, *transition.other_metrics)), 200)
+        unknown = f"The alarm watches {watched or 'no metric that its event names'}."
         reason = f"CloudWatch: {printable(transition.reason, LONGEST_REASON)}"
-        return AlarmFinding(f"alarm {printable(transition.alarm)}", (unknown, reason))
+        unknown = f"{unknown} neuron-emf does not know this alarm."
+        return AlarmFinding(f"alarm {safe_name(transition.alarm)}", (unknown, reason))
     if evidence.rollup:
         return _FINDERS.get(subject.metric, find_idle_cores)(evidence)
     which = "" if subject.about == "minute" else " with such errors"
     missing = evidence.trouble or f"The table has no rollup of this cluster{which}."
     if transition.cluster is None:
         missing = "The event names no cluster, so there are no details."
-    return AlarmFinding(subject.title, (missing,), over=missing)
+    return AlarmFinding(subject.title, (missing,), TODAY if subject.is_idle else NOW)
 
 
 def _members(explanation: Explanation) -> dict[str, object]:
-    """The JSON form without the rollup; what is unknown has no member."""
+    """Return the JSON form without the rollup; an unknown value has no member."""
     transition, evidence = explanation.transition, explanation.evidence
     cost = evidence.cost_today
     members: dict[str, object] = {
@@ -244,6 +233,7 @@ def _members(explanation: Explanation) -> dict[str, object]:
         "Title": explanation.title,
         "State": transition.state,
         "StateBefore": printable(transition.before or ""),
+        "Urgency": explanation.finding.urgency,
         "Since": iso(1000 * transition.at_s),
         "LastedMinutes": _rounded(transition.lasted_minutes),
         "ClusterName": printable(transition.cluster or "", LONGEST_NAME),
@@ -272,10 +262,10 @@ def _members(explanation: Explanation) -> dict[str, object]:
 
 def _document(members: Mapping[str, object], rollup: JsonObject) -> str:
     """
-    *members* and as much of *rollup* as there is room for.
+    Return *members* and as much of *rollup* as fits.
 
-    Its lists are halved until it fits; a rollup that never does, or cannot be
-    written as JSON, is left out.
+    The lists of the rollup are halved until it fits. A rollup that does not fit then, or that
+    cannot be written as JSON, is left out.
     """
     if not rollup:
         return compact_json(members)

@@ -11,7 +11,9 @@ from aggregator.explain.finding import (
     commands_about,
     commands_there,
     describe_owner,
+    instance_region,
     instance_words,
+    owners_words,
 )
 from aggregator.rollups.sums import FAILING
 from neuron_wire.catalogue import FAILURES
@@ -24,130 +26,174 @@ from neuron_wire.line_members import (
     text_in,
     texts_in,
 )
-from neuron_wire.owner_commands import ShownCommand, states_commands, tags_commands
-from neuron_wire.phrases import amount, clock, counted, joined, safe_name
+from neuron_wire.owner_commands import (
+    ShownCommand,
+    placement_commands,
+    states_commands,
+    tags_commands,
+)
+from neuron_wire.phrases import CAN_WAIT, NOW, TODAY, amount, clock, counted, joined, safe_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from aggregator.explain.evidence import Evidence
+    from neuron_wire.phrases import Urgency
 
 _LISTED: Final = 3  # instances
 _MOST_IDS: Final = 5  # in one command
 _LITTLE_PERCENT: Final = 10
+_PERSISTENT_MINUTES: Final = 30  # of the last hour
+_MOST_COMMANDS: Final = 4
 _EMITTER: Final = ShownCommand("There, what runs", "pgrep -af neuron-")
 _KERNEL: Final = ShownCommand("There, the driver", "sudo dmesg --ctime | grep NEURON_HW_ERR")
 _NOT_ENDED: Final = ("ExecutionsTimedOut", "ExecutionsIncorrectInput", "ExecutionsFailedToQueue")
-_Failing: TypeAlias = "list[tuple[JsonObject, str]]"
-"""Instances, and what failed on each."""
+_NUMERICAL: Final = "ExecutionsCompletedWithNumErr"
+_Failing: TypeAlias = "list[tuple[JsonObject, float, str]]"
+"""Instances, how much failed on each, and the same in words."""
 
-_ADVICE: Final = {
-    "ExecutionsTimedOut": "look for hardware errors of the instance, then restart the process.",
-    "ExecutionsIncorrectInput": "look at what its callers deployed last.",
-    "ExecutionsFailedToQueue": "look whether the process is overloaded or stuck.",
-    "ExecutionsCompletedWithErr": "look for hardware errors of the instance, then at the process.",
-    "ExecutionsCompletedWithNumErr": "stop the training: its numbers are wrong from here on.",
+_LOOK_AT: Final = {
+    "ExecutionsTimedOut": "hardware errors of the instance, then the load of the process",
+    "ExecutionsIncorrectInput": "the inputs, and what the callers deployed last",
+    "ExecutionsFailedToQueue": "the load and the log of the process",
+    "ExecutionsCompletedWithErr": "hardware errors of the instance, then the log of the process",
+    _NUMERICAL: "inputs and outputs for NaN or infinity; a training job also at its loss",
 }
+"""What the owner of failing executions would look at, by how most of them failed."""
 
 
 def find_silence(evidence: Evidence) -> AlarmFinding:
-    """Which instances stopped reporting."""
+    """Find the instances that stopped reporting."""
     rollup, now = evidence.rollup, evidence.now.minute
     count, reporting = number_in(rollup, "SilentInstances"), number_in(rollup, "Instances")
     if not count:
-        none = "No instance is silent now."
-        return AlarmFinding(evidence.subject.title, facts=(none,), over=none)
+        none = "No instance is silent in the last rollup."
+        return AlarmFinding(evidence.subject.title, facts=(none,))
     entries = entries_in(rollup, "SilentInstanceNames")
-    ids = [text_in(entry, "InstanceId") for entry in entries]
-    seen = [f"{instance_words(entry)} {_last_seen(entry, now)}" for entry in entries]
-    others = "" if reporting is None else f"{counted(reporting, 'other')} still reporting. "
+    first = entries[0] if entries else NOTHING
+    others = (
+        "" if reporting is None else f"{counted(reporting, 'other instance')} still reporting. "
+    )
     return AlarmFinding(
         headline=f"{counted(count, 'instance')} stopped reporting without a clean shutdown",
         short=counted(count, "silent instance"),
         facts=(
-            f"Last seen: {_listed(seen, int(count))}.",
-            f"{others}What the silent ones do is unknown: in no idle count, and no cost.",
+            f"{listed([last_seen_words(entry, now) for entry in entries], int(count))}.",
+            f"{others}The cores of silent instances are unknown: in no idle count and in no cost.",
         ),
-        urgency="Look now: a dead host took its work along. If all run, it can wait until morning.",
+        reason="if a host died, its jobs died with it. If every host runs, it can wait.",
         commands=(
-            *states_commands(ids[:_MOST_IDS], evidence.region),
-            *commands_there(evidence, ids, _EMITTER),
+            *silent_commands(evidence, entries),
+            *commands_there(evidence, first, _EMITTER),
         ),
-        answer="replace a dead host. A dead emitter can wait: its spool sends what it kept.",
-        over=f"Still {counted(count, 'silent instance')}.",
+        next_step="replace a dead host. A dead emitter can wait: it sends its stored lines later.",
     )
 
 
-def _last_seen(entry: JsonObject, now: int | None) -> str:
+def last_seen_words(entry: JsonObject, now: int | None) -> str:
+    """Return `i-0abc (trn1.32xlarge) last seen 03:07 UTC`."""
     minute = minute_in(entry, "LastSeen")
-    return "at an unknown time" if minute is None else clock(minute, now)
+    seen = "at an unknown time" if minute is None else clock(minute, now)
+    return f"{instance_words(entry)} last seen {seen}"
+
+
+def silent_commands(evidence: Evidence, entries: Sequence[JsonObject]) -> tuple[ShownCommand, ...]:
+    """Return the command that shows whether the instances of *entries* run."""
+    region, ids = _instances(evidence, entries)
+    return states_commands(ids, region)
+
+
+def _instances(evidence: Evidence, entries: Sequence[JsonObject]) -> tuple[str, list[str]]:
+    """Return the region of the first of *entries*, and the first instances in that region."""
+    region = instance_region(evidence, entries[0] if entries else NOTHING)
+    near = [entry for entry in entries if instance_region(evidence, entry) == region]
+    return region, [text_in(entry, "InstanceId") for entry in near[:_MOST_IDS]]
 
 
 def find_hardware_errors(evidence: Evidence) -> AlarmFinding:
-    """Which instances have faults in their kernel log, or uncorrectable memory errors."""
+    """Find the instances with faults in their kernel log, or uncorrectable memory errors."""
     lists = {"FaultyInstances": "kernel fault", "EccInstances": "memory error"}
-    total, in_hour, failing = _failing(evidence, "hardware error", lists)
-    ids = [text_in(entry, "InstanceId") for entry, _ in failing]
+    total, when, failing = _failing(evidence, lists)
     minute = evidence.now.minute
     before = "" if minute is None else f" from before {clock(minute, None)}"
     is_memory = bool(entries_in(evidence.rollup, "EccInstances"))
-    harm = "its results may be wrong" if is_memory else "it may have failed, or hang"
+    harm = "its results may be wrong" if is_memory else "it may fail or hang"
+    entry = failing[0][0] if failing else NOTHING
+    owners = texts_in(entry, "Owners")
+    region, ids = _instances(evidence, [entry for entry, _, _ in failing])
+    steps = placement_commands(owners[0] if owners else "", evidence.now.cluster, region, ids[:1])
+    shown = safe_name(text_in(entry, "InstanceId")) or "the instance"
     return AlarmFinding(
-        headline=f"{total}{_most_on(failing)}",
+        headline=f"{counted(total, 'hardware error')} in one minute{_most_on(failing, total)}",
         facts=(
-            f"{_listed([words for _, words in failing], len(failing))}. {in_hour}",
-            _owners_sentence(failing),
+            f"{listed([words for _, _, words in failing], len(failing))}. {when}",
+            _owners_sentence(entry),
         ),
-        urgency=f"Do not wait: a job on such a device goes on, and {harm}.",
+        reason=f"work on such a device continues, and {harm}.",
         commands=(
-            *commands_there(evidence, ids, _KERNEL),
-            *tags_commands(ids[:_MOST_IDS], evidence.region),
-        ),
-        answer=f"no new work for it; stop the job and go back to a checkpoint{before}. Replace the"
-        " instance if the driver says TERMINATE_INSTANCE.",
-        over=f"Last: {total}. {in_hour}",
+            *(steps or tags_commands(ids, region)),
+            *commands_there(evidence, entry, _KERNEL),
+        )[:_MOST_COMMANDS],
+        next_step=f"keep new work off {shown} (cordon or drain), then ask {owners_words(owners)}"
+        f" whether to go back to a checkpoint{before}. Replace the instance if the driver reports"
+        " TERMINATE_INSTANCE.",
     )
 
 
 def find_failed_executions(evidence: Evidence) -> AlarmFinding:
-    """Which executions failed, how, and whose."""
-    what = "failed execution"
-    total, in_hour, failing = _failing(evidence, what, {"ErrorInstances": what})
+    """Find which executions failed, how, and of which owner."""
+    total, when, failing = _failing(evidence, {"ErrorInstances": "failed execution"})
     entry = failing[0][0] if failing else NOTHING
     failed = {kind: number_in(entry, kind) or 0 for kind in FAILURES}
     kinds = sorted(filter(failed.get, failed), key=lambda kind: -failed[kind])
     how = joined([f"{amount(failed[kind])} {FAILURES[kind]}" for kind in kinds])
-    total += f", most {FAILURES[kinds[0]]}" if kinds else ""
-    owners, ids = texts_in(entry, "Owners"), [text_in(entry, "InstanceId")]
+    words = f"{counted(total, 'failed execution')} in one minute"
+    shown_kinds = kinds[:2]
+    if kinds and 2 * failed[kinds[0]] > total:
+        shown_kinds = kinds[:1]
+        words += f", most {FAILURES[kinds[0]]}"
+    owners = texts_in(entry, "Owners")
     alone = describe_owner(owners[0]) if len(owners) == 1 else None
-    commands = commands_about(evidence, ids, owners[0]) if alone else ()
+    commands = commands_about(evidence, entry, owners[0] if alone else "")
+    urgency, reason = _urgency(evidence, entry, failed)
+    look = joined([_LOOK_AT[kind] for kind in shown_kinds], separator="; and at ")
+    on = _most_on(failing, total)
     return AlarmFinding(
-        headline=f"{total}, of {alone.words}" if alone else f"{total}{_most_on(failing)}",
-        short=f"{total}, of {alone.short}" if alone else "",
+        headline=f"{words}, of {alone.words}" if alone else f"{words}{on}",
+        short=f"{words}, of {alone.short}" if alone else "",
         facts=(
-            f"On {instance_words(entry)}: {how or 'how they failed is not told'}. {in_hour}",
-            _owners_sentence(failing),
+            f"On {instance_words(entry)}: {how or 'the kind of failure is unknown'}. {when}",
+            _owners_sentence(entry, "The saved query execution-errors-by-runtime shows each."),
         ),
-        urgency=_urgency(entry, failed),
-        commands=(*commands, *commands_there(evidence, ids, PROCESSES))[:_LISTED],
-        answer=_ADVICE[kinds[0]] if kinds else "look at the process.",
-        over=f"Last: {total}. {in_hour}",
+        urgency=urgency,
+        reason=reason,
+        commands=(*commands, *commands_there(evidence, entry, PROCESSES))[:_MOST_COMMANDS],
+        next_step=f"ask {owners_words(owners)} to look at {look or 'the log of the process'}.",
     )
 
 
-def _urgency(entry: JsonObject, failed: Mapping[str, float]) -> str:
-    """By the share of executions that failed, where the rollup has the kinds of failures."""
+def _urgency(
+    evidence: Evidence, entry: JsonObject, failed: Mapping[str, float]
+) -> tuple[Urgency, str]:
+    """Return the urgency by share, kind and persistence of the failures, and the reason."""
     ended, errors = number_in(entry, "Executions"), number_in(entry, "ExecutionErrors") or 0
     tried = sum(failed[kind] for kind in _NOT_ENDED) + (ended or 0)
     if ended is None or not tried or not any(failed.values()):
-        return "Do not wait: which share of the executions failed is not told."
+        return NOW, "the share of failed executions is unknown."
     share = min(100.0, 100 * errors / tried)
-    can_wait = "Can wait if callers try again" if share < _LITTLE_PERCENT else "Do not wait"
-    return f"{can_wait}: {amount(float(f'{share:.2g}'))} % of the executions there failed."
+    reason = f"{amount(float(f'{share:.2g}'))} % of the executions on this instance failed"
+    if share >= _LITTLE_PERCENT:
+        return NOW, f"{reason}."
+    published = evidence.published
+    if failed[_NUMERICAL]:
+        return TODAY, f"{reason}. Results with numerical errors may be in use."
+    if published and published.minutes > _PERSISTENT_MINUTES:
+        return TODAY, f"{reason}, and failures continue."
+    return CAN_WAIT, f"{reason}. Callers can retry."
 
 
-def _failing(evidence: Evidence, noun: str, lists: Mapping[str, str]) -> tuple[str, str, _Failing]:
-    """How much failed in the minute and in the hour, and what on each instance, most first."""
+def _failing(evidence: Evidence, lists: Mapping[str, str]) -> tuple[float, str, _Failing]:
+    """Return how much failed in the minute, in the hour, and on each instance, most first."""
     counts: dict[str, dict[str, float]] = defaultdict(dict)
     entries: dict[str, JsonObject] = {}
     for list_name, what in lists.items():
@@ -155,36 +201,45 @@ def _failing(evidence: Evidence, noun: str, lists: Mapping[str, str]) -> tuple[s
             instance_id = text_in(entry, "InstanceId")
             entries.setdefault(instance_id, entry)
             counts[instance_id][what] = number_in(entry, FAILING[list_name]) or 0
-    # What was published, or, by a release that did not publish this sum, what is listed.
-    total = in_hour = sum(max(each.values()) for each in counts.values())
-    if published := evidence.published:
-        total, in_hour = max(total, published.in_minute), max(total, published.in_hour)
     failing = []
-    for instance_id in sorted(counts, key=lambda instance_id: -max(counts[instance_id].values())):
-        words = joined([counted(count, what) for what, count in counts[instance_id].items()])
+    for instance_id, by_kind in counts.items():
+        words = joined([counted(count, what) for what, count in by_kind.items()])
         entry = entries[instance_id]
-        failing.append((entry, f"{instance_words(entry)}: {words}"))
-    hour = f"In the last hour: {amount(in_hour)}."
-    return f"{counted(total, noun)} in one minute", hour, failing
+        failing.append((entry, max(by_kind.values()), f"{instance_words(entry)}: {words}"))
+    failing.sort(key=lambda item: -item[1])
+    # Published amounts, or, from a release that did not publish this sum, the listed amounts.
+    total = in_hour = sum(count for _, count, _ in failing)
+    published = evidence.published
+    if published is None:
+        return total, f"In the last hour: {amount(in_hour)}.", failing
+    total, in_hour = max(total, published.in_minute), max(total, published.in_hour)
+    minutes = f" in {counted(published.minutes, 'minute')}" if published.minutes else ""
+    return total, f"In the last hour: {amount(in_hour)}{minutes}.", failing
 
 
-def _most_on(failing: _Failing) -> str:
+def _most_on(failing: _Failing, total: float) -> str:
     if not failing:
         return ""
-    return f", most on {safe_name(text_in(failing[0][0], 'InstanceId')) or 'an instance'}"
+    entry, count, _ = failing[0]
+    if len(failing) > 1 and 2 * count <= total:
+        return f", on {len(failing):,} instances"
+    most = "most " if count < total else ""
+    return f", {most}on {safe_name(text_in(entry, 'InstanceId')) or 'an instance'}"
 
 
-def _listed(words: list[str], count: int) -> str:
+def listed(words: Sequence[str], count: int) -> str:
+    """Return the first of *words*, and how many more of *count* there are."""
     shown = words[:_LISTED]
     return joined(shown, count - len(shown), "; ") or "No instance is named"
 
 
-def _owners_sentence(failing: _Failing) -> str:
-    """Whose the cores of the first instance are; of several owners it is not known which."""
-    owners = texts_in(failing[0][0], "Owners") if failing else []
+def _owners_sentence(entry: JsonObject, several: str = "") -> str:
+    """Return the owners on the first instance; *several* follows if it is unknown which failed."""
+    owners = texts_in(entry, "Owners")
+    shown = safe_name(text_in(entry, "InstanceId")) or "the instance"
     if not owners:
-        return "Whose its cores are is not told."
+        return f"The owners on {shown} are unknown."
     words = joined([describe_owner(owner).words for owner in owners])
     if len(owners) == 1:
-        return f"Only {words} had cores of it."
-    return f"{words} had cores of it: runtime lines tell whose these were."
+        return f"The only owner on {shown}: {words}."
+    return f"Owners on {shown}: {words}. {several}".rstrip()

@@ -1,7 +1,7 @@
 """
-What is known about an alarm's subject: who, how much, what speaks against haste, what to do.
+A finding about an alarm's subject: owner, amount, reasons against haste, what to do.
 
-Numbers are those of the rollup; what it does not have is left out.
+Numbers come from the rollup. A number that the rollup lacks is left out.
 """
 
 from __future__ import annotations
@@ -9,19 +9,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_wire.line_members import text_in
+from neuron_wire.line_members import minute_in, number_in, text_in
 from neuron_wire.names import MINUTE_S
 from neuron_wire.owner_commands import ShownCommand, owner_commands, shell_commands, tags_commands
-from neuron_wire.phrases import NO_OWNERS, clock, coverage_words, duration, safe_name
+from neuron_wire.phrases import (
+    CAN_WAIT,
+    NO_OWNERS,
+    NOW,
+    TODAY,
+    clock,
+    coverage_words,
+    duration,
+    price_overrides_line,
+    safe_name,
+    unpriced_words,
+)
 from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from aggregator.explain.evidence import Evidence
     from neuron_wire.line_members import JsonObject
+    from neuron_wire.phrases import Urgency
 
+HASTE: Final = {NOW: "Do not wait", TODAY: "Look today", CAN_WAIT: "Can wait until morning"}
+"""The words of each urgency at the beginning of its sentence."""
+
+TAGGED: Final = "the owner in the instance's tags"
 PROCESSES: Final = ShownCommand("There, by process", "neuron-top")
 _LISTED: Final = 5  # overrides of prices
-MOST_COMMANDS: Final = 2  # commands beside the last one
+MOST_COMMANDS: Final = 2  # of an owner, next to those for the instance
 _KINDS: Final = {
     "slurm": ("Slurm job", "the job ends"),
     "ecs": ("ECS service", "it runs fewer tasks"),
@@ -36,36 +54,62 @@ _KINDS: Final = {
 _WITH_USER: Final = ("slurm", "unit", "process")
 
 
-def commands_about(
-    evidence: Evidence, instances: list[str], owner: str
-) -> tuple[ShownCommand, ...]:
-    """
-    Commands that show what *owner* does; without one, whose the first of *instances* is.
+def instance_region(evidence: Evidence, entry: JsonObject) -> str:
+    """Return the region of the instance in *entry*, or the alarm's region if it is unknown."""
+    return text_in(entry, "Region") or evidence.region
 
-    Processes without a name, and what is left of a pod or job, have nobody to ask.
-    """
-    commands = owner_commands(owner, evidence.now.cluster, evidence.region)[-MOST_COMMANDS:]
+
+def commands_about(evidence: Evidence, entry: JsonObject, owner: str) -> tuple[ShownCommand, ...]:
+    """Return commands about *owner*, or about the tags of its instance if no owner can be asked."""
+    region, instances = instance_region(evidence, entry), [text_in(entry, "InstanceId")]
+    commands = owner_commands(owner, evidence.now.cluster, region)[-MOST_COMMANDS:]
     if commands and owner.startswith("unit:"):
-        return (*shell_commands(instances, evidence.region), *commands)
-    return commands or tags_commands(instances, evidence.region)
+        return (*shell_commands(instances, region), *commands)
+    return commands or tags_commands(instances, region)
 
 
 def commands_there(
-    evidence: Evidence, instances: list[str], there: ShownCommand
+    evidence: Evidence, entry: JsonObject, *there: ShownCommand
 ) -> tuple[ShownCommand, ...]:
-    """A shell on the first of *instances*, and what to type *there*."""
-    shell = shell_commands(instances, evidence.region)
-    return (*shell, there) if shell else ()
+    """Return a shell on the instance of *entry*, and the commands to type *there*."""
+    region = instance_region(evidence, entry)
+    shell = shell_commands([text_in(entry, "InstanceId")], region)
+    return (*shell, *there) if shell else ()
+
+
+def process_commands(
+    evidence: Evidence, entry: JsonObject, holder: JsonObject
+) -> tuple[ShownCommand, ...]:
+    """Return a shell on the host of *entry*, and the command that shows the process there."""
+    pid = number_in(holder, "Pid")
+    if pid is None:
+        return ()
+    process = ShownCommand("There, the process", f"ps -o pid,lstart,comm -p {pid:.0f}")
+    return commands_there(evidence, entry, process)
+
+
+def process_words(holder: JsonObject, minute: int | None) -> str:
+    """Return `process 4242 (python, started 02:10 UTC)`; empty without a PID."""
+    pid = number_in(holder, "Pid")
+    if pid is None:
+        return ""
+    started = minute_in(holder, "Started")
+    since = "" if started is None else f"started {clock(started, minute)}"
+    marks = ", ".join(filter(None, (safe_name(text_in(holder, "Command")), since)))
+    return f"process {pid:.0f}{f' ({marks})' if marks else ''}"
 
 
 def basis_of(evidence: Evidence) -> str:
-    """The prices of the amounts, the rollup's minute, and how much telemetry covers."""
+    """Return the prices of the amounts, the rollup's minute, and the coverage of telemetry."""
     now, age_s, parts = evidence.now, evidence.age_s, list[str]()
     regions = [*map(safe_name, now.price_regions)]
     overridden = [*map(safe_name, now.overridden[:_LISTED])]
     prices = basis_words(regions, safe_name(now.prices_as_of or ""), overridden)
     if evidence.subject.is_idle and prices:
         parts.append(f"Prices: {prices}.")
+    if evidence.subject.is_idle and (unpriced := unpriced_words(now)):
+        line = price_overrides_line(now.unpriced_types)
+        parts.append(f"{unpriced}: in no amount.{f' Set {line}.' if line else ''}")
     if now.minute is not None and age_s is not None:
         rollup = f"Rollup of {clock(now.minute, now.minute + 1 + int(age_s // MINUTE_S))}"
         if evidence.is_old:
@@ -80,37 +124,42 @@ def basis_of(evidence: Evidence) -> str:
 @dataclass(frozen=True, slots=True)
 class AlarmFinding:
     """
-    What is known about one subject, in the order of a message.
+    A finding about one subject, in the order of a message.
 
     Attributes:
-        headline: Who and how much; it stands behind the name of the cluster.
+        headline: Owner and amount, shown behind the name of the cluster.
 
-        facts: Where and since when, and what speaks against haste.
+        facts: Place and time, and reasons against haste.
 
-        urgency: Whether it can wait until morning; empty when unknown.
+        urgency: `now`, `today` or `can wait`.
+
+        reason: Why the message is that urgent; empty if the facts already give the reason.
 
         total: Sums over the cluster.
 
-        commands: To type, at most four.
+        commands: Commands to type, at most four.
 
-        answer: What to do now; may be empty.
+        next_step: What to do next; may be empty.
 
-        short: The headline for a subject line; empty where it is the same.
+        short: The headline for a subject line; empty if it is the same.
 
-        over: What a message says once the alarm is no longer In alarm.
-
-        teams: Of the owners of idle cores, in the order of the message.
+        teams: Teams of the owners of idle cores, in the order of the message.
     """
 
     headline: str
     facts: tuple[str, ...] = ()
-    urgency: str = ""
-    total: tuple[str, ...] = ()
+    urgency: Urgency = NOW
+    reason: str = ""
+    total: str = ""
     commands: tuple[ShownCommand, ...] = ()
-    answer: str = ""
+    next_step: str = ""
     short: str = ""
-    over: str = ""
     teams: tuple[str, ...] = ()
+
+    @property
+    def haste(self) -> str:
+        """The sentence that says whether the message can wait; may be empty."""
+        return f"{HASTE[self.urgency]}: {self.reason}" if self.reason else ""
 
 
 class OwnerWords(NamedTuple):
@@ -122,9 +171,9 @@ class OwnerWords(NamedTuple):
 
         words: The same with user and team.
 
-        asked: Whom to ask.
+        asked: The person or team to ask.
 
-        end: What gives the cores back, such as `the job ends`; empty without an owner.
+        end: What releases the cores, such as `the job ends`; empty without an owner.
     """
 
     short: str
@@ -134,9 +183,10 @@ class OwnerWords(NamedTuple):
 
 
 def describe_owner(owner: str, team: str | None = None) -> OwnerWords:
-    """Describe *owner*, a name as lines have it, of *team*."""
+    """Describe *owner*, a name as in lines, of *team*."""
     if owner in NO_OWNERS:
-        return OwnerWords(words := NO_OWNERS[owner].lower(), words, "nobody", "")
+        label = NO_OWNERS[owner].lower()
+        return OwnerWords(short=label, words=label, asked=TAGGED, end="")
     kind, colon, rest = owner.partition(":")
     if not colon:
         kind, rest = ("pod" if "/" in owner else ""), owner
@@ -150,14 +200,20 @@ def describe_owner(owner: str, team: str | None = None) -> OwnerWords:
     shown = safe_name("/".join(rest.split("/")[:2]) if kind == "pod" else rest)
     short = f"{noun} {shown}" if noun else safe_name(owner)
     words = f"{short} ({', '.join(marks)})" if marks else short
-    asked = marks[0] if marks else short if kind == "team" else f"who runs {shown}"
+    asked = marks[0] if marks else short if kind == "team" else f"the owner of {short}"
     return OwnerWords(short, words, asked, end)
 
 
+def owners_words(owners: Sequence[str]) -> str:
+    """Return whom to ask about *owners*: `the owners of pod ml/a-0 and pod ml/b-0`."""
+    if len(owners) == 1:
+        return describe_owner(owners[0]).asked
+    names = [describe_owner(owner).short for owner in owners]
+    return f"the owners of {', '.join(names[:-1])} and {names[-1]}" if names else TAGGED
+
+
 def instance_words(entry: JsonObject) -> str:
-    """`i-0abc (trn1.32xlarge)`."""
-    shown, instance_type = (
-        safe_name(text_in(entry, name)) for name in ("InstanceId", "InstanceType")
-    )
-    shown = shown or "an instance"
+    """Return `i-0abc (trn1.32xlarge)`."""
+    shown = safe_name(text_in(entry, "InstanceId")) or "an instance"
+    instance_type = safe_name(text_in(entry, "InstanceType"))
     return f"{shown} ({instance_type})" if instance_type else shown

@@ -1,8 +1,8 @@
 """
-The finding about idle cores, shared by three alarms: whose, for how long, at what price.
+The finding about idle cores, shared by three alarms: their owner, how long and at what price.
 
-Only an owner that is wholly idle gets the words of an idle one; one that works is never to be
-stopped.
+Only a fully idle owner gets the words of an idle owner. A message never advises to stop an owner
+that works.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ from aggregator.explain.event import UTILIZATION
 from aggregator.explain.finding import (
     MOST_COMMANDS,
     PROCESSES,
+    TAGGED,
     AlarmFinding,
     commands_about,
     commands_there,
     describe_owner,
+    instance_region,
     instance_words,
+    process_commands,
+    process_words,
 )
 from aggregator.explain.idle_instance import (
     core_set,
@@ -41,7 +45,17 @@ from neuron_wire.names import MICRO, OTHER_OWNERS, UNALLOCATED_OWNER, UNSTATED_O
 from neuron_wire.now import IdleOwner
 from neuron_wire.owner_commands import ShownCommand, findings_commands, owner_commands
 from neuron_wire.owner_minutes import owner_name
-from neuron_wire.phrases import amount, counted, duration, percent, safe_name, usd
+from neuron_wire.phrases import (
+    CAN_WAIT,
+    NOW,
+    TODAY,
+    amount,
+    counted,
+    duration,
+    percent,
+    safe_name,
+    usd,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,66 +63,75 @@ if TYPE_CHECKING:
     from aggregator.explain.evidence import Evidence
 
 _NEXT: Final = 2  # owners named behind the first
-_MORNING: Final = "Can wait until morning: {price}nothing fails."
-_FAILS: Final = "Do not wait: {waiting} has not opened them and may fail to start."
-_UNASKED: Final = "Nobody can be asked. Do not end it unseen."
-_UNKNOWN: Final = "Whether it executes is not told."
-_TAGS: Final = "nothing. Ask in the morning whom the tags name."
+_FAILS: Final = "{waiting} has not opened them and may fail to start."
+_UNASKED: Final = "No owner can be asked. Do not end the process without looking at it."
+_UNKNOWN: Final = "Whether it executes is unknown."
+_TAGS: Final = f"in the morning, ask {TAGGED}."
 
 SENTENCES: Final = {
     "given away by who is gone": (
-        "{cores} given to {waiting} are held by a process of {who}, which is gone", "",
-        "if {waiting} waits and {short} is gone, end process{pid} there, if it is the same.",
+        "{cores} assigned to {waiting} {are} held by a process of {who}, which is gone", "",
+        "end its process only if {waiting} waits, {short} is gone, and the process is the same.",
         _FAILS),
     "given away": (
-        "{cores} given to {waiting} are held by {who}", "",
-        "ask {asked}: it holds what is not its own.", _FAILS),
+        "{cores} assigned to {waiting} {are} held by {who}", "",
+        "ask {asked} why it holds cores that are not assigned to it.", _FAILS),
     "idle": (
-        "{who} has {used} for {quiet}", "{siblings}{host}. Do not cancel it unasked.",
+        "{who} has {used} for {quiet}", "{siblings}{host}. Do not cancel it without asking.",
         "ask {asked}. {saving}"),
     "reserved": (
-        "{who} was given {cores} and no process of it has opened them for {quiet}",
-        "{siblings}It may wait for its image or for others. Do not delete it unasked.",
+        "{who} was assigned {cores}, and no process of it has opened them for {quiet}",
+        "{siblings}It may wait for its image, or for other ranks. Do not delete it without asking.",
         "ask {asked}. {saving}"),
-    "left behind": ("what is left of {who} has {used} for {quiet}", _UNASKED, _TAGS),
+    "left behind": (
+        "{who} is gone, and a process that it left has {used} for {quiet}", _UNASKED, _TAGS),
     "free": (
-        "{cores} unallocated and idle{lasted}", "{host}.",
-        "nothing to cancel. Give these cores work. {saving}"),
-    "unknown": ("{who} has {cores} idle{lasted}", f"{_UNKNOWN} Do not cancel it unasked.",
-               "ask {asked}."),
-    "unknown and left behind": ("what is left of {who} has {cores} idle{lasted}",
-                               f"{_UNKNOWN} {_UNASKED}", _TAGS),
-    "unnamed": ("unnamed processes have {cores} idle{lasted}", f"{_UNKNOWN} {_UNASKED}", _TAGS),
+        "{cores} unallocated and idle{lasted}", "{host}.", "give these cores work. {saving}"),
+    "unknown": (
+        "{who} has {cores} idle{lasted}", f"{_UNKNOWN} Do not cancel it without asking.",
+        "ask {asked}."),
+    "unknown and left behind": (
+        "{who} is gone, and a process that it left has {cores} idle{lasted}",
+        f"{_UNKNOWN} {_UNASKED}", _TAGS),
+    "unnamed": (
+        "processes without a known owner have {cores} idle{lasted}", f"{_UNKNOWN} {_UNASKED}",
+        _TAGS),
     "unread": (
-        "{cores} idle{lasted}, given to: unknown",
-        "Do not stop the instance: what its scheduler gave to whom is not read there.",
-        "nothing. neuron-emf check on the instance says in the morning what is missing."),
+        "{cores} idle{lasted}, allocation unknown",
+        "Do not stop the instance: the emitter could not read which cores its scheduler assigned.",
+        "in the morning, run neuron-emf check on the instance. It reports what is missing."),
     "of an older emitter": (
-        "{cores} idle{lasted}, held by: unknown",
-        "Do not stop the instance: its emitter, an older one, tells no owners.",
-        "nothing. Upgrade the emitter in the morning."),
+        "{cores} idle{lasted}, owner unknown",
+        "Do not stop the instance: its emitter is an older version, which reports no owners.",
+        "in the morning, upgrade the emitter."),
     "waits": (
-        "{who} waits, {words}",
-        "Do not stop it: its siblings work, and a rank that waits for them is no waste.",
-        "nothing."),
+        "{who} has {cores} idle{lasted}, {words}",
+        "Do not stop it: its siblings work, and it may be a rank that waits for them.",
+        "none. A waiting rank is not waste."),
     "little used": (
         "{who} is {words}, {cores} idle{lasted}",
-        "Do not stop it: it executes, though it keeps no core busy. No stop saves this.",
-        "nothing. In the morning: a smaller instance, or several such services on one."),
+        "Do not stop it: it executes, although none of its cores is busy.",
+        "none now. In the morning, consider a smaller instance, or several services on one."),
     "uses part": (
         "{who} {words} cores, {cores} idle{lasted}", "Do not stop it: {work}.",
-        "nothing. In the morning: {fewer}."),
-    "others": ("other owners have {cores} idle{lasted}", f"{_UNKNOWN} Do not stop them.",
-               "nothing."),
+        "none now. In the morning, tell {asked} that {fewer}."),
+    "others": (
+        "other owners have {cores} idle{lasted}", f"{_UNKNOWN} Do not stop them.",
+        "none now. In the morning, list every owner with neuron-emf top."),
 }  # fmt: skip
 """
-Headline, what speaks against haste, what to do now, and whether that can wait: by what is known.
+Headline, reason against haste, next step, and the reason why it cannot wait, by what is known.
 
-The first kind here comes first in a message.
+Only a kind with a fourth text cannot wait. The first kind comes first in a message.
 """
 
+UNASKED_KINDS: Final = (
+    "given away by who is gone", "given away", "left behind", "unknown and left behind", "unnamed",
+)  # fmt: skip
+"""Kinds without an owner to ask, or with a process to compare: a message names the process."""
+
 STOPPABLE: Final = ("idle", "reserved", "left behind", "free")
-"""Where a stop may save money: these kinds rank as one, by how much it would save."""
+"""Kinds for which a stop may save money: they rank as one, by how much it would save."""
 
 RANKS: Final = {
     kind: list(SENTENCES).index("idle" if kind in STOPPABLE else kind) for kind in SENTENCES
@@ -117,18 +140,18 @@ RANKS: Final = {
 
 class RankedOwner(NamedTuple):
     """
-    An owner of idle cores, and where it has most of them.
+    An owner of idle cores, and the instance with most of them.
 
     Attributes:
-        kind: What is known of it, a key of `SENTENCES`.
+        kind: The state of the owner, a key of `SENTENCES`.
 
         row: Its sums over the whole cluster.
 
-        entry: Its worst instance; `NOTHING` where the rollup lists none.
+        entry: Its worst instance; `NOTHING` if the rollup lists none.
 
         cores: Its idle cores on that instance.
 
-        holder: Its process there that executed last; `NOTHING` where unknown.
+        holder: Its process there that executed last; `NOTHING` if unknown.
     """
 
     kind: str
@@ -139,64 +162,82 @@ class RankedOwner(NamedTuple):
 
     @property
     def works(self) -> bool:
-        """Whether it, or a sibling, works."""
+        """True if it, or a sibling, works."""
         return self.kind in {"waits", "little used", "uses part"}
 
     @property
-    def ids(self) -> list[str]:
-        """Its worst instance."""
-        return [text_in(self.entry, "InstanceId")] if self.entry else []
+    def is_process_named(self) -> bool:
+        """True if a message names its process, because no other name leads to it."""
+        return self.kind in UNASKED_KINDS or self.row.owner.startswith("process:")
 
 
 def find_idle_cores(evidence: Evidence) -> AlarmFinding:
-    """What a message about idle cores, their cost or low utilization says."""
-    ranked, total = _ranked(evidence), _total(evidence)
+    """Find what a message about idle cores, their cost or low utilization contains."""
+    ranked, total = _ranked(evidence), total_words(evidence)
     entries = entries_in(evidence.rollup, "TopIdleInstances")
-    worst = [text_in(entry, "InstanceId") for entry in entries[:1]]
-    over = f"Now {'; '.join(total)}." if total else "No core of it is known."
+    worst = entries[0] if entries else NOTHING
     if not evidence.now.idle or not ranked:
-        return _without_owners(evidence, total, worst, over)
+        return _without_owners(evidence, total, worst)
     first = ranked[0]
-    headline, short, against, answer, urgency = owner_sentences(evidence, first)
+    headline, short, against, next_step, fails = owner_sentences(evidence, first)
     named = [owner for owner in ranked[1:] if owner.row.owner != first.row.owner][:_NEXT]
     following = [f"next: {', '.join(map(_next, named))}"] if named else []
-    commands = commands_about(evidence, first.ids, "" if is_gone(first.holder) else first.row.owner)
-    if text_in(first.holder, "GivenTo"):
-        commands = _given_away_commands(evidence, first.holder)
-    findings = findings_commands(first.ids or worst, evidence.region)
     return AlarmFinding(
         headline=headline,
         short=short,
         facts=(_where(evidence, first), against),
-        urgency=urgency,
-        total=(f"In all {'; '.join([*total, *following])}.", _unpriced(evidence)),
-        commands=(*commands, *findings),
-        answer=answer,
-        over=over,
+        urgency=NOW if fails else CAN_WAIT,
+        reason=fails or can_wait_reason(evidence, first.row.cost),
+        total=f"Cluster: {'; '.join([*total, *following])}.",
+        commands=_commands(evidence, first, worst),
+        next_step=next_step,
         teams=tuple(owner.row.team for owner in ranked if owner.row.team),
     )
 
 
-def _without_owners(
-    evidence: Evidence, total: list[str], worst: list[str], over: str
-) -> AlarmFinding:
-    """What is known of the whole cluster, for a rollup without owners or without idle cores."""
+def _commands(
+    evidence: Evidence, first: RankedOwner, worst: JsonObject
+) -> tuple[ShownCommand, ...]:
+    """Return the commands about *first*; the last one asks whether its instance can be released."""
+    entry, holder = first.entry or worst, first.holder
+    if text_in(holder, "GivenTo"):
+        return _given_away_commands(evidence, entry, holder)
+    owner = "" if is_gone(holder) else first.row.owner
+    commands = commands_about(evidence, entry, owner)
+    if len(commands) < MOST_COMMANDS:
+        commands = (*commands, *process_commands(evidence, entry, holder))
+    findings = findings_commands([text_in(entry, "InstanceId")], evidence.region)
+    return (*commands, *findings)
+
+
+def _without_owners(evidence: Evidence, total: list[str], worst: JsonObject) -> AlarmFinding:
+    """Find what is known of the whole cluster, if its rollup has no owners or no idle cores."""
     slow = entries_in(evidence.rollup, "StragglerInstances")[:1]
-    headline, *others = total or ["no core of it is known"]
-    commands = (*commands_about(evidence, worst, ""), *findings_commands(worst, evidence.region))
-    slow_ids = [text_in(entry, "InstanceId") for entry in slow]
+    headline, *others = total or ["no core is known"]
+    findings = findings_commands([text_in(worst, "InstanceId")], evidence.region)
+    commands = (*commands_about(evidence, worst, ""), *findings)
     return AlarmFinding(
         headline=headline,
         facts=tuple(f"{instance_words(entry)} is slow for its type." for entry in slow),
-        urgency="Can wait until morning: nothing fails." if total else "",
-        total=(f"{'; '.join(others)}." if others else "", _unpriced(evidence)),
-        commands=commands or commands_there(evidence, slow_ids, PROCESSES),
-        over=over,
+        urgency=CAN_WAIT if total else TODAY,
+        reason=can_wait_reason(evidence, None) if total else "the cores are unknown, not idle.",
+        total=f"Cluster: {'; '.join(others)}." if others else "",
+        next_step="" if total else "run neuron-emf check on an instance. It reports the reason.",
+        commands=commands or commands_there(evidence, slow[0] if slow else NOTHING, PROCESSES),
     )
 
 
+def can_wait_reason(evidence: Evidence, cost: int | None) -> str:
+    """Return the reason why idle cores can wait: their cost, and whether anything fails."""
+    price = "" if cost is None else f"it costs {phrases.per_hour(cost)}"
+    failing = (number_in(evidence.rollup, name) for name in ("HardwareErrors", "SilentInstances"))
+    is_calm = number_in(evidence.rollup, "ExecutionErrors") == 0 and not any(failing)
+    parts = [*filter(None, [price, "nothing is failing" if is_calm else ""])]
+    return f"{', '.join(parts) or 'only cost is at stake'}."
+
+
 def _ranked(evidence: Evidence) -> list[RankedOwner]:
-    """The owners of idle cores: who can be helped at once, then by what a stop would save."""
+    """Return the owners of idle cores: owners you can help first, then by avoidable cost."""
     entries = entries_in(evidence.rollup, "TopIdleInstances")
     owners = [_with_worst_instance(evidence, entries, row) for row in evidence.now.owners]
     saved = {
@@ -217,8 +258,9 @@ def _ranked(evidence: Evidence) -> list[RankedOwner]:
 
 
 def _given_away(evidence: Evidence, entries: Sequence[JsonObject]) -> list[RankedOwner]:
-    """Processes that hold cores given to another owner, with those cores alone."""
-    teams, owners = {row.owner: row.team for row in evidence.now.owners}, []
+    """Return the processes that hold cores assigned to another owner, with those cores alone."""
+    teams = {row.owner: row.team for row in evidence.now.owners}
+    owners = []
     for entry in entries:
         idle, usd_per_hour = number_in(entry, "IdleCores"), number_in(entry, "UsdPerHour")
         for holder in entries_in(entry, "Holders"):
@@ -235,34 +277,36 @@ def _given_away(evidence: Evidence, entries: Sequence[JsonObject]) -> list[Ranke
     return owners
 
 
-def _given_away_commands(evidence: Evidence, holder: JsonObject) -> tuple[ShownCommand, ...]:
-    """Does the owner that waits fail, is *holder* gone, and is its process the same."""
+def _given_away_commands(
+    evidence: Evidence, entry: JsonObject, holder: JsonObject
+) -> tuple[ShownCommand, ...]:
+    """Return whether the waiting owner fails, *holder* is gone, and its process is the same."""
+    region = instance_region(evidence, entry)
     waiting, own = (
-        owner_commands(text_in(holder, member), evidence.now.cluster, evidence.region)
+        owner_commands(text_in(holder, member), evidence.now.cluster, region)
         for member in ("GivenTo", "Name")
     )
-    commands = [each._replace(label="Whether it fails") for each in waiting[-MOST_COMMANDS:][:1]]
-    commands += [each._replace(label="Whether that is gone") for each in own[:1]]
-    if (pid := number_in(holder, "Pid")) is not None:
-        text = f"ps -o pid,lstart,args -p {pid:.0f}"
-        commands.append(ShownCommand("The process there", text))
-    return tuple(commands)
+    commands = [each._replace(label="Does it fail?") for each in waiting[-MOST_COMMANDS:][:1]]
+    commands += [each._replace(label="Is the other gone?") for each in own[:1]]
+    return (*commands, *process_commands(evidence, entry, holder))
 
 
 def _with_worst_instance(
     evidence: Evidence, entries: Sequence[JsonObject], row: IdleOwner
 ) -> RankedOwner:
-    """The owner of *row* with the first of *entries* that it is on, most idle cores first."""
+    """Return the owner of *row* with the first of *entries* that has idle cores of the owner."""
     entry = next((entry for entry in entries if idle_cores_of(entry, row.owner)), NOTHING)
-    cores, holders = idle_cores_of(entry, row.owner), entries_in(entry, "Holders")
+    cores = idle_cores_of(entry, row.owner)
+    holders = entries_in(entry, "Holders")
     own = [holder for holder in holders if owner_name(text_in(holder, "Name")) == row.owner]
     last = max(own, key=lambda holder: minute_in(holder, "LastExecution") or 0, default=NOTHING)
     return RankedOwner(kind_of(evidence, row, entry, last), row, entry, frozenset(cores), last)
 
 
 def _where(evidence: Evidence, owner: RankedOwner) -> str:
-    """Since when, on which cores and instances, and when it executed last."""
-    row, entry, minute, marks = owner.row, owner.entry, evidence.now.minute, list[str]()
+    """Return since when, on which cores and instances, and when the owner executed last."""
+    row, entry, minute = owner.row, owner.entry, evidence.now.minute
+    marks = list[str]()
     minutes = (not owner.works and row.wholly_idle_minutes) or row.minutes or 0
     if minute is not None and 0 < minutes <= minute:
         marks.append(f"since {phrases.clock(minute + 1 - minutes, minute)}")
@@ -276,22 +320,26 @@ def _where(evidence: Evidence, owner: RankedOwner) -> str:
     if owner.holder and not owner.works:
         last = minute_in(owner.holder, "LastExecution")
         known = phrases.holder_marks(row.owner, last, minute, is_gone=is_gone(owner.holder))
-        text = "; ".join([text, *known])
+        process = process_words(owner.holder, minute) if owner.is_process_named else ""
+        text = "; ".join(filter(None, [text, process, *known]))
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
-def _total(evidence: Evidence) -> list[str]:
-    """How much is idle in the whole cluster, what it costs, and how little is used."""
-    now, mean = evidence.now, number_in(evidence.rollup, "NeuronCoreUtilization")
-    if not (words := phrases.idle_words(now)):
+def total_words(evidence: Evidence) -> list[str]:
+    """Return how much is idle in the whole cluster, its cost, and the mean utilization."""
+    now = evidence.now
+    mean = number_in(evidence.rollup, "NeuronCoreUtilization")
+    words = phrases.idle_words(now, state=" idle")
+    if not words:
         return []
-    parts = [f"{words} idle"]
+    parts = [words]
     if now.cost is not None:
         parts[0] += f", {phrases.per_hour(now.cost)}"
     if now.cost is not None and now.avoidable is not None:
-        most = f"of which at most {phrases.per_hour(now.avoidable)}" if now.avoidable else "nothing"
+        most = f"at most {phrases.per_hour(now.avoidable)}" if now.avoidable else "nothing"
         parts[0] += f", {most} avoidable"
-    if (today := evidence.cost_today) is not None:
+    today = evidence.cost_today
+    if today is not None:
         parts.append(f"{usd(today.usd)} so far today")
     if mean is not None:
         parts.append(f"mean utilization {percent(mean)}")
@@ -305,20 +353,13 @@ def _next(owner: RankedOwner) -> str:
     return f"{name} {amount(row.idle / MICRO)}{f' ({words})' if words else ''}"
 
 
-def _unpriced(evidence: Evidence) -> str:
-    """The types without a price, and the setting that gives them one."""
-    words = phrases.unpriced_words(evidence.now)
-    line = phrases.price_overrides_line(evidence.now.unpriced_types)
-    return f"{words}: in no amount.{f' Set {line}.' if line else ''}" if words else ""
-
-
 def is_gone(holder: JsonObject) -> bool:
-    """Whether the pod or job of a process is gone."""
+    """Return True if the pod or job of a process is gone."""
     return holder.get("Gone") is True
 
 
 def kind_of(evidence: Evidence, row: IdleOwner, entry: JsonObject, holder: JsonObject) -> str:
-    """What is known of the owner of *row*, by its worst instance and its process there."""
+    """Return the state of the owner of *row*, by its worst instance and its process there."""
     last = minute_in(holder, "LastExecution")
     has_gone = is_gone(holder)
     is_idle = (row.wholly_idle_minutes or 0) >= evidence.idle_after_minutes
@@ -343,19 +384,20 @@ def kind_of(evidence: Evidence, row: IdleOwner, entry: JsonObject, holder: JsonO
 
 
 def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
-    """Headline, the same in short, what speaks against haste, what to do, whether it can wait."""
+    """Return headline, short headline, reason against haste, next step, and why not to wait."""
     row, entry, holder = owner.row, owner.entry, owner.holder
-    words, held = describe_owner(row.owner, row.team), row.held or row.idle
-    pid, held_cores = number_in(holder, "Pid"), amount(held / MICRO)
+    words = describe_owner(row.owner, row.team)
+    held = row.held or row.idle
+    held_cores = amount(held / MICRO)
     facts = {
         "who": words.words,
         "short": words.short,
         "asked": words.asked,
         "cores": counted(row.idle / MICRO, "core"),
+        "are": "is" if row.idle == MICRO else "are",
         "used": "not used its core" if held == MICRO else f"used none of its {held_cores} cores",
         "lasted": f" for up to {duration(row.minutes)}" if row.minutes else "",
         "quiet": duration(row.wholly_idle_minutes or 0),
-        "price": "" if row.cost is None else f"{phrases.usd(row.cost / MICRO)} an hour, ",
         "siblings": f"None of its {row.siblings} siblings works. " if row.siblings else "",
         "words": phrases.owner_words(row) or "little used",
         "host": host_sentence(entry),
@@ -363,10 +405,9 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
         "work": work_words(entry, row),
         "fewer": fewer_cores_advice(entry, row),
         "waiting": describe_owner(text_in(holder, "GivenTo")).short,
-        "pid": "" if pid is None else f" {pid:.0f}",
     }
     headline, *others = SENTENCES[owner.kind]
-    others = [*others, _MORNING][:3]
+    others = [*others, ""][:3]
     cost = "no price" if row.cost is None else phrases.per_hour(row.cost)
     short = headline.replace("{who}", "{short}")
     sentences = [f"{headline}, {cost}", f"{short}, {cost}", *others]
@@ -374,10 +415,10 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
 
 
 def _saving(evidence: Evidence, entry: JsonObject, end: str) -> str:
-    """When money is saved, if it can be; *end* is empty where the cores have no owner."""
+    """Return when the cost ends, if it can; *end* is empty if the cores have no owner."""
     if evidence.now.sunk and evidence.now.sunk == evidence.now.cost:
-        return "It is paid anyway."
+        return "The capacity is paid for anyway."
     if entry and not is_wholly_idle(entry):
-        others = f"Others can have the cores when {end}; no" if end else "No"
-        return f"{others} stop saves money: their instance works."
-    return f"Money is saved when {f'{end} and ' if end else ''}the instance goes back."
+        others = f"Others can use the cores when {end}, but the" if end else "The"
+        return f"{others} cost continues: other cores of the instance work."
+    return f"The cost ends when {f'{end} and ' if end else ''}the instance is released."

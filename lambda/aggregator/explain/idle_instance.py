@@ -1,4 +1,4 @@
-"""An instance with idle cores in a rollup: whose these are, and what its other cores do."""
+"""An instance with idle cores in a rollup: the owners of these, and what its other cores do."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _IDLE_HOST: Final = 50  # percent of one vCPU: a compiler runs on one alone for 
 
 
 def core_set(cores: JsonObject, member: str) -> set[int]:
-    """The cores of a member, none where it cannot be read."""
+    """Return the cores of a member, none if it cannot be read."""
     return set(cores_in(cores, member))
 
 
@@ -34,7 +34,7 @@ def cores_words(cores: Iterable[int]) -> str:
 
 
 def idle_cores_of(entry: JsonObject, owner: str) -> set[int]:
-    """The idle cores of *entry* that belong to *owner*, which may stand for no owner."""
+    """Return the idle cores of *entry* that belong to *owner*, which may be a placeholder."""
     idle, owners = core_set(entry, "Cores"), entries_in(entry, "Owners")
     is_unread = text_in(entry, "Given") == UNREAD
     if owner == OTHER_OWNERS:
@@ -53,23 +53,23 @@ def idle_cores_of(entry: JsonObject, owner: str) -> set[int]:
 
 
 def is_wholly_idle(entry: JsonObject) -> bool:
-    """Whether nothing on it works."""
+    """Return True if no core of *entry* works and nothing executes."""
     cores, idle = number_in(entry, "NeuronCores"), number_in(entry, "IdleCores")
     return cores is not None and cores == idle and not number_in(entry, "Executions")
 
 
 def host_sentence(entry: JsonObject) -> str:
-    """`25 of 128 vCPUs work: it may be compiling or loading data`."""
+    """Return `25 of 128 vCPUs are busy: it may be compiling or loading data`."""
     kind = INSTANCE_TYPES.get(text_in(entry, "InstanceType"))
     vcpus, percent = kind.vcpus if kind else None, number_in(entry, "HostCpuPercent")
     words = phrases.host_words(percent, vcpus)
     if words and (percent or 0) * (vcpus or 0) < _IDLE_HOST:
         return words
-    return f"{words or 'What its host does is not told'}: it may be compiling or loading data"
+    return f"{words or 'The load of its host is unknown'}: it may be compiling or loading data"
 
 
 def work_words(entry: JsonObject, row: IdleOwner) -> str:
-    """`cores 0-15 work at 77 %, 52,076 executions in the last minute`, of an owner that works."""
+    """Return `cores 0-15 are busy at 77 %, 52,076 executions in the last minute`."""
     parts = []
     busy = {core for core, letter in enumerate(text_in(entry, "CoreState")) if letter == BUSY}
     owners = entries_in(entry, "Owners")
@@ -79,26 +79,27 @@ def work_words(entry: JsonObject, row: IdleOwner) -> str:
         of_all = ""
         if percent is not None and theirs == busy:
             of_all = f" at {phrases.share_words(percent)}"
-        parts.append(f"{cores_words(theirs)} work{of_all}")
+        verb = "is" if len(theirs) == 1 else "are"
+        parts.append(f"{cores_words(theirs)} {verb} busy{of_all}")
     elif row.busy:
-        parts.append(f"{counted(row.busy / MICRO, 'core')} of it work")
+        parts.append(f"busy on {counted(row.busy / MICRO, 'core')}")
     if row.executions:
         parts.append(f"{counted(row.executions, 'execution')} in the last minute")
     return ", ".join(parts)
 
 
 def fewer_cores_advice(entry: JsonObject, row: IdleOwner) -> str:
-    """What asking for fewer cores would free: those of devices that are idle as a whole."""
+    """Return what asking for fewer cores would free: only fully idle devices."""
     kind = INSTANCE_TYPES.get(text_in(entry, "InstanceType"))
     per_device = (number_in(entry, "NeuronCores") or 0) / kind.devices if kind else 0
     if row.held is None or per_device < 1 or per_device % 1:
-        return "ask whether fewer cores would do"
+        return "fewer cores may be enough"
     theirs = idle_cores_of(entry, row.owner)
     idle = theirs | idle_cores_of(entry, UNALLOCATED_OWNER)
     devices = Counter(core // per_device for core in idle)
     freed = {core for core in theirs if devices[core // per_device] == per_device}
     if not freed:
-        return "no device of it is idle as a whole, so asking for fewer cores frees none"
+        return "none of its devices is fully idle, so asking for fewer cores frees no device"
     cores = amount(row.held / MICRO - len(freed))
     count = len({core // per_device for core in freed})
     return f"asking for {cores} cores frees {counted(count, 'device')}"

@@ -1,5 +1,5 @@
 """
-What SNS takes for the subscribers of a topic, and the call that sends it.
+A message as SNS takes it for the subscribers of a topic, and the call that sends it.
 
 Fields and limits: https://docs.aws.amazon.com/sns/latest/api/API_Publish.html
 """
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MAX_SUBJECT_CHARS: Final = 99  # SNS: less than 100
 MAX_TEAMS: Final = 4
 """Of a message: those of the owners that it names first. SNS compares 256 characters."""
+
+_DROPPING: Final = str.maketrans(dict.fromkeys('"\\', "?"))
 
 Attributes = Mapping[str, "str | tuple[str, ...]"]
 
@@ -57,10 +59,22 @@ def ascii_only(text: str, longest: int) -> str:
 
 
 def teams_attribute(teams: Iterable[str | None]) -> str | tuple[str, ...]:
-    """The first of *teams*, each once; a single one as a text, none as an empty text."""
+    """Return the first of *teams*, each once; a single one as a text, none as an empty text."""
     distinct = dict.fromkeys(printable(team, MAX_TEAM_CHARS) for team in teams if team)
     first = tuple(distinct)[:MAX_TEAMS]
     return first[0] if len(first) == 1 else first
+
+
+def attribute_value(value: str | tuple[str, ...]) -> dict[str, str]:
+    """
+    Return *value* as SNS takes it, with `?` in place of quotes and backslashes.
+
+    A subscription with a filter does not get a message with such an attribute.
+    """
+    if isinstance(value, str):
+        return {"DataType": "String", "StringValue": value.translate(_DROPPING)}
+    texts = [text.translate(_DROPPING) for text in value]
+    return {"DataType": "String.Array", "StringValue": json.dumps(texts, ensure_ascii=False)}
 
 
 def publish_message(topic_arn: str, message: TopicMessage) -> None:
@@ -76,10 +90,7 @@ def publish_message(topic_arn: str, message: TopicMessage) -> None:
             TopicArn=topic_arn,
             Message=message.body,
             MessageAttributes={
-                name: {"DataType": "String", "StringValue": value}
-                if isinstance(value, str)
-                else {"DataType": "String.Array", "StringValue": json.dumps(value)}
-                for name, value in message.attributes.items()
+                name: attribute_value(value) for name, value in message.attributes.items()
             },
             **({"Subject": message.subject} if message.subject else {}),
             **({"MessageStructure": "json"} if message.is_by_protocol else {}),

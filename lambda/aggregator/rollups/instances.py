@@ -64,6 +64,8 @@ class IdleInstance:
         busy_percent: Mean utilization of its busy cores; None without any.
 
         host_cpu_percent: Share of its vCPU time in use; None where nobody read it.
+
+        region: Its region; None if unknown.
     """
 
     instance_id: str
@@ -80,6 +82,7 @@ class IdleInstance:
     given: str | None = None
     busy_percent: float | None = None
     host_cpu_percent: float | None = None
+    region: str | None = None
 
     @property
     def attached(self) -> list[int]:
@@ -111,6 +114,7 @@ def idle_instance(
         record.given,
         busy_percent,
         record.readings.get("HostCpuPercent"),
+        record.region,
     )
 
 

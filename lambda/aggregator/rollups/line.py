@@ -151,6 +151,7 @@ def _idle(instance: IdleInstance) -> dict[str, object]:
     return present_members(
         {
             "InstanceId": instance.instance_id,
+            "Region": instance.region,
             "InstanceType": instance.instance_type,
             "NeuronCores": len(instance.state),
             "BusyCores": instance.state.count(BUSY),
@@ -173,8 +174,15 @@ def _idle(instance: IdleInstance) -> dict[str, object]:
 
 
 def _failing(instance: Failing, member: str) -> dict[str, object]:
-    found = {"InstanceId": instance.instance_id, member: instance.count, **instance.details}
-    return {**found, "Owners": list(instance.owners)} if instance.owners else found
+    return present_members(
+        {
+            "InstanceId": instance.instance_id,
+            "Region": instance.region,
+            member: instance.count,
+            **instance.details,
+            "Owners": list(instance.owners) or None,
+        }
+    )
 
 
 MAX_LINE_BYTES: Final = 32 * 1024

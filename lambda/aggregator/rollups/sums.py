@@ -233,12 +233,15 @@ class Failing:
         owners: Who had cores of it, most cores first, at most 4, and `[others]` for the rest.
 
         details: Of executions, how many ended and how the others failed, by member.
+
+        region: Its region; None if unknown.
     """
 
     instance_id: str
     count: float
     owners: Sequence[str] = ()
     details: Mapping[str, int] = field(default_factory=dict)
+    region: str | None = None
 
 
 def failing_instance(record: MinuteRecord, member: str, count: float) -> Failing:
@@ -250,4 +253,4 @@ def failing_instance(record: MinuteRecord, member: str, count: float) -> Failing
     if member == "ExecutionErrors":
         ended = {} if record.executions is None else {"Executions": record.executions}
         details = {**ended, **record.details}
-    return Failing(record.instance_id, count, owners, details)
+    return Failing(record.instance_id, count, owners, details, record.region)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-LastRollup = Literal["minute", "hardware", "errors", "ecc", "faults"]
+LastRollup = Literal["minute", "hardware", "errors", "silent", "ecc", "faults"]
 """
-Which rollup is kept of a cluster: that of the last minute, the last one with hardware
-errors, the last one with failed executions. The others are an earlier release's: the last
+Which rollup is kept of a cluster: that of the last minute, the last one with hardware errors,
+with failed executions, with silent instances. The others are an earlier release's: the last
 one with uncorrectable memory errors, and with hardware faults.
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 
 from neuron_wire.phrases import iso_minute
 from tests.aggregator.explain.alarm_events import (
@@ -68,6 +69,7 @@ def of(rows, *entries, **members):
 def waiting(*, gone):
     """A core of `ml/trainer-b-0` that a process of `ml/trainer-a-0` holds."""
     holder = {"Cores": "0-1", "Name": "ml/trainer-a-0/train", "Pid": 4242, "Tag": "1",
+              "Started": iso_minute(MINUTE - 300), "Command": "python3",
               "LastExecution": HOUR_AGO, "GivenTo": "ml/trainer-b-0/train"}  # fmt: skip
     owners = [{"Cores": "0-1", "Name": "ml/trainer-a-0/train", "Executions": 0}]
     return of(
@@ -127,8 +129,19 @@ UNNAMED = of(
     [row("[unnamed]", 4, 2.6875)],
     entry("a" * 4 + "b" * 28, 2.6875, Executions=7,
           Owners=[{"Cores": "0-3", "Name": "[unnamed]", "Executions": 0}],
-          Holders=[{"Cores": "0-3", "Pid": 777, "Tag": "eval"}]),
+          Holders=[{"Cores": "0-3", "Pid": 777, "Tag": "eval", "Command": "python3",
+                    "Started": iso_minute(MINUTE - 1500)}]),
 )  # fmt: skip
+PROCESS = of(
+    [row("process:python3 ada", 32, 21.5)],
+    entry("a" * 32, 21.5, Region="us-west-2",
+          Owners=[{"Cores": "0-31", "Name": "process:python3 ada", "Executions": 0}],
+          Holders=[{"Cores": "0-31", "Name": "process:python3 ada", "Pid": 777,
+                    "Command": "python3", "Started": iso_minute(MINUTE - 500),
+                    "LastExecution": iso_minute(MINUTE - 62)}]),
+    AvoidableCostPerHour=21.5, AvoidableHeldCostPerHour=21.5, WhollyIdleInstances=1,
+)  # fmt: skip
+"""A process that no scheduler started, on an instance of another region than the alarm's."""
 LEFT = of(
     [row("ml/eval-0/run", 4, 2.6875, Team="ml")],
     entry("a" * 4 + "b" * 28, 2.6875,
@@ -165,6 +178,17 @@ SILENT = rollup(
         {"InstanceId": "host-7c9e6679", "LastSeen": iso_minute(MINUTE - 20)},
     ],
 )  # fmt: skip
+FORGOTTEN = rollup(
+    Instances=0, SilentInstances=1, TopIdleInstances=None,
+    SilentInstanceNames=[{"InstanceId": FIRST, "InstanceType": BIG,
+                          "LastSeen": iso_minute(MINUTE - 60)}],
+)  # fmt: skip
+"""The last minute in which the stack counts an instance that stopped reporting."""
+CAME_BACK = rollup(
+    SilentInstances=1,
+    SilentInstanceNames=[{"InstanceId": SECOND, "InstanceType": BIG,
+                          "LastSeen": iso_minute(MINUTE - 9)}],
+)  # fmt: skip
 ECC = rollup(
     minute=MINUTE - 1, EccUncorrectedRise=3,
     EccInstances=[{"InstanceId": SECOND, "EccUncorrectedRise": 2},
@@ -185,6 +209,13 @@ SOME_ERRORS = rollup(
     ErrorInstances=[{"InstanceId": FIRST, "ExecutionErrors": 24, "Executions": 9_976,
                      "ExecutionsIncorrectInput": 24, "Owners": ["ml/a-0/run", "ml/b-0/run"]}],
 )  # fmt: skip
+NUMERICAL = rollup(
+    ExecutionErrors=26,
+    ErrorInstances=[{"InstanceId": FIRST, "ExecutionErrors": 26, "Executions": 10_000,
+                     "ExecutionsCompletedWithNumErr": 13, "ExecutionsTimedOut": 13,
+                     "Owners": ["ecs:search/live/server"]}],
+)  # fmt: skip
+"""An inference service of which 0.26 % fails, one half of it with numerical errors."""
 OLD_ERRORS = rollup(
     ExecutionErrors=1_204, ErrorInstances=[{"InstanceId": FIRST, "ExecutionErrors": 1_204}]
 )
@@ -194,7 +225,7 @@ UNKNOWN = rollup(IdleCores=None, IdleCorePercent=None)
 MUTED = {"mutedByArn": "arn:aws:cloudwatch:us-east-1:123456789012:alarm-mute-rule:load-test"}
 OVER_AND_FILLED = {**ENDED, "now": state("OK", OVER, FILLED)}
 
-# The event, the rollup, and which of the kept ones that is; None where there is none.
+# The event, the rollup or None, which of the kept ones that is, the last with silent instances.
 _SCENES = {
     "idle-cores": (of_an_alarm(), JOB),
     "idle-cores-of-a-contributor": (of_a_contributor(), rollup()),
@@ -211,6 +242,7 @@ _SCENES = {
     "idle-cores-of-an-older-stack": (of_an_alarm(), OLDER),
     "idle-cores-over": (of_an_alarm(**ENDED), ALMOST_NONE),
     "idle-cores-over-without-data": (of_an_alarm(**OVER_AND_FILLED), rollup()),
+    "idle-cores-of-a-process": (of_an_alarm(), PROCESS),
     "idle-cores-over-and-gone": (of_a_contributor(now=state("OK", OVER, GONE)), rollup()),
     "idle-cores-no-data": (of_an_alarm(**NO_DATA), rollup()),
     "idle-cores-old": (of_an_alarm(), rollup(minute=MINUTE - 90)),
@@ -222,11 +254,30 @@ _SCENES = {
     ),
     "low-utilization": (of_an_alarm("NeuronCoreUtilization"), ALL_BUSY),
     "silent-instances": (of_an_alarm("SilentInstances"), SILENT),
-    "silent-instances-over": (of_an_alarm("SilentInstances", **ENDED), rollup(minute=LATER)),
+    "silent-instances-over": (
+        of_an_alarm("SilentInstances", **ENDED),
+        rollup(minute=LATER),
+        "minute",
+        CAME_BACK,
+    ),
+    "silent-instances-over-and-forgotten": (
+        of_an_alarm("SilentInstances", **ENDED),
+        rollup(minute=LATER),
+        "minute",
+        FORGOTTEN,
+    ),
+    "silent-instances-over-and-gone": (
+        of_a_contributor("SilentInstances", now=state("OK", OVER, GONE)),
+        FORGOTTEN,
+        "minute",
+        FORGOTTEN,
+    ),
     "hardware-errors": (of_an_alarm("HardwareErrors"), HARDWARE, "hardware"),
     "hardware-errors-over": (of_an_alarm("HardwareErrors", **ENDED), HARDWARE, "hardware"),
     "hardware-errors-before-an-upgrade": (of_an_alarm("EccUncorrectedRise"), ECC, "ecc"),
     "execution-errors": (of_an_alarm("ExecutionErrors"), ERRORS, "errors"),
+    "execution-errors-over": (of_an_alarm("ExecutionErrors", **ENDED), ERRORS, "errors"),
+    "execution-errors-numerical": (of_an_alarm("ExecutionErrors"), NUMERICAL, "errors"),
     "execution-errors-of-two": (of_an_alarm("ExecutionErrors"), SOME_ERRORS, "errors"),
     "execution-errors-of-an-older-stack": (of_an_alarm("ExecutionErrors"), OLD_ERRORS, "errors"),
     "another-metric": (of_an_alarm("LateRecords"), rollup()),
@@ -237,5 +288,9 @@ SCENES = [*_SCENES]
 
 def play(name):
     """The event of a scene, and a table with its rollup."""
-    event, line, *about = copy.deepcopy(_SCENES[name])
-    return event, table_with(*filter(None, [line]), about="".join(about) or "minute")
+    event, line, *rest = copy.deepcopy(_SCENES[name])
+    about, silent = (*rest, *("minute", None)[len(rest) :])
+    table = table_with(*filter(None, [line]), about=about)
+    if silent is not None:
+        table.write_last_rollup("silent", silent["ClusterName"], MINUTE, json.dumps(silent))
+    return event, table

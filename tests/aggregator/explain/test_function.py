@@ -93,8 +93,8 @@ def test_from_a_record_to_a_message(monkeypatch, subscribed):
     first, where, against, _, total, *_ = answer["Text"].splitlines()
     assert who == first
     assert "Since 11:31 UTC on i-0c3f5a7b9d1e2f4a6 (trn1.2xlarge)." == where
-    assert against.startswith("2 of 8 vCPUs work: it may be compiling or loading data.")
-    assert "2 of 2 known cores (100 %) idle" in total
+    assert against.startswith("2 of 8 vCPUs are busy: it may be compiling or loading data.")
+    assert "2 of 2 known cores idle (100 %)" in total
     assert "0.02 USD so far today" in total
     (received,) = subscribed()
     assert answer["Subject"] == received["Subject"]
@@ -131,5 +131,5 @@ def test_without_a_topic_the_message_is_the_answer(monkeypatch, topic_arn, dynam
     monkeypatch.setenv("ALARM_TOPIC_ARN", "")
     runtime.stack.cache_clear()
     answer = explain.handler(of_an_alarm(), Context())
-    assert "ALARM: training: idle cores" == answer["Subject"]
+    assert "ALARM: today: training: idle cores" == answer["Subject"]
     assert [] == items(dynamodb)

@@ -162,8 +162,8 @@ def test_who_works_gets_no_words_of_an_idle_one(words):
     text = idle_text(of([works], where))
     assert words in text.splitlines()[0]
     assert "Do not stop it: " in text
-    assert "Answer now: nothing." in text
-    for said in ("no execution since", "used none", "ask ", "it may be compiling"):
+    assert "Next step: none" in text
+    for said in ("no execution since", "used none", " ask ", "it may be compiling"):
         assert said not in text
     both = idle_text(of([works, row("slurm:7 ada", 1, 0.5)], where))
     assert both.startswith("training: Slurm job 7 (ada) has not used its core for 1 h 1 min, ")
@@ -196,11 +196,14 @@ def test_what_was_given_to_another_cannot_wait(gone, works):
     if works:
         line["TopIdleInstances"][1]["Holders"][0]["LastExecution"] = line["Minute"]
     text = idle_text(line)
-    assert text.startswith("training: 2 cores given to pod ml/trainer-b-0 are held by ")
+    assert text.startswith("training: 2 cores assigned to pod ml/trainer-b-0 are held by ")
     assert "Do not wait: pod ml/trainer-b-0 has not opened them and may fail to start." in text
     is_ended = gone and not works
-    assert is_ended is ("end process 4242 there" in text)
-    assert is_ended is ("Answer now: ask team ml" not in text)
+    assert is_ended is ("Next step: end its process only if " in text)
+    assert "; process 4242 (python3, started 2026-11-20 22:13 UTC)" in text
+    assert is_ended is ("Next step: ask team ml" not in text)
+    assert "3. A shell on it:" in text
+    assert "ps -o pid,lstart,comm -p 4242" in text
 
 
 @pytest.mark.parametrize(
@@ -209,9 +212,9 @@ def test_what_was_given_to_another_cannot_wait(gone, works):
         ("asking for 16 cores frees 4 devices.", {}),
         ("asking for 18 cores frees 3 devices.", {"AttachedCores": "16-23", "Owners": [
             {"Cores": "0-21", "Name": "unit:jupyter-ada"}]}),
-        ("no device of it is idle as a whole", {"NeuronCores": 512}),
-        ("ask whether fewer cores would do.", {"NeuronCores": None}),
-        ("ask whether fewer cores would do.", {"InstanceType": "odd"}),
+        ("none of its devices is fully idle", {"NeuronCores": 512}),
+        ("fewer cores may be enough.", {"NeuronCores": None}),
+        ("fewer cores may be enough.", {"InstanceType": "odd"}),
     ],
 )  # fmt: skip
 def test_only_wholly_idle_devices_can_be_given_to_others(expected, changes):

@@ -73,6 +73,7 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
         "details": dict.fromkeys(FAILURES, 1),
     }
     failures["owners"] = (Owner("0", "m/n-0", "m", "", 100), Owner("1", "m/n-1", "m", "", 2))
+    failures["region"] = "us-east-1"
     failing = [replace(one, holders=(holder,), holders_more=2, **failures) for one in SOME]
     slow = record(instance_id="i-9", utilization_percent=(1.0, 0.0), region="eu-west-1")
     kind = "a machine of our own"
