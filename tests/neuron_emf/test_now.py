@@ -139,7 +139,8 @@ def faces_agree(lines):
         words = answer["idle"]["words"]
         assert words.startswith(idle := f"{rollup['IdleCores']:,} of {known:,} ")
         assert words in shown
-        assert words.replace(idle, f"{idle}known core{'' if known == 1 else 's'} ") in message
+        known_cores = f"{idle}known core{'' if known == 1 else 's'} idle "
+        assert words.replace(idle, known_cores) in message
         both = []
         if place.cost is not None and place.idle:
             assert (place.cost, rollup["IdleCostPerHour"]) == (
