@@ -137,7 +137,8 @@ def faces_agree(lines):
             continue
         known = rollup["NeuronCores"] - rollup["UnknownCores"]
         words = answer["idle"]["words"]
-        assert words.startswith(idle := f"{rollup['IdleCores']:,} of {known:,} ")
+        idle = f"{rollup['IdleCores']:,} of {known:,} "
+        assert words.startswith(idle)
         assert words in shown
         known_cores = f"{idle}known core{'' if known == 1 else 's'} idle "
         assert words.replace(idle, known_cores) in message

@@ -10,6 +10,7 @@ https://docs.aws.amazon.com/chatbot/latest/adminguide/custom-notifs.html
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.explanation import LONGEST_ARN, LONGEST_NAME, compact_json
@@ -23,6 +24,7 @@ MAX_TITLE_CHARS: Final = 250
 MAX_DESCRIPTION_CHARS: Final = 8000
 MAX_STEP_CHARS: Final = 350
 MAX_KEYWORD_CHARS: Final = 75
+_MENTION: Final = re.compile("<(?![0-9])")
 
 
 def chat_message(explanation: Explanation) -> TopicMessage:
@@ -83,8 +85,8 @@ def _description(explanation: Explanation) -> str:
 
 
 def _without_mentions(text: str) -> str:
-    """*text* without mentions: `<!channel>` in an alarm's name would wake a whole channel."""
-    return text.replace("<", "?")
+    """Return *text* without mentions: `<!channel>` would wake a whole channel; `<1 %` stays."""
+    return _MENTION.sub("?", text)
 
 
 def _digest(text: str) -> str:
