@@ -26,7 +26,8 @@ CAN_SEND: Final = "A first record {} be sent"
 CAN_DEPLOY: Final = "The stack {} be deployed"
 
 _EPILOG: Final = (
-    "Exit codes: 0 nothing failed, whatever the warnings; 1 something failed; 2 usage error."
+    "Exit codes: 0 nothing failed, whatever the warnings; 1 something failed or is unknown; "
+    "2 usage error."
 )
 
 
@@ -72,7 +73,11 @@ def for_people(
     results: Sequence[CheckResult], given: Sequence[Origin], can_do: str = CAN_SEND
 ) -> list[RenderableType]:
     """The checks, the settings that are not at their defaults, and the sum."""
-    verdict = can_do.format("cannot" if checks.failures(results) else "can")
+    failures = checks.failures(results)
+    verdict = can_do.format("cannot" if failures else "can")
+    if failures and all(result.state == checks.UNKNOWN for result in failures):
+        question = can_do.format("can")
+        verdict = f"It is unknown whether {question[:1].lower()}{question[1:]}"
     last = f"{verdict}: {checks.counted_states(results)}."
     return [*checks.for_people(results), *_settings(given), last]
 

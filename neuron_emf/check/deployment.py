@@ -5,6 +5,8 @@ What a region offers is asked of CloudFormation's registry, whose schema of a
 type names its properties; a region may get a type, and a type a property,
 months after others.
 
+What the deployment needs and AWS does not answer is unknown, which is as bad as a failure.
+
 The memory of a function is known by the name of its quota alone. Service Quotas
 may not list it, and a new account has been refused more than 3,008 MB all the
 same; so what is not read is a warning that says so, never ok.
@@ -14,6 +16,7 @@ https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from emitter.errors import SettingsError
@@ -25,12 +28,13 @@ from neuron_emf.check.aws_client import (
     unanswered,
 )
 from neuron_emf.check.log_groups import check_extraction, find_log_group
-from neuron_emf.checks import CheckResult, failed, ok, section, warning
+from neuron_emf.checks import UNKNOWN, CheckResult, failed, ok, section, warning
 from neuron_emf.deploy.stack import shard_steps, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from neuron_emf.check.aws_client import Answer
     from neuron_emf.check.settings import CheckSettings
 
 NEW_ACCOUNT: Final = 10  # concurrent executions of an account that is new to Lambda
@@ -39,6 +43,7 @@ CLOSE_MB: Final = 512  # default of CloseMemory
 MEMORY_QUOTA: Final = "Function memory maximum"
 MOST_FILTERS: Final = 5  # quota L-87E7D306, which nobody can raise
 
+_EXISTING: Final = "quotas and existing resources"
 _UNKNOWN_TYPE: Final = "TypeNotFoundException"
 
 
@@ -75,8 +80,13 @@ def check_deployment(settings: CheckSettings) -> list[CheckResult]:
     needs = {name: check_need(aws, *need) for name, need in NEEDS.items()
              if has_young or name not in YOUNG}  # fmt: skip
     found += section("region", needs)
-    parameters = _stack(aws, settings.stack_name)
     group, stack = settings.log_group, settings.stack_name
+    answer, parameters = _stack(aws, stack)
+    if answer.reason:
+        return [
+            *found,
+            *section("quotas and existing resources", {"stack": _unknown(answer, stack)}),
+        ]
     limits = {
         "concurrency": check_concurrency(aws),
         "function memory": check_memory(aws, parameters),
@@ -85,7 +95,7 @@ def check_deployment(settings: CheckSettings) -> list[CheckResult]:
         "metric extraction": check_extraction(aws, [group, f"/neuron-emf/{stack}/rollups"]),
         "shards": check_shards(aws, stack, parameters),
     }
-    return [*found, *section("quotas and existing resources", limits)]
+    return [*found, *section(_EXISTING, limits)]
 
 
 def check_need(aws: AwsClient, kind: str, member: str) -> CheckResult:
@@ -93,13 +103,15 @@ def check_need(aws: AwsClient, kind: str, member: str) -> CheckResult:
     answer = aws.ask("cloudformation", "describe_type", Type="RESOURCE", TypeName=kind)
     if answer.reason:
         if not answer.words.startswith(_UNKNOWN_TYPE):
-            return unanswered(answer, "*", "; the deployment will show")
+            return _unknown(answer, "*")
         known: Mapping[str, object] = {}
     else:
         try:
             known = json.loads(answer.response["Schema"])["properties"]
         except (KeyError, TypeError, ValueError):
-            return warning(f"the schema of {kind} cannot be read", "try again")
+            return replace(
+                warning(f"the schema of {kind} cannot be read", "try again"), state=UNKNOWN
+            )
     if member in known:
         return ok(f"{kind} has {member}")
     lacks = f"{kind} has no {member} in this region"
@@ -147,7 +159,7 @@ def check_free_group(aws: AwsClient, group: str, *, is_deployed: bool) -> CheckR
     """Whether the stack can make its log group, or has it already."""
     answer, listed = find_log_group(aws, group)
     if answer.reason:
-        return unanswered(answer, "*", "; the deployment will show")
+        return _unknown(answer, "*")
     if listed and not is_deployed:
         return warning(
             f"{group} already exists without a stack of this name: a deployment cannot create it",
@@ -164,7 +176,7 @@ def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
     if answer.reason == MISSING:
         return ok(f"none, {group} does not exist")
     if answer.reason:
-        return unanswered(answer, group, "; the deployment will show")
+        return _unknown(answer, group)
     others = [row for row in filters if row.get("filterName") != f"{stack_name}-minutes"]
     found = f"{len(others)} others, the maximum is {MOST_FILTERS}"
     if len(others) < MOST_FILTERS:
@@ -189,7 +201,7 @@ def check_shards(
         answer = aws.ask("kinesis", "describe_stream_summary", StreamName=stream)
     now = answer.response.get("StreamDescriptionSummary", {}).get("OpenShardCount")
     if answer.reason or not isinstance(now, int):
-        return unanswered(answer, "the stream", "; the deployment will show")
+        return _unknown(answer, "the stream")
     double = ", ".join(map(str, shard_steps(now, 5 * now)))
     return ok(
         f"{now} open: the next deployment reaches {(now + 1) // 2} to {2 * now}, "
@@ -197,10 +209,16 @@ def check_shards(
     )
 
 
-def _stack(aws: AwsClient, name: str) -> Mapping[str, str] | None:
-    """The stack's parameters; None where there is none, or nobody may look."""
+def _stack(aws: AwsClient, name: str) -> tuple[Answer, Mapping[str, str] | None]:
+    """The answer, without a reason if it is known, and the stack's parameters; None without one."""
     answer = aws.ask("cloudformation", "describe_stacks", StackName=name)
-    if answer.reason:
-        return None
-    (stack,) = answer.response["Stacks"]
-    return values_of(stack["Parameters"])
+    if not answer.reason:
+        (stack,) = answer.response["Stacks"]
+        return answer, values_of(stack["Parameters"])
+    has_none = "does not exist" in answer.words
+    return replace(answer, reason="" if has_none else answer.reason), None
+
+
+def _unknown(answer: Answer, resource: str) -> CheckResult:
+    """Return that *answer* gave nothing about *resource*, which the deployment needs."""
+    return replace(unanswered(answer, resource, "; the deployment will show"), state=UNKNOWN)

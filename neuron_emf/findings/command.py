@@ -44,8 +44,8 @@ _OF_LINES: Final = ("stack_name", "log_group", "rollups_log_group", "paid_by_typ
 _INSTANCE_ID: Final = re.compile(r"i-[0-9a-z]{1,17}")
 _EPILOG: Final = (
     "Of an INSTANCE it costs nothing: FilterLogEvents and the questions to EC2, Auto Scaling, "
-    "ECS, SageMaker and Systems Manager are free. Exit codes: 0 success, or give it back, 1 ask, "
-    "2 usage error, 3 leave it, 4 it could not be looked up, or standard output takes nothing."
+    "ECS, SageMaker and Systems Manager are free. Exit codes: 0 findings are listed, or release; "
+    "1 ask; 2 usage error; 3 keep; 4 the lookup failed, or standard output takes nothing."
 )
 
 
@@ -75,6 +75,9 @@ def command(instance: str | None, **values: object) -> int:
     lines, at its cluster and at the account, and answers: give it back, ask its
     owner, or leave it, with the commands for you to type. What cannot be told
     never gives it back. It acts with your AWS credentials and changes nothing.
+
+    Before a release it reads all log streams of the log group, at most 300
+    calls or 60 s. It does not see other log groups and regions.
     """
     settings = FindingsSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     try:
@@ -177,16 +180,22 @@ def _judge_instance(settings: FindingsSettings, instance: str) -> int:
     from neuron_emf.findings.account_guards import ACCOUNT_GUARDS  # noqa: PLC0415
     from neuron_emf.findings.account_reading import read_account_facts  # noqa: PLC0415
     from neuron_emf.findings.line_guards import LINE_GUARDS  # noqa: PLC0415
-    from neuron_emf.findings.line_reading import read_line_facts  # noqa: PLC0415
+    from neuron_emf.findings.line_reading import read_line_facts, read_other_streams  # noqa: PLC0415
     from neuron_emf.printing import progress, show_answer  # noqa: PLC0415
+    from neuron_emf.reading.log_group import ReadLimit  # noqa: PLC0415
     from neuron_emf.reading.periods import now_ms  # noqa: PLC0415
 
     looked_at, paid_by_type = account(settings), payment(settings.paid_by_type)
-    with progress("Reading lines"):
-        lines = read_line_facts(looked_at, instance, now_ms(), paid_by_type)
+    guards = (*LINE_GUARDS, *ACCOUNT_GUARDS)
+    options_again = _options_again(settings)
+    with progress("Reading lines") as advance:
+        limit = ReadLimit(advance)
+        lines = read_line_facts(looked_at, instance, now_ms(), paid_by_type, limit)
         facts = read_account_facts(AwsClient(looked_at), instance)
-        guards = (*LINE_GUARDS, *ACCOUNT_GUARDS)
-        found = verdict.verdict(lines, facts, guards, _options_again(settings))
+        found = verdict.verdict(lines, facts, guards, options_again)
+        if verdict.needs_other_streams(found):
+            lines = read_other_streams(looked_at, lines, limit)
+            found = verdict.verdict(lines, facts, guards, options_again)
     for_people = partial(verdict.for_people, is_whole=settings.all)
     show_answer(found, verdict.for_programs, for_people, as_json=settings.json)
     return verdict.EXIT_CODES[found.answer]

@@ -17,6 +17,7 @@ from neuron_wire.names import BUSY, MINUTE_MS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from neuron_emf.findings.instance_lines import InstanceLines
     from neuron_emf.findings.managers import Manager
     from neuron_emf.now_lines import PublishedRollup
     from neuron_wire import MinuteRecord
@@ -53,42 +54,49 @@ class LineFacts:
 
         now_ms: When it is asked, milliseconds since the Unix epoch.
 
-        records: Its distinct minute records of the hour up to its newest, raw: parts of a minute
-            and lines of one identity are not merged. In order of time; at least one.
-
-        conflicts: Minutes in the hour of a record whose Boot and Seq another line has, too.
-
-        unreadable: Lines that name it or, of rollups, its cluster, and cannot be read.
+        lines: The lines about it that were read.
 
         idle_start: When it turned idle; None where its count cannot be followed back.
 
-        cluster_minutes: The rollups of its cluster, of the hour and around its idle start, in
-            order of time, as they were published last.
+        cluster_minutes: The rollups of its cluster, of the hour, the minute before it and around
+            its idle start, in order of time, as they were published last.
 
         cluster_owners: What the newest of them says of owners, where it is not old.
+
+        unreadable_rollups: Lines that name its cluster and cannot be read.
 
         paid_by_type: How instances of a type are paid, as `--paid-by-type` says.
     """
 
     instance_id: str
     now_ms: int
-    records: Sequence[MinuteRecord]
-    conflicts: Sequence[int]
-    unreadable: int
+    lines: InstanceLines
     idle_start: IdleStart | None
     cluster_minutes: Sequence[PublishedRollup]
     cluster_owners: Sequence[IdleOwner]
+    unreadable_rollups: int
     paid_by_type: Mapping[str, str]
 
     @property
     def newest(self) -> MinuteRecord:
-        """Its newest record."""
-        return self.records[-1]
+        """The newest record of its own log stream."""
+        return self.lines.own[-1]
 
     @property
     def start_ms(self) -> int:
         """Start of the hour."""
         return self.newest.minute_ms - (HOUR_MINUTES - 1) * MINUTE_MS
+
+    @property
+    def own_records(self) -> Sequence[MinuteRecord]:
+        """The records of its own log stream in the hour, in order of time; at least one."""
+        return [record for record in self.lines.own if record.minute_ms >= self.start_ms]
+
+    @property
+    def records(self) -> Sequence[MinuteRecord]:
+        """The records of all log streams from the start of the hour, in order of time."""
+        records = self.lines.all_records()
+        return [record for record in records if record.minute_ms >= self.start_ms]
 
     @property
     def idle_minutes(self) -> int:
@@ -97,14 +105,15 @@ class LineFacts:
         worked = [
             record for record in self.records if BUSY in record.core_state or record.has_executions
         ]
-        counts = [record.idle_minutes for record in self.records if record.minute_ms == newest_ms]
+        own = self.own_records
+        counts = [record.idle_minutes for record in own if record.minute_ms == newest_ms]
         idle = min(min(count, default=0) for count in counts)
         return min([idle, *((newest_ms - record.minute_ms) // MINUTE_MS for record in worked)])
 
     def covered_seconds(self) -> Mapping[int, float]:
-        """By minute, of all its records together."""
+        """By minute, of all records of its own log stream together."""
         hundredths: Counter[int] = Counter()  # as lines have them: 29.94 and 36.06 are 66
-        for record in self.records:
+        for record in self.own_records:
             hundredths[record.minute_ms // MINUTE_MS] += round(100 * record.covered_seconds)
         return {minute * MINUTE_MS: total / 100 for minute, total in hundredths.items()}
 

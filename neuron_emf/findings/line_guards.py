@@ -3,7 +3,8 @@ What log lines must say of an instance before it may be given back.
 
 A guard that cannot decide is unknown, and unknown never passes. Each guard looks at every raw
 record of the hour up to the newest line: what happened a few minutes ago, or before a restart,
-may happen again.
+may happen again. What must be shown is shown by records of its own log stream alone; records of
+other log streams can only fail a guard.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf.checks import Check, CheckResult, failed, judged, ok, unknown, warning
+from neuron_emf.checks import Check, CheckResult, failed, judged, not_tried, ok, unknown, warning
 from neuron_emf.findings.facts import (
     HOUR_MINUTES,
     AccountFacts,
@@ -26,7 +27,7 @@ from neuron_wire.merging import MAX_RESTART_COVERED_S
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, UNREAD, WHOLE_MINUTE_S
 from neuron_wire.names import UNKNOWN as UNKNOWN_CORE
 from neuron_wire.owners import UNNAMED
-from neuron_wire.phrases import counted, duration, moment, use_of
+from neuron_wire.phrases import LONGEST_NAME, counted, duration, moment, printable, use_of
 from neuron_wire.prices import is_sunk
 
 if TYPE_CHECKING:
@@ -54,8 +55,27 @@ def _newest_line(lines: LineFacts, _: AccountFacts) -> CheckResult:
         return failed(f"the newest line is {duration(-age_ms / MINUTE_MS)} in the future")
     if lines.newest.bye:
         return failed("the emitter has shut down")
+    if lines.lines.received_ms is None:
+        return unknown("CloudWatch Logs did not report when it received the newest line")
+    received_age_ms = lines.now_ms - lines.lines.received_ms
+    if received_age_ms < -_AHEAD_MS - MINUTE_MS:
+        return failed("CloudWatch Logs received the newest line in the future: correct this clock")
+    if age_ms <= NEWEST_MINUTES * MINUTE_MS < received_age_ms:
+        received = duration(received_age_ms / MINUTE_MS)
+        return failed(f"CloudWatch Logs received the newest line {received} ago")
     age = duration(max(0, age_ms) / MINUTE_MS)
     return judged(age_ms <= NEWEST_MINUTES * MINUTE_MS, f"the newest line is {age} old")
+
+
+def _other_streams(lines: LineFacts, _: AccountFacts) -> CheckResult:
+    if lines.lines.elsewhere is None:
+        return not_tried("other log streams were not read")
+    for stream, records in sorted(lines.lines.elsewhere.items()):
+        times = [record.minute_ms for record in records if record.minute_ms >= lines.start_ms]
+        if times:
+            name = printable(stream, LONGEST_NAME)
+            return failed(f"log stream {name} has lines about it at {moment(max(times))}")
+    return ok("none")
 
 
 def _whole_hour(lines: LineFacts, _: AccountFacts) -> CheckResult:
@@ -64,8 +84,9 @@ def _whole_hour(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 
 def _readable(lines: LineFacts, _: AccountFacts) -> CheckResult:
-    if lines.unreadable:
-        return unknown(f"{counted(lines.unreadable, 'line')} of another form or a newer release")
+    unreadable = lines.lines.unreadable + lines.unreadable_rollups
+    if unreadable:
+        return unknown(f"{counted(unreadable, 'line')} of another form or a newer release")
     return ok("all")
 
 
@@ -163,9 +184,13 @@ def _not_sunk(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 
 def _one_emitter(lines: LineFacts, _: AccountFacts) -> CheckResult:
+    clusters = sorted({record.cluster for record in lines.records})
+    if len(clusters) > 1:
+        names = " and ".join(printable(name, LONGEST_NAME) for name in clusters[:2])
+        return failed(f"its lines name {counted(len(clusters), 'cluster')}: {names}")
     covered, hour = lines.covered_seconds(), lines.hour_rollups()
     twice = [
-        *lines.conflicts,
+        *(at for at in lines.lines.minutes_of_two() if at >= lines.start_ms),
         *(at for at, seconds in covered.items() if seconds > MAX_RESTART_COVERED_S),
         *(rollup.minute_ms for rollup in hour if lines.instance_id in rollup.duplicates),
     ]
@@ -190,14 +215,15 @@ def _turned_idle(
     lines: LineFacts, minutes: Sequence[PublishedRollup]
 ) -> Iterator[tuple[float, PublishedRollup]]:
     """
-    Share of the cores that stopped being busy from each minute to those within ten of it.
+    Share of the cores that stopped being busy from each minute to those within ten of the next.
 
-    If this instance is half of its cluster and fell then, only the others are counted.
+    The next is the first in which they can be idle. If this instance is half of its cluster and
+    fell then, only the others are counted.
     """
     own_cores, start = len(lines.newest.core_state), lines.idle_start
     for index, first in enumerate(minutes):
         for later in minutes[index:]:
-            if later.minute_ms > first.minute_ms + _TOGETHER_MS:
+            if later.minute_ms > first.minute_ms + MINUTE_MS + _TOGETHER_MS:
                 break
             cores = first.gauges["NeuronCores"]
             fall = first.gauges["BusyCores"] - later.gauges["BusyCores"]
@@ -213,7 +239,7 @@ def _missing(lines: LineFacts, account: AccountFacts, known: Sequence[PublishedR
     start, minutes = lines.idle_start, {rollup.minute_ms for rollup in known}
     if start is None:
         return "for its idle start"
-    first_ms = start.minute_ms - _TOGETHER_MS
+    first_ms = start.minute_ms - _TOGETHER_MS - MINUTE_MS
     if isinstance(account.ec2, Ec2Facts) and account.ec2.launched_ms > first_ms - MINUTE_MS:
         # Before its first line it did no work, and its cluster may be as new.
         first_ms = max(first_ms, min(start.busy_cores, default=start.minute_ms))
@@ -260,7 +286,9 @@ LINE_GUARDS: Final = (
           f"Under {MOST_HOST_VCPUS} vCPU works in each minute, or work is placed by a scheduler.",
           _host_cpu),
     Check("not-sunk", "The instance is not paid for even if it is stopped.", _not_sunk),
-    Check("one-emitter", "One emitter alone writes its lines.", _one_emitter),
+    Check("one-emitter", "One emitter alone writes its lines, for one cluster.", _one_emitter),
+    Check("other-streams", "No other log stream of the log group has lines about it.",
+          _other_streams),
     Check("coverage",
           f"Coverage of its cluster is at least {LEAST_COVERAGE_PERCENT:.0f} % in the hour.",
           _coverage),

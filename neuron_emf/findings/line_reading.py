@@ -1,24 +1,24 @@
 """
 What both log groups say about an instance, read strictly.
 
-Every line that may be about it counts: an unreadable line is counted and never left out, copies
-of the same bytes are one line, and two lines with the same identity are both kept. Only
-lines that hold the instance's id are asked for, of the rollups' group those that hold the
-cluster's name: the same few calls in a fleet of any size.
+The log stream named after the instance is read first: the same few calls in a fleet of any size.
+Only if nothing in it keeps the instance is the whole group read, for lines that hold the instance's
+id. Of the rollups' group only lines that hold the cluster's name are asked for. Other log groups
+and other regions are not read.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SourceError
 from neuron_emf.findings.facts import HOUR_MINUTES, IdleStart, LineFacts
+from neuron_emf.findings.instance_lines import names_in, parse_instance_lines
 from neuron_emf.now_lines import object_in, rollup_of
 from neuron_emf.reading import LogGroup
 from neuron_emf.reading.log_group import term_of
-from neuron_wire import VERSION, MinuteRecord, WireFormatError, parse
+from neuron_wire import VERSION
 from neuron_wire.names import BUSY, CLUSTER_DIMENSION, MINUTE_MS, ROLLUP
 from neuron_wire.now import cluster_now
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from neuron_emf.account import Account
     from neuron_emf.now_lines import PublishedRollup
+    from neuron_emf.reading.log_group import ReadLimit
+    from neuron_wire import MinuteRecord
     from neuron_wire.now import IdleOwner
 
 READ_MINUTES: Final = HOUR_MINUTES + 10
@@ -44,71 +46,79 @@ _MOST_STEPS: Final = 12  # two hours without a whole minute
 
 
 def read_line_facts(
-    account: Account, instance_id: str, now_ms: int, paid_by_type: Mapping[str, str]
+    account: Account,
+    instance_id: str,
+    now_ms: int,
+    paid_by_type: Mapping[str, str],
+    limit: ReadLimit,
 ) -> LineFacts:
     """
     Read what both log groups of *account* say of *instance_id* at *now_ms*.
 
+    Log streams other than the stream named after the instance are read only if that has no line.
+
     Raises:
-        SourceError: If they cannot be read, or there is no line of it.
+        SourceError: If they cannot be read within *limit*, or there is no line of it.
     """
-    group = LogGroup(account, account.log_group)
-    hour = (now_ms - READ_MINUTES * MINUTE_MS, now_ms + _AHEAD_MS)
-    own, unreadable = _own_records(_own_lines(group, *hour, instance_id), instance_id)
-    if not own:
+    group = LogGroup(account, account.log_group, limit=limit)
+    hour, term = _hour(now_ms), term_of(instance_id)
+    texts = group.read_stream_of_instance(*hour, instance_id, term)
+    lines = parse_instance_lines(texts, instance_id, is_whole_group=False)
+    if not lines.own:
+        texts = list(group.read_events(*hour, term))
+        lines = parse_instance_lines(texts, instance_id, is_whole_group=True)
+    if not lines.own:
         msg = (
             f"No minute line of {instance_id} in the last {READ_MINUTES} minutes in log group "
             f"{account.log_group}. Check the id, --log-group, --region, and that its emitter runs."
         )
         raise SourceError(msg)
-    start_ms = own[-1].minute_ms - (HOUR_MINUTES - 1) * MINUTE_MS
-    idle_start = _idle_start(group, own[-1])
-    group, cluster = LogGroup(account, account.rollups_log_group), own[-1].cluster
-    texts = list(group.read_lines(*hour, term_of(cluster)))
+    newest = lines.own[-1]
+    idle_start = _idle_start(group, newest, lines.stream)
+    group, cluster = LogGroup(account, account.rollups_log_group, limit=limit), newest.cluster
+    texts_of_cluster = list(group.read_lines(*hour, term_of(cluster)))
     around = range(0)
     if idle_start is not None:
         first_ms, last_ms = idle_start.minute_ms - AROUND_MS, idle_start.minute_ms + AROUND_MS
         around = range(first_ms, last_ms + 1)
-        texts += group.read_lines(first_ms, last_ms + _RESTATED_MS, term_of(cluster))
-    rollups, owners, unreadable_rollups = _rollups(texts, cluster, now_ms - FRESH_MS)
-    records = [record for record in own if record.minute_ms >= start_ms]
-    lines = Counter((record.boot, record.seq) for record in own)
+        late_ms = last_ms + _RESTATED_MS
+        texts_of_cluster += group.read_lines(first_ms, late_ms, term_of(cluster))
+    rollups, owners, unreadable = _rollups(texts_of_cluster, cluster, now_ms - FRESH_MS)
+    from_ms = newest.minute_ms - HOUR_MINUTES * MINUTE_MS
     return LineFacts(
-        instance_id,
-        now_ms,
-        records,
-        [record.minute_ms for record in records if lines[record.boot, record.seq] > 1],
-        len(unreadable | unreadable_rollups),
-        idle_start,
-        [
+        instance_id=instance_id,
+        now_ms=now_ms,
+        lines=lines,
+        idle_start=idle_start,
+        cluster_minutes=[
             rollup
             for rollup in rollups
-            if rollup.minute_ms >= start_ms or rollup.minute_ms in around
+            if rollup.minute_ms >= from_ms or rollup.minute_ms in around
         ],
-        owners,
-        paid_by_type,
+        cluster_owners=owners,
+        unreadable_rollups=len(unreadable),
+        paid_by_type=paid_by_type,
     )
 
 
-def _own_lines(group: LogGroup, start_ms: int, end_ms: int, instance_id: str) -> list[str]:
-    return group.read_lines_of_instance(start_ms, end_ms, instance_id, term_of(instance_id))
+def read_other_streams(account: Account, facts: LineFacts, limit: ReadLimit) -> LineFacts:
+    """
+    Return *facts* with the lines of all log streams of the group.
+
+    Raises:
+        SourceError: If the group cannot be read to its end within *limit*.
+    """
+    group = LogGroup(account, account.log_group, limit=limit)
+    events = group.read_events(*_hour(facts.now_ms), term_of(facts.instance_id))
+    lines = parse_instance_lines(events, facts.instance_id, is_whole_group=True)
+    if lines.stream != facts.lines.stream:
+        msg = f"{facts.lines.stream} has lost its lines during the search. Try again."
+        raise SourceError(msg)
+    return replace(facts, lines=lines)
 
 
-def _own_records(texts: Iterable[str], instance_id: str) -> tuple[list[MinuteRecord], set[str]]:
-    """Distinct minute lines of the instance in order of time, and what cannot be read of it."""
-    found: list[MinuteRecord] = []
-    unreadable = set()
-    for text in dict.fromkeys(texts):
-        if not _names(object_in(text), text, "InstanceId", instance_id):
-            continue
-        try:
-            record = parse(text)
-        except WireFormatError:
-            unreadable.add(text)
-            continue
-        if isinstance(record, MinuteRecord):
-            found.append(record)
-    return sorted(found, key=lambda record: (record.minute_ms, record.boot, record.seq)), unreadable
+def _hour(now_ms: int) -> tuple[int, int]:
+    return now_ms - READ_MINUTES * MINUTE_MS, now_ms + _AHEAD_MS
 
 
 def _rollups(
@@ -125,7 +135,7 @@ def _rollups(
     unreadable = set()
     for text in dict.fromkeys(texts):
         line = object_in(text)
-        if not (_may_be_rollup(line) and _names(line, text, CLUSTER_DIMENSION, cluster)):
+        if not (_may_be_rollup(line) and names_in(line, text, CLUSTER_DIMENSION, cluster)):
             continue
         rollup = rollup_of(line) if line else None
         if line is None or rollup is None:
@@ -143,14 +153,6 @@ def _rollups(
     return in_order, owners, unreadable
 
 
-def _names(line: Mapping[str, Any] | None, text: str, member: str, value: str) -> bool:
-    """Whether a line is about *value*; where its member does not tell, any mention counts."""
-    said = (line or {}).get(member)
-    if isinstance(said, str):
-        return said == value
-    return re.search(rf"(?<![\w.-]){re.escape(value)}(?![\w.-])", text) is not None
-
-
 def _may_be_rollup(line: Mapping[str, Any] | None) -> bool:
     if line is None or line.get("Kind") == ROLLUP:
         return True
@@ -158,17 +160,19 @@ def _may_be_rollup(line: Mapping[str, Any] | None) -> bool:
     return isinstance(schema, int) and schema > VERSION
 
 
-def _idle_start(group: LogGroup, newest: MinuteRecord) -> IdleStart | None:
+def _idle_start(group: LogGroup, newest: MinuteRecord, stream: str) -> IdleStart | None:
     """
     When it turned idle: after its last busy line, or at its first.
 
     Its count leads near there. It leaves out minutes that were not whole, so while no line
-    before that one is busy, the search goes on from the first of them.
+    before that one is busy, the search goes on from the first of them. Only *stream*, its own log
+    stream, is read.
     """
     start_ms = newest.minute_ms - (min(newest.idle_minutes, default=0) - 1) * MINUTE_MS
     for _ in range(_MOST_STEPS):
-        texts = _own_lines(group, start_ms - AROUND_MS, start_ms + AROUND_MS, newest.instance_id)
-        around = _own_records(texts, newest.instance_id)[0]
+        first_ms, last_ms = start_ms - AROUND_MS, start_ms + AROUND_MS
+        events = group.read_events(first_ms, last_ms, term_of(newest.instance_id), stream)
+        around = parse_instance_lines(events, newest.instance_id, is_whole_group=False).own
         busy_cores = {record.minute_ms: record.core_state.count(BUSY) for record in around}
         before = [minute_ms for minute_ms in busy_cores if minute_ms < start_ms]
         busy = [minute_ms for minute_ms in before if busy_cores[minute_ms]]

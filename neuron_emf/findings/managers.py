@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal[
     "AWS Batch", "AWS PCS", "ParallelCluster", "ECS Managed Instances", "EKS Auto Mode",
-    "EKS managed node group", "Karpenter", "Kubernetes", "HyperPod", "ECS", "Auto Scaling group",
-    "Spot Fleet", "EC2 Fleet", "alone", "unknown",
+    "EKS managed node group", "Karpenter", "Karpenter without a NodePool", "Kubernetes", "HyperPod",
+    "ECS", "Elastic Beanstalk", "Auto Scaling group", "Spot Fleet", "EC2 Fleet", "alone", "unknown",
 ]  # fmt: skip
 
 TAGS: Final[Mapping[Kind, tuple[str, ...]]] = {
@@ -40,6 +40,12 @@ TAGS: Final[Mapping[Kind, tuple[str, ...]]] = {
     "EKS Auto Mode": (":eks:kubernetes-node-pool-name",),
     "EKS managed node group": (":eks:nodegroup-name",),
     "Karpenter": ("karpenter.sh/nodepool", "karpenter.sh/nodeclaim"),
+    "Karpenter without a NodePool": (
+        ":karpenter.sh/provisioner-name",
+        ":karpenter.sh/managed-by",
+        ":karpenter.k8s.aws/",
+    ),
+    "Elastic Beanstalk": (":elasticbeanstalk:",),
     "Kubernetes": (":eks:", "kubernetes", "k8s.io/", "eksctl.io/"),
 }
 """Parts of a tag's key in small letters, after a colon; the first kind that has one manages it."""
@@ -62,6 +68,9 @@ LEAVE: Final[Mapping[Kind, str]] = {
     " compute resource.",
     "ECS Managed Instances": "ECS removes what is idle: lower scaleInAfter of its capacity"
     " provider.",
+    "Karpenter without a NodePool": "Its tags name no NodePool, and Karpenter may replace it: lower"
+    " the limits of the resource that launched it.",
+    "Elastic Beanstalk": "Elastic Beanstalk replaces it: lower the minimum of its environment.",
     "Spot Fleet": "The fleet replaces it: lower its target capacity.",
     "EC2 Fleet": "The fleet may replace it: lower its total target capacity.",
     "unknown": "Whoever manages it may replace it: lower the minimum there.",

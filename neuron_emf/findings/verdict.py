@@ -1,9 +1,9 @@
 """
 The verdict about an instance: give it back, ask its owner, or leave it.
 
-It is *given back* if every guard passes. An owner of idle cores is *asked*, even if facts of the
-account are unknown, unless the owner works elsewhere or somebody wants it kept. Otherwise it is
-*left*: the reason is the first guard that failed, else the first that is unknown.
+It is *given back* if every guard was tried and passes. An owner of idle cores is *asked*, even if
+facts of the account are unknown, unless the owner works elsewhere or somebody wants it kept.
+Otherwise it is *left*: the reason is the first guard that failed, else the first that is unknown.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _STEPS: Final = ("Stop placement", "Ask again", "Remove it")
 _STORE: Final = "instance-store"
 _UNSEEN: Final = (
     "Not seen from here: logins other than those of Session Manager, jobs that wait in a queue, "
-    "and an emitter elsewhere that writes under this InstanceId."
+    "and lines in other log groups and regions."
 )
 
 
@@ -108,7 +108,8 @@ def verdict(
     found = Verdict(lines.instance_id, LEAVE, "", results, manager=kind)
     if owners and not stays:
         return _asking(found, lines, owners)
-    if not against:
+    unread = _not_tried(results)
+    if not against and not unread:
         commands = commands_of(lines, account)
         again = [f"{text}{options}" if text.startswith("neuron-emf") else text for text in commands]
         idle = duration(lines.idle_minutes)
@@ -119,12 +120,23 @@ def verdict(
             commands=[*map(ShownCommand, _STEPS[-len(again) :], again)],
             valid_until_ms=lines.now_ms + VALID_MINUTES * MINUTE_MS,
         )
-    if [(result.check, result.state) for result in against] == [(_STORE, checks.FAILED)]:
+    states = [(result.check, result.state) for result in against]
+    if states == [(_STORE, checks.FAILED)] and not unread:
         return _asking(found, lines, ())
-    first = (stays or against)[0]
+    first = (stays or against or unread)[0]
     is_owned = lines.newest.owners and first.check in _OF_OWNERS
     more = f", and is not known to have been idle for {IDLE_AFTER_MINUTES} min" if is_owned else ""
     return replace(found, reason=f"{first.found}{more}.")
+
+
+def needs_other_streams(found: Verdict) -> bool:
+    """Return True if lines of log streams that were not read can change the answer."""
+    against = {result.check for result in checks.failures(found.results)}
+    return bool(_not_tried(found.results)) and against <= {_STORE}
+
+
+def _not_tried(results: Sequence[CheckResult]) -> list[CheckResult]:
+    return [result for result in results if result.state == checks.NOT_TRIED]
 
 
 def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdict:

@@ -5,13 +5,15 @@ FilterLogEvents costs nothing itself; a page has at most 1 MB and may be empty
 though more follow. https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_FilterLogEvents.html
 An account may call it 5 times a second in a region. Only one page is in memory. Being
 throttled is left to the client, which tries again and waits longer each time; what it
-gives up on ends the reading.
+gives up on ends the reading. A response without its list of events is an error and not
+an empty page.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+import time
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from emitter.delivery.aws_failures import NOT_FOUND
 from emitter.delivery.destination import stream_name
@@ -19,14 +21,18 @@ from emitter.errors import SourceError
 from neuron_emf.account import documented, error_code
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from emitter.command_line import Advance
     from neuron_emf.account import Account
 
 MAX_EVENTS_PER_PAGE: Final = 10_000  # the most that FilterLogEvents returns
 ACTION: Final = "logs:FilterLogEvents"
 MINUTES: Final = '"CoveredSeconds"'
 """What only minute lines have: the pattern by which the stack's subscription chooses, too."""
+
+MAX_CALLS: Final = 300
+MAX_SECONDS: Final = 60.0
 
 _SAFE_TERM: Final = re.compile(r"[0-9A-Za-z ._/:#@+-]{1,255}")
 
@@ -47,6 +53,55 @@ def term_of(text: str) -> str:
     return f'"{text}"' if _SAFE_TERM.fullmatch(text) else ""
 
 
+class LogLine(NamedTuple):
+    """
+    One event of a log group.
+
+    Attributes:
+        stream: Name of its log stream; empty if CloudWatch Logs did not report it.
+
+        text: Its message.
+
+        received_ms: When CloudWatch Logs received it, by the clock of CloudWatch Logs, milliseconds
+            since the Unix epoch; None if not reported.
+    """
+
+    stream: str
+    text: str
+    received_ms: int | None
+
+
+class ReadLimit:
+    """
+    The limit of what one answer may read: `MAX_CALLS` calls, and no call after `MAX_SECONDS`.
+
+    Log groups that are read for one answer share one limit. Each call is reported to *advance*.
+    """
+
+    def __init__(self, advance: Advance, clock: Callable[[], float] = time.monotonic) -> None:
+        self._advance = advance
+        self._clock = clock
+        self._start_s = clock()
+        self._calls = 0
+
+    def count_call(self, name: str) -> None:
+        """
+        Count one more call on log group *name*.
+
+        Raises:
+            SourceError: If the limit is reached.
+        """
+        elapsed_s = self._clock() - self._start_s
+        if self._calls >= MAX_CALLS or elapsed_s >= MAX_SECONDS:
+            msg = (
+                f"Reading {name} stopped after {self._calls} calls and {elapsed_s:.0f} s, before "
+                "its last line. Try again later, or use a log group for each cluster."
+            )
+            raise SourceError(msg)
+        self._calls += 1
+        self._advance(self._calls, MAX_CALLS)
+
+
 class LogGroup:
     """
     One log group that is read again and again with one client.
@@ -59,9 +114,17 @@ class LogGroup:
         bytes_read: What the lines had, which is what a network carries.
     """
 
-    def __init__(self, account: Account, name: str, logs: Any = None) -> None:  # noqa: ANN401  # a boto3 client
+    def __init__(
+        self,
+        account: Account,
+        name: str,
+        logs: Any = None,  # noqa: ANN401  # a boto3 client
+        limit: ReadLimit | None = None,
+    ) -> None:
         """
         Read *name* of *account*, with its client *logs* where there is one already.
+
+        Without a *limit* it reads to the end.
 
         Raises:
             SettingsError: If no client can be made.
@@ -71,6 +134,7 @@ class LogGroup:
         self.bytes_read = 0
         self._logs = account.client("logs") if logs is None else logs
         self._ends_early = account.is_rehearsal
+        self._limit = limit
 
     def read_lines(
         self,
@@ -85,11 +149,44 @@ class LogGroup:
         Raises:
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
+        return (line.text for line in self.read_events(start_ms, end_ms, pattern, stream))
+
+    def read_events(
+        self, start_ms: int, end_ms: int, pattern: str = "", stream: str = ""
+    ) -> Iterator[LogLine]:
+        """
+        Return the same lines, each with its log stream and the time of its receipt.
+
+        Raises:
+            SourceError: If CloudWatch Logs refuses or does not answer, or the limit is reached.
+        """
         for page in self._pages(max(0, start_ms), end_ms, pattern, stream):
             for event in page:
                 message: str = event["message"]
                 self.bytes_read += len(message.encode("utf-8", "surrogatepass"))
-                yield message
+                received_ms = event.get("ingestionTime")
+                is_known = type(received_ms) is int
+                name = str(event.get("logStreamName", stream))
+                yield LogLine(name, message, received_ms if is_known else None)
+
+    def read_stream_of_instance(
+        self, start_ms: int, end_ms: int, instance_id: str, pattern: str
+    ) -> list[LogLine]:
+        """
+        Return the lines of the log stream that an emitter of *instance_id* has by default.
+
+        A log stream that does not exist has no lines.
+
+        Raises:
+            SourceError: As `read_events` does.
+        """
+        stream = stream_name("{instance}", cluster="", instance_id=instance_id)
+        try:
+            return list(self.read_events(start_ms, end_ms, pattern, stream))
+        except SourceError as error:
+            if error_code(error.__cause__) != NOT_FOUND:
+                raise
+        return []
 
     def read_lines_of_instance(
         self, start_ms: int, end_ms: int, instance_id: str, pattern: str
@@ -103,15 +200,12 @@ class LogGroup:
         Raises:
             SourceError: As `read_lines` does.
         """
-        lines: list[str] = []
+        lines: list[LogLine] = []
         if instance_id:
-            stream = stream_name("{instance}", cluster="", instance_id=instance_id)
-            try:
-                lines = list(self.read_lines(start_ms, end_ms, pattern, stream))
-            except SourceError as error:
-                if error_code(error.__cause__) != NOT_FOUND:
-                    raise
-        return lines or list(self.read_lines(start_ms, end_ms, pattern))
+            lines = self.read_stream_of_instance(start_ms, end_ms, instance_id, pattern)
+        if lines:
+            return [line.text for line in lines]
+        return list(self.read_lines(start_ms, end_ms, pattern))
 
     def _pages(
         self, start_ms: int, end_ms: int, pattern: str, stream: str
@@ -128,7 +222,7 @@ class LogGroup:
             request["logStreamNames"] = [stream]
         while request["startTime"] < end_ms:
             answer = self._call(request)
-            events = answer.get("events", [])
+            events = answer["events"]
             if answer.get("nextToken"):
                 yield events
                 if answer["nextToken"] == request.get("nextToken"):
@@ -151,9 +245,11 @@ class LogGroup:
 
     def _call(self, request: dict[str, Any]) -> dict[str, Any]:
         self.calls += 1
+        if self._limit is not None:
+            self._limit.count_call(self.name)
         with documented(f"{ACTION} on {self.name}"):
             answer: dict[str, Any] = self._logs.filter_log_events(**request)
-            for event in answer.get("events", []):
+            for event in answer["events"]:
                 if type(event["timestamp"]) is not int or type(event["message"]) is not str:
                     raise TypeError(event.keys())
         return answer

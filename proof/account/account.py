@@ -166,14 +166,17 @@ class AccountDouble:
         self.subscriptions[:] = [row for row in self.subscriptions if row["logGroupName"] != name]
         self.rules.applied[:] = [event for event in self.rules.applied if event.group != name]
 
-    def put(self, group: str, stream: str, lines: Iterable[tuple[int, str]]) -> None:
+    def put(
+        self, group: str, stream: str, lines: Iterable[tuple[int, str]], delay_ms: int = 0
+    ) -> None:
         """
-        Have lines in a stream, of whatever age, as if they had been put when they were written.
+        Have lines in a stream, of whatever age, as if put *delay_ms* after they were written.
         """
         self.rules.groups[group].add(stream)
         now_ms = round(self.rules.clock() * 1000)
         self.rules.applied += [
-            Applied(stream, at_ms, text, group, min(at_ms, now_ms)) for at_ms, text in lines
+            Applied(stream, at_ms, text, group, min(at_ms + delay_ms, now_ms))
+            for at_ms, text in lines
         ]
 
     def put_lines(self, group: str, lines: Iterable[str], late_ms: int = 0) -> None:

@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 from local.alarms.template import Template, load_template
 from neuron_emf.check import command, deployment
-from neuron_emf.check.aws_client import ACCESS, MISSING, REFUSED, Answer
+from neuron_emf.check.aws_client import ACCESS, MISSING, REFUSED, UNREACHABLE, Answer
+from neuron_emf.checks import UNKNOWN, CheckResult
 from tests.neuron_emf.fake_aws import FakeAws
 
 GROUP = "/neuron-emf/records"
@@ -104,6 +105,24 @@ def test_what_is_lacking_is_said_with_what_to_do(check, golden, repository):
             if row["state"] != "ok"
         ]
     golden(repository / "tests/data/shown/check-deployment.txt", "".join(lines))
+
+
+@pytest.mark.parametrize("reason", [ACCESS, UNREACHABLE, "throttled"])
+def test_what_aws_does_not_answer_is_no_success(check, reason):
+    """Each question alone is exit code 1, except two that the deployment does not need."""
+    refusal = Answer("a:B", reason=reason, words="x")
+    spared = {"describe_account_policies", "get_account_settings", "get_caller_identity",
+              "list_service_quotas"}  # fmt: skip
+    for operation in LACKS_NOTHING:
+        code, rows = check(**{operation: refusal})
+        assert (operation not in spared) == code
+        assert {"warning", "unknown"} & {row["state"] for row in rows.values()}
+    assert 1 == check(**dict.fromkeys(LACKS_NOTHING, refusal))[0]
+    unanswered = [CheckResult(UNKNOWN, "not known")]
+    assert (
+        "It is unknown whether the stack can be deployed: 1 unknown."
+        == (command.for_people(unanswered, [], command.CAN_DEPLOY)[-1])
+    )
 
 
 def test_a_stack_with_a_stream_hears_which_shards_it_reaches(check):

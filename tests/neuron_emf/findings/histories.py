@@ -1,8 +1,8 @@
 """
 Kinds of histories: what each does to a world in which the instance may be given back.
 
-`OF_LINES` may never be given back, each with the guards that must hold it back; `CLEAN` always
-may. Each is played under every manager.
+`OF_LINES` and `OF_STREAMS` may never be given back, each with the guards that must hold it back;
+`CLEAN` always may. Each is played under every manager.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 OTHER = "i-0fedcba9876543210"
+SHARED = f"{CLUSTER}/07"
 LONG_AGO = -9999
 NEWER = {"Schema": 2, "Seq": 9000}
 
@@ -73,9 +74,9 @@ def _fallen_since(w: World, first: int, last: int) -> None:
 
 
 def _two_steps(w: World) -> None:
-    """Nine minutes apart, so that only the minute before the first and the last tell."""
-    first = w.since - minute(w, 1, 9)
-    w.fall(first, first + 9)
+    """Ten minutes apart, so that only the minute before the first and the last tell."""
+    first = w.since - minute(w, 1, 10)
+    w.fall(first, first + 10)
 
 
 def _late_count(w: World, *, is_fleet: bool) -> None:
@@ -105,6 +106,27 @@ def _launched_into(w: World) -> None:
     w.forget_rollups(LONG_AGO, w.since)
 
 
+def _emitter_that_sees_nothing(w: World) -> None:
+    """Another emitter of the same log stream, whose reports never have a core."""
+    for at in range(60):
+        w.say(at, Boot="b9", Seq=at + 1, CoveredSeconds=0, **w.core("?", w.cores))
+
+
+def _dead_emitter(w: World) -> None:
+    """It stopped half an hour ago; another log stream has a whole hour up to now."""
+    w.begin(99)
+    w.forget(30)
+    for at in range(60):
+        w.say_in("forged", at, Boot="b9", Seq=at + 1)
+
+
+def _changed_stream(w: World, first: int) -> None:
+    """Its lines before a minute are in another log stream."""
+    for at in range(-40, first):
+        w.say_in("before", at, Boot="b0")
+    w.forget(LONG_AGO, first)
+
+
 COMPILING: dict[str, Callable[[World], object]] = {
     "one of its vCPUs compiles": lambda w: _at(w, HostCpuPercent=100 / w.vcpus),
     "half of a vCPU works": lambda w: _at(w, HostCpuPercent=50 / w.vcpus),
@@ -123,6 +145,8 @@ OF_LINES = {
         ("clock half an hour ahead", "newest-line",
          lambda w: setattr(w, "now_ms", w.now_ms - 30 * MINUTE_MS)),
         ("emitter shut down", "newest-line", lambda w: w.change(59, Bye=True)),
+        ("received ten minutes ago", "newest-line",
+         lambda w: setattr(w, "delay_ms", w.now_ms - w.lines[-1][0] - 10 * MINUTE_MS)),
         # the hour is not known whole
         ("44 seconds", "whole-hour", lambda w: _at(w, CoveredSeconds=44)),
         ("lines since twenty minutes", "whole-hour", lambda w: w.forget(LONG_AGO, 40)),
@@ -190,6 +214,8 @@ OF_LINES = {
          lambda w: _rollup(w, DuplicateEmitters=2, DuplicateEmitterInstances=[INSTANCE, OTHER])),
         ("rollup names not all", "one-emitter",
          lambda w: _rollup(w, DuplicateEmitters=2, DuplicateEmitterInstances=[OTHER])),
+        ("emitter that sees nothing", "one-emitter", _emitter_that_sees_nothing),
+        ("two clusters", "one-emitter", lambda w: w.change(0, minute(w, 1), ClusterName="default")),
         ("guessed InstanceId", "same-instance", lambda w: w.change(0, IdentityGuessed=True)),
         # its cluster
         ("fleet silent early in the hour", "coverage",
@@ -202,6 +228,7 @@ OF_LINES = {
         ("fleet fell with it", "no-fleet-change", lambda w: _fallen_since(w, 0, 1)),
         ("fleet fell just before it", "no-fleet-change", lambda w: _fallen_since(w, -10, 0)),
         ("fleet fell just after it", "no-fleet-change", lambda w: _fallen_since(w, 1, 12)),
+        ("fleet fell in the first minute", "no-fleet-change", lambda w: (w.begin(99), w.fall(0))),
         ("fleet fell in two steps", "no-fleet-change", _two_steps),
         ("fleet fell, its lines came late", "no-fleet-change", _reported_later),
         ("fleet fell, the count is short", "no-fleet-change",
@@ -215,6 +242,26 @@ OF_LINES = {
         ("UltraServer", "ultraserver", lambda w: w.change(0, UltraServerId="us-0123456789abcdef0")),
     ]
 }  # fmt: skip
+
+_SPOKEN: dict[str, tuple[str, Callable[[World], dict[str, Any]]]] = {
+    "busy": ("idle-cores other-streams", lambda w: w.core("b")),
+    "held": ("no-holder other-streams", World.held),
+    "idle": ("other-streams", lambda _: {}),
+    "of another cluster": ("one-emitter other-streams", lambda _: {"ClusterName": "default"}),
+    "of a newer schema": ("readable", lambda _: {"Schema": 2}),
+}
+OF_STREAMS = {
+    "only another is new": Kind("newest-line whole-hour", _dead_emitter),
+    "changed in the hour": Kind("whole-hour", lambda w: _changed_stream(w, minute(w, 1))),
+    **{
+        f"{name}, {what}": Kind(guards, lambda w, own=own, members=members: (
+            setattr(w, "stream", own),
+            w.say_in("other", minute(w), Boot="b9", Seq=7, **members(w))))
+        for what, own in (("own", INSTANCE), ("shared", SHARED))
+        for name, (guards, members) in _SPOKEN.items()
+    },
+}  # fmt: skip
+"""A line in a log stream next to its own, which is named after it or shared with others."""
 
 CLEAN: dict[str, Callable[[World], object]] = {
     "nothing else": lambda _: None,
@@ -262,4 +309,14 @@ CLEAN: dict[str, Callable[[World], object]] = {
     "one of two": lambda w: w.begin(minute(w), others=1),
     "the count is short": lambda w: _late_count(w, is_fleet=False),
     "launched into a new cluster": _launched_into,
+    "log stream of several": lambda w: [
+        setattr(w, "stream", SHARED),
+        w.say_in(w.stream, minute(w), InstanceId=OTHER, Message=INSTANCE, **w.core("b"))],
+    "copies in another log stream": lambda w: [
+        setattr(w, "stream", w.rng.choice([INSTANCE, SHARED])),
+        w.elsewhere.extend(("copies", *entry) for entry in w.lines[50:])],
+    "log stream and cluster changed before the hour": lambda w: [
+        w.change(LONG_AGO, 0, ClusterName="default"),
+        w.say_in("before", -1, Boot="b0", ClusterName="default", **w.core("b"))],
+    "probe of check": lambda w: w.say_in(f"check/{INSTANCE}", 58, Kind="probe"),
 }  # fmt: skip

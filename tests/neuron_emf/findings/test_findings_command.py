@@ -24,7 +24,7 @@ from tests.aggregator.findings.fleet import Fleet, held, idle, maker
 from tests.hour import END_S
 from tests.neuron_emf.fake_aws import FakeAws
 from tests.neuron_emf.findings.account_histories import OWNED
-from tests.neuron_emf.findings.world import INSTANCE, World, bare_instance, text_of
+from tests.neuron_emf.findings.world import INSTANCE, World, bare_instance
 
 
 class CloudFormation:
@@ -132,15 +132,7 @@ def of_world(of_account):
     def call(*words, spoil=lambda _: None, later_ms=0):
         world = World(0, "EKS node group")
         spoil(world)
-
-        def put(account):
-            for group, lines in (
-                (account.records_group, world.lines),
-                (account.rollups_group, world.rollups),
-            ):
-                account.put(group, "stream", [(at_ms, text_of(line)) for at_ms, line in lines])
-
-        return of_account(world.now_ms + later_ms, put, world.answers, INSTANCE, *words)
+        return of_account(world.now_ms + later_ms, world.put_into, world.answers, INSTANCE, *words)
 
     return call
 

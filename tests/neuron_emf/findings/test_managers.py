@@ -21,7 +21,10 @@ GROUP = {"aws:autoscaling:groupName": "train"}
 FLEET = {"aws:ec2:fleet-id": "fleet-1"}
 NODE = {"kubernetes.io/cluster/prod": "owned", "aws:eks:cluster-name": "prod"}
 NODE_GROUP = {**NODE, **GROUP, "eks:nodegroup-name": "trn"}
-KARPENTER = {**NODE, **FLEET, "karpenter.sh/nodepool": "trn", "eks:eks-cluster-name": "prod"}
+KARPENTER = {
+    **NODE, **FLEET, "karpenter.sh/nodepool": "trn", "karpenter.k8s.aws/ec2nodeclass": "trn",
+    "eks:eks-cluster-name": "prod",
+}  # fmt: skip
 
 NAMES = (ID, "us-west-2", "us-west-2a", "pod-1", "ip-10-1-57-141", ARN)
 LETTERS = f"{string.ascii_letters}{string.digits}-_"
@@ -46,6 +49,9 @@ MANAGERS = (
     _of(GROUP, group="AWSBatch-train-asg-1"),
     _of({}, container_instances=[BATCH_ARN]),
     _of({"aws:ecs:containerInstanceId": "1"} | FLEET, container_instances=[ARN]),
+    _of({"karpenter.sh/provisioner-name": "trn"}),
+    _of({"karpenter.k8s.aws/ec2nodeclass": "trn", "kubernetes.io/cluster/prod": "owned"}),
+    _of({"elasticbeanstalk:environment-id": "e-1"} | GROUP, group="awseb-e-1"),
     _of({}, operator="ecs.amazonaws.com"),
     _of({}, operator="new.amazonaws.com"),
     _of(NODE),

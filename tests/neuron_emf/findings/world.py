@@ -10,9 +10,12 @@ from __future__ import annotations
 import json
 from datetime import datetime, timezone
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neuron_emf.check.aws_client import Answer
+
+if TYPE_CHECKING:
+    from proof.account.account import AccountDouble
 
 LAUNCHED = datetime(2025, 11, 20, 8, tzinfo=timezone.utc)
 
@@ -72,7 +75,13 @@ class World:
     the first of the hour: 59 is the newest, and the rollups are two behind.
 
     Attributes:
-        lines: Its lines, each with the moment at which CloudWatch Logs has it.
+        lines: Its lines, each with the timestamp of its event.
+
+        stream: The log stream of its lines.
+
+        elsewhere: Lines of other log streams: name, timestamp and line.
+
+        delay_ms: Time from the start of a minute until CloudWatch Logs receives its line.
 
         rollups: The same of its cluster.
 
@@ -89,6 +98,9 @@ class World:
         self.cores, self.vcpus = TYPES[self.type]
         self.now_ms = START_MS + (60 + self.rng.randrange(5)) * MINUTE_MS
         self.words: list[str] = []
+        self.stream = INSTANCE
+        self.elsewhere: list[tuple[str, int, Line | str]] = []
+        self.delay_ms = MINUTE_MS + 1000
         self.answers = bare_instance(INSTANCE, self.type, ZONE, self.vcpus)
         self.instance = self.answers["describe_instances"]["Reservations"][0]["Instances"][0]
         self.node: Line = {}
@@ -136,6 +148,21 @@ class World:
     def say(self, at: int, text: str = "", **changes: Any) -> None:
         """Have its line of a minute in the emitters' group, or another text."""
         self.lines.append((START_MS + at * MINUTE_MS, text or self.line(at, **changes)))
+
+    def say_in(self, stream: str, at: int, text: str = "", **changes: Any) -> None:
+        """Have a line about a minute in another log stream, or another text."""
+        self.elsewhere.append((stream, START_MS + at * MINUTE_MS, text or self.line(at, **changes)))
+
+    def put_into(self, account: AccountDouble) -> None:
+        """Put all lines into both log groups of *account*, those of one moment in any order."""
+        lines = [*((self.stream, *entry) for entry in self.lines), *self.elsewhere]
+        self.rng.shuffle(lines)
+        for stream, at_ms, line in lines:
+            given = [(at_ms, text_of(line))]
+            account.put(account.records_group, stream, given, self.delay_ms)
+        rollups = [(at_ms, text_of(line)) for at_ms, line in self.rollups]
+        self.rng.shuffle(rollups)
+        account.put(account.rollups_group, "close", rollups)
 
     def publish(self, at: int, text: str = "", late: int = 2, **changes: Any) -> None:
         """Have the rollup of a minute in its group, or another text, printed so much later."""

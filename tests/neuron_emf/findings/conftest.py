@@ -1,0 +1,91 @@
+"""`neuron-emf findings INSTANCE` on a history, with the project's double of CloudWatch Logs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from neuron_emf.account import Account
+from neuron_emf.check import aws_client
+from neuron_emf.findings.verdict import EXIT_CODES
+from neuron_emf.reading import periods
+from proof.account.account import AccountDouble
+from proof.logs.rules import ServiceError
+from tests.neuron_emf.fake_aws import FakeAws
+from tests.neuron_emf.findings.world import INSTANCE, World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Logs:
+    """
+    A client of the double, in this process.
+
+    Attributes:
+        answer: Answers a request in place of the double; None for the double's own answer.
+
+        asked: The requests, in order.
+
+        now_s: The clock of the double, seconds since the Unix epoch.
+    """
+
+    def __init__(self, account: AccountDouble) -> None:
+        self.account = account
+        self.answer: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda _: None
+        self.asked: list[dict[str, Any]] = []
+        self.now_s = 0.0
+
+    def filter_log_events(self, **request: Any) -> dict[str, Any]:
+        self.asked.append(request)
+        try:
+            return self.answer(request) or self.account.rules.call("FilterLogEvents", request)
+        except ServiceError as error:
+            answer = {"Error": {"Code": error.code, "Message": error.words}}
+            raise ClientError(answer, "FilterLogEvents") from error
+
+
+@pytest.fixture
+def logs():
+    """Both log groups, whose clock a history sets."""
+    clock: list[Logs] = []
+    with AccountDouble(lambda: clock[0].now_s if clock else 0.0) as account:
+        clock.append(Logs(account))
+        yield clock[0]
+
+
+@pytest.fixture
+def answered(typed, monkeypatch, logs):
+    """Ask about a world; the exit code, standard output and error."""
+
+    def call(world):
+        logs.now_s = world.now_ms / 1000
+        logs.asked.clear()
+        logs.account.rules.applied.clear()
+        for streams in logs.account.rules.groups.values():
+            streams.clear()
+        world.put_into(logs.account)
+        monkeypatch.setattr(Account, "client", lambda *_: logs)
+        monkeypatch.setattr(periods, "now_ms", lambda: world.now_ms)
+        monkeypatch.setattr(aws_client, "AwsClient", lambda _: FakeAws(world.answers))
+        return typed("findings", INSTANCE, "--json", "-r", "us-west-2", *world.words)
+
+    return call
+
+
+@pytest.fixture
+def judged(answered):
+    """What `neuron-emf findings` says of a history: its JSON, which agrees with its exit code."""
+
+    def call(spoil, seed, manager):
+        world = World(seed, manager)
+        spoil(world)
+        code, out, err = answered(world)
+        found = json.loads(out)
+        assert ("", code) == (err, EXIT_CODES[found["answer"]])
+        return found
+
+    return call
