@@ -18,7 +18,7 @@ from local.alarms.history import CloudWatchHistory
 from local.rehearsal.comparison import against_metrics, read_metrics
 from neuron_emf.check.deployment import check_deployment
 from neuron_emf.check.settings import CheckSettings
-from neuron_emf.checks import CheckResult, failed, failures, not_tried, ok
+from neuron_emf.checks import FAILED, CheckResult, failed, not_tried, ok
 from neuron_emf.deploy.package import ReleaseBucket
 from neuron_wire.names import NAMESPACE
 from proof.accept import checks
@@ -49,13 +49,14 @@ AUDIT_MINUTES: Final = 15.0
 
 
 def preflight(context: AcceptContext) -> list[str]:
-    """What the region and the account lack for the stack; reads only."""
+    """Return what the region and the account lack; the deployment shows what is unknown."""
     settings = CheckSettings(
         stack_name=context.watched,
         log_group=context.group(context.watched),
         region=context.place.region,
     )
-    return [f"{failure.check}: {failure.found}" for failure in failures(check_deployment(settings))]
+    results = check_deployment(settings)
+    return [f"{result.check}: {result.found}" for result in results if result.state == FAILED]
 
 
 def frame(context: AcceptContext) -> list[str]:
