@@ -194,11 +194,12 @@ def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
         cores = (phrases.amount(micros / MICRO) for micros in (now.held, now.unheld))
         held = "{} held, {} unheld".format(*cores)
     if now.unknown:
-        unknown = f"{phrases.counted(now.unknown, 'core')} unknown, not counted"
+        unknown = phrases.unknown_words(now.unknown, now.unknown_by_reason, ", not counted")
     return {
         "cores": now.idle,
         "known_cores": now.known,
         "unknown_cores": now.unknown,
+        "unknown_by_reason": dict(now.unknown_by_reason),
         "percent": now.idle_percent,
         "held_cores": _whole(now.held),
         "unheld_cores": _whole(now.unheld),

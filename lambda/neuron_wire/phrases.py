@@ -18,6 +18,7 @@ from neuron_wire.names import (
     MICRO,
     MINUTE_MS,
     OTHER_OWNERS,
+    REASON_WORDS,
     UNALLOCATED_OWNER,
     UNSTATED_OWNER,
 )
@@ -25,7 +26,7 @@ from neuron_wire.owners import TEAM_OWNER, UNNAMED
 from neuron_wire.prices import OVERRIDE_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_wire.now import ClusterNow, IdleOwner
 
@@ -48,6 +49,7 @@ URGENCIES: Final[tuple[Urgency, ...]] = (NOW, TODAY, CAN_WAIT)
 RESERVED: Final = "reserved, not opened"
 LONGEST_NAME: Final = 80  # characters of any one name in a message
 _MAX_TYPES: Final = 5  # without a price, that are named
+_MAX_REASONS: Final = 2  # of unknown cores, that are named
 _ALL_PERCENT: Final = 100
 _SMALLEST_USD: Final = 0.005  # what two decimals still show
 _SLURM: Final = "slurm:"  # how names of jobs begin; no name of a pod has a colon
@@ -220,6 +222,19 @@ def idle_words(now: ClusterNow, noun: str = "known core", state: str = "") -> st
     share = "" if now.idle_percent is None else f" ({share_words(now.idle_percent)})"
     known = counted(now.known, noun) if noun else amount(now.known)
     return f"{amount(now.idle)} of {known}{state}{share}"
+
+
+def unknown_words(cores: int, by_reason: Mapping[str, int], remark: str = "") -> str:
+    """`3 cores unknown: the monitor does not see the devices`; no reason if none is known."""
+    words = f"{counted(cores, 'core')} unknown{remark}"
+    ordered = sorted(by_reason, key=lambda reason: -by_reason[reason])
+    reasons = []
+    for reason in ordered[:_MAX_REASONS]:
+        of_these = by_reason[reason]
+        number = "" if of_these == cores else f" ({of_these:,})"
+        reasons.append(f"{REASON_WORDS[reason]}{number}")
+    more = len(ordered) - len(reasons)
+    return f"{words}: {joined(reasons, more, '; ')}" if reasons else words
 
 
 def per_hour(cost: int | None) -> str:

@@ -22,11 +22,22 @@ from emitter.reports.monitor import find_monitor
 from emitter.settings.run import MONITOR as START_MONITOR
 from neuron_emf.checks import CheckResult, failed, not_needed, not_tried, ok, warning
 from neuron_wire.instance_types import INSTANCE_TYPES
+from neuron_wire.names import (
+    COUNTERS_MISSING,
+    COUNTERS_UNREADABLE,
+    DEVICES_NOT_SEEN,
+    REASON_WORDS,
+)
 
 if TYPE_CHECKING:
     from emitter.reports.report import Report
     from neuron_emf.check.settings import CheckSettings
 
+_COUNTERS: Final = "neuroncore_counters"
+_COUNTERS_ADVICE: Final = (
+    f"look at {_COUNTERS} in what neuron-monitor writes, and check for a newer neuron-emf"
+)
+_ALL_UNKNOWN: Final = "all cores are unknown"
 _LOOK_EVERY_S: Final = 0.25
 _RUN_IT: Final = "run it manually to see why"
 _DRIVER: Final = (
@@ -138,16 +149,22 @@ def check_devices(
     hardware = report.neuron_hardware_info
     if hardware is None:
         return warning(
-            "the first report has no hardware information",
+            f"the first report has no hardware information: {_ALL_UNKNOWN}",
             "cores are taken from the instance type: update aws-neuronx-tools",
         )
     devices = max(0, hardware.neuron_device_count or 0)
     cores = devices * max(0, hardware.neuroncore_per_device_count or 0)
     if hardware.error or not cores:
         why = f": {_line(hardware.error)}" if hardware.error else ""
-        return failed(f"neuron-monitor sees none{why}", _DRIVER)
+        return failed(f"{REASON_WORDS[DEVICES_NOT_SEEN]}{why}: {_ALL_UNKNOWN}", _DRIVER)
     kind = f" of type {_line(hardware.neuron_device_type)}" if hardware.neuron_device_type else ""
     seen = f"{devices} device{'' if devices == 1 else 's'}{kind}, {cores} logical cores"
+    if unseen := _unseen_counters(report):
+        return warning(f"{seen}; cores are unknown: {REASON_WORDS[unseen]}", _COUNTERS_ADVICE)
+    return _judge_count(devices, seen, instance_type)
+
+
+def _judge_count(devices: int, seen: str, instance_type: str | None) -> CheckResult:
     known = INSTANCE_TYPES.get(instance_type or "")
     if known is not None and devices < known.devices:
         return warning(
@@ -156,6 +173,17 @@ def check_devices(
             "devices, or the others are missing in all figures",
         )
     return ok(seen)
+
+
+def _unseen_counters(report: Report) -> str:
+    """Return the reason why cores of *report* are unknown; empty if none are."""
+    if _COUNTERS in report.dropped_groups:
+        return COUNTERS_UNREADABLE
+    groups = [runtime.report for runtime in report.neuron_runtime_data or ()]
+    counters = [group.neuroncore_counters if group else None for group in groups]
+    if any(group is None or group.error or not group.neuroncores_in_use for group in counters):
+        return COUNTERS_MISSING
+    return ""
 
 
 def _line(text: str) -> str:

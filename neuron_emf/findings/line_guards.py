@@ -27,7 +27,15 @@ from neuron_wire.merging import MAX_RESTART_COVERED_S
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, UNREAD, WHOLE_MINUTE_S
 from neuron_wire.names import UNKNOWN as UNKNOWN_CORE
 from neuron_wire.owners import UNNAMED
-from neuron_wire.phrases import LONGEST_NAME, counted, duration, moment, printable, use_of
+from neuron_wire.phrases import (
+    LONGEST_NAME,
+    counted,
+    duration,
+    moment,
+    printable,
+    unknown_words,
+    use_of,
+)
 from neuron_wire.prices import is_sunk
 
 if TYPE_CHECKING:
@@ -95,10 +103,18 @@ def _known_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
     if kind is None:
         return unknown(f"instance type {lines.newest.instance_type or 'not told'}")
     # A part of a minute without covered seconds says nothing about cores.
-    states = [record.core_state for record in lines.records if record.covered_seconds] or [""]
-    least = min(len(state) - state.count(UNKNOWN_CORE) for state in states)
-    most = max(kind.cores, *map(len, states))
-    return judged(least == most, f"{least} of {most} cores are known")
+    covered = [record for record in lines.records if record.covered_seconds]
+    most = max([kind.cores, *(len(record.core_state) for record in covered)])
+    least, worst = most, None
+    for record in covered:
+        known = len(record.core_state) - record.core_state.count(UNKNOWN_CORE)
+        if known < least:
+            least, worst = known, record
+    if worst is not None and UNKNOWN_CORE in worst.core_state:
+        cores = worst.core_state.count(UNKNOWN_CORE)
+        by_reason = {worst.unknown_reason: cores} if worst.unknown_reason else {}
+        return failed(unknown_words(cores, by_reason, f" at {moment(worst.minute_ms)}"))
+    return judged(bool(covered) and least == most, f"{least} of {most} cores are known")
 
 
 def _idle_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:

@@ -16,7 +16,7 @@ from neuron_wire.cores import core_indexes, idle_cores
 from neuron_wire.holders import holder_members
 from neuron_wire.line_members import minute_of
 from neuron_wire.merging import merge_records
-from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS
+from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, REASON_WORDS
 from neuron_wire.phrases import RESERVED, holder_marks, little_used_words, use_words
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def instance_hour(lines: Iterable[str], cluster: str, instance_id: str) -> dict[
         ],
         "holders": _holders(newest) if newest else [],
         "holders_more": newest.holders_more if newest else 0,
+        "unknown_words": REASON_WORDS.get(newest.unknown_reason or "", "") if newest else "",
     }
 
 

@@ -24,6 +24,8 @@ export function summaryOf(instance) {
   const counts = ORDER.map((one) => [letters.filter((letter) => letter === one).length, STATES[one]])
     .filter(([number]) => number)
     .map(([number, word]) => `${number} ${word}`);
+  // Unknown cores are the last.
+  if (instance.unknown_words && letters.includes("?")) counts.push(`${counts.pop()} because ${instance.unknown_words}`);
   const longest = Math.max(0, ...instance.idle_minutes.filter((one) => one !== null));
   const idle = longest ? `; not busy for up to ${duration(longest)}` : "";
   return `${clock(instance.minutes.at(-1))} UTC: ${counts.join(", ")}${idle}.`;

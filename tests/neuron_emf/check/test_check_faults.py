@@ -71,6 +71,13 @@ PART = {
     "instance_info": {"instance_id": "i-1", "instance_type": "trn1.32xlarge"},
     "neuron_hardware_info": hardware(neuron_device_count=2),
 }
+
+
+def runtime(counters):
+    """A report of one runtime with these *counters*."""
+    return expected.report(neuron_runtime_data=[{"report": {"neuroncore_counters": counters}}])
+
+
 NO_DEVICE = expected.report(neuron_hardware_info=hardware(neuron_device_count=0))
 WRONG_TYPE = expected.report(neuron_hardware_info=hardware(error=5))
 BODIES = {
@@ -80,6 +87,9 @@ BODIES = {
     "writes no report": f'print("hello", flush=True){FOREVER}',
     "has a value of a wrong type": expected.answering(WRONG_TYPE),
     "sees no device": expected.answering(NO_DEVICE),
+    "has no counters": expected.answering(runtime(None)),
+    "has counters in error": expected.answering(runtime({"error": "timeout"})),
+    "has counters of a wrong type": expected.answering(runtime({"neuroncores_in_use": [5]})),
     "sees a part of the instance": expected.answering(expected.report(**PART)),
 }
 

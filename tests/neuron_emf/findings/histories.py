@@ -162,7 +162,8 @@ OF_LINES = {
         ("rollup cut off", "readable",
          lambda w: _no_rollup(w, lambda text: _cut(w, text, f'"{CLUSTER}"'))),
         # cores are not known
-        ("core unknown", "known-cores", lambda w: _at(w, **w.core("?"))),
+        ("core unknown", "known-cores",
+         lambda w: _at(w, **w.core("?"), UnknownReason="devices-not-seen")),
         ("core unknown before a restart", "known-cores",
          lambda w: w.restart(minute(w), w.core("?"))),
         ("emitter that sees fewer cores", "known-cores", lambda w: _fewer_cores(w, 0, 60)),

@@ -75,6 +75,8 @@ def test_who_holds_cores_that_are_not_busy_is_said_by_the_newest_minute():
     holder = Holder("0", name="team/x", pid=7, tag="t", last_execution=last)
     owners = (Owner("0", "team/x", executions=80), Owner("", "ml/b", None, "1"))
     held = record(3, "au", holders=(holder,), holders_more=2, owners=owners)
+    lost = hour([record(3, "a?", unknown_reason="devices-not-seen")])
+    assert "the monitor does not see the devices" == lost["unknown_words"]
     shown = hour([held, record(1, "bb")])
     assert [3, 3] == shown["idle_minutes"]
     found, waiting = shown["holders"]
