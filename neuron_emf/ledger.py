@@ -79,7 +79,8 @@ class LedgerBucket:
         Raises:
             SourceError: If S3 refuses or does not answer.
         """
-        return self._read((hour, part_key(hour, part)) for hour in hours for part in range(PARTS))
+        places = ((hour, part_key(hour, part)) for hour in hours for part in range(PARTS))
+        return self.read_keys(places)
 
     def read_summaries(self, hours: range) -> Iterator[tuple[int, bytes]]:
         """
@@ -90,9 +91,15 @@ class LedgerBucket:
         """
         prefixes = [prefix.replace(PREFIX, SUMMARIES) for prefix in day_prefixes(hours)]
         there = {key for prefix in prefixes for key in self.list_keys(prefix)}
-        return self._read((hour, key) for hour in hours if (key := summary_key(hour)) in there)
+        return self.read_keys((hour, key) for hour in hours if (key := summary_key(hour)) in there)
 
-    def _read(self, places: Iterator[tuple[int, str]]) -> Iterator[tuple[int, bytes]]:
+    def read_keys(self, places: Iterator[tuple[int, str]]) -> Iterator[tuple[int, bytes]]:
+        """
+        The object of each key of *places*, with its hour, in their order.
+
+        Raises:
+            SourceError: If S3 refuses or does not answer.
+        """
         with ThreadPoolExecutor(THREADS) as pool:
             while some := list(islice(places, 2 * THREADS)):
                 hours, keys = zip(*some, strict=True)

@@ -50,6 +50,8 @@ class InstanceType:
         device_memory_gib: Device memory of the whole instance, GiB.
 
         vcpus: Of the instance; None where no page lists the type.
+
+        core_size: Physical cores of a logical one by default; at core size 1 there are more.
     """
 
     name: str
@@ -57,11 +59,17 @@ class InstanceType:
     cores_per_device: int
     device_memory_gib: int
     vcpus: int | None = None
+    core_size: int = 1
 
     @property
     def cores(self) -> int:
         """Logical NeuronCores of the instance."""
         return self.devices * self.cores_per_device
+
+    @property
+    def most_cores(self) -> int:
+        """Logical NeuronCores of the instance at the logical core size that gives most."""
+        return self.cores * self.core_size
 
     @property
     def device_memory_bytes(self) -> int:
@@ -90,12 +98,15 @@ INSTANCE_TYPES: Final[dict[str, InstanceType]] = {
         InstanceType("trn1.2xlarge", 1, 2, 32, 8),
         InstanceType("trn1.32xlarge", 16, 2, 512, 128),
         InstanceType("trn1n.32xlarge", 16, 2, 512, 128),
-        InstanceType("trn2.3xlarge", 1, 4, 96, 12),
-        InstanceType("trn2.48xlarge", 16, 4, 1536, 192),
-        InstanceType("trn2u.48xlarge", 16, 4, 1536, 192),
-        *(InstanceType(f"{family}.3xlarge", 1, 4, 144) for family in _TRN3_OF_1_DEVICE),
-        *(InstanceType(f"{family}.24xlarge", 4, 4, 576) for family in _TRN3_OF_4_DEVICES),
-        *(InstanceType(f"{family}.48xlarge", 16, 4, 2304) for family in _TRN3_OF_16_DEVICES),
+        InstanceType("trn2.3xlarge", 1, 4, 96, 12, 2),
+        InstanceType("trn2.48xlarge", 16, 4, 1536, 192, 2),
+        InstanceType("trn2u.48xlarge", 16, 4, 1536, 192, 2),
+        *(InstanceType(f"{family}.3xlarge", 1, 4, 144, None, 2) for family in _TRN3_OF_1_DEVICE),
+        *(InstanceType(f"{family}.24xlarge", 4, 4, 576, None, 2) for family in _TRN3_OF_4_DEVICES),
+        *(
+            InstanceType(f"{family}.48xlarge", 16, 4, 2304, None, 2)
+            for family in _TRN3_OF_16_DEVICES
+        ),
     )
 }
 

@@ -21,22 +21,25 @@ from emitter.errors import SettingsError, SourceError
 from neuron_emf.account import account
 from neuron_emf.ledger import LedgerBucket, stack_ledger
 from neuron_emf.options import teams
-from neuron_emf.reading.periods import ALWAYS, HOUR_MS, month_period
-from neuron_wire.ledger import PARTS, part_key
+from neuron_emf.report.month_ledger import S3, ledger_files
+from neuron_wire.names import HOUR_MINUTES
+from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from neuron_emf.account import Account
+    from neuron_emf.report.month_ledger import LedgerFiles
     from neuron_emf.report.settings import IdleReportSettings
 
 EXIT_NOT_RECONCILED: Final = 5
 """The bill and the ledger contradict each other, or lack a part of the month."""
 
 COLUMNS: Final = (
-    "BillingCurrency", "BillingPeriodStart", "ChargePeriodStart", "ChargeCategory", "ChargeClass",
-    "ChargeDescription", "CommitmentDiscountId", "CapacityReservationId", "ResourceId", "SkuMeter",
-    "x_ServiceCode", "x_Operation", "ConsumedQuantity", "EffectiveCost", "BilledCost",
+    "BillingCurrency", "BillingPeriodStart", "ChargePeriodStart", "ChargePeriodEnd",
+    "ChargeCategory", "ChargeClass", "ChargeDescription", "CommitmentDiscountId",
+    "CapacityReservationId", "ResourceId", "SkuMeter", "x_ServiceCode", "x_Operation",
+    "ConsumedQuantity", "EffectiveCost", "BilledCost",
 )  # fmt: skip
 """What the statement reads of AWS's export FOCUS_1_2_AWS; it has more."""
 
@@ -44,7 +47,13 @@ WHOLE: Final = "CAST(CAST(a AS HUGEINT) // CAST(b AS HUGEINT) AS DECIMAL(38, 0))
 """Division in DuckDB: of HUGEINT it is exact, of DECIMAL it would be DOUBLE."""
 
 LEDGER_ROWS_REFUSED: Final = "ledger rows refused"
-S3: Final = "s3://"
+LIST_PRICED: Final = frozenset(
+    {"hours without any charge", "ledger hours not billed", LEDGER_ROWS_REFUSED}
+)
+"""Problems whose amount is at list price, in USD whatever the bill's currency is."""
+
+NOTES: Final = frozenset({"moved between clusters"})
+"""Found in the ledger, and no reason to refuse a month."""
 
 _READ_CSV: Final = (
     "read_csv('{}', all_varchar=true, header=true, delim=',', quote='\"', escape='\"')"
@@ -68,12 +77,14 @@ _CONFIG: Final[dict[str, Any]] = {
     "preserve_insertion_order": False,
     "threads": min(4, os.cpu_count() or 1),
 }
+_QUOTED: Final = re.compile(r"string [\"']([^\"']{1,80})[\"']")
 _MONTH: Final = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])")
 _CSV: Final = (".csv", ".csv.gz")
 _PARQUET: Final = (".parquet",)
 _LEDGER_COLUMNS: Final = {
     "Hour": "VARCHAR", "InstanceId": "VARCHAR", "ClusterName": "VARCHAR", "Owner": "VARCHAR",
     "Team": "VARCHAR", "HeldCoreMinutes": "DECIMAL(24, 6)", "ListCost": "DECIMAL(24, 9)",
+    "OverlapMinutes": "BIGINT",
 }  # fmt: skip
 _LEDGER: Final = """
 CREATE TABLE loaded AS
@@ -86,6 +97,17 @@ SELECT substr("Hour", 1, 10) AS "date", substr("Hour", 12, 2) AS "hour",
 FROM read_json(?, columns=?, format='newline_delimited', filename=true,
   ignore_errors=true, hive_partitioning=false)
 """
+_HOURS: Final = (
+    "CREATE TABLE hours AS SELECT unnest(?::VARCHAR[]) AS iso, unnest(?::VARCHAR[]) AS label"
+)
+_ROWS: Final = """
+CREATE VIEW "rows" AS
+SELECT "date", "hour", InstanceId, ClusterName, Owner, Team, HeldCoreMinutes, ListCost,
+  OverlapMinutes FROM loaded WHERE is_whole
+UNION ALL
+SELECT substr(iso, 1, 10), substr(iso, 12, 2), 'month', '', label, NULL, 0, 0, NULL FROM hours
+"""
+"""Rows as Athena has them, and what the command sees of each hour."""
 
 
 class ChargebackRow(NamedTuple):
@@ -131,16 +153,23 @@ class Chargeback:
         currency: Of all amounts.
 
         rows: What owners pay, or only what does not reconcile.
+
+        notes: What is worth knowing of a month that is not refused.
     """
 
     month: str
     currency: str
     rows: Sequence[ChargebackRow]
+    notes: Sequence[ChargebackRow] = ()
 
     @property
     def is_refused(self) -> bool:
         """Whether the month does not reconcile: then no row says what an owner pays."""
         return any(row.problem for row in self.rows)
+
+    def currency_of(self, row: ChargebackRow) -> str:
+        """Return the currency of the cost of *row*."""
+        return "USD" if row.problem in LIST_PRICED else self.currency
 
 
 def chargeback(settings: IdleReportSettings) -> Chargeback:
@@ -159,8 +188,8 @@ def chargeback(settings: IdleReportSettings) -> Chargeback:
         folder = Path(name)
         currency = _read_bill(database, bill_files(settings.bill, where, folder / "bill"))
         ledgers = settings.ledger or [stack_ledger(where).name]
-        files = ledger_files(ledgers, settings.month, where, folder / "ledger")
-        refused = _read_ledger(database, files, settings.month)
+        ledger = ledger_files(ledgers, settings.month, where, folder / "ledger")
+        refused = _read_ledger(database, ledger, settings.month)
         database.execute(_TABLES)
         for number, rule in enumerate(teams(settings.teams).rules):
             of_rule = [number, rule.cluster, rule.owner, rule.team]
@@ -169,20 +198,16 @@ def chargeback(settings: IdleReportSettings) -> Chargeback:
             database.execute("INSERT INTO unassigned VALUES (?)", [settings.unassigned])
         parameters = [settings.month, settings.incomplete, settings.month, settings.month]
         rows = [ChargebackRow(*row) for row in _answer(database, statement(), parameters)]
+    notes = [row for row in rows if row.problem in NOTES]
+    rows = [row for row in rows if row.problem not in NOTES]
     if refused is not None and not settings.incomplete:
         rows = [row for row in rows if row.problem] + [refused]
-    return Chargeback(settings.month, currency, rows)
+    return Chargeback(settings.month, currency, rows, notes)
 
 
 def statement() -> str:
     """The SQL for DuckDB; Athena's differs in the division."""
     return resources.files("neuron_emf.report").joinpath("chargeback.sql").read_text("utf-8")
-
-
-def month_hours(month: str) -> range:
-    """The hours of *month*, as whole hours since the epoch."""
-    period = month_period(month, ALWAYS.end_ms)
-    return range(period.start_ms // HOUR_MS, period.end_ms // HOUR_MS)
 
 
 def bill_files(places: Sequence[str], where: Account, folder: Path) -> list[Path]:
@@ -205,35 +230,6 @@ def bill_files(places: Sequence[str], where: Account, folder: Path) -> list[Path
     if len({file.resolve() for file in files}) < len(files):
         msg = "--bill names a file twice. Name each file of the export once."
         raise SettingsError(msg)
-    return files
-
-
-def ledger_files(places: Sequence[str], month: str, where: Account, folder: Path) -> list[Path]:
-    """
-    The objects of *month* in *places*; those of buckets are fetched into *folder*.
-
-    Raises:
-        SettingsError: If a place has none.
-        SourceError: If S3 refuses or does not answer.
-    """
-    files: list[Path] = []
-    for number, place in enumerate(places):
-        path = Path(place)
-        if place.startswith(S3) or not path.exists():
-            path = folder / str(number)
-            bucket = LedgerBucket(where, place.removeprefix(S3).rstrip("/"))
-            hours = bucket.list_settled_hours(month_hours(month))
-            keys = (path / part_key(hour, part) for hour in hours for part in range(PARTS))
-            for file, (_, payload) in zip(keys, bucket.read_objects(hours), strict=True):
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(payload)
-        found = (
-            [path] if path.is_file() else sorted(path.glob(f"**/date={month}-*/hour=*/part=*.gz"))
-        )
-        if not found:
-            msg = f"--ledger {place} has no hour of {month}. Name a bucket, or a copy of one."
-            raise SettingsError(msg)
-        files += found
     return files
 
 
@@ -267,6 +263,14 @@ def _database(folder: str) -> Iterator[Any]:
         database.execute(f"CREATE MACRO whole(a, b) AS {WHOLE}")
         try:
             yield database
+        except (duckdb.ConversionException, duckdb.OutOfRangeException) as error:
+            found = _QUOTED.search(str(error))
+            msg = (
+                f"Cannot divide the bill: {found[1] if found else 'an amount'} has more than 20 "
+                "digits before its point, or is no number. Check EffectiveCost, BilledCost and "
+                "ConsumedQuantity of --bill."
+            )
+            raise SourceError(msg) from error
         except duckdb.Error as error:  # its further lines show what was read
             reason = str(error).splitlines()[0].rstrip(".")
             msg = f"Cannot read the bill or the ledger: {reason}. Check --bill and --ledger."
@@ -286,7 +290,9 @@ def _read_bill(database: Any, files: Sequence[Path]) -> str:  # noqa: ANN401  # 
                 "columns, TIME_GRANULARITY HOURLY."
             )
             raise SettingsError(msg)
-        parts.append(f"FROM {source} SELECT {', '.join(COLUMNS)}")
+        # As texts, or a column that is DECIMAL in one file and DOUBLE in another would be DOUBLE.
+        texts = ", ".join(f"CAST({column} AS VARCHAR) AS {column}" for column in COLUMNS)
+        parts.append(f"FROM {source} SELECT {texts}")
     database.execute(f"CREATE VIEW bill AS {' UNION ALL '.join(parts)}")
     currencies = [str(row[0]) for row in _answer(database, _CURRENCIES)]
     if len(currencies) > 1:
@@ -295,10 +301,17 @@ def _read_bill(database: Any, files: Sequence[Path]) -> str:  # noqa: ANN401  # 
     return currencies[0] if currencies else "USD"
 
 
-def _read_ledger(database: Any, files: Sequence[Path], month: str) -> ChargebackRow | None:  # noqa: ANN401  # as above
-    """Create the view `rows` of *files*; returns a row if some cannot be counted."""
-    database.execute(_LEDGER, [month, [str(file) for file in files], _LEDGER_COLUMNS])
-    database.execute('CREATE VIEW "rows" AS SELECT * FROM loaded WHERE is_whole')
+def _read_ledger(
+    database: Any,  # noqa: ANN401  # as above
+    ledger: LedgerFiles,
+    month: str,
+) -> ChargebackRow | None:
+    """Create the view `rows` of *ledger*; returns a row if some cannot be counted."""
+    files = [str(file) for file in ledger.files]
+    database.execute(_LEDGER, [month, files, _LEDGER_COLUMNS])
+    hours = [iso_minute(hour * HOUR_MINUTES) for hour in ledger.labels]
+    database.execute(_HOURS, [hours, [*ledger.labels.values()]])
+    database.execute(_ROWS)
     ((count, cost),) = _answer(database, _REFUSED)
     labels = (LEDGER_ROWS_REFUSED, None, None, None, None)
     return ChargebackRow(*labels, count, Decimal(0), cost) if count else None

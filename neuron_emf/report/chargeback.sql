@@ -3,48 +3,64 @@
 -- Athena needs it to read only the partitions of that month.
 -- Amounts are whole units of 1e-18 USD. whole(a, b), a / b rounded down of a >= 0 and b > 0, is the one thing that the
 -- engines spell differently. What rounding down leaves goes, unit by unit, to the largest remainders. Athena scans a
--- table for each use of a CTE: the bill once and one column twice more, the ledger, which is small, three times.
+-- table for each use of a CTE: the bill once and one column twice more, the ledger, which is small, four times.
+-- The command sees the ledger's objects and adds rows of the instance 'month': '[settled]' for an hour with all of them,
+-- '[missing]' for one without. In Athena an hour without any row is a missing one.
 WITH asked AS (SELECT CAST(? AS VARCHAR) AS month, CAST(? AS BOOLEAN) AS incomplete),
 digits (n) AS (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)),
-type_cores (name, cores) AS (VALUES
-  ('inf1.xlarge', 4), ('inf1.2xlarge', 4), ('inf1.6xlarge', 16), ('inf1.24xlarge', 64), ('inf2.xlarge', 2),
-  ('inf2.8xlarge', 2), ('inf2.24xlarge', 12), ('inf2.48xlarge', 24), ('trn1.2xlarge', 2), ('trn1.32xlarge', 32),
-  ('trn1n.32xlarge', 32), ('trn2.3xlarge', 4), ('trn2.48xlarge', 64), ('trn2u.48xlarge', 64), ('trn3pd98.3xlarge', 4),
-  ('trn3s-es.3xlarge', 4), ('trn3sn.3xlarge', 4), ('trn3sn-es.3xlarge', 4), ('trn3e.24xlarge', 16),
-  ('trn3en.24xlarge', 16), ('trn3.48xlarge', 64), ('trn3n.48xlarge', 64), ('trn3p.48xlarge', 64),
-  ('trn3s-es.48xlarge', 64), ('trn3sn.48xlarge', 64), ('trn3sn-es.48xlarge', 64)),
+type_cores (name, cores, most) AS (VALUES -- at the default logical core size, and the most at any
+  ('inf1.xlarge', 4, 4), ('inf1.2xlarge', 4, 4), ('inf1.6xlarge', 16, 16), ('inf1.24xlarge', 64, 64),
+  ('inf2.xlarge', 2, 2), ('inf2.8xlarge', 2, 2), ('inf2.24xlarge', 12, 12), ('inf2.48xlarge', 24, 24),
+  ('trn1.2xlarge', 2, 2), ('trn1.32xlarge', 32, 32), ('trn1n.32xlarge', 32, 32), ('trn2.3xlarge', 4, 8),
+  ('trn2.48xlarge', 64, 128), ('trn2u.48xlarge', 64, 128), ('trn3pd98.3xlarge', 4, 8), ('trn3s-es.3xlarge', 4, 8),
+  ('trn3sn.3xlarge', 4, 8), ('trn3sn-es.3xlarge', 4, 8), ('trn3e.24xlarge', 16, 32), ('trn3en.24xlarge', 16, 32),
+  ('trn3.48xlarge', 64, 128), ('trn3n.48xlarge', 64, 128), ('trn3p.48xlarge', 64, 128), ('trn3s-es.48xlarge', 64, 128),
+  ('trn3sn.48xlarge', 64, 128), ('trn3sn-es.48xlarge', 64, 128)),
 
--- The bill: what is of Neuron instances or of a reservation. A row that comes twice is one row with two copies.
+-- The bill: what is of Neuron instances or of a reservation, and of HyperPod, which cannot be split.
 bill_months AS (SELECT DISTINCT substr(CAST(billingperiodstart AS VARCHAR), 1, 7) AS billed FROM bill),
 bill_rows AS (
   SELECT substr(CAST(billingperiodstart AS VARCHAR), 1, 7) AS billed,
     substr(replace(CAST(chargeperiodstart AS VARCHAR), 'T', ' '), 1, 13) AS hour,
-    chargecategory, chargeclass, chargedescription, commitmentdiscountid, coalesce(resourceid, '') AS resource_id,
+    substr(CAST(chargeperiodend AS VARCHAR), 1, 10) AS end_day, chargecategory, chargeclass, chargedescription,
+    commitmentdiscountid, coalesce(resourceid, '') AS resource_id, skumeter,
     nullif(regexp_extract(resourceid, '^(.*/)?(i-[0-9a-f]{8,32})$', 2), '') AS instance_id,
     nullif(regexp_extract(capacityreservationid, '[^/]+$', 0), '') AS reservation,
     nullif(regexp_extract(skumeter, ':([a-z][a-z0-9-]*\.[a-z0-9]+)$', 1), '') AS type,
     nullif(regexp_extract(skumeter, ':(inf|trn)[0-9][a-z0-9-]*\.[a-z0-9]+$', 1), '') IS NOT NULL AS is_neuron,
     coalesce(x_servicecode = 'AmazonEC2' AND x_operation LIKE 'RunInstances%', false) AS runs,
+    coalesce(x_servicecode = 'AmazonSageMaker' AND skumeter LIKE '%Cluster:ml.%', false) AS is_hyperpod,
     coalesce(CAST(CAST(consumedquantity AS VARCHAR) AS DECIMAL(38, 18)), 0) AS quantity,
     CAST(coalesce(CAST(effectivecost AS VARCHAR), 'no EffectiveCost') AS DECIMAL(38, 18)) AS effective,
-    coalesce(CAST(CAST(billedcost AS VARCHAR) AS DECIMAL(38, 18)), 0) AS invoiced, count(*) AS copies
+    coalesce(CAST(CAST(billedcost AS VARCHAR) AS DECIMAL(38, 18)), 0) AS invoiced
   FROM bill
-  WHERE skumeter LIKE '%:inf%' OR skumeter LIKE '%:trn%' OR capacityreservationid LIKE '%cr-%'
-  GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+  WHERE skumeter LIKE '%:inf%' OR skumeter LIKE '%:trn%' OR skumeter LIKE '%Cluster:ml.inf%'
+    OR skumeter LIKE '%Cluster:ml.trn%' OR capacityreservationid LIKE '%cr-%'
 ),
 bill_kinds AS (
   SELECT *, coalesce(reservation, resource_id) AS fee_group,
     CASE
       WHEN chargecategory = 'Purchase' AND reservation IS NOT NULL AND (is_neuron OR type IS NULL) THEN 'fee'
+      WHEN chargecategory = 'Usage' AND is_hyperpod THEN 'hyperpod'
       WHEN chargecategory = 'Usage' AND NOT is_neuron AND reservation IS NOT NULL THEN 'other'
       WHEN NOT (runs AND is_neuron) THEN NULL
       WHEN chargecategory = 'Usage' AND coalesce(chargeclass, '') <> 'Correction' THEN 'usage'
       WHEN chargecategory IN ('Usage', 'Credit', 'Adjustment') THEN 'credit'
     END AS kind,
     CAST(replace(CAST(CASE WHEN chargecategory = 'Purchase' AND effective = 0 THEN invoiced ELSE effective END
-      AS VARCHAR), '.', '') AS DECIMAL(38, 0)) * copies AS units,
-    quantity * copies AS hours, CAST(quantity * copies * 1000000 AS DECIMAL(38, 0)) AS weight
+      AS VARCHAR), '.', '') AS DECIMAL(38, 0)) AS units,
+    quantity AS hours, CAST(quantity * 1000000 AS DECIMAL(38, 0)) AS weight
   FROM bill_rows
+),
+-- A copy of a row has its amounts but for digits that rounding changes: less than 1e-9. Two equal credits are two credits.
+-- A row of over an hour, or from midnight into another day, is of a daily export.
+bill_copies AS (
+  SELECT *, CASE WHEN kind IN ('usage', 'fee') AND hours - lag(hours) OVER same < 0.000000001
+      AND abs(units - lag(units) OVER same) < 1000000000 THEN 1 ELSE 0 END AS is_copy,
+    CASE WHEN kind = 'usage' AND instance_id IS NOT NULL AND (hours > 1.01
+      OR (substr(hour, 12) IN ('', '00') AND end_day > substr(hour, 1, 10))) THEN 1 ELSE 0 END AS is_daily
+  FROM bill_kinds WHERE kind IS NOT NULL WINDOW same AS (PARTITION BY billed, hour, resource_id, reservation, skumeter,
+    chargecategory, chargeclass, chargedescription, commitmentdiscountid ORDER BY hours, units)
 ),
 
 -- Fees of capacity blocks, spread over the usage of their reservation where AWS bills that at 0. Usage that reaches the
@@ -57,7 +73,7 @@ reservations AS (
     min(CASE kind WHEN 'usage' THEN hour || ':00:00' END) OVER r AS first_hour,
     max(CASE kind WHEN 'usage' THEN hour || ':00:00' END) OVER r AS last_hour,
     sum(CASE kind WHEN 'other' THEN 1 ELSE 0 END) OVER r AS others
-  FROM bill_kinds WHERE kind IS NOT NULL WINDOW r AS (PARTITION BY fee_group)
+  FROM bill_copies WINDOW r AS (PARTITION BY fee_group)
 ),
 fee_ways AS (
   SELECT *, abs(fee) AS size, CASE
@@ -87,13 +103,18 @@ charges AS (
       WHEN max(coalesce(reservation, commitmentdiscountid)) IS NOT NULL THEN '[reserved, unused]'
       ELSE '[not splittable]'
     END AS owner,
-    sum(CASE kind WHEN 'usage' THEN hours ELSE 0 END) AS hours, sum(CASE kind WHEN 'usage' THEN 1 ELSE 0 END) AS usages,
-    sum(CASE kind WHEN 'fee' THEN 0 ELSE units END + CASE WHEN kind <> 'usage' OR way <> 'spread' THEN 0
+    sum(CASE kind WHEN 'usage' THEN hours ELSE 0 END) AS hours,
+    sum(CASE WHEN kind IN ('usage', 'hyperpod') THEN 1 ELSE 0 END) AS usages,
+    sum(CASE WHEN kind IN ('fee', 'hyperpod') THEN 0 ELSE units END + CASE WHEN kind <> 'usage' OR way <> 'spread' THEN 0
       ELSE (part + CASE WHEN place <= rest THEN 1 ELSE 0 END) * CASE WHEN fee < 0 THEN -1 ELSE 1 END END) AS cost,
     CASE
+      WHEN max(is_daily) = 1 THEN 'export not hourly'
+      WHEN max(kind) = 'hyperpod' THEN 'rows of HyperPod'
       WHEN max(kind) = 'fee' AND max(way) = 'lost' THEN 'fees not attributed'
-      WHEN max(copies) > 1 OR (max(instance_id) IS NOT NULL AND sum(CASE kind WHEN 'usage' THEN hours ELSE 0 END) > 1.01)
+      WHEN max(is_copy) = 1 OR (max(instance_id) IS NOT NULL AND sum(CASE kind WHEN 'usage' THEN hours ELSE 0 END) > 1.01)
         THEN 'instance-hours billed twice'
+      WHEN max(CASE WHEN kind = 'usage' AND reservation IS NOT NULL AND fee_billed IS NULL AND units = 0 AND weight > 0
+        THEN 1 END) = 1 THEN 'reserved hours without a fee'
     END AS problem,
     sum(units) AS usd
   FROM fee_ranks CROSS JOIN asked
@@ -101,25 +122,33 @@ charges AS (
   GROUP BY 1, 2
 ),
 
--- The ledger, then what was billed and what was seen of each instance-hour, and the hours of the month.
-ledger AS (
+-- The ledger, from the day before the month on, which says whether it had begun. Then what was billed and what was seen
+-- of each instance-hour, and the hours of the month.
+ledger_rows AS (
   SELECT "date" || ' ' || "hour" AS hour, instanceid AS resource, clustername AS cluster, owner, max(team) AS team,
-    CAST(max(heldcoreminutes) * 1000000 AS DECIMAL(38, 0)) AS held, coalesce(max(listcost), 0) AS list_cost
-  FROM "rows" WHERE "date" BETWEEN CAST(? AS VARCHAR) || '-01' AND CAST(? AS VARCHAR) || '-31'
+    CAST(max(heldcoreminutes) * 1000000 AS DECIMAL(38, 0)) AS held, coalesce(max(listcost), 0) AS list_cost,
+    max(overlapminutes) AS overlap
+  FROM "rows" WHERE "date" BETWEEN substr(CAST(CAST(CAST(? AS VARCHAR) || '-01' AS DATE) - INTERVAL '1' DAY AS VARCHAR), 1, 10)
+    AND CAST(? AS VARCHAR) || '-31'
   GROUP BY "date", "hour", instanceid, clustername, owner
 ),
+ledger_start AS (SELECT coalesce(min(hour), '') AS first_hour FROM ledger_rows),
+ledger AS (SELECT * FROM ledger_rows WHERE hour >= (SELECT month FROM asked)),
 ledger_hours AS (
   SELECT hour, resource, CASE WHEN min(cluster) = max(cluster) THEN min(cluster) END AS cluster, sum(held) AS told,
+    max(overlap) AS overlap, CASE WHEN min(cluster) < max(cluster) THEN 1 ELSE 0 END AS is_moved,
+    max(CASE WHEN owner = '[missing]' THEN 1 ELSE 0 END) AS is_missing,
     sum(CASE WHEN owner = '[unknown]' THEN 0 ELSE held END) AS seen,
     sum(CASE WHEN owner = '[unknown]' THEN 0 ELSE CAST(list_cost * 1000000000 AS DECIMAL(38, 0)) END) * 1000000000 AS list_usd
   FROM ledger GROUP BY hour, resource
 ),
 charges_and_hours AS (
-  SELECT hour, resource, owner, hours, CAST(coalesce(cores, 0) AS DECIMAL(38, 0)) AS cores, usages, cost, problem, usd
+  SELECT hour, resource, owner, hours, CAST(coalesce(cores, 0) AS DECIMAL(38, 0)) AS cores,
+    CAST(most AS DECIMAL(38, 0)) AS most, usages, cost, problem, usd
   FROM charges LEFT JOIN type_cores ON name = type
   UNION ALL
   SELECT substr(CAST(CAST(month || '-01 00:00:00' AS TIMESTAMP) + INTERVAL '1' HOUR * (a.n * 100 + b.n * 10 + c.n)
-    AS VARCHAR), 1, 13), 'month', NULL, 0, 0, 0, 0, NULL, 0
+    AS VARCHAR), 1, 13), 'month', NULL, 0, 0, NULL, 0, 0, NULL, 0
   FROM asked CROSS JOIN digits AS a CROSS JOIN digits AS b CROSS JOIN digits AS c
 ),
 instance_hours AS ( -- the cores of an instance are those of its type, or more where the ledger shows more in an hour
@@ -127,28 +156,43 @@ instance_hours AS ( -- the cores of an instance are those of its type, or more w
     CASE WHEN l.hour IS NULL THEN c.owner ELSE '[unknown]' END AS owner, coalesce(seen, 0) AS seen,
     greatest(CAST(coalesce(hours, 0) * greatest(coalesce(cores, 0) * 60000000, coalesce(told, 0)) AS DECIMAL(38, 0))
       - coalesce(seen, 0), 0) AS unseen,
-    coalesce(cost, 0) AS amount, coalesce(usages, 0) AS usages, problem, usd, coalesce(list_usd, 0) AS list_usd
+    coalesce(cost, 0) AS amount, coalesce(usages, 0) AS usages, usd, coalesce(list_usd, 0) AS list_usd,
+    CASE WHEN l.hour IS NULL THEN 0 ELSE 1 END AS is_told, is_missing, is_moved,
+    CASE
+      WHEN problem = 'export not hourly' THEN problem
+      WHEN overlap > 0 THEN 'instance-hours in two clusters'
+      WHEN told > most * 62000000 THEN 'more core-minutes than cores'
+      ELSE problem
+    END AS problem
   FROM charges_and_hours AS c FULL JOIN ledger_hours AS l ON c.hour = l.hour AND c.resource = l.resource
 ),
 month_hours AS (
-  SELECT *, sum(usages) OVER (PARTITION BY hour) AS hour_usages, sum(list_usd) OVER (PARTITION BY hour) AS hour_usd
-  FROM instance_hours
+  SELECT *, sum(usages) OVER h AS hour_usages, sum(list_usd) OVER h AS hour_usd,
+    sum(CASE owner WHEN '[no telemetry]' THEN usd ELSE 0 END) OVER h AS unseen_usd,
+    CASE WHEN hour < first_hour THEN '[before the ledger]' WHEN max(is_missing) OVER h = 1 OR max(is_told) OVER h = 0
+      THEN '[ledger missing]' ELSE '[no telemetry]' END AS untold
+  FROM instance_hours CROSS JOIN ledger_start WINDOW h AS (PARTITION BY hour)
 ),
 -- Lines of owners. The one without an owner in the ledger is of what was billed and not seen.
 ledger_lines AS (
-  SELECT hour, resource, cluster, owner, team, held FROM ledger WHERE owner <> '[unknown]'
+  SELECT hour, resource, cluster, owner, team, held FROM ledger WHERE owner NOT IN ('[unknown]', '[settled]', '[missing]')
   UNION ALL SELECT hour, resource, NULL, NULL, NULL, 0 FROM ledger_hours
 ),
 lines AS (
   SELECT i.hour, i.resource, amount, abs(amount) AS size, team, CASE WHEN l.owner IS NULL THEN i.cluster ELSE l.cluster END
-    AS cluster, coalesce(l.owner, i.owner) AS owner, CASE WHEN l.owner IS NULL THEN 1 ELSE 0 END AS found,
+    AS cluster, coalesce(l.owner, CASE i.owner WHEN '[no telemetry]' THEN untold ELSE i.owner END) AS owner,
+    CASE WHEN l.owner IS NULL THEN 1 ELSE 0 END AS found,
     CASE
       WHEN l.owner IS NOT NULL THEN NULL
-      WHEN i.resource = 'month' AND hour_usages = 0 AND substr(i.hour, 1, 7) = month THEN 'hours without any charge'
+      WHEN i.resource = 'month' AND substr(i.hour, 1, 7) <> month THEN NULL
+      WHEN i.resource = 'month' AND hour_usages = 0 THEN 'hours without any charge'
+      WHEN i.resource = 'month' AND untold = '[ledger missing]' THEN 'ledger hours missing'
       WHEN seen > 0 AND usages = 0 THEN 'ledger hours not billed'
-      ELSE problem
+      WHEN problem IS NOT NULL THEN problem
+      WHEN is_moved = 1 THEN 'moved between clusters'
     END AS problem,
-    CASE WHEN i.resource = 'month' THEN hour_usd WHEN usages = 0 AND seen > 0 THEN list_usd ELSE usd END AS usd,
+    CASE WHEN i.resource = 'month' AND hour_usages = 0 THEN hour_usd WHEN i.resource = 'month' THEN unseen_usd
+      WHEN usages = 0 AND seen > 0 THEN list_usd ELSE usd END AS usd,
     CASE WHEN l.owner IS NULL THEN unseen ELSE held END AS minutes, CASE WHEN seen = 0 THEN 1 ELSE seen + unseen END AS weights,
     CASE WHEN l.owner IS NOT NULL THEN held WHEN seen = 0 THEN 1 ELSE unseen END AS weight
   FROM month_hours AS i CROSS JOIN asked LEFT JOIN ledger_lines AS l ON i.hour = l.hour AND i.resource = l.resource
@@ -165,21 +209,30 @@ day_lines AS (
   FROM ranks
 ),
 
--- Teams, by the first rule that matches, then what nobody owns, as the table unassigned says.
+-- Teams, by the first rule that matches, then what nobody owns, as the table unassigned says. A move is a note beside the
+-- rows of owners. Of an export that is not hourly nothing else is said, also where the month may be incomplete.
 owners AS (
   SELECT day, cluster, owner, team, problem, sum(found) AS found, sum(usd) AS usd, sum(minutes) AS minutes, sum(cost) AS cost,
-    owner IN ('[unallocated]', '[unknown]', '[no telemetry]', '[reserved, unused]', '[not splittable]') AS is_nobody
+    owner IN ('[unallocated]', '[unknown]', '[no telemetry]', '[before the ledger]', '[ledger missing]',
+      '[reserved, unused]', '[not splittable]') AS is_nobody
   FROM day_lines WHERE problem IS NOT NULL OR minutes > 0 OR cost <> 0
   GROUP BY day, cluster, owner, team, problem
 ),
 team_owners AS (
   SELECT day, o.cluster, o.owner, coalesce(min_by(t.team, t.number), o.team) AS team, problem, found, usd, minutes, cost,
-    is_nobody, (SELECT max(name) FROM unassigned) AS way, count(problem) OVER () > 0 AND NOT incomplete AS is_refused
+    is_nobody, (SELECT max(name) FROM unassigned) AS way, coalesce(problem = 'moved between clusters', false) AS is_note,
+    count(CASE WHEN problem = 'export not hourly' THEN 1 END) OVER () > 0 AS is_daily,
+    count(CASE WHEN problem <> 'moved between clusters' THEN 1 END) OVER () > 0 AND NOT incomplete AS is_incomplete
   FROM owners AS o CROSS JOIN asked LEFT JOIN teams AS t
     ON coalesce(o.cluster, '') LIKE replace(replace(replace(t.cluster, '%', '\%'), '_', '\_'), '*', '%') ESCAPE '\'
     AND (o.owner = t.owner OR (NOT is_nobody AND o.owner NOT IN ('[others]', '[not told]')
       AND o.owner LIKE replace(replace(replace(t.owner, '%', '\%'), '_', '\_'), '*', '%') ESCAPE '\'))
   GROUP BY day, o.cluster, o.owner, o.team, problem, found, usd, minutes, cost, is_nobody, incomplete
+),
+refusals AS (
+  SELECT *, is_daily OR is_incomplete AS is_refused,
+    problem IS NOT NULL AND NOT is_note AND (NOT is_daily OR problem = 'export not hourly') AS is_reason
+  FROM team_owners
 ),
 payers AS (
   SELECT is_refused, is_nobody, way, CASE WHEN is_refused THEN problem END AS problem,
@@ -188,8 +241,11 @@ payers AS (
     CASE WHEN is_refused OR (is_nobody AND way <> 'spread') THEN NULL ELSE team END AS team,
     CASE WHEN is_refused THEN NULL WHEN is_nobody AND way <> 'spread' THEN way ELSE owner END AS owner,
     sum(found) AS found, sum(minutes) AS minutes, sum(CASE WHEN is_refused THEN usd ELSE cost END) AS cost
-  FROM team_owners WHERE CASE WHEN is_refused THEN problem IS NOT NULL ELSE minutes > 0 OR cost <> 0 END
+  FROM refusals WHERE CASE WHEN is_refused THEN is_reason ELSE minutes > 0 OR cost <> 0 END
   GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+  UNION ALL
+  SELECT false, false, max(way), problem, NULL, NULL, NULL, NULL, sum(found), 0, 0
+  FROM refusals WHERE is_note AND NOT is_refused GROUP BY problem
 ),
 positives AS (
   SELECT *, CASE WHEN NOT is_nobody AND cost > 0 THEN cost ELSE 0 END AS positive,
@@ -198,14 +254,17 @@ positives AS (
 ),
 payer_weights AS (SELECT *, abs(amount) AS size, whole(positive, 1000000000000) AS weight FROM positives),
 payer_sums AS (SELECT *, greatest(sum(weight) OVER (), 1) AS weights, sum(weight) OVER () > 0 AS is_spread FROM payer_weights),
-payer_parts AS (SELECT *, whole(size * weight, weights) AS part FROM payer_sums),
+-- Long division, because of a large fleet size * weight has more than 38 digits.
+payer_shares AS (SELECT *, whole(size, weights) AS each_weight FROM payer_sums),
+payer_rests AS (SELECT *, size - each_weight * weights AS undivided FROM payer_shares),
+payer_parts AS (SELECT *, whole(undivided * weight, weights) AS part FROM payer_rests),
 payer_ranks AS (
-  SELECT *, size - sum(part) OVER () AS rest, row_number() OVER (
-    ORDER BY size * weight - part * weights DESC, day, team, owner, cluster) AS place
+  SELECT *, undivided - sum(part) OVER () AS rest, row_number() OVER (
+    ORDER BY undivided * weight - part * weights DESC, day, team, owner, cluster) AS place
   FROM payer_parts
 )
-SELECT problem, team, owner, cluster, day, CASE WHEN is_refused THEN found END AS found,
-  minutes * 0.000001 AS core_minutes, (cost + CASE WHEN NOT is_spread THEN 0 ELSE (part + CASE WHEN place <= rest
-    THEN 1 ELSE 0 END) * CASE WHEN amount < 0 THEN -1 ELSE 1 END END) * 0.000000000000000001 AS cost
+SELECT problem, team, owner, cluster, day, CASE WHEN problem IS NOT NULL THEN found END AS found,
+  minutes * 0.000001 AS core_minutes, (cost + CASE WHEN NOT is_spread THEN 0 ELSE (each_weight * weight + part + CASE
+    WHEN place <= rest THEN 1 ELSE 0 END) * CASE WHEN amount < 0 THEN -1 ELSE 1 END END) * 0.000000000000000001 AS cost
 FROM payer_ranks WHERE NOT (is_nobody AND way = 'spread' AND is_spread) OR way IS NULL OR is_refused
 ORDER BY day, team, owner, cluster, problem

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from neuron_emf import printing
-from neuron_emf.report.chargeback import month_hours
+from neuron_emf.report.month_ledger import month_hours
 from neuron_emf.report.terminal import NO_TEAM
 from neuron_wire.phrases import cell, counted
 
@@ -38,6 +38,32 @@ REMEDIES: Final = {
         "{instance_hours} are billed more than once, {usd} in all. Name each file of the export "
         "once, of its newest version alone, or count all of it with --incomplete."
     ),
+    "ledger hours missing": (
+        "The ledger lacks {hours} of {month}, or some of their 8 objects, with {usd} of the bill. "
+        "Name all its buckets, or whole copies, with --ledger, or use --incomplete for a row "
+        "[ledger missing]."
+    ),
+    "instance-hours in two clusters": (
+        "{instance_hours}, {usd}, have records in two clusters at the same time: an instance has "
+        "two emitters, or lines are forged. Find their writers, or split by all records with "
+        "--incomplete."
+    ),
+    "more core-minutes than cores": (
+        "{instance_hours}, {usd}, have more core-minutes in the ledger than their instance type "
+        "allows: lines are forged. Find their writers, or split by all records with --incomplete."
+    ),
+    "reserved hours without a fee": (
+        "{instance_hours} of a reservation cost 0, and its fee is on no bill. Name the bill of the "
+        "month in which it was paid with --bill, or count them at 0 with --incomplete."
+    ),
+    "rows of HyperPod": (
+        "{rows} of SageMaker HyperPod, {usd}, are not supported, because they name a cluster and "
+        "no instance. Use --incomplete to leave them out and to list their instances at 0."
+    ),
+    "export not hourly": (
+        "This export is daily, not hourly: {rows}, {usd}, are of more than an hour. Export "
+        "FOCUS_1_2_AWS with TIME_GRANULARITY HOURLY; --incomplete cannot split days by hours."
+    ),
     "fees not attributed": (
         "{fees} of reservations, {usd}, cannot be spread over their hours. Name the bills of the "
         "months in which they run and of the month after with --bill, or leave them out with "
@@ -50,6 +76,18 @@ REMEDIES: Final = {
 }
 """The problem and what to do, by the SQL's name for it."""
 
+_BESIDE_HYPERPOD: Final = (
+    "{instance_hours} of the ledger, {usd} at list price, are on no row of EC2. Instances of "
+    "HyperPod never are."
+)
+
+NOTES: Final = {
+    "moved between clusters": (
+        "{instance_hours} moved from one cluster to another: each cluster pays its own minutes."
+    ),
+}
+"""Sentences about a month that is not refused, by the SQL's name."""
+
 
 def show(result: Chargeback, csv_path: Path | None, rows: int, *, as_json: bool) -> None:
     """
@@ -61,22 +99,29 @@ def show(result: Chargeback, csv_path: Path | None, rows: int, *, as_json: bool)
     if csv_path is not None:
         printing.write_file(csv_path, spreadsheet(result))
     printing.show_answer(result, document, partial(parts, rows=rows), as_json=as_json)
-    for row in result.rows:
+    for row in (*result.rows, *result.notes):
         if row.problem:
             sys.stderr.write(f"neuron-emf: {sentence(row, result)}\n")
 
 
 def sentence(row: ChargebackRow, result: Chargeback) -> str:
-    """What does not reconcile, and what to do."""
+    """What does not reconcile, and what to do; or what is worth knowing."""
     count = row.found or 0
-    return REMEDIES[row.problem or ""].format(
+    text = (REMEDIES | NOTES)[row.problem or ""]
+    if row.problem == "ledger hours not billed" and _has_hyperpod(result):
+        text = _BESIDE_HYPERPOD
+    return text.format(
         month=result.month,
-        usd=f"{_money(row.cost)} {result.currency}",
+        usd=f"{_money(row.cost)} {result.currency_of(row)}",
         hours=f"{count:,} of {counted(len(month_hours(result.month)), 'hour')}",
         instance_hours=counted(count, "instance-hour"),
         fees=counted(count, "fee"),
         rows=counted(count, "row"),
     )
+
+
+def _has_hyperpod(result: Chargeback) -> bool:
+    return any(row.problem == "rows of HyperPod" for row in result.rows)
 
 
 def document(result: Chargeback) -> dict[str, Any]:
@@ -85,16 +130,19 @@ def document(result: Chargeback) -> dict[str, Any]:
         "month": result.month,
         "currency": result.currency,
         "cost": None if result.is_refused else _exact(_sum(result.rows)),
-        "rows": [_members(row) for row in result.rows],
+        "rows": [_members(row, result) for row in result.rows],
+        "notes": [_members(row, result) for row in result.notes],
     }
 
 
 def spreadsheet(result: Chargeback) -> str:
     """All rows as CSV (RFC 4180), names such that a spreadsheet sees no formula in one."""
-    rows: list[Sequence[object]] = [result.rows[0]._fields if result.rows else ()]
+    rows: list[Sequence[object]] = []
     for row in result.rows:
         names = {name: cell(getattr(row, name) or "") for name in ("team", "owner", "cluster")}
-        rows.append([*{**_members(row), **names}.values()])
+        members = {**_members(row, result), **names}
+        rows = rows or [[*members]]
+        rows.append([*members.values()])
     return printing.csv_text(rows)
 
 
@@ -102,10 +150,11 @@ def parts(result: Chargeback, rows: int) -> list[RenderableType]:
     """What to print: at most *rows* owners, their days together, the most expensive first."""
     table = Table(box=box.SIMPLE_HEAD)
     if result.is_refused:
-        for column in ("does not reconcile", "found", result.currency):
+        for column in ("does not reconcile", "found", "amount"):
             table.add_column(column, justify="left" if column.startswith("does") else "right")
         for row in result.rows:
-            table.add_row(row.problem, f"{row.found:,}", _money(row.cost))
+            amount = f"{_money(row.cost)} {result.currency_of(row)}"
+            table.add_row(row.problem, f"{row.found:,}", amount)
         title = f"Chargeback of {result.month}: refused, the bill and the ledger do not reconcile."
         return [Text(title, style="bold"), table]
     for column in ("team", "owner", "cluster"):
@@ -129,11 +178,12 @@ def parts(result: Chargeback, rows: int) -> list[RenderableType]:
     return [Text(title, style="bold"), table]
 
 
-def _members(row: ChargebackRow) -> dict[str, str | int | None]:
-    return {
+def _members(row: ChargebackRow, result: Chargeback) -> dict[str, str | int | None]:
+    members = {
         name: _exact(value) if isinstance(value, Decimal) else value
         for name, value in row._asdict().items()
     }
+    return {**members, "currency": result.currency_of(row)}
 
 
 def _sum(rows: Sequence[ChargebackRow]) -> Decimal:

@@ -129,7 +129,7 @@ def test_the_two_texts_of_the_chargeback_differ_in_whole_division_alone(
         views.write_text(text, "utf-8")
         return
     assert expected == queries(template)["chargeback"]["Fn::Sub"]
-    assert 4 == len(WHOLE.findall(statement()))
+    assert 5 == len(WHOLE.findall(statement()))
 
 
 def test_athena_can_read_the_text_and_its_tables_are_those_of_the_command(template):

@@ -5,16 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
+from itertools import combinations
 
 from neuron_emf.report.chargeback import COLUMNS
 from neuron_wire.instance_types import INSTANCE_TYPES
 
 UNIT = Decimal(1).scaleb(-18)
-NOBODY = {"[unallocated]", "[unknown]", "[no telemetry]", "[reserved, unused]", "[not splittable]"}
+NOBODY = {
+    "[unallocated]", "[unknown]", "[no telemetry]", "[before the ledger]", "[ledger missing]",
+    "[reserved, unused]", "[not splittable]",
+}  # fmt: skip
 BLOCK = "cr-0123456789abcdef0"
 
 
@@ -23,11 +28,17 @@ def charge(hour, resource, cost, **others):
     row = {
         "BillingCurrency": "USD", "BillingPeriodStart": f"{hour[:7]}-01T00:00:00.000Z",
         "ChargePeriodStart": f"{hour.replace(' ', 'T')}:00:00.000Z", "ChargeCategory": "Usage",
+        "ChargePeriodEnd": f"{_end_of(hour)}.000Z",
         "ResourceId": resource, "SkuMeter": "USE2-BoxUsage:trn1.2xlarge",
         "x_ServiceCode": "AmazonEC2", "x_Operation": "RunInstances", "ConsumedQuantity": "1",
         "EffectiveCost": cost, "BilledCost": cost,
     }  # fmt: skip
     return {**row, **others}
+
+
+def _end_of(hour):
+    end = datetime.strptime(hour, "%Y-%m-%d %H").replace(tzinfo=timezone.utc) + timedelta(hours=1)
+    return f"{end:%Y-%m-%dT%H:%M:%S}"
 
 
 def fee(hour, cost, **others):
@@ -99,7 +110,8 @@ class Reckoning:
 
 
 def reckoned(bill, ledger, unassigned=""):
-    """The reckoning of rows of `charge`, `fee` and `held`."""
+    """The reckoning of rows of `charge`, `fee` and `held`; HyperPod's are left out."""
+    bill = [row for row in bill if row["x_ServiceCode"] == "AmazonEC2"]
     costs, hours = defaultdict(int), defaultdict(Fraction)
     fees = sum(rounded(row["BilledCost"]) for row in bill if row["ChargeCategory"] == "Purchase")
     used = [row for row in bill if row["ChargeCategory"] != "Purchase"]
@@ -119,13 +131,20 @@ def reckoned(bill, ledger, unassigned=""):
         if row["ChargeCategory"] == "Usage":
             hours[key] += Fraction(row["ConsumedQuantity"])
     result = Reckoning()
+    rows_of = _by_hour(ledger)
+    told_hours = sorted({_ledger_hour(row) for row in ledger})
     for key, cost in costs.items():
-        of_hour = {(row["Owner"], row["ClusterName"]): row["HeldCoreMinutes"] for row in ledger
-                   if (row["Hour"].replace("T", " ")[:13], row["InstanceId"]) == key}  # fmt: skip
+        of_hour = {
+            (row["Owner"], row["ClusterName"]): row["HeldCoreMinutes"]
+            for row in rows_of.get(key, [])
+        }
         minutes = hours[key] * max(
             INSTANCE_TYPES[types[key]].cores * 60, Fraction(sum(of_hour.values()))
         )
-        _charge(result, key, cost, of_hour, minutes)
+        if of_hour:
+            _charge(result, key, cost, of_hour, minutes)
+        else:
+            result.put(key[0], _untold(key, told_hours), None, cost)
     return _assigned(result.units, unassigned)
 
 
@@ -133,19 +152,93 @@ def _hour(row):
     return row["ChargePeriodStart"].replace("T", " ")[:13]
 
 
-def _charge(result, key, cost, of_hour, billed):
+def _untold(key, told_hours):
+    """What stands for an owner of an instance-hour or a reservation without a row."""
     hour, resource = key
-    if not of_hour:
-        owner = "[no telemetry]" if resource.startswith("i-") else "[reserved, unused]"
-        result.put(hour, owner, None, cost)
-        return
+    if not resource.startswith("i-"):
+        return "[reserved, unused]"
+    if told_hours and hour < told_hours[0]:
+        return "[before the ledger]"
+    return "[no telemetry]" if hour in told_hours else "[ledger missing]"
+
+
+def _charge(result, key, cost, of_hour, billed):
     seen = {names: int(minutes * 10**6) for names, minutes in sorted(of_hour.items())}
     seen = {names: minutes for names, minutes in seen.items() if names[0] != "[unknown]"}
     unseen = max(0, int(billed * 10**6 + Fraction(1, 2)) - sum(seen.values()))
-    payers = [*seen, ("[unknown]", "research")]
+    clusters = {cluster for _, cluster in of_hour}
+    payers = [*seen, ("[unknown]", min(clusters) if len(clusters) == 1 else None)]
     weights = [*seen.values(), unseen if sum(seen.values()) else 1]
     for (owner, cluster), part in zip(payers, divided(cost, weights), strict=True):
-        result.put(hour, owner, cluster, part)
+        result.put(key[0], owner, cluster, part)
+
+
+def problems(bill, ledger, hours):
+    """How many instance-hours or hours a month of *hours* is refused for, by the problem."""
+    found = Counter()
+    told_hours = {_ledger_hour(row) for row in ledger}
+    found["ledger hours missing"] = sum(min(told_hours) <= hour not in told_hours for hour in hours)
+    is_paid = any(row["ChargeCategory"] == "Purchase" for row in bill)
+    keys = {(_hour(row), row["ResourceId"]) for row in bill if row["ChargeCategory"] != "Purchase"}
+    rows_of = _by_hour(ledger)
+    charges_of = defaultdict(list)
+    for row in bill:
+        charges_of[_hour(row), row["ResourceId"]].append(row)
+    for key in keys | rows_of.keys():
+        found[_problem(charges_of[key], rows_of.get(key, []), is_paid=is_paid)] += 1
+    if "export not hourly" in found:
+        return {"export not hourly": found["export not hourly"]}
+    del found[None]
+    return {problem: count for problem, count in found.items() if count}
+
+
+def _problem(charges, rows, *, is_paid):
+    """What is wrong with an instance-hour, or a reservation's hour."""
+    usage = [row for row in charges if row["ChargeCategory"] == "Usage"]
+    quantities = [Fraction(row["ConsumedQuantity"]) for row in usage]
+    seen = sum(row["HeldCoreMinutes"] for row in rows if row["Owner"] != "[unknown]")
+    instance_type = (
+        INSTANCE_TYPES.get(charges[0]["SkuMeter"].rpartition(":")[2]) if charges else None
+    )
+    most = 62 * instance_type.most_cores if instance_type else 0
+    is_instance = bool(charges) and charges[0]["ResourceId"].startswith("i-")
+    free = [
+        row
+        for row in usage
+        if row.get("CapacityReservationId") and not rounded(row["EffectiveCost"])
+    ]
+    checks = {
+        "ledger hours not billed": seen and not usage,
+        "export not hourly": is_instance and max(quantities, default=0) > 2,
+        "instance-hours in two clusters": any(row.get("OverlapMinutes") for row in rows),
+        "more core-minutes than cores": most and sum(row["HeldCoreMinutes"] for row in rows) > most,
+        "rows of HyperPod": any(row["x_ServiceCode"] != "AmazonEC2" for row in charges),
+        "instance-hours billed twice": _has_copy(usage) or (is_instance and sum(quantities) > 1),
+        "reserved hours without a fee": free and not is_paid,
+        "moved between clusters": len({row["ClusterName"] for row in rows}) > 1,
+    }
+    return next((problem for problem, is_there in checks.items() if is_there), None)
+
+
+def _has_copy(usage):
+    """True if two rows differ in a digit of their cost at most."""
+    return any(
+        {**one, "EffectiveCost": "", "BilledCost": ""}
+        == {**other, "EffectiveCost": "", "BilledCost": ""}
+        and abs(Decimal(one["EffectiveCost"]) - Decimal(other["EffectiveCost"])) < Decimal("1e-9")
+        for one, other in combinations(usage, 2)
+    )
+
+
+def _by_hour(ledger):
+    rows = defaultdict(list)
+    for row in ledger:
+        rows[_ledger_hour(row), row["InstanceId"]].append(row)
+    return rows
+
+
+def _ledger_hour(row):
+    return row["Hour"].replace("T", " ")[:13]
 
 
 def _assigned(units, unassigned):

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_emf.account import Account
-from neuron_emf.report import chargeback as of_month
 from neuron_emf.report.chargeback import chargeback, statement
+from neuron_emf.report.month_ledger import MISSING as MISSING_HOUR
+from neuron_emf.report.month_ledger import SETTLED, MonthOfLedger, hour_labels, month_hours
 from neuron_emf.report.settings import IdleReportSettings
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.ledger import PARTS, LedgerRow, pack_rows, part_key
@@ -25,11 +26,13 @@ from tests.neuron_emf.report.bill_worlds import (
     fee,
     held,
     ledger_text,
+    problems,
     reckoned,
     rounded,
 )
 
 LAW_HOURS = ("2026-09-01 00", "2026-09-01 23", "2026-09-17 12")
+LAW_MONTH = [f"2026-09-{day:02d} {hour:02d}" for day in range(1, 31) for hour in range(24)]
 LAW_OWNERS = ("a/x", "b/y", "c/z", "[unallocated]", "[unknown]")
 
 
@@ -40,10 +43,76 @@ def costs(draw, low=0):
     return f"{Decimal(draw(st.integers(low * 10**places, 40 * 10**places))).scaleb(-places):f}"
 
 
+def usage_of(draw, bill):
+    """An instance-hour's row of *bill*."""
+    rows = [row for row in bill if row["ResourceId"] in {"i-00000000", "i-00000001", "i-00000002"}]
+    return draw(st.sampled_from([row for row in rows if row["ChargeCategory"] == "Usage"]))
+
+
+def copy_row(draw, bill, _):
+    """A second time, exactly or with another last digit."""
+    row = usage_of(draw, bill)
+    digit = Decimal(draw(st.sampled_from(["0", "1e-12"]))) if Decimal(row["EffectiveCost"]) else 0
+    bill.append({**row, "EffectiveCost": f"{Decimal(row['EffectiveCost']) + digit:f}"})
+
+
+def credit_twice(draw, bill, _):
+    """By two programs: neither is a copy."""
+    credit = {**usage_of(draw, bill), "ChargeCategory": "Credit", "EffectiveCost": "-0.5"}
+    bill += [credit, dict(credit)]
+
+
+def pay_earlier(_, bill, __):
+    """In a month whose bill is not there."""
+    bill[:] = [row for row in bill if row["ChargeCategory"] != "Purchase"]
+
+
+def bill_days(draw, bill, _):
+    """As a daily export does."""
+    usage_of(draw, bill)["ConsumedQuantity"] = "24"
+
+
+def bill_hyperpod(draw, bill, _):
+    """A cluster's row, without an instance."""
+    others = {"SkuMeter": "USE1-Cluster:ml.trn1.32xlarge", "x_ServiceCode": "AmazonSageMaker"}
+    bill.append(charge(draw(st.sampled_from(LAW_HOURS)), "arn:x:cluster/abc", "0.9", **others))
+
+
+def forge(draw, _, ledger):
+    """Rows of an instance under another cluster's name, in the same minutes, in others, in many."""
+    row = dict(draw(st.sampled_from(ledger)))
+    minutes = Decimal(draw(st.sampled_from(["1", "60", "61440"])))
+    mark = draw(st.sampled_from([None, 3, 60]))
+    row |= {"ClusterName": "mine", "Owner": "f/forged", "Team": "f", "HeldCoreMinutes": minutes}
+    ledger.append({**row, "OverlapMinutes": mark})
+
+
+def lose_hour(draw, _, ledger):
+    """Of all instances."""
+    lost = draw(st.sampled_from(LAW_HOURS)).replace(" ", "T")
+    ledger[:] = [row for row in ledger if not row["Hour"].startswith(lost)]
+
+
+def begin_late(draw, _, ledger):
+    """With any hour of the month."""
+    first = draw(st.sampled_from(LAW_HOURS)).replace(" ", "T")
+    ledger[:] = [row for row in ledger if row["Hour"] > first]
+
+
+FAULTS = (
+    copy_row, credit_twice, pay_earlier, bill_days, bill_hyperpod, forge, lose_hour, begin_late,
+)  # fmt: skip
+
+
 @st.composite
 def worlds(draw):
-    """Rows of a bill and of a ledger: credits, spot, commitments, a block with a fee or without."""
-    bill, ledger = [], []
+    """
+    A month's rows of a bill and of a ledger, and up to two faults.
+
+    One instance is there in every hour; others have credits, spot, commitments, a block.
+    """
+    bill = [charge(hour, "i-ffffffff", "1.25") for hour in LAW_MONTH]
+    ledger = [held(hour, "i-ffffffff", "a/x", "120", Team="a") for hour in LAW_MONTH]
     for number in range(draw(st.integers(1, 3))):
         instance, in_block = f"i-{number:08x}", number == 0
         for hour in LAW_HOURS:
@@ -66,20 +135,27 @@ def worlds(draw):
                     credit = {**others, "ChargeCategory": "Credit"}
                     bill.append(charge(hour, instance, draw(costs(-50)), **credit))
             for owner in draw(st.sets(st.sampled_from(LAW_OWNERS))):
-                minutes = Decimal(draw(st.integers(0, 80 * 10**6))).scaleb(-6)
+                minutes = Decimal(draw(st.integers(0, 30 * 10**6))).scaleb(-6)
                 team = None if owner.startswith("[") else owner[0]
                 ledger.append(held(hour, instance, owner, minutes, Team=team))
     unused = {"CapacityReservationId": BLOCK, "ConsumedQuantity": draw(st.sampled_from("12"))}
     bill.append(charge(LAW_HOURS[2], f"arn:x/{BLOCK}", "0", **unused))
     bill.append(fee("2026-08-30 10", draw(costs())))
+    for fault in draw(st.lists(st.sampled_from(FAULTS), max_size=2, unique=True)):
+        fault(draw, bill, ledger)
     return bill, ledger
 
 
 @settings(max_examples=40)
-@given(worlds(), st.sampled_from(["", "spread", "Platform"]))
-def test_every_owner_pays_what_fractions_say(world, unassigned):
-    """Owner by owner to the last of 18 decimals, and nothing of the bill is lost or made."""
+@given(worlds(), st.sampled_from(["", "spread", "Platform"]), st.booleans())
+def test_every_owner_pays_what_fractions_say(world, unassigned, incomplete):
+    """
+    Owner by owner to the last of 18 decimals, and nothing of the bill is lost or made; or the
+    month is refused, for the very problems that are in it.
+    """
     bill, ledger = world
+    expected = problems(bill, ledger, LAW_MONTH)
+    notes = {name: expected.pop(name) for name in ("moved between clusters",) if name in expected}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "bill.csv").write_text(bill_text(bill), "utf-8")
@@ -89,25 +165,31 @@ def test_every_owner_pays_what_fractions_say(world, unassigned):
             bill=(str(folder / "bill.csv"),),
             ledger=(str(folder / "ledger.jsonl"),),
             unassigned=unassigned,
-            incomplete=True,
+            incomplete=incomplete,
         )
-        found = chargeback(asked).rows
+        answer = chargeback(asked)
+    if (expected and not incomplete) or "export not hourly" in expected:
+        assert expected == {row.problem: row.found for row in answer.rows}
+        return
+    assert notes == {row.problem: row.found for row in answer.notes}
     units = {
         (row.day, row.team, row.owner, row.cluster): int(row.cost.scaleb(18))
-        for row in found
+        for row in answer.rows
         if row.cost
     }
     assert reckoned(bill, ledger, unassigned) == units
-    total = sum(rounded(row["EffectiveCost"]) for row in bill)
+    total = sum(
+        rounded(row["EffectiveCost"]) for row in bill if row["x_ServiceCode"] == "AmazonEC2"
+    )
     total += sum(rounded(row["BilledCost"]) for row in bill if row["ChargeCategory"] == "Purchase")
     assert total == sum(units.values())
 
 
 def test_the_statement_knows_the_cores_of_every_type():
-    """A new type must be in both places."""
+    """A new type must be in both places, with its cores at the default size and at core size 1."""
     text = statement().partition("type_cores")[2].partition("),\n\n")[0]
     for name, instance_type in INSTANCE_TYPES.items():
-        assert f"('{name}', {instance_type.cores})" in text
+        assert f"('{name}', {instance_type.cores}, {instance_type.most_cores})" in text
     assert len(INSTANCE_TYPES) == text.count("', ")
 
 
@@ -122,9 +204,9 @@ def whole_bill(**others):
     return [charge(hour, ID, "1.25", **others) for hour in HOURS]
 
 
-def whole_ledger():
+def whole_ledger(**others):
     """All of it held by one job."""
-    return [held(hour, ID, "slurm:7 ann", "120") for hour in HOURS]
+    return [held(hour, ID, "slurm:7 ann", "120", **others) for hour in HOURS]
 
 
 @pytest.fixture
@@ -166,32 +248,38 @@ def test_the_month_of_a_bill_that_is_kept(typed, repository, tmp_path):
 
 
 def test_parquet_of_s3_and_ledgers_of_buckets(typed, tmp_path, monkeypatch):
-    """What AWS exports has doubles; two stacks' ledgers, one of them named twice, are one."""
+    """Doubles beside decimals, all digits; two ledgers, one of them named twice, are one."""
     duckdb = pytest.importorskip("duckdb")
-    (tmp_path / "bill.csv").write_text(bill_text(whole_bill()), "utf-8")
+    bill = whole_bill()[:12] + [charge(hour, ID, "1.234567890123456789") for hour in HOURS[12:24]]
+    (tmp_path / "bill.csv").write_text(bill_text(bill), "utf-8")
     file = tmp_path / "x.snappy.parquet"
-    text = (
-        f"COPY (SELECT * REPLACE (CAST(EffectiveCost AS DOUBLE) AS EffectiveCost, "
-        f"CAST(ChargePeriodStart AS TIMESTAMP) AS ChargePeriodStart) "
-        f"FROM read_csv('{tmp_path / 'bill.csv'}', all_varchar=true)) TO '{file}'"
-    )
-    duckdb.execute(text)
-    objects = {f"exports/data/BILLING_PERIOD={MONTH}/x.snappy.parquet": file.read_bytes()}
-    for hour in of_month.month_hours(MONTH):
+    objects = {}
+    for number, kind in enumerate(("DOUBLE", "DECIMAL(38, 18)")):
+        text = (
+            f"COPY (SELECT * REPLACE (CAST(EffectiveCost AS {kind}) AS EffectiveCost, "
+            f"CAST(ChargePeriodStart AS TIMESTAMP) AS ChargePeriodStart) "
+            f"FROM read_csv('{tmp_path / 'bill.csv'}', all_varchar=true) "
+            f"OFFSET {12 * number} LIMIT 12) TO '{file}'"
+        )
+        duckdb.execute(text)
+        key = f"exports/data/BILLING_PERIOD={MONTH}/{number}.snappy.parquet"
+        objects[key] = file.read_bytes()
+    for hour in month_hours(MONTH)[:24]:
         row = LedgerRow(hour, "research", ID, "a/b", 120 * 10**6, 60 * 10**6, team="a")
         for part in range(PARTS):
             objects[part_key(hour, part)] = pack_rows([row] if part == 3 else [])
     double = FakeLedgerObjects(objects)
     monkeypatch.setattr(Account, "client", lambda *_: double)
     words = ("--bill", "s3://bills/exports", "--ledger", "one", "--ledger", "s3://one", "--json")
-    code, out, err = typed("report", "--month", MONTH, *words)
+    code, out, err = typed("report", "--month", MONTH, *words, "--incomplete")
     assert (0, "") == (code, err)
-    assert {"a/b": Decimal(840)} == owners(json.loads(out))
+    assert {"a/b": 15 + 12 * Decimal("1.234567890123456789")} == owners(json.loads(out))
     assert {"a"} == {row["team"] for row in json.loads(out)["rows"]}
 
 
 # --- what is refused ---
 
+HYPERPOD = {"SkuMeter": "USE2-Cluster:ml.trn1.32xlarge", "x_ServiceCode": "AmazonSageMaker"}
 MISSING = [hour for hour in HOURS if not "05" <= hour[8:10] <= "20"]
 REFUSED = {
     "days are missing": [charge(hour, ID, "1.25") for hour in MISSING],
@@ -204,41 +292,117 @@ REFUSED = {
         *whole_bill(), fee("2026-01-20 10", "240")],
     "a block that may go on in the next month": [
         fee("2026-02-01 00", "240"), *(charge(hour, ID, "0", **IN_BLOCK) for hour in HOURS)],
+    "a block that was paid in another month": whole_bill()[:-24] + [
+        charge(hour, ID, "0", **IN_BLOCK) for hour in HOURS[-24:]],
+    "a daily export": [charge(hour, ID, "30", ConsumedQuantity="24") for hour in HOURS[::24]],
+    "a bill of HyperPod": [
+        charge(hour, "arn:aws:sagemaker:us-east-2:111122223333:cluster/abc", "0.9", **HYPERPOD)
+        for hour in HOURS],
+    "a bill in another currency": [
+        charge(hour, ID, "1.25", BillingCurrency="EUR") for hour in MISSING],
+    "half of the ledger is missing": (whole_bill(), whole_ledger()[:336]),
+    "a daemon and a sidecar under two names": (
+        whole_bill(), whole_ledger() + whole_ledger(ClusterName="b", OverlapMinutes=60)),
+    "lines of 1,024 cores in the name of an instance": (
+        whole_bill(), [*whole_ledger(), held(HOURS[5], ID, "x/y", "61440", ClusterName="b")]),
 }  # fmt: skip
 
 
 def test_a_month_that_does_not_reconcile_is_refused(asked, golden, repository):
-    """Only what is wrong comes out, each with its sentence; --incomplete counts the whole bill."""
+    """
+    Only what is wrong comes out, each with its sentence; --incomplete counts the whole bill, but
+    never days as hours, nor HyperPod.
+    """
     lines = []
-    for name, bill in REFUSED.items():
-        code, answer, err = asked(bill, whole_ledger())
+    for name, refused in REFUSED.items():
+        bill, ledger = refused if isinstance(refused, tuple) else (refused, whole_ledger())
+        code, answer, err = asked(bill, ledger)
         assert (5, None) == (code, answer["cost"])
         lines.append(f"{name}\n")
-        lines += [f"  {row['problem']}: {row['found']}, {row['cost']}\n" for row in answer["rows"]]
+        lines += [
+            f"  {row['problem']}: {row['found']}, {row['cost']} {row['currency']}\n"
+            for row in answer["rows"]
+        ]
         lines += [f"  {sentence}\n" for sentence in err.splitlines()]
-        code, answer, err = asked(bill, whole_ledger(), "--incomplete")
-        paid = sum(Decimal(row["EffectiveCost"]) for row in bill)
-        assert (0, "", paid) == (code, err, Decimal(answer["cost"]))
+        code, answer, err = asked(bill, ledger, "--incomplete")
+        if name == "a daily export":
+            assert (5, None) == (code, answer["cost"])
+            continue
+        charged = [row for row in bill if row["x_ServiceCode"] == "AmazonEC2"]
+        paid = sum(Decimal(row["EffectiveCost"]) for row in charged)
+        assert (0, paid) == (code, Decimal(answer["cost"]))
     golden(repository / "tests/data/shown/refused-months.txt", "".join(lines))
+
+
+HOUR_NUMBERS = range(1000, 1004)
+ALL_PARTS = set(range(PARTS))
+
+
+@pytest.mark.parametrize(
+    ("ledgers", "labels"),
+    [
+        ([(1000, {1000: ALL_PARTS, 1001: {0, 3}, 1002: ALL_PARTS, 1003: ALL_PARTS})], "smss"),
+        ([(1001, {1001: ALL_PARTS, 1003: ALL_PARTS})], " sms"),
+        ([(900, {1002: ALL_PARTS, 1003: ALL_PARTS})], "mmss"),
+        ([(1000, {1000: ALL_PARTS}), (1001, dict.fromkeys((1001, 1003), ALL_PARTS))], "ssms"),
+        ([(1000, dict.fromkeys((1000, 1003), ALL_PARTS)),
+          (900, dict.fromkeys(HOUR_NUMBERS, ALL_PARTS))], "smms"),
+    ],
+)  # fmt: skip
+def test_an_hour_of_the_ledger_is_there_with_all_its_parts(ledgers, labels):
+    """From the ledger's first hour on, also where a later ledger goes on."""
+    expected = {
+        hour: {"s": SETTLED, "m": MISSING_HOUR}[letter]
+        for hour, letter in zip(HOUR_NUMBERS, labels, strict=True)
+        if letter != " "
+    }
+    if min(first for first, _ in ledgers) < 1000:
+        expected[999] = SETTLED
+    months = [MonthOfLedger(first, parts) for first, parts in ledgers]
+    assert expected == hour_labels(months, HOUR_NUMBERS)
+
+
+def test_a_copy_of_a_ledger_without_one_object_is_refused(typed, tmp_path):
+    """And its instances are no instances without an emitter; before its first hour nobody is."""
+    bill = [charge(hour, ID, "1.25") for hour in HOURS]
+    (tmp_path / "bill.csv").write_text(bill_text(bill), "utf-8")
+    for hour in month_hours(MONTH)[4:30]:
+        row = LedgerRow(hour, "research", ID, "a/b", 120 * 10**6, 60 * 10**6)
+        (tmp_path / part_key(hour, 0)).parent.mkdir(parents=True)
+        for part in range(PARTS):
+            (tmp_path / part_key(hour, part)).write_bytes(pack_rows([] if part else [row]))
+    (tmp_path / part_key(month_hours(MONTH)[10], 0)).unlink()
+    words = ("report", "--month", MONTH, "--bill", tmp_path / "bill.csv", "--ledger", tmp_path)
+    code, out, err = typed(*words, "--json")
+    (row,) = json.loads(out)["rows"]
+    lost = len(HOURS) - 29
+    assert (5, "ledger hours missing", lost) == (code, row["problem"], row["found"])
+    assert f"The ledger lacks {lost} of 672 hours of {MONTH}" in err
+    answer = json.loads(typed(*words, "--incomplete", "--json")[1])
+    assert {
+        "[before the ledger]": 5,
+        "a/b": Decimal("31.25"),
+        "[ledger missing]": lost * Decimal("1.25"),
+    } == owners(answer)
 
 
 def test_a_ledger_row_of_another_hour_is_refused_alone(typed, tmp_path, follows_schema):
     """And counted; the rest of its object is not lost, nor is what cannot be read a whole file."""
-    (tmp_path / "bill.csv").write_text(bill_text(whole_bill()), "utf-8")
-    for hour in of_month.month_hours(MONTH):
+    (tmp_path / "bill.csv").write_text(bill_text(whole_bill()[:24]), "utf-8")
+    for hour in month_hours(MONTH)[:24]:
         row = LedgerRow(hour, "research", ID, "a/b", 120 * 10**6, 60 * 10**6)
-        rows = [row, row._replace(hour=hour + 999, owner="b/c")] if hour % 336 == 0 else [row]
-        file = tmp_path / part_key(hour, 0)
-        file.parent.mkdir(parents=True)
-        file.write_bytes(pack_rows(rows))
+        rows = [row, row._replace(hour=hour + 999, owner="b/c")] if hour % 12 == 0 else [row]
+        (tmp_path / part_key(hour, 0)).parent.mkdir(parents=True)
+        for part in range(PARTS):
+            (tmp_path / part_key(hour, part)).write_bytes(pack_rows([] if part else rows))
     words = ("report", "--month", MONTH, "--bill", tmp_path / "bill.csv", "--ledger", tmp_path)
     code, out, err = typed(*words)
     assert 5 == code
-    assert "ledger rows refused       2" in out
+    assert "ledger rows refused            2   0.00 USD" in out
     assert "2 rows of the ledger cannot be read or are of another hour than their object" in err
     refused = json.loads(typed(*words, "--json")[1])
     code, out, _ = typed(*words, "--incomplete", "--json")
-    assert (0, {"a/b": Decimal(840)}) == (code, owners(json.loads(out)))
+    assert (0, {"a/b": Decimal(30)}) == (code, owners(json.loads(out)))
     follows_schema("chargeback", refused, json.loads(out))
 
 
@@ -273,6 +437,37 @@ def test_options_that_name_something_else(typed, tmp_path, options, sentence):
 
 
 # --- rules of the split that a reader would doubt ---
+
+
+def test_a_move_to_another_cluster_is_a_note(asked):
+    """A rename: both clusters pay, each its minutes."""
+    moved = [held(HOURS[7], ID, "slurm:7 ann", "60", ClusterName=name) for name in ("a", "b")]
+    ledger = [row for row in whole_ledger() if row["Hour"] != moved[0]["Hour"]]
+    code, answer, err = asked(whole_bill(), ledger + moved)
+    assert (0, Decimal(840)) == (code, Decimal(answer["cost"]))
+    assert [("moved between clusters", 1)] == [
+        (note["problem"], note["found"]) for note in answer["notes"]
+    ]
+    assert "1 instance-hour moved from one cluster to another" in err
+
+
+def test_the_bill_of_a_large_fleet_is_spread_to_the_last_digit(asked):
+    """More than a billion USD, of which a third is of nobody and does not divide evenly."""
+    bill = [charge(hour, name, f"{cost}.1") for hour in HOURS for name, cost in
+            ((ID, 700_000), ("i-00000001", 700_000), ("i-00000002", 700_000))]  # fmt: skip
+    ledger = whole_ledger() + [{**row, "InstanceId": "i-00000001"} for row in whole_ledger()]
+    code, answer, _ = asked(bill, ledger, "--unassigned", "spread")
+    assert (0, 672 * 3 * Decimal("700000.1")) == (code, sum(owners(answer).values()))
+    assert {"slurm:7 ann"} == owners(answer).keys()
+
+
+@pytest.mark.parametrize("cost", ["1e21", "", "many"])
+def test_a_cost_that_is_none_is_named(asked, cost):
+    """With what was found and where; no words of the database."""
+    bill = [*whole_bill()[1:], charge(HOURS[0], ID, cost)]
+    code, _, err = asked(bill, whole_ledger())
+    assert 3 == code
+    assert f"{cost or 'no EffectiveCost'} has more than 20 digits before its point, or is" in err
 
 
 def test_a_block_over_the_end_of_a_month_needs_both_bills(asked):
