@@ -26,13 +26,15 @@ from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Timer
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
+from emitter.children import start_child
 from emitter.instance.machine import read_text
 from emitter.owners.given import Allocation, UnreadError
 from emitter.owners.membership import JOB_GROUP, Presence, list_folder
 from emitter.owners.naming import Naming, user_name
 from emitter.owners.process import ProcessGoneError, open_process
+from neuron_wire.holders import printable_name
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
@@ -77,10 +79,29 @@ _MARKS: Final = tuple(
     )
 )
 _ENTRY: Final = re.compile(r"^ +Nodes=(\S+) CPU_IDs=\S+ Mem=[0-9]+ GRES=(\S*)$", re.MULTILINE)
+_PING: Final = "See with `scontrol ping` whether slurmctld answers"
 _HIDDEN_JOBS: Final = (
     "PrivateData in slurm.conf may hide the jobs of other users: make the emitter's user an "
     "operator of Slurm (sacctmgr modify user neuron-emf set adminlevel=operator)"
 )
+
+
+_OTHER_NODES: Final = (
+    "Give the nodes of a job the same devices, for example with --exclusive; NodeName then does "
+    "not have to be the host name, which AWS PCS does not allow"
+)
+# By the words of scontrol, the first that are there; Slurm's src/common/slurm_errno.c has them.
+_REMEDIES: Final = (
+    (re.compile(r"munge", re.IGNORECASE), "Start munge, and give this node the cluster's key"),
+    (re.compile(r"invalid job id|denied", re.IGNORECASE), _HIDDEN_JOBS),
+    (
+        re.compile(r"configuration|slurm\.conf|resolve", re.IGNORECASE),
+        f"Set {CONFIGURATION_VARIABLE} to the slurm.conf of this node",
+    ),
+    (re.compile(r"controller|connect|timed out", re.IGNORECASE), _PING),
+)
+MAX_REASON_BYTES: Final = 4096
+_MAX_REASON_CHARS: Final = 160
 
 
 def is_here(places: Places) -> bool:
@@ -285,13 +306,16 @@ def show_job(job: str, places: Places) -> JobRecord:
     if places.is_saved:
         msg = "a saved machine runs no command"
         raise UnreadError(msg, "Run on the node itself")
-    node = (read_text(places.proc / "sys/kernel/hostname") or "").partition(".")[0]
+    node = read_text(places.proc / "sys/kernel/hostname") or ""
     return parse_job(_answer([_command(places.root), "show", "job", "-d", job]), job, node)
 
 
 def parse_job(text: str, job: str, node: str) -> JobRecord:
     """
-    What `scontrol show job -d` says in *text* of *job* on *node*.
+    Read what `scontrol show job -d` says in *text* of *job* on the host *node*.
+
+    If all nodes of the job were given the same, no name is needed. Otherwise the host name is
+    compared with the names of nodes, and then its first label: both forms are usual.
 
     Raises:
         UnreadError: If it says nothing of the job or the node, or something twice.
@@ -307,10 +331,14 @@ def parse_job(text: str, job: str, node: str) -> JobRecord:
         raise UnreadError(msg, "Look for line breaks in the job's name and comment")
     (user,), (account,), (start,), (end,) = matches
     entries = _ENTRY.findall(records[0][start.end() : end.start()])
-    own = [gres for nodes, gres in entries if len(entries) == 1 or _names_node(nodes, node)]
+    own = list({gres for _, gres in entries})
+    if len(own) > 1:
+        names = (node, node.partition(".")[0])
+        matching = ([gres for nodes, gres in entries if _names_node(nodes, name)] for name in names)
+        own = next(filter(None, matching), [])
     if len(own) != 1:
-        msg = "none of the nodes that it shows has this host name"
-        raise UnreadError(msg, "Make NodeName in slurm.conf the node's host name")
+        msg = f"none of the nodes that it shows has the host name {node}"
+        raise UnreadError(msg, _OTHER_NODES)
     gres = tuple(
         Gres(name, indexes(numbers)) if kind == "IDX" else Gres(name, count=int(numbers))
         for name, kind, numbers in _GRES.findall(own[0])
@@ -355,11 +383,11 @@ def _answer(command: Sequence[str]) -> str:
     if configuration := os.environ.get(CONFIGURATION_VARIABLE):
         variables[CONFIGURATION_VARIABLE] = configuration
     try:
-        process = subprocess.Popen(  # noqa: S603 - a fixed path, and a number
+        process = start_child(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             env=variables,
             cwd="/",
         )
@@ -370,10 +398,26 @@ def _answer(command: Sequence[str]) -> str:
         timer = Timer(WITHIN_S, process.kill)
         timer.start()
         text = process.stdout.read(MAX_ANSWER_BYTES) if process.stdout else b""
+        is_whole = len(text) < MAX_ANSWER_BYTES
+        exit_code = process.wait() if is_whole else 0
         is_late = not timer.is_alive()
         timer.cancel()
         process.kill()
+        reason = _first_line(process.stderr)
     if is_late:
         msg = f"it did not answer within {WITHIN_S:.0f} s"
-        raise UnreadError(msg, "See with `scontrol ping` whether slurmctld answers")
+        raise UnreadError(msg, _PING)
+    if exit_code:
+        msg = f"it failed with exit code {exit_code}: {reason or 'no message'}"
+        remedies = (remedy for words, remedy in _REMEDIES if words.search(reason))
+        raise UnreadError(msg, next(remedies, f"Try `{' '.join(command)}` as the emitter's user"))
     return text.decode("utf-8", errors="replace")
+
+
+def _first_line(stream: IO[bytes] | None) -> str:
+    """Return the first line of what *stream* has by now, without what does not print."""
+    if stream is None:
+        return ""
+    os.set_blocking(stream.fileno(), False)  # a child of the command may keep it open
+    said = (stream.read(MAX_REASON_BYTES) or b"").decode("utf-8", errors="replace").strip()
+    return printable_name(said.partition("\n")[0], _MAX_REASON_CHARS) or ""

@@ -22,6 +22,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from emitter.children import start_child
 from emitter.reports.source import CHUNK_BYTES
 
 if TYPE_CHECKING:
@@ -76,14 +77,14 @@ class Child:
         self.error_tail = ErrorTail()
         self._selector = selectors.DefaultSelector()  # first: no child without a reader
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - the operator names the command
+            self._process = start_child(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,  # a Ctrl-C is for us; we stop the child in order
-                preexec_fn=_die_with_parent(),  # noqa: PLW1509 - one call, looked up before
+                preexec_fn=_die_with_parent(),  # one call, looked up before
             )
         except subprocess.SubprocessError as error:
             raise OSError(errno.EAGAIN, "its process could not be set up") from error

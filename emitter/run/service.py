@@ -17,6 +17,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from emitter.children import FIRST_PROCESS, reap_orphans
 from emitter.errors import EmitterError, SourceError
 from emitter.fold import FoldSettings
 from emitter.fold.state import read_state
@@ -85,6 +86,7 @@ def serve(
     supervisor = Supervisor()
     search = ClusterSearch(region=settings.region)
     cluster = find_cluster(settings.cluster, search, otherwise=unnamed_cluster).name
+    inherits_orphans = os.getpid() == FIRST_PROCESS
     with ExitStack() as stack:
         signals = stack.enter_context(Signals())
         service = Service(dataclasses.replace(settings, cluster=cluster), stack)
@@ -104,6 +106,8 @@ def serve(
 
         def is_stopping() -> bool:
             supervisor.notify_watchdog()  # the loop asks at every turn: one that hangs asks no more
+            if inherits_orphans:
+                reap_orphans()
             return signals.is_stopping()
 
         supervisor.notify_ready(service.status_sentence())

@@ -77,6 +77,24 @@ def test_the_answer_of_scontrol_is_read_or_refused(text, gres):
         assert JobRecord(1000, "physics", gres) == parse_job(text, "4711", "n-st-09")
 
 
+@given(
+    st.lists(st.sampled_from(["", "gpu:1(IDX:0)", "gpu:2(IDX:1-2)"]), min_size=1, max_size=4),
+    st.sampled_from(["{}", "{}.cluster.local", "other-{}"]),
+    st.sampled_from(["n-1", "n-1.cluster.local"]),
+)
+def test_a_node_is_found_by_either_form_of_its_host_name(gres, form, host):
+    """Entries that are equal need no name; otherwise the full name counts, then its first label."""
+    text = record(*((form.format(f"n-{place}"), given) for place, given in enumerate(gres, 1)))
+    label = host.partition(".")[0]
+    is_named = form.format("n-1") in (host, label)
+    if is_named or len(set(gres)) == 1:
+        assert parse_job(record(("x", gres[0])), "4711", "x") == parse_job(text, "4711", host)
+    else:
+        with pytest.raises(UnreadError, match=host) as error:
+            parse_job(text, "4711", host)
+        assert "Give the nodes of a job the same devices" in error.value.remedy
+
+
 @pytest.fixture
 def node(machine):
     """A node of 4 devices and 8 CPUs on which slurmd runs."""
@@ -202,6 +220,28 @@ def test_slurmctld_is_asked_once_for_a_new_job_and_not_often(node):
 def _hang(monkeypatch, node):
     monkeypatch.setattr(slurm, "WITHIN_S", 0.05)
     install(node, "exec sleep 60")
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        ("slurm_load_jobs error: Unable to contact slurm controller (connect failure)", "ping"),
+        ("slurm_load_jobs error: Invalid job id specified", "PrivateData"),
+        ("slurm_load_jobs error: Access/permission denied", "PrivateData"),
+        ("scontrol: error: Munge encode failed: Failed to access the socket", "munge"),
+        ("scontrol: fatal: Could not establish a configuration source", "SLURM_CONF"),
+        ("scontrol: error while loading shared libraries", "as the emitter's user"),
+    ],
+)
+def test_a_command_that_fails_has_its_own_words_and_the_remedy_for_them(node, words, remedy):
+    """More rights are advised only for jobs that slurmctld may hide."""
+    install(node, f"printf '{words}\\a\\nmore\\n' >&2; exit 3")
+    start(node, "4711")
+    with pytest.raises(UnreadError) as error:
+        given_to(node)
+    assert f"it failed with exit code 3: {words}?" == str(error.value)
+    assert remedy in error.value.remedy
+    assert ("operator" in error.value.remedy) == ("PrivateData" in remedy)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,56 @@
+"""
+Processes that the emitter starts, and orphans that it inherits as the first process of a container.
+
+An orphan stays in the process table until its new parent waits for it. Children of our own are
+left alone: whoever started them needs their exit code. From waitid(2) and pid_namespaces(7).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakSet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FIRST_PROCESS: Final = 1
+
+_starting: Final = threading.Lock()
+_started: Final[WeakSet[subprocess.Popen[bytes]]] = WeakSet()
+
+
+def start_child(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 - as Popen has them
+    """
+    Start *command* with the *options* of `subprocess.Popen`.
+
+    Raises:
+        OSError: If it cannot be started.
+        SubprocessError: If its process cannot be set up.
+    """
+    with _starting:
+        process = subprocess.Popen(command, **options)  # noqa: S603 - the caller names the command
+        _started.add(process)
+    return process
+
+
+def reap_orphans() -> None:
+    """Wait for children that have ended and that we did not start. Returns at once."""
+    if not _starting.acquire(blocking=False):
+        return  # a child that is being started is not known yet
+    try:
+        own = {process.pid for process in _started if process.returncode is None}
+        with suppress(ChildProcessError):  # we have no child
+            while (ended := _ended_child()) is not None and ended not in own:
+                os.waitpid(ended, os.WNOHANG)
+    finally:
+        _starting.release()
+
+
+def _ended_child() -> int | None:
+    """Return the process ID of a child that has ended, without waiting for it."""
+    ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    return None if ended is None else ended.si_pid
