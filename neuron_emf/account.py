@@ -20,7 +20,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from emitter.delivery.aws_failures import bounded, cause_of, sdk_cause, unreachable
+from emitter.delivery.aws_failures import (
+    PROXY_ADVICE,
+    access_advice,
+    bounded,
+    cause_of,
+    sdk_cause,
+    unreachable,
+)
 from emitter.errors import SettingsError, SourceError
 from neuron_wire.names import region_of_variables
 
@@ -257,10 +264,11 @@ def refusal_cause(error: Exception) -> str:
     if not (answer := _answer(error)):
         return sdk_cause({kind.__name__ for kind in type(error).__mro__})
     status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    cause = cause_of(error_code(error), status)
-    if cause in {"throttled", "service"}:
+    operation = getattr(error, "operation_name", "")
+    cause = cause_of(error_code(error), status, operation)
+    if cause in {"proxy", "throttled", "service"}:
         return cause
-    if getattr(error, "operation_name", "") in _FOR_CREDENTIALS:
+    if operation in _FOR_CREDENTIALS:
         return "credentials"
     return "missing" if "does not exist" in words_of(error) else cause
 
@@ -278,6 +286,8 @@ def refusal(error: Exception, action: str) -> SourceError:
     if operation in _FOR_CREDENTIALS:
         action = f"{operation}, for the credentials of {action},"
     advice = _ADVICE[cause]
+    if cause == "access":
+        advice = access_advice(f"{code} {words}", advice)
     if cause == "throttled":
         advice = _QUOTAS.get(call, advice)
     said = f": {words.rstrip('.')}" if words else ""
@@ -298,6 +308,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "invalid": "Correct the value that it names.",
     "missing": "Check the names of the log group, the stack and the region.",
     "no_connection": _PROXY,
+    "proxy": PROXY_ADVICE,
     "no_region": "Use --region or AWS_REGION.",
     "service": _TRY_AGAIN,
     "signature": "Correct the clock of this machine or the secret access key; renew credentials "

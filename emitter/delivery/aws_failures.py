@@ -47,9 +47,8 @@ _CODES: Final[Mapping[str, frozenset[str]]] = {
         "IncompleteSignature", "IncompleteSignatureException", "InvalidSignatureException",
         "RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch",
     }),
-    # 403: S3's answer to a HEAD has no error code.
     "access": frozenset({
-        "403", "AccessDenied", "AccessDeniedException", "AuthorizationError", "Forbidden",
+        "AccessDenied", "AccessDeniedException", "AuthorizationError", "Forbidden",
         "KMSAccessDeniedException", "NotAuthorized", "OptInRequired", "UnauthorizedException",
         "UnauthorizedOperation",
     }),
@@ -86,10 +85,15 @@ _SDK_KINDS: Final[Mapping[str, frozenset[str]]] = {
 
 _NAMES: Final = ("logGroupName", "logStreamName")
 
+_FROM_A_PROXY: Final = frozenset({"403", "407"})  # a status where AWS has the name of an error
+_NO_BODY: Final = "Head"  # S3's answer to it has no error code either
+
 MAX_WORDS: Final = 300
+_LAST_WORDS: Final = 100  # AWS names the policy that denies a call at the end
 _ENDPOINT: Final = re.compile(r"https?://([^/:\"'\s]+)(?::(\d+))?")
 _REGION: Final = re.compile(r"\.([a-z]{2}(?:-[a-z]+)+-[0-9])\.")
 _HTTPS: Final = "443"
+_TUNNEL_REFUSED: Final = re.compile(r"Tunnel connection failed: 40[37]")  # of http.client
 # A validation message names the member and quotes all of its value first.
 _QUOTED_VALUE: Final = re.compile(r"value '.*' at '", re.IGNORECASE | re.DOTALL)
 
@@ -118,20 +122,55 @@ class Failure:
 def bounded(words: str) -> str:
     """The service's words on one line, without values it quotes, and not too many."""
     plain = " ".join(_QUOTED_VALUE.sub("value at '", words).split())
-    return plain if len(plain) <= MAX_WORDS else f"{plain[:MAX_WORDS]}..."
+    if len(plain) <= MAX_WORDS:
+        return plain
+    return f"{plain[: MAX_WORDS - _LAST_WORDS]}...{plain[-_LAST_WORDS:]}"
 
 
-def cause_of(code: str, status: int = 0) -> str:
+def cause_of(code: str, status: int = 0, operation: str = "") -> str:
     """
-    Why AWS refused, by the *code* of its error.
+    Return why *operation* was refused, by the *code* of the error.
 
-    One of `_CODES`; empty where that is not known.
+    One of `_CODES`, or `proxy` for an answer that is not from AWS; empty if it is not known.
     """
+    if code in _FROM_A_PROXY:
+        return "access" if operation.startswith(_NO_BODY) else "proxy"
     if status == 429:
         return "throttled"
     if status >= 500 and code not in _CODES["throttled"]:
         return "service"
     return next((cause for cause, codes in _CODES.items() if code in codes), "")
+
+
+# By AWS's words, the first that are there; from
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
+_DENIED_BY: Final = tuple(
+    (re.compile(words, re.IGNORECASE), advice)
+    for words, advice in (
+        (
+            r"(?:service|resource) control polic",
+            "Ask the administrator of your AWS organization to allow it.",
+        ),
+        (r"endpoint polic", "Allow it in the policy of the VPC endpoint."),
+        (r"permissions boundary", "Allow it in the permissions boundary of the role."),
+        (r"session polic", "Allow it in the session policy of these credentials."),
+        (
+            r"explicit deny in an identity-based polic",
+            "Remove the explicit deny from the policies of the role.",
+        ),
+        (r"identity-based polic", ""),
+        (
+            r"kms|customer master key",
+            "Check that the KMS key is enabled and that its policy allows the service to use it.",
+        ),
+        (r"resource-based polic", "Allow it in the policy of the resource."),
+    )
+)
+
+
+def access_advice(words: str, otherwise: str) -> str:
+    """Return what to do about a denied call by AWS's *words*; *otherwise* if they do not say it."""
+    return next((advice for cause, advice in _DENIED_BY if cause.search(words)), "") or otherwise
 
 
 def sdk_cause(kinds: AbstractSet[str]) -> str:
@@ -146,12 +185,13 @@ def sdk_cause(kinds: AbstractSet[str]) -> str:
 
 def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
     """What *failure* means. An unknown failure keeps the records and is reported."""
-    code, cause = failure.code, cause_of(failure.code, failure.status)
+    code = failure.code
+    cause = cause_of(code, failure.status, failure.operation)
     if cause == "throttled":
         return Retry("throttled", "CloudWatch Logs is throttling requests.")
     if cause == "service":
         return Retry("service", f"CloudWatch Logs returned a server error ({code}).")
-    if failure.operation not in OPERATIONS:
+    if failure.operation not in OPERATIONS and cause != "proxy":
         # Asked by the SDK on its way to credentials, such as AssumeRoleWithWebIdentity.
         return Refused(
             "credentials",
@@ -187,6 +227,13 @@ def unreachable(words: str, region: str = "", service: str = "CloudWatch Logs") 
     return f"Cannot reach {service}{where} ({words}).", advice
 
 
+PROXY_ADVICE: Final = (
+    "Let the proxy (HTTPS_PROXY) pass the requests, give it valid credentials, or name the "
+    "service in NO_PROXY."
+)
+_BY_A_PROXY: Final = f"A proxy refused a request to AWS ({{words}}). {PROXY_ADVICE}"
+
+
 # By the cause of `sdk_cause`.
 _SDK_SENTENCES: Final = {
     "no_region": "No AWS Region is set. Use --region or AWS_REGION.",
@@ -203,6 +250,8 @@ def sdk_outcome(kinds: AbstractSet[str], words: str) -> Outcome:
     plain, cause = bounded(words), sdk_cause(kinds)
     if "ParamValidationError" in kinds:
         return Invalid(plain)
+    if cause == "no_connection" and _TUNNEL_REFUSED.search(plain):
+        return Retry(cause, _BY_A_PROXY.format(words=plain))
     if cause == "no_connection":
         return Retry(cause, " ".join(unreachable(plain)))
     reason = "credentials" if cause == "expired" else cause
@@ -219,7 +268,8 @@ _SENTENCES: Final = {
     "signature": "AWS rejected the request signature in {region} ({code}). Correct this "
     "machine's clock or the secret access key.",
     "access": "Access denied to logs:{operation} on log group {group} in {region} ({words}). "
-    "Attach the stack's emitter policy to the role.",
+    "{advice}",
+    "proxy": _BY_A_PROXY.format(words="HTTP {code} to {operation}"),
     "refused": "CloudWatch Logs in {region} rejected logs:{operation} on log group {group} with "
     "{code}: {words}",
 }
@@ -230,4 +280,8 @@ def _refused(failure: Failure, cause: str, *, group: str, region: str) -> Refuse
     reason = found if found in _SENTENCES else "refused"
     members = {"operation": failure.operation, "code": failure.code, "region": region}
     words = bounded(failure.message)
-    return Refused(reason, _SENTENCES[reason].format(group=group, words=words, **members))
+    advice = access_advice(
+        f"{failure.code} {failure.message}", "Attach the stack's emitter policy to the role."
+    )
+    sentence = _SENTENCES[reason].format(group=group, words=words, advice=advice, **members)
+    return Refused(reason, sentence)

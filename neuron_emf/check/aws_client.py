@@ -14,7 +14,12 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from emitter.delivery.aws_failures import ALREADY_EXISTS, bounded
+from emitter.delivery.aws_failures import (
+    ALREADY_EXISTS,
+    PROXY_ADVICE,
+    access_advice,
+    bounded,
+)
 from neuron_emf.account import error_code, is_refusal, refusal_cause, words_of
 from neuron_emf.checks import CheckResult, failed, not_tried, ok, warning
 
@@ -27,6 +32,7 @@ ACCESS: Final = "access"
 CREDENTIALS: Final = "credentials"
 EXISTS: Final = "exists"
 MISSING: Final = "no_log_group"
+PROXY: Final = "proxy"
 REFUSED: Final = "refused"
 SIGNATURE: Final = "signature"
 NOT_AUTHENTICATED: Final = frozenset({CREDENTIALS, SIGNATURE})
@@ -151,9 +157,25 @@ def unanswered(answer: Answer, resource: str, otherwise: str) -> CheckResult:
     if answer.reason == ACCESS:
         return warning(
             f"not known: {answer.action} on {resource} is denied",
-            f"allow {answer.action} in your IAM policy{otherwise}",
+            denied_advice(answer, f"allow {answer.action} in your IAM policy{otherwise}"),
         )
-    return warning(f"not known: {answer.action} was not answered ({answer.words})", "try again")
+    found = f"not known: {answer.action} was not answered ({answer.words})"
+    return warning(found, proxy_advice(answer, "try again"))
+
+
+def denied_advice(answer: Answer, otherwise: str) -> str:
+    """Return what to do about *answer*, a denied call, by AWS's words, else *otherwise*."""
+    return _as_advice(access_advice(answer.words, otherwise))
+
+
+def proxy_advice(answer: Answer, otherwise: str) -> str:
+    """Return what to do about *answer* if a proxy gave it, else *otherwise*."""
+    return _as_advice(PROXY_ADVICE) if answer.reason == PROXY else otherwise
+
+
+def _as_advice(sentence: str) -> str:
+    """Return *sentence* as results of checks have it: without a capital and a full stop."""
+    return f"{sentence[0].lower()}{sentence[1:].rstrip('.')}"
 
 
 def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:

@@ -35,6 +35,8 @@ from neuron_emf.check.aws_client import (
     UNREACHABLE,
     Answer,
     AwsClient,
+    denied_advice,
+    proxy_advice,
     unanswered,
 )
 from neuron_emf.checks import CheckResult, failed, not_needed, not_tried, ok, warning
@@ -307,7 +309,8 @@ class Probe:
         group = self.aws.account.log_group
         if answer.reason == ACCESS:
             resource = self.aws.arn(f"{group}:*")
-            return failed(f"{answer.action} on {resource} is denied", _ATTACH)
+            found = f"{answer.action} on {resource} is denied ({answer.words})"
+            return failed(found, denied_advice(answer, _ATTACH))
         if answer.reason == MISSING and is_stream_made:
             found = f"{self._stream} was created but does not exist yet"
             return failed(found, "try again; emitters do, too")
@@ -318,5 +321,5 @@ class Probe:
             )
         return failed(
             f"{answer.action} on {group} failed ({answer.reason}): {answer.words}",
-            "try again; while it fails, records wait in the spool",
+            proxy_advice(answer, "try again; while it fails, records wait in the spool"),
         )

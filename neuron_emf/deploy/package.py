@@ -138,8 +138,9 @@ def carried(folder: Path = Path(__file__).parent, *, emitters_only: bool = False
         if emitters_only:
             command = f"aws cloudformation deploy --template-file {EMITTERS}"
         msg = (
-            "This installation has no template, because it was made from a clone. Install a wheel "
-            f"of a release, or deploy in a clone of the repository: {command}."
+            "This installation has no template, because it was made from a clone. Install the "
+            "wheel that `make wheel` puts into dist/ there, or deploy in the clone without it: "
+            f"{command}."
         )
         raise SettingsError(msg) from error
 

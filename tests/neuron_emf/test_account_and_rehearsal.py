@@ -165,8 +165,11 @@ def test_every_error_of_the_sdk_is_said_with_what_to_do():
                            "InvalidAccessKeyId", "AuthFailure")),
             refused("AccessDenied", "AssumeRole"), exceptions.NoCredentialsError()]),
         ("Allow this action in your IAM policy", map(refused, (
-            "AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "403",
+            "AccessDenied", "AccessDeniedException", "UnauthorizedOperation",
             "AuthorizationError"))),
+        ("the proxy (HTTPS_PROXY)", map(refused, ("403", "407"))),
+        ("the policy of the VPC endpoint", [
+            refused("AccessDenied", words="because no VPC endpoint policy allows the action")]),
         ("clock of this machine or the secret access key", map(refused, (
             "SignatureDoesNotMatch", "InvalidSignatureException", "RequestTimeTooSkewed",
             "RequestExpired"))),
@@ -186,6 +189,12 @@ def test_what_to_do_follows_from_why_it_was_refused(advice, errors):
         assert advice in said, said
         assert "cloudformation:DescribeStacks" in said
         assert "None" not in said
+
+
+def test_a_head_of_s3_that_is_denied_has_a_status_alone():
+    """It is not the answer of a proxy: S3 sends no body with it."""
+    said = str(refusal(refused("403", "HeadObject"), "s3:HeadObject"))
+    assert "Allow this action in your IAM policy" in said
 
 
 @pytest.mark.parametrize(

@@ -223,6 +223,44 @@ def test_quoted_values_are_cut_from_the_words():
     assert "one two" == bounded("one\n  two")
 
 
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        ("", "Attach the stack's emitter policy to the role."),
+        ("because no identity-based policy allows the action", "Attach the stack's emitter policy"),
+        ("with an explicit deny in an identity-based policy", "Remove the explicit deny"),
+        ("with an explicit deny in a service control policy", "your AWS organization"),
+        ("with an explicit deny in a resource control policy", "your AWS organization"),
+        ("because no VPC endpoint policy allows the action", "the policy of the VPC endpoint"),
+        ("because no permissions boundary allows the action", "the permissions boundary"),
+        ("a customer master key that does not exist", "the KMS key"),
+    ],
+)
+@pytest.mark.parametrize("resource", ["", "x" * 400])
+def test_the_remedy_of_a_denied_call_is_for_the_policy_that_denied_it(resource, words, remedy):
+    """A role that has the emitter policy is not told to attach it."""
+    failure = Failure("PutLogEvents", "AccessDeniedException", 400, f"r/i-0 {resource} {words}")
+    outcome = outcome_of(failure, group=GROUP, region=REGION)
+    assert "access" == outcome.reason
+    assert remedy in outcome.sentence
+    assert ("Attach" in outcome.sentence) == remedy.startswith("Attach")
+    assert words in outcome.sentence
+
+
+@pytest.mark.parametrize("code", ["403", "407"])
+def test_a_proxy_that_refuses_is_named(code):
+    """AWS gives an error's name, a proxy a status alone; also where it opens no tunnel."""
+    outcomes = [
+        outcome_of(Failure("PutLogEvents", code, int(code), ""), group=GROUP, region=REGION),
+        sdk_outcome({"ProxyConnectionError", "ConnectionError"},
+                    f"Failed to connect to proxy: Tunnel connection failed: {code} Forbidden"),
+    ]  # fmt: skip
+    for outcome in outcomes:
+        assert outcome.sentence.startswith("A proxy refused a request to AWS")
+        assert "HTTPS_PROXY" in outcome.sentence
+        assert "policy" not in outcome.sentence
+
+
 @given(st.text(), st.integers(0, 599), st.text())
 def test_no_answer_of_the_service_drops_records_by_mistake(code, status, words):
     """
