@@ -85,8 +85,8 @@ def replay(invocation: Invocation, /, files: tuple[Path, ...], **values: object)
     """
     Print the lines that would be sent for saved reports.
 
-    FILES hold reports as neuron-monitor writes them. The same input gives the
-    same bytes, whenever and wherever it is run.
+    FILES hold reports as neuron-monitor writes them, plain or compressed with gzip. The same
+    input gives the same bytes, whenever and wherever it is run.
     """
     from emitter.replay import replay as replayed  # noqa: PLC0415 - as above
 

@@ -10,11 +10,13 @@ id) is absent.
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import hashlib
 import json
 import logging
 import os
 import stat
+import zlib
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from emitter.settings import ReplaySettings
     from emitter.spool.records import NewRecord
 
+_GZIP_MARK: Final = b"\x1f\x8b"  # no JSON begins so
 READ_BYTES: Final = 1 << 16  # a larger read would take fresh pages of memory each time
 
 _log = logging.getLogger(__name__)
@@ -218,7 +221,7 @@ def _reports(
     for path in files:
         for chunk in _chunks(path):
             yield from framer.frame_chunk(chunk)
-            read_bytes += len(chunk)
+            read_bytes = min(read_bytes + len(chunk), all_bytes)  # what gzip unpacks is more
             advance(read_bytes, all_bytes)
         yield from framer.end_input()
 
@@ -249,8 +252,14 @@ def _chunks(path: Path) -> Iterator[bytes]:
                     "reports to a file first."
                 )
                 raise SettingsError(msg)
-            while chunk := file.read(READ_BYTES):
-                yield chunk
+            is_gzip = file.read(len(_GZIP_MARK)) == _GZIP_MARK
+            file.seek(0)
+            with gzip.open(file) if is_gzip else file as reports:
+                while chunk := reports.read(READ_BYTES):
+                    yield chunk
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        msg = f"Cannot read {path}: its gzip data ends early or is damaged. Save it again."
+        raise SettingsError(msg) from error
     except OSError as error:
         msg = f"Cannot read {path}: {error.strerror}. Check the path."
         raise SettingsError(msg) from error

@@ -89,8 +89,23 @@ class HardwareFault:
         return {name: value for name, value in members.items() if value is not None}
 
 
-def read_fault(text: str, at_s: float) -> HardwareFault | None:
-    """The fault in the message *text*; None for any other message."""
+def read_faults(text: str, at_s: float) -> list[HardwareFault]:
+    """
+    Read the faults in the message *text*; most messages have none.
+
+    One write of a program is one message, and each of its lines with the mark is a fault. The
+    lines behind it, up to the next mark, belong to it.
+    """
+    parts: list[str] = []
+    for line in text.split("\n"):
+        if _CODE.search(line):
+            parts.append(line)
+        elif parts:
+            parts[-1] += f"\n{line}"
+    return [fault for part in parts if (fault := _read_fault(part, at_s))]
+
+
+def _read_fault(text: str, at_s: float) -> HardwareFault | None:
     mark = _CODE.search(text)
     if mark is None:
         return None
@@ -226,18 +241,20 @@ class FaultDetector:
                 continue
             self._detection.lost += before.count_lost(message)
             self.position = Position(message.boot_id, message.seq)
-            fault = read_fault(message.text, message.at_s) if message.text else None
             # A first young one ends it: a clock that is set back later makes no fault old.
             self._is_first = self._is_first and message.at_s < self._before_s
-            if fault is None:
+            faults = read_faults(message.text, message.at_s) if message.text else []
+            if not faults:
                 continue
             if self._is_first:
-                self._detection.older += 1
-                self._detection.newest_older = fault
-            else:
-                self._begin = self._begin or before
-                has_event = self._announced is not None and self._announced.covers(message)
-                self._detection.faults.append(LocatedFault(fault, self.position, has_event))
+                self._detection.older += len(faults)
+                self._detection.newest_older = faults[-1]
+                continue
+            self._begin = self._begin or before
+            has_event = self._announced is not None and self._announced.covers(message)
+            self._detection.faults += [
+                LocatedFault(fault, self.position, has_event) for fault in faults
+            ]
 
     def take_detection(self) -> Detection:
         """What was found since the last call."""

@@ -14,7 +14,7 @@ import sys
 import threading
 from contextlib import suppress
 from socketserver import ThreadingTCPServer
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final, cast, final
 
 from prometheus_client import MetricsHandler
 
@@ -56,6 +56,7 @@ class ScrapeServer(ThreadingTCPServer):
         self._failures = Repeats(SAY_AGAIN_S)
         self._changing = threading.Condition()
         self._connections: list[socket.socket] = []
+        self._answered: set[socket.socket] = set()  # those that have asked
         try:
             self.address_family = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0][0]
             super().__init__(address, ScrapeHandler.factory(page))
@@ -79,19 +80,34 @@ class ScrapeServer(ThreadingTCPServer):
         return TimedSocket(connection, ASKED_WITHIN_S), address
 
     def process_request(self, request: socket.socket, client_address: object) -> None:  # type: ignore[override]
-        """Serve it in a thread of its own; where there is no room, the oldest makes it."""
+        """
+        Serve it in a thread of its own.
+
+        If there is no room, the oldest connection that has not asked makes it. If all have
+        asked, nothing is taken from them and the new one is closed.
+        """
         with self._changing:
             if len(self._connections) == MAX_CONNECTIONS:
+                silent = [one for one in self._connections if one not in self._answered]
+                if not silent:
+                    super().shutdown_request(request)
+                    return
                 with suppress(OSError):
-                    self._connections[0].shutdown(socket.SHUT_RDWR)
+                    silent[0].shutdown(socket.SHUT_RDWR)
                 self._changing.wait()  # for its thread, which sees its end
             self._connections.append(request)
         super().process_request(request, client_address)
+
+    def keep_connection(self, request: socket.socket) -> None:
+        """Let *request* be answered whoever connects meanwhile."""
+        with self._changing:
+            self._answered.add(request)
 
     def shutdown_request(self, request: socket.socket) -> None:  # type: ignore[override]
         """Make room, and close it."""
         with self._changing:
             self._connections.remove(request)
+            self._answered.discard(request)
             self._changing.notify()
         super().shutdown_request(request)
 
@@ -106,6 +122,7 @@ class ScrapeHandler(MetricsHandler):
 
     def do_GET(self) -> None:  # noqa: N802 - as the library calls it
         """Answer with the page."""
+        cast("ScrapeServer", self.server).keep_connection(self.connection)
         self.connection.settimeout(TAKEN_WITHIN_S)
         if self.path.partition("?")[0] != PATH:
             self.send_error(404, f"The page is {PATH}")

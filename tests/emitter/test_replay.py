@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -138,6 +139,22 @@ def test_the_boot_is_made_of_start_and_input(tmp_path):
     boots = {found[0].boot for found in others}
     assert len(others) == len(boots)
     assert first.boot not in boots
+
+
+def test_a_compressed_file_is_replayed_as_what_is_in_it(tmp_path):
+    """gzip is known by its first bytes, not by the name; the lines are the same bytes."""
+    plain = saved(tmp_path / "reports", *[good()] * 13)
+    (tmp_path / "saved").write_bytes(gzip.compress(plain.read_bytes()))
+    assert replayed(plain) == replayed(tmp_path / "saved")
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: data[:20] + data[22:]])
+def test_a_damaged_compressed_file_is_refused(tmp_path, damage):
+    """A part of the reports is not replayed as if it were all of them."""
+    plain = saved(tmp_path / "reports", *[good(percent) for percent in range(40)])
+    (tmp_path / "saved.gz").write_bytes(damage(gzip.compress(plain.read_bytes())))
+    with pytest.raises(SettingsError, match=r"saved\.gz: its gzip data"):
+        replayed(tmp_path / "saved.gz")
 
 
 def test_a_pipe_is_no_file_to_replay(tmp_path):

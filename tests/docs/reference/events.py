@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from emitter.fold import Fold, FoldSettings, LineIdentity
 from emitter.fold.group_errors import GroupErrors
 from emitter.fold.readings import EccFold
-from emitter.kernel.detector import Detection, LocatedFault, LogState, Position, read_fault
+from emitter.kernel.detector import Detection, LocatedFault, LogState, Position, read_faults
 from emitter.kernel.faults import KernelFaults
 from emitter.lines import LineWriter
 from emitter.reports.child import End, ErrorTail
@@ -115,9 +115,9 @@ def of_kernel(found):
     """A device that breaks, one that broke before the first start, and lost messages."""
     position = Position("0123456789abcdef0123456789abcdef", 7)
     detection = Detection(
-        faults=[LocatedFault(read_fault(FAULT, AT_S), position, has_event=False)],
+        faults=[LocatedFault(read_faults(FAULT, AT_S)[0], position, has_event=False)],
         older=1,
-        newest_older=read_fault(FAULT, AT_S - 7200),
+        newest_older=read_faults(FAULT, AT_S - 7200)[0],
         lost=3,
         position=position,
     )

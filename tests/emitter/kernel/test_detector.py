@@ -16,7 +16,7 @@ from emitter.kernel.detector import (
     HardwareFault,
     LogState,
     Position,
-    read_fault,
+    read_faults,
 )
 from emitter.lines.drafts import present
 from tests.emitter.kernel.kernel_logs import BOOT, EARLIER_BOOT, REAL, fault
@@ -95,7 +95,7 @@ def test_the_documented_message_is_read_whole():
         serial_number="19fcda00f5ff6eb9",
         action="TERMINATE_INSTANCE",
     )
-    assert expected == read_fault(REAL, AT_S)
+    assert [expected] == read_faults(REAL, AT_S)
 
 
 @pytest.mark.parametrize("code", [*KNOWN_CODES, "SOMETHING_NEW"])
@@ -106,7 +106,7 @@ def test_every_code_is_a_fault_also_without_a_member(code):
         f"kernel: NEURON_HW_ERR={code} affecting neuron devices",
         f"2026-11-22T00:00:00Z neuron0: NEURON_HW_ERR={code} device=0",
     ):
-        found = read_fault(text, AT_S)
+        (found,) = read_faults(text, AT_S)
         names = "code", "device", "serial_number", "action"
         assert (code, None, None, None) == attrgetter(*names)(found)
 
@@ -120,25 +120,42 @@ def test_every_code_is_a_fault_also_without_a_member(code):
 )  # fmt: skip
 def test_what_only_looks_like_it_is_none(text):
     """An audit record that quotes the command of somebody who searches for faults, for one."""
-    assert read_fault(text, AT_S) is None
+    assert [] == read_faults(text, AT_S)
 
 
 @pytest.mark.parametrize("index", ["-1", "1e3", "99999", "0x1", "\u0663", "", "1;rm"])
 def test_an_index_that_is_none_is_left_out(index):
     """Also digits that are not ASCII, and numbers that no instance has."""
-    assert read_fault(f"NEURON_HW_ERR=DMA_ERROR nd-id={index}", AT_S).device is None
+    (found,) = read_faults(f"NEURON_HW_ERR=DMA_ERROR nd-id={index}", AT_S)
+    assert found.device is None
 
 
 def test_the_first_of_two_members_counts():
     """What is appended to a message cannot change what it began with."""
-    found = read_fault("NEURON_HW_ERR=A nd-id=1 nd-id=2 action=X action=Y", AT_S)
+    (found,) = read_faults("NEURON_HW_ERR=A nd-id=1 nd-id=2 action=X action=Y", AT_S)
     assert (1, "X") == (found.device, found.action)
+
+
+MARKED = st.builds(
+    lambda code, device: f"NEURON_HW_ERR={code} nd-id={device}",
+    st.sampled_from(KNOWN_CODES),
+    st.integers(0, 15),
+)
+
+
+@given(st.lists(MARKED | st.sampled_from(["", "nc-id=1", "neuron: all is well"]), max_size=6))
+def test_each_line_of_a_message_with_the_mark_is_a_fault(lines):
+    """One write of the runtime is one message; each fault has its own code and device."""
+    found = read_faults("\n".join(lines), AT_S)
+    assert [line for line in lines if line.startswith("NEURON")] == [
+        f"NEURON_HW_ERR={fault.code} nd-id={fault.device}" for fault in found
+    ]
 
 
 @given(st.text(max_size=2000), st.text(max_size=2000))
 def test_whatever_a_message_says_its_event_is_short_and_printable(before, behind):
     """Control characters, escapes of a terminal, half characters, and lengths without bound."""
-    found = read_fault(f"{before} NEURON_HW_ERR={behind}", AT_S)
+    found = read_faults(f"{before} NEURON_HW_ERR={behind}", AT_S)[0]
     words = [found.code, found.serial_number or "", found.action or ""]
     assert all(len(word) <= MAX_WORD_CHARS for word in words)
     assert len(found.text) <= MAX_TEXT_CHARS

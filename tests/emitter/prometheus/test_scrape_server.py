@@ -6,6 +6,8 @@ import http.client
 import socket
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -18,6 +20,7 @@ from emitter.prometheus.scrape_server import MAX_CONNECTIONS, ScrapeServer
 from emitter.settings.run import ListenAddress, read_listen_address
 from tests.emitter.emitter_command import neuron_emf, sentence
 
+PATIENCE_S = 300.0
 HERE = ListenAddress("127.0.0.1", 0)
 
 
@@ -73,6 +76,33 @@ def test_silent_connections_keep_no_scrape_out(serve):
     assert 200 == got(port)[0]
     for one in silent:
         one.close()
+
+
+class SlowPage(Page):
+    """A page that is asked for by as many as there is room for, and made when a test allows."""
+
+    def __init__(self):
+        self.all_ask = threading.Barrier(MAX_CONNECTIONS + 1)
+        self.may_answer = threading.Event()
+
+    def collect(self):
+        """One metric, in the end."""
+        self.all_ask.wait(PATIENCE_S)
+        assert self.may_answer.wait(PATIENCE_S)
+        yield from super().collect()
+
+
+def test_a_connection_that_is_answered_is_kept(serve):
+    """Whoever connects meanwhile is turned away; who asked first gets the page."""
+    page = SlowPage()
+    port = serve(page)
+    with ThreadPoolExecutor(MAX_CONNECTIONS) as pool:
+        answers = [pool.submit(got, port) for _ in range(MAX_CONNECTIONS)]
+        page.all_ask.wait(PATIENCE_S)
+        with pytest.raises((http.client.RemoteDisconnected, ConnectionError)):
+            got(port)
+        page.may_answer.set()
+        assert {200} == {answer.result()[0] for answer in answers}
 
 
 def test_a_page_that_fails_is_logged_and_the_server_goes_on(serve, caplog):
