@@ -281,7 +281,7 @@ variable "chat" {
 }
 
 variable "runbook" {
-  description = "URL or path of the runbook, to whose headings alarms and messages link; empty means docs/operations.md, of a release its public page."
+  description = "https address of the runbook, to whose headings alarms and messages link; empty means the public page docs/operations.md, of a release at its tag."
   type        = string
   default     = ""
   nullable    = false

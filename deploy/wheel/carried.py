@@ -37,9 +37,9 @@ _FUNCTION: Final = re.compile(
 ADDRESS: Final = re.search(  # type: ignore[index]
     r'^Repository = "([^"]+)"', (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE
 )[1]
-"""Of the repository; nothing else in the tree names it."""
+"""The repository's address; templates name it too, in the links to their runbook."""
 
-_PAGE: Final = re.compile(r"(?<=Runbook: )docs/")
+_PAGE: Final = f"{ADDRESS}/blob/main/docs/"
 _APPLICATION: Final = f"""\
   AWS::ServerlessRepo::Application:
     Name: neuron-emf
@@ -97,8 +97,8 @@ def release_template(path: Path) -> str:
 
 
 def with_public_pages(text: str) -> str:
-    """A clone's runbook is its own file; a release's is the page at its tag."""
-    return _PAGE.sub(f"{ADDRESS}/blob/v{__version__}/docs/", text)
+    """Return *text* with runbooks at the release's tag; those of a clone are at its branch."""
+    return text.replace(_PAGE, f"{ADDRESS}/blob/v{__version__}/docs/")
 
 
 def main() -> None:

@@ -22,13 +22,22 @@ from neuron_emf.reading import LogGroup
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.line_members import texts_in
 from neuron_wire.names import CLUSTER_DIMENSION, MESSAGE, MINUTE_MS
+from neuron_wire.phrases import CAN_WAIT, NOW, TODAY, URGENCIES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from neuron_emf.account import Account
+    from neuron_wire.phrases import Urgency
 
 ALARM: Final = "ALARM"
+URGENCY: Final[Mapping[str, Urgency]] = {
+    "NoMinuteClosed": NOW, "LinesNotStored": NOW, "SilentInstances": NOW, "HardwareErrors": NOW,
+    "ExecutionErrors": NOW, "IdleCores": CAN_WAIT, "IdleCost": CAN_WAIT,
+    "LowUtilization": CAN_WAIT,
+}  # fmt: skip
+"""Urgency of an alarm without a message, by logical ID; every other alarm is for today."""
+
 REHEARSAL_ALARMS: Final = "rehearsal-alarms.json"
 """What the rehearsal calls the states that its evaluator gives."""
 
@@ -52,7 +61,8 @@ def alarm_status(
     `reason`, maybe `since_ms`, and its `contributors`: the clusters or functions for which an
     alarm on a query is in ALARM.
     """
-    first, *rest = _WORD.split(logical_id.removesuffix("Alarm"))
+    subject = logical_id.removesuffix("Alarm")
+    first, *rest = _WORD.split(subject)
     metrics = _METRIC.findall(json.dumps(properties, default=str))
     return {
         "name": name,
@@ -61,8 +71,45 @@ def alarm_status(
         "is_pipeline": not is_about_clusters(properties),
         "metrics": list(dict.fromkeys(plain or queried for plain, queried in metrics)),
         "since_ms": None,
+        "urgency": URGENCY.get(subject, TODAY),
         **now,
     }
+
+
+def urgency_rank(row: Mapping[str, Any]) -> int:
+    """Return the rank of an alarm, or of its contributor: the most urgent first."""
+    return URGENCIES.index(row["urgency"])
+
+
+def by_urgency(
+    alarms: Iterable[Mapping[str, Any]], messages: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """
+    Return *alarms*, the most urgent first, with the urgency of each contributor.
+
+    It is the urgency of the newest of *messages* about the contributor; without a message it is
+    the alarm's own.
+    """
+    rows = []
+    for alarm in alarms:
+        contributors = [
+            {**row, "urgency": _urgency(alarm, row["name"], messages)}
+            for row in alarm["contributors"]
+        ]
+        contributors.sort(key=urgency_rank)
+        first = contributors[0]["urgency"] if contributors else _urgency(alarm, None, messages)
+        rows.append({**alarm, "urgency": first, "contributors": contributors})
+    return sorted(rows, key=urgency_rank)
+
+
+def _urgency(
+    alarm: Mapping[str, Any], name: str | None, messages: Sequence[Mapping[str, Any]]
+) -> Any:  # noqa: ANN401  # JSON
+    for message in messages:
+        is_about = message["alarm"] == alarm["name"] or {*message["metrics"]} & {*alarm["metrics"]}
+        if message["state"] == ALARM and is_about and name in (None, message["cluster"]):
+            return message["urgency"] or alarm["urgency"]
+    return alarm["urgency"]
 
 
 class AccountAlarms:
@@ -199,6 +246,7 @@ def _message(line: Mapping[str, Any]) -> dict[str, Any] | None:
     at_ms = line.get("Timestamp")
     if type(at_ms) is not int:
         return None
+    urgency = line.get("Urgency")
     texts = {name: line.get(name) for name in ("AlarmName", "State", "Subject", "Text")}
     if not all(isinstance(text, str) for text in texts.values()):
         return None
@@ -209,6 +257,7 @@ def _message(line: Mapping[str, Any]) -> dict[str, Any] | None:
         "cluster": cluster if isinstance(cluster, str) else None,
         "metrics": texts_in(line, "Metrics"),
         "state": texts["State"],
+        "urgency": urgency if urgency in URGENCIES else None,
         "subject": texts["Subject"],
         "text": texts["Text"],
         "first_sentence": str(texts["Text"]).partition("\n")[0].removeprefix(f"{cluster}: "),

@@ -7,18 +7,21 @@ minute, alarms for ten seconds, the cores of a minute until the next one.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from emitter.errors import SettingsError
+from emitter.errors import SettingsError, SourceError
 from neuron_emf.ledger import stack_ledger
 from neuron_emf.now import AHEAD_MS, FIRST_MINUTES, KEPT_MINUTES, NowReader, answer_of
 from neuron_emf.page.alarms import ACTIONS as ALARM_ACTIONS
 from neuron_emf.page.alarms import (
+    ALARM,
     MessageLines,
     alarms_reader,
+    by_urgency,
     messages_group,
 )
 from neuron_emf.page.cores import instance_hour, newest_minute
@@ -138,7 +141,7 @@ class PageView:
 
     def alarms(self, _query: Query) -> dict[str, Any]:
         """
-        The stack's alarms.
+        The stack's alarms, the most urgent first.
 
         Raises:
             EmitterError: If nobody answers.
@@ -148,7 +151,13 @@ class PageView:
             known = self._alarms_at
             if known is None or not 0 <= now_ms - known[0] < ALARMS_EACH_MS:
                 known = self._alarms_at = now_ms, self._read_alarms()
-            return {"read_ms": known[0], "alarms": known[1]}
+            read_ms, alarms = known
+        messages = []
+        if any(alarm["state"] == ALARM for alarm in alarms):
+            # Alarms without messages are worth more than no alarms.
+            with contextlib.suppress(SourceError):
+                messages = self._messages.read_newest_first()
+        return {"read_ms": read_ms, "alarms": by_urgency(alarms, messages)}
 
     def messages(self, _query: Query) -> dict[str, Any]:
         """

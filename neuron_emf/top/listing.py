@@ -13,7 +13,7 @@ from rich.text import Text
 from emitter.errors import EmitterError, SourceError
 from neuron_emf import printing
 from neuron_emf.now import answer_of, now_of_files
-from neuron_emf.page.alarms import ALARM
+from neuron_emf.page.alarms import ALARM, urgency_rank
 from neuron_emf.page.view import UnknownClusterError
 from neuron_emf.printing import shown_name
 from neuron_emf.reading import periods
@@ -96,12 +96,14 @@ def parts_of(answer: Answer) -> list[RenderableType]:
     if not answer["owners_told"]:
         parts.append(Text("\nWho holds idle cores is not told: the stack is older than this."))
     if firing:
-        parts += [Text("\nFiring alarms"), _table(("Alarm", "Cluster", "Since"), firing, ())]
+        heads = ("Alarm", "Cluster", "Urgency", "Since")
+        parts += [Text("\nFiring alarms"), _table(heads, firing, ())]
     clusters = [row for row in answer["clusters"] if answer["cluster"] in ("", row["cluster"])]
     if clusters:
-        heads = ("Cluster", "Idle", "Known", "USD/h", "Avoidable", "Coverage", "Silent")
+        heads_of_clusters = ("Cluster", "Idle", "Known", "USD/h", "Avoidable", "Coverage", "Silent")
         rows = [_cluster(row) for row in clusters]
-        parts += [Text("\nClusters"), _table(heads, rows, range(1, len(heads)))]
+        numbers = range(1, len(heads_of_clusters))
+        parts += [Text("\nClusters"), _table(heads_of_clusters, rows, numbers)]
     parts += [Text(f"\n{note}") for note in (*answer["notes"], *answer["differences"])]
     return [Constrain(part, COLUMNS) for part in parts]
 
@@ -172,17 +174,21 @@ def _owners(owners: Sequence[Answer]) -> Table:
     return _table(heads, rows, range(2, len(heads)))
 
 
-def _firing(answer: Answer) -> Iterator[tuple[str, str, str]]:
-    """A row for each cluster of an alarm, or one for an alarm without clusters."""
+def _firing(answer: Answer) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each cluster of an alarm, or one without clusters, most urgent first."""
     chosen = answer["cluster"]
-    for alarm in answer["alarms"] or ():
-        if alarm["state"] != ALARM:
-            continue
-        for row in alarm["contributors"] or [{"name": "", "since_ms": alarm["since_ms"]}]:
-            name, since_ms = row["name"], row["since_ms"]
-            if not chosen or name in ("", chosen) or alarm["is_pipeline"]:
-                since = "not told" if since_ms is None else moment(since_ms)
-                yield (shown_name(alarm["title"]), shown_name(name) if name else "-", since)
+    firing = [
+        (alarm, row)
+        for alarm in answer["alarms"] or ()
+        if alarm["state"] == ALARM
+        for row in alarm["contributors"] or [{**alarm, "name": ""}]
+    ]
+    for alarm, row in sorted(firing, key=lambda pair: urgency_rank(pair[1])):
+        name, since_ms = row["name"], row["since_ms"]
+        if not chosen or name in ("", chosen) or alarm["is_pipeline"]:
+            since = "unknown" if since_ms is None else moment(since_ms)
+            cluster = shown_name(name) if name else "-"
+            yield (shown_name(alarm["title"]), cluster, row["urgency"], since)
 
 
 def _cluster(row: Answer) -> tuple[str, ...]:

@@ -263,6 +263,7 @@ def test_a_planted_fault_is_said(past, monkeypatch, place, name, planted):
 PLACE = AccountEndpoint("http://127.0.0.1:9", "us-east-1", "/records", "/r", STACK_NAME)
 FIRING = {
     "name": "rehearsal-IdleCoresAlarm", "title": "Idle cores", "state": "ALARM",
+    "metrics": ["IdleCorePercent"], "urgency": "can wait",
     "contributors": [{"name": "research", "reason": "15 of 15"}],
 }  # fmt: skip
 ALARMS = SimpleNamespace(read_alarms=lambda: [FIRING])

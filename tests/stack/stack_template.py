@@ -106,5 +106,6 @@ assert _SPEC.loader
 _MODULE = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(_MODULE)
 
+ADDRESS = _MODULE.ADDRESS
 release_template = _MODULE.release_template
 write_zip = _MODULE.write_zip

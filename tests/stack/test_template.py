@@ -231,7 +231,7 @@ SENSIBLE = {
     "RolePath": ["/", "/monitoring/neuron/"],
     "SubnetIds": ["subnet-0a1b,subnet-2c3d", ""],
     "SecurityGroupIds": ["sg-0a1b", ""],
-    "Runbook": ["https://wiki.example.org/neuron#alarms", "docs/operations.md", ""],
+    "Runbook": ["https://wiki.example.org/neuron#alarms", ""],
     "LedgerBucketName": ["neuron-emf-ledgerbucket-1a2b3c4d5e6f", "the.ledger", ""],
 }
 USELESS = {
@@ -249,7 +249,13 @@ USELESS = {
     "SubnetIds": ["subnet-0a1b, subnet-2c3d", "vpc-0a1b"],
     "SecurityGroupIds": ["default"],
     "Metrics": ["IdleCores,", "IdleCores NeuronCores", "neuron-cores", "a," * 240 + "b"],
-    "Runbook": ["our wiki", "https://wiki.example.org/\u00e9"],
+    "Runbook": [
+        "our wiki",
+        "docs/operations.md",
+        "http://wiki.example.org",
+        "https://",
+        "https://wiki.example.org/\u00e9",
+    ],
     "LedgerBucketName": ["arn:aws:s3:::ledger", "s3://ledger", "Ledger", "ab"],
 }
 

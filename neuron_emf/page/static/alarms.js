@@ -9,16 +9,18 @@ import { clock, counted, figure } from "./figures.js";
 import { say } from "./first.js";
 
 const OTHERS = ["INSUFFICIENT_DATA", "OK", "not evaluated"];
+const URGENCIES = ["now", "today", "can wait"]; // the most urgent first
 const WORDS = { INSUFFICIENT_DATA: "insufficient data", OK: "OK", "not evaluated": "not evaluated" };
 
-/** One line for each cluster of an alarm, or one for an alarm without clusters. */
+/** One line for each cluster of an alarm, or one for an alarm without clusters, the most urgent first. */
 function firing(alarms, cluster) {
   return alarms
     .filter((alarm) => alarm.state === "ALARM")
     .flatMap((alarm) => (alarm.contributors.length
-      ? alarm.contributors.map((one) => ({ alarm, name: one.name, reason: one.reason, since: one.since_ms }))
-      : [{ alarm, name: null, reason: alarm.reason, since: alarm.since_ms }]))
-    .filter((line) => !cluster || line.name === null || line.name === cluster || line.alarm.is_pipeline);
+      ? alarm.contributors.map((one) => ({ alarm, name: one.name, reason: one.reason, since: one.since_ms, urgency: one.urgency }))
+      : [{ alarm, name: null, reason: alarm.reason, since: alarm.since_ms, urgency: alarm.urgency }]))
+    .filter((line) => !cluster || line.name === null || line.name === cluster || line.alarm.is_pipeline)
+    .sort((one, other) => URGENCIES.indexOf(one.urgency) - URGENCIES.indexOf(other.urgency));
 }
 
 /** Grey, until they are known. */
@@ -51,7 +53,7 @@ function messageOf({ alarm, name }, messages) {
   return messages?.find((one) => one.state === "ALARM" && (name === null || one.cluster === name) && isAbout(one)) ?? null;
 }
 
-function lineOf({ alarm, name, reason, since }, message, open) {
+function lineOf({ alarm, name, reason, since, urgency }, message, open) {
   const key = printable(`${alarm.name}/${name}`);
   const where = name === null ? [] : [", ", element("bdi", {}, name)];
   const at = since === null ? "" : ` (since ${clock(since)} UTC)`;
@@ -59,7 +61,7 @@ function lineOf({ alarm, name, reason, since }, message, open) {
   return element("details", { class: "alarm", "data-key": key, open: open.has(key) },
     element("summary", {},
       element("span", { class: "sign bad", "aria-hidden": "true" }, "▲ "),
-      element("strong", {}, alarm.title, ...where), ": ",
+      element("strong", {}, `${urgency}: `, alarm.title, ...where), ": ",
       element("span", { class: "sentence" }, `${message ? message.first_sentence : alarm.description}${at} `),
       element("span", { class: "say" }, message ? "Whole message" : "Why")),
     withCopies(whole));

@@ -8,7 +8,7 @@ import pytest
 
 from neuron_emf.account import account
 from neuron_emf.options import AccountSettings
-from neuron_emf.page.alarms import AccountAlarms, MessageLines
+from neuron_emf.page.alarms import URGENCY, AccountAlarms, MessageLines, by_urgency
 from tests.neuron_emf.page.looked_at import EXPLAIN_GROUP, IDLE_TEXT, NOW_S, double_of, message
 
 
@@ -88,3 +88,44 @@ def test_later_ones_come_and_those_of_yesterday_go(monkeypatch):
         assert ["b", "a"] == [message["cluster"] for message in lines.read_newest_first()]
         now[0] += 86_400
         assert [] == lines.read_newest_first()
+
+
+def firing(title, metric, *clusters, urgency="can wait"):
+    """An alarm that fires for these clusters."""
+    rows = [{"name": name, "reason": "", "since_ms": None} for name in clusters]
+    return {"name": title, "title": title, "state": "ALARM", "metrics": [metric],
+            "urgency": urgency, "contributors": rows}  # fmt: skip
+
+
+def test_what_cannot_wait_comes_first():
+    """By the newest message about each cluster; an alarm without a message has its own urgency."""
+    alarms = [
+        firing("Idle cores", "IdleCorePercent", "a", "b"),
+        firing("Hours not settled", "HoursWaiting", urgency="today"),
+        firing("Low utilization", "NeuronCoreUtilization", "a"),
+    ]
+    messages = [
+        {"alarm": "Idle cores", "metrics": ["IdleCorePercent"], "state": state, "cluster": cluster,
+         "urgency": urgency}
+        for cluster, state, urgency in (
+            ("b", "OK", "today"), ("b", "ALARM", "now"), ("b", "ALARM", "can wait"),
+            ("a", "ALARM", None),
+        )
+    ]  # fmt: skip
+    shown = by_urgency(reversed(alarms), messages)
+    found = [
+        (row["title"], one["name"], one["urgency"])
+        for row in shown
+        for one in row["contributors"] or [{"name": None, "urgency": row["urgency"]}]
+    ]
+    assert [
+        ("Idle cores", "b", "now"), ("Idle cores", "a", "can wait"),
+        ("Hours not settled", None, "today"), ("Low utilization", "a", "can wait"),
+    ] == found  # fmt: skip
+
+
+def test_each_alarm_of_the_template_has_an_urgency(alarms, double):
+    """A name in the table of urgencies is an alarm of the template."""
+    names = {name.removesuffix("Alarm") for name in double.alarms}
+    assert set(URGENCY) <= names
+    assert {"now", "today", "can wait"} == {alarm["urgency"] for alarm in alarms.read_alarms()}

@@ -42,8 +42,8 @@ def test_an_alarm_is_the_first_sentence_of_its_message(open_page, address):
     """The whole message is one press away; without a message it is the alarm's description."""
     page = open_page(address)
     first, second = page.locator(".alarm").all()
-    assert first.locator("summary").inner_text().startswith(
-        "▲ Idle cores, research: Slurm job 4711 (ml-user, team ml) has used none of")  # fmt: skip
+    start = "▲ can wait: Idle cores, research: Slurm job 4711 (ml-user, team ml) has used none"
+    assert first.locator("summary").inner_text().startswith(start)
     assert "Low utilization, serving" in second.locator("summary").inner_text()
     first.locator("summary").press("Enter")
     expect(first.locator("pre")).to_contain_text("1. State and time left:  scontrol show job 4711")
@@ -59,14 +59,21 @@ def test_an_alarm_that_was_joined_into_another_message_shows_that(open_page, add
         alarms = answer.json()["alarms"]
         for alarm in alarms:
             if alarm["title"] == "Low utilization":
-                alarm["contributors"].append({"name": "research", "reason": "", "since_ms": None})
+                research = {
+                    "name": "research",
+                    "reason": "",
+                    "since_ms": None,
+                    "urgency": "can wait",
+                }
+                alarm["contributors"].append(research)
         route.fulfill(response=answer, json={**answer.json(), "alarms": alarms})
 
     page = open_page(address, routes=[("**/alarms.json*", joined)])
-    starts = [row.inner_text().partition(": ") for row in page.locator(".alarm summary").all()]
+    lines = [row.inner_text() for row in page.locator(".alarm summary").all()]
+    starts = [line.removeprefix("▲ can wait: ").partition(": ") for line in lines]
     start = "Slurm job 4711 (ml-user, team ml) has used none of its"
-    assert {"▲ Idle cores, research": True, "▲ Low utilization, serving": False,
-            "▲ Low utilization, research": True} == {
+    assert {"Idle cores, research": True, "Low utilization, serving": False,
+            "Low utilization, research": True} == {
         title: words.startswith(start) for title, _, words in starts}  # fmt: skip
 
 
