@@ -18,9 +18,11 @@ from proof.reference_instance import (
     counting_records,
     covered_seconds_of,
     has_two_emitters,
+    knows_a_core,
     last_of,
     memory_of,
     percent_of,
+    shut_down,
     total_of,
     type_of,
     weighted_mean,
@@ -57,6 +59,10 @@ Dense BF16, TFLOPS of an instance, and its cores, by type; None where the chip i
 A type that is missing here raises `KeyError`: left out in silence, its share would look wrong.
 """
 IDLE_AFTER_MINUTES = 15
+FORGOTTEN_AFTER_MINUTES = 60
+BACK_WITHIN_MINUTES = 5
+"""How long an instance that shut down cleanly may be about to report again."""
+
 NOTHING_SAID: Mapping[str, str] = {}
 
 
@@ -84,9 +90,12 @@ def rollups(
     SilentInstances, CoveragePercent and LateRecords; instead `CoveredSeconds`
     and `Records`.
     """
+    minutes = _minutes(records)
     return {
-        key: _rollup(instances, idle_after_minutes, usd_per_hour, paid_by_type)
-        for key, instances in _minutes(records).items()
+        key: _rollup(
+            instances, idle_after_minutes, usd_per_hour, paid_by_type, _last_seen(minutes, *key)
+        )
+        for key, instances in minutes.items()
     }
 
 
@@ -159,11 +168,30 @@ def _minutes(records):
     return minutes
 
 
+def _last_seen(minutes, minute, cluster) -> list[list[MinuteRecord]]:
+    """The last records that know a core, of instances of which *minute* knows none."""
+    found = []
+    before = [
+        (at, instances)
+        for (at, name), instances in sorted(minutes.items(), key=lambda item: item[0])
+        if name == cluster and minute - FORGOTTEN_AFTER_MINUTES <= at <= minute
+    ]
+    for name in {name for _, instances in before for name in instances}:
+        reported = [(at, instances[name]) for at, instances in before if name in instances]
+        last, parts = reported[-1]
+        knowing = [(at, own) for at, own in reported if knows_a_core(own)]
+        is_away = shut_down(parts) and minute - last > BACK_WITHIN_MINUTES
+        if knowing and knowing[-1][0] < minute and not is_away:
+            found.append(counting_records(knowing[-1][1]))
+    return found
+
+
 def _rollup(
     instances: dict[str, list[MinuteRecord]],
     idle_after_minutes: int,
     usd_per_hour: Mapping[str, Fraction],
     paid_by_type: Mapping[str, str],
+    last_seen: list[list[MinuteRecord]],
 ) -> dict[str, float]:
     counting = {name: counting_records(parts) for name, parts in instances.items()}
     cores = [core for parts in counting.values() for core in cores_of(parts, usd_per_hour)]
@@ -228,32 +256,50 @@ def _rollup(
             for own in counting.values()
             if last_of(part.given for part in own) == "read"
         )
-    wholly_idle = _wholly_idle(counting.values(), idle_after_minutes)
-    for own in counting.values():
-        every = cores_of(own, usd_per_hour)
-        theirs = [c for c in every if c["letter"] in "au" and c["idle"] >= idle_after_minutes]
-        if theirs:
-            found["IdleInstanceCount"] += 1
-        price = theirs[0]["usd_per_hour"] or 0 if theirs else 0
-        if _is_sunk(own, paid_by_type):
-            _add(found, "SunkCostPerHour", len(theirs) * price)
-        elif (
-            len(theirs) < len(every)
-            or any(p.executions or p.execution_errors for p in own)
-            or not _may_stop(own, every, wholly_idle, idle_after_minutes)
-        ):
-            _add(found, "SharedCostPerHour", len(theirs) * price)
-        elif every:
-            held = sum(core["owners"] != {"[unallocated]"} for core in theirs)
-            _add(found, "AvoidableCostPerHour", len(theirs) * price)
-            _add(found, "AvoidableHeldCostPerHour", held * price)
-            found["WhollyIdleInstances"] += 1
+    sunk = [own for own in counting.values() if _is_sunk(own, paid_by_type)]
+    _add_parts(found, counting.values(), idle_after_minutes, usd_per_hour, (sunk, last_seen))
     return {name: float(value) for name, value in found.items() if value is not None}
 
 
-def _may_stop(own, every, wholly_idle, after_minutes):
+def _add_parts(found, instances, after_minutes, usd_per_hour, apart) -> None:
+    """Add the price of the idle cores of each instance to its part, and remove what is unknown."""
+    paid_anyway, last_seen = apart
+    wholly_idle = _wholly_idle(instances, after_minutes)
+    unseen = {_stem(name) for own in last_seen for name in _names(own)}
+    is_unread = any(map(_hides_owners, last_seen))
+    unknown = []
+    for own in instances:
+        every = cores_of(own, usd_per_hour)
+        theirs = [c for c in every if c["letter"] in "au" and c["idle"] >= after_minutes]
+        price = theirs[0]["usd_per_hour"] or 0 if theirs else 0
+        found_idle = len(theirs) * price
+        if theirs:
+            found["IdleInstanceCount"] += 1
+        if own in paid_anyway:
+            _add(found, "SunkCostPerHour", found_idle)
+        elif (
+            len(theirs) < len(every)
+            or any(p.executions or p.execution_errors for p in own)
+            or not _may_stop(own, wholly_idle, after_minutes)
+        ):
+            _add(found, "SharedCostPerHour", found_idle)
+        elif any(is_unread or _stem(name) in unseen for name in _names(own) - {"[unnamed]"}):
+            unknown.append(found_idle)
+        elif every:
+            held = sum(core["owners"] != {"[unallocated]"} for core in theirs)
+            _add(found, "AvoidableCostPerHour", found_idle)
+            _add(found, "AvoidableHeldCostPerHour", held * price)
+            found["WhollyIdleInstances"] += 1
+    if unknown:
+        del found["WhollyIdleInstances"]
+    if any(unknown):
+        for name in ("AvoidableCostPerHour", "AvoidableHeldCostPerHour", "SharedCostPerHour"):
+            del found[name]
+
+
+def _may_stop(own, wholly_idle, after_minutes):
     """Whether all owners of a wholly idle instance are wholly idle in the cluster."""
-    names = set().union(*(core["owners"] for core in every)) - {"[unallocated]"}
+    names = _names(own)
     if names & {"[others]", "[not told]"}:
         return False
     here = _idle_minutes(own)
@@ -267,17 +313,9 @@ def _wholly_idle(instances, after_minutes) -> set[str]:
     minutes: dict[str, int] = {}
     working = set()
     for own in instances:
+        if _hides_owners(own):
+            return set()
         cores, merged = cores_of(own, {}), _merged_owners(own)
-        if any("[others]" in core["owners"] for core in cores):
-            return set()
-        if any(core["letter"] == "b" and "[not told]" in core["owners"] for core in cores):
-            return set()
-        named = set().union(*(core["owners"] for core in cores)) & merged.keys()
-        done = [merged[name][0] for name in named]
-        executed = total_of(part.executions for part in own) or 0
-        failed = total_of(part.execution_errors for part in own) or 0
-        if done and None not in done and (executed or failed) and sum(done) < max(1, executed):
-            return set()
         for name, idle in _idle_minutes(own).items():
             minutes[name] = min(minutes.get(name, idle), idle)
             busy = any(core["letter"] == "b" and name in core["owners"] for core in cores)
@@ -288,6 +326,25 @@ def _wholly_idle(instances, after_minutes) -> set[str]:
         for name, idle in minutes.items()
         if idle >= after_minutes and _stem(name) not in working
     }
+
+
+def _hides_owners(own) -> bool:
+    """Return True if an owner with cores, a busy core or an execution is not named."""
+    cores, merged = cores_of(own, {}), _merged_owners(own)
+    if any("[others]" in core["owners"] for core in cores):
+        return True
+    if any(core["letter"] == "b" and "[not told]" in core["owners"] for core in cores):
+        return True
+    done = [merged[name][0] for name in _names(own) & merged.keys()]
+    executed = total_of(part.executions for part in own) or 0
+    failed = total_of(part.execution_errors for part in own) or 0
+    is_told = bool(done) and None not in done
+    return is_told and bool(executed or failed) and sum(done) < max(1, executed)
+
+
+def _names(own) -> set[str]:
+    """The owners that have cores of an instance."""
+    return set().union(*(core["owners"] for core in cores_of(own, {}))) - {"[unallocated]"}
 
 
 def _idle_minutes(own) -> dict[str, int]:

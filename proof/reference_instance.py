@@ -38,6 +38,19 @@ def counting_records(parts: list[MinuteRecord]) -> list[MinuteRecord]:
     return [part for part in parts if part.boot == winner]
 
 
+def shut_down(parts: list[MinuteRecord]) -> bool:
+    """Return True if the instance shut down cleanly; of two emitters at once, both did."""
+    last = {part.boot: part for part in sorted(parts, key=lambda part: part.seq)}
+    if has_two_emitters(parts):
+        return all(part.bye for part in last.values())
+    return last[max(last)].bye
+
+
+def knows_a_core(parts: list[MinuteRecord]) -> bool:
+    """Return True if a record that counts has telemetry of a core."""
+    return any(part.core_state.strip("?") for part in counting_records(parts))
+
+
 def cores_of(
     parts: list[MinuteRecord], usd_per_hour: Mapping[str, Fraction]
 ) -> list[dict[str, object]]:

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 EPSILON: Final = 2e-6  # a line has six decimals
 TALLIES: Final = {name for name, number in ROLLUP_NUMBERS.items() if number.family == "tally"}
 GAUGES: Final = ROLLUP_NUMBERS.keys() - TALLIES - {"SilentInstances", "CoveragePercent"}
+OF_UNSEEN: Final = {
+    "AvoidableCostPerHour", "AvoidableHeldCostPerHour", "SharedCostPerHour", "WhollyIdleInstances",
+}  # fmt: skip
+"""Gauges that a late record of an earlier minute may change."""
+
 LIST_PRICES: Final = {
     f"{region}/{name}": Fraction(str(usd))
     for region, prices in USD_PER_HOUR.items()
@@ -47,17 +52,22 @@ def differences(
 
 
 def of_rollup(
-    rollups: Sequence[Mapping[str, Any]], numbers: Mapping[str, float], *, may_overstate: bool
+    rollups: Sequence[Mapping[str, Any]],
+    numbers: Mapping[str, float],
+    *,
+    may_overstate: bool,
+    is_final: bool = True,
 ) -> Iterator[Said]:
     """
     Where the *rollups* of a minute, one a publication, differ from *numbers*, silence left out.
 
     *may_overstate* if several records were merged: a later one may have shown
-    that an amount which was published was too high.
+    that an amount which was published was too high. Unless this *is_final*, records of earlier
+    minutes may come, and what they change is left out.
     """
     *_, last = rollups
     yield from if_not("Records", numbers["Records"], last["Records"])
-    for name in sorted(GAUGES):
+    for name in sorted(GAUGES if is_final else GAUGES - OF_UNSEEN):
         yield from if_not(name, numbers.get(name), last.get(name))
     overstated = last.get("TalliesOverstated", {})
     if overstated and not may_overstate:

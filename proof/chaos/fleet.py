@@ -1,6 +1,8 @@
 """
 A fleet that never ran: accepted lines made up from a seed.
 
+Those of every second cluster are ranks of one job: in one cluster the first of
+them works and the others wait for it, in another all of them wait.
 Instances restart within a minute, say goodbye, vanish for minutes or for good,
 report twice under two Boots; a network is lost and its lines come minutes
 late; an answer is lost and a line is accepted twice.
@@ -14,6 +16,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from aggregator.storage.records import bucket_of
+from neuron_wire.cores import core_ranges
+from neuron_wire.names import UNATTACHED
+from neuron_wire.owners import Owner
 from proof.factories.records import full_record
 
 if TYPE_CHECKING:
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
 START_MINUTE = 30_000_000
 MINUTE_S = 60
 BUCKETS = 3  # of 32
+WORKING_RANK = 1
 TYPES = ("trn1.2xlarge", "inf2.8xlarge", "trn1.32xlarge", "trn2.48xlarge", "inf1.6xlarge")
 
 
@@ -90,4 +96,21 @@ def _instance_id(host: int) -> str:
 def _minute(rng: random.Random, like: MinuteRecord, minute: int) -> MinuteRecord:
     made = full_record(len(like.core_state), rng.randrange(1 << 20))
     who = {name: getattr(like, name) for name in ("cluster", "instance_id", "instance_type")}
-    return replace(made, **who, minute_ms=minute * 60_000)
+    made = replace(made, **who, minute_ms=minute * 60_000)
+    host = int(like.instance_id[2:7], 16)
+    return _rank(made, host, minute) if host % 2 else made
+
+
+def _rank(made: MinuteRecord, host: int, minute: int) -> MinuteRecord:
+    """*made* as the record of a rank of its cluster's job."""
+    width = len(made.core_state)
+    if host == WORKING_RANK:
+        held = [core for core, letter in enumerate(made.core_state) if letter != UNATTACHED]
+        owner = Owner(core_ranges(held), f"ml/train-{host}")
+        return replace(made, owners=(owner,) if held else (), holders=())
+    idle = 60 + minute - START_MINUTE
+    owner = Owner(core_ranges(range(width)), f"ml/train-{host}", None, "", 0, idle)
+    return replace(
+        made, owners=(owner,), holders=(), core_state="a" * width, executions=0,
+        execution_errors=0, utilization_percent=(0.0,) * width, idle_minutes=(idle,) * width,
+    )  # fmt: skip

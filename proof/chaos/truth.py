@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from local.rehearsal.comparison import Problem
 from neuron_wire.catalogue import NUMBERS_OF_A_TYPE
 from proof import reference
+from proof.reference_instance import shut_down
 from proof.rollup_differences import LIST_PRICES, if_not, of_rollup
 
 if TYPE_CHECKING:
@@ -104,15 +105,12 @@ class Attendance:
     """In which minutes each instance of these *clusters* reported, and whether it said goodbye."""
 
     def __init__(self, records: Iterable[MinuteRecord]) -> None:
-        parts: dict[tuple[str, str, int], dict[str, list[MinuteRecord]]] = {}
+        parts: dict[tuple[str, str, int], list[MinuteRecord]] = defaultdict(list)
         for record in records:
-            minute = parts.setdefault(
-                (record.cluster, record.instance_id, record.minute_ms // 60_000), {}
-            )
-            minute.setdefault(record.boot, []).append(record)
+            parts[record.cluster, record.instance_id, record.minute_ms // 60_000].append(record)
         self._gone: dict[str, dict[str, dict[int, bool]]] = defaultdict(lambda: defaultdict(dict))
-        for (cluster, instance, minute_number), boots in parts.items():
-            self._gone[cluster][instance][minute_number] = _said_goodbye(boots)
+        for (cluster, instance, minute_number), own in parts.items():
+            self._gone[cluster][instance][minute_number] = shut_down(own)
         self.clusters = sorted(self._gone)
 
     def silent(self, cluster: str, minute: int) -> set[str]:
@@ -133,17 +131,6 @@ class Attendance:
             last = max((known for known in minutes if known <= minute), default=None)
             if last is not None and (last == minute or not minutes[last]):
                 yield name, minute - last
-
-
-def _said_goodbye(boots: dict[str, list[MinuteRecord]]) -> bool:
-    """One emitter after the other: the last word. Two at once (over 66 seconds): both of them."""
-    last = {boot: max(parts, key=lambda record: record.seq) for boot, parts in boots.items()}
-    covered_s = (
-        sum(round(100 * record.covered_seconds) for own in boots.values() for record in own) / 100
-    )
-    if len(boots) > 1 and covered_s > 66:
-        return all(record.bye for record in last.values())
-    return last[max(last)].bye
 
 
 EMPTY: Mapping[str, float] = {
@@ -178,14 +165,18 @@ def compare(
     parts = Counter((record.minute_ms, record.cluster, record.instance_id) for record in records)
     merged = {(at_ms // 60_000, name) for (at_ms, name, _), count in parts.items() if count > 1}
 
-    def wrong_numbers(key: Key, lines: PrintedMinute | None, *, must_be: bool) -> Iterator[Said]:
+    def wrong_numbers(
+        key: Key, lines: PrintedMinute | None, *, must_be: bool, is_final: bool
+    ) -> Iterator[Said]:
         if lines is None:
             if must_be:
                 yield "rollup", "one", "none"
         elif key[1] not in attendance.clusters:
             yield "rollup", "none of a cluster of which nobody reported", "one"
         else:
-            yield from of_rollup(lines, numbers.get(key, EMPTY), may_overstate=key in merged)
+            yield from of_rollup(
+                lines, numbers.get(key, EMPTY), may_overstate=key in merged, is_final=is_final
+            )
             yield from of_types(lines, types.get(key, {}))
             yield from of_owners(lines, owners.get(key, {}))
 
@@ -201,8 +192,10 @@ def compare(
         minute, cluster = key
         # Once as it was, once as it is with all that was known in the end.
         mismatches = [
-            *wrong_numbers(key, first.get(key), must_be=key in numbers),
-            *wrong_numbers(key, last.get(key), must_be=key in numbers or key in known),
+            *wrong_numbers(key, first.get(key), must_be=key in numbers, is_final=False),
+            *wrong_numbers(
+                key, last.get(key), must_be=key in numbers or key in known, is_final=True
+            ),
         ]
         if key in last:
             mismatches += of_silence(last[key], attendance.silent(cluster, minute))

@@ -132,6 +132,12 @@ def control_messages_are_read(patch):
 
 
 @fault
+def unseen_owners_are_idle(patch):
+    """A rank that waits costs money that its stop would not save."""
+    patch.setattr(reduction.LastRecords, "read_last", lambda *_: ())
+
+
+@fault
 def the_second_line_of_an_instance_is_dropped(patch):
     """An emitter that was restarted within a minute loses half of it."""
     merge = reduction.merge_records

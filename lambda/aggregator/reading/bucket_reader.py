@@ -23,7 +23,7 @@ from aggregator.storage.records import records_of
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator
     from typing import Protocol
 
     from aggregator.storage.table import Table
@@ -121,6 +121,8 @@ class BucketReader:
         minute: The minute.
 
         published: The clusters that were published in it; None before somebody asks.
+
+        instances: The instances to read; None reads all of them.
     """
 
     table: Table
@@ -129,6 +131,7 @@ class BucketReader:
     check_time: Callable[[], None]
     minute: int
     published: frozenset[str] | None = field(default=None)
+    instances: Collection[str] | None = None
 
     def read_buckets(
         self, buckets: Iterable[int], occupied: Container[int]
@@ -148,7 +151,7 @@ class BucketReader:
         for number, payload in enumerate(self.table.read_bucket(self.minute, bucket), 1):
             if number % PAYLOADS_BETWEEN_LOOKS == 0:
                 self.check_time()
-            records, unreadable = records_of(payload, self.minute)
+            records, unreadable = records_of(payload, self.minute, self.instances)
             self.outcome.records_read += len(records)
             self.outcome.records_unreadable += unreadable
             for record in records:

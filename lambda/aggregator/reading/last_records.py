@@ -64,7 +64,13 @@ class LastRecords:
             wanted = {key for key, at in left.items() if at == minute}
             counts = ReadingCounts()
             reader = BucketReader(
-                self.table, _Wanted(wanted), counts, self.check_time, minute, frozenset()
+                table=self.table,
+                registry=_Wanted(wanted),
+                outcome=counts,
+                check_time=self.check_time,
+                minute=minute,
+                published=frozenset(),
+                instances={instance_id for _, instance_id in wanted},
             )
             records_of = reader.read_bucket(bucket)
             for key in wanted:

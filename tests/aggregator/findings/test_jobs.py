@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aggregator.storage.records import bucket_of
+from neuron_wire.holders import Holder
 from neuron_wire.owners import Owner
 from neuron_wire.phrases import iso_minute
 from proof.factories.records import MINUTE, record
-from tests.aggregator.findings.fleet import NOTHING_RAN, RULES, Fleet
+from tests.aggregator.findings.fleet import NOTHING_RAN, RULES, Fleet, busy, held, maker
 
 MINUTES = 12
 IDLE_FROM = 4  # the minute in which a job that idles has done so for long enough
@@ -126,3 +129,44 @@ def test_an_owner_is_idle_if_all_its_instances_say_so_and_others_never_matter(ra
     assert expected == {
         (one.get("Owner", one.get("InstanceId")), one["Change"], one["Minute"]) for one in told
     }
+
+
+LAST = {"core_state": "bb", "minutes": (0, 0), "owner": "ml/other-0"}
+SIBLING = {**LAST, "owner": "ml/train-1"}
+
+
+@pytest.mark.parametrize(
+    ("last", "happens", "waits"),
+    [
+        (LAST, "", 1),
+        (SIBLING, "", 61),
+        ({**SIBLING, "bye": True}, "", 6),
+        (SIBLING, "EC2 stops it", 1),
+        (SIBLING, "it moves to another cluster", 1),
+        ({**SIBLING, "core_state": "??", "minutes": (0, 0)}, "", 1),
+        ({**LAST, "owners_more": "1", "owners": (Owner("0", "ml/other-0"),)}, "", 61),
+        ({**LAST, "owners": ()}, "", 61),
+        ({**LAST, "core_state": "aa", "owners": (), "holders": (Holder("0-1", "x"),)}, "", 1),
+        (LAST, "its item is damaged", 61),
+    ],
+)
+def test_the_last_record_of_an_instance_holds_back_the_owners_that_it_names(last, happens, waits):
+    """
+    And their siblings, until the instance is forgotten, after a clean shutdown until it would be
+    silent; every owner if the record omits some, does not name them or cannot be read.
+    """
+    fleet = Fleet()
+    waiting = [held("aa", (minutes, minutes), "ml/train-0") for minutes in (14, 20)]
+    made = {"instance_id": "i-2", **last}
+    lost = held(made.pop("core_state"), made.pop("minutes"), made.pop("owner"), **made)
+    fleet.pass_minute(waiting[0], lost)
+    if happens == "EC2 stops it":
+        fleet.table.put_departure("i-2", fleet.minute, 0)
+    elif happens == "its item is damaged":
+        place = fleet.table.records[fleet.minute, bucket_of("i-2")]
+        place.update(dict.fromkeys(place, b"damaged"))
+    moved = [maker(busy, instance_id="i-2", cluster="new")] if "moves" in happens else []
+    passed = 1
+    while "idle-owner" not in [one["Kind"] for one in fleet.pass_minute(waiting[1], *moved)]:
+        passed += 1
+    assert waits == passed
