@@ -39,6 +39,7 @@ from neuron_wire.names import (
 from neuron_wire.owner_minutes import (
     MAX_OWNERS,
     OwnerMinute,
+    UnseenOwners,
     core_owners,
     cores_by_owner,
     even_shares,
@@ -132,7 +133,7 @@ class OwnerWork:
     Attributes:
         not_idle: By owner.
 
-        working: By stem, those in which one of them is known to work.
+        working: By stem, those in which one of them works, or may work unseen.
 
         hidden: Those in which a line hides owners.
     """
@@ -156,6 +157,15 @@ class OwnerWork:
         if len(self.not_idle) > MAX_OWNERS:
             self.hidden = ALL_MINUTES
             self.not_idle.clear()
+
+    def fold_unseen(self, record: MinuteRecord, bit: int) -> None:
+        """Add an instance without a line in the minute of *bit*; *record* is its last."""
+        unseen = UnseenOwners()
+        unseen.fold_last(record)
+        if unseen.are_any:
+            self.hidden |= bit
+        for stem in unseen.stems:
+            self.working[stem] = self.working.get(stem, 0) | bit
 
     def fold_work(self, other: OwnerWork) -> None:
         """Add what was seen of other instances."""

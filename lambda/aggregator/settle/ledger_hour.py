@@ -98,6 +98,8 @@ class BucketHour:
             for key, instance in latest_of.items():
                 if key not in records_of and self._is_missed(instance, minute, latest):
                     self._hour(hours, key).fold_unknown_minute(instance.record)
+                    work = works.setdefault(key[0], OwnerWork())
+                    work.fold_unseen(instance.record, 1 << minute % HOUR_MINUTES)
         return [(key[0], hours[key]) for key in sorted(hours)]
 
     def _hour(self, hours: dict[Key, InstanceHour], key: Key) -> InstanceHour:
