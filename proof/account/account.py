@@ -56,6 +56,8 @@ DAY_MS = 86_400_000
 MAX_EVENTS = 10_000
 MAX_BYTES = 1_048_576
 MAX_DESCRIBED = 50
+MAX_PATTERN = 1024  # characters
+MAX_STREAMS = 100  # that one request may name
 MAY_DIFFER = {"nextToken", "NextToken", "limit"}  # from one page to the next
 # What the JSON services say, and what STS says, with HTTP 403 where it is about the signature.
 STS_NAMES = {
@@ -257,6 +259,16 @@ class AccountDouble:
 
     def _filter_log_events(self, document: Document) -> Document:
         group = self.group_in(document, "FilterLogEvents")
+        if "logStreamNamePrefix" in document:
+            raise ServiceError(NOT_PLAYED, "no logStreamNamePrefix is played here", 501)
+        for member, size, most in (
+            ("limit", document.get("limit", 1), MAX_EVENTS),
+            ("filterPattern", len(document.get("filterPattern", "")), MAX_PATTERN),
+            ("logStreamNames", len(document.get("logStreamNames", ())), MAX_STREAMS),
+        ):
+            if size > most:
+                words = f"Value at '{member}' failed to satisfy constraint: at most {most}"
+                raise ServiceError(INVALID, f"1 validation error detected: {words}")
         matches = matcher(document.get("filterPattern", ""))
         streams = document.get("logStreamNames", self.rules.groups[group])
         if not set(streams) <= set(self.rules.groups[group]):

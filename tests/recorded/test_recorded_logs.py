@@ -122,6 +122,16 @@ def test_pages_end_with_one_that_has_no_token(row, account, logs):
     assert (len(ids), sum(map(len, ids))) == (sum(counts), 56 * sum(counts))
 
 
+@pytest.mark.parametrize(
+    "asked", [{"limit": 10_001}, {"filterPattern": "a" * 1025}, {"logStreamNames": ["i-0"] * 101}]
+)
+def test_no_more_is_read_than_the_model_of_the_service_allows(account, logs, asked):
+    """The bounds of FilterLogEvents in its API reference, none of which the SDK checks."""
+    group = account.records_group
+    wrong = error_in(lambda: logs.filter_log_events(logGroupName=group, **asked))
+    assert ("InvalidParameterException", 400) == wrong
+
+
 def test_a_line_that_was_taken_may_not_be_there_yet(account, logs):
     """For more than 90 s, and a successful answer in between may be empty (ingestion.json)."""
     asked = {

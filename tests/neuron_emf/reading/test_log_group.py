@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,6 +68,19 @@ def test_a_refusal_of_lines_names_the_group_and_the_quota():
         "5 of these calls a second",
     ):
         assert words in str(found.value)
+
+
+def test_no_call_starts_after_a_minute():
+    """A call every 7 s: the eighth starts at 56 s, and no ninth at 63 s. Each is shown."""
+    seconds = itertools.count(step=7)
+    shown = []
+    limit = log_group.ReadLimit(lambda *done: shown.append(done), lambda: next(seconds))
+    limited = LogGroup(FakeLogsAccount(FakeLogs()), GROUP, limit=limit)
+    for _ in range(8):
+        list(limited.read_lines(0, 9))
+    with pytest.raises(SourceError, match="stopped after 8 calls and 63 s"):
+        list(limited.read_lines(0, 9))
+    assert [(number, log_group.MAX_CALLS) for number in range(1, 9)] == shown
 
 
 def test_a_service_that_goes_in_a_circle_is_left():
