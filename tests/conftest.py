@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from local.embedded_aws.server import EmbeddedAws
     from tests.hour import Hour
 
+os.environ.pop("AWS_REGION", None)  # it would come before the Region that a test sets
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # what several folders share
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

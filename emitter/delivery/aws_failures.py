@@ -71,9 +71,9 @@ _SDK_KINDS: Final[Mapping[str, frozenset[str]]] = {
         "PartialCredentialsError", "ProfileNotFound", "RefreshWithMFAUnsupportedError",
         "SSOError", "TokenRetrievalError", "UnknownCredentialError", "UnknownTokenProviderError",
     }),
+    "proxy": frozenset({"ProxyConnectionError"}),  # also one that opens no tunnel
     "no_connection": frozenset({
-        "ConnectTimeoutError", "ConnectionError", "EndpointConnectionError",
-        "ProxyConnectionError", "SSLError",
+        "ConnectTimeoutError", "ConnectionError", "EndpointConnectionError", "SSLError",
     }),
     "timeout": frozenset({"ReadTimeoutError"}),
     # What came was not all of a response, or not one of AWS.
@@ -93,7 +93,6 @@ _LAST_WORDS: Final = 100  # AWS names the policy that denies a call at the end
 _ENDPOINT: Final = re.compile(r"https?://([^/:\"'\s]+)(?::(\d+))?")
 _REGION: Final = re.compile(r"\.([a-z]{2}(?:-[a-z]+)+-[0-9])\.")
 _HTTPS: Final = "443"
-_TUNNEL_REFUSED: Final = re.compile(r"Tunnel connection failed: 40[37]")  # of http.client
 # A validation message names the member and quotes all of its value first.
 _QUOTED_VALUE: Final = re.compile(r"value '.*' at '", re.IGNORECASE | re.DOTALL)
 
@@ -190,7 +189,8 @@ def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
     if cause == "throttled":
         return Retry("throttled", "CloudWatch Logs is throttling requests.")
     if cause == "service":
-        return Retry("service", f"CloudWatch Logs returned a server error ({code}).")
+        who = "A proxy or CloudWatch Logs" if code.isdigit() else "CloudWatch Logs"
+        return Retry("service", f"{who} returned a server error ({code}).")
     if failure.operation not in OPERATIONS and cause != "proxy":
         # Asked by the SDK on its way to credentials, such as AssumeRoleWithWebIdentity.
         return Refused(
@@ -228,10 +228,10 @@ def unreachable(words: str, region: str = "", service: str = "CloudWatch Logs") 
 
 
 PROXY_ADVICE: Final = (
-    "Let the proxy (HTTPS_PROXY) pass the requests, give it valid credentials, or name the "
-    "service in NO_PROXY."
+    "Correct HTTPS_PROXY, its credentials or the rules of the proxy, or name the service in "
+    "NO_PROXY."
 )
-_BY_A_PROXY: Final = f"A proxy refused a request to AWS ({{words}}). {PROXY_ADVICE}"
+_BY_A_PROXY: Final = f"A proxy did not pass a request to AWS ({{words}}). {PROXY_ADVICE}"
 
 
 # By the cause of `sdk_cause`.
@@ -240,6 +240,7 @@ _SDK_SENTENCES: Final = {
     "credentials": "No AWS credentials found ({words}). Attach the stack's emitter policy to the "
     "instance role, or set AWS_PROFILE.",
     "client": "Cannot use the AWS client as configured: {words}.",
+    "proxy": _BY_A_PROXY,
     "timeout": "CloudWatch Logs did not respond ({words}).",
     "connection_lost": "The response of CloudWatch Logs was cut off ({words}).",
 }
@@ -250,12 +251,10 @@ def sdk_outcome(kinds: AbstractSet[str], words: str) -> Outcome:
     plain, cause = bounded(words), sdk_cause(kinds)
     if "ParamValidationError" in kinds:
         return Invalid(plain)
-    if cause == "no_connection" and _TUNNEL_REFUSED.search(plain):
-        return Retry(cause, _BY_A_PROXY.format(words=plain))
     if cause == "no_connection":
         return Retry(cause, " ".join(unreachable(plain)))
     reason = "credentials" if cause == "expired" else cause
-    problem = Retry if reason in {"timeout", "connection_lost"} else Refused
+    problem = Retry if reason in {"proxy", "timeout", "connection_lost"} else Refused
     return problem(reason, _SDK_SENTENCES[reason].format(words=plain))
 
 

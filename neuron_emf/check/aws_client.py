@@ -168,7 +168,7 @@ def denied_advice(answer: Answer, otherwise: str) -> str:
     return _as_advice(access_advice(answer.words, otherwise))
 
 
-def proxy_advice(answer: Answer, otherwise: str) -> str:
+def proxy_advice(answer: Answer, otherwise: str = "") -> str:
     """Return what to do about *answer* if a proxy gave it, else *otherwise*."""
     return _as_advice(PROXY_ADVICE) if answer.reason == PROXY else otherwise
 

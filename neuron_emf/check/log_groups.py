@@ -32,6 +32,7 @@ from neuron_emf.check.aws_client import (
     EXISTS,
     MISSING,
     NOT_AUTHENTICATED,
+    PROXY,
     UNREACHABLE,
     Answer,
     AwsClient,
@@ -93,6 +94,10 @@ def find_log_group(aws: AwsClient, name: str) -> tuple[Answer, Mapping[str, obje
 def _group_unanswered(aws: AwsClient, answer: Answer) -> CheckResult:
     if answer.reason == UNREACHABLE:
         return failed(*unreachable(answer.words, aws.region))
+    if answer.reason == PROXY:
+        return failed(
+            f"a proxy did not pass {answer.action} ({answer.words})", proxy_advice(answer)
+        )
     if answer.reason in NOT_AUTHENTICATED:
         return failed(
             f"CloudWatch Logs rejects the credentials: {answer.words}",

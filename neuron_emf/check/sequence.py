@@ -9,6 +9,7 @@ asked.
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -23,6 +24,7 @@ from emitter.settings.run import LOGS
 from neuron_emf.check.aws_client import (
     MISSING,
     NOT_AUTHENTICATED,
+    PROXY,
     UNREACHABLE,
     AwsClient,
     check_caller,
@@ -60,6 +62,7 @@ from neuron_emf.checks import (
     section,
     warning,
 )
+from neuron_wire.names import REGION_VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -195,7 +198,9 @@ class AwsSequence:
             EmitterError: If the region is unknown, or no rehearsal runs.
         """
         aws = AwsClient(self.settings.account(self.settings.region))
-        where = "the AWS SDK" if self.region_origin == DEFAULT else self.region_origin
+        where = self.region_origin
+        if where == DEFAULT:
+            where = next(filter(os.environ.get, REGION_VARIABLES), "the AWS SDK")
         if aws.account.is_rehearsal:
             where = "the rehearsal"
         try:
@@ -217,7 +222,7 @@ class AwsSequence:
         account = aws.account
         found[_GROUP], group_class, reason = check_group(aws, account.log_group, deploys=_DEPLOY)
         found[f"{_GROUP} class"] = group_class
-        if reason in {UNREACHABLE, *NOT_AUTHENTICATED}:
+        if reason in {PROXY, UNREACHABLE, *NOT_AUTHENTICATED}:
             return "CloudWatch Logs did not answer"
         found |= zip(_OF_ROLLUPS, self._rollups(aws), strict=True)
         found[_EXTRACTION] = self._extraction(aws)

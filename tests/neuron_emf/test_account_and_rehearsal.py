@@ -167,7 +167,8 @@ def test_every_error_of_the_sdk_is_said_with_what_to_do():
         ("Allow this action in your IAM policy", map(refused, (
             "AccessDenied", "AccessDeniedException", "UnauthorizedOperation",
             "AuthorizationError"))),
-        ("the proxy (HTTPS_PROXY)", map(refused, ("403", "407"))),
+        ("Correct HTTPS_PROXY", [*map(refused, ("403", "407")),
+                                 exceptions.ProxyConnectionError(proxy_url="http://x")]),
         ("the policy of the VPC endpoint", [
             refused("AccessDenied", words="because no VPC endpoint policy allows the action")]),
         ("clock of this machine or the secret access key", map(refused, (

@@ -71,6 +71,12 @@ def stack(status="UPDATE_COMPLETE"):
     return Stack("neuron-emf", status, {"Mode": "kinesis", "Gone": "1"}, {})
 
 
+def test_an_installation_from_a_clone_names_the_wheel(tmp_path):
+    """`pip install .` carries no stack; `make wheel` in the clone makes a wheel that does."""
+    with pytest.raises(SettingsError, match="`make wheel` puts into dist/"):
+        package.carried(tmp_path)
+
+
 def test_what_is_not_named_keeps_what_the_stack_has():
     """New parameters take their default, those that the release has no more are not sent."""
     declared = ("Mode", "IdleAfterMinutes", "New")
