@@ -30,9 +30,11 @@ from neuron_wire.owners import UNNAMED
 from neuron_wire.phrases import (
     LONGEST_NAME,
     counted,
+    coverage_words,
     duration,
     moment,
     printable,
+    share_words,
     unknown_words,
     use_of,
 )
@@ -223,7 +225,7 @@ def _coverage(lines: LineFacts, _: AccountFacts) -> CheckResult:
     known = [percent for percent in percents if percent is not None]
     if not known or len(known) < len(percents):
         return unknown(f"no rollup of cluster {lines.newest.cluster} tells it")
-    said = f"coverage of its cluster is at least {min(known):.1f} %"
+    said = f"coverage of its cluster is at least {coverage_words(min(known))}"
     return judged(min(known) >= LEAST_COVERAGE_PERCENT, said)
 
 
@@ -277,12 +279,12 @@ def _no_fleet_change(lines: LineFacts, account: AccountFacts) -> CheckResult:
     falls = _turned_idle(lines, known)
     share, when = max(falls, key=lambda pair: pair[0], default=(0.0, None))
     if when and share >= _HALF:
-        said = f"{100 * share:.0f} % of its cluster's cores turned idle"
+        said = f"{share_words(100 * share)} of its cluster's cores turned idle"
         return failed(f"{said} within {TOGETHER_MINUTES} min, until {moment(when.minute_ms)}")
     missing = _missing(lines, account, known)
     if missing:
         return unknown(f"no rollup of cluster {lines.newest.cluster} {missing}")
-    return ok(f"at most {100 * share:.0f} % of its cluster's cores turned idle together")
+    return ok(f"at most {share_words(100 * share)} of its cluster's cores turned idle together")
 
 
 LINE_GUARDS: Final = (

@@ -7,6 +7,7 @@ a sum over clusters has none where a cluster that is still published has no line
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,7 +36,12 @@ def graphs(rollups: Sequence[PublishedRollup]) -> list[dict[str, Any]]:
     states = {label: _sums(whole, name) for label, name in _STATES.items()}
     means = {
         "Utilization": _means(whole, "NeuronCoreUtilization", "NeuronCores", "UnknownCores", -1),
-        "Coverage": _means(whole, "CoveragePercent", "Instances", "SilentInstances", 1),
+        "Coverage": [
+            [minute_ms, math.floor(percent)]
+            for minute_ms, percent in _means(
+                whole, "CoveragePercent", "Instances", "SilentInstances", 1
+            )
+        ],
     }
     return [
         _by_cluster("Idle cores", "cores", "IdleCores", rollups),

@@ -32,7 +32,17 @@ from neuron_wire.owner_commands import (
     states_commands,
     tags_commands,
 )
-from neuron_wire.phrases import CAN_WAIT, NOW, TODAY, amount, clock, counted, joined, safe_name
+from neuron_wire.phrases import (
+    CAN_WAIT,
+    NOW,
+    TODAY,
+    amount,
+    clock,
+    counted,
+    joined,
+    safe_name,
+    share_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -181,7 +191,7 @@ def _urgency(
     if ended is None or not tried or not any(failed.values()):
         return NOW, "the share of failed executions is unknown."
     share = min(100.0, 100 * errors / tried)
-    reason = f"{amount(float(f'{share:.2g}'))} % of the executions on this instance failed"
+    reason = f"{share_words(share)} of the executions on this instance failed"
     if share >= _LITTLE_PERCENT:
         return NOW, f"{reason}."
     published = evidence.published
