@@ -111,9 +111,6 @@ def read_other_streams(account: Account, facts: LineFacts, limit: ReadLimit) -> 
     group = LogGroup(account, account.log_group, limit=limit)
     events = group.read_events(*_hour(facts.now_ms), term_of(facts.instance_id))
     lines = parse_instance_lines(events, facts.instance_id, is_whole_group=True)
-    if lines.stream != facts.lines.stream:
-        msg = f"{facts.lines.stream} has lost its lines during the search. Try again."
-        raise SourceError(msg)
     return replace(facts, lines=lines)
 
 

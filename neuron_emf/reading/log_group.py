@@ -164,10 +164,8 @@ class LogGroup:
             for event in page:
                 message: str = event["message"]
                 self.bytes_read += len(message.encode("utf-8", "surrogatepass"))
-                received_ms = event.get("ingestionTime")
-                is_known = type(received_ms) is int
-                name = str(event.get("logStreamName", stream))
-                yield LogLine(name, message, received_ms if is_known else None)
+                name = event.get("logStreamName", stream)
+                yield LogLine(name, message, event.get("ingestionTime"))
 
     def read_stream_of_instance(
         self, start_ms: int, end_ms: int, instance_id: str, pattern: str
@@ -250,6 +248,8 @@ class LogGroup:
         with documented(f"{ACTION} on {self.name}"):
             answer: dict[str, Any] = self._logs.filter_log_events(**request)
             for event in answer["events"]:
-                if type(event["timestamp"]) is not int or type(event["message"]) is not str:
+                times = event["timestamp"], event.get("ingestionTime", 0)
+                texts = event["message"], event.get("logStreamName", "")
+                if {*map(type, times)} != {int} or {*map(type, texts)} != {str}:
                     raise TypeError(event.keys())
         return answer

@@ -255,14 +255,12 @@ OF_STREAMS = {
     "only another is new": Kind("newest-line whole-hour", _dead_emitter),
     "changed in the hour": Kind("whole-hour", lambda w: _changed_stream(w, minute(w, 1))),
     **{
-        f"{name}, {what}": Kind(guards, lambda w, own=own, members=members: (
-            setattr(w, "stream", own),
-            w.say_in("other", minute(w), Boot="b9", Seq=7, **members(w))))
-        for what, own in (("own", INSTANCE), ("shared", SHARED))
+        f"{name}, in another log stream": Kind(guards, lambda w, members=members: w.say_in(
+            "other", minute(w), Boot="b9", Seq=7, **members(w)))
         for name, (guards, members) in _SPOKEN.items()
     },
 }  # fmt: skip
-"""A line in a log stream next to its own, which is named after it or shared with others."""
+"""A line in a log stream next to its own."""
 
 CLEAN: dict[str, Callable[[World], object]] = {
     "nothing else": lambda _: None,
