@@ -258,6 +258,10 @@ class NewestMinutes:
             if minute_ms >= newest_ms - TOGETHER_MINUTES * MINUTE_MS:
                 records = [merge_records(parts).record for parts in minutes[minute_ms].values()]
                 idle = ClusterIdle(idle_after_minutes, prices)
+                for others in minutes.values():
+                    for instance_id in others.keys() - minutes[minute_ms].keys():
+                        last = merge_records(others[instance_id]).record
+                        idle.owners.minutes.unseen.fold_last(last)
                 found.append(_folded(cluster, minute_ms, records, idle))
         return Now(tuple(found), is_folded=True)
 

@@ -23,6 +23,7 @@ from neuron_wire import encode
 from neuron_wire.merging import merge_records
 from neuron_wire.names import MICRO, MINUTE_MS, REASON_WORDS, UNKNOWN, UNKNOWN_REASONS
 from neuron_wire.now import cluster_now
+from neuron_wire.owners import Owner
 from neuron_wire.phrases import (
     avoidable_parts_words,
     per_hour,
@@ -31,6 +32,7 @@ from neuron_wire.phrases import (
 )
 from neuron_wire.prices import USD_PER_HOUR, Prices
 from proof import reference
+from proof.factories import records as factory
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import ENVIRONMENT, of_an_alarm
 from tests.aggregator.rollups.test_reference import clusters
@@ -102,6 +104,31 @@ def reckoned(now, records):
         assert (shown.unknown or 0) == sum(shown.unknown_by_reason.values())
         assert (shown.idle or 0) * MICRO == sum(row.idle for row in shown.owners)
         assert (shown.cost or 0) == sum(row.cost or 0 for row in shown.owners)
+
+
+def test_an_owner_whose_sibling_has_no_line_in_the_minute_is_not_fully_idle():
+    """Without a stack: the instance that is missing reports in another of the newest minutes."""
+
+    def rank(number, minute, state):
+        owner = Owner("0-1", f"ml/train-{number}", None, "", 0, 60)
+        return line_of(
+            factory.record(
+                instance_id=f"i-{number}", minute=factory.MINUTE + minute, seq=minute + 1,
+                core_state=state, utilization_percent=(50.0 * (state == "bb"),) * 2,
+                idle_minutes=(60, 60), executions=0, execution_errors=0, owners=(owner,),
+            )
+        )  # fmt: skip
+
+    waits = [rank(0, minute, "aa") for minute in (0, 1)]
+    other = factory.record(
+        instance_id="i-9", minute=factory.MINUTE + 1, core_state="uu",
+        utilization_percent=(0.0, 0.0), idle_minutes=(60, 60), given="none",
+        executions=0, execution_errors=0,
+    )  # fmt: skip
+    now = folded([*waits, rank(1, 0, "bb"), line_of(other)])
+    (cluster,) = now.clusters
+    assert factory.MINUTE + 1 == cluster.minute
+    assert [None] * len(cluster.owners) == [row.wholly_idle_minutes for row in cluster.owners]
 
 
 def text_of(answer):
