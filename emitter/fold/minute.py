@@ -17,19 +17,18 @@ from emitter.fold.runtime_lines import RuntimeLines, RuntimeMembers
 from emitter.fold.runtimes import MinuteRuntimes
 from emitter.fold.samples import CoreSampler
 from emitter.fold.state import FoldState, read_state
-from emitter.fold.unknown_cores import UnknownCores
+from emitter.fold.unknown_cores import UnknownCores, missing_reason
 from emitter.kernel.detector import LogState
 from emitter.logs import Event
 from neuron_wire.minute import MinuteRecord
 from neuron_wire.names import (
-    COUNTERS_MISSING,
-    COUNTERS_UNREADABLE,
     DEVICES_NOT_SEEN,
     MINUTE_MS,
     MINUTE_S,
     MONITOR_NOT_RUNNING,
     NO_RECENT_SAMPLE,
     TAG_FILTER,
+    UNKNOWN,
     WHOLE_MINUTE_S,
 )
 from neuron_wire.owners import list_owners
@@ -238,8 +237,7 @@ class Fold:
                 return self._sampler.sample_runtimes(report, entries, self._inventory, at_s)
         self.living = None
         if runtimes is None:
-            is_dropped = "neuron_runtime_data" in report.dropped_groups
-            self._unknown.hide_cores(COUNTERS_UNREADABLE if is_dropped else COUNTERS_MISSING)
+            self._unknown.hide_cores(missing_reason(report))
             self._sampler.note_missing("neuron_runtime_data", report, at_s)
             return None
         is_empty, sample = self._sampler.sample_no_runtime(report, self._inventory, at_s)
@@ -311,13 +309,18 @@ class Fold:
         )
         idle_minutes = self._state.count_idle_minutes(label, cores.states, cores.covered_s)
         if not self._reports:
-            self._unknown.hide_cores(MONITOR_NOT_RUNNING)
+            reason = MONITOR_NOT_RUNNING
+        elif settings.only_matched:
+            reason = TAG_FILTER
+        else:
+            reason = NO_RECENT_SAMPLE
         whose = self._owners.attribute_cores(
             label, runtimes, held, cores.states, idle_minutes, cores_per_device=per_device
         )
         self._state.count_quiet_minutes(
             label, whose.by_owner,
             is_whole=cores.covered_seconds >= WHOLE_MINUTE_S,
+            has_unknown=UNKNOWN in cores.states,
         )  # fmt: skip
         owners, owners_more = list_owners(whose.by_owner)
         device_bytes, host_bytes = used_bytes(runtimes.held.with_memory)
@@ -347,9 +350,7 @@ class Fold:
             account_id=instance.account_id,
             lifecycle=instance.lifecycle,
             paid=paid,
-            unknown_reason=self._unknown.main_reason(
-                cores.states, TAG_FILTER if settings.only_matched else NO_RECENT_SAMPLE
-            ),
+            unknown_reason=self._unknown.main_reason(cores.states, reason),
             executions=executions.ended,
             execution_errors=executions.failed,
             latency_p50_mean_s=latencies["LatencyP50Mean"],

@@ -314,11 +314,12 @@ class CoreSampler:
             unlisted = cores - core_indexes(keys)
             if self.is_blind:
                 hidden |= unlisted
-            for runtime in failed:
-                own = unlisted | held_or_all(runtime, cores, per_device)
-                hidden |= self.unknown.hide_cores(self.unknown.failure_of(runtime, report), own)
-            for runtime in empty:
-                hidden |= self.unknown.hidden_by_empty(runtime, cores, per_device)
+            for runtime in failed + empty:
+                own = held_or_all(runtime, cores, per_device)
+                if runtime in failed:
+                    own |= unlisted
+                if own:
+                    hidden |= self.unknown.hide_cores(self.unknown.failure_of(runtime, report), own)
             cores = known = cores - (hidden - percent.keys())
             if not cores:
                 return None

@@ -131,6 +131,8 @@ class FoldState(KnownInstance):
 
         quiet_minutes: By owner, whole minutes in a row, read, without an execution.
 
+        only_reserved: Owners that had only reservations when their cores were known last.
+
         lists_no_device: True if the last hardware counters list no device.
     """
 
@@ -139,6 +141,7 @@ class FoldState(KnownInstance):
     idle_watched: Count | None = None
     quiet_label: Count | None = None
     quiet_minutes: Annotated[dict[str, Count], msgspec.Meta(max_length=MAX_NAMES)] = {}  # noqa: RUF012 - msgspec copies it
+    only_reserved: Annotated[list[str], msgspec.Meta(max_length=MAX_NAMES)] = []  # noqa: RUF012 - msgspec copies it
     lists_no_device: bool = False
     ecc: dict[str, Count] = {}  # noqa: RUF012 - msgspec copies it
     histories: RuntimeHistories = msgspec.field(default_factory=RuntimeHistories)
@@ -178,21 +181,28 @@ class FoldState(KnownInstance):
         return tuple(self.idle_minutes[: len(states)])
 
     def count_quiet_minutes(
-        self, label: int, owners: Mapping[str, OwnerHolding], *, is_whole: bool
+        self,
+        label: int,
+        owners: Mapping[str, OwnerHolding],
+        *,
+        is_whole: bool,
+        has_unknown: bool,
     ) -> None:
         """
         Count the minute *label*, and set the count of each of *owners* that has one.
 
         An owner starts again if it executed, or if its executions were not read in this minute
-        or in one since the last; reservations alone need no reading. A partial minute that was
-        read neither adds nor resets.
+        or in one since the last. An owner that had only reservations needs no reading: it keeps
+        its count while unknown cores hide them. A partial minute neither adds nor resets.
         """
         if _is_forgotten(self.quiet_label, label):
             self.quiet_label = None
         if self.quiet_label is None or label > self.quiet_label + 1:
-            self.quiet_minutes = {}
+            self.quiet_minutes, self.only_reserved = {}, []
         is_later = self.quiet_label is None or label > self.quiet_label
         minutes: dict[str, int] = {}
+        if has_unknown:
+            minutes = {name: self.quiet_minutes.get(name, 0) for name in self.only_reserved}
         for name, owner in owners.items():
             count = self.quiet_minutes.get(name, 0)
             is_read = owner.executions is not None or not owner.cores
@@ -203,6 +213,9 @@ class FoldState(KnownInstance):
             minutes[name] = count
             owner.quiet_minutes = count or None
         self.quiet_minutes = dict(list(minutes.items())[:MAX_NAMES])
+        self.only_reserved = [
+            name for name in self.quiet_minutes if name not in owners or not owners[name].cores
+        ]
         self.quiet_label = max(self.quiet_label or label, label)
 
     def encoded(self) -> bytes:
@@ -229,8 +242,6 @@ def read_state(encoded: bytes | None) -> FoldState:
     if fields.get("idle_label") is None:
         # Counts without their label are of any age.
         fields.pop("idle_minutes", None)
-    if fields.get("quiet_label") is None:
-        fields.pop("quiet_minutes", None)
     return FoldState(**fields)
 
 

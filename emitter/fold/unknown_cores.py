@@ -63,14 +63,14 @@ class UnknownCores:
         The first reason of the list counts for a core with several, and if two reasons have
         equally many cores. A core without a reason has the reason *otherwise*.
         """
+        self.hide_cores(otherwise)
         unknown = {core for core, state in enumerate(states) if state == UNKNOWN}
         if not unknown:
             return None
-        counts = dict.fromkeys(UNKNOWN_REASONS, 0)
+        counts = {}
         for reason in UNKNOWN_REASONS:
             counts[reason] = len(unknown & self._cores[reason])
             unknown -= self._cores[reason]
-        counts[otherwise] += len(unknown)
         return max(UNKNOWN_REASONS, key=counts.__getitem__)
 
     def hide_cores(self, reason: str, cores: AbstractSet[int] = EVERY_CORE) -> AbstractSet[int]:
@@ -88,25 +88,16 @@ class UnknownCores:
                 self.announce_shape(*fault)
         return hidden
 
-    def hidden_by_empty(
-        self, runtime: Runtime, cores: frozenset[int], cores_per_device: int | None
-    ) -> AbstractSet[int]:
-        """Return the cores that *runtime* may use, although its counters list no core."""
-        hidden = held_or_all(runtime, cores, cores_per_device)
-        if hidden:
-            self.announce_shape(_TABLE, "lists no core of a runtime with memory on cores")
-        return self.hide_cores(COUNTERS_MISSING, hidden)
-
     def failure_of(self, runtime: Runtime, report: Report) -> str:
-        """Return why *runtime* has no core counters; announce a shape that is the cause."""
+        """Return why counters of *runtime* show no core; announce a shape that is the cause."""
         counters = None if runtime.report is None else runtime.report.neuroncore_counters
         if counters is None:
-            return COUNTERS_UNREADABLE if report.dropped_groups else COUNTERS_MISSING
+            return missing_reason(report)
         if counters.error:
             return COUNTERS_MISSING
         if not is_long_enough(counters.period):
             return NO_RECENT_SAMPLE
-        self.announce_shape(_TABLE, "is missing")
+        self.announce_shape(_TABLE, "is missing or lists no core")
         return COUNTERS_MISSING
 
     def announce_shape(self, member: str, fault: str) -> None:
@@ -120,6 +111,11 @@ class UnknownCores:
             " Compare the versions of neuron-monitor and of the emitter."
         )
         self._on_event(Event("ReportShapeUnknown", self.at_s, message, {"Member": member}))
+
+
+def missing_reason(report: Report) -> str:
+    """Return why a group that may have the core counters is absent from *report*."""
+    return COUNTERS_UNREADABLE if report.dropped_groups else COUNTERS_MISSING
 
 
 def held_or_all(

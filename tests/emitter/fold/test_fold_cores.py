@@ -11,7 +11,6 @@ from neuron_reports import (
     closed,
     counters,
     executions,
-    hardware,
     memory,
     minute_of,
     new_fold,
@@ -50,15 +49,6 @@ def test_a_core_that_exists_but_nobody_lists_is_0():
     record = minute_of(report(runtime(counters({0: 50}), memory({0: 1}))))
     assert (50.0, 0.0, 0.0, 0.0) == record.utilization_percent
     assert "buuu" == record.core_state
-
-
-@pytest.mark.parametrize("entry", [None, {"neuroncore_utilization": None}])
-def test_a_core_listed_without_a_percentage_is_unknown(entry):
-    """Absent is absent: null is not 0, and hides no other core."""
-    group = counters([0, 50])
-    group["neuroncores_in_use"]["0"] = entry
-    record = minute_of(two_cores(runtime(group)))
-    assert ("?b", (None, 50.0)) == (record.core_state, record.utilization_percent)
 
 
 @pytest.mark.parametrize(
@@ -209,21 +199,6 @@ def test_the_first_report_without_a_runtime_weighs_its_largest_system_period(per
 def test_a_report_without_a_runtime_weighs_the_time_since_the_last_sample(gap_s, expected):
     """At most two nominal periods: nobody watched longer than that."""
     assert expected == minute_of(nobody(), nobody(), every_s=gap_s).covered_seconds
-
-
-@pytest.mark.parametrize(
-    ("runtimes", "members"),
-    [(None, {}), ([], {"neuron_hardware_info": hardware(1, 2, error="no devices found")})],
-)
-def test_null_is_not_collected(runtimes, members):
-    """
-    Nor is anything with the driver out of reach: it says nothing about the cores, which are
-    unknown, never idle.
-    """
-    told = nobody(neuron_runtime_data=None)  # how many cores there are
-    record = minute_of(told, *[nobody(neuron_runtime_data=runtimes, **members)] * 11)
-    assert {"?"} >= set(record.core_state)
-    assert 0 == record.covered_seconds
 
 
 @pytest.mark.parametrize(

@@ -142,20 +142,6 @@ def test_every_minute_agrees_with_itself(entries, chosen):
 
 
 @LAW
-@given(MINUTES, SETTINGS)
-def test_a_core_nobody_listed_or_counted_is_never_idle(entries, chosen):
-    """Without one accepted sample there is no letter but ?."""
-    for document, _ in entries:
-        document["neuron_hardware_info"] = None
-        for entry in document["neuron_runtime_data"] or ():
-            for group in entry["report"].values():
-                group["period"] = 0.07
-    record = folded(entries, chosen)
-    assert {"?"} >= set(record.core_state)
-    assert 0 == record.covered_seconds
-
-
-@LAW
 @given(MINUTES, SETTINGS, st.randoms(use_true_random=False))
 def test_the_order_of_runtimes_in_a_report_does_not_matter(entries, chosen, random):
     """Every reading of a minute is a maximum or a sum over runtimes."""
@@ -260,37 +246,26 @@ def has_number(use):
 
 def shown_cores(document):
     """The cores of a report that may count as idle, worked out from its JSON alone."""
-    every = set(range(1024))
-    devices = document["neuron_hardware_info"] or {"neuron_device_count": None, "error": ""}
-    is_whole = (
-        not devices["error"]
-        and devices["neuron_device_count"] != 0
-        and document["system_data"]["neuron_hw_counters"]["neuron_devices"] is not None
-    )
-    entries = document["neuron_runtime_data"]
-    if entries is None:
-        return set()
     shown, hidden = set(), set()
-    groups = []
-    for entry in entries:
+    if document["neuron_runtime_data"] is None:
+        return shown
+    devices = document["neuron_hardware_info"] or hardware(None)
+    listed = document["system_data"]["neuron_hw_counters"]["neuron_devices"]
+    is_whole = not devices["error"] and devices["neuron_device_count"] != 0 and listed is not None
+    for entry in document["neuron_runtime_data"]:
         group = entry["report"].get("neuroncore_counters")
-        if group and isinstance(group["neuroncores_in_use"], str):
-            group = None
-        if group or not entry["error"]:
-            groups.append((group, entry["report"].get("memory_used")))
-    for group, memory_used in groups:
         uses = group and group["neuroncores_in_use"]
-        if uses is None or group["error"] or (group["period"] or 0) < 0.5:
+        if group is None or isinstance(uses, str):
+            is_whole &= bool(entry["error"])  # its process is gone
+        elif uses is None or group["error"] or (group["period"] or 0) < 0.5:
             is_whole = False
-            continue
-        known = {key for key, use in uses.items() if has_number(use)}
-        if uses and (not known or not all(key.isdigit() for key in uses)):
-            is_whole = False
-        if not uses and (memory_used is None or memory_used["error"]):
-            is_whole = False
-        shown |= {int(key) for key in known if key.isdigit()}
-        hidden |= {int(key) for key in uses.keys() - known if key.isdigit()}
-    return (every - hidden) | shown if is_whole else shown
+        else:
+            known = {key for key, use in uses.items() if has_number(use)}
+            held = entry["report"].get("memory_used") or {"error": "missing"}
+            is_whole &= all(map(str.isdigit, uses)) and bool(known if uses else not held["error"])
+            shown |= {int(key) for key in known if key.isdigit()}
+            hidden |= {int(key) for key in uses.keys() - known if key.isdigit()}
+    return (set(range(1024)) - hidden) | shown if is_whole else shown
 
 
 @settings(max_examples=200)

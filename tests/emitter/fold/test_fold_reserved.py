@@ -189,6 +189,17 @@ def test_a_minute_in_which_executions_were_not_read_begins_again(unread):
     assert 1 == node(fold, 29, using(7, 0, 0)).owners[0].quiet_minutes
 
 
+def test_an_owner_with_only_reservations_counts_as_read():
+    """An unknown minute hides its cores and neither adds nor resets, also over a restart."""
+    told = Given("read", (POD,))
+    fold = started(told)
+    assert [1, 2] == [node(fold, minute).owners[0].quiet_minutes for minute in (0, 1)]
+    assert () == node(fold, 2, neuron_runtime_data=None).owners
+    again = started(told, fold.encode_state())
+    assert () == node(again, 3, neuron_runtime_data=None).owners
+    assert 3 == node(again, 4).owners[0].quiet_minutes
+
+
 def test_quiet_minutes_count_from_when_an_owner_came():
     """Not while it executes, nor over a minute that nobody read; and over a restart."""
     fold = started(Given("none"))
