@@ -19,7 +19,6 @@ import selectors
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from emitter.children import start_child
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
 STOP_WITHIN_S: Final = 2.0
 END_WITHIN_S: Final = 0.25  # from the end of its output to its own end
-_REAP_WITHIN_S: Final = 0.5  # from a SIGKILL to the end, of what is not stuck in the kernel
-_REAP_INTERVAL_S: Final = 0.01
 _PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
 
 
@@ -125,7 +122,6 @@ class Child:
         # while the program it started may not.
         self._signal_group(signal.SIGKILL)
         code = process.wait()
-        self._reap_group()
         self._let_go()
         return End(code, was_stopped)
 
@@ -138,15 +134,6 @@ class Child:
         self._selector.close()
         for stream in self._streams:
             stream.close()
-
-    def _reap_group(self) -> None:
-        """Reap the orphans of the child that we inherit as the first process of a container."""
-        ends_at_s = time.monotonic() + _REAP_WITHIN_S
-        with contextlib.suppress(ChildProcessError):  # nothing of the group is ours any more
-            while time.monotonic() < ends_at_s:
-                pid, _ = os.waitpid(-self.pid, os.WNOHANG)
-                if not pid:
-                    time.sleep(_REAP_INTERVAL_S)
 
     def _signal_group(self, number: signal.Signals) -> None:
         try:

@@ -119,7 +119,6 @@ def test_the_region_that_is_given_comes_before_variables(monkeypatch):
     """An option names a Region; AWS_REGION, which ECS and EKS set, does not change it."""
     monkeypatch.setenv("AWS_REGION", "eu-north-1")
     assert "us-west-2" == account(AccountSettings(region="us-west-2")).region
-    assert "us-west-2" == LogStream("group", "stream", region="us-west-2")._region
 
 
 def refused(code, operation="DescribeStacks", words="some words"):
