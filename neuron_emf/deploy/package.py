@@ -139,8 +139,8 @@ def carried(folder: Path = Path(__file__).parent, *, emitters_only: bool = False
             command = f"aws cloudformation deploy --template-file {EMITTERS}"
         msg = (
             "This installation has no template, because it was made from a clone. Install the "
-            "wheel that `make wheel` puts into dist/ there, or deploy in the clone without it: "
-            f"{command}."
+            "wheel that `make wheel` puts into dist/ in a clone of the repository, or deploy "
+            f"there: {command}."
         )
         raise SettingsError(msg) from error
 
