@@ -191,8 +191,9 @@ def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
     words = phrases.idle_words(now, noun="")
     held, unknown = "Held or unheld: not told", ""
     if now.held is not None and now.unheld is not None:
-        cores = (phrases.amount(micros / MICRO) for micros in (now.held, now.unheld))
-        held = "{} held, {} unheld".format(*cores)
+        held = f"{phrases.amount(now.held)} held, {phrases.amount(now.unheld)} unheld"
+        if now.unknown_allocation:
+            held += f", {phrases.amount(now.unknown_allocation)} not held, reservations unknown"
     if now.unknown:
         unknown = phrases.unknown_words(now.unknown, now.unknown_by_reason, ", not counted")
     return {
@@ -201,8 +202,9 @@ def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
         "unknown_cores": now.unknown,
         "unknown_by_reason": dict(now.unknown_by_reason),
         "percent": now.idle_percent,
-        "held_cores": _whole(now.held),
-        "unheld_cores": _whole(now.unheld),
+        "held_cores": now.held,
+        "unheld_cores": now.unheld,
+        "unknown_allocation_cores": now.unknown_allocation,
         "words": words or none,
         "notes": _notes(words and held, unknown),
     }
@@ -220,7 +222,7 @@ def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
         "sunk_usd_per_hour": _whole(now.sunk),
         "basis": basis,
         "unpriced_cores": now.unpriced,
-        "idle_unpriced_cores": _whole(now.idle_unpriced),
+        "idle_unpriced_cores": now.idle_unpriced,
         "is_incomplete": bool(unpriced),
         "unpriced_types": list(now.unpriced_types),
         "words": words or none,
@@ -236,7 +238,11 @@ def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
 
 def _avoidable(now: ClusterNow, none: str) -> dict[str, Any]:
     words = phrases.per_hour(now.avoidable)
-    notes = phrases.wholly_idle_words(now), phrases.avoidable_parts_words(now)
+    notes = (
+        phrases.wholly_idle_words(now),
+        phrases.avoidable_parts_words(now),
+        phrases.in_other_clusters_words(now),
+    )
     return {
         "usd_per_hour": _whole(now.avoidable),
         "held_usd_per_hour": _whole(now.avoidable_held),

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.reading import MINUTES, Records
 from neuron_wire.cluster_idle import ClusterIdle
-from neuron_wire.line_members import minute_of, number_in
-from neuron_wire.merging import merge_records
+from neuron_wire.line_members import minute_of, number_in, texts_in
+from neuron_wire.merging import merge_clusters, merge_records
 from neuron_wire.names import (
     CLUSTER_DIMENSION,
     MINUTE_MS,
@@ -43,13 +43,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
+    from neuron_wire.merging import InstanceMinute
     from neuron_wire.prices import Prices
 
 GAUGES: Final = (
     "AttachedIdleCores", "AvoidableCostPerHour", "BusyCores", "CoveragePercent",
     "DuplicateEmitters", "FlopsPercentOfBf16Peak", "IdleCores", "IdleCostPerHour", "Instances",
-    "NeuronCoreUtilization", "NeuronCores", "SilentInstances", "UnattachedCores",
-    "UnknownCores", "UnpricedCores",
+    "InstancesInOtherClusters", "NeuronCoreUtilization", "NeuronCores", "ReservedCores",
+    "SilentInstances", "UnattachedCores", "UnknownCores", "UnpricedCores",
 )  # fmt: skip
 
 TOGETHER_MINUTES: Final = 5
@@ -72,6 +73,8 @@ class PublishedRollup:
         gauges: Those of `GAUGES` that the line has.
 
         duplicates: Instances on which two emitters report, as far as the line names them.
+
+        in_other_clusters: Instances that another cluster has too, as far as the line names them.
     """
 
     cluster: str
@@ -79,6 +82,7 @@ class PublishedRollup:
     publication: int
     gauges: Mapping[str, float]
     duplicates: frozenset[str] = frozenset()
+    in_other_clusters: frozenset[str] = frozenset()
 
 
 def object_in(text: str) -> dict[str, Any] | None:
@@ -99,9 +103,11 @@ def rollup_of(line: Mapping[str, Any]) -> PublishedRollup | None:
     if type(publication) is not int or type(schema) is not int or schema > VERSION:
         return None
     gauges = {name: value for name in GAUGES if (value := number_in(line, name)) is not None}
-    names = line.get("DuplicateEmitterInstances")
-    duplicates = frozenset(map(str, names)) if isinstance(names, list) else frozenset()
-    return PublishedRollup(cluster, minute_ms, publication, gauges, duplicates)
+    names = (
+        frozenset(texts_in(line, member))
+        for member in ("DuplicateEmitterInstances", "InstanceNamesInOtherClusters")
+    )
+    return PublishedRollup(cluster, minute_ms, publication, gauges, *names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +145,7 @@ def together(clusters: Sequence[ClusterNow]) -> ClusterNow:
     """*clusters* added up; None where one of them does not tell, or there is none."""
     sums = {
         name: total_of([getattr(cluster, name) for cluster in clusters])
-        for name in (*COUNTS, *COSTS, "covered", "unheld", "idle_unpriced")
+        for name in (*COUNTS, *COSTS, "covered")
     }
     minutes = [cluster.minute for cluster in clusters if cluster.minute is not None]
     unknown_by_reason: Counter[str] = Counter()
@@ -252,18 +258,25 @@ class NewestMinutes:
     def now(self, prices: Prices, idle_after_minutes: int) -> Now:
         """What a stack's rollups would say of these minutes, as far as minute lines tell it."""
         newest_ms = max((max(minutes) for minutes in self._minutes.values()), default=0)
-        found = []
+        clusters = []
         for cluster, minutes in sorted(self._minutes.items()):
             minute_ms = max(minutes, key=lambda rollup: (len(minutes[rollup]), rollup))
             if minute_ms >= newest_ms - TOGETHER_MINUTES * MINUTE_MS:
-                records = [merge_records(parts).record for parts in minutes[minute_ms].values()]
+                instances = merge_clusters(
+                    {
+                        (name, instance_id): parts
+                        for name, of_cluster in self._minutes.items()
+                        for instance_id, parts in of_cluster.get(minute_ms, {}).items()
+                    }
+                )
+                own = [found for (name, _), found in instances.items() if name == cluster]
                 idle = ClusterIdle(idle_after_minutes, prices)
                 for others in minutes.values():
                     for instance_id in others.keys() - minutes[minute_ms].keys():
                         last = merge_records(others[instance_id]).record
                         idle.owners.minutes.unseen.fold_last(last)
-                found.append(_folded(cluster, minute_ms, records, idle))
-        return Now(tuple(found), is_folded=True)
+                clusters.append(_folded(cluster, minute_ms, own, idle))
+        return Now(tuple(clusters), is_folded=True)
 
     def _take_record(self, record: MinuteRecord) -> None:
         minutes = self._minutes[record.cluster]
@@ -275,11 +288,12 @@ class NewestMinutes:
 
 
 def _folded(
-    cluster: str, minute_ms: int, records: Sequence[MinuteRecord], idle: ClusterIdle
+    cluster: str, minute_ms: int, instances: Sequence[InstanceMinute], idle: ClusterIdle
 ) -> ClusterNow:
-    """The members of a rollup of *records* that now is made of, read as those of a rollup."""
-    for record in records:
-        idle.fold_record(record)
+    """The members of a rollup of *instances* that now is made of, read as those of a rollup."""
+    for instance in instances:
+        idle.fold_record(instance.record, in_other_clusters=instance.in_other_clusters)
+    records = [instance.record for instance in instances]
     cores = sum(len(record.core_state) for record in records)
     by_reason: Counter[str] = Counter()
     for record in records:
@@ -290,6 +304,7 @@ def _folded(
         CLUSTER_DIMENSION: cluster,
         "Minute": iso_minute(minute_ms // MINUTE_MS),
         "Instances": len(records),
+        "InstancesInOtherClusters": sum(instance.in_other_clusters for instance in instances),
         **idle.usd_per_hour(),
         "PriceRegions": sorted(idle.basis.regions),
         "PricesOverridden": sorted(idle.basis.overridden),
@@ -304,7 +319,7 @@ def _folded(
         }  # fmt: skip
     if cores > unknown:
         members |= {
-            "IdleCores": idle.cores, "WhollyIdleInstances": idle.wholly_idle_instances,
+            **idle.core_members(),
             OWNERS: [row.members() for row in idle.owners.rows(idle.instance_count)],
         }  # fmt: skip
     return cluster_now(members)

@@ -91,11 +91,15 @@ def rollups(
     and `Records`.
     """
     minutes = _minutes(records)
+    rules = idle_after_minutes, usd_per_hour, paid_by_type
     return {
         key: _rollup(
-            instances, idle_after_minutes, usd_per_hour, paid_by_type, _last_seen(minutes, *key)
+            own,
+            *rules,
+            last_seen=_last_seen(minutes, *key),
+            in_two_clusters=_in_two_clusters(key, minutes),
         )
-        for key, instances in minutes.items()
+        for key, own in minutes.items()
     }
 
 
@@ -186,12 +190,29 @@ def _last_seen(minutes, minute, cluster) -> list[list[MinuteRecord]]:
     return found
 
 
+def _in_two_clusters(key, minutes) -> set[str]:
+    """Instances of a (minute, cluster) that other clusters have too, unless they have moved."""
+    found = set()
+    for name in minutes[key]:
+        own = [
+            instances[name]
+            for (minute, _), instances in minutes.items()
+            if minute == key[0] and name in instances
+        ]
+        covered = [min(Fraction(60), covered_seconds_of(counting_records(parts))) for parts in own]
+        if len(own) > 1 and sum(covered) > 66:
+            found.add(name)
+    return found
+
+
 def _rollup(
     instances: dict[str, list[MinuteRecord]],
     idle_after_minutes: int,
     usd_per_hour: Mapping[str, Fraction],
     paid_by_type: Mapping[str, str],
+    *,
     last_seen: list[list[MinuteRecord]],
+    in_two_clusters: set[str],
 ) -> dict[str, float]:
     counting = {name: counting_records(parts) for name, parts in instances.items()}
     cores = [core for parts in counting.values() for core in cores_of(parts, usd_per_hour)]
@@ -201,6 +222,7 @@ def _rollup(
     found: dict[str, object] = {
         **_cores_alone(counting.values()),
         "DuplicateEmitters": sum(has_two_emitters(own) for own in instances.values()),
+        "InstancesInOtherClusters": len(in_two_clusters),
         "Records": sum(len(own) for own in instances.values()),
         "CoveredSeconds": sum(
             min(Fraction(60), covered_seconds_of(own)) for own in counting.values()
@@ -252,18 +274,25 @@ def _rollup(
     if known:
         found["WhollyIdleInstances"] = 0
         found["ReservedCores"] = total_of(
-            sum(c["letter"] == "u" and c["owners"] != {"[unallocated]"} for c in cores_of(own, {}))
+            reserved
             for own in counting.values()
-            if last_of(part.given for part in own) == "read"
+            for reserved in [_reserved_cores(own)]
+            if reserved or last_of(part.given for part in own) == "read"
         )
+        unheld = [core["owners"] for core in idle if core["letter"] == "u"]
+        found["UnpricedIdleCores"] = sum(core["usd_per_hour"] is None for core in idle)
+        found["UnallocatedIdleCores"] = unheld.count({"[unallocated]"})
+        found["UnknownAllocationIdleCores"] = unheld.count({"[not told]"})
     sunk = [own for own in counting.values() if _is_sunk(own, paid_by_type)]
-    _add_parts(found, counting.values(), idle_after_minutes, usd_per_hour, (sunk, last_seen))
+    twice = [counting[name] for name in in_two_clusters]
+    apart = sunk, twice, last_seen
+    _add_parts(found, counting.values(), idle_after_minutes, usd_per_hour, apart)
     return {name: float(value) for name, value in found.items() if value is not None}
 
 
 def _add_parts(found, instances, after_minutes, usd_per_hour, apart) -> None:
     """Add the price of the idle cores of each instance to its part, and remove what is unknown."""
-    paid_anyway, last_seen = apart
+    paid_anyway, twice, last_seen = apart
     wholly_idle = _wholly_idle(instances, after_minutes)
     unseen = {_stem(name) for own in last_seen for name in _names(own)}
     is_unread = any(map(_hides_owners, last_seen))
@@ -278,7 +307,8 @@ def _add_parts(found, instances, after_minutes, usd_per_hour, apart) -> None:
         if own in paid_anyway:
             _add(found, "SunkCostPerHour", found_idle)
         elif (
-            len(theirs) < len(every)
+            own in twice
+            or len(theirs) < len(every)
             or any(p.executions or p.execution_errors for p in own)
             or not _may_stop(own, wholly_idle, after_minutes)
         ):
@@ -295,6 +325,11 @@ def _add_parts(found, instances, after_minutes, usd_per_hour, apart) -> None:
     if any(unknown):
         for name in ("AvoidableCostPerHour", "AvoidableHeldCostPerHour", "SharedCostPerHour"):
             del found[name]
+
+
+def _reserved_cores(own):
+    unattached = [core["owners"] for core in cores_of(own, {}) if core["letter"] == "u"]
+    return sum(not owners & {"[unallocated]", "[not told]"} for owners in unattached)
 
 
 def _may_stop(own, wholly_idle, after_minutes):

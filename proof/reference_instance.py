@@ -89,8 +89,8 @@ def owners_of_core(
         names = {owner.name for owner in last.owners if core in core_set(owner.reserved)}
         if not names and core in core_set(last.owners_more):
             return {"[others]"}
-        is_unread = last_of(part.given for part in parts) == "unread"
-        return names or {"[not told]" if is_unread else "[unallocated]"}
+        is_known = last_of(part.given for part in parts) in ("read", "none")
+        return names or {"[unallocated]" if is_known else "[not told]"}
     names = {holder.name or "[unnamed]" for holder in said if core in core_set(holder.cores)}
     if names:
         return names

@@ -21,7 +21,6 @@ from neuron_wire.names import (
     UNALLOCATED_OWNER,
     UNATTACHED,
     UNKNOWN,
-    UNREAD,
     UNSTATED_OWNER,
 )
 from neuron_wire.owner_minutes import (
@@ -43,7 +42,9 @@ if TYPE_CHECKING:
     from neuron_wire.prices import Prices
 
 MAX_ROWS: Final = 20
-_ALWAYS_ROWS: Final = (UNALLOCATED_OWNER, OTHER_OWNERS)
+_ALWAYS_ROWS: Final = frozenset({UNALLOCATED_OWNER, UNSTATED_OWNER, UNNAMED})
+"""Placeholder rows that never go to `[others]`, however little is idle in them."""
+
 _DIVIDED: Final = ("AvoidableCostPerHour", "AvoidableHeldCostPerHour", "SharedCostPerHour")
 
 MAX_OWNERS: Final = 10_000
@@ -163,7 +164,7 @@ class IdleOwners:
         for owner, theirs in micros.items():
             self._sums[owner].fold_instance(theirs, price, longest[owner], owned.teams.get(owner))
         if free:
-            free_row = UNSTATED_OWNER if record.given == UNREAD else UNALLOCATED_OWNER
+            free_row = UNSTATED_OWNER if record.is_allocation_unknown else UNALLOCATED_OWNER
             self._sums[free_row].unheld += MICRO * len(free)
         self._make_room()
 
@@ -185,11 +186,13 @@ class IdleOwners:
         """
         Those with most cost first, then those with most cores: at most 20, all idle cores in them.
 
-        *instances* have idle cores.
+        *instances* have idle cores. Owners beyond them are one row, `[others]`; no placeholder
+        is among those.
         """
-        others, rows = OwnerSum(), []
+        others = OwnerSum()
+        rows = [pair for pair in self._sums.items() if pair[0] in _ALWAYS_ROWS]
         ranked = self._ranked()
-        room = MAX_ROWS - (UNALLOCATED_OWNER in self._sums)
+        room = MAX_ROWS - len(rows)
         if OTHER_OWNERS in self._sums or len(ranked) > room:
             room -= 1
             others.fold_sums(self._sums.get(OTHER_OWNERS, OwnerSum()))
@@ -199,8 +202,6 @@ class IdleOwners:
             others.teams = None  # of many owners, and of no team
             rows.append((OTHER_OWNERS, others))
         rows += ranked[:room]
-        if UNALLOCATED_OWNER in self._sums:
-            rows.append((UNALLOCATED_OWNER, self._sums[UNALLOCATED_OWNER]))
         rows.sort(key=_place)
         costs = round_shares([row.cost for _, row in rows], FINE)
         return [self._row(*pair, cost) for pair, cost in zip(rows, costs, strict=True)]
@@ -221,7 +222,8 @@ class IdleOwners:
         )
 
     def _ranked(self) -> list[tuple[str, OwnerSum]]:
-        named = [pair for pair in self._sums.items() if pair[0] not in _ALWAYS_ROWS]
+        kept = _ALWAYS_ROWS | {OTHER_OWNERS}
+        named = [pair for pair in self._sums.items() if pair[0] not in kept]
         return sorted(named, key=_place)
 
     def _fold_owner(self, owner: str, added: OwnerSum) -> None:
@@ -274,6 +276,13 @@ class ClusterIdle:
 
         cores: Idle cores so far.
 
+        unallocated_cores: Idle cores that are neither held nor reserved.
+
+        unknown_allocation_cores: Idle cores that no process holds, of instances whose scheduler
+            assignments are unknown.
+
+        unpriced_idle_cores: Idle cores without a price.
+
         instance_count: Instances with some.
 
         unpriced_cores: Cores, idle or not, without a price.
@@ -287,6 +296,9 @@ class ClusterIdle:
     prices: Prices
     paid_by_type: Mapping[str, str] = field(default_factory=dict)
     cores: int = 0
+    unallocated_cores: int = 0
+    unknown_allocation_cores: int = 0
+    unpriced_idle_cores: int = 0
     instance_count: int = 0
     unpriced_cores: int = 0
     basis: PriceBasis = field(default_factory=PriceBasis)
@@ -297,8 +309,14 @@ class ClusterIdle:
     _resting_owners: set[str] = field(default_factory=set)
     _waiting: dict[tuple[str, ...], _Waiting] = field(default_factory=lambda: defaultdict(_Waiting))
 
-    def fold_record(self, record: MinuteRecord) -> tuple[Sequence[int], float | None]:
-        """Add an instance by its merged record; gives its idle cores and the price of one."""
+    def fold_record(
+        self, record: MinuteRecord, *, in_other_clusters: bool = False
+    ) -> tuple[Sequence[int], float | None]:
+        """
+        Add an instance by its merged record; gives its idle cores and the price of one.
+
+        The cost of an instance that is *in_other_clusters* too is not avoidable.
+        """
         state = record.core_state
         price = self.basis.usd_per_core_hour(
             self.prices, record.instance_type, len(state), record.region
@@ -313,16 +331,17 @@ class ClusterIdle:
         if len(idle) == len(state):
             self._resting_owners.update(minutes)
         if idle:
-            self.cores += len(idle)
-            self.instance_count += 1
             fine_price = None if price is None else round(price * FINE)
             owned = core_owners(record, idle, cores_of)
             reserved = record.reserved if UNATTACHED in state else ()
             free = {core for core in idle if state[core] == UNATTACHED and core not in reserved}
             self.owners.fold_idle(record, owned, free, fine_price)
+            self._count_cores(record, len(idle), len(free), is_priced=price is not None)
             unheld_cost = MICRO * len(free) * (fine_price or 0)
             cost = MICRO * len(idle) * (fine_price or 0)
-            waits = waits_for(record, idle, owned.cores_of, minutes, self.after_minutes)
+            waits = None
+            if not in_other_clusters:
+                waits = waits_for(record, idle, owned.cores_of, minutes, self.after_minutes)
             if is_sunk(record, self.paid_by_type):
                 self._sunk_cost += cost
             elif waits is None:
@@ -334,9 +353,23 @@ class ClusterIdle:
                 waiting.unheld_cost += unheld_cost
         return idle, price
 
+    def _count_cores(self, record: MinuteRecord, idle: int, free: int, *, is_priced: bool) -> None:
+        """Count the cores of an instance that are *idle*, and those that nobody has."""
+        self.cores += idle
+        self.instance_count += 1
+        if not is_priced:
+            self.unpriced_idle_cores += idle
+        if record.is_allocation_unknown:
+            self.unknown_allocation_cores += free
+        else:
+            self.unallocated_cores += free
+
     def fold_sums(self, other: ClusterIdle) -> None:
         """Add the instances of *other*."""
         self.cores += other.cores
+        self.unallocated_cores += other.unallocated_cores
+        self.unknown_allocation_cores += other.unknown_allocation_cores
+        self.unpriced_idle_cores += other.unpriced_idle_cores
         self.instance_count += other.instance_count
         self.unpriced_cores += other.unpriced_cores
         self.basis.fold_basis(other.basis)
@@ -350,6 +383,16 @@ class ClusterIdle:
             mine.held_cost += theirs.held_cost
             mine.unheld_cost += theirs.unheld_cost
         self.owners.fold_sums(other.owners)
+
+    def core_members(self) -> dict[str, int | None]:
+        """Return the counts of a rollup with a known core; None if one is unknown."""
+        return {
+            "IdleCores": self.cores,
+            "UnallocatedIdleCores": self.unallocated_cores,
+            "UnknownAllocationIdleCores": self.unknown_allocation_cores,
+            "UnpricedIdleCores": self.unpriced_idle_cores,
+            "WhollyIdleInstances": self.wholly_idle_instances,
+        }
 
     @property
     def wholly_idle_instances(self) -> int | None:

@@ -199,6 +199,7 @@ class InstanceHour:
     rules: LedgerRules
     ec2: Ec2Instance | None = None
     _owners: dict[str, _OwnerHour] = field(default_factory=lambda: defaultdict(_OwnerHour))
+    _executions: dict[str, int] = field(default_factory=dict)  # known ones, by owner
     _waiting: dict[_Waiting, int] = field(default_factory=dict)
     _covered_hundredths: int = 0
     _overlap_minutes: int = 0
@@ -244,9 +245,9 @@ class InstanceHour:
             key = waits, price, tuple(sorted(idle_of.items()))
             self._waiting[key] = self._waiting.get(key, 0) | bit
         for name, owner_minute in did.items():
-            if name in self._owners:
-                is_known = owner_minute.is_complete or owner_minute.executions
-                self._owners[name].fold_executions(owner_minute.executions if is_known else None)
+            if owner_minute.is_complete or owner_minute.executions:
+                before = self._executions.get(name, 0)
+                self._executions[name] = before + owner_minute.executions
         for owner, team in teams.items():
             if owner in self._owners:
                 self._owners[owner].teams.add(team)
@@ -293,6 +294,10 @@ class InstanceHour:
         if last is None:
             return []
         self._divide_waiting(work)
+        for name, executions in self._executions.items():
+            if executions or name in self._owners:  # also of who had unknown cores alone
+                self._owners[name].fold_executions(executions)
+        self._executions.clear()
         owners = sorted(self._owners.items())
         # Unknown time is rounded by itself: a reader that misses a clean shutdown has other
         # unknown minutes, and must still get the same amounts for every owner.

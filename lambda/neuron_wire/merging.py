@@ -4,7 +4,8 @@ Several records of one instance and minute become one.
 An emitter that restarts within a minute leaves two records, each covering its
 part: together they are that minute. Two emitters side by side (a daemon and a
 sidecar) cover the minute twice: only the one with more coverage counts, because
-adding them would count cores twice.
+adding them would count cores twice. If the two write to different clusters, each
+cluster counts its own record, and the instance is marked in both.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from neuron_wire.names import ATTACHED_IDLE, MINUTE_S
 from neuron_wire.owners import merge_owners
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
     from neuron_wire.catalogue import Merging
@@ -56,12 +57,37 @@ class InstanceMinute(NamedTuple):
         duplicate_emitters: Two emitters reported.
 
         gone: The instance shut down cleanly in this minute and did not come back.
+
+        in_other_clusters: True if another cluster has the instance in this minute too. A
+            record counts twice then, so no cost of the instance is certain to be avoidable.
     """
 
     record: MinuteRecord
     records: int
     duplicate_emitters: bool
     gone: bool
+    in_other_clusters: bool = False
+
+
+def merge_clusters(
+    found: Mapping[tuple[str, str], Sequence[MinuteRecord]],
+) -> dict[tuple[str, str], InstanceMinute]:
+    """
+    Merge the records of each cluster and instance of one minute, and mark instances in two.
+
+    An instance whose clusters together have at most MAX_RESTART_COVERED_S has moved from one
+    cluster to another within the minute, and is not marked.
+    """
+    merged = {key: merge_records(records) for key, records in found.items()}
+    keys_of: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for key in merged:
+        keys_of[key[1]].append(key)
+    for keys in keys_of.values():
+        if len(keys) > 1:
+            covered_s = _covered_s([merged[key].record for key in keys])
+            if covered_s > MAX_RESTART_COVERED_S:
+                merged |= {key: merged[key]._replace(in_other_clusters=True) for key in keys}
+    return merged
 
 
 def merge_records(found: Iterable[MinuteRecord]) -> InstanceMinute:

@@ -290,6 +290,11 @@ class MinuteRecord:
         return bool(self.executions or self.execution_errors)
 
     @property
+    def is_allocation_unknown(self) -> bool:
+        """True if scheduler assignments were not read: an unattached core may be reserved."""
+        return self.given in {None, names.UNREAD}
+
+    @property
     def reserved(self) -> set[int]:
         """Unattached cores that the scheduler has given to somebody, as far as it was read."""
         cores: set[int] = set()

@@ -143,7 +143,9 @@ class ClusterNow:
 
         idle: Idle cores.
 
-        unheld: Millionths of them neither held nor known to be reserved.
+        unheld: Idle cores neither held nor reserved; None if the stack is older than this number.
+
+        unknown_allocation: Idle cores that no process holds, of unknown reservation.
 
         cost: Their price.
 
@@ -157,9 +159,11 @@ class ClusterNow:
 
         wholly_idle_instances: That cost less when they stop.
 
+        in_other_clusters: Instances that another cluster has too.
+
         unpriced: Cores, idle or not, in no amount.
 
-        idle_unpriced: Millionths of idle cores in no amount; None if owners are not known.
+        idle_unpriced: Idle cores in no amount; None if the stack is older than this number.
 
         unpriced_types: What has no price, as `REGION/TYPE`.
 
@@ -182,15 +186,17 @@ class ClusterNow:
     cores: int | None = stands_as("NeuronCores")
     unknown: int | None = stands_as("UnknownCores")
     idle: int | None = stands_as("IdleCores")
-    unheld: int | None
+    unheld: int | None = stands_as("UnallocatedIdleCores")
+    unknown_allocation: int | None = stands_as("UnknownAllocationIdleCores")
     cost: int | None = stands_as("IdleCostPerHour", in_micros=True)
     avoidable: int | None = stands_as("AvoidableCostPerHour", in_micros=True)
     avoidable_held: int | None = stands_as("AvoidableHeldCostPerHour", in_micros=True)
     shared: int | None = stands_as("SharedCostPerHour", in_micros=True)
     sunk: int | None = stands_as("SunkCostPerHour", in_micros=True)
     wholly_idle_instances: int | None = stands_as("WhollyIdleInstances")
+    in_other_clusters: int | None = stands_as("InstancesInOtherClusters")
     unpriced: int | None = stands_as("UnpricedCores")
-    idle_unpriced: int | None = None
+    idle_unpriced: int | None = stands_as("UnpricedIdleCores")
     unpriced_types: tuple[str, ...] = ()
     price_regions: tuple[str, ...] = ()
     prices_as_of: str | None = None
@@ -213,10 +219,10 @@ class ClusterNow:
 
     @property
     def held(self) -> int | None:
-        """Millionths of idle cores that somebody holds."""
-        if self.idle is None or self.unheld is None:
+        """Idle cores that an owner holds or has reserved."""
+        if self.idle is None or self.unheld is None or self.unknown_allocation is None:
             return None
-        return max(0, MICRO * self.idle - self.unheld)
+        return max(0, self.idle - self.unheld - self.unknown_allocation)
 
     @property
     def avoidable_unheld(self) -> int | None:
@@ -247,25 +253,20 @@ def cluster_now(line: Mapping[str, Any]) -> ClusterNow:
     cluster, as_of = line.get(CLUSTER_DIMENSION), line.get("PricesAsOf")
     counts = {name: count_in(line, member) for name, member in COUNTS.items()}
     costs = {name: micros_in(line, member) for name, member in COSTS.items()}
-    rows, minute, idle = rows_in(line, OWNERS), minute_in(line, "Minute"), counts["idle"]
+    rows, minute = rows_in(line, OWNERS), minute_in(line, "Minute")
     owners = tuple(owner for row in rows or () if (owner := _owner(row)))
-    free = [owner.unheld for owner in owners]
-    owners_known = not idle or rows is not None
-    is_complete = idle is not None and owners_known
     expected = total_of([counts["instances"], counts["silent"]])
     share = micros_in(line, "CoveragePercent") if expected else expected
     return ClusterNow(
         cluster=cluster if isinstance(cluster, str) else "",
         minute=minute,
         covered=None if share is None or expected is None else share * expected,
-        unheld=sum(free) if is_complete else None,
-        idle_unpriced=sum(owner.unpriced for owner in owners) if is_complete else None,
         unpriced_types=tuple(texts_in(line, "UnpricedTypes")),
         price_regions=tuple(texts_in(line, "PriceRegions")),
         prices_as_of=as_of if isinstance(as_of, str) else None,
         overridden=tuple(texts_in(line, "PricesOverridden")),
         unknown_by_reason=_unknown_by_reason(line),
-        owners_known=owners_known,
+        owners_known=not counts["idle"] or rows is not None,
         owners=owners,
         **counts,
         **costs,

@@ -30,7 +30,6 @@ from neuron_wire.names import (
     UNALLOCATED_OWNER,
     UNATTACHED,
     UNKNOWN,
-    UNREAD,
     UNSTATED_OWNER,
 )
 from neuron_wire.now import IdleOwner
@@ -90,7 +89,7 @@ def core_owners(
         is_others = core in left_out or (
             not is_complete and record.holders_more and letter == ATTACHED_IDLE
         )
-        is_unallocated = letter == UNATTACHED and record.given != UNREAD
+        is_unallocated = letter == UNATTACHED and not record.is_allocation_unknown
         name = UNALLOCATED_OWNER if is_unallocated else UNSTATED_OWNER
         by_names[OTHER_OWNERS if is_others else name,].append(core)
     return OwnedCores(by_names, teams)

@@ -246,12 +246,11 @@ def unpriced_words(now: ClusterNow, most: int = _MAX_TYPES) -> str:
     """
     `4 idle cores have no price (us-west-2/trn2.3xlarge)`; empty if every idle core has one.
 
-    A stack that does not name the owners of idle cores counts all cores without a price.
+    An older stack does not count idle cores without a price: all such cores stand for them.
     """
-    if now.idle_unpriced is None:
-        cores, noun = float(now.unpriced or 0), "core"
-    else:
-        cores, noun = now.idle_unpriced / MICRO, "idle core"
+    cores, noun = now.idle_unpriced, "idle core"
+    if cores is None:
+        cores, noun = now.unpriced, "core"
     if not now.idle or not cores:
         return ""
     types = [safe_name(name) for name in now.unpriced_types[:most]]
@@ -274,6 +273,11 @@ def wholly_idle_words(now: ClusterNow) -> str:
     """`2 wholly idle instances`; empty where that is unknown."""
     instances = now.wholly_idle_instances
     return "" if instances is None else counted(instances, "wholly idle instance")
+
+
+def in_other_clusters_words(now: ClusterNow) -> str:
+    """`without instances that report in two clusters`; empty of none."""
+    return "without instances that report in two clusters" if now.in_other_clusters else ""
 
 
 def avoidable_parts_words(now: ClusterNow) -> str:

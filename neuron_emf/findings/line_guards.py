@@ -24,7 +24,7 @@ from neuron_emf.findings.facts import (
 from neuron_wire.findings import LEAST_COVERAGE_PERCENT, MOST_HOST_VCPUS
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.merging import MAX_RESTART_COVERED_S
-from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, UNREAD, WHOLE_MINUTE_S
+from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, WHOLE_MINUTE_S
 from neuron_wire.names import UNKNOWN as UNKNOWN_CORE
 from neuron_wire.owners import UNNAMED
 from neuron_wire.phrases import (
@@ -152,7 +152,7 @@ def _none_of(names_of: Callable[[MinuteRecord], list[str]], did: str) -> Judge:
 
 def _given_read(lines: LineFacts, _: AccountFacts) -> CheckResult:
     for record in reversed(lines.records):
-        if record.covered_seconds and record.given in {None, UNREAD}:
+        if record.covered_seconds and record.is_allocation_unknown:
             return unknown(f"to whom cores are given was not read at {moment(record.minute_ms)}")
     return ok("read in each minute")
 
@@ -210,12 +210,18 @@ def _one_emitter(lines: LineFacts, _: AccountFacts) -> CheckResult:
     twice = [
         *(at for at in lines.lines.minutes_of_two() if at >= lines.start_ms),
         *(at for at, seconds in covered.items() if seconds > MAX_RESTART_COVERED_S),
-        *(rollup.minute_ms for rollup in hour if lines.instance_id in rollup.duplicates),
+        *(
+            rollup.minute_ms
+            for rollup in hour
+            if lines.instance_id in rollup.duplicates | rollup.in_other_clusters
+        ),
     ]
     if twice:
         return failed(f"two emitters at {moment(max(twice))}")
     for rollup in hour:
-        if rollup.gauges.get("DuplicateEmitters", 0) > len(rollup.duplicates):
+        unnamed = rollup.gauges.get("DuplicateEmitters", 0) > len(rollup.duplicates)
+        others = rollup.gauges.get("InstancesInOtherClusters", 0)
+        if unnamed or others > len(rollup.in_other_clusters):
             return unknown(f"the rollup of {moment(rollup.minute_ms)} names not all that have two")
     return ok("one")
 

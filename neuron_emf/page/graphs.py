@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 MOST_CLUSTERS: Final = 8
 """Lines that a person can still tell apart; the clusters with the most idle cores now."""
 
-_STATES: Final = {
-    "Busy": "BusyCores",
-    "Held but not busy": "AttachedIdleCores",
-    "Unheld": "UnattachedCores",
-    "Unknown": "UnknownCores",
+_STATES: Final[Mapping[str, Mapping[str, int]]] = {
+    "Busy": {"BusyCores": 1},
+    "Held or reserved, not busy": {"AttachedIdleCores": 1, "ReservedCores": 1},
+    "Unheld": {"UnattachedCores": 1, "ReservedCores": -1},
+    "Unknown": {"UnknownCores": 1},
 }
+"""Sums of gauges. ReservedCores is a part of UnattachedCores, absent where nothing is reserved."""
 
 
 def graphs(rollups: Sequence[PublishedRollup]) -> list[dict[str, Any]]:
     """The graphs of *rollups*, which are in order of time."""
     whole = _whole(rollups)
-    states = {label: _sums(whole, name) for label, name in _STATES.items()}
+    states = {label: _sums(whole, signs) for label, signs in _STATES.items()}
     means = {
         "Utilization": _means(whole, "NeuronCoreUtilization", "NeuronCores", "UnknownCores", -1),
         "Coverage": [
@@ -97,11 +98,14 @@ def _graph(
     }  # fmt: skip
 
 
-def _sums(rollups: Sequence[PublishedRollup], name: str) -> list[list[float]]:
+def _sums(rollups: Sequence[PublishedRollup], signs: Mapping[str, int]) -> list[list[float]]:
+    """Add up the gauges of *signs* by minute; a rollup without the first of them adds nothing."""
+    first = next(iter(signs))
     sums: dict[int, float] = defaultdict(float)
     for rollup in rollups:
-        if name in rollup.gauges:
-            sums[rollup.minute_ms] += rollup.gauges[name]
+        if first in rollup.gauges:
+            for name, sign in signs.items():
+                sums[rollup.minute_ms] += sign * rollup.gauges.get(name, 0)
     return [[minute_ms, sums[minute_ms]] for minute_ms in sorted(sums)]
 
 

@@ -4,7 +4,8 @@ A fleet that never ran: accepted lines made up from a seed.
 Those of every second cluster are ranks of one job: in one cluster the first of
 them works and the others wait for it, in another all of them wait.
 Instances restart within a minute, say goodbye, vanish for minutes or for good,
-report twice under two Boots; a network is lost and its lines come minutes
+report twice under two Boots; some have a second emitter that names another
+cluster; a network is lost and its lines come minutes
 late; an answer is lost and a line is accepted twice.
 """
 
@@ -53,9 +54,11 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
         cluster=f"cluster-{host % 4}",
         instance_id=_instance_id(host),
         instance_type=rng.choice(TYPES),
+        given=rng.choice([None, "none", "read", "unread"]),
     )
     lost_from = rng.randrange(minutes) if rng.random() < 0.3 else minutes
     found_again = lost_from + rng.randint(2, 12)
+    other_cluster = f"cluster-{(host + 1) % 4}" if host % 5 == 1 else None
     boot = away = 0
     seq = 0
     for offset in range(minutes):
@@ -80,11 +83,19 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
             if lost_from <= offset < found_again:
                 at_s = (START_MINUTE + found_again + 1) * MINUTE_S + offset
             yield Accepted(at_s, minute_record)
+            if other_cluster and part == parts - 1:  # of a minute, or of a moment
+                yield Accepted(at_s, _beside(minute_record, other_cluster, rng.choice([60.0, 3.0])))
             if rng.random() < 0.05:
                 yield Accepted(at_s + 9, minute_record)
             away = max(away, 3 * goodbye, minutes * for_good)
         if rng.random() < 0.05:
             away = rng.choice([2, 8, minutes])
+
+
+def _beside(own: MinuteRecord, cluster: str, covered_seconds: float) -> MinuteRecord:
+    """The record of a second emitter of the instance of *own*, in another *cluster*."""
+    boot = f"9{own.boot[1:]}"
+    return replace(own, cluster=cluster, boot=boot, covered_seconds=covered_seconds)
 
 
 def _instance_id(host: int) -> str:
@@ -95,7 +106,8 @@ def _instance_id(host: int) -> str:
 
 def _minute(rng: random.Random, like: MinuteRecord, minute: int) -> MinuteRecord:
     made = full_record(len(like.core_state), rng.randrange(1 << 20))
-    who = {name: getattr(like, name) for name in ("cluster", "instance_id", "instance_type")}
+    names = "cluster", "instance_id", "instance_type", "given"
+    who = {name: getattr(like, name) for name in names}
     made = replace(made, **who, minute_ms=minute * 60_000)
     host = int(like.instance_id[2:7], 16)
     return _rank(made, host, minute) if host % 2 else made

@@ -134,7 +134,8 @@ class Attendance:
 
 
 EMPTY: Mapping[str, float] = {
-    "Instances": 0, "DuplicateEmitters": 0, "CoveredSeconds": 0, "Records": 0
+    "Instances": 0, "DuplicateEmitters": 0, "InstancesInOtherClusters": 0,
+    "CoveredSeconds": 0, "Records": 0,
 }  # fmt: skip
 """The metrics of a minute without a record."""
 

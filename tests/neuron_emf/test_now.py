@@ -20,7 +20,7 @@ from neuron_emf.now import NO_ROLLUP, answer_of
 from neuron_emf.now_lines import NewestMinutes, Now, RollupLines, together
 from neuron_emf.top.listing import parts_of
 from neuron_wire import encode
-from neuron_wire.merging import merge_records
+from neuron_wire.merging import merge_clusters
 from neuron_wire.names import MICRO, MINUTE_MS, REASON_WORDS, UNKNOWN, UNKNOWN_REASONS
 from neuron_wire.now import cluster_now
 from neuron_wire.owners import Owner
@@ -44,7 +44,9 @@ NUMBERS = {
     "idle": "IdleCores", "wholly_idle_instances": "WhollyIdleInstances",
     "unpriced": "UnpricedCores", "cost": "IdleCostPerHour", "avoidable": "AvoidableCostPerHour",
     "avoidable_held": "AvoidableHeldCostPerHour", "shared": "SharedCostPerHour",
-    "sunk": "SunkCostPerHour",
+    "sunk": "SunkCostPerHour", "unheld": "UnallocatedIdleCores",
+    "unknown_allocation": "UnknownAllocationIdleCores", "idle_unpriced": "UnpricedIdleCores",
+    "in_other_clusters": "InstancesInOtherClusters",
 }  # fmt: skip
 USD = {
     f"{region}/{name}": Fraction(str(usd))
@@ -65,14 +67,15 @@ def line_of(record):
 
 def closed(records):
     """What close prints of them: a line for each cluster and minute."""
-    sums, by_instance = {}, {}
+    sums, by_minute = {}, {}
     for record in records:
-        key = record.minute_ms // MINUTE_MS, record.cluster
-        by_instance.setdefault(key, {}).setdefault(record.instance_id, []).append(record)
-    for key, instances in by_instance.items():
-        sums[key] = RollupInProgress(key[1], IDLE_AFTER, Prices())
-        for parts in instances.values():
-            sums[key].fold_instance(merge_records(parts))
+        parts = by_minute.setdefault(record.minute_ms // MINUTE_MS, {})
+        parts.setdefault((record.cluster, record.instance_id), []).append(record)
+    for minute, parts in by_minute.items():
+        for (cluster, _), instance in merge_clusters(parts).items():
+            key = minute, cluster
+            sums.setdefault(key, RollupInProgress(cluster, IDLE_AFTER, Prices()))
+            sums[key].fold_instance(instance)
     rollups = {key: sums_of.finish([]) for key, sums_of in sorted(sums.items())}
     return [rollup_line(rollup, key[0], due(rollup, None)) for key, rollup in rollups.items()]
 
@@ -201,7 +204,7 @@ def faces_agree(lines):
 
 @st.composite
 def fleets(draw):
-    """Records of two clusters in one minute, whose lines can be written."""
+    """Records of three clusters in one minute, whose lines can be written."""
     reason = st.sampled_from([None, *UNKNOWN_REASONS])
     records = [
         replace(record, unknown_reason=draw(reason) if UNKNOWN in record.core_state else None)
@@ -240,10 +243,8 @@ def test_what_one_cluster_does_not_tell_no_sum_tells(member, value):
     """An older stack's line or a damaged one among others: without its part a sum is too low."""
     other = cluster_now({**WHOLE, member: value})
     both, alone = together([cluster_now(WHOLE), other]), cluster_now(WHOLE)
-    fields = {**NUMBERS, "silent": "SilentInstances", "unheld": "TopIdleOwners"}
-    for name, source in fields.items():
-        is_missing = source == member or (name == "unheld" and member == "IdleCores")
-        expected = None if is_missing else 2 * getattr(alone, name)
+    for name, source in {**NUMBERS, "silent": "SilentInstances"}.items():
+        expected = None if source == member else 2 * getattr(alone, name)
         assert expected == getattr(both, name), name
     assert both.owners_known is (member != "TopIdleOwners")
     nothing = answer_of(Now(()), "", 0)

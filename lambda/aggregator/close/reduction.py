@@ -19,7 +19,7 @@ from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
 from aggregator.reading.last_records import LastRecords, knows_a_core
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.line_members import stands_as
-from neuron_wire.merging import merge_records
+from neuron_wire.merging import merge_clusters
 from neuron_wire.owner_minutes import UnseenOwners
 
 if TYPE_CHECKING:
@@ -231,9 +231,8 @@ class BucketShare:
     ) -> set[Key]:
         """Fold the records of one bucket into *share*; return the instances that are seen."""
         seen: set[Key] = set()
-        for key, records in records_of.items():
+        for key, instance in merge_clusters(records_of).items():
             cluster, instance_id = key
-            instance = merge_records(records)
             is_seen = knows_a_core(instance.record)
             self._registry.record_presence(
                 cluster,

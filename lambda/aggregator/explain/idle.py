@@ -29,6 +29,7 @@ from aggregator.explain.idle_instance import (
     fewer_cores_advice,
     host_sentence,
     idle_cores_of,
+    is_in_other_clusters,
     is_wholly_idle,
     work_words,
 )
@@ -99,7 +100,7 @@ SENTENCES: Final = {
     "unread": (
         "{cores} idle{lasted}, allocation unknown",
         "Do not stop the instance: the emitter could not read which cores its scheduler assigned.",
-        "in the morning, run neuron-emf check on the instance. It reports what is missing."),
+        "in the morning, upgrade an older emitter, or run neuron-emf check on the instance."),
     "of an older emitter": (
         "{cores} idle{lasted}, owner unknown",
         "Do not stop the instance: its emitter is an older version, which reports no owners.",
@@ -244,7 +245,9 @@ def _ranked(evidence: Evidence) -> list[RankedOwner]:
         owner.row.owner: sum(
             number_in(entry, "UsdPerHour") or 0
             for entry in entries
-            if is_wholly_idle(entry) and idle_cores_of(entry, owner.row.owner)
+            if is_wholly_idle(entry)
+            and not is_in_other_clusters(entry)
+            and idle_cores_of(entry, owner.row.owner)
         )
         for owner in owners
         if owner.kind in STOPPABLE
@@ -418,6 +421,8 @@ def _saving(evidence: Evidence, entry: JsonObject, end: str) -> str:
     """Return when the cost ends, if it can; *end* is empty if the cores have no owner."""
     if evidence.now.sunk and evidence.now.sunk == evidence.now.cost:
         return "The capacity is paid for anyway."
+    if is_in_other_clusters(entry):
+        return "The instance reports in two clusters, so no stop is certain to end the cost."
     if entry and not is_wholly_idle(entry):
         others = f"Others can use the cores when {end}, but the" if end else "The"
         return f"{others} cost continues: other cores of the instance work."

@@ -39,12 +39,13 @@ def idle_cores_of(entry: JsonObject, owner: str) -> set[int]:
     is_unread = text_in(entry, "Given") == UNREAD
     if owner == OTHER_OWNERS:
         return idle & core_set(entry, "OwnersMore")
-    if owner == UNSTATED_OWNER and not is_unread:
-        return set() if owners else core_set(entry, "AttachedCores")
     if owner in {UNSTATED_OWNER, UNALLOCATED_OWNER}:
         had = [core_set(each, "Reserved") for each in owners] + [core_set(entry, "OwnersMore")]
-        free = idle - core_set(entry, "AttachedCores").union(*had)
-        return free if is_unread == (owner == UNSTATED_OWNER) else set()
+        attached = core_set(entry, "AttachedCores")
+        free = idle - attached.union(*had)
+        if is_unread != (owner == UNSTATED_OWNER):
+            free.clear()
+        return free if owners or owner == UNALLOCATED_OWNER else free | attached
     wanted = {"", UNNAMED} if owner in {"", UNNAMED} else {owner}
     named = owners or entries_in(entry, "Holders")
     theirs = [each for each in named if text_in(each, "Name") in wanted]
@@ -56,6 +57,11 @@ def is_wholly_idle(entry: JsonObject) -> bool:
     """Return True if no core of *entry* works and nothing executes."""
     cores, idle = number_in(entry, "NeuronCores"), number_in(entry, "IdleCores")
     return cores is not None and cores == idle and not number_in(entry, "Executions")
+
+
+def is_in_other_clusters(entry: JsonObject) -> bool:
+    """Return True if another cluster has the instance of *entry* too."""
+    return entry.get("InOtherClusters") is True
 
 
 def host_sentence(entry: JsonObject) -> str:

@@ -98,7 +98,7 @@ def instance_members(
         "Lifecycle": record.lifecycle,
         "Paid": SUNK if is_paid_anyway else AVOIDABLE,
         "NeuronCores": cores or None,
-        "Given": record.given if record.given == UNREAD else None,
+        "Given": UNREAD if record.is_allocation_unknown else None,
         "Owners": _owners(record, rules) or None,
     }
     idle = idle_cores(state, record.idle_minutes, rules.idle_after_minutes)
@@ -114,10 +114,10 @@ def instance_members(
         cores_of = cores_by_owner(record)
         owned = core_owners(record, idle, cores_of)
         did = owner_minutes_of(record, cores_of)
-        waits = waits_for(record, idle, owned.cores_of, did, rules.idle_after_minutes)
-        is_avoidable = not (
-            is_paid_anyway or waits is None or any(wait in awaited for wait in waits)
-        )
+        waits = None
+        if not (is_paid_anyway or instance.in_other_clusters):
+            waits = waits_for(record, idle, owned.cores_of, did, rules.idle_after_minutes)
+        is_avoidable = waits is not None and not any(wait in awaited for wait in waits)
         detail["UsdPerHour"] = round(price * cores, 6)
         detail["AvoidableUsdPerHour"] = round(price * cores, 6) if is_avoidable else 0.0
     return present_members(detail)
@@ -212,10 +212,10 @@ def _held_back_by(
         "idle-cores": idle_minutes < LEAST_IDLE_MINUTES,
         "no-holder": ATTACHED_IDLE in record.core_state or holds or hides_some,
         "no-reservation": bool(record.reserved),
-        "given-read": record.given in {None, UNREAD},
+        "given-read": record.is_allocation_unknown,
         "host-cpu": record.given != READ and (host_vcpus is None or host_vcpus >= MOST_HOST_VCPUS),
         "not-sunk": is_paid_anyway,
-        "one-emitter": instance.duplicate_emitters,
+        "one-emitter": instance.duplicate_emitters or instance.in_other_clusters,
     }
     return [name for name, holds_back in guards.items() if holds_back]
 

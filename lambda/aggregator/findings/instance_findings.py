@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.findings import detail, steps
 from aggregator.rollups.rollup import SilentInstance
+from aggregator.rollups.sums import LARGER
 from aggregator.storage.records import bucket_of
 from neuron_wire.findings import (
     CLOSED,
@@ -50,7 +51,7 @@ MAX_OPEN_CHARS: Final = 250_000
 
 _NUMBERS_CHARS: Final = 40  # of a finding, beside its names
 
-_FAULTS: Final = ("HardwareFaults", "EccUncorrectedRise")
+_FAULTS: Final = LARGER["HardwareErrors"]
 
 
 @dataclass(slots=True)
@@ -112,12 +113,14 @@ class InstanceFindings:
     def draft_instance(self, found: InstanceMinute) -> None:
         """Draft what the minute of an instance makes of its findings."""
         record = found.record
-        faults = round(sum(record.number(member) or 0 for member in _FAULTS))
+        faults = round(max(record.number(member) or 0 for member in _FAULTS))
         if faults:
             self._draft_faults(found, faults)
         if self._minute <= self._taken_in:
             return
-        idle_minutes = wholly_idle_minutes(record, self.rules.idle_after_minutes)
+        idle_minutes = None
+        if not found.in_other_clusters:  # another emitter tells another story of the instance
+            idle_minutes = wholly_idle_minutes(record, self.rules.idle_after_minutes)
         instance = record.cluster, record.instance_id
         known = self._by_instance.get(instance, ())
         if not known and idle_minutes is None:

@@ -23,8 +23,8 @@ from neuron_wire.owner_minutes import owner_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from neuron_wire import MinuteRecord
     from neuron_wire.holders import Holder
+    from neuron_wire.merging import InstanceMinute
     from neuron_wire.owners import Owner
 
 
@@ -59,13 +59,15 @@ class IdleInstance:
 
         owners_more: Those that other owners have, as ranges.
 
-        given: Whether it was read to whom its cores are given, as in the line.
+        is_allocation_unknown: True if its scheduler assignments were not read.
 
         busy_percent: Mean utilization of its busy cores; None without any.
 
         host_cpu_percent: Share of its vCPU time in use; None where nobody read it.
 
         region: Its region; None if unknown.
+
+        in_other_clusters: True if another cluster has the instance in the same minute.
     """
 
     instance_id: str
@@ -79,10 +81,11 @@ class IdleInstance:
     holders_more: int
     owners: Sequence[Owner] = ()
     owners_more: str = ""
-    given: str | None = None
+    is_allocation_unknown: bool = False
     busy_percent: float | None = None
     host_cpu_percent: float | None = None
     region: str | None = None
+    in_other_clusters: bool = False
 
     @property
     def attached(self) -> list[int]:
@@ -91,7 +94,7 @@ class IdleInstance:
 
 
 def idle_instance(
-    record: MinuteRecord, idle: Sequence[int], minutes: int, price: float | None,
+    instance: InstanceMinute, idle: Sequence[int], minutes: int, price: float | None,
     busy_percent: float | None,
 ) -> IdleInstance:  # fmt: skip
     """
@@ -99,6 +102,7 @@ def idle_instance(
 
     Its busy cores are at *busy_percent*.
     """
+    record = instance.record
     return IdleInstance(
         record.instance_id,
         record.instance_type,
@@ -111,10 +115,11 @@ def idle_instance(
         record.holders_more,
         record.owners,
         record.owners_more,
-        record.given,
+        record.is_allocation_unknown,
         busy_percent,
         record.readings.get("HostCpuPercent"),
         record.region,
+        instance.in_other_clusters,
     )
 
 

@@ -112,6 +112,7 @@ def lists_of(rollup: Rollup) -> Lists:
         "StragglerInstances": list(map(stated_members, rollup.stragglers)),
         "SilentInstanceNames": [instance.members() for instance in rollup.silent],
         "DuplicateEmitterInstances": list(rollup.duplicates),
+        "InstanceNamesInOtherClusters": list(rollup.in_other_clusters),
         **{
             name: [_failing(instance, FAILING[name]) for instance in instances]
             for name, instances in rollup.failing.items()
@@ -165,10 +166,11 @@ def _idle(instance: IdleInstance) -> dict[str, object]:
             "HoldersMore": instance.holders_more or None,
             "Owners": owner_members(instance.owners) or None,
             "OwnersMore": instance.owners_more or None,
-            "Given": UNREAD if instance.given == UNREAD else None,
+            "Given": UNREAD if instance.is_allocation_unknown else None,
             "CoreState": instance.state,
             "BusyUtilization": instance.busy_percent,
             "HostCpuPercent": instance.host_cpu_percent,
+            "InOtherClusters": instance.in_other_clusters or None,
         }
     )
 

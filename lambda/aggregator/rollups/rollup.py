@@ -127,6 +127,8 @@ class Rollup:
         unknown_by_reason: Unknown cores by reason; together UnknownCores.
 
         idle_owners_left_out: Sums of owners that went to `[others]` for want of room.
+
+        in_other_clusters: Instances that another cluster has in the same minute, at most 50.
     """
 
     cluster: str
@@ -146,6 +148,7 @@ class Rollup:
     idle_owners: Sequence[IdleOwner] = ()
     unknown_by_reason: Mapping[str, int] = field(default_factory=dict)
     idle_owners_left_out: int = 0
+    in_other_clusters: Sequence[str] = ()
 
 
 class RollupInProgress:
@@ -177,6 +180,7 @@ class RollupInProgress:
         }
         self._busy: dict[str, list[BusyInstance]] = defaultdict(list)  # by instance type
         self._duplicates: list[str] = []
+        self._in_other_clusters: list[str] = []
 
     def fold_instance(self, instance: InstanceMinute) -> None:
         """Count one instance."""
@@ -185,6 +189,8 @@ class RollupInProgress:
         self._records += instance.records
         if instance.duplicate_emitters:
             self._duplicates.append(instance_id)
+        if instance.in_other_clusters:
+            self._in_other_clusters.append(instance_id)
         hundredths = _known_hundredths(record)
         self._utilization.update(hundredths)
         numbers = read_numbers(record, sum(hundredths))
@@ -203,18 +209,19 @@ class RollupInProgress:
                 self._busy[record.instance_type].append(
                     BusyInstance(busy_hundredths / busy, busy_hundredths, busy, instance_id)
                 )
-        idle, price = self.idle.fold_record(record)
+        idle, price = self.idle.fold_record(record, in_other_clusters=instance.in_other_clusters)
         if idle:
             minutes = max([record.idle_minutes[core] for core in idle])
             self._idle_instances.rank(
                 (-len(idle), -minutes, instance_id),
-                partial(idle_instance, record, idle, minutes, price, busy_percent),
+                partial(idle_instance, instance, idle, minutes, price, busy_percent),
             )
 
     def merge_sums(self, other: RollupInProgress) -> None:
         """Count the instances of *other*, of which this one has none."""
         self._records += other._records
         self._duplicates += other._duplicates
+        self._in_other_clusters += other._in_other_clusters
         self._utilization.update(other._utilization)
         for instance_type, sums in other._sums.items():
             self._sums[instance_type].merge_sums(sums)
@@ -254,6 +261,7 @@ class RollupInProgress:
             silent=latest_first[:MAX_NAMES],
             stragglers=[] if stragglers is None else stragglers.first(),
             duplicates=sorted(self._duplicates)[:MAX_NAMES],
+            in_other_clusters=sorted(self._in_other_clusters)[:MAX_NAMES],
             failing={
                 name: ranking.first() for name, ranking in self._failing.items() if ranking.count
             },
@@ -298,6 +306,7 @@ class RollupInProgress:
             **self._greatest,
             "SilentInstances": silent,
             "DuplicateEmitters": len(self._duplicates),
+            "InstancesInOtherClusters": len(self._in_other_clusters),
             **usd_per_hour,
             **_percentiles(self._utilization),
             "FlopsPercentOfBf16Peak": sums.percent_of_peak(),
@@ -315,10 +324,9 @@ class RollupInProgress:
             gauges["UnpricedCores"] = self.idle.unpriced_cores
         if known:
             gauges["ReservedCores"] = sums.total("ReservedCores")
-            gauges["IdleCores"] = self.idle.cores
+            gauges |= self.idle.core_members()
             gauges["IdleCorePercent"] = 100 * self.idle.cores / known
             gauges["IdleInstanceCount"] = self.idle.instance_count
-            gauges["WhollyIdleInstances"] = self.idle.wholly_idle_instances
         return _rounded(gauges)
 
     def _tallies(self, sums: Sums, usd_per_hour: float | None) -> dict[str, float]:

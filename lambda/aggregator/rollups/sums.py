@@ -197,8 +197,9 @@ def read_numbers(record: MinuteRecord, utilization_hundredths: int) -> dict[str,
         found = [numbers[member] for member in members if member in numbers]
         if found:
             numbers[name] = max(found)
-    if record.given == READ:
-        numbers["ReservedCores"] = len(record.reserved)
+    reserved = record.reserved
+    if reserved or record.given == READ:
+        numbers["ReservedCores"] = len(reserved)
     _add_ratios(record, numbers)
     return numbers
 

@@ -150,9 +150,10 @@ LEFT = of(
                     "LastExecution": iso_minute(MINUTE - 180)}]),
 )  # fmt: skip
 UNPRICED = rollup(
-    UnknownCores=12, UnpricedCores=64, UnpricedTypes=["us-east-2/trn2.48xlarge"],
-    PricesOverridden=["trn1.32xlarge"], AvoidableCostPerHour=10.75, SharedCostPerHour=8.0625,
-    SunkCostPerHour=5.375, WhollyIdleInstances=1,
+    UnknownCores=12, UnpricedCores=64, UnpricedIdleCores=4,
+    UnpricedTypes=["us-east-2/trn2.48xlarge"], PricesOverridden=["trn1.32xlarge"],
+    AvoidableCostPerHour=10.75, SharedCostPerHour=8.0625, SunkCostPerHour=5.375,
+    WhollyIdleInstances=1,
     TopIdleOwners=[row("ml/llama-70b-0", 16, 10.75, Team="ml"), row("[unallocated]", 16, 10.75),
                    row("[unnamed]", 4, 2.6875, UnpricedCores=4)],
 )  # fmt: skip

@@ -71,6 +71,7 @@ def test_an_event_says_what_it_costs_and_what_holds_a_stop_back():
         ({"readings": {"HostCpuPercent": 6.25}}, "host-cpu"),
         ({"instance_type": "trn1.16xlarge"}, "host-cpu"),
         ({"given": "unread"}, "given-read"),
+        ({"given": None}, "given-read"),
         ({"paid": "sunk"}, "not-sunk"),
         ({"covered_seconds": 56.0}, "coverage"),
     ],
@@ -101,6 +102,17 @@ def test_two_emitters_hold_a_stop_back():
     assert ["one-emitter"] == event["HeldBackBy"]
 
 
+def test_an_instance_in_two_clusters_is_not_an_idle_instance_in_either():
+    """Both emitters describe the same cores; one that moves within a minute has one emitter."""
+    fleet, other = Fleet(), {"cluster": "inference", "boot": "another"}
+    assert [] == fleet.pass_minute(maker(idle), maker(idle, **other))
+    moving = maker(idle, covered_seconds=30.0), maker(idle, covered_seconds=36.0, **other)
+    opened = fleet.pass_minute(*moving)
+    assert {"training", "inference"} == {event["ClusterName"] for event in opened}
+    assert [] == fleet.pass_minute(maker(busy), maker(busy, **other))
+    assert [] == fleet.pass_minute(maker(idle, minutes=99), maker(idle, minutes=99, **other))
+
+
 def test_a_late_record_tells_its_faults_and_changes_nothing_else():
     """With its minute, and each fault once, however often the minute is restated."""
     fleet = Fleet()
@@ -123,11 +135,11 @@ def test_a_late_record_tells_its_faults_and_changes_nothing_else():
 
 
 def test_faults_are_findings_of_their_own():
-    """Of the kernel log and of memory; several of one minute are one step."""
+    """Kernel log and memory counters may report the same fault, so the larger number counts."""
     fleet = Fleet()
     told = fleet.pass_minute(maker(busy, readings={"HardwareFaults": 2}, ecc_uncorrected_rise=1))
     assert [(1, "hardware-fault", "i-1", "opened")] == shown(told)
-    assert [3] == [one["Faults"] for one in told]
+    assert [2] == [one["Faults"] for one in told]
 
 
 def test_a_silent_instance_is_told_until_it_reports_again():

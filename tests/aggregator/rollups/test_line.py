@@ -84,7 +84,8 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
     )  # fmt: skip
     in_progress = RollupInProgress("training", 15, Prices({"eu-west-1/trn1.2xlarge": 1.0}))
     for one in (*failing, slow, odd):
-        in_progress.fold_instance(merge_records([one, replace(one, boot=LATER_BOOT)]))
+        twice = merge_records([one, replace(one, boot=LATER_BOOT)])
+        in_progress.fold_instance(twice._replace(in_other_clusters=True))
     rollup = in_progress.finish([SilentInstance("i-11", "inf2.xlarge", MINUTE - 9)])
     rollup = replace(rollup, idle_owners_left_out=1)
     before = replace(due(rollup, None).publication, tallies={"Executions": 10**9}, digest="")
@@ -106,7 +107,7 @@ def test_an_absent_metric_is_neither_defined_nor_a_member():
     """Missing is missing, down to the line."""
     line = published(rollup_of(silent=[SilentInstance("i-1", None, MINUTE - 9)]))
     assert {"Instances", "SilentInstances", "CoveragePercent"} == defined(line).keys()
-    told = {*defined(line), "DuplicateEmitters", "LateRecords"}
+    told = {*defined(line), "DuplicateEmitters", "InstancesInOtherClusters", "LateRecords"}
     assert told == ROLLUP_NUMBERS.keys() & line.keys()
 
 

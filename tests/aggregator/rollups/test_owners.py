@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -16,7 +17,14 @@ from neuron_wire.cluster_idle import MAX_ROWS, ClusterIdle
 from neuron_wire.cores import core_indexes, core_ranges
 from neuron_wire.holders import Holder
 from neuron_wire.merging import merge_records
-from neuron_wire.names import MICRO, OTHER_OWNERS, PLACEHOLDER_OWNERS, UNALLOCATED_OWNER
+from neuron_wire.names import (
+    MICRO,
+    OTHER_OWNERS,
+    PLACEHOLDER_OWNERS,
+    UNALLOCATED_OWNER,
+    UNSTATED_OWNER,
+)
+from neuron_wire.now import cluster_now
 from neuron_wire.owners import Owner
 from neuron_wire.prices import Prices
 from neuron_wire.teams import team_rules
@@ -54,6 +62,7 @@ def fleets(draw):
                 idle=tuple(draw(st.sampled_from([0, 14, 15, 900])) for _ in state),
                 instance_type=draw(st.sampled_from(TYPES)),
                 paid=draw(st.sampled_from(PAID)),
+                given=draw(st.sampled_from([None, "none", "read", "unread"])),
                 owners=tuple(
                     Owner(held, f"ml/{name}", reserved=reserved)
                     for name, (held, reserved) in named.items()
@@ -82,6 +91,27 @@ def test_the_rows_add_up(fleet):
     assert Fraction(str(line.get("IdleCostPerHour", 0))) == sum(Fraction(str(p)) for p in parts)
 
 
+@given(fleets())
+def test_no_number_depends_on_the_cut_of_the_rows(fleet):
+    """Idle cores of no owner are counted as lines have them, and their rows are never cut."""
+    line = published(rollup_of(*fleet))
+    free = Counter(dict.fromkeys([UNALLOCATED_OWNER, UNSTATED_OWNER], 0))
+    for record in fleet:
+        row = UNALLOCATED_OWNER if record.given in {"none", "read"} else UNSTATED_OWNER
+        reserved = {core for owner in record.owners for core in core_indexes(owner.reserved)}
+        for core in {*range(len(record.core_state))} - reserved:
+            free[row] += record.core_state[core] == "u" and record.idle_minutes[core] >= 15
+    now = cluster_now(line)
+    if now.idle is not None:
+        assert free == Counter(
+            {UNALLOCATED_OWNER: now.unheld, UNSTATED_OWNER: now.unknown_allocation}
+        )
+    rows = line.get("TopIdleOwners", [])
+    assert {name for name, cores in free.items() if cores} <= {row["Owner"] for row in rows}
+    cut = cluster_now({**line, "TopIdleOwners": rows[:1]})
+    assert replace(now, owners=()) == replace(cut, owners=())
+
+
 @given(fleets(), st.booleans())
 def test_who_works_elsewhere_in_the_cluster_is_told_with_what_it_holds(fleet, halved):
     """
@@ -107,6 +137,8 @@ def test_who_works_elsewhere_in_the_cluster_is_told_with_what_it_holds(fleet, ha
     parts[0].merge_sums(parts[1])
     for row in published(parts[0].finish([])).get("TopIdleOwners", ()):
         name = row["Owner"]
+        if name == UNSTATED_OWNER:
+            continue  # its HeldCores are held idle cores, not all that it has
         is_told = name not in PLACEHOLDER_OWNERS and not (is_hidden and not busy[name])
         expected = (held[name], busy[name]) if is_told else (None, None)
         assert expected == pytest.approx((row.get("HeldCores"), row.get("BusyCores")), abs=1e-3)

@@ -86,6 +86,8 @@ VALUES = {
     "Instances": 4, "SilentInstances": 0, "NeuronCores": 128, "UnknownCores": 28, "BusyCores": 60,
     "AttachedIdleCores": 30, "UnattachedCores": 10, "IdleCores": 40, "IdleCostPerHour": 20.5,
     "UnpricedCores": 0, "CoveragePercent": 100.0, "NeuronCoreUtilization": 50.0,
+    "UnallocatedIdleCores": 10, "UnknownAllocationIdleCores": 0, "UnpricedIdleCores": 0,
+    "InstancesInOtherClusters": 0,
 }  # fmt: skip
 
 

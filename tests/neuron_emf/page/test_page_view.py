@@ -82,6 +82,13 @@ def test_a_minute_without_a_line_has_no_point():
     assert [(0, 60), (1, 60), (3, 60)] == shown["Cores by state"]["Busy"]
 
 
+def test_reserved_cores_are_drawn_with_those_that_are_held():
+    """As the card of idle cores counts them; without a reservation the metric is absent."""
+    shown = drawn(line(ReservedCores=4), line(minute=1))["Cores by state"]
+    assert [(0, 34), (1, 30)] == shown["Held or reserved, not busy"]
+    assert [(0, 6), (1, 10)] == shown["Unheld"]
+
+
 def test_a_sum_waits_for_every_cluster():
     """
     The newest minute of one is no sum until the others have theirs; before a cluster came or
