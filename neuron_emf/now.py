@@ -212,7 +212,7 @@ def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
 
 def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
     words = phrases.per_hour(now.cost)
-    basis = phrases.printable(now.basis, 200)
+    basis = phrases.safe_name(now.basis, 200)
     unpriced = phrases.unpriced_words(now)
     line = phrases.price_overrides_line(now.unpriced_types) if unpriced else ""
     has_no_type = any(name.endswith(UNKNOWN_TYPE) for name in now.unpriced_types)

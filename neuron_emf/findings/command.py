@@ -25,7 +25,7 @@ from neuron_emf.options import (
 )
 from neuron_wire.findings import OWNER_KINDS, PARTITION, FindingsState, finding_id
 from neuron_wire.names import MINUTE_MS
-from neuron_wire.phrases import counted, iso_minute, moment, printable
+from neuron_wire.phrases import counted, iso_minute, moment, safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,7 +138,7 @@ def for_people(findings: Listed, waiting: int) -> list[RenderableType]:
     )
     table.columns[-1].justify = "right"
     for key, finding in findings:
-        names = printable(key.cluster), printable(key.subject)
+        names = safe_name(key.cluster), safe_name(key.subject)
         table.add_row(key.kind, *names, moment(finding.since * MINUTE_MS), str(finding.step))
     said = f"{counted(len(findings), 'finding')} open."
     if waiting:

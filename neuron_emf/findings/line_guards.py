@@ -33,7 +33,7 @@ from neuron_wire.phrases import (
     coverage_words,
     duration,
     moment,
-    printable,
+    safe_name,
     share_words,
     unknown_words,
     use_of,
@@ -83,7 +83,7 @@ def _other_streams(lines: LineFacts, _: AccountFacts) -> CheckResult:
     for stream, records in sorted(lines.lines.elsewhere.items()):
         times = [record.minute_ms for record in records if record.minute_ms >= lines.start_ms]
         if times:
-            name = printable(stream, LONGEST_NAME)
+            name = safe_name(stream, LONGEST_NAME)
             return failed(f"log stream {name} has lines about it at {moment(max(times))}")
     return ok("none")
 
@@ -204,7 +204,7 @@ def _not_sunk(lines: LineFacts, _: AccountFacts) -> CheckResult:
 def _one_emitter(lines: LineFacts, _: AccountFacts) -> CheckResult:
     clusters = sorted({record.cluster for record in lines.records})
     if len(clusters) > 1:
-        names = " and ".join(printable(name, LONGEST_NAME) for name in clusters[:2])
+        names = " and ".join(safe_name(name, LONGEST_NAME) for name in clusters[:2])
         return failed(f"its lines name {counted(len(clusters), 'cluster')}: {names}")
     covered, hour = lines.covered_seconds(), lines.hour_rollups()
     twice = [

@@ -1,11 +1,12 @@
 """
-Names that somebody chose to be more than names: in messages, commands, queries and lines.
+Names that somebody chose to be more than names: in messages, digests, tables, commands, queries.
 
 From the log line to the message, through the real intake, closing and telling.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
@@ -14,14 +15,22 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
+from aggregator.digest.week import digest_message
+from aggregator.explain.chat import chat_message
 from aggregator.explain.event import SUBJECTS, read_transition
 from aggregator.explain.notification import notify
+from aggregator.explain.topic import attribute_value
 from aggregator.rollups.line import MAX_LINE_BYTES
+from neuron_emf.top.listing import answer_of_files, parts_of
 from neuron_wire import phrases
 from neuron_wire.extraction import violations
 from neuron_wire.holders import Holder
+from neuron_wire.now import cluster_now
+from neuron_wire.phrases import unpriced_words
 from proof.factories.records import MINUTE, record
+from tests.aggregator.digest.test_digest import row, week_of
 from tests.aggregator.explain.alarm_events import ENVIRONMENT, of_a_contributor
 from tests.aggregator.made_stack import END_S, Stack
 from tests.stack.catalogue_names import unknown_names
@@ -149,6 +158,56 @@ def test_an_attribute_has_the_name_itself():
     message, _ = message_and_line("IdleCorePercent", "=1+1", "i-name", "holder", "tag")
     assert "=1+1" == message.attributes["ClusterName"]
     assert "'=1+1" == json.loads(message.document)["ClusterName"]
+
+
+@given(st.lists(NAMES | st.sampled_from(['a"b', "a\\b", "caf\u00e9"]), min_size=1, max_size=4))
+def test_no_attribute_has_a_quote_or_a_backslash(names):
+    """SNS drops a message with such an attribute for every subscription with a filter."""
+    assert not {'"', "\\"} & {*attribute_value(names[0])["StringValue"]}
+    several = attribute_value(tuple(names))["StringValue"]
+    assert "\\" not in several
+    assert not any('"' in name for name in json.loads(several))
+    plain = [name for name in names if not {'"', "\\"} & {*name}]
+    assert {*plain} <= {*json.loads(several)}
+
+
+OURS = r"us-east-1\.console\.aws|example\.org/docs"
+MARKUP = re.compile(rf"<[^0-9]|://(?!{OURS})|[`|\x1b\u202e]|\$\(|\]\(")
+
+
+def faces(name, folder):
+    """Each text for people about a minute and an hour in which every name is *name*."""
+    own = name if name in ASCII else "training"  # no line has another cluster or instance
+    message, line = message_and_line("IdleCorePercent", own, own, name, name)
+    yield from (*prose(message), message.subject, message.sms)
+    chat = json.loads(chat_message(message).body)
+    chat["content"].pop("nextSteps", None)  # commands, which other tests judge
+    for text in texts(chat):
+        yield from text.split("\n")
+    forged = {"owner": name, "cluster": name, "instance_id": name, "team": name, "region": name,
+              "instance_type": name}  # fmt: skip
+    unpriced = {"idle_cost": None, "list_cost": None, "avoidable_cost": None, "basis": None}
+    week = week_of([row(**forged, basis=name), row(**forged, **unpriced)])
+    digest = digest_message(week, week, "stack", "us-east-1")
+    yield from (digest.subject, *digest.body.split("\n"))
+    rollup = {**json.loads(line), "UnpricedCores": 2, "UnpricedTypes": [name]}
+    yield unpriced_words(cluster_now(rollup))
+    path = folder / "rollup.jsonl"
+    path.write_text(json.dumps({**rollup, "PricesOverridden": [name]}), encoding="utf-8")
+    shown = Console(file=io.StringIO(), width=500, no_color=True, highlight=False)
+    answer = answer_of_files([path], "")
+    alarm = {"state": "ALARM", "title": name, "is_pipeline": False, "since_ms": None,
+             "urgency": "now", "contributors": []}  # fmt: skip
+    shown.print(*parts_of({**answer, "alarms": [alarm]}), sep="\n")
+    yield from shown.file.getvalue().split("\n")
+
+
+@pytest.mark.parametrize("name", [*ASCII, *WIDE])
+def test_a_name_is_text_on_every_face(name, tmp_path):
+    """Message, chat, digest and `top` have no mention, link, address or control letter of it."""
+    for text in faces(name, tmp_path):
+        assert not MARKUP.search(text), text
+        assert text.isprintable() or not text.strip()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from aggregator.explain.event import SUBJECTS, read_transition
 from aggregator.explain.explanation import JSON_PROTOCOLS
 from aggregator.explain.notification import notify
 from aggregator.rollups.sums import FAILING
-from neuron_wire.phrases import iso_minute
+from neuron_wire.phrases import URGENCIES, iso_minute
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import (
     ENVIRONMENT,
@@ -28,6 +28,7 @@ from tests.aggregator.explain.alarm_events import (
     of_an_alarm,
     rollup,
     state,
+    table_with,
 )
 
 SNS_BYTES = 262_144
@@ -37,6 +38,8 @@ PROGRAMS = {
     "aws", "kubectl", "scontrol", "squeue", "sstat", "systemctl", "ps", "neuron-emf",
     "neuron-top", "pgrep", "sudo",
 }  # fmt: skip
+STOP = re.compile(r"\b(stop|cancel|kill|end|terminate|delete|restart|reboot)\b", re.IGNORECASE)
+CONDITION = re.compile(r"\b(only if|when|ask|tell)\b")
 MARGIN = 10_000  # for attributes, and for what SNS wraps around a message
 
 NAMES = st.text(max_size=40) | st.sampled_from(
@@ -138,12 +141,24 @@ def assert_within_bounds(message):
     document = json.loads(forms["sqs"], parse_constant=pytest.fail)
     assert message.subject.startswith(f"{document['State']}: ")
     assert_within_twelve_lines(message.text)
+    assert_stops_nothing(message.text)
+    assert message.attributes["Urgency"] == document["Urgency"] in URGENCIES
+    assert message.subject.startswith(f"{document['State']}: {document['Urgency']}: ")
+    assert "resolved" not in message.text.lower()
     for name, value in message.attributes.items():
         assert name.isalnum()
         assert value
         text = "".join(value)
         assert text.isprintable()
         assert len(text) <= 256
+
+
+def assert_stops_nothing(text):
+    """A next step ends work only under a condition, and after the work was looked at."""
+    for line in text.split("\n"):
+        if line.startswith("Next step: "):
+            for sentence in re.split(r"(?<=[.;]) ", line):
+                assert not STOP.search(sentence) or CONDITION.search(sentence), sentence
 
 
 def assert_within_twelve_lines(text):
@@ -185,6 +200,42 @@ def test_whatever_stands_in_an_event(metric, names, now):
     event["detail"]["alarmName"] = alarm or "alarm"
     event["detail"]["muteDetail"] = {"mutedByArn": text}
     assert_within_bounds(message_for(event, rollup()))
+
+
+SILENT_MINUTES = st.lists(st.integers(6, 60), max_size=5)
+REASONS = {
+    "data": "Threshold Crossed: 6 of 10.",
+    "filled": "2 datapoints and 8 missing datapoints were treated as [NonBreaching].",
+    "gone": "No data was returned for this contributor",
+}
+
+
+@given(SILENT_MINUTES, st.integers(0, 2), st.sampled_from([*REASONS]))
+@example([60], 0, "data")
+@example([60, 9], 0, "gone")
+@example([9], 1, "data")
+def test_an_ok_message_claims_of_silent_instances_only_what_was_seen(absent, unlisted, reason):
+    """An instance is forgotten after 60 minutes; an instance that no list names is unknown."""
+    names = [
+        {"InstanceId": f"i-0{number:016x}", "LastSeen": iso_minute(MINUTE - minutes)}
+        for number, minutes in enumerate(absent)
+    ]
+    count = len(names) + unlisted
+    silent = rollup(SilentInstances=count, SilentInstanceNames=names)
+    event = of_a_contributor("SilentInstances", now=state("OK", reason=REASONS[reason]))
+    table = table_with(rollup(minute=MINUTE + 10))
+    table.write_last_rollup("silent", "training", MINUTE, json.dumps(silent))
+    message = notify(
+        read_transition(event), table, ENVIRONMENT, lambda *_: None, RANG_S + 601,
+        printer=lambda _: None,
+    ).message  # fmt: skip
+    assert_within_bounds(message)
+    forgotten = sum(minutes >= 60 for minutes in absent)
+    assert (f"no longer counted: {forgotten} instance" in message.text) is bool(forgotten)
+    assert ("lack of data" in message.text) is (reason != "data" and not forgotten)
+    seen = "Each was seen again, or its stop was reported." in message.text
+    assert seen is (len(names) > forgotten and not unlisted)
+    assert ("can wait" == message.attributes["Urgency"]) is (reason == "data" and not forgotten)
 
 
 @pytest.mark.parametrize("metric", SUBJECTS)
