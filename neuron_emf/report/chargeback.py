@@ -52,8 +52,8 @@ LIST_PRICED: Final = frozenset(
 )
 """Problems whose amount is at list price, in USD whatever the bill's currency is."""
 
-NOTES: Final = frozenset({"moved between clusters"})
-"""Found in the ledger, and no reason to refuse a month."""
+MOVED: Final = "moved between clusters"
+"""A note about instance-hours; no reason to refuse a month."""
 
 _READ_CSV: Final = (
     "read_csv('{}', all_varchar=true, header=true, delim=',', quote='\"', escape='\"')"
@@ -198,8 +198,8 @@ def chargeback(settings: IdleReportSettings) -> Chargeback:
             database.execute("INSERT INTO unassigned VALUES (?)", [settings.unassigned])
         parameters = [settings.month, settings.incomplete, settings.month, settings.month]
         rows = [ChargebackRow(*row) for row in _answer(database, statement(), parameters)]
-    notes = [row for row in rows if row.problem in NOTES]
-    rows = [row for row in rows if row.problem not in NOTES]
+    notes = [row for row in rows if row.problem == MOVED]
+    rows = [row for row in rows if row.problem != MOVED]
     if refused is not None and not settings.incomplete:
         rows = [row for row in rows if row.problem] + [refused]
     return Chargeback(settings.month, currency, rows, notes)

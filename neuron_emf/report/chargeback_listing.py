@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from neuron_emf import printing
+from neuron_emf.report.chargeback import MOVED
 from neuron_emf.report.month_ledger import month_hours
 from neuron_emf.report.terminal import NO_TEAM
 from neuron_wire.phrases import cell, counted
@@ -64,6 +65,7 @@ REMEDIES: Final = {
         "This export is daily, not hourly: {rows}, {usd}, are of more than an hour. Export "
         "FOCUS_1_2_AWS with TIME_GRANULARITY HOURLY; --incomplete cannot split days by hours."
     ),
+    MOVED: "{instance_hours} moved from one cluster to another: each cluster pays its own minutes.",
     "fees not attributed": (
         "{fees} of reservations, {usd}, cannot be spread over their hours. Name the bills of the "
         "months in which they run and of the month after with --bill, or leave them out with "
@@ -74,19 +76,12 @@ REMEDIES: Final = {
         "list price. Settle those hours again, or leave them out with --incomplete."
     ),
 }
-"""The problem and what to do, by the SQL's name for it."""
+"""The problem and what to do, by the SQL's name for it; and the note."""
 
 _BESIDE_HYPERPOD: Final = (
     "{instance_hours} of the ledger, {usd} at list price, are on no row of EC2. Instances of "
     "HyperPod never are."
 )
-
-NOTES: Final = {
-    "moved between clusters": (
-        "{instance_hours} moved from one cluster to another: each cluster pays its own minutes."
-    ),
-}
-"""Sentences about a month that is not refused, by the SQL's name."""
 
 
 def show(result: Chargeback, csv_path: Path | None, rows: int, *, as_json: bool) -> None:
@@ -107,7 +102,7 @@ def show(result: Chargeback, csv_path: Path | None, rows: int, *, as_json: bool)
 def sentence(row: ChargebackRow, result: Chargeback) -> str:
     """What does not reconcile, and what to do; or what is worth knowing."""
     count = row.found or 0
-    text = (REMEDIES | NOTES)[row.problem or ""]
+    text = REMEDIES[row.problem or ""]
     if row.problem == "ledger hours not billed" and _has_hyperpod(result):
         text = _BESIDE_HYPERPOD
     return text.format(

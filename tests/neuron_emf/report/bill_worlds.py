@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
@@ -91,22 +90,10 @@ def divided(amount, weights):
     return [part if amount >= 0 else -part for part in parts]
 
 
-@dataclass
-class Reckoning:
-    """
-    What each owner pays by plain arithmetic, of worlds whose charges all have their hour in it.
-
-    Attributes:
-        units: By day, team, owner and cluster, in units of 1e-18 USD.
-    """
-
-    units: dict = field(default_factory=lambda: defaultdict(int))
-
-    def put(self, hour, owner, cluster, units):
-        """Add *units* to an owner's day."""
-        if units:
-            team = None if owner in NOBODY else owner.partition("/")[0]
-            self.units[(hour[:10], team, owner, cluster)] += units
+def put(units, hour, owner, cluster, cost):
+    """Add *cost*, in units of 1e-18 USD, to an owner's day."""
+    team = None if owner in NOBODY else owner.partition("/")[0]
+    units[(hour[:10], team, owner, cluster)] += cost
 
 
 def reckoned(bill, ledger, unassigned=""):
@@ -130,7 +117,7 @@ def reckoned(bill, ledger, unassigned=""):
         types[key] = row["SkuMeter"].rpartition(":")[2]
         if row["ChargeCategory"] == "Usage":
             hours[key] += Fraction(row["ConsumedQuantity"])
-    result = Reckoning()
+    units = defaultdict(int)
     rows_of = _by_hour(ledger)
     told_hours = sorted({_ledger_hour(row) for row in ledger})
     for key, cost in costs.items():
@@ -142,10 +129,10 @@ def reckoned(bill, ledger, unassigned=""):
             INSTANCE_TYPES[types[key]].cores * 60, Fraction(sum(of_hour.values()))
         )
         if of_hour:
-            _charge(result, key, cost, of_hour, minutes)
+            _charge(units, key, cost, of_hour, minutes)
         else:
-            result.put(key[0], _untold(key, told_hours), None, cost)
-    return _assigned(result.units, unassigned)
+            put(units, key[0], _untold(key, told_hours), None, cost)
+    return _assigned(units, unassigned)
 
 
 def _hour(row):
@@ -162,7 +149,7 @@ def _untold(key, told_hours):
     return "[no telemetry]" if hour in told_hours else "[ledger missing]"
 
 
-def _charge(result, key, cost, of_hour, billed):
+def _charge(units, key, cost, of_hour, billed):
     seen = {names: int(minutes * 10**6) for names, minutes in sorted(of_hour.items())}
     seen = {names: minutes for names, minutes in seen.items() if names[0] != "[unknown]"}
     unseen = max(0, int(billed * 10**6 + Fraction(1, 2)) - sum(seen.values()))
@@ -170,7 +157,7 @@ def _charge(result, key, cost, of_hour, billed):
     payers = [*seen, ("[unknown]", min(clusters) if len(clusters) == 1 else None)]
     weights = [*seen.values(), unseen if sum(seen.values()) else 1]
     for (owner, cluster), part in zip(payers, divided(cost, weights), strict=True):
-        result.put(key[0], owner, cluster, part)
+        put(units, key[0], owner, cluster, part)
 
 
 def problems(bill, ledger, hours):
