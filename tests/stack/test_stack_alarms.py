@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 
 import emitter
+from aggregator.explain.ending import HARDWARE_WINDOW_MINUTES
 from local.alarms.definition import MetricsInsightsQuery
 from local.alarms.template import Template, load
 from neuron_wire.catalogue import ROLLUP, STACK
@@ -216,6 +217,12 @@ def test_the_link_is_of_the_release_that_is_deployed(template, repository, deplo
         name: str(parameter["Default"]) for name, parameter in template["Parameters"].items()
     }
     assert {} == {name: text for name, text in defaults.items() if re.search(r"\d\.\d", text)}
+
+
+def test_the_end_of_a_hardware_alarm_names_the_window_of_the_alarm(template):
+    """Its message says for how many minutes CloudWatch saw no new error."""
+    alarm = template["Resources"]["HardwareErrorsAlarm"]["Properties"]
+    assert HARDWARE_WINDOW_MINUTES == alarm["EvaluationPeriods"]
 
 
 def test_every_alarm_has_its_page_and_every_page_its_alarm(template, runbook):

@@ -84,6 +84,19 @@ def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
     assert {"minute": 2, "errors": 2, "hardware": 1} == kept()
 
 
+def test_the_last_rollup_with_silent_instances_is_kept():
+    """The end of an alarm is explained by it, when no instance is counted as silent any more."""
+    stack = Stack()
+    on_time(stack, 0, instance_id="i-2")
+    for offset in range(62):
+        on_time(stack, offset, instance_id="i-1")
+        stack.close(END_S + 60 * offset + 130)
+    minute, line = stack.table.last_rollups["silent", "training"]
+    assert MINUTE + 60 == minute
+    assert ["i-2"] == [entry["InstanceId"] for entry in json.loads(line)["SilentInstanceNames"]]
+    assert 0 == json.loads(stack.table.read_last_rollup("minute", "training"))["SilentInstances"]
+
+
 # --- departures ---
 
 

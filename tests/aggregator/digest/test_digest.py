@@ -187,12 +187,6 @@ def test_the_teams_that_a_digest_names_first_can_subscribe_to_it():
     assert {"Kind": "digest"} == attributes
 
 
-def test_a_name_breaks_no_line():
-    """Names are other people's: a line break or an escape becomes `?`."""
-    shown = digest_text(week_of([row(owner="a\nb\x1b[31m")]), Week(hours=HOURS), "s", "us-east-1")
-    assert "a?b??31m" in shown
-
-
 def test_the_week_ends_at_a_midnight_before_which_all_is_settled():
     """Monday at 8 by default; a day earlier where lines may be a day late."""
     monday = 20_000 * 86_400

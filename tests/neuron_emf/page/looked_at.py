@@ -36,8 +36,8 @@ def message(account, logical_id, cluster, text, *, at_s=NOW_S - 600, state="ALAR
 
 IDLE_TEXT = """\
 research: Slurm job 4711 (ml-user, team ml) has used none of its 32 cores for 1 h, 21.50 USD/h
-Can wait until morning: 21.50 USD an hour, nothing fails.
-In all 50 of 98 known cores (51 %) idle, 33.59 USD/h.
+Can wait until morning: it costs 21.50 USD/h, nothing is failing.
+Cluster: 50 of 98 known cores idle (51 %), 33.59 USD/h.
 1. State and time left:  scontrol show job 4711
 """
 
