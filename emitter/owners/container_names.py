@@ -79,35 +79,43 @@ _METADATA_URI: Final = re.compile(re.escape(ECS_METADATA_URL) + r"(/v4/[0-9A-Za-
 _ECS_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,255}")
 
 
-class _Labelled(msgspec.Struct, frozen=True, gc=False):
-    labels: dict[str, str] | None = msgspec.field(name="Labels", default=None)
+class _Read(msgspec.Struct, frozen=True, gc=False):
+    """Part of a document about containers."""
 
 
-class _Docker(msgspec.Struct, frozen=True, gc=False):
-    name: str | None = msgspec.field(name="Name", default=None)
-    config: _Labelled | None = msgspec.field(name="Config", default=None)
+class _Pascal(_Read, frozen=True, rename="pascal"):
+    """Part of a document whose members are written as Docker and ECS write theirs: `DockerId`."""
 
 
-class _BundleDevice(msgspec.Struct, frozen=True, gc=False):
+class _Labelled(_Pascal, frozen=True):
+    labels: dict[str, str] | None = None
+
+
+class _Docker(_Pascal, frozen=True):
+    name: str | None = None
+    config: _Labelled | None = None
+
+
+class _BundleDevice(_Read, frozen=True):
     path: str = ""
     minor: int | None = None
 
 
-class _Rule(msgspec.Struct, frozen=True, gc=False):
+class _Rule(_Read, frozen=True):
     allow: bool = False
     major: int | None = None
 
 
-class _Resources(msgspec.Struct, frozen=True, gc=False):
+class _Resources(_Read, frozen=True):
     devices: list[_Rule] | None = None
 
 
-class _BundleLinux(msgspec.Struct, frozen=True, gc=False):
+class _BundleLinux(_Read, frozen=True):
     devices: list[_BundleDevice] | None = None
     resources: _Resources | None = None
 
 
-class _Bundle(msgspec.Struct, frozen=True, gc=False):
+class _Bundle(_Read, frozen=True):
     annotations: dict[str, str] | None = None
     linux: _BundleLinux | None = None
 
@@ -201,22 +209,22 @@ def _annotated(texts: Mapping[str, str]) -> PodName | None:
     return None
 
 
-class _EcsContainer(msgspec.Struct, frozen=True, gc=False):
-    docker_id: str = msgspec.field(name="DockerId", default="")
-    name: str = msgspec.field(name="Name", default="")
+class _EcsContainer(_Pascal, frozen=True):
+    docker_id: str = ""
+    name: str = ""
 
 
-class _Tagged(msgspec.Struct, frozen=True, gc=False):
-    tags: dict[str, str] | None = msgspec.field(name="TaskTags", default=None)
+class _Tagged(_Pascal, frozen=True):
+    task_tags: dict[str, str] | None = None
 
 
-class EcsTask(msgspec.Struct, frozen=True, gc=False):
+class EcsTask(_Pascal, frozen=True):
     """A task as the agent and the task's metadata describe it, with the same members."""
 
-    family: str = msgspec.field(name="Family", default="")
-    service: str | None = msgspec.field(name="ServiceName", default=None)
-    containers: list[_EcsContainer] | None = msgspec.field(name="Containers", default=None)
-    status: str = msgspec.field(name="KnownStatus", default="")
+    family: str = ""
+    service_name: str | None = None
+    containers: list[_EcsContainer] | None = None
+    known_status: str = ""
 
     def container_ids(self) -> set[str]:
         """As Docker has them; an empty one of a task that has none yet."""
@@ -225,11 +233,11 @@ class EcsTask(msgspec.Struct, frozen=True, gc=False):
     def name_of(self, container: str) -> str | None:
         """`ecs:SERVICE/FAMILY/CONTAINER`, or `ecs:FAMILY/CONTAINER` of no known service."""
         names = (member.name for member in self.containers or () if member.docker_id == container)
-        return _task_name(self.family, next(names, ""), self.service)
+        return _task_name(self.family, next(names, ""), self.service_name)
 
 
-class _Tasks(msgspec.Struct, frozen=True, gc=False):
-    tasks: list[EcsTask] = msgspec.field(name="Tasks")
+class _Tasks(_Pascal, frozen=True):
+    tasks: list[EcsTask]
 
 
 def metadata_path(variables: Mapping[str, str]) -> str | None:
@@ -243,7 +251,7 @@ def running_containers(agent: Endpoint) -> set[str] | None:
     listed = agent.ask_json("/v1/tasks", _Tasks, max_bytes=MAX_TASKS_BYTES)
     if listed is None:
         return None
-    running = (task for task in listed.tasks if task.status != "STOPPED")
+    running = (task for task in listed.tasks if task.known_status != "STOPPED")
     return {container for task in running for container in task.container_ids()}
 
 
@@ -254,7 +262,7 @@ def team_by_metadata(path: str, metadata: Endpoint) -> str | None:
     The agent asks ECS for the tags each time, so this is asked once of a process.
     """
     tagged = metadata.ask_json(f"{path}/taskWithTags", _Tagged)
-    tags = {} if tagged is None else tagged.tags or {}
+    tags = {} if tagged is None else tagged.task_tags or {}
     return next((value for key, value in tags.items() if key.lower() == "team"), None)
 
 

@@ -39,44 +39,48 @@ _NO_CLAIMS: Final = b'{"Data":"{}"}'  # no file, where no driver has claimed dev
 _MOUNT: Final = "Mount the node's folders /var/lib/kubelet and /var/log/pods, read-only"
 
 
-class _Entry(msgspec.Struct, gc=False):
+class _Checkpoint(msgspec.Struct, gc=False, rename="pascal"):
+    """Part of a checkpoint, with the kubelet's names of members: `ResourceName`."""
+
+
+class _Entry(_Checkpoint):
+    container_name: str
+    resource_name: str
     pod: str = msgspec.field(name="PodUID")
-    container: str = msgspec.field(name="ContainerName")
-    resource: str = msgspec.field(name="ResourceName")
     # By NUMA node from Kubernetes 1.20 on.
     ids: dict[str, list[str]] | list[str] | None = msgspec.field(name="DeviceIDs", default=None)
-    response: str | None = msgspec.field(name="AllocResp", default=None)
+    alloc_resp: str | None = None
 
 
-class _Plugins(msgspec.Struct, gc=False):
-    entries: list[_Entry] | None = msgspec.field(name="PodDeviceEntries", default=None)
+class _Plugins(_Checkpoint):
+    pod_device_entries: list[_Entry] | None = None
 
 
-class _PluginsFile(msgspec.Struct, gc=False):
-    data: _Plugins = msgspec.field(name="Data")
+class _PluginsFile(_Checkpoint):
+    data: _Plugins
 
 
-class _ClaimedDevice(msgspec.Struct, gc=False):
-    name: str = msgspec.field(name="DeviceName")
+class _ClaimedDevice(_Checkpoint):
+    device_name: str
 
 
-class _Driver(msgspec.Struct, gc=False):
-    devices: list[_ClaimedDevice] | None = msgspec.field(name="Devices", default=None)
+class _Driver(_Checkpoint):
+    devices: list[_ClaimedDevice] | None = None
 
 
-class _Claim(msgspec.Struct, gc=False):
+class _Claim(_Checkpoint):
     pods: dict[str, Any] = msgspec.field(name="PodUIDs", default_factory=dict)
-    drivers: dict[str, _Driver] = msgspec.field(name="DriverState", default_factory=dict)
+    driver_state: dict[str, _Driver] = {}
 
 
-class _Claims(msgspec.Struct, gc=False):
+class _Claims(_Checkpoint):
     # Which of the names, the release decides.
-    entries: list[_Claim] | None = msgspec.field(name="Entries", default=None)
-    claims: list[_Claim] | None = msgspec.field(name="ClaimInfoStateList", default=None)
+    entries: list[_Claim] | None = None
+    claim_info_state_list: list[_Claim] | None = None
 
 
-class _ClaimsFile(msgspec.Struct, gc=False):
-    data: str = msgspec.field(name="Data")
+class _ClaimsFile(_Checkpoint):
+    data: str
 
 
 class KubeletCheckpoint:
@@ -135,18 +139,20 @@ def _gather(plugins: bytes, claims: bytes) -> Mapping[str, PodIds]:
         ValueError: If a file is no such file.
     """
     found: defaultdict[str, PodIds] = defaultdict(PodIds)
-    for entry in msgspec.json.decode(plugins, type=_PluginsFile).data.entries or ():
+    for entry in msgspec.json.decode(plugins, type=_PluginsFile).data.pod_device_entries or ():
         listed = entry.ids or ()
         ids = [*chain(*listed.values())] if isinstance(listed, dict) else listed
-        files = _device_files(entry.response) if entry.resource in DEVICES else []
+        files = _device_files(entry.alloc_resp) if entry.resource_name in DEVICES else []
         if files and len(files) == len(ids):
-            found[entry.pod].gather_devices(entry.container, files)
+            found[entry.pod].gather_devices(entry.container_name, files)
         else:
-            found[entry.pod].gather_resource(entry.container, entry.resource, ids)
+            found[entry.pod].gather_resource(entry.container_name, entry.resource_name, ids)
     text = msgspec.json.decode(claims, type=_ClaimsFile).data
     data = msgspec.json.decode(text, type=_Claims)
-    for claim in chain(data.entries or (), data.claims or ()):
-        devices = [device.name for device in claim.drivers.get(DRIVER, _Driver()).devices or ()]
+    for claim in chain(data.entries or (), data.claim_info_state_list or ()):
+        devices = [
+            device.device_name for device in claim.driver_state.get(DRIVER, _Driver()).devices or ()
+        ]
         for pod in claim.pods:
             found[pod].gather_devices("", devices)
     return found

@@ -23,7 +23,23 @@ from __future__ import annotations
 import msgspec
 
 
-class CoreUse(msgspec.Struct, frozen=True, gc=False):
+class _Part(msgspec.Struct, frozen=True, gc=False):
+    """A part of a report."""
+
+
+class _Group(_Part, frozen=True):
+    """A part of a report that neuron-monitor may fail to read: `error` says why."""
+
+    error: str | None = None
+
+
+class _PeriodicGroup(_Group, frozen=True):
+    """A group of values over a period, seconds."""
+
+    period: float | None = None
+
+
+class CoreUse(_Part, frozen=True):
     """
     One logical core of one runtime: percent of the period, FLOP/s.
 
@@ -39,15 +55,13 @@ Uses = dict[str, CoreUse | None]
 """What a runtime says of cores, by their index."""
 
 
-class Counters(msgspec.Struct, frozen=True, gc=False):
+class Counters(_PeriodicGroup, frozen=True):
     """`neuroncore_counters`: every core the runtime can see, by core index from 0."""
 
-    period: float | None = None
-    error: str | None = None
     neuroncores_in_use: Uses | None = None
 
 
-class Percentiles(msgspec.Struct, frozen=True, gc=False):
+class Percentiles(_Part, frozen=True):
     """Seconds, the shortest execution to the longest."""
 
     p0: float | None = None
@@ -59,14 +73,14 @@ class Percentiles(msgspec.Struct, frozen=True, gc=False):
     p100: float | None = None
 
 
-class Latencies(msgspec.Struct, frozen=True, gc=False):
+class Latencies(_Part, frozen=True):
     """Latency of a whole execution and of its part on the device; null when nothing ran."""
 
     total_latency: Percentiles | None = None
     device_latency: Percentiles | None = None
 
 
-class ExecutionSummary(msgspec.Struct, frozen=True, gc=False):
+class ExecutionSummary(_Part, frozen=True):
     """Executions by how they ended."""
 
     completed: float | None = None
@@ -77,16 +91,15 @@ class ExecutionSummary(msgspec.Struct, frozen=True, gc=False):
     failed_to_queue: float | None = None
 
 
-class Executions(msgspec.Struct, frozen=True, gc=False):
+class Executions(_Group, frozen=True):
     """`execution_stats`: tallies of the period; they count however short that is."""
 
-    error: str | None = None
     error_summary: dict[str, float | None] | None = None
     execution_summary: ExecutionSummary | None = None
     latency_stats: Latencies | None = None
 
 
-class Breakdown(msgspec.Struct, frozen=True, gc=False):
+class Breakdown(_Part, frozen=True):
     """
     Host bytes by use; device bytes by core index and by use.
 
@@ -97,7 +110,7 @@ class Breakdown(msgspec.Struct, frozen=True, gc=False):
     neuroncore_memory_usage: dict[str, dict[str, float | None] | None] | None = None
 
 
-class UsedBytes(msgspec.Struct, frozen=True, gc=False):
+class UsedBytes(_Part, frozen=True):
     """Bytes a runtime holds now, on the host and on its devices."""
 
     host: float | None = None
@@ -105,14 +118,14 @@ class UsedBytes(msgspec.Struct, frozen=True, gc=False):
     usage_breakdown: Breakdown | None = None
 
 
-class Subgraph(msgspec.Struct, frozen=True, gc=False):
+class Subgraph(_Part, frozen=True):
     """Where a part of a model is loaded; the core index counts within its device."""
 
     neuroncore_index: int | None = None
     neuron_device_index: int | None = None
 
 
-class LoadedModel(msgspec.Struct, frozen=True, gc=False):
+class LoadedModel(_Part, frozen=True):
     """
     One loaded model; its name is a path that identifies a customer, and is not read.
 
@@ -122,30 +135,27 @@ class LoadedModel(msgspec.Struct, frozen=True, gc=False):
     subgraphs: dict[str, Subgraph | None] | None = None
 
 
-class Memory(msgspec.Struct, frozen=True, gc=False):
+class Memory(_Group, frozen=True):
     """`memory_used`: gauges."""
 
-    error: str | None = None
     neuron_runtime_used_bytes: UsedBytes | None = None
     loaded_models: list[LoadedModel | None] | None = None
 
 
-class RuntimeVcpuShares(msgspec.Struct, frozen=True, gc=False):
+class RuntimeVcpuShares(_Part, frozen=True):
     """Percent of one vCPU; more than 100 with several threads."""
 
     user: float | None = None
     system: float | None = None
 
 
-class RuntimeVcpu(msgspec.Struct, frozen=True, gc=False):
+class RuntimeVcpu(_PeriodicGroup, frozen=True):
     """`neuron_runtime_vcpu_usage`."""
 
-    period: float | None = None
-    error: str | None = None
     vcpu_usage: RuntimeVcpuShares | None = None
 
 
-class RuntimeReport(msgspec.Struct, frozen=True, gc=False):
+class RuntimeReport(_Part, frozen=True):
     """The groups of one runtime that were due and collected."""
 
     neuroncore_counters: Counters | None = None
@@ -154,16 +164,15 @@ class RuntimeReport(msgspec.Struct, frozen=True, gc=False):
     neuron_runtime_vcpu_usage: RuntimeVcpu | None = None
 
 
-class Runtime(msgspec.Struct, frozen=True, gc=False):
+class Runtime(_Group, frozen=True):
     """One application; pid and tag together identify it, either alone repeats."""
 
     pid: int | None = None
     neuron_runtime_tag: str | None = None
-    error: str | None = None
     report: RuntimeReport | None = None
 
 
-class Device(msgspec.Struct, frozen=True, gc=False):
+class Device(_Part, frozen=True):
     """ECC counters of one device."""
 
     neuron_device_index: int | None = None
@@ -173,15 +182,13 @@ class Device(msgspec.Struct, frozen=True, gc=False):
     sram_ecc_uncorrected: float | None = None
 
 
-class HardwareCounters(msgspec.Struct, frozen=True, gc=False):
+class HardwareCounters(_PeriodicGroup, frozen=True):
     """`neuron_hw_counters`."""
 
-    period: float | None = None
-    error: str | None = None
     neuron_devices: list[Device | None] | None = None
 
 
-class VcpuShares(msgspec.Struct, frozen=True, gc=False):
+class VcpuShares(_Part, frozen=True):
     """Percent of all vCPU time, by use; `idle` and `io_wait` are no work."""
 
     user: float | None = None
@@ -193,26 +200,22 @@ class VcpuShares(msgspec.Struct, frozen=True, gc=False):
     soft_irq: float | None = None
 
 
-class VcpuUsage(msgspec.Struct, frozen=True, gc=False):
+class VcpuUsage(_PeriodicGroup, frozen=True):
     """`vcpu_usage`, without the shares of each vCPU."""
 
-    period: float | None = None
-    error: str | None = None
     average_usage: VcpuShares | None = None
 
 
-class HostMemory(msgspec.Struct, frozen=True, gc=False):
+class HostMemory(_PeriodicGroup, frozen=True):
     """`memory_info`: bytes."""
 
-    period: float | None = None
-    error: str | None = None
     memory_total_bytes: float | None = None
     memory_used_bytes: float | None = None
     swap_total_bytes: float | None = None
     swap_used_bytes: float | None = None
 
 
-class System(msgspec.Struct, frozen=True, gc=False):
+class System(_Part, frozen=True):
     """The system-wide groups that were due and collected."""
 
     neuron_hw_counters: HardwareCounters | None = None
@@ -220,10 +223,9 @@ class System(msgspec.Struct, frozen=True, gc=False):
     memory_info: HostMemory | None = None
 
 
-class InstanceInfo(msgspec.Struct, frozen=True, gc=False):
+class InstanceInfo(_Group, frozen=True):
     """What the instance metadata service told neuron-monitor; empty texts where it did not."""
 
-    error: str | None = None
     instance_name: str | None = None
     instance_id: str | None = None
     instance_type: str | None = None
@@ -234,7 +236,7 @@ class InstanceInfo(msgspec.Struct, frozen=True, gc=False):
     ultraserver_id: str | None = None
 
 
-class Hardware(msgspec.Struct, frozen=True, gc=False):
+class Hardware(_Group, frozen=True):
     """
     Devices, logical cores per device, and bytes per device.
 
@@ -242,7 +244,6 @@ class Hardware(msgspec.Struct, frozen=True, gc=False):
     one.
     """
 
-    error: str | None = None
     neuron_device_type: str | None = None
     neuron_device_version: str | None = None
     neuroncore_version: str | None = None
@@ -252,7 +253,7 @@ class Hardware(msgspec.Struct, frozen=True, gc=False):
     logical_neuroncore_config: int | None = None
 
 
-class Pod(msgspec.Struct, frozen=True, gc=False):
+class Pod(_Part, frozen=True):
     """Whom a core or device is allocated to."""
 
     pod_name: str | None = None
@@ -260,9 +261,8 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     container_name: list[str] | None = None
 
 
-class KubernetesInfo(msgspec.Struct, frozen=True, gc=False):
+class KubernetesInfo(_Group, frozen=True):
     """`neuron_k8s_info`: pods by core index and by device index."""
 
-    error: str | None = None
     neuroncores_k8s_info: dict[str, Pod | None] | None = None
     neurondevices_k8s_info: dict[str, Pod | None] | None = None

@@ -55,7 +55,6 @@ _BROKEN: Final = (ValueError, RecursionError)
 _decode: Final = msgspec.json.Decoder(Report).decode
 _check_json: Final = msgspec.json.Decoder(msgspec.Raw).decode
 _decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-_decode_entries: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 _EMPTY: Final = Report()
@@ -89,8 +88,8 @@ def _decode_by_group(line: bytes) -> Report:
     members = _require_member(line)
     dropped: list[str] = []
     report = Report(
-        neuron_runtime_data=_runtimes(members.get("neuron_runtime_data"), dropped),
-        system_data=_groups(members.get("system_data"), "system_data", System, dropped),
+        neuron_runtime_data=_runtimes(members, dropped),
+        system_data=_groups(members, "system_data", System, dropped),
         instance_info=_group(members, "instance_info", InstanceInfo, dropped),
         neuron_hardware_info=_group(members, "neuron_hardware_info", Hardware, dropped),
         neuron_k8s_info=_group(members, "neuron_k8s_info", KubernetesInfo, dropped),
@@ -110,15 +109,9 @@ def _require_member(line: bytes) -> dict[str, msgspec.Raw]:
     return members
 
 
-def _runtimes(raw: msgspec.Raw | None, dropped: list[str]) -> list[Runtime] | None:
-    if raw is None or bytes(raw) == b"null":
-        return None
-    try:
-        entries = _decode_entries(raw)
-    except _BROKEN:
-        dropped.append("neuron_runtime_data")
-        return None
-    return [_runtime(entry, dropped) for entry in entries]
+def _runtimes(members: dict[str, msgspec.Raw], dropped: list[str]) -> list[Runtime] | None:
+    entries = _group(members, "neuron_runtime_data", list[msgspec.Raw], dropped)
+    return None if entries is None else [_runtime(entry, dropped) for entry in entries]
 
 
 def _runtime(raw: msgspec.Raw, dropped: list[str]) -> Runtime:
@@ -133,23 +126,21 @@ def _runtime(raw: msgspec.Raw, dropped: list[str]) -> Runtime:
         pid=_group(members, "pid", int, dropped),
         neuron_runtime_tag=_group(members, "neuron_runtime_tag", str, dropped),
         error=_group(members, "error", str, dropped),
-        report=_groups(members.get("report"), "report", RuntimeReport, dropped),
+        report=_groups(members, "report", RuntimeReport, dropped),
     )
 
 
-def _groups(raw: msgspec.Raw | None, name: str, shape: type[_T], dropped: list[str]) -> _T | None:
-    """An object whose members are groups."""
-    if raw is None or bytes(raw) == b"null":
-        return None
-    try:
-        members = _decode_members(raw)
-    except _BROKEN:
-        dropped.append(name)
+def _groups(
+    members: dict[str, msgspec.Raw], name: str, shape: type[_T], dropped: list[str]
+) -> _T | None:
+    """Decode an object whose members are groups."""
+    groups = _group(members, name, dict[str, msgspec.Raw], dropped)
+    if groups is None:
         return None
     # A TypeVar cannot say that it is a Struct.
     fields = msgspec.structs.fields(shape)  # type: ignore[arg-type]
     return shape(
-        **{field.name: _group(members, field.name, field.type, dropped) for field in fields}
+        **{field.name: _group(groups, field.name, field.type, dropped) for field in fields}
     )
 
 
