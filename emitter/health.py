@@ -19,16 +19,16 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from emitter.spool.directory import open_private
 
+if TYPE_CHECKING:
     from emitter.fold import Fold
+    from emitter.logs import Clock
     from emitter.reports.framing import Framer
     from emitter.spool import SpoolHealth
     from emitter.spool.records import DropReason
@@ -132,9 +132,7 @@ class Pulse:
 class PulseFile:
     """The heartbeat file of one emitter; without a directory nothing is written."""
 
-    def __init__(
-        self, directory: Path | None, *, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, directory: Path | None, *, clock: Clock = time.monotonic) -> None:
         self._path = None if directory is None else directory / PULSE_NAME
         self._clock = clock
         self._started_s = clock()
@@ -177,9 +175,11 @@ class PulseFile:
         if self._path is None:
             return
         text = msgspec.json.encode(pulse)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         # The spool has said already that its directory takes nothing.
-        with suppress(OSError), FileIO(os.open(self._path, flags, 0o600), "w") as file:
+        with (
+            suppress(OSError),
+            open_private(self._path, os.O_WRONLY | os.O_NOFOLLOW, "w") as file,
+        ):
             file.write(text.ljust(PULSE_BYTES - 1) + b"\n")
 
 

@@ -22,6 +22,11 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    Clock = Callable[[], float]
+    """A clock: seconds since the start that its use names."""
+    OnEvent = Callable[["Event"], None]
+    """A function that takes an event for the lines."""
+
 _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _JOURNAL_VARIABLE: Final = "JOURNAL_STREAM"  # device and inode of what systemd connected
 _PRIORITIES: Final = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 2}  # syslog(3)
@@ -71,7 +76,7 @@ class Repeats:
     that it goes on. So: the first time at once, then the number that came together.
     """
 
-    def __init__(self, interval_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, interval_s: float, clock: Clock = time.monotonic) -> None:
         self._interval_s = interval_s
         self._clock = clock
         self._lock = threading.Lock()

@@ -176,10 +176,8 @@ class _Lines:
             self._writer.minute_records(record, self.fold.due_runtimes, ami_id)
         )
         yield from self.write_events()
-        if self.raw.every_minutes is not None and (
-            raw := self.raw.due_record(
-                record.minute_ms, self._writer, self._identity(), seq=self._seq
-            )
+        if raw := self.raw.due_record(
+            record.minute_ms, self._writer, self._identity(), seq=self._seq
         ):
             yield from self._numbered([raw])
 

@@ -16,71 +16,71 @@ from emitter.delivery.destination import Invalid, Outcome, Refused, Retry
 from emitter.delivery.sdk_models import OPERATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
 NOT_FOUND: Final = "ResourceNotFoundException"
 ALREADY_EXISTS: Final = "ResourceAlreadyExistsException"
 
-_CODES: Final[Mapping[str, frozenset[str]]] = {
+_CODES: Final[Mapping[str, Sequence[str]]] = {
     # ThrottlingException comes with HTTP 400, from PutLogEvents.
-    "throttled": frozenset({
+    "throttled": (
         "BandwidthLimitExceeded", "EC2ThrottledException", "LimitExceededException",
         "PriorRequestNotComplete", "ProvisionedThroughputExceededException",
         "RequestLimitExceeded", "RequestThrottled", "RequestThrottledException", "SlowDown",
         "ThrottledException", "Throttling", "ThrottlingException", "TooManyRequestsException",
-    }),
+    ),
     # OperationAborted: another instance makes a stream right now.
-    "service": frozenset({
+    "service": (
         "InternalFailure", "InternalError", "InternalServerError", "OperationAbortedException",
         "RequestTimeout", "RequestTimeoutException", "ServiceUnavailable",
         "ServiceUnavailableException",
-    }),
-    "expired": frozenset({"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"}),
-    "credentials": frozenset({
+    ),
+    "expired": ("ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"),
+    "credentials": (
         "AuthFailure", "InvalidAccessKeyId", "InvalidClientTokenId", "InvalidToken",
         "MissingAuthenticationToken", "MissingAuthenticationTokenException",
         "UnrecognizedClientException",
-    }),
+    ),
     # RequestExpired: EC2 says so of expired credentials, too.
-    "signature": frozenset({
+    "signature": (
         "IncompleteSignature", "IncompleteSignatureException", "InvalidSignatureException",
         "RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch",
-    }),
-    "access": frozenset({
+    ),
+    "access": (
         "AccessDenied", "AccessDeniedException", "AuthorizationError", "Forbidden",
         "KMSAccessDeniedException", "NotAuthorized", "OptInRequired", "UnauthorizedException",
         "UnauthorizedOperation",
-    }),
-    "missing": frozenset({NOT_FOUND, "NoSuchBucket"}),
-    "invalid": frozenset({
+    ),
+    "missing": (NOT_FOUND, "NoSuchBucket"),
+    "invalid": (
         "InvalidParameter", "InvalidParameterException", "InvalidParameterValue",
         "RequestEntityTooLarge", "SerializationException", "ValidationError",
         "ValidationException",
-    }),
+    ),
 }  # fmt: skip
 # The SDK's own errors, by the names of their classes: they differ between its versions.
-_SDK_KINDS: Final[Mapping[str, frozenset[str]]] = {
-    "no_region": frozenset({"NoRegionError"}),
-    "expired": frozenset({
+_SDK_KINDS: Final[Mapping[str, Sequence[str]]] = {
+    "no_region": ("NoRegionError",),
+    "expired": (
         "LoginRefreshRequired", "SSOTokenLoadError", "UnauthorizedSSOTokenError",
-    }),
-    "credentials": frozenset({
+    ),
+    "credentials": (
         "CredentialRetrievalError", "InfiniteLoopConfigError", "LoginError",
         "MetadataRetrievalError", "NoAuthTokenError", "NoCredentialsError",
         "PartialCredentialsError", "ProfileNotFound", "RefreshWithMFAUnsupportedError",
         "SSOError", "TokenRetrievalError", "UnknownCredentialError", "UnknownTokenProviderError",
-    }),
-    "proxy": frozenset({"ProxyConnectionError"}),  # also one that opens no tunnel
-    "no_connection": frozenset({
+    ),
+    "proxy": ("ProxyConnectionError",),  # also one that opens no tunnel
+    "no_connection": (
         "ConnectTimeoutError", "ConnectionError", "EndpointConnectionError", "SSLError",
-    }),
-    "timeout": frozenset({"ReadTimeoutError"}),
+    ),
+    "timeout": ("ReadTimeoutError",),
     # What came was not all of a response, or not one of AWS.
-    "connection_lost": frozenset({
+    "connection_lost": (
         "ChecksumError", "FlexibleChecksumError", "HTTPClientError", "IncompleteReadError",
         "PaginationError", "ResponseParserError",
-    }),
+    ),
 }  # fmt: skip
 
 _NAMES: Final = ("logGroupName", "logStreamName")
@@ -179,7 +179,9 @@ def sdk_cause(kinds: AbstractSet[str]) -> str:
     *kinds* are the names of the error's class and of all that is above it. One of
     `_SDK_KINDS`, or `client` for what is wrong on this machine.
     """
-    return next((cause for cause, known in _SDK_KINDS.items() if kinds & known), "client")
+    return next(
+        (cause for cause, known in _SDK_KINDS.items() if not kinds.isdisjoint(known)), "client"
+    )
 
 
 def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from emitter.delivery.destination import Destination
+    from emitter.logs import Clock
     from emitter.spool import Spool
     from emitter.spool.records import DropReason, SpooledRecord
 
@@ -71,8 +72,8 @@ class Delivery:
         spool: Spool,
         destination: Destination,
         *,
-        clock: Callable[[], float] = time.time,
-        monotonic: Callable[[], float] = time.monotonic,
+        clock: Clock = time.time,
+        monotonic: Clock = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
         rng: random.Random | None = None,
         quiet: bool = False,

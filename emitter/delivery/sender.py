@@ -21,9 +21,9 @@ from emitter.spool import SpoolFailedError
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable
 
     from emitter.delivery.delivery import Delivery
+    from emitter.logs import Clock
 
 SPREAD_S: Final = 30.0
 _HASH_BYTES: Final = 8
@@ -91,8 +91,8 @@ class Sender:
         *,
         instance: str,
         spread_s: float = SPREAD_S,
-        clock: Callable[[], float] = time.time,
-        monotonic: Callable[[], float] = time.monotonic,
+        clock: Clock = time.time,
+        monotonic: Clock = time.monotonic,
         waiter: Waiter | None = None,
         rng: random.Random | None = None,
     ) -> None:

@@ -264,22 +264,22 @@ def idle_holders(
         if theirs := cores & idle:
             longest = max(idle_minutes[core] for core in theirs)
             pid, tag = key
-            ranked.append(((-longest, -len(theirs), pid or 0, tag or ""), key, theirs))
+            ranked.append(((-longest, -len(theirs), pid or 0, tag or ""), key, owners[key], theirs))
     ranked.sort(key=lambda entry: entry[0])
     named = tuple(
         Holder(
             cores=core_ranges(theirs),
-            name=owners[key].name,
+            name=owner.name,
             pid=key[0],
             tag=key[1],
-            team=owners[key].team,
+            team=owner.team,
             last_execution=iso_minute(executed[key]) if key in executed else None,
-            gone=owners[key].gone,
+            gone=owner.gone,
             given_to=given_to.get(key),
-            started=owners[key].started,
-            command=owners[key].command,
+            started=owner.started,
+            command=owner.command,
         )
-        for _, key, theirs in ranked[:MAX_HOLDERS]
+        for _, key, owner, theirs in ranked[:MAX_HOLDERS]
     )
     return named, len(ranked) - len(named)
 

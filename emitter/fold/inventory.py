@@ -16,6 +16,7 @@ import msgspec
 
 from emitter.fold.amounts import amount
 from emitter.instance.facts import InstanceFacts
+from emitter.settings.minutes import is_printable
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.minute import MAX_TEXT_CHARS
 from neuron_wire.names import MAX_CORES
@@ -186,8 +187,8 @@ class Inventory:
             ("NeuronDeviceVersion", hardware.neuron_device_version),
             ("NeuronCoreVersion", hardware.neuroncore_version),
         ):
-            if (text := _text(version)) and len(text) <= MAX_VERSION_CHARS:
-                self._labels[member] = text
+            if version and is_printable(version, MAX_VERSION_CHARS):
+                self._labels[member] = version
         if hardware.error or hardware.neuron_device_count == 0:
             self.counts_no_device = True
         if hardware.error or not 0 < devices <= MAX_CORES:
@@ -213,11 +214,6 @@ def _is_other(known: Mapping[str, str], new: Mapping[str, str | None], name: str
 
 def _texts(found: Mapping[str, str | None]) -> dict[str, str]:
     """Those of *found* that may stand in a record."""
-    return {name: text for name, given in found.items() if (text := _text(given))}
-
-
-def _text(text: str | None) -> str | None:
-    """A text that may stand in a record, or None: metadata that is empty or no id."""
-    if text is None or not text.strip() or len(text) > MAX_TEXT_CHARS:
-        return None
-    return text if text.isascii() and text.isprintable() else None
+    return {
+        name: text for name, text in found.items() if text and is_printable(text, MAX_TEXT_CHARS)
+    }

@@ -30,10 +30,8 @@ def held_by_memory(memory: Memory, cores_per_device: int | None) -> tuple[set[in
     """
     cores: set[int] = set()
     malformed = 0
-    used = memory.neuron_runtime_used_bytes
-    breakdown = None if used is None else used.usage_breakdown
-    table = None if breakdown is None else breakdown.neuroncore_memory_usage
-    for key, by_use in (table or {}).items():
+    _, breakdown = memory.used()
+    for key, by_use in (breakdown.neuroncore_memory_usage or {}).items():
         if not is_core_key(key):
             return None, malformed + 1
         if key not in CORE_INDEX:
@@ -81,9 +79,9 @@ def used_bytes(runtimes: Sequence[Runtime] | None) -> tuple[int | None, int | No
     if not runtimes:
         return 0, 0
     groups = [memory for runtime in runtimes if (memory := usable_memory(runtime)) is not None]
-    used = [memory.neuron_runtime_used_bytes for memory in groups]
-    device = sum_known(None, (amount(held.neuron_device) for held in used if held is not None))
-    host = sum_known(None, (amount(held.host) for held in used if held is not None))
+    used = [memory.used()[0] for memory in groups]
+    device = sum_known(None, (amount(held.neuron_device) for held in used))
+    host = sum_known(None, (amount(held.host) for held in used))
     if device == 0 and any(memory.loaded_models for memory in groups):
         # inf1 says 0 while models are loaded: it does not measure this.
         device = None

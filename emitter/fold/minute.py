@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from emitter.fold.samples import CoreSample, FoldSettings
     from emitter.instance.facts import InstanceFacts
+    from emitter.logs import OnEvent
     from emitter.owners.given import Given, RuntimeOwner
     from emitter.reports.groups import Hardware, InstanceInfo, Runtime
     from emitter.reports.report import Report
@@ -144,7 +145,7 @@ class Fold:
         owner_of: Callable[[int], RuntimeOwner | None] = lambda _pid: None,
         only_teams: bool = False,
         given: Callable[[], Given | None] = lambda: None,
-        on_event: Callable[[Event], None] = lambda _event: None,
+        on_event: OnEvent = lambda _event: None,
     ) -> None:
         self._state = found = read_state(state)
         self.clock = MinuteClock()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from emitter.fold.amounts import amount, as_percent
 from emitter.fold.inventory import CORE_INDEX
 from emitter.fold.runtimes import UNOWNED
+from emitter.reports.groups import Memory
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import printable_name
 from neuron_wire.minute import round_significant
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from emitter.fold.attribution import Holdings
     from emitter.fold.runtimes import MinuteRuntimes, RuntimeFold, RuntimeKey
-    from emitter.reports.groups import Memory
 
 HOURLY_MINUTES: Final = 60
 NO_LINES: Final = "none"
@@ -88,7 +88,7 @@ class RuntimeLines:
                 reason = "all"
             self._said[key] = said
             if reason is not None:
-                lines.append(_members(fold, cores, memory.get(key), owner, reason))
+                lines.append(_members(fold, cores, memory.get(key, Memory()), owner, reason))
         return tuple(lines)
 
 
@@ -113,17 +113,14 @@ OTHER_USE: Final = "other"  # one that a newer tool names
 
 
 def _members(
-    fold: RuntimeFold, cores: set[int], memory: Memory | None, owner: str | None, reason: str
+    fold: RuntimeFold, cores: set[int], memory: Memory, owner: str | None, reason: str
 ) -> RuntimeMembers:
     """Close what one runtime did; *cores* are those it holds."""
     pid, tag = fold.key or (None, None)
     executions, listed = fold.executions, fold.listed
-    used = None if memory is None else memory.neuron_runtime_used_bytes
-    models = None if memory is None else memory.loaded_models
-    breakdown = None if used is None else used.usage_breakdown
-    by_core = (None if breakdown is None else breakdown.neuroncore_memory_usage) or {}
-    by_host_use = (None if breakdown is None else breakdown.host) or {}
-    device_bytes = None if used is None else amount(used.neuron_device)
+    used, breakdown = memory.used()
+    models, by_core = memory.loaded_models, breakdown.neuroncore_memory_usage or {}
+    device_bytes = amount(used.neuron_device)
     device_by_use = _by_use(
         "DeviceMemory", [table for table in by_core.values() if table], DEVICE_USES
     )
@@ -148,11 +145,11 @@ def _members(
             for name, value in amounts.items()
         },
         "DeviceMemoryUsed": device_bytes,
-        "RuntimeHostMemory": None if used is None else amount(used.host),
+        "RuntimeHostMemory": amount(used.host),
         "RuntimeCpuUserPercent": as_percent(user),
         "RuntimeCpuSystemPercent": as_percent(system),
         **device_by_use,
-        **_by_use("RuntimeHostMemory", [by_host_use], HOST_USES),
+        **_by_use("RuntimeHostMemory", [breakdown.host or {}], HOST_USES),
         **executions.details,
     }
 

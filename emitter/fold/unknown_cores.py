@@ -24,9 +24,9 @@ from neuron_wire.names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from collections.abc import Set as AbstractSet
 
+    from emitter.logs import OnEvent
     from emitter.reports.groups import Runtime, Uses
     from emitter.reports.report import Report
 
@@ -46,7 +46,7 @@ class UnknownCores:
         at_s: Receipt of the newest report, seconds since the epoch.
     """
 
-    def __init__(self, on_event: Callable[[Event], None]) -> None:
+    def __init__(self, on_event: OnEvent) -> None:
         self.at_s = 0.0
         self._on_event = on_event
         self._announced: set[str] = set()

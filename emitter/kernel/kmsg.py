@@ -32,6 +32,8 @@ from emitter.settings.run import AUTO, FILE_PREFIX, NONE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from emitter.logs import Clock
+
 DEVICE: Final = "dev/kmsg"  # under the root of the file system
 RECORDS_A_READ: Final = 1000
 # Of 18 digits at most: a larger number could be kept and not be read again.
@@ -109,8 +111,8 @@ class KernelRing:
         path: Path,
         boot: str,
         *,
-        clock: Callable[[], float] = time.time,
-        since_boot_s: Callable[[], float] = time.monotonic,
+        clock: Clock = time.time,
+        since_boot_s: Clock = time.monotonic,
     ) -> None:
         """
         Open *path*; nothing is read yet.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from emitter.kernel.detector import Detection
     from emitter.kernel.kmsg import KernelRing
+    from emitter.logs import Clock
 
 READ_WITHIN_S: Final = 0.5  # bounds how long a stop waits
 LOOK_EVERY_S: Final = 0.1  # whether faults were taken, while as many wait as may
@@ -62,7 +63,7 @@ class KernelWatch:
         state: LogState | None = None,
         *,
         is_asked_for: bool = True,
-        clock: Callable[[], float] = time.time,
+        clock: Clock = time.time,
     ) -> None:
         """Begin to read. *is_asked_for*: the operator named the log, so a failure is a warning."""
         self._open_log = open_log

@@ -31,10 +31,11 @@ from emitter.owners.places import reach
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
+    from emitter.logs import Clock
     from emitter.owners.given import GivenSource
     from emitter.owners.places import Places
 
@@ -158,7 +159,7 @@ class HandedOver:
 
     name = "the container reservations of this pod"
 
-    def __init__(self, places: Places, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, places: Places, *, clock: Clock = time.time) -> None:
         self._places = places
         self._clock = clock
 

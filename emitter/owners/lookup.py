@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
+    from emitter.logs import Clock
     from emitter.owners.given import RuntimeOwner
 
 OFF: Final = "none"
@@ -67,9 +68,7 @@ def owners_of(attribution: str, source: str, proc: Path) -> OwnerLookup | None:
     return OwnerLookup(places)
 
 
-def saved_owners(
-    proc: Path | None, clock: Callable[[], float]
-) -> Callable[[int], RuntimeOwner | None]:
+def saved_owners(proc: Path | None, clock: Clock) -> Callable[[int], RuntimeOwner | None]:
     """
     The owners of pids in saved reports, by the `/proc` saved in *proc*; without it, none.
 
@@ -123,7 +122,7 @@ class OwnerLookup:
         self,
         places: Places,
         *,
-        clock: Callable[[], float] = _since_boot_s,
+        clock: Clock = _since_boot_s,
         is_background: bool = True,
     ) -> None:
         self._places = places

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from emitter.logs import Clock
     from emitter.owners.given import GivenSource
 
 READ_EVERY_S: Final = 15.0
@@ -106,7 +107,7 @@ class Reservations:
         self,
         schedulers: Sequence[Scheduler],
         *,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = time.monotonic,
         is_background: bool = True,
         is_quiet: bool = False,
     ) -> None:

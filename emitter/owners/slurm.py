@@ -38,9 +38,10 @@ from neuron_wire.holders import printable_name
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
+    from emitter.logs import Clock
     from emitter.owners.places import Places
 
 SLURMD: Final = (
@@ -123,8 +124,8 @@ class SlurmJobs:
         self,
         places: Places,
         *,
-        clock: Callable[[], float] = time.monotonic,
-        jitter: Callable[[], float] = random.random,
+        clock: Clock = time.monotonic,
+        jitter: Clock = random.random,
     ) -> None:
         self._places = places
         self._clock = clock

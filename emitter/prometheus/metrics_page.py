@@ -35,13 +35,14 @@ from emitter.reports.groups import ExecutionSummary, InstanceInfo
 from neuron_wire.holders import printable_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from prometheus_client import Metric
 
     from emitter.fold import Fold, LineIdentity
     from emitter.fold.attribution import Holdings
     from emitter.fold.runtimes import RuntimeKey
+    from emitter.logs import Clock
     from emitter.prometheus.names import Minute, PageMetric, T, Timed
     from emitter.reports.groups import Runtime, RuntimeReport, System
     from emitter.reports.report import Report
@@ -58,7 +59,7 @@ _SCRIPT_LABELS: Final = (
 class MetricsPage(Collector):
     """The loop calls `show_report` and `show_minute`; any other thread calls `collect`."""
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, clock: Clock = time.time) -> None:
         self._clock = clock
         self._values = ReportValues()
         self._minute: Minute | None = None

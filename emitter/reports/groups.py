@@ -141,6 +141,11 @@ class Memory(_Group, frozen=True):
     neuron_runtime_used_bytes: UsedBytes | None = None
     loaded_models: list[LoadedModel | None] | None = None
 
+    def used(self) -> tuple[UsedBytes, Breakdown]:
+        """The bytes in use and their breakdown, empty if the report has none."""
+        used = self.neuron_runtime_used_bytes or UsedBytes()
+        return used, used.usage_breakdown or Breakdown()
+
 
 class RuntimeVcpuShares(_Part, frozen=True):
     """Percent of one vCPU; more than 100 with several threads."""

@@ -22,8 +22,8 @@ from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable
 
+    from emitter.logs import Clock, OnEvent
     from emitter.reports.child import End, ErrorTail
 
 
@@ -81,11 +81,11 @@ class Monitor:
         command: str,
         config: str,
         period_s: float,
-        on_event: Callable[[Event], None] = lambda _event: None,
+        on_event: OnEvent = lambda _event: None,
         *,
         rng: random.Random | None = None,
-        clock: Callable[[], float] = time.monotonic,
-        now_s: Callable[[], float] = time.time,
+        clock: Clock = time.monotonic,
+        now_s: Clock = time.time,
     ) -> None:
         """
         Look for *command*; nothing is started before the first read.

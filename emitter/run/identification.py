@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from emitter.fold import Fold
-    from emitter.logs import Event
+    from emitter.logs import Clock, Event
     from emitter.owners.given import Given, RuntimeOwner
     from emitter.owners.lookup import OwnerLookup
     from emitter.owners.reservations import Reservations
@@ -87,7 +87,7 @@ class Identification:
         settings: RunSettings,
         fold: Fold,
         sources: LocalSources,
-        clock: Callable[[], float],
+        clock: Clock,
     ) -> None:
         self._fold = fold
         self._sources = sources

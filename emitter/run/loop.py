@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from emitter.fold import LineIdentity
+    from emitter.logs import Clock
     from emitter.prometheus.metrics_page import MetricsPage
     from emitter.reports.report import Report
     from emitter.reports.source import Source
@@ -74,7 +75,7 @@ class Emitter:
         *,
         local: LocalSources,
         page: MetricsPage | None = None,
-        clock: Callable[[], float] = time.time,
+        clock: Clock = time.time,
     ) -> None:
         """Start with *settings*, whose `cluster` has been resolved."""
         self.outlet = outlet

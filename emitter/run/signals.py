@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, MutableMapping
     from types import FrameType
 
+    from emitter.logs import Clock
+
 RUN: Final = "run"  # the command that a stop is part of
 _STOP: Final = (signal.SIGINT, signal.SIGTERM)
 _LOOK_S: Final = 0.05
@@ -105,7 +107,7 @@ class Supervisor:
         self,
         environ: MutableMapping[str, str] | None = None,
         *,
-        monotonic: Callable[[], float] = time.monotonic,
+        monotonic: Clock = time.monotonic,
     ) -> None:
         environ = os.environ if environ is None else environ
         self._monotonic = monotonic

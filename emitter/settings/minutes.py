@@ -56,6 +56,9 @@ class Amount(click.FloatRange):
         return found
 
 
+FOLDER: Final = click.Path(file_okay=False, path_type=Path)
+
+
 class Texts(click.types.StringParamType):
     """One of several texts, as a variable holds them: separated by commas."""
 
@@ -230,5 +233,5 @@ class ReplaySettings(MinuteSettings):
         None,
         "The /proc of the reports' machine, live or a copy, to name owners from; the machine's "
         "other files are read beside it; by default no owner is named.",
-        kind=click.Path(file_okay=False, path_type=Path),
+        kind=FOLDER,
     )

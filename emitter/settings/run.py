@@ -13,6 +13,7 @@ import click
 
 from emitter.errors import SettingsError
 from emitter.settings.minutes import (
+    FOLDER,
     LONGEST_INTERVAL_S,
     Amount,
     MinuteSettings,
@@ -210,7 +211,7 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
         Path("/proc"),
         "The /proc of the reports' machine; in a container, where the host's is "
         "mounted, such as /host/proc. The host's other files are read beside it.",
-        kind=click.Path(file_okay=False, path_type=Path),
+        kind=FOLDER,
     )
     paid: str | None = advanced(
         None,
@@ -240,7 +241,7 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
         None,
         "Directory that keeps records until they are delivered; by default /var/lib/neuron-emf if "
         "writable, else the user's state folder, or memory with --output stdout.",
-        kind=click.Path(file_okay=False, path_type=Path),
+        kind=FOLDER,
     )
     spool_max_mib: int = advanced(
         256,

@@ -45,6 +45,11 @@ class SpoolHeldError(EmitterError):
     exit_code = EXIT_SOURCE_FAILED
 
 
+def open_private(path: Path, flags: int, mode: str) -> FileIO:
+    """Open a file that only its owner can read and write; create it if it is missing."""
+    return FileIO(os.open(path, flags | os.O_CREAT | os.O_CLOEXEC, 0o600), mode)
+
+
 def holder_of(directory: Path) -> str:
     """The process that holds *directory*, found out without writing; empty if none does."""
     with suppress(OSError), (directory / LOCK_NAME).open("rb") as file:
@@ -70,8 +75,7 @@ def hold_directory(directory: Path) -> FileIO:
             If the directory cannot be written or its file system has no locks.
     """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-    file = FileIO(os.open(directory / LOCK_NAME, flags, 0o600), "r+")
+    file = open_private(directory / LOCK_NAME, os.O_RDWR, "r+")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -142,8 +146,7 @@ class StateFile:
         return False
 
     def _overwrite(self, content: bytes) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        with FileIO(os.open(self._path, flags, 0o600), "w") as file:
+        with open_private(self._path, os.O_WRONLY | os.O_NOFOLLOW, "w") as file:
             file.write(content)
             os.fsync(file)
 
@@ -178,8 +181,7 @@ def _append_line(directory: Path, line: bytes) -> None:
     size = path.stat().st_size if path.exists() else 0
     if size and size + len(line) > MAX_QUARANTINE_BYTES:
         path.replace(directory / OLD_QUARANTINE_NAME)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-    with FileIO(os.open(path, flags, 0o600), "a") as file:
+    with open_private(path, os.O_WRONLY | os.O_APPEND, "a") as file:
         if file.write(line) < len(line):
             file.truncate(size)  # half a line would spoil the next one too
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

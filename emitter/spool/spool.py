@@ -26,10 +26,10 @@ from emitter.spool.records import SpoolHealth, cost_bytes, new_boot
 from emitter.spool.spool_file import Notices, SpoolFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from emitter.logs import Event
+    from emitter.logs import Clock, OnEvent
     from emitter.spool.records import DropReason, NewRecord, SpooledRecord
 
 MAX_BYTES: Final = 256 << 20
@@ -68,9 +68,9 @@ class Spool:
         max_bytes: int = MAX_BYTES,
         max_age_s: float = MAX_AGE_S,
         memory_bytes: int = MEMORY_BYTES,
-        clock: Callable[[], float] = time.time,
-        monotonic: Callable[[], float] = time.monotonic,
-        on_event: Callable[[Event], None] | None = None,
+        clock: Clock = time.time,
+        monotonic: Clock = time.monotonic,
+        on_event: OnEvent | None = None,
     ) -> None:
         """
         Open the spool in *directory*, made if need be; None is one in memory.

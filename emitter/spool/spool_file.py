@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from io import FileIO
     from pathlib import Path
 
+    from emitter.logs import Clock, OnEvent
     from emitter.spool.backlog import Backlog
     from emitter.spool.records import DropReason
 
@@ -54,9 +55,9 @@ class Notices:
         self,
         place: Path | None,
         memory_bytes: int,
-        clock: Callable[[], float],
-        monotonic: Callable[[], float],
-        on_event: Callable[[Event], None] | None,
+        clock: Clock,
+        monotonic: Clock,
+        on_event: OnEvent | None,
     ) -> None:
         self._place = place
         self._memory_bytes = memory_bytes
@@ -132,8 +133,8 @@ class SpoolFile:
         backlog: Backlog,
         notices: Notices,
         *,
-        clock: Callable[[], float],
-        monotonic: Callable[[], float],
+        clock: Clock,
+        monotonic: Clock,
     ) -> None:
         """
         Open the file, made if need be, or find out why not.
