@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,6 +71,13 @@ def hour(tmp_path_factory: pytest.TempPathFactory) -> Hour:
     from tests.hour import make  # noqa: PLC0415 - most runs of a few tests need none of it
 
     return make(tmp_path_factory.mktemp("hour"))
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A folder with a short name, so that printed lines wrap as they do on a page."""
+    with tempfile.TemporaryDirectory(prefix="emf-", dir="/tmp") as name:
+        yield Path(name)
 
 
 @pytest.fixture(scope="session")

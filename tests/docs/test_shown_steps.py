@@ -10,9 +10,7 @@ import os
 import re
 import signal
 import subprocess
-import tempfile
 import time
-from pathlib import Path
 
 import pytest
 
@@ -72,23 +70,16 @@ def is_excerpt(text, whole):
     return False
 
 
-@pytest.fixture
-def folder():
-    """One whose name is short: what is printed must not be wrapped otherwise than on a page."""
-    with tempfile.TemporaryDirectory(prefix="emf-", dir="/tmp") as name:
-        yield Path(name)
-
-
 @pytest.mark.proof
 @pytest.mark.parametrize(("page", "place"), TOGETHER)
-def test_the_steps_of_a_page_do_what_it_says(page, place, folder, request):
+def test_the_steps_of_a_page_do_what_it_says(page, place, short_folder, request):
     """
     All that are run in one place, one after the other, as they are written; what is shown is seen.
     """
-    with PLACES[place](folder, request) as prepared:
+    with PLACES[place](short_folder, request) as prepared:
         for name, text in files_of(page).items():
-            path = folder / name
-            assert path.resolve().is_relative_to(folder.resolve())
+            path = short_folder / name
+            assert path.resolve().is_relative_to(short_folder.resolve())
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8")
         printed = None

@@ -15,15 +15,13 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
-import time
 from pathlib import Path
 
 import pytest
 
 from neuron_emf.cli import COMMANDS, main
-from proof.account.account import AccountDouble
+from tests.docs.places import instance
+from tests.docs.test_shown_steps import wait_for_reports
 
 ROOT = Path(__file__).parents[2]
 PAGE_FILES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -43,18 +41,11 @@ ALL = [
 
 
 @pytest.fixture
-def folder():
-    """One whose name is short: what is printed must not be wrapped otherwise than on a page."""
-    with tempfile.TemporaryDirectory(prefix="emf-", dir="/tmp") as name:
-        yield Path(name)
-
-
-@pytest.fixture
-def place(hour, folder, monkeypatch):
+def at_the_hour(hour, short_folder, monkeypatch):
     """Where a reader would stand: the hour's lines."""
     for file in (hour.records_file, hour.rollups_file):
-        shutil.copy(file, folder)
-    monkeypatch.chdir(folder)
+        shutil.copy(file, short_folder)
+    monkeypatch.chdir(short_folder)
 
 
 def printed_by(command: str, capsys) -> str:
@@ -75,7 +66,7 @@ def printed_by(command: str, capsys) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("place")
+@pytest.mark.usefixtures("at_the_hour")
 @pytest.mark.parametrize("shown", ALL)
 def test_a_page_shows_what_is_printed(shown, capsys, request):
     """Byte for byte, but for spaces at the end of a line."""
@@ -103,10 +94,8 @@ def test_every_operator_command_is_shown():
     assert [] == [name for name in own if f"neuron-emf {name}" not in text]
 
 
-ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 PAGES = [README, *(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))]
-PATIENCE_S = 300.0
 
 RUN = "neuron-emf run --cluster my-cluster --region us-east-1"
 CHECK = "neuron-emf check --cluster my-cluster --region us-east-1"
@@ -119,41 +108,23 @@ REPLAY = (
 
 
 @pytest.fixture
-def account():
-    with AccountDouble() as found:
-        yield found
+def place(tmp_path, request):
+    """An inf2.xlarge beside a right account."""
+    with instance(tmp_path, request) as prepared:
+        yield prepared
 
 
 @pytest.fixture
-def shell(tmp_path, account):
+def shell(place):
     """Start a command as a page has it; gives the process, which leads a group of its own."""
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    (programs / "neuron-monitor").symlink_to(ROOT / "local" / "monitor" / "neuron-monitor")
-    emitter = programs / "neuron-emf"
-    emitter.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m neuron_emf "$@"\n')
-    emitter.chmod(0o755)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("NEURON_")}
-    environment = {
-        **kept,
-        **account.variables,
-        "AWS_EC2_METADATA_DISABLED": "true",
-        "PATH": f"{programs}:{os.environ['PATH']}",
-        "HOME": str(tmp_path),
-        "PYTHONPATH": f"{ROOT}:{ROOT / 'lambda'}",
-        "NEURON_SIM_PYTHON": sys.executable,
-        "NEURON_SIM": f'{{"instance_type": "inf2.xlarge", "truth": "{tmp_path}/truth"}}',
-        "NEURON_EMF_SPOOL_DIR": str(tmp_path / "spool"),
-        "NEURON_EMF_PERIOD": "1",  # two reports come sooner
-    }
     started = []
 
     def start(command):
         assert any(command in page for page in PAGES), f"no page says {command!r} any more"
         process = subprocess.Popen(
             ["bash", "-o", "pipefail", "-c", command],
-            cwd=tmp_path,
-            env=environment,
+            cwd=place.folder,
+            env={**place.variables, "NEURON_SIM": place.play(place.truth)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -169,15 +140,11 @@ def shell(tmp_path, account):
         process.communicate()
 
 
-def stop_after_two_reports(process, folder, stop=os.killpg):
+def stop_after_two_reports(process, place, stop=os.killpg):
     """Ask the whole group to stop once two reports were written; gives what was printed."""
-    truth, until_s = folder / "truth", time.monotonic() + PATIENCE_S
-    while time.monotonic() < until_s and process.poll() is None:
-        if truth.exists() and len(truth.read_text("utf-8").splitlines()) >= 2:
-            break
-        time.sleep(0.05)
+    wait_for_reports(process, place)
     stop(process.pid, signal.SIGTERM)
-    printed, said = process.communicate(timeout=PATIENCE_S)
+    printed, said = process.communicate(timeout=place.patience_s)
     return process.returncode, printed, said
 
 
@@ -193,6 +160,11 @@ def stop_monitor(group, number):
             os.kill(int(folder.name), number)
 
 
+def sent_to(account):
+    """The lines in the log group that the stack made."""
+    return [event.message for event in account.events(account.records_group)]
+
+
 def minute_lines(texts):
     """The minute lines among *texts*, as objects."""
     found = [json.loads(text) for text in texts]
@@ -200,62 +172,54 @@ def minute_lines(texts):
 
 
 @pytest.mark.slow
-def test_check_finds_all_that_run_needs(shell, account):
+def test_check_finds_all_that_run_needs(shell, place):
     """And sends one line, which is no record."""
     check = shell(CHECK)
-    printed, said = check.communicate(timeout=PATIENCE_S)
+    printed, said = check.communicate(timeout=place.patience_s)
     assert (0, "") == (check.returncode, said)
     assert "A first record can be sent" in printed
-    (line,) = [
-        event.message for event in account.rules.applied if event.group == account.records_group
-    ]
+    (line,) = sent_to(place.account)
     assert "probe" == json.loads(line)["Kind"]
 
 
 @pytest.mark.slow
-def test_run_sends_to_the_log_group(shell, account, tmp_path):
+def test_run_sends_to_the_log_group(shell, place):
     """And says goodbye when it is stopped: the line is in the log group that the stack made."""
-    code, _, said = stop_after_two_reports(shell(RUN), tmp_path)
+    code, _, said = stop_after_two_reports(shell(RUN), place)
     assert 0 == code, said
-    sent = [
-        event.message for event in account.rules.applied if event.group == account.records_group
-    ]
-    (line,) = [line for line in minute_lines(sent) if line.get("Bye")]
+    (line,) = [line for line in minute_lines(sent_to(place.account)) if line.get("Bye")]
     assert ("my-cluster", 2) == (line["ClusterName"], line["NeuronCores"])
 
 
 @pytest.mark.slow
-def test_where_something_else_runs_the_monitor_it_is_piped(shell, account, tmp_path):
+def test_where_something_else_runs_the_monitor_it_is_piped(shell, place):
     """With the configuration that run prints: what was in the pipe when it ended is sent."""
     configured = shell(CONFIGURE)
-    _, said = configured.communicate(timeout=PATIENCE_S)
+    _, said = configured.communicate(timeout=place.patience_s)
     assert 0 == configured.returncode, said
-    assert "period" in json.loads((tmp_path / "monitor.json").read_text("utf-8"))
-    code, _, said = stop_after_two_reports(shell(PIPE), tmp_path, stop_monitor)
+    assert "period" in json.loads((place.folder / "monitor.json").read_text("utf-8"))
+    code, _, said = stop_after_two_reports(shell(PIPE), place, stop_monitor)
     assert 3 == code, said
-    sent = [
-        event.message for event in account.rules.applied if event.group == account.records_group
-    ]
-    assert {2} == {line["NeuronCores"] for line in minute_lines(sent)}, said
+    assert {2} == {line["NeuronCores"] for line in minute_lines(sent_to(place.account))}, said
 
 
 @pytest.mark.slow
-def test_what_it_would_send_can_be_looked_at(shell, account, tmp_path):
+def test_what_it_would_send_can_be_looked_at(shell, place):
     """Lines are on standard output, and nothing was sent."""
-    code, printed, said = stop_after_two_reports(shell(LOOK), tmp_path)
+    code, printed, said = stop_after_two_reports(shell(LOOK), place)
     assert 0 == code, said
     # two lines where the full minute passes between the reports
     assert {2} == {line["NeuronCores"] for line in minute_lines(printed.splitlines())}
-    assert [] == account.operations
+    assert [] == place.account.operations
 
 
 @pytest.mark.slow
-def test_saved_reports_are_replayed(shell, tmp_path, hour):
+def test_saved_reports_are_replayed(shell, place, hour):
     """Into lines of the times that were said."""
     saved = min(hour.folder.glob("*.reports"))
-    (tmp_path / "reports.json").write_bytes(saved.read_bytes())
+    (place.folder / "reports.json").write_bytes(saved.read_bytes())
     replay = shell(REPLAY)
-    printed, said = replay.communicate(timeout=PATIENCE_S)
+    printed, said = replay.communicate(timeout=place.patience_s)
     assert 0 == replay.returncode, said
     assert 1_767_225_600_000 == minute_lines(printed.splitlines())[0]["_aws"]["Timestamp"]
 

@@ -1,4 +1,4 @@
-"""FilterLogEvents page by page, as documented and as the embedded AWS answers; minute lines."""
+"""FilterLogEvents page by page, as documented and as the embedded AWS answers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from botocore.exceptions import ClientError
-
-from neuron_wire import MinuteRecord, encode
 
 
 @dataclass
@@ -69,30 +67,3 @@ class FakeLogsAccount:
     def client(self, service: str) -> FakeLogs:
         assert service == "logs"
         return self.logs
-
-
-START_MS = 1_763_625_600_000  # 2025-11-20T08:00:00Z
-
-
-def record(**changes):
-    """Four cores of one instance, two of them busy, a whole minute."""
-    values = {
-        "cluster": "research",
-        "instance_id": "i-0",
-        "boot": "b1",
-        "seq": 1,
-        "minute_ms": START_MS,
-        "covered_seconds": 60.0,
-        "reports": 4,
-        "core_state": "bbau",
-        "utilization_percent": (80.0, 40.0, 0.0, 0.0),
-        "idle_minutes": (0, 0, 20, 30),
-        "instance_type": "trn1.32xlarge",
-    }
-    return MinuteRecord(**{**values, **changes})
-
-
-def line(**changes):
-    """The line of `record`."""
-    made = record(**changes)
-    return encode({"Timestamp": made.minute_ms, **made.members()})

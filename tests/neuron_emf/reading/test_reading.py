@@ -15,7 +15,12 @@ from emitter.errors import SettingsError, SourceError
 from neuron_emf.reading import Records, lines_in, moment_ms
 from neuron_wire import parse
 from neuron_wire.line import MAX_LINE_CHARS
-from tests.neuron_emf.reading.fake_logs import line, record
+from proof.factories.records import message, record
+
+
+def line(**changes):
+    """Return the line of a record with these members."""
+    return message(record(**changes))
 
 
 def test_the_lines_of_all_files_in_their_order(tmp_path):
