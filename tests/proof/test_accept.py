@@ -19,7 +19,6 @@ import pytest
 
 from aggregator.settle.ledger_hour import BucketHour
 from local.embedded_aws.clients import REGION
-from neuron_emf.deploy import package
 from neuron_emf.report.collection import then_by_days
 from neuron_wire import parse
 from neuron_wire.instance_hours import LedgerRules
@@ -34,7 +33,7 @@ from proof.accept.steps import STEPS
 from proof.factories.records import message
 from proof.rollup_differences import LIST_PRICES
 from tests.neuron_emf.report.reports import document_of, report_of, then_of_lines
-from tests.stack.stack_template import release_template, write_zip
+from tests.stack.stack_template import carry_release
 
 PATIENCE_S = 300.0
 CHEAP = "frame,deploy,to-kinesis"
@@ -48,13 +47,9 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def release(built, repository, tmp_path_factory):
+def release(built, tmp_path_factory):
     """What a wheel of this tree carries."""
-    folder = tmp_path_factory.mktemp("release")
-    write_zip(built / "IngestFunction", folder / package.FUNCTIONS)
-    template = release_template(repository / "template.yaml")
-    (folder / package.TEMPLATE).write_text(template, encoding="utf-8")
-    return folder
+    return carry_release(built / "IngestFunction", tmp_path_factory.mktemp("release"))
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,8 @@ import pytest
 
 from local.alarms.definition import read_alarms
 from local.alarms.template import Template, load_template
+from neuron_emf.deploy.package import FUNCTIONS
+from neuron_emf.deploy.package import TEMPLATE as TEMPLATE_FILE
 from neuron_wire import CLUSTER_NAMESPACE
 
 
@@ -109,3 +111,10 @@ _SPEC.loader.exec_module(_MODULE)
 ADDRESS = _MODULE.ADDRESS
 release_template = _MODULE.release_template
 write_zip = _MODULE.write_zip
+
+
+def carry_release(functions, folder):
+    """Put what a wheel of this tree carries into *folder*, with the code in *functions*."""
+    write_zip(functions, folder / FUNCTIONS)
+    (folder / TEMPLATE_FILE).write_text(release_template(REPOSITORY / TEMPLATE_FILE), "utf-8")
+    return folder

@@ -17,7 +17,7 @@ from local.alarms.template import load
 from local.rehearsal.stack import overrides
 from neuron_emf.deploy import command, package
 from neuron_emf.deploy import stack as stack_of
-from tests.stack.stack_template import release_template, write_zip
+from tests.stack.stack_template import carry_release
 
 GROUP = "/neuron-emf/records"
 PATIENCE_S = 120.0
@@ -30,13 +30,10 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def release(sam_build, repository, tmp_path_factory):
+def release(sam_build, tmp_path_factory):
     """What a wheel of this tree carries."""
-    folder = tmp_path_factory.mktemp("carried")
-    write_zip(sam_build.template.parent / "IngestFunction", folder / package.FUNCTIONS)
-    template = release_template(repository / "template.yaml")
-    (folder / package.TEMPLATE).write_text(template, encoding="utf-8")
-    return package.carried(folder)
+    functions = sam_build.template.parent / "IngestFunction"
+    return package.carried(carry_release(functions, tmp_path_factory.mktemp("carried")))
 
 
 @pytest.fixture
