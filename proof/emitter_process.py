@@ -13,7 +13,7 @@ import struct
 import sys
 import termios
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,11 +33,21 @@ def environment(home: Path, **variables: str) -> dict[str, str]:
     }
 
 
-def wait_until(is_so: Callable[[], object], within_s: float = 8.0) -> None:
-    """Look again every few milliseconds; fail when it does not come true."""
-    deadline = time.monotonic() + within_s
+PATIENCE_S: Final = 600.0  # bounds a hang, judges nothing: retries alone may take 240 s
+
+
+def wait_until(
+    is_so: Callable[[], object], within_s: float = PATIENCE_S, *, event: str = "the condition"
+) -> None:
+    """
+    Check *is_so* every few milliseconds until it is true.
+
+    Raises:
+        AssertionError: *event* did not happen within *within_s* seconds.
+    """
+    deadline_s = time.monotonic() + within_s
     while not is_so():
-        assert time.monotonic() < deadline, "what was waited for did not happen"
+        assert time.monotonic() < deadline_s, f"{event} did not happen within {within_s:.0f} s"
         time.sleep(0.01)
 
 

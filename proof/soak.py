@@ -22,8 +22,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from proof.emitter_process import bytes_in, environment, wait_until
-from proof.kills.lives import CLOCKED, PATIENCE_S
+from proof.emitter_process import PATIENCE_S, bytes_in, environment, wait_until
+from proof.kills.lives import CLOCKED
 from proof.logs.faults import ANSWER_LOST, RESET, THROTTLED
 from proof.logs.service import LogsService
 from proof.wall_clock import WallClock
@@ -71,7 +71,11 @@ class SoakedEmitter:
     """One emitter that reads its reports from us, and the service that it sends to."""
 
     def __init__(self, folder: Path, clock: WallClock, service: LogsService) -> None:
-        self._folder, self._clock, self._service = folder, clock, service
+        self._folder = folder
+        self._clock = clock
+        self._service = service
+        self._events_read = 0
+        self._minutes_ms: set[int] = set()
         command = (
             *(sys.executable, CLOCKED, clock.path, "emitter", "run", "--input", "-"),
             *("--cluster", "blue", "--spool-dir", folder / "spool", "--spread-seconds", "0"),
@@ -96,13 +100,27 @@ class SoakedEmitter:
             if number % REPORTS_A_MINUTE == REPORTS_A_MINUTE - 1:
                 self._wait_until_read()
         if service.is_there:
-            wait_until(lambda: self.arrived_minutes() >= 60 * (hour + 1) - 1, PATIENCE_S)
+            expected = 60 * (hour + 1) - 1
+            wait_until(
+                lambda: self.arrived_minutes() >= expected,
+                event=f"delivery of {expected:,} minutes",
+            )
         return self._look()
 
     def arrived_minutes(self) -> int:
-        """How many different minutes have a line at the service."""
-        events = list(self._service.rules.applied)
-        return len({event.timestamp_ms for event in events if '"Kind":"minute"' in event.message})
+        """
+        Return the number of different minutes that have a line at the service.
+
+        Each event is read once: by the end of a soak there are millions.
+        """
+        applied = self._service.rules.applied
+        count = len(applied)
+        new_events = applied[self._events_read : count]
+        self._minutes_ms.update(
+            event.timestamp_ms for event in new_events if '"Kind":"minute"' in event.message
+        )
+        self._events_read = count
+        return len(self._minutes_ms)
 
     def _write(self, content: bytes) -> None:
         rest = memoryview(content)
@@ -113,7 +131,7 @@ class SoakedEmitter:
         """Wait for an empty line, too: once it was read, what came before it was folded."""
         for content in (b"", b"\n"):
             self._write(content)
-            wait_until(lambda: not bytes_in(self.process.stdin), PATIENCE_S)
+            wait_until(lambda: not bytes_in(self.process.stdin), event="reading of the reports")
 
     def _look(self) -> Look:
         process = Path(f"/proc/{self.process.pid}")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from proof.emitter_process import environment, wait_until
+from proof.emitter_process import PATIENCE_S, environment, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 CLOCKED = Path(__file__).resolve().parent.parent / "wall_clock.py"
-PATIENCE_S = 120.0
 MINUTE_MS = 60_000
 PIPE_BYTES = 1 << 16  # what a Linux pipe holds, and the most that one read takes
 REPORT_BYTES = 34_000  # no report of the simulated monitor is shorter
@@ -78,7 +77,7 @@ class Life:
 
     def leaves_no_orphan(self) -> None:
         """Wait until all that it started is gone; fail if it stays."""
-        wait_until(lambda: not processes_of(self.truth), PATIENCE_S)
+        wait_until(lambda: not processes_of(self.truth))
 
     def end_orphans(self) -> None:
         """Kill what it started and is still there."""

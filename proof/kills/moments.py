@@ -7,14 +7,13 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from proof.emitter_process import wait_until
-from proof.kills.lives import PATIENCE_S, Life
+from proof.emitter_process import PATIENCE_S, wait_until
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterator
 
-    from proof.kills.lives import Lives
+    from proof.kills.lives import Life, Lives
     from proof.logs.service import LogsService
 
 ENOUGH_REPORTS = 15

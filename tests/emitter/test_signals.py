@@ -230,10 +230,10 @@ def test_a_dead_pipe_is_started_again_and_a_stop_is_clean(program_of, tmp_path):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as supervisor:
-        wait_until((tmp_path / "again").exists, 20)
+        wait_until((tmp_path / "again").exists)
         log = tmp_path / "log"
-        wait_until(lambda: 2 == log.read_text("utf-8").count("spawned: "), 20)
-        wait_until(lambda: 2 == log.read_text("utf-8").count("entered RUNNING"), 20)
+        wait_until(lambda: 2 == log.read_text("utf-8").count("spawned: "))
+        wait_until(lambda: 2 == log.read_text("utf-8").count("entered RUNNING"))
         supervisor.terminate()
     assert "(exit status 3; not expected)" in log.read_text("utf-8")
     lines = [json.loads(line) for line in (tmp_path / "lines").read_text("utf-8").splitlines()]

@@ -16,7 +16,7 @@ import pytest
 
 from proof.arrivals import Arrivals
 from proof.emitter_process import wait_until
-from proof.kills.lives import PATIENCE_S, Life, Lives
+from proof.kills.lives import Life, Lives
 from proof.kills.moments import Moments
 from proof.logs.faults import (
     ANSWER_LOST,
@@ -102,9 +102,9 @@ def test_kills_lose_no_closed_minute(tmp_path):
             read_something += bool(life.reports())
         service.chances = {}
         last = lives.begin()
-        wait_until(lambda: last.minutes_surely_closed() or last.has_ended, PATIENCE_S)
+        wait_until(lambda: last.minutes_surely_closed() or last.has_ended)
         with contextlib.suppress(AssertionError):  # then it is said below which record is missing
-            wait_until(lambda: not arrived(service).missing(produced), PATIENCE_S)
+            wait_until(lambda: not arrived(service).missing(produced))
         assert 0 == last.stop(), last.last_words()
         last.leaves_no_orphan()
         closed |= last.minutes_surely_closed()

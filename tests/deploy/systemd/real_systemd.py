@@ -108,7 +108,7 @@ def booted(installed: Path, files: Path, work: Path) -> Iterator[Machine]:
                 os.kill(pid, signal.SIGKILL)
         process.kill()
         process.wait()
-        wait_until(lambda: not _members(cgroup), 30)
+        wait_until(lambda: not _members(cgroup))
         for folder in sorted(cgroup.rglob("*"), reverse=True):
             if folder.is_dir():
                 folder.rmdir()
