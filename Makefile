@@ -32,7 +32,8 @@ help:
 	@echo "make lint             ruff, mypy --strict, sam validate --lint"
 	@echo "make build            sam build, into .aws-sam/"
 	@echo "make wheel            the wheel for instances and for neuron-emf deploy, into dist/"
-	@echo "make proof            what needs chance, kill -9 and real time: chaos, kills, soak, acceptance without an account, laws with fresh examples"
+	@echo "make proof            what needs chance, kill -9 and real time, an hour: chaos, soak, acceptance without an account, kills,"
+	@echo "                      laws with fresh examples, audit; every part runs; PARTS=\"chaos soak\" chooses"
 	@echo "make bench            what it costs: time, memory, bytes; CHECK=1 fails above a limit"
 	@echo "make chaos            the stack through every trouble, each rollup against plain arithmetic; SEED=N"
 	@echo "make accept REGION=R  the product on the account of your credentials: 50 minutes, under USD 2, removes what it made;"
@@ -114,16 +115,9 @@ build: .venv-sam/.ready
 
 RECORDED := $(if $(RECORD),--record)
 
+# every part, whatever the others say; PARTS="chaos soak" runs those
 proof: .venv/.editable .venv-tools/.ready
-	@$(MAKE) --no-print-directory chaos
-	@$(PY) -m proof.soak
-	@$(MAKE) --no-print-directory accept EMBEDDED=1
-	@$(MAKE) --no-print-directory venvs build
-	$(PY) -m pytest --built -m proof
-	@# other examples each time, of every law
-	FRESH_EXAMPLES=1 $(PY) -m pytest -m "not bench and not slow and not embedded" $$(git grep -lw hypothesis -- 'tests/**/test_*.py')
-	@# 3: the vulnerability service could not be reached; it says so
-	@$(PY) -m proof.audit || [ $$? = 3 ]
+	@$(PY) -m proof $(PARTS)
 
 bench: .venv/.editable
 	@$(PY) -m benchmarks $(if $(CHECK),--check) $(RECORDED)
@@ -133,8 +127,8 @@ chaos: .venv/.editable
 
 # With a REGION it needs an account, and costs
 accept: .venv/.editable $(if $(EMBEDDED),.venv-embedded/.ready)
-	@mkdir -p build/accept/release
-	@$(PY) deploy/wheel/carried.py build/accept/release
+	@mkdir -p build/release
+	@$(PY) deploy/wheel/carried.py build/release
 	@$(PY) -m proof.accept $(if $(EMBEDDED),--embedded,$(REGION:%=--region %)) $(RECORDED)
 
 accept-clean: .venv/.editable

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-FOLDER = REPOSITORY / "build" / "accept"
+STATE = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+FOLDER = STATE / "neuron-emf-accept"
+"""Journals. They outlive the checkout: only a journal finds what a killed run left."""
+RELEASE = REPOSITORY / "build" / "release"
 RECORDINGS = REPOSITORY / "tests" / "recorded" / "answers"
 REFUSALS = (AcceptError, EmitterError, *SDK_ERRORS)
 
@@ -45,7 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m proof.accept")
     parser.add_argument("--region", help="of the account; no default")
     parser.add_argument(
-        "--release", type=Path, default=FOLDER / "release", help="template and functions"
+        "--release",
+        type=Path,
+        default=REPOSITORY / "build" / "release",
+        help="template and functions",
     )
     parser.add_argument("--folder", type=Path, default=FOLDER, help="takes journals and answers")
     parser.add_argument("--record", action="store_true", help="keep the answers in tests/recorded")
@@ -104,7 +110,15 @@ def clean(chosen: argparse.Namespace) -> int:
     """Remove what killed runs of this account and region left."""
     place = Place(chosen.region, Recorder(chosen.folder / "clean"))
     left = []
-    for path in sorted(chosen.folder.glob(f"*/{NAME}")):
+    paths = sorted(chosen.folder.glob(f"*/{NAME}"))
+    if not paths:
+        place.close()
+        print(
+            f"No journal of an acceptance was found in {chosen.folder}. If another user or machine"
+            f" ran it, clean up there, or delete the neuron-accept-* stacks."
+        )
+        return 1
+    for path in paths:
         journal = Journal.read(path)
         if not journal.left():
             continue
