@@ -94,7 +94,7 @@ def accept(chosen: argparse.Namespace) -> int:
     results = []
     try:
         for step in [step for step in STEPS if not chosen_steps or step.name in chosen_steps]:
-            results.append(step.result(context))
+            results.append(step.result(context, results))
             notes = [] if results[-1].state == NOT_TRIED else context.notes
             print(line(results[-1]), *notes, sep="\n            ", flush=True)
     finally:

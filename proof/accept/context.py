@@ -139,9 +139,9 @@ class AcceptContext:
         """The stack that is changed and deleted."""
         return f"{self.journal.run}-changed"
 
-    @property
-    def instances(self) -> list[Instance]:
-        return two_clusters(self.journal.run)
+    def instances(self, stack: str) -> list[Instance]:
+        """Return the instances of *stack*. No two stacks share a cluster, or metrics add up."""
+        return two_clusters(stack)
 
     def group(self, stack: str) -> str:
         """The log group that emitters write to."""
@@ -221,13 +221,13 @@ class AcceptContext:
         return found
 
 
-def two_clusters(run_id: str) -> list[Instance]:
-    """Two instances each: idle and busy, half idle with a restart, and one with errors."""
+def two_clusters(stack: str) -> list[Instance]:
+    """Return two instances for each of two clusters: idle, busy, half idle, with errors."""
     return [
-        Instance("idle", f"{run_id}-a", "trn1.2xlarge", "idle"),
-        Instance("busy", f"{run_id}-a", "inf2.8xlarge", "busy"),
-        Instance("half-idle", f"{run_id}-b", "trn1.2xlarge", "half-idle", is_restarted=True),
-        Instance("errors", f"{run_id}-b", "inf2.xlarge", "errors"),
+        Instance("idle", f"{stack}-a", "trn1.2xlarge", "idle"),
+        Instance("busy", f"{stack}-a", "inf2.8xlarge", "busy"),
+        Instance("half-idle", f"{stack}-b", "trn1.2xlarge", "half-idle", is_restarted=True),
+        Instance("errors", f"{stack}-b", "inf2.xlarge", "errors"),
     ]
 
 

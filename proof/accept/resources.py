@@ -222,11 +222,7 @@ def delete_stack(place: Place, journal: Journal, name: str) -> str:
     for bucket in buckets:
         journal.will_make(BUCKET, bucket)
         if _is_there(place, bucket):  # not where an earlier attempt came so far
-            # The tag of its stack, also where CloudFormation did not give it.
-            place.client("s3").put_bucket_tagging(
-                Bucket=bucket, ExpectedBucketOwner=place.account,
-                Tagging={"TagSet": [{"Key": TAG, "Value": journal.run}]},
-            )  # fmt: skip
+            _tag_bucket(place, journal, bucket)
             _empty(place, bucket)
     cloudformation.delete_stack(StackName=name)
     stack = settled(place, name)
@@ -252,14 +248,19 @@ def group_arn(place: Place, name: str) -> str:
 def remove(place: Place, journal: Journal, say: Callable[[str], None]) -> list[str]:
     """Remove what the journal names, the latest first; what is left, and why."""
     left = []
-    # A bucket after its stack, whose deletion may need it.
+    has_stack = False
+    # Buckets last: a stack that is still there needs its bucket.
     for entry in sorted(journal.left(), key=lambda entry: entry.kind == BUCKET):
+        if entry.kind == BUCKET and has_stack:
+            left.append(f"bucket {entry.name}: kept, because a stack of this run is still there")
+            continue
         try:
             why = _REMOVERS[entry.kind](place, journal, entry.name)
         except (AcceptError, EmitterError, *SDK_ERRORS) as error:
             why = f"{entry.kind} {entry.name}: {error}"
         if why:
             left.append(why)
+            has_stack = has_stack or entry.kind == STACK
         else:
             journal.is_gone(entry)
             say(f"removed: {entry.kind} {entry.name}")
@@ -300,6 +301,24 @@ def _is_there(place: Place, bucket: str) -> bool:
             return False
         raise
     return True
+
+
+def _tag_bucket(place: Place, journal: Journal, bucket: str) -> None:
+    """
+    Give *bucket* the run's tag if it has no tags.
+
+    CloudFormation tags the buckets of a stack itself, and S3 refuses a PutBucketTagging that
+    lacks the system tags (`aws:...`). The embedded AWS does not tag them.
+    """
+    client = place.client("s3")
+    owner = {"Bucket": bucket, "ExpectedBucketOwner": place.account}
+    try:
+        client.get_bucket_tagging(**owner)
+    except client.exceptions.ClientError as error:
+        if error_code(error) != "NoSuchTagSet":
+            raise
+        tags = [{"Key": TAG, "Value": journal.run}]
+        client.put_bucket_tagging(**owner, Tagging={"TagSet": tags})
 
 
 def _empty(place: Place, bucket: str) -> None:

@@ -18,7 +18,7 @@ from local.alarms.history import CloudWatchHistory
 from local.rehearsal.comparison import against_metrics, read_metrics
 from neuron_emf.check.deployment import check_deployment
 from neuron_emf.check.settings import CheckSettings
-from neuron_emf.checks import FAILED, CheckResult, failed, not_tried, ok
+from neuron_emf.checks import FAILED, OK, CheckResult, failed, not_tried, ok
 from neuron_emf.deploy.package import ReleaseBucket
 from neuron_wire.names import NAMESPACE
 from proof.accept import checks
@@ -34,9 +34,10 @@ from proof.accept.resources import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from proof.accept.context import AcceptContext
+    from emitter.spool.records import SpooledRecord
+    from proof.accept.context import AcceptContext, Instance
 
 
 FRAME: Final = Path(__file__).with_name("frame.yaml")
@@ -90,41 +91,44 @@ def upload(context: AcceptContext) -> str:
 
 def deliver(context: AcceptContext) -> list[str]:
     """Minutes of two clusters, copies, a newer schema and a restart; one minute is held back."""
-    for instance in context.instances:
-        records = instance.records(context.folder, context.start_s, MINUTES)
-        late_ms = (context.start_s + 60 * LATE) * 1000
-        kept = [
-            record
-            for record in records
-            if instance.name != "busy" or record.timestamp_ms != late_ms
-        ]
-        context.send(context.watched, instance.name, kept)
-        context.send(context.watched, f"{instance.name}-copy", kept[::3])
-        early_ms = (context.start_s + 60 * FIRST_MINUTES) * 1000
-        context.send(
-            context.changed,
-            instance.name,
-            [record for record in kept if record.timestamp_ms < early_ms],
-        )
+    early_ms = (context.start_s + 60 * FIRST_MINUTES) * 1000
+    for instance in context.instances(context.changed):
+        records = _timely_records(context, instance)
+        first = [record for record in records if record.timestamp_ms < early_ms]
+        context.send(context.changed, instance.name, first)
+    for instance in context.instances(context.watched):
+        records = _timely_records(context, instance)
+        context.send(context.watched, instance.name, records)
+        context.send(context.watched, f"{instance.name}-copy", records[::3])
+        template = records[0]
     logs = context.place.client("logs")
     stream = {"logGroupName": context.group(context.watched), "logStreamName": "newer"}
     logs.create_log_stream(**stream)
     # As a later emitter may write it, of an instance that no other line names.
-    newer = {**json.loads(kept[0].line), "Schema": 2, "Boot": "f" * 20, "InstanceId": "newer"}
-    events = [{"timestamp": kept[0].timestamp_ms, "message": json.dumps(newer)}]
+    newer = {**json.loads(template.line), "Schema": 2, "Boot": "f" * 20, "InstanceId": "newer"}
+    events = [{"timestamp": template.timestamp_ms, "message": json.dumps(newer)}]
     logs.put_log_events(**stream, logEvents=events)
     return context.wait_until_right(lambda: context.differences(context.watched), ROLLUP_MINUTES)
 
 
+def _timely_records(context: AcceptContext, instance: Instance) -> list[SpooledRecord]:
+    """Return the lines of *instance*, of the busy one without the minute that is held back."""
+    late_ms = (context.start_s + 60 * LATE) * 1000
+    return [
+        record
+        for record in instance.records(context.folder, context.start_s, MINUTES)
+        if instance.name != "busy" or record.timestamp_ms != late_ms
+    ]
+
+
 def late(context: AcceptContext) -> list[str]:
     """The minute that was held back arrives, and its rollup is restated."""
-    (busy,) = [instance for instance in context.instances if instance.name == "busy"]
     late_ms = (context.start_s + 60 * LATE) * 1000
-    records = busy.records(context.folder, context.start_s, MINUTES)
-    for stack in (context.watched, context.changed):
-        context.send(
-            stack, busy.name, [record for record in records if record.timestamp_ms == late_ms]
-        )
+    for stack in (context.changed, context.watched):
+        (busy,) = [each for each in context.instances(stack) if each.name == "busy"]
+        records = busy.records(context.folder, context.start_s, MINUTES)
+        held_back = [record for record in records if record.timestamp_ms == late_ms]
+        context.send(stack, busy.name, held_back)
     problems = context.wait_until_right(
         lambda: context.differences(context.watched), ROLLUP_MINUTES
     )
@@ -140,9 +144,7 @@ def metrics(context: AcceptContext) -> list[str]:
 
     def problems() -> list[str]:
         lines = context.rollups(context.watched).minutes
-        lines = {
-            key: minute for key, minute in lines.items() if key[0].startswith(context.journal.run)
-        }
+        lines = {key: minute for key, minute in lines.items() if key[0].startswith(context.watched)}
         found = read_metrics(history, context.start_s, int(time.time()))
         return [str(problem) for problem in against_metrics(lines, found)]
 
@@ -154,7 +156,7 @@ def broken(context: AcceptContext) -> list[str]:
     context.place.client("logs").delete_subscription_filter(
         logGroupName=context.group(context.watched), filterName=f"{context.watched}-minutes"
     )
-    instance = context.instances[1]
+    instance = context.instances(context.watched)[1]
 
     def silent() -> list[str]:
         live_s = (int(time.time()) // 60 - 1) * 60
@@ -175,7 +177,7 @@ def next_minutes(context: AcceptContext, stack: str, stream: str) -> list[str]:
     """Lines of one instance for two minutes that no line was of; where they were not delivered."""
     start_s = context.delivered_until_s[stack]
     time.sleep(0 if start_s + 120 < time.time() else start_s + 125 - time.time())
-    records = context.instances[1].records(context.folder, start_s, 2)
+    records = context.instances(stack)[1].records(context.folder, start_s, 2)
     context.send(stack, stream, records)
     return [] if records else [f"no lines from {start_s} on"]
 
@@ -267,11 +269,14 @@ class Step:
 
         act: Does it; its problems, as sentences.
 
+        needs: Names of the steps that must have passed before it.
+
         not_here: Why the embedded AWS cannot judge it; empty when it can.
     """
 
     name: str
     act: Callable[[AcceptContext], list[str]]
+    needs: tuple[str, ...] = ()
     not_here: str = ""
 
     @property
@@ -279,34 +284,69 @@ class Step:
         """What it shows."""
         return str(self.act.__doc__).strip()
 
-    def result(self, context: AcceptContext) -> CheckResult:
-        """Do it, where it can be judged; what it says beside its problems is in the notes."""
-        found = not_tried(f"{self.not_here} (embedded AWS)")
-        if not (context.place.is_embedded and self.not_here):
+    def result(self, context: AcceptContext, before: Sequence[CheckResult]) -> CheckResult:
+        """
+        Do the step, if it can be judged and the steps that it needs have passed.
+
+        An exception fails this step alone. The context's notes have what it says beside that.
+        """
+        failed_steps = {result.check for result in before if result.state != OK}
+        missing = [name for name in self.needs if name in failed_steps]
+        if context.place.is_embedded and self.not_here:
+            result = not_tried(f"{self.not_here} (embedded AWS)")
+        elif missing:
+            result = not_tried(f"it needs {', '.join(missing)}")
+        else:
             context.place.recorder.step(self.name)
             context.notes.clear()
-            began_s = time.monotonic()
+            result = self._judge(context)
+        return replace(result, check=self.name, must_hold=self.sentence)
+
+    def _judge(self, context: AcceptContext) -> CheckResult:
+        began_s = time.monotonic()
+        try:
             problems = self.act(context)
-            found = ok(f"no difference after {time.monotonic() - began_s:.0f} s")
-            if problems:
-                found = failed("; ".join(problems[:MOST_PROBLEMS]))
-        return replace(found, check=self.name, must_hold=self.sentence)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other steps go on
+            return failed(f"{type(error).__name__}: {error}")
+        if problems:
+            return failed("; ".join(problems[:MOST_PROBLEMS]))
+        return ok(f"no difference after {time.monotonic() - began_s:.0f} s")
 
 
 STEPS: Final = (
     Step("preflight", preflight),
-    Step("frame", frame),
-    Step("deploy", deploy),
-    Step("deliver", deliver),
-    Step("late", late),
-    Step("ledger", checks.ledger),
-    Step("metrics", metrics, "it extracts no metrics from lines"),
-    Step("alarms", checks.alarms, "it refuses these alarms and evaluates none by a clock"),
-    Step("events", checks.events, "no alarm changes its state, so there is no event"),
-    Step("queries", checks.queries, "it refuses saved queries and reads no JSON in a query"),
-    Step("to-kinesis", to_kinesis),
-    Step("through-the-stream", through_the_stream, "its log groups deliver to no stream"),
-    Step("back-to-direct", back_to_direct),
-    Step("broken-path", broken, "it evaluates no alarm by a clock"),
-    Step("delete-and-adopt", delete_and_adopt),
+    Step("frame", frame, needs=("preflight",)),
+    Step("deploy", deploy, needs=("frame",)),
+    Step("deliver", deliver, needs=("deploy",)),
+    Step("late", late, needs=("deliver",)),
+    Step("ledger", checks.ledger, needs=("deliver",)),
+    Step("metrics", metrics, ("deliver",), "it extracts no metrics from lines"),
+    Step(
+        "alarms",
+        checks.alarms,
+        ("deliver",),
+        "it refuses these alarms and evaluates none by a clock",
+    ),
+    Step(
+        "events",
+        checks.events,
+        ("deliver",),
+        "no alarm changes its state, so there is no event",
+    ),
+    Step(
+        "queries",
+        checks.queries,
+        ("deliver",),
+        "it refuses saved queries and reads no JSON in a query",
+    ),
+    Step("to-kinesis", to_kinesis, needs=("deploy",)),
+    Step(
+        "through-the-stream",
+        through_the_stream,
+        ("deliver", "to-kinesis"),
+        "its log groups deliver to no stream",
+    ),
+    Step("back-to-direct", back_to_direct, needs=("deliver", "to-kinesis")),
+    Step("broken-path", broken, ("deliver",), "it evaluates no alarm by a clock"),
+    Step("delete-and-adopt", delete_and_adopt, needs=("deliver",)),
 )
