@@ -214,8 +214,9 @@ def against_metrics(
 
 
 def expected_past(past: Past) -> dict[ClusterMinute, Expected]:
-    """The expected rollups of the replayed hour."""
-    return _expected([past.truth(member) for member in FLEET], 0)
+    """Return the expected rollups of the minutes of *past*."""
+    expected = _expected([past.truth(member) for member in FLEET], 0)
+    return {key: rollup for key, rollup in expected.items() if key[1] < past.end_s}
 
 
 def expected_live(fleet: LiveFleet, stopped_s: float) -> dict[ClusterMinute, Expected]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MINUTES: Final = 60
+LEAD_MINUTES: Final = 10  # simulated beyond the hour: its emitters stay until the live ones start
 PERIOD_S: Final = 15  # the longest period the emitter asks for: a third of the reports of 5 s
 _FLUSH_S: Final = 20.0
 
@@ -42,19 +43,28 @@ _FLUSH_S: Final = 20.0
 @dataclass(frozen=True, slots=True)
 class Past:
     """
-    The hour before *end_s*.
+    The minutes before *end_s*, at first an hour.
 
     Attributes:
         end_s: Start of the first minute that is not in it, seconds since the epoch.
+
+        minutes: Number of its minutes.
     """
 
     folder: Path
     end_s: int
+    minutes: int = MINUTES
 
     @property
     def start_s(self) -> int:
         """Start of its first minute."""
-        return self.end_s - MINUTES * MINUTE_S
+        return self.end_s - self.minutes * MINUTE_S
+
+    def extended(self, now_s: float) -> Past:
+        """Return the past with the minutes up to the one of *now_s*, as far as simulated."""
+        minutes = (int(now_s) - self.start_s) // MINUTE_S
+        minutes = min(minutes, MINUTES + LEAD_MINUTES - 1)
+        return Past(self.folder, self.start_s + minutes * MINUTE_S, minutes)
 
     def truth(self, member: FleetInstance) -> Path:
         """What the simulator of *member* says it produced."""
@@ -75,7 +85,7 @@ class Past:
         machine = machine_folder(self.folder, member)
         play = member.play(
             period_s=PERIOD_S,
-            reports=MINUTES * MINUTE_S // PERIOD_S,
+            reports=(MINUTES + LEAD_MINUTES) * MINUTE_S // PERIOD_S,
             start_ms=self.start_s * 1000,
             truth=str(self.truth(member)),
             machine=str(machine),
@@ -98,9 +108,11 @@ class Past:
         environment: Mapping[str, str],
         log_group: str,
         wait_until_stored: Callable[[int], None],
+        *,
+        since_s: int = 0,
     ) -> None:
         """
-        Put every line through the emitter's own delivery.
+        Put the lines of the minutes from *since_s* on through the emitter's own delivery.
 
         Calls *wait_until_stored* with the number of lines so far after each
         member: the embedded AWS starts another worker for each delivery that
@@ -109,21 +121,32 @@ class Past:
         Raises:
             EmbeddedAwsError: If a line was not delivered.
         """
-        delivered = 0
+        delivered = max(0, since_s - self.start_s) // MINUTE_S * len(lines)
         for member, texts in lines.items():
+            minutes = self.minutes_of(texts, since_s)
             with _variables(environment):
-                delivered += self._deliver(member, texts, log_group)
+                self._deliver(member, minutes, log_group)
+            delivered += len(minutes)
             wait_until_stored(delivered)
 
-    def _deliver(self, member: FleetInstance, lines: list[str], log_group: str) -> int:
+    def minutes_of(self, lines: list[str], since_s: int = 0) -> list[tuple[MinuteRecord, str]]:
+        """Return the records of its minutes from *since_s* on, each with its line."""
         records = zip(map(parse, lines), lines, strict=True)
-        minutes = [(record, line) for record, line in records if isinstance(record, MinuteRecord)]
+        span_ms = range(since_s * 1000, self.end_s * 1000)
+        return [
+            (record, line)
+            for record, line in records
+            if isinstance(record, MinuteRecord) and record.minute_ms in span_ms
+        ]
+
+    def _deliver(
+        self, member: FleetInstance, minutes: list[tuple[MinuteRecord, str]], log_group: str
+    ) -> None:
         destination = LogStream(log_group, member.instance_id)
         with Spool(spool_folder(self.folder, member)) as spool:
             new = [NewRecord(record.minute_ms, line) for record, line in minutes]
             spool.append(new, state_after(minutes[-1][0]))
             flushed = Delivery(spool, destination).flush(_FLUSH_S)
-            delivered = spool.health().delivered
             destination.close()
         if flushed.remaining:
             msg = (
@@ -131,7 +154,6 @@ class Past:
                 f"{flushed.problem}"
             )
             raise EmbeddedAwsError(msg)
-        return delivered
 
 
 def state_after(last: MinuteRecord) -> bytes:
@@ -145,6 +167,7 @@ def state_after(last: MinuteRecord) -> bytes:
             idle_minutes=list(last.idle_minutes),
             quiet_label=last.minute_ms // 1000 // MINUTE_S,
             quiet_minutes={owner.name: owner.quiet_minutes or 0 for owner in last.owners},
+            only_reserved=[owner.name for owner in last.owners if not owner.cores],
         )
     )
 
