@@ -17,6 +17,7 @@ from aggregator.close.run import CloseRun
 from aggregator.environment import Environment, Rules
 from aggregator.ingest import intake
 from aggregator.reading import bucket_reader
+from neuron_wire import merging
 from proof.chaos import functions, truth
 from proof.chaos.__main__ import main
 from proof.chaos.fleet import fleet
@@ -111,8 +112,8 @@ def silence_begins_a_minute_early(patch):
 @fault
 def goodbye_is_not_heard(patch):
     """An instance that was stopped in order rings an alarm."""
-    merge = reduction.merge_records
-    patch.setattr(reduction, "merge_records", lambda found: replace(merge(found), gone=False))
+    merge = merging.merge_records
+    patch.setattr(merging, "merge_records", lambda found: merge(found)._replace(gone=False))
 
 
 @fault
@@ -140,8 +141,8 @@ def unseen_owners_are_idle(patch):
 @fault
 def the_second_line_of_an_instance_is_dropped(patch):
     """An emitter that was restarted within a minute loses half of it."""
-    merge = reduction.merge_records
-    patch.setattr(reduction, "merge_records", lambda found: merge(list(found)[:1]))
+    merge = merging.merge_records
+    patch.setattr(merging, "merge_records", lambda found: merge(list(found)[:1]))
 
 
 @pytest.mark.parametrize("name", FAULTS)
