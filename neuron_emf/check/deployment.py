@@ -85,7 +85,7 @@ def check_deployment(settings: CheckSettings) -> list[CheckResult]:
     if answer.reason:
         return [
             *found,
-            *section("quotas and existing resources", {"stack": _unknown(answer, stack)}),
+            *section(_EXISTING, {"stack": _unknown(answer, stack)}),
         ]
     limits = {
         "concurrency": check_concurrency(aws),
@@ -109,9 +109,7 @@ def check_need(aws: AwsClient, kind: str, member: str) -> CheckResult:
         try:
             known = json.loads(answer.response["Schema"])["properties"]
         except (KeyError, TypeError, ValueError):
-            return replace(
-                warning(f"the schema of {kind} cannot be read", "try again"), state=UNKNOWN
-            )
+            return CheckResult(UNKNOWN, f"the schema of {kind} cannot be read", "try again")
     if member in known:
         return ok(f"{kind} has {member}")
     lacks = f"{kind} has no {member} in this region"

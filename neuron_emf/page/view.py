@@ -8,6 +8,7 @@ minute, alarms for ten seconds, the cores of a minute until the next one.
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
@@ -87,7 +88,7 @@ class PageView:
         self._records = LogGroup(account, account.log_group, self._logs)
         self._cores_lock, self._alarms_lock = threading.Lock(), threading.Lock()
         self._week_lock = threading.Lock()
-        self._week: tuple[int, int, Then] | None = None  # the hour it ends with, hours, sums
+        self._week = functools.lru_cache(maxsize=1)(self._read_week)
         self._cores: dict[tuple[str, int], dict[str, Any]] = {}
         self._alarms_at: tuple[int, list[dict[str, Any]]] | None = None
         self.reads: Answers = {
@@ -239,9 +240,7 @@ class PageView:
         """
         stop = self._now_ms() // (HOUR_MINUTES * MINUTE_MS)
         with self._week_lock:
-            if self._week is None or self._week[0] != stop:
-                self._week = stop, *self._read_week(range(stop - WEEK_HOURS, stop))
-        _, hours, then = self._week
+            hours, then = self._week(stop)
         cluster = query.get("cluster", "")
         owners = {key: time for key, time in then.owners.items() if cluster in {"", key.cluster}}
         total = time_of(owners.values())
@@ -260,8 +259,9 @@ class PageView:
             ],
         }
 
-    def _read_week(self, hours: range) -> tuple[int, Then]:
-        then, read = Then(), 0
+    def _read_week(self, stop: int) -> tuple[int, Then]:
+        """Return the settled hours of the week before hour *stop*, and their sums."""
+        then, read, hours = Then(), 0, range(stop - WEEK_HOURS, stop)
         for hour, payload in stack_ledger(self._account).read_summaries(hours):
             then.fold_summary(hour, payload)
             read += 1

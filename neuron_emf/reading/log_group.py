@@ -198,12 +198,10 @@ class LogGroup:
         Raises:
             SourceError: As `read_lines` does.
         """
-        lines: list[LogLine] = []
+        own = []
         if instance_id:
-            lines = self.read_stream_of_instance(start_ms, end_ms, instance_id, pattern)
-        if lines:
-            return [line.text for line in lines]
-        return list(self.read_lines(start_ms, end_ms, pattern))
+            own = self.read_stream_of_instance(start_ms, end_ms, instance_id, pattern)
+        return [line.text for line in own or self.read_events(start_ms, end_ms, pattern)]
 
     def _pages(
         self, start_ms: int, end_ms: int, pattern: str, stream: str

@@ -119,20 +119,6 @@ def test_nobody_else_can_reach_it(aws):
     assert {"127.0.0.1"} == {address for address, _ in found}
 
 
-@pytest.mark.embedded
-@LINUX
-def test_stopping_leaves_no_process(programs, tmp_path):
-    """And nobody answers on its port any more."""
-    started = EmbeddedAws(programs[0], tmp_path)
-    started.start()
-    pid = started.pid
-    assert started.alive()
-    started.stop()
-    started.stop()
-    assert not started.alive()
-    assert [] == group_members(pid)
-
-
 def script(path, code):
     """A command of ours in place of a real one."""
     path.write_text(f"#!{sys.executable}\n{code}\n", encoding="utf-8")

@@ -13,6 +13,7 @@ from aggregator.explain.ending import HARDWARE_WINDOW_MINUTES
 from local.alarms.definition import MetricsInsightsQuery
 from local.alarms.template import Template, load
 from neuron_wire.catalogue import ROLLUP, STACK
+from tests.docs.pages import anchor_of
 from tests.stack.catalogue_names import unknown_names
 from tests.stack.stack_template import (
     ADDRESS,
@@ -186,11 +187,6 @@ def test_explain_hears_of_every_alarm_on_rollups_and_of_no_other(deployed, param
 def runbook(repository):
     """docs/operations.md."""
     return (repository / "docs" / "operations.md").read_text(encoding="utf-8")
-
-
-def anchor_of(heading):
-    """The anchor that a Markdown heading gets."""
-    return re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-")
 
 
 def test_the_link_is_of_the_release_that_is_deployed(template, repository, deployed):
