@@ -18,7 +18,10 @@ import json
 import re
 import zlib
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from neuron_wire.line_members import Members
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class Arrival:
     faults: tuple[str, ...] = ()
 
     @property
-    def response(self) -> dict[str, object]:
+    def response(self) -> Members:
         """What Lambda's poller of the stream expects: which records to bring again."""
         failed = [{"itemIdentifier": number} for number in (*self.unreadable, *self.left)]
         return {"batchItemFailures": failed}
@@ -119,7 +122,7 @@ class TruncatedDeliveryError(DeliveryFormatError):
     """The compressed bytes end too early, or others follow them."""
 
 
-def unpacked(compressed: bytes) -> dict[str, object]:
+def unpacked(compressed: bytes) -> Members:
     """
     The JSON object that *compressed* holds.
 

@@ -11,15 +11,12 @@ place.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from aggregator import runtime
 from aggregator.minutes import expires_s, minute_at_ms
 from aggregator.runtime import LambdaContext, Logger
-from neuron_wire.line_members import minute_of, object_in
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from neuron_wire.line_members import JsonObject, Members, minute_of, object_in
 
 DETAIL_TYPE: Final = "EC2 Instance State-change Notification"
 DEPARTING: Final = frozenset({"stopping", "stopped", "shutting-down", "terminated"})
@@ -38,7 +35,7 @@ class NoDepartureError(ValueError):
 
 
 @logger.inject_lambda_context
-def handler(event: dict[str, object], context: LambdaContext) -> None:  # noqa: ARG001
+def handler(event: Members, context: LambdaContext) -> None:  # noqa: ARG001
     """Remember one departure."""
     stack, table = runtime.stack()
     instance_id, minute = departure_of(event)
@@ -46,7 +43,7 @@ def handler(event: dict[str, object], context: LambdaContext) -> None:  # noqa: 
     logger.info("departure marked", extra={"instance_id": instance_id})
 
 
-def departure_of(event: Mapping[str, object]) -> tuple[str, int]:
+def departure_of(event: JsonObject) -> tuple[str, int]:
     """
     The instance that stops or has stopped, and the minute in which EC2 said so.
 

@@ -6,15 +6,23 @@ A minute is named by the whole minutes between the Unix epoch and its start, an 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from neuron_wire import WireFormatError
 from neuron_wire.ledger import parse_hour
 from neuron_wire.names import MINUTE_MS, MINUTE_S
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from neuron_wire.line_members import JsonObject
+
+
+Clock: TypeAlias = "Callable[[], float]"
+"""Returns seconds: the time since the epoch, or what is left of a run."""
+
+Departures: TypeAlias = "Mapping[str, Sequence[int]]"
+"""The minutes in which each instance was stopped or terminated, by instance ID."""
 
 EARLIEST_CLOSE_S: Final = 45
 """Seconds after its end before which no minute is closed: emitters spread over 30."""
@@ -64,7 +72,7 @@ class NoHourError(ValueError):
     """The event names an hour that is none; whoever invoked the function must correct it."""
 
 
-def hour_of(event: Mapping[str, object], member: str = "Hour") -> int | None:
+def hour_of(event: JsonObject, member: str = "Hour") -> int | None:
     """
     The hour that *event* names in *member*, whole hours since the epoch; None when it names none.
 

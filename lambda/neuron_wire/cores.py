@@ -12,12 +12,14 @@ from functools import lru_cache
 from itertools import count, groupby
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire import line_members, names
+from neuron_wire import names
+from neuron_wire.line_members import BAD_MEMBER, NUMBERS, WireFormatError, read_array
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from neuron_wire.line_members import JsonObject
+    from neuron_wire.line_members import JsonObject, Members
+
 
 _RANGES: Final = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
 _REMEMBERED: Final = 512  # texts of ranges: a fleet's instances have the same few
@@ -39,7 +41,7 @@ def idle_cores(state: str, minutes: Sequence[int], after_minutes: int) -> list[i
     ]
 
 
-def utilization_members(per_core: tuple[float | None, ...]) -> dict[str, object]:
+def utilization_members(per_core: tuple[float | None, ...]) -> Members:
     """
     The utilization members of a line: known cores in core order, two decimals.
 
@@ -49,13 +51,13 @@ def utilization_members(per_core: tuple[float | None, ...]) -> dict[str, object]
     known = [round(value, 2) for value in per_core if value is not None]
     if not known:
         return {}
-    members: dict[str, object] = {"NeuronCoreUtilization": known[: names.MAX_METRIC_VALUES]}
+    members: Members = {"NeuronCoreUtilization": known[: names.MAX_METRIC_VALUES]}
     if len(known) > names.MAX_METRIC_VALUES:
         members["NeuronCoreUtilizationMore"] = known[names.MAX_METRIC_VALUES :]
     return members
 
 
-def read_core_state(line: Mapping[str, object]) -> str:
+def read_core_state(line: JsonObject) -> str:
     """The letters of a line, or an empty text when the number of cores is unknown."""
     state = line.get("CoreState")
     if state is None:
@@ -65,48 +67,51 @@ def read_core_state(line: Mapping[str, object]) -> str:
         or len(state) > names.MAX_CORES
         or not names.CORE_STATES.issuperset(state)
     ):
-        msg = f"CoreState is not a text of at most {names.MAX_CORES} letters of b, a, u and ?"
-        raise line_members.bad_member(msg)
+        raise WireFormatError(
+            BAD_MEMBER,
+            f"CoreState is not a text of at most {names.MAX_CORES} letters of b, a, u and ?",
+        )
     return state
 
 
-def read_utilization(line: Mapping[str, object], state: str) -> tuple[float | None, ...]:
+def read_utilization(line: JsonObject, state: str) -> tuple[float | None, ...]:
     """Percent per core, None where the letter of *state* says unknown."""
-    given = line_members.read_array(line, "NeuronCoreUtilization") + line_members.read_array(
+    given = read_array(line, "NeuronCoreUtilization") + read_array(
         line, "NeuronCoreUtilizationMore"
     )
     known = len(state) - state.count(names.UNKNOWN)
     if len(given) != known:
-        msg = f"the line has {len(given)} utilization values for {known} known cores"
-        raise line_members.bad_member(msg)
+        raise WireFormatError(
+            BAD_MEMBER, f"the line has {len(given)} utilization values for {known} known cores"
+        )
     msg = "NeuronCoreUtilization holds a value that is not a number from 0 to 100"
     types = set(map(type, given))
     if given and not (
-        types <= line_members.NUMBERS and 0 <= min(given) <= max(given) <= 100  # type: ignore[type-var,operator]
+        types <= NUMBERS and 0 <= min(given) <= max(given) <= 100  # type: ignore[type-var,operator]
     ):
-        raise line_members.bad_member(msg)
+        raise WireFormatError(BAD_MEMBER, msg)
     # Most lines have fractions alone, which need no conversion.
     shares: tuple[float, ...] = tuple(map(float, given) if int in types else given)  # type: ignore[arg-type]
     if not sum(shares) <= 100 * known:  # a NaN hides from min and max, and not from a sum
-        raise line_members.bad_member(msg)
+        raise WireFormatError(BAD_MEMBER, msg)
     if known == len(state):
         return shares
     values = iter(shares)
     return tuple(None if letter == names.UNKNOWN else next(values) for letter in state)
 
 
-def read_idle_minutes(line: Mapping[str, object], state: str) -> tuple[int, ...]:
+def read_idle_minutes(line: JsonObject, state: str) -> tuple[int, ...]:
     """Idle minutes per core."""
-    given = line_members.read_array(line, "CoreIdleMinutes")
+    given = read_array(line, "CoreIdleMinutes")
     if not given:
         # 0 means not known to be idle here, so no core is counted as idle.
         return (0,) * len(state)
     if len(given) != len(state):
-        msg = f"CoreIdleMinutes has {len(given)} values for {len(state)} cores"
-        raise line_members.bad_member(msg)
+        raise WireFormatError(
+            BAD_MEMBER, f"CoreIdleMinutes has {len(given)} values for {len(state)} cores"
+        )
     if not (_COUNTS.issuperset(map(type, given)) and 0 <= min(given) <= max(given) < 1 << 31):  # type: ignore[type-var,operator]
-        msg = "CoreIdleMinutes holds a value that is not a count"
-        raise line_members.bad_member(msg)
+        raise WireFormatError(BAD_MEMBER, "CoreIdleMinutes holds a value that is not a count")
     return tuple(given)  # type: ignore[arg-type]
 
 
@@ -123,7 +128,7 @@ def cores_in(line: JsonObject, name: str, width: int = names.MAX_CORES) -> Seque
     text = line.get(name)
     try:
         cores = core_indexes(text) if isinstance(text, str) else ()
-    except line_members.WireFormatError:
+    except WireFormatError:
         return ()
     return cores if cores and cores[-1] < width else ()
 
@@ -139,13 +144,13 @@ def core_indexes(text: str) -> tuple[int, ...]:
     """
     indexes: list[int] = []
     if text and not _RANGES.fullmatch(text):
-        msg = "Cores is not a list of core ranges such as 0-7,12"
-        raise line_members.bad_member(msg)
+        raise WireFormatError(BAD_MEMBER, "Cores is not a list of core ranges such as 0-7,12")
     for part in text.split(",") if text else ():
         first, _, last = part.partition("-")
         start, end = int(first), int(last or first)
         if not (indexes[-1] if indexes else -1) < start <= end < names.MAX_CORES:
-            msg = f"Cores is not ascending from 0 to {names.MAX_CORES - 1}"
-            raise line_members.bad_member(msg)
+            raise WireFormatError(
+                BAD_MEMBER, f"Cores is not ascending from 0 to {names.MAX_CORES - 1}"
+            )
         indexes.extend(range(start, end + 1))
     return tuple(indexes)

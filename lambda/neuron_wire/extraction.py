@@ -17,11 +17,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeGuard
 
-from neuron_wire.line_members import NUMBERS
+from neuron_wire.line_members import NUMBERS, JsonObject, Members
 from neuron_wire.names import MAX_METRIC_VALUES
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Generator, Iterator
 
 MAX_LINE_BYTES: Final = 1_048_576 - 26  # one log event, less what PutLogEvents charges for it
 MAX_METRICS: Final = 100  # definitions in one directive
@@ -146,10 +146,10 @@ def refuse_constant(name: str) -> NoReturn:
 
 
 def metric_violations(
-    definition: Mapping[str, Any],
-    document: Mapping[str, Any],
+    definition: JsonObject,
+    document: JsonObject,
     dimensions: set[str],
-    resolutions: dict[str, object],
+    resolutions: Members,
     place: tuple[int, int],
 ) -> Iterator[Violation]:
     """
@@ -160,23 +160,36 @@ def metric_violations(
     """
     name = definition.get("Name")
     if not _is_name(name, MAX_METRIC_NAME_CHARS):
-        sentence = f"a metric name is not 1 to {MAX_METRIC_NAME_CHARS} characters"
-        yield Violation("metric_name", sentence, _path(place, "Name"))
+        yield Violation(
+            "metric_name",
+            f"a metric name is not 1 to {MAX_METRIC_NAME_CHARS} characters",
+            _path(place, "Name"),
+        )
         return
     unit = definition.get("Unit", "None")
     if not isinstance(unit, str) or unit not in UNITS:
-        sentence = f"the metric {name} has a unit that CloudWatch does not know"
-        yield Violation("unit", sentence, _path(place, "Unit"))
+        yield Violation(
+            "unit",
+            f"the metric {name} has a unit that CloudWatch does not know",
+            _path(place, "Unit"),
+        )
     resolution = definition.get("StorageResolution", 60)
     if isinstance(resolution, bool) or resolution not in RESOLUTIONS:  # True is 1 to Python
-        sentence = f"the metric {name} has a storage resolution other than 1 or 60"
-        yield Violation("resolution", sentence, _path(place, "StorageResolution"))
+        yield Violation(
+            "resolution",
+            f"the metric {name} has a storage resolution other than 1 or 60",
+            _path(place, "StorageResolution"),
+        )
     elif resolutions.setdefault(name, resolution) != resolution:
-        sentence = f"the metric {name} has two storage resolutions in one line"
-        yield Violation("resolution", sentence, _path(place, "StorageResolution"))
+        yield Violation(
+            "resolution",
+            f"the metric {name} has two storage resolutions in one line",
+            _path(place, "StorageResolution"),
+        )
     if name in dimensions:
-        sentence = f"{name} is both a metric and a dimension"
-        yield Violation("collision", sentence, _path(place, "Name"))
+        yield Violation(
+            "collision", f"{name} is both a metric and a dimension", _path(place, "Name")
+        )
     yield from _value_violations(name, document)
 
 
@@ -190,10 +203,11 @@ def _path(place: tuple[int, int], member: str) -> str:
     return in_directive(index, f".Metrics[{number}].{member}")
 
 
-def _value_violations(name: str, document: Mapping[str, Any]) -> Iterator[Violation]:
+def _value_violations(name: str, document: JsonObject) -> Iterator[Violation]:
     if name not in document:
-        sentence = f"the metric {name} has no value at the root of the line"
-        yield Violation("value", sentence, at_root(name))
+        yield Violation(
+            "value", f"the metric {name} has no value at the root of the line", at_root(name)
+        )
         return
     value = document[name]
     values = metric_numbers(value)
@@ -204,8 +218,11 @@ def _value_violations(name: str, document: Mapping[str, Any]) -> Iterator[Violat
         yield Violation("values", f"the metric {name} has {counts}", at_root(name))
     # NaN compares false with everything.
     if not all(type(value) in NUMBERS and -MAX_VALUE <= value <= MAX_VALUE for value in values):
-        sentence = f"the metric {name} has a value that is not a number within 2^360"
-        yield Violation("value", sentence, at_root(name))
+        yield Violation(
+            "value",
+            f"the metric {name} has a value that is not a number within 2^360",
+            at_root(name),
+        )
 
 
 def metric_numbers(value: object) -> list[Any]:
@@ -217,7 +234,7 @@ def metric_numbers(value: object) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _distribution_violations(name: str, value: Mapping[str, Any]) -> Iterator[Violation]:
+def _distribution_violations(name: str, value: JsonObject) -> Iterator[Violation]:
     """
     Check an object of Max, Min, Count and Sum, in most cases with Values and their Counts.
 
@@ -228,46 +245,63 @@ def _distribution_violations(name: str, value: Mapping[str, Any]) -> Iterator[Vi
     buckets = value.keys() & _BUCKETS
     if value.keys() - buckets != _STATISTICS or len(buckets) == 1:
         members = "Max, Min, Count and Sum, with or without Values and Counts"
-        sentence = f"the metric {name} is an object of other members than {members}"
-        yield Violation("value", sentence, at_root(name))
+        yield Violation(
+            "value",
+            f"the metric {name} is an object of other members than {members}",
+            at_root(name),
+        )
     elif buckets:
         values, counts = value["Values"], value["Counts"]
         is_paired = isinstance(values, list) and isinstance(counts, list)
         if not is_paired or not 1 <= len(values) == len(counts) <= MAX_METRIC_VALUES:
-            sentence = f"the metric {name} needs 1 to {MAX_METRIC_VALUES} Values and as many Counts"
-            yield Violation("values", sentence, at_root(name))
+            yield Violation(
+                "values",
+                f"the metric {name} needs 1 to {MAX_METRIC_VALUES} Values and as many Counts",
+                at_root(name),
+            )
 
 
-def dimension_sets(directive: Mapping[str, Any]) -> list[list[str]]:
+def dimension_sets(directive: JsonObject) -> list[list[str]]:
     """The sets of a *directive* that is by the rules: an empty one where it has none."""
     return directive.get("Dimensions") or [[]]
 
 
 def dimension_violations(
-    sets: object, document: Mapping[str, Any], index: int
+    sets: object, document: JsonObject, index: int
 ) -> Generator[Violation, None, set[str]]:
     """What is wrong with the *sets* of directive *index*; returns the names in them."""
     keys: set[str] = set()
     if not isinstance(sets, list):
-        sentence = "Dimensions is no array of dimension sets"
-        yield Violation("dimensions", sentence, in_directive(index, ".Dimensions"))
+        yield Violation(
+            "dimensions",
+            "Dimensions is no array of dimension sets",
+            in_directive(index, ".Dimensions"),
+        )
         return keys
     if not sets:
-        sentence = "the directive has no dimension set, so its metrics have no dimensions"
-        yield Violation("no_dimensions", sentence, in_directive(index))
+        yield Violation(
+            "no_dimensions",
+            "the directive has no dimension set, so its metrics have no dimensions",
+            in_directive(index),
+        )
     for number, names in enumerate(sets):
         if not isinstance(names, list) or len(names) > MAX_DIMENSIONS:
-            sentence = f"a dimension set is not an array of at most {MAX_DIMENSIONS} names"
-            path = in_directive(index, f".Dimensions[{number}]")
-            yield Violation("dimensions", sentence, path)
+            yield Violation(
+                "dimensions",
+                f"a dimension set is not an array of at most {MAX_DIMENSIONS} names",
+                in_directive(index, f".Dimensions[{number}]"),
+            )
             continue
         for place, name in enumerate(names):
             yield from _dimension(name, document, (index, number, place))
             if isinstance(name, str):
                 keys.add(name)
                 if name in names[:place]:
-                    sentence = f"a dimension set names {name} twice"
-                    yield Violation("repeated", sentence, _dimension_path(index, number, place))
+                    yield Violation(
+                        "repeated",
+                        f"a dimension set names {name} twice",
+                        _dimension_path(index, number, place),
+                    )
     return keys
 
 
@@ -280,69 +314,80 @@ def _dimension_path(index: int, number: int, place: int) -> str:
     return in_directive(index, f".Dimensions[{number}][{place}]")
 
 
-def _dimension(
-    name: object, document: Mapping[str, Any], at: tuple[int, int, int]
-) -> Iterator[Violation]:
+def _dimension(name: object, document: JsonObject, at: tuple[int, int, int]) -> Iterator[Violation]:
     if (
         not _is_name(name, MAX_DIMENSION_NAME_CHARS)
         or not is_printable_ascii(name)
         or name.startswith(":")
     ):
         printable = f"1 to {MAX_DIMENSION_NAME_CHARS} printable ASCII characters"
-        sentence = f"a dimension name is not {printable} without a leading colon"
-        yield Violation("dimension_name", sentence, _dimension_path(*at))
+        yield Violation(
+            "dimension_name",
+            f"a dimension name is not {printable} without a leading colon",
+            _dimension_path(*at),
+        )
         return
     value = document.get(name)
     if not isinstance(value, str):
-        sentence = f"the dimension {name} has no text at the root of the line"
-        yield Violation("dimension_value", sentence, at_root(name))
+        yield Violation(
+            "dimension_value",
+            f"the dimension {name} has no text at the root of the line",
+            at_root(name),
+        )
     elif not value.strip():
-        sentence = f"the dimension {name} is blank, so the metric is extracted without dimensions"
-        yield Violation("dimension_blank", sentence, at_root(name))
+        yield Violation(
+            "dimension_blank",
+            f"the dimension {name} is blank, so the metric is extracted without dimensions",
+            at_root(name),
+        )
     elif len(value) > MAX_DIMENSION_VALUE_CHARS or not is_printable_ascii(value):
         printable = f"1 to {MAX_DIMENSION_VALUE_CHARS} printable ASCII characters"
-        sentence = f"the dimension {name} is not {printable}"
-        yield Violation("dimension_value", sentence, at_root(name))
+        yield Violation(
+            "dimension_value", f"the dimension {name} is not {printable}", at_root(name)
+        )
 
 
-def document_violations(
-    document: Mapping[str, Any], now_ms: int | None = None
-) -> Iterator[Violation]:
+def document_violations(document: JsonObject, now_ms: int | None = None) -> Iterator[Violation]:
     """What is wrong with the member `_aws` of *document*, and with what it points at."""
     metadata = document.get("_aws")
     if not isinstance(metadata, dict):
-        sentence = "the line has no object _aws, so nothing is extracted"
-        yield Violation("metadata", sentence, "$._aws")
+        yield Violation(
+            "metadata", "the line has no object _aws, so nothing is extracted", "$._aws"
+        )
         return
     yield from _timestamp(metadata.get("Timestamp"), now_ms)
     directives = metadata.get("CloudWatchMetrics")
     if not isinstance(directives, list) or not directives:
-        sentence = "_aws has no array CloudWatchMetrics of directives"
-        yield Violation("directives", sentence, "$._aws.CloudWatchMetrics")
+        yield Violation(
+            "directives",
+            "_aws has no array CloudWatchMetrics of directives",
+            "$._aws.CloudWatchMetrics",
+        )
         return
-    resolutions: dict[str, object] = {}
+    resolutions: Members = {}
     for index, directive in enumerate(directives):
         if isinstance(directive, dict):
             yield from _directive(directive, document, resolutions, index)
         else:
-            sentence = "a metric directive is not an object"
-            yield Violation("directives", sentence, in_directive(index))
+            yield Violation(
+                "directives", "a metric directive is not an object", in_directive(index)
+            )
 
 
 def _timestamp(value: object, now_ms: int | None) -> Iterator[Violation]:
     path = "$._aws.Timestamp"
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        sentence = "_aws.Timestamp is not a whole number of milliseconds"
-        yield Violation("timestamp", sentence, path)
+        yield Violation("timestamp", "_aws.Timestamp is not a whole number of milliseconds", path)
     elif now_ms is not None and not -MAX_AGE_MS <= value - now_ms <= MAX_FUTURE_MS:
-        sentence = "_aws.Timestamp is not within 14 days before and 2 hours after now"
-        yield Violation("timestamp", sentence, path)
+        yield Violation(
+            "timestamp", "_aws.Timestamp is not within 14 days before and 2 hours after now", path
+        )
 
 
 def _directive(
-    directive: Mapping[str, Any],
-    document: Mapping[str, Any],
-    resolutions: dict[str, object],
+    directive: JsonObject,
+    document: JsonObject,
+    resolutions: Members,
     index: int,
 ) -> Iterator[Violation]:
     yield from _namespace(directive.get("Namespace"), index)
@@ -353,20 +398,25 @@ def _directive(
         yield Violation("metrics", "a metric directive has no array Metrics", path)
         return
     if not 1 <= len(metrics) <= MAX_METRICS:
-        sentence = f"a directive defines {len(metrics)} metrics, expected 1 to {MAX_METRICS}"
-        yield Violation("metrics", sentence, path)
+        yield Violation(
+            "metrics",
+            f"a directive defines {len(metrics)} metrics, expected 1 to {MAX_METRICS}",
+            path,
+        )
     defined: set[str] = set()
     for number, definition in enumerate(metrics):
         if not isinstance(definition, dict):
-            sentence = "a metric definition is not an object"
-            yield Violation("metrics", sentence, f"{path}[{number}]")
+            yield Violation("metrics", "a metric definition is not an object", f"{path}[{number}]")
             continue
         yield from metric_violations(definition, document, keys, resolutions, (index, number))
         name = definition.get("Name")
         if isinstance(name, str):
             if name in defined:
-                sentence = f"a directive defines the metric {name} twice"
-                yield Violation("repeated", sentence, f"{path}[{number}].Name")
+                yield Violation(
+                    "repeated",
+                    f"a directive defines the metric {name} twice",
+                    f"{path}[{number}].Name",
+                )
             defined.add(name)
 
 
@@ -374,11 +424,15 @@ def _namespace(namespace: object, index: int) -> Iterator[Violation]:
     path = in_directive(index, ".Namespace")
     if not _is_name(namespace, MAX_NAMESPACE_CHARS) or not NAMESPACE.fullmatch(namespace):
         letters = "A-Z a-z 0-9 . _ # : / - and blank, the first no colon"
-        sentence = f"a namespace is not 1 to {MAX_NAMESPACE_CHARS} characters of {letters}"
-        yield Violation("namespace", sentence, path)
+        yield Violation(
+            "namespace",
+            f"a namespace is not 1 to {MAX_NAMESPACE_CHARS} characters of {letters}",
+            path,
+        )
     elif namespace.startswith("AWS/"):
-        sentence = "a namespace starts with AWS/, which AWS keeps to itself"
-        yield Violation("namespace", sentence, path)
+        yield Violation(
+            "namespace", "a namespace starts with AWS/, which AWS keeps to itself", path
+        )
 
 
 def violations(line: str, *, now_ms: int | None = None) -> list[Violation]:

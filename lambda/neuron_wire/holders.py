@@ -9,12 +9,12 @@ that last knew the core, the same that its letter comes from.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from neuron_wire.cores import core_indexes, core_ranges, cores_in
-from neuron_wire.line_members import MAX_COUNT, count_of, present_members
+from neuron_wire.line_members import MAX_COUNT, JsonObject, Members, count_of, present_members
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -86,7 +86,7 @@ def printable_name(text: object, longest: int = MAX_NAME_CHARS) -> str | None:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
-def holder_members(holders: Iterable[Holder]) -> list[dict[str, object]]:
+def holder_members(holders: Iterable[Holder]) -> list[Members]:
     """The objects of the member Holders; absent values have no member."""
     return [
         present_members(
@@ -107,7 +107,7 @@ def holder_members(holders: Iterable[Holder]) -> list[dict[str, object]]:
     ]
 
 
-def read_holders(line: Mapping[str, object]) -> tuple[tuple[Holder, ...], int]:
+def read_holders(line: JsonObject) -> tuple[tuple[Holder, ...], int]:
     """The holders of a line, and how many more there are."""
     entries, more = line.get("Holders"), line.get("HoldersMore")
     if entries is None and more is None:

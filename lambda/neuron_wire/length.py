@@ -14,8 +14,9 @@ from neuron_wire.catalogue import ECC, EXECUTIONS, HEALTH
 from neuron_wire.line import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
+
+    from neuron_wire.line_members import JsonObject, Members
 
 _BOUNDS: Final = ((32, 2_400), (64, 2_700), (128, 3_600))  # cores, bytes
 _BYTES_PER_FURTHER_CORE: Final = 14
@@ -71,8 +72,8 @@ def max_minute_bytes(cores: int) -> int:
 
 
 def split_minute(
-    members: Mapping[str, object], chosen: AbstractSet[str] = frozenset()
-) -> tuple[dict[str, object], dict[str, object]]:
+    members: JsonObject, chosen: AbstractSet[str] = frozenset()
+) -> tuple[Members, Members]:
     """
     Part the *members* of a minute line.
 
@@ -93,7 +94,7 @@ def split_minute(
         max_minute_bytes(cores if isinstance(cores, int) else 0) - METADATA_BYTES - len('"_aws":,')
     )
     kept = dict(members)
-    aside: dict[str, object] = {}
+    aside: Members = {}
     unbounded = _UNBOUNDED | (_RARE & chosen)
     for names in _ASIDE:
         bounded = {name: value for name, value in kept.items() if name not in unbounded}
@@ -103,7 +104,7 @@ def split_minute(
     return kept, aside
 
 
-def _is_ordinary(members: Mapping[str, object]) -> bool:
+def _is_ordinary(members: JsonObject) -> bool:
     """Whether what may be long takes no more bytes than there is always room for."""
     name, lifecycle = members.get(NAME), members.get("Lifecycle")
     idle = members.get("CoreIdleMinutes")

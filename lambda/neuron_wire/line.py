@@ -29,6 +29,8 @@ from neuron_wire.line_members import (
     NOT_OURS,
     SCHEMA_NEWER,
     TOO_LONG,
+    JsonObject,
+    Members,
     WireFormatError,
 )
 from neuron_wire.minute import MinuteRecord
@@ -61,7 +63,7 @@ class OtherRecord:
     kind: str
 
 
-def encode(document: Mapping[str, object]) -> str:
+def encode(document: JsonObject) -> str:
     """
     Write *document* as one compact line: `_aws`, then scalars, then the rest.
 
@@ -75,11 +77,11 @@ def encode(document: Mapping[str, object]) -> str:
     return encode_ordered(order_members(document))
 
 
-def order_members(document: Mapping[str, object]) -> dict[str, object]:
+def order_members(document: JsonObject) -> Members:
     """Return *document* in the order of a line, with whole numbers as integers but in `_aws`."""
-    metadata: dict[str, object] = {}
-    scalars: dict[str, object] = {}
-    rest: dict[str, object] = {}
+    metadata: Members = {}
+    scalars: Members = {}
+    rest: Members = {}
     for name, value in document.items():
         if name == "_aws":
             metadata[name] = value
@@ -92,7 +94,7 @@ def order_members(document: Mapping[str, object]) -> dict[str, object]:
     return metadata | scalars | rest
 
 
-def encode_ordered(members: Mapping[str, object]) -> str:
+def encode_ordered(members: JsonObject) -> str:
     """
     Write what `order_members` returned, on one line.
 
@@ -147,7 +149,7 @@ def parse(message: str) -> MinuteRecord | OtherRecord:
     return MinuteRecord.from_members(line, _timestamp_ms(line))
 
 
-def _timestamp_ms(line: Mapping[str, Any]) -> int:
+def _timestamp_ms(line: JsonObject) -> int:
     # A line without metrics is no EMF document and carries its time at the root.
     metadata = line.get("_aws")
     if metadata is not None and not isinstance(metadata, dict):
@@ -193,9 +195,9 @@ def emf_line(
     namespace: str,
     *,
     dimension_sets: Sequence[Sequence[str]],
-    metrics: Mapping[str, object],
+    metrics: JsonObject,
     units: Mapping[str, str],
-    properties: Mapping[str, object],
+    properties: JsonObject,
     timestamp_ms: int,
 ) -> str:
     """
@@ -225,7 +227,7 @@ def emf_line(
     )
 
 
-def sendable_line(document: Mapping[str, object]) -> str:
+def sendable_line(document: JsonObject) -> str:
     """
     Encode *document*, if CloudWatch stores the line and extracts every metric it defines.
 

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 JsonObject: TypeAlias = Mapping[str, Any]
-"""An object of a line or an event as it was written."""
+"""An object of a line or an event, to read from."""
+
+Members: TypeAlias = "dict[str, object]"
+"""Members of a line, an event or a message, to write."""
 
 _Value = TypeVar("_Value")
 
@@ -32,30 +35,18 @@ MAX_COUNT: Final = (1 << 63) - 1
 LATEST_MS: Final = 10**14  # in the year 5138; what is later, or before 1970, is no time of ours
 
 
-def missing_member(member: str) -> WireFormatError:
-    """The error that *member* should be there and is not."""
-    return WireFormatError(MISSING_MEMBER, f"the line has no {member}")
-
-
-def bad_member(message: str) -> WireFormatError:
-    """The error that a member cannot be what it is; *message* never quotes a text."""
-    return WireFormatError(BAD_MEMBER, message)
-
-
 def check_amount(value: object, member: str, most: int = MAX_COUNT) -> float:
     """A number from 0 up to what 64 bits hold: nothing in a record is ever negative."""
     # NaN compares false with everything.
     if type(value) not in NUMBERS or not 0 <= value <= most:  # type: ignore[operator]
-        msg = f"{member} is not a number from 0 to {most}"
-        raise bad_member(msg)
+        raise WireFormatError(BAD_MEMBER, f"{member} is not a number from 0 to {most}")
     return float(value)  # type: ignore[arg-type]
 
 
 def check_count(value: object, member: str, least: int = 0) -> int:
     """A whole number from *least* that fits 64 bits."""
     if type(value) is not int or not least <= value <= MAX_COUNT:
-        msg = f"{member} is not a count from {least}"
-        raise bad_member(msg)
+        raise WireFormatError(BAD_MEMBER, f"{member} is not a count from {least}")
     return value
 
 
@@ -63,11 +54,10 @@ def check_flag(value: object, member: str) -> bool:
     """True or false."""
     if isinstance(value, bool):
         return value
-    msg = f"{member} is neither true nor false"
-    raise bad_member(msg)
+    raise WireFormatError(BAD_MEMBER, f"{member} is neither true nor false")
 
 
-def read_array(line: Mapping[str, object], member: str) -> list[object]:
+def read_array(line: JsonObject, member: str) -> list[object]:
     """The values of a member, none when it is absent."""
     value = line.get(member)
     if value is None:
@@ -77,13 +67,13 @@ def read_array(line: Mapping[str, object], member: str) -> list[object]:
     return [value]  # EMF lets a metric with one value stand without its brackets
 
 
-def number_in(line: Mapping[str, Any], name: str) -> float | None:
+def number_in(line: JsonObject, name: str) -> float | None:
     """A number of *line* from 0 up to what 64 bits hold; None where it is missing or is none."""
     value: Any = line.get(name)
     return value if type(value) in NUMBERS and 0 <= value <= MAX_COUNT else None
 
 
-def count_in(line: Mapping[str, Any], name: str) -> int | None:
+def count_in(line: JsonObject, name: str) -> int | None:
     """A whole number of *line*."""
     return count_of(line.get(name))
 
@@ -94,13 +84,13 @@ def count_of(value: Any) -> int | None:  # noqa: ANN401  # whatever stands in a 
     return int(value) if is_count else None
 
 
-def micros_in(line: Mapping[str, Any], name: str) -> int | None:
+def micros_in(line: JsonObject, name: str) -> int | None:
     """A number of *line* in millionths."""
     value = number_in(line, name)
     return None if value is None else round(value * MICRO)
 
 
-def rows_in(line: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]] | None:
+def rows_in(line: JsonObject, name: str) -> Sequence[JsonObject] | None:
     """The objects of a list of *line*; None where there is no such list."""
     rows = line.get(name)
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else None
@@ -123,7 +113,7 @@ def text_in(line: JsonObject, name: str) -> str:
     return _encodable(value) if isinstance(value, str) else ""
 
 
-def texts_in(line: Mapping[str, Any], name: str) -> list[str]:
+def texts_in(line: JsonObject, name: str) -> list[str]:
     """The texts of a list of *line*."""
     texts = line.get(name)
     values = texts if isinstance(texts, list) else ()

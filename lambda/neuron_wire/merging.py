@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from neuron_wire.catalogue import READINGS
+from neuron_wire.core_time import round_half_even
 from neuron_wire.holders import merge_holders
 from neuron_wire.names import ATTACHED_IDLE, MINUTE_S
 from neuron_wire.owners import merge_owners
@@ -235,10 +236,7 @@ def _mean_percent(pairs: Sequence[tuple[float, int]]) -> float:
     if not weight:
         pairs, weight = [(percent, 1) for percent, _ in pairs], len(pairs)
     total = sum([round(100 * percent) * weight for percent, weight in pairs])
-    hundredths, rest = divmod(total, weight)
-    if 2 * rest > weight or (2 * rest == weight and hundredths % 2):
-        hundredths += 1
-    return hundredths / 100
+    return round_half_even(total, weight) / 100
 
 
 def execution_weight(record: MinuteRecord) -> int:

@@ -19,13 +19,16 @@ from neuron_wire.catalogue import FAILURES, MEMBERS
 from neuron_wire.cores import core_indexes
 from neuron_wire.holders import Holder, holder_members, read_holders
 from neuron_wire.line_members import (
+    BAD_MEMBER,
     MAX_COUNT,
-    bad_member,
+    MISSING_MEMBER,
+    JsonObject,
+    Members,
+    WireFormatError,
     check_amount,
     check_count,
     check_flag,
     count_in,
-    missing_member,
     stands_as,
     stated_fields,
 )
@@ -45,14 +48,14 @@ means of a period and no more exact; every further digit is a byte of every line
 """
 
 
-def read_amounts(line: Mapping[str, object]) -> tuple[dict[str, object], dict[str, Number]]:
+def read_amounts(line: JsonObject) -> tuple[Members, dict[str, Number]]:
     """
     The numbers of *line*: those with a field, by field, and the readings, by name.
 
     Raises:
         WireFormatError: If one has a type or range that cannot be.
     """
-    fields: dict[str, object] = {}
+    fields: Members = {}
     readings: dict[str, Number] = {}
     for member, name, kind in NUMBERS:
         value = line.get(member)
@@ -74,7 +77,7 @@ def round_significant(value: Number) -> Number:
     return float(format(value, _SIGNIFICANT)) if isinstance(value, float) else value
 
 
-def _acceptable(numbers: Iterable[tuple[str, Number | None]]) -> dict[str, object]:
+def _acceptable(numbers: Iterable[tuple[str, Number | None]]) -> Members:
     """Those of *numbers* that a reader accepts, as a line has them."""
     # NaN compares false with everything.
     return {
@@ -149,7 +152,7 @@ _UNKNOWN: Final = (
 _RULES: Final = (*_IDENTITY, *_COVERAGE, *_UNKNOWN)
 
 
-def _read_rules(line: Mapping[str, object], fields: dict[str, object]) -> None:
+def _read_rules(line: JsonObject, fields: Members) -> None:
     """
     Add the members of `_RULES` to *fields*.
 
@@ -160,14 +163,15 @@ def _read_rules(line: Mapping[str, object], fields: dict[str, object]) -> None:
         value = line.get(member)
         if value is None:
             if need == "needed":
-                raise missing_member(member)
+                raise WireFormatError(MISSING_MEMBER, f"the line has no {member}")
         elif not isinstance(accepts, re.Pattern):
             fields[name] = accepts(value, member)
         elif isinstance(value, str) and accepts.fullmatch(value):
             fields[name] = value
         elif need != "lenient":
-            msg = f"{member} is not a text of the form {accepts.pattern}"
-            raise bad_member(msg)
+            raise WireFormatError(
+                BAD_MEMBER, f"{member} is not a text of the form {accepts.pattern}"
+            )
 
 
 # Never changed, but not frozen: to make a frozen one takes three times as long.
@@ -314,7 +318,7 @@ class MinuteRecord:
         found: Number | None = getattr(self, name)
         return found
 
-    def members(self) -> dict[str, object]:
+    def members(self) -> Members:
         """
         The record as the members of its line, scalars first, without `_aws`.
 
@@ -325,7 +329,7 @@ class MinuteRecord:
         member and no busy or idle count: they would be zeros without a
         measurement.
         """
-        line: dict[str, object] = {"Schema": names.VERSION, "Kind": names.MINUTE}
+        line: Members = {"Schema": names.VERSION, "Kind": names.MINUTE}
         self._write(_IDENTITY, line)
         line.update(self.labels)
         self._write(_COVERAGE, line)
@@ -353,7 +357,7 @@ class MinuteRecord:
             line["Holders"] = holder_members(self.holders)
         return line
 
-    def _write(self, rules: Iterable[_Member], line: dict[str, object]) -> None:
+    def _write(self, rules: Iterable[_Member], line: Members) -> None:
         """Write the members of *rules* that have a value; a flag only where it is set."""
         for member, name, accepts, need in rules:
             value = getattr(self, name)
@@ -367,12 +371,12 @@ class MinuteRecord:
                 continue
             line[member] = value
 
-    def _core_counts(self) -> dict[str, object]:
+    def _core_counts(self) -> Members:
         state = self.core_state
         if not state:
             return {}
         unknown = state.count(names.UNKNOWN)
-        counts: dict[str, object] = {"NeuronCores": len(state)}
+        counts: Members = {"NeuronCores": len(state)}
         if unknown < len(state):
             counts["BusyCores"] = state.count(names.BUSY)
             counts["AttachedIdleCores"] = state.count(names.ATTACHED_IDLE)
@@ -383,7 +387,7 @@ class MinuteRecord:
         return counts
 
     @classmethod
-    def from_members(cls, line: Mapping[str, object], minute_ms: int) -> MinuteRecord:
+    def from_members(cls, line: JsonObject, minute_ms: int) -> MinuteRecord:
         """
         Read a record back from the members of its line.
 
@@ -396,8 +400,7 @@ class MinuteRecord:
                 or any member has a type or range that cannot be.
         """
         if minute_ms % names.MINUTE_MS or not 0 <= minute_ms < _MAX_TIME_MS:
-            msg = "the timestamp is not the start of a minute"
-            raise bad_member(msg)
+            raise WireFormatError(BAD_MEMBER, "the timestamp is not the start of a minute")
         state = cores.read_core_state(line)
         fields, readings = read_amounts(line)
         _read_rules(line, fields)
@@ -429,7 +432,7 @@ NUMBERS: Final = tuple(
 """In the order of the line: name, field or None where it is a reading, type."""
 
 
-def _failures(line: Mapping[str, object]) -> dict[str, int]:
+def _failures(line: JsonObject) -> dict[str, int]:
     """How executions failed, as far as that can be read."""
     counts = {name: count_in(line, name) for name in FAILURES}
     return {name: count for name, count in counts.items() if count}

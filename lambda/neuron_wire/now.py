@@ -10,10 +10,12 @@ micro-USD per hour: whole numbers, whose sums do not depend on their order.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
 from neuron_wire.line_members import (
+    JsonObject,
+    Members,
     count_in,
     micros_in,
     minute_in,
@@ -99,9 +101,9 @@ class IdleOwner:
             return max(0, self.idle - self.held)
         return self.idle if self.owner == UNALLOCATED_OWNER else 0
 
-    def members(self) -> dict[str, object]:
+    def members(self) -> Members:
         """The row; what is unknown has no member, nor have reserved cores where there are none."""
-        members: dict[str, object] = {
+        members: Members = {
             "Owner": self.owner,
             "Team": printable_name(self.team, MAX_TEAM_CHARS),
         }
@@ -248,7 +250,7 @@ COUNTS: Final = {name: member for name, member, in_micros in _NUMBERS if not in_
 COSTS: Final = {name: member for name, member, in_micros in _NUMBERS if in_micros}
 
 
-def cluster_now(line: Mapping[str, Any]) -> ClusterNow:
+def cluster_now(line: JsonObject) -> ClusterNow:
     """The numbers of *line*, a rollup."""
     cluster, as_of = line.get(CLUSTER_DIMENSION), line.get("PricesAsOf")
     counts = {name: count_in(line, member) for name, member in COUNTS.items()}
@@ -273,13 +275,13 @@ def cluster_now(line: Mapping[str, Any]) -> ClusterNow:
     )
 
 
-def _unknown_by_reason(line: Mapping[str, Any]) -> dict[str, int]:
+def _unknown_by_reason(line: JsonObject) -> dict[str, int]:
     by_reason = object_in(line, BY_REASON)
     counts = {reason: count_in(by_reason, reason) for reason in REASON_WORDS}
     return {reason: cores for reason, cores in counts.items() if cores}
 
 
-def _owner(row: Mapping[str, Any]) -> IdleOwner | None:
+def _owner(row: JsonObject) -> IdleOwner | None:
     """None where the row has no number of cores."""
     idle, owner, team = micros_in(row, "Cores"), row.get("Owner"), row.get("Team")
     if idle is None:

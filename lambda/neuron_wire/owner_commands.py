@@ -8,7 +8,7 @@ safe in a shell. For all other names the command for the instance's tags is the 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +26,8 @@ class ShownCommand(NamedTuple):
         return self.label.endswith("?")
 
 
+Commands: TypeAlias = "tuple[ShownCommand, ...]"
+
 _NAMESPACE: Final = r"(?P<namespace>[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)"
 _POD: Final = r"(?P<pod>[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)(?:/[^/]*)?"
 _ECS_NAME: Final = "[A-Za-z0-9_][A-Za-z0-9_-]{0,254}"
@@ -34,44 +36,47 @@ _USER: Final = "(?P<user>[a-z_][a-z0-9_-]{0,31})"
 
 _ECS: Final = "aws ecs {} --cluster {{cluster}} --{} {{name}} --region {{region}}"
 
-_KINDS: Final = tuple(
-    (re.compile(form), tuple(ShownCommand(*command) for command in commands))
-    for form, *commands in (
-        (r"slurm:(?P<job>[0-9]{1,10})(?: .*)?",
-         ("State and time left", "scontrol show job {job}"),
-         ("What runs in it", "sstat -a -j {job} -o JobID,NTasks,AveCPU")),
-        (f"{_NAMESPACE}/{_POD}",
-         ("Is it there?", "kubectl get pod {pod} -n {namespace}"),
-         ("What it waits for", "kubectl describe pod {pod} -n {namespace}"),
-         ("Its last output", "kubectl logs {pod} -n {namespace} --all-containers --tail=20")),
-        (f"ecs:(?P<name>{_ECS_NAME})/{_ECS_NAME}/{_ECS_NAME}",
-         ("Its service", _ECS.format("describe-services", "services")),
-         ("Its tasks", _ECS.format("list-tasks", "service-name"))),
-        (f"ecs:(?P<name>{_ECS_NAME})/{_ECS_NAME}",
-         ("Its tasks", _ECS.format("list-tasks", "family"))),
-        (_UNIT, ("Is it active?", "systemctl status {unit}")),
-        (f"{_UNIT} {_USER}",
-         ("Is it active?", "systemctl --user --machine={user}@ status {unit}")),
-    )
-)  # fmt: skip
+_KINDS: Final = {
+    r"slurm:(?P<job>[0-9]{1,10})(?: .*)?": (
+        ("State and time left", "scontrol show job {job}"),
+        ("What runs in it", "sstat -a -j {job} -o JobID,NTasks,AveCPU"),
+    ),
+    f"{_NAMESPACE}/{_POD}": (
+        ("Is it there?", "kubectl get pod {pod} -n {namespace}"),
+        ("What it waits for", "kubectl describe pod {pod} -n {namespace}"),
+        ("Its last output", "kubectl logs {pod} -n {namespace} --all-containers --tail=20"),
+    ),
+    f"ecs:(?P<name>{_ECS_NAME})/{_ECS_NAME}/{_ECS_NAME}": (
+        ("Its service", _ECS.format("describe-services", "services")),
+        ("Its tasks", _ECS.format("list-tasks", "service-name")),
+    ),
+    f"ecs:(?P<name>{_ECS_NAME})/{_ECS_NAME}": (("Its tasks", _ECS.format("list-tasks", "family")),),
+    _UNIT: (("Is it active?", "systemctl status {unit}"),),
+    f"{_UNIT} {_USER}": (("Is it active?", "systemctl --user --machine={user}@ status {unit}"),),
+}
 _CONTAINERS: Final = "aws ecs {} --cluster {{cluster}} --region {{region}} {}"
-_PLACEMENTS: Final = tuple(
-    (re.compile(form), tuple(ShownCommand(*command) for command in commands))
-    for form, *commands in (
-        (r"slurm:(?P<job>[0-9]{1,10})(?: .*)?",
-         ("Nodes of its job", "squeue -j {job} -o %N"),
-         ("No new job on it", "scontrol update NodeName=NODE State=DRAIN Reason=neuron-hardware")),
-        (f"{_NAMESPACE}/{_POD}",
-         ("Its node", "kubectl get pod {pod} -n {namespace} -o wide"),
-         ("No new pod on it", "kubectl cordon NODE")),
-        ("ecs:.*",
-         ("Its ARN", _CONTAINERS.format(
-             "list-container-instances", "--filter ec2InstanceId=={instance}")),
-         ("Move its tasks", _CONTAINERS.format(
-             "update-container-instances-state",
-             "--status DRAINING --container-instances ARN"))),
-    )
-)  # fmt: skip
+_PLACEMENTS: Final = {
+    r"slurm:(?P<job>[0-9]{1,10})(?: .*)?": (
+        ("Nodes of its job", "squeue -j {job} -o %N"),
+        ("No new job on it", "scontrol update NodeName=NODE State=DRAIN Reason=neuron-hardware"),
+    ),
+    f"{_NAMESPACE}/{_POD}": (
+        ("Its node", "kubectl get pod {pod} -n {namespace} -o wide"),
+        ("No new pod on it", "kubectl cordon NODE"),
+    ),
+    "ecs:.*": (
+        (
+            "Its ARN",
+            _CONTAINERS.format("list-container-instances", "--filter ec2InstanceId=={instance}"),
+        ),
+        (
+            "Move its tasks",
+            _CONTAINERS.format(
+                "update-container-instances-state", "--status DRAINING --container-instances ARN"
+            ),
+        ),
+    ),
+}
 _EC2_ID: Final = re.compile(r"i-(?:[0-9a-f]{8}|[0-9a-f]{17})")
 _PLACES: Final = {
     "instance": _EC2_ID,
@@ -80,14 +85,14 @@ _PLACES: Final = {
 }
 
 
-def owner_commands(owner: str, cluster: str, region: str) -> tuple[ShownCommand, ...]:
+def owner_commands(owner: str, cluster: str, region: str) -> Commands:
     """Return the commands for *owner*, of ECS in *cluster*; none if its name has no known form."""
     return _formed(_KINDS, owner, {"cluster": cluster, "region": region})
 
 
 def placement_commands(
     owner: str, cluster: str, region: str, instance_ids: Sequence[str]
-) -> tuple[ShownCommand, ...]:
+) -> Commands:
     """
     Return the commands that keep new work off the first instance, which *owner* uses.
 
@@ -99,26 +104,24 @@ def placement_commands(
 
 
 def _formed(
-    kinds: Iterable[tuple[re.Pattern[str], tuple[ShownCommand, ...]]],
+    kinds: Mapping[str, Iterable[tuple[str, str]]],
     owner: str,
     places: Mapping[str, str],
-) -> tuple[ShownCommand, ...]:
+) -> Commands:
     formed = {key: text for key, text in places.items() if _PLACES[key].fullmatch(text)}
-    for form, commands in kinds:
-        match = form.fullmatch(owner)
+    for form, commands in kinds.items():
+        match = re.fullmatch(form, owner)
         if match is None:
             continue
         names = {**formed, **match.groupdict()}
         try:
-            return tuple(
-                command._replace(text=command.text.format_map(names)) for command in commands
-            )
+            return tuple(ShownCommand(label, text.format_map(names)) for label, text in commands)
         except KeyError:
             return ()
     return ()
 
 
-def tags_commands(instance_ids: Sequence[str], region: str) -> tuple[ShownCommand, ...]:
+def tags_commands(instance_ids: Sequence[str], region: str) -> Commands:
     """Return the command for the tags of instances; none without an ID in EC2's format."""
     command = (
         "aws ec2 describe-tags{region} --filters Name=resource-id,Values={ids}"
@@ -127,7 +130,7 @@ def tags_commands(instance_ids: Sequence[str], region: str) -> tuple[ShownComman
     return _of_instances("Instance tags", command, instance_ids, region, ",")
 
 
-def states_commands(instance_ids: Sequence[str], region: str) -> tuple[ShownCommand, ...]:
+def states_commands(instance_ids: Sequence[str], region: str) -> Commands:
     """Return the command for the state and the health of instances, as EC2 reports them."""
     command = (
         "aws ec2 describe-instance-status{region} --include-all-instances --instance-ids {ids}"
@@ -137,14 +140,14 @@ def states_commands(instance_ids: Sequence[str], region: str) -> tuple[ShownComm
     return _of_instances("Do they run?", command, instance_ids, region)
 
 
-def shell_commands(instance_ids: Sequence[str], region: str) -> tuple[ShownCommand, ...]:
+def shell_commands(instance_ids: Sequence[str], region: str) -> Commands:
     """Return the command for a shell on the first instance, if it runs the SSM agent."""
     return _of_instances(
         "A shell on it", "aws ssm start-session{region} --target {ids}", instance_ids[:1], region
     )
 
 
-def findings_commands(instance_ids: Sequence[str], region: str) -> tuple[ShownCommand, ...]:
+def findings_commands(instance_ids: Sequence[str], region: str) -> Commands:
     """Return the command that checks whether the first instance can be released."""
     return _of_instances(
         "Can it be released?", "neuron-emf findings {ids}{region}", instance_ids[:1], region
@@ -153,7 +156,7 @@ def findings_commands(instance_ids: Sequence[str], region: str) -> tuple[ShownCo
 
 def _of_instances(
     label: str, command: str, instance_ids: Sequence[str], region: str, separator: str = " "
-) -> tuple[ShownCommand, ...]:
+) -> Commands:
     ids = [instance_id for instance_id in instance_ids if _EC2_ID.fullmatch(instance_id)]
     where = f" --region {region}" if _PLACES["region"].fullmatch(region) else ""
     text = command.format(ids=separator.join(ids), region=where)

@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from neuron_wire.cores import core_indexes
 from neuron_wire.names import (
@@ -45,6 +45,10 @@ _POD_ENDS: Final = re.compile(rf"-(?:[0-9]{{1,5}}|{_RANDOM}{{5}}|{_RANDOM}{{6,10
 _ECS: Final = "ecs:"
 
 
+CoresOf: TypeAlias = "Mapping[str, Sequence[int]]"
+"""Cores of one instance by the name of their owner."""
+
+
 class OwnedCores(NamedTuple):
     """
     Who has some cores of one instance.
@@ -60,9 +64,7 @@ class OwnedCores(NamedTuple):
     teams: dict[str, str]
 
 
-def core_owners(
-    record: MinuteRecord, cores: Collection[int], cores_of: Mapping[str, Sequence[int]]
-) -> OwnedCores:
+def core_owners(record: MinuteRecord, cores: Collection[int], cores_of: CoresOf) -> OwnedCores:
     """
     Who has the known *cores* of a merged *record*: holds them, or has them reserved.
 
@@ -95,7 +97,7 @@ def core_owners(
     return OwnedCores(by_names, teams)
 
 
-def cores_by_owner(record: MinuteRecord) -> dict[str, Sequence[int]]:
+def cores_by_owner(record: MinuteRecord) -> CoresOf:
     """
     The cores of a merged *record* by the owners that it names; some may have several.
 
@@ -198,9 +200,7 @@ class OwnerMinute:
         return self.busy > 0 or self.executions > 0
 
 
-def owner_minutes_of(
-    record: MinuteRecord, cores_of: Mapping[str, Sequence[int]]
-) -> dict[str, OwnerMinute]:
+def owner_minutes_of(record: MinuteRecord, cores_of: CoresOf) -> dict[str, OwnerMinute]:
     """What each owner of a merged *record* did on its instance; *cores_of* are their cores."""
     state, idle_minutes = record.core_state, record.idle_minutes
     by_name = {owner_name(owner.name): owner for owner in record.owners}
@@ -224,9 +224,7 @@ def owner_minutes_of(
     return minutes
 
 
-def _split_shared_cores(
-    minutes: Mapping[str, OwnerMinute], cores_of: Mapping[str, Sequence[int]], state: str
-) -> None:
+def _split_shared_cores(minutes: Mapping[str, OwnerMinute], cores_of: CoresOf, state: str) -> None:
     """Split cores that several owners have: each was counted as having the whole core."""
     if len({*chain.from_iterable(cores_of.values())}) == sum(map(len, cores_of.values())):
         return
@@ -325,9 +323,7 @@ class OwnerMinutes:
     unseen: UnseenOwners = field(default_factory=UnseenOwners)
     _stems: tuple[Counter[str], Counter[str]] | None = None
 
-    def fold_record(
-        self, record: MinuteRecord, cores_of: Mapping[str, Sequence[int]]
-    ) -> dict[str, OwnerMinute]:
+    def fold_record(self, record: MinuteRecord, cores_of: CoresOf) -> dict[str, OwnerMinute]:
         """
         Add an instance by its merged record and owners.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from neuron_wire.cores import core_indexes, core_ranges, cores_in
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
-from neuron_wire.line_members import count_in
+from neuron_wire.line_members import JsonObject, count_in
 from neuron_wire.names import UNATTACHED
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _members(owner: Owner) -> dict[str, str | int]:
     return members
 
 
-def read_owners(line: Mapping[str, object], state: str) -> Owned:
+def read_owners(line: JsonObject, state: str) -> Owned:
     """
     The owners of a line whose cores have *state*; a line of an older emitter has none.
 

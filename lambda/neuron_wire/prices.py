@@ -148,19 +148,13 @@ class PriceBasis:
         instance_type: str | None,
         cores: int,
         region: str | None,
-        counted_cores: int | None = None,
     ) -> float | None:
-        """
-        As `Prices.usd_per_core_hour`, and note which price was used.
-
-        Of the *cores* without a price *counted_cores* count, all unless given.
-        """
+        """As `Prices.usd_per_core_hour`, and note which price was used."""
         usd = prices.usd_per_core_hour(instance_type, cores, region)
         where = region or prices.region
         if usd is None:
             if cores:
-                name = f"{where}/{instance_type or UNKNOWN_TYPE}"
-                self.unpriced[name] += cores if counted_cores is None else counted_cores
+                self.unpriced[f"{where}/{instance_type or UNKNOWN_TYPE}"] += cores
         elif override := prices.override_of(instance_type, where):
             self.overridden.add(override)
         else:

@@ -19,7 +19,7 @@ from aggregator.reading.workers import processes_for
 from aggregator.runtime import LambdaContext, Logger, log_counts, publish_health
 from aggregator.storage.table import Table
 from neuron_wire.catalogue import rollup_metrics
-from neuron_wire.line_members import stated_members
+from neuron_wire.line_members import Members, stated_members
 from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict[str, object], context: LambdaContext) -> dict[str, float]:  # noqa: ARG001
+def handler(event: Members, context: LambdaContext) -> dict[str, float]:  # noqa: ARG001
     """Close what is due and restate what is late; the counts of what was done."""
     stack, table = runtime.stack()
     outcome = CloseRun(

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from aggregator.close.registry import Registry
-from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
+from aggregator.reading.bucket_reader import BucketReader, ReadingCounts, RecordsOf
 from aggregator.reading.last_records import LastRecords, knows_a_core
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.line_members import stands_as
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from aggregator.environment import Rules
     from aggregator.findings.detail import RollupFacts
     from aggregator.findings.instance_findings import InstanceFindings
+    from aggregator.minutes import Departures
     from aggregator.reading.bucket_reader import Key
     from aggregator.reading.workers import Workers
     from aggregator.rollups.rollup import SilentInstance
     from aggregator.storage.table import Table
-    from neuron_wire import MinuteRecord
     from neuron_wire.prices import Prices
 
 # A minute of a large fleet is millions of objects and hardly a circle among them: to look for
@@ -163,7 +163,7 @@ class BucketShare:
     prices: Prices
     check_time: Callable[[], None]
     registered: Mapping[int, bytes]
-    departures: Mapping[str, Sequence[int]]
+    departures: Departures
     is_missing: mmap
     findings: InstanceFindings | None = None
     _table: Table = field(init=False)
@@ -225,7 +225,7 @@ class BucketShare:
     def _fold_bucket(
         self,
         minute: int,
-        records_of: Mapping[Key, Sequence[MinuteRecord]],
+        records_of: RecordsOf,
         share: MinuteShare,
         findings: InstanceFindings | None,
     ) -> set[Key]:

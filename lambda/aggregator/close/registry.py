@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from aggregator.environment import MAX_CLUSTERS
-from aggregator.minutes import SILENT_FORGET_MINUTES
+from aggregator.minutes import SILENT_FORGET_MINUTES, Departures
 from aggregator.reading.capacity import MAX_BUCKET_BYTES, BucketCapacity
 from aggregator.rollups.rollup import SilentInstance
 from aggregator.storage.records import BUCKETS, bucket_of
@@ -159,7 +159,7 @@ class Registry:
 
     silent_after_minutes: int
     max_clusters: int = MAX_CLUSTERS
-    departures: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    departures: Departures = field(default_factory=dict)
     clusters: set[str] = field(default_factory=set)
     newcomers: list[Newcomer] = field(default_factory=list)
     _buckets: list[dict[str, list[RegistryEntry]]] = field(  # of each instance an entry per cluster

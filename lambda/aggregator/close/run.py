@@ -40,6 +40,7 @@ from aggregator.minutes import (
     MARKER_SLACK_MINUTES,
     RECORD_LIFE_MINUTES,
     SILENT_FORGET_MINUTES,
+    Clock,
     end_s,
     expires_s,
     minute_at,
@@ -118,8 +119,8 @@ class CloseRun:
     table: Table
     rules: Rules
     emit: Callable[[str], None]
-    now_s: Callable[[], float]
-    remaining_s: Callable[[], float]
+    now_s: Clock
+    remaining_s: Clock
     prices: Prices = field(default_factory=Prices)
     processes: int = 1
     connect: Callable[[], Table] | None = None

@@ -21,6 +21,7 @@ from neuron_wire.names import DAY_HOURS, HOUR_MINUTES
 
 if TYPE_CHECKING:
     from aggregator.explain.topic import TopicMessage
+    from neuron_wire.line_members import Members
 
 logger = Logger()
 
@@ -29,7 +30,7 @@ _SETTLES_WITHIN_MINUTES: Final = 2 * HOUR_MINUTES  # of when it may: the next ti
 
 
 @logger.inject_lambda_context
-def handler(event: dict[str, object], context: LambdaContext) -> dict[str, str]:  # noqa: ARG001
+def handler(event: Members, context: LambdaContext) -> dict[str, str]:  # noqa: ARG001
     """Publish the digest of the seven days that are settled, or of those before an hour."""
     stack, _ = runtime.stack()
     end_hour = hour_of(event, "Until")

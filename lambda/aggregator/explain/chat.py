@@ -19,6 +19,7 @@ from neuron_wire.phrases import iso, printable, safe_name
 
 if TYPE_CHECKING:
     from aggregator.explain.explanation import Explanation
+    from neuron_wire.line_members import Members
 
 MAX_TITLE_CHARS: Final = 250
 MAX_DESCRIPTION_CHARS: Final = 8000
@@ -32,10 +33,10 @@ def chat_message(explanation: Explanation) -> TopicMessage:
     return TopicMessage(compact_json(_notification(explanation)), explanation.attributes)
 
 
-def _notification(explanation: Explanation) -> dict[str, object]:
+def _notification(explanation: Explanation) -> Members:
     transition = explanation.transition
     title = printable(_without_mentions(explanation.title), MAX_TITLE_CHARS)
-    content: dict[str, object] = {
+    content: Members = {
         "textType": "client-markdown",
         "title": title,
         "description": _description(explanation),

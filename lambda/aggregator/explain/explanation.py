@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from aggregator.explain.event import Transition
     from aggregator.explain.evidence import Evidence
     from aggregator.explain.topic import Attributes
-    from neuron_wire.line_members import JsonObject
+    from neuron_wire.line_members import JsonObject, Members
 
 LONGEST_CLUSTER: Final = 40  # characters of a cluster's name in a subject line
 LONGEST_REASON: Final = 500  # characters of what CloudWatch says
@@ -224,11 +224,11 @@ def _find_alarm(transition: Transition, evidence: Evidence) -> AlarmFinding:
     return AlarmFinding(subject.title, (missing,), TODAY if subject.is_idle else NOW)
 
 
-def _members(explanation: Explanation) -> dict[str, object]:
+def _members(explanation: Explanation) -> Members:
     """Return the JSON form without the rollup; an unknown value has no member."""
     transition, evidence = explanation.transition, explanation.evidence
     cost = evidence.cost_today
-    members: dict[str, object] = {
+    members: Members = {
         "Schema": 1,
         "Title": explanation.title,
         "State": transition.state,

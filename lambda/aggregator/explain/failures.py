@@ -27,6 +27,7 @@ from neuron_wire.line_members import (
     texts_in,
 )
 from neuron_wire.owner_commands import (
+    Commands,
     ShownCommand,
     placement_commands,
     states_commands,
@@ -107,7 +108,7 @@ def last_seen_words(entry: JsonObject, now: int | None) -> str:
     return f"{instance_words(entry)} last seen {seen}"
 
 
-def silent_commands(evidence: Evidence, entries: Sequence[JsonObject]) -> tuple[ShownCommand, ...]:
+def silent_commands(evidence: Evidence, entries: Sequence[JsonObject]) -> Commands:
     """Return the command that shows whether the instances of *entries* run."""
     region, ids = _instances(evidence, entries)
     return states_commands(ids, region)

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_wire.line_members import minute_in, number_in, text_in
 from neuron_wire.names import MINUTE_S
-from neuron_wire.owner_commands import ShownCommand, owner_commands, shell_commands, tags_commands
+from neuron_wire.owner_commands import (
+    Commands,
+    ShownCommand,
+    owner_commands,
+    shell_commands,
+    tags_commands,
+)
 from neuron_wire.phrases import (
     CAN_WAIT,
     NO_OWNERS,
@@ -59,7 +65,7 @@ def instance_region(evidence: Evidence, entry: JsonObject) -> str:
     return text_in(entry, "Region") or evidence.region
 
 
-def commands_about(evidence: Evidence, entry: JsonObject, owner: str) -> tuple[ShownCommand, ...]:
+def commands_about(evidence: Evidence, entry: JsonObject, owner: str) -> Commands:
     """Return commands about *owner*, or about the tags of its instance if no owner can be asked."""
     region, instances = instance_region(evidence, entry), [text_in(entry, "InstanceId")]
     commands = owner_commands(owner, evidence.now.cluster, region)[-MOST_COMMANDS:]
@@ -68,18 +74,14 @@ def commands_about(evidence: Evidence, entry: JsonObject, owner: str) -> tuple[S
     return commands or tags_commands(instances, region)
 
 
-def commands_there(
-    evidence: Evidence, entry: JsonObject, *there: ShownCommand
-) -> tuple[ShownCommand, ...]:
+def commands_there(evidence: Evidence, entry: JsonObject, *there: ShownCommand) -> Commands:
     """Return a shell on the instance of *entry*, and the commands to type *there*."""
     region = instance_region(evidence, entry)
     shell = shell_commands([text_in(entry, "InstanceId")], region)
     return (*shell, *there) if shell else ()
 
 
-def process_commands(
-    evidence: Evidence, entry: JsonObject, holder: JsonObject
-) -> tuple[ShownCommand, ...]:
+def process_commands(evidence: Evidence, entry: JsonObject, holder: JsonObject) -> Commands:
     """Return a shell on the host of *entry*, and the command that shows the process there."""
     pid = number_in(holder, "Pid")
     if pid is None:
@@ -151,7 +153,7 @@ class AlarmFinding:
     urgency: Urgency = NOW
     reason: str = ""
     total: str = ""
-    commands: tuple[ShownCommand, ...] = ()
+    commands: Commands = ()
     next_step: str = ""
     short: str = ""
     teams: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ end, hand it to the failure destination and fire the alarm on this function.
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from aggregator import runtime
 from aggregator.explain.event import read_transition
@@ -15,11 +16,14 @@ from aggregator.explain.notification import notify
 from aggregator.explain.topic import publish_message
 from aggregator.runtime import LambdaContext, Logger
 
+if TYPE_CHECKING:
+    from neuron_wire.line_members import Members
+
 logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict[str, object], context: LambdaContext) -> dict[str, str]:  # noqa: ARG001
+def handler(event: Members, context: LambdaContext) -> dict[str, str]:  # noqa: ARG001
     """Send one message about one transition; its subject and text, if one was written."""
     stack, table = runtime.stack()
     transition = read_transition(event)

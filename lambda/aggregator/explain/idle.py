@@ -44,7 +44,7 @@ from neuron_wire.line_members import (
 )
 from neuron_wire.names import MICRO, OTHER_OWNERS, UNALLOCATED_OWNER, UNSTATED_OWNER
 from neuron_wire.now import IdleOwner
-from neuron_wire.owner_commands import ShownCommand, findings_commands, owner_commands
+from neuron_wire.owner_commands import Commands, findings_commands, owner_commands
 from neuron_wire.owner_minutes import owner_name
 from neuron_wire.phrases import (
     CAN_WAIT,
@@ -196,9 +196,7 @@ def find_idle_cores(evidence: Evidence) -> AlarmFinding:
     )
 
 
-def _commands(
-    evidence: Evidence, first: RankedOwner, worst: JsonObject
-) -> tuple[ShownCommand, ...]:
+def _commands(evidence: Evidence, first: RankedOwner, worst: JsonObject) -> Commands:
     """Return the commands about *first*; the last one asks whether its instance can be released."""
     entry, holder = first.entry or worst, first.holder
     if text_in(holder, "GivenTo"):
@@ -280,9 +278,7 @@ def _given_away(evidence: Evidence, entries: Sequence[JsonObject]) -> list[Ranke
     return owners
 
 
-def _given_away_commands(
-    evidence: Evidence, entry: JsonObject, holder: JsonObject
-) -> tuple[ShownCommand, ...]:
+def _given_away_commands(evidence: Evidence, entry: JsonObject, holder: JsonObject) -> Commands:
     """Return whether the waiting owner fails, *holder* is gone, and its process is the same."""
     region = instance_region(evidence, entry)
     waiting, own = (

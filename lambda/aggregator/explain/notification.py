@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from aggregator.explain.event import Transition
     from aggregator.explain.explanation import Explanation
     from aggregator.explain.topic import TopicMessage
+    from aggregator.minutes import Clock
     from aggregator.storage.table import Table
+    from neuron_wire.line_members import Members
 
 REMEMBERED_S: Final = 14 * 24 * 3600
 """As long as the dead-letter queue keeps an event that somebody may deliver again."""
@@ -77,7 +79,7 @@ def is_news(transition: Transition) -> bool:
 
 
 def pauses(
-    clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep
+    clock: Clock = time.monotonic, sleep: Callable[[float], None] = time.sleep
 ) -> Iterator[None]:
     """Yield now, and every second for as long as a message is waited for."""
     until_s = clock() + PATIENCE_S
@@ -166,7 +168,7 @@ def message_line(explanation: Explanation, now_s: float) -> str:
     It is printed, never logged: a logger would wrap it.
     """
     subject = explanation.evidence.subject
-    members: dict[str, object] = {
+    members: Members = {
         "Timestamp": int(now_s * 1000),
         "Schema": VERSION,
         "Kind": MESSAGE,

@@ -26,7 +26,7 @@ from neuron_wire.findings import (
     finding_id,
 )
 from neuron_wire.instance_types import INSTANCE_TYPES
-from neuron_wire.line_members import present_members
+from neuron_wire.line_members import Members, present_members
 from neuron_wire.names import ATTACHED_IDLE, MICRO, MINUTE_S, READ, UNREAD, VERSION
 from neuron_wire.owner_minutes import (
     core_owners,
@@ -174,7 +174,7 @@ def event_of(
 
 def _query(
     detail: Mapping[str, object], since: int, minute: int, groups: StackLogGroups
-) -> dict[str, object]:
+) -> Members:
     end = end_s(minute)
     start = max(end_s(since - 1) - _EVIDENCE_BEFORE_S, end - _LONGEST_EVIDENCE_S)
     cluster = member_is("ClusterName", str(detail["ClusterName"]))

@@ -23,6 +23,7 @@ from aggregator.runtime import LambdaContext, Logger, arrival_of, publish_health
 if TYPE_CHECKING:
     from aggregator.arrivals import Arrival, LogLine
     from aggregator.environment import Environment
+    from neuron_wire.line_members import Members
 
 MAX_SEQUENCE_NUMBERS: Final = 5
 
@@ -30,7 +31,7 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict[str, object], context: LambdaContext) -> dict[str, object]:  # noqa: ARG001
+def handler(event: Members, context: LambdaContext) -> Members:  # noqa: ARG001
     """
     Store the minute records of one event.
 

@@ -11,12 +11,12 @@ import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.minutes import MARK_AFTER_S, end_s, expires_s, minute_at, minute_at_ms
+from aggregator.minutes import MARK_AFTER_S, Clock, end_s, expires_s, minute_at, minute_at_ms
 from aggregator.storage.records import Identity, identity_of, item_of, packs_of
 from neuron_wire import MinuteRecord, WireFormatError, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from aggregator.arrivals import LogLine
     from aggregator.storage.table import Table
@@ -85,7 +85,7 @@ def take_in(
     lines: Iterable[LogLine],
     table: Table,
     late_minutes: int,
-    now_s: Callable[[], float],
+    now_s: Clock,
     *,
     in_packs: bool = False,
 ) -> Intake:

@@ -17,13 +17,21 @@ What is over a bound is left out of the minute and counted.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from aggregator.storage.records import records_of
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterable, Iterator
+    from collections.abc import (
+        Callable,
+        Collection,
+        Container,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
     from typing import Protocol
 
     from aggregator.storage.table import Table
@@ -81,6 +89,9 @@ if TYPE_CHECKING:
 
 Key = tuple[str, str]  # cluster, instance
 
+RecordsOf: TypeAlias = "Mapping[Key, Sequence[MinuteRecord]]"
+"""The records of one minute, by cluster and instance."""
+
 RECORD_WEIGHT: Final = 16
 """What a record weighs without its cores and holders; a core weighs 1, about 64 bytes."""
 
@@ -135,7 +146,7 @@ class BucketReader:
 
     def read_buckets(
         self, buckets: Iterable[int], occupied: Container[int]
-    ) -> Iterator[tuple[int, dict[Key, list[MinuteRecord]]]]:
+    ) -> Iterator[tuple[int, RecordsOf]]:
         """Those of *buckets* with records that count, as `read_bucket`, and the *occupied* ones."""
         for number, bucket in enumerate(buckets):
             if number % BUCKETS_BETWEEN_LOOKS == 0:
@@ -144,7 +155,7 @@ class BucketReader:
             if records_of or bucket in occupied:
                 yield bucket, records_of
 
-    def read_bucket(self, bucket: int) -> dict[Key, list[MinuteRecord]]:
+    def read_bucket(self, bucket: int) -> RecordsOf:
         """The distinct records of *bucket* that count, by instance."""
         found: dict[Key, list[MinuteRecord]] = {}
         total = 0

@@ -69,7 +69,7 @@ def _bytes(text: str | None) -> int:
 @dataclass(slots=True)
 class HourAdmission:
     """
-    Of one bucket.
+    The instances of one bucket whose records count.
 
     Attributes:
         known: Clusters and instances that count so far.

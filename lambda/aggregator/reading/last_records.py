@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
+from aggregator.reading.capacity import HourAdmission
 from neuron_wire.merging import merge_records
 from neuron_wire.names import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from aggregator.reading.bucket_reader import Key
     from aggregator.storage.table import Table
@@ -65,7 +66,7 @@ class LastRecords:
             counts = ReadingCounts()
             reader = BucketReader(
                 table=self.table,
-                registry=_Wanted(wanted),
+                registry=HourAdmission(wanted),
                 outcome=counts,
                 check_time=self.check_time,
                 minute=minute,
@@ -86,17 +87,6 @@ class LastRecords:
                 else:
                     del left[key]
         yield from ((key, None) for key in left)
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """The instances whose records count."""
-
-    keys: Collection[Key]
-
-    def admits(self, cluster: str, instance_id: str, *, is_published: bool = False) -> bool:
-        """Return True if the instance is wanted, or its cluster *is_published*: no cluster is."""
-        return is_published or (cluster, instance_id) in self.keys
 
 
 def knows_a_core(record: MinuteRecord) -> bool:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkProcess
     from typing import Concatenate, ParamSpec
 
+    from aggregator.minutes import Clock
+
     _Arguments = ParamSpec("_Arguments")
 
 STOP_BEFORE_S: Final = 5
@@ -61,7 +63,7 @@ class RunClock:
         whole_s: Those that were left when its work began.
     """
 
-    remaining_s: Callable[[], float]
+    remaining_s: Clock
     whole_s: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -93,7 +95,7 @@ class Workers(Generic[_Worker]):
     """The workers of one run, each in a process of its own; a single one works in this process."""
 
     _workers: Sequence[_Worker]
-    _remaining_s: Callable[[], float]
+    _remaining_s: Clock
     _pipes: Sequence[Connection]  # to the processes; none where there is a single worker
 
     def call_each(
@@ -135,9 +137,7 @@ class Workers(Generic[_Worker]):
 
 
 @contextmanager
-def forked_workers(
-    workers: Sequence[_Worker], remaining_s: Callable[[], float]
-) -> Iterator[Workers[_Worker]]:
+def forked_workers(workers: Sequence[_Worker], remaining_s: Clock) -> Iterator[Workers[_Worker]]:
     """*workers* in processes of their own, if there are several, which end with the block."""
     children: list[tuple[ForkProcess, Connection]] = []
     try:

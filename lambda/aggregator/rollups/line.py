@@ -29,7 +29,7 @@ from neuron_wire.cores import core_ranges
 from neuron_wire.extraction import MAX_VALUE
 from neuron_wire.holders import holder_members
 from neuron_wire.line import emf_line
-from neuron_wire.line_members import present_members, stated_members
+from neuron_wire.line_members import Members, present_members, stated_members
 from neuron_wire.names import BUSY, CLUSTER_DIMENSION, UNREAD
 from neuron_wire.names import ROLLUP as ROLLUP_KIND
 from neuron_wire.now import BY_REASON
@@ -94,7 +94,7 @@ def _digest(rollup: Rollup) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _fields(part: Any) -> dict[str, object]:  # noqa: ANN401  # the dataclasses of a rollup
+def _fields(part: Any) -> Members:  # noqa: ANN401  # the dataclasses of a rollup
     # dataclasses.asdict copies every list on its way, which is most of the work of a rollup.
     return {field.name: getattr(part, field.name) for field in fields(part)}
 
@@ -147,7 +147,7 @@ def cut(lists: Lists, room_bytes: int) -> Lists:
     return {name: lists[name][: len(kept)] for name, kept in sizes.items()}
 
 
-def _idle(instance: IdleInstance) -> dict[str, object]:
+def _idle(instance: IdleInstance) -> Members:
     usd_per_hour = instance.usd_per_hour
     return present_members(
         {
@@ -175,7 +175,7 @@ def _idle(instance: IdleInstance) -> dict[str, object]:
     )
 
 
-def _failing(instance: Failing, member: str) -> dict[str, object]:
+def _failing(instance: Failing, member: str) -> Members:
     return present_members(
         {
             "InstanceId": instance.instance_id,
@@ -206,7 +206,7 @@ def rollup_line(
     """
     numbers = {**rollup.gauges, **due.amounts}
     numbers = {name: number for name, number in numbers.items() if abs(number) <= MAX_VALUE}
-    properties: dict[str, object] = {
+    properties: Members = {
         "Schema": VERSION,
         "Kind": ROLLUP_KIND,
         CLUSTER_DIMENSION: rollup.cluster,

@@ -17,8 +17,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aggregator.minutes import SILENT_FORGET_MINUTES, minute_at_ms
-from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
+from aggregator.minutes import SILENT_FORGET_MINUTES, Departures, minute_at_ms
+from aggregator.reading.bucket_reader import BucketReader, ReadingCounts, RecordsOf
 from aggregator.reading.capacity import HourAdmission
 from aggregator.settle.purchases import unpacked
 from aggregator.storage.records import BUCKETS
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from aggregator.reading.bucket_reader import Key
     from aggregator.storage.ledger_objects import LedgerObjects
     from aggregator.storage.table import Table
-    from neuron_wire import MinuteRecord
     from neuron_wire.instance_hours import Ec2Instance, LedgerRules
     from neuron_wire.merging import InstanceMinute
 
@@ -60,7 +59,7 @@ class BucketHour:
 
     hour: int
     rules: LedgerRules
-    departures: Mapping[str, Sequence[int]]
+    departures: Departures
     purchases: Mapping[str, Ec2Instance]
 
     def minutes(self) -> range:
@@ -70,7 +69,7 @@ class BucketHour:
 
     def instance_hours(
         self,
-        minutes: Iterable[tuple[int, Mapping[Key, Sequence[MinuteRecord]]]],
+        minutes: Iterable[tuple[int, RecordsOf]],
         works: dict[str, OwnerWork],
     ) -> list[tuple[str, InstanceHour]]:
         """
@@ -157,7 +156,7 @@ class LedgerParts:
     _hours: dict[int, list[tuple[str, InstanceHour]]] = field(default_factory=dict)
 
     def read_hour(
-        self, hour: int, departures: Mapping[str, Sequence[int]]
+        self, hour: int, departures: Departures
     ) -> tuple[dict[str, OwnerWork], ReadingCounts]:
         """
         Read these parts of *hour*; what owners did in it, by cluster, and what was read.
@@ -216,7 +215,7 @@ class LedgerParts:
         bucket: int,
         counts: ReadingCounts,
         published: dict[int, frozenset[str]],
-    ) -> Iterator[tuple[int, Mapping[Key, Sequence[MinuteRecord]]]]:
+    ) -> Iterator[tuple[int, RecordsOf]]:
         admission = HourAdmission()
         for minute in reckoning.minutes():
             if minute % MINUTES_BETWEEN_LOOKS == 0:

@@ -19,6 +19,7 @@ from aggregator.minutes import (
     MARKER_SLACK_MINUTES,
     RECORD_LIFE_MINUTES,
     SILENT_FORGET_MINUTES,
+    Clock,
     expires_s,
     minute_at,
 )
@@ -95,8 +96,8 @@ class SettleRun:
     rules: Rules
     ledger_rules: LedgerRules
     ask_ec2: Callable[[], list[bytes]]
-    now_s: Callable[[], float]
-    remaining_s: Callable[[], float]
+    now_s: Clock
+    remaining_s: Clock
     connect: Callable[[], tuple[Table, LedgerObjects]]
     processes: int = 1
     _outcome: SettleOutcome = field(default_factory=SettleOutcome)
