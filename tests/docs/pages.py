@@ -47,11 +47,7 @@ class LinkedPage:
     @classmethod
     def read(cls, path):
         """The page at *path*."""
-        return cls.of(path, path.read_text(encoding="utf-8"))
-
-    @classmethod
-    def of(cls, path, text):
-        """A page at *path* that says *text*."""
+        text = path.read_text(encoding="utf-8")
         return cls(path, COMMENT.sub("", FENCE.sub("", text)))
 
     @property

@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import subprocess
+import textwrap
 import time
 
 import pytest
@@ -32,6 +33,7 @@ OF_THIS_RUN = {
 }
 """What is another figure in every run, and what a page says instead."""
 REPORTS = 2
+MOST_INDENT = 40
 STOPPED = {0}
 STOPPED_PIPE = {0, -signal.SIGTERM, 128 + signal.SIGTERM}
 """A shell that waits for several processes is stopped itself."""
@@ -59,15 +61,9 @@ def test_what_a_page_shows_of_a_file_is_in_the_file(page):
 
 
 def is_excerpt(text, whole):
-    """Whether the lines of *text* stand together in *whole*, with one indentation before all."""
-    lines = text.rstrip("\n").splitlines()
-    found = whole.splitlines()
-    for start in range(len(found) - len(lines) + 1):
-        window = found[start : start + len(lines)]
-        indent = " " * (len(window[0]) - len(lines[0]))
-        if window == [indent + line if line else "" for line in lines]:
-            return True
-    return False
+    """Return True if the lines of *text* stand together in *whole*, indented as a whole."""
+    widths = range(MOST_INDENT)
+    return any(f"\n{textwrap.indent(text, ' ' * width)}" in f"\n{whole}" for width in widths)
 
 
 @pytest.mark.proof

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import runpy
 from pathlib import Path
 
 import pytest
@@ -101,16 +101,10 @@ def as_list(value):
     return value if isinstance(value, list) else [value]
 
 
-_PATH = Path(__file__).parents[2] / "deploy" / "wheel" / "carried.py"
-_SPEC = importlib.util.spec_from_file_location("carried", _PATH)
-assert _SPEC
-assert _SPEC.loader
-_MODULE = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(_MODULE)
-
-ADDRESS = _MODULE.ADDRESS
-release_template = _MODULE.release_template
-write_zip = _MODULE.write_zip
+_CARRIED = runpy.run_path(str(REPOSITORY / "deploy" / "wheel" / "carried.py"))
+ADDRESS = _CARRIED["ADDRESS"]
+release_template = _CARRIED["release_template"]
+write_zip = _CARRIED["write_zip"]
 
 
 def carry_release(functions, folder):

@@ -42,7 +42,7 @@ BUCKET = [  # by its name: it may be one that the stack did not create
 ANYTHING = NETWORK | {"ec2:DescribeInstances"}  # know no resources
 
 
-def metric_calls(source, forbidden_texts=FORBIDDEN_NAMES | FORBIDDEN_CLIENTS):
+def metric_calls(source):
     """
     Every attribute, name or whole text in *source* that can lead to PutMetricData.
 
@@ -50,11 +50,10 @@ def metric_calls(source, forbidden_texts=FORBIDDEN_NAMES | FORBIDDEN_CLIENTS):
     """
     found = []
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, (ast.Attribute, ast.Name)):
-            name = node.attr if isinstance(node, ast.Attribute) else node.id
-            found += [(node.lineno, name)] if name in FORBIDDEN_NAMES else []
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found += [(node.lineno, node.value)] if node.value in forbidden_texts else []
+        names = {getattr(node, "attr", ""), getattr(node, "id", "")} & FORBIDDEN_NAMES
+        if isinstance(node, ast.Constant):
+            names = {node.value} & (FORBIDDEN_NAMES | FORBIDDEN_CLIENTS)
+        found += [(node.lineno, name) for name in names]
     return found
 
 

@@ -165,12 +165,10 @@ def test_old_points_appear_late():
     assert "take at least 48 hours" in more.sentence
 
 
-def lint(path, options=("--no-age",), stdin=None):
+def lint(path, options=("--no-age",)):
     """What the command prints, and its exit code."""
     typed = ["lint", str(path), *options]
-    ended = CliRunner().invoke(
-        cli, typed, input=stdin, standalone_mode=False, catch_exceptions=False
-    )
+    ended = CliRunner().invoke(cli, typed, standalone_mode=False, catch_exceptions=False)
     return ended.output, ended.return_value
 
 
