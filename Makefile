@@ -19,7 +19,7 @@ RUNTIMES := 3.11 3.13
 
 .DEFAULT_GOAL := help
 .PHONY: help venvs demo test lint build wheel pins clean
-.PHONY: accept accept-clean proof bench chaos mutants sizes docs release
+.PHONY: accept accept-clean proof proof-chaos proof-soak proof-acceptance proof-kills proof-laws proof-audit bench chaos mutants sizes docs release
 
 help:
 	@echo "make demo             the whole system on this machine, with its page on 127.0.0.1, until Ctrl-C; no AWS account"
@@ -115,9 +115,35 @@ build: .venv-sam/.ready
 
 RECORDED := $(if $(RECORD),--record)
 
-# every part, whatever the others say; PARTS="chaos soak" runs those
+PARTS ?= chaos soak acceptance kills laws audit
+
+# A part that fails stops no other part; the last line names every part that failed.
 proof: .venv/.editable .venv-tools/.ready
-	@$(PY) -m proof $(PARTS)
+	@failed=; for part in $(PARTS); do \
+		echo "=== $$part"; began=$$(date +%s); \
+		$(MAKE) --no-print-directory proof-$$part && result=passed || { result=FAILED; failed="$$failed $$part"; }; \
+		echo "=== $$part: $$result after $$(($$(date +%s) - began)) s"; \
+	done; \
+	[ -z "$$failed" ] || { echo "proof: failed:$$failed" >&2; exit 1; }
+
+proof-chaos: chaos
+
+proof-soak:
+	$(PY) -m proof.soak
+
+proof-acceptance:
+	@$(MAKE) --no-print-directory accept EMBEDDED=1
+
+proof-kills: venvs build
+	$(PY) -m pytest --built -m proof
+
+# other examples each time, of every law
+proof-laws:
+	FRESH_EXAMPLES=1 $(PY) -m pytest -m "not bench and not slow and not embedded" $$(git grep -lw hypothesis -- 'tests/**/test_*.py')
+
+# 3: the vulnerability service could not be reached; it says so
+proof-audit:
+	@$(PY) -m proof.audit || [ $$? = 3 ]
 
 bench: .venv/.editable
 	@$(PY) -m benchmarks $(if $(CHECK),--check) $(RECORDED)
