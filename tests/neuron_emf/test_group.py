@@ -15,7 +15,7 @@ from emitter import __version__
 from emitter.cli import cli as of_an_instance
 from neuron_emf.cli import COMMANDS, cli
 
-OF_ITS_COMMAND = {"cluster", "interval", "metrics", "output", "stack_name"}
+OF_ITS_COMMAND = {"cluster", "instance_type", "interval", "metrics", "output", "stack_name"}
 """Names that mean something else to the commands of an instance than to those that read."""
 
 
