@@ -80,30 +80,6 @@ def test_a_bad_holder_costs_only_itself(member, expected):
     assert expected == (record.holders, record.holders_more)
 
 
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=9)
-    | st.sampled_from(["0", "0-7,12", "7-0"]),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["Cores", "Name", "Pid", "Tag", "Else"]), inner)
-    ),
-    max_leaves=8,
-)
-
-
-@given(JSON, JSON)
-def test_the_minute_is_read_whatever_holders_are(listed, more):
-    """The rest of the record is the same, and can be written again."""
-    bare = parse(json.dumps(line_of()))
-    record = parse(json.dumps(line_of(Holders=listed, HoldersMore=more)))
-    assert bare == dataclasses.replace(record, holders=(), holders_more=0)
-    assert record == parse(encode({"Timestamp": MINUTE_MS, **record.members()}))
-
-
 def holding(seconds, state, *holders, **changes):
     """A part of the minute with these letters and holders."""
     return record(

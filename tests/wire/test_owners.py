@@ -80,11 +80,19 @@ def test_an_owner_that_fits_to_the_byte_is_listed(more_letters, left_out):
 
 
 JSON = st.recursive(
-    st.none() | st.integers() | st.text(max_size=9) | st.sampled_from(["0", "0-2", "7-0"]),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=9)
+    | st.sampled_from(["0", "0-2", "7-0"]),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["Cores", "Name", "Team", "Reserved", "Executions"]), inner
+            st.sampled_from(
+                ["Cores", "Name", "Team", "Reserved", "Executions", "Pid", "Tag", "Else"]
+            ),
+            inner,
         )
     ),
     max_leaves=8,
@@ -92,13 +100,14 @@ JSON = st.recursive(
 
 
 @given(JSON, JSON, JSON)
-def test_the_minute_is_read_whatever_owners_are(entries, more, text):
+def test_the_minute_is_read_whatever_owners_and_holders_are(entries, more, text):
     """The rest is the same, and can be written again."""
     bare = parse(json.dumps(line_of()))
     texts = {"AccountId": text, "Lifecycle": text, "Paid": text, "Given": text}
-    found = parse(json.dumps(line_of(Owners=entries, OwnersMore=more, **texts)))
+    listed = {"Owners": entries, "OwnersMore": more, "Holders": entries, "HoldersMore": more}
+    found = parse(json.dumps(line_of(**listed, **texts)))
     changes = {"owners": (), "owners_more": "", "account_id": None, "lifecycle": None, "paid": None}
-    changes["given"] = None
+    changes |= {"given": None, "holders": (), "holders_more": 0}
     assert bare == dataclasses.replace(found, **changes)
     assert found == parse(encode({"Timestamp": MINUTE_MS, **found.members()}))
 

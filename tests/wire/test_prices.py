@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from wire_records import PARAMETERS, nearly
 
 from aggregator import environment
 from emitter.errors import SettingsError
-from local.alarms.template import load
 from neuron_emf.options import prices
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.phrases import price_overrides_line
@@ -35,22 +34,16 @@ from neuron_wire.prices import (
 from neuron_wire.teams import MAX_TEAMS_CHARS
 from proof.factories.records import record
 
-TEMPLATE = Path(__file__).parents[2] / "template.yaml"
-PARAMETER = load(TEMPLATE.read_text("utf-8"))["Parameters"]["PriceOverrides"]
+PARAMETER = PARAMETERS["PriceOverrides"]
 PATTERN = re.compile(PARAMETER["AllowedPattern"])
 OVERRIDES = st.from_regex(re.compile(PATTERN.pattern, re.ASCII), fullmatch=True)
 
 
-@st.composite
-def nearly(draw):
-    """Text of the grammar with one character put in, replaced or left out."""
-    text = draw(OVERRIDES)
-    at = draw(st.integers(0, len(text)))
-    put = draw(st.sampled_from(["", *",=. \neE-/0T\u0663"]))
-    return text[:at] + put + text[at + draw(st.integers(0, 1)) :]
-
-
-@given(st.one_of(OVERRIDES, nearly(), st.text("at1.-=/, eE+_\n", max_size=12)))
+@given(
+    st.one_of(
+        OVERRIDES, nearly(OVERRIDES, ",=. \neE-/0T\u0663"), st.text("at1.-=/, eE+_\n", max_size=12)
+    )
+)
 @example("trn1.32xlarge=1e2")
 @example("TRN1.32xlarge=1")
 @example("trn1.32xlarge=1,")
@@ -185,7 +178,7 @@ def test_the_most_specific_source_decides_what_is_sunk(
     assert expected == is_sunk(instance, by_type)
 
 
-PAID_PARAMETER = load(TEMPLATE.read_text("utf-8"))["Parameters"]["PaidByType"]
+PAID_PARAMETER = PARAMETERS["PaidByType"]
 PAID_PATTERN = re.compile(PAID_PARAMETER["AllowedPattern"], re.ASCII)
 
 
@@ -222,4 +215,4 @@ def test_no_price_is_free():
 )
 def test_a_parameter_is_as_long_as_the_template_allows(name, longest):
     """The one bound that its pattern cannot say."""
-    assert longest == load(TEMPLATE.read_text("utf-8"))["Parameters"][name]["MaxLength"]
+    assert longest == PARAMETERS[name]["MaxLength"]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from wire_records import PARAMETERS, nearly
 
-from local.alarms.template import load
 from neuron_wire.names import PLACEHOLDER_OWNERS
 from neuron_wire.teams import (
     TeamRule,
@@ -19,22 +18,15 @@ from neuron_wire.teams import (
     team_rules_of_file,
 )
 
-TEMPLATE = Path(__file__).parents[2] / "template.yaml"
-PARAMETER = load(TEMPLATE.read_text("utf-8"))["Parameters"]["Teams"]
+PARAMETER = PARAMETERS["Teams"]
 PATTERN = re.compile(PARAMETER["AllowedPattern"], re.ASCII)
 TEAMS = "research|slurm:*=ml, research | * = lab ,*|prod/*=serving"
 
 
-@st.composite
-def nearly(draw):
-    """Text of the grammar with one character put in, replaced or left out."""
-    text = draw(st.from_regex(PATTERN, fullmatch=True))
-    at = draw(st.integers(0, len(text)))
-    put = draw(st.sampled_from(["", *",=| '\"\\*#\n\u00e9"]))
-    return text[:at] + put + text[at + draw(st.integers(0, 1)) :]
+RULES = st.from_regex(PATTERN, fullmatch=True)
 
 
-@given(st.one_of(st.from_regex(PATTERN, fullmatch=True), nearly(), st.text("a*:/ |=,'\n")))
+@given(st.one_of(RULES, nearly(RULES, ",=| '\"\\*#\n\u00e9"), st.text("a*:/ |=,'\n")))
 @example("a|b=c,")
 @example("a|b|c=d")
 @example("a|b=c=d")

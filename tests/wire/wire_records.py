@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 from longest_members import LABELS, LONGEST
 
+from local.alarms.template import load
 from neuron_wire import MinuteRecord, catalogue
 from neuron_wire.catalogue import MINUTE, READINGS
 from neuron_wire.cores import core_ranges
@@ -40,6 +42,19 @@ READING = {name: COUNTS if reading.is_whole else AMOUNTS for name, reading in RE
 def texts(longest: int) -> SearchStrategy[str]:
     """What may name something: printable, not blank."""
     return st.text(PRINTABLE, min_size=1, max_size=longest).filter(str.strip)
+
+
+TEMPLATE = Path(__file__).parents[2] / "template.yaml"
+PARAMETERS = load(TEMPLATE.read_text("utf-8"))["Parameters"]
+
+
+@st.composite
+def nearly(draw: Any, texts: Any, signs: str) -> str:
+    """One of *texts* with one of *signs* put in or in the place of a character, or one left out."""
+    text = draw(texts)
+    at = draw(st.integers(0, len(text)))
+    put = draw(st.sampled_from(["", *signs]))
+    return text[:at] + put + text[at + draw(st.integers(0, 1)) :]
 
 
 @st.composite

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from neuron_reports import (
     START_S,
@@ -223,7 +223,6 @@ def test_executions_of_an_owner_are_all_that_ended_or_failed_each_once():
 
 
 TRN1 = hardware(16, 2)
-CORES = st.lists(st.integers(0, 31), max_size=5, unique=True)
 
 
 def runtime_using(pid, used, held):
@@ -235,30 +234,6 @@ def runtime_using(pid, used, held):
 def trn1(*runtimes, **members):
     """A report of 32 cores."""
     return report(*runtimes, **{"neuron_hardware_info": TRN1, **members})
-
-
-def cores_of(record):
-    """All cores that the record says somebody held."""
-    texts = (*(owner.cores for owner in record.owners), record.owners_more)
-    return [core for text in texts for core in core_indexes(text)]
-
-
-@settings(max_examples=50)
-@given(st.lists(st.tuples(CORES, CORES), max_size=20), st.sampled_from([None, 7, 150]))
-def test_owners_and_those_left_out_are_exactly_the_held_cores(entries, letters):
-    """Used in the minute or with bytes on it, by however many, of whatever names or none."""
-
-    def owner_of(pid):
-        return letters and RuntimeOwner(f"{pid}{'x' * letters}")
-
-    fold = Fold(FoldSettings(period_s=5.0), owner_of=owner_of)
-    runtimes = [runtime_using(pid, used, held) for pid, (used, held) in enumerate(entries, 1)]
-    for second in range(0, 60, 5):
-        add(fold, trn1(*runtimes), START_S + second)
-    record = closed(fold)
-    held = {core for used, has in entries for core in (*used, *has)}
-    assert held == set(cores_of(record))
-    assert held == {core for core, state in enumerate(record.core_state) if state in "ba"}
 
 
 def test_a_process_that_outlived_its_pod_keeps_its_name():

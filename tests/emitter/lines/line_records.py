@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from longest_members import LONGEST
 
 from emitter.fold import LineIdentity
+from emitter.lines import LineWriter
 from emitter.settings import MinuteSettings
 from neuron_wire import MinuteRecord
 
@@ -26,6 +27,12 @@ DETAILS = {
     "ExecutionsTimedOut": 12_345,
     "ErrorsNumerical": 12_345,
 }
+
+
+def lines_of(record, settings=None, **changes):
+    """The lines of a minute at *settings*, or at the defaults with *changes*."""
+    writer = LineWriter(settings or MinuteSettings(**changes))
+    return [made.line for made in writer.minute_records(record)]
 
 
 def full(cores, known=None):

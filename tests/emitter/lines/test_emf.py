@@ -12,19 +12,12 @@ from aws_embedded_metrics.logger.metrics_context import MetricsContext
 from aws_embedded_metrics.serializers.log_serializer import LogSerializer
 from aws_embedded_metrics.storage_resolution import StorageResolution
 from hypothesis import given
-from line_records import MINUTE_LINE, SENDER, SETTINGS, full, printed, records
+from line_records import MINUTE_LINE, SENDER, SETTINGS, full, lines_of, printed, records
 
 from emitter.fold.cores import ReportSample
-from emitter.lines import LineWriter
 from emitter.lines.emf import line_of
 from emitter.lines.metric_lines import minute_drafts, report_drafts
-from emitter.settings import MinuteSettings
 from neuron_wire import WireFormatError
-
-
-def lines(record, tier):
-    """The lines of one minute at a tier, all else as it is by default."""
-    return [one.line for one in LineWriter(MinuteSettings(metrics=tier)).minute_records(record)]
 
 
 @pytest.mark.parametrize("changes", [
@@ -35,7 +28,7 @@ def lines(record, tier):
 def test_what_cloudwatch_would_not_extract_is_not_made(changes):
     """Whoever finds it, the library or we, it is one kind of error."""
     with pytest.raises(WireFormatError) as caught:
-        lines(dataclasses.replace(full(4), **changes), "cluster")
+        lines_of(dataclasses.replace(full(4), **changes), metrics="cluster")
     assert "not_extractable" == caught.value.reason
 
 

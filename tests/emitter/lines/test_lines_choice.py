@@ -8,11 +8,10 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from line_records import SETTINGS, data, dimension_names, full, records
+from line_records import SETTINGS, data, dimension_names, full, lines_of, records
 
 from emitter.errors import SettingsError
-from emitter.lines import LineWriter, parse_choice
-from emitter.settings import MinuteSettings
+from emitter.lines import parse_choice
 from neuron_wire.catalogue import CHOOSABLE
 from neuron_wire.extraction import violations
 
@@ -36,13 +35,7 @@ def test_a_choice_adds_what_the_tier_lacks(tier, expected):
     BusyCores is in most tiers already, and by instance in two: nothing is defined twice.
     """
     metric = ("BusyCores", "DeviceMemoryUsed", "BusyCores@instance", "HostCpuPercent@instance")
-    lines = [
-        record.line
-        for record in LineWriter(MinuteSettings(metrics=tier, metric=metric)).minute_records(
-            full(4)
-        )
-    ]
-    assert expected == dimension_names(lines)
+    assert expected == dimension_names(lines_of(full(4), metrics=tier, metric=metric))
 
 
 CHOICES = st.lists(
@@ -53,10 +46,7 @@ CHOICES = st.lists(
 @given(records(), SETTINGS, CHOICES)
 def test_no_value_is_counted_twice(record, settings, metric):
     """Whatever the tier and the dimensions: no line defines one metric twice for one set."""
-    for line in [
-        one.line
-        for one in LineWriter(dataclasses.replace(settings, metric=metric)).minute_records(record)
-    ]:
+    for line in lines_of(record, dataclasses.replace(settings, metric=metric)):
         directives = json.loads(line).get("_aws", {}).get("CloudWatchMetrics", [])
         defined = [
             (one["Name"], *sorted(names))
@@ -71,9 +61,8 @@ def test_no_value_is_counted_twice(record, settings, metric):
 def test_more_than_100_values_are_in_further_lines():
     """Of cores and idle minutes alike: each value once, each line extracted."""
     chosen = ("NeuronCoreUtilization", "CoreIdleMinutes")
-    lines = LineWriter(MinuteSettings(metrics="none", metric=chosen))
     record = full(130)
-    written = [one.line for one in lines.minute_records(record)]
+    written = lines_of(record, metrics="none", metric=chosen)
     assert ["minute", "more", "more"] == [json.loads(line)["Kind"] for line in written]
     assert [[]] * 3 == [violations(line) for line in written]
     by_cluster = (("ClusterName", record.cluster),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from line_records import SENDER, full, metadata
+from line_records import SENDER, full, lines_of, metadata
 
 from emitter.fold.cores import ReportSample
 from emitter.lines import LineWriter, differences
@@ -15,10 +15,7 @@ NAME = "NeuronCoreUtilizationNC"
 
 def test_old_alarms_find_the_metrics_of_each_core():
     """By name and number, in Percent, without a dimension as the script by default."""
-    (line,) = [
-        record.line
-        for record in LineWriter(MinuteSettings(metrics="legacy")).minute_records(full(4, 3))
-    ]
+    (line,) = lines_of(full(4, 3), metrics="legacy")
     metrics = [{"Name": f"{NAME}{core}", "Unit": "Percent"} for core in range(3)]
     expected = {"Namespace": "Neuron", "Dimensions": [[]], "Metrics": metrics}
     assert [expected] == metadata(line)["CloudWatchMetrics"]
@@ -42,7 +39,7 @@ def test_one_second_metrics_are_in_the_report_lines():
 def test_a_runtime_tag_is_no_dimension():
     """A core has one value, the greatest of its runtimes: it has no one tag."""
     settings = MinuteSettings(metrics="legacy", common_dims=("instance_id", "neuron_runtime_tag"))
-    (line,) = [record.line for record in LineWriter(settings).minute_records(full(4))]
+    (line,) = lines_of(full(4), settings)
     assert [["instance_id"]] == metadata(line)["CloudWatchMetrics"][0]["Dimensions"]
     assert any("neuron_runtime_tag" in sentence for sentence in differences(settings))
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from line_records import SENDER, TAG, TAGS, full
+from line_records import SENDER, TAG, TAGS, full, lines_of
 
 from emitter.errors import SettingsError
 from emitter.fold.cores import ReportSample
@@ -33,7 +33,7 @@ def test_tags_that_pass_are_in_every_line_as_they_are(tags):
     except SettingsError:
         return
     tags = parse_tags(settings.tag)
-    lines = [record.line for record in LineWriter(settings).minute_records(full(4))]
+    lines = lines_of(full(4), settings)
     assert [] == [violation for line in lines for violation in violations(line)]
     for line in lines:
         assert tags == {name: json.loads(line)[name] for name in tags}

@@ -7,7 +7,18 @@ import json
 
 import pytest
 from hypothesis import given
-from line_records import SETTINGS, TAG, TAGS, TIERS, data, dimension_names, full, metadata, records
+from line_records import (
+    SETTINGS,
+    TAG,
+    TAGS,
+    TIERS,
+    data,
+    dimension_names,
+    full,
+    lines_of,
+    metadata,
+    records,
+)
 
 from emitter.lines import LineWriter
 from emitter.settings import MinuteSettings
@@ -24,7 +35,7 @@ CORE = ("ClusterName", "InstanceId", "NeuronCore")
 @given(records(), SETTINGS)
 def test_every_line_is_extracted_or_defines_nothing(record, settings):
     """Whatever the tier, the tags and the dimensions: CloudWatch refuses no line."""
-    for line in [one.line for one in LineWriter(settings).minute_records(record)]:
+    for line in lines_of(record, settings):
         if metadata(line) is None:
             assert record.minute_ms == json.loads(line)["Timestamp"]
         else:
@@ -34,10 +45,8 @@ def test_every_line_is_extracted_or_defines_nothing(record, settings):
 @given(records(), SETTINGS)
 def test_the_stack_reads_the_same_minute_whatever_the_metrics(record, settings):
     """The minute line is self-contained: no setting takes anything from it."""
-    (bare,) = [
-        one.line for one in LineWriter(MinuteSettings(metrics="none")).minute_records(record)
-    ]
-    first, *others = [one.line for one in LineWriter(settings).minute_records(record)]
+    (bare,) = lines_of(record, metrics="none")
+    first, *others = lines_of(record, settings)
     assert parse(bare) == parse(first)
     assert {type(parse(line)) for line in others} <= {OtherRecord}
 
@@ -45,10 +54,7 @@ def test_the_stack_reads_the_same_minute_whatever_the_metrics(record, settings):
 @given(records(), SETTINGS)
 def test_the_lines_of_a_minute_are_numbered_in_a_row(record, settings):
     """Seq counts on from the record's, and identity and tags are in each of them."""
-    found = [
-        json.loads(line)
-        for line in [one.line for one in LineWriter(settings).minute_records(record)]
-    ]
+    found = [json.loads(line) for line in lines_of(record, settings)]
     assert [record.seq + place for place in range(len(found))] == [one["Seq"] for one in found]
     for one in found:
         assert (record.cluster, record.boot) == (one["ClusterName"], one["Boot"])
@@ -60,7 +66,7 @@ def test_the_lines_of_a_minute_are_numbered_in_a_row(record, settings):
 @given(records(), SETTINGS)
 def test_the_catalogue_knows_every_member(record, settings):
     """Of every line at every tier: what stands in a line has a meaning that can be looked up."""
-    for line in [one.line for one in LineWriter(settings).minute_records(record)]:
+    for line in lines_of(record, settings):
         assert [] == undocumented(json.loads(line), TAGS)
 
 
@@ -70,9 +76,7 @@ def test_every_known_core_is_extracted_once_and_no_other(record):
     known = [round(value, 2) for value in record.utilization_percent if value is not None]
     for tier in TIERS[1:]:
         found = {}
-        lines = [
-            one.line for one in LineWriter(MinuteSettings(metrics=tier)).minute_records(record)
-        ]
+        lines = lines_of(record, metrics=tier)
         for (_, name, dimensions), values in data(lines).items():
             if name.startswith("NeuronCoreUtilization"):
                 found.setdefault(tuple(dimension for dimension, _ in dimensions), []).extend(values)
@@ -91,16 +95,12 @@ def test_every_known_core_is_extracted_once_and_no_other(record):
 )
 def test_each_tier_makes_exactly_the_series_it_promises(tier, expected):
     """Series are the bill: of an instance with 128 known cores, counted by their dimensions."""
-    lines = [
-        record.line for record in LineWriter(MinuteSettings(metrics=tier)).minute_records(full(128))
-    ]
-    assert expected == dimension_names(lines)
+    assert expected == dimension_names(lines_of(full(128), metrics=tier))
 
 
 def test_a_tag_dimension_is_one_more_set_beside_the_cluster():
     """The eight metrics by ClusterName and team; the other tag is a property only."""
-    settings = MinuteSettings(tag=TAG, tag_dimension=("team",))
-    lines = [record.line for record in LineWriter(settings).minute_records(full(128))]
+    lines = lines_of(full(128), tag=TAG, tag_dimension=("team",))
     assert {CLUSTER: 8, ("ClusterName", "team"): 8} == dimension_names(lines)
     by_team = {dims for _, _, dims in data(lines) if len(dims) == 2}
     assert {(("ClusterName", full(1).cluster), ("team", "search"))} == by_team
@@ -122,8 +122,7 @@ def test_common_dimensions_are_one_more_set_with_all_of_them():
 def test_a_set_with_an_unknown_dimension_is_left_out():
     """With fewer dimensions it would be another series, and mix instances kept apart."""
     record = dataclasses.replace(full(4), instance_type=None)
-    lines = LineWriter(MinuteSettings(common_dims=("instance_id", "instance_type")))
-    (line,) = [one.line for one in lines.minute_records(record)]
+    (line,) = lines_of(record, common_dims=("instance_id", "instance_type"))
     assert {CLUSTER: 8} == dimension_names([line])
     assert "instance_id" not in json.loads(line)
 
@@ -131,12 +130,7 @@ def test_a_set_with_an_unknown_dimension_is_left_out():
 @pytest.mark.parametrize("tier", ["cluster", "instance", "core"])
 def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
     """A value in both would count twice: utilization and errors are in the report lines."""
-    lines = [
-        record.line
-        for record in LineWriter(
-            MinuteSettings(metrics=tier, high_resolution_metrics=True)
-        ).minute_records(full(128))
-    ]
+    lines = lines_of(full(128), metrics=tier, high_resolution_metrics=True)
     first = json.loads(lines[0])
     (directive,) = first["_aws"]["CloudWatchMetrics"]
     carried = {"NeuronCoreUtilization", "ExecutionErrors"}

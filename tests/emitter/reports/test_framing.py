@@ -73,13 +73,6 @@ def test_a_report_is_read_as_its_last_line_ends(first):
     assert 0 == framer.malformed
 
 
-@pytest.mark.parametrize("indent", [0, 1, 2, 4, "\t"])
-def test_pretty_printed_reports_are_read(indent):
-    """Objects over many lines are accepted, one after the other, and beside lines of one."""
-    texts = [pretty(1, indent), pretty(2, indent), line(3), pretty(4, indent), b""]
-    assert ([1, 2, 3, 4], 0) == framed(b"\n".join(texts))
-
-
 def test_a_stream_without_line_ends_is_read_as_it_comes():
     """
     Written back to back, each report is read at the latest when the next one starts,
@@ -146,17 +139,23 @@ def test_a_report_that_follows_half_a_line_without_a_line_end_is_read(kept):
     assert ([2, 3], 1) == framed(line(1)[:kept] + line(2) + b"\n" + line(3) + b"\n")
 
 
-@example([(1, "{}{", "pretty")], [74])  # braces in a text of an object over many lines
-@example([(1, "{}{", "pretty"), (2, "x", "joined"), (3, "}{", "joined")], [74, 80, 400, 420])
+@example([(1, "{}{", 1)], [74])  # braces in a text of an object over many lines
+@example([(1, "{}{", 1), (2, "x", "joined"), (3, "}{", "joined")], [74, 80, 400, 420])
 @given(
-    st.lists(st.tuples(PIDS, TAGS, st.sampled_from(["line", "pretty", "joined"])), max_size=4),
+    st.lists(
+        st.tuples(PIDS, TAGS, st.sampled_from(["line", "joined", 0, 1, 2, 4, "\t"])), max_size=4
+    ),
     st.lists(st.integers(min_value=0, max_value=20_000), max_size=12),
 )
 def test_chunks_do_not_matter(entries, places):
-    """However the bytes are cut into reads, the same reports come out and nothing is dropped."""
+    """
+    However reports are indented and the bytes are cut into reads, the same reports come out and
+    nothing is dropped.
+    """
     text = b""
     for pid, tag, way in entries:
-        text += json.dumps(document(pid, tag), indent=1 if way == "pretty" else None).encode()
+        indent = None if way in {"line", "joined"} else way
+        text += json.dumps(document(pid, tag), indent=indent).encode()
         text += b"" if way == "joined" else b"\n"
     assert ([pid for pid, _, _ in entries], 0) == framed(*cut(text, places))
 
