@@ -27,6 +27,18 @@ def _no_metadata_service(monkeypatch):
 
 
 @pytest.fixture
+def this_host_alone(monkeypatch):
+    """No connection leaves this host."""
+    connect = socket.create_connection
+
+    def connect_here(address, *arguments, **options):
+        assert address[0] in {"127.0.0.1", "localhost", "::1"}, address
+        return connect(address, *arguments, **options)
+
+    monkeypatch.setattr(socket, "create_connection", connect_here)
+
+
+@pytest.fixture
 def play():
     """Start a played service; all of them end with the test."""
     playing = []

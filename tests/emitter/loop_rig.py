@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from neuron_reports import START_S, counters, report, runtime, written
+from spool_parts import Clock
 
 from emitter.fold import FoldSettings
 from emitter.run.identification import LocalSources
@@ -17,19 +18,11 @@ MINUTE_MS = 60_000
 START_MS = int(START_S * 1000)
 
 
-class FakeClock:
-    """A clock that a test moves, and waiting."""
+class FakeClock(Clock):
+    """A clock that begins with the reports."""
 
     def __init__(self):
-        self.now_s = START_S
-
-    def __call__(self):
-        return self.now_s
-
-    def sleep(self, seconds):
-        """Waiting moves it too."""
-        assert seconds >= 0
-        self.now_s += seconds
+        super().__init__(START_S)
 
 
 class Timetable:

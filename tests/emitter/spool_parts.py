@@ -13,14 +13,21 @@ NOW_MS = 1_795_000_000_000
 
 
 class Clock:
-    """A clock that moves when it is told to."""
+    """A clock that moves when it is told to, and by waiting."""
 
     def __init__(self, now_s: float = NOW_S) -> None:
         self.now_s = now_s
+        self.waits: list[float] = []
 
     def __call__(self) -> float:
         """Seconds since the epoch."""
         return self.now_s
+
+    def sleep(self, seconds: float) -> None:
+        """Wait without waiting."""
+        assert seconds >= 0
+        self.waits.append(seconds)
+        self.now_s += seconds
 
 
 class Ticks(Clock):

@@ -141,13 +141,9 @@ class SpoolAndDelivery(RuleBasedStateMachine):
             self.service,
             clock=self.clock,
             monotonic=self.clock,
-            sleep=self.sleep,
+            sleep=self.clock.sleep,
             rng=random.Random(1),
         )
-
-    def sleep(self, seconds):
-        """Between two attempts of a flush."""
-        self.clock.now_s += seconds
 
     def disk(self):
         """The disk as it is now."""

@@ -13,7 +13,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from fake_destinations import GROUP, REGION, STREAM, Clock
+from fake_destinations import GROUP, NOW_S, REGION, STREAM
+from spool_parts import Clock
 
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery
@@ -26,7 +27,7 @@ KEYS = {"AKIDEXAMPLE": "not-a-secret"}
 @pytest.fixture
 def clock():
     """A clock for spool and delivery."""
-    return Clock()
+    return Clock(NOW_S)
 
 
 @pytest.fixture

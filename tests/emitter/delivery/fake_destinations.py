@@ -20,23 +20,6 @@ TIMEOUT = Retry("timeout", "no answer")
 NO_GROUP = Refused("no_log_group", "there is no log group /x in y: deploy the stack")
 
 
-class Clock:
-    """A clock that only waiting moves."""
-
-    def __init__(self) -> None:
-        self.now_s = NOW_S
-        self.waits: list[float] = []
-
-    def __call__(self) -> float:
-        """Seconds since the epoch."""
-        return self.now_s
-
-    def sleep(self, seconds: float) -> None:
-        """Wait without waiting."""
-        self.waits.append(seconds)
-        self.now_s += seconds
-
-
 class Scripted:
     """
     A destination that gives the answers it was given, then takes everything.

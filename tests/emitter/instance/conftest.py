@@ -7,8 +7,6 @@ that pretends to be one, somebody would answer.
 
 from __future__ import annotations
 
-import socket
-
 import pytest
 from played_services import PlayedImds
 
@@ -17,18 +15,10 @@ from emitter.instance import facts, instance_tags, local_http, metadata_service
 # What answers on this machine does so in milliseconds, but the machine may be busy.
 PATIENCE_S = 300.0
 
-_connect = socket.create_connection
-
 
 @pytest.fixture(autouse=True)
-def fence(monkeypatch):
+def fence(monkeypatch, this_host_alone):  # noqa: ARG001 it bars the others
     """Only this host is reachable, and no variable of the machine changes what is tested."""
-
-    def connect(address, *arguments, **options):
-        assert address[0] in {"127.0.0.1", "localhost", "::1"}, address
-        return _connect(address, *arguments, **options)
-
-    monkeypatch.setattr(socket, "create_connection", connect)
     for name in (
         *("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ENDPOINT_URL"),
         *("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"),

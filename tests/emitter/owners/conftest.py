@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 import tempfile
 from pathlib import Path
@@ -14,35 +13,19 @@ from emitter.owners import places
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from fake_machine import FakeKubelet, FakeMachine
-
-_connect = socket.create_connection
-
-
-class FakeClock:
-    """Seconds since the boot, as a test sets them."""
-
-    now_s = 1000.0
-
-    def __call__(self):
-        return self.now_s
+from spool_parts import Clock
 
 
 @pytest.fixture
 def clock():
     """1,000 s after the boot."""
-    return FakeClock()
+    return Clock(1000.0)
 
 
 @pytest.fixture(autouse=True)
-def fence(monkeypatch):
+def fence(monkeypatch, this_host_alone):  # noqa: ARG001 it bars the others
     """Only this host is reachable, and a busy machine is no reason for a missing answer."""
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)  # the tests may run in a pod
-
-    def connect(address, *arguments, **options):
-        assert address[0] in {"127.0.0.1", "localhost"}, address
-        return _connect(address, *arguments, **options)
-
-    monkeypatch.setattr(socket, "create_connection", connect)
     monkeypatch.setattr(places, "WITHIN_S", 8.0)
     monkeypatch.setattr("emitter.instance.local_http.CONNECT_S", 8.0)
     monkeypatch.setattr("emitter.instance.local_http.EXCHANGE_S", 8.0)
