@@ -27,9 +27,12 @@ if TYPE_CHECKING:
 
     from emitter.fold.runtimes import MinuteRuntimes, RuntimeFold, RuntimeKey
     from emitter.fold.state import FoldState
-    from emitter.owners.given import Given
+    from emitter.owners.given import Given, OwnerOf
     from emitter.reports.groups import KubernetesInfo, Pod
     from neuron_wire.owners import OwnerHolding
+
+    Held = Mapping[RuntimeKey, set[int]]
+    """The cores that each runtime holds."""
 
 ALLOCATED_MINUTES: Final = 2
 """How long a report's allocation of a core counts, the minute of the report included."""
@@ -41,7 +44,7 @@ NAMED_MINUTES: Final = 10
 class Holdings(NamedTuple):
     """Cores by the runtime that holds them, and the owner of each."""
 
-    cores: Mapping[RuntimeKey, set[int]]
+    cores: Held
     owners: Mapping[RuntimeKey, RuntimeOwner]
 
 
@@ -84,7 +87,7 @@ class CoreOwners:
     def __init__(
         self,
         state: FoldState,
-        owner_of: Callable[[int], RuntimeOwner | None],
+        owner_of: OwnerOf,
         given: Callable[[], Given | None],
         *,
         only_teams: bool,
@@ -99,7 +102,7 @@ class CoreOwners:
         self,
         label: int,
         runtimes: MinuteRuntimes,
-        held: Mapping[RuntimeKey, set[int]],
+        held: Held,
         states: str,
         idle_minutes: Sequence[int],
         *,
@@ -138,7 +141,7 @@ class CoreOwners:
 
     def _owners(
         self,
-        held: Mapping[RuntimeKey, set[int]],
+        held: Held,
         folds: Iterable[RuntimeFold],
         pods: Mapping[int, RuntimeOwner] | None,
     ) -> dict[RuntimeKey, RuntimeOwner]:
@@ -333,7 +336,7 @@ def owners_given(
 
 def reserve_cores(
     allocations: Sequence[Allocation],
-    held: Mapping[RuntimeKey, set[int]],
+    held: Held,
     owners: Mapping[RuntimeKey, RuntimeOwner],
     states: str,
     cores_per_device: int | None,

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from emitter.fold.samples import CoreSample, FoldSettings
     from emitter.instance.facts import InstanceFacts
     from emitter.logs import OnEvent
-    from emitter.owners.given import Given, RuntimeOwner
+    from emitter.owners.given import Given, OwnerOf
     from emitter.reports.groups import Hardware, InstanceInfo, Runtime
     from emitter.reports.report import Report
 
@@ -142,7 +142,7 @@ class Fold:
         settings: FoldSettings,
         state: bytes | None = None,
         *,
-        owner_of: Callable[[int], RuntimeOwner | None] = lambda _pid: None,
+        owner_of: OwnerOf = lambda _pid: None,
         only_teams: bool = False,
         given: Callable[[], Given | None] = lambda: None,
         on_event: OnEvent = lambda _event: None,

@@ -105,6 +105,9 @@ class NotFound:
     is_final: bool = False
 
 
+_Answer = FoundCluster | NotFound
+
+
 class ClusterSearch:
     """
     The sources of a cluster's name.
@@ -134,7 +137,7 @@ class ClusterSearch:
         self._region = region
         self._service = MetadataService.from_environment(self._environ)
 
-    def ask_ecs_task(self) -> FoundCluster | NotFound:
+    def ask_ecs_task(self) -> _Answer:
         """The name in the task's metadata, by name or by ARN."""
         uri = self._environ.get(TASK_MARK, "").strip()
         if not uri:
@@ -147,7 +150,7 @@ class ClusterSearch:
                 return FoundCluster(name, "the ECS task metadata endpoint")
         return NotFound(f"{why} (in an ECS task no other source is tried)", is_final=True)
 
-    def ask_ecs_agent(self) -> FoundCluster | NotFound:
+    def ask_ecs_agent(self) -> _Answer:
         """The name that the agent gives, else the one it was configured with: it may not be up."""
         name, why = _ask_ecs(f"{self._agent_url}/v1/metadata")
         if name:
@@ -156,7 +159,7 @@ class ClusterSearch:
             return FoundCluster(name, f"ECS_CLUSTER in /{ECS_AGENT_FILE}")
         return NotFound(f"{why}, and /{ECS_AGENT_FILE} has no ECS_CLUSTER")
 
-    def find_eks_cluster(self) -> FoundCluster | NotFound:
+    def find_eks_cluster(self) -> _Answer:
         """The name in a variable, else in a tag that the metadata service has."""
         is_pod = bool(self._environ.get(POD_MARK))
         variables = (EKS_VARIABLE, POD_VARIABLE) if is_pod else (EKS_VARIABLE,)
@@ -167,7 +170,7 @@ class ClusterSearch:
         tags, why = self._tags
         return eks_in_tags(tags) or NotFound(f"{unset}; {why or 'the instance has no EKS tag'}")
 
-    def find_slurm_cluster(self) -> FoundCluster | NotFound:
+    def find_slurm_cluster(self) -> _Answer:
         """The name that ParallelCluster gave the cluster, else Slurm's name for it."""
         if name := dict(self._assignments(PARALLELCLUSTER_FILE)).get("stack_name"):
             return FoundCluster(name, f"stack_name in /{PARALLELCLUSTER_FILE}")
@@ -189,13 +192,13 @@ class ClusterSearch:
             f"neither {SLURM_VARIABLE} nor slurm.conf has a name"
         )
 
-    def find_auto_scaling_group(self) -> FoundCluster | NotFound:
+    def find_auto_scaling_group(self) -> _Answer:
         """The name of the group, from the tags that the metadata service has."""
         tags, why = self._tags
         found = cluster_in_tag(tags, AUTO_SCALING_TAG)
         return found or NotFound(why or f"the instance has no tag {AUTO_SCALING_TAG}")
 
-    def describe_tags(self) -> FoundCluster | NotFound:
+    def describe_tags(self) -> _Answer:
         """The tags by the EC2 API: for instances that keep them from their metadata."""
         instance_id = board_instance_id(self._root)
         region = self._region or region_of_variables(self._environ)
@@ -224,7 +227,7 @@ class ClusterSearch:
         return list(assignments(read_text(self._root / file) or ""))
 
 
-SOURCES: Final[Sequence[tuple[str, Callable[[ClusterSearch], FoundCluster | NotFound]]]] = (
+SOURCES: Final[Sequence[tuple[str, Callable[[ClusterSearch], _Answer]]]] = (
     ("ECS task metadata", ClusterSearch.ask_ecs_task),
     ("ECS agent", ClusterSearch.ask_ecs_agent),
     ("EKS", ClusterSearch.find_eks_cluster),

@@ -7,6 +7,7 @@ scheduler extension may have given others. Unread is not unreserved.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -57,6 +58,10 @@ class RuntimeOwner(NamedTuple):
         if self.pod is not None:
             return not name.startswith("pod:")
         return self.job is not None or name.startswith("ecs:")
+
+
+OwnerOf = Callable[[int], RuntimeOwner | None]
+"""Returns the owner of the process with an ID, None if unknown."""
 
 
 class Allocation(NamedTuple):

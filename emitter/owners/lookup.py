@@ -25,11 +25,11 @@ from emitter.owners.process import MAX_PID, ProcessGoneError, boot_time_s, open_
 from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from pathlib import Path
 
     from emitter.logs import Clock
-    from emitter.owners.given import RuntimeOwner
+    from emitter.owners.given import OwnerOf, RuntimeOwner
 
 OFF: Final = "none"
 
@@ -68,7 +68,7 @@ def owners_of(attribution: str, source: str, proc: Path) -> OwnerLookup | None:
     return OwnerLookup(places)
 
 
-def saved_owners(proc: Path | None, clock: Clock) -> Callable[[int], RuntimeOwner | None]:
+def saved_owners(proc: Path | None, clock: Clock) -> OwnerOf:
     """
     The owners of pids in saved reports, by the `/proc` saved in *proc*; without it, none.
 

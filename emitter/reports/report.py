@@ -52,9 +52,10 @@ _T = TypeVar("_T")
 _BROKEN: Final = (ValueError, RecursionError)
 """msgspec's own errors, broken UTF-8 in a text, and nesting without end."""
 
+_Members = dict[str, msgspec.Raw]
 _decode: Final = msgspec.json.Decoder(Report).decode
 _check_json: Final = msgspec.json.Decoder(msgspec.Raw).decode
-_decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_members: Final = msgspec.json.Decoder(_Members).decode
 
 
 _EMPTY: Final = Report()
@@ -97,7 +98,7 @@ def _decode_by_group(line: bytes) -> Report:
     return msgspec.structs.replace(report, dropped_groups=tuple(dropped))
 
 
-def _require_member(line: bytes) -> dict[str, msgspec.Raw]:
+def _require_member(line: bytes) -> _Members:
     try:
         members = _decode_members(line)
     except _BROKEN as error:
@@ -109,7 +110,7 @@ def _require_member(line: bytes) -> dict[str, msgspec.Raw]:
     return members
 
 
-def _runtimes(members: dict[str, msgspec.Raw], dropped: list[str]) -> list[Runtime] | None:
+def _runtimes(members: _Members, dropped: list[str]) -> list[Runtime] | None:
     entries = _group(members, "neuron_runtime_data", list[msgspec.Raw], dropped)
     return None if entries is None else [_runtime(entry, dropped) for entry in entries]
 
@@ -130,11 +131,9 @@ def _runtime(raw: msgspec.Raw, dropped: list[str]) -> Runtime:
     )
 
 
-def _groups(
-    members: dict[str, msgspec.Raw], name: str, shape: type[_T], dropped: list[str]
-) -> _T | None:
+def _groups(members: _Members, name: str, shape: type[_T], dropped: list[str]) -> _T | None:
     """Decode an object whose members are groups."""
-    groups = _group(members, name, dict[str, msgspec.Raw], dropped)
+    groups = _group(members, name, _Members, dropped)
     if groups is None:
         return None
     # A TypeVar cannot say that it is a Struct.
@@ -144,9 +143,7 @@ def _groups(
     )
 
 
-def _group(
-    members: dict[str, msgspec.Raw], name: str, shape: type[_T], dropped: list[str]
-) -> _T | None:
+def _group(members: _Members, name: str, shape: type[_T], dropped: list[str]) -> _T | None:
     raw = members.get(name)
     if raw is None:
         return None
