@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from operator import add
@@ -129,6 +130,7 @@ HALF_HELD = record(
 
 @given(clusters())
 @example([[HALF_HELD]])
+@example([[HALF_HELD, replace(HALF_HELD, cluster="other", boot="b")]])
 def test_every_number_is_that_of_the_reference(instances):
     """
     Each gauge and tally, of a cluster and of each type, each part of the money and each owner.
