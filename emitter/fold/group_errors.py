@@ -15,6 +15,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from emitter.logs import Event
+from emitter.reports.groups import (
+    Counters,
+    Executions,
+    Hardware,
+    HardwareCounters,
+    HostMemory,
+    InstanceInfo,
+    KubernetesInfo,
+    Memory,
+    RuntimeVcpu,
+    System,
+    VcpuUsage,
+)
 
 if TYPE_CHECKING:
     from emitter.logs import OnEvent
@@ -30,11 +43,13 @@ MAX_TEXTS: Final = 512  # as they are written, remembered for speed alone
 RUNTIME: Final = "runtime"
 """Stands for a group in errors of a runtime as a whole."""
 
-_OF_RUNTIME: Final = (
-    "neuroncore_counters", "execution_stats", "memory_used", "neuron_runtime_vcpu_usage",
-)  # fmt: skip
-_OF_REPORT: Final = ("instance_info", "neuron_hardware_info", "neuron_k8s_info")
-_OF_SYSTEM: Final = ("neuron_hw_counters", "vcpu_usage", "memory_info")
+_NAMES: Final[dict[type, str]] = {
+    Counters: "neuroncore_counters", Executions: "execution_stats", Memory: "memory_used",
+    RuntimeVcpu: "neuron_runtime_vcpu_usage", HardwareCounters: "neuron_hw_counters",
+    VcpuUsage: "vcpu_usage", HostMemory: "memory_info", InstanceInfo: "instance_info",
+    Hardware: "neuron_hardware_info", KubernetesInfo: "neuron_k8s_info",
+}  # fmt: skip
+_NO_SYSTEM: Final = System()
 
 MAX_TEXT_CHARS: Final = 160
 OTHER_TEXT: Final = "further errors"
@@ -81,9 +96,21 @@ class GroupErrors:
         for runtime in runtimes or ():
             if runtime.error:
                 self._note(RUNTIME, runtime.error, at_s)
-            self._note_groups(runtime.report, _OF_RUNTIME, at_s)
-        self._note_groups(report, _OF_REPORT, at_s)
-        self._note_groups(report.system_data, _OF_SYSTEM, at_s)
+            if (part := runtime.report) is None:
+                continue
+            for group in (
+                part.neuroncore_counters, part.execution_stats, part.memory_used,
+                part.neuron_runtime_vcpu_usage,
+            ):  # fmt: skip
+                if group is not None and group.error:
+                    self._note(_NAMES[type(group)], group.error, at_s)
+        system = report.system_data or _NO_SYSTEM
+        for shared in (
+            report.instance_info, report.neuron_hardware_info, report.neuron_k8s_info,
+            system.neuron_hw_counters, system.vcpu_usage, system.memory_info,
+        ):  # fmt: skip
+            if shared is not None and shared.error:
+                self._note(_NAMES[type(shared)], shared.error, at_s)
 
     def end_minute(self, at_s: float) -> None:
         """End the minute at *at_s*: an error that no report of it had is cleared."""
@@ -99,12 +126,6 @@ class GroupErrors:
             known.is_seen = False
             if not known.is_present and not 0 <= at_s - known.announced_s < REPEATED_AFTER_S:
                 del self._known[key]
-
-    def _note_groups(self, part: object, names: tuple[str, ...], at_s: float) -> None:
-        for name in names if part is not None else ():
-            group = getattr(part, name)
-            if group is not None and group.error:
-                self._note(name, group.error, at_s)
 
     def _note(self, group: str, text: str, at_s: float) -> None:
         key = self._keys.get((group, text))

@@ -14,7 +14,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from emitter.fold.amounts import MAX_VCPU_PERCENT, is_long_enough
+from emitter.fold.amounts import LONGEST_PERIOD_S, MAX_VCPU_PERCENT, SHORTEST_PERIOD_S
 from emitter.fold.executions import ExecutionFold
 from emitter.fold.inventory import core_indexes
 from emitter.fold.memory import held_by_memory, usable_memory
@@ -102,7 +102,7 @@ class RuntimeFold:
             return
         period_s, user, system = vcpu.period, vcpu.vcpu_usage.user, vcpu.vcpu_usage.system
         if (
-            is_long_enough(period_s)
+            period_s is not None and SHORTEST_PERIOD_S <= period_s <= LONGEST_PERIOD_S
             and user is not None and 0 <= user < MAX_VCPU_PERCENT
             and system is not None and 0 <= system < MAX_VCPU_PERCENT
         ):  # fmt: skip

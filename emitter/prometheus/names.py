@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from neuron_wire.minute import MinuteRecord
 
     Minute = tuple[MinuteRecord, Holdings]
+    ReadReport = Callable[["ReportValues"], Iterable["Sample"]]
+    Reading = tuple[tuple[str, ...], float | None]
 
 MAX_RUNTIMES: Final = 128  # as many as the cores of the largest instance
 MAX_OWNERS: Final = 4  # of one core
@@ -135,9 +137,7 @@ def _single(value: float | None) -> list[Sample]:
     return [] if value is None else [((), value)]
 
 
-def _summed(
-    name: str, read: Callable[[Any], Iterable[tuple[tuple[str, ...], float | None]]]
-) -> Callable[[ReportValues], Iterable[Sample]]:
+def _summed(name: str, read: Callable[[Any], Iterable[Reading]]) -> ReadReport:
     """Read the group *name* of each runtime; the sums over those with one tag."""
 
     def samples(values: ReportValues) -> Iterable[Sample]:
@@ -176,7 +176,7 @@ def _runtime_vcpu(group: RuntimeVcpu) -> Iterator[Sample]:
             yield (use,), percent / 100.0
 
 
-def _runtime_memory(group: Memory) -> Iterator[tuple[tuple[str, ...], int | None]]:
+def _runtime_memory(group: Memory) -> Iterator[Reading]:
     for place in ("host", "neuron_device"):
         size = amount(member(group.neuron_runtime_used_bytes, place))
         # inf1 says 0 while models are loaded: it does not measure this.
@@ -184,8 +184,8 @@ def _runtime_memory(group: Memory) -> Iterator[tuple[tuple[str, ...], int | None
             yield (place,), size
 
 
-def _core_memory(use: str) -> Callable[[ReportValues], Iterable[Sample]]:
-    def read(group: Memory) -> Iterator[tuple[tuple[str, ...], int | None]]:
+def _core_memory(use: str) -> ReadReport:
+    def read(group: Memory) -> Iterator[Reading]:
         for core, by_use in (member(group, _BY_CORE) or {}).items():
             if core in CORE_INDEX:
                 # The script leaks `None`, and a join needs it.
@@ -194,7 +194,7 @@ def _core_memory(use: str) -> Callable[[ReportValues], Iterable[Sample]]:
     return _summed("memory_used", read)
 
 
-def _counted(name: str) -> Callable[[ReportValues], Iterator[Sample]]:
+def _counted(name: str) -> ReadReport:
     def samples(values: ReportValues) -> Iterator[Sample]:
         for tag in {tag for tag, group in values.of_runtimes("execution_stats") if not group.error}:
             for (counter, label), count in values.totals[tag].items():
@@ -234,7 +234,7 @@ def _host_vcpu(values: ReportValues) -> Iterator[Sample]:
             yield (kind,), sum(share / 100.0 for share in shares)
 
 
-def _host_bytes(name: str) -> Callable[[ReportValues], Iterable[Sample]]:
+def _host_bytes(name: str) -> ReadReport:
     return lambda values: _single(amount(member(values.of_system("memory_info"), name)))
 
 
