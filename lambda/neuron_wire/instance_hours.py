@@ -193,33 +193,34 @@ class InstanceHour:
         rules: See `LedgerRules`.
 
         ec2: What EC2 says of it; None when it was not asked or does not know it.
+
+        overlap_minutes: Minutes in which another cluster has a record of the instance, however
+            little it covers.
     """
 
     hour: int
     rules: LedgerRules
     ec2: Ec2Instance | None = None
+    overlap_minutes: int = 0
     _owners: dict[str, _OwnerHour] = field(default_factory=lambda: defaultdict(_OwnerHour))
     _executions: dict[str, int] = field(default_factory=dict)  # known ones, by owner
     _waiting: dict[_Waiting, int] = field(default_factory=dict)
     _covered_hundredths: int = 0
-    _overlap_minutes: int = 0
     _basis: PriceBasis = field(default_factory=PriceBasis)
     _last: MinuteRecord | None = None
     _texts: dict[str, str] = field(default_factory=dict)  # by field of a row, as last reported
 
     def fold_minute(
-        self, record: MinuteRecord, work: OwnerWork, *, is_elsewhere: bool = False
+        self, record: MinuteRecord, work: OwnerWork, *, in_other_clusters: bool = False
     ) -> None:
         """
         Add a minute's merged *record*, later than all before.
 
-        What its owners did is added to the *work* of its cluster in the hour. If the instance
-        *is_elsewhere*, reporting to another cluster in this minute as well, no cost is avoidable:
-        one of the records is of other work, or forged.
+        What its owners did is added to the *work* of its cluster in the hour. The cost of an
+        instance that is *in_other_clusters* too is not avoidable.
         """
         record = self._as_ec2_says(record)
         self._note(record)
-        self._overlap_minutes += is_elsewhere
         self._covered_hundredths += round(100 * record.covered_seconds)
         state, after_minutes = record.core_state, self.rules.idle_after_minutes
         bit = 1 << (record.minute_ms // MINUTE_MS % HOUR_MINUTES)
@@ -232,7 +233,7 @@ class InstanceHour:
         owned, teams = core_owners(record, known, cores_of)
         if len(known) < len(state):
             owned[UNKNOWN_OWNER,] = [index for index in range(len(state)) if index not in known]
-        may_wait = idle and not is_elsewhere
+        may_wait = idle and not in_other_clusters
         waits = waits_for(record, idle, owned, did, after_minutes) if may_wait else None
         part: Part | None = Part.SHARED if waits is None else None
         if self._is_sunk(record):
@@ -315,7 +316,7 @@ class InstanceHour:
             sorted(self._basis.overridden),
         )
         texts: dict[str, Any] = {"region": self.rules.prices.region, **self._texts}
-        is_marked = self._overlap_minutes > MAX_OVERLAP_MINUTES
+        is_marked = self.overlap_minutes > MAX_OVERLAP_MINUTES
         common = LedgerRow(
             hour=self.hour,
             cluster=last.cluster,
@@ -323,7 +324,7 @@ class InstanceHour:
             owner="",
             held=0,
             covered=round_half_even(self._covered_hundredths * MICRO, _COVERED_UNIT),
-            overlap_minutes=self._overlap_minutes if is_marked else None,
+            overlap_minutes=self.overlap_minutes if is_marked else None,
             capacity_reservation_id=self.ec2.capacity_reservation_id if self.ec2 else None,
             **texts,
         )

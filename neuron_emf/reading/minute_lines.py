@@ -8,7 +8,6 @@ stream, so lines of whole hours are read before the first of them is folded.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from itertools import groupby
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from emitter.errors import SettingsError
@@ -16,7 +15,7 @@ from neuron_emf.reading.log_group import LogGroup, pattern_of
 from neuron_emf.reading.periods import HOUR_MS
 from neuron_emf.reading.records import ClusterNames, Records
 from neuron_wire.instance_hours import InstanceHour, OwnerWork
-from neuron_wire.merging import merge_records
+from neuron_wire.merging import merge_clusters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
 MAX_RECORDS: Final = 500_000
 """Records that may wait at once: 2 GB of instances with 32 cores."""
 
-_Minutes: TypeAlias = "dict[tuple[str, str], dict[int, list[MinuteRecord]]]"
-"""Records by cluster and instance, and by minute in milliseconds."""
+_Minutes: TypeAlias = "dict[int, dict[tuple[str, str], list[MinuteRecord]]]"
+"""Records by minute, in milliseconds, and by cluster and instance."""
 
 _RECORDS_IN_A_PIECE: Final = 100_000
 _GROWTH: Final = 4  # a piece is at most so many times as long as the one before
@@ -88,29 +87,28 @@ class MinuteLines:
             first_ms, last_ms = self.minutes_ms or (at_ms, at_ms)
             self.minutes_ms = min(first_ms, at_ms), max(last_ms, at_ms)
             self.hours.add(at_ms // HOUR_MS)
-            minutes[record.cluster, record.instance_id][at_ms].append(record)
+            minutes[at_ms][record.cluster, record.instance_id].append(record)
         yield from self._rows_of(minutes)
 
     def _rows_of(self, minutes: _Minutes) -> Iterator[LedgerRow]:
         """Yield the rows of whole hours; empty *minutes*."""
-        clusters = Counter(
-            (instance_id, at_ms)
-            for (_, instance_id), of_instance in minutes.items()
-            for at_ms in of_instance
-        )
         works: dict[tuple[str, int], OwnerWork] = defaultdict(OwnerWork)
-        read: list[tuple[InstanceHour, OwnerWork]] = []
-        while minutes:
-            (cluster, instance_id), of_instance = minutes.popitem()
-            for hour, at in groupby(sorted(of_instance), lambda at_ms: at_ms // HOUR_MS):
-                reckoning, work = InstanceHour(hour, self._rules), works[cluster, hour]
-                for at_ms in at:
-                    record = merge_records(of_instance[at_ms]).record
-                    is_elsewhere = clusters[instance_id, at_ms] > 1
-                    reckoning.fold_minute(record, work, is_elsewhere=is_elsewhere)
-                read.append((reckoning, work))
-        for reckoning, work in read:
-            yield from reckoning.rows(work)
+        hours: dict[tuple[str, str, int], InstanceHour] = {}
+        for at_ms in sorted(minutes):
+            records_of = minutes.pop(at_ms)
+            hour = at_ms // HOUR_MS
+            clusters = Counter(instance_id for _, instance_id in records_of)
+            for key, instance in merge_clusters(records_of).items():
+                cluster, instance_id = key
+                instance_hour = hours.setdefault((*key, hour), InstanceHour(hour, self._rules))
+                instance_hour.overlap_minutes += clusters[instance_id] > 1
+                instance_hour.fold_minute(
+                    instance.record,
+                    works[cluster, hour],
+                    in_other_clusters=instance.in_other_clusters,
+                )
+        for (cluster, _, hour), instance_hour in hours.items():
+            yield from instance_hour.rows(works[cluster, hour])
 
     def fold_log_group(self, account: Account, advance: Advance) -> Iterator[LedgerRow]:
         """

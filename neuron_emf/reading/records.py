@@ -44,7 +44,7 @@ class Records:
     read: int = 0
     repeated: int = 0
     unreadable: int = 0
-    _blocks: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    _blocks: dict[tuple[str, str, str, int], int] = field(default_factory=dict)
 
     def read_records(self, lines: Iterable[str]) -> Iterator[MinuteRecord]:
         """The records among *lines* that no earlier call gave."""
@@ -64,12 +64,12 @@ class Records:
 
     def _is_new(self, record: MinuteRecord) -> bool:
         """
-        Remember its identity, a bit of a block; False if it was known.
+        Remember its identity in its cluster, a bit of a block; False if it was known.
 
         A week of 1,000 instances is ten million records, and within one boot numbers follow each
         other without gaps. A number far from all others costs one block.
         """
-        key = record.instance_id, record.boot, record.seq >> _BLOCK_BITS
+        key = record.cluster, record.instance_id, record.boot, record.seq >> _BLOCK_BITS
         known, bit = self._blocks.get(key, 0), 1 << (record.seq & ((1 << _BLOCK_BITS) - 1))
         self._blocks[key] = known | bit
         return not known & bit

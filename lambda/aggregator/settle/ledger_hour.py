@@ -24,7 +24,7 @@ from aggregator.settle.purchases import unpacked
 from aggregator.storage.records import BUCKETS
 from neuron_wire.instance_hours import InstanceHour, OwnerWork
 from neuron_wire.ledger import PARTS, pack_rows, part_key
-from neuron_wire.merging import merge_records
+from neuron_wire.merging import merge_clusters
 from neuron_wire.names import HOUR_MINUTES
 from neuron_wire.then import then_of
 
@@ -83,15 +83,16 @@ class BucketHour:
         for minute, records_of in minutes:
             is_ours = minute >= self.hour * HOUR_MINUTES
             clusters = Counter(instance_id for _, instance_id in records_of)
-            for key, records in records_of.items():
-                instance = merge_records(records)
+            for key, instance in merge_clusters(records_of).items():
                 latest_of[key] = instance
                 latest[key[1]] = minute
                 if is_ours:
                     work = works.setdefault(key[0], OwnerWork())
                     instance_hour = self._hour(hours, key)
-                    is_elsewhere = clusters[key[1]] > 1
-                    instance_hour.fold_minute(instance.record, work, is_elsewhere=is_elsewhere)
+                    instance_hour.overlap_minutes += clusters[key[1]] > 1
+                    instance_hour.fold_minute(
+                        instance.record, work, in_other_clusters=instance.in_other_clusters
+                    )
             if not is_ours:
                 continue
             for key, instance in latest_of.items():

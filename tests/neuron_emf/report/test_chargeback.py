@@ -356,7 +356,7 @@ ALL_PARTS = set(range(PARTS))
 @pytest.mark.parametrize(
     ("ledgers", "labels"),
     [
-        ([(1000, {1000: ALL_PARTS, 1001: {0, 3}, 1002: ALL_PARTS, 1003: ALL_PARTS})], "smss"),
+        ([(1000, dict.fromkeys(HOUR_NUMBERS, ALL_PARTS) | {1001: ALL_PARTS - {3}})], "smss"),
         ([(1001, {1001: ALL_PARTS, 1003: ALL_PARTS})], " sms"),
         ([(900, {1002: ALL_PARTS, 1003: ALL_PARTS})], "mmss"),
         ([(1000, {1000: ALL_PARTS}), (1001, dict.fromkeys((1001, 1003), ALL_PARTS))], "ssms"),
