@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import count, groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from neuron_wire import names
 from neuron_wire.line_members import BAD_MEMBER, NUMBERS, WireFormatError, read_array
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from neuron_wire.line_members import JsonObject, Members
 
+
+Percents: TypeAlias = "tuple[float | None, ...]"
+"""Utilization by core index; None if unknown."""
 
 _RANGES: Final = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
 _REMEMBERED: Final = 512  # texts of ranges: a fleet's instances have the same few
@@ -41,7 +44,7 @@ def idle_cores(state: str, minutes: Sequence[int], after_minutes: int) -> list[i
     ]
 
 
-def utilization_members(per_core: tuple[float | None, ...]) -> Members:
+def utilization_members(per_core: Percents) -> Members:
     """
     The utilization members of a line: known cores in core order, two decimals.
 
@@ -74,7 +77,7 @@ def read_core_state(line: JsonObject) -> str:
     return state
 
 
-def read_utilization(line: JsonObject, state: str) -> tuple[float | None, ...]:
+def read_utilization(line: JsonObject, state: str) -> Percents:
     """Percent per core, None where the letter of *state* says unknown."""
     given = read_array(line, "NeuronCoreUtilization") + read_array(
         line, "NeuronCoreUtilizationMore"

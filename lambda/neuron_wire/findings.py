@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+from neuron_wire.line_members import filled
+
 EVENT_SOURCE: Final = "neuron-emf"
 DETAIL_TYPE: Final = "Neuron Finding"
 SCHEMA_FILE: Final = Path(__file__).with_name("finding.schema.json")
@@ -168,11 +170,12 @@ class FindingsState:
 
     def forget_faults(self, before_minute: int) -> None:
         """Forget the faults of minutes before *before_minute*."""
-        kept = {
-            key: {minute: count for minute, count in counts.items() if minute >= before_minute}
-            for key, counts in self.faults.items()
-        }
-        self.faults = {key: counts for key, counts in kept.items() if counts}
+        self.faults = filled(
+            {
+                key: {minute: count for minute, count in counts.items() if minute >= before_minute}
+                for key, counts in self.faults.items()
+            }
+        )
 
 
 def _flat(pairs: dict[int, int]) -> list[int]:

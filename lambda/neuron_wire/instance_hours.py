@@ -12,7 +12,7 @@ read: the owners of its cores may have worked on others.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -138,8 +138,8 @@ class OwnerWork:
         hidden: Those in which a line hides owners.
     """
 
-    not_idle: dict[str, int] = field(default_factory=dict)
-    working: dict[str, int] = field(default_factory=dict)
+    not_idle: Counter[str] = field(default_factory=Counter)
+    working: Counter[str] = field(default_factory=Counter)
     hidden: int = 0
 
     def fold_record(
@@ -150,10 +150,10 @@ class OwnerWork:
             self.hidden |= bit
         for name, minute in minutes.items():
             if minute.idle_minutes < after_minutes:
-                self.not_idle[name] = self.not_idle.get(name, 0) | bit
+                self.not_idle[name] |= bit
             if minute.worked and name != UNNAMED:
                 stem = stem_of(name)
-                self.working[stem] = self.working.get(stem, 0) | bit
+                self.working[stem] |= bit
         if len(self.not_idle) > MAX_OWNERS:
             self.hidden = ALL_MINUTES
             self.not_idle.clear()
@@ -165,20 +165,20 @@ class OwnerWork:
         if unseen.are_any:
             self.hidden |= bit
         for stem in unseen.stems:
-            self.working[stem] = self.working.get(stem, 0) | bit
+            self.working[stem] |= bit
 
     def fold_work(self, other: OwnerWork) -> None:
         """Add what was seen of other instances."""
         self.hidden |= other.hidden
         for mine, theirs in ((self.not_idle, other.not_idle), (self.working, other.working)):
             for name, bits in theirs.items():
-                mine[name] = mine.get(name, 0) | bits
+                mine[name] |= bits
 
     def idle_bits(self, owners: Sequence[str]) -> int:
         """The minutes in which all *owners* are wholly idle; all of them without an owner."""
         bits = self.hidden if owners else 0
         for owner in owners:
-            bits |= self.not_idle.get(owner, 0) | self.working.get(stem_of(owner), 0)
+            bits |= self.not_idle[owner] | self.working[stem_of(owner)]
         return ALL_MINUTES & ~bits
 
 
@@ -203,8 +203,8 @@ class InstanceHour:
     ec2: Ec2Instance | None = None
     overlap_minutes: int = 0
     _owners: dict[str, _OwnerHour] = field(default_factory=lambda: defaultdict(_OwnerHour))
-    _executions: dict[str, int] = field(default_factory=dict)  # known ones, by owner
-    _waiting: dict[_Waiting, int] = field(default_factory=dict)
+    _executions: Counter[str] = field(default_factory=Counter)  # known ones, by owner
+    _waiting: Counter[_Waiting] = field(default_factory=Counter)
     _covered_hundredths: int = 0
     _basis: PriceBasis = field(default_factory=PriceBasis)
     _last: MinuteRecord | None = None
@@ -244,11 +244,10 @@ class InstanceHour:
                 self._owners[owner].fold_idle(part, micros, price)
         elif waits is not None:
             key = waits, price, tuple(sorted(idle_of.items()))
-            self._waiting[key] = self._waiting.get(key, 0) | bit
+            self._waiting[key] |= bit
         for name, owner_minute in did.items():
             if owner_minute.is_complete or owner_minute.executions:
-                before = self._executions.get(name, 0)
-                self._executions[name] = before + owner_minute.executions
+                self._executions[name] += owner_minute.executions
         for owner, team in teams.items():
             if owner in self._owners:
                 self._owners[owner].teams.add(team)
@@ -259,7 +258,7 @@ class InstanceHour:
     ) -> dict[str, int]:  # fmt: skip
         """Count what each owner has of the cores; returns what it has of the *idle* ones."""
         state, percents = record.core_state, record.utilization_percent
-        is_idle, idle_of = set(idle), dict[str, int]()
+        is_idle, idle_of = set(idle), Counter[str]()
         for owners, cores in owned.items():
             ways = len(owners)
             hundredths = [round(100 * (percents[core] or 0)) for core in cores]
@@ -273,7 +272,7 @@ class InstanceHour:
                 owner_hour.used += sum([shares[place] for shares in used])
                 owner_hour.busy += share * busy
                 if idle_cores_of:
-                    idle_of[owners[place]] = idle_of.get(owners[place], 0) + share * idle_cores_of
+                    idle_of[owners[place]] += share * idle_cores_of
         return idle_of
 
     def fold_unknown_minute(self, record: MinuteRecord) -> None:

@@ -27,6 +27,7 @@ JsonObject: TypeAlias = Mapping[str, Any]
 Members: TypeAlias = "dict[str, object]"
 """Members of a line, an event or a message, to write."""
 
+_Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 NOTHING: Final[JsonObject] = {}
@@ -168,6 +169,11 @@ REASONS: Final = frozenset(
 def present_members(members: Mapping[str, _Value | None]) -> dict[str, _Value]:
     """Those of *members* that have a value: what is unknown has no member."""
     return {name: value for name, value in members.items() if value is not None}
+
+
+def filled(members: Mapping[_Key, _Value | None]) -> dict[_Key, _Value]:
+    """Return *members* without those that are 0, empty, false or None."""
+    return {name: value for name, value in members.items() if value}
 
 
 def stands_as(member: str, default: object = None, *, in_micros: bool = False) -> Any:  # noqa: ANN401

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from neuron_wire.catalogue import READINGS
 from neuron_wire.core_time import round_half_even
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from neuron_wire import MinuteRecord
     from neuron_wire.catalogue import Merging
+    from neuron_wire.cores import Percents
 
 MAX_RESTART_COVERED_S: Final = 66
 """
@@ -43,7 +45,7 @@ _SUMMED: Final = (
 )  # fmt: skip
 """Fields that add up over the parts that have them."""
 
-_Value = TypeVar("_Value")
+_GREATEST: Final = ("latency_p99_max_s",)
 
 
 class InstanceMinute(NamedTuple):
@@ -145,10 +147,11 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
             if part.owners or part.owners_more
         ]
     )
-    changes: dict[str, Any] = {
-        **{name: _last(getattr(part, name) for part in parts) for name in _LAST},
-        **{name: _sum(getattr(part, name) for part in parts) for name in _SUMMED},
-    }
+    changes: dict[str, Any] = {}
+    for names, merge in ((_LAST, itemgetter(-1)), (_SUMMED, sum), (_GREATEST, max)):
+        for name in names:
+            present = [getattr(part, name) for part in parts if getattr(part, name) is not None]
+            changes[name] = merge(present) if present else None
     return replace(
         parts[-1],
         covered_seconds=min(float(MINUTE_S), _covered_s(parts)),
@@ -162,10 +165,6 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
         owners_more=owners_more,
         latency_p50_mean_s=weighted_mean(
             (part.latency_p50_mean_s, execution_weight(part)) for part in parts
-        ),
-        latency_p99_max_s=max(
-            (part.latency_p99_max_s for part in parts if part.latency_p99_max_s is not None),
-            default=None,
         ),
         tera_flops=weighted_mean((part.tera_flops, part.covered_seconds) for part in parts),
         readings=_readings(parts),
@@ -199,7 +198,7 @@ def _one_reading(pairs: Sequence[tuple[int | float, float]], merges: Merging) ->
     return values[-1]
 
 
-def _cores(parts: Sequence[MinuteRecord]) -> tuple[list[MinuteRecord], tuple[float | None, ...]]:
+def _cores(parts: Sequence[MinuteRecord]) -> tuple[list[MinuteRecord], Percents]:
     """
     For each core the latest of *parts* that knows what it did, and its utilization.
 
@@ -257,16 +256,3 @@ def weighted_mean(pairs: Iterable[tuple[float | None, float]]) -> float | None:
     if total <= 0:
         return sum(value for value, _ in present) / len(present)
     return sum(value * weight for value, weight in present) / total
-
-
-def _sum(values: Iterable[int | None]) -> int | None:
-    present = [value for value in values if value is not None]
-    return sum(present) if present else None
-
-
-def _last(values: Iterable[_Value | None]) -> _Value | None:
-    last = None
-    for value in values:
-        if value is not None:
-            last = value
-    return last

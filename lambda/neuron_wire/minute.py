@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from neuron_wire import cores, names
 from neuron_wire.catalogue import FAILURES, MEMBERS
@@ -29,6 +29,7 @@ from neuron_wire.line_members import (
     check_count,
     check_flag,
     count_in,
+    filled,
     stands_as,
     stated_fields,
 )
@@ -39,7 +40,12 @@ from neuron_wire.prices import PAID
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from neuron_wire.cores import Percents
+
 Number = int | float
+
+Numbers: TypeAlias = "dict[str, Number]"
+"""Numbers by member."""
 
 _SIGNIFICANT: Final = ".6g"
 """
@@ -48,7 +54,7 @@ means of a period and no more exact; every further digit is a byte of every line
 """
 
 
-def read_amounts(line: JsonObject) -> tuple[Members, dict[str, Number]]:
+def read_amounts(line: JsonObject) -> tuple[Members, Numbers]:
     """
     The numbers of *line*: those with a field, by field, and the readings, by name.
 
@@ -56,7 +62,7 @@ def read_amounts(line: JsonObject) -> tuple[Members, dict[str, Number]]:
         WireFormatError: If one has a type or range that cannot be.
     """
     fields: Members = {}
-    readings: dict[str, Number] = {}
+    readings: Numbers = {}
     for member, name, kind in NUMBERS:
         value = line.get(member)
         if value is None:
@@ -246,7 +252,7 @@ class MinuteRecord:
     covered_seconds: float
     reports: int
     core_state: str = ""
-    utilization_percent: tuple[float | None, ...] = ()
+    utilization_percent: Percents = ()
     idle_minutes: tuple[int, ...] = ()
     identity_guessed: bool = False
     bye: bool = False
@@ -434,5 +440,4 @@ NUMBERS: Final = tuple(
 
 def _failures(line: JsonObject) -> dict[str, int]:
     """How executions failed, as far as that can be read."""
-    counts = {name: count_in(line, name) for name in FAILURES}
-    return {name: count for name, count in counts.items() if count}
+    return filled({name: count_in(line, name) for name in FAILURES})

@@ -17,6 +17,7 @@ from neuron_wire.line_members import (
     JsonObject,
     Members,
     count_in,
+    filled,
     micros_in,
     minute_in,
     object_in,
@@ -277,8 +278,7 @@ def cluster_now(line: JsonObject) -> ClusterNow:
 
 def _unknown_by_reason(line: JsonObject) -> dict[str, int]:
     by_reason = object_in(line, BY_REASON)
-    counts = {reason: count_in(by_reason, reason) for reason in REASON_WORDS}
-    return {reason: cores for reason, cores in counts.items() if cores}
+    return filled({reason: count_in(by_reason, reason) for reason in REASON_WORDS})
 
 
 def _owner(row: JsonObject) -> IdleOwner | None:

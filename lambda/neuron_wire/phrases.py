@@ -12,6 +12,7 @@ import re
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from neuron_wire.holders import printable_name
 from neuron_wire.names import (
     DAY_MINUTES,
     HOUR_MINUTES,
@@ -301,9 +302,7 @@ def printable(text: str, longest: int = LONGEST_NAME) -> str:
     """
     if len(text) > longest:
         text = text[: longest - 3] + "..."
-    if text.isprintable():
-        return text
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+    return printable_name(text, longest) or ""
 
 
 _PLACEHOLDER: Final = re.compile(r"\[[a-z ]{1,40}\]")  # `[unallocated]`

@@ -66,16 +66,6 @@ def test_self_metrics_have_the_stack_as_their_only_dimension(capsys):
         assert document.keys() <= members_of("stack").keys() | {"_aws"}
 
 
-def test_the_rollups_own_group_is_refused(dynamodb, capsys):
-    """Nothing is stored, and somebody is told."""
-    event = delivery(*lines(record()), log_group="/neuron-emf/rollups")
-    assert 1 == ingest.handler(event, Context())["RecordsRejected"]
-    ((health,), (logged,)) = documents(capsys.readouterr().out)
-    assert [] == items(dynamodb)
-    assert [1.0] == health["RecordsRejected"]
-    assert ("lines refused", "own_log_group") == (logged["message"], logged["reason"])
-
-
 def test_the_functions_own_group_is_refused_in_silence(dynamodb, capsys):
     """Whatever it printed would come back as the next event, for ever."""
     event = delivery(*lines(record()), log_group="/neuron-emf/ingest")

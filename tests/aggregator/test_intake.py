@@ -151,13 +151,6 @@ def test_few_events_are_named_and_all_are_counted():
     assert ["i-0", "i-1", "i-2"] == drop.log_streams
 
 
-def test_other_kinds_are_left_alone():
-    """They are good lines, and not for the stack."""
-    table = MemoryTable()
-    found = taken([LogLine("1", changed(Kind="event")), *lines(record())], table=table)
-    assert ({}, 1, 1) == (found.dropped, found.stored, stored(table))
-
-
 @pytest.mark.parametrize(
     ("age_minutes", "stored_rejected_late"),
     [(120, (1, 0, 0)), (121, (0, 0, 1)), (-120, (1, 0, 0)), (-121, (0, 1, 0))],

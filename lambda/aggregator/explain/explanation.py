@@ -27,6 +27,7 @@ from aggregator.explain.topic import (
     teams_attribute,
 )
 from aggregator.query_text import member_is
+from neuron_wire.line_members import filled
 from neuron_wire.phrases import NOW, TODAY, cells, console_address, iso, printable, safe_name
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ class Explanation:
             # The owners of an ended alarm are not kept, so its end has no team.
             "Team": teams_attribute(self.finding.teams),
         }
-        return {name: value for name, value in attributes.items() if value}
+        return filled(attributes)
 
     @property
     def topic_message(self) -> TopicMessage:

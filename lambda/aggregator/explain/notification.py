@@ -24,6 +24,7 @@ from aggregator.explain.explanation import explain_transition
 from aggregator.explain.topic import TopicError
 from aggregator.storage.values import Claim, TableError
 from neuron_wire.line import sendable_line
+from neuron_wire.line_members import filled
 from neuron_wire.names import MESSAGE, VERSION
 
 if TYPE_CHECKING:
@@ -111,8 +112,7 @@ def notify(
     """
     if not is_news(transition):
         return Notification("dropped")
-    topics = {"": environment.alarm_topic_arn, _CHAT: environment.chat_topic_arn}
-    topics = {mark: arn for mark, arn in topics.items() if arn}
+    topics = filled({"": environment.alarm_topic_arn, _CHAT: environment.chat_topic_arn})
     due, trouble = _due([*topics], transition, table)
     if topics and not due:
         return Notification("repeated")
@@ -182,7 +182,7 @@ def message_line(explanation: Explanation, now_s: float) -> str:
         "Runbook": explanation.runbook,
         "DashboardAddress": explanation.dashboard_address,
     }
-    return sendable_line({name: value for name, value in members.items() if value})
+    return sendable_line(filled(members))
 
 
 def topics_covered(

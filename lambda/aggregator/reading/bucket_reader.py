@@ -141,7 +141,7 @@ class BucketReader:
     outcome: ReadingCounts
     check_time: Callable[[], None]
     minute: int
-    published: frozenset[str] | None = field(default=None)
+    published: frozenset[str] | None = None
     instances: Collection[str] | None = None
 
     def read_buckets(

@@ -29,7 +29,7 @@ from neuron_wire.cores import core_ranges
 from neuron_wire.extraction import MAX_VALUE
 from neuron_wire.holders import holder_members
 from neuron_wire.line import emf_line
-from neuron_wire.line_members import Members, present_members, stated_members
+from neuron_wire.line_members import Members, filled, present_members, stated_members
 from neuron_wire.names import BUSY, CLUSTER_DIMENSION, UNREAD
 from neuron_wire.names import ROLLUP as ROLLUP_KIND
 from neuron_wire.now import BY_REASON
@@ -121,7 +121,7 @@ def lists_of(rollup: Rollup) -> Lists:
         "PricesOverridden": list(rollup.prices_overridden),
         "UnpricedTypes": list(rollup.unpriced_types),
     }
-    return {name: names for name, names in lists.items() if names}
+    return filled(lists)
 
 
 def cut(lists: Lists, room_bytes: int) -> Lists:

@@ -16,6 +16,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from neuron_wire.instance_types import Flops, flops_of
+from neuron_wire.line_members import filled
 from neuron_wire.merging import execution_weight
 from neuron_wire.names import (
     ATTACHED_IDLE,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
-    from neuron_wire.minute import Number
+    from neuron_wire.minute import Number, Numbers
 
 
 _Thing = TypeVar("_Thing")
@@ -150,9 +151,9 @@ class Sums:
             return fsum((*self._parts[name], self.whole(name)))
         return self._whole.get(name)
 
-    def core_gauges(self) -> dict[str, Number]:
+    def core_gauges(self) -> Numbers:
         """The gauges of instances and cores: of cores only where one is known."""
-        gauges: dict[str, Number] = {"Instances": self.whole("Instances")}
+        gauges: Numbers = {"Instances": self.whole("Instances")}
         if cores := self.whole("NeuronCores"):
             gauges["NeuronCores"] = cores
         if known := self.whole("KnownCores"):
@@ -165,8 +166,7 @@ class Sums:
 
     def unknown_by_reason(self) -> dict[str, int]:
         """Unknown cores by reason; a reason without a core is absent."""
-        counts = {reason: self.whole(_unknown_member(reason)) for reason in REASON_WORDS}
-        return {reason: cores for reason, cores in counts.items() if cores}
+        return filled({reason: self.whole(_unknown_member(reason)) for reason in REASON_WORDS})
 
     def percent_of_peak(self) -> float | None:
         """FLOP/s of the peak of the instances that report them; None without one."""
@@ -174,12 +174,12 @@ class Sums:
         return flops.percent_of_peak
 
 
-def read_numbers(record: MinuteRecord, utilization_hundredths: int) -> dict[str, Number]:
+def read_numbers(record: MinuteRecord, utilization_hundredths: int) -> Numbers:
     """The numbers of an instance that a rollup sums, by name; what was not read is absent."""
     state = record.core_state
     busy = state.count(BUSY)
     attached_idle, unattached = state.count(ATTACHED_IDLE), state.count(UNATTACHED)
-    numbers: dict[str, Number] = {
+    numbers: Numbers = {
         "Instances": 1,
         "NeuronCores": len(state),
         "KnownCores": busy + attached_idle + unattached,
@@ -208,7 +208,7 @@ def _unknown_member(reason: str) -> str:
     return f"UnknownCores.{reason}"
 
 
-def _add_ratios(record: MinuteRecord, numbers: dict[str, Number]) -> None:
+def _add_ratios(record: MinuteRecord, numbers: Numbers) -> None:
     """Add numerator and denominator of each ratio of a rollup, where the instance has both."""
     used, capacity = record.device_memory_used_bytes, record.device_memory_total_bytes
     if used is not None and capacity:

@@ -153,7 +153,7 @@ class LedgerParts:
     connect: Callable[[], tuple[Table, LedgerObjects]]
     rules: LedgerRules
     check_time: Callable[[], None]
-    _opened: tuple[Table, LedgerObjects] | None = field(default=None)
+    _opened: tuple[Table, LedgerObjects] | None = None
     _hours: dict[int, list[tuple[str, InstanceHour]]] = field(default_factory=dict)
 
     def read_hour(

@@ -142,43 +142,6 @@ def test_closing_again_prints_nothing(records):
     assert {} == world.table.markers
 
 
-def test_a_late_record_restates_the_gauges_and_adds_its_own_tallies():
-    """
-    One instance in time with 100 executions, another late with 7: the second
-    line has the gauges of both and the tallies of the second alone.
-    """
-    world = World((MINUTE + 1) * 60 + 10)
-    world.deliver([record(instance_id="i-1", execution_errors=None)])
-    world.settle()
-    world.deliver([record(instance_id="i-2", executions=7, execution_errors=3)])
-    world.settle()
-    first, second = world.rollups()[MINUTE, "training"]
-    ids = [first["RollupId"], second["RollupId"]]
-    assert [f"training@2025-11-24T16:00Z#{number}" for number in (1, 2)] == ids
-    names = ["Instances", "NeuronCores", "IdleCores", "Executions", "LateRecords"]
-    assert [1, 2, 1, 100, 0] == [first[name] for name in names]
-    assert [2, 4, 2, 7, 1] == [second[name] for name in names]
-    assert "ExecutionErrors" not in first
-    assert 3 == second["ExecutionErrors"]
-    assert first["_aws"]["Timestamp"] == second["_aws"]["Timestamp"] == MINUTE * 60_000
-
-
-def test_a_fault_that_counters_and_kernel_tell_counts_once_however_late():
-    """The kernel's word on two counted errors adds nothing, on a third one; others stand apart."""
-    world = World((MINUTE + 1) * 60 + 10)
-    told = {"ecc_uncorrected_rise": 2, "covered_seconds": 20.0}
-    world.deliver([record(**told), record(instance_id="i-2", readings={"HardwareFaults": 1})])
-    world.settle()
-    for seq, faults in ((2, 2), (3, 1)):
-        late = {"HardwareFaults": faults}
-        world.deliver([record(seq=seq, covered_seconds=20.0, readings=late)])
-        world.settle()
-    lines = world.rollups()[MINUTE, "training"]
-    assert [3, None, 1] == [line.get("HardwareErrors") for line in lines]
-    assert [2, None, None] == [line.get("EccUncorrectedRise") for line in lines]
-    assert [1, 2, 1] == [line.get("HardwareFaults") for line in lines]
-
-
 @pytest.mark.parametrize("after", [False, True])
 def test_a_run_killed_at_any_step_costs_nothing(after):
     """

@@ -119,16 +119,6 @@ def test_a_state_survives_being_packed(findings, minute, due, faults):
     assert state == FindingsState.unpacked(state.packed())
 
 
-def test_a_finding_takes_less_than_100_bytes():
-    """Names of EC2's instances do not compress; the rest hardly counts."""
-    keys = [
-        FindingKey("training", "idle-instance", "i-0" + finding_id(FindingKey("", "", str(n)), 0))
-        for n in range(3_000)
-    ]
-    findings = {key: opened(15 + n % 4000) for n, key in enumerate(keys)}
-    assert len(FindingsState(MINUTE, findings).packed()) < 100 * len(findings)
-
-
 def test_the_id_of_a_finding_is_its_own_and_always_the_same():
     """Of what it is about and when it opened; an id that changes would break who reads events."""
     key = FindingKey("training", "idle-instance", "i-1")

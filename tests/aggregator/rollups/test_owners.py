@@ -151,19 +151,6 @@ def test_an_owner_of_a_little_everywhere_comes_first():
     assert (OTHER_OWNERS, 32 * 9, 32) == (others["Owner"], others["Cores"], others["Instances"])
 
 
-def test_a_core_of_three_is_split_evenly():
-    """In whole millionths; the first by name have what does not divide."""
-    record = cores("aa", idle=(20, 30), owners=tuple(Owner("0-1", one) for one in "cab"))
-    found = rollup_of(record).idle_owners
-    assert [("a", 666_668), ("b", 666_666), ("c", 666_666)] == [
-        (one.owner, one.idle) for one in found
-    ]
-    assert {30} == {one.minutes for one in found}
-    assert [0.666668, 0.666666] == [
-        row["Cores"] for row in published(rollup_of(record))["TopIdleOwners"][:2]
-    ]
-
-
 def test_who_is_no_owner_has_a_row_all_the_same():
     """
     Nobody, a process without a name, one beyond the line's, and one that nobody told of, which

@@ -46,13 +46,6 @@ def test_less_than_a_millionth_is_rounding_and_no_amount():
     assert {"IdleCost": 0.000_001} == third.amounts
 
 
-def test_fewer_records_than_before_are_not_late_ones():
-    """A record that has expired was not late, and no amount is taken back."""
-    first = due(rollup(records=3), None)
-    fewer = due(rollup(records=2, Executions=1), first.publication)
-    assert ({"Executions": 1}, {}) == (fewer.amounts, fewer.overstated)
-
-
 @pytest.mark.parametrize(
     "change",
     [{"gauges": {"Instances": 1, "SilentInstances": 2}}, {"types": {"inf2": {"Instances": 1}}}],
@@ -76,12 +69,6 @@ def test_a_name_alone_is_due():
     first = due(with_idle("ml/llama"), None)
     assert due(with_idle("ml/llama"), first.publication) is None
     assert due(with_idle("ml/gemma"), first.publication) is not None
-
-
-def test_a_total_that_vanishes_has_fallen_to_nothing():
-    """The emitter that reported it turned out not to count."""
-    first = due(rollup(Executions=10), None)
-    assert {"Executions": 10} == due(rollup(), first.publication).overstated
 
 
 @given(

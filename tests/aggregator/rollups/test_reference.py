@@ -180,16 +180,6 @@ def _compare(rollup, expected, owners, types):
         assert numbers == pytest.approx(rollup.types[instance_type], abs=EPSILON)
 
 
-@given(clusters(), st.randoms(use_true_random=False))
-def test_the_order_of_instances_and_records_does_not_matter(instances, draw):
-    """The same rollup, number by number and name by name."""
-    expected = rolled_up(instances)
-    for own in instances:
-        draw.shuffle(own)
-    draw.shuffle(instances)
-    assert expected == rolled_up(instances)
-
-
 @given(clusters(), st.data())
 def test_the_split_into_processes_does_not_matter(instances, data):
     """Whichever of them adds which instance, put together it is the same rollup."""

@@ -172,24 +172,6 @@ def test_what_was_published_of_one_cluster_is_read_for_many_minutes(table):
     assert [] == list(table.read_published("other", range(MINUTE, MINUTE + 3)))
 
 
-def test_departures_are_read_by_the_minutes_they_happened_in(table):
-    """Each once, however often EC2 says it; what lies within an hour of the asked is allowed."""
-    for instance_id, minute in (
-        ("i-1", MINUTE),
-        ("i-1", MINUTE),
-        ("i-1", MINUTE + 3),
-        ("i-2", MINUTE + 90),
-        ("i-3", MINUTE - 200),
-        ("i-4", MINUTE + 300),
-    ):
-        table.put_departure(instance_id, minute, LIFE_S)
-    found = table.read_departures(MINUTE, MINUTE + 100)
-    assert {"i-1": [MINUTE, MINUTE + 3], "i-2": [MINUTE + 90]} == {
-        instance_id: sorted(minutes) for instance_id, minutes in found.items()
-    }
-    assert {} == table.read_departures(MINUTE + 1000, MINUTE + 1100)
-
-
 @given(st.lists(st.integers(0, 400), max_size=8), st.integers(0, 400), st.integers(0, 400))
 def test_no_departure_of_the_asked_minutes_is_missed(offsets, first, last):
     """Whatever hours they lie in."""
