@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aggregator.minutes import SILENT_FORGET_MINUTES
-from neuron_wire.line_members import present_members
-from neuron_wire.names import region_of_variables
-from neuron_wire.prices import DEFAULT_REGION, paid_by_type, price_overrides
+from neuron_wire.line_members import Amounts, present_members
+from neuron_wire.names import Variables, region_of_variables
+from neuron_wire.prices import DEFAULT_REGION, PaidByType, paid_by_type, price_overrides
 from neuron_wire.teams import TeamRules, team_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 _Value = TypeVar("_Value")
 
@@ -57,7 +57,7 @@ class Rules:
     idle_after_minutes: int = 15
     silent_after_minutes: int = 5
     max_clusters: int = MAX_CLUSTERS
-    paid_by_type: Mapping[str, str] = field(default_factory=dict)
+    paid_by_type: PaidByType = field(default_factory=dict)
     teams: TeamRules = field(default_factory=TeamRules)
 
 
@@ -107,7 +107,7 @@ class Environment:
     rules: Rules
     own_log_groups: frozenset[str]
     own_log_group: str | None
-    price_overrides: Mapping[str, float] = field(default_factory=dict)
+    price_overrides: Amounts = field(default_factory=dict)
     region: str = DEFAULT_REGION
     records_log_group: str = ""
     rollups_log_group: str = ""
@@ -136,7 +136,7 @@ _NUMBERS: Final = {
 """Members of `Rules`: the variable, the least and the most."""
 
 
-def read_environment(variables: Mapping[str, str]) -> Environment:
+def read_environment(variables: Variables) -> Environment:
     """
     Read the environment from *variables*.
 
@@ -164,7 +164,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
     )
 
 
-def _text(variables: Mapping[str, str], name: str) -> str:
+def _text(variables: Variables, name: str) -> str:
     value = variables.get(name, "").strip()
     if not value:
         msg = f"{name} is not set. Deploy the function with template.yaml, which sets it."
@@ -172,7 +172,7 @@ def _text(variables: Mapping[str, str], name: str) -> str:
     return value
 
 
-def _whole(variables: Mapping[str, str], name: str, least: int, most: int) -> int | None:
+def _whole(variables: Variables, name: str, least: int, most: int) -> int | None:
     text = variables.get(name, "").strip()
     if not text:
         return None
@@ -183,9 +183,7 @@ def _whole(variables: Mapping[str, str], name: str, least: int, most: int) -> in
     return int(text)
 
 
-def _in_grammar(
-    variables: Mapping[str, str], name: str, grammar: Callable[[str], _Value]
-) -> _Value:
+def _in_grammar(variables: Variables, name: str, grammar: Callable[[str], _Value]) -> _Value:
     """What *grammar* reads of the variable; its errors are ValueErrors that say what is wrong."""
     try:
         return grammar(variables.get(name, ""))

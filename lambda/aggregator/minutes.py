@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import JsonObject
 
 
+TimeCheck: TypeAlias = "Callable[[], None]"
+"""Raises when a run must stop."""
+
 Clock: TypeAlias = "Callable[[], float]"
 """Returns seconds: the time since the epoch, or what is left of a run."""
 

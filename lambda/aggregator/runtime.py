@@ -30,9 +30,9 @@ from neuron_wire import STACK_NAMESPACE
 from neuron_wire.catalogue import STACK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
-    from neuron_wire.line_members import Members
+    from neuron_wire.line_members import Amounts, Counts, Members
 
 __all__ = ["LambdaContext", "Logger", "arrival_of", "log_counts", "publish_health", "stack"]
 
@@ -123,14 +123,14 @@ def _text(value: object) -> str:
     return value
 
 
-def log_counts(log: Callable[..., None], what: str, counts: Mapping[str, int]) -> None:
+def log_counts(log: Callable[..., None], what: str, counts: Counts) -> None:
     """Say *what* once for each reason in *counts* that is above 0."""
     for reason, count in counts.items():
         if count:
             log(what, extra={"count": count, "reason": reason})
 
 
-def publish_health(stack_name: str, counts: Mapping[str, float]) -> None:
+def publish_health(stack_name: str, counts: Amounts) -> None:
     """
     Print *counts* as one line: those in `STACK` are its metrics, the others stand beside them.
 

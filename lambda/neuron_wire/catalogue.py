@@ -17,12 +17,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from neuron_wire import names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+MembersOf: TypeAlias = "Mapping[str, Member]"
+"""Members of the catalogue by name."""
 
 Family = Literal["gauge", "tally", "total", "label"]
 
@@ -215,7 +218,7 @@ TAKEN: Final = frozenset(
 """Names at the root of the lines of an emitter: no tag of an operator may have one of them."""
 
 
-def rollup_metrics(text: str) -> tuple[Mapping[str, Member], tuple[str, ...]]:
+def rollup_metrics(text: str) -> tuple[MembersOf, tuple[str, ...]]:
     """
     What the parameter Metrics, names between commas, makes metrics of a rollup.
 

@@ -31,12 +31,13 @@ from neuron_wire.owner_minutes import (
     waits_for,
 )
 from neuron_wire.owners import UNNAMED
-from neuron_wire.prices import PriceBasis, is_sunk
+from neuron_wire.prices import PaidByType, PriceBasis, is_sunk
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from neuron_wire import MinuteRecord
+    from neuron_wire.line_members import Amounts
     from neuron_wire.now import IdleOwner
     from neuron_wire.owner_minutes import OwnedCores
     from neuron_wire.prices import Prices
@@ -294,7 +295,7 @@ class ClusterIdle:
 
     after_minutes: int
     prices: Prices
-    paid_by_type: Mapping[str, str] = field(default_factory=dict)
+    paid_by_type: PaidByType = field(default_factory=dict)
     cores: int = 0
     unallocated_cores: int = 0
     unknown_allocation_cores: int = 0
@@ -432,7 +433,7 @@ class ClusterIdle:
                 avoidable.append(group)
         return avoidable, shared, unknown
 
-    def usd_per_hour(self) -> dict[str, float]:
+    def usd_per_hour(self) -> Amounts:
         """
         The members of a rollup, six decimals each: the parts add up to IdleCostPerHour.
 

@@ -15,7 +15,7 @@ import json
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, TypeGuard
 
 from neuron_wire.line_members import NUMBERS, JsonObject, Members
 from neuron_wire.names import MAX_METRIC_VALUES
@@ -48,6 +48,9 @@ NAMESPACE: Final = re.compile(r"[a-zA-Z0-9 ._#/-][a-zA-Z0-9 ._#:/-]*")
 
 _BUCKETS: Final = frozenset({"Values", "Counts"})
 _STATISTICS: Final = frozenset({"Max", "Min", "Count", "Sum"})
+
+Violations: TypeAlias = "Iterator[Violation]"
+"""Rules that a line breaks."""
 
 ROOT: Final = "$"
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -151,7 +154,7 @@ def metric_violations(
     dimensions: set[str],
     resolutions: Members,
     place: tuple[int, int],
-) -> Iterator[Violation]:
+) -> Violations:
     """
     What is wrong with *definition*; *place* is that of its directive and its own in it, from 0.
 
@@ -203,7 +206,7 @@ def _path(place: tuple[int, int], member: str) -> str:
     return in_directive(index, f".Metrics[{number}].{member}")
 
 
-def _value_violations(name: str, document: JsonObject) -> Iterator[Violation]:
+def _value_violations(name: str, document: JsonObject) -> Violations:
     if name not in document:
         yield Violation(
             "value", f"the metric {name} has no value at the root of the line", at_root(name)
@@ -234,7 +237,7 @@ def metric_numbers(value: object) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _distribution_violations(name: str, value: JsonObject) -> Iterator[Violation]:
+def _distribution_violations(name: str, value: JsonObject) -> Violations:
     """
     Check an object of Max, Min, Count and Sum, in most cases with Values and their Counts.
 
@@ -314,7 +317,7 @@ def _dimension_path(index: int, number: int, place: int) -> str:
     return in_directive(index, f".Dimensions[{number}][{place}]")
 
 
-def _dimension(name: object, document: JsonObject, at: tuple[int, int, int]) -> Iterator[Violation]:
+def _dimension(name: object, document: JsonObject, at: tuple[int, int, int]) -> Violations:
     if (
         not _is_name(name, MAX_DIMENSION_NAME_CHARS)
         or not is_printable_ascii(name)
@@ -347,7 +350,7 @@ def _dimension(name: object, document: JsonObject, at: tuple[int, int, int]) -> 
         )
 
 
-def document_violations(document: JsonObject, now_ms: int | None = None) -> Iterator[Violation]:
+def document_violations(document: JsonObject, now_ms: int | None = None) -> Violations:
     """What is wrong with the member `_aws` of *document*, and with what it points at."""
     metadata = document.get("_aws")
     if not isinstance(metadata, dict):
@@ -374,7 +377,7 @@ def document_violations(document: JsonObject, now_ms: int | None = None) -> Iter
             )
 
 
-def _timestamp(value: object, now_ms: int | None) -> Iterator[Violation]:
+def _timestamp(value: object, now_ms: int | None) -> Violations:
     path = "$._aws.Timestamp"
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         yield Violation("timestamp", "_aws.Timestamp is not a whole number of milliseconds", path)
@@ -389,7 +392,7 @@ def _directive(
     document: JsonObject,
     resolutions: Members,
     index: int,
-) -> Iterator[Violation]:
+) -> Violations:
     yield from _namespace(directive.get("Namespace"), index)
     keys = yield from dimension_violations(directive.get("Dimensions", []), document, index)
     metrics = directive.get("Metrics")
@@ -420,7 +423,7 @@ def _directive(
             defined.add(name)
 
 
-def _namespace(namespace: object, index: int) -> Iterator[Violation]:
+def _namespace(namespace: object, index: int) -> Violations:
     path = in_directive(index, ".Namespace")
     if not _is_name(namespace, MAX_NAMESPACE_CHARS) or not NAMESPACE.fullmatch(namespace):
         letters = "A-Z a-z 0-9 . _ # : / - and blank, the first no colon"

@@ -38,7 +38,7 @@ from neuron_wire.names import (
 )
 from neuron_wire.owner_minutes import (
     MAX_OWNERS,
-    OwnerMinute,
+    MinutesOf,
     UnseenOwners,
     core_owners,
     cores_by_owner,
@@ -49,13 +49,14 @@ from neuron_wire.owner_minutes import (
     waits_for,
 )
 from neuron_wire.owners import UNNAMED
-from neuron_wire.prices import PRICES_AS_OF, SPOT, PriceBasis, basis_words, is_sunk
+from neuron_wire.prices import PRICES_AS_OF, SPOT, PaidByType, PriceBasis, basis_words, is_sunk
 from neuron_wire.teams import TeamRules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from neuron_wire import MinuteRecord
+    from neuron_wire.line_members import Counts
     from neuron_wire.prices import Prices
 
 _COST_UNIT: Final = FINE // 10**USD_PLACES * MICRO * HOUR_MINUTES
@@ -108,7 +109,7 @@ class LedgerRules:
 
     prices: Prices
     idle_after_minutes: int = IDLE_AFTER_MINUTES
-    paid_by_type: Mapping[str, str] = field(default_factory=dict)
+    paid_by_type: PaidByType = field(default_factory=dict)
     teams: TeamRules = field(default_factory=TeamRules)
 
 
@@ -143,7 +144,7 @@ class OwnerWork:
     hidden: int = 0
 
     def fold_record(
-        self, record: MinuteRecord, minutes: Mapping[str, OwnerMinute], after_minutes: int, bit: int
+        self, record: MinuteRecord, minutes: MinutesOf, after_minutes: int, bit: int
     ) -> None:
         """Add what the owners of an instance did in the minute of *bit*."""
         if hides_owners(record, minutes):
@@ -255,7 +256,7 @@ class InstanceHour:
     def _fold_cores(
         self, record: MinuteRecord, owned: Mapping[tuple[str, ...], Sequence[int]],
         price: int | None, idle: Sequence[int],
-    ) -> dict[str, int]:  # fmt: skip
+    ) -> Counts:  # fmt: skip
         """Count what each owner has of the cores; returns what it has of the *idle* ones."""
         state, percents = record.core_state, record.utilization_percent
         is_idle, idle_of = set(idle), Counter[str]()

@@ -27,6 +27,15 @@ JsonObject: TypeAlias = Mapping[str, Any]
 Members: TypeAlias = "dict[str, object]"
 """Members of a line, an event or a message, to write."""
 
+Amounts: TypeAlias = "Mapping[str, float]"
+"""Amounts by name."""
+
+Counts: TypeAlias = "Mapping[str, int]"
+"""Counts by name."""
+
+Entries: TypeAlias = "Sequence[JsonObject]"
+"""Objects in a list of a line."""
+
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
@@ -91,13 +100,13 @@ def micros_in(line: JsonObject, name: str) -> int | None:
     return None if value is None else round(value * MICRO)
 
 
-def rows_in(line: JsonObject, name: str) -> Sequence[JsonObject] | None:
+def rows_in(line: JsonObject, name: str) -> Entries | None:
     """The objects of a list of *line*; None where there is no such list."""
     rows = line.get(name)
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else None
 
 
-def entries_in(line: JsonObject, name: str) -> Sequence[JsonObject]:
+def entries_in(line: JsonObject, name: str) -> Entries:
     """The same; none where there is no such list."""
     return rows_in(line, name) or ()
 

@@ -22,6 +22,7 @@ from neuron_wire.line_members import (
     BAD_MEMBER,
     MAX_COUNT,
     MISSING_MEMBER,
+    Counts,
     JsonObject,
     Members,
     WireFormatError,
@@ -286,7 +287,7 @@ class MinuteRecord:
     unknown_reason: str | None = None
     labels: Mapping[str, str | int] = field(default_factory=dict)
     readings: Mapping[str, Number] = field(default_factory=dict)
-    details: Mapping[str, int] = field(default_factory=dict)
+    details: Counts = field(default_factory=dict)
     health: Mapping[str, Number] = field(default_factory=dict)
 
     @property
@@ -438,6 +439,6 @@ NUMBERS: Final = tuple(
 """In the order of the line: name, field or None where it is a reading, type."""
 
 
-def _failures(line: JsonObject) -> dict[str, int]:
+def _failures(line: JsonObject) -> Counts:
     """How executions failed, as far as that can be read."""
     return filled({name: count_in(line, name) for name in FAILURES})

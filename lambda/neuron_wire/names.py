@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+Variables: TypeAlias = "Mapping[str, str]"
+"""Environment variables."""
 
 VERSION: Final = 1
 """Schema of the lines this package writes. A reader refuses a higher one."""
@@ -120,6 +123,6 @@ REGION_VARIABLES: Final = ("AWS_REGION", "AWS_DEFAULT_REGION")
 """Variables that name the AWS Region. Lambda, ECS and EKS set the first; boto3 reads the second."""
 
 
-def region_of_variables(variables: Mapping[str, str]) -> str | None:
+def region_of_variables(variables: Variables) -> str | None:
     """Return the AWS Region that *variables* name; None if they name no Region."""
     return next(filter(None, map(variables.get, REGION_VARIABLES)), None)

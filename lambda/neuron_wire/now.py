@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
 from neuron_wire.line_members import (
+    Counts,
     JsonObject,
     Members,
     count_in,
@@ -36,7 +37,7 @@ from neuron_wire.names import (
 from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 OWNERS: Final = "TopIdleOwners"
 BY_REASON: Final = "UnknownCoresByReason"
@@ -204,7 +205,7 @@ class ClusterNow:
     price_regions: tuple[str, ...] = ()
     prices_as_of: str | None = None
     overridden: tuple[str, ...] = ()
-    unknown_by_reason: Mapping[str, int] = field(default_factory=dict)
+    unknown_by_reason: Counts = field(default_factory=dict)
     owners_known: bool = True
     owners: tuple[IdleOwner, ...] = ()
 
@@ -276,7 +277,7 @@ def cluster_now(line: JsonObject) -> ClusterNow:
     )
 
 
-def _unknown_by_reason(line: JsonObject) -> dict[str, int]:
+def _unknown_by_reason(line: JsonObject) -> Counts:
     by_reason = object_in(line, BY_REASON)
     return filled({reason: count_in(by_reason, reason) for reason in REASON_WORDS})
 

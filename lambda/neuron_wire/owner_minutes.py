@@ -45,6 +45,9 @@ _POD_ENDS: Final = re.compile(rf"-(?:[0-9]{{1,5}}|{_RANDOM}{{5}}|{_RANDOM}{{6,10
 _ECS: Final = "ecs:"
 
 
+MinutesOf: TypeAlias = "dict[str, OwnerMinute]"
+"""The minute of each owner, by name."""
+
 CoresOf: TypeAlias = "Mapping[str, Sequence[int]]"
 """Cores of one instance by the name of their owner."""
 
@@ -200,11 +203,11 @@ class OwnerMinute:
         return self.busy > 0 or self.executions > 0
 
 
-def owner_minutes_of(record: MinuteRecord, cores_of: CoresOf) -> dict[str, OwnerMinute]:
+def owner_minutes_of(record: MinuteRecord, cores_of: CoresOf) -> MinutesOf:
     """What each owner of a merged *record* did on its instance; *cores_of* are their cores."""
     state, idle_minutes = record.core_state, record.idle_minutes
     by_name = {owner_name(owner.name): owner for owner in record.owners}
-    minutes: dict[str, OwnerMinute] = {}
+    minutes: MinutesOf = {}
     # Most instances have one letter for all cores, and each owner some of them.
     is_uniform = state == state[:1] * len(state)
     for name, cores in cores_of.items():
@@ -224,7 +227,7 @@ def owner_minutes_of(record: MinuteRecord, cores_of: CoresOf) -> dict[str, Owner
     return minutes
 
 
-def _split_shared_cores(minutes: Mapping[str, OwnerMinute], cores_of: CoresOf, state: str) -> None:
+def _split_shared_cores(minutes: MinutesOf, cores_of: CoresOf, state: str) -> None:
     """Split cores that several owners have: each was counted as having the whole core."""
     if len({*chain.from_iterable(cores_of.values())}) == sum(map(len, cores_of.values())):
         return
@@ -240,7 +243,7 @@ def _split_shared_cores(minutes: Mapping[str, OwnerMinute], cores_of: CoresOf, s
                 minutes[name].busy -= MICRO - share
 
 
-def hides_owners(record: MinuteRecord, minutes: Mapping[str, OwnerMinute]) -> bool:
+def hides_owners(record: MinuteRecord, minutes: MinutesOf) -> bool:
     """Whether a line leaves out owners, or does not name the owner of a busy core or execution."""
     if record.owners_more or (not record.owners and record.holders_more):
         return True
@@ -317,13 +320,13 @@ class OwnerMinutes:
         unseen: Owners that may work on instances that have not reported.
     """
 
-    by_owner: dict[str, OwnerMinute] = field(default_factory=dict)
+    by_owner: MinutesOf = field(default_factory=dict)
     are_more: bool = False
     are_too_many: bool = False
     unseen: UnseenOwners = field(default_factory=UnseenOwners)
     _stems: tuple[Counter[str], Counter[str]] | None = None
 
-    def fold_record(self, record: MinuteRecord, cores_of: CoresOf) -> dict[str, OwnerMinute]:
+    def fold_record(self, record: MinuteRecord, cores_of: CoresOf) -> MinutesOf:
         """
         Add an instance by its merged record and owners.
 
@@ -340,7 +343,7 @@ class OwnerMinutes:
         self.are_too_many |= other.are_too_many
         self._fold(other.by_owner)
 
-    def _fold(self, minutes: Mapping[str, OwnerMinute]) -> None:
+    def _fold(self, minutes: MinutesOf) -> None:
         for name, minute in minutes.items():
             known = self.by_owner.get(name)
             if known is None:
@@ -401,7 +404,7 @@ class OwnerMinutes:
 
 def waits_for(
     record: MinuteRecord, idle: Sequence[int], idle_of: Iterable[Sequence[str]],
-    minutes: Mapping[str, OwnerMinute], after_minutes: int,
+    minutes: MinutesOf, after_minutes: int,
 ) -> tuple[str, ...] | None:  # fmt: skip
     """
     Who must be wholly idle in the cluster for a stop of an instance to waste no work.

@@ -27,8 +27,9 @@ from neuron_wire.owners import TEAM_OWNER, UNNAMED
 from neuron_wire.prices import OVERRIDE_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
+    from neuron_wire.line_members import Counts
     from neuron_wire.now import ClusterNow, IdleOwner
 
 NO_OWNERS: Final = {
@@ -225,7 +226,7 @@ def idle_words(now: ClusterNow, noun: str = "known core", state: str = "") -> st
     return f"{amount(now.idle)} of {known}{state}{share}"
 
 
-def unknown_words(cores: int, by_reason: Mapping[str, int], remark: str = "") -> str:
+def unknown_words(cores: int, by_reason: Counts, remark: str = "") -> str:
     """`3 cores unknown: the monitor does not see the devices`; no reason if none is known."""
     words = f"{counted(cores, 'core')} unknown{remark}"
     ordered = sorted(by_reason, key=lambda reason: -by_reason[reason])

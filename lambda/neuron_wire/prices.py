@@ -19,10 +19,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+
+    from neuron_wire.line_members import Amounts
 
 FILE: Final = Path(__file__).with_name("list_prices.json")
 _LIST: Final[dict[str, Any]] = json.loads(FILE.read_text("utf-8"))
@@ -41,6 +43,9 @@ MAX_OVERRIDES_CHARS: Final = 512
 """The parameter's MaxLength, which its pattern cannot say."""
 
 UNKNOWN_TYPE: Final = "unknown type"
+PaidByType: TypeAlias = "Mapping[str, str]"
+"""How instances of a type are paid, by type."""
+
 OVERRIDE_NAME: Final = re.compile(r"(?:[a-z0-9\-]+/)?[a-z0-9.\-]+")
 """What an override is of: `TYPE` or `REGION/TYPE`."""
 
@@ -51,7 +56,7 @@ class PriceOverridesError(ValueError):
     """The text is not in the grammar; the message says what is wrong and what to write."""
 
 
-def price_overrides(text: str) -> dict[str, float]:
+def price_overrides(text: str) -> Amounts:
     """
     USD per hour by `TYPE` or `REGION/TYPE` out of `trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4`.
 
@@ -99,7 +104,7 @@ class Prices:
         region: Of instances whose lines have no region.
     """
 
-    overrides: Mapping[str, float] = field(default_factory=dict)
+    overrides: Amounts = field(default_factory=dict)
     region: str = DEFAULT_REGION
 
     def usd_per_core_hour(
@@ -242,7 +247,7 @@ def paid_by_type(text: str) -> dict[str, Paid]:
     return {match[1]: SUNK if match[2] == SUNK else AVOIDABLE for match in matches}
 
 
-def is_sunk(instance: Payable, by_type: Mapping[str, str], *, reserved: bool = False) -> bool:
+def is_sunk(instance: Payable, by_type: PaidByType, *, reserved: bool = False) -> bool:
     """
     Whether *instance* costs the same when it stops; *by_type* as `paid_by_type` gives it.
 

@@ -18,22 +18,19 @@ from aggregator.query_text import StackLogGroups
 from aggregator.reading.workers import processes_for
 from aggregator.runtime import LambdaContext, Logger, log_counts, publish_health
 from aggregator.storage.table import Table
-from neuron_wire.catalogue import rollup_metrics
-from neuron_wire.line_members import Members, stated_members
+from neuron_wire.catalogue import MembersOf, rollup_metrics
+from neuron_wire.line_members import Amounts, Members, stated_members
 from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from aggregator.close.reduction import CloseOutcome
     from aggregator.environment import Environment
-    from neuron_wire.catalogue import Member
 
 logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: Members, context: LambdaContext) -> dict[str, float]:  # noqa: ARG001
+def handler(event: Members, context: LambdaContext) -> Amounts:  # noqa: ARG001
     """Close what is due and restate what is late; the counts of what was done."""
     stack, table = runtime.stack()
     outcome = CloseRun(
@@ -58,7 +55,7 @@ def handler(event: Members, context: LambdaContext) -> dict[str, float]:  # noqa
 
 
 @cache
-def _metrics(names: str) -> Mapping[str, Member]:
+def _metrics(names: str) -> MembersOf:
     metrics, unknown = rollup_metrics(names)
     if unknown:
         extra = {"count": len(unknown), "reason": "not_in_the_catalogue", "names": unknown}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from aggregator.close.registry import Registry
 from aggregator.reading.bucket_reader import BucketReader, ReadingCounts, RecordsOf
 from aggregator.reading.last_records import LastRecords, knows_a_core
-from aggregator.rollups.rollup import RollupInProgress
+from aggregator.rollups.rollup import RollupInProgress, SilentOf
 from neuron_wire.line_members import stands_as
 from neuron_wire.merging import merge_clusters
 from neuron_wire.owner_minutes import UnseenOwners
@@ -28,12 +28,11 @@ if TYPE_CHECKING:
 
     from aggregator.close.registry import Newcomer
     from aggregator.environment import Rules
-    from aggregator.findings.detail import RollupFacts
+    from aggregator.findings.detail import FactsOf
     from aggregator.findings.instance_findings import InstanceFindings
-    from aggregator.minutes import Departures
+    from aggregator.minutes import Departures, TimeCheck
     from aggregator.reading.bucket_reader import Key
     from aggregator.reading.workers import Workers
-    from aggregator.rollups.rollup import SilentInstance
     from aggregator.storage.table import Table
     from neuron_wire.prices import Prices
 
@@ -116,7 +115,7 @@ class MinuteShare:
     newcomers: Sequence[Newcomer] = ()
     lacks: bool = False
     clusters: dict[str, RollupInProgress] = field(default_factory=dict)
-    silent: dict[str, list[SilentInstance]] = field(default_factory=dict)
+    silent: SilentOf = field(default_factory=dict)
     unseen: dict[str, UnseenOwners] = field(default_factory=dict)
 
     def merge_share(self, other: MinuteShare) -> None:
@@ -161,7 +160,7 @@ class BucketShare:
     connect: Callable[[], Table]
     rules: Rules
     prices: Prices
-    check_time: Callable[[], None]
+    check_time: TimeCheck
     registered: Mapping[int, bytes]
     departures: Departures
     is_missing: mmap
@@ -262,7 +261,7 @@ class BucketShare:
         self._registry.forget(before_minute)
         return list(self._registry.packed())
 
-    def keep_findings(self, facts: Mapping[str, RollupFacts]) -> int:
+    def keep_findings(self, facts: FactsOf) -> int:
         """Keep the findings of the minute that was published; how many steps found no room."""
         return self.findings.keep_drafts(facts) if self.findings else 0
 

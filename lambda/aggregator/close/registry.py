@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from aggregator.environment import MAX_CLUSTERS
 from aggregator.minutes import SILENT_FORGET_MINUTES, Departures
 from aggregator.reading.capacity import MAX_BUCKET_BYTES, BucketCapacity
-from aggregator.rollups.rollup import SilentInstance
+from aggregator.rollups.rollup import SilentInstance, SilentOf
 from aggregator.storage.records import BUCKETS, bucket_of
 
 if TYPE_CHECKING:
@@ -322,13 +322,13 @@ class Registry:
         }
         return any(instance_id not in moved for _, instance_id in missing)
 
-    def silent_by_cluster(self, minute: int) -> dict[str, list[SilentInstance]]:
+    def silent_by_cluster(self, minute: int) -> SilentOf:
         """
         The clusters known in *minute*, each with its silent instances.
 
         A cluster is known while any of its instances is live or silent.
         """
-        clusters: dict[str, list[SilentInstance]] = {}
+        clusters: SilentOf = {}
         for instances in self._buckets:
             for instance_id, entries in instances.items():
                 for entry in entries:

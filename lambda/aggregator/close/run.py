@@ -51,7 +51,7 @@ from aggregator.rollups.rollup import RollupInProgress
 from aggregator.storage.records import BUCKETS
 from aggregator.storage.values import CloseProgress
 from neuron_wire import WireFormatError
-from neuron_wire.catalogue import ROLLUP
+from neuron_wire.catalogue import ROLLUP, MembersOf
 from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from aggregator.findings.outbox import FindingsOutlet
     from aggregator.storage.table import Table
     from aggregator.storage.values import LastRollup
-    from neuron_wire.catalogue import Member
 
 
 KEPT_FOR: Final[Mapping[LastRollup, str]] = {
@@ -125,7 +124,7 @@ class CloseRun:
     processes: int = 1
     connect: Callable[[], Table] | None = None
     outlet: FindingsOutlet | None = None
-    metrics: Mapping[str, Member] = field(default_factory=lambda: ROLLUP)
+    metrics: MembersOf = field(default_factory=lambda: ROLLUP)
     _outcome: CloseOutcome = field(default_factory=CloseOutcome)
     _clock: RunClock = field(init=False)
     _reduction: Reduction = field(init=False)

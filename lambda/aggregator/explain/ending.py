@@ -20,12 +20,10 @@ from aggregator.explain.failures import (
 from aggregator.explain.finding import AlarmFinding, instance_words
 from aggregator.explain.idle import total_words
 from aggregator.minutes import SILENT_FORGET_MINUTES
-from neuron_wire.line_members import entries_in, minute_in, number_in
+from neuron_wire.line_members import Entries, entries_in, minute_in, number_in
 from neuron_wire.phrases import CAN_WAIT, TODAY, clock, counted, duration, safe_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from aggregator.explain.event import Transition
     from aggregator.explain.evidence import Evidence
     from neuron_wire.line_members import JsonObject
@@ -70,7 +68,7 @@ def _missing_data(transition: Transition) -> str:
     return ""
 
 
-def _last_known(evidence: Evidence, forgotten: Sequence[JsonObject]) -> list[str]:
+def _last_known(evidence: Evidence, forgotten: Entries) -> list[str]:
     """Return the last known state of what the alarm watches, without *forgotten* instances."""
     subject, rollup = evidence.subject, evidence.rollup
     if subject == UNKNOWN:
@@ -87,7 +85,7 @@ def _last_known(evidence: Evidence, forgotten: Sequence[JsonObject]) -> list[str
     return [f"Cluster: {'; '.join(total)}." if total else "No core of the cluster is known."]
 
 
-def _silence_words(evidence: Evidence, forgotten: Sequence[JsonObject]) -> str:
+def _silence_words(evidence: Evidence, forgotten: Entries) -> str:
     still, count = _silent_count(evidence.rollup), _silent_count(evidence.silent)
     if still and not forgotten:
         return f"Still silent: {counted(still, 'instance')}."
@@ -118,7 +116,7 @@ def _forgotten(evidence: Evidence, *, lacks_data: bool) -> list[JsonObject]:
 
 
 def _no_longer_counted(
-    evidence: Evidence, forgotten: Sequence[JsonObject], facts: tuple[str, ...]
+    evidence: Evidence, forgotten: Entries, facts: tuple[str, ...]
 ) -> AlarmFinding:
     """Find that CloudWatch is OK because the stack does not count silent instances any more."""
     count = counted(len(forgotten), "instance")

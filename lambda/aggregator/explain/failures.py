@@ -19,6 +19,8 @@ from aggregator.rollups.sums import FAILING
 from neuron_wire.catalogue import FAILURES
 from neuron_wire.line_members import (
     NOTHING,
+    Amounts,
+    Entries,
     JsonObject,
     entries_in,
     minute_in,
@@ -108,13 +110,13 @@ def last_seen_words(entry: JsonObject, now: int | None) -> str:
     return f"{instance_words(entry)} last seen {seen}"
 
 
-def silent_commands(evidence: Evidence, entries: Sequence[JsonObject]) -> Commands:
+def silent_commands(evidence: Evidence, entries: Entries) -> Commands:
     """Return the command that shows whether the instances of *entries* run."""
     region, ids = _instances(evidence, entries)
     return states_commands(ids, region)
 
 
-def _instances(evidence: Evidence, entries: Sequence[JsonObject]) -> tuple[str, list[str]]:
+def _instances(evidence: Evidence, entries: Entries) -> tuple[str, list[str]]:
     """Return the region of the first of *entries*, and the first instances in that region."""
     region = instance_region(evidence, entries[0] if entries else NOTHING)
     near = [entry for entry in entries if instance_region(evidence, entry) == region]
@@ -183,9 +185,7 @@ def find_failed_executions(evidence: Evidence) -> AlarmFinding:
     )
 
 
-def _urgency(
-    evidence: Evidence, entry: JsonObject, failed: Mapping[str, float]
-) -> tuple[Urgency, str]:
+def _urgency(evidence: Evidence, entry: JsonObject, failed: Amounts) -> tuple[Urgency, str]:
     """Return the urgency by share, kind and persistence of the failures, and the reason."""
     ended, errors = number_in(entry, "Executions"), number_in(entry, "ExecutionErrors") or 0
     tried = sum(failed[kind] for kind in _NOT_ENDED) + (ended or 0)

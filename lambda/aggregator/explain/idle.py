@@ -36,6 +36,7 @@ from aggregator.explain.idle_instance import (
 from neuron_wire import phrases
 from neuron_wire.line_members import (
     NOTHING,
+    Entries,
     JsonObject,
     entries_in,
     minute_in,
@@ -59,8 +60,6 @@ from neuron_wire.phrases import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from aggregator.explain.evidence import Evidence
 
 _NEXT: Final = 2  # owners named behind the first
@@ -258,7 +257,7 @@ def _ranked(evidence: Evidence) -> list[RankedOwner]:
     return sorted([*_given_away(evidence, entries), *owners], key=rank)
 
 
-def _given_away(evidence: Evidence, entries: Sequence[JsonObject]) -> list[RankedOwner]:
+def _given_away(evidence: Evidence, entries: Entries) -> list[RankedOwner]:
     """Return the processes that hold cores assigned to another owner, with those cores alone."""
     teams = {row.owner: row.team for row in evidence.now.owners}
     owners = []
@@ -290,9 +289,7 @@ def _given_away_commands(evidence: Evidence, entry: JsonObject, holder: JsonObje
     return (*commands, *process_commands(evidence, entry, holder))
 
 
-def _with_worst_instance(
-    evidence: Evidence, entries: Sequence[JsonObject], row: IdleOwner
-) -> RankedOwner:
+def _with_worst_instance(evidence: Evidence, entries: Entries, row: IdleOwner) -> RankedOwner:
     """Return the owner of *row* with the first of *entries* that has idle cores of the owner."""
     entry = next((entry for entry in entries if idle_cores_of(entry, row.owner)), NOTHING)
     cores = idle_cores_of(entry, row.owner)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from aggregator.environment import Rules
-    from aggregator.findings.detail import RollupFacts
+    from aggregator.findings.detail import FactsOf
     from aggregator.findings.outbox import FindingsOutlet
     from aggregator.rollups.rollup import RollupInProgress
     from aggregator.storage.table import Table
@@ -95,7 +95,7 @@ class FindingsBook:
         self,
         minute: int,
         clusters: Mapping[str, RollupInProgress],
-        facts: Mapping[str, RollupFacts],
+        facts: FactsOf,
     ) -> None:
         """Step the owners of *clusters*: *minute*, which is not early, was published."""
         if minute > self.minute:

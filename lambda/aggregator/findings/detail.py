@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from aggregator.minutes import end_s
 from aggregator.query_text import StackLogGroups, member_is
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from neuron_wire.merging import InstanceMinute
     from neuron_wire.owner_minutes import OwnerMinute
     from neuron_wire.prices import Prices
+
+FactsOf: TypeAlias = "Mapping[str, RollupFacts]"
+"""Facts of the rollup of each cluster."""
 
 MAX_OWNERS: Final = 8  # named in an event
 MAX_EVENT_CHARS: Final = 3_000

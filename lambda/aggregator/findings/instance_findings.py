@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from aggregator.environment import Rules
-    from aggregator.findings.detail import RollupFacts
+    from aggregator.findings.detail import FactsOf
     from aggregator.findings.steps import FindingStep
     from aggregator.query_text import StackLogGroups
     from neuron_wire import MinuteRecord
@@ -188,7 +188,7 @@ class InstanceFindings:
                 if ends:
                     self._draft(key, steps.close_finding(finding, self._minute, reason))
 
-    def keep_drafts(self, facts: Mapping[str, RollupFacts]) -> int:
+    def keep_drafts(self, facts: FactsOf) -> int:
         """
         Apply what was drafted, now that the minute was published.
 

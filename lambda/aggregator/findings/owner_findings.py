@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from aggregator.environment import Rules
-    from aggregator.findings.detail import RollupFacts
+    from aggregator.findings.detail import FactsOf, RollupFacts
     from aggregator.findings.steps import FindingStep
     from aggregator.query_text import StackLogGroups
     from aggregator.rollups.rollup import RollupInProgress
@@ -73,7 +73,7 @@ class OwnerFindings:
         self,
         minute: int,
         clusters: Mapping[str, RollupInProgress],
-        facts: Mapping[str, RollupFacts],
+        facts: FactsOf,
     ) -> None:
         """*minute* was published: what it makes of the owners of *clusters*."""
         for cluster in sorted({*clusters, *self.states}):

@@ -24,7 +24,6 @@ from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
     from collections.abc import (
-        Callable,
         Collection,
         Container,
         Iterable,
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     )
     from typing import Protocol
 
+    from aggregator.minutes import TimeCheck
     from aggregator.storage.table import Table
     from neuron_wire import MinuteRecord
 
@@ -139,7 +139,7 @@ class BucketReader:
     table: Table
     registry: Admission
     outcome: ReadingCounts
-    check_time: Callable[[], None]
+    check_time: TimeCheck
     minute: int
     published: frozenset[str] | None = None
     instances: Collection[str] | None = None

@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from aggregator.minutes import SILENT_FORGET_MINUTES
+from aggregator.minutes import SILENT_FORGET_MINUTES, TimeCheck
 from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
 from aggregator.reading.capacity import HourAdmission
 from neuron_wire.merging import merge_records
 from neuron_wire.names import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from aggregator.reading.bucket_reader import Key
     from aggregator.storage.table import Table
@@ -45,7 +45,7 @@ class LastRecords:
 
     table: Table
     minute: int
-    check_time: Callable[[], None]
+    check_time: TimeCheck
 
     def read_last(
         self, bucket: int, last_seen: Mapping[Key, int]

@@ -24,12 +24,12 @@ from aggregator.minutes import start_ms
 from aggregator.rollups.sums import FAILING
 from aggregator.storage.values import Publication
 from neuron_wire import CLUSTER_NAMESPACE, VERSION, encode
-from neuron_wire.catalogue import ROLLUP
+from neuron_wire.catalogue import ROLLUP, MembersOf
 from neuron_wire.cores import core_ranges
 from neuron_wire.extraction import MAX_VALUE
 from neuron_wire.holders import holder_members
 from neuron_wire.line import emf_line
-from neuron_wire.line_members import Members, filled, present_members, stated_members
+from neuron_wire.line_members import Amounts, Members, filled, present_members, stated_members
 from neuron_wire.names import BUSY, CLUSTER_DIMENSION, UNREAD
 from neuron_wire.names import ROLLUP as ROLLUP_KIND
 from neuron_wire.now import BY_REASON
@@ -38,12 +38,9 @@ from neuron_wire.phrases import iso_minute
 from neuron_wire.prices import PRICES_AS_OF
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from aggregator.rollups.instances import IdleInstance
     from aggregator.rollups.rollup import Rollup
     from aggregator.rollups.sums import Failing
-    from neuron_wire.catalogue import Member
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +57,8 @@ class Due:
     """
 
     publication: Publication
-    amounts: Mapping[str, float]
-    overstated: Mapping[str, float]
+    amounts: Amounts
+    overstated: Amounts
 
 
 def due(rollup: Rollup, before: Publication | None) -> Due | None:
@@ -191,9 +188,7 @@ MAX_LINE_BYTES: Final = 32 * 1024
 """Far below CloudWatch's megabyte: a person should be able to read a rollup."""
 
 
-def rollup_line(
-    rollup: Rollup, minute: int, due: Due, metrics: Mapping[str, Member] = ROLLUP
-) -> str:
+def rollup_line(rollup: Rollup, minute: int, due: Due, metrics: MembersOf = ROLLUP) -> str:
     """
     Write *rollup* as a line with the amounts that are *due*; *metrics* of its numbers are such.
 

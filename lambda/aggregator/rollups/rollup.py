@@ -12,7 +12,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from aggregator.rollups.instances import (
     MAX_IDLE_INSTANCES,
@@ -37,10 +37,10 @@ from aggregator.rollups.sums import (
 )
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.cluster_idle import ClusterIdle
-from neuron_wire.line_members import present_members
+from neuron_wire.line_members import Amounts, Counts, present_members
 from neuron_wire.names import BUSY, HOUR_MINUTES, MINUTE_S, UNKNOWN
 from neuron_wire.phrases import iso_minute
-from neuron_wire.prices import Prices
+from neuron_wire.prices import PaidByType, Prices
 from neuron_wire.teams import TeamRules
 
 if TYPE_CHECKING:
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from neuron_wire.catalogue import Family
     from neuron_wire.merging import InstanceMinute
     from neuron_wire.now import IdleOwner
+
+SilentOf: TypeAlias = "dict[str, list[SilentInstance]]"
+"""Silent instances by cluster."""
 
 MAX_NAMES: Final = 50
 """Instances a rollup names in one list; the number beside it is always whole."""
@@ -132,10 +135,10 @@ class Rollup:
     """
 
     cluster: str
-    gauges: Mapping[str, float]
-    tallies: Mapping[str, float]
+    gauges: Amounts
+    tallies: Amounts
     records: int
-    types: Mapping[str, Mapping[str, float]]
+    types: Mapping[str, Amounts]
     types_left_out: int
     idle_instances: Sequence[IdleInstance]
     silent: Sequence[SilentInstance]
@@ -146,7 +149,7 @@ class Rollup:
     prices_overridden: Sequence[str] = ()
     unpriced_types: Sequence[str] = ()
     idle_owners: Sequence[IdleOwner] = ()
-    unknown_by_reason: Mapping[str, int] = field(default_factory=dict)
+    unknown_by_reason: Counts = field(default_factory=dict)
     idle_owners_left_out: int = 0
     in_other_clusters: Sequence[str] = ()
 
@@ -164,7 +167,7 @@ class RollupInProgress:
         cluster: str,
         idle_after_minutes: int,
         prices: Prices | None = None,
-        paid_by_type: Mapping[str, str] | None = None,
+        paid_by_type: PaidByType | None = None,
     ) -> None:
         """Start *cluster* without instances; *prices* are list prices unless given."""
         self._cluster = cluster
@@ -296,8 +299,8 @@ class RollupInProgress:
         sums: Sums,
         silent: int,
         stragglers: int | None,
-        usd_per_hour: Mapping[str, float],
-    ) -> dict[str, float]:
+        usd_per_hour: Amounts,
+    ) -> Amounts:
         cores, known = sums.whole("NeuronCores"), sums.whole("KnownCores")
         expected = sums.whole("Instances") + silent
         gauges: dict[str, float | None] = {
@@ -329,7 +332,7 @@ class RollupInProgress:
             gauges["IdleInstanceCount"] = self.idle.instance_count
         return _rounded(gauges)
 
-    def _tallies(self, sums: Sums, usd_per_hour: float | None) -> dict[str, float]:
+    def _tallies(self, sums: Sums, usd_per_hour: float | None) -> Amounts:
         tallies: dict[str, float | None] = {
             **_of_family("tally", sums),
             "IdleCoreMinutes": self.idle.cores if self._utilization else None,
@@ -367,12 +370,12 @@ def _busy_hundredths(state: str, known: Sequence[int]) -> int:
     )
 
 
-def _rounded(values: Mapping[str, float | None]) -> dict[str, float]:
+def _rounded(values: Mapping[str, float | None]) -> Amounts:
     # Six decimals: a microsecond, a millionth of a dollar, and no tail of binary noise.
     return {name: round(value, 6) for name, value in values.items() if value is not None}
 
 
-def _percentiles(cores: Counter[int]) -> dict[str, float]:
+def _percentiles(cores: Counter[int]) -> Amounts:
     """
     The percentiles by metric, from the number of *cores* at each utilization in hundredths.
 

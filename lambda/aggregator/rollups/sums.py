@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from neuron_wire.instance_types import Flops, flops_of
-from neuron_wire.line_members import filled
+from neuron_wire.line_members import Counts, filled
 from neuron_wire.merging import execution_weight
 from neuron_wire.names import (
     ATTACHED_IDLE,
@@ -164,7 +164,7 @@ class Sums:
             )
         return gauges
 
-    def unknown_by_reason(self) -> dict[str, int]:
+    def unknown_by_reason(self) -> Counts:
         """Unknown cores by reason; a reason without a core is absent."""
         return filled({reason: self.whole(_unknown_member(reason)) for reason in REASON_WORDS})
 
@@ -241,7 +241,7 @@ class Failing:
     instance_id: str
     count: float
     owners: Sequence[str] = ()
-    details: Mapping[str, int] = field(default_factory=dict)
+    details: Counts = field(default_factory=dict)
     region: str | None = None
 
 

@@ -19,7 +19,7 @@ from aggregator.settle.run import SettleRun
 from aggregator.storage.ledger_objects import LedgerObjects
 from aggregator.storage.table import Table
 from neuron_wire.instance_hours import LedgerRules
-from neuron_wire.line_members import Members, stated_members
+from neuron_wire.line_members import Amounts, Members, stated_members
 from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: Members, context: LambdaContext) -> dict[str, float]:
+def handler(event: Members, context: LambdaContext) -> Amounts:
     """Settle what is due, or the hour that the event names; the counts of what was done."""
     stack, _ = runtime.stack()
 

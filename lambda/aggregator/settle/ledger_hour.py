@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aggregator.minutes import SILENT_FORGET_MINUTES, Departures, minute_at_ms
+from aggregator.minutes import SILENT_FORGET_MINUTES, Departures, TimeCheck, minute_at_ms
 from aggregator.reading.bucket_reader import BucketReader, ReadingCounts, RecordsOf
 from aggregator.reading.capacity import HourAdmission
 from aggregator.settle.purchases import unpacked
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from aggregator.storage.ledger_objects import LedgerObjects
     from aggregator.storage.table import Table
     from neuron_wire.instance_hours import Ec2Instance, LedgerRules
+    from neuron_wire.line_members import Counts
     from neuron_wire.merging import InstanceMinute
 
 
@@ -107,7 +108,7 @@ class BucketHour:
             hours[key] = InstanceHour(self.hour, self.rules, self.purchases.get(key[1]))
         return hours[key]
 
-    def _is_missed(self, last: InstanceMinute, minute: int, latest: Mapping[str, int]) -> bool:
+    def _is_missed(self, last: InstanceMinute, minute: int, latest: Counts) -> bool:
         instance_id, seen = last.record.instance_id, minute_at_ms(last.record.minute_ms)
         if last.gone or minute - seen > SILENT_FORGET_MINUTES:
             return False
@@ -152,7 +153,7 @@ class LedgerParts:
     parts: Sequence[int]
     connect: Callable[[], tuple[Table, LedgerObjects]]
     rules: LedgerRules
-    check_time: Callable[[], None]
+    check_time: TimeCheck
     _opened: tuple[Table, LedgerObjects] | None = None
     _hours: dict[int, list[tuple[str, InstanceHour]]] = field(default_factory=dict)
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from neuron_wire.line_members import Amounts
+
 LastRollup = Literal["minute", "hardware", "errors", "silent", "ecc", "faults"]
 """
 Which rollup is kept of a cluster: that of the last minute, the last one with hardware errors,
@@ -66,7 +68,7 @@ class Publication:
     """
 
     number: int
-    tallies: Mapping[str, float]
+    tallies: Amounts
     digest: str
     first_records: int
 
