@@ -8,7 +8,7 @@ themselves; what is left is an `AwsError` with the service's own code.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import boto3
 from botocore.config import Config
@@ -18,6 +18,12 @@ from neuron_wire.names import region_of_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+Response: TypeAlias = "dict[str, Any]"
+
+Operation: TypeAlias = "Callable[..., Response]"
+"""A method of a client of boto3."""
 
 
 class AwsError(Exception):
@@ -46,7 +52,7 @@ def client(service: str, attempts: int = 5) -> Any:  # noqa: ANN401  # boto3 pub
     )
 
 
-def call(operation: Callable[..., dict[str, Any]], **request: object) -> dict[str, Any]:
+def call(operation: Operation, **request: object) -> Response:
     """
     The answer of one call.
 

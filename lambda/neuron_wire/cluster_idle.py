@@ -340,9 +340,14 @@ class ClusterIdle:
             self._count_cores(record, len(idle), len(free), is_priced=price is not None)
             unheld_cost = MICRO * len(free) * (fine_price or 0)
             cost = MICRO * len(idle) * (fine_price or 0)
-            waits = None
-            if not in_other_clusters:
-                waits = waits_for(record, idle, owned.cores_of, minutes, self.after_minutes)
+            waits = waits_for(
+                record,
+                idle,
+                owned.cores_of,
+                minutes,
+                self.after_minutes,
+                is_excluded=in_other_clusters,
+            )
             if is_sunk(record, self.paid_by_type):
                 self._sunk_cost += cost
             elif waits is None:

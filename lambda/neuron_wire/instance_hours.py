@@ -234,8 +234,7 @@ class InstanceHour:
         owned, teams = core_owners(record, known, cores_of)
         if len(known) < len(state):
             owned[UNKNOWN_OWNER,] = [index for index in range(len(state)) if index not in known]
-        may_wait = idle and not in_other_clusters
-        waits = waits_for(record, idle, owned, did, after_minutes) if may_wait else None
+        waits = waits_for(record, idle, owned, did, after_minutes, is_excluded=in_other_clusters)
         part: Part | None = Part.SHARED if waits is None else None
         if self._is_sunk(record):
             part = Part.SUNK

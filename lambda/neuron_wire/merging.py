@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from neuron_wire.catalogue import READINGS
 from neuron_wire.core_time import round_half_even
@@ -33,6 +33,12 @@ MAX_RESTART_COVERED_S: Final = 66
 Covered seconds up to which several records are parts of one minute: 60, and 10 %
 for reports whose period straddles the restart.
 """
+
+Key: TypeAlias = "tuple[str, str]"
+"""A cluster and an instance."""
+
+RecordsOf: TypeAlias = "Mapping[Key, Sequence[MinuteRecord]]"
+"""The records of one minute, by cluster and instance."""
 
 _LAST: Final = (
     "given", "account_id", "lifecycle", "paid", "instance_type", "region",
@@ -73,8 +79,8 @@ class InstanceMinute(NamedTuple):
 
 
 def merge_clusters(
-    found: Mapping[tuple[str, str], Sequence[MinuteRecord]],
-) -> dict[tuple[str, str], InstanceMinute]:
+    found: RecordsOf,
+) -> dict[Key, InstanceMinute]:
     """
     Merge the records of each cluster and instance of one minute, and mark instances in two.
 
@@ -82,7 +88,7 @@ def merge_clusters(
     cluster to another within the minute, and is not marked.
     """
     merged = {key: merge_records(records) for key, records in found.items()}
-    keys_of: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    keys_of: dict[str, list[Key]] = defaultdict(list)
     for key in merged:
         keys_of[key[1]].append(key)
     for keys in keys_of.values():

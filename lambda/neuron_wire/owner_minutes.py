@@ -263,8 +263,10 @@ def quiet_minutes_of(record: MinuteRecord) -> int:
     hidden = record.owners_more or (not record.owners and (record.holders or record.holders_more))
     if hidden or record.has_executions:
         return 0
-    most = max(record.idle_minutes, default=0)
-    return min([owner.quiet_minutes or 0 for owner in record.owners], default=most)
+    return min(
+        [owner.quiet_minutes or 0 for owner in record.owners],
+        default=max(record.idle_minutes, default=0),
+    )
 
 
 @dataclass(slots=True)
@@ -404,16 +406,16 @@ class OwnerMinutes:
 
 def waits_for(
     record: MinuteRecord, idle: Sequence[int], idle_of: Iterable[Sequence[str]],
-    minutes: MinutesOf, after_minutes: int,
+    minutes: MinutesOf, after_minutes: int, *, is_excluded: bool,
 ) -> tuple[str, ...] | None:  # fmt: skip
     """
     Who must be wholly idle in the cluster for a stop of an instance to waste no work.
 
     *idle_of* has the owners of its *idle* cores, together where they share one; *minutes* is what
-    its owners did on it. None where the instance is not wholly idle itself, or a line hides
-    owners. Unnamed processes count only here.
+    its owners did on it. None if the instance is not wholly idle itself, if a line hides owners,
+    or if it *is_excluded*. Unnamed processes count only here.
     """
-    if len(idle) < len(record.core_state) or record.has_executions:
+    if is_excluded or len(idle) < len(record.core_state) or record.has_executions:
         return None
     for owners in idle_of:
         if OTHER_OWNERS in owners or UNSTATED_OWNER in owners:

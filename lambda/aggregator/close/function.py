@@ -72,8 +72,10 @@ def _bus(name: str) -> EventBus:
 def _outlet(stack: Environment) -> FindingsOutlet | None:
     if not stack.findings_bus:
         return None
-    groups = StackLogGroups(stack.records_log_group, stack.rollups_log_group)
-    return FindingsOutlet(_bus(stack.findings_bus).put, groups)
+    return FindingsOutlet(
+        _bus(stack.findings_bus).put,
+        StackLogGroups(stack.records_log_group, stack.rollups_log_group),
+    )
 
 
 def _log_trouble(outcome: CloseOutcome) -> None:

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from aggregator.close.registry import Registry
-from aggregator.reading.bucket_reader import BucketReader, ReadingCounts, RecordsOf
+from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
 from aggregator.reading.last_records import LastRecords, knows_a_core
 from aggregator.rollups.rollup import RollupInProgress, SilentOf
 from neuron_wire.line_members import stands_as
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from aggregator.findings.detail import FactsOf
     from aggregator.findings.instance_findings import InstanceFindings
     from aggregator.minutes import Departures, TimeCheck
-    from aggregator.reading.bucket_reader import Key
     from aggregator.reading.workers import Workers
     from aggregator.storage.table import Table
+    from neuron_wire.merging import Key, RecordsOf
     from neuron_wire.prices import Prices
 
 # A minute of a large fleet is millions of objects and hardly a circle among them: to look for

@@ -35,7 +35,7 @@ from aggregator.storage.records import BUCKETS, bucket_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from aggregator.reading.bucket_reader import Key
+    from neuron_wire.merging import Key
 
 
 @dataclass(slots=True)
@@ -226,8 +226,10 @@ class Registry:
 
         A cluster that *is_published* needs no room among the clusters.
         """
-        bucket = bucket_of(instance_id)
-        return self._entry(bucket, cluster, instance_id, is_published=is_published) is not None
+        return (
+            self._entry(bucket_of(instance_id), cluster, instance_id, is_published=is_published)
+            is not None
+        )
 
     def _entry(
         self, bucket: int, cluster: str, instance_id: str, *, is_published: bool

@@ -76,8 +76,7 @@ def commands_about(evidence: Evidence, entry: JsonObject, owner: str) -> Command
 
 def commands_there(evidence: Evidence, entry: JsonObject, *there: ShownCommand) -> Commands:
     """Return a shell on the instance of *entry*, and the commands to type *there*."""
-    region = instance_region(evidence, entry)
-    shell = shell_commands([text_in(entry, "InstanceId")], region)
+    shell = shell_commands([text_in(entry, "InstanceId")], instance_region(evidence, entry))
     return (*shell, *there) if shell else ()
 
 

@@ -269,8 +269,9 @@ def _given_away(evidence: Evidence, entries: Entries) -> list[RankedOwner]:
                 price = usd_per_hour / idle * len(cores) if usd_per_hour and idle else None
                 cost = None if price is None else round(price * MICRO)
                 row = IdleOwner(owner, MICRO * len(cores), teams.get(owner), cost=cost)
-                last = minute_in(holder, "LastExecution")
-                works = phrases.is_executing_at(last, evidence.now.minute)
+                works = phrases.is_executing_at(
+                    minute_in(holder, "LastExecution"), evidence.now.minute
+                )
                 is_left = is_gone(holder) and not works
                 kind = "given away by who is gone" if is_left else "given away"
                 owners.append(RankedOwner(kind, row, entry, frozenset(cores), holder))
@@ -314,8 +315,12 @@ def _where(evidence: Evidence, owner: RankedOwner) -> str:
         marks[-1] += f" and {counted(more, 'more instance')}" if more else ""
     text = " ".join(marks)
     if owner.holder and not owner.works:
-        last = minute_in(owner.holder, "LastExecution")
-        known = phrases.holder_marks(row.owner, last, minute, is_gone=is_gone(owner.holder))
+        known = phrases.holder_marks(
+            row.owner,
+            minute_in(owner.holder, "LastExecution"),
+            minute,
+            is_gone=is_gone(owner.holder),
+        )
         process = process_words(owner.holder, minute) if owner.is_process_named else ""
         text = "; ".join(filter(None, [text, process, *known]))
     return f"{text[:1].upper()}{text[1:]}." if text else ""

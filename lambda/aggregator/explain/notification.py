@@ -117,8 +117,9 @@ def notify(
     if topics and not due:
         return Notification("repeated")
     idle_after, unread = environment.rules.idle_after_minutes, UNREADABLE if trouble else ""
-    subject = find_subject(transition.metrics)
-    evidence = Evidence(subject, transition.region, idle_after, trouble=unread)
+    evidence = Evidence(
+        find_subject(transition.metrics), transition.region, idle_after, trouble=unread
+    )
     if not trouble:  # a table that has just failed is not asked again: the message has the time
         evidence = gather_evidence(evidence, transition.cluster, table, now_s)
     explanation = explain_transition(transition, evidence, environment)

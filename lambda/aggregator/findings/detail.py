@@ -117,9 +117,10 @@ def instance_members(
         cores_of = cores_by_owner(record)
         owned = core_owners(record, idle, cores_of)
         did = owner_minutes_of(record, cores_of)
-        waits = None
-        if not (is_paid_anyway or instance.in_other_clusters):
-            waits = waits_for(record, idle, owned.cores_of, did, rules.idle_after_minutes)
+        waits = waits_for(
+            record, idle, owned.cores_of, did, rules.idle_after_minutes,
+            is_excluded=is_paid_anyway or instance.in_other_clusters,
+        )  # fmt: skip
         is_avoidable = waits is not None and not any(wait in awaited for wait in waits)
         detail["UsdPerHour"] = round(price * cores, 6)
         detail["AvoidableUsdPerHour"] = round(price * cores, 6) if is_avoidable else 0.0

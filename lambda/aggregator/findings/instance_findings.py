@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from aggregator.query_text import StackLogGroups
     from neuron_wire import MinuteRecord
     from neuron_wire.findings import Detail
-    from neuron_wire.merging import InstanceMinute
+    from neuron_wire.merging import InstanceMinute, Key
     from neuron_wire.prices import Prices
 
 
@@ -82,13 +82,13 @@ class InstanceFindings:
     prices: Prices
     groups: StackLogGroups
     _changed: set[int] = field(default_factory=set)
-    _by_instance: dict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
+    _by_instance: dict[Key, set[str]] = field(default_factory=lambda: defaultdict(set))
     _minute: int = 0
     _taken_in: int = 0
     _drafts: dict[FindingKey, _Draft] = field(default_factory=dict)
     _idle: list[tuple[FindingKey, InstanceMinute, int | None]] = field(default_factory=list)
     _events: Counter[int] = field(default_factory=Counter)
-    _seen: set[tuple[str, str]] = field(default_factory=set)
+    _seen: set[Key] = field(default_factory=set)
     _chars: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -172,8 +172,9 @@ class InstanceFindings:
                 key = FindingKey(cluster, SILENT_INSTANCE, instance.instance_id)
                 state = self._state(bucket_of(instance.instance_id))
                 if state is not None and key not in state.findings:
-                    step = steps.open_silence(instance.last_minute, self._minute)
-                    self._draft(key, step, instance)
+                    self._draft(
+                        key, steps.open_silence(instance.last_minute, self._minute), instance
+                    )
         for bucket in self.states:
             state = self._state(bucket)
             for key, finding in state.findings.items() if state else ():

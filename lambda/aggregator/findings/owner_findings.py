@@ -159,8 +159,9 @@ class OwnerFindings:
         if did is None:
             return {}
         idle = None if step.change == CLOSED else (of_minute.idle or {}).get(key.subject)
-        minutes = of_minute.seen.wholly_idle_minutes(key.subject)
-        return detail.owner_members(key, did, idle, minutes, self.rules)
+        return detail.owner_members(
+            key, did, idle, of_minute.seen.wholly_idle_minutes(key.subject), self.rules
+        )
 
     def packed_clusters(self) -> Iterator[tuple[str, int, bytes]]:
         """The clusters that changed: how many events are due in each, and its state."""

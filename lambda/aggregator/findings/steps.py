@@ -107,10 +107,12 @@ def step_faults(
     """
     if count > 0:
         if before is None:
-            opened = OpenFinding(newest_minute, minute, 1, count, newest_minute)
-            return FindingStep(opened, OPENED)
-        after = replace(before, since=min(before.since, minute))
-        return _worse(after, max(before.stepped, minute), before.level + count)
+            return FindingStep(OpenFinding(newest_minute, minute, 1, count, newest_minute), OPENED)
+        return _worse(
+            replace(before, since=min(before.since, minute)),
+            max(before.stepped, minute),
+            before.level + count,
+        )
     if before is not None and minute - before.stepped >= QUIET_MINUTES:
         return close_finding(before, minute, QUIET)
     return None

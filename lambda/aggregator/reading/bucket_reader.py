@@ -17,7 +17,7 @@ What is over a bound is left out of the minute and counted.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from aggregator.storage.records import records_of
 from neuron_wire.names import MAX_CORES
@@ -28,14 +28,13 @@ if TYPE_CHECKING:
         Container,
         Iterable,
         Iterator,
-        Mapping,
-        Sequence,
     )
     from typing import Protocol
 
     from aggregator.minutes import TimeCheck
     from aggregator.storage.table import Table
     from neuron_wire import MinuteRecord
+    from neuron_wire.merging import Key, RecordsOf
 
 
 MAX_REFUSED_CLUSTERS: Final = 5
@@ -86,11 +85,6 @@ if TYPE_CHECKING:
 
         def admits(self, cluster: str, instance_id: str, *, is_published: bool = False) -> bool: ...
 
-
-Key = tuple[str, str]  # cluster, instance
-
-RecordsOf: TypeAlias = "Mapping[Key, Sequence[MinuteRecord]]"
-"""The records of one minute, by cluster and instance."""
 
 RECORD_WEIGHT: Final = 16
 """What a record weighs without its cores and holders; a core weighs 1, about 64 bytes."""

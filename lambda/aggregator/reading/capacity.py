@@ -8,7 +8,10 @@ that somebody chose need not compress.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from neuron_wire.merging import Key
 
 MAX_BUCKET_BYTES: Final = 400_000
 """
@@ -75,7 +78,7 @@ class HourAdmission:
         known: Clusters and instances that count so far.
     """
 
-    known: set[tuple[str, str]] = field(default_factory=set)
+    known: set[Key] = field(default_factory=set)
     _capacity: BucketCapacity = field(default_factory=BucketCapacity)
 
     def admits(self, cluster: str, instance_id: str, *, is_published: bool = False) -> bool:

@@ -19,9 +19,9 @@ from neuron_wire.names import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from aggregator.reading.bucket_reader import Key
     from aggregator.storage.table import Table
     from neuron_wire import MinuteRecord
+    from neuron_wire.merging import Key
 
 MAX_MINUTES: Final = 8
 """

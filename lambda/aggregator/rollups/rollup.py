@@ -202,8 +202,9 @@ class RollupInProgress:
             self._fold_greatest(name, record.number(name))
         for name, member in FAILING.items():
             if count := numbers.get(member):
-                make = partial(failing_instance, record, member, count)
-                self._failing[name].rank((-count, instance_id), make)
+                self._failing[name].rank(
+                    (-count, instance_id), partial(failing_instance, record, member, count)
+                )
         busy, busy_percent = state.count(BUSY), None
         if busy:
             busy_hundredths = _busy_hundredths(state, hundredths)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregator.minutes import SILENT_FORGET_MINUTES, Departures, TimeCheck, minute_at_ms
-from aggregator.reading.bucket_reader import BucketReader, ReadingCounts, RecordsOf
+from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
 from aggregator.reading.capacity import HourAdmission
 from aggregator.settle.purchases import unpacked
 from aggregator.storage.records import BUCKETS
@@ -31,12 +31,11 @@ from neuron_wire.then import then_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from aggregator.reading.bucket_reader import Key
     from aggregator.storage.ledger_objects import LedgerObjects
     from aggregator.storage.table import Table
     from neuron_wire.instance_hours import Ec2Instance, LedgerRules
     from neuron_wire.line_members import Counts
-    from neuron_wire.merging import InstanceMinute
+    from neuron_wire.merging import InstanceMinute, Key, RecordsOf
 
 
 MINUTES_BETWEEN_LOOKS: Final = 15

@@ -21,7 +21,8 @@ from aggregator.storage.values import TableError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-_Operation: TypeAlias = "Callable[..., dict[str, Any]]"
+    from aggregator.aws import Operation, Response
+
 Attributes: TypeAlias = "Mapping[str, Mapping[str, Any]]"
 """An item, or the key of one."""
 
@@ -129,7 +130,7 @@ class Requests:
         return self._if(condition, values, self.client.delete_item, Key=key)
 
     def _if(
-        self, condition: str, values: Mapping[str, object], operation: _Operation, **request: object
+        self, condition: str, values: Mapping[str, object], operation: Operation, **request: object
     ) -> bool:
         request["ConditionExpression"] = condition
         if names := {f"#{name}": name for name in _NAME.findall(condition)}:
@@ -142,7 +143,7 @@ class Requests:
             return False
         return True
 
-    def _call(self, operation: _Operation, **request: object) -> dict[str, Any]:
+    def _call(self, operation: Operation, **request: object) -> Response:
         try:
             return aws.call(operation, **request)
         except aws.AwsError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aggregator import aws
 from aggregator.storage.values import LedgerError
@@ -10,6 +10,8 @@ from neuron_wire.then import SUMMARIES, summary_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from aggregator.aws import Response
 
 
 class LedgerObjects:
@@ -27,13 +29,14 @@ class LedgerObjects:
         """The summaries of *hours*, at most 1,000: those that there are, in their order."""
         keys = {summary_key(hour): hour for hour in hours}
         # Keys sort as hours do, so the first page of what follows has all of them.
-        before = summary_key(hours.start - 1)
-        listed = self._call("list_objects_v2", Prefix=SUMMARIES, StartAfter=before)
+        listed = self._call(
+            "list_objects_v2", Prefix=SUMMARIES, StartAfter=summary_key(hours.start - 1)
+        )
         for key in (str(item["Key"]) for item in listed.get("Contents", [])):
             if key in keys:
                 yield keys[key], self._call("get_object", Key=key)["Body"].read()
 
-    def _call(self, operation: str, **request: object) -> dict[str, Any]:
+    def _call(self, operation: str, **request: object) -> Response:
         try:
             return aws.call(getattr(self._client, operation), Bucket=self._bucket, **request)
         except aws.AwsError as error:
