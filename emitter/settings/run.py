@@ -169,7 +169,7 @@ class RegionSettings:
 
     region: str | None = setting(
         None,
-        "AWS Region; by default AWS_REGION, AWS_DEFAULT_REGION, or the one the AWS SDK finds.",
+        "AWS Region; by default AWS_REGION, AWS_DEFAULT_REGION or the SDK's.",
         metavar="NAME",
         short="-r",
     )
