@@ -12,15 +12,15 @@ from __future__ import annotations
 import base64
 import os
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
 from aws_lambda_powertools.utilities.data_classes import CloudWatchLogsEvent
 from aws_lambda_powertools.utilities.data_classes.cloud_watch_logs_event import (
     CloudWatchLogsDecodedData,
 )
-from aws_lambda_powertools.utilities.data_classes.kinesis_stream_event import KinesisStreamRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aggregator import environment
@@ -30,7 +30,11 @@ from neuron_wire import STACK_NAMESPACE
 from neuron_wire.catalogue import STACK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
+
+    from aws_lambda_powertools.utilities.data_classes.kinesis_stream_event import (
+        KinesisStreamRecord,
+    )
 
     from neuron_wire.line_members import Amounts, Counts, Members
 
@@ -64,35 +68,63 @@ def arrival_of(event: Members) -> Arrival:
     if not isinstance(batch, list):
         msg = f"{_RECORDS} is {type(batch).__name__}, not the records of a Kinesis stream"
         raise TypeError(msg)
-    return _batch_arrival(batch)
-
-
-def _batch_arrival(batch: Iterable[dict[str, Any]]) -> Arrival:
-    """Read the records of *batch* until enough lines are held; an unreadable one stops nothing."""
-    deliveries: list[LogDelivery] = []
-    unreadable: list[str] = []
-    left: list[str] = []
-    faults: set[str] = set()
-    held_bytes = 0
-    for record in map(KinesisStreamRecord, batch):
-        if held_bytes >= MAX_HELD_BYTES:
-            left.append(record.kinesis.sequence_number)
-            continue
-        try:
-            delivery = _delivery(unpacked(record.kinesis.data_as_bytes()))
-        except Exception as error:  # noqa: BLE001  # of whatever kind: the others count
-            faults.add(type(error).__name__)
-            unreadable.append(record.kinesis.sequence_number)
-            continue
-        deliveries.append(delivery)
-        held_bytes += sum(len(line.message) + _LINE_BYTES for line in delivery.lines)
+    # All of them unreadable is no other case: an exception would say less than the response.
+    processor = BatchProcessor(EventType.KinesisDataStreams, raise_on_entire_batch_failure=False)
+    reader = _Reader()
+    with processor(records=batch, handler=reader.read):
+        read = processor.process()
+    failed = processor.response()["batchItemFailures"]
+    numbers = [str(item["itemIdentifier"]) for item in failed]
+    unreadable = len(numbers) - reader.left  # once one was left, so was all that came behind it
     return Arrival(
-        deliveries=tuple(deliveries),
+        deliveries=tuple(result for outcome, result, _ in read if outcome == "success"),
         by_stream=True,
-        unreadable=tuple(unreadable),
-        left=tuple(left),
-        faults=tuple(sorted(faults)),
+        unreadable=tuple(numbers[:unreadable]),
+        left=tuple(numbers[unreadable:]),
+        faults=tuple(sorted(reader.faults)),
     )
+
+
+class _UnreadError(Exception):
+    """A record of a batch that must come again."""
+
+
+class _Reader:
+    """
+    Reads the records of one batch until it holds enough.
+
+    Attributes:
+        left: How many records were not looked at.
+
+        faults: The kinds of errors that the others gave.
+    """
+
+    def __init__(self) -> None:
+        self.left = 0
+        self.faults: set[str] = set()
+        self._held_bytes = 0
+
+    def read(self, record: KinesisStreamRecord) -> LogDelivery:
+        """
+        The lines of one record.
+
+        Raises:
+            _UnreadError: If it is no delivery, or there is no room for it.
+        """
+        if self._held_bytes >= MAX_HELD_BYTES:
+            self.left += 1
+        else:
+            try:
+                delivery = _delivery(unpacked(record.kinesis.data_as_bytes()))
+            except Exception as error:  # noqa: BLE001  # of whatever kind: the others count
+                self.faults.add(type(error).__name__)
+            else:
+                for line in delivery.lines:
+                    self._held_bytes += len(line.message) + _LINE_BYTES
+                return delivery
+        # Powertools keeps what is raised, with its frames and the megabytes that are in them:
+        # so not the error itself, and out here, where it is no longer the context.
+        raise _UnreadError
 
 
 def _delivery(document: Members) -> LogDelivery:
