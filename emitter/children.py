@@ -2,7 +2,7 @@
 Processes that the emitter starts, and orphans that it inherits as the first process of a container.
 
 An orphan stays in the process table until its new parent waits for it. Children of our own are
-left alone: whoever started them needs their exit code. From waitid(2) and pid_namespaces(7).
+left alone: the code that started them needs their exit code. From waitid(2) and pid_namespaces(7).
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ A type that is missing here raises `KeyError`: left out in silence, its share wo
 IDLE_AFTER_MINUTES = 15
 FORGOTTEN_AFTER_MINUTES = 60
 BACK_WITHIN_MINUTES = 5
-"""How long an instance that shut down cleanly may be about to report again."""
+"""Minutes after a clean shutdown in which an instance may report again."""
 
 NOTHING_SAID: Mapping[str, str] = {}
 

@@ -119,7 +119,8 @@ def _members(
     pid, tag = fold.key or (None, None)
     executions, listed = fold.executions, fold.listed
     used, breakdown = memory.used()
-    models, by_core = memory.loaded_models, breakdown.neuroncore_memory_usage or {}
+    models = memory.loaded_models
+    by_core = breakdown.neuroncore_memory_usage or {}
     device_bytes = amount(used.neuron_device)
     device_by_use = _by_use(
         "DeviceMemory", [table for table in by_core.values() if table], DEVICE_USES

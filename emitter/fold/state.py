@@ -129,7 +129,7 @@ class FoldState(KnownInstance):
 
         quiet_label: Epoch minute that last changed a count, or None.
 
-        quiet_minutes: By owner, whole minutes in a row, read, without an execution.
+        quiet_minutes: Consecutive whole minutes, read, without an execution, by owner.
 
         only_reserved: Owners that had only reservations when their cores were known last.
 

@@ -99,7 +99,7 @@ class ScrapeServer(ThreadingTCPServer):
         super().process_request(request, client_address)
 
     def keep_connection(self, request: socket.socket) -> None:
-        """Let *request* be answered whoever connects meanwhile."""
+        """Answer *request*; a new connection does not cut the answer."""
         with self._changing:
             self._answered.add(request)
 

@@ -360,7 +360,7 @@ class ClusterIdle:
         return idle, price
 
     def _count_cores(self, record: MinuteRecord, idle: int, free: int, *, is_priced: bool) -> None:
-        """Count the cores of an instance that are *idle*, and those that nobody has."""
+        """Count the *idle* cores of an instance, and those without an owner."""
         self.cores += idle
         self.instance_count += 1
         if not is_priced:

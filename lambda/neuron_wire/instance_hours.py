@@ -85,7 +85,7 @@ MAX_OVERLAP_MINUTES: Final = 2
 
 
 class Ec2Instance(NamedTuple):
-    """What EC2 says of how an instance is bought, and of its type; None if it was not kept."""
+    """Purchase and type of an instance by EC2's answer; None if the answer has no such member."""
 
     lifecycle: str
     capacity_reservation_id: str | None = None
@@ -134,7 +134,7 @@ class OwnerWork:
     Attributes:
         not_idle: By owner.
 
-        working: By stem, those in which one of them works, or may work unseen.
+        working: Minutes in which one of them works, or may work unseen, by name stem.
 
         hidden: Those in which a line hides owners.
     """

@@ -67,10 +67,10 @@ REASON_WORDS: Final = {
     MONITOR_NOT_RUNNING: "neuron-monitor wrote no report in the minute",
     REASON_NOT_REPORTED: "the emitter does not report the reason",
 }
-"""Why cores are unknown, in words; complete clauses without a capital letter and a full stop."""
+"""Reasons of unknown cores in words: clauses without a capital letter and a full stop."""
 
 UNKNOWN_REASONS: Final = tuple(REASON_WORDS)[:-1]
-"""The reasons that may be in a minute line. Of two with equally many cores, the first counts."""
+"""The reasons that may be in a minute line. If two have equally many cores, the first counts."""
 
 UNALLOCATED_OWNER: Final = "[unallocated]"
 """The owner of cores neither held nor reserved."""

@@ -46,7 +46,7 @@ NOW: Final = "now"
 TODAY: Final = "today"
 CAN_WAIT: Final = "can wait"
 URGENCIES: Final[tuple[Urgency, ...]] = (NOW, TODAY, CAN_WAIT)
-"""How urgent a message is, the most urgent first."""
+"""Urgencies of messages, the most urgent first."""
 
 RESERVED: Final = "reserved, not opened"
 LONGEST_NAME: Final = 80  # characters of any one name in a message
@@ -250,9 +250,11 @@ def unpriced_words(now: ClusterNow, most: int = _MAX_TYPES) -> str:
 
     An older stack does not count idle cores without a price: all such cores stand for them.
     """
-    cores, noun = now.idle_unpriced, "idle core"
+    cores = now.idle_unpriced
+    noun = "idle core"
     if cores is None:
-        cores, noun = now.unpriced, "core"
+        cores = now.unpriced
+        noun = "core"
     if not now.idle or not cores:
         return ""
     types = [safe_name(name) for name in now.unpriced_types[:most]]

@@ -44,7 +44,7 @@ MAX_OVERRIDES_CHARS: Final = 512
 
 UNKNOWN_TYPE: Final = "unknown type"
 PaidByType: TypeAlias = "Mapping[str, str]"
-"""How instances of a type are paid, by type."""
+"""Payment of instances by instance type: `sunk` or `avoidable`."""
 
 OVERRIDE_NAME: Final = re.compile(r"(?:[a-z0-9\-]+/)?[a-z0-9.\-]+")
 """What an override is of: `TYPE` or `REGION/TYPE`."""
@@ -154,7 +154,7 @@ class PriceBasis:
         cores: int,
         region: str | None,
     ) -> float | None:
-        """As `Prices.usd_per_core_hour`, and note which price was used."""
+        """Return `Prices.usd_per_core_hour`, and note which price was used."""
         usd = prices.usd_per_core_hour(instance_type, cores, region)
         where = region or prices.region
         if usd is None:

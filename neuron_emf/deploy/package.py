@@ -211,7 +211,7 @@ def release_bucket(account: Account, choices: Mapping[str, object]) -> ReleaseBu
 
     Raises:
         SourceError: If AWS refuses, or its stack cannot be used.
-        SettingsError: If its stack has no bucket, as after a change set that nobody executed.
+        SettingsError: If its stack has no bucket, as after a change set that was never executed.
     """
     with documented("sts:GetCallerIdentity"):
         owner = str(account.client("sts").get_caller_identity()["Account"])

@@ -111,7 +111,7 @@ class LineFacts:
         return min([idle, *((newest_ms - record.minute_ms) // MINUTE_MS for record in worked)])
 
     def covered_seconds(self) -> Mapping[int, float]:
-        """By minute, of all records of its own log stream together."""
+        """Return the merged records of its own log stream by minute."""
         hundredths: Counter[int] = Counter()  # as lines have them: 29.94 and 36.06 are 66
         for record in self.own_records:
             hundredths[record.minute_ms // MINUTE_MS] += round(100 * record.covered_seconds)

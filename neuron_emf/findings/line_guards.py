@@ -107,11 +107,13 @@ def _known_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
     # A part of a minute without covered seconds says nothing about cores.
     covered = [record for record in lines.records if record.covered_seconds]
     most = max([kind.cores, *(len(record.core_state) for record in covered)])
-    least, worst = most, None
+    least = most
+    worst = None
     for record in covered:
         known = len(record.core_state) - record.core_state.count(UNKNOWN_CORE)
         if known < least:
-            least, worst = known, record
+            least = known
+            worst = record
     if worst is not None and UNKNOWN_CORE in worst.core_state:
         cores = worst.core_state.count(UNKNOWN_CORE)
         by_reason = {worst.unknown_reason: cores} if worst.unknown_reason else {}

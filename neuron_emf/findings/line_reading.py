@@ -167,7 +167,8 @@ def _idle_start(group: LogGroup, newest: MinuteRecord, stream: str) -> IdleStart
     """
     start_ms = newest.minute_ms - (min(newest.idle_minutes, default=0) - 1) * MINUTE_MS
     for _ in range(_MOST_STEPS):
-        first_ms, last_ms = start_ms - AROUND_MS, start_ms + AROUND_MS
+        first_ms = start_ms - AROUND_MS
+        last_ms = start_ms + AROUND_MS
         events = group.read_events(first_ms, last_ms, term_of(newest.instance_id), stream)
         around = parse_instance_lines(events, newest.instance_id, is_whole_group=False).own
         busy_cores = {record.minute_ms: record.core_state.count(BUSY) for record in around}

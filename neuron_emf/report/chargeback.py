@@ -154,7 +154,7 @@ class Chargeback:
 
         rows: What owners pay, or only what does not reconcile.
 
-        notes: What is worth knowing of a month that is not refused.
+        notes: Remarks about a month that is not refused.
     """
 
     month: str

@@ -100,7 +100,7 @@ def show(result: Chargeback, csv_path: Path | None, rows: int, *, as_json: bool)
 
 
 def sentence(row: ChargebackRow, result: Chargeback) -> str:
-    """What does not reconcile, and what to do; or what is worth knowing."""
+    """Return the sentences of reasons to refuse with their remedies, or of notes."""
     count = row.found or 0
     text = REMEDIES[row.problem or ""]
     if row.problem == "ledger hours not billed" and _has_hyperpod(result):

@@ -13,7 +13,7 @@ NOW_MS = 1_795_000_000_000
 
 
 class Clock:
-    """A clock that moves when it is told to, and by waiting."""
+    """A clock that moves only when a test sets it or waits."""
 
     def __init__(self, now_s: float = NOW_S) -> None:
         self.now_s = now_s

@@ -1,5 +1,5 @@
 """
-Names that somebody chose to be more than names: in messages, digests, tables, commands, queries.
+Hostile names in messages, digests, tables, commands and queries.
 
 From the log line to the message, through the real intake, closing and telling.
 """
@@ -204,7 +204,7 @@ def faces(name, folder):
 
 @pytest.mark.parametrize("name", [*ASCII, *WIDE])
 def test_a_name_is_text_on_every_face(name, tmp_path):
-    """Message, chat, digest and `top` have no mention, link, address or control letter of it."""
+    """No face has a mention, link, address or control letter of a name."""
     for text in faces(name, tmp_path):
         assert not MARKUP.search(text), text
         assert text.isprintable() or not text.strip()

@@ -108,7 +108,7 @@ class MinuteShare:
         silent: The clusters that their instances are known in, each with those
             that are silent.
 
-        unseen: By cluster, the owners that may work on instances without telemetry.
+        unseen: Owners that may work on instances without telemetry, by cluster.
     """
 
     counts: ReadingCounts

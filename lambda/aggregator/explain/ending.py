@@ -70,7 +70,8 @@ def _missing_data(transition: Transition) -> str:
 
 def _last_known(evidence: Evidence, forgotten: Entries) -> list[str]:
     """Return the last known state of what the alarm watches, without *forgotten* instances."""
-    subject, rollup = evidence.subject, evidence.rollup
+    subject = evidence.subject
+    rollup = evidence.rollup
     if subject == UNKNOWN:
         return []
     if not rollup:

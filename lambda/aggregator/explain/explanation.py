@@ -81,7 +81,8 @@ class Explanation:
     @property
     def title(self) -> str:
         """The subject line at full length: CloudWatch's state, the urgency, cluster and finding."""
-        state, urgency = self.transition.state, self.finding.urgency
+        state = self.transition.state
+        urgency = self.finding.urgency
         headline = self.finding.short or self.finding.headline
         return ": ".join(filter(None, (state, urgency, self._about(LONGEST_CLUSTER), headline)))
 

@@ -72,7 +72,7 @@ _LOOK_AT: Final = {
     "ExecutionsCompletedWithErr": "hardware errors of the instance, then the log of the process",
     _NUMERICAL: "inputs and outputs for NaN or infinity; a training job also at its loss",
 }
-"""What the owner of failing executions would look at, by how most of them failed."""
+"""Next steps for the owner of failing executions, by how most of them failed."""
 
 
 def find_silence(evidence: Evidence) -> AlarmFinding:

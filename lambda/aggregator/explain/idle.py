@@ -80,7 +80,7 @@ SENTENCES: Final = {
         "{who} has {used} for {quiet}", "{siblings}{host}. Do not cancel it without asking.",
         "ask {asked}. {saving}"),
     "reserved": (
-        "{who} was assigned {cores}, and no process of it has opened them for {quiet}",
+        "{who} was assigned {cores}, and none of its processes has opened them for {quiet}",
         "{siblings}It may wait for its image, or for other ranks. Do not delete it without asking.",
         "ask {asked}. {saving}"),
     "left behind": (
@@ -197,7 +197,8 @@ def find_idle_cores(evidence: Evidence) -> AlarmFinding:
 
 def _commands(evidence: Evidence, first: RankedOwner, worst: JsonObject) -> Commands:
     """Return the commands about *first*; the last one asks whether its instance can be released."""
-    entry, holder = first.entry or worst, first.holder
+    entry = first.entry or worst
+    holder = first.holder
     if text_in(holder, "GivenTo"):
         return _given_away_commands(evidence, entry, holder)
     owner = "" if is_gone(holder) else first.row.owner
@@ -302,7 +303,9 @@ def _with_worst_instance(evidence: Evidence, entries: Entries, row: IdleOwner) -
 
 def _where(evidence: Evidence, owner: RankedOwner) -> str:
     """Return since when, on which cores and instances, and when the owner executed last."""
-    row, entry, minute = owner.row, owner.entry, evidence.now.minute
+    row = owner.row
+    entry = owner.entry
+    minute = evidence.now.minute
     marks = list[str]()
     minutes = (not owner.works and row.wholly_idle_minutes) or row.minutes or 0
     if minute is not None and 0 < minutes <= minute:

@@ -110,7 +110,8 @@ class OwnerFindings:
     def _owner_step(
         self, owner: str, before: OpenFinding | None, of_minute: _ClusterMinute
     ) -> FindingStep | None:
-        minute, seen = of_minute.minute, of_minute.seen
+        minute = of_minute.minute
+        seen = of_minute.seen
         did = seen.by_owner.get(owner)
         if did is not None:
             after_minutes = self.rules.idle_after_minutes

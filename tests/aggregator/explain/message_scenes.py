@@ -216,7 +216,7 @@ NUMERICAL = rollup(
                      "ExecutionsCompletedWithNumErr": 13, "ExecutionsTimedOut": 13,
                      "Owners": ["ecs:search/live/server"]}],
 )  # fmt: skip
-"""An inference service of which 0.26 % fails, one half of it with numerical errors."""
+"""An inference service with 0.26 % failures, half of them numerical errors."""
 OLD_ERRORS = rollup(
     ExecutionErrors=1_204, ErrorInstances=[{"InstanceId": FIRST, "ExecutionErrors": 1_204}]
 )

@@ -32,7 +32,7 @@ class Rank:
     Attributes:
         job: Its name.
 
-        number: Of the rank.
+        number: Number of the rank, from 0.
 
         works: True if its cores are busy; else they are idle.
 
@@ -42,7 +42,7 @@ class Rank:
 
         instance_type: With a list price, committed, or neither.
 
-        fates: What becomes of the line of each minute.
+        fates: Fate of the line of each minute.
     """
 
     job: str
@@ -62,7 +62,7 @@ class Rank:
         return f"i-{self.job}{self.number}"
 
     def fate(self, offset):
-        """What becomes of the line of one minute; a restart is away for the minute after it."""
+        """Draw the fate of the line of one minute; a restart also loses the minute after it."""
         return LOST if offset and self.fates[offset - 1] == RESTART else self.fates[offset]
 
     def line(self, offset):

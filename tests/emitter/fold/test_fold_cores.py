@@ -39,7 +39,7 @@ def test_a_core_is_the_maximum_over_runtimes_never_their_mean(percents):
     [(-0.01, None), (0, 0.0), (0.01, 0.01), (99.99, 99.99), (100, 100.0), (100.01, 100.0)],
 )
 def test_utilization_is_at_most_100_and_below_0_unknown(found, expected):
-    """What is above 100 is rounding of the monitor; a negative percentage is no measurement."""
+    """A value above 100 is 100, by rounding of the monitor; a negative percentage is unknown."""
     record = minute_of(two_cores(runtime(counters([found, 50]))))
     assert (expected, 50.0) == record.utilization_percent
 

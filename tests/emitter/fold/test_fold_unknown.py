@@ -1,4 +1,4 @@
-"""Why cores are unknown: devices out of sight, and reports of a shape that is not known."""
+"""Reasons of unknown cores: devices that are not seen, reports of an unknown shape."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_shapes_are_bounded():
     ],
 )  # fmt: skip
 def test_the_reason_of_most_unknown_cores_is_in_the_minute(reports, settings, expected):
-    """Of two with equally many cores, the first of the list counts."""
+    """If two reasons have equally many cores, the first of the list counts."""
     fold = new_fold(**settings)
     fold.clock.open_minute(START_S)
     for document in reports:

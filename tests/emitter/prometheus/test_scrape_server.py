@@ -93,7 +93,7 @@ class SlowPage(Page):
 
 
 def test_a_connection_that_is_answered_is_kept(serve):
-    """Whoever connects meanwhile is turned away; who asked first gets the page."""
+    """A client that asked gets the page; a client that connects meanwhile is turned away."""
     page = SlowPage()
     port = serve(page)
     with ThreadPoolExecutor(MAX_CONNECTIONS) as pool:

@@ -192,7 +192,7 @@ def test_whatever_call_fails_is_said_and_no_change_set_stays(deploy):
 
 
 def test_a_bucket_stack_without_a_bucket_is_refused_with_what_to_do(deploy):
-    """A change set that nobody executed leaves a stack that is not deployed."""
+    """A change set that was never executed leaves a stack that is not deployed."""
     fake = FakeCloudFormation(neuron_emf_deploy=["REVIEW_IN_PROGRESS"])
     code, _, err = deploy(fake)
     assert 2 == code

@@ -78,7 +78,7 @@ def answered(typed, monkeypatch, logs):
 
 @pytest.fixture
 def judged(answered):
-    """What `neuron-emf findings` says of a history: its JSON, which agrees with its exit code."""
+    """Return the JSON of `neuron-emf findings` for a history; its exit code agrees."""
 
     def call(spoil, seed, manager):
         world = World(seed, manager)

@@ -98,7 +98,7 @@ def firing(title, metric, *clusters, urgency="can wait"):
 
 
 def test_what_cannot_wait_comes_first():
-    """By the newest message about each cluster; an alarm without a message has its own urgency."""
+    """The newest message of each cluster decides; without a message the alarm's urgency counts."""
     alarms = [
         firing("Idle cores", "IdleCorePercent", "a", "b"),
         firing("Hours not settled", "HoursWaiting", urgency="today"),

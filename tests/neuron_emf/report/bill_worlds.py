@@ -140,7 +140,7 @@ def _hour(row):
 
 
 def _untold(key, told_hours):
-    """What stands for an owner of an instance-hour or a reservation without a row."""
+    """Return the placeholder owner of an instance-hour or a reservation without a row."""
     hour, resource = key
     if not resource.startswith("i-"):
         return "[reserved, unused]"
@@ -161,7 +161,7 @@ def _charge(units, key, cost, of_hour, billed):
 
 
 def problems(bill, ledger, hours):
-    """How many instance-hours or hours a month of *hours* is refused for, by the problem."""
+    """Count the instance-hours or hours that a month of *hours* is refused for, by problem."""
     found = Counter()
     told_hours = {_ledger_hour(row) for row in ledger}
     found["ledger hours missing"] = sum(min(told_hours) <= hour not in told_hours for hour in hours)
@@ -180,7 +180,7 @@ def problems(bill, ledger, hours):
 
 
 def _problem(charges, rows, *, is_paid):
-    """What is wrong with an instance-hour, or a reservation's hour."""
+    """Return the problem of an instance-hour, or of a reservation's hour."""
     usage = [row for row in charges if row["ChargeCategory"] == "Usage"]
     quantities = [Fraction(row["ConsumedQuantity"]) for row in usage]
     seen = sum(row["HeldCoreMinutes"] for row in rows if row["Owner"] != "[unknown]")

@@ -59,7 +59,7 @@ def copy_row(draw, bill, _):
 
 
 def credit_twice(draw, bill, _):
-    """By two programs: neither is a copy."""
+    """Two programs give equal credits; neither is a copy."""
     credit = {**usage_of(draw, bill), "ChargeCategory": "Credit", "EffectiveCost": "-0.5"}
     bill += [credit, dict(credit)]
 
@@ -70,7 +70,7 @@ def pay_earlier(_, bill, __):
 
 
 def bill_days(draw, bill, _):
-    """As a daily export does."""
+    """Return the rows as a daily export has them."""
     usage_of(draw, bill)["ConsumedQuantity"] = "24"
 
 
@@ -89,7 +89,7 @@ def forge(draw, _, ledger):
 
 
 def lose_hour(draw, _, ledger):
-    """Of all instances."""
+    """Return the sum over all instances."""
     lost = draw(st.sampled_from(LAW_HOURS)).replace(" ", "T")
     ledger[:] = [row for row in ledger if not row["Hour"].startswith(lost)]
 
@@ -431,7 +431,7 @@ def test_options_that_name_something_else(typed, tmp_path, options, sentence):
 
 
 def test_the_bill_of_a_large_fleet_is_spread_to_the_last_digit(asked):
-    """More than a billion USD, of which a third is of nobody and does not divide evenly."""
+    """More than a billion USD is spread; a third has no owner and does not divide evenly."""
     bill = [charge(hour, name, f"{cost}.1") for hour in HOURS for name, cost in
             ((ID, 700_000), ("i-00000001", 700_000), ("i-00000002", 700_000))]  # fmt: skip
     ledger = whole_ledger() + [{**row, "InstanceId": "i-00000001"} for row in whole_ledger()]
