@@ -88,6 +88,8 @@ def merge_clusters(
     cluster to another within the minute, and is not marked.
     """
     merged = {key: merge_records(records) for key, records in found.items()}
+    if len({instance_id for _, instance_id in merged}) == len(merged):  # nearly always
+        return merged
     keys_of: dict[str, list[Key]] = defaultdict(list)
     for key in merged:
         keys_of[key[1]].append(key)

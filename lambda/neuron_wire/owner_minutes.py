@@ -89,13 +89,13 @@ def core_owners(record: MinuteRecord, cores: Collection[int], cores_of: CoresOf)
         if entry.team:
             teams.setdefault(owner_name(entry.name), entry.team)
     left_out = core_indexes(record.owners_more)
+    unattached_owner = UNSTATED_OWNER if record.is_allocation_unknown else UNALLOCATED_OWNER
     for core in by_names.pop((), ()):
         letter = record.core_state[core]
         is_others = core in left_out or (
             not is_complete and record.holders_more and letter == ATTACHED_IDLE
         )
-        is_unallocated = letter == UNATTACHED and not record.is_allocation_unknown
-        name = UNALLOCATED_OWNER if is_unallocated else UNSTATED_OWNER
+        name = unattached_owner if letter == UNATTACHED else UNSTATED_OWNER
         by_names[OTHER_OWNERS if is_others else name,].append(core)
     return OwnedCores(by_names, teams)
 
