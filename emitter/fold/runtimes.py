@@ -189,7 +189,7 @@ class MinuteRuntimes:
         """
         Return the executions of one report, whose runtimes are *living*.
 
-        None is a report that says nothing about runtimes.
+        *living* is None if the report has no list of runtimes.
         """
         if living == [] and (were_asked or self._have_executions()):
             return ExecutionFold.without_runtime()

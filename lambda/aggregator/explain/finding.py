@@ -140,7 +140,7 @@ class AlarmFinding:
 
         commands: Commands to type, at most four.
 
-        next_step: What to do next; may be empty.
+        next_step: The next step; empty if there is none.
 
         short: The headline for a subject line; empty if it is the same.
 
@@ -174,7 +174,7 @@ class OwnerWords(NamedTuple):
 
         asked: The person or team to ask.
 
-        end: What releases the cores, such as `the job ends`; empty without an owner.
+        end: The event that releases the cores, such as `the job ends`; empty without an owner.
     """
 
     short: str
@@ -206,7 +206,7 @@ def describe_owner(owner: str, team: str | None = None) -> OwnerWords:
 
 
 def owners_words(owners: Sequence[str]) -> str:
-    """Return whom to ask about *owners*: `the owners of pod ml/a-0 and pod ml/b-0`."""
+    """Return the people to ask about *owners*: `the owners of pod ml/a-0 and pod ml/b-0`."""
     if len(owners) == 1:
         return describe_owner(owners[0]).asked
     names = [describe_owner(owner).short for owner in owners]
