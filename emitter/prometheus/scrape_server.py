@@ -99,7 +99,7 @@ class ScrapeServer(ThreadingTCPServer):
         super().process_request(request, client_address)
 
     def keep_connection(self, request: socket.socket) -> None:
-        """Answer *request*; a new connection does not cut the answer."""
+        """Mark *request* as being answered: a new connection does not close it."""
         with self._changing:
             self._answered.add(request)
 

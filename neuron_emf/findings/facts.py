@@ -111,7 +111,7 @@ class LineFacts:
         return min([idle, *((newest_ms - record.minute_ms) // MINUTE_MS for record in worked)])
 
     def covered_seconds(self) -> Mapping[int, float]:
-        """Return the merged records of its own log stream by minute."""
+        """Return the covered seconds of its own log stream by minute, in ms since the epoch."""
         hundredths: Counter[int] = Counter()  # as lines have them: 29.94 and 36.06 are 66
         for record in self.own_records:
             hundredths[record.minute_ms // MINUTE_MS] += round(100 * record.covered_seconds)

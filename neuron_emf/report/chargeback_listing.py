@@ -100,7 +100,7 @@ def show(result: Chargeback, csv_path: Path | None, rows: int, *, as_json: bool)
 
 
 def sentence(row: ChargebackRow, result: Chargeback) -> str:
-    """Return the sentences of reasons to refuse with their remedies, or of notes."""
+    """Return the sentence of one reason to refuse, with its remedy, or of one note."""
     count = row.found or 0
     text = REMEDIES[row.problem or ""]
     if row.problem == "ledger hours not billed" and _has_hyperpod(result):

@@ -50,7 +50,7 @@ def usage_of(draw, bill):
 
 
 def copy_row(draw, bill, _):
-    """A second time: of the block exactly, else with another last digit."""
+    """Bill a row twice: exactly if it is of the block, otherwise with another last digit."""
     row = usage_of(draw, bill)
     row["ConsumedQuantity"] = "0.25"
     cost = Decimal(row["EffectiveCost"])
@@ -59,29 +59,29 @@ def copy_row(draw, bill, _):
 
 
 def credit_twice(draw, bill, _):
-    """Two programs give equal credits; neither is a copy."""
+    """Add two equal credits of two programs; neither is a copy."""
     credit = {**usage_of(draw, bill), "ChargeCategory": "Credit", "EffectiveCost": "-0.5"}
     bill += [credit, dict(credit)]
 
 
 def pay_earlier(_, bill, __):
-    """In a month whose bill is not there."""
+    """Pay the block in a month whose bill is missing."""
     bill[:] = [row for row in bill if row["ChargeCategory"] != "Purchase"]
 
 
 def bill_days(draw, bill, _):
-    """Return the rows as a daily export has them."""
+    """Bill a row of 24 hours, as a daily export has it."""
     usage_of(draw, bill)["ConsumedQuantity"] = "24"
 
 
 def bill_hyperpod(draw, bill, _):
-    """A cluster's row, without an instance."""
+    """Add the row of a HyperPod cluster, which has no instance."""
     others = {"SkuMeter": "USE1-Cluster:ml.trn1.32xlarge", "x_ServiceCode": "AmazonSageMaker"}
     bill.append(charge(draw(st.sampled_from(LAW_HOURS)), "arn:x:cluster/abc", "0.9", **others))
 
 
 def forge(draw, _, ledger):
-    """Rows of an instance under another cluster's name, in the same minutes, in others, in many."""
+    """Add rows of an instance in another cluster: in the same minutes, in other ones, in many."""
     row = dict(draw(st.sampled_from(ledger[-9:])))
     mark, minutes = draw(st.sampled_from([(None, "61440"), (3, "60"), (None, "1")]))
     row |= {"ClusterName": "mine", "Owner": "f/forged", "Team": "f"}
@@ -89,13 +89,13 @@ def forge(draw, _, ledger):
 
 
 def lose_hour(draw, _, ledger):
-    """Return the sum over all instances."""
+    """Lose the rows of all instances in one hour."""
     lost = draw(st.sampled_from(LAW_HOURS)).replace(" ", "T")
     ledger[:] = [row for row in ledger if not row["Hour"].startswith(lost)]
 
 
 def begin_late(draw, _, ledger):
-    """With any hour of the month."""
+    """Begin the ledger after any hour of the month."""
     first = draw(st.sampled_from(LAW_HOURS)).replace(" ", "T")
     ledger[:] = [row for row in ledger if row["Hour"] > first]
 
