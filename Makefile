@@ -19,7 +19,7 @@ RUNTIMES := 3.11 3.13
 
 .DEFAULT_GOAL := help
 .PHONY: help venvs demo test lint build wheel pins clean
-.PHONY: accept accept-clean proof proof-chaos proof-soak proof-acceptance proof-kills proof-laws proof-audit bench chaos mutants sizes docs release
+.PHONY: accept accept-clean proof proof-chaos proof-soak proof-acceptance proof-kills proof-laws proof-audit proof-real bench chaos mutants sizes docs release
 
 help:
 	@echo "make demo             the whole system on this machine, with its page on 127.0.0.1, until Ctrl-C; no AWS account"
@@ -33,7 +33,8 @@ help:
 	@echo "make build            sam build, into .aws-sam/"
 	@echo "make wheel            the wheel for instances and for neuron-emf deploy, into dist/"
 	@echo "make proof            what needs chance, kill -9 and real time, an hour: chaos, soak, acceptance without an account, kills,"
-	@echo "                      laws with fresh examples, audit; every part runs; PARTS=\"chaos soak\" chooses"
+	@echo "                      laws with fresh examples, audit, real software that proof/real/install.sh brought;"
+	@echo "                      every part runs; PARTS=\"chaos soak\" chooses"
 	@echo "make bench            what it costs: time, memory, bytes; CHECK=1 fails above a limit"
 	@echo "make chaos            the stack through every trouble, each rollup against plain arithmetic; SEED=N"
 	@echo "make accept REGION=R  the product on the account of your credentials: 50 minutes, under USD 2, removes what it made;"
@@ -115,7 +116,7 @@ build: .venv-sam/.ready
 
 RECORDED := $(if $(RECORD),--record)
 
-PARTS ?= chaos soak acceptance kills laws audit
+PARTS ?= chaos soak acceptance kills laws audit real
 
 # A part that fails stops no other part; the last line names every part that failed.
 proof: .venv/.editable .venv-tools/.ready
@@ -144,6 +145,10 @@ proof-laws:
 # 3: the vulnerability service could not be reached; it says so
 proof-audit:
 	@$(PY) -m proof.audit || [ $$? = 3 ]
+
+# never installs: a part that is missing is skipped with its reason
+proof-real: .venv/.editable
+	@$(PY) -m proof.real $(RECORDED)
 
 bench: .venv/.editable
 	@$(PY) -m benchmarks $(if $(CHECK),--check) $(RECORDED)

@@ -161,7 +161,7 @@ def test_the_scripts_have_no_fault_that_shellcheck_knows(repository, deploy_prog
     """Those of the node, of systemd's folder, and of their tests."""
     scripts = sorted(
         path
-        for folder in ("deploy/slurm", "deploy/systemd", "tests/deploy/systemd")
+        for folder in ("deploy/slurm", "deploy/systemd", "proof/real", "tests/deploy/systemd")
         for path in (repository / folder).glob("*.sh")
     )
     assert len(scripts) >= 5
