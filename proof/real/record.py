@@ -65,7 +65,8 @@ def read() -> dict[str, dict[str, Any]]:
 
 def page_list() -> str:
     """Return one item of the page for each part that has a result."""
-    return "\n".join(_item(result) for result in read().values()) + "\n"
+    items = [_item(result) for result in read().values()]
+    return "\n".join(items or ["No result is recorded."]) + "\n"
 
 
 def _item(result: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ from local.alarms.template import load
 from neuron_emf.cli import COMMANDS
 from neuron_emf.deploy.package import read_template
 from neuron_wire.catalogue import MEMBERS
+from proof.real import record as real_record
 from tests.docs.reference import (
     alarms,
     architecture,
@@ -64,6 +65,7 @@ MAKERS = {
     },
     "docs/how-to/acting.md": {"members": findings.members},
     "docs/architecture.md": architecture.BLOCKS,
+    "docs/reference/support.md": {"real-parts": real_record.page_list},
 }
 MARKED = re.compile(r"<!-- ([a-z-]+) -->\n(\n?)(.*?)(\n?)<!-- /\1 -->", re.DOTALL)
 

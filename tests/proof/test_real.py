@@ -1,0 +1,32 @@
+"""Parts of `make proof-real`: which run, which are skipped, and what fails the run."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from proof.real import __main__ as real
+
+
+def part(reason, run):
+    """A part that runs *run*, or is missing for *reason*."""
+    return SimpleNamespace(
+        TITLE="T", CLAIM="C.", missing=lambda: reason, versions=dict, run=lambda _: run()
+    )
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_part_that_fails_stops_no_other_and_fails_the_run(fails, monkeypatch, capsys):
+    """A missing part is named with its reason, the others run, and only a failure ends with 1."""
+
+    def maybe():
+        assert not fails, "3 of 4 rows"
+        return ["4 rows."]
+
+    parts = {"a": part("no x", maybe), "b": part(None, maybe), "c": part(None, lambda: ["Ran."])}
+    monkeypatch.setattr(real, "read_parts", lambda: parts)
+    monkeypatch.setattr("sys.argv", ["real"])
+    monkeypatch.setenv(real.IS_OVER, "1")
+    assert int(fails) == real.main()
+    output = capsys.readouterr().out
+    expected = ("a: skipped: no x", "3 of 4 rows" if fails else "4 rows.", "Ran.")
+    assert [] == [text for text in expected if text not in output]
