@@ -50,6 +50,22 @@ install_containerd() {
   debian containerd=1.6.20~ds1-1+deb12u3 runc=1.1.5+ds1-1+deb12u1
 }
 
+install_dynalite() {
+  npm_packages dynalite@4.0.0
+}
+
+install_kinesalite() {
+  npm_packages kinesalite@3.3.3
+}
+
+install_spark() {
+  if ! command -v java >/dev/null; then
+    debian openjdk-17-jre-headless
+    ln -sf ../lib/jvm/java-17-openjdk-amd64/bin/java "$real/debian/usr/bin/java" # what update-alternatives would do
+  fi
+  pypi spark pyspark==4.3.0
+}
+
 # --- the chosen parts ---
 
 mapfile -t all < <(declare -F | sed -n 's/^declare -f install_//p')

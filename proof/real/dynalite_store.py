@@ -1,0 +1,31 @@
+"""
+A pytest plugin that puts a server in the place of moto: `pytest -p proof.real.dynalite_store`.
+
+AWS_ENDPOINT_URL_DYNAMODB names the server, and boto3 reads the variable by itself.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import boto3
+import moto
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def emptied_afterwards() -> Iterator[None]:
+    """Delete every table when the test has ended."""
+    try:
+        yield
+    finally:
+        client = boto3.client("dynamodb")
+        for name in client.list_tables()["TableNames"]:
+            client.delete_table(TableName=name)
+            client.get_waiter("table_not_exists").wait(TableName=name, WaiterConfig={"Delay": 0.05})
+
+
+moto.mock_aws = emptied_afterwards

@@ -1,0 +1,191 @@
+"""
+Run the Athena text of the chargeback on Apache Spark, and compare it with the product's answer.
+
+Spark reads the same files as `neuron-emf report --bill`, whose engine is DuckDB. sqlglot
+translates the saved query from Athena's dialect to Spark's. `random_months` makes the months.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from importlib import import_module
+from importlib.metadata import version
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import sqlglot
+import yaml
+from sqlglot import expressions
+
+from neuron_emf.options import teams
+from neuron_emf.report.chargeback import MOVED, ChargebackRow, chargeback
+from proof.real.random_months import random_month
+
+if TYPE_CHECKING:
+    from neuron_emf.report.chargeback import Chargeback
+    from neuron_emf.report.settings import IdleReportSettings
+
+TITLE: Final = "Spark"
+CLAIM: Final = (
+    "The saved Athena query of the chargeback runs on Apache Spark over 22 random months, and its "
+    "rows equal the rows that the command computes with DuckDB."
+)
+ROOT: Final = Path(__file__).resolve().parents[2]
+SITE: Final = ".real/spark/lib/python3*/site-packages"
+SEED: Final = 47
+FIRST_MONTH: Final = 2025 * 12  # January 2025, counted from year 0
+MONTHS: Final = 22
+FEWEST_OF_A_KIND: Final = 4
+WHOLE_DIVISIONS: Final = 5  # in the text
+LEDGER_SCHEMA: Final = (
+    "Hour STRING, InstanceId STRING, ClusterName STRING, Owner STRING, Team STRING,"
+    " HeldCoreMinutes DECIMAL(24, 6), ListCost DECIMAL(24, 9), OverlapMinutes BIGINT"
+)
+ROWS: Final = (
+    "substr(Hour, 1, 10) AS date", "substr(Hour, 12, 2) AS hour", "instanceid", "clustername",
+    "owner", "team", "heldcoreminutes", "listcost", "overlapminutes",
+)  # fmt: skip
+CONFIG: Final = {
+    "spark.master": "local[1]",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.ansi.enabled": "true",
+    # As in Trino: the scale of a product is the sum of the scales, an overflow is an error.
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+}
+
+
+def missing() -> str | None:
+    """Return why Spark cannot run here, or None."""
+    if not any(ROOT.glob(f"{SITE}/pyspark")):
+        return "pyspark is not installed; run proof/real/install.sh spark"
+    if shutil.which("java") is None:
+        return "java is not installed; run proof/real/install.sh spark"
+    return None
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the programs that compute and translate."""
+    (found,) = ROOT.glob(f"{SITE}/pyspark-*.dist-info")
+    java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True)
+    return {
+        "pyspark": found.stem.removeprefix("pyspark-"),
+        "java": java.stderr.splitlines()[0].split('"')[1],
+        "sqlglot": version("sqlglot"),
+        "duckdb": version("duckdb"),
+    }
+
+
+def run(folder: Path) -> list[str]:
+    """Compare the answers for each month; raise AssertionError with the first difference."""
+    text = spark_text(athena_text())
+    session = open_session(folder)
+    kinds: Counter[str] = Counter()
+    row_count = 0
+    try:
+        for number in range(MONTHS):
+            year, month = divmod(FIRST_MONTH + number, 12)
+            name = f"{year}-{month + 1:02d}"
+            asked = random_month(random.Random(f"{SEED}/{name}"), name, folder / name)
+            expected = chargeback(asked)
+            row_count += compare(expected, answer(session, text, asked))
+            kinds["refused" if expected.is_refused else "split"] += 1
+    finally:
+        session.stop()
+    assert min(kinds["refused"], kinds["split"]) >= FEWEST_OF_A_KIND, dict(kinds)
+    return [
+        f"{MONTHS} months, seed {SEED}: {kinds['split']} split, {kinds['refused']} refused.",
+        f"All {row_count:,} rows are equal in every column, amounts to 18 decimals.",
+        "sqlglot translates names of types and functions, quotes, escapes and NULLS LAST.",
+        f"{WHOLE_DIVISIONS} whole divisions call a function: Spark keeps 20 digits of a quotient.",
+    ]
+
+
+def athena_text() -> str:
+    """Return the saved query as the template has it, on the table `bill`."""
+    resources = yaml.safe_load((ROOT / "views.yaml").read_text("utf-8"))
+    text: str = resources["ChargebackQuery"]["Properties"]["QueryString"]["Fn::Sub"]
+    return text.replace("${BillTable}", "bill")
+
+
+def spark_text(text: str) -> str:
+    """Return the Athena *text* in Spark's dialect, with a function in place of whole division."""
+    counted = 0
+
+    def replace_division(node: Any) -> Any:
+        nonlocal counted
+        if isinstance(node, expressions.Cast) and isinstance(node.this, expressions.Div):
+            counted += 1
+            operands = [node.this.this, node.this.expression]
+            return expressions.Anonymous(this="quotient", expressions=operands)
+        return node
+
+    tree = sqlglot.parse_one(text, read="athena").transform(replace_division)
+    assert WHOLE_DIVISIONS == counted
+    return str(tree.sql(dialect="spark"))
+
+
+def open_session(folder: Path) -> Any:
+    """Start Spark in this process; *folder* takes what Spark writes."""
+    (site,) = ROOT.glob(SITE)
+    sys.path.append(str(site))
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    builder = import_module("pyspark.sql").SparkSession.builder
+    settings = {**CONFIG, "spark.local.dir": folder, "spark.sql.warehouse.dir": folder / "tables"}
+    for name, value in settings.items():
+        builder = builder.config(name, str(value))
+    session = builder.getOrCreate()
+    whole = import_module("pyspark.sql.types").DecimalType(38, 0)
+    session.udf.register("quotient", quotient, whole)
+    return session
+
+
+def quotient(dividend: Any, divisor: Any) -> Any:
+    """Divide two whole numbers that leave no remainder; NULL gives NULL."""
+    if dividend is None or divisor is None:
+        return None
+    return dividend // divisor
+
+
+def answer(session: Any, text: str, asked: IdleReportSettings) -> list[tuple[Any, ...]]:
+    """Return the rows that Spark computes from the files of one month."""
+    bill = session.read.csv(list(asked.bill), header=True, quote='"', escape='"')
+    bill.createOrReplaceTempView("bill")
+    ledger = session.read.schema(LEDGER_SCHEMA).json(list(asked.ledger))
+    ledger.selectExpr(*ROWS).createOrReplaceTempView("rows")
+    rules = [
+        (number, rule.cluster, rule.owner, rule.team)
+        for number, rule in enumerate(teams(asked.teams).rules)
+    ]
+    columns = "number INT, cluster STRING, owner STRING, team STRING"
+    session.createDataFrame(rules, columns).createOrReplaceTempView("teams")
+    names = [(asked.unassigned,)] if asked.unassigned else []
+    session.createDataFrame(names, "name STRING").createOrReplaceTempView("unassigned")
+    parameters = [asked.month, asked.incomplete, asked.month, asked.month]
+    return [tuple(row) for row in session.sql(text, args=parameters).collect()]
+
+
+def compare(expected: Chargeback, found: list[tuple[Any, ...]]) -> int:
+    """Return the number of rows; raise AssertionError with the first rows that differ."""
+    rows = [ChargebackRow(*row) for row in found]
+    notes = [row for row in rows if row.problem == MOVED]
+    rows = [row for row in rows if row.problem != MOVED]
+    pairs = [*zip_longest(expected.rows, rows), *zip_longest(expected.notes, notes)]
+    for of_duckdb, of_spark in pairs:
+        message = f"{expected.month}: DuckDB has {of_duckdb}, Spark has {of_spark}"
+        assert of_duckdb == of_spark, message
+    assert pairs, f"{expected.month}: no rows"
+    return len(pairs)
