@@ -160,13 +160,12 @@ class SlurmNode:
         for folder in folders:
             wait_for(lambda folder=folder: _removed(folder), f"an empty {folder}")
 
-    def submit(self, user: str, account: str, *options: str, **variables: str) -> Job:
+    def submit(self, user: str, account: str, *options: str) -> Job:
         """Start a batch job and return it when it runs."""
-        exported = ",".join(f"{name}={value}" for name, value in variables.items())
         opened = self._state / f"opened-{time.monotonic_ns()}"
         answer = run(
             ["sbatch", "--parsable", f"--account={account}", "--output=/dev/null",
-             f"--export=OPENED={opened},{exported}".rstrip(","), *options,
+             f"--export=ALL,OPENED={opened}", *options,
              str(self._state / "job.sh")],
             user,
         )  # fmt: skip
