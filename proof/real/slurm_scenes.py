@@ -98,8 +98,9 @@ class Reader:
 
 
 def by_job(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the allocations of *answer* by the number of their job."""
-    return {re.match(NAME, row["name"])[1]: row for row in answer["allocations"]}
+    """Return the allocations of *answer* that have devices, by the number of their job."""
+    assigned = [row for row in answer["allocations"] if row["devices"]]
+    return {re.match(NAME, row["name"])[1]: row for row in assigned}
 
 
 def minute_scene(state: Path) -> Iterator[str]:
@@ -270,7 +271,6 @@ def sluid_scene(state: Path) -> Iterator[str]:
         answer = reader.read(0, [pid])
         owner = answer["owners"][str(pid)]
         assert re.match(NAME, owner["name"])[1] == "4711", owner
-        assert owner["job"] == "4711", owner
         assert answer["status"] == "read", answer
         allocation = by_job(answer)["4711"]
         assert (allocation["team"], allocation["devices"]) == ("phys-ada", [0, 1, 2, 3]), answer
