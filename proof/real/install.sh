@@ -66,6 +66,19 @@ install_spark() {
   pypi spark pyspark==4.3.0
 }
 
+install_aws_cli() {
+  debian awscli=2.9.19-1
+  pypi aws_cli awscli==1.46.3
+}
+
+install_grpc_go() {
+  debian golang-go=2:1.19~1 golang-google-grpc-dev=1.33.3-2
+}
+
+install_prometheus() {
+  debian prometheus=2.42.0+ds-5+deb12u1
+}
+
 # --- the chosen parts ---
 
 mapfile -t all < <(declare -F | sed -n 's/^declare -f install_//p')

@@ -1,15 +1,14 @@
 """
-The Terraform module: written of the template, and what it would deploy, without its provider.
+The Terraform module: written of the template, and what it would deploy.
 
-Terraform itself works out parameters and template here; no resource is made, because the
-provider of AWS comes from a registry.
+Terraform itself works out parameters and template here, and validates the module where the
+provider of AWS is on the machine; `proof.real.terraform` makes the resources.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
 import shutil
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 
 from local.alarms.template import load
 from neuron_emf.deploy.package import Package
+from proof.real import terraform
 from tests.programs import run_program
 from tests.stack.stack_template import release_template
 
@@ -79,6 +79,15 @@ def test_it_is_written_as_terraform_writes_it():
     assert (0, "") == (ended.returncode, ended.stdout)
 
 
+@needs_terraform
+@pytest.mark.skipif(terraform.mirror() is None, reason="the provider hashicorp/aws was not found")
+def test_the_provider_of_aws_accepts_the_module(tmp_path):
+    """`terraform validate` finds no fault with the provider's own schema."""
+    terraform.initialize(tmp_path / "module")
+    ended = terraform.terraform(tmp_path / "module", "validate", "-json")
+    assert [] == json.loads(ended.stdout)["diagnostics"]
+
+
 @pytest.fixture
 def evaluate(tmp_path):
     """What Terraform makes of the module's locals, under these variables; or its complaint."""
@@ -90,21 +99,18 @@ def evaluate(tmp_path):
             for name in ("parameters", "template", "template_key", "functions_key")
         )
     )
-    settings = tmp_path / "none.tfrc"
-    settings.write_text("")
-    environment = {**os.environ, "TF_CLI_CONFIG_FILE": str(settings), "CHECKPOINT_DISABLE": "1"}
 
-    def terraform(*words):
-        return run_program(["terraform", *words], cwd=tmp_path, env=environment)
+    def run(*words):
+        return terraform.terraform(tmp_path, *words)
 
-    assert 0 == terraform("init", "-input=false").returncode
+    assert 0 == run("init", "-input=false").returncode
 
     def evaluated(**given):
         words = [f"-var={name}={value}" for name, value in given.items()]
-        ended = terraform("apply", "-auto-approve", "-input=false", "-no-color", *words)
+        ended = run("apply", "-auto-approve", "-input=false", "-no-color", *words)
         if ended.returncode:
             return " ".join(ended.stderr.split())
-        shown = json.loads(terraform("output", "-json").stdout)
+        shown = json.loads(run("output", "-json").stdout)
         return {name: output["value"] for name, output in shown.items()}
 
     return evaluated

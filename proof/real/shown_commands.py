@@ -1,0 +1,231 @@
+"""
+Find each command of the AWS CLI that pages, messages, templates and programs show.
+
+Each text in which the word `aws` begins a command is read, and nothing is chosen by a list. A
+string of Python with gaps, such as `{region}`, is a command only after it was filled: each is
+compared with the filled ones, so that a template that nothing fills here is found, too.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shlex
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from neuron_emf.findings.managers import STEPS, Manager, hyperpod_manager, manager_of
+from neuron_wire.owner_commands import (
+    findings_commands,
+    owner_commands,
+    placement_commands,
+    shell_commands,
+    states_commands,
+    tags_commands,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+NOT_SHOWN = ("lambda/requirements.txt", "proof/", "requirements/", "tests/")
+SHOWN_AFTER_ALL = "tests/data/"
+GAP = "a-value-of-24-characters"  # ARNs have at least 20
+REGION = "us-east-1"
+INSTANCE = "i-0c3f5a7b9d1e2f4a6"
+
+COMMAND = re.compile(r"(?<![\w./:@=-])aws\s+(?=--?[a-z]|[a-z{])")
+CODE = re.compile(r"^ *```.*?^ *```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"<!-- file: (\S+) -->\n+```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+EXPANSION = re.compile(r"\$\{[^}]*\}|\$\w+")
+VALUES = {"$bundle": "s3://amzn-s3-demo-bucket/bundle.tar.gz"}
+ESCAPES = {"\n": "", "`": "`"}  # of a backslash, where `shlex` differs from a shell
+DERIVED = re.compile(r"^jq 'del\((.*?)\)' (\S+) > (\S+)$", re.MULTILINE)
+OWNERS = ("slurm:5", "ml/train-0/main", "ecs:search/api/main", "ecs:api/main", "unit:jupyter-ada")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """
+    One command as it is shown.
+
+    Attributes:
+        words: Its words as a shell makes them, without `aws`; an expansion is `GAP`.
+
+        place: The file with the line, or the function that wrote it.
+
+        page: The file, whose other blocks may be files that the command reads.
+    """
+
+    words: tuple[str, ...]
+    place: str
+    page: str = ""
+
+    @property
+    def operation(self) -> tuple[str, ...]:
+        """The service and the operation."""
+        return self.words[:2]
+
+    @property
+    def has_gaps(self) -> bool:
+        """True if it is the text of a program with a gap that is filled later."""
+        return any("{" in word and "}" in word and " " not in word for word in self.words)
+
+
+def shown_commands() -> tuple[list[Shown], list[str]]:
+    """Return the commands, and the places of templates that no command here is made from."""
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    commands = rendered_commands()
+    templates = []
+    for name in listed.stdout.splitlines():
+        if name.startswith(NOT_SHOWN) and not name.startswith(SHOWN_AFTER_ALL):
+            continue
+        path = ROOT / name
+        try:
+            text = path.read_text("utf-8")
+        except (UnicodeDecodeError, IsADirectoryError):
+            continue
+        if path.suffix == ".py":
+            for found in commands_of_python(name, text):
+                (templates if found.has_gaps else commands).append(found)
+        else:
+            if path.suffix in (".json", ".jsonl"):
+                text = text.replace("\\n", "\n").replace('\\"', '"')  # as whoever reads the JSON
+            commands += commands_of_text(name, text, code_only=path.suffix == ".md")
+    made = {command.operation for command in commands}
+    return commands, [found.place for found in templates if not is_made(found, made)]
+
+
+def is_made(template: Shown, made: set[tuple[str, ...]]) -> bool:
+    """Return True if a command of *made* has the operation of *template*, or fills its gap."""
+    pattern = [re.sub(r"\\\{.*?\\\}", ".*", re.escape(word)) for word in template.operation]
+    return any(
+        all(map(re.fullmatch, pattern, operation)) for operation in made if len(operation) > 1
+    )
+
+
+def rendered_commands() -> list[Shown]:
+    """Return what messages and `findings` show, for each kind of owner and manager."""
+    ids = [INSTANCE, "i-0a1b2c3d4e5f60718"]
+    texts = []
+    for owner in OWNERS:
+        texts += owner_commands(owner, "training", REGION)
+        texts += placement_commands(owner, "training", REGION, ids)
+    for of_instances in (tags_commands, states_commands, shell_commands, findings_commands):
+        texts += of_instances(ids, REGION)
+        texts += of_instances(ids, "")
+    commands = [(command.text, f"message, {command.label}") for command in texts]
+
+    arn = f"arn:aws:ecs:{REGION}:111122223333:container-instance/training/{'0' * 32}"
+    managers = [Manager(kind, steps=steps) for kind, steps in STEPS.items()]
+    managers += [hyperpod_manager("training", node) for node in ("", "ip-10-1-57-141")]
+    managers.append(manager_of({}, group="workers", container_instances=[arn]))
+    for manager in managers:
+        for is_spot in (False, True):
+            steps = manager.commands(INSTANCE, REGION, f"{REGION}a", is_spot=is_spot)
+            assert steps, f"{manager.kind} has no commands"
+            commands += [(step, f"findings, {manager.kind}") for step in steps]
+    return [
+        Shown(tuple(words), place) for text, place in commands for _, words in commands_in(text)
+    ]
+
+
+def commands_of_python(name: str, text: str) -> list[Shown]:
+    """Return the commands in strings of Python; implicit concatenation is one string."""
+    found = []
+    parts = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.JoinedStr):
+            parts |= set(node.values)
+            whole = "".join(
+                part.value if isinstance(part, ast.Constant) else GAP for part in node.values
+            )
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in parts:
+            whole = node.value
+        else:
+            continue
+        for _, words in commands_in(whole):
+            if words[:1] != [GAP]:  # no program leaves the service open: a text of another kind
+                found.append(Shown(tuple(words), f"{name}:{node.lineno}", name))
+    return found
+
+
+def commands_of_text(name: str, text: str, *, code_only: bool) -> list[Shown]:
+    """Return the commands of a page, in its code alone, or of another text."""
+    spans = [match.span() for match in CODE.finditer(text)] if code_only else [(0, len(text))]
+    found = []
+    for start, end in spans:
+        for at, words in commands_in(text[start:end]):
+            line = text.count("\n", 0, start + at) + 1
+            found.append(Shown(tuple(words), f"{name}:{line}", name))
+    return found
+
+
+def files_of(page: str) -> dict[str, str]:
+    """Return the files that a reader of *page* makes of its blocks, by name."""
+    text = (ROOT / page).read_text("utf-8")
+    files = dict(FILE.findall(text))
+    for members, source, target in DERIVED.findall(text):
+        document = json.loads(files[source])
+        for member in members.split(","):
+            document.pop(member.strip().removeprefix("."))
+        files[target] = json.dumps(document)
+    return files
+
+
+def commands_in(text: str) -> list[tuple[int, list[str]]]:
+    """Return place and words of each command in *text*."""
+    return [(match.start(), words_of(text[match.end() :])) for match in COMMAND.finditer(text)]
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of the command that *text* begins with, as a shell makes them."""
+    end = 0
+    quote = ""
+    kept = ""
+    while end < len(text):
+        character = text[end]
+        if character == "\\" and quote != "'":
+            kept += ESCAPES.get(text[end + 1 : end + 2], text[end : end + 2])
+            end += 2
+            continue
+        if text.startswith("$(", end) and quote != "'":
+            start = end
+            end = end_of_substitution(text, start)
+            kept += value_of(text[start:end])
+            continue
+        expansion = EXPANSION.match(text, end) if quote != "'" else None
+        if expansion:
+            may_be_nothing = ":+" in expansion[0] and not quote
+            kept += "" if may_be_nothing else VALUES.get(expansion[0], GAP)
+            end = expansion.end()
+            continue
+        if not quote and character in "\n|;&)`<>":
+            break
+        if character in "'\"" and quote in ("", character):
+            quote = "" if quote else character
+        kept += character
+        end += 1
+    kept = re.sub(r"(\s)2$", r"\1", kept)  # of `2>`
+    words = shlex.split(kept, comments=True)
+    if words and re.fullmatch(r"[a-z-]+[.,:]", words[-1]):  # the end of a sentence
+        words[-1] = words[-1][:-1]
+    return words
+
+
+def value_of(substitution: str) -> str:
+    """Return what a `$(...)` may print: a time where it is one."""
+    if substitution.startswith("$(date"):
+        return "1795227480" if "+%s" in substitution else "2026-11-22T08:00:00Z"
+    return GAP
+
+
+def end_of_substitution(text: str, start: int) -> int:
+    """Return the place after the `$(...)` at *start*."""
+    depth = 0
+    for end in range(start + 1, len(text)):
+        depth += (text[end] == "(") - (text[end] == ")")
+        if depth == 0:
+            return end + 1
+    return len(text)
