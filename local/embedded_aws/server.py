@@ -15,6 +15,7 @@ import socket
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from local.embedded_aws import clients
@@ -29,8 +30,8 @@ from local.embedded_aws.processes import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
+STRICT: Final = Path(__file__).with_name("strict.py")
 HOST: Final = "127.0.0.1"
 START_PATIENCE_S: Final = 30.0
 _POLL_S: Final = 0.1
@@ -130,7 +131,7 @@ class EmbeddedAws:
         self.endpoint_url = f"http://{HOST}:{port}"
         self._child = ChildProcess(
             "the embedded AWS",
-            [str(self._program)],
+            [str(self._program.with_name("python")), str(STRICT)],
             output=self._folder / "ministack.log",
             environment=settings,
             folder=self._folder,

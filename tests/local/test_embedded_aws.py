@@ -4,6 +4,7 @@ The embedded AWS answers on 127.0.0.1 only, runs a template, and leaves no proce
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from botocore.exceptions import ClientError
 
 from local.embedded_aws import server as server_module
 from local.embedded_aws.clients import environment
@@ -137,7 +139,8 @@ def test_an_emulator_that_others_can_reach_is_stopped(tmp_path, monkeypatch, add
         f"server = socket.socket(socket.{family}); server.bind(({address!r}, 0)); server.listen()\n"
         "time.sleep(60)"
     )
-    started = EmbeddedAws(script(tmp_path / "ministack", code), tmp_path)
+    script(tmp_path / "python", code)
+    started = EmbeddedAws(script(tmp_path / "ministack", ""), tmp_path)
 
     def answers(_url):
         return bool(listening(group_members(started.pid)))
@@ -164,3 +167,74 @@ def test_children_see_no_account(monkeypatch):
     assert os.devnull == found["AWS_SHARED_CREDENTIALS_FILE"]
     assert "AWS_ENDPOINT_URL" not in environment()
     assert "http://127.0.0.1:1/simple" == found["PIP_INDEX_URL"]
+
+
+def refusal(call, **parameters):
+    """Return the code of the error that a call ends with."""
+    with pytest.raises(ClientError) as error:
+        call(**parameters)
+    return error.value.response["Error"]["Code"]
+
+
+BUCKET_STACK = """
+Resources:
+  Bucket: {Type: AWS::S3::Bucket}
+  Events: {Type: AWS::SQS::Queue}
+  Rule:
+    Type: AWS::Events::Rule
+    Properties:
+      EventPattern: {source: [aws.cloudwatch]}
+      Targets: [{Id: queue, Arn: !GetAtt Events.Arn}]
+"""
+
+
+@pytest.mark.embedded
+@LINUX
+def test_a_bucket_of_a_stack_keeps_its_system_tags_and_its_objects(aws):
+    """S3 refuses tags without those of CloudFormation, which deletes no bucket with objects."""
+    cloudformation = aws.client("cloudformation")
+    cloudformation.create_stack(StackName="strict", TemplateBody=BUCKET_STACK)
+    row = cloudformation.describe_stack_resource(StackName="strict", LogicalResourceId="Bucket")
+    bucket = {"Bucket": row["StackResourceDetail"]["PhysicalResourceId"]}
+    s3 = aws.client("s3")
+    tags = s3.get_bucket_tagging(**bucket)["TagSet"]
+    assert {"Key": "aws:cloudformation:stack-name", "Value": "strict"} in tags
+    own_tag = {"Key": "team", "Value": "ml"}
+    assert "InvalidTag" == refusal(s3.put_bucket_tagging, **bucket, Tagging={"TagSet": [own_tag]})
+    s3.put_bucket_tagging(**bucket, Tagging={"TagSet": [*tags, own_tag]})
+    s3.put_object(**bucket, Key="key", Body=b"body")
+    cloudformation.delete_stack(StackName="strict")
+    (stack,) = cloudformation.describe_stacks(StackName="strict")["Stacks"]
+    assert "DELETE_FAILED" == stack["StackStatus"]
+
+
+@pytest.mark.embedded
+@LINUX
+def test_an_alarm_sends_an_event_when_it_is_created_and_when_its_state_changes(aws):
+    """A rule with the source alone receives both."""
+    aws.client("cloudformation").create_stack(StackName="alarms", TemplateBody=BUCKET_STACK)
+    cloudwatch = aws.client("cloudwatch")
+    cloudwatch.put_metric_alarm(
+        AlarmName="a", Namespace="n", MetricName="m", Statistic="Sum", Period=60,
+        EvaluationPeriods=1, Threshold=1, ComparisonOperator="GreaterThanThreshold",
+    )  # fmt: skip
+    cloudwatch.set_alarm_state(AlarmName="a", StateValue="ALARM", StateReason="a trial")
+    sqs = aws.client("sqs")
+    (queue,) = [url for url in sqs.list_queues()["QueueUrls"] if "/alarms-" in url]
+    messages = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10)["Messages"]
+    expected = {"CloudWatch Alarm Configuration Change", "CloudWatch Alarm State Change"}
+    assert expected == {json.loads(message["Body"])["detail-type"] for message in messages}
+
+
+@pytest.mark.embedded
+@LINUX
+def test_a_log_group_takes_two_subscription_filters(aws):
+    """CloudWatch Logs refuses the third; a filter that is there can be replaced."""
+    logs = aws.client("logs")
+    logs.create_log_group(logGroupName="/two")
+    arn = "arn:aws:lambda:us-east-1:000000000000:function:f"
+    filters = {"logGroupName": "/two", "filterPattern": "", "destinationArn": arn}
+    for name in ("one", "two", "one"):
+        logs.put_subscription_filter(filterName=name, **filters)
+    found = refusal(logs.put_subscription_filter, filterName="three", **filters)
+    assert "LimitExceededException" == found
