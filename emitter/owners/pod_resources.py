@@ -13,6 +13,7 @@ https://protobuf.dev/programming-guides/encoding/
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from emitter.instance.local_http import TimedSocket
@@ -31,6 +32,8 @@ MAX_BYTES: Final = 16 << 20  # what clients written in Go allow
 MAX_ENTRIES: Final = 100_000  # messages and texts; 110 pods have some 2,000
 
 _PREFIX_BYTES: Final = 5  # of a message: whether it is compressed, and its length
+_FRAME_HEADER_BYTES: Final = 9  # of HTTP/2: length (3 bytes), type, flags, stream
+_GOAWAY: Final = 7  # the type of a frame
 _HEADERS: Final = (
     (":method", "POST"),
     (":scheme", "http"),
@@ -191,26 +194,32 @@ def _list_pods(path: str, within_s: float) -> memoryview:
         ValueError: If the answer is no message, or too large.
     """
     # Loaded where it is used: most machines have no kubelet.
-    from h2 import connection, events, exceptions  # noqa: PLC0415
+    from h2 import config, connection, events, exceptions  # noqa: PLC0415
 
-    ends = (events.StreamEnded, events.StreamReset, events.ConnectionTerminated)
-    call = connection.H2Connection()
+    ends = (events.StreamEnded, events.StreamReset)
+    # A status's message may end with a space, for which h2 would refuse the whole answer.
+    call = connection.H2Connection(config.H2Configuration(validate_inbound_headers=False))
     call.initiate_connection()
     call.send_headers(1, _HEADERS)
     call.send_data(1, bytes(_PREFIX_BYTES), end_stream=True)
-    body, said, has_ended = bytearray(), dict[bytes, bytes](), False
+    body = bytearray()
+    said: dict[bytes, bytes] = {}
+    has_ended = False
     with socket.socket(socket.AF_UNIX) as plain:
         plain.settimeout(within_s)
         plain.connect(path)
         with TimedSocket(plain, within_s) as channel:
             piece = bytearray(64 << 10)
+            received = bytearray()
             while not has_ended:
-                channel.sendall(call.data_to_send())
+                with suppress(BrokenPipeError):  # it may have left after a whole answer
+                    channel.sendall(call.data_to_send())
                 count = channel.recv_into(piece)
                 if not count:
                     raise ConnectionResetError
+                received += piece[:count]
                 try:
-                    happened = call.receive_data(bytes(piece[:count]))
+                    happened = call.receive_data(_take_frames(received))
                 except exceptions.ProtocolError as error:
                     raise ValueError(_MALFORMED) from error
                 for event in happened:
@@ -218,7 +227,7 @@ def _list_pods(path: str, within_s: float) -> memoryview:
                         body += event.data
                         call.acknowledge_received_data(event.flow_controlled_length, 1)
                     elif isinstance(event, (events.ResponseReceived, events.TrailersReceived)):
-                        said |= {bytes(name): bytes(value) for name, value in event.headers}
+                        said |= dict(event.headers)
                     has_ended |= isinstance(event, ends)
                 if len(body) > MAX_BYTES:
                     msg = f"the answer is larger than {MAX_BYTES >> 20} MiB"
@@ -226,9 +235,29 @@ def _list_pods(path: str, within_s: float) -> memoryview:
     return _message(body, said.get(b"grpc-status"))
 
 
+def _take_frames(received: bytearray) -> bytes:
+    """
+    Take the whole frames off *received*, and leave out GOAWAY.
+
+    A server that stops finishes the calls that it has, but h2 refuses each frame after a GOAWAY.
+    """
+    frames = bytearray()
+    while len(received) >= _FRAME_HEADER_BYTES:
+        end = _FRAME_HEADER_BYTES + int.from_bytes(received[:3], "big")
+        if end > len(received):
+            break
+        if received[3] != _GOAWAY:
+            frames += received[:end]
+        del received[:end]
+    return bytes(frames)
+
+
 def _message(body: bytearray, status: bytes | None) -> memoryview:
     if status != b"0":
         raise UnreadError(*_OF_STATUS.get(status, ("the call failed", _LOOK)))
-    if not body or body[0] or int.from_bytes(body[1:5], "big") != len(body) - _PREFIX_BYTES:
+    if body[:1] == b"\1":
+        msg = "the answer is compressed, although the emitter accepts no compression"
+        raise ValueError(msg)
+    if body[:1] != b"\0" or int.from_bytes(body[1:5], "big") != len(body) - _PREFIX_BYTES:
         raise ValueError(_MALFORMED)
     return memoryview(body)[_PREFIX_BYTES:]

@@ -285,7 +285,16 @@ class FakeKubelet:
                     self.answer(channel)
 
 
-def answers(body, *, status="0", frames=lambda body: b"\0" + len(body).to_bytes(4, "big") + body):
+def framed(body, *, flag=0):
+    """A message of gRPC; *flag* is 1 if it is compressed."""
+    return bytes([flag]) + len(body).to_bytes(4, "big") + body
+
+
+GOAWAY = b"\0\0\x08\7" + bytes(5) + b"\x7f\xff\xff\xff" + bytes(4)
+"""The frame by which a server that stops announces it, and then finishes its calls."""
+
+
+def answers(body, *, status="0", frames=framed, is_stopping=False):
     """Answer each List with *body* and *status*, as gRPC does."""
 
     def answer(channel):
@@ -294,6 +303,8 @@ def answers(body, *, status="0", frames=lambda body: b"\0" + len(body).to_bytes(
         channel.sendall(call.data_to_send())
         while not any(isinstance(event, StreamEnded) for event in _events(call, channel)):
             pass
+        if is_stopping:
+            channel.sendall(GOAWAY)
         call.send_headers(1, [(":status", "200"), ("content-type", "application/grpc")])
         left = frames(body)
         while left:
@@ -309,7 +320,8 @@ def answers(body, *, status="0", frames=lambda body: b"\0" + len(body).to_bytes(
         else:
             call.end_stream(1)
         channel.sendall(call.data_to_send())
-        _wait_for_end(channel)
+        if not is_stopping:
+            _wait_for_end(channel)
 
     return answer
 

@@ -5,6 +5,7 @@ What the kubelet gave: by its socket, by what another container hands over, and 
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from fake_machine import (
     claim,
     container,
     devices,
+    framed,
     listed,
     message,
     pod,
@@ -113,8 +115,18 @@ def test_the_socket_tells_what_was_given(machine, kubelet, is_new):
     assert [TRAINER_CORES] == PodResources(machine.places, within_s=60.0).read_allocations()
 
 
+def test_a_kubelet_that_stops_after_its_answer_has_answered(machine, kubelet):
+    """The emitter uses the answer of a server that sends GOAWAY, answers and leaves."""
+    kubelet(answers(listed(TRAINER), is_stopping=True))
+    assert [TRAINER_CORES] == PodResources(machine.places, within_s=60.0).read_allocations()
+
+
 def framed_twice(body):
-    return 2 * (b"\0" + len(body).to_bytes(4, "big") + body)
+    return 2 * framed(body)
+
+
+def compressed(body):
+    return framed(gzip.compress(body), flag=1)
 
 
 MISNAMED = listed(pod("A b", container("c", devices(CORE, "0"))))
@@ -128,6 +140,7 @@ MISNAMED = listed(pod("A b", container("c", devices(CORE, "0"))))
         (answers(b"", status="`rm`"), "the call failed"),
         (answers(listed(TRAINER), status=None), "ended without a status"),
         (answers(listed(TRAINER), frames=framed_twice), "has not the form"),
+        (answers(listed(TRAINER), frames=compressed), "is compressed"),
         (answers(MISNAMED), "as no pod can be called"),
         (answers(bytes(MAX_BYTES)), "larger than 16 MiB"),
         # Data of no stream.
