@@ -91,7 +91,7 @@ class PodResources:
         """
         path = str(self._places.root / SOCKET)
         try:
-            return mark_ended_pods(allocations_of(_list_pods(path, self._within_s)), self._places)
+            return mark_ended_pods(allocations_of(list_pods(path, self._within_s)), self._places)
         except ValueError as error:
             raise UnreadError(str(error), _LOOK) from error
         except OSError as error:
@@ -185,7 +185,7 @@ def _text(value: memoryview | None) -> str:
     return "" if value is None else str(value, "utf-8", "replace")
 
 
-def _list_pods(path: str, within_s: float) -> memoryview:
+def list_pods(path: str, within_s: float) -> memoryview:
     """
     The message that List at *path* answers with.
 

@@ -136,7 +136,10 @@ def carried(folder: Path = Path(__file__).parent, *, emitters_only: bool = False
     except FileNotFoundError as error:
         command = "sam build && sam deploy"
         if emitters_only:
-            command = f"aws cloudformation deploy --template-file {EMITTERS}"
+            command = (
+                f"aws cloudformation deploy --template-file {EMITTERS}"
+                " --stack-name neuron-emf-emitters --capabilities CAPABILITY_IAM"
+            )
         msg = (
             "This installation has no template, because it was made from a clone. Install the "
             "wheel that `make wheel` puts into dist/ in a clone of the repository, or deploy "

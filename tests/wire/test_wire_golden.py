@@ -13,8 +13,12 @@ from emitter.settings import ReplaySettings
 from neuron_wire import MinuteRecord, OtherRecord, encode, parse
 from neuron_wire.extraction import violations
 from neuron_wire.owners import Owner
+from tests.programs import run_program
+from tests.wire.emf_documents import metric
 
-FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
+DATA = Path(__file__).resolve().parent.parent / "data"
+FOLDER = DATA / "wire" / "v1"
+WRONG_UNIT = json.dumps(metric(Unit="Counts"))
 
 
 class Golden(NamedTuple):
@@ -97,6 +101,19 @@ def test_a_line_with_metrics_is_extracted(line):
         assert [] == violations(line)
     else:
         assert {"metadata"} == {violation.rule for violation in violations(line)}
+
+
+def test_the_schema_of_aws_accepts_each_line_with_metrics(program_of, tmp_path):
+    """The schema that AWS publishes for the format refuses a wrong line, and no golden line."""
+    texts = [path.read_text("utf-8") for path in sorted(DATA.rglob("*.jsonl"))]
+    lines = [line for text in texts for line in text.splitlines() if '"_aws":' in line]
+    documents = tmp_path / "documents.json"
+    documents.write_text(f"[{','.join([WRONG_UNIT, *lines])}]", "utf-8")
+    validator = program_of(".venv-tools", "check-jsonschema")
+    command = [validator, "--schemafile", DATA / "wire/emf.schema.json", "--output-format", "json"]
+    ended = run_program([*command, documents])
+    refused = [error["path"] for error in json.loads(ended.stdout)["errors"]]
+    assert ["$[0]['_aws'].CloudWatchMetrics[0].Metrics[0].Unit"] == refused
 
 
 def records(name):

@@ -285,16 +285,7 @@ class FakeKubelet:
                     self.answer(channel)
 
 
-def framed(body, *, flag=0):
-    """A message of gRPC; *flag* is 1 if it is compressed."""
-    return bytes([flag]) + len(body).to_bytes(4, "big") + body
-
-
-GOAWAY = b"\0\0\x08\7" + bytes(5) + b"\x7f\xff\xff\xff" + bytes(4)
-"""The frame by which a server that stops announces it, and then finishes its calls."""
-
-
-def answers(body, *, status="0", frames=framed, is_stopping=False):
+def answers(body, *, status="0", frames=lambda body: b"\0" + len(body).to_bytes(4, "big") + body):
     """Answer each List with *body* and *status*, as gRPC does."""
 
     def answer(channel):
@@ -303,8 +294,6 @@ def answers(body, *, status="0", frames=framed, is_stopping=False):
         channel.sendall(call.data_to_send())
         while not any(isinstance(event, StreamEnded) for event in _events(call, channel)):
             pass
-        if is_stopping:
-            channel.sendall(GOAWAY)
         call.send_headers(1, [(":status", "200"), ("content-type", "application/grpc")])
         left = frames(body)
         while left:
@@ -320,8 +309,7 @@ def answers(body, *, status="0", frames=framed, is_stopping=False):
         else:
             call.end_stream(1)
         channel.sendall(call.data_to_send())
-        if not is_stopping:
-            _wait_for_end(channel)
+        _wait_for_end(channel)
 
     return answer
 

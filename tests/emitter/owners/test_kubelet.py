@@ -5,7 +5,6 @@ What the kubelet gave: by its socket, by what another container hands over, and 
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 import subprocess
 import sys
@@ -29,7 +28,6 @@ from fake_machine import (
     claim,
     container,
     devices,
-    framed,
     listed,
     message,
     pod,
@@ -103,30 +101,8 @@ def test_an_answer_that_is_cut_is_refused():
 # --- the socket ---
 
 
-@pytest.mark.parametrize("is_new", [False, True])
-def test_the_socket_tells_what_was_given(machine, kubelet, is_new):
-    """A node with 200 pods, as kubelets before 1.20 and of today say it: several windows long."""
-    pods = [
-        pod(f"web-{number}-{'x' * 200}", container("c", is_new=is_new), namespace="default")
-        for number in range(200)
-    ]
-    main = container("main", devices(CORE, "0", "1", is_new=is_new), is_new=is_new)
-    kubelet(answers(listed(*pods, pod("trainer-0", main))))
-    assert [TRAINER_CORES] == PodResources(machine.places, within_s=60.0).read_allocations()
-
-
-def test_a_kubelet_that_stops_after_its_answer_has_answered(machine, kubelet):
-    """The emitter uses the answer of a server that sends GOAWAY, answers and leaves."""
-    kubelet(answers(listed(TRAINER), is_stopping=True))
-    assert [TRAINER_CORES] == PodResources(machine.places, within_s=60.0).read_allocations()
-
-
 def framed_twice(body):
-    return 2 * framed(body)
-
-
-def compressed(body):
-    return framed(gzip.compress(body), flag=1)
+    return 2 * (b"\0" + len(body).to_bytes(4, "big") + body)
 
 
 MISNAMED = listed(pod("A b", container("c", devices(CORE, "0"))))
@@ -135,12 +111,9 @@ MISNAMED = listed(pod("A b", container("c", devices(CORE, "0"))))
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (answers(b"", status="8"), "refuses to answer so many questions"),
-        (answers(b"", status="12"), "no pod resources of version 1"),
         (answers(b"", status="`rm`"), "the call failed"),
         (answers(listed(TRAINER), status=None), "ended without a status"),
         (answers(listed(TRAINER), frames=framed_twice), "has not the form"),
-        (answers(listed(TRAINER), frames=compressed), "is compressed"),
         (answers(MISNAMED), "as no pod can be called"),
         (answers(bytes(MAX_BYTES)), "larger than 16 MiB"),
         # Data of no stream.

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from fake_machine import TRAINER, container, listed, pod
+from fake_machine import CORE, container, devices, listed, pod
 
 from emitter.owners.given import Allocation, UnreadError
 from emitter.owners.pod_resources import PodResources
@@ -16,8 +16,11 @@ from emitter.owners.pod_resources import PodResources
 pytest.importorskip("grpc", reason="grpcio is missing: run `make venvs`")
 
 SERVER = Path(__file__).with_name("grpc_server.py")
-OTHERS = [pod(f"web-{number}-{'x' * 200}", container("c")) for number in range(2000)]
-MANY = listed(*OTHERS, TRAINER)  # 460 kB: 7 windows of HTTP/2, 28 frames
+OTHERS = [
+    pod(f"web-{number}-{'x' * 200}", container("c", is_new=number % 2)) for number in range(2000)
+]
+MAIN = container("main", devices(CORE, "0", "1", is_new=True), is_new=True)
+MANY = listed(*OTHERS, pod("trainer-0", MAIN))  # 500 kB: 8 windows of HTTP/2, 30 frames
 TRAINER_CORES = Allocation("ml/trainer-0/main", "ml", cores=frozenset({0, 1}))
 
 
@@ -38,7 +41,7 @@ def serving(machine, mode, answer=MANY):
 
 @pytest.mark.parametrize("mode", ["OK", "stopping"])
 def test_an_answer_of_many_frames_is_read(machine, mode):
-    """The emitter reads all of it, also from a server that stops while it answers."""
+    """The emitter reads pods of kubelets before 1.20 and of today, also as the server stops."""
     with serving(machine, mode):
         source = PodResources(machine.places, within_s=60.0)
         assert [TRAINER_CORES] == source.read_allocations()

@@ -7,6 +7,8 @@ neuron-monitor-prometheus.py show.
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +28,7 @@ from neuron_reports import (
 from scraped import PlayedPage, types_of, value
 
 from emitter.prometheus.names import BUILD, MAX_RUNTIMES, OF_MINUTE, OF_REPORT, SCRIPT
+from tests.programs import run_program
 
 MIB = 1 << 20
 UTILIZATION = "neuroncore_utilization_ratio"
@@ -48,8 +51,8 @@ def whole_minutes(played, document, count=1, health=None):
 # Of the script, by their labels: what a dashboard that was made for it asks for.
 
 
-def test_every_metric_of_the_table_is_on_the_page_with_its_type_and_labels():
-    """Of reports that have every group, and a minute with health."""
+def full_page():
+    """Return a page with every metric: reports have every group, and a minute has health."""
     system = {
         "vcpu_usage": {**vcpu(user=10.0), "usage_data": {"0": {}, "1": {}}},
         "memory_info": host_memory(),
@@ -62,6 +65,12 @@ def test_every_metric_of_the_table_is_on_the_page_with_its_type_and_labels():
     )  # fmt: skip
     document = report(full, system_data=system, neuron_hardware_info=hardware(1, 4))
     whole_minutes(played, document, health={**dict.fromkeys(HEALTH, 1), "RecordsDropped": 1})
+    return played
+
+
+def test_every_metric_of_the_table_is_on_the_page_with_its_type_and_labels():
+    """Of reports that have every group, and a minute with health."""
+    played = full_page()
     text = played.text()
     table = [*SCRIPT, *OF_REPORT, *OF_MINUTE, *BUILD]
     expected = {
@@ -76,6 +85,16 @@ def test_every_metric_of_the_table_is_on_the_page_with_its_type_and_labels():
     missing.pop("neuron_hardware_info")  # an unknown size of memory is empty
     assert not any(missing.values())
     assert 2 == value(played.series(), "system_vcpu_count")
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool was not found")
+def test_promtool_reads_the_page():
+    """Prometheus' own check objects to one name, which is the script's."""
+    ended = run_program(["promtool", "check", "metrics"], input=full_page().text())
+    expected = (
+        'system_vcpu_count non-histogram and non-summary metrics should not have "_count" suffix'
+    )
+    assert expected == (ended.stdout + ended.stderr).strip()
 
 
 HEALTH = (
