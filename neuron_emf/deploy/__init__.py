@@ -7,5 +7,6 @@ The stack from the installed package: no clone, no SAM CLI.
 | `plan` | what a template would create and cost, and the types without a price |
 | `stack` | the stack: what it has, what one deployment reaches, its end, what failed first |
 | `change_set` | a change set, from its making to its execution, and what a person reads |
+| `removal` | what a deletion removes, what stays and costs |
 | `command` | the command |
 """

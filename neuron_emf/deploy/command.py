@@ -19,13 +19,14 @@ from neuron_emf.options import AnswerSettings, flag
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from neuron_emf.account import Account
     from neuron_emf.deploy.package import Package
     from neuron_emf.deploy.stack import Stack
 
 EXIT_NOT_CONFIRMED: Final = 1
 _EPILOG: Final = (
-    "Exit codes: 0 the stack is up to date, 1 not confirmed, 2 usage error, "
-    "3 AWS rejected the change or the deployment failed."
+    "Exit codes: 0 the stack is up to date or deleted, 1 not confirmed, 2 usage error, "
+    "3 AWS rejected the change, or the deployment or deletion failed."
 )
 
 
@@ -39,8 +40,16 @@ class DeploySettings(AnswerSettings, RegionSettings):
         metavar="NAME",
     )
     emitters_only: bool = flag("No functions: log group and 3 alarms.")
-    plan: bool = flag("Only print what it would create and cost.")
-    yes: bool = flag("Change the stack without confirmation.")
+    plan: bool = flag("Only print what it would create and cost, or delete.")
+    yes: bool = flag("Change or delete the stack without confirmation.")
+    delete: bool = flag(
+        "Delete the stack, and the releases that no other stack uses; shows what stays."
+    )
+    bind_role: str = setting(
+        "",
+        "Attach the emitter policy of the stack to this role, by its name; deploy nothing.",
+        metavar="ROLE",
+    )
     tags: tuple[str, ...] = setting(
         (),
         "Tags of the stack and of what it makes, separated by commas; by default those it has.",
@@ -73,6 +82,11 @@ def command(parameters: tuple[str, ...], **values: object) -> int:
     from neuron_emf.deploy.package import carried  # noqa: PLC0415 - --help needs none of it
 
     settings = DeploySettings(**values)  # type: ignore[arg-type]  # click made each of its field's type
+    if settings.delete or settings.bind_role:
+        if parameters or settings.json:
+            msg = "--delete and --bind-role take no NAME=VALUE and no --json. Omit them."
+            raise SettingsError(msg)
+        return delete(settings) if settings.delete else bind_role(settings)
     return deploy(carried(emitters_only=settings.emitters_only), settings, parameters)
 
 
@@ -84,7 +98,6 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         SettingsError: If a parameter cannot be read, or the template has none of its name.
         SourceError: If AWS refuses, or the deployment fails.
     """
-    from neuron_emf.account import account  # noqa: PLC0415 - as above
     from neuron_emf.deploy.change_set import (  # noqa: PLC0415 - as above
         change_listing,
         drop_change_set,
@@ -106,7 +119,6 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         require_usable,
         wait_until_deployed,
     )
-    from neuron_emf.options import AccountSettings  # noqa: PLC0415 - as above
     from neuron_emf.printing import show  # noqa: PLC0415 - as above
 
     if settings.write_template:
@@ -118,9 +130,8 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         raise SettingsError(msg)
     if settings.plan:
         return _show_plan(package, settings, named)
-    name = settings.stack_name or ("neuron-emf" if package.functions else "neuron-emf-emitters")
     choices = _choices(settings)
-    where = account(AccountSettings(stack_name=name, region=settings.region))
+    where, name = _place(settings)
     cloudformation = where.client("cloudformation")
     stack = Stack.describe(cloudformation, name)
     require_usable(stack)
@@ -145,9 +156,8 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         return 0
     with drop_on_error(cloudformation, name, change_set.name):
         show(*change_listing(change_set, stack))
-        if not settings.yes and not _is_confirmed(name):
+        if not settings.yes and not _is_confirmed(f"Apply these changes to the stack {name}?"):
             drop_change_set(cloudformation, name, change_set.name)
-            click.echo("Nothing was changed.", err=True)
             return EXIT_NOT_CONFIRMED
         execute(cloudformation, change_set)
     deployed = wait_until_deployed(cloudformation, name)
@@ -155,6 +165,59 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
     region = cloudformation.meta.region_name
     click.echo(_emitter_settings(deployed, region, has_rollups=bool(package.functions)))
     return 0
+
+
+def delete(settings: DeploySettings) -> int:
+    """
+    Show what the removal of the stack does, ask, and delete it; returns the exit code.
+
+    Raises:
+        SettingsError: If there is no such stack, or it must not be deleted.
+        SourceError: If AWS refuses, or the deletion fails.
+    """
+    from neuron_emf.deploy.removal import (  # noqa: PLC0415 - as above
+        read_removal,
+        removal_listing,
+        remove,
+    )
+    from neuron_emf.printing import show  # noqa: PLC0415 - as above
+
+    where, name = _place(settings)
+    removal = read_removal(where, name)
+    show(*removal_listing(where, removal))
+    if settings.plan:
+        return 0
+    if not settings.yes and not _is_confirmed(f"Delete the stack {name}?"):
+        return EXIT_NOT_CONFIRMED
+    remove(where, removal, _choices(settings))
+    return 0
+
+
+def bind_role(settings: DeploySettings) -> int:
+    """
+    Attach the emitter policy of the stack to a role; returns the exit code.
+
+    Raises:
+        SourceError: If there is no such stack or role, or AWS refuses.
+    """
+    from neuron_emf.account import documented, stack_output  # noqa: PLC0415 - as above
+
+    where, _ = _place(settings)
+    policy = stack_output(where, "EmitterPolicyArn", "Deploy it first.")
+    with documented("iam:AttachRolePolicy"):
+        where.client("iam").attach_role_policy(RoleName=settings.bind_role, PolicyArn=policy)
+    click.echo(f"The role {settings.bind_role} has the policy {policy}.")
+    return 0
+
+
+def _place(settings: DeploySettings) -> tuple[Account, str]:
+    """Return the account, and the name of the stack."""
+    from neuron_emf.account import account  # noqa: PLC0415 - as above
+    from neuron_emf.options import AccountSettings  # noqa: PLC0415 - as above
+
+    default = "neuron-emf-emitters" if settings.emitters_only else "neuron-emf"
+    name = settings.stack_name or default
+    return account(AccountSettings(stack_name=name, region=settings.region)), name
 
 
 def _show_plan(package: Package, settings: DeploySettings, named: Mapping[str, str]) -> int:
@@ -182,15 +245,22 @@ def _emitter_settings(stack: Stack, region: str, *, has_rollups: bool) -> str:
     else:
         values |= {"metrics": "cluster", "cluster": stack.parameters.get("ClusterName", "")}
     lines = "\n".join(f'{name} = "{value}"' for name, value in values.items())
-    return f"\nSettings of the emitters, in {SYSTEM_FILE}:\n\n{lines}"
+    bind = f"neuron-emf deploy --bind-role ROLE --region {region} --stack-name {stack.name}"
+    return (
+        f"\nLet the role of an instance write: {bind}\n"
+        f"\nSettings of the emitters, in {SYSTEM_FILE}:\n\n{lines}"
+    )
 
 
-def _is_confirmed(stack_name: str) -> bool:
+def _is_confirmed(question: str) -> bool:
     try:
-        return click.confirm(f"Apply these changes to the stack {stack_name}?", err=True)
+        is_confirmed = click.confirm(question, err=True)
     except click.Abort:  # the end of the input is no yes, and the change set must not stay
         click.echo("", err=True)
-        return False
+        is_confirmed = False
+    if not is_confirmed:
+        click.echo("Nothing was changed.", err=True)
+    return is_confirmed
 
 
 def _pair(what: str, text: str) -> tuple[str, str]:

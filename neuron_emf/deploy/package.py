@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from emitter.errors import SettingsError
 from neuron_emf.account import documented, error_code
-from neuron_emf.deploy.stack import Stack, require_usable, wait_until_done
+from neuron_emf.deploy.stack import DELETING, Stack, require_usable, wait_until_done
 from neuron_wire.catalogue import ALARMED, ROLLUP_NUMBERS, rollup_metrics
 
 if TYPE_CHECKING:
@@ -157,6 +157,7 @@ def _require_known(what: str, name: str, known: Collection[str]) -> None:
 
 
 STACK_NAME: Final = "neuron-emf-deploy"
+_RELEASE_KEY: Final = re.compile(r"[0-9a-f]{64}\.(?:yaml|zip)")
 _ABSENT: Final = frozenset({"404", "NoSuchKey", "NotFound"})
 _MADE_MEANWHILE: Final = "AlreadyExistsException"
 
@@ -205,6 +206,55 @@ class ReleaseBucket:
             self._client.put_object(**place, Body=content, ChecksumSHA256=checksum)
         return True
 
+    def delete_releases(self) -> None:
+        """
+        Delete every version of every release.
+
+        Raises:
+            SourceError: If S3 refuses.
+            SettingsError: If the bucket has an object that is not a release.
+        """
+        place = {"Bucket": self.name, "ExpectedBucketOwner": self.owner}
+        with documented("s3:ListBucketVersions"):
+            pages = self._client.get_paginator("list_object_versions").paginate(**place)
+            rows = [
+                row
+                for page in pages
+                for kind in ("Versions", "DeleteMarkers")
+                for row in page.get(kind, ())
+            ]
+        foreign = [row["Key"] for row in rows if not _RELEASE_KEY.fullmatch(row["Key"])]
+        if foreign:
+            msg = (
+                f"The bucket {self.name} has {foreign[0][:80]!r}, which is not a release. Move it."
+            )
+            raise SettingsError(msg)
+        for row in rows:
+            with documented("s3:DeleteObjectVersion"):
+                self._client.delete_object(**place, Key=row["Key"], VersionId=row["VersionId"])
+
+    def delete(self) -> None:
+        """
+        Delete the empty bucket.
+
+        Raises:
+            SourceError: If S3 refuses.
+        """
+        with documented("s3:DeleteBucket"):
+            self._client.delete_bucket(Bucket=self.name, ExpectedBucketOwner=self.owner)
+
+
+def bucket_of(account: Account, stack: Stack) -> ReleaseBucket:
+    """
+    The bucket of *stack*, which has one.
+
+    Raises:
+        SourceError: If AWS refuses.
+    """
+    with documented("sts:GetCallerIdentity"):
+        owner = str(account.client("sts").get_caller_identity()["Account"])
+    return ReleaseBucket(stack.outputs["BucketName"], owner, account.client("s3"))
+
 
 def release_bucket(account: Account, choices: Mapping[str, object]) -> ReleaseBucket:
     """
@@ -216,8 +266,6 @@ def release_bucket(account: Account, choices: Mapping[str, object]) -> ReleaseBu
         SourceError: If AWS refuses, or its stack cannot be used.
         SettingsError: If its stack has no bucket, as after a change set that was never executed.
     """
-    with documented("sts:GetCallerIdentity"):
-        owner = str(account.client("sts").get_caller_identity()["Account"])
     cloudformation = account.client("cloudformation")
     stack = Stack.describe(cloudformation, STACK_NAME)
     if stack is None:
@@ -230,11 +278,11 @@ def release_bucket(account: Account, choices: Mapping[str, object]) -> ReleaseBu
                     raise
     if stack is None or stack.is_changing:
         stack = wait_until_done(cloudformation, STACK_NAME)
-    if "BucketName" not in stack.outputs:
+    if "BucketName" not in stack.outputs or stack.status == DELETING:
         require_usable(stack)
         msg = (
             f"The stack {STACK_NAME} is {stack.status} and has no bucket for releases. Delete it "
             f"(aws cloudformation delete-stack --stack-name {STACK_NAME}), then deploy again."
         )
         raise SettingsError(msg)
-    return ReleaseBucket(stack.outputs["BucketName"], owner, account.client("s3"))
+    return bucket_of(account, stack)

@@ -104,18 +104,22 @@ def plan(package: Package, named: Mapping[str, str]) -> Mapping[str, Any]:
     }
 
 
+def resource_table(counts: Mapping[str, int], title: str) -> RenderableType:
+    """How many resources of each type, as a table."""
+    table = Table("type", "count", title=title, title_justify="left")
+    for kind, count in [*sorted(counts.items()), ("in all", sum(counts.values()))]:
+        table.add_row(kind, str(count))
+    return table
+
+
 def for_people(found: Mapping[str, Any]) -> list[RenderableType]:
     """The plan as tables."""
-    kinds = Table("type", "count", title="Resources", title_justify="left")
-    resources: Mapping[str, int] = found["resources"]
-    for kind, count in [*resources.items(), ("in all", sum(resources.values()))]:
-        kinds.add_row(kind, str(count))
     bucket = "Beside them the stack neuron-emf-deploy: a bucket for the release, and its policy."
     costs = Table("instances", "USD a month")
     for instances, usd in found["cost"]["usd_a_month"].items():
         costs.add_row(f"{instances:,}", UNKNOWN if usd is None else dollars(usd))
     return [
-        kinds,
+        resource_table(found["resources"], "Resources"),
         *([bucket] if found["release_bucket"] else []),
         f"Capabilities: {' '.join(found['capabilities'])}",
         f"Cost of one cluster, {found['cost']['basis']}",

@@ -1,7 +1,7 @@
 """
 A deployed stack: what one deployment may change, how it ended, what failed first.
 
-A parameter that is not named keeps the stack's value. Nothing here deletes a stack.
+A parameter that is not named keeps the stack's value.
 UpdateShardCount, which CloudFormation calls, at most doubles or halves the shards:
 https://docs.aws.amazon.com/kinesis/latest/APIReference/API_UpdateShardCount.html
 """
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
 NEW: Final = "REVIEW_IN_PROGRESS"  # a change set was made for it, and nothing of it yet
-_DELETING: Final = "DELETE_IN_PROGRESS"
+DELETING: Final = "DELETE_IN_PROGRESS"
+_DELETED: Final = "DELETE_COMPLETE"
 POLL_S: Final = 2.0
 PATIENCE_S: Final = 3600.0
 
@@ -32,10 +33,10 @@ _USABLE: Final = frozenset(
     {NEW, "CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE"}
 )
 _DONE: Final = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE"})
-_BEGINS: Final = frozenset({"CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS"})
-"""Of the stack itself: a deployment begins with an event of one of these."""
+_BEGINS: Final = frozenset({"CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", DELETING})
+"""Of the stack itself: an operation begins with an event of one of these."""
 
-_OF_FUNCTIONS: Final = "Mode"
+OF_FUNCTIONS: Final = "Mode"
 """Which the template with functions has, and the one for emitters only has not."""
 
 _SHOWN_FAILURES: Final = 5
@@ -55,17 +56,25 @@ class Stack:
         parameters: What it was deployed with.
 
         outputs: By their keys.
+
+        is_protected: True if the stack has termination protection.
     """
 
     name: str
     status: str
     parameters: Mapping[str, str]
     outputs: Mapping[str, str]
+    is_protected: bool = False
 
     @property
     def is_changing(self) -> bool:
         """Whether an operation is in progress after which the stack still exists."""
-        return self.status.endswith("_IN_PROGRESS") and self.status not in {NEW, _DELETING}
+        return self.is_busy and self.status != DELETING
+
+    @property
+    def is_busy(self) -> bool:
+        """True if an operation on the stack is in progress."""
+        return self.status.endswith("_IN_PROGRESS") and self.status != NEW
 
     @classmethod
     def describe(cls, cloudformation: Any, name: str) -> Stack | None:  # noqa: ANN401 - boto3 publishes no types
@@ -87,6 +96,7 @@ class Stack:
                 status=str(found["StackStatus"]),
                 parameters=values_of(found.get("Parameters", ())),
                 outputs=values_of(found.get("Outputs", ()), "Output"),
+                is_protected=bool(found.get("EnableTerminationProtection")),
             )
 
 
@@ -121,7 +131,7 @@ def require_same_kind(stack: Stack | None, parameters: Collection[str]) -> None:
     """
     if stack is None or not stack.parameters:
         return
-    if (_OF_FUNCTIONS in stack.parameters) != (_OF_FUNCTIONS in parameters):
+    if (OF_FUNCTIONS in stack.parameters) != (OF_FUNCTIONS in parameters):
         msg = (
             f"The stack {stack.name} cannot get functions or lose them. Deploy "
             "beside it, with another --stack-name and AdoptLogGroup=true."
@@ -192,19 +202,45 @@ def wait_until_deployed(cloudformation: Any, name: str) -> Stack:  # noqa: ANN40
     stack = wait_until_done(cloudformation, name)
     if stack.status in _DONE:
         return stack
-    failures = _first_failures(cloudformation, name)
+    raise _failure(cloudformation, stack, "deployed")
+
+
+def delete_stack(cloudformation: Any, name: str, request: Mapping[str, object]) -> None:  # noqa: ANN401 - as above
+    """
+    Delete the stack *name* and wait; prints what failed first on standard error.
+
+    *request* has maybe `RoleARN`.
+
+    Raises:
+        SourceError: If CloudFormation refuses, or the deletion failed.
+    """
+    with documented("cloudformation:DeleteStack"):
+        cloudformation.delete_stack(StackName=name, **request)
+    stack = wait_until_done(cloudformation, name, _read_deleted)
+    if stack.status != _DELETED:
+        raise _failure(cloudformation, stack, "deleted")
+
+
+def _failure(cloudformation: Any, stack: Stack, aim: str) -> SourceError:  # noqa: ANN401 - as above
+    """Return the error of an operation that failed; prints what failed first."""
+    failures = _first_failures(cloudformation, stack.name)
     for reason in failures:
         click.echo(reason, err=True)
     advice = "Correct the first failure above" if failures else "See its events"
     if stack.status == "ROLLBACK_COMPLETE":
         advice += ", delete the stack"
-    msg = f"The stack {name} was not deployed: it is in {stack.status}. {advice}, then try again."
-    raise SourceError(msg)
+    return SourceError(
+        f"The stack {stack.name} was not {aim}: it is in {stack.status}. {advice}, then try again."
+    )
 
 
-def wait_until_done(cloudformation: Any, name: str) -> Stack:  # noqa: ANN401 - as above
+def wait_until_done(
+    cloudformation: Any,  # noqa: ANN401 - as above
+    name: str,
+    read: Callable[[Any, str], Stack | None] | None = None,
+) -> Stack:
     """
-    Wait until no operation on the stack *name* is in progress.
+    Wait until no operation on the stack *name* is in progress, or *read* returns it.
 
     Giving up, also by Ctrl-C, stops nothing in CloudFormation; standard error says so.
 
@@ -212,10 +248,18 @@ def wait_until_done(cloudformation: Any, name: str) -> Stack:  # noqa: ANN401 - 
         SourceError: If that takes longer than `PATIENCE_S`, or CloudFormation refuses.
     """
     try:
-        return poll_until_ready(partial(_read_done, cloudformation, name), f"The stack {name}")
+        asked = partial(read or _read_done, cloudformation, name)
+        return poll_until_ready(asked, f"The stack {name}")
     except (KeyboardInterrupt, SourceError):
         click.echo(f"CloudFormation goes on with the stack {name}: see its events.", err=True)
         raise
+
+
+def _read_deleted(cloudformation: Any, name: str) -> Stack | None:  # noqa: ANN401 - as above
+    stack = Stack.describe(cloudformation, name)
+    if stack is None:
+        return Stack(name, _DELETED, {}, {})
+    return stack if stack.status == "DELETE_FAILED" else None
 
 
 def _read_done(cloudformation: Any, name: str) -> Stack | None:  # noqa: ANN401 - as above

@@ -38,6 +38,7 @@ EVERYTHING = {
 NOTHING = {
     "attribution": {"enabled": False}, "privileged": False, "spool": {"type": "emptyDir"},
     "serviceAccount": {"create": False, "name": "mine"}, "tolerations": [],
+    "priorityClass": {"create": False},
     "nodes": {"instanceFamilies": [], "labels": None},
 }  # fmt: skip
 COMBINATIONS = {"defaults": {}, "everything": EVERYTHING, "nothing": NOTHING}
@@ -47,7 +48,8 @@ COMBINATIONS = {"defaults": {}, "everything": EVERYTHING, "nothing": NOTHING}
 def test_every_release_of_kubernetes_takes_what_the_chart_makes(deploy_programs, render):
     """By the strict schemas of the releases: a member that a release does not know is refused."""
     documents = [part for values in COMBINATIONS.values() for part in render(values).documents()]
-    assert {"DaemonSet", "NetworkPolicy", "ServiceAccount"} == {part["kind"] for part in documents}
+    kinds = {"DaemonSet", "NetworkPolicy", "PriorityClass", "ServiceAccount"}
+    assert kinds == {part["kind"] for part in documents}
     command = [deploy_programs / "python", "-c", REFUSALS, *RELEASES]
     run = run_program(command, input=json.dumps(documents))
     assert (0, "") == (run.returncode, run.stdout), run.stderr
@@ -167,6 +169,26 @@ def test_the_network_policy_lets_nothing_in_but_scrapes(render, values, ingress)
     (daemon,) = render(values).of_kind("DaemonSet")
     labels = daemon["spec"]["template"]["metadata"]["labels"]
     assert policy["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "made"),
+    [
+        ({}, "neuron-emf", ["neuron-emf"]),
+        ({"priorityClassName": "mine"}, "mine", []),
+        ({"priorityClass": {"create": False}}, None, []),
+    ],
+)
+def test_a_pod_has_the_class_of_the_chart_or_the_one_that_was_named(render, values, name, made):
+    """The class of the chart comes before the default of 0, and ends no other pod."""
+    rendered = render(values)
+    assert name == rendered.pod.get("priorityClassName")
+    classes = rendered.of_kind("PriorityClass")
+    assert made == [found["metadata"]["name"] for found in classes]
+    for found in classes:
+        assert "Never" == found["preemptionPolicy"]
+        assert 0 < found["value"]
+        assert "globalDefault" not in found
 
 
 # --- values ---

@@ -22,6 +22,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
+{{- define "neuron-emf.priorityClass" -}}
+{{- .Values.priorityClassName | default (ternary (include "neuron-emf.name" .) "" .Values.priorityClass.create) -}}
+{{- end -}}
+
 {{- define "neuron-emf.image" -}}
 {{- $repository := required "image.repository is needed: where you pushed the image, see docs/how-to/container.md" .Values.image.repository -}}
 {{- if .Values.image.digest -}}

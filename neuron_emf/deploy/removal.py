@@ -1,0 +1,249 @@
+"""
+The removal of a stack: what goes, what stays and costs, and the bucket of releases.
+
+What a stack adopted is never touched. Roles lose the emitter policy first, because IAM deletes no
+policy that is attached. Releases go if no other stack of neuron-emf in the region has functions.
+A stack that is not deployed yet has no parameters, and counts as one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from emitter.errors import SettingsError, SourceError
+from neuron_emf.account import documented
+from neuron_emf.cost.tariff import GB, listed
+from neuron_emf.deploy.change_set import STORES
+from neuron_emf.deploy.package import STACK_NAME, ReleaseBucket, bucket_of
+from neuron_emf.deploy.plan import resource_table
+from neuron_emf.deploy.stack import (
+    NEW,
+    OF_FUNCTIONS,
+    Stack,
+    delete_stack,
+    require_usable,
+    values_of,
+)
+from neuron_emf.printing import UNKNOWN
+from neuron_wire.phrases import dollars
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rich.console import RenderableType
+
+    from neuron_emf.account import Account
+
+KEPT: Final = frozenset({"LedgerBucket", "RecordsLogGroup"})
+"""Logical IDs of the resources that outlive their stack."""
+
+_OWN: Final = "AdoptLogGroup"
+"""A parameter of every stack of neuron-emf."""
+
+_ADOPTED: Final = ("AlarmTopicArn", "BillTable", "KmsKeyArn")
+"""Parameters that name a resource which the stack uses and did not create."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """
+    What a removal does.
+
+    Attributes:
+        name: Name of the stack.
+
+        parameters: Parameters of the stack; empty if only releases are left.
+
+        resources: The resources of the stack as CloudFormation lists them, by logical ID.
+
+        roles: Roles that have the emitter policy.
+
+        bucket: The bucket of releases; None if there is none.
+
+        users: Why the bucket stays; empty if it goes.
+    """
+
+    name: str
+    parameters: Mapping[str, str]
+    resources: Mapping[str, Mapping[str, str]]
+    roles: tuple[str, ...]
+    bucket: ReleaseBucket | None
+    users: str
+
+    def physical_id(self, logical_id: str) -> str:
+        """Return the name or ARN of a resource; empty if the stack has no such resource."""
+        return self.resources.get(logical_id, {}).get("PhysicalResourceId", "")
+
+
+def read_removal(account: Account, name: str) -> Removal:
+    """
+    Read what the removal of the stack *name* does.
+
+    Raises:
+        SettingsError: If there is no such stack, or it is not to be deleted.
+        SourceError: If AWS refuses, or an operation on the stack is in progress.
+    """
+    cloudformation = account.client("cloudformation")
+    stack = Stack.describe(cloudformation, name)
+    bucket, users = _releases(account, cloudformation, name)
+    if stack is None:
+        if bucket is None or users:
+            region = cloudformation.meta.region_name
+            msg = f"{region} has no stack {name}. Check --stack-name and --region."
+            raise SettingsError(msg)
+        return Removal(name, {}, {}, (), bucket, users)
+    _require_deletable(stack)
+    with documented("cloudformation:ListStackResources"):
+        pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=name)
+        rows = {
+            row["LogicalResourceId"]: row
+            for page in pages
+            for row in page["StackResourceSummaries"]
+            if row["ResourceStatus"] != "DELETE_COMPLETE"
+        }
+    removal = Removal(name, stack.parameters, rows, (), bucket, users)
+    if not (policy := removal.physical_id("EmitterPolicy")):
+        return removal
+    with documented("iam:ListEntitiesForPolicy"):
+        answers = account.client("iam").get_paginator("list_entities_for_policy")
+        pages = answers.paginate(PolicyArn=policy)
+        roles = tuple(row["RoleName"] for page in pages for row in page["PolicyRoles"])
+    return replace(removal, roles=roles)
+
+
+def removal_listing(account: Account, removal: Removal) -> Iterator[RenderableType]:
+    """Tables of what goes and what stays, for a person."""
+    gone = [row for name, row in removal.resources.items() if name not in KEPT]
+    yield resource_table(Counter(row["ResourceType"] for row in gone), "Goes")
+    stores = [row["PhysicalResourceId"] for row in gone if row["ResourceType"] in STORES]
+    if stores:
+        yield Text(f"These store data that will be lost: {', '.join(stores)}", "bold red")
+    if removal.roles:
+        yield f"These roles lose the emitter policy and cannot send: {', '.join(removal.roles)}"
+    table = Table("what", "name", "USD a month", "why", title="Stays", title_justify="left")
+    for row in _remainders(account, removal):
+        table.add_row(row[0], Text(row[1], overflow="fold"), *row[2:])
+    if removal.bucket is not None and removal.users:
+        table.add_row("releases", removal.bucket.name, "", removal.users)
+    elif removal.bucket is not None:
+        yield f"The stack {STACK_NAME} goes too, with all releases in {removal.bucket.name}"
+    yield table
+    yield f"List prices of {listed().region}, {listed().as_of}"
+
+
+def remove(account: Account, removal: Removal, request: Mapping[str, object]) -> None:
+    """
+    Detach the roles, delete the stack, then the releases unless another stack came meanwhile.
+
+    *request* has maybe `RoleARN`.
+
+    Raises:
+        SourceError: If AWS refuses, or the deletion fails.
+        SettingsError: If the bucket has objects that are not releases.
+    """
+    cloudformation = account.client("cloudformation")
+    policy = removal.physical_id("EmitterPolicy")
+    for role in removal.roles:
+        with documented("iam:DetachRolePolicy"):
+            account.client("iam").detach_role_policy(RoleName=role, PolicyArn=policy)
+    if removal.parameters:
+        delete_stack(cloudformation, removal.name, request)
+        click.echo(f"Deleted the stack {removal.name}.")
+    bucket, users = _releases(account, cloudformation, removal.name)
+    if bucket is None or users or removal.users:
+        return
+    bucket.delete_releases()
+    delete_stack(cloudformation, STACK_NAME, request)
+    bucket.delete()
+    click.echo(f"Deleted the stack {STACK_NAME} and the bucket {bucket.name}.")
+
+
+def _require_deletable(stack: Stack) -> None:
+    """
+    Check that *stack* is one of neuron-emf and can be deleted now.
+
+    Raises:
+        SettingsError: If not, and the operator must act.
+        SourceError: If an operation is in progress.
+    """
+    if stack.is_busy:
+        require_usable(stack)
+    if _OWN not in stack.parameters:
+        msg = (
+            f"The stack {stack.name} is not a deployed stack of neuron-emf: it has no parameter "
+            f"{_OWN}. Use another --stack-name."
+        )
+        raise SettingsError(msg)
+    if stack.is_protected:
+        msg = (
+            f"The stack {stack.name} has termination protection. Turn it off (aws cloudformation "
+            f"update-termination-protection --stack-name {stack.name} "
+            "--no-enable-termination-protection), then try again."
+        )
+        raise SettingsError(msg)
+
+
+def _remainders(account: Account, removal: Removal) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each resource that stays: what, name, USD a month, why."""
+    parameters = removal.parameters
+    if group := parameters.get("LogGroupName"):
+        gb, reason = None, "retention unknown"
+        with suppress(SourceError), documented("logs:DescribeLogGroups"):
+            answer = account.client("logs").describe_log_groups(logGroupNamePrefix=group)
+            rows = {row["logGroupName"]: row for row in answer["logGroups"]}
+            gb = rows.get(group, {}).get("storedBytes", 0) / GB
+            days = rows.get(group, {}).get("retentionInDays", "no number of")
+            reason = f"its lines expire after {days} days"
+        if parameters.get(_OWN) == "true":
+            reason = f"adopted; {reason}"
+        yield ("log group", group, _usd(gb, "log-storage"), reason)
+    adopted_bucket = parameters.get("LedgerBucketName")
+    if bucket := removal.physical_id("LedgerBucket") or adopted_bucket:
+        gb = None
+        with suppress(SourceError), documented("s3:ListBucket"):
+            pages = account.client("s3").get_paginator("list_objects_v2")
+            objects = pages.paginate(Bucket=bucket, Prefix="ledger/")
+            gb = sum(row["Size"] for page in objects for row in page.get("Contents", ())) / GB
+        reason = "adopted" if adopted_bucket else f"expires after {parameters['LedgerDays']} days"
+        yield ("ledger bucket", bucket, _usd(gb, "object-storage"), reason)
+    for name in _ADOPTED:
+        if parameters.get(name):
+            yield (name, parameters[name], "", "adopted")
+
+
+def _usd(gb: float | None, price: str) -> str:
+    """Return USD a month for *gb* of storage, as text."""
+    usd = None if gb is None else listed().prices[price].usd_of(gb)
+    return UNKNOWN if usd is None else dollars(usd)
+
+
+def _releases(
+    account: Account,
+    cloudformation: Any,  # noqa: ANN401 - boto3 publishes no types
+    without: str,
+) -> tuple[ReleaseBucket | None, str]:
+    """Return the bucket of releases if there is one, and why it stays after a deletion."""
+    stack = Stack.describe(cloudformation, STACK_NAME)
+    if stack is None or "BucketName" not in stack.outputs:
+        return None, ""
+    bucket = bucket_of(account, stack)
+    if stack.is_protected or stack.is_busy:
+        return bucket, f"{STACK_NAME} is protected or in {stack.status}"
+    with documented("cloudformation:DescribeStacks"):
+        pages = cloudformation.get_paginator("describe_stacks").paginate()
+        users = [row["StackName"] for page in pages for row in page["Stacks"] if _uses(row)]
+    others = ", ".join(sorted({*users} - {STACK_NAME, without}))
+    return bucket, others and f"may be used by {others}"
+
+
+def _uses(row: Mapping[str, Any]) -> bool:
+    """Return True if a stack, as CloudFormation describes it, may have come from the bucket."""
+    names = values_of(row.get("Parameters", ())).keys()
+    return row["StackStatus"] == NEW or names >= {_OWN, OF_FUNCTIONS}
