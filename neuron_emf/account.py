@@ -209,6 +209,12 @@ def stack_output(account: Account, name: str, advice: str) -> str:
     raise SourceError(msg)
 
 
+def rows_of(client: Any, operation: str, member: str, **request: object) -> Iterator[Any]:  # noqa: ANN401  # boto3 publishes no types
+    """Yield the rows of *member* in every page of *operation*, such as `describe_stacks`."""
+    for page in client.get_paginator(operation).paginate(**request):
+        yield from page[member]
+
+
 def error_code(error: BaseException | None) -> str:
     """AWS's code of *error*, such as `ValidationError`; empty for what is no answer of AWS."""
     return str(_answer(error).get("Error", {}).get("Code", ""))

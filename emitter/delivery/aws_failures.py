@@ -55,7 +55,7 @@ _CODES: Final[Mapping[str, Sequence[str]]] = {
     "missing": (NOT_FOUND, "NoSuchBucket"),
     "invalid": (
         "InvalidParameter", "InvalidParameterException", "InvalidParameterValue",
-        "RequestEntityTooLarge", "SerializationException", "ValidationError",
+        "NoSuchEntity", "RequestEntityTooLarge", "SerializationException", "ValidationError",
         "ValidationException",
     ),
 }  # fmt: skip

@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from emitter.errors import SettingsError, SourceError
-from neuron_emf.account import documented
+from neuron_emf.account import documented, error_code, rows_of
 from neuron_emf.cost.tariff import GB, listed
 from neuron_emf.deploy.change_set import STORES
 from neuron_emf.deploy.package import STACK_NAME, ReleaseBucket, bucket_of
@@ -47,6 +47,7 @@ KEPT: Final = frozenset({"LedgerBucket", "RecordsLogGroup"})
 _OWN: Final = "AdoptLogGroup"
 """A parameter of every stack of neuron-emf."""
 
+_POLICY: Final = "EmitterPolicy"
 _ADOPTED: Final = ("AlarmTopicArn", "BillTable", "KmsKeyArn")
 """Parameters that name a resource which the stack uses and did not create."""
 
@@ -101,28 +102,38 @@ def read_removal(account: Account, name: str) -> Removal:
         return Removal(name, {}, {}, (), bucket, users)
     _require_deletable(stack)
     with documented("cloudformation:ListStackResources"):
-        pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=name)
+        listed_resources = rows_of(
+            cloudformation, "list_stack_resources", "StackResourceSummaries", StackName=name
+        )
         rows = {
             row["LogicalResourceId"]: row
-            for page in pages
-            for row in page["StackResourceSummaries"]
+            for row in listed_resources
             if row["ResourceStatus"] != "DELETE_COMPLETE"
         }
     removal = Removal(name, stack.parameters, rows, (), bucket, users)
-    if not (policy := removal.physical_id("EmitterPolicy")):
-        return removal
+    return replace(removal, roles=tuple(_roles(account, removal.physical_id(_POLICY))))
+
+
+def _roles(account: Account, policy: str) -> list[str]:
+    """Return the roles that have *policy*; none if there is no such policy."""
+    if not policy:
+        return []
+    iam = account.client("iam")
     with documented("iam:ListEntitiesForPolicy"):
-        answers = account.client("iam").get_paginator("list_entities_for_policy")
-        pages = answers.paginate(PolicyArn=policy)
-        roles = tuple(row["RoleName"] for page in pages for row in page["PolicyRoles"])
-    return replace(removal, roles=roles)
+        try:
+            rows = rows_of(iam, "list_entities_for_policy", "PolicyRoles", PolicyArn=policy)
+            return [row["RoleName"] for row in rows]
+        except Exception as error:
+            if error_code(error) != "NoSuchEntity":
+                raise
+            return []
 
 
 def removal_listing(account: Account, removal: Removal) -> Iterator[RenderableType]:
     """Tables of what goes and what stays, for a person."""
     gone = [row for name, row in removal.resources.items() if name not in KEPT]
     yield resource_table(Counter(row["ResourceType"] for row in gone), "Goes")
-    stores = [row["PhysicalResourceId"] for row in gone if row["ResourceType"] in STORES]
+    stores = [row.get("PhysicalResourceId", "") for row in gone if row["ResourceType"] in STORES]
     if stores:
         yield Text(f"These store data that will be lost: {', '.join(stores)}", "bold red")
     if removal.roles:
@@ -149,7 +160,7 @@ def remove(account: Account, removal: Removal, request: Mapping[str, object]) ->
         SettingsError: If the bucket has objects that are not releases.
     """
     cloudformation = account.client("cloudformation")
-    policy = removal.physical_id("EmitterPolicy")
+    policy = removal.physical_id(_POLICY)
     for role in removal.roles:
         with documented("iam:DetachRolePolicy"):
             account.client("iam").detach_role_policy(RoleName=role, PolicyArn=policy)
@@ -193,34 +204,36 @@ def _require_deletable(stack: Stack) -> None:
 def _remainders(account: Account, removal: Removal) -> Iterator[tuple[str, ...]]:
     """Yield a row for each resource that stays: what, name, USD a month, why."""
     parameters = removal.parameters
-    if group := parameters.get("LogGroupName"):
-        gb, reason = None, "retention unknown"
-        with suppress(SourceError), documented("logs:DescribeLogGroups"):
-            answer = account.client("logs").describe_log_groups(logGroupNamePrefix=group)
-            rows = {row["logGroupName"]: row for row in answer["logGroups"]}
-            gb = rows.get(group, {}).get("storedBytes", 0) / GB
-            days = rows.get(group, {}).get("retentionInDays", "no number of")
-            reason = f"its lines expire after {days} days"
-        if parameters.get(_OWN) == "true":
-            reason = f"adopted; {reason}"
-        yield ("log group", group, _usd(gb, "log-storage"), reason)
+    if not parameters:
+        return
+    adopted = "adopted; " if parameters.get(_OWN) == "true" else ""
+    group = parameters.get("LogGroupName", "")
+    with documented("logs:DescribeLogGroups"):
+        answer = account.client("logs").describe_log_groups(logGroupNamePrefix=group)
+        rows = [row for row in answer["logGroups"] if row["logGroupName"] == group]
+    for row in rows:
+        days = row.get("retentionInDays")
+        expiry = f"after {days} days" if days else "never"
+        usd = _usd(row["storedBytes"], "log-storage")
+        yield ("log group", group, usd, f"{adopted}its lines expire {expiry}")
     adopted_bucket = parameters.get("LedgerBucketName")
     if bucket := removal.physical_id("LedgerBucket") or adopted_bucket:
-        gb = None
+        stored = None
         with suppress(SourceError), documented("s3:ListBucket"):
             pages = account.client("s3").get_paginator("list_objects_v2")
             objects = pages.paginate(Bucket=bucket, Prefix="ledger/")
-            gb = sum(row["Size"] for page in objects for row in page.get("Contents", ())) / GB
-        reason = "adopted" if adopted_bucket else f"expires after {parameters['LedgerDays']} days"
-        yield ("ledger bucket", bucket, _usd(gb, "object-storage"), reason)
+            stored = sum(row["Size"] for page in objects for row in page.get("Contents", ()))
+        reason = f"its objects expire after {parameters.get('LedgerDays')} days"
+        usd = _usd(stored, "object-storage")
+        yield ("ledger bucket", bucket, usd, "adopted" if adopted_bucket else reason)
     for name in _ADOPTED:
         if parameters.get(name):
             yield (name, parameters[name], "", "adopted")
 
 
-def _usd(gb: float | None, price: str) -> str:
-    """Return USD a month for *gb* of storage, as text."""
-    usd = None if gb is None else listed().prices[price].usd_of(gb)
+def _usd(stored_bytes: float | None, price: str) -> str:
+    """Return USD a month for storage, as text."""
+    usd = None if stored_bytes is None else listed().prices[price].usd_of(stored_bytes / GB)
     return UNKNOWN if usd is None else dollars(usd)
 
 
@@ -237,8 +250,8 @@ def _releases(
     if stack.is_protected or stack.is_busy:
         return bucket, f"{STACK_NAME} is protected or in {stack.status}"
     with documented("cloudformation:DescribeStacks"):
-        pages = cloudformation.get_paginator("describe_stacks").paginate()
-        users = [row["StackName"] for page in pages for row in page["Stacks"] if _uses(row)]
+        rows = rows_of(cloudformation, "describe_stacks", "Stacks")
+        users = [row["StackName"] for row in rows if _uses(row)]
     others = ", ".join(sorted({*users} - {STACK_NAME, without}))
     return bucket, others and f"may be used by {others}"
 

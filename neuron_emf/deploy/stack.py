@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from emitter.errors import SettingsError, SourceError
-from neuron_emf.account import documented, error_code
+from neuron_emf.account import documented, error_code, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -291,8 +291,7 @@ def _first_failures(cloudformation: Any, name: str) -> list[str]:  # noqa: ANN40
     """
     failures: list[str] = []
     with suppress(SourceError), documented("cloudformation:DescribeStackEvents"):
-        pages = cloudformation.get_paginator("describe_stack_events").paginate(StackName=name)
-        for row in (event for page in pages for event in page["StackEvents"]):
+        for row in rows_of(cloudformation, "describe_stack_events", "StackEvents", StackName=name):
             status, reason = row["ResourceStatus"], str(row.get("ResourceStatusReason", ""))
             if status.endswith("_FAILED") and "cancelled" not in reason.lower():
                 place = f"{row['LogicalResourceId']} ({row['ResourceType']})"

@@ -6,7 +6,6 @@ over from `sam deploy`. What is not named keeps its value, each time.
 from __future__ import annotations
 
 import sys
-import time
 from dataclasses import replace
 
 import pytest
@@ -20,7 +19,6 @@ from neuron_emf.deploy import stack as stack_of
 from tests.stack.stack_template import carry_release
 
 GROUP = "/neuron-emf/records"
-PATIENCE_S = 120.0
 
 pytestmark = [
     pytest.mark.embedded,
@@ -38,7 +36,7 @@ def release(sam_build, tmp_path_factory):
 
 @pytest.fixture
 def deploy(aws, release, monkeypatch):
-    """The command with these parameters; answers what the stack holds then."""
+    """The command with these words; answers the parameters of the stack unless it was deleted."""
     for name, value in aws.environment().items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(stack_of, "POLL_S", 0.2)
@@ -51,7 +49,7 @@ def deploy(aws, release, monkeypatch):
         if isinstance(ended.exception, SourceError):
             raise ended.exception
         assert (None, code) == (ended.exception, ended.return_value), ended.output
-        return parameters(aws, name)
+        return None if "--delete" in named else parameters(aws, name)
 
     return deploy_with
 
@@ -68,15 +66,6 @@ def resources(aws, name):
     """Logical ids and types of a stack."""
     rows = aws.client("cloudformation").describe_stack_resources(StackName=name)["StackResources"]
     return {(row["LogicalResourceId"], row["ResourceType"]) for row in rows}
-
-
-def delete(aws, name):
-    """Delete a stack and wait until it is gone."""
-    aws.client("cloudformation").delete_stack(StackName=name)
-    deadline = time.monotonic() + PATIENCE_S
-    while stack_of.Stack.describe(aws.client("cloudformation"), name) is not None:
-        assert time.monotonic() < deadline, f"{name} was not deleted"
-        time.sleep(0.2)
 
 
 def test_a_release_is_deployed_changed_upgraded_deleted_and_adopted(aws, deploy, release):
@@ -100,12 +89,12 @@ def test_a_release_is_deployed_changed_upgraded_deleted_and_adopted(aws, deploy,
     keys = aws.client("s3").list_objects_v2(Bucket=bucket["BucketName"])["Contents"]
     assert release.functions_key in {key["Key"] for key in keys}
 
-    delete(aws, "released")
+    deploy("--delete")
     groups = aws.client("logs").describe_log_groups(logGroupNamePrefix=GROUP)["logGroups"]
     assert [GROUP] == [group["logGroupName"] for group in groups]
     adopted = deploy(*local, "AdoptLogGroup=true")
     assert ("true", "direct") == (adopted["AdoptLogGroup"], adopted["Mode"])
-    delete(aws, "released")
+    deploy("--delete")
 
 
 def test_emitters_alone_are_deployed_and_their_lines_outlive_them(aws, deploy, repository):
@@ -115,7 +104,7 @@ def test_emitters_alone_are_deployed_and_their_lines_outlive_them(aws, deploy, r
     assert "research" == deploy(*named, name="alone", of=emitters)["ClusterName"]
     made = {name for name, kind in resources(aws, "alone") if kind == "AWS::CloudWatch::Alarm"}
     assert {"ExecutionErrorsAlarm", "NoLinesAlarm"} == made
-    delete(aws, "alone")
+    deploy("--delete", name="alone", of=emitters)
     groups = aws.client("logs").describe_log_groups(logGroupNamePrefix="/alone/")["logGroups"]
     assert ["/alone/records"] == [group["logGroupName"] for group in groups]
 
