@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from moto import mock_aws
 
@@ -171,13 +171,14 @@ def environment(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO())
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=8)
 @given(
     others=st.sets(st.sampled_from(sorted(OTHERS))),
     roles=st.sets(st.sampled_from(["mine", "other"])),
     adopts_group=st.booleans(),
     adopts_bucket=st.booleans(),
 )
+@example(others={"in-review"}, roles=set(), adopts_group=False, adopts_bucket=False)
 def test_a_removal_touches_only_the_stack_and_releases_without_users(
     deploy, others, roles, adopts_group, adopts_bucket
 ):
