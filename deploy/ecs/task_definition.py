@@ -140,7 +140,6 @@ def emitter_container(devices: int, place: Place, *, is_daemon: bool) -> dict[st
         "memory": LIMIT_MIB,
         "environment": [{"name": name, "value": value} for name, value in settings.items()],
         "readonlyRootFilesystem": True,
-        "dockerSecurityOptions": ["no-new-privileges"],
         "linuxParameters": {
             "capabilities": {"drop": ["ALL"]},
             "devices": linux_devices(devices),

@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from emitter.command_line import Command, print_lines
-from emitter.errors import SettingsError
+from emitter.errors import EmitterError, SettingsError
 from emitter.settings.minutes import setting
 from emitter.settings.options import options
 from neuron_emf.options import AccountSettings, IdleSettings, flag
@@ -45,6 +45,7 @@ def command(**values: object) -> int:
     """
     # --help needs none of these
     from neuron_emf.account import account  # noqa: PLC0415
+    from neuron_emf.ledger import stack_ledger  # noqa: PLC0415
     from neuron_emf.page.server import HOST, PageServer  # noqa: PLC0415
     from neuron_emf.page.view import PageView, policy  # noqa: PLC0415
     from neuron_emf.printing import show_json  # noqa: PLC0415
@@ -52,7 +53,12 @@ def command(**values: object) -> int:
     settings = PageSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     looked_at = account(settings)
     if settings.policy:
-        show_json(policy(looked_at, settings.region))
+        bucket = ""
+        try:
+            bucket = stack_ledger(looked_at).name
+        except EmitterError as error:
+            click.echo(f"{error} An adopted ledger bucket is not in this policy.", err=True)
+        show_json(policy(looked_at, settings.region, bucket))
         return 0
     view = PageView(looked_at, idle_after_minutes=settings.idle_after)
     try:

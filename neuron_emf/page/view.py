@@ -311,31 +311,39 @@ def _minutes(query: Query) -> int:
     return min(max(int(text), FIRST_MINUTES), KEPT_MINUTES)
 
 
-def policy(account: Account, region: str | None) -> dict[str, Any]:
+def policy(account: Account, region: str | None, ledger_bucket: str = "") -> dict[str, Any]:
     """
-    What the page may do, as an IAM policy: reading, and of queries those that somebody starts.
+    Return what the page may do, as an IAM policy: reads, and queries that a person starts.
 
-    Without a *region*, of every region.
+    Without a *region* it is of every region. *ledger_bucket* is the name of the ledger's bucket;
+    without it the policy names the bucket that the stack creates.
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatchlogs.html
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatch.html
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
     """
     groups = [account.log_group, account.rollups_log_group, messages_group(account)]
     arn = f"arn:{account.partition}:logs:{region or '*'}:*:log-group:"
     lines = [f"{arn}{group}:*" for group in groups]
     stack = f"arn:{account.partition}:cloudformation:{region or '*'}:*"
-    bucket = f"arn:{account.partition}:s3:::{account.stack_name.lower()}-ledgerbucket-*"
+    name = ledger_bucket or f"{account.stack_name.lower()}-ledgerbucket-*"
+    bucket = f"arn:{account.partition}:s3:::{name}"
+    objects = [bucket, f"{bucket}/*"]
+    # any key, but only by way of S3 and for this bucket: S3 names the bucket or the object in it
+    through_s3 = {
+        "StringLike": {"kms:ViaService": "s3.*", "kms:EncryptionContext:aws:s3:arn": objects}
+    }
     statements: list[tuple[str, Sequence[str], str | list[str]]] = [
         ("Lines", [READ_LINES], lines),
         ("Alarms", sorted(ALARM_ACTIONS), "*"),
         ("QueriesOnLines", ACTIONS_ON_GROUPS, lines),
         ("Queries", sorted(OTHER_ACTIONS), "*"),
         ("Stack", ["cloudformation:DescribeStacks"], f"{stack}:stack/{account.stack_name}/*"),
-        ("Ledger", ["s3:GetObject", "s3:ListBucket"], [bucket, f"{bucket}/*"]),
+        ("Ledger", ["s3:GetObject", "s3:ListBucket"], objects),
+        ("LedgerKey", ["kms:Decrypt"], f"arn:{account.partition}:kms:{region or '*'}:*:key/*"),
     ]
-    return {
-        "Version": "2012-10-17",
-        "Statement": [
-            {"Sid": name, "Effect": "Allow", "Action": actions, "Resource": resources}
-            for name, actions, resources in statements
-        ],
-    }
+    allowed: list[dict[str, Any]] = [
+        {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resources}
+        for sid, actions, resources in statements
+    ]
+    allowed[-1]["Condition"] = through_s3
+    return {"Version": "2012-10-17", "Statement": allowed}

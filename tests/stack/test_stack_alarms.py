@@ -11,7 +11,7 @@ import pytest
 import emitter
 from aggregator.explain.ending import HARDWARE_WINDOW_MINUTES
 from local.alarms.definition import MetricsInsightsQuery
-from local.alarms.template import Template, load
+from local.alarms.template import Template, load, load_template
 from neuron_wire.catalogue import ROLLUP, STACK
 from tests.docs.pages import anchor_of
 from tests.stack.catalogue_names import unknown_names
@@ -100,6 +100,25 @@ def test_where_missing_data_breaches_lateness_alone_does_not_ring(template):
     properties = dict(Template(template).resources("AWS::CloudWatch::Alarm"))
     warm_up = properties["NoMinuteClosedAlarm"]["WarmUpConfiguration"]
     assert alarm.evaluation_periods < warm_up["WarmUpPeriodDurationInMinutes"]
+
+
+@pytest.mark.parametrize("partition", ["aws", "aws-cn", "aws-us-gov"])
+@pytest.mark.parametrize("file", ["template.yaml", "emitters.yaml"])
+def test_an_alarm_on_silence_waits_for_a_new_stack_or_says_that_it_does_not(
+    repository, file, partition
+):
+    """Only partition `aws` has alarm warm-up. Elsewhere the first message explains itself."""
+    template = Template(load_template(repository / file), {"AWS::Partition": partition})
+    alarms = dict(template.resources("AWS::CloudWatch::Alarm"))
+    silent = {
+        name: alarm for name, alarm in alarms.items() if alarm["TreatMissingData"] == "breaching"
+    }
+    assert silent
+    for name, alarm in silent.items():
+        waits = "WarmUpConfiguration" in alarm
+        is_named = "a new stack fires this alarm once, before" in alarm["AlarmDescription"]
+        assert (partition == "aws") == waits, name
+        assert waits != is_named, name
 
 
 # --- what they ask for ---

@@ -69,8 +69,8 @@ def test_the_container_has_no_right_that_it_does_not_need(made, kind):
     container, _ = made(kind)
     assert {"drop": ["ALL"]} == container["linuxParameters"]["capabilities"]
     assert container["readonlyRootFilesystem"]
-    assert ["no-new-privileges"] == container["dockerSecurityOptions"]
-    assert {"privileged", "user"}.isdisjoint(container)
+    # without an agent that was registered as able to, no container with a security option starts
+    assert {"privileged", "user", "dockerSecurityOptions"}.isdisjoint(container)
     variables = variables_of(container)
     known = {f"NEURON_EMF_{field.name.upper()}" for field in dataclasses.fields(RunSettings)}
     assert {"GOMEMLIMIT"} == variables.keys() - known, "a variable that no setting reads"
@@ -144,6 +144,16 @@ def test_root_is_asked_for_and_has_what_was_asked_for(deployed, parameters, adde
     reads = "ReadKernelMessages" in parameters
     assert (["read"] if reads else None) == mapped.get("/dev/kmsg")
     assert ("kmsg" if reads else "none") == variables_of(container)["NEURON_EMF_KERNEL_MESSAGES"]
+
+
+def test_a_security_option_is_only_in_a_template_that_asks_for_it(deployed):
+    """NoNewPrivileges=true adds no-new-privileges to every task definition and changes no more."""
+    with_option = deployed(NoNewPrivileges="true")
+    for name, usual in deployed().items():
+        if name.startswith("Definition"):
+            (container,) = with_option[name]["ContainerDefinitions"]
+            assert ["no-new-privileges"] == container.pop("DockerSecurityOptions")
+        assert usual == with_option[name]
 
 
 def test_the_task_has_the_rights_of_the_stacks_policy_and_no_other(deployed):

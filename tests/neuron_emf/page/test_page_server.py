@@ -163,7 +163,8 @@ def test_the_policy_allows_what_the_page_does(typed, looked_at, hour, monkeypatc
     partition of the region.
     """
     code, out, err = typed("page", "--policy", "--region", "cn-north-1", "--stack-name", "blue")
-    assert (0, "") == (code, err)
+    assert 0 == code
+    assert "An adopted ledger bucket is not in this policy." in err
     policy = json.loads(out)
     allowed = {action for statement in policy["Statement"] for action in statement["Action"]}
     view = view_of()
@@ -171,8 +172,8 @@ def test_the_policy_allows_what_the_page_does(typed, looked_at, hour, monkeypatc
     for answer in view.reads.values():
         answer({})
     view.query({"name": OWN_QUERY})
-    done = {name.rpartition(":")[2] for name in looked_at.operations}
-    ledger = {"cloudformation:DescribeStacks", "s3:GetObject", "s3:ListBucket"}
+    done = {name.rpartition(":")[2] for name in looked_at.operations} - {"DescribeStacks"}
+    ledger = {"cloudformation:DescribeStacks", "kms:Decrypt", "s3:GetObject", "s3:ListBucket"}
     assert ledger < allowed
     assert {action.partition(":")[2] for action in allowed - ledger} == done
     (lines,) = [
@@ -184,3 +185,18 @@ def test_the_policy_allows_what_the_page_does(typed, looked_at, hour, monkeypatc
     assert [f"{prefix}{group}:*" for group in (
         "/neuron-emf/records", "/neuron-emf/blue/rollups", "/neuron-emf/blue/explain")
     ] == lines["Resource"]  # fmt: skip
+
+
+def test_the_policy_has_the_bucket_of_the_ledger_and_its_key(typed, hour, monkeypatch):
+    """An adopted bucket is named. Any key is admitted, only through S3 and for that bucket."""
+    monkeypatch.setattr("neuron_emf.ledger.stack_ledger", ledger_of(hour))
+    code, out, err = typed("page", "--policy", "--region", "us-gov-west-1")
+    assert (0, "") == (code, err)
+    by_sid = {statement["Sid"]: statement for statement in json.loads(out)["Statement"]}
+    bucket = ["arn:aws-us-gov:s3:::ledger", "arn:aws-us-gov:s3:::ledger/*"]
+    assert bucket == by_sid["Ledger"]["Resource"]
+    key = by_sid["LedgerKey"]
+    assert "arn:aws-us-gov:kms:us-gov-west-1:*:key/*" == key["Resource"]
+    assert {
+        "StringLike": {"kms:ViaService": "s3.*", "kms:EncryptionContext:aws:s3:arn": bucket}
+    } == key["Condition"]
