@@ -12,7 +12,7 @@ output "emitter_policy_arn" {
 
 output "dashboard_name" {
   description = "For everyone; in the CloudWatch console under Dashboards, see docs/reference/looking.md."
-  value       = aws_cloudformation_stack.this.outputs["DashboardName"]
+  value       = lookup(aws_cloudformation_stack.this.outputs, "DashboardName", null)
 }
 
 output "rollups_log_group_name" {

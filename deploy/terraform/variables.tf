@@ -287,6 +287,13 @@ variable "runbook" {
   nullable    = false
 }
 
+variable "dashboard" {
+  description = "true creates a CloudWatch dashboard, 3 USD per month, because free dashboards hold at most 50 metrics; false creates none."
+  type        = bool
+  default     = true
+  nullable    = false
+}
+
 variable "runtime" {
   description = "Lambda runtime of all functions, for which one build does; empty means python3.13, or what a later release uses."
   type        = string
@@ -367,6 +374,7 @@ locals {
     AlarmTopicArn            = var.alarm_topic_arn
     Chat                     = tostring(var.chat)
     Runbook                  = var.runbook
+    Dashboard                = tostring(var.dashboard)
     Runtime                  = var.runtime
     KmsKeyArn                = var.kms_key_arn
     PermissionsBoundaryArn   = var.permissions_boundary_arn

@@ -90,6 +90,9 @@ class Environment:
 
         findings_bus: The event bus that close tells findings; empty where nobody wants to know.
 
+        dashboard: Name of the stack's dashboard; empty in the other functions and without a
+            dashboard.
+
         ledger_bucket: Where settle puts the ledger and digest reads it; empty in the other
             functions.
 
@@ -114,6 +117,7 @@ class Environment:
     alarm_topic_arn: str = ""
     chat_topic_arn: str = ""
     runbook: str = ""
+    dashboard: str = ""
     ledger_bucket: str = ""
     findings_bus: str = ""
     metrics: str = ""
@@ -121,7 +125,7 @@ class Environment:
 
 _TEXTS: Final = (
     "RECORDS_LOG_GROUP", "ROLLUPS_LOG_GROUP", "ALARM_TOPIC_ARN", "CHAT_TOPIC_ARN", "RUNBOOK",
-    "LEDGER_BUCKET", "FINDINGS_BUS", "METRICS",
+    "DASHBOARD", "LEDGER_BUCKET", "FINDINGS_BUS", "METRICS",
 )  # fmt: skip
 """Variables that may be empty; the member of `Environment` has the same name in small letters."""
 

@@ -44,6 +44,7 @@ OWN = {
     "RECORDS_LOG_GROUP": ["Close", "Explain"],
     "CHAT_TOPIC_ARN": ["Explain"],
     "RUNBOOK": ["Explain"],
+    "DASHBOARD": ["Explain"],
 }
 RULES = [
     "GraceSeconds",

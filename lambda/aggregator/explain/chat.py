@@ -57,7 +57,7 @@ def _notification(explanation: Explanation) -> Members:
         "Region": transition.region,
     }
     covered = explanation.evidence.subject.covered_metrics
-    fact = f"{explanation.dashboard} {covered}" if covered else ""
+    fact = f"{explanation.environment.stack_name}-{transition.region} {covered}" if covered else ""
     thread = f"{fact or transition.alarm_arn or transition.alarm}\n{transition.cluster}"
     arn = safe_name(transition.alarm_arn, LONGEST_ARN)
     return {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from aggregator.explain.ending import find_ending
 from aggregator.explain.event import ERRORS, HARDWARE, SILENCE, UNKNOWN
@@ -117,22 +118,20 @@ class Explanation:
         return f"{page}#{anchor}" if page and anchor else page
 
     @property
-    def dashboard(self) -> str:
-        """The name of the stack's dashboard."""
-        stack, region = self.environment.stack_name, self.transition.region
-        return f"{stack}-{region}" if region else stack
-
-    @property
     def dashboard_address(self) -> str:
-        """The address of the dashboard in the console; empty without a region."""
+        """The address of the dashboard in the console; empty without a dashboard."""
+        name = self.environment.dashboard
+        return self._console(f"dashboards/dashboard/{name}") if name else ""
+
+    def _console(self, place: str) -> str:
         region = self.transition.region
-        shown = f"{console_address('cloudwatch/home', region)}dashboards/dashboard/{self.dashboard}"
-        return shown if region else ""
+        return f"{console_address('cloudwatch/home', region)}{place}" if region else ""
 
     @property
     def places(self) -> list[str]:
-        """The addresses of evidence and runbook."""
-        places = {"Evidence": self.dashboard_address or self.dashboard, "Runbook": self.runbook}
+        """The addresses of evidence, the dashboard or else the alarm, and of the runbook."""
+        alarm = self._console(f"alarmsV2:alarm/{quote(printable(self.transition.alarm, LONGEST_NAME))}")
+        places = {"Evidence": self.dashboard_address or alarm, "Runbook": self.runbook}
         return [f"{what}: {address}" for what, address in places.items() if address]
 
     @property
@@ -255,7 +254,7 @@ def _members(explanation: Explanation) -> Members:
         "QueryLogGroup": explanation.environment.rollups_log_group if explanation.query else None,
         "Query": explanation.query,
         "Runbook": explanation.runbook,
-        "Dashboard": explanation.dashboard,
+        "Dashboard": explanation.environment.dashboard,
         "DashboardAddress": explanation.dashboard_address,
     }
     present = {name: value for name, value in members.items() if value not in (None, "", [])}

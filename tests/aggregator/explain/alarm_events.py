@@ -27,7 +27,7 @@ ENVIRONMENT = Environment(
     table_name="records", stack_name="neuron-emf", rules=Rules(), own_log_groups=frozenset(),
     own_log_group=None, records_log_group="/neuron-emf/records",
     rollups_log_group="/neuron-emf/neuron-emf/rollups", alarm_topic_arn=TOPIC_ARN,
-    runbook="https://example.org/docs/operations.md",
+    runbook="https://example.org/docs/operations.md", dashboard="neuron-emf-us-east-1",
 )  # fmt: skip
 
 

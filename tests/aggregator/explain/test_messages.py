@@ -99,15 +99,13 @@ def test_the_forms_for_chat_and_programs_read_as_they_did(golden):
         golden(MESSAGES / f"{name}.json", json.dumps(payload, indent=2) + "\n")
 
 
-def test_who_reads_the_json_of_an_earlier_release_reads_this_one():
-    """Each member of an earlier release is there, with the same type."""
-    earlier = json.loads((MESSAGES / "old-reader.json").read_text(encoding="utf-8"))
-    now = json.loads(scene_message("idle-cores").document)
-    assert {name: type(value) for name, value in earlier.items()} == {
-        name: type(now[name]) for name in earlier
-    }
-    same = "Schema State StateBefore Since LastedMinutes ClusterName Metric Alarm AlarmArn Account"
-    assert [earlier[name] for name in same.split()] == [now[name] for name in same.split()]
+def test_without_a_dashboard_the_evidence_is_the_alarm():
+    """With Dashboard=false no message links to a dashboard."""
+    event, table = play("idle-cores")
+    message = message_of(event, table, replace(ENVIRONMENT, dashboard=""))
+    assert "#alarmsV2:alarm/neuron-emf-" in message.text
+    assert "dashboard" not in message.text
+    assert {"Dashboard", "DashboardAddress"}.isdisjoint(json.loads(message.document))
 
 
 def line_of(name):
