@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Final
 
 from benchmarks.figure import markdown
-from neuron_emf.cost.bill import bill, break_even, known, put_metric_data_usd
-from neuron_emf.cost.quantities import GROUPS, MODES, Fleet
+from neuron_emf.cost.bill import beyond_bill, bill, break_even, known, put_metric_data_usd
+from neuron_emf.cost.quantities import GROUPS, MODES, TRAIL, Fleet
 from neuron_emf.cost.tariff import listed
 from neuron_wire.instance_types import INSTANCE_TYPES
-from neuron_wire.phrases import dollars, percent
+from neuron_wire.phrases import dollars, share_words
 
 SMALL, MIDDLE, LARGE = Fleet(10), Fleet(1_000, 2), Fleet(100_000, 100)
 PROMISED_SHARE: Final = 0.03
@@ -29,6 +29,12 @@ def month() -> str:
     instead = [_script(fleet) for fleet in _COLUMNS]
     each = [total / fleet.instances for total, fleet in zip(sums, _COLUMNS, strict=True)]
     shares = [total / other for total, other in zip(sums, instead, strict=True)]
+    trails = [
+        entry.usd or 0.0
+        for fleet in _COLUMNS
+        for entry in beyond_bill(fleet, listed())
+        if entry.what == TRAIL
+    ]
     heads = [f"{column.instances:,} in {column.clusters}, {column.mode}" for column in _COLUMNS]
     return markdown(
         ("USD a month, instances in clusters", *heads),
@@ -37,7 +43,8 @@ def month() -> str:
             ("**all**", *(f"**{dollars(total)}**" for total in sums)),
             ("an instance", *(f"{field:.3f}" for field in each)),
             ("by PutMetricData", *map(dollars, instead)),
-            ("share of it", *(percent(100 * share) for share in shares)),
+            ("share of it", *(share_words(100 * share) for share in shares)),
+            (f"not counted: {TRAIL}", *map(dollars, trails)),
         ],
     )
 
@@ -51,7 +58,9 @@ def bills() -> str:
         total = known(bill(fleet))
         clusters = f"{fleet.clusters} cluster{'s' if fleet.clusters > 1 else ''}"
         of_fleet = f"{fleet.instances:,} in {clusters}"
-        rows.append((of_fleet, fleet.mode, dollars(total), percent(100 * total / _script(fleet))))
+        rows.append(
+            (of_fleet, fleet.mode, dollars(total), share_words(100 * total / _script(fleet)))
+        )
     heads = ("instances of 32 cores", "`Mode`", "USD a month", "share of PutMetricData's")
     return f"{markdown(heads, rows)}\n"
 

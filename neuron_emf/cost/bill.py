@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_emf.cost.quantities import METRICS, quantities
+from neuron_emf.cost.quantities import METRICS, not_counted, quantities
 from neuron_emf.cost.tariff import MINUTES, Tariff, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from neuron_emf.cost.quantities import Fleet
+    from neuron_emf.cost.quantities import Fleet, Quantity
 
 COUNTERFACTUAL_METRICS: Final = 27
 """Metrics of an instance that the usual script sends with PutMetricData."""
@@ -24,13 +24,14 @@ CORE_METRICS: Final = 21
 """Metrics of a core in Container Insights: seven, at three levels."""
 
 FREE: Final = {
-    "log-ingestion": 5.0, "metrics-first": 10.0, "alarm": 10.0, "dashboard": 3.0,
+    "log-ingestion": 5.0, "metrics-first": 10.0, "alarm": 10.0,
     "lambda-requests": 1e6, "lambda-gb-s": 4e5, "table-storage": 25.0, "schedule": 14e6,
 }  # fmt: skip
 """
 The monthly free tier of an account, by the name of the price: CloudWatch's by a
 published copy of its page; Lambda's, DynamoDB's and Scheduler's by other people's pages, not
-verified. On-demand requests, S3 and Kinesis have none that lasts.
+verified. On-demand requests, S3 and Kinesis have none that lasts. A free dashboard holds at most
+50 metrics; the stack's has more.
 """
 
 MOST_INSTANCES: Final = 1_000  # where a stack does not pay by then, its metrics are by instance
@@ -72,7 +73,15 @@ class Alternative(NamedTuple):
 
 def bill(fleet: Fleet, tariff: Tariff | None = None) -> list[Entry]:
     """Each entry of *fleet*'s bill, at list prices unless *tariff* has others."""
-    prices = listed() if tariff is None else tariff
+    return _entries(quantities(fleet), listed() if tariff is None else tariff)
+
+
+def beyond_bill(fleet: Fleet, tariff: Tariff) -> list[Entry]:
+    """Return what the bill does not count, as entries: only some accounts pay it."""
+    return _entries(not_counted(fleet), tariff)
+
+
+def _entries(used: Iterable[Quantity], prices: Tariff) -> list[Entry]:
     return [
         Entry(
             group, what, amount,
@@ -80,7 +89,7 @@ def bill(fleet: Fleet, tariff: Tariff | None = None) -> list[Entry]:
             prices.metrics_usd(amount) if group == METRICS else prices.prices[price].usd_of(amount),
             price,
         )
-        for group, what, amount, price in quantities(fleet)
+        for group, what, amount, price in used
     ]  # fmt: skip
 
 

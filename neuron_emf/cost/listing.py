@@ -13,7 +13,16 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from neuron_emf.cost.bill import alternatives, bill, break_even, free_usd, known, total, unknown
+from neuron_emf.cost.bill import (
+    alternatives,
+    beyond_bill,
+    bill,
+    break_even,
+    free_usd,
+    known,
+    total,
+    unknown,
+)
 from neuron_emf.cost.quantities import (
     CLOSE_MB,
     GROUPS,
@@ -41,13 +50,10 @@ if TYPE_CHECKING:
 SMALL: Final = 3
 """Instances below which emitters alone are named whatever the stack costs."""
 
-NOT_COUNTED: Final = (
+NOT_ESTIMATED: Final = (
     "discounts and taxes; what else in the account uses the free tiers",
     "metrics, lines and instances already in the account, which reach cheaper tiers",
-    "network: NAT gateways, VPC endpoints and what leaves a region",
-    "queries, Live Tail and dashboard views",
-    "explain, departure, findings and messages, which cost only when something changes",
-    "KMS keys of your own; runtime and raw lines beyond an hourly one of each runtime",
+    "what leaves a region; raw lines, messages to phones and the storage of a trail",
 )
 
 
@@ -61,7 +67,8 @@ def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices
     usd, basis = total(entries), PriceBasis()
     each = basis.usd_per_core_hour(overrides, instance_type, 1, tariff.region)
     groups = {entry.group for entry in entries}
-    used = {entry.price: asdict(tariff.prices[entry.price]) for entry in entries}
+    others = beyond_bill(fleet, tariff)
+    used = {entry.price: asdict(tariff.prices[entry.price]) for entry in (*entries, *others)}
     for price in used.values():
         del price["tier"]
 
@@ -102,7 +109,8 @@ def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices
         "usd_saved_by": _savings(fleet, tariff, usd),
     }
     remarks = list(_remarks(fleet, tariff, document))
-    return {**document, "remarks": remarks, "not_counted": list(NOT_COUNTED)}
+    document["not_counted"] = [entry._asdict() for entry in others]
+    return {**document, "remarks": remarks, "not_estimated": list(NOT_ESTIMATED)}
 
 
 def _savings(fleet: Fleet, tariff: Tariff, usd: float | None) -> dict[str, float]:
@@ -114,6 +122,7 @@ def _savings(fleet: Fleet, tariff: Tariff, usd: float | None) -> dict[str, float
     if fleet.mode == "direct":
         stream = replace(fleet, mode="kinesis", shards=shards)
         others = {f"--mode kinesis --stream-shards {shards}": stream}
+    others["the stack's parameter Dashboard=false"] = replace(fleet, has_dashboard=False)
     if fleet.metrics == "cluster":
         others["--metrics none"] = replace(fleet, metrics="none")
     saved = {name: usd - known(bill(other, tariff)) for name, other in others.items()}
@@ -168,7 +177,7 @@ def for_people(found: Mapping[str, Any]) -> list[RenderableType]:
     used = [price for price in prices["used"].values() if price["usd"] is not None]
     if unverified := dict.fromkeys(price["what"] for price in used if not price["is_verified"]):
         said.append(f"Prices not verified on a published page: {'; '.join(unverified)}.")
-    said += ["Not counted:", *(f"  {what}" for what in NOT_COUNTED)]
+    said += ["Not counted and not estimated:", *(f"  {what}" for what in NOT_ESTIMATED)]
     return [
         _sentence(f"A month ({HOURS} hours) of {of_what} ({cores}) in {clusters}"),
         _sentence(f"{stack}; --metrics {fleet['metrics']}"),
@@ -183,11 +192,7 @@ def _tables(found: Mapping[str, Any]) -> Iterator[Table]:
     rows = []
     for group, group_usd in groups.items():
         rows.append((group, "", _dollars(group_usd)))
-        rows += [
-            (f"  {entry['what']}", f"{rounded(entry['quantity'])} {entry['unit']}",
-             _dollars(entry["usd"]))
-            for entry in found["entries"] if entry["group"] == group
-        ]  # fmt: skip
+        rows += _entry_rows(entry for entry in found["entries"] if entry["group"] == group)
     least = "at least " if usd is None else ""
     rows.append(("all", "", least + _dollars(found["known_usd"])))
     yield _table(("what", "quantity", "USD a month"), rows, bold=(*groups, "all"))
@@ -211,6 +216,19 @@ def _tables(found: Mapping[str, Any]) -> Iterator[Table]:
             less = "-" * (way["usd"] < usd) + _dollars(abs(way["usd"] - usd))
         ways.append((way["what"], _dollars(way["usd"]), share, less))
     yield _table(("alternatives, at least", "USD a month", "this bill is", "less by"), ways)
+    heads = ("not counted: only some accounts pay it", "quantity", "USD a month")
+    yield _table(heads, _entry_rows(found["not_counted"]))
+
+
+def _entry_rows(entries: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+    return [
+        (
+            f"  {entry['what']}",
+            f"{rounded(entry['quantity'])} {entry['unit']}",
+            _dollars(entry["usd"]),
+        )
+        for entry in entries
+    ]
 
 
 def rounded(value: float) -> str:

@@ -26,6 +26,7 @@ FILE: Final = Path(__file__).with_name("coefficients.toml")
 MODES: Final = ("direct", "kinesis")
 METRICS: Final = "metrics"
 LOOKING: Final = "alarms and dashboards"
+NOT_COUNTED: Final = "not counted"
 GROUPS: Final = ("logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING, "ledger")
 
 SPREAD_S: Final = 30  # emitters send within this time after each minute
@@ -56,6 +57,11 @@ SETTLE_S: Final = 860.0  # of the 900 that Lambda gives a run
 DIGEST_CPU_S: Final = 0.0000025  # of an instance-hour with an owner of its own, of 100,000
 WEEK_HOURS: Final = 7 * 24
 FINDINGS_READ_UNITS: Final = 1  # of each minute, to see what is open
+ZONES: Final = 2  # Availability Zones that an endpoint or gateway is in
+EXPLAIN_GB_S: Final = 15  # of a run at most: 256 MB for 60 s
+TRAIL: Final = "a trail with data events of Lambda, DynamoDB and S3"
+DATA_EVENTS: Final = ("lambda-requests", "object-put", "object-get")
+"""Prices of requests that a trail records as data events, next to the table's requests."""
 
 FIRST_CLOSE_S: Final = 12
 """
@@ -98,6 +104,8 @@ class Fleet:
         has_stack: False for emitters.yaml alone.
 
         retention_days: Days that log groups keep lines.
+
+        has_dashboard: The stack's parameter Dashboard.
     """
 
     instances: int
@@ -108,6 +116,7 @@ class Fleet:
     metrics: str = "none"
     has_stack: bool = True
     retention_days: int = RETENTION_DAYS
+    has_dashboard: bool = True
 
     def emitters_only(self) -> Fleet:
         """The same without the stack."""
@@ -132,6 +141,8 @@ class Close(NamedTuple):
         write_units: Write units of a run.
 
         printed_bytes: Bytes that a run prints, as CloudWatch Logs bills them.
+
+        calls: Requests of a run to the table.
     """
 
     memory_mb: int
@@ -141,6 +152,7 @@ class Close(NamedTuple):
     read_units: float
     write_units: float
     printed_bytes: float
+    calls: float
 
 
 @lru_cache(maxsize=1)
@@ -286,6 +298,7 @@ def _close_with(fleet: Fleet, memory_mb: int) -> Close:
         read_units=readings * read_units + FINDINGS_READ_UNITS,
         write_units=published * (measured("close-write-units") + registered + stored),
         printed_bytes=published * clusters * (rollup_bytes + EVENT_BYTES) + HEALTH_LINE_BYTES,
+        calls=readings * calls,
     )  # fmt: skip
 
 
@@ -307,8 +320,48 @@ def quantities(fleet: Fleet) -> Iterator[Quantity]:
     alarms = len(ALARMED) * fleet.clusters + PIPELINE_ALARM_METRICS[fleet.mode]
     yield METRICS, "of clusters and the stack", metrics, "metrics-first"
     yield LOOKING, "metrics used by alarms", alarms, "alarm"
-    yield LOOKING, "dashboards", DASHBOARDS, "dashboard"
+    if fleet.has_dashboard:
+        yield LOOKING, "dashboards", DASHBOARDS, "dashboard"
     yield from _ledger(fleet, close)
+
+
+def not_counted(fleet: Fleet) -> Iterator[Quantity]:
+    """Return what only some accounts use, or use only when something happens, in a month."""
+    written = emitter_bytes(fleet) / GB
+    all_runtime_lines = min(RUNTIMES, fleet.cores) * (EVENT_BYTES + measured("runtime-line-bytes"))
+    uses: list[tuple[str, float, str]] = [
+        (f"VPC endpoint of CloudWatch Logs in {ZONES} zones", ZONES * HOURS, "endpoint-hour"),
+        ("emitters' lines through it", written, "endpoint-data"),
+        (f"NAT gateways in {ZONES} zones", ZONES * HOURS, "gateway-hour"),
+        ("a KMS key of yours", 1, "key"),
+        ("a query over a day of emitters' lines", written / DAYS, "query"),
+        ("an hour of Live Tail", 60, "live-tail"),
+        (
+            "runtime lines every minute (--runtime-lines all)",
+            fleet.instances * (MINUTES - HOURS) * all_runtime_lines / GB,
+            "log-ingestion",
+        ),
+    ]
+    if fleet.has_stack:
+        uses += [
+            (TRAIL, _data_events(fleet), "data-event"),
+            ("1,000 runs of explain or departure, at most", 1_000 * EXPLAIN_GB_S, "lambda-gb-s"),
+            ("1,000 events of findings", 1_000, "event"),
+        ]
+    if fleet.mode == "kinesis":
+        requests = HOURS * measured("stream-key-requests") * measured("stream-key-users")
+        uses.append(("requests of Kinesis to KMS", requests, "key-request"))
+    for item, amount, price in uses:
+        yield NOT_COUNTED, item, amount, price
+
+
+def _data_events(fleet: Fleet) -> float:
+    records = batch_of(fleet)
+    writes = MINUTES * fleet.instances / records * math.ceil(buckets_of(records) / WRITE_ITEMS)
+    queries = HOURS * 60 * SETTLE_READINGS * BUCKETS
+    requests = writes + MINUTES * close_of(fleet).calls + queries
+    billed = (amount for _, _, amount, price in quantities(fleet) if price in DATA_EVENTS)
+    return requests + sum(billed)
 
 
 def _logs(fleet: Fleet, rollups: float) -> Iterator[Quantity]:

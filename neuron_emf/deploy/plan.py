@@ -90,10 +90,13 @@ def conditions(source: str, values: Mapping[str, str]) -> Callable[[str], bool]:
 
 def plan(package: Package, named: Mapping[str, str]) -> Mapping[str, Any]:
     """What *package* would create with these parameters; null where a price is unknown."""
-    mode = {**package.defaults, **named}.get("Mode", "direct")
-    mode = "direct" if mode == "direct" else "kinesis"  # while it drains, too
+    chosen = {**package.defaults, **named}
+    mode = (
+        "direct" if chosen.get("Mode", "direct") == "direct" else "kinesis"
+    )  # while it drains, too
     is_whole = bool(package.functions)
-    fleet = Fleet(1, mode=mode) if is_whole else Fleet(1).emitters_only()
+    fleet = Fleet(1, mode=mode, has_dashboard=chosen.get("Dashboard") == "true")
+    fleet = fleet if is_whole else fleet.emitters_only()
     usd = {instances: total(bill(replace(fleet, instances=instances))) for instances in FLEETS}
     basis = f"instances of {fleet.cores} cores, list prices of {listed().region}"
     return {

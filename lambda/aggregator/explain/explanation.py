@@ -130,7 +130,9 @@ class Explanation:
     @property
     def places(self) -> list[str]:
         """The addresses of evidence, the dashboard or else the alarm, and of the runbook."""
-        alarm = self._console(f"alarmsV2:alarm/{quote(printable(self.transition.alarm, LONGEST_NAME))}")
+        alarm = self._console(
+            f"alarmsV2:alarm/{quote(printable(self.transition.alarm, LONGEST_NAME))}"
+        )
         places = {"Evidence": self.dashboard_address or alarm, "Runbook": self.runbook}
         return [f"{what}: {address}" for what, address in places.items() if address]
 

@@ -38,6 +38,7 @@ THERE = {
     None: "",
     "HasStream": "with a stream",
     "HasChat": "with `Chat`",
+    "HasDashboard": "with `Dashboard`",
     "HasLedger": "with the ledger",
     "HasDigest": "with the digest",
 }

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from emitter.errors import SettingsError
 from emitter.settings.minutes import TIERS
 from neuron_emf.cost import quantities
-from neuron_emf.cost.bill import alternatives, bill, break_even, known, put_metric_data_usd, total
+from neuron_emf.cost.bill import (
+    alternatives,
+    beyond_bill,
+    bill,
+    break_even,
+    known,
+    put_metric_data_usd,
+    total,
+)
 from neuron_emf.cost.quantities import (
     FIRST_CLOSE_S,
     GROUPS,
@@ -42,7 +50,7 @@ ROUND = {
     "close-cpu-s": 0.05, "cluster-cpu-s": 0.0, "merge-cpu-s": 0.00005, "read-cpu-s": 0.0001,
     "close-calls": 10, "cluster-calls": 0, "close-read-units": 5, "close-write-units": 4,
     "cluster-write-units": 3, "registry-bytes": 0, "rollup-bytes": 1_000,
-    "rollup-metric-bytes": 0,
+    "rollup-metric-bytes": 0, "stream-key-requests": 12, "stream-key-users": 2,
 }  # fmt: skip
 """A bill of these can be made by hand."""
 
@@ -118,6 +126,24 @@ def test_a_stream_by_hand():
     assert known(by_hour, "Kinesis") == pytest.approx(expected)
 
 
+@pytest.mark.usefixtures("of_round_sizes")
+def test_what_the_bill_leaves_out_by_hand():
+    """A trail by requests, an endpoint by zone and hour, requests to KMS by user of the stream."""
+    usd = {entry.what: entry.usd for entry in beyond_bill(Fleet(1_000, 4), listed())}
+    ingest = 2 * 1_000 * 43_800  # an invocation and a write for each line
+    close_calls = 43_800 * (1.5 + 1 - power(0.999, 1_000)) * (10 + 32 + 32)
+    objects = 730 * 9 + 730 / 168 * 336
+    events = ingest + 43_800 + close_calls + 730 * 3_840 + objects
+    trail = "a trail with data events of Lambda, DynamoDB and S3"
+    assert usd[trail] == pytest.approx(events * 0.10 / 100_000)
+    assert usd["VPC endpoint of CloudWatch Logs in 2 zones"] == pytest.approx(14.60)
+    by_stream = {
+        entry.what: entry.usd for entry in beyond_bill(Fleet(1_000, 4, mode="kinesis"), listed())
+    }
+    assert {"requests of Kinesis to KMS"} == by_stream.keys() - usd.keys()
+    assert by_stream["requests of Kinesis to KMS"] == pytest.approx(730 * 24 * 0.03 / 10_000)
+
+
 @given(FLEETS)
 def test_a_bill_is_the_sum_of_its_groups_and_more_never_costs_less(fleet):
     """Each entry is in one of them; an instance, a cluster, a core or a day more adds."""
@@ -125,6 +151,9 @@ def test_a_bill_is_the_sum_of_its_groups_and_more_never_costs_less(fleet):
     assert sum(known(entries, group) for group in GROUPS) == pytest.approx(known(entries))
     assert all(entry.usd >= 0 and entry.quantity >= 0 for entry in entries)
     assert {entry.group for entry in entries} <= set(GROUPS)
+    assert all(entry.usd > 0 for entry in beyond_bill(fleet, listed()))
+    less = known(entries) - known(bill(replace(fleet, has_dashboard=False)))
+    assert less == pytest.approx(3.00 if fleet.has_stack else 0.0)
     for name in ("instances", "clusters", "cores", "retention_days"):
         more = bill(replace(fleet, **{name: getattr(fleet, name) + 1}))
         # A batch holds whole buckets and a processor comes whole: a fleet may fill them better.

@@ -51,7 +51,8 @@ def test_json_adds_up(answer, follows_schema):
     assert sum(found["groups_usd"].values()) == pytest.approx(total)
     each_hour = USD_PER_HOUR["us-east-1"]["trn1.32xlarge"]
     assert found["fleet_usd"] == pytest.approx(500 * 730 * each_hour)
-    assert {entry["price"] for entry in found["entries"]} == set(found["prices"]["used"])
+    entries = [*found["entries"], *found["not_counted"]]
+    assert {entry["price"] for entry in entries} == set(found["prices"]["used"])
 
 
 def test_what_is_unknown_says_so(run, monkeypatch, tmp_path):

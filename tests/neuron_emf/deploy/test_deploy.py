@@ -315,7 +315,9 @@ def test_a_stack_stays_what_it_is(deploy, words, held):
 # --- the plan ---
 
 
-@pytest.mark.parametrize("named", [{}, {"Mode": "kinesis"}, {"Athena": "true", "Chat": "true"}])
+@pytest.mark.parametrize(
+    "named", [{}, {"Mode": "kinesis"}, {"Athena": "true", "Dashboard": "false"}]
+)
 def test_the_plan_counts_what_cloudformation_would_make(release, repository, named):
     """As AWS's own translator of SAM has it, conditions resolved."""
     python = repository / ".venv-sam" / "bin" / "python"
@@ -331,6 +333,17 @@ def test_the_plan_counts_what_cloudformation_would_make(release, repository, nam
         for load in json.loads(run.stdout)["Resources"].values()
         if "Condition" not in load or resolved.condition(load["Condition"])
     )
+
+
+def test_the_readme_counts_alarms_as_the_plan_does(release, repository):
+    """The README has the number of alarms by default and with Mode=kinesis."""
+    counted = [
+        count_resources(release, {"Mode": mode})["AWS::CloudWatch::Alarm"]
+        for mode in ("direct", "kinesis")
+    ]
+    readme = (repository / "README.md").read_text("utf-8")
+    found = re.search(r"raises (\d+) alarms .*\((\d+) with `Mode=kinesis`\)", readme)
+    assert counted == [int(number) for number in found.groups()]
 
 
 def test_a_condition_is_resolved_as_cloudformation_does(release, emitters):
