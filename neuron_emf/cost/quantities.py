@@ -57,8 +57,6 @@ SETTLE_S: Final = 860.0  # of the 900 that Lambda gives a run
 DIGEST_CPU_S: Final = 0.0000025  # of an instance-hour with an owner of its own, of 100,000
 WEEK_HOURS: Final = 7 * 24
 FINDINGS_READ_UNITS: Final = 1  # of each minute, to see what is open
-ZONES: Final = 2  # Availability Zones that an endpoint or gateway is in
-EXPLAIN_GB_S: Final = 15  # of a run at most: 256 MB for 60 s
 TRAIL: Final = "a trail with data events of Lambda, DynamoDB and S3"
 DATA_EVENTS: Final = ("lambda-requests", "object-put", "object-get")
 """Prices of requests that a trail records as data events, next to the table's requests."""
@@ -327,32 +325,23 @@ def quantities(fleet: Fleet) -> Iterator[Quantity]:
 
 def not_counted(fleet: Fleet) -> Iterator[Quantity]:
     """Return what only some accounts use, or use only when something happens, in a month."""
-    written = emitter_bytes(fleet) / GB
-    all_runtime_lines = min(RUNTIMES, fleet.cores) * (EVENT_BYTES + measured("runtime-line-bytes"))
-    uses: list[tuple[str, float, str]] = [
-        (f"VPC endpoint of CloudWatch Logs in {ZONES} zones", ZONES * HOURS, "endpoint-hour"),
-        ("emitters' lines through it", written, "endpoint-data"),
-        (f"NAT gateways in {ZONES} zones", ZONES * HOURS, "gateway-hour"),
-        ("a KMS key of yours", 1, "key"),
-        ("a query over a day of emitters' lines", written / DAYS, "query"),
-        ("an hour of Live Tail", 60, "live-tail"),
-        (
-            "runtime lines every minute (--runtime-lines all)",
-            fleet.instances * (MINUTES - HOURS) * all_runtime_lines / GB,
-            "log-ingestion",
-        ),
-    ]
+    written = emitter_bytes(fleet)
+    more_runtime_lines = written - fleet.instances * MINUTES * line_bytes(fleet)
+    uses = {
+        "emitters' lines through the endpoint": (written / GB, "endpoint-data"),
+        "a query over a day of emitters' lines": (written / DAYS / GB, "query"),
+        "emitters with --runtime-lines all": (59 * more_runtime_lines / GB, "log-ingestion"),
+    }
+    fixed = coefficients()["not-counted"]
+    known_uses = dict(fixed["all"])
     if fleet.has_stack:
-        uses += [
-            (TRAIL, _data_events(fleet), "data-event"),
-            ("1,000 runs of explain or departure, at most", 1_000 * EXPLAIN_GB_S, "lambda-gb-s"),
-            ("1,000 events of findings", 1_000, "event"),
-        ]
-    if fleet.mode == "kinesis":
-        requests = HOURS * measured("stream-key-requests") * measured("stream-key-users")
-        uses.append(("requests of Kinesis to KMS", requests, "key-request"))
-    for item, amount, price in uses:
+        uses[TRAIL] = (_data_events(fleet), "data-event")
+        known_uses |= fixed["stack"] | fixed.get(fleet.mode, {})
+    for item, (amount, price) in uses.items():
         yield NOT_COUNTED, item, amount, price
+    for item, use in known_uses.items():
+        amount = HOURS * use.get("each-hour", 0) + use.get("each-month", 0)
+        yield NOT_COUNTED, item, amount, use["price"]
 
 
 def _data_events(fleet: Fleet) -> float:

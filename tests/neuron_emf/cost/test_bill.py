@@ -50,7 +50,7 @@ ROUND = {
     "close-cpu-s": 0.05, "cluster-cpu-s": 0.0, "merge-cpu-s": 0.00005, "read-cpu-s": 0.0001,
     "close-calls": 10, "cluster-calls": 0, "close-read-units": 5, "close-write-units": 4,
     "cluster-write-units": 3, "registry-bytes": 0, "rollup-bytes": 1_000,
-    "rollup-metric-bytes": 0, "stream-key-requests": 12, "stream-key-users": 2,
+    "rollup-metric-bytes": 0, "not-counted": quantities.coefficients()["not-counted"],
 }  # fmt: skip
 """A bill of these can be made by hand."""
 
