@@ -167,7 +167,7 @@ class ClusterNow:
 
         unpriced: Cores, idle or not, in no amount.
 
-        idle_unpriced: Idle cores in no amount; None if the stack is older than this number.
+        idle_unpriced: Idle cores in no amount.
 
         unpriced_types: What has no price, as `REGION/TYPE`.
 

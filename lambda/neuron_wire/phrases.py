@@ -245,22 +245,14 @@ def per_hour(cost: int | None) -> str:
 
 
 def unpriced_words(now: ClusterNow, most: int = _MAX_TYPES) -> str:
-    """
-    `4 idle cores have no price (us-west-2/trn2.3xlarge)`; empty if every idle core has one.
-
-    An older stack does not count idle cores without a price: all such cores stand for them.
-    """
+    """`4 idle cores have no price (us-west-2/trn2.3xlarge)`; empty if none is known."""
     cores = now.idle_unpriced
-    noun = "idle core"
-    if cores is None:
-        cores = now.unpriced
-        noun = "core"
-    if not now.idle or not cores:
+    if not cores:
         return ""
     types = [safe_name(name) for name in now.unpriced_types[:most]]
     named = f" ({joined(types, len(now.unpriced_types) - most)})" if types else ""
     verb = "has" if cores == 1 else "have"
-    return f"{counted(cores, noun)} {verb} no price{named}"
+    return f"{counted(cores, 'idle core')} {verb} no price{named}"
 
 
 def price_overrides_line(types: Iterable[str], setting: str = "PriceOverrides=") -> str:

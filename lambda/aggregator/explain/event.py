@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
@@ -91,10 +91,7 @@ UTILIZATION: Final = AlarmSubject(
     "NeuronCoreUtilization", "low utilization", "minute", "low-utilization", _IDLE
 )
 SILENCE: Final = AlarmSubject("SilentInstances", "silent instances", "minute", "silent-instances")
-HARDWARE: Final = AlarmSubject(
-    "HardwareErrors", "hardware errors", "hardware", "hardware-errors",
-    ("HardwareErrors", "EccUncorrectedRise", "HardwareFaults"),
-)  # fmt: skip
+HARDWARE: Final = AlarmSubject("HardwareErrors", "hardware errors", "hardware", "hardware-errors")
 ERRORS: Final = AlarmSubject("ExecutionErrors", "failed executions", "errors", "execution-errors")
 UNKNOWN: Final = AlarmSubject("", "", "minute", "")
 """Of an alarm on none of our metrics."""
@@ -103,17 +100,11 @@ SUBJECTS: Final = {
     subject.metric: subject
     for subject in (IDLE_CORES, IDLE_COST, UTILIZATION, SILENCE, HARDWARE, ERRORS)
 }
-_KNOWN: Final = {
-    **SUBJECTS,
-    # Alarms of an earlier release, on their way during an upgrade, and the rollups it kept.
-    "EccUncorrectedRise": replace(HARDWARE, about="ecc"),
-    "HardwareFaults": replace(HARDWARE, about="faults"),
-}
 
 
 def find_subject(metrics: Iterable[str]) -> AlarmSubject:
     """The subject of the first of *metrics* that is ours; `UNKNOWN` where none is."""
-    return next((_KNOWN[metric] for metric in metrics if metric in _KNOWN), UNKNOWN)
+    return next((SUBJECTS[metric] for metric in metrics if metric in SUBJECTS), UNKNOWN)
 
 
 class EventError(ValueError):

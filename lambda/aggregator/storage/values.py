@@ -10,11 +10,10 @@ if TYPE_CHECKING:
 
     from neuron_wire.line_members import Amounts
 
-LastRollup = Literal["minute", "hardware", "errors", "silent", "ecc", "faults"]
+LastRollup = Literal["minute", "hardware", "errors", "silent"]
 """
 Which rollup is kept of a cluster: that of the last minute, the last one with hardware errors,
-with failed executions, with silent instances. The others are an earlier release's: the last
-one with uncorrectable memory errors, and with hardware faults.
+with failed executions, with silent instances.
 """
 
 

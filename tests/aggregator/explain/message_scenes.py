@@ -275,7 +275,6 @@ _SCENES = {
     ),
     "hardware-errors": (of_an_alarm("HardwareErrors"), HARDWARE, "hardware"),
     "hardware-errors-over": (of_an_alarm("HardwareErrors", **ENDED), HARDWARE, "hardware"),
-    "hardware-errors-before-an-upgrade": (of_an_alarm("EccUncorrectedRise"), ECC, "ecc"),
     "execution-errors": (of_an_alarm("ExecutionErrors"), ERRORS, "errors"),
     "execution-errors-over": (of_an_alarm("ExecutionErrors", **ENDED), ERRORS, "errors"),
     "execution-errors-numerical": (of_an_alarm("ExecutionErrors"), NUMERICAL, "errors"),

@@ -148,10 +148,10 @@ def test_the_last_rollup_is_that_of_the_latest_minute(table):
 def test_a_last_rollup_is_kept_for_each_thing_it_tells_about(table):
     """And for each cluster; the others are left alone."""
     table.write_last_rollup("minute", "training", MINUTE, "a")
-    table.write_last_rollup("ecc", "training", MINUTE - 5, "b")
+    table.write_last_rollup("hardware", "training", MINUTE - 5, "b")
     table.write_last_rollup("errors", "serving", MINUTE, "c")
     places = [
-        (about, cluster) for about in ("minute", "ecc", "faults", "errors") for cluster in "ts"
+        (about, cluster) for about in ("minute", "hardware", "silent", "errors") for cluster in "ts"
     ]
     names = {"t": "training", "s": "serving"}
     assert ["a", None, "b", None, None, None, None, "c"] == [
