@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from benchmarks.figure import markdown
-from neuron_emf.cost.bill import beyond_bill, bill, break_even, known, put_metric_data_usd
+from neuron_emf.cost.bill import beyond_bill, bill, break_even, put_metric_data_usd, total
 from neuron_emf.cost.quantities import GROUPS, MODES, TRAIL, Fleet
 from neuron_emf.cost.tariff import listed
 from neuron_wire.instance_types import INSTANCE_TYPES
@@ -25,12 +25,12 @@ _SMALLEST: Final = "inf1.xlarge"
 def month() -> str:
     """The bill of each fleet by group, and what PutMetricData would cost."""
     bills = [bill(fleet) for fleet in _COLUMNS]
-    sums = [known(entries) for entries in bills]
-    instead = [_script(fleet) for fleet in _COLUMNS]
-    each = [total / fleet.instances for total, fleet in zip(sums, _COLUMNS, strict=True)]
-    shares = [total / other for total, other in zip(sums, instead, strict=True)]
+    sums = [total(entries) for entries in bills]
+    instead = [put_metric_data_usd(fleet.instances) for fleet in _COLUMNS]
+    each = [usd / fleet.instances for usd, fleet in zip(sums, _COLUMNS, strict=True)]
+    shares = [usd / other for usd, other in zip(sums, instead, strict=True)]
     trails = [
-        entry.usd or 0.0
+        entry.usd
         for fleet in _COLUMNS
         for entry in beyond_bill(fleet, listed())
         if entry.what == TRAIL
@@ -39,8 +39,8 @@ def month() -> str:
     return markdown(
         ("USD a month, instances in clusters", *heads),
         [
-            *((group, *(dollars(known(entries, group)) for entries in bills)) for group in GROUPS),
-            ("**all**", *(f"**{dollars(total)}**" for total in sums)),
+            *((group, *(dollars(total(entries, group)) for entries in bills)) for group in GROUPS),
+            ("**all**", *(f"**{dollars(usd)}**" for usd in sums)),
             ("an instance", *(f"{field:.3f}" for field in each)),
             ("by PutMetricData", *map(dollars, instead)),
             ("share of it", *(share_words(100 * share) for share in shares)),
@@ -55,12 +55,11 @@ def bills() -> str:
     for fleet in _COLUMNS:
         if (fleet.instances, fleet.mode) in ((10, "kinesis"), (100_000, "direct")):
             continue
-        total = known(bill(fleet))
+        usd = total(bill(fleet))
+        share = usd / put_metric_data_usd(fleet.instances)
         clusters = f"{fleet.clusters} cluster{'s' if fleet.clusters > 1 else ''}"
         of_fleet = f"{fleet.instances:,} in {clusters}"
-        rows.append(
-            (of_fleet, fleet.mode, dollars(total), share_words(100 * total / _script(fleet)))
-        )
+        rows.append((of_fleet, fleet.mode, dollars(usd), share_words(100 * share)))
     heads = ("instances of 32 cores", "`Mode`", "USD a month", "share of PutMetricData's")
     return f"{markdown(heads, rows)}\n"
 
@@ -68,19 +67,11 @@ def bills() -> str:
 def small_fleets() -> str:
     """From how many instances on a stack costs less than PutMetricData, and what to do before."""
     single = Fleet(1, 1, INSTANCE_TYPES[_SMALLEST].cores)
-    of_stack, alone = known(bill(single)), known(bill(single.emitters_only()))
+    of_stack, alone = total(bill(single)), total(bill(single.emitters_only()))
     return (
         f"One {_SMALLEST} costs {dollars(of_stack)} USD a month, against "
-        f"{dollars(_script(single))} by PutMetricData each minute.\n"
+        f"{dollars(put_metric_data_usd(single.instances))} by PutMetricData each minute.\n"
         f"From {break_even(single, listed())} instances of a cluster on it costs less.\n"
         "Below three, `neuron-emf deploy --emitters-only` is enough for many: "
         f"{dollars(alone)} USD, with metrics of the cluster, three alarms and every line.\n"
     )
-
-
-def _script(fleet: Fleet) -> float:
-    usd = put_metric_data_usd(fleet.instances)
-    if usd is None:
-        msg = "the price list has no price of PutMetricData"
-        raise ValueError(msg)
-    return usd

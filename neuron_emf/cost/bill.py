@@ -1,7 +1,7 @@
 """
 A month's bill entry by entry, its alternatives, and from how many instances on it pays off.
 
-Amounts are USD; None, never 0, where AWS's price is unknown.
+Amounts are USD.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Entry(NamedTuple):
 
         unit: Unit of the amount.
 
-        usd: USD a month; None if its price is unknown.
+        usd: USD a month.
 
         price: Name of its price in the tariff.
     """
@@ -59,16 +59,16 @@ class Entry(NamedTuple):
     what: str
     quantity: float
     unit: str
-    usd: float | None
+    usd: float
     price: str
 
 
 class Alternative(NamedTuple):
-    """Another way to get the numbers, and its USD a month; None if a price is unknown."""
+    """Another way to get the numbers, and its USD a month."""
 
     name: str
     what: str
-    usd: float | None
+    usd: float
 
 
 def bill(fleet: Fleet, tariff: Tariff | None = None) -> list[Entry]:
@@ -93,20 +93,9 @@ def _entries(used: Iterable[Quantity], prices: Tariff) -> list[Entry]:
     ]  # fmt: skip
 
 
-def known(entries: Iterable[Entry], group: str = "") -> float:
-    """Sum of the entries with a known price, of one group or all."""
-    return sum(entry.usd or 0.0 for entry in entries if group in ("", entry.group))
-
-
-def unknown(entries: Iterable[Entry], group: str = "") -> list[Entry]:
-    """Entries that are used and have no known price."""
-    wanted = (entry for entry in entries if group in ("", entry.group))
-    return [entry for entry in wanted if entry.usd is None and entry.quantity]
-
-
-def total(entries: Sequence[Entry], group: str = "") -> float | None:
-    """The sum of one group or of all; None if some of it is unknown."""
-    return None if unknown(entries, group) else known(entries, group)
+def total(entries: Iterable[Entry], group: str = "") -> float:
+    """Return the USD of one group, or of all."""
+    return sum(entry.usd for entry in entries if group in ("", entry.group))
 
 
 def free_usd(entries: Sequence[Entry]) -> float:
@@ -122,12 +111,12 @@ def free_usd(entries: Sequence[Entry]) -> float:
 
 def put_metric_data_usd(
     instances: int, calls_a_minute: float = 1, tariff: Tariff | None = None
-) -> float | None:
-    """USD a month of PutMetricData for 27 metrics an instance; None if a price is unknown."""
+) -> float:
+    """USD a month of PutMetricData for 27 metrics an instance."""
     prices = listed() if tariff is None else tariff
     metrics = prices.metrics_usd(COUNTERFACTUAL_METRICS * instances)
     requests = prices.prices["put-metric-data"].usd_of(calls_a_minute * MINUTES * instances)
-    return None if metrics is None or requests is None else metrics + requests
+    return metrics + requests
 
 
 def alternatives(fleet: Fleet, tariff: Tariff) -> list[Alternative]:
@@ -137,13 +126,11 @@ def alternatives(fleet: Fleet, tariff: Tariff) -> list[Alternative]:
     by_core = f"Container Insights style, {CORE_METRICS} metrics a core,"
     each_report = put_metric_data_usd(fleet.instances, 12, tariff)
     each_minute = put_metric_data_usd(fleet.instances, 1, tariff)
-    observed = tariff.prices["observation"].usd_of(float(MINUTES * cores))
     return [
         Alternative("put_metric_data_each_report", f"{script} report", each_report),
         Alternative("put_metric_data_each_minute", f"{script} minute", each_minute),
         Alternative("per_core_custom_metrics", f"{by_core} custom metrics",
                     tariff.metrics_usd(cores)),
-        Alternative("per_core_observations", f"{by_core} by observation", observed),
     ]  # fmt: skip
 
 
@@ -151,9 +138,6 @@ def break_even(fleet: Fleet, tariff: Tariff) -> int | None:
     """Fewest instances for which the stack costs no more than PutMetricData each minute."""
     for instances in range(fleet.clusters, MOST_INSTANCES + 1):
         mine = total(bill(replace(fleet, instances=instances), tariff))
-        other = put_metric_data_usd(instances, 1, tariff)
-        if mine is None or other is None:
-            return None
-        if mine <= other:
+        if mine <= put_metric_data_usd(instances, 1, tariff):
             return instances
     return None

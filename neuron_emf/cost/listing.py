@@ -19,9 +19,7 @@ from neuron_emf.cost.bill import (
     bill,
     break_even,
     free_usd,
-    known,
     total,
-    unknown,
 )
 from neuron_emf.cost.quantities import (
     CLOSE_MB,
@@ -59,7 +57,7 @@ NOT_ESTIMATED: Final = (
 
 def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices) -> dict[str, Any]:
     """
-    A month of *fleet* as one document: USD, null where a price is unknown.
+    A month of *fleet* as one document: USD, null if the instances have no known price.
 
     *overrides* are prices of instances, *tariff* is what AWS charges for everything else.
     """
@@ -72,17 +70,14 @@ def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices
     for price in used.values():
         del price["tier"]
 
-    def more_for_another(what: str) -> float | None:
-        more = total(bill(replace(fleet, **{what: getattr(fleet, what) + 1}), tariff))
-        return None if more is None or usd is None else more - usd
+    def more_for_another(what: str) -> float:
+        return total(bill(replace(fleet, **{what: getattr(fleet, what) + 1}), tariff)) - usd
 
     document: dict[str, Any] = {
         "fleet": {"instance_type": instance_type, **asdict(fleet)},
         "hours": HOURS,
         "usd": usd,
-        "known_usd": known(entries),
         "free_usd": free_usd(entries),
-        "unknown": [entry.what for entry in unknown(entries)],
         "groups_usd": {group: total(entries, group) for group in GROUPS if group in groups},
         "metrics": sum(entry.quantity for entry in entries if entry.group == METRICS),
         "entries": [entry._asdict() for entry in entries],
@@ -113,9 +108,9 @@ def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices
     return {**document, "remarks": remarks, "not_estimated": list(NOT_ESTIMATED)}
 
 
-def _savings(fleet: Fleet, tariff: Tariff, usd: float | None) -> dict[str, float]:
+def _savings(fleet: Fleet, tariff: Tariff, usd: float) -> dict[str, float]:
     """Settings under which a bill of *usd* would be smaller, and by how much."""
-    if usd is None or not fleet.has_stack:
+    if not fleet.has_stack:
         return {}
     shards = shards_of(fleet)
     others = {"--mode direct": replace(fleet, mode="direct", shards=None)}
@@ -125,27 +120,25 @@ def _savings(fleet: Fleet, tariff: Tariff, usd: float | None) -> dict[str, float
     others["the stack's parameter Dashboard=false"] = replace(fleet, has_dashboard=False)
     if fleet.metrics == "cluster":
         others["--metrics none"] = replace(fleet, metrics="none")
-    saved = {name: usd - known(bill(other, tariff)) for name, other in others.items()}
+    saved = {name: usd - total(bill(other, tariff)) for name, other in others.items()}
     return {name: less for name, less in saved.items() if less > 0}
 
 
 def _remarks(fleet: Fleet, tariff: Tariff, found: Mapping[str, Any]) -> Iterator[str]:
     """What a reader must know, a sentence each."""
     instance_type, usd = found["fleet"]["instance_type"], found["usd"]
-    for what in found["unknown"]:
-        yield f"{what}: price unknown, not in any sum; set it with --prices"
     if found["fleet_price"]["usd_per_hour"] is None:
         how = f"set it with --price-overrides {instance_type}=USD"
         yield f"the price of {instance_type} is unknown; {how}"
     if not fleet.has_stack:
         return
     script = found["other_ways"][1]["usd"]
-    is_dear = usd is not None and script is not None and usd > script
+    is_dear = usd > script
     if is_dear:
         from_when = break_even(fleet, tariff)
         more = f", and more from {from_when:,} instances on" if from_when else ""
         yield f"PutMetricData costs less than this{more}"
-    if is_dear or (usd is not None and fleet.instances < SMALL):
+    if is_dear or fleet.instances < SMALL:
         alone = _dollars(total(bill(fleet.emitters_only(), tariff)))
         yield f"neuron-emf deploy --emitters-only, without rollups, costs {alone} USD"
     for name, less in found["usd_saved_by"].items():
@@ -174,7 +167,7 @@ def for_people(found: Mapping[str, Any]) -> list[RenderableType]:
         said.append(f"Price of the instances: {basis}.")
     if prices["replaced"]:
         said.append(f"Your prices: {', '.join(prices['replaced'])}.")
-    used = [price for price in prices["used"].values() if price["usd"] is not None]
+    used = prices["used"].values()
     if unverified := dict.fromkeys(price["what"] for price in used if not price["is_verified"]):
         said.append(f"Prices not verified on a published page: {'; '.join(unverified)}.")
     said += ["Not counted and not estimated:", *(f"  {what}" for what in NOT_ESTIMATED)]
@@ -193,14 +186,13 @@ def _tables(found: Mapping[str, Any]) -> Iterator[Table]:
     for group, group_usd in groups.items():
         rows.append((group, "", _dollars(group_usd)))
         rows += _entry_rows(entry for entry in found["entries"] if entry["group"] == group)
-    least = "at least " if usd is None else ""
-    rows.append(("all", "", least + _dollars(found["known_usd"])))
+    rows.append(("all", "", _dollars(usd)))
     yield _table(("what", "quantity", "USD a month"), rows, bold=(*groups, "all"))
     each, instances = found["fleet_price"]["usd_per_hour"], found["fleet"]["instances"]
-    share = UNKNOWN if usd is None or not fleet_usd else phrases.share_words(100 * usd / fleet_usd)
+    share = phrases.share_words(100 * usd / fleet_usd) if fleet_usd else UNKNOWN
     rows = [
         ("free tiers take off, at most", "", _dollars(found["free_usd"])),
-        ("an instance", "", _dollars(usd and usd / instances)),
+        ("an instance", "", _dollars(usd / instances)),
         ("one more instance adds", "", _dollars(found["usd_of_one_more_instance"])),
         ("one more cluster adds", "", _dollars(found["usd_of_one_more_cluster"])),
         ("the instances themselves", UNKNOWN if each is None else f"{each:g} USD an hour each",
@@ -210,10 +202,8 @@ def _tables(found: Mapping[str, Any]) -> Iterator[Table]:
     yield _table(("of which", "", "USD a month"), rows, bold=("share of it",))
     ways = []
     for way in found["other_ways"]:
-        share = less = UNKNOWN
-        if usd is not None and way["usd"]:
-            share = f"{phrases.share_words(100 * usd / way['usd'])} of it"
-            less = "-" * (way["usd"] < usd) + _dollars(abs(way["usd"] - usd))
+        share = f"{phrases.share_words(100 * usd / way['usd'])} of it"
+        less = "-" * (way["usd"] < usd) + _dollars(abs(way["usd"] - usd))
         ways.append((way["what"], _dollars(way["usd"]), share, less))
     yield _table(("alternatives, at least", "USD a month", "this bill is", "less by"), ways)
     heads = ("not counted: only some accounts pay it", "quantity", "USD a month")

@@ -1,7 +1,7 @@
 """
 AWS list prices from `prices.toml`, and the overrides in a user's file.
 
-An unknown price is None, never 0, and makes every sum with it unknown.
+Each price has its amount and its source.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Price:
 
         unit: Such as `GB`.
 
-        usd: USD for *units* units; None if unknown.
+        usd: USD for *units* units.
 
         units: Number of units that *usd* buys, such as a million.
 
@@ -60,16 +60,16 @@ class Price:
 
     what: str
     unit: str
+    usd: float
     source: str
     as_of: str
     is_verified: bool
-    usd: float | None = None
     units: float = 1
     tier: float | None = None
 
-    def usd_of(self, quantity: float) -> float | None:
-        """USD for so many units; None if unknown."""
-        return None if self.usd is None else quantity * (self.usd / self.units)
+    def usd_of(self, quantity: float) -> float:
+        """USD for so many units."""
+        return quantity * (self.usd / self.units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +92,13 @@ class Tariff:
     prices: Mapping[str, Price]
     replaced: tuple[str, ...] = ()
 
-    def metrics_usd(self, metrics: float) -> float | None:
-        """USD a month for so many custom metrics, by tier; None if a price is unknown."""
+    def metrics_usd(self, metrics: float) -> float:
+        """USD a month for so many custom metrics, by tier."""
         total, left = 0.0, metrics
         for price in self.prices.values():  # only custom metrics have tiers
             taken = min(left, price.tier or 0.0)
-            usd = price.usd_of(taken)
-            if taken and usd is None:
-                return None
-            total, left = total + (usd or 0.0), left - taken
+            total += price.usd_of(taken)
+            left -= taken
         return total
 
 
@@ -152,6 +150,6 @@ def _amount(path: Path, name: str, value: object, price: Price) -> float:
         return float(value)  # only now: 400 digits are a whole number of TOML, and no float
     msg = (
         f"Invalid {name} in {path}. Use USD for {price.units:,.0f} {price.unit}, a number from 0 "
-        f"to {MAX_USD:,.0f}, such as {name} = {price.usd or 1.0:g}."
+        f"to {MAX_USD:,.0f}, such as {name} = {price.usd:g}."
     )
     raise SettingsError(msg)

@@ -20,7 +20,6 @@ from rich.table import Table
 from neuron_emf.cost.bill import bill, total
 from neuron_emf.cost.quantities import Fleet
 from neuron_emf.cost.tariff import listed
-from neuron_emf.printing import UNKNOWN
 from neuron_wire.phrases import dollars, price_overrides_line
 from neuron_wire.prices import SUNK_TYPES, PriceOverridesError, price_overrides
 
@@ -89,7 +88,7 @@ def conditions(source: str, values: Mapping[str, str]) -> Callable[[str], bool]:
 
 
 def plan(package: Package, named: Mapping[str, str]) -> Mapping[str, Any]:
-    """What *package* would create with these parameters; null where a price is unknown."""
+    """What *package* would create with these parameters."""
     chosen = {**package.defaults, **named}
     mode = (
         "direct" if chosen.get("Mode", "direct") == "direct" else "kinesis"
@@ -120,7 +119,7 @@ def for_people(found: Mapping[str, Any]) -> list[RenderableType]:
     bucket = "Beside them the stack neuron-emf-deploy: a bucket for the release, and its policy."
     costs = Table("instances", "USD a month")
     for instances, usd in found["cost"]["usd_a_month"].items():
-        costs.add_row(f"{instances:,}", UNKNOWN if usd is None else dollars(usd))
+        costs.add_row(f"{instances:,}", dollars(usd))
     return [
         resource_table(found["resources"], "Resources"),
         *([bucket] if found["release_bucket"] else []),

@@ -18,7 +18,6 @@ from neuron_emf.cost.bill import (
     beyond_bill,
     bill,
     break_even,
-    known,
     put_metric_data_usd,
     total,
 )
@@ -100,7 +99,7 @@ def test_a_bill_by_hand():
         entry.what: entry.quantity for entry in entries
     }
     usd_of_logs = 0.50 * (written + rollups) + 0.03 * expected["kept for 30 days"]
-    assert known(entries, "logs") == pytest.approx(usd_of_logs)
+    assert total(entries, "logs") == pytest.approx(usd_of_logs)
 
 
 @pytest.mark.usefixtures("of_round_sizes")
@@ -123,7 +122,7 @@ def test_a_stream_by_hand():
     assert entries["metrics used by alarms"].quantity == 6 * 3 + 20
     by_hour = bill(Fleet(1_000, 3, mode="kinesis", shards=0))
     expected = 29.20 + 43_800_000 * (0.08 * 2_048 + 0.04 * 1_000) / GIB
-    assert known(by_hour, "Kinesis") == pytest.approx(expected)
+    assert total(by_hour, "Kinesis") == pytest.approx(expected)
 
 
 @pytest.mark.usefixtures("of_round_sizes")
@@ -148,16 +147,16 @@ def test_what_the_bill_leaves_out_by_hand():
 def test_a_bill_is_the_sum_of_its_groups_and_more_never_costs_less(fleet):
     """Each entry is in one of them; an instance, a cluster, a core or a day more adds."""
     entries = bill(fleet)
-    assert sum(known(entries, group) for group in GROUPS) == pytest.approx(known(entries))
+    assert sum(total(entries, group) for group in GROUPS) == pytest.approx(total(entries))
     assert all(entry.usd >= 0 and entry.quantity >= 0 for entry in entries)
     assert {entry.group for entry in entries} <= set(GROUPS)
     assert all(entry.usd > 0 for entry in beyond_bill(fleet, listed()))
-    less = known(entries) - known(bill(replace(fleet, has_dashboard=False)))
+    less = total(entries) - total(bill(replace(fleet, has_dashboard=False)))
     assert less == pytest.approx(3.00 if fleet.has_stack else 0.0)
     for name in ("instances", "clusters", "cores", "retention_days"):
         more = bill(replace(fleet, **{name: getattr(fleet, name) + 1}))
         # A batch holds whole buckets and a processor comes whole: a fleet may fill them better.
-        assert known(more) >= 0.98 * known(entries)
+        assert total(more) >= 0.98 * total(entries)
 
 
 @pytest.mark.parametrize(("instances", "least_mb"), [(1, 512), (10_000, 512), (100_000, 5_307)])

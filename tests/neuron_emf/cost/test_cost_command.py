@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from functools import partial
 from statistics import fmean
 
@@ -18,7 +17,6 @@ from local.alarms.definition import read_alarms
 from local.alarms.template import Template, load_template
 from neuron_emf.cost import quantities
 from neuron_emf.cost.quantities import MODES, Fleet, emitter_metrics, line_bytes, measured
-from neuron_emf.cost.tariff import FILE, listed
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.catalogue import ALARMED
 from neuron_wire.prices import USD_PER_HOUR
@@ -53,25 +51,6 @@ def test_json_adds_up(answer, follows_schema):
     assert found["fleet_usd"] == pytest.approx(500 * 730 * each_hour)
     entries = [*found["entries"], *found["not_counted"]]
     assert {entry["price"] for entry in entries} == set(found["prices"]["used"])
-
-
-def test_what_is_unknown_says_so(run, monkeypatch, tmp_path):
-    """
-    In the bill, in its sum and in what is compared with it: "at least", and the way to say it.
-    """
-    file = tmp_path / "prices.toml"
-    text = FILE.read_text(encoding="utf-8").replace("usd = 0.0000133334\n", "")
-    file.write_text(text, encoding="utf-8")
-    monkeypatch.setattr("neuron_emf.cost.tariff.FILE", file)
-    unknown = listed.__wrapped__()
-    monkeypatch.setattr("neuron_emf.cost.tariff.listed", lambda: unknown)
-    code, out, _ = run("--instances", 1_000)
-    assert 0 == code
-    assert re.search(r"^Lambda +unknown$", out, re.MULTILINE)
-    assert re.search(r"^  ingest, time .* unknown$", out, re.MULTILINE)
-    assert re.search(r"^all +at least \d", out, re.MULTILINE)
-    assert re.search(r"^an instance +unknown$", out, re.MULTILINE)
-    assert "Note: ingest, time: price unknown, not in any sum; set it with --prices." in out
 
 
 @pytest.mark.parametrize(
