@@ -57,9 +57,7 @@ SETTLE_S: Final = 860.0  # of the 900 that Lambda gives a run
 DIGEST_CPU_S: Final = 0.0000025  # of an instance-hour with an owner of its own, of 100,000
 WEEK_HOURS: Final = 7 * 24
 FINDINGS_READ_UNITS: Final = 1  # of each minute, to see what is open
-TRAIL: Final = "a trail with data events of Lambda, DynamoDB and S3"
-DATA_EVENTS: Final = ("lambda-requests", "object-put", "object-get")
-"""Prices of requests that a trail records as data events, next to the table's requests."""
+TRAIL: Final = "a trail with data events of Lambda and DynamoDB"
 
 FIRST_CLOSE_S: Final = 12
 """
@@ -326,31 +324,26 @@ def quantities(fleet: Fleet) -> Iterator[Quantity]:
 def not_counted(fleet: Fleet) -> Iterator[Quantity]:
     """Return what only some accounts use, or use only when something happens, in a month."""
     written = emitter_bytes(fleet)
-    more_runtime_lines = written - fleet.instances * MINUTES * line_bytes(fleet)
-    uses = {
-        "emitters' lines through the endpoint": (written / GB, "endpoint-data"),
-        "a query over a day of emitters' lines": (written / DAYS / GB, "query"),
-        "emitters with --runtime-lines all": (59 * more_runtime_lines / GB, "log-ingestion"),
-    }
-    fixed = coefficients()["not-counted"]
-    known_uses = dict(fixed["all"])
+    hourly_lines = written - fleet.instances * MINUTES * line_bytes(fleet)
+    yield NOT_COUNTED, "emitters' lines through the endpoint", written / GB, "endpoint-data"
+    yield NOT_COUNTED, "a query over a day of emitters' lines", written / DAYS / GB, "query"
+    yield NOT_COUNTED, "emitters with --runtime-lines all", 59 * hourly_lines / GB, "log-ingestion"
+    names = ["all"]
     if fleet.has_stack:
-        uses[TRAIL] = (_data_events(fleet), "data-event")
-        known_uses |= fixed["stack"] | fixed.get(fleet.mode, {})
-    for item, (amount, price) in uses.items():
-        yield NOT_COUNTED, item, amount, price
-    for item, use in known_uses.items():
-        amount = HOURS * use.get("each-hour", 0) + use.get("each-month", 0)
-        yield NOT_COUNTED, item, amount, use["price"]
+        names += ["stack", fleet.mode]
+        yield NOT_COUNTED, TRAIL, _data_events(fleet), "data-event"
+    for name in names:
+        for item, (each_hour, each_month, price) in coefficients()["not-counted"][name].items():
+            yield NOT_COUNTED, item, HOURS * each_hour + each_month, price
 
 
 def _data_events(fleet: Fleet) -> float:
+    """Return the invocations, and the requests to the table of ingest, close and settle."""
     records = batch_of(fleet)
-    writes = MINUTES * fleet.instances / records * math.ceil(buckets_of(records) / WRITE_ITEMS)
+    invocations = MINUTES * fleet.instances / records
+    writes = invocations * math.ceil(buckets_of(records) / WRITE_ITEMS)
     queries = HOURS * 60 * SETTLE_READINGS * BUCKETS
-    requests = writes + MINUTES * close_of(fleet).calls + queries
-    billed = (amount for _, _, amount, price in quantities(fleet) if price in DATA_EVENTS)
-    return requests + sum(billed)
+    return invocations + writes + MINUTES * (1 + close_of(fleet).calls) + queries
 
 
 def _logs(fleet: Fleet, rollups: float) -> Iterator[Quantity]:
