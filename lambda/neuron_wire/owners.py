@@ -9,6 +9,7 @@ than the minute it stands in.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -45,7 +46,7 @@ class Owner:
 
         name: Such as `namespace/pod/container`, or `UNNAMED`.
 
-        team: Of whom, as the scheduler says; None where it does not, or says several.
+        team: Team from the scheduler; None if unknown, or if there are several.
 
         reserved: Unattached cores that the scheduler gave to it, such as `4-7`.
 
@@ -97,20 +98,21 @@ Owned: TypeAlias = "tuple[tuple[Owner, ...], str]"
 
 
 def group_holdings(holdings: Iterable[Holding]) -> dict[str, OwnerHolding]:
-    """*holdings* by printable name; its executions are None if one of them has none."""
+    """
+    Return *holdings* by printable name; the executions are None if one of them has none.
+
+    A holding without a team takes no team away; two different teams of one name leave None.
+    """
     owners: dict[str, OwnerHolding] = {}
+    teams: defaultdict[str, set[str]] = defaultdict(set)
     for holding in holdings:
         if not holding.cores and not holding.reserved:
             continue
-        name, team = (
-            printable_name(holding.name) or UNNAMED,
-            printable_name(holding.team, MAX_TEAM_CHARS),
-        )
-        known = owners.get(name)
-        if known is None:
-            known = owners[name] = OwnerHolding(team)
-        elif known.team != team:
-            known.team = None
+        name = printable_name(holding.name) or UNNAMED
+        team = printable_name(holding.team, MAX_TEAM_CHARS)
+        if team and name != UNNAMED:  # which is several owners
+            teams[name].add(team)
+        known = owners.setdefault(name, OwnerHolding(None))
         if holding.cores:
             known.executions = (
                 holding.executions
@@ -119,6 +121,9 @@ def group_holdings(holdings: Iterable[Holding]) -> dict[str, OwnerHolding]:
             )
             known.cores.update(holding.cores)
         known.reserved.update(holding.reserved)
+    for name, named in teams.items():
+        if len(named) == 1:
+            owners[name].team = min(named)
     return owners
 
 

@@ -64,8 +64,22 @@ def test_all_holdings_of_one_name_are_one_owner():
     unnamed = Owner("2-6", "[unnamed]")
     expected = (unnamed, Owner("0-2", "a", "x", "7", 7))
     assert (expected, "") == owned(*holdings, ("", {3, 4, 5, 6}, "y"))
-    apart = owned(("a", {0}, "x", (), 1), ("a", {1}, "z"))
-    assert ((Owner("0-1", "a"),), "") == apart
+
+
+SOURCES = st.tuples(st.sampled_from(["x", "x", "z", None, ""]), st.booleans())
+
+
+@given(st.lists(SOURCES, min_size=1, max_size=4))
+def test_the_team_of_an_owner_is_what_any_source_knows(sources):
+    """In any order: a source without a team takes none away, and two teams are no team."""
+    known = {team for team, _ in sources} - {None, ""}
+    ((owner,), _) = owned(
+        *(
+            ("a", (), team, {place}) if is_reserved else ("a", {place}, team)
+            for place, (team, is_reserved) in enumerate(sources)
+        )
+    )
+    assert (min(known) if len(known) == 1 else None) == owner.team
 
 
 @pytest.mark.parametrize(("more_letters", "left_out"), [(0, ""), (1, "39")])

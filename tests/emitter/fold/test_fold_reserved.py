@@ -135,12 +135,12 @@ def started(given_now, state=None):
 
 
 def test_owners_of_a_minute_have_what_they_hold_and_what_is_reserved():
-    """The counts add up: reserved is within unattached."""
+    """Reserved is within unattached; the team of a job is known by its reservation."""
     given_now = Given("read", (POD._replace(name="slurm:7 ann", cores=frozenset({0, 1, 2})),))
     record = node(started(given_now), 0, using(7, 0, 80), using(8, 3, 0))
     assert "auua" == record.core_state
     assert (
-        Owner("0", "slurm:7 ann", None, "1-2", 80), Owner("3", "slurm:8 ann", None, "", 0, 1)
+        Owner("0", "slurm:7 ann", "ml", "1-2", 80), Owner("3", "slurm:8 ann", None, "", 0, 1)
     ) == record.owners  # fmt: skip
     members = record.members()
     assert ("read", 2, 2) == tuple(
