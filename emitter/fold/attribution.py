@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from emitter.fold.inventory import CORE_INDEX
 from emitter.fold.runtimes import UNOWNED, team_name
-from emitter.owners.given import Allocation, RuntimeOwner
+from emitter.owners.given import Allocation, RuntimeOwner, with_job
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS, Holder
 from neuron_wire.names import ATTACHED_IDLE, READ, UNATTACHED, UNKNOWN
@@ -117,14 +117,14 @@ class CoreOwners:
         given = self._given()
         status = None if given is None else given.status
         allocations = self.pods.allocations()
-        if given is not None and status == READ:
+        if given is not None and (status == READ or given.allocations):
             allocations = given.allocations
         elif allocations is not None:
             status = READ
         pods = None
         if allocations is not None:
             pods = owners_given(allocations, cores_per_device, len(states))
-        owners = self._owners(held, folds, pods)
+        owners = self._owners(held, folds, pods, allocations or ())
         reserved = reserve_cores(allocations or (), held, owners, states, cores_per_device)
         if self._only_teams:
             owners = {
@@ -144,8 +144,9 @@ class CoreOwners:
         held: Held,
         folds: Iterable[RuntimeFold],
         pods: Mapping[int, RuntimeOwner] | None,
+        allocations: Iterable[Allocation],
     ) -> dict[RuntimeKey, RuntimeOwner]:
-        """The owner of each: that of its process, else the one that its cores are given to."""
+        """Return the owner of each: that of its process, else the one its cores are given to."""
         owners: dict[RuntimeKey, RuntimeOwner] = {}
         listed = (fold.key for fold in folds if fold.key is not None)
         for key in dict.fromkeys((*held, *listed)):
@@ -157,7 +158,7 @@ class CoreOwners:
                 process = owner or UNOWNED
                 owner = self.pods.owner_by_cores(key, cores, pods) or process
                 owner = owner._replace(started=process.started, command=process.command)
-            owners[key] = owner
+            owners[key] = with_job(owner, allocations)
         return owners
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-# `none`: no kubelet, ECS agent or slurmd runs here. `unread`: one does, and did not answer.
+# `none`: no kubelet, ECS agent or slurmd runs here. `unread`: one does, and did not answer all.
 Status = Literal["read", "none", "unread"]
 
 
@@ -34,7 +34,8 @@ class RuntimeOwner(NamedTuple):
 
         pod: Id of the pod of its process, None where that is in none.
 
-        job: Number of the Slurm job of its process, None where that is of none that has one.
+        job: Number of the Slurm job of its process, or `sluid=` and the SLUID if its group has no
+            number; None if it is in no job.
 
         started: The minute in which its process started, such as `2026-11-22T02:10Z`; None if
             unknown.
@@ -70,7 +71,7 @@ class Allocation(NamedTuple):
 
     Attributes:
         name: As the owner of its processes is called: `ml/trainer-0/main`, or `ml/trainer-0` of
-            several containers; `ecs:search/llama/server`; `slurm:4711 ada`.
+            several containers; `ecs:search/llama/server`; `slurm:4711 ada`; empty if unknown.
 
         team: Of whom, as the scheduler says; None where it does not.
 
@@ -85,6 +86,10 @@ class Allocation(NamedTuple):
 
         odd_ids: How many ids of it are no index, such as `0::1` of a tool that shares devices;
             they are dropped.
+
+        job: Slurm job, as `RuntimeOwner.job`; None if it is no job.
+
+        has_ended: True if the job runs no longer: a process of it is left over.
     """
 
     name: str
@@ -94,14 +99,30 @@ class Allocation(NamedTuple):
     is_exact: bool = False
     is_verified: bool = True
     odd_ids: int = 0
+    job: str | None = None
+    has_ended: bool = False
+
+
+def with_job(owner: RuntimeOwner, allocations: Iterable[Allocation]) -> RuntimeOwner:
+    """Return *owner* with what the scheduler knows of its job, member by member."""
+    for known in allocations:
+        if owner.job is not None and owner.job == known.job:
+            return owner._replace(
+                name=known.name or owner.name,
+                team=known.team or owner.team,
+                gone=owner.gone or known.has_ended,
+            )
+    return owner
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
     """
-    What is known now; *allocations* and *sources* are empty where *status* is not `read`.
+    What is known now; *allocations* and *sources* are empty where *status* is `none`.
 
     Attributes:
+        allocations: All of them if *status* is `read`, the known part if it is `unread`.
+
         sources: Names of the sources that answered.
     """
 
@@ -112,15 +133,18 @@ class Given:
 
 class UnreadError(Exception):
     """
-    A source did not answer.
+    A source did not answer, or not all of it.
 
     Attributes:
         remedy: What to do about it, such as which folder to mount; a sentence without its stop.
+
+        known: The part that is known all the same; None if nothing is.
     """
 
-    def __init__(self, reason: str, remedy: str) -> None:
+    def __init__(self, reason: str, remedy: str, known: Sequence[Allocation] | None = None) -> None:
         super().__init__(reason)
         self.remedy = remedy
+        self.known = known
 
 
 class GivenSource(Protocol):

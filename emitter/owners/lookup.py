@@ -238,7 +238,7 @@ class OwnerLookup:
             self._say(
                 "environ",
                 "Cannot read the environment of other users' processes: ECS services, "
-                "and Slurm jobs whose control group has no job number, are not named. "
+                "and Slurm jobs without a control group, are not named. "
                 "Run as root (CAP_SYS_PTRACE) to name them.",
             )
         after_s, missing_since_s = FIRST_RETRY_S, None

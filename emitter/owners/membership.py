@@ -159,9 +159,16 @@ def _job(parts: Sequence[str]) -> tuple[str | None, int | None]:
         job, user = JOB_GROUP.fullmatch(parts[at]), at and _JOB_USER.fullmatch(parts[at - 1])
         if job and user:
             return job[1], int(user[1])
-        if (job or SLUID_GROUP.fullmatch(parts[at])) and _is_of_slurm(parts, at):
-            return job[1] if job else f"{SLUID_MARK}{parts[at]}", None
+        if (name := job_of_group(parts[at])) and _is_of_slurm(parts, at):
+            return name, None
     return None, None
+
+
+def job_of_group(name: str) -> str | None:
+    """Return the number of the job whose group has that *name*, or its SLUID with a mark."""
+    if job := JOB_GROUP.fullmatch(name):
+        return job[1]
+    return f"{SLUID_MARK}{name}" if SLUID_GROUP.fullmatch(name) else None
 
 
 def _is_of_slurm(parts: Sequence[str], at: int) -> bool:
@@ -194,9 +201,15 @@ class Presence:
         self._root = root
 
     def is_missing(self, *, job: str | None, pod: str | None) -> bool:
-        """Whether the job, or the pod of a process without one, is surely not here."""
+        """
+        Return True if the job, or the pod of a process without one, is surely not here.
+
+        A job number says nothing of groups that have SLUIDs.
+        """
         if job is not None:
-            return self._jobs is not None and job not in self._jobs
+            jobs = self.jobs
+            is_number_known = SLUID_MARK in job or SLUID_MARK not in "".join(jobs or ())
+            return jobs is not None and is_number_known and job not in jobs
         return pod is not None and self.pods is not None and pod not in self.pods
 
     @cached_property
@@ -211,18 +224,13 @@ class Presence:
         return frozenset(ids) or None
 
     @cached_property
-    def _jobs(self) -> frozenset[str] | None:
-        """Numbers of jobs; None where Slurm makes no groups, or groups without numbers."""
+    def jobs(self) -> Mapping[str, Sequence[Path]] | None:
+        """Folders of the groups of each job, by `job_of_group`; None if they cannot be listed."""
         groups = self.job_groups()
-        if groups is None or self.has_sluids:
+        if groups is None:
             return None
-        jobs = map(JOB_GROUP.fullmatch, groups)
-        return frozenset(job[1] for job in jobs if job)
-
-    @property
-    def has_sluids(self) -> bool:
-        """Whether Slurm runs a job here in a control group without the job's number."""
-        return any(map(SLUID_GROUP.fullmatch, self.job_groups() or ()))
+        jobs = {job_of_group(name): folders for name, folders in groups.items()}
+        return {job: folders for job, folders in jobs.items() if job is not None}
 
     def job_groups(self) -> Mapping[str, Sequence[Path]] | None:
         """

@@ -24,7 +24,7 @@ from emitter.owners.container_names import (
     team_by_metadata,
 )
 from emitter.owners.given import RuntimeOwner
-from emitter.owners.membership import SLUID_MARK, Membership, membership
+from emitter.owners.membership import Membership, membership
 from emitter.owners.places import Endpoint
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
 
@@ -68,9 +68,7 @@ class Naming:
         """
         member = membership(process.control_groups())
         if member.job:
-            has_number = not member.job.startswith(SLUID_MARK)
-            job = member.job if has_number else self._job_variable(process) or member.job
-            owner = self._job(process, job, member.job_user_id)
+            owner = self._job(process, member.job, member.job_user_id)
         elif member.container:
             owner = self._container(process, member, member.container)
         elif number := self._job_variable(process):
@@ -93,7 +91,7 @@ class Naming:
         return RuntimeOwner(
             f"slurm:{job} {self._user(process.user_id() if user_id is None else user_id)}",
             team=account,
-            job=job if _JOB_NUMBER.fullmatch(job) else None,
+            job=job,
         )
 
     def _job_variable(self, process: ProcessReader) -> str | None:

@@ -154,7 +154,7 @@ def reach(places: Places, *, own: Path = Path("/proc/self")) -> Reach:
         )
     if not _may_read_environments(own):
         return Reach(
-            limits=("ECS services", "Slurm jobs whose control group has no job number"),
+            limits=("ECS services", "Slurm jobs without a control group"),
             advice=(
                 "Their names are in the environment of other users' processes: run as "
                 "root (CAP_SYS_PTRACE)"

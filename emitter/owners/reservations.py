@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from emitter.logs import Clock
-    from emitter.owners.given import GivenSource
+    from emitter.owners.given import GivenSource, Status
 
 READ_EVERY_S: Final = 15.0
 KEPT_S: Final = 120.0
@@ -94,6 +94,7 @@ class _KeptAnswer(NamedTuple):
     allocations: Sequence[Allocation]
     source: str
     until_s: float
+    is_whole: bool = True
 
 
 class Reservations:
@@ -140,22 +141,23 @@ class Reservations:
         answers = [self._answer(scheduler.sources) for scheduler in here]
         known = [answer for answer in answers if answer is not None]
         until_s = min((answer.until_s for answer in known), default=self._clock() + KEPT_S)
-        if len(known) < len(here):
-            given = Given("unread")
-        elif here:
-            allocations = tuple(chain.from_iterable(answer.allocations for answer in known))
-            given = Given("read", allocations, tuple(answer.source for answer in known))
-        else:
-            given = Given("none")
-        self._known = (given, until_s)
+        is_whole = len(known) == len(here) and all(answer.is_whole for answer in known)
+        status: Status = "read" if is_whole else "unread"
+        allocations = tuple(chain.from_iterable(answer.allocations for answer in known))
+        sources = tuple(answer.source for answer in known)
+        self._known = (Given(status if here else "none", allocations, sources), until_s)
 
     def _answer(self, sources: Sequence[GivenSource]) -> _KeptAnswer | None:
-        """The answer of the first source that has one now, or had one within `KEPT_S`."""
+        """Return the answer of the first source that has one now, or had one within `KEPT_S`."""
         for source in sources:
             try:
                 allocations = tuple(map(_shown, source.read_allocations()))
             except UnreadError as error:
                 self._say_failure(source.name, str(error), error.remedy)
+                if error.known is not None:
+                    allocations = tuple(map(_shown, error.known))
+                    until_s = self._clock() + KEPT_S
+                    return _KeptAnswer(allocations, source.name, until_s, is_whole=False)
             except Exception as error:  # noqa: BLE001 - the others are worth more than this one
                 reason = f"reading it failed ({type(error).__name__})"
                 self._say_failure(source.name, reason, "Report it with this line")
@@ -199,4 +201,5 @@ class Reservations:
 def _shown(allocation: Allocation) -> Allocation:
     """As the owners of processes are shown: names are other people's."""
     name, team = printable_name(allocation.name), printable_name(allocation.team, MAX_TEAM_CHARS)
-    return allocation._replace(name=name or "?", team=team)
+    unknown = "" if allocation.has_ended else "?"
+    return allocation._replace(name=name or unknown, team=team)

@@ -23,7 +23,6 @@ from emitter.instance.machine import INPUTS_OF_THIS_MACHINE, guessed_instance_id
 from emitter.kernel.kmsg import UnreadableLogError, log_opener
 from emitter.owners.given import UnreadError
 from emitter.owners.lookup import OFF
-from emitter.owners.membership import Presence
 from emitter.owners.places import Places, reach
 from emitter.owners.reservations import schedulers_of
 from emitter.run.service import spool_directory
@@ -40,11 +39,6 @@ if TYPE_CHECKING:
 
     from emitter.reports.report import Report
     from neuron_emf.check.settings import CheckSettings
-
-SLUID_ADVICE: Final = (
-    "Slurm names control groups here by SLUID: CgroupJobIdPaths=yes in cgroup.conf (26.05.2 and "
-    "later) restores the job's number"
-)
 
 _NAME_IT: Final = "use --cluster NAME"
 _IN_NO_AMOUNT: Final = "its idle cores are not in any amount, nor in the alarm on cost"
@@ -176,9 +170,7 @@ def check_attribution(settings: CheckSettings) -> CheckResult:
     if access.why_not:
         return warning(f"owners are not named: {access.why_not}", access.advice)
     if access.limits:
-        has_sluids = Presence(places.root).has_sluids
-        advice = f"{access.advice}; {SLUID_ADVICE}" if has_sluids else access.advice
-        return warning(f"owners are named, but for {' and '.join(access.limits)}", advice)
+        return warning(f"owners are named, but for {' and '.join(access.limits)}", access.advice)
     return ok(f"owners are named from {settings.proc_dir}")
 
 
@@ -196,7 +188,10 @@ def check_reservations(settings: CheckSettings) -> CheckResult:
             except UnreadError as error:
                 found.append(f"not from {source.name}: {error}")
                 advice.append(error.remedy)
-                continue
+                if error.known is None:
+                    continue
+                given = error.known
+            given = [owner for owner in given if owner.cores or owner.devices]
             cores = sum(len(owner.cores) for owner in given)
             devices = sum(len(owner.devices) for owner in given)
             owners = f"{counted(len(given), 'owner')} of {counted(cores, 'core')}"

@@ -14,6 +14,7 @@ import logging
 import sys
 from pathlib import Path
 
+from emitter.owners.given import with_job
 from emitter.owners.lookup import OwnerLookup
 from emitter.owners.places import Places
 from emitter.owners.reservations import Reservations, schedulers_of
@@ -46,10 +47,14 @@ def main() -> None:
         lookup.recheck_processes()
         given = reservations.current_given()
         owners = {str(pid): lookup.owner_of(pid) for pid in request["pids"]}
+        assigned = [each for each in given.allocations if each.cores or each.devices]
         answer = {
             "status": given.status,
-            "allocations": [_plain(allocation) for allocation in given.allocations],
-            "owners": {pid: owner and owner._asdict() for pid, owner in owners.items()},
+            "allocations": [_plain(allocation) for allocation in assigned],
+            "owners": {
+                pid: owner and with_job(owner, given.allocations)._asdict()
+                for pid, owner in owners.items()
+            },
         }
         print(json.dumps(answer), flush=True)  # noqa: T201 - the answer
 

@@ -134,6 +134,33 @@ def started(given_now, state=None):
     )  # fmt: skip
 
 
+JOBS = st.lists(
+    st.builds(
+        Allocation,
+        st.sampled_from(["", "slurm:7 ada"]),
+        st.sampled_from([None, "physics"]),
+        job=st.sampled_from(["7", "8"]),
+        has_ended=st.booleans(),
+    ),
+    max_size=2,
+    unique_by=lambda allocation: allocation.job,
+)
+
+
+@given(JOBS, st.sampled_from(["read", "unread"]), st.sampled_from([None, "env"]))
+def test_what_the_scheduler_knows_of_a_job_names_its_holder(jobs, status, team):
+    """Member by member: what it does not know leaves what the process says, for holders too."""
+    owner = RuntimeOwner("slurm:sluid=x 1000", team, job="7")
+    fold = Fold(
+        FoldSettings(period_s=60.0), owner_of=lambda _pid: owner,
+        given=lambda: Given(status, tuple(jobs)),
+    )  # fmt: skip
+    (holder,) = node(fold, 0, using(1, 0, 0)).holders
+    known = next((job for job in jobs if job.job == "7"), Allocation(""))
+    expected = (known.name or owner.name, known.team or team, known.has_ended)
+    assert expected == (holder.name, holder.team, holder.gone)
+
+
 def test_owners_of_a_minute_have_what_they_hold_and_what_is_reserved():
     """Reserved is within unattached; the team of a job is known by its reservation."""
     given_now = Given("read", (POD._replace(name="slurm:7 ann", cores=frozenset({0, 1, 2})),))

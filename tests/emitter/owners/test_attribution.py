@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import time
 
 import pytest
-from fake_machine import CONTAINER, POD, UNIT, FakeMachine, reports_of
+from fake_machine import UNIT, reports_of
 from loop_rig import records, run
 from neuron_reports import counters, kubernetes, report, runtime, written
 
@@ -19,8 +17,6 @@ from emitter.owners.places import FIRST_NAMESPACE, Places, Reach, reach
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
 from neuron_wire import parse
-from proof.emitter_process import environment
-from tests.emitter.emitter_command import COMMAND
 
 # --- the reading loop ---
 
@@ -160,36 +156,3 @@ def test_only_pids_of_this_machine_are_looked_up(machine, attribution, source, e
     assert expected == (found is not None)
     if found is not None:
         found.close()
-
-
-# --- a real process ---
-
-OPEN_S = (1.0, 3.0, 9.0)  # how long an input stays open; a busy machine needs more
-
-
-@pytest.mark.proof
-def test_a_hosts_proc_in_a_container_names_its_processes(tmp_path, closed_url):
-    """`run --proc-dir`, with the host's other files beside it; in runtime and minute lines."""
-    host = FakeMachine(tmp_path / "host", closed_url)
-    host.process(4242, groups=f"0::/kubepods/pod{POD}/{CONTAINER}\n", ticks=1)
-    host.file(f"var/log/containers/llama-0_search_server-{CONTAINER}.log", "")
-    command = [
-        *(*COMMAND, "run", "--cluster", "blue", "--output", "stdout", "--input", "-"),
-        *("--runtime-lines", "all", "--proc-dir", str(host.proc)),
-    ]
-    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    for open_s in OPEN_S:
-        with subprocess.Popen(
-            command, env=environment(tmp_path, NEURON_EMF_ATTRIBUTION="auto"), **streams
-        ) as process:
-            process.stdin.write((written(reports_of(4242)) + b"\n") * 2)
-            process.stdin.flush()
-            time.sleep(open_s)
-            output, errors = process.communicate()
-        assert 3 == process.returncode, errors  # so a pipe that ends is reported
-        lines = output.splitlines()
-        if all(owners_in(lines).values()):
-            break
-    assert {4242: "search/llama-0/server"} == owners_in(lines)
-    minutes = [line for line in map(json.loads, lines) if line.get("Holders")]
-    assert {"search/llama-0/server"} == {minute["Holders"][0]["Name"] for minute in minutes}

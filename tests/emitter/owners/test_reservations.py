@@ -67,14 +67,20 @@ def test_the_first_source_that_answers_counts(clock):
 
 
 def test_every_scheduler_must_tell(clock):
-    """What two gave stands together; beside one that is unread nothing is known to be free."""
+    """Next to one that is unread, or read in part, nothing is known to be free; the rest counts."""
     pods, jobs = FakeSource("kubelet", POD_A), FakeSource("slurm", JOB)
     schedulers = [Scheduler(lambda: True, [source]) for source in (pods, jobs)]
-    for expected in (Given("read", (POD_A, JOB), ("kubelet", "slurm")), UNREAD):
+    both = (POD_A, JOB), ("kubelet", "slurm")
+    part = UnreadError("a job is unknown", "Wait", [JOB])
+    for answer, expected in (
+        ((JOB,), Given("read", *both)),
+        (part, Given("unread", *both)),
+        (UnreadError("it hangs", "Mend it"), Given("unread", (POD_A,), ("kubelet",))),
+    ):
+        jobs.answer = answer
         found = Reservations(schedulers, clock=clock, is_background=False)
         found.read_schedulers()
         assert expected == found.current_given()
-        jobs.fail()
 
 
 def test_the_last_answer_counts_for_two_minutes(clock):
