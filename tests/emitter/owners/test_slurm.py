@@ -375,17 +375,19 @@ def test_a_job_has_ended_only_if_slurmctld_says_so(
 
 
 def test_a_job_that_ended_is_noticed_and_may_run_again(node, slurmctld):
-    """Its state is asked for without devices; a requeued job has its new ones."""
+    """A failed question changes nothing that is known; a requeued job has its new devices."""
     minutes = Minutes(node)
     start(node, "7")
-    devices = []
-    for minute, (state, index) in enumerate(
-        [("RUNNING", 1), ("FAILED", 1), ("RUNNING", 2), ("RUNNING", 2)]
-    ):
-        slurmctld.jobs["7"] = record(("a", f"gpu:1(IDX:{index})"), job="7", state=state)
-        known, _ = minutes.read_at(1.1 * ASKED_EVERY_S * minute)
-        devices.append((known["7"].has_ended, *known["7"].devices))
-    assert [(False, 1), (True,), (False,), (False, 2)] == devices
+    answers = [
+        record(("a", f"gpu:1(IDX:{index})"), job="7", state=state)
+        for state, index in (("RUNNING", 1), ("FAILED", 1), ("RUNNING", 2), ("RUNNING", 2))
+    ]
+    answers.insert(1, UnreadError("it failed", "Mend it"))
+    found = []
+    for place, slurmctld.jobs["7"] in enumerate(answers):
+        known, _ = minutes.read_at(1.1 * ASKED_EVERY_S * place)
+        found.append((known["7"].has_ended, *known["7"].devices))
+    assert [(False, 1), (False, 1), (True,), (False,), (False, 2)] == found
 
 
 def test_a_job_is_known_by_its_sluid(node, slurmctld):
