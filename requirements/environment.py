@@ -7,12 +7,18 @@ Knows nothing of what the packages are for. Any Python 3 since 3.6 can read it:
 one that is too old must get a sentence, not a syntax error.
 """
 
+import contextlib
 import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 OLDEST = (3, 10)
 PROGRESS_INTERVAL_S = 5.0
@@ -59,19 +65,20 @@ def make(folder: Path, pins: Path) -> None:
     require_python()
     started_s = time.monotonic()
     shutil.rmtree(str(folder), ignore_errors=True)
-    if subprocess.run([sys.executable, "-m", "venv", str(folder)], check=False).returncode != 0:
-        msg = f"{sys.executable} -m venv {folder} failed: see its message above"
-        raise MachineError(msg)
-    expected = len(re.findall(r"^[\w.-]+[\[\w, \]-]*==", pins.read_text("utf-8"), re.MULTILINE))
-    say(folder, f"installs up to {expected} packages from {pins}")
-    install(folder, pins, expected)
+    with progress(folder, f"is made with Python {sys.version.split()[0]}") as doing:
+        if subprocess.run([sys.executable, "-m", "venv", str(folder)], check=False).returncode != 0:
+            msg = f"{sys.executable} -m venv {folder} failed: see its message above"
+            raise MachineError(msg)
+        pinned = re.findall(r"^[\w.-]+[\[\w, \]-]*==", pins.read_text("utf-8"), re.MULTILINE)
+        say(folder, f"installs up to {len(pinned)} packages from {pins}")
+        install(folder, pins, len(pinned), doing)
     (folder / READY).touch()
     say(folder, f"ready after {time.monotonic() - started_s:.0f} s")
 
 
-def install(folder: Path, pins: Path, expected: int) -> None:
+def install(folder: Path, pins: Path, expected: int, doing: "list[str]") -> None:
     """
-    Run pip, counting what it has found.
+    Run pip, and keep in *doing* how many packages it has.
 
     Raises:
         MachineError: If pip failed; its last lines are on stderr then.
@@ -80,7 +87,7 @@ def install(folder: Path, pins: Path, expected: int) -> None:
     command += ["--disable-pip-version-check", "--no-input", "--no-compile", "--progress-bar=off"]
     # The pins are complete. Resolving again takes longer, and pips before 24 stumble over extras.
     command += ["--require-hashes", "--no-deps", "--requirement", str(pins)]
-    found, said_s = 0, time.monotonic()
+    found = 0
     seen: list[str] = []
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -90,10 +97,9 @@ def install(folder: Path, pins: Path, expected: int) -> None:
             found += line.startswith(("Collecting ", "Processing "))
             expected -= line.startswith("Ignoring ")  # a pin for another Python or platform
             if line.startswith("Installing collected"):
-                say(folder, "has every package, unpacks them")
-            elif time.monotonic() - said_s > PROGRESS_INTERVAL_S and found < expected:
-                said_s = time.monotonic()
-                say(folder, f"has {found} of {expected} packages")
+                doing[0] = f"unpacks its {found} packages"
+            elif found < expected:
+                doing[0] = f"has {found} of {expected} packages"
     if pip.returncode != 0:
         sys.stderr.writelines(seen)
         msg = (
@@ -101,6 +107,26 @@ def install(folder: Path, pins: Path, expected: int) -> None:
             " expected every pin to be found with its hash; see its message above"
         )
         raise MachineError(msg)
+
+
+@contextlib.contextmanager
+def progress(folder: Path, text: str) -> "Iterator[list[str]]":
+    """Say *text* now, and what is in the list every few seconds: a step may say nothing."""
+    say(folder, text)
+    doing = [text]
+    ended = threading.Event()
+
+    def repeat() -> None:
+        while not ended.wait(PROGRESS_INTERVAL_S):
+            say(folder, doing[0])
+
+    thread = threading.Thread(target=repeat)
+    thread.start()
+    try:
+        yield doing
+    finally:
+        ended.set()
+        thread.join()
 
 
 def say(folder: Path, text: str) -> None:

@@ -8,6 +8,7 @@ import fcntl
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import urllib.request
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 from hypothesis.internal.conjecture import providers
+from playwright._impl._driver import compute_driver_executable
 from playwright.sync_api import sync_playwright
 
 from tests.built_artefact import build_folder, link_runtime_libraries
@@ -173,14 +175,27 @@ def runtime_libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return link_runtime_libraries(tmp_path_factory.mktemp("runtime"))
 
 
+def browser_problem(program: str | None) -> str:
+    """Return why no test can drive the browser *program*; empty if tests can."""
+    if program is None:
+        return "no Chromium is installed; on Debian: apt-get install chromium"
+    driver, _ = compute_driver_executable()
+    ended = subprocess.run([driver, "--version"], capture_output=True, text=True, check=False)
+    if ended.returncode == 0:
+        return ""
+    why = ended.stderr.strip()
+    return f"Playwright's driver does not start: {why}; on Debian: apt-get install libatomic1"
+
+
 @pytest.fixture(scope="module")
 def chromium():
     """
     The machine's own browser without a window; ends with the module, as it runs an event loop.
     """
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        pytest.skip("no Chromium is installed; on Debian: apt-get install chromium")
+    if problem := browser_problem(program):
+        missing = pytest.fail if "CI" in os.environ else pytest.skip
+        missing(problem)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=program,

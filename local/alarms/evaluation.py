@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from local.alarms.definition import MetricsInsightsQuery, MetricSource, Points, calculate
 from local.alarms.history import CloudWatchHistory, Dimensions, StatisticSet
 from neuron_wire.names import MINUTE_S, VANISHED
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,7 +162,7 @@ def judge(
     if not filled or alarm.missing in ("breaching", "notBreaching"):
         return State.OK, seen
     if not real:
-        seen = f"no data in the last {len(points)} periods"
+        seen = f"no data in the last {counted(len(points), 'period')}"
         if alarm.missing == "missing":
             return State.INSUFFICIENT_DATA, seen
     elif not all(breaches for _, breaches in real):

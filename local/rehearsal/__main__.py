@@ -21,6 +21,7 @@ from local.rehearsal.fleet import FLEET
 from local.rehearsal.page import PORT
 from local.rehearsal.rehearsal import Rehearsal
 from local.rehearsal.workspace import StoppedError, Workspace
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -107,7 +108,7 @@ def _report(outcome: RehearsalOutcome) -> None:
     counts = outcome.history_rollups, outcome.live_rollups
     compared = "{} rollups of the replayed hour and {} live ones".format(*counts)
     if outcome.problems:
-        print(f"WRONG: of {compared}, in {len(outcome.problems)} places:")
+        print(f"WRONG: of {compared}, in {counted(len(outcome.problems), 'place')}:")
         for problem in outcome.problems:
             print(f"  * {problem}")
     else:

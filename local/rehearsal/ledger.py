@@ -34,7 +34,7 @@ from neuron_wire.ledger import (
     settled_hours,
 )
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS
-from neuron_wire.phrases import usd
+from neuron_wire.phrases import counted, usd
 from neuron_wire.prices import Prices
 from neuron_wire.teams import TeamRules
 from neuron_wire.then import Then, summary_key, then_of, usd_of
@@ -131,7 +131,10 @@ def problems_of_week(
     }
     if len(set(amounts.values())) == 1:
         return []
-    listed = ", ".join(f"{who} {usd} in {hours} hours" for who, (hours, usd) in amounts.items())
+    amounts_of = [
+        f"{who} {usd} in {counted(hours, 'hour')}" for who, (hours, usd) in amounts.items()
+    ]
+    listed = ", ".join(amounts_of)
     return [f"idle cores of the ledger cost different amounts: {listed}"]
 
 

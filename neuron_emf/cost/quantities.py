@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from neuron_emf.cost.tariff import DAYS, GB, HOURS, MINUTES, read_toml
 from neuron_wire.catalogue import ALARMED, MINUTE, MINUTE_BY_INSTANCE, ROLLUP, STACK
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -352,7 +353,7 @@ def _logs(fleet: Fleet, rollups: float) -> Iterator[Quantity]:
     yield "logs", "emitters' lines", written / GB, "log-ingestion"
     if rollups:
         yield "logs", "rollups", rollups / GB, "log-ingestion"
-    yield "logs", f"kept for {days:,} days", kept / GB, "log-storage"
+    yield "logs", f"kept for {counted(days, 'day')}", kept / GB, "log-storage"
 
 
 def _functions(fleet: Fleet, close: Close) -> Iterator[Quantity]:
