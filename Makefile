@@ -38,7 +38,7 @@ help:
 	@echo "make bench            what it costs: time, memory, bytes; CHECK=1 fails above a limit"
 	@echo "make chaos            the stack through every trouble, each rollup against plain arithmetic; SEED=N"
 	@echo "make accept REGION=R  the product on the account of your credentials: 50 minutes, under USD 2, removes what it made;"
-	@echo "                      RECORD=1 keeps what AWS answered; EMBEDDED=1 instead of REGION: no account"
+	@echo "                      MODE=kinesis and KMS=1 choose its stack; RECORD=1 keeps what AWS answered; EMBEDDED=1 instead of REGION: no account"
 	@echo "make accept-clean REGION=R removes what a killed acceptance left"
 	@echo "make mutants          faults planted in what decides money, counts and delivery: cosmic-ray with proof/mutants.toml; takes hours;"
 	@echo "                      SAMPLE=100 SEED=7 tries that many, drawn with that seed"
@@ -166,7 +166,7 @@ chaos: .venv/.editable
 accept: .venv/.editable $(if $(EMBEDDED),.venv-embedded/.ready)
 	@mkdir -p build/release
 	@$(PY) deploy/wheel/carried.py build/release
-	@$(PY) -m proof.accept $(if $(EMBEDDED),--embedded,$(REGION:%=--region %)) $(RECORDED)
+	@$(PY) -m proof.accept $(if $(EMBEDDED),--embedded,$(REGION:%=--region %)) $(MODE:%=--mode %) $(if $(KMS),--kms) $(RECORDED)
 
 accept-clean: .venv/.editable
 	@$(PY) -m proof.accept --clean $(REGION:%=--region %)

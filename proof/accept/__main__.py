@@ -56,6 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, default=FOLDER, help="takes journals and answers")
     parser.add_argument("--record", action="store_true", help="keep the answers in tests/recorded")
     parser.add_argument("--embedded", action="store_true", help="on the embedded AWS, no account")
+    parser.add_argument("--mode", default="direct", choices=["direct", "kinesis"], help="Mode")
+    parser.add_argument("--kms", action="store_true", help="encrypt with a KMS key of the run")
     parser.add_argument("--steps", help="only these, with commas between; default all")
     parser.add_argument("--clean", action="store_true", help="remove what killed runs left")
     chosen = parser.parse_args(arguments)
@@ -88,7 +90,7 @@ def accept(chosen: argparse.Namespace) -> int:
         msg = "What the embedded AWS answers is no recording of AWS. Leave RECORD out."
         raise AcceptError(msg)
     journal = Journal.begin(folder, run, place.where)
-    context = AcceptContext(place, journal, package, folder)
+    context = AcceptContext(place, journal, package, folder, chosen.mode, chosen.kms)
     print(f"run {run}, journal {folder / NAME}", flush=True)
     chosen_steps = set(filter(None, (chosen.steps or "").split(",")))
     results = []

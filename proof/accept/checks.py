@@ -1,5 +1,5 @@
 """
-The steps about what people see: the ledger and its report, alarms, events, saved queries.
+The steps about what people and programs get: the ledger and its report, alarms, events, messages.
 
 The hours of the lines are settled by their name, because none of them is due within an
 acceptance. The expected amounts are those of `proof.reference`, which shares no code.
@@ -13,7 +13,6 @@ import sys
 import time
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregator.explain.event import EventError, read_transition
@@ -26,7 +25,14 @@ from neuron_emf.ledger import LedgerBucket, rows
 from neuron_emf.options import AccountSettings
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.ledger import PARTS, USD_PLACES
-from neuron_wire.names import HOUR_MINUTES, MICRO, MINUTE_MS
+from neuron_wire.names import (
+    CLUSTER_DIMENSION,
+    HOUR_MINUTES,
+    MICRO,
+    MINUTE_MS,
+    OF_A_CONTRIBUTOR,
+    OF_AN_ALARM,
+)
 from neuron_wire.phrases import iso_minute, usd
 from proof.accept.context import IDLE_AFTER_MINUTES, deploy_parameters
 from proof.accept.recording import AcceptError
@@ -70,8 +76,8 @@ def ledger(context: AcceptContext) -> list[str]:
     ]
 
 
-def invoke(context: AcceptContext, function: str, **event: str) -> dict[str, Any]:
-    """What a function answers to *event*; its error, where it fails."""
+def invoke(context: AcceptContext, function: str, **event: object) -> dict[str, Any]:
+    """Return what a function answers to *event*; its error if it fails."""
     answer = context.place.client("lambda").invoke(
         FunctionName=function, Payload=json.dumps(event).encode()
     )
@@ -168,7 +174,7 @@ def _digest(
         return [f"the digest was expected to say {amount}, found {text[:300]!r}"]
 
     def missing() -> list[str]:
-        is_there = text in _received(context, "TextsQueueUrl")
+        is_there = text in _received(context, "TextsUrl")
         return [] if is_there else ["the digest did not arrive at the alarm topic"]
 
     return context.wait_until_right(missing, TEXT_MINUTES)
@@ -192,9 +198,8 @@ def _start(hour: int) -> str:
 
 ALARM_MINUTES: Final = 20.0
 EVENT_MINUTES: Final = 5.0
-QUERY_MINUTES: Final = 10.0  # a line is found up to minutes after it was taken
+PIPELINE_ALARM: Final = "MinutesWaitingAlarm"  # its state is set; CloudWatch corrects it
 AWAITED_S: Final = 30 * 60  # an alarm that looks further back is not waited for
-EXAMPLE: Final = "i-0123456789abcdef0"  # the value that a query is saved with
 
 
 def alarms(context: AcceptContext) -> list[str]:
@@ -230,16 +235,24 @@ def alarms(context: AcceptContext) -> list[str]:
 
 
 def events(context: AcceptContext) -> list[str]:
-    """What EventBridge says of these alarms can be read by explain."""
-    found: list[dict[str, Any]] = []
+    """Receive the state changes of the alarms, and nothing that explain cannot read."""
+    client = context.place.client("cloudwatch")
+    (alarm,) = client.describe_alarms(AlarmNamePrefix=f"{context.watched}-{PIPELINE_ALARM}")[
+        "MetricAlarms"
+    ]
+    client.set_alarm_state(
+        AlarmName=alarm["AlarmName"], StateValue="ALARM", StateReason="an acceptance tries it"
+    )
+    awaited = {OF_AN_ALARM} if context.place.is_embedded else {OF_AN_ALARM, OF_A_CONTRIBUTOR}
+    received: list[dict[str, Any]] = []
 
-    def none_yet() -> list[str]:
-        found.extend(map(json.loads, _received(context, "QueueUrl")))
-        kinds = {body["detail-type"] for body in found if "detail-type" in body}
-        return [] if len(kinds) > 1 else [f"events of one kind at most: {kinds or 'none'}"]
+    def missing() -> list[str]:
+        received.extend(map(json.loads, _received(context, "AlarmEventsUrl")))
+        absent = awaited - {event.get("detail-type") for event in received}
+        return [f"no event {detail_type!r} was received" for detail_type in sorted(absent)]
 
-    problems = context.wait_until_right(none_yet, EVENT_MINUTES)
-    return problems + [text for event in found if (text := _unreadable(event))]
+    problems = context.wait_until_right(missing, EVENT_MINUTES)
+    return problems + [text for event in received if (text := _unreadable(event))]
 
 
 def _unreadable(event: Mapping[str, Any]) -> str:
@@ -251,32 +264,59 @@ def _unreadable(event: Mapping[str, Any]) -> str:
     return ""
 
 
-def queries(context: AcceptContext) -> list[str]:
-    """AWS takes every saved query."""
-    logs = context.place.client("logs")
-    saved = logs.describe_query_definitions(queryDefinitionNamePrefix=f"{context.watched}/")
-    instance = context.records(context.watched)[0].instance_id
-    end_s = int(time.time())
+def finding(context: AcceptContext) -> list[str]:
+    """Receive an event about the instance whose cores are all idle."""
+    idle = context.instances(context.watched)[0]
+    expected = {
+        "Schema": 1,
+        "Step": 1,
+        "Change": "opened",
+        "Kind": "idle-instance",
+        "ClusterName": idle.cluster,
+        "InstanceId": idle.instance_id,
+        "InstanceType": idle.instance_type,
+        "IdleCores": 2,
+    }
+    received: list[dict[str, Any]] = []
 
-    def differing(definition: Mapping[str, Any]) -> list[str]:
-        text = definition["queryString"].replace("{{InstanceId}}", f'"{instance}"')
-        started = logs.start_query(
-            logGroupNames=definition["logGroupNames"], startTime=context.start_s, endTime=end_s,
-            queryString=text.replace(EXAMPLE, instance), limit=10_000,
-        )  # fmt: skip
-        while True:
-            answer = logs.get_query_results(queryId=started["queryId"])
-            if answer["status"] not in {"Scheduled", "Running"}:
-                break
-            time.sleep(1)
-        done = answer["status"] == "Complete"
-        return [] if done else [f"{definition['name']}: {answer['status']}"]
+    def missing() -> list[str]:
+        received.extend(map(json.loads, _received(context, "FindingEventsUrl")))
+        if any(expected.items() <= event["detail"].items() for event in received):
+            return []
+        context.notes[:] = [str(event["detail"]) for event in received]
+        return [f"an event with {expected} was expected, found {len(received)} others"]
 
-    definitions = saved["queryDefinitions"]
-    if not definitions:
-        return ["no query is saved"]
-    return [
-        problem
-        for definition in definitions
-        for problem in context.wait_until_right(partial(differing, definition), QUERY_MINUTES)
-    ]
+    return context.wait_until_right(missing, EVENT_MINUTES)
+
+
+def subscription(context: AcceptContext) -> list[str]:
+    """Receive the messages about one cluster, and by the filter none about another."""
+    function = context.stacks[context.watched].outputs["ExplainFunctionName"]
+    clusters = sorted({instance.cluster for instance in context.instances(context.watched)})
+    for cluster in reversed(clusters):  # the message that is awaited is sent last
+        sent = invoke(context, function, **_trial(cluster, context.place.region))
+        if "Text" not in sent:
+            return [f"explain was expected to send a message about {cluster}, found {sent}"]
+    received: set[str] = set()
+
+    def differences() -> list[str]:
+        messages = map(json.loads, _received(context, "FilteredTextsUrl"))
+        received.update(message["ClusterName"] for message in messages if "ClusterName" in message)
+        if received == {clusters[0]}:
+            return []
+        return [f"messages about {clusters[0]} alone were expected, found {sorted(received)}"]
+
+    return context.wait_until_right(differences, TEXT_MINUTES)
+
+
+def _trial(cluster: str, region: str) -> dict[str, Any]:
+    """Return an event of an alarm on *cluster*, as docs/how-to/notifications.md shows one."""
+    query = 'SELECT MAX(HardwareErrors) FROM SCHEMA("Neuron/Cluster", ClusterName)'
+    timestamp = time.strftime("%Y-%m-%dT%H:%M:%S.000+0000", time.gmtime())
+    detail = {
+        "alarmName": "a trial",
+        "alarmContributor": {"id": cluster, "attributes": {CLUSTER_DIMENSION: cluster}},
+        "state": {"value": "ALARM", "reason": "a trial", "timestamp": timestamp},
+        "configuration": {"metrics": [{"expression": f"{query} GROUP BY ClusterName"}]},
+    }
+    return {"detail-type": OF_A_CONTRIBUTOR, "region": region, "resources": [], "detail": detail}

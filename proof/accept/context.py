@@ -8,9 +8,11 @@ is done to the reports, never to a line.
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from emitter.delivery.cloudwatch_logs import LogStream
@@ -20,7 +22,7 @@ from emitter.settings import ReplaySettings
 from emitter.spool.records import SpooledRecord
 from local.alarms.template import load
 from local.monitor.play import Play, run
-from local.pump import LogEvent
+from local.pump import EmfPump, LogEvent
 from local.rehearsal.comparison import PublishedRollups
 from local.rehearsal.stack import overrides
 from neuron_wire import MinuteRecord, WireFormatError, parse
@@ -59,9 +61,14 @@ class Instance:
     scenario: str
     is_restarted: bool = False
 
+    @property
+    def instance_id(self) -> str:
+        """The instance ID in its lines."""
+        return f"i-{self.name.encode().hex()[:17]:0>17}"
+
     def records(self, folder: Path, start_s: int, minutes: int) -> list[SpooledRecord]:
         """
-        Its minute lines from *start_s* on.
+        Return its lines of minutes and runtimes from *start_s* on.
 
         One minute more is simulated and not delivered, so that no line at the end has `Bye`.
         """
@@ -72,18 +79,20 @@ class Instance:
             parts = [(reports[:middle], start_s), (reports[middle:], start_s + middle * PERIOD_S)]
         end_ms = (start_s + 60 * minutes) * 1000
         lines = [line for part, at_s in parts for line in self._written(folder, part, at_s)]
-        parsed = [(parse(line), line) for line in lines]
-        return [
-            SpooledRecord(place, record.boot, record.seq, record.minute_ms, line)
-            for place, (record, line) in enumerate(parsed, 1)
-            if isinstance(record, MinuteRecord) and record.minute_ms < end_ms
-        ]
+        records = []
+        for place, line in enumerate(lines, 1):
+            document = json.loads(line)
+            timestamp_ms = document.get("Timestamp") or document["_aws"]["Timestamp"]
+            if timestamp_ms < end_ms:
+                row = place, document["Boot"], document["Seq"], timestamp_ms, line
+                records.append(SpooledRecord(*row))
+        return records
 
     def _reports(self, folder: Path, count: int) -> list[bytes]:
         path = folder / f"{self.name}.reports"
         play = Play(
             instance_type=self.instance_type, scenario=self.scenario, seed=len(self.name),
-            instance_id=f"i-{self.name.encode().hex()[:17]:0>17}", period_s=PERIOD_S,
+            instance_id=self.instance_id, period_s=PERIOD_S,
             reports=count, start_ms=0,
         )  # fmt: skip
         with path.open("wb") as file:
@@ -106,6 +115,10 @@ class AcceptContext:
     Attributes:
         folder: Takes what is written.
 
+        mode: `Mode` of the watched stack.
+
+        has_key: True if a KMS key of the run encrypts what its stacks store.
+
         start_s: The minute of the first lines, seconds since the epoch.
 
         stacks: As deployed, by name.
@@ -119,6 +132,8 @@ class AcceptContext:
     journal: Journal
     package: Package
     folder: Path
+    mode: str = "direct"
+    has_key: bool = False
     start_s: int = field(default_factory=lambda: (int(time.time()) // 60 - MINUTES - 3) * 60)
     stacks: dict[str, Stack] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -131,8 +146,8 @@ class AcceptContext:
 
     @property
     def watched(self) -> str:
-        """The stack that is looked at."""
-        return f"{self.journal.run}-watched"
+        """The stack that is looked at; a capital letter is in its name."""
+        return f"{self.journal.run}-Watched"
 
     @property
     def changed(self) -> str:
@@ -183,18 +198,33 @@ class AcceptContext:
         found.add_messages(event.message for event in events)
         return found
 
+    @cached_property
+    def _pump(self) -> EmfPump:
+        groups = [stack.outputs.get("RollupsLogGroupName") for stack in self.stacks.values()]
+        clients = self.place.client("logs"), self.place.client("cloudwatch")
+        return EmfPump(*clients, [*filter(None, groups)], self.start_s * 1000)
+
+    def extract_metrics(self) -> None:
+        """Extract metrics from all rollups, as CloudWatch itself does on an account."""
+        if self.place.is_embedded:
+            self._pump.extract_new_lines()
+
     def expected(self, stack: str) -> Mapping[tuple[int, str], Mapping[str, float]]:
         """What the lines of the log group come to, by the reference that shares no code."""
         return reference.rollups(
             self.records(stack), idle_after_minutes=IDLE_AFTER_MINUTES, usd_per_hour=LIST_PRICES
         )
 
+    def messages(self, stack: str) -> list[str]:
+        """Return the lines of the log group of *stack*, with copies."""
+        return [event.message for event in self.events(self.group(stack))]
+
     def records(self, stack: str) -> list[MinuteRecord]:
         """The minute records among the raw lines."""
         found = []
-        for event in self.events(self.group(stack)):
+        for message in self.messages(stack):
             try:
-                record = parse(event.message)
+                record = parse(message)
             except WireFormatError:
                 continue  # a line that nobody should write
             if isinstance(record, MinuteRecord):
@@ -233,14 +263,15 @@ def two_clusters(stack: str) -> list[Instance]:
 
 def deploy_parameters(context: AcceptContext, name: str) -> dict[str, str]:
     """What a stack is deployed with."""
+    frame = context.stacks[context.frame].outputs
     given = {
         "LogGroupName": context.group(name),
-        "Mode": "direct",
         "IdleAfterMinutes": str(IDLE_AFTER_MINUTES),
         "RetentionDays": "14",
+        "KmsKeyArn": frame.get("KeyArn", ""),
     }
-    if name == context.watched:  # the other one makes its own
-        given["AlarmTopicArn"] = context.stacks[context.frame].outputs["TopicArn"]
+    if name == context.watched:  # the other one makes its own topic
+        given.update(Mode=context.mode, AlarmTopicArn=frame["TopicArn"])
     if context.place.is_embedded:
-        given.update(overrides(load(context.package.source)))
-    return given
+        return {**given, **overrides(load(context.package.source))}
+    return {**given, "Athena": "true"}

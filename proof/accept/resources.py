@@ -222,7 +222,6 @@ def delete_stack(place: Place, journal: Journal, name: str) -> str:
     for bucket in buckets:
         journal.will_make(BUCKET, bucket)
         if _is_there(place, bucket):  # not where an earlier attempt came so far
-            _tag_bucket(place, journal, bucket)
             _empty(place, bucket)
     cloudformation.delete_stack(StackName=name)
     stack = settled(place, name)
@@ -301,24 +300,6 @@ def _is_there(place: Place, bucket: str) -> bool:
             return False
         raise
     return True
-
-
-def _tag_bucket(place: Place, journal: Journal, bucket: str) -> None:
-    """
-    Give *bucket* the run's tag if it has no tags.
-
-    CloudFormation tags the buckets of a stack itself, and S3 refuses a PutBucketTagging that
-    lacks the system tags (`aws:...`). The embedded AWS does not tag them.
-    """
-    client = place.client("s3")
-    owner = {"Bucket": bucket, "ExpectedBucketOwner": place.account}
-    try:
-        client.get_bucket_tagging(**owner)
-    except client.exceptions.ClientError as error:
-        if error_code(error) != "NoSuchTagSet":
-            raise
-        tags = [{"Key": TAG, "Value": journal.run}]
-        client.put_bucket_tagging(**owner, Tagging={"TagSet": tags})
 
 
 def _empty(place: Place, bucket: str) -> None:

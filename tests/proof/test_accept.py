@@ -18,18 +18,20 @@ from collections import defaultdict
 import pytest
 
 from aggregator.settle.ledger_hour import BucketHour
+from local.alarms.template import load
 from local.embedded_aws.clients import REGION
 from neuron_emf.report.collection import then_by_days
-from neuron_wire import parse
+from neuron_wire import MinuteRecord, parse
 from neuron_wire.instance_hours import LedgerRules
-from neuron_wire.names import MINUTE_MS, UNKNOWN_OWNER
+from neuron_wire.names import MINUTE_MS, OF_A_CONTRIBUTOR, OF_AN_ALARM, UNKNOWN_OWNER
 from neuron_wire.prices import Prices
 from neuron_wire.teams import TeamRules
 from proof import reference
 from proof.accept.checks import against_lines, against_report
-from proof.accept.context import IDLE_AFTER_MINUTES, MINUTES, two_clusters
+from proof.accept.context import IDLE_AFTER_MINUTES, MINUTES, AcceptContext, two_clusters
+from proof.accept.queries import against_totals, expected_totals
 from proof.accept.resources import LOG_GROUP, STACK, TAG, Journal
-from proof.accept.steps import STEPS
+from proof.accept.steps import FRAME, STEPS
 from proof.factories.records import message
 from proof.rollup_differences import LIST_PRICES
 from tests.neuron_emf.report.reports import document_of, report_of, then_of_lines
@@ -188,11 +190,22 @@ START_MINUTE = HOUR * 60 - 5  # so that the lines are of two hours
 def records(tmp_path_factory):
     """The lines of an acceptance."""
     folder = tmp_path_factory.mktemp("lines")
-    return [
+    parsed = [
         parse(record.line)
         for instance in two_clusters("run")
         for record in instance.records(folder, START_MINUTE * 60, MINUTES)
     ]
+    return [record for record in parsed if isinstance(record, MinuteRecord)]
+
+
+@pytest.fixture
+def totals(records, expected):
+    """The totals of the saved queries' answers about the lines, each of which has a copy."""
+    context = AcceptContext(None, Journal(None, [{"run": "run", "where": {}}]), None, None)
+    context.records = lambda _stack: records * 2
+    context.messages = lambda _stack: []
+    context.expected = lambda _stack: expected
+    return expected_totals(context, records[0].instance_id)
 
 
 @pytest.fixture(scope="module")
@@ -273,3 +286,38 @@ def test_a_planted_fault_is_found(records, settled, expected, planted):
     faulty = planted(settled)
     assert against_lines(faulty, expected)
     assert against_report(faulty, by_ledger(faulty), by_lines(records))
+
+
+def test_totals_of_queries_count_each_line_once(totals):
+    """Two cores of each of four instances, one of which restarts within a minute."""
+    names = "cores-of-instance", "emitters-that-dropped-or-restarted", "who-held-cores"
+    expected = [2 * MINUTES, 1, 2 * (4 * MINUTES + 1) / 60]
+    assert expected == [totals[name][1] for name in names]
+    column, idle_usd = totals["idle-cost-by-cluster"]
+    rows = [{column: f"{idle_usd}"}]
+    assert [] == against_totals("run/idle-cost-by-cluster", rows, totals)
+    assert against_totals("run/idle-cost-by-cluster", rows * 2, totals)
+    assert against_totals("run/idle-cost-by-cluster", [], totals)
+
+
+def test_no_two_stacks_of_a_run_publish_metrics_of_one_cluster():
+    """CloudWatch adds up what two stacks publish for the same cluster."""
+    context = AcceptContext(None, Journal(None, [{"run": "run", "where": {}}]), None, None)
+    stacks = context.watched, context.changed
+    clusters = [instance.cluster for stack in stacks for instance in context.instances(stack)]
+    assert 2 * len(stacks) == len(set(clusters))
+
+
+def test_the_queue_of_alarms_gets_only_what_explain_can_read():
+    """CloudWatch sends an event for each alarm that a stack creates, too; explain refuses it."""
+    rule = load(FRAME.read_text("utf-8"))["Resources"]["AlarmEventsRule"]["Properties"]
+    assert {OF_AN_ALARM, OF_A_CONTRIBUTOR} == set(rule["EventPattern"]["detail-type"])
+
+
+def test_the_key_of_a_run_has_the_documented_policy(repository):
+    """The services that docs/how-to/restricted.md admits may do the same with the key."""
+    page = (repository / "docs" / "how-to" / "restricted.md").read_text("utf-8")
+    documented = json.loads(page.partition("```json\n")[2].partition("```")[0])["Statement"]
+    key = load(FRAME.read_text("utf-8"))["Resources"]["Key"]["Properties"]
+    actions = {row["Sid"]: row["Action"] for row in key["KeyPolicy"]["Statement"]}
+    assert {row["Sid"]: row["Action"] for row in documented} == actions
