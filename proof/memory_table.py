@@ -1,7 +1,8 @@
 """
 The table in a dictionary, and a process that can be killed at any of its calls.
 
-`test_store.py` holds this table and the one in DynamoDB to the same contract. Nothing expires here.
+`test_store.py` holds this table and the one in DynamoDB to the same contract: this table rejects
+what DynamoDB rejects. Nothing expires here.
 """
 
 # ruff: noqa: ARG002
@@ -12,10 +13,13 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from aggregator.storage.records import MAX_KEY_BYTES
 from aggregator.storage.table import Table
+from aggregator.storage.values import TableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
 
     from aggregator.storage.values import (
         Claim,
@@ -26,6 +30,25 @@ if TYPE_CHECKING:
         RecordItem,
     )
     from neuron_wire.findings import Detail
+
+
+MAX_ITEM_BYTES = 400 * 1024
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    """Return *values* as a list; raise TableError if one is there twice, as in one request."""
+    listed = list(values)
+    if len(set(listed)) < len(listed):
+        msg = "a request has a key twice"
+        raise TableError(msg)
+    return listed
+
+
+def _check_item(key: str, payload: bytes = b"") -> None:
+    """Raise TableError if DynamoDB rejects an item of this sort key and *payload*."""
+    if not 0 < len(key.encode()) <= MAX_KEY_BYTES or len(payload) >= MAX_ITEM_BYTES:
+        msg = f"an item has a key of {len(key)} characters and {len(payload)} bytes"
+        raise TableError(msg)
 
 
 class MemoryTable(Table):
@@ -47,11 +70,13 @@ class MemoryTable(Table):
         self.purchases: dict[tuple[int, int], bytes] = {}
 
     def put_records(self, items: Sequence[RecordItem]) -> None:
+        _distinct((item.minute, item.bucket, item.key) for item in items)
         for item in items:
+            _check_item(item.key, item.payload)
             self.records[item.minute, item.bucket][item.key] = item.payload
 
     def put_markers(self, minutes: Iterable[int], token: str, expires_s: int) -> None:
-        for minute in minutes:
+        for minute in _distinct(minutes):
             self.markers[minute] = token
 
     def read_markers(self, minutes: Iterable[int]) -> dict[int, str]:
@@ -86,6 +111,7 @@ class MemoryTable(Table):
     def write_publication(
         self, minute: int, cluster: str, publication: Publication, expires_s: int
     ) -> bool:
+        _check_item(cluster)
         before = self.publications[minute].get(cluster)
         if before is not None and before.number != publication.number - 1:
             return False
@@ -102,6 +128,7 @@ class MemoryTable(Table):
         return dict(self.findings)
 
     def write_findings(self, place: str, item: FindingsItem, expires_s: int) -> bool:
+        _check_item(place, item.payload)
         before = self.findings.get(place)
         if before is not None and before.version != item.version - 1:
             return False
@@ -109,6 +136,7 @@ class MemoryTable(Table):
         return True
 
     def write_last_rollup(self, about: LastRollup, cluster: str, minute: int, line: str) -> None:
+        _check_item(cluster)
         if self.last_rollups.get((about, cluster), (0, ""))[0] <= minute:
             self.last_rollups[about, cluster] = (minute, line)
 

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from decimal import Decimal
 from importlib import import_module
 from importlib.metadata import version
 from itertools import zip_longest
@@ -61,10 +62,15 @@ CONFIG: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
+    # A month is small: to plan and to compile would take longer than to compute.
+    "spark.sql.constraintPropagation.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.ansi.enabled": "true",
     # As in Trino: the scale of a product is the sum of the scales, an overflow is an error.
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
 }
+JAVA_OPTIONS: Final = "-XX:TieredStopAtLevel=1"  # compile quickly rather than well
 
 
 def missing() -> str | None:
@@ -128,8 +134,11 @@ def spark_text(text: str) -> str:
         nonlocal counted
         if isinstance(node, expressions.Cast) and isinstance(node.this, expressions.Div):
             counted += 1
-            operands = [node.this.this, node.this.expression]
-            return expressions.Anonymous(this="quotient", expressions=operands)
+            without_rest = node.this.this.unnest()
+            assert isinstance(without_rest, expressions.Sub)
+            assert isinstance(without_rest.expression, expressions.Mod)
+            operands = [without_rest.this, node.this.expression]
+            return expressions.Anonymous(this="whole", expressions=operands)
         return node
 
     tree = sqlglot.parse_one(text, read="athena").transform(replace_division)
@@ -143,21 +152,28 @@ def open_session(folder: Path) -> Any:
     sys.path.append(str(site))
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["PYSPARK_SUBMIT_ARGS"] = (
+        "--driver-java-options -XX:TieredStopAtLevel=1 pyspark-shell"
+    )
     builder = import_module("pyspark.sql").SparkSession.builder
     settings = {**CONFIG, "spark.local.dir": folder, "spark.sql.warehouse.dir": folder / "tables"}
     for name, value in settings.items():
         builder = builder.config(name, str(value))
     session = builder.getOrCreate()
-    whole = import_module("pyspark.sql.types").DecimalType(38, 0)
-    session.udf.register("quotient", quotient, whole)
+    decimal = import_module("pyspark.sql.types").DecimalType(38, 0)
+    session.udf.register("whole", whole, decimal)
     return session
 
 
-def quotient(dividend: Any, divisor: Any) -> Any:
-    """Divide two whole numbers that leave no remainder; NULL gives NULL."""
-    if dividend is None or divisor is None:
+def whole(dividend: Any, divisor: Any) -> Any:
+    """
+    Divide two whole numbers of at least 0 and round down; NULL if one is NULL.
+
+    NULL if *divisor* is 0: Spark calls a function also in branches of a CASE that are not taken.
+    """
+    if dividend is None or not divisor:
         return None
-    return dividend // divisor
+    return Decimal(int(dividend) // int(divisor))
 
 
 def answer(session: Any, text: str, asked: IdleReportSettings) -> list[tuple[Any, ...]]:

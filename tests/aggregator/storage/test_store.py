@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -147,16 +149,11 @@ def test_the_last_rollup_is_that_of_the_latest_minute(table):
 
 def test_a_last_rollup_is_kept_for_each_thing_it_tells_about(table):
     """And for each cluster; the others are left alone."""
-    table.write_last_rollup("minute", "training", MINUTE, "a")
-    table.write_last_rollup("hardware", "training", MINUTE - 5, "b")
-    table.write_last_rollup("errors", "serving", MINUTE, "c")
-    places = [
-        (about, cluster) for about in ("minute", "hardware", "silent", "errors") for cluster in "ts"
-    ]
-    names = {"t": "training", "s": "serving"}
-    assert ["a", None, "b", None, None, None, None, "c"] == [
-        table.read_last_rollup(about, names[cluster]) for about, cluster in places
-    ]
+    kept = {("minute", "training"): "a", ("hardware", "training"): "b", ("errors", "serving"): "c"}
+    for place, line in kept.items():
+        table.write_last_rollup(*place, MINUTE, line)
+    kept |= {("minute", "serving"): None, ("silent", "training"): None}
+    assert kept == {place: table.read_last_rollup(*place) for place in kept}
 
 
 def test_what_was_published_of_one_cluster_is_read_for_many_minutes(table):
@@ -205,6 +202,24 @@ def test_a_transition_is_remembered_as_told(table):
     assert [True, False] == [table.was_notified(one), table.was_notified(other)]
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda table: table.put_records([item("a"), item("a")]),
+        lambda table: table.put_records([item("")]),
+        lambda table: table.put_records([item("a" * 1025)]),
+        lambda table: table.put_records([item("a", bytes(400 << 10))]),
+        lambda table: table.put_markers([MINUTE, MINUTE], "one", LIFE_S),
+        lambda table: table.write_findings("", FindingsItem(1, 0, b""), LIFE_S),
+        lambda table: table.write_last_rollup("minute", "", MINUTE, "line"),
+    ],
+)
+def test_what_dynamodb_rejects_is_an_error(table, use):
+    """An empty or long key, a key twice in one request, and an item of 400 KB are rejected."""
+    with pytest.raises(TableError):
+        use(table)
+
+
 # --- DynamoDB alone ---
 
 
@@ -238,18 +253,10 @@ def test_items_expire(dynamodb):
 
 def test_what_closing_relies_on_is_read_consistently():
     """A put that has returned is seen; only markers may be seen a run later."""
-    requests = []
-
-    class Spy:
-        def query(self, **request):
-            requests.append(request)
-            return {"Items": []}
-
-        def get_item(self, **request):
-            requests.append(request)
-            return {}
-
-    table = Table(Requests(Spy(), "records"))
+    client = Mock()
+    client.query.return_value = {"Items": []}
+    client.get_item.return_value = {}
+    table = Table(Requests(client, "records"))
     list(table.read_bucket(MINUTE, 0))
     table.read_publications(MINUTE)
     table.read_registry()
@@ -257,7 +264,7 @@ def test_what_closing_relies_on_is_read_consistently():
     table.read_departures(MINUTE, MINUTE)
     table.read_last_rollup("minute", "training")
     table.was_notified("one")
-    assert [True] * 7 == [request["ConsistentRead"] for request in requests]
+    assert [True] * 7 == [call.kwargs["ConsistentRead"] for call in client.method_calls]
 
 
 @pytest.mark.parametrize("item", [{}, {"r": {}}, {"r": {"B": b"{}"}}, {"r": None}])
