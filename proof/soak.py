@@ -163,8 +163,9 @@ def endless_reports(folder: Path) -> Iterator[bytes]:
 def _with_other_runtimes(line: bytes, number: int, pids: Sequence[int]) -> bytes:
     """The first runtime is another one every ten minutes, all of them and the pod every hour."""
     hour = number // REPORTS_AN_HOUR
-    others = [100_000 + number // REPORTS_IN_TEN_MINUTES, *range(200_000 + 10 * hour, 1 << 22)]
-    for pid, other in zip(pids, others, strict=False):
+    first = 100_000 + number // REPORTS_IN_TEN_MINUTES
+    others = itertools.count(200_000 + 10 * hour)
+    for pid, other in zip(pids, itertools.chain((first,), others), strict=False):
         line = line.replace(b'"pid":%d,' % pid, b'"pid":%d,' % other)
     pod = b'{"pod_name":"job-%d","namespace":"team-%d"}' % (hour, hour % 7)
     owners = b'"neuron_k8s_info":{"period":15,"neurondevices_k8s_info":{"0":%s},"error":""}' % pod
