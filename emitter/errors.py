@@ -3,7 +3,6 @@ What can go wrong, and who is expected to act.
 
 * EmitterError       never raised itself
   + SettingsError    the operator: exit 2, trying again does not help
-    - SpoolUnusableError   the spool's file was written by a newer version
   + SourceError      neuron-monitor or its output is missing, unreadable or silent: exit 3
   + SpoolHeldError   another emitter works in the directory: exit 3, a supervisor may try again
   + SpoolFailedError the spool was closed while it was still in use: exit 3, as above

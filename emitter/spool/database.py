@@ -23,10 +23,29 @@ from emitter.spool.records import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from emitter.spool.records import PendingChanges
 
 _LARGEST: Final = 1 << 53  # of a number that is to count on: SQLite ends at 64 bits
+
+# Earlier records get smaller ids, so that they stay first in the order of arrival.
+_COPY_RECORDS: Final = (
+    """
+    INSERT OR IGNORE INTO boots (boot, produced, delivered)
+    SELECT boot, produced, delivered FROM earlier.boots
+    """,
+    """
+    INSERT OR IGNORE INTO drops (boot_id, reason, records)
+    SELECT own.id, reason, records FROM earlier.drops
+    JOIN earlier.boots AS theirs ON theirs.id = boot_id JOIN main.boots AS own USING (boot)
+    """,
+    """
+    INSERT OR IGNORE INTO records (id, boot_id, seq, timestamp_ms, bytes, line)
+    SELECT records.id - ?, own.id, seq, timestamp_ms, bytes, line FROM earlier.records
+    JOIN earlier.boots AS theirs ON theirs.id = boot_id JOIN main.boots AS own USING (boot)
+    """,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +185,31 @@ class SpoolDatabase:
                     "INSERT OR REPLACE INTO fold (id, state) VALUES (1, ?)", (pending.state,)
                 )
         self._boots = {boot_id: boot for boot, boot_id in boot_ids.items()}
+
+    def copy_earlier(self, path: Path, state: bytes | None) -> None:
+        """
+        Copy all of the database at *path* ahead of what is here; *state* if there is none here.
+
+        Doing it twice does no harm.
+
+        Raises:
+            DiskRefusedError, DiskDamagedError:
+                If it could not be done; nothing is copied then.
+        """
+        with sqlite_errors():
+            self.connection.execute("ATTACH ? AS earlier", (str(path),))
+        try:
+            with writing(self.connection):
+                (distance,) = self.connection.execute(
+                    "SELECT coalesce(max(id) + 1 - (SELECT min(id) FROM main.records), 0)"
+                    " FROM earlier.records"
+                ).fetchone()
+                for statement in _COPY_RECORDS:
+                    self.connection.execute(statement, (distance,) * statement.count("?"))
+                if state is not None:
+                    self.connection.execute("INSERT OR IGNORE INTO fold VALUES (1, ?)", (state,))
+        finally:
+            self.connection.execute("DETACH earlier")
 
     def _keep_counters(self, boot: str, counter: BootCounters) -> int:
         self.connection.execute("INSERT OR IGNORE INTO boots (boot) VALUES (?)", (boot,))

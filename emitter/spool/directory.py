@@ -106,8 +106,8 @@ class StateFile:
     A disk that does not take it is no error: the spool has said so already.
     """
 
-    def __init__(self, directory: Path) -> None:
-        self._path = directory / STATE_NAME
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._is_empty = False  # with room for a state
 
     def reserve(self) -> None:

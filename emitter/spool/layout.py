@@ -14,13 +14,12 @@ import sqlite3
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from emitter.errors import SettingsError
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
 FILE_NAME: Final = "spool.sqlite"
+COMPANIONS: Final = ("-wal", "-shm", "-journal")  # of SQLite, named after their file
 LAYOUT_VERSION: Final = 1
 
 
@@ -66,8 +65,8 @@ _REFUSALS: Final = (
 _PAYLOAD_FOLLOWS: Final = " with text "  # "Could not decode to UTF-8 column 'line' with text ..."
 
 
-class SpoolUnusableError(SettingsError):
-    """The file was written by a newer version: a person must act."""
+class NewerLayoutError(Exception):
+    """A newer version wrote the file. Nothing of it has changed."""
 
 
 class DiskRefusedError(Exception):
@@ -83,7 +82,7 @@ def open_database(path: Path) -> sqlite3.Connection:
     Open *path*, bring it to this layout and check that it is whole.
 
     Raises:
-        SpoolUnusableError:
+        NewerLayoutError:
             If a newer version wrote it; it is left as it is.
 
         DiskRefusedError, DiskDamagedError, OSError:
@@ -107,7 +106,7 @@ def open_read_only(path: Path) -> sqlite3.Connection:
     Open *path* where nothing can be written. The caller knows that no other process does.
 
     Raises:
-        SpoolUnusableError, OSError, sqlite3.Error:
+        NewerLayoutError, OSError, sqlite3.Error:
             If it cannot be read, or a newer version wrote it.
     """
     log = path.with_name(f"{path.name}-wal")
@@ -134,11 +133,8 @@ def _checked(database: sqlite3.Connection, check: Callable[[], object]) -> sqlit
 def _known_version(database: sqlite3.Connection, path: Path) -> int:
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if version > LAYOUT_VERSION:
-        msg = (
-            f"Spool {path} has layout {version}, newer than the {LAYOUT_VERSION} that this "
-            "version reads. Install the newer neuron-emf again, or use another --spool-dir."
-        )
-        raise SpoolUnusableError(msg)
+        msg = f"{path} has layout {version}, newer than the {LAYOUT_VERSION} of this version"
+        raise NewerLayoutError(msg)
     return int(version)
 
 
@@ -158,7 +154,7 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
     if version < LAYOUT_VERSION:
         # One transaction: a kill in the middle leaves an empty file, not half a layout.
         with writing(database):
-            for statement in _TABLES.split(";"):
+            for statement in _TABLES.split(";") if version == 0 else ():
                 database.execute(statement)
             database.execute(f"PRAGMA user_version = {LAYOUT_VERSION}")
     (found,) = database.execute("PRAGMA quick_check(1)").fetchone()

@@ -78,16 +78,13 @@ class Spool:
         *max_bytes* is room in the file, *memory_bytes* room for what the disk refuses. A record
         older than *max_age_s* is dropped when something is appended.
 
-        A directory that cannot be written is logged and tried again later; a damaged
-        file is set aside. *on_event* gets an event of both, from whichever thread
-        finds out and holds the spool: it must only note it down.
+        A directory that cannot be written is logged and tried again later; a file that is
+        damaged or of a newer version is set aside. *on_event* gets an event of each, from
+        whichever thread finds out and holds the spool: it must only note it down.
 
         Raises:
             SpoolHeldError:
                 If another emitter works in *directory*.
-
-            SpoolUnusableError:
-                If its file was written by a newer version; it is left as it is.
         """
         self.directory = directory
         self._max_bytes, self._max_age_s = max_bytes, max_age_s
@@ -162,7 +159,7 @@ class Spool:
                     dropped[reason] += 1
             if state is not None:
                 backlog.keep_state(state)
-            dropped["spool_full"] += backlog.drop_beyond(self._max_bytes)
+            dropped["spool_full"] += backlog.drop_beyond(self._limit_bytes(backlog.cost_bytes))
             self._write()
             if self._file is not None and self._file.refused:
                 dropped["spool_full"] += backlog.drop_beyond(self._memory_bytes, in_memory=True)
@@ -237,6 +234,15 @@ class Spool:
                 in_memory=0 if self._file is None else len(backlog.pending.added),
                 set_aside=0 if self._file is None else self._file.set_aside_files,
             )
+
+    def _limit_bytes(self, cost_bytes: int) -> int:
+        """Return the room beside the spool of a newer version, the first to go if it is short."""
+        newer_bytes = 0 if self._file is None else self._file.newer.size_bytes
+        if self._file is None or cost_bytes + newer_bytes <= self._max_bytes:
+            return self._max_bytes - newer_bytes
+        if newer_bytes:
+            self._file.drop_newer("the records need its room")
+        return self._max_bytes
 
     def _unkeepable(self, record: NewRecord, earliest_ms: int) -> DropReason | None:
         """Why *record* is not kept, None when it is."""

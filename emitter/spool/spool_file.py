@@ -17,15 +17,17 @@ from typing import TYPE_CHECKING, Final, final
 from emitter.errors import EmitterError
 from emitter.logs import Event, Repeats
 from emitter.spool.database import Contents, SpoolDatabase
-from emitter.spool.directory import StateFile, hold_directory, holder_of
+from emitter.spool.directory import STATE_NAME, StateFile, hold_directory, holder_of
 from emitter.spool.layout import (
+    COMPANIONS,
     FILE_NAME,
     DiskDamagedError,
     DiskRefusedError,
-    SpoolUnusableError,
+    NewerLayoutError,
     open_database,
     open_read_only,
 )
+from emitter.spool.newer_spool import NewerSpool
 from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
@@ -41,7 +43,6 @@ RETRY_INTERVAL_S: Final = 1.0  # how often a disk that refuses is asked again, a
 KEPT: Final = 2  # damaged files, for people: a disk that spoils file after file is not filled
 
 _PREFIX: Final = "damaged-"
-_COMPANIONS: Final = ("-wal", "-shm", "-journal")  # of SQLite, named after their file
 DROPS_LOG_INTERVAL_S: Final = 10.0
 DISK_NOTICE_INTERVAL_S: Final = 600.0
 
@@ -103,6 +104,23 @@ class Notices:
             known = {key: value for key, value in details.items() if value is not None}
             self._note_event("SpoolSetAside", message, **known)
 
+    def say_newer_set_aside(self, name: str, why: str) -> None:
+        """The spool of a newer version was replaced by an empty one."""
+        message = (
+            f"{why}: it was set aside as {name} and an empty spool was created. No record is "
+            "lost if you install the newer neuron-emf again within 13 days."
+        )
+        _log.warning(message)
+        self._note_event("NewerSpoolSetAside", message, File=name)
+
+    def say_newer_dropped(self, size_mib: int, why: str) -> None:
+        """The spool of a newer version was removed with its records."""
+        message = (
+            f"The spool of a newer version in {self._place} ({size_mib} MiB) was removed: {why}."
+        )
+        _log.error(message)
+        self._note_event("NewerSpoolDropped", message)
+
     def say_dropped(self, dropped: Mapping[DropReason, int]) -> None:
         """Records were dropped here, not by the destination."""
         for reason, records in dropped.items():
@@ -125,6 +143,8 @@ class SpoolFile:
         refused: Why the disk does not take anything now, None while it does.
 
         set_aside_files: Damaged files that were replaced.
+
+        newer: The spool of a newer version, while it is set aside.
     """
 
     def __init__(
@@ -142,9 +162,6 @@ class SpoolFile:
         Raises:
             SpoolHeldError:
                 If another emitter holds the directory.
-
-            SpoolUnusableError:
-                If the file was written by a newer version.
         """
         self.refused: str | None = None
         self.set_aside_files = 0
@@ -154,7 +171,8 @@ class SpoolFile:
         self._notices = notices
         self._clock = clock
         self._monotonic = monotonic
-        self._state_file = StateFile(directory)
+        self.newer = NewerSpool(directory)
+        self._state_file = StateFile(self._path.with_name(STATE_NAME))
         self._lock: FileIO | None = None
         self._database: SpoolDatabase | None = None
         self._ask_again_s = 0.0  # on the monotonic clock, while refused
@@ -212,14 +230,53 @@ class SpoolFile:
         if self._lock is None:
             self._lock = hold_directory(self._directory)
         if self._database is None:
-            self._database = SpoolDatabase(open_database(self._path))
+            self.newer.complete_move()
+            self._database = SpoolDatabase(self._open())
             try:
-                contents = self._with_newest_state(self._database.load_contents())
+                self._pick_newer_up(self._database)
+                contents = _with_newest_state(self._database.load_contents(), self._state_file)
                 self._backlog.take_in(self._database, contents)
             except BaseException:
                 self._detach()
                 raise
         return self._database
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            return open_database(self._path)
+        except NewerLayoutError as error:
+            if self.newer.path.exists():
+                self.drop_newer("a spool takes its place")
+            self.newer.move_here()
+            self._notices.say_newer_set_aside(self.newer.path.name, str(error))
+            return open_database(self._path)
+
+    def _pick_newer_up(self, database: SpoolDatabase) -> None:
+        """Copy what is set aside if this version reads it; only then remove it."""
+        path = self.newer.path
+        if not path.exists():
+            return
+        try:
+            with closing(open_database(path)) as connection:
+                contents = SpoolDatabase(connection).load_contents()
+        except NewerLayoutError:
+            return
+        except DiskDamagedError as error:
+            self._notices.say_set_aside(set_aside(path, self._clock()), str(error), None)
+            self.set_aside_files += 1
+            return
+        newest = _with_newest_state(contents, StateFile(self.newer.state_path))
+        database.copy_earlier(path, newest.state)
+        self.newer.remove()
+        records = sum(counters.records for counters in contents.counters.values())
+        _log.info("spool set aside by an older version picked up", extra={"records": records})
+
+    def drop_newer(self, why: str) -> None:
+        """Remove the spool of a newer version because *why*, and report the loss."""
+        size_mib = self.newer.size_bytes >> 20
+        with suppress(OSError):
+            self.newer.remove()
+        self._notices.say_newer_dropped(size_mib, why)
 
     def _detach(self) -> None:
         """Close the file; the directory stays held."""
@@ -229,13 +286,6 @@ class SpoolFile:
             with suppress(sqlite3.Error):
                 database.connection.close()
 
-    def _with_newest_state(self, contents: Contents) -> Contents:
-        delivered = self._state_file.read_state()
-        produced = {boot: counters.produced for boot, counters in contents.counters.items()}
-        if delivered is None or not delivered.is_newer(produced):
-            return contents
-        return replace(contents, state=delivered.state, is_state_beside=True)
-
     def _read_state_only(self) -> bytes | None:
         """
         What an earlier start left of the fold, where nothing can be written.
@@ -244,10 +294,10 @@ class SpoolFile:
         """
         if self._lock is None and holder_of(self._directory):
             return None
-        unreadable = (SpoolUnusableError, DiskDamagedError, sqlite3.Error, OSError)
+        unreadable = (NewerLayoutError, DiskDamagedError, sqlite3.Error, OSError)
         with suppress(*unreadable), closing(open_read_only(self._path)) as connection:
             contents = SpoolDatabase(connection).load_contents()
-            return self._with_newest_state(contents).state
+            return _with_newest_state(contents, self._state_file).state
         return None
 
     def _try(self, step: Callable[[], object], *, is_start: bool = False) -> bool:
@@ -276,6 +326,14 @@ class SpoolFile:
         self._ask_again_s = self._monotonic() + RETRY_INTERVAL_S
 
 
+def _with_newest_state(contents: Contents, state_file: StateFile) -> Contents:
+    delivered = state_file.read_state()
+    produced = {boot: counters.produced for boot, counters in contents.counters.items()}
+    if delivered is None or not delivered.is_newer(produced):
+        return contents
+    return replace(contents, state=delivered.state, is_state_beside=True)
+
+
 def set_aside(path: Path, now_s: float) -> str | None:
     """
     Rename *path*; its new name, or None when it is not there.
@@ -287,7 +345,7 @@ def set_aside(path: Path, now_s: float) -> str | None:
     at = datetime.fromtimestamp(now_s, timezone.utc)
     dated = f"{_PREFIX}{at:%Y%m%dT%H%M%S}.{at.microsecond // 1000:03d}Z-{path.name}"
     name = dated if path.exists() else None
-    for end in ("", *_COMPANIONS):
+    for end in ("", *COMPANIONS):
         file = path.with_name(path.name + end)
         if file.exists() and name is not None:
             file.replace(path.with_name(name + end))
@@ -295,7 +353,7 @@ def set_aside(path: Path, now_s: float) -> str | None:
             file.unlink(missing_ok=True)
     # The dates sort as they passed.
     for old in sorted(path.parent.glob(f"{_PREFIX}*Z-{path.name}"))[:-KEPT]:
-        for companion in ("", *_COMPANIONS):
+        for companion in ("", *COMPANIONS):
             with suppress(OSError):  # what was to be moved has been moved
                 old.with_name(old.name + companion).unlink(missing_ok=True)
     return name

@@ -29,6 +29,7 @@ from emitter.run.service import spool_directory
 from emitter.settings.run import JOURNAL, LOGS, NONE
 from emitter.spool.directory import holder_of
 from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
+from emitter.spool.newer_spool import NewerSpool, stored_bytes
 from neuron_emf.checks import CheckResult, failed, not_needed, ok, warning
 from neuron_emf.printing import prices_of
 from neuron_wire.phrases import counted, price_overrides_line, usd
@@ -236,12 +237,21 @@ def check_spool(settings: CheckSettings) -> CheckResult:
     except OSError as error:
         said = error.strerror or type(error).__name__
         return failed(f"cannot write {existing}: {said}", _ELSEWHERE)
-    version, used_mib = _stored(directory)
+    path = directory / FILE_NAME
+    aside = NewerSpool(directory).path
+    version = _layout_version(path)
     if version > LAYOUT_VERSION:
-        return failed(
-            f"{directory / FILE_NAME} has layout {version}, this version knows {LAYOUT_VERSION}",
-            "install the newer neuron-emf again, or choose another folder with --spool-dir",
+        return warning(
+            f"{path} has layout {version}, newer than the {LAYOUT_VERSION} of this version",
+            "nothing: the emitter sets it aside and starts with an empty spool; a newer "
+            "neuron-emf picks it up again",
         )
+    if aside.exists():
+        return warning(
+            f"{aside} ({stored_bytes(aside) >> 20} MiB) is the spool of a newer version, set aside",
+            "install the newer neuron-emf again within 13 days to deliver its records",
+        )
+    used_mib = stored_bytes(path) >> 20
     return _room(directory, existing, settings.spool_max_mib - used_mib)
 
 
@@ -262,14 +272,13 @@ def _room(directory: Path, existing: Path, wanted_mib: int) -> CheckResult:
     return ok(f"{directory} {found}, {free_mib} MiB free")
 
 
-def _stored(directory: Path) -> tuple[int, int]:
-    """Layout and MiB of the records that are there; zeros where none can be read."""
+def _layout_version(path: Path) -> int:
+    """Return the layout of the database at *path*; 0 if it cannot be read."""
     try:
-        with (directory / FILE_NAME).open("rb") as file:
-            version = int.from_bytes(file.read(_HEADER_BYTES)[_VERSION_AT], "big")
-            return version, os.fstat(file.fileno()).st_size // _MIB
+        with path.open("rb") as file:
+            return int.from_bytes(file.read(_HEADER_BYTES)[_VERSION_AT], "big")
     except OSError:
-        return 0, 0
+        return 0
 
 
 def check_output(settings: CheckSettings) -> CheckResult:

@@ -17,7 +17,6 @@ from emitter.errors import DeliveryError, EmitterError, SettingsError, SourceErr
 from emitter.reports.monitor_config import monitor_config
 from emitter.spool import SpoolFailedError
 from emitter.spool.directory import SpoolHeldError
-from emitter.spool.layout import SpoolUnusableError
 from neuron_emf.cli import main
 from neuron_wire import parse
 from neuron_wire.phrases import counted
@@ -286,8 +285,8 @@ def test_without_credentials_or_region_records_are_kept(more, found, to_do, repo
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (SettingsError, 2), (SpoolUnusableError, 2), (SourceError, 3), (SpoolHeldError, 3),
-        (SpoolFailedError, 3), (DeliveryError, 4),
+        (SettingsError, 2), (SourceError, 3), (SpoolHeldError, 3), (SpoolFailedError, 3),
+        (DeliveryError, 4),
     ],
 )  # fmt: skip
 def test_an_error_knows_its_exit_code(error, code):

@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import random
-import sqlite3
 import stat
 import threading
 
@@ -29,7 +28,7 @@ from emitter.spool.directory import (
     QUARANTINE_NAME,
     SpoolHeldError,
 )
-from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION, SpoolUnusableError
+from emitter.spool.layout import FILE_NAME
 from emitter.spool.records import cost_bytes
 
 
@@ -152,21 +151,6 @@ def test_one_emitter_per_directory(spool):
     (spool.directory / "lock").write_text("12345678901234567890\n")  # of one that died
     with Spool(spool.directory):
         assert f"{os.getpid()}\n" == (spool.directory / "lock").read_text()
-
-
-def test_a_newer_layout_is_left_alone(tmp_path):
-    """After a downgrade the records of the newer version are not touched."""
-    Spool(tmp_path).close()
-    path = tmp_path / FILE_NAME
-    with sqlite3.connect(path) as database:
-        database.execute(f"PRAGMA user_version = {LAYOUT_VERSION + 1}")
-    database.close()
-    before = path.read_bytes()
-    with pytest.raises(
-        SpoolUnusableError, match=f"layout {LAYOUT_VERSION + 1}, newer than the {LAYOUT_VERSION} "
-    ):
-        Spool(tmp_path)
-    assert before == path.read_bytes()
 
 
 def test_files_are_private(tmp_path):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import sqlite3
 from collections import namedtuple
 
 import pytest
@@ -15,6 +17,7 @@ from emitter.owners.given import Allocation, UnreadError
 from emitter.owners.reservations import Scheduler
 from emitter.reports.report import decode
 from emitter.spool import Spool
+from emitter.spool.layout import FILE_NAME
 from neuron_emf.check import instance, sequence
 from neuron_emf.check.instance import (
     check_instance,
@@ -176,6 +179,19 @@ def test_a_spool_in_use_is_a_warning_and_stays_as_it_is(tmp_path):
     assert "warning" == found.state
     assert f"held by process {os.getpid()}" in found.found
     assert before == after
+
+
+def test_a_spool_of_a_newer_version_is_a_warning_before_and_after_it_is_set_aside(tmp_path):
+    """The emitter sets it aside; then the warning says what delivers its records."""
+    Spool(tmp_path).close()
+    with contextlib.closing(sqlite3.connect(tmp_path / FILE_NAME)) as database:
+        database.execute("PRAGMA user_version = 2")
+    before = checking(spool_dir=tmp_path)
+    Spool(tmp_path).close()
+    after = checking(spool_dir=tmp_path)
+    assert ["warning", "warning"] == [before.state, after.state]
+    assert "has layout 2, newer than the 1 of this version" in before.found
+    assert "newer-spool.sqlite (0 MiB) is the spool of a newer version, set aside" in after.found
 
 
 @pytest.mark.parametrize(("free_mib", "state"), [(256, "ok"), (255, "warning"), (0, "warning")])
