@@ -7,17 +7,14 @@ Needs .aws-sam/build, which make test makes first; see --built.
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from tests.built_artefact import differences, files, handlers
 from tests.programs import run_program
+from tests.runtime.function_process import interpreter_of
 
-PYTHONS = [f"python3.{minor}" for minor in range(10, 15)]
+VERSIONS = [f"3.{minor}" for minor in range(10, 15)]
 
 IMPORT = """
 import importlib, json, sys
@@ -58,12 +55,12 @@ def test_all_functions_have_the_same_artefact(built, artefact, repository):
         assert set() == differences(artefact, built / name)
 
 
-@pytest.mark.parametrize("python", [Path(sys.executable).name, *PYTHONS])
-def test_the_artefact_imports_as_in_lambda(artefact, repository, runtime_libraries, python):
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_artefact_imports_as_in_lambda(artefact, repository, runtime_libraries, version):
     """Every handler, with the artefact and the runtime's own libraries alone, on each Python."""
-    interpreter = sys.executable if python == Path(sys.executable).name else shutil.which(python)
-    if interpreter is None or subprocess.run([interpreter, "-c", ""], check=False).returncode:
-        pytest.skip(f"this machine has no {python}")
+    interpreter = interpreter_of(version)
+    if interpreter is None:
+        pytest.skip(f"this machine has no Python {version}")
     modules = [handler.rpartition(".")[0] for handler in handlers(repository).values()]
     arguments = [str(artefact), str(runtime_libraries), *modules]
     run = run_program(
