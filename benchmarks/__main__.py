@@ -50,7 +50,7 @@ def measure(folder: Path) -> list[Figure]:
     """Every figure, in the order of the table."""
     with emitter.running(folder) as resident:
         return [
-            emitter.report(reports.usual(), emitter.USUAL_LIMIT, rounds=50, times=1_000),
+            emitter.usual_report(),
             emitter.report(reports.long(), emitter.LONG_LIMIT, rounds=100, times=2),
             *(emitter.line_size(cores) for cores in emitter.LINE_LIMITS_BYTES),
             *resident(),

@@ -12,6 +12,9 @@ import dataclasses
 import gc
 import itertools
 import json
+import os
+import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -19,6 +22,7 @@ import threading
 import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from operator import truediv
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -34,7 +38,10 @@ from emitter.settings import MinuteSettings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-USUAL_LIMIT: Final = 1.5
+USUAL_LIMIT: Final = 1.5  # of processor time
+INSTRUCTIONS_LIMIT: Final = 1.2  # for the same work: a Python instruction waits longer for memory
+FEW: Final = 24  # reports, two minutes
+MANY: Final = 624
 LONG_LIMIT: Final = 1.0
 LINE_LIMITS_BYTES: Final[Mapping[int, int]] = {32: 2_400, 64: 2_700, 128: 3_600}
 MEMORY_LIMITS_MIB: Final = {"logs": 60, "stdout": 45}
@@ -53,32 +60,104 @@ _HEALTH: Final = {
 """As after two months."""
 
 
+class Reading:
+    """Two ways through the same endless *lines*: the emitter's, and an untyped decode."""
+
+    def __init__(self, lines: Sequence[bytes]) -> None:
+        self._lines = itertools.cycle(lines)
+        self._framer = Framer()
+        self._fold = Fold(FoldSettings(period_s=_PERIOD_S))
+        self._decode = msgspec.json.Decoder().decode
+        self._reports = 0
+
+    def read_report(self) -> None:
+        """Read, decode and fold one report."""
+        self._reports += 1
+        if self._reports % _REPORTS_A_MINUTE == 0:
+            self._fold.discard_minute()
+        for frame in self._framer.frame_chunk(next(self._lines)):
+            self._fold.fold_report(frame, _START_S)
+
+    def decode_report(self) -> None:
+        """Decode one report, and nothing more."""
+        self._decode(next(self._lines))
+
+    def require_reports(self) -> None:
+        """
+        Require that every report was read: a report that was dropped would have been cheap.
+
+        Raises:
+            RuntimeError: If a report was not read.
+        """
+        read = self._fold.reports_read
+        if read != self._reports or self._framer.malformed + self._fold.malformed:
+            msg = f"every report was to be read, {read} of {self._reports} were"
+            raise RuntimeError(msg)
+
+
+def usual_report() -> Figure:
+    """
+    A report of 4 KB by instructions, which do not vary; by time if valgrind is missing.
+
+    Instructions are those of many reports less those of few, so that the start has no part.
+    """
+    if shutil.which("valgrind") is None:
+        return report(reports.usual(), USUAL_LIMIT, rounds=50, times=1_000)
+    ours, bare = (
+        (_instructions(way, MANY) - _instructions(way, FEW)) / (MANY - FEW)
+        for way in ("read_report", "decode_report")
+    )
+    return Figure(
+        "instructions of a report of 4 KB: read, decode, fold",
+        ours / bare,
+        "x",
+        INSTRUCTIONS_LIMIT,
+        f"bare msgspec decode {bare:,.0f}, ours {ours:,.0f}, counted by valgrind",
+    )
+
+
+def run_reports(way: str, times: int) -> None:
+    """Read usual reports in one *way*, so often, in this process."""
+    reading = Reading(sys.stdin.buffer.readlines())
+    work = getattr(reading, way)
+    for _ in range(times):
+        work()
+    if way == "read_report":
+        reading.require_reports()
+
+
+def _instructions(way: str, times: int) -> int:
+    code = f"from benchmarks.emitter import run_reports; run_reports({way!r}, {times})"
+    command = ("valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}")
+    ended = subprocess.run(
+        [*command, sys.executable, "-c", code],
+        input=b"".join(reports.usual()),
+        capture_output=True,
+        env=reports.environment(PYTHONHASHSEED="0"),
+        check=True,
+    )
+    counted = re.search(rb"Collected : ([0-9]+)", ended.stderr)
+    if counted is None:
+        msg = f"valgrind counted no instructions: {ended.stderr[-400:]!r}"
+        raise RuntimeError(msg)
+    return int(counted[1])
+
+
 def report(lines: Sequence[bytes], limit: float, *, rounds: int, times: int) -> Figure:
     """A report read, decoded and folded, against an untyped decode of the same bytes."""
-    given, bare = itertools.cycle(lines), itertools.cycle(lines)
-    framer, fold, count = Framer(), Fold(FoldSettings(period_s=_PERIOD_S)), itertools.count(1)
-    decode = msgspec.json.Decoder().decode
-
-    def read() -> None:
-        if next(count) % _REPORTS_A_MINUTE == 0:
-            fold.discard_minute()
-        for frame in framer.frame_chunk(next(given)):
-            fold.fold_report(frame, _START_S)
-
+    ours, bare = Reading(lines), Reading(lines)
+    read = ours.read_report
     read()
     ours_s: list[float] = []
     theirs_s: list[float] = []
     for number in range(rounds):
-        pair = [(ours_s, read), (theirs_s, lambda: decode(next(bare)))]
+        pair = [(ours_s, read), (theirs_s, bare.decode_report)]
         for spent_s, work in pair if number % 2 else pair[::-1]:
             spent_s.append(processor_s(work, times))
-    # A report that was dropped would have been cheap.
-    if fold.reports_read != next(count) - 1 or framer.malformed + fold.malformed:
-        msg = f"every report was to be read, {fold.reports_read} were"
-        raise RuntimeError(msg)
+    ours.require_reports()
     return Figure(
         f"processor time of a report of {len(lines[-1]) / 1000:.0f} KB: read, decode, fold",
-        statistics.median(ours / theirs for ours, theirs in zip(ours_s, theirs_s, strict=True)),
+        statistics.median(map(truediv, ours_s, theirs_s)),
         "x",
         limit,
         f"bare msgspec decode {1e6 * min(theirs_s):,.1f} us, ours {1e6 * min(ours_s):,.1f} us,"

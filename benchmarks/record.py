@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import platform
+import subprocess
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
@@ -27,9 +28,17 @@ LIBRARIES: Final = ("msgspec", "boto3", "aws-embedded-metrics", "aws-lambda-powe
 FILE: Final = Path(__file__).resolve().parent.parent / "docs" / "figures" / "benchmarks.json"
 
 
+def commit() -> str:
+    """Return the commit that is measured; followed by `-dirty` if files differ from it."""
+    command = ("git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    ended = subprocess.run(command, cwd=FILE.parent, capture_output=True, text=True, check=True)
+    return ended.stdout.strip()
+
+
 def keep(figures: Sequence[Figure], took_s: float) -> None:
-    """Write *figures* as those of now, on this machine."""
+    """Write *figures* as those of now, of this commit, on this machine."""
     kept = {
+        "commit": commit(),
         "as_of": datetime.now(timezone.utc).date().isoformat(),
         "machine": machine(),
         "took_s": round(took_s, 1),
@@ -47,7 +56,8 @@ def read() -> dict[str, Any]:
 def table() -> str:
     """Each figure with its limit, as the page has them."""
     kept = read()
-    how = f"`{COMMAND}`, {kept['as_of']}, {kept['took_s']:.0f} s on {kept['machine']}."
+    of = f"commit {kept['commit'][:12]}, {kept['as_of']}"
+    how = f"`{COMMAND}`, {of}, {kept['took_s']:.0f} s on {kept['machine']}."
     items = [
         f"- {what}: {measured}, limit {limit}{'' if verdict == 'ok' else f' ({verdict})'}"
         for what, measured, limit, verdict, _ in kept["rows"]
