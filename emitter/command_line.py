@@ -15,6 +15,7 @@ import click
 
 from emitter import VARIABLE_PREFIX
 from emitter.errors import EXIT_WRONG_USE, DeliveryError, EmitterError
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -93,7 +94,7 @@ class Command(click.Command):
         if self._advanced and _IS_WHOLE not in ctx.meta:
             formatter.write_paragraph()
             with formatter.indentation():
-                formatter.write_text(f"--help-all shows {self._advanced} more options.")
+                formatter.write_text(f"--help-all shows {counted(self._advanced, 'more option')}.")
 
 
 def _show_whole_help(context: click.Context, _parameter: click.Parameter, is_asked: bool) -> None:  # noqa: FBT001 - click's call

@@ -241,6 +241,7 @@ _SDK_SENTENCES: Final = {
     "no_region": "No AWS Region is set. Use --region or AWS_REGION.",
     "credentials": "No AWS credentials found ({words}). Attach the stack's emitter policy to the "
     "instance role, or set AWS_PROFILE.",
+    "expired": "The AWS credentials expired ({words}). Renew them.",
     "client": "Cannot use the AWS client as configured: {words}.",
     "proxy": _BY_A_PROXY,
     "timeout": "CloudWatch Logs did not respond ({words}).",
@@ -257,7 +258,7 @@ def sdk_outcome(kinds: AbstractSet[str], words: str) -> Outcome:
         return Retry(cause, " ".join(unreachable(plain)))
     reason = "credentials" if cause == "expired" else cause
     problem = Retry if reason in {"proxy", "timeout", "connection_lost"} else Refused
-    return problem(reason, _SDK_SENTENCES[reason].format(words=plain))
+    return problem(reason, _SDK_SENTENCES[cause].format(words=plain))
 
 
 # By the reason of a refusal.

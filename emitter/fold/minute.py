@@ -32,6 +32,7 @@ from neuron_wire.names import (
     WHOLE_MINUTE_S,
 )
 from neuron_wire.owners import list_owners
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -253,7 +254,7 @@ class Fold:
         if self._inventory.learn_report(report):
             self._forget_instance()
         elif None not in (before, self._learned[1]) and before != self._inventory.cores:
-            fault = f"counts {self._inventory.cores} cores, before {before}"
+            fault = f"counts {counted(self._inventory.cores or 0, 'core')}, before {before}"
             self._unknown.announce_shape("neuron_hardware_info", fault)
 
     def _note_sight(self, report: Report, at_s: float, *, is_blind: bool) -> None:

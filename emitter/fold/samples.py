@@ -26,6 +26,7 @@ from emitter.fold.amounts import (
 from emitter.fold.inventory import CORE_INDEX, core_indexes
 from emitter.fold.unknown_cores import held_or_all
 from neuron_wire.names import COUNTERS_UNREADABLE, DEVICES_NOT_SEEN, MINUTE_S
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -381,7 +382,9 @@ class CoreSampler:
         listed = core_indexes(keys)
         own = frozenset(range(existing or 0))
         if own and not listed <= own:
-            fault = f"lists {max(listed) + 1} cores, neuron_hardware_info counts {existing}"
+            fault = (
+                f"lists {counted(max(listed) + 1, 'core')}, neuron_hardware_info counts {existing}"
+            )
             self.unknown.announce_shape("neuroncores_in_use", fault)
         beyond = (self._span.beyond | listed) - own
         malformed_keys = len(keys) - len(listed)

@@ -40,6 +40,7 @@ from emitter.settings.minutes import require_cluster
 from emitter.settings.run import LOGS, MONITOR, STDOUT
 from emitter.spool import Spool
 from neuron_wire.names import region_of_variables
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -206,9 +207,9 @@ class Service:
         waiting = health.records + health.older_records
         dropped = sum(health.dropped.values()) + health.older_dropped
         return (
-            f"cluster {self._settings.cluster}: {health.delivered} records delivered, "
+            f"cluster {self._settings.cluster}: {counted(health.delivered, 'record')} delivered, "
             f"{waiting} waiting, {dropped} dropped; {self.source.name} restarted "
-            f"{self.source.restarts} times"
+            f"{counted(self.source.restarts, 'time')}"
         )
 
     def _outlet(self, settings: RunSettings) -> Outlet:

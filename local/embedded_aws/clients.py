@@ -21,7 +21,7 @@ from local.embedded_aws.processes import EmbeddedAwsError, is_loopback
 SDK_ERRORS: Final = (BotoCoreError, ClientError)
 """What a client raises when the service refuses, or does not answer."""
 
-REGION: Final = "us-east-1"
+REGION: Final = "us-west-2"  # of the simulated instances, too
 _CREDENTIAL: Final = "rehearsal"  # any text will do: the emulator checks no signature
 _NO_PROXY: Final = "127.0.0.1,localhost"
 

@@ -31,12 +31,19 @@ if TYPE_CHECKING:
 ACCESS: Final = "access"
 CREDENTIALS: Final = "credentials"
 EXISTS: Final = "exists"
+EXPIRED: Final = "expired"
 MISSING: Final = "no_log_group"
+NO_CREDENTIALS: Final = "no_credentials"
 PROXY: Final = "proxy"
 REFUSED: Final = "refused"
 SIGNATURE: Final = "signature"
-NOT_AUTHENTICATED: Final = frozenset({CREDENTIALS, SIGNATURE})
-"""AWS does not accept the caller, so every other question would be refused, too."""
+NOT_AUTHENTICATED: Final = {
+    NO_CREDENTIALS: "no AWS credentials are found",
+    EXPIRED: "the AWS credentials expired",
+    CREDENTIALS: "AWS rejects the credentials",
+    SIGNATURE: "AWS rejects the signature",
+}
+"""AWS does not know the caller, for this reason, so every other question would be refused, too."""
 
 UNREACHABLE: Final = "no_connection"
 MAX_PAGES: Final = 100
@@ -44,8 +51,16 @@ MAX_SKEW_S: Final = 60.0
 
 _POLICY: Final = "the stack's emitter policy (its output EmitterPolicyArn)"
 TOKENS: Final = ("nextToken", "NextToken")  # of the next page, as each service writes it
-_REASONS: Final = {"": REFUSED, "expired": CREDENTIALS, "invalid": REFUSED, "missing": MISSING}
+_REASONS: Final = {"": REFUSED, "invalid": REFUSED, "missing": MISSING}
 """What causes are called here that have another name in `emitter.delivery.aws_failures`."""
+
+
+_ADVICE: Final = {
+    NO_CREDENTIALS: f"give the instance a role with {_POLICY}, or set AWS_PROFILE",
+    EXPIRED: "renew the credentials, or give the instance a role",
+    CREDENTIALS: "correct the access key, or give the instance a role",
+    SIGNATURE: "correct the clock of this machine, or the secret access key",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +157,10 @@ class AwsClient:
             return Answer(action, reason=EXISTS)
         cause = refusal_cause(error)
         said = f"{code}: {words}" if code and words else code or words
-        return Answer(action, reason=_REASONS.get(cause, cause), words=bounded(said))
+        reason = _REASONS.get(cause, cause)
+        if cause == CREDENTIALS and not code:  # the SDK's own error: AWS was not asked
+            reason = NO_CREDENTIALS
+        return Answer(action, reason=reason, words=bounded(said))
 
     def _compare_clocks(self, response: Mapping[str, Any]) -> None:
         date = response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date")
@@ -189,16 +207,9 @@ def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:
         arn, number = (str(answer.response.get(name, "")) for name in ("Arn", "Account"))
         aws.caller = arn.split(":")[1] if ":" in arn else "aws", number or "*"
         return ok(arn or "known to AWS"), answer
-    if answer.reason == CREDENTIALS:
-        return failed(
-            f"AWS rejects this machine's credentials ({answer.words})",
-            f"give the instance a role with {_POLICY}, renew the credentials, or set AWS_PROFILE",
-        ), answer
-    if answer.reason == SIGNATURE:
-        return failed(
-            f"AWS rejects the signature ({answer.words})",
-            "correct the clock of this machine, or the secret access key",
-        ), answer
+    if answer.reason in NOT_AUTHENTICATED:
+        found = f"{NOT_AUTHENTICATED[answer.reason]} ({answer.words})"
+        return failed(found, _ADVICE[answer.reason]), answer
     if answer.reason == ACCESS:
         why, needs = f"{answer.action} is denied", "sending lines does not need it"
     elif answer.reason == UNREACHABLE:

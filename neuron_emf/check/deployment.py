@@ -30,6 +30,7 @@ from neuron_emf.check.aws_client import (
 from neuron_emf.check.log_groups import check_extraction, find_log_group
 from neuron_emf.checks import UNKNOWN, CheckResult, failed, ok, section, warning
 from neuron_emf.deploy.stack import shard_steps, values_of
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -176,7 +177,7 @@ def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
     if answer.reason:
         return _unknown(answer, group)
     others = [row for row in filters if row.get("filterName") != f"{stack_name}-minutes"]
-    found = f"{len(others)} others, the maximum is {MOST_FILTERS}"
+    found = f"{counted(len(others), 'other')}, the maximum is {MOST_FILTERS}"
     if len(others) < MOST_FILTERS:
         return ok(found)
     return failed(found, "delete one that is not needed")

@@ -42,6 +42,7 @@ from neuron_emf.check.aws_client import (
 )
 from neuron_emf.checks import CheckResult, failed, not_needed, not_tried, ok, warning
 from neuron_wire.names import VERSION
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -79,7 +80,7 @@ def check_group(aws: AwsClient, name: str, *, deploys: str) -> tuple[CheckResult
         missing = failed(f"no log group {name} in {aws.region}", deploys)
         return missing, not_tried("there is no log group"), MISSING
     days = group.get("retentionInDays")
-    kept = f"kept {days} days" if days else "never expires"
+    kept = f"kept {counted(days, 'day')}" if isinstance(days, int) else "never expires"
     return ok(f"{name}, {kept}"), _class(group), ""
 
 
@@ -100,7 +101,7 @@ def _group_unanswered(aws: AwsClient, answer: Answer) -> CheckResult:
         )
     if answer.reason in NOT_AUTHENTICATED:
         return failed(
-            f"CloudWatch Logs rejects the credentials: {answer.words}",
+            f"CloudWatch Logs: {NOT_AUTHENTICATED[answer.reason]} ({answer.words})",
             "give the instance a role with the stack's emitter policy, or renew the credentials",
         )
     return unanswered(answer, aws.arn(), "; emitters do not need it")

@@ -28,6 +28,7 @@ from neuron_wire.names import (
     DEVICES_NOT_SEEN,
     REASON_WORDS,
 )
+from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from emitter.reports.report import Report
@@ -158,7 +159,7 @@ def check_devices(
         why = f": {_line(hardware.error)}" if hardware.error else ""
         return failed(f"{REASON_WORDS[DEVICES_NOT_SEEN]}{why}: {_ALL_UNKNOWN}", _DRIVER)
     kind = f" of type {_line(hardware.neuron_device_type)}" if hardware.neuron_device_type else ""
-    seen = f"{devices} device{'' if devices == 1 else 's'}{kind}, {cores} logical cores"
+    seen = f"{counted(devices, 'device')}{kind}, {counted(cores, 'logical core')}"
     if unseen := _unseen_counters(report):
         return warning(f"{seen}; cores are unknown: {REASON_WORDS[unseen]}", _COUNTERS_ADVICE)
     return _judge_count(devices, seen, instance_type)

@@ -218,7 +218,7 @@ class AwsSequence:
         """Put what AWS says in *found*; why the checks that are missing there were not tried."""
         found["credentials"], answer = check_caller(aws)
         if answer.reason in NOT_AUTHENTICATED:
-            return "AWS rejects the credentials"
+            return NOT_AUTHENTICATED[answer.reason]
         account = aws.account
         found[_GROUP], group_class, reason = check_group(aws, account.log_group, deploys=_DEPLOY)
         found[f"{_GROUP} class"] = group_class

@@ -118,4 +118,4 @@ def _send(lines: Sequence[str], at_ms: int, settings: ProfileSettings) -> None:
             if rejected:
                 msg = f"CloudWatch Logs rejected line {number}: {rejected[0]}; see --time."
                 raise DeliveryError(msg)
-    click.echo(f"{len(lines)} lines are in {settings.log_group}, stream {stream}", err=True)
+    click.echo(f"Lines in {settings.log_group}, stream {stream}: {len(lines)}", err=True)

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from emitter import __version__
 from emitter.cli import cli as of_an_instance
 from neuron_emf.cli import COMMANDS, cli
+from neuron_wire.phrases import counted
 
 OF_ITS_COMMAND = {"cluster", "instance_type", "interval", "metrics", "output", "stack_name"}
 """Names that mean something else to the commands of an instance than to those that read."""
@@ -68,7 +69,8 @@ def test_help_is_short_and_help_all_is_whole(name):
     flags = [max(option.opts, key=len) for option in options_of(name)]
     left_out = [flag for flag in flags if f" {flag} " not in short]
     if "--help-all" in flags:
-        assert f"--help-all shows {len(left_out)} more options." == short.splitlines()[-1].strip()
+        hidden = counted(len(left_out), "more option")
+        assert f"--help-all shows {hidden}." == short.splitlines()[-1].strip()
         whole = shown_by(name, "--help-all")
         assert [] == [flag for flag in flags if f" {flag} " not in whole]
     else:

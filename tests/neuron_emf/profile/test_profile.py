@@ -173,7 +173,7 @@ def test_profiles_arrive_in_the_log_group_of_the_fleet(monkeypatch):
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
         service.rules.groups.setdefault(GROUP, set())
-        assert f"2 lines are in {GROUP}, stream profiles/training" in profile(*words)[1]
+        assert f"Lines in {GROUP}, stream profiles/training: 2" in profile(*words)[1]
         arrived = [json.loads(event.message) for event in service.rules.applied]
         assert [0, 1] == [line["CoreIndex"] for line in arrived]
         assert {"profiles/training"} == service.rules.groups[GROUP]
