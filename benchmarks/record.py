@@ -56,7 +56,9 @@ def read() -> dict[str, Any]:
 def table() -> str:
     """Each figure with its limit, as the page has them."""
     kept = read()
-    of = f"commit {kept['commit'][:12]}, {kept['as_of']}"
+    of = kept["as_of"]
+    if "commit" in kept:  # files of before 2026-11-28 have none
+        of = f"commit {kept['commit'][:12]}, {of}"
     how = f"`{COMMAND}`, {of}, {kept['took_s']:.0f} s on {kept['machine']}."
     items = [
         f"- {what}: {measured}, limit {limit}{'' if verdict == 'ok' else f' ({verdict})'}"
