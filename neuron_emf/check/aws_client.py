@@ -49,14 +49,14 @@ UNREACHABLE: Final = "no_connection"
 MAX_PAGES: Final = 100
 MAX_SKEW_S: Final = 60.0
 
-_POLICY: Final = "the stack's emitter policy (its output EmitterPolicyArn)"
+BIND_ROLE: Final = "bind the emitter policy to the role: neuron-emf deploy --bind-role ROLE"
 TOKENS: Final = ("nextToken", "NextToken")  # of the next page, as each service writes it
 _REASONS: Final = {"": REFUSED, "invalid": REFUSED, "missing": MISSING}
 """What causes are called here that have another name in `emitter.delivery.aws_failures`."""
 
 
 _ADVICE: Final = {
-    NO_CREDENTIALS: f"give the instance a role with {_POLICY}, or set AWS_PROFILE",
+    NO_CREDENTIALS: f"set AWS_PROFILE, or give the instance a role; {BIND_ROLE}",
     EXPIRED: "renew the credentials, or give the instance a role",
     CREDENTIALS: "correct the access key, or give the instance a role",
     SIGNATURE: "correct the clock of this machine, or the secret access key",

@@ -29,6 +29,7 @@ from emitter.delivery.aws_failures import unreachable
 from emitter.delivery.destination import stream_name
 from neuron_emf.check.aws_client import (
     ACCESS,
+    BIND_ROLE,
     EXISTS,
     MISSING,
     NOT_AUTHENTICATED,
@@ -102,7 +103,7 @@ def _group_unanswered(aws: AwsClient, answer: Answer) -> CheckResult:
     if answer.reason in NOT_AUTHENTICATED:
         return failed(
             f"CloudWatch Logs: {NOT_AUTHENTICATED[answer.reason]} ({answer.words})",
-            "give the instance a role with the stack's emitter policy, or renew the credentials",
+            f"renew the credentials, or give the instance a role; {BIND_ROLE}",
         )
     return unanswered(answer, aws.arn(), "; emitters do not need it")
 
@@ -225,8 +226,6 @@ READ_WITHIN_S: Final = 180.0
 
 LOOK_EVERY_S: Final = 2.0
 
-_ATTACH: Final = "attach the stack's emitter policy (its output EmitterPolicyArn) to the role"
-
 
 def probe_line(cluster: str, instance_id: str, timestamp_ms: int) -> str:
     """A line that no consumer takes for a record, and that no other check wrote."""
@@ -316,7 +315,7 @@ class Probe:
         if answer.reason == ACCESS:
             resource = self.aws.arn(f"{group}:*")
             found = f"{answer.action} on {resource} is denied ({answer.words})"
-            return failed(found, denied_advice(answer, _ATTACH))
+            return failed(found, denied_advice(answer, BIND_ROLE))
         if answer.reason == MISSING and is_stream_made:
             found = f"{self._stream} was created but does not exist yet"
             return failed(found, "try again; emitters do, too")
