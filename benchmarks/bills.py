@@ -7,7 +7,7 @@ from typing import Final
 
 from benchmarks.figure import markdown
 from neuron_emf.cost.bill import beyond_bill, bill, break_even, put_metric_data_usd, total
-from neuron_emf.cost.quantities import GROUPS, MODES, TRAIL, Fleet
+from neuron_emf.cost.quantities import ALL_RUNTIME_LINES, GROUPS, MODES, TRAIL, Fleet
 from neuron_emf.cost.tariff import listed
 from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.phrases import dollars, share_words
@@ -29,11 +29,8 @@ def month() -> str:
     instead = [put_metric_data_usd(fleet.instances) for fleet in _COLUMNS]
     each = [usd / fleet.instances for usd, fleet in zip(sums, _COLUMNS, strict=True)]
     shares = [usd / other for usd, other in zip(sums, instead, strict=True)]
-    trails = [
-        entry.usd
-        for fleet in _COLUMNS
-        for entry in beyond_bill(fleet, listed())
-        if entry.what == TRAIL
+    beyond = [
+        {entry.what: entry.usd for entry in beyond_bill(fleet, listed())} for fleet in _COLUMNS
     ]
     heads = [f"{column.instances:,} in {column.clusters}, {column.mode}" for column in _COLUMNS]
     return markdown(
@@ -44,7 +41,10 @@ def month() -> str:
             ("an instance", *(f"{field:.3f}" for field in each)),
             ("by PutMetricData", *map(dollars, instead)),
             ("share of it", *(share_words(100 * share) for share in shares)),
-            (f"not counted: {TRAIL}", *map(dollars, trails)),
+            *(
+                (f"not counted: {what}", *(dollars(usd[what]) for usd in beyond))
+                for what in (ALL_RUNTIME_LINES, TRAIL)
+            ),
         ],
     )
 

@@ -58,6 +58,7 @@ SETTLE_S: Final = 860.0  # of the 900 that Lambda gives a run
 DIGEST_CPU_S: Final = 0.0000025  # of an instance-hour with an owner of its own, of 100,000
 WEEK_HOURS: Final = 7 * 24
 FINDINGS_READ_UNITS: Final = 1  # of each minute, to see what is open
+ALL_RUNTIME_LINES: Final = "emitters with --runtime-lines all"
 TRAIL: Final = "a trail with data events of Lambda and DynamoDB"
 
 FIRST_CLOSE_S: Final = 12
@@ -328,7 +329,7 @@ def not_counted(fleet: Fleet) -> Iterator[Quantity]:
     hourly_lines = written - fleet.instances * MINUTES * line_bytes(fleet)
     yield NOT_COUNTED, "emitters' lines through the endpoint", written / GB, "endpoint-data"
     yield NOT_COUNTED, "a query over a day of emitters' lines", written / DAYS / GB, "query"
-    yield NOT_COUNTED, "emitters with --runtime-lines all", 59 * hourly_lines / GB, "log-ingestion"
+    yield NOT_COUNTED, ALL_RUNTIME_LINES, 59 * hourly_lines / GB, "log-ingestion"
     names = ["all"]
     if fleet.has_stack:
         names += ["stack", fleet.mode]
