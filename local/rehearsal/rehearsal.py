@@ -155,8 +155,9 @@ class Rehearsal:
         """Deploy; and make the lines of *past* meanwhile, as the SAM CLI mostly waits."""
         sam = SamCli(SAM, self._workspace.folder, self._workspace.check_signals)
         with past.lines() as lines:
-            with step("Building and deploying template.yaml with the SAM CLI"):
+            with step("Building the functions with the SAM CLI"):
                 built = sam.build(TEMPLATE, environment())
+            with step("Deploying template.yaml with the SAM CLI"):
                 deployment = sam.deploy(built, STACK_NAME, overrides(self.template), aws)
             return DeployedStack(aws, deployment, past.start_s * 1000), lines()
 

@@ -11,6 +11,7 @@ import contextlib
 import shutil
 import signal
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STOP_PATIENCE_S: Final = 6.0  # an emitter flushes for 5
 FOLDER_PREFIX: Final = "neuron-emf-rehearsal-"
+DOT_EACH_S: Final = 2.0
 _LOOK_S: Final = 0.05
 """How often a wait checks for a signal: sleep goes on after one."""
 
@@ -121,12 +123,22 @@ class Workspace:
 
 @contextlib.contextmanager
 def step(title: str) -> Iterator[None]:
-    """Print *title*, then how long the block took."""
+    """Print *title*, a dot each `DOT_EACH_S`, then how long the block took."""
     started_s = time.monotonic()
-    print(f"{title} ... ", end="", flush=True)
+    print(f"{title} ...", end="", flush=True)
     outcome = "stopped after"
+    ended = threading.Event()
+    dots = threading.Thread(target=_print_dots, args=(ended,), daemon=True)
+    dots.start()
     try:
         yield
         outcome = "done in"
     finally:
-        print(f"{outcome} {time.monotonic() - started_s:.1f} s", flush=True)
+        ended.set()
+        dots.join()
+        print(f" {outcome} {time.monotonic() - started_s:.1f} s", flush=True)
+
+
+def _print_dots(ended: threading.Event) -> None:
+    while not ended.wait(DOT_EACH_S):
+        print(".", end="", flush=True)
