@@ -31,6 +31,8 @@ def build_folder(repository, *, required):
     """
     build = repository / ".aws-sam" / "build"
     reason = None
+    if not is_newer(build / "template.yaml", repository / "template.yaml"):
+        reason = ".aws-sam/build is older than template.yaml: make build renews it"
     for name in handlers(repository):
         for package in ("aggregator", "neuron_wire"):
             made, source = build / name / package, repository / "lambda" / package
@@ -43,6 +45,11 @@ def build_folder(repository, *, required):
     if reason:
         pytest.skip(reason)
     return build
+
+
+def is_newer(made, source):
+    """Whether *made* is there and was written after *source*."""
+    return made.exists() and made.stat().st_mtime >= source.stat().st_mtime
 
 
 def differences(source, made):

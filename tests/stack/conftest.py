@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from local.alarms.template import Template, load
-from local.embedded_aws.clients import environment
 from local.embedded_aws.deployment import SamCli
 from neuron_emf.deploy.package import read_template
 from tests.stack.stack_template import of_type
@@ -46,7 +45,7 @@ def deployed(template: dict[str, Any]) -> Callable[..., dict[str, Any]]:
 
 
 class SamBuild(NamedTuple):
-    """What `sam build` made of template.yaml, and the SAM CLI that deploys it."""
+    """What `make build` made of template.yaml, and the SAM CLI that deploys it."""
 
     sam: SamCli
     template: Path
@@ -54,11 +53,11 @@ class SamBuild(NamedTuple):
 
 @pytest.fixture(scope="session")
 def sam_build(
-    programs: list[Path], repository: Path, tmp_path_factory: pytest.TempPathFactory
+    programs: list[Path], built: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> SamBuild:
-    """One build for everything that deploys."""
+    """For everything that deploys; no test builds, because a build fetches packages."""
     sam = SamCli(programs[1], tmp_path_factory.mktemp("sam"), lambda: None)
-    return SamBuild(sam, sam.build(repository / "template.yaml", environment()))
+    return SamBuild(sam, built / "template.yaml")
 
 
 @pytest.fixture(scope="session")
