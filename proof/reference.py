@@ -104,9 +104,7 @@ def rollups(
 
 
 def idle_owners(
-    records: Iterable[MinuteRecord],
-    idle_after_minutes: int = IDLE_AFTER_MINUTES,
-    usd_per_hour: Mapping[str, Fraction] = USD_PER_HOUR,
+    records: Iterable[MinuteRecord], usd_per_hour: Mapping[str, Fraction]
 ) -> dict[tuple[int, str], dict[str, OwnerRow]]:
     """
     Who has the idle cores of every (minute, cluster): a row for each owner, however many.
@@ -119,7 +117,7 @@ def idle_owners(
         for parts in map(counting_records, instances.values()):
             own = set()
             for core in cores_of(parts, usd_per_hour):
-                if core["letter"] in "b?" or core["idle"] < idle_after_minutes:
+                if core["letter"] in "b?" or core["idle"] < IDLE_AFTER_MINUTES:
                     continue
                 holding = sorted(core["owners"])
                 for number, owner in enumerate(holding):

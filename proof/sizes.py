@@ -33,33 +33,22 @@ GENERATED_REFERENCE: Final = re.compile(
 LIGHT_FILE_NODES: Final = 120
 MAX_USES_OF_A_METHOD_NAME: Final = 10
 
-WEIGHTLESS: Final = (ast.Import, ast.ImportFrom, ast.expr_context)
-DOCUMENTED: Final = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-
 
 def weight(node: ast.AST) -> int:
     """Count the nodes of *node*'s tree that are neither imports nor docstrings."""
-    if isinstance(node, WEIGHTLESS):
-        return 0
-    children = ast.iter_child_nodes(node)
-    if isinstance(node, DOCUMENTED):
-        return 1 + sum(weight(child) for child in children if not is_text_alone(child))
-    return 1 + sum(map(weight, children))
-
-
-def is_text_alone(node: ast.AST) -> bool:
-    """Return True for a statement that is only a string, such as a docstring."""
-    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Constant):
-        return False
-    return isinstance(node.value.value, str)
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.expr_context() | ast.Expr(ast.Constant(str())):
+            return 0
+    return 1 + sum(map(weight, ast.iter_child_nodes(node)))
 
 
 def main() -> None:
     """Print the table, then the light files and the names that are used too often."""
     listed = subprocess.run(["git", "ls-files"], check=True, capture_output=True, text=True)
     paths = listed.stdout.splitlines()
-    sources = {path: Path(path).read_text("utf-8") for path in paths if path.endswith(".py")}
-    trees = {path: ast.parse(source) for path, source in sources.items()}
+    trees = {
+        path: ast.parse(Path(path).read_text("utf-8")) for path in paths if path.endswith(".py")
+    }
     weights = {
         path: weight(tree) for path, tree in trees.items() if not path.startswith(NOT_COUNTED)
     }
@@ -76,8 +65,9 @@ def main() -> None:
 
     product = BUDGETS.keys() - {"tests"}
     product_trees = {path: trees[path] for path in weights if path.split("/")[0] in product}
-    light = sorted((weights[path], path) for path in product_trees)
-    light = [(count, path) for count, path in light if 1 < count < LIGHT_FILE_NODES]
+    light = sorted(
+        (weights[path], path) for path in product_trees if 1 < weights[path] < LIGHT_FILE_NODES
+    )
     print(f"\nProduct files of less than {LIGHT_FILE_NODES} nodes, but not empty: {len(light)}")
     for count, path in light:
         print(f"{count:>6}  {path}")

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--release",
         type=Path,
-        default=REPOSITORY / "build" / "release",
+        default=RELEASE,
         help="template and functions",
     )
     parser.add_argument("--folder", type=Path, default=FOLDER, help="takes journals and answers")
