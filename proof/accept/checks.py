@@ -34,7 +34,7 @@ from neuron_wire.names import (
     OF_AN_ALARM,
 )
 from neuron_wire.phrases import iso_minute, usd
-from proof.accept.context import IDLE_AFTER_MINUTES, deploy_parameters
+from proof.accept.context import IDLE_AFTER_MINUTES, deploy_parameters, two_clusters
 from proof.accept.recording import AcceptError
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ def _unreadable(event: Mapping[str, Any]) -> str:
 
 def finding(context: AcceptContext) -> list[str]:
     """Receive an event about the instance whose cores are all idle."""
-    idle = context.instances(context.watched)[0]
+    idle = two_clusters(context.watched)[0]
     expected = {
         "Schema": 1,
         "Step": 1,
@@ -292,7 +292,7 @@ def finding(context: AcceptContext) -> list[str]:
 def subscription(context: AcceptContext) -> list[str]:
     """Receive the messages about one cluster, and by the filter none about another."""
     function = context.stacks[context.watched].outputs["ExplainFunctionName"]
-    clusters = sorted({instance.cluster for instance in context.instances(context.watched)})
+    clusters = sorted({instance.cluster for instance in two_clusters(context.watched)})
     for cluster in reversed(clusters):  # the message that is awaited is sent last
         sent = invoke(context, function, **_trial(cluster, context.place.region))
         if "Text" not in sent:

@@ -154,10 +154,6 @@ class AcceptContext:
         """The stack that is changed and deleted."""
         return f"{self.journal.run}-changed"
 
-    def instances(self, stack: str) -> list[Instance]:
-        """Return the instances of *stack*. No two stacks share a cluster, or metrics add up."""
-        return two_clusters(stack)
-
     def group(self, stack: str) -> str:
         """The log group that emitters write to."""
         return f"/neuron-emf/{stack}/records"
@@ -252,7 +248,11 @@ class AcceptContext:
 
 
 def two_clusters(stack: str) -> list[Instance]:
-    """Return two instances for each of two clusters: idle, busy, half idle, with errors."""
+    """
+    Return two instances for each of two clusters of a stack: idle, busy, half idle, with errors.
+
+    No two stacks share a cluster, or metrics add up.
+    """
     return [
         Instance("idle", f"{stack}-a", "trn1.2xlarge", "idle"),
         Instance("busy", f"{stack}-a", "inf2.8xlarge", "busy"),

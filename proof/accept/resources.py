@@ -228,9 +228,8 @@ def delete_stack(place: Place, journal: Journal, name: str) -> str:
     if stack is not None:
         return f"stack {name}: it is in {stack.status}, see its events"
     for bucket in buckets:
-        if why := _delete_bucket(place, journal, bucket):
+        if why := remove_one(place, journal, MadeResource(BUCKET, bucket)):
             return why
-        journal.is_gone(MadeResource(BUCKET, bucket))
     return ""
 
 
@@ -254,27 +253,35 @@ def remove(place: Place, journal: Journal, say: Callable[[str], None]) -> list[s
             left.append(f"bucket {entry.name}: kept, because a stack of this run is still there")
             continue
         try:
-            why = _REMOVERS[entry.kind](place, journal, entry.name)
+            why = remove_one(place, journal, entry)
         except (AcceptError, EmitterError, *SDK_ERRORS) as error:
             why = f"{entry.kind} {entry.name}: {error}"
         if why:
             left.append(why)
             has_stack = has_stack or entry.kind == STACK
         else:
-            journal.is_gone(entry)
             say(f"removed: {entry.kind} {entry.name}")
     return left
+
+
+def remove_one(place: Place, journal: Journal, entry: MadeResource) -> str:
+    """Remove one thing of the run's, and note it in the journal; why not, empty when it is gone."""
+    why = _REMOVERS[entry.kind](place, journal, entry.name)
+    if not why:
+        journal.is_gone(entry)
+    return why
 
 
 def _delete_group(place: Place, journal: Journal, name: str) -> str:
     arn = group_arn(place, name)
     if not arn:
         return ""
-    tags = place.client("logs").list_tags_for_resource(resourceArn=arn)["tags"]
+    logs = place.client("logs")
+    tags = logs.list_tags_for_resource(resourceArn=arn)["tags"]
     rows = [{"Key": key, "Value": value} for key, value in tags.items()]
     if why := _untagged(LOG_GROUP, name, rows, journal):
         return why
-    place.client("logs").delete_log_group(logGroupName=name)
+    logs.delete_log_group(logGroupName=name)
     return ""
 
 

@@ -22,15 +22,15 @@ from neuron_emf.checks import FAILED, OK, CheckResult, failed, not_tried, ok
 from neuron_emf.deploy.package import ReleaseBucket
 from neuron_wire.names import NAMESPACE
 from proof.accept import checks, queries
-from proof.accept.context import MINUTES, deploy_parameters
+from proof.accept.context import MINUTES, deploy_parameters, two_clusters
 from proof.accept.resources import (
     STACK,
     MadeResource,
     change_stack,
-    delete_stack,
     done,
     group_arn,
     make_stack,
+    remove_one,
 )
 
 if TYPE_CHECKING:
@@ -92,11 +92,11 @@ def upload(context: AcceptContext) -> str:
 def deliver(context: AcceptContext) -> list[str]:
     """Minutes of two clusters, copies, a newer schema and a restart; one minute is held back."""
     early_ms = (context.start_s + 60 * FIRST_MINUTES) * 1000
-    for instance in context.instances(context.changed):
+    for instance in two_clusters(context.changed):
         records = _timely_records(context, instance)
         first = [record for record in records if record.timestamp_ms < early_ms]
         context.send(context.changed, instance.name, first)
-    for instance in reversed(context.instances(context.watched)):
+    for instance in reversed(two_clusters(context.watched)):
         records = _timely_records(context, instance)
         context.send(context.watched, instance.name, records)
         context.send(context.watched, f"{instance.name}-copy", records[::3])
@@ -127,7 +127,7 @@ def late(context: AcceptContext) -> list[str]:
     """The minute that was held back arrives, and its rollup is restated."""
     late_ms = (context.start_s + 60 * LATE) * 1000
     for stack in (context.changed, context.watched):
-        (busy,) = [each for each in context.instances(stack) if each.name == "busy"]
+        (busy,) = [each for each in two_clusters(stack) if each.name == "busy"]
         records = busy.records(context.folder, context.start_s, MINUTES)
         held_back = [record for record in records if record.timestamp_ms == late_ms]
         context.send(stack, busy.name, held_back)
@@ -160,7 +160,7 @@ def broken(context: AcceptContext) -> list[str]:
     context.place.client("logs").delete_subscription_filter(
         logGroupName=context.group(context.watched), filterName=f"{context.watched}-minutes"
     )
-    instance = context.instances(context.watched)[1]
+    instance = two_clusters(context.watched)[1]
 
     def silent() -> list[str]:
         live_s = (int(time.time()) // 60 - 1) * 60
@@ -181,7 +181,7 @@ def next_minutes(context: AcceptContext, stack: str, stream: str) -> list[str]:
     """Lines of one instance for two minutes that no line was of; where they were not delivered."""
     start_s = context.delivered_until_s[stack]
     time.sleep(0 if start_s + 120 < time.time() else start_s + 125 - time.time())
-    records = context.instances(stack)[1].records(context.folder, start_s, 2)
+    records = two_clusters(stack)[1].records(context.folder, start_s, 2)
     context.send(stack, stream, records)
     return [] if records else [f"no lines from {start_s} on"]
 
@@ -195,15 +195,20 @@ def _on_clusters(alarm: dict) -> bool:
 
 def to_kinesis(context: AcceptContext) -> list[str]:
     """From direct to the stream; back at once is refused, and the stack stays as it is."""
-    stack = change_stack(context.place, context.stacks[context.changed], Mode="kinesis")
-    if (stack.status, stack.parameters["Mode"]) != ("UPDATE_COMPLETE", "kinesis"):
-        return [f"from direct to kinesis: {stack.status}"]
-    refused = change_stack(context.place, stack, Mode="direct")
-    context.stacks[context.changed] = refused
-    found = refused.status, refused.parameters["Mode"]
+    found = _change_mode(context, "kinesis")
+    if found != ("UPDATE_COMPLETE", "kinesis"):
+        return [f"from direct to kinesis: {found[0]}"]
+    found = _change_mode(context, "direct")
     if found != ("UPDATE_ROLLBACK_COMPLETE", "kinesis"):
         return [f"from kinesis to direct was expected to be refused, found {found}"]
     return []
+
+
+def _change_mode(context: AcceptContext, mode: str) -> tuple[str, str]:
+    """Ask for another mode of the changed stack. Return its status and its mode after that."""
+    stack = change_stack(context.place, context.stacks[context.changed], Mode=mode)
+    context.stacks[context.changed] = stack
+    return stack.status, stack.parameters["Mode"]
 
 
 def through_the_stream(context: AcceptContext) -> list[str]:
@@ -215,10 +220,9 @@ def back_to_direct(context: AcceptContext) -> list[str]:
     """By way of drain, with lines in each mode; every Seq counts once in the end."""
     problems = []
     for mode in ("drain", "direct"):
-        stack = change_stack(context.place, context.stacks[context.changed], Mode=mode)
-        context.stacks[context.changed] = stack
-        if (stack.status, stack.parameters["Mode"]) != ("UPDATE_COMPLETE", mode):
-            return [f"to {mode}: {stack.status}"]
+        found = _change_mode(context, mode)
+        if found != ("UPDATE_COMPLETE", mode):
+            return [f"to {mode}: {found[0]}"]
         problems += next_minutes(context, context.changed, mode)
         if context.place.is_embedded:  # a change of a function ends what it has not yet begun
             problems += audit(context)
@@ -229,9 +233,9 @@ def delete_and_adopt(context: AcceptContext) -> list[str]:
     """Deleted, its lines stay; deployed again on them, they are read on; deleted, they stay."""
     group, name = context.group(context.changed), context.changed
     before = len(context.events(group))
-    if why := delete_stack(context.place, context.journal, name):
+    made = MadeResource(STACK, name)
+    if why := remove_one(context.place, context.journal, made):
         return [why]
-    context.journal.is_gone(MadeResource(STACK, name))
     if before != len(context.events(group)):
         return [f"of {before} lines {len(context.events(group))} stayed"]
     given = {**deploy_parameters(context, name), "AdoptLogGroup": "true"}
@@ -249,9 +253,8 @@ def delete_and_adopt(context: AcceptContext) -> list[str]:
         return [f"minute {minute_ms} has no rollup" for minute_ms in sorted(expected - read)]
 
     problems += context.wait_until_right(unread, AUDIT_MINUTES)
-    if why := delete_stack(context.place, context.journal, name):
+    if why := remove_one(context.place, context.journal, made):
         return [*problems, why]
-    context.journal.is_gone(MadeResource(STACK, name))
     return problems if group_arn(context.place, group) else [*problems, f"{group} did not stay"]
 
 
