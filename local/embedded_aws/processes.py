@@ -138,10 +138,10 @@ class ChildProcess:
         self._stopped = True
         return code
 
-    def tail(self, lines: int = 20) -> str:
-        """The last *lines* of what it said."""
+    def tail(self) -> str:
+        """The last 20 lines of what it said."""
         text = self.output.read_text(encoding="utf-8", errors="replace")
-        return "\n".join(text.splitlines()[-lines:])
+        return "\n".join(text.splitlines()[-20:])
 
     def _signal_group(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -55,12 +55,15 @@ class SettledPast:
     Attributes:
         lines: Its minute lines.
 
+        records: Those of the lines.
+
         objects: Of the ledger, by key.
 
         hours: Hours of the clock that are in it.
     """
 
     lines: Sequence[str]
+    records: Sequence[MinuteRecord]
     objects: dict[str, bytes]
     hours: range
 
@@ -131,10 +134,9 @@ def problems_of_week(
     }
     if len(set(amounts.values())) == 1:
         return []
-    amounts_of = [
+    listed = ", ".join(
         f"{who} {usd} in {counted(hours, 'hour')}" for who, (hours, usd) in amounts.items()
-    ]
-    listed = ", ".join(amounts_of)
+    )
     return [f"idle cores of the ledger cost different amounts: {listed}"]
 
 
@@ -156,15 +158,14 @@ def settle_lines(lines: Iterable[str], end_minute: int) -> SettledPast:
     objects: dict[str, bytes] = {}
     for hour in hours:
         objects |= _objects(hour, _rows_of(hour, records, end_minute))
-    return SettledPast(texts, objects, hours)
+    return SettledPast(texts, records, objects, hours)
 
 
 def days_before(past: SettledPast, days: int) -> dict[str, bytes]:
     """The objects of *days* before *past*, in each of whose hours the replayed one is repeated."""
     hour = past.hours.start
-    records = [record for record in map(parse, past.lines) if isinstance(record, MinuteRecord)]
-    late_ms = min(record.minute_ms for record in records) - hour * HOUR_MINUTES * MINUTE_MS
-    whole = [replace(record, minute_ms=record.minute_ms - late_ms) for record in records]
+    late_ms = min(record.minute_ms for record in past.records) - hour * HOUR_MINUTES * MINUTE_MS
+    whole = [replace(record, minute_ms=record.minute_ms - late_ms) for record in past.records]
     found = _rows_of(hour, whole, (hour + 1) * HOUR_MINUTES)
     objects: dict[str, bytes] = {}
     for earlier in range(hour - 24 * days, hour):

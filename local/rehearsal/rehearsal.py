@@ -88,17 +88,6 @@ class RehearsalOutcome:
     amounts: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Running:
-    """What a rehearsal has started."""
-
-    aws: EmbeddedAws
-    stack: DeployedStack
-    fleet: LiveFleet
-    board: AlarmBoard
-    server: PageServer
-
-
 class Rehearsal:
     """One rehearsal on one workspace."""
 
@@ -139,7 +128,7 @@ class Rehearsal:
                 bridged = self._bridge(aws, stack, past, lines)
                 self._go_live(fleet)
             self._say_where_to_look(server, seconds)
-            is_cut = self._live(_Running(aws, stack, fleet, board, server), seconds)
+            is_cut = self._live(aws, stack, fleet, board, server, seconds=seconds)
             stopped_s = time.time()
             with step(f"Stopping {len(FLEET)} emitters"):
                 wrong = fleet.stop_emitters(EMITTER_PATIENCE_S)
@@ -168,12 +157,7 @@ class Rehearsal:
         past: Past,
         lines: Mapping[FleetInstance, list[str]],
     ) -> None:
-        past.deliver(
-            lines,
-            aws.environment(),
-            stack.records_group,
-            lambda count: stack.wait_until_stored(count, self._workspace),
-        )
+        self._deliver(past, aws, stack, lines)
         # The newest of them may not close yet; it is compared at the end, with the others.
         newest_s = closable_minute(time.time()) * MINUTE_S
         due = {key: rollup for key, rollup in expected_past(past).items() if key[1] <= newest_s}
@@ -184,6 +168,18 @@ class Rehearsal:
             msg = f"{len(missing)} of {len(due)} rollups were missing after {patience_s:.0f} s"
             raise EmbeddedAwsError(msg)
 
+    def _deliver(
+        self,
+        past: Past,
+        aws: EmbeddedAws,
+        stack: DeployedStack,
+        lines: Mapping[FleetInstance, list[str]],
+        *,
+        since_s: int = 0,
+    ) -> None:
+        wait = partial(stack.wait_until_stored, workspace=self._workspace)
+        past.deliver(lines, aws.environment(), stack.records_group, wait, since_s=since_s)
+
     def _settle(
         self, stack: DeployedStack, past: Past, lines: Mapping[FleetInstance, list[str]]
     ) -> tuple[SettledPast, dict[str, bytes], Week]:
@@ -192,8 +188,7 @@ class Rehearsal:
 
         Returns the replayed hour, the objects of the ledger, and the week of the digest.
         """
-        minutes = chain.from_iterable(map(past.minutes_of, lines.values()))
-        ledger = settle_lines((line for _, line in minutes), past.end_s // MINUTE_S)
+        ledger = settle_lines(chain.from_iterable(lines.values()), past.end_s // MINUTE_S)
         stop_hour = int(time.time()) // 3600
         objects = {**days_before(ledger, DAYS), **ledger.objects_before(stop_hour)}
         stack.put_ledger(objects)
@@ -222,9 +217,7 @@ class Rehearsal:
             bridged = past.extended(time.time())
             if bridged == past:
                 return past
-            environment = aws.environment()
-            wait = partial(stack.wait_until_stored, workspace=self._workspace)
-            bridged.deliver(lines, environment, stack.records_group, wait, since_s=past.end_s)
+            self._deliver(bridged, aws, stack, lines, since_s=past.end_s)
             past = bridged
 
     def _go_live(self, fleet: LiveFleet) -> None:
@@ -247,17 +240,25 @@ class Rehearsal:
             flush=True,
         )
 
-    def _live(self, running: _Running, seconds: float | None) -> bool:
+    def _live(
+        self,
+        aws: EmbeddedAws,
+        stack: DeployedStack,
+        fleet: LiveFleet,
+        board: AlarmBoard,
+        server: PageServer,
+        *,
+        seconds: float | None,
+    ) -> bool:
         """Close minutes, and have alarms explained; whether Ctrl-C ended it."""
-        stack, board = running.stack, running.board
         until_s = time.time() + seconds if seconds else float("inf")
         asked_minute, explained = closable_minute(time.time()), set[tuple[object, ...]]()
         try:
             while (now_s := time.time()) < until_s:
-                if not running.aws.alive():
+                if not aws.alive():
                     msg = "the AWS emulator stopped unexpectedly"
                     raise EmbeddedAwsError(msg)
-                running.fleet.check_emitters()
+                fleet.check_emitters()
                 stack.read_new_rollups()
                 if closable_minute(now_s) > asked_minute:
                     # The embedded schedule counts its minutes from the deployment on.
@@ -267,7 +268,7 @@ class Rehearsal:
                     if (key := (state.alarm.logical_id, state.contributor)) not in explained:
                         explained.add(key)
                         stack.explain(board.event_of(state))
-                messages = running.server.view.messages({})["messages"]
+                messages = server.view.messages({})["messages"]
                 texts = "\n\n".join(message["text"] for message in messages)
                 self._workspace.write("messages.txt", texts)
                 self._workspace.wait(min(REFRESH_S, until_s - now_s))
@@ -275,7 +276,7 @@ class Rehearsal:
             if stopped.signal_number != signal.SIGINT:
                 raise
             self._workspace.forget_signal()
-            print(f"\nEnding, and with it the page {running.server.url}")
+            print(f"\nEnding, and with it the page {server.url}")
             return True
         return False
 
