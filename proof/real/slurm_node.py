@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -155,7 +157,8 @@ class SlurmNode:
         # steps outlive slurmd: all that is left in Slurm's groups ends
         for procs in Path("/sys/fs/cgroup/freezer").glob("slurm*/**/cgroup.procs"):
             for pid in procs.read_text("ascii").split():
-                subprocess.run(["kill", "-9", pid], check=False)
+                with suppress(ProcessLookupError):
+                    os.kill(int(pid), signal.SIGKILL)
         folders = sorted(Path("/sys/fs/cgroup").glob("*/slurm*/**/"), key=str, reverse=True)
         for folder in folders:
             wait_for(lambda folder=folder: _removed(folder), f"an empty {folder}")
