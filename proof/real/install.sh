@@ -29,7 +29,7 @@ pypi() {
   local folder=$real/$1
   shift
   [ -x "$folder/bin/python" ] || python3 -m venv "$folder"
-  "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-input "$@"
+  "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --use-pep517 "$@"
 }
 
 # Packages of npm in .real/npm: npm_packages NAME@VERSION...

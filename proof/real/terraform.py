@@ -108,7 +108,8 @@ def run(folder: Path) -> list[str]:
     aws = EmbeddedAws(MINISTACK, emulator)
     aws.start()
     try:
-        aws.client("s3").create_bucket(Bucket=BUCKET)
+        place = {"LocationConstraint": REGION}
+        aws.client("s3").create_bucket(Bucket=BUCKET, CreateBucketConfiguration=place)
         use_path_style(module / "main.tf")
         (module / "provider.tf").write_text(provider(aws.endpoint_url))
         (module / "terraform.tfvars.json").write_text(json.dumps(variables(release)))
