@@ -47,7 +47,7 @@ class DeploySettings(AnswerSettings, RegionSettings):
     )
     bind_role: str = setting(
         "",
-        "Attach the emitter policy of the stack to this role, by its name; deploy nothing.",
+        "Attach the emitter policy of the stack to this role, by its name or ARN; deploy nothing.",
         metavar="ROLE",
     )
     tags: tuple[str, ...] = setting(
@@ -204,9 +204,10 @@ def bind_role(settings: DeploySettings) -> int:
 
     where, _ = _place(settings)
     policy = stack_output(where, "EmitterPolicyArn", "Deploy it first.")
+    role = settings.bind_role.rpartition("/")[2]  # the API takes a name, a chart has the ARN
     with documented("iam:AttachRolePolicy"):
-        where.client("iam").attach_role_policy(RoleName=settings.bind_role, PolicyArn=policy)
-    click.echo(f"The role {settings.bind_role} has the policy {policy}.")
+        where.client("iam").attach_role_policy(RoleName=role, PolicyArn=policy)
+    click.echo(f"The role {role} has the policy {policy}.")
     return 0
 
 

@@ -37,6 +37,8 @@ COMMAND = re.compile(r"(?<![\w./:@=-])aws\s+(?=--?[a-z]|[a-z{])")
 CODE = re.compile(r"^ *```.*?^ *```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"<!-- file: (\S+) -->\n+```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXPANSION = re.compile(r"\$\{[^}]*\}|\$\w+")
+HELM_BLOCK = re.compile(r"\{\{-? *(?:with|if|else|end)\b[^}]*\}\}")
+HELM_VALUE = re.compile(r"\{\{[^}]*\}\}")
 VALUES = {"$bundle": "s3://amzn-s3-demo-bucket/bundle.tar.gz"}
 ESCAPES = {"\n": "", "`": "`"}  # of a backslash, where `shlex` differs from a shell
 DERIVED = re.compile(r"^jq 'del\((.*?)\)' (\S+) > (\S+)$", re.MULTILINE)
@@ -92,6 +94,8 @@ def shown_commands() -> tuple[list[Shown], list[str]]:
         else:
             if path.suffix in (".json", ".jsonl"):
                 text = text.replace("\\n", "\n").replace('\\"', '"')  # as whoever reads the JSON
+            if path.parent.name == "templates":
+                text = HELM_VALUE.sub(GAP, HELM_BLOCK.sub("", text))
             commands += commands_of_text(name, text, code_only=path.suffix == ".md")
     made = {command.operation for command in commands}
     return commands, [found.place for found in templates if not is_made(found, made)]

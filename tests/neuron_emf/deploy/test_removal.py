@@ -287,7 +287,7 @@ def test_one_command_binds_a_role(deploy, monkeypatch):
     with mock_aws():
         region = Region()
         for _ in range(2):
-            assert 0 == deploy(region, "--bind-role", "mine")[0]
+            assert 0 == deploy(region, "--bind-role", "arn:aws:iam::111122223333:role/path/mine")[0]
         assert {"mine"} == region.attached()
         code, _, err = deploy(region, "--bind-role", "no-role")
         assert 3 == code
