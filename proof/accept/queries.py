@@ -99,8 +99,9 @@ def expected_totals(context: AcceptContext, instance: str) -> dict[str, tuple[st
     instances = {record.instance_id for record in records}
     slowest_s: dict[str, float] = {}
     for record in records:
-        latencies = record.latency_p99_max_s or 0, slowest_s.get(record.instance_id, 0)
-        slowest_s[record.instance_id] = max(latencies)
+        slowest_s[record.instance_id] = max(
+            record.latency_p99_max_s or 0, slowest_s.get(record.instance_id, 0)
+        )
     core_minutes = sum(
         len(core_indexes(owner.cores)) for record in records for owner in record.owners
     )

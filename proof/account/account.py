@@ -99,10 +99,10 @@ class AccountDouble:
     """
 
     records_group = RECORDS_GROUP
+    stack_name = "neuron-emf"
+    rollups_group = f"/neuron-emf/{stack_name}/rollups"
 
-    def __init__(
-        self, clock: Callable[[], float] = time.time, stack_name: str = "neuron-emf", **given: str
-    ) -> None:
+    def __init__(self, clock: Callable[[], float] = time.time, **given: str) -> None:
         self.rules = LogRules(clock)
         self.rules.groups.clear()
         self.rules.operations |= {
@@ -116,8 +116,6 @@ class AccountDouble:
         self.service = LogsService(clock, rules=self.rules)
         self.service.wires.append(StsWire())
         self.service.allow = self._allow
-        self.stack_name = stack_name
-        self.rollups_group = f"/neuron-emf/{stack_name}/rollups"
         self.made_ms = round(clock() * 1000) - 30 * DAY_MS
         self.classes: dict[str, str] = {}
         self.days: dict[str, int] = {}
@@ -126,7 +124,7 @@ class AccountDouble:
         self.lag_ms = 0.0
         self.policies: list[Document] = []
         values = {"AWS::Region": REGION, "AWS::AccountId": ACCOUNT_ID, **given}
-        values["AWS::StackName"] = stack_name
+        values["AWS::StackName"] = self.stack_name
         bare = Template(_document(), values).resources("AWS::Logs::LogGroup")
         names = {logical_id: group["LogGroupName"] for logical_id, group in bare}
         self.template = Template(_document(), values, names)
@@ -134,7 +132,7 @@ class AccountDouble:
             given = group["LogGroupName"], group.get("LogGroupClass", "STANDARD")
             self.add_group(*given, int(group["RetentionInDays"]))
         self.subscriptions = [
-            _subscription(properties, stack_name)
+            _subscription(properties, self.stack_name)
             for _, properties in self.template.resources("AWS::Logs::SubscriptionFilter")
         ]
 
