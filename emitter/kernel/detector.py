@@ -1,8 +1,7 @@
 """
 Which messages of the kernel log are new, over restarts, and which of those are faults.
 
-/dev/kmsg numbers its messages from the boot on. A position that an earlier
-release took from systemd's journal has no number, but the kernel's stamp. A fault is
+/dev/kmsg numbers its messages from the boot on. A fault is
 
     NEURON_HW_ERR=HBM_UNCORRECTABLE_ERROR instance-id=i-0592464924bd45322
     hostname=ip-172-31-61-252 nd-id=0 nc-id=0 serial-num=19fcda00f5ff6eb9
@@ -134,21 +133,16 @@ class Position(msgspec.Struct, frozen=True, omit_defaults=True):
         boot_id: The boot that the last message is of.
 
         seq: Number of the last message; None before the first of the boot.
-
-        since_boot_us: The kernel's stamp of the last message, of an earlier release.
     """
 
     boot_id: _BootId
     seq: _Count | None = None
-    since_boot_us: _Count | None = None
 
     def covers(self, message: KernelMessage) -> bool:
         """Whether *message* was read."""
-        if message.boot_id != self.boot_id:
-            return False  # the ring is of the running kernel alone
-        if self.seq is not None:
-            return message.seq <= self.seq
-        return self.since_boot_us is not None and message.since_boot_us <= self.since_boot_us
+        # The ring is of the running kernel alone.
+        is_same_boot = message.boot_id == self.boot_id
+        return is_same_boot and self.seq is not None and message.seq <= self.seq
 
     def count_lost(self, message: KernelMessage) -> int:
         """How many messages between here and *message*, the next one left, were overwritten."""

@@ -52,9 +52,7 @@ class KernelMessage:
     Attributes:
         boot_id: The boot of the kernel that wrote it, 32 hexadecimal digits.
 
-        since_boot_us: The kernel's own stamp, microseconds since its boot.
-
-        at_s: Seconds since the Unix epoch, from that stamp.
+        at_s: Seconds since the Unix epoch, from the kernel's stamp.
 
         seq: Its number within that boot.
 
@@ -62,7 +60,6 @@ class KernelMessage:
     """
 
     boot_id: str
-    since_boot_us: int
     at_s: float
     seq: int
     text: str = ""
@@ -178,7 +175,6 @@ class KernelRing:
         wanted = text[:MAX_TEXT_BYTES] if MARK in text else b""
         return KernelMessage(
             boot_id=self._boot,
-            since_boot_us=since_boot_us,
             at_s=self._clock() - ago_s,
             seq=seq,
             text=_ESCAPE.sub(lambda escape: bytes([int(escape[1], 16)]), wanted).decode(

@@ -29,7 +29,7 @@ def message(us, seq=None, text="", *, boot=BOOT):
     """A message as it was read, *us* after the boot; its number is the same unless given."""
     at_s = BOOTED_S + us / 1e6
     number = us if seq is None else seq
-    return KernelMessage(boot_id=boot, since_boot_us=us, at_s=at_s, seq=number, text=text)
+    return KernelMessage(boot_id=boot, at_s=at_s, seq=number, text=text)
 
 
 def fault(us, seq=None, code="DMA_ERROR", device=0, *, boot=BOOT):

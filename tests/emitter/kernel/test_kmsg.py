@@ -63,7 +63,6 @@ def test_records_are_read_with_number_stamp_time_and_text(machine):
     found = read_all(source)
     source.close()
     assert [1, 2, 3] == [message.seq for message in found]
-    assert [0, 5_000_000, 6_000_000] == [message.since_boot_us for message in found]
     assert [BOOTED_S, BOOTED_S + 5, BOOTED_S + 6] == [message.at_s for message in found]
     assert ["", "neuron: NEURON_HW_ERR=DMA_ERROR nd-id=3", ""] == [
         message.text for message in found
