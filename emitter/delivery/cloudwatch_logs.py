@@ -33,7 +33,6 @@ from emitter.delivery.destination import (
     Refused,
     rejected_places,
     require_group,
-    require_stream,
 )
 from emitter.delivery.sdk_models import lean_loading
 from emitter.logs import Repeats
@@ -80,7 +79,7 @@ class LogStream:
         needed: str = "",  # permissions to name after the sentence of a refusal
     ) -> None:
         self._group = require_group(group)
-        self._stream = require_stream(stream)
+        self._stream = stream
         self._region = region or region_of_variables(os.environ)
         self._instance_region = instance_region
         self._needed = needed
@@ -88,14 +87,8 @@ class LogStream:
         self._skew_log = Repeats(SKEW_LOG_INTERVAL_S)
 
     def rename(self, stream: str) -> None:
-        """
-        Send to another stream from the next batch on. May be called from any thread.
-
-        Raises:
-            SettingsError:
-                If *stream* is no name CloudWatch Logs can have.
-        """
-        self._stream = require_stream(stream)
+        """Send to another stream from the next batch on. May be called from any thread."""
+        self._stream = stream
 
     def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
         """Put *batch*, with the stream made first if it is missing."""

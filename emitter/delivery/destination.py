@@ -244,7 +244,6 @@ MAX_NAME_CHARS: Final = 512
 MAX_SHARDS: Final = 1000
 
 _GROUP: Final = re.compile(r"(?!aws/)[.\-_/#A-Za-z0-9]{1,512}")
-_STREAM: Final = re.compile(r"[^:*]{1,512}")
 _IMPOSSIBLE: Final = re.compile(r"[:*\s]")
 _PIECE: Final = re.compile(r"\{([^{}]*)\}|([^{}]+)|([{}])")
 _SHARD: Final = re.compile(r"shard:([1-9][0-9]{0,3})")
@@ -260,19 +259,6 @@ def require_group(name: str) -> str:
     """
     if not _GROUP.fullmatch(name):
         msg = f"Invalid --log-group {name[:80]!r}. Use 1 to 512 of a-z A-Z 0-9 . - _ / #."
-        raise SettingsError(msg)
-    return name
-
-
-def require_stream(name: str) -> str:
-    """
-    Give *name* back if a log stream can have it.
-
-    Raises:
-        SettingsError: If not.
-    """
-    if not _STREAM.fullmatch(name):
-        msg = f"Invalid log stream {name[:80]!r}. Use 1 to 512 characters without : and *."
         raise SettingsError(msg)
     return name
 

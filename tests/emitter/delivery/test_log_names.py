@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from emitter.delivery.cloudwatch_logs import LogStream
-from emitter.delivery.destination import require_stream, stream_name
+from emitter.delivery.destination import stream_name
 from emitter.errors import SettingsError
 
 INSTANCE = "i-0123456789abcdef0"
@@ -28,7 +30,7 @@ def name_of(template, instance_id=INSTANCE, cluster="blue", region="eu-north-1")
 @given(TEMPLATES, VALUES, VALUES, VALUES)
 def test_any_values_make_a_name_that_can_be(template, instance_id, cluster, region):
     """Whatever the cluster, the instance and the region are called, and however long they are."""
-    require_stream(name_of(template, instance_id, cluster, region))
+    assert re.fullmatch(r"[^:*]{1,512}", name_of(template, instance_id, cluster, region))
 
 
 @pytest.mark.parametrize(
@@ -84,15 +86,9 @@ def test_a_template_that_cannot_be_is_wrong_use(template, found):
     assert "{shard:N} (N from 1 to 1000)" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("group", "stream"),
-    [
-        ("", "s"), ("has space", "s"), ("aws/reserved", "s"), ("g" * 513, "s"), ("g", ""),
-        ("g", "a:b"), ("g", "s" * 513),
-    ],
-)  # fmt: skip
-def test_a_name_that_cannot_be_is_wrong_use(group, stream):
+@pytest.mark.parametrize("group", ["", "has space", "aws/reserved", "g" * 513])
+def test_a_name_that_cannot_be_is_wrong_use(group):
     """Found before the first record, not by refusing records one by one."""
     with pytest.raises(SettingsError, match="Invalid") as caught:
-        LogStream(group, stream)
+        LogStream(group, "s")
     assert len(str(caught.value)) < 300
