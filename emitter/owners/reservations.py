@@ -150,22 +150,24 @@ class Reservations:
     def _answer(self, sources: Sequence[GivenSource]) -> _KeptAnswer | None:
         """Return the answer of the first source that has one now, or had one within `KEPT_S`."""
         for source in sources:
+            given: Sequence[Allocation] | None = None
+            is_whole = False
             try:
-                allocations = tuple(map(_shown, source.read_allocations()))
+                given = source.read_allocations()
+                is_whole = True
             except UnreadError as error:
+                given = error.known
                 self._say_failure(source.name, str(error), error.remedy)
-                if error.known is not None:
-                    allocations = tuple(map(_shown, error.known))
-                    until_s = self._clock() + KEPT_S
-                    return _KeptAnswer(allocations, source.name, until_s, is_whole=False)
             except Exception as error:  # noqa: BLE001 - the others are worth more than this one
                 reason = f"reading it failed ({type(error).__name__})"
                 self._say_failure(source.name, reason, "Report it with this line")
             else:
-                odd_ids = sum(allocation.odd_ids for allocation in allocations)
-                self._say_success(source.name, odd_ids)
-                answer = _KeptAnswer(allocations, source.name, self._clock() + KEPT_S)
-                self._answers[source.name] = answer
+                self._say_success(source.name, sum(allocation.odd_ids for allocation in given))
+            if given is not None:
+                until_s = self._clock() + KEPT_S
+                answer = _KeptAnswer(tuple(map(_shown, given)), source.name, until_s, is_whole)
+                if is_whole:
+                    self._answers[source.name] = answer
                 return answer
             kept = self._answers.get(source.name)
             if kept is not None and self._clock() <= kept.until_s:

@@ -101,6 +101,11 @@ def open_database(path: Path) -> sqlite3.Connection:
         return _checked(database, lambda: _prepare(database, path))
 
 
+def database_files(path: Path) -> list[Path]:
+    """Return the path of the database *path*, then those that SQLite gives its companions."""
+    return [path.with_name(f"{path.name}{end}") for end in ("", *COMPANIONS)]
+
+
 def open_read_only(path: Path) -> sqlite3.Connection:
     """
     Open *path* where nothing can be written. The caller knows that no other process does.

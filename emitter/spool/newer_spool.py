@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, final
 
 from emitter.spool.directory import STATE_NAME
-from emitter.spool.layout import COMPANIONS, FILE_NAME
+from emitter.spool.layout import FILE_NAME, database_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,11 +36,13 @@ class NewerSpool:
 
     def __init__(self, directory: Path) -> None:
         self.path = directory / f"{PREFIX}{FILE_NAME}"
+        self.state_path = directory / f"{PREFIX}{STATE_NAME}"
         self.size_bytes = 0
         self._database = directory / FILE_NAME
-        self._others = [directory / f"{FILE_NAME}{end}" for end in COMPANIONS]
-        self._others.append(directory / STATE_NAME)
-        self.state_path = _aside(directory / STATE_NAME)
+        self._copies = {
+            source: source.with_name(f"{PREFIX}{source.name}")
+            for source in (*database_files(self._database), directory / STATE_NAME)
+        }
 
     def move_here(self) -> None:
         """
@@ -64,9 +66,9 @@ class NewerSpool:
             self.remove()
             return
         if not self._database.exists():
-            for source in self._others:
-                if source.exists() and not _aside(source).exists():
-                    source.replace(_aside(source))
+            for source, copy in self._copies.items():
+                if source.exists() and not copy.exists():
+                    source.replace(copy)
         self.size_bytes = stored_bytes(self.path)
 
     def remove(self) -> None:
@@ -76,18 +78,11 @@ class NewerSpool:
         Raises:
             OSError: If the directory does not take it.
         """
-        self.path.unlink(missing_ok=True)
-        for source in self._others:
-            _aside(source).unlink(missing_ok=True)
+        for copy in self._copies.values():
+            copy.unlink(missing_ok=True)
         self.size_bytes = 0
 
 
 def stored_bytes(database: Path) -> int:
     """Return the size of *database* and its log; 0 if there is none."""
-    names = [database.name, *(f"{database.name}{end}" for end in COMPANIONS)]
-    paths = [database.with_name(name) for name in names]
-    return sum(path.stat().st_size for path in paths if path.exists())
-
-
-def _aside(source: Path) -> Path:
-    return source.with_name(f"{PREFIX}{source.name}")
+    return sum(path.stat().st_size for path in database_files(database) if path.exists())

@@ -238,11 +238,10 @@ class Spool:
     def _limit_bytes(self, cost_bytes: int) -> int:
         """Return the room beside the spool of a newer version, the first to go if it is short."""
         newer_bytes = 0 if self._file is None else self._file.newer.size_bytes
-        if self._file is None or cost_bytes + newer_bytes <= self._max_bytes:
-            return self._max_bytes - newer_bytes
-        if newer_bytes:
+        if self._file is not None and newer_bytes and cost_bytes + newer_bytes > self._max_bytes:
             self._file.drop_newer("the records need its room")
-        return self._max_bytes
+            return self._max_bytes
+        return self._max_bytes - newer_bytes
 
     def _unkeepable(self, record: NewRecord, earliest_ms: int) -> DropReason | None:
         """Why *record* is not kept, None when it is."""

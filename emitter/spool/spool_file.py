@@ -19,11 +19,11 @@ from emitter.logs import Event, Repeats
 from emitter.spool.database import Contents, SpoolDatabase
 from emitter.spool.directory import STATE_NAME, StateFile, hold_directory, holder_of
 from emitter.spool.layout import (
-    COMPANIONS,
     FILE_NAME,
     DiskDamagedError,
     DiskRefusedError,
     NewerLayoutError,
+    database_files,
     open_database,
     open_read_only,
 )
@@ -100,9 +100,7 @@ class Notices:
                 f"The spool file in {self._place} {what}: {records} lost. A new file was created."
             )
             _log.error(message)
-            details = {"File": name, "RecordsLost": lost}
-            known = {key: value for key, value in details.items() if value is not None}
-            self._note_event("SpoolSetAside", message, **known)
+            self._note_event("SpoolSetAside", message, File=name, RecordsLost=lost)
 
     def say_newer_set_aside(self, name: str, why: str) -> None:
         """The spool of a newer version was replaced by an empty one."""
@@ -129,9 +127,10 @@ class Notices:
                     "records dropped", extra={"count": count, "reason": reason, "stage": "spooling"}
                 )
 
-    def _note_event(self, name: str, message: str, **details: str | int) -> None:
+    def _note_event(self, name: str, message: str, **details: str | int | None) -> None:
         if self._on_event is not None:
-            self._on_event(Event(name, self._clock(), message, details))
+            known = {key: value for key, value in details.items() if value is not None}
+            self._on_event(Event(name, self._clock(), message, known))
 
 
 @final
@@ -345,15 +344,14 @@ def set_aside(path: Path, now_s: float) -> str | None:
     at = datetime.fromtimestamp(now_s, timezone.utc)
     dated = f"{_PREFIX}{at:%Y%m%dT%H%M%S}.{at.microsecond // 1000:03d}Z-{path.name}"
     name = dated if path.exists() else None
-    for end in ("", *COMPANIONS):
-        file = path.with_name(path.name + end)
+    for file, copy in zip(database_files(path), database_files(path.with_name(dated)), strict=True):
         if file.exists() and name is not None:
-            file.replace(path.with_name(name + end))
+            file.replace(copy)
         else:  # of a file that is gone: it belongs to none that comes after it
             file.unlink(missing_ok=True)
     # The dates sort as they passed.
     for old in sorted(path.parent.glob(f"{_PREFIX}*Z-{path.name}"))[:-KEPT]:
-        for companion in ("", *COMPANIONS):
+        for file in database_files(old):
             with suppress(OSError):  # what was to be moved has been moved
-                old.with_name(old.name + companion).unlink(missing_ok=True)
+                file.unlink(missing_ok=True)
     return name
