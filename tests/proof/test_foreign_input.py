@@ -79,7 +79,7 @@ LINES = tuple(
 @given(broken(*REPORTS) | st.binary(max_size=200), st.sampled_from([1 << 16, 100]))
 @example(b"[" * NESTING, 100)
 def test_a_report_is_read_or_counted_and_the_next_is_read(content, chunk_bytes):
-    """Whatever it holds, the minute closes, and the stack reads its line."""
+    """Whatever it holds, the minute closes, the stack reads its line, and the state comes back."""
     framer, fold = Framer(), Fold(FoldSettings(period_s=5.0, runtime_lines="all"))
     fold.clock.open_minute(START_S)
     text = content + b"\n" + written(whole())
@@ -97,6 +97,9 @@ def test_a_report_is_read_or_counted_and_the_next_is_read(content, chunk_bytes):
         for record in LineWriter(MinuteSettings()).minute_records(fold.close_minute(who, 1))
     ]
     assert isinstance(parse(minute), MinuteRecord)
+    state = fold.encode_state()
+    again = Fold(FoldSettings(), state).encode_state()
+    assert json.loads(state) == json.loads(again)
 
 
 @given(broken(*LINES).map(lambda one: one.decode(errors="replace")) | st.text(max_size=100))

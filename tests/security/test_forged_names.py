@@ -117,13 +117,6 @@ def special(lines):
     return Counter(letter for line in lines for letter in line if letter in SPECIAL)
 
 
-@pytest.mark.parametrize("metric", sorted(SUBJECTS))
-def test_a_hostile_name_is_only_text(metric):
-    """In the place of each name at once: cluster, instance, holder and tag."""
-    for name in ASCII:
-        assert_only_text(metric, name, name, name, name)
-
-
 @given(st.sampled_from(sorted(SUBJECTS)), NAMES, NAMES, OTHER_NAMES, OTHER_NAMES)
 def test_whatever_the_names_are(metric, cluster, instance, holder, tag):
     """Any that a line may hold."""

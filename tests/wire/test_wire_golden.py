@@ -10,7 +10,7 @@ import pytest
 
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
-from neuron_wire import MinuteRecord, OtherRecord, encode, parse
+from neuron_wire import encode, parse
 from neuron_wire.extraction import violations
 from neuron_wire.owners import Owner
 from tests.programs import run_program
@@ -55,7 +55,6 @@ KEPT = {"messages", "stalled", "without_holders", *WITHOUT_OWNERS, *OWNED}
 MADE_ELSEWHERE = {"given", "kinds", "owned"}
 """By test_length.py, from values and not from reports."""
 
-LABELS = ("InstanceName", "NeuronDeviceVersion", "NeuronCoreVersion", "LogicalNeuronCoreConfig")
 LINES = [
     pytest.param(line, id=f"{path.name.partition('.')[0]}-{number}")
     for path in sorted(FOLDER.glob("*.lines.jsonl"))
@@ -121,25 +120,8 @@ def records(name):
     return [parse(line) for line in (FOLDER / f"{name}.lines.jsonl").read_text().splitlines()]
 
 
-def test_the_tier_of_metrics_changes_nothing_that_the_stack_reads():
-    """`--metrics none` gives the same record under another boot."""
-    for with_metrics, without in zip(records("busy"), records("bare"), strict=True):
-        assert with_metrics.boot != without.boot
-        assert [*with_metrics.members().items()][3:] == [*without.members().items()][3:]
-
-
 def test_cores_given_to_a_pod_that_runs_no_process_are_reserved():
     """They stay unattached, and quiet for each whole minute that the pod has them."""
     for minutes, record in enumerate(records("reserved"), 1):
         pod = Owner("", "ml/trainer-0/main", "ml", "0-1", None, minutes)
         assert ("uu", (pod,), "read") == (record.core_state, record.owners, record.given)
-
-
-def test_more_than_100_cores_are_one_record_and_one_more_line():
-    """The stack reads the minute line alone; CloudWatch extracts both."""
-    record, more = records("wide")
-    assert isinstance(record, MinuteRecord)
-    assert OtherRecord("more") == more
-    expected = tuple(core % 100 + 0.25 for core in range(127))
-    assert (*expected, None) == record.utilization_percent
-    assert "us-0123456789abcdef0" == record.ultraserver_id

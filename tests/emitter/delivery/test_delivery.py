@@ -129,27 +129,6 @@ def test_a_destination_that_calls_everything_invalid_does_not_empty_the_spool(
     assert "line" not in caplog.records[0].why
 
 
-@given(
-    st.integers(1, 30).flatmap(
-        lambda records: st.tuples(st.just(records), st.sets(st.integers(0, records - 1)))
-    )
-)
-def test_only_poison_is_dropped_from_an_invalid_batch(example):
-    """Wherever the poison is and however much, all else is delivered, in order."""
-    records, places = example
-    texts = [f"line {i}" for i in range(records)]
-    poison = {texts[place] for place in places}
-    destination = Scripted(poison=poison)
-    with Spool(None, max_age_s=1e12) as spool:
-        fill(spool, *texts)
-        delivery = Delivery(spool, destination, clock=lambda: NOW_S)
-        flushed = delivery.flush(1000)
-        assert Flushed(0) == flushed
-        assert [text for text in texts if text not in poison] == destination.taken
-        assert len(poison) == spool.health().dropped.get("invalid", 0)
-        assert identity_holds(spool)
-
-
 def test_one_poison_record_costs_few_calls(spool, deliver_to):
     """Halving: 1,000 records with one poison in them need about 2 log2 calls, not 1,000."""
     destination = Scripted(poison=["line 700"], limits=BatchLimits())

@@ -44,13 +44,6 @@ def test_utilization_is_at_most_100_and_below_0_unknown(found, expected):
     assert (expected, 50.0) == record.utilization_percent
 
 
-def test_a_core_that_exists_but_nobody_lists_is_0():
-    """A runtime that sees one device lists its cores only; the others are known and idle."""
-    record = minute_of(report(runtime(counters({0: 50}), memory({0: 1}))))
-    assert (50.0, 0.0, 0.0, 0.0) == record.utilization_percent
-    assert "buuu" == record.core_state
-
-
 @pytest.mark.parametrize(
     ("period", "expected"), [(None, None), (0.070_980_417, None), (0.499, None), (0.5, 90.0)]
 )

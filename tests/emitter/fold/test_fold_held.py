@@ -11,7 +11,6 @@ from neuron_reports import (
     closed,
     counters,
     hardware,
-    kubernetes,
     memory,
     minute_of,
     new_fold,
@@ -20,7 +19,7 @@ from neuron_reports import (
 )
 
 from neuron_wire.cores import core_indexes
-from neuron_wire.holders import MAX_HOLDERS, Holder
+from neuron_wire.holders import MAX_HOLDERS
 
 IDLE = counters([0, 0, 0, 0])
 
@@ -170,13 +169,6 @@ def test_every_attached_idle_core_has_a_holder(entries):
         assert idle == set(named)
     assert len(entries) == len(record.holders) + record.holders_more
     assert len(record.holders) <= MAX_HOLDERS
-
-
-def test_a_holder_has_cores_pid_tag_and_owner():
-    """One runtime without use on cores 0 to 7 and 12."""
-    pods = kubernetes(dict.fromkeys(range(8), "blue/pod-1"))
-    record = minute_of(trn1(holding(7, *range(8), 12, tag="train"), neuron_k8s_info=pods))
-    assert (Holder("0-7,12", "blue/pod-1/main", 7, "train", team="blue"),) == record.holders
 
 
 def test_the_most_idle_come_first():

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import copy
-import json
 
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from neuron_reports import (
     START_S,
@@ -21,13 +20,7 @@ from neuron_reports import (
     report,
     runtime,
     vcpu,
-    written,
 )
-
-import neuron_wire
-from emitter.lines import LineWriter
-from emitter.reports.report import ReportError, decode
-from emitter.settings import MinuteSettings
 
 CORES = 4
 RANK = {"?": -1, "u": 0, "a": 1, "b": 2}
@@ -296,55 +289,3 @@ def test_no_core_is_idle_that_no_counters_group_showed(document, is_restarted):
     idle = {core for core, state in enumerate(record.core_state) if state in "au"}
     assert set() == idle - shown_cores(document)
     assert ("?" in record.core_state) == (record.unknown_reason is not None)
-
-
-EXTREME = st.sampled_from(
-    [None, -1, 0, 1e-300, 2**53, 2**63, 2**64, 10**30, 1e300, -1e300, 1.5, 10**400, "", [], {}]
-)
-
-
-@st.composite
-def spoiled(draw):
-    """A report in which any numbers are replaced with extreme ones."""
-    document = copy.deepcopy(draw(reports()))
-    leaves = []
-
-    def visit(parent):
-        for step in parent if isinstance(parent, dict) else range(len(parent)):
-            below = parent[step]
-            if isinstance(below, (dict, list)):
-                visit(below)
-            elif isinstance(below, (int, float)):
-                leaves.append((parent, step))
-
-    visit(document)
-    assume(leaves)
-    for parent, step in draw(st.lists(st.sampled_from(leaves), min_size=1, max_size=4)):
-        parent[step] = draw(EXTREME)
-    return document
-
-
-@LAW
-@given(st.lists(spoiled(), min_size=1, max_size=3), SETTINGS)
-def test_no_number_of_a_report_breaks_a_line(documents, chosen):
-    """
-    Whatever a report says, its minute can be sent and read, and what it leaves can be read
-    again: a fault of the monitor never stops the emitter.
-    """
-    fold = new_fold(**chosen)
-    fold.clock.open_minute(START_S)
-    for place, document in enumerate(documents):
-        try:
-            found = decode(written(document))
-        except (ReportError, ValueError):
-            continue
-        fold.fold_report(found, START_S + 5 * place)
-    record = closed(fold)
-    assert isinstance(
-        neuron_wire.parse(LineWriter(MinuteSettings()).minute_records(record)[0].line),
-        neuron_wire.MinuteRecord,
-    )
-    again = new_fold(fold.encode_state(), **chosen)
-    assert json.loads(fold.encode_state()) == json.loads(again.encode_state())
-    again.clock.open_minute(START_S + 60)
-    assert record.instance_id == closed(again, 2).instance_id

@@ -231,12 +231,6 @@ def bytes_of(*documents):
     return record.device_memory_used_bytes, record.runtime_host_memory_bytes
 
 
-def test_memory_is_the_sum_over_the_runtimes():
-    """Each runtime reports its own bytes."""
-    second = runtime(IDLE, memory({1: 200, 2: 300}, host=20), pid=2)
-    assert (600, 30) == bytes_of(report(runtime(IDLE, memory({0: 100}, host=10)), second))
-
-
 @pytest.mark.parametrize(("models", "expected"), [([(0, 0), (0, 1)], None), ([], 0)])
 def test_zero_device_memory_beside_loaded_models_is_absent(models, expected):
     """As captured on inf1: it does not measure device memory. Host memory it does."""

@@ -13,14 +13,6 @@ from neuron_wire.extraction import violations
 NAME = "NeuronCoreUtilizationNC"
 
 
-def test_old_alarms_find_the_metrics_of_each_core():
-    """By name and number, in Percent, without a dimension as the script by default."""
-    (line,) = lines_of(full(4, 3), metrics="legacy")
-    metrics = [{"Name": f"{NAME}{core}", "Unit": "Percent"} for core in range(3)]
-    expected = {"Namespace": "Neuron", "Dimensions": [[]], "Metrics": metrics}
-    assert [expected] == metadata(line)["CloudWatchMetrics"]
-
-
 def test_one_second_metrics_are_in_the_report_lines():
     """Each with StorageResolution 1, as the script has them; none in the minute line."""
     lines = LineWriter(MinuteSettings(metrics="legacy", high_resolution_metrics=True))

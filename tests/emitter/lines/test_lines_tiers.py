@@ -16,7 +16,6 @@ from line_records import (
     dimension_names,
     full,
     lines_of,
-    metadata,
     records,
 )
 
@@ -24,22 +23,11 @@ from emitter.lines import LineWriter
 from emitter.settings import MinuteSettings
 from neuron_wire import OtherRecord, parse
 from neuron_wire.catalogue import MINUTE
-from neuron_wire.extraction import violations
 from tests.undocumented_members import undocumented
 
 CLUSTER = ("ClusterName",)
 INSTANCE = ("ClusterName", "InstanceId")
 CORE = ("ClusterName", "InstanceId", "NeuronCore")
-
-
-@given(records(), SETTINGS)
-def test_every_line_is_extracted_or_defines_nothing(record, settings):
-    """Whatever the tier, the tags and the dimensions: CloudWatch refuses no line."""
-    for line in lines_of(record, settings):
-        if metadata(line) is None:
-            assert record.minute_ms == json.loads(line)["Timestamp"]
-        else:
-            assert [] == violations(line)
 
 
 @given(records(), SETTINGS)

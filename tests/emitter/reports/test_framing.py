@@ -111,25 +111,6 @@ def test_a_line_beyond_the_bound_is_one_drop_however_it_is_read(chunk_bytes):
     assert ([1, 4], 2) == framed(*chunks, max_report_bytes=4096)
 
 
-@pytest.mark.parametrize(
-    "garbage",
-    [
-        b"neuron-monitor: something happened", b"{", b"}", b"{}", b"[]", b"null", b"1", b'"', b'{"',
-        b"\x00\xff\xfe", b"{not json}", b'{"a": 1,}', b'{"level": "info", "message": "started"}',
-        b"[" * 100_000, b'{"a":' * 100_000, line(9)[:-1], line(9)[:100], line(9)[100:],
-        line(9) + b"}",
-    ],
-    ids=lambda garbage: repr(garbage[:20]),
-)  # fmt: skip
-def test_a_broken_line_never_costs_the_one_behind_it(garbage):
-    """Half a line, another program's line, an open brace: one drop, and the next line is read."""
-    framer = Framer()
-    found = frame(line(1) + b"\n" + garbage + b"\n" + line(2) + b"\n", framer=framer)
-    assert [1, 2] == [pid for pid in found if pid != 9]
-    assert 1 == framer.malformed
-    assert framer.last_problem
-
-
 @pytest.mark.parametrize("kept", [1, 20, 50, 100, 300])
 def test_a_report_that_follows_half_a_line_without_a_line_end_is_read(kept):
     """

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import resource
 import shutil
-import signal
-import subprocess
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,17 +18,14 @@ from spool_parts import (
     crash,
     everything,
     full_disk,
-    held,
     lines,
     names,
     older_boots,
 )
 
 from emitter.spool import Spool, layout
-from emitter.spool.directory import STATE_NAME, StateFile
 from emitter.spool.layout import FILE_NAME
 from emitter.spool.newer_spool import NewerSpool
-from emitter.spool.records import DeliveredState
 
 OLD, NEW = 1, 2
 
@@ -152,50 +145,6 @@ def test_a_rollback_loses_and_doubles_no_record(tmp_path_factory, starts):
         assert state == spool.state
         assert {0} >= {balance(spool, boot) for boot in older_boots(spool)}
         assert not NewerSpool(directory).path.exists()
-
-
-KILLED_START = """
-import os, signal, sys
-from pathlib import Path
-from emitter.spool import Spool, layout
-
-layout.LAYOUT_VERSION, left = int(sys.argv[2]), int(sys.argv[3])
-
-def killing(change):
-    def changed(*arguments, **options):
-        global left
-        left -= 1
-        if left < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return change(*arguments, **options)
-    return changed
-
-Path.replace = killing(Path.replace)
-Path.unlink = killing(Path.unlink)
-Spool(Path(sys.argv[1])).close()
-"""
-
-
-@pytest.mark.slow
-def test_kill_9_at_each_rename_loses_no_record(tmp_path):
-    """Processes of both versions, killed at each of their changes to the directory in turn."""
-    with version(NEW), Spool(tmp_path / "begun") as spool:
-        spool.append(lines("a", "b", "c"), b"state")
-        directory = crash(spool, tmp_path / "spool")
-        delivered = DeliveredState(spool.boot, 4, b"newest state")
-    state_file = StateFile(directory / STATE_NAME)
-    state_file.reserve()
-    state_file.write_state(delivered)
-    for number in (OLD, NEW):
-        for kill_at in itertools.count():
-            command = (sys.executable, "-c", KILLED_START, directory, str(number), str(kill_at))
-            ended = subprocess.run(command, check=False, cwd=Path.cwd())
-            if ended.returncode == 0:
-                break
-            assert -signal.SIGKILL == ended.returncode
-    with version(NEW), Spool(directory) as spool:
-        assert ["a", "b", "c"] == held(spool)
-        assert b"newest state" == spool.state
 
 
 def test_a_spool_set_aside_is_reported_and_counts_within_the_limit(tmp_path, clock, events, caplog):
