@@ -19,6 +19,7 @@ import time
 from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -138,7 +139,9 @@ class SlurmJobs:
             for job, known in self._jobs.items()
             if not known.has_ended and (job in running or known.record is not None)
         ]
-        unknown = [job for job in here if job in running and not self._jobs[job].is_known]
+        unknown = [
+            known for job, known in self._jobs.items() if job in running and not known.is_known
+        ]
         if len(here) == 1 and self._covers_machine(folders[here[0]]):
             (only,) = here
             if not any(found.cores or found.devices for found in allocations):
@@ -147,7 +150,7 @@ class SlurmJobs:
                 every = Allocation(name, team, devices=devices, is_exact=True, job=only)
                 return [*(found for found in allocations if found.job != only), every]
         if unknown:
-            failure = self._jobs[unknown[0]].failure
+            failure = unknown[0].failure
             raise UnreadError(str(failure), failure.remedy, allocations)
         return allocations
 
@@ -290,12 +293,14 @@ def _shared_out(
     free = set(pool)
     taken: defaultdict[str, frozenset[int]] = defaultdict(frozenset)
     odd: Counter[str] = Counter()
-    every = [(job, gres) for job, record in records.items() for gres in record.gres or ()]
-    is_counted = {gres: not (gres.indexes and units.get(gres.name)) for _, gres in every}
-    for job, gres in sorted(every, key=lambda pair: (is_counted[pair[1]], records[pair[0]].number)):
-        if gres.name not in names:
-            continue
-        if is_counted[gres]:
+    every = [
+        (not (gres.indexes and units.get(gres.name)), record.number, job, gres)
+        for job, record in records.items()
+        for gres in record.gres or ()
+        if gres.name in names
+    ]
+    for is_counted, _, job, gres in sorted(every, key=itemgetter(0, 1)):
+        if is_counted:
             ids = set(sorted(free)[: gres.count])
         else:
             listed = units[gres.name]
