@@ -10,7 +10,6 @@ from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.ingest import function as ingest
 from neuron_wire.catalogue import ALARMED, STACK, members_of
-from neuron_wire.extraction import violations
 from proof.factories.invocations import Context, delivery
 from proof.factories.records import MINUTE, lines, record
 from tests.aggregator.handler_traces import documents, items, record_items
@@ -28,27 +27,6 @@ NOW_S = 60.0 * (MINUTE + 10_000) + 30
 def _now(monkeypatch):
     """The functions ask `time.time`: half past a minute, always the same one."""
     monkeypatch.setattr(time, "time", lambda: NOW_S)
-
-
-def test_from_a_subscription_event_to_a_rollup(dynamodb, capsys, monkeypatch):
-    """Three records of the last minute, one of them twice, become one line."""
-    minute = int(NOW_S) // 60 - 1
-    made = [record(instance_id=f"i-{number}", minute=minute) for number in range(3)]
-    counts = ingest.handler(delivery(*lines(*made, made[0])), Context())
-    assert {"RecordsStored": 3, "RecordsRejected": 0, "RecordsTooLate": 0} == counts
-    capsys.readouterr()
-    monkeypatch.setattr(time, "time", lambda: (minute + 1) * 60 + 130.0)
-    close.handler(TICK, Context())
-    output = capsys.readouterr().out
-    with_metrics, logged = documents(output)
-    rollup, health = with_metrics
-    assert [] == logged
-    assert all([] == violations(line) for line in output.splitlines())
-    assert ("training", 3) == (rollup["ClusterName"], rollup["Instances"])
-    assert 300 == rollup["Executions"]
-    assert minute * 60_000 == rollup["_aws"]["Timestamp"]
-    assert "Neuron/Stack" == health["_aws"]["CloudWatchMetrics"][0]["Namespace"]
-    assert "cluster#minute" in items(dynamodb)
 
 
 def test_self_metrics_have_the_stack_as_their_only_dimension(capsys):

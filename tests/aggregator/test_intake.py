@@ -165,24 +165,6 @@ def test_older_than_late_minutes_is_too_late(age_minutes, stored_rejected_late):
     assert {"ahead_of_time": 1} == reasons(found) or not found.rejected
 
 
-@BOTH_MODES
-def test_copies_in_one_delivery_are_stored_once(in_packs):
-    """DynamoDB refuses a batch in which a key stands twice."""
-    seen = []
-
-    class Strict(MemoryTable):
-        def put_records(self, items):
-            seen.extend((item.minute, item.bucket, item.key) for item in items)
-            super().put_records(items)
-
-    table = Strict()
-    twice = message(record()).replace(str(MINUTE * 60_000), str(MINUTE * 60_000 + 1))
-    copies = [*lines(record(), record(), record(seq=2)), LogLine("moved", twice)]
-    found = taken(copies, table=table, in_packs=in_packs)
-    assert 2 == found.stored == stored(table)
-    assert len(set(seen)) == len(seen)
-
-
 def test_unless_packs_are_asked_for_each_record_has_an_item():
     """A direct subscription delivers one instance's lines: nothing would be packed together."""
     table = MemoryTable()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,26 +33,6 @@ def silent(made: Registry, minute: int) -> bool:
 
 
 MINUTES = st.lists(st.integers(MINUTE, MINUTE + 40), min_size=1, max_size=12, unique=True)
-
-
-@pytest.mark.parametrize(
-    ("absent_minutes", "waited_for", "is_silent", "cluster_known"),
-    [
-        (0, True, False, True),
-        (5, True, False, True),
-        (6, False, True, True),
-        (60, False, True, True),
-        (61, False, False, False),
-    ],
-)
-def test_an_absent_instance_is_waited_for_then_silent_then_forgotten(
-    absent_minutes, waited_for, is_silent, cluster_known
-):
-    """Silent after more than 5 minutes, forgotten after more than 60."""
-    made = registry(MINUTE)
-    minute = MINUTE + absent_minutes
-    assert (waited_for, is_silent) == (expected(made, minute), silent(made, minute))
-    assert cluster_known == ("training" in made.silent_by_cluster(minute))
 
 
 def test_a_goodbye_is_taken_back_by_a_later_record_of_the_minute():

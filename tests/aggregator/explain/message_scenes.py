@@ -98,20 +98,6 @@ PART = of(
           Holders=[{"Cores": "16-23", "Name": "unit:jupyter-ada", "Pid": 4242,
                     "LastExecution": iso_minute(MINUTE - 100)}]),
 )  # fmt: skip
-LITTLE = of(
-    [row("ecs:search/live/server", 2, 0.7582, Executions=80, WhollyIdleMinutes=None)],
-    entry("aa", 0.7582, FIRST, SMALL, Executions=80,
-          Owners=[{"Cores": "0-1", "Name": "ecs:search/live/server", "Executions": 80}],
-          Holders=[{"Cores": "0-1", "Name": "ecs:search/live/server", "Pid": 9,
-                    "LastExecution": iso_minute(MINUTE)}]),
-)  # fmt: skip
-WAITS = of(
-    [row("ml/ranks-3/train", 2, 1.34375, Siblings=64, IdleSiblings=63, WhollyIdleMinutes=None)],
-    entry("aa", 1.34375, FIRST, "trn1.2xlarge",
-          Owners=[{"Cores": "0-1", "Name": "ml/ranks-3/train", "Executions": 0}],
-          Holders=[{"Cores": "0-1", "Name": "ml/ranks-3/train", "Pid": 9,
-                    "LastExecution": iso_minute(MINUTE - 62)}]),
-)  # fmt: skip
 RESERVED = of(
     [row("ml/trainer-0/train", 2, 0.7582, Team="ml", ReservedCores=2)],
     entry("uu", 0.7582, FIRST, SMALL, Owners=[{"Reserved": "0-1", "Name": "ml/trainer-0/train"}]),
@@ -217,9 +203,6 @@ NUMERICAL = rollup(
                      "Owners": ["ecs:search/live/server"]}],
 )  # fmt: skip
 """An inference service with 0.26 % failures, half of them numerical errors."""
-OLD_ERRORS = rollup(
-    ExecutionErrors=1_204, ErrorInstances=[{"InstanceId": FIRST, "ExecutionErrors": 1_204}]
-)
 LATER = MINUTE + 47
 ALMOST_NONE = rollup(minute=LATER, IdleCores=2, IdleCorePercent=1.5625)
 UNKNOWN = rollup(IdleCores=None, IdleCorePercent=None)
@@ -231,14 +214,11 @@ _SCENES = {
     "idle-cores": (of_an_alarm(), JOB),
     "idle-cores-of-a-contributor": (of_a_contributor(), rollup()),
     "idle-cores-in-use": (of_an_alarm(), PART),
-    "idle-cores-little-used": (of_an_alarm(), LITTLE),
-    "idle-cores-that-wait": (of_an_alarm(), WAITS),
     "idle-cores-reserved": (of_an_alarm(), RESERVED),
     "idle-cores-unallocated": (of_an_alarm(), FREE),
     "idle-cores-given-unread": (of_an_alarm(), UNREAD),
     "idle-cores-unnamed": (of_an_alarm(), UNNAMED),
     "idle-cores-of-a-gone-pod": (of_an_alarm(), LEFT),
-    "idle-cores-given-to-another": (of_an_alarm(), waiting(gone=True)),
     "idle-cores-unpriced": (of_an_alarm(), UNPRICED),
     "idle-cores-of-an-older-stack": (of_an_alarm(), OLDER),
     "idle-cores-over": (of_an_alarm(**ENDED), ALMOST_NONE),
@@ -279,7 +259,6 @@ _SCENES = {
     "execution-errors-over": (of_an_alarm("ExecutionErrors", **ENDED), ERRORS, "errors"),
     "execution-errors-numerical": (of_an_alarm("ExecutionErrors"), NUMERICAL, "errors"),
     "execution-errors-of-two": (of_an_alarm("ExecutionErrors"), SOME_ERRORS, "errors"),
-    "execution-errors-of-an-older-stack": (of_an_alarm("ExecutionErrors"), OLD_ERRORS, "errors"),
     "another-metric": (of_an_alarm("LateRecords"), rollup()),
     "no-cluster": (of_an_alarm(cluster=""), rollup()),
 }

@@ -75,12 +75,6 @@ def test_every_golden_message_has_a_scene():
     assert set(SCENES) == {path.stem for path in MESSAGES.glob("*.txt")}
 
 
-def test_the_form_for_programs_reads_as_it_did(golden):
-    """The JSON holds the rollup itself, so no program parses sentences."""
-    document = json.loads(scene_message("idle-cores").document)
-    golden(MESSAGES / "idle-cores.json", json.dumps(document, indent=2) + "\n")
-
-
 def test_the_forms_for_chat_and_programs_read_as_they_did(golden):
     """These two are shown on the how-to pages."""
     event, table = play("idle-cores-of-a-contributor")

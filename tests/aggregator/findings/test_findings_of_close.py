@@ -343,24 +343,3 @@ def test_where_too_much_waits_findings_wait_too():
     fleet.accepts = lambda details: [True] * len(details)
     fleet.close()
     assert 100 <= len(fleet.told)
-
-
-def test_two_runs_at_once_take_a_step_once():
-    """The one that comes second stops before it says that the minute is done."""
-    fleet = Fleet()
-    fleet.minute += 1
-    fleet.deliver(idle(minute=fleet.minute), minute=fleet.minute)
-    taken = []
-    plain = fleet.table.write_findings
-
-    def meets(place, item, expires_s):
-        if not taken:
-            taken.append(place)
-            fleet.table.lease = None
-            fleet.close()
-        return plain(place, item, expires_s)
-
-    fleet.table.write_findings = meets
-    assert fleet.close().superseded
-    fleet.close()
-    assert [(1, "idle-instance", "i-1", "opened")] == shown(fleet.told)

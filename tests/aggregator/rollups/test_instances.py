@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from aggregator.rollups.instances import MAX_IDLE_INSTANCES
 from neuron_wire.holders import Holder
 from tests.aggregator.rollups.rollup_lines import cores, rollup
@@ -55,13 +53,6 @@ def test_an_idle_instance_says_which_cores_are_held_and_by_whom():
 def busy(percent, **changes):
     """An instance with one core at *percent*, and one at nothing."""
     return cores("bu", (percent, 0.0), **changes)
-
-
-@pytest.mark.parametrize(("percent", "stragglers"), [(39.99, 1), (40.0, 0)])
-def test_a_straggler_reaches_less_than_half_of_what_is_usual(percent, stragglers):
-    """Of 80 %: the half itself is no straggler."""
-    found = rollup(busy(percent), *[busy(80.0)] * 3)
-    assert stragglers == found.gauges["Stragglers"] == len(found.stragglers)
 
 
 def test_stragglers_farthest_behind_come_first():

@@ -143,14 +143,6 @@ def test_who_works_elsewhere_in_the_cluster_is_told_with_what_it_holds(fleet, ha
         assert "WhollyIdleMinutes" not in row
 
 
-def test_an_owner_of_a_little_everywhere_comes_first():
-    """Before it is added up it is in no list of any instance: a cut before that would lose it."""
-    crowd = [held(f"i-{number}", (f"ml/{number}", 9), ("slurm:7 u", 1)) for number in range(50)]
-    others, first, *_ = published(rollup_of(*crowd))["TopIdleOwners"]
-    assert ("slurm:7 u", 50, 50) == (first["Owner"], first["Cores"], first["Instances"])
-    assert (OTHER_OWNERS, 32 * 9, 32) == (others["Owner"], others["Cores"], others["Instances"])
-
-
 def test_who_is_no_owner_has_a_row_all_the_same():
     """
     Nobody, a process without a name, one beyond the line's, and one that nobody told of, which
