@@ -1,8 +1,7 @@
 """
 The hour of the rehearsal's fleet at a fixed time: its lines and its rollups, always the same.
 
-The reports are the simulated neuron-monitor's, the lines the emitter's own
-replay's, the rollups those of the real intake and closing.
+The lines are those of the rehearsal's own past, the rollups those of the real intake and closing.
 """
 
 from __future__ import annotations
@@ -19,10 +18,8 @@ from aggregator.environment import Rules
 from aggregator.ingest.intake import take_in
 from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
-from emitter.replay import replay
-from emitter.settings import ReplaySettings
-from local.monitor.play import Play, run
-from local.rehearsal.fleet import FLEET, FleetInstance
+from local.rehearsal.fleet import FLEET
+from local.rehearsal.past import Past
 from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.prices import Prices
 from proof.memory_table import MemoryTable
@@ -31,11 +28,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from aggregator.findings.outbox import FindingsOutlet
+    from local.rehearsal.fleet import FleetInstance
 
 START_S = int(datetime(2026, 11, 20, 8, tzinfo=timezone.utc).timestamp())
 MINUTES = 60
 END_S = START_S + MINUTES * 60
-PERIOD_S = 15
 
 
 @dataclass(frozen=True)
@@ -144,28 +141,8 @@ def _closed(
 
 def lines_of(member: FleetInstance, folder: Path, start_s: int, minutes: int) -> list[str]:
     """The lines of an instance in the *minutes* from *start_s* on, without a clean shutdown."""
-    play = Play(
-        instance_type=member.instance_type,
-        scenario=member.scenario,
-        seed=member.seed,
-        period_s=PERIOD_S,
-        reports=(minutes + 1) * 60 // PERIOD_S,  # one minute more has the `Bye`
-        start_ms=start_s * 1000,
-        machine=str(folder / member.name),
-        owners=member.owners,
-        given=member.given,
-    )
-    reports = folder / f"{member.name}.reports"
-    with reports.open("wb") as file:
-        run(play, file.fileno())
-    settings = ReplaySettings(
-        cluster=member.cluster,
-        interval=float(PERIOD_S),
-        start=datetime.fromtimestamp(start_s, timezone.utc).isoformat(),
-        saved_proc=folder / member.name / "proc",
-    )
-    end_ms = (start_s + minutes * 60) * 1000
-    lines = [line for line in replay([reports], settings) if timestamp_ms(line) < end_ms]
+    past = Past(folder, start_s + minutes * 60, minutes)
+    lines = [line for line in past.replayed(member) if timestamp_ms(line) < past.end_s * 1000]
     assert lines
     return lines
 

@@ -74,18 +74,19 @@ class Past:
     def lines(self) -> Iterator[Callable[[], dict[FleetInstance, list[str]]]]:
         """Make the lines of each member beside other work; gives the call that waits for them."""
         with ThreadPoolExecutor(1) as executor:
-            futures = {member: executor.submit(self._replayed, member) for member in FLEET}
+            futures = {member: executor.submit(self.replayed, member) for member in FLEET}
             try:
                 yield lambda: {member: future.result() for member, future in futures.items()}
             finally:
                 executor.shutdown(cancel_futures=True)
 
-    def _replayed(self, member: FleetInstance) -> list[str]:
+    def replayed(self, member: FleetInstance) -> list[str]:
+        """Play *member* for the minutes and `LEAD_MINUTES` more, and return its lines."""
         reports = self.folder / f"{member.name}.reports"
         machine = machine_folder(self.folder, member)
         play = member.play(
             period_s=PERIOD_S,
-            reports=(MINUTES + LEAD_MINUTES) * MINUTE_S // PERIOD_S,
+            reports=(self.minutes + LEAD_MINUTES) * MINUTE_S // PERIOD_S,
             start_ms=self.start_s * 1000,
             truth=str(self.truth(member)),
             machine=str(machine),

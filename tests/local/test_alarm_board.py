@@ -7,7 +7,10 @@ from __future__ import annotations
 import pytest
 
 from local.alarms.template import Template, load_template
+from local.pump import extract
 from local.rehearsal.alarm_board import EVALUATE_EACH_S, NOT_EVALUATED, AlarmBoard
+from tests.neuron_emf.page.looked_at import FIRING
+from tests.neuron_emf.page.looked_at import NOW_S as HOUR_READ_S
 from tests.recorded_history import RecordedHistory
 from tests.stack.stack_template import SUBJECTS
 
@@ -17,8 +20,8 @@ NOW_S = 1_800_000_030.0
 class World:
     """The template's alarms, nothing recorded."""
 
-    def __init__(self, repository):
-        self.now_s = NOW_S
+    def __init__(self, repository, now_s=NOW_S):
+        self.now_s = now_s
         self.history = RecordedHistory()
         template = Template(load_template(repository / "template.yaml"))
         self.board = AlarmBoard(template, self.history, lambda: self.now_s)
@@ -56,3 +59,17 @@ def test_an_alarm_that_warms_up_does_not_fire_yet(world):
     assert "INSUFFICIENT_DATA" == found()["state"]
     world.now_s += EVALUATE_EACH_S
     assert "ALARM" == found()["state"]
+
+
+def test_the_page_of_the_hour_shows_what_the_rehearsal_fires(repository, hour):
+    """The README's sample, its pictures and `make demo` are one world: fleet, prices and alarms."""
+    world = World(repository, HOUR_READ_S)
+    for line in hour.rollups:
+        for datum in extract(line, round(1000 * HOUR_READ_S)).data:
+            place = datum.namespace, datum.name, dict(datum.dimensions)
+            world.history.put(*place, datum.timestamp_ms / 1000, datum.counts)
+    firing = {
+        (state.alarm.logical_id, dict(state.contributor)["ClusterName"])
+        for state in world.board.firing_on_clusters()
+    }
+    assert {(name, cluster) for name, clusters in FIRING.items() for cluster in clusters} == firing

@@ -21,15 +21,19 @@ LATE_MS = 110_000  # after the start of its minute a rollup is printed
 EXPLAIN_GROUP = "/neuron-emf/neuron-emf/explain"
 
 
-def message(account, logical_id, cluster, text, *, at_s=NOW_S - 600, state="ALARM"):
+MONEY = ("IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilization")
+
+
+def message(account, logical_id, cluster, text, *, at_s=NOW_S - 600, state="ALARM", **members):
     """A line of Kind `message` as explain prints it."""
     return json.dumps(
         {
             "Schema": 1, "Kind": "message", "Timestamp": int(at_s * 1000),
             "AlarmName": account.alarms[logical_id]["AlarmName"],
             "ClusterName": cluster, "State": state,
-            "Metrics": ["IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilization"],
+            "Metrics": MONEY,
             "Subject": f"{state}: {text.splitlines()[0]}"[:99], "Text": text,
+            **members,
         }
     )  # fmt: skip
 
@@ -37,19 +41,39 @@ def message(account, logical_id, cluster, text, *, at_s=NOW_S - 600, state="ALAR
 IDLE_TEXT = """\
 research: Slurm job 4711 (ml-user, team ml) has used none of its 32 cores for 1 h, 21.50 USD/h
 Can wait until morning: it costs 21.50 USD/h, nothing is failing.
-Cluster: 50 of 98 known cores idle (51 %), 33.59 USD/h.
+Cluster: 52 of 100 known cores idle (52 %), 34.94 USD/h, at most 22.84 USD/h avoidable.
 1. State and time left:  scontrol show job 4711
 """
+BLOCKED_TEXT = """\
+serving: 6 cores assigned to pod search/ranker-1 are held by a process of pod search/ranker-0 \
+(team search), which is gone, 3.25 USD/h
+Do not wait: pod search/ranker-1 has not opened them and may fail to start.
+1. Does it fail?        kubectl describe pod ranker-1 -n search
+"""
+ERRORS_TEXT = """\
+serving: 10 failed executions in one minute, of process python3 (grace)
+Look today: <1 % of the executions on this instance failed.
+1. There, by process:  neuron-top
+"""
+
+FIRING = {"IdleCoresAlarm": ("research", "serving"), "ExecutionErrorsAlarm": ("serving",)}
+"""What fires on the clusters of the hour; a test compares it with the rehearsal's evaluator."""
 
 
 def filled(double, hour):
-    """The hour in *double*, two alarms firing, one message about them."""
+    """The hour in *double*, with the alarms that fire, each with its message."""
     double.put_lines(double.records_group, hour.lines)
     double.put_lines(double.rollups_group, hour.rollups, LATE_MS)
-    double.fire_alarm("IdleCoresAlarm", "research", reason="Threshold Crossed: 15 out of 15")
-    double.fire_alarm("LowUtilizationAlarm", "serving", reason="Threshold Crossed: 60 out of 60")
-    text = message(double, "IdleCoresAlarm", "research", IDLE_TEXT)
-    double.put(EXPLAIN_GROUP, "explain", [(json.loads(text)["Timestamp"], text)])
+    for logical_id, clusters in FIRING.items():
+        double.fire_alarm(logical_id, *clusters, reason="Threshold Crossed: 15 out of 15")
+    blocked = {"Metrics": ["IdleCorePercent"], "Urgency": "now"}
+    errors = {"Metrics": ["ExecutionErrors"], "Urgency": "today"}
+    for text in (
+        message(double, "IdleCoresAlarm", "research", IDLE_TEXT),
+        message(double, "IdleCoresAlarm", "serving", BLOCKED_TEXT, **blocked),
+        message(double, "ExecutionErrorsAlarm", "serving", ERRORS_TEXT, **errors),
+    ):
+        double.put(EXPLAIN_GROUP, "explain", [(json.loads(text)["Timestamp"], text)])
     return double
 
 

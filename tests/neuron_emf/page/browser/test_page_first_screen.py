@@ -42,43 +42,44 @@ def test_a_cost_is_amber_if_idle_cores_have_no_price_and_not_for_busy_ones(open_
         assert is_amber == bool(routes)
 
 
+def low_utilization(route):
+    """Plant the alarm on two clusters: research, whose message has its metric, and serving."""
+    answer = route.fetch().json()
+    (alarm,) = [alarm for alarm in answer["alarms"] if alarm["title"] == "Low utilization"]
+    alarm["state"] = "ALARM"
+    alarm["contributors"] = [
+        {"name": name, "reason": "60 out of 60", "since_ms": None, "urgency": "can wait"}
+        for name in ("research", "serving")
+    ]
+    route.fulfill(json=answer)
+
+
 def test_an_alarm_is_the_first_sentence_of_its_message(open_page, address):
-    """The whole message is one press away; without a message it is the alarm's description."""
-    page = open_page(address)
-    first, second = page.locator(".alarm").all()
-    start = "▲ can wait: Idle cores, research: Slurm job 4711 (ml-user, team ml) has used none"
-    assert first.locator("summary").inner_text().startswith(start)
-    assert "Low utilization, serving" in second.locator("summary").inner_text()
-    first.locator("summary").press("Enter")
-    expect(first.locator("pre")).to_contain_text("1. State and time left:  scontrol show job 4711")
-    second.locator("summary").press("Enter")
-    expect(second.locator("pre")).to_contain_text("CloudWatch: Threshold Crossed: 60 out of 60")
+    """
+    The whole message is one press away; without a message it is the alarm's description.
 
-
-def test_an_alarm_that_was_joined_into_another_message_shows_that(open_page, address):
-    """Found by cluster and metric; a message of another cluster or of other metrics is not its."""
-
-    def joined(route):
-        answer = route.fetch()
-        alarms = answer.json()["alarms"]
-        for alarm in alarms:
-            if alarm["title"] == "Low utilization":
-                research = {
-                    "name": "research",
-                    "reason": "",
-                    "since_ms": None,
-                    "urgency": "can wait",
-                }
-                alarm["contributors"].append(research)
-        route.fulfill(response=answer, json={**answer.json(), "alarms": alarms})
-
-    page = open_page(address, routes=[("**/alarms.json*", joined)])
-    lines = [row.inner_text() for row in page.locator(".alarm summary").all()]
-    starts = [line.removeprefix("▲ can wait: ").partition(": ") for line in lines]
-    start = "Slurm job 4711 (ml-user, team ml) has used none of its"
-    assert {"Idle cores, research": True, "Low utilization, serving": False,
-            "Low utilization, research": True} == {
-        title: words.startswith(start) for title, _, words in starts}  # fmt: skip
+    A message is found by cluster and metric: one of another cluster or metric is not the alarm's.
+    """
+    page = open_page(address, routes=[("**/alarms.json*", low_utilization)])
+    rows = page.locator(".alarm").all()
+    lines = [row.locator("summary").inner_text().removeprefix("▲ ") for row in rows]
+    job = "Slurm job 4711 (ml-user, team ml) has used none"
+    starts = {
+        "now: Idle cores, serving: 6 cores assigned to pod search/ranker-1",
+        "today: Execution errors, serving: 10 failed executions",
+        f"can wait: Idle cores, research: {job}",
+        f"can wait: Low utilization, research: {job}",
+        "can wait: Low utilization, serving: The mean utilization",
+    }
+    assert starts == {start for line in lines for start in starts if line.startswith(start)}
+    assert len(starts) == len(lines)
+    for start, text in (
+        ("can wait: Idle cores, research", "1. State and time left:  scontrol show job 4711"),
+        ("can wait: Low utilization, serving", "CloudWatch: 60 out of 60"),
+    ):
+        (row,) = [row for row, line in zip(rows, lines, strict=True) if line.startswith(start)]
+        row.locator("summary").press("Enter")
+        expect(row.locator("pre")).to_contain_text(text)
 
 
 def test_what_is_not_known_yet_is_grey(open_page, address, held):
