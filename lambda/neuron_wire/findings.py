@@ -12,6 +12,7 @@ import hashlib
 import json
 import zlib
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -140,7 +141,8 @@ class FindingsState:
         """As the table keeps it."""
         text = json.dumps(
             {"minute": self.minute, "open": self._nested(), "due": self.due,
-             "faults": [[*key, *_flat(counts)] for key, counts in sorted(self.faults.items())]},
+             "faults": [[*key, *chain.from_iterable(sorted(counts.items()))]
+                        for key, counts in sorted(self.faults.items())]},
             separators=(",", ":"),
         )  # fmt: skip
         return zlib.compress(text.encode())
@@ -176,10 +178,6 @@ class FindingsState:
                 for key, counts in self.faults.items()
             }
         )
-
-
-def _flat(pairs: dict[int, int]) -> list[int]:
-    return [number for pair in sorted(pairs.items()) for number in pair]
 
 
 def finding_id(key: FindingKey, opened: int) -> str:

@@ -114,26 +114,22 @@ def read_holders(line: JsonObject) -> tuple[tuple[Holder, ...], int]:
         return (), 0
     entries = entries if isinstance(entries, list) else []
     holders = tuple(
-        _holder(entry)
+        Holder(
+            cores=entry["Cores"],
+            name=printable_name(entry.get("Name")),
+            pid=count_of(entry.get("Pid")),
+            tag=printable_name(entry.get("Tag")),
+            team=printable_name(entry.get("Team"), MAX_TEAM_CHARS),
+            last_execution=_read_minute(entry, "LastExecution"),
+            gone=entry.get("Gone") is True,
+            given_to=printable_name(entry.get("GivenTo")),
+            started=_read_minute(entry, "Started"),
+            command=printable_name(entry.get("Command"), MAX_COMMAND_CHARS),
+        )
         for entry in entries[:MAX_HOLDERS]
         if isinstance(entry, dict) and cores_in(entry, "Cores")
     )
     return holders, min((count_of(more) or 0) + len(entries) - len(holders), MAX_COUNT)
-
-
-def _holder(entry: JsonObject) -> Holder:
-    return Holder(
-        cores=entry["Cores"],
-        name=printable_name(entry.get("Name")),
-        pid=count_of(entry.get("Pid")),
-        tag=printable_name(entry.get("Tag")),
-        team=printable_name(entry.get("Team"), MAX_TEAM_CHARS),
-        last_execution=_read_minute(entry, "LastExecution"),
-        gone=entry.get("Gone") is True,
-        given_to=printable_name(entry.get("GivenTo")),
-        started=_read_minute(entry, "Started"),
-        command=printable_name(entry.get("Command"), MAX_COMMAND_CHARS),
-    )
 
 
 def _read_minute(entry: JsonObject, member: str) -> str | None:

@@ -67,11 +67,6 @@ class InstanceType:
         return self.devices * self.cores_per_device
 
     @property
-    def most_cores(self) -> int:
-        """Logical NeuronCores of the instance at the logical core size that gives most."""
-        return self.cores * self.core_size
-
-    @property
     def device_memory_bytes(self) -> int:
         """Device memory of the whole instance, bytes."""
         return self.device_memory_gib << 30
@@ -80,9 +75,11 @@ class InstanceType:
 # No page of EC2 lists a Trn3 type yet. Names and tables of devices are those of the Neuron driver
 # (v4/neuron_dhal_v4.c), and trn3n and trn3en those of its Helm chart; the chip is that of
 # https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/neuron-hardware/trn3-arch.html
-_TRN3_OF_1_DEVICE: Final = ("trn3pd98", "trn3s-es", "trn3sn", "trn3sn-es")
-_TRN3_OF_4_DEVICES: Final = ("trn3e", "trn3en")
-_TRN3_OF_16_DEVICES: Final = ("trn3", "trn3n", "trn3p", "trn3s-es", "trn3sn", "trn3sn-es")
+_TRN3: Final = (
+    ("3xlarge", 1, "trn3pd98 trn3s-es trn3sn trn3sn-es"),
+    ("24xlarge", 4, "trn3e trn3en"),
+    ("48xlarge", 16, "trn3 trn3n trn3p trn3s-es trn3sn trn3sn-es"),
+)  # size, devices of 144 GiB, families
 
 INSTANCE_TYPES: Final[dict[str, InstanceType]] = {
     row.name: row
@@ -101,11 +98,10 @@ INSTANCE_TYPES: Final[dict[str, InstanceType]] = {
         InstanceType("trn2.3xlarge", 1, 4, 96, 12, 2),
         InstanceType("trn2.48xlarge", 16, 4, 1536, 192, 2),
         InstanceType("trn2u.48xlarge", 16, 4, 1536, 192, 2),
-        *(InstanceType(f"{family}.3xlarge", 1, 4, 144, None, 2) for family in _TRN3_OF_1_DEVICE),
-        *(InstanceType(f"{family}.24xlarge", 4, 4, 576, None, 2) for family in _TRN3_OF_4_DEVICES),
         *(
-            InstanceType(f"{family}.48xlarge", 16, 4, 2304, None, 2)
-            for family in _TRN3_OF_16_DEVICES
+            InstanceType(f"{family}.{size}", devices, 4, 144 * devices, None, 2)
+            for size, devices, families in _TRN3
+            for family in families.split()
         ),
     )
 }

@@ -160,13 +160,11 @@ def _written_bytes(owner: Owner) -> int:
     size = len("{},") - len(",")
     for name, value in _members(owner).items():
         size += len(name) + len('"":,')
-        size += len(str(value)) if isinstance(value, int) else len('""') + _text_bytes(value)
+        text = str(value)
+        if not isinstance(value, int):
+            size += len('""') + text.count('"') + text.count("\\")
+        size += len(text.encode())
     return size
-
-
-def _text_bytes(text: str) -> int:
-    """Bytes of a printable *text* in JSON."""
-    return len(text.encode()) + text.count('"') + text.count("\\")
 
 
 def owner_members(owners: Iterable[Owner]) -> list[dict[str, str | int]]:

@@ -187,7 +187,7 @@ def _problem(charges, rows, *, is_paid):
     instance_type = (
         INSTANCE_TYPES.get(charges[0]["SkuMeter"].rpartition(":")[2]) if charges else None
     )
-    most = 62 * instance_type.most_cores if instance_type else 0
+    most = 62 * instance_type.cores * instance_type.core_size if instance_type else 0
     is_instance = bool(charges) and charges[0]["ResourceId"].startswith("i-")
     free = [
         row
