@@ -8,11 +8,14 @@ import json
 
 import pytest
 
+from aggregator.arrivals import LogLine
 from proof.factories.invocations import delivery
 from proof.factories.records import lines, record
 from tests.runtime.expectations import closable_minute, identities, kept
 
 pytestmark = [pytest.mark.slow]
+
+MAX_LINE_BYTES = 1_048_576 - 26  # of one event of a log group
 
 
 def corrupt_events():
@@ -39,3 +42,15 @@ def test_a_corrupt_event_fails_and_the_next_one_does_not(warm, dynamodb):
     made = record(minute=closable_minute())
     assert 1 == ingest.result(delivery(*lines(made)))["RecordsStored"]
     assert identities([made]) == kept(dynamodb)
+
+
+@pytest.mark.parametrize("filler", ["x", "[", '{"a":', "9"])
+def test_a_line_of_one_megabyte_costs_itself_only(warm, dynamodb, filler):
+    """Whatever it is made of: deep nesting and endless numbers too."""
+    ingest = warm("ingest")
+    made = record(minute=closable_minute())
+    long = (filler * MAX_LINE_BYTES)[:MAX_LINE_BYTES]
+    counts = ingest.result(delivery(LogLine("long", long), *lines(made)))
+    assert (1, 1) == (counts["RecordsStored"], counts["RecordsRejected"])
+    assert identities([made]) == kept(dynamodb)
+    assert len(ingest.output()) < 4096  # it says what was dropped, and quotes nothing
