@@ -65,9 +65,12 @@ def aws(aws):
     logs.create_log_group(logGroupName="/neuron-emf/records", tags={"team": "others"})
     logs.put_subscription_filter(
         logGroupName="/neuron-emf/records", filterName="of-others", filterPattern="",
-        destinationArn="arn:aws:lambda:us-east-1:000000000000:function:others",
+        destinationArn=f"arn:aws:lambda:{REGION}:000000000000:function:others",
     )  # fmt: skip
-    aws.client("s3").create_bucket(Bucket="aws-sam-cli-managed-default-bucket")
+    aws.client("s3").create_bucket(
+        Bucket="aws-sam-cli-managed-default-bucket",
+        CreateBucketConfiguration={"LocationConstraint": REGION},
+    )
     aws.client("sqs").create_queue(QueueName="neuron-accept-of-others")
     return aws
 
