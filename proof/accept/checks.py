@@ -280,6 +280,8 @@ def finding(context: AcceptContext) -> list[str]:
     received: list[dict[str, Any]] = []
 
     def missing() -> list[str]:
+        context.send_newest_minute(context.watched, idle)  # a late minute changes no finding
+        context.close_minutes(context.watched)
         received.extend(map(json.loads, _received(context, "FindingEventsUrl")))
         if any(expected.items() <= event["detail"].items() for event in received):
             return []

@@ -227,11 +227,25 @@ class AcceptContext:
                 found.append(record)
         return found
 
-    def differences(self, stack: str) -> list[str]:
-        """Where the rollups are not yet what the lines come to."""
-        if self.place.is_embedded:  # on AWS its schedule does it
+    def close_minutes(self, stack: str) -> None:
+        """Run the stack's close function, which its schedule does on AWS."""
+        if self.place.is_embedded:
             name = self.stacks[stack].outputs["CloseFunctionName"]
             self.place.client("lambda").invoke(FunctionName=name)["Payload"].read()
+
+    def send_newest_minute(self, stack: str, instance: Instance) -> None:
+        """Deliver the last whole minute of *instance*, once: the minutes before it are late."""
+        minute_s = int(time.time()) // 60 * 60 - 60
+        if minute_s < self.delivered_until_s[stack]:
+            return
+        minutes = (minute_s - self.start_s) // 60 + 1
+        records = instance.records(self.folder, self.start_s, minutes)
+        newest = [record for record in records if record.timestamp_ms == minute_s * 1000]
+        self.send(stack, instance.name, newest)
+
+    def differences(self, stack: str) -> list[str]:
+        """Where the rollups are not yet what the lines come to."""
+        self.close_minutes(stack)
         expected = self.expected(stack)
         if not expected:
             return [f"{stack} has no lines"]
