@@ -28,6 +28,7 @@ from emitter.spool.directory import open_private
 
 if TYPE_CHECKING:
     from emitter.fold import Fold
+    from emitter.logs import Clock
     from emitter.reports.framing import Framer
     from emitter.spool import SpoolHealth
     from emitter.spool.records import DropReason
@@ -131,9 +132,10 @@ class Pulse:
 class PulseFile:
     """The heartbeat file of one emitter; without a directory nothing is written."""
 
-    def __init__(self, directory: Path | None) -> None:
+    def __init__(self, directory: Path | None, *, clock: Clock = time.monotonic) -> None:
         self._path = None if directory is None else directory / PULSE_NAME
-        self._started_s = time.monotonic()
+        self._clock = clock
+        self._started_s = clock()
         self._next_s = self._started_s
         self._reports = 0
         self._reported_s: float | None = None
@@ -142,11 +144,11 @@ class PulseFile:
 
     def is_due(self) -> bool:
         """Whether the last heartbeat is a minute old, or none was written yet."""
-        return time.monotonic() >= self._next_s
+        return self._clock() >= self._next_s
 
     def write_beat(self, reports_read: int, spool: SpoolHealth) -> None:
         """Write a heartbeat. A full disk is no error."""
-        now_s = time.monotonic()
+        now_s = self._clock()
         self._next_s = now_s + PULSE_INTERVAL_S
         if reports_read > self._reports:
             self._reports, self._reported_s = reports_read, now_s

@@ -75,5 +75,5 @@ def dashboards(deployed: Callable[..., dict[str, Any]]) -> Callable[..., dict[st
 @pytest.fixture(scope="session")
 def body(dashboards: Callable[..., dict[str, Any]]) -> dict[str, Any]:
     """The body of the dashboard of a default deployment, to be read only."""
-    found: dict[str, Any] = json.loads(dashboards()["Dashboard"]["DashboardBody"])
+    found: dict[str, Any] = json.loads(dashboards()["ClusterDashboard"]["DashboardBody"])
     return found

@@ -132,7 +132,7 @@ def gather_evidence(
 ) -> Evidence:
     """*evidence* with what *table* knows about its subject in *cluster*."""
     subject = evidence.subject
-    if subject == UNKNOWN or cluster is None:
+    if subject == UNKNOWN or not cluster:
         return evidence
     try:
         line = table.read_last_rollup(subject.about, cluster)
