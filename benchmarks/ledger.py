@@ -13,15 +13,16 @@ import random
 import time
 from typing import TYPE_CHECKING, Final
 
+from neuron_accounts.ledger import PARTS, LedgerRow, pack_rows, part_key
+
 from aggregator.settle.purchases import part_of
 from aggregator.storage.records import bucket_of
 from benchmarks.figure import Figure
 from neuron_emf.report.collection import collect
 from neuron_emf.report.exports import json_text
 from neuron_emf.report.settings import IdleReportSettings
-from neuron_wire.ledger import PARTS, LedgerRow, pack_rows, part_key
+from neuron_wire.line_members import iso_minute
 from neuron_wire.names import HOUR_MINUTES
-from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,10 +12,10 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
+from neuron_words.quantity_words import counted
 
 from emitter import VARIABLE_PREFIX
 from emitter.errors import EXIT_WRONG_USE, DeliveryError, EmitterError
-from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

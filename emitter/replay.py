@@ -20,6 +20,8 @@ import zlib
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
+from neuron_words.quantity_words import counted
+
 from emitter.errors import SettingsError
 from emitter.fold import Fold, FoldSettings, LineIdentity
 from emitter.health import reading_members
@@ -32,7 +34,6 @@ from emitter.reports.framing import Framer
 from emitter.reports.source import no_reports
 from emitter.settings.minutes import require_cluster
 from neuron_wire.names import MINUTE_S, WHOLE_MINUTE_S
-from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_wire.phrases import joined, printable
+from neuron_words.name_words import printable
+from neuron_words.quantity_words import joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -15,10 +15,7 @@ from operator import truediv
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-
-from emitter.errors import SourceError
-from neuron_emf.account import CONNECTIONS, documented, stack_output
-from neuron_wire.ledger import (
+from neuron_accounts.ledger import (
     COSTS,
     COUNTS,
     MINUTE_PLACES,
@@ -34,10 +31,12 @@ from neuron_wire.ledger import (
     settled_hours,
     unpack_lines,
 )
-from neuron_wire.line_members import BAD_MEMBER, WireFormatError
+from neuron_accounts.then import SUMMARIES, summary_key
+
+from emitter.errors import SourceError
+from neuron_emf.account import CONNECTIONS, documented, stack_output
+from neuron_wire.line_members import BAD_MEMBER, WireFormatError, iso_minute
 from neuron_wire.names import HOUR_MINUTES
-from neuron_wire.phrases import iso_minute
-from neuron_wire.then import SUMMARIES, summary_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -11,23 +11,25 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
+from neuron_accounts.core_time import IDLE_AFTER_MINUTES
+from neuron_accounts.prices import UNKNOWN_TYPE
+from neuron_words import name_words, now_words, quantity_words
+
 from emitter.delivery.aws_failures import NOT_FOUND
 from emitter.errors import SourceError
 from neuron_emf.account import error_code
 from neuron_emf.now_lines import FOLDED_MINUTES, NewestMinutes, Now, RollupLines
 from neuron_emf.options import prices
 from neuron_emf.reading import LogGroup, lines_in, pattern_of
-from neuron_wire import phrases
-from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.names import MICRO, MINUTE_MS
-from neuron_wire.prices import UNKNOWN_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from neuron_accounts.now import ClusterNow, IdleOwner
+
     from neuron_emf.account import Account
-    from neuron_wire.now import ClusterNow, IdleOwner
 
 FIRST_MINUTES: Final = 15
 """What the first screen needs is in the first reading."""
@@ -188,14 +190,16 @@ def answer_of(now: Now, cluster: str, now_ms: int) -> dict[str, Any]:
 
 
 def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
-    words = phrases.idle_words(now, noun="")
+    words = now_words.idle_words(now, noun="")
     held, unknown = "Held or unheld: not told", ""
     if now.held is not None and now.unheld is not None:
-        held = f"{phrases.amount(now.held)} held, {phrases.amount(now.unheld)} unheld"
+        held = f"{quantity_words.amount(now.held)} held, {quantity_words.amount(now.unheld)} unheld"
         if now.unknown_allocation:
-            held += f", {phrases.amount(now.unknown_allocation)} not held, reservations unknown"
+            held += (
+                f", {quantity_words.amount(now.unknown_allocation)} not held, reservations unknown"
+            )
     if now.unknown:
-        unknown = phrases.unknown_words(now.unknown, now.unknown_by_reason, ", not counted")
+        unknown = now_words.unknown_words(now.unknown, now.unknown_by_reason, ", not counted")
     return {
         "cores": now.idle,
         "known_cores": now.known,
@@ -211,10 +215,10 @@ def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
 
 
 def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
-    words = phrases.per_hour(now.cost)
-    basis = phrases.safe_name(now.basis, 200)
-    unpriced = phrases.unpriced_words(now)
-    line = phrases.price_overrides_line(now.unpriced_types) if unpriced else ""
+    words = quantity_words.per_hour(now.cost)
+    basis = name_words.safe_name(now.basis, 200)
+    unpriced = now_words.unpriced_words(now)
+    line = now_words.price_overrides_line(now.unpriced_types) if unpriced else ""
     has_no_type = any(name.endswith(UNKNOWN_TYPE) for name in now.unpriced_types)
     return {
         "usd_per_hour": _whole(now.cost),
@@ -237,11 +241,11 @@ def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
 
 
 def _avoidable(now: ClusterNow, none: str) -> dict[str, Any]:
-    words = phrases.per_hour(now.avoidable)
+    words = quantity_words.per_hour(now.avoidable)
     notes = (
-        phrases.wholly_idle_words(now),
-        phrases.avoidable_parts_words(now),
-        phrases.in_other_clusters_words(now),
+        now_words.wholly_idle_words(now),
+        now_words.avoidable_parts_words(now),
+        now_words.in_other_clusters_words(now),
     )
     return {
         "usd_per_hour": _whole(now.avoidable),
@@ -256,18 +260,18 @@ def _avoidable(now: ClusterNow, none: str) -> dict[str, Any]:
 def _parts_words(now: ClusterNow) -> str:
     """`of which 14.00 shared, 2.00 sunk`; empty of none."""
     parts = [(now.shared, "shared"), (now.sunk, "sunk")]
-    named = [f"{phrases.dollars(cost / MICRO)} {name}" for cost, name in parts if cost]
-    return f"of which {phrases.joined(named)}" if named else ""
+    named = [f"{quantity_words.dollars(cost / MICRO)} {name}" for cost, name in parts if cost]
+    return f"of which {quantity_words.joined(named)}" if named else ""
 
 
 def _status(now: ClusterNow) -> tuple[str, str]:
     """`Coverage 100 %` and `0 of 8 instances silent`."""
     percent = now.coverage_percent
-    coverage = "unknown" if percent is None else phrases.coverage_words(percent)
+    coverage = "unknown" if percent is None else quantity_words.coverage_words(percent)
     silent = "silent instances unknown"
     if now.silent is not None:
-        instances = phrases.counted(now.silent + (now.instances or 0), "instance")
-        silent = f"{phrases.amount(now.silent)} of {instances} silent"
+        instances = quantity_words.counted(now.silent + (now.instances or 0), "instance")
+        silent = f"{quantity_words.amount(now.silent)} of {instances} silent"
     return f"Coverage {coverage}", silent
 
 
@@ -275,11 +279,11 @@ def _owner(place: ClusterNow, row: IdleOwner) -> dict[str, Any]:
     since = None
     if place.minute is not None and row.minutes is not None:
         since = place.minute + 1 - row.minutes
-    money = "no price" if row.cost is None else phrases.dollars(row.cost / MICRO)
+    money = "no price" if row.cost is None else quantity_words.dollars(row.cost / MICRO)
     return {
         "owner": row.owner,
-        "name": phrases.NO_OWNERS.get(row.owner, row.owner),
-        "is_nobody": row.owner in phrases.NO_OWNERS,
+        "name": now_words.NO_OWNERS.get(row.owner, row.owner),
+        "is_nobody": row.owner in now_words.NO_OWNERS,
         "team": row.team,
         "cluster": place.cluster,
         "cores": row.idle / MICRO,
@@ -291,9 +295,9 @@ def _owner(place: ClusterNow, row: IdleOwner) -> dict[str, Any]:
         "usd_per_hour": _whole(row.cost),
         "unpriced_cores": row.unpriced / MICRO,
         "words": {
-            "cores": phrases.amount(row.idle / MICRO),
-            "uses": phrases.owner_words(row),
-            "idle": "not told" if row.minutes is None else phrases.duration(row.minutes),
+            "cores": quantity_words.amount(row.idle / MICRO),
+            "uses": now_words.owner_words(row),
+            "idle": "not told" if row.minutes is None else quantity_words.duration(row.minutes),
             "usd": f"{money} +?" if row.unpriced and row.cost is not None else money,
         },
     }

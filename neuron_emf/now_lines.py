@@ -14,19 +14,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_emf.reading import MINUTES, Records
-from neuron_wire.cluster_idle import ClusterIdle
-from neuron_wire.line_members import minute_of, number_in, texts_in
-from neuron_wire.merging import merge_clusters, merge_records
-from neuron_wire.names import (
-    CLUSTER_DIMENSION,
-    MINUTE_MS,
-    REASON_NOT_REPORTED,
-    ROLLUP,
-    UNKNOWN,
-    VERSION,
-)
-from neuron_wire.now import (
+from neuron_accounts.cluster_idle import ClusterIdle
+from neuron_accounts.now import (
     BY_REASON,
     COSTS,
     COUNTS,
@@ -36,15 +25,27 @@ from neuron_wire.now import (
     cluster_now,
     total_of,
 )
-from neuron_wire.phrases import iso_minute
-from neuron_wire.prices import PRICES_AS_OF
+from neuron_accounts.prices import PRICES_AS_OF
+
+from neuron_emf.reading import MINUTES, Records
+from neuron_wire.line_members import iso_minute, minute_of, number_in, texts_in
+from neuron_wire.merging import merge_clusters, merge_records
+from neuron_wire.names import (
+    CLUSTER_DIMENSION,
+    MINUTE_MS,
+    REASON_NOT_REPORTED,
+    ROLLUP,
+    UNKNOWN,
+    VERSION,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from neuron_accounts.prices import Prices
+
     from neuron_wire import MinuteRecord
     from neuron_wire.merging import InstanceMinute
-    from neuron_wire.prices import Prices
 
 GAUGES: Final = (
     "AttachedIdleCores", "AvoidableCostPerHour", "BusyCores", "CoveragePercent",

@@ -13,27 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import click
+from neuron_accounts.core_time import IDLE_AFTER_MINUTES
+from neuron_accounts.payment import PaidByTypeError, paid_by_type
+from neuron_accounts.prices import DEFAULT_REGION, PriceOverridesError, Prices, price_overrides
+from neuron_accounts.teams import TeamRules, TeamRulesError, team_rules_of_file
 
 from emitter.errors import SettingsError
 from emitter.settings.minutes import advanced, setting
 from emitter.settings.options import read_bounded
 from emitter.settings.run import LogGroupSettings, RegionSettings
-from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.names import region_of_variables
-from neuron_wire.prices import (
-    DEFAULT_REGION,
-    PaidByTypeError,
-    PriceOverridesError,
-    Prices,
-    paid_by_type,
-    price_overrides,
-)
-from neuron_wire.teams import TeamRules, TeamRulesError, team_rules_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from neuron_wire.prices import Paid
+    from neuron_wire.names import Paid
 
 SINCE: Final = "7d"
 """The period of an account where none is asked for; of files it is all they hold."""

@@ -20,19 +20,20 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TextIO, TypeVar
 
+from neuron_accounts.prices import PRICES_AS_OF, basis_words
+from neuron_words import name_words
+
 from emitter.command_line import checked_output
 from emitter.errors import DeliveryError
-from neuron_wire import phrases
-from neuron_wire.prices import PRICES_AS_OF, basis_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from neuron_accounts.prices import PriceBasis
     from rich.console import Console, RenderableType
 
     from emitter.command_line import Advance
-    from neuron_wire.prices import PriceBasis
 
 PIPED_COLUMNS: Final = 100  # of what is no terminal: the same everywhere
 MAX_ESCAPED_CHARS: Final = 300
@@ -197,7 +198,7 @@ MONTH_HOURS: Final = 730
 
 def shown_name(text: str | None) -> str:
     """Return a name from a line or a person as a terminal shows it, on one line."""
-    return phrases.safe_name(text, LONGEST_NAME) if text else UNKNOWN
+    return name_words.safe_name(text, LONGEST_NAME) if text else UNKNOWN
 
 
 def prices_of(basis: PriceBasis) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
+    from neuron_accounts.findings import Detail
+
     from aggregator.storage.values import (
         Claim,
         CloseProgress,
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
         Publication,
         RecordItem,
     )
-    from neuron_wire.findings import Detail
 
 
 MAX_ITEM_BYTES = 400 * 1024

@@ -10,8 +10,9 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
+from neuron_accounts.prices import USD_PER_HOUR
+
 from neuron_wire.catalogue import ROLLUP_NUMBERS
-from neuron_wire.prices import USD_PER_HOUR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -17,6 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from neuron_accounts.instance_hours import LedgerRules
+from neuron_accounts.prices import Prices
+
 from aggregator.arrivals import LogLine
 from aggregator.close.run import CloseRun
 from aggregator.environment import Environment, Rules
@@ -27,8 +30,6 @@ from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
 from emitter.replay import replay
 from emitter.settings import ReplaySettings
-from neuron_wire.instance_hours import LedgerRules
-from neuron_wire.prices import Prices
 from proof.memory_table import MemoryTable
 
 if TYPE_CHECKING:

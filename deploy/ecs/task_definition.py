@@ -29,7 +29,7 @@ if sys.version_info < (3, 10):  # noqa: UP036 - such as the python3 of Amazon Li
     )
     sys.exit(2)
 
-from neuron_wire.instance_types import INSTANCE_TYPES  # noqa: E402 - see above
+from neuron_accounts.instance_types import INSTANCE_TYPES  # noqa: E402 - see above
 
 RESERVED_MIB: Final = 192
 """

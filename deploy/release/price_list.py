@@ -14,8 +14,8 @@ import sys
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_wire.instance_types import INSTANCE_TYPES
-from neuron_wire.prices import FILE
+from neuron_accounts.instance_types import INSTANCE_TYPES
+from neuron_accounts.prices import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,9 +18,9 @@ from emitter.fold.runtimes import UNOWNED, team_name
 from emitter.owners.given import Allocation, RuntimeOwner, with_job
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS, Holder
+from neuron_wire.line_members import iso_minute
 from neuron_wire.names import ATTACHED_IDLE, READ, UNATTACHED, UNKNOWN
 from neuron_wire.owners import Holding, group_holdings
-from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

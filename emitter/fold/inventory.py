@@ -13,11 +13,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
+from neuron_accounts.instance_types import INSTANCE_TYPES
 
 from emitter.fold.amounts import amount
 from emitter.instance.facts import InstanceFacts
 from emitter.settings.minutes import is_printable
-from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.minute import MAX_TEXT_CHARS
 from neuron_wire.names import MAX_CORES
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
+from neuron_words.quantity_words import counted
 
 from emitter.fold.attribution import CoreOwners, Holdings
 from emitter.fold.cores import MinuteCores, ReportSample
@@ -32,7 +33,6 @@ from neuron_wire.names import (
     WHOLE_MINUTE_S,
 )
 from neuron_wire.owners import list_owners
-from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

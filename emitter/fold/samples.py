@@ -15,6 +15,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
+from neuron_words.quantity_words import counted
 
 from emitter.fold.amounts import (
     LONGEST_NOMINAL_S,
@@ -26,7 +27,6 @@ from emitter.fold.amounts import (
 from emitter.fold.inventory import CORE_INDEX, core_indexes
 from emitter.fold.unknown_cores import held_or_all
 from neuron_wire.names import COUNTERS_UNREADABLE, DEVICES_NOT_SEEN, MINUTE_S
-from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet

@@ -28,7 +28,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.instance_types import is_instance_type
+from neuron_accounts.instance_types import is_instance_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from neuron_words.quantity_words import duration
+
 from emitter.kernel.detector import LogState
 from emitter.logs import Event
-from neuron_wire.phrases import duration
 
 if TYPE_CHECKING:
     from emitter.kernel.detector import Detection, HardwareFault, LocatedFault, Position

@@ -22,7 +22,7 @@ from emitter.owners.membership import Presence
 from emitter.owners.naming import Naming
 from emitter.owners.places import Places, reach
 from emitter.owners.process import MAX_PID, ProcessGoneError, boot_time_s, open_process
-from neuron_wire.phrases import iso_minute
+from neuron_wire.line_members import iso_minute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

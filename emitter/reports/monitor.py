@@ -15,10 +15,11 @@ import time
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Final
 
+from neuron_words.quantity_words import counted
+
 from emitter.errors import SourceError
 from emitter.logs import Backoff, Event, Repeats
 from emitter.reports.child import END_WITHIN_S, Child
-from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     import random

@@ -14,6 +14,8 @@ import logging
 import time
 from typing import TYPE_CHECKING, Final
 
+from neuron_words.quantity_words import counted
+
 from emitter.errors import SourceError
 from emitter.fold import Fold, FoldSettings
 from emitter.fold.state import with_kernel
@@ -32,8 +34,8 @@ from emitter.run.identification import (
 from emitter.run.signals import is_stopping_within
 from emitter.settings.run import STDOUT, TEAM
 from neuron_wire import WireFormatError
+from neuron_wire.line_members import iso_minute
 from neuron_wire.names import MINUTE_S
-from neuron_wire.phrases import counted, iso_minute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,6 +13,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Final, TextIO
 
+from neuron_words.quantity_words import counted
+
 from emitter.delivery.cloudwatch_logs import LogStream
 from emitter.delivery.delivery import Delivery, Flushed
 from emitter.delivery.destination import (
@@ -27,7 +29,6 @@ from emitter.errors import DeliveryError
 from emitter.lines.settings import legacy_permissions
 from emitter.settings.run import STDOUT
 from neuron_wire.names import region_of_variables
-from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

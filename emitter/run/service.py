@@ -17,6 +17,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from neuron_words.quantity_words import counted
+
 from emitter.children import FIRST_PROCESS, reap_orphans
 from emitter.errors import EmitterError, SourceError
 from emitter.fold import FoldSettings
@@ -40,7 +42,6 @@ from emitter.settings.minutes import require_cluster
 from emitter.settings.run import LOGS, MONITOR, STDOUT
 from emitter.spool import Spool
 from neuron_wire.names import region_of_variables
-from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
 
 import click
+from neuron_accounts.instance_types import is_instance_type
 
 from emitter import VARIABLE_PREFIX
 from emitter.errors import SettingsError
-from neuron_wire.instance_types import is_instance_type
 from neuron_wire.minute import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
 from neuron_wire.names import NAMESPACE
 

@@ -20,7 +20,7 @@ from emitter.settings.minutes import (
     advanced,
     setting,
 )
-from neuron_wire.prices import PAID
+from neuron_wire.names import PAID
 
 EVERY_TAG: Final = ".*"
 LONGEST_PERIOD_S: Final = 15

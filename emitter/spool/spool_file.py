@@ -14,6 +14,8 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final, final
 
+from neuron_words.quantity_words import counted
+
 from emitter.errors import EmitterError
 from emitter.logs import Event, Repeats
 from emitter.spool.database import Contents, SpoolDatabase
@@ -28,7 +30,6 @@ from emitter.spool.layout import (
     open_read_only,
 )
 from emitter.spool.newer_spool import NewerSpool
-from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

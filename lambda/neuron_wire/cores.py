@@ -157,3 +157,9 @@ def core_indexes(text: str) -> tuple[int, ...]:
             )
         indexes.extend(range(start, end + 1))
     return tuple(indexes)
+
+
+def round_half_even(amount: int, unit: int) -> int:
+    """*amount* in whole *units*, a half to the even one."""
+    whole, rest = divmod(amount, unit)
+    return whole + (2 * rest > unit or (2 * rest == unit and whole % 2 == 1))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, fields
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from neuron_wire.names import MICRO, MINUTE_MS
@@ -215,3 +215,9 @@ class WireFormatError(ValueError):
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.reason = reason
+
+
+def iso_minute(epoch_minute: int) -> str:
+    """`2026-11-21T03:14Z`, of which the greater text is the later minute."""
+    moment = datetime.fromtimestamp(60 * epoch_minute, timezone.utc)
+    return moment.strftime("%Y-%m-%dT%H:%MZ")

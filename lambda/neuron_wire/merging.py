@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from neuron_wire.catalogue import READINGS
-from neuron_wire.core_time import round_half_even
+from neuron_wire.cores import round_half_even
 from neuron_wire.holders import merge_holders
 from neuron_wire.names import ATTACHED_IDLE, MINUTE_S
 from neuron_wire.owners import merge_owners

@@ -34,9 +34,8 @@ from neuron_wire.line_members import (
     stands_as,
     stated_fields,
 )
-from neuron_wire.names import MINUTE_S
+from neuron_wire.names import MINUTE_S, PAID
 from neuron_wire.owners import Owner, owner_members, read_owners
-from neuron_wire.prices import PAID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

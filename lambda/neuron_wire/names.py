@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,3 +126,9 @@ REGION_VARIABLES: Final = ("AWS_REGION", "AWS_DEFAULT_REGION")
 def region_of_variables(variables: Variables) -> str | None:
     """Return the AWS Region that *variables* name; None if they name no Region."""
     return next(filter(None, map(variables.get, REGION_VARIABLES)), None)
+
+
+Paid = Literal["sunk", "avoidable"]
+SUNK: Final = "sunk"
+AVOIDABLE: Final = "avoidable"
+PAID: Final[tuple[Paid, ...]] = get_args(Paid)

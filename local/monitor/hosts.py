@@ -1,7 +1,7 @@
 """
 What an instance of each type looks like around its cores, as neuron-monitor tells it.
 
-Devices and cores come from `neuron_wire.instance_types`. Here is what only a
+Devices and cores come from `neuron_accounts.instance_types`. Here is what only a
 simulator needs: virtual CPUs and memory of the host (the EC2 instance type
 pages), the family's names for its hardware (captured on inf2 and trn1 in 2026,
 documented for trn2), and a plausible peak.
@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from neuron_wire.instance_types import INSTANCE_TYPES, InstanceType
+from neuron_accounts.instance_types import INSTANCE_TYPES, InstanceType
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
+from neuron_accounts.instance_hours import LedgerRules, OwnerWork
+from neuron_accounts.ledger import (
+    PARTS,
+    USD_PLACES,
+    pack_rows,
+    parse_part_key,
+    part_key,
+    settled_hours,
+)
+from neuron_accounts.prices import Prices
+from neuron_accounts.teams import TeamRules
+from neuron_accounts.then import Then, summary_key, then_of
+from neuron_words.quantity_words import counted, usd
+from neuron_words.then_words import usd_of
+
 from aggregator.digest.week import WEEK_HOURS, Week, digest_text
 from aggregator.environment import Rules
 from aggregator.settle.ledger_hour import BucketHour
@@ -24,25 +39,12 @@ from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import ALWAYS
 from neuron_emf.report.collection import then_by_days
 from neuron_wire import MinuteRecord, parse
-from neuron_wire.instance_hours import LedgerRules, OwnerWork
-from neuron_wire.ledger import (
-    PARTS,
-    USD_PLACES,
-    pack_rows,
-    parse_part_key,
-    part_key,
-    settled_hours,
-)
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS
-from neuron_wire.phrases import counted, usd
-from neuron_wire.prices import Prices
-from neuron_wire.teams import TeamRules
-from neuron_wire.then import Then, summary_key, then_of, usd_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from neuron_wire.ledger import LedgerRow
+    from neuron_accounts.ledger import LedgerRow
 
 _NANO: Final = 10**USD_PLACES
 

@@ -15,6 +15,11 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from neuron_accounts.payment import CAPACITY_BLOCK, is_sunk
+from neuron_accounts.prices import PriceBasis, Prices
+from neuron_words.now_words import price_overrides_line
+from neuron_words.quantity_words import counted, usd
+
 from emitter.errors import SettingsError
 from emitter.fold.inventory import Inventory, KnownInstance
 from emitter.instance.cluster import ClusterSearch, find_cluster
@@ -32,8 +37,6 @@ from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
 from emitter.spool.newer_spool import NewerSpool, stored_bytes
 from neuron_emf.checks import CheckResult, failed, not_needed, ok, warning
 from neuron_emf.printing import prices_of
-from neuron_wire.phrases import counted, price_overrides_line, usd
-from neuron_wire.prices import CAPACITY_BLOCK, PriceBasis, Prices, is_sunk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,7 +137,7 @@ def check_price(instance: InstanceFacts) -> CheckResult:
 
 
 class Terms(NamedTuple):
-    """How an instance is paid, as `neuron_wire.prices.Payable` has it."""
+    """How an instance is paid, as `neuron_accounts.prices.Payable` has it."""
 
     paid: str | None
     lifecycle: str | None

@@ -25,6 +25,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from neuron_words.quantity_words import counted
+
 from emitter.delivery.aws_failures import unreachable
 from emitter.delivery.destination import stream_name
 from neuron_emf.check.aws_client import (
@@ -43,7 +45,6 @@ from neuron_emf.check.aws_client import (
 )
 from neuron_emf.checks import CheckResult, failed, not_needed, not_tried, ok, warning
 from neuron_wire.names import VERSION
-from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,20 +15,21 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from neuron_accounts.instance_types import INSTANCE_TYPES
+from neuron_words.quantity_words import counted
+
 from emitter.errors import SourceError
 from emitter.reports.child import END_WITHIN_S, Child
 from emitter.reports.framing import Framer
 from emitter.reports.monitor import find_monitor
 from emitter.settings.run import MONITOR as START_MONITOR
 from neuron_emf.checks import CheckResult, failed, not_needed, not_tried, ok, warning
-from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.names import (
     COUNTERS_MISSING,
     COUNTERS_UNREADABLE,
     DEVICES_NOT_SEEN,
     REASON_WORDS,
 )
-from neuron_wire.phrases import counted
 
 if TYPE_CHECKING:
     from emitter.reports.report import Report

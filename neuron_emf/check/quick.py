@@ -16,11 +16,12 @@ import os
 import time
 from typing import TYPE_CHECKING, Final
 
+from neuron_words.quantity_words import counted, duration
+
 from emitter.health import PULSE_NAME, read_pulse
 from emitter.run.service import spool_directory
 from emitter.spool.directory import holder_of
 from neuron_emf.checks import CheckResult, failed, not_tried, ok, section, warning
-from neuron_wire.phrases import counted, duration
 
 if TYPE_CHECKING:
     from pathlib import Path

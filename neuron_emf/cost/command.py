@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import click
+from neuron_accounts.instance_types import INSTANCE_TYPES
 
 from emitter.command_line import Command
 from emitter.errors import SettingsError
@@ -15,7 +16,6 @@ from emitter.settings.minutes import TIERS, setting
 from emitter.settings.options import options
 from neuron_emf.cost.quantities import MODES, RETENTION_DAYS, Fleet
 from neuron_emf.options import AnswerSettings, PriceSettings, flag, prices
-from neuron_wire.instance_types import INSTANCE_TYPES
 
 MOST_INSTANCES: Final = 100_000
 MOST_CORES: Final = 128

@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from neuron_accounts.prices import PriceBasis
+from neuron_words import quantity_words
+from neuron_words.quantity_words import counted
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -32,18 +35,15 @@ from neuron_emf.cost.quantities import (
 )
 from neuron_emf.cost.tariff import HOURS
 from neuron_emf.printing import UNKNOWN, prices_of
-from neuron_wire import phrases
-from neuron_wire.phrases import counted
-from neuron_wire.prices import PriceBasis
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from neuron_accounts.prices import Prices
     from rich.console import RenderableType
 
     from neuron_emf.cost.quantities import Fleet
     from neuron_emf.cost.tariff import Tariff
-    from neuron_wire.prices import Prices
 
 SMALL: Final = 3
 """Instances below which emitters alone are named whatever the stack costs."""
@@ -189,7 +189,7 @@ def _tables(found: Mapping[str, Any]) -> Iterator[Table]:
     rows.append(("all", "", _dollars(usd)))
     yield _table(("what", "quantity", "USD a month"), rows, bold=(*groups, "all"))
     each, instances = found["fleet_price"]["usd_per_hour"], found["fleet"]["instances"]
-    share = phrases.share_words(100 * usd / fleet_usd) if fleet_usd else UNKNOWN
+    share = quantity_words.share_words(100 * usd / fleet_usd) if fleet_usd else UNKNOWN
     rows = [
         ("free tiers take off, at most", "", _dollars(found["free_usd"])),
         ("an instance", "", _dollars(usd / instances)),
@@ -202,7 +202,7 @@ def _tables(found: Mapping[str, Any]) -> Iterator[Table]:
     yield _table(("of which", "", "USD a month"), rows, bold=("share of it",))
     ways = []
     for way in found["other_ways"]:
-        share = f"{phrases.share_words(100 * usd / way['usd'])} of it"
+        share = f"{quantity_words.share_words(100 * usd / way['usd'])} of it"
         less = "-" * (way["usd"] < usd) + _dollars(abs(way["usd"] - usd))
         ways.append((way["what"], _dollars(way["usd"]), share, less))
     yield _table(("alternatives, at least", "USD a month", "this bill is", "less by"), ways)
@@ -230,7 +230,7 @@ def rounded(value: float) -> str:
 
 
 def _dollars(value: float | None) -> str:
-    return UNKNOWN if value is None else phrases.dollars(value)
+    return UNKNOWN if value is None else quantity_words.dollars(value)
 
 
 def _sentence(text: str) -> Text:

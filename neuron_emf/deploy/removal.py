@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from neuron_words.quantity_words import dollars
 from rich.table import Table
 from rich.text import Text
 
@@ -32,7 +33,6 @@ from neuron_emf.deploy.stack import (
     values_of,
 )
 from neuron_emf.printing import UNKNOWN
-from neuron_wire.phrases import dollars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from neuron_accounts.payment import SPOT
+from neuron_words.quantity_words import counted, moment
+
 from neuron_emf.checks import Check, CheckResult, failed, judged, ok, unknown, warning
 from neuron_emf.findings.facts import Unknown, require_known
 from neuron_wire.names import GIVEN, READ
-from neuron_wire.phrases import counted, moment
-from neuron_wire.prices import SPOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,6 +10,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from neuron_accounts.payment import SPOT
+
 from neuron_emf.account import MALFORMED
 from neuron_emf.check.aws_client import ACCESS, TOKENS
 from neuron_emf.checks import UnknownFactError
@@ -23,7 +25,6 @@ from neuron_emf.findings.facts import (
     require_known,
 )
 from neuron_emf.findings.managers import Manager, hyperpod_manager, manager_of
-from neuron_wire.prices import SPOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -9,6 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import click
+from neuron_accounts.findings import OWNER_KINDS, PARTITION, FindingsState, finding_id
+from neuron_words.name_words import safe_name
+from neuron_words.quantity_words import counted, moment
 
 from emitter.command_line import Command
 from emitter.errors import EXIT_DESTINATION_REFUSED, EmitterError, SettingsError, SourceError
@@ -23,17 +26,16 @@ from neuron_emf.options import (
     flag,
     payment,
 )
-from neuron_wire.findings import OWNER_KINDS, PARTITION, FindingsState, finding_id
+from neuron_wire.line_members import iso_minute
 from neuron_wire.names import MINUTE_MS
-from neuron_wire.phrases import counted, iso_minute, moment, safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from neuron_accounts.findings import FindingKey, OpenFinding
     from rich.console import RenderableType
 
     from neuron_emf.account import Account
-    from neuron_wire.findings import FindingKey, OpenFinding
 
     Listed = Sequence[tuple[FindingKey, OpenFinding]]
 

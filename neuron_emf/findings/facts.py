@@ -10,18 +10,20 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
+from neuron_accounts.findings import LEAST_IDLE_MINUTES
+
 from neuron_emf.checks import UnknownFactError
-from neuron_wire.findings import LEAST_IDLE_MINUTES
 from neuron_wire.names import BUSY, MINUTE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from neuron_accounts.now import IdleOwner
+
     from neuron_emf.findings.instance_lines import InstanceLines
     from neuron_emf.findings.managers import Manager
     from neuron_emf.now_lines import PublishedRollup
     from neuron_wire import MinuteRecord
-    from neuron_wire.now import IdleOwner
 
 HOUR_MINUTES: Final = LEAST_IDLE_MINUTES
 """Minutes of lines that are looked at, up to the newest."""

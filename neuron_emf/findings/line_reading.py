@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from neuron_accounts.now import cluster_now
+
 from emitter.errors import SourceError
 from neuron_emf.findings.facts import HOUR_MINUTES, IdleStart, LineFacts
 from neuron_emf.findings.instance_lines import names_in, parse_instance_lines
@@ -20,16 +22,16 @@ from neuron_emf.reading import LogGroup
 from neuron_emf.reading.log_group import term_of
 from neuron_wire import VERSION
 from neuron_wire.names import BUSY, CLUSTER_DIMENSION, MINUTE_MS, ROLLUP
-from neuron_wire.now import cluster_now
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from neuron_accounts.now import IdleOwner
 
     from neuron_emf.account import Account
     from neuron_emf.now_lines import PublishedRollup
     from neuron_emf.reading.log_group import ReadLimit
     from neuron_wire import MinuteRecord
-    from neuron_wire.now import IdleOwner
 
 READ_MINUTES: Final = HOUR_MINUTES + 10
 """Minutes to read back: the hour up to a newest line that may be some minutes old."""

@@ -11,14 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from neuron_accounts.core_time import IDLE_AFTER_MINUTES
+from neuron_words.name_words import printable
+from neuron_words.owner_commands import ShownCommand, owner_commands, tags_commands
+from neuron_words.quantity_words import duration, iso, moment
+
 from neuron_emf import checks
 from neuron_emf.findings.account_guards import commands_of
 from neuron_emf.findings.facts import Unknown
-from neuron_wire.core_time import IDLE_AFTER_MINUTES
 from neuron_wire.names import MINUTE_MS
-from neuron_wire.owner_commands import ShownCommand, owner_commands, tags_commands
 from neuron_wire.owners import UNNAMED
-from neuron_wire.phrases import duration, iso, moment, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

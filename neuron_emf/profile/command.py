@@ -60,9 +60,10 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     profiled gives one line, namespace Neuron/Profile. What the rules of thumb
     find is said on standard error, and is in the line.
     """
+    from neuron_words.quantity_words import counted  # noqa: PLC0415 - as above
+
     from neuron_emf.printing import escaped  # noqa: PLC0415 - --help needs none of it
     from neuron_emf.reading.periods import moment_ms  # noqa: PLC0415 - as above
-    from neuron_wire.phrases import counted  # noqa: PLC0415 - as above
 
     settings = ProfileSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     require_cluster(settings.cluster)

@@ -22,8 +22,8 @@ from neuron_emf.account import account
 from neuron_emf.ledger import LedgerBucket, stack_ledger
 from neuron_emf.options import teams
 from neuron_emf.report.month_ledger import S3, ledger_files
+from neuron_wire.line_members import iso_minute
 from neuron_wire.names import HOUR_MINUTES
-from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

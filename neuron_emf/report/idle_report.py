@@ -6,25 +6,26 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_emf import printing
-from neuron_emf.reading.periods import DAY_MS, HOUR_MS
-from neuron_wire.core_time import CoreTime, Part
-from neuron_wire.names import MINUTE_MS
-from neuron_wire.phrases import counted, duration, iso, joined, moment
-from neuron_wire.then import (
+from neuron_accounts.core_time import CoreTime, Part
+from neuron_accounts.then import dearest
+from neuron_words.quantity_words import counted, duration, iso, joined, moment
+from neuron_words.then_words import (
     MAX_NAMED,
     basis_sentences,
     core_hours,
-    dearest,
     headline,
     name_of,
     usd_of,
 )
 
+from neuron_emf import printing
+from neuron_emf.reading.periods import DAY_MS, HOUR_MS
+from neuron_wire.names import MINUTE_MS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from neuron_wire.then import Then
+    from neuron_accounts.then import Then
 
 Labels = tuple[str | None, ...]
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from neuron_accounts.ledger import PARTS, PREFIX, day_prefixes, parse_part_key
+
 from emitter.errors import SettingsError
 from neuron_emf.ledger import LedgerBucket
 from neuron_emf.reading.periods import ALWAYS, HOUR_MS, month_period
-from neuron_wire.ledger import PARTS, PREFIX, day_prefixes, parse_part_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from neuron_accounts.core_time import AVOIDABLE, Part
+from neuron_accounts.ledger import MINUTE_PLACES, USD_PLACES
+from neuron_words.quantity_words import dollars
 from rich import box
 from rich.padding import Padding
 from rich.table import Table
@@ -11,17 +14,14 @@ from rich.text import Text
 
 from neuron_emf import printing
 from neuron_emf.report.idle_report import LABELS
-from neuron_wire.core_time import AVOIDABLE, Part
-from neuron_wire.ledger import MINUTE_PLACES, USD_PLACES
-from neuron_wire.phrases import dollars
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from neuron_accounts.core_time import CoreTime
     from rich.console import RenderableType
 
     from neuron_emf.report.idle_report import IdleReport
-    from neuron_wire.core_time import CoreTime
 
 NO_TEAM: Final = "[no team]"
 SHOWN: Final = ("idle hours", "idle USD", "avoidable", "executions", "USD per million")

@@ -15,6 +15,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
+from neuron_accounts.ledger import PARTS, USD_PLACES
+from neuron_words.quantity_words import usd
+
 from aggregator.explain.event import EventError, read_transition
 from local.alarms.definition import read_alarms
 from local.alarms.evaluation import State, evaluate
@@ -24,7 +27,7 @@ from neuron_emf.account import account
 from neuron_emf.ledger import LedgerBucket, rows
 from neuron_emf.options import AccountSettings
 from neuron_wire import CLUSTER_NAMESPACE
-from neuron_wire.ledger import PARTS, USD_PLACES
+from neuron_wire.line_members import iso_minute
 from neuron_wire.names import (
     CLUSTER_DIMENSION,
     HOUR_MINUTES,
@@ -33,15 +36,15 @@ from neuron_wire.names import (
     OF_A_CONTRIBUTOR,
     OF_AN_ALARM,
 )
-from neuron_wire.phrases import iso_minute, usd
 from proof.accept.context import IDLE_AFTER_MINUTES, deploy_parameters, two_clusters
 from proof.accept.recording import AcceptError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from neuron_accounts.ledger import LedgerRow
+
     from neuron_emf.deploy.stack import Stack
-    from neuron_wire.ledger import LedgerRow
     from proof.accept.context import AcceptContext
 
 

@@ -11,7 +11,8 @@ import itertools
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from neuron_wire.phrases import iso
+from neuron_words.quantity_words import iso
+
 from proof.chaos.functions import KILLED
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
+from neuron_accounts.instance_types import INSTANCE_TYPES
+
 from neuron_emf.report.chargeback import COLUMNS
 from neuron_emf.report.settings import IdleReportSettings
-from neuron_wire.instance_types import INSTANCE_TYPES
 
 if TYPE_CHECKING:
     import random

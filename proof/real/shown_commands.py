@@ -16,8 +16,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from neuron_emf.findings.managers import STEPS, Manager, hyperpod_manager, manager_of
-from neuron_wire.owner_commands import (
+from neuron_words.owner_commands import (
     findings_commands,
     owner_commands,
     placement_commands,
@@ -25,6 +24,8 @@ from neuron_wire.owner_commands import (
     states_commands,
     tags_commands,
 )
+
+from neuron_emf.findings.managers import STEPS, Manager, hyperpod_manager, manager_of
 
 ROOT = Path(__file__).resolve().parents[2]
 NOT_SHOWN = ("lambda/requirements.txt", "proof/", "requirements/", "tests/")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from neuron_reports import GOOD
+from neuron_words.quantity_words import counted
 
 from emitter.errors import DeliveryError, EmitterError, SettingsError, SourceError
 from emitter.reports.monitor_config import monitor_config
@@ -19,7 +20,6 @@ from emitter.spool import SpoolFailedError
 from emitter.spool.directory import SpoolHeldError
 from neuron_emf.cli import main
 from neuron_wire import parse
-from neuron_wire.phrases import counted
 from proof.emitter_process import environment
 from tests.emitter.emitter_command import (
     COMMAND,

@@ -8,6 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loop_rig import FakeClock, records, run
+from neuron_accounts.instance_hours import LedgerRules
+from neuron_accounts.ledger import row_line
+from neuron_accounts.prices import Prices
 from neuron_reports import (
     START_S,
     counters,
@@ -32,11 +35,8 @@ from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import ALWAYS
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.cores import core_indexes
-from neuron_wire.instance_hours import LedgerRules
-from neuron_wire.ledger import row_line
 from neuron_wire.names import UNALLOCATED_OWNER
 from neuron_wire.owners import UNNAMED
-from neuron_wire.prices import Prices
 
 PERSON = "ada-lovelace"
 CORES = 32

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from neuron_accounts.then import Then
 
 from local.alarms.template import load_template
 from local.embedded_aws.processes import EmbeddedAwsError
@@ -37,7 +38,6 @@ from neuron_emf.options import AccountSettings
 from neuron_emf.page.alarms import read_rehearsal_alarms
 from neuron_emf.page.server import HOST, TOKEN_HEADER
 from neuron_emf.reading.minute_lines import MinuteLines
-from neuron_wire.then import Then
 from tests.hour import END_S
 
 RIGHT = RehearsalOutcome([], 120, 4, "It costs 28 USD.")

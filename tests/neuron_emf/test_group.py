@@ -10,11 +10,11 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from neuron_words.quantity_words import counted
 
 from emitter import __version__
 from emitter.cli import cli as of_an_instance
 from neuron_emf.cli import COMMANDS, cli
-from neuron_wire.phrases import counted
 
 OF_ITS_COMMAND = {"cluster", "instance_type", "interval", "metrics", "output", "stack_name"}
 """Names that mean something else to the commands of an instance than to those that read."""

@@ -8,9 +8,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from neuron_emf.ledger import LedgerBucket, rows
-from neuron_wire.ledger import (
+from neuron_accounts.ledger import (
     COSTS,
     COUNTS,
     MINUTES,
@@ -21,6 +19,8 @@ from neuron_wire.ledger import (
     part_key,
     row_line,
 )
+
+from neuron_emf.ledger import LedgerBucket, rows
 from tests.neuron_emf.fake_account import FakeLedgerObjects
 
 HOUR = 490_000

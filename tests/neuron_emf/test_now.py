@@ -10,6 +10,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from neuron_accounts.now import cluster_now
+from neuron_accounts.prices import USD_PER_HOUR, Prices
+from neuron_words.now_words import avoidable_parts_words, price_overrides_line, unpriced_words
+from neuron_words.quantity_words import per_hour
 from rich.console import Console
 
 from aggregator.explain.event import read_transition
@@ -22,15 +26,7 @@ from neuron_emf.top.listing import parts_of
 from neuron_wire import encode
 from neuron_wire.merging import merge_clusters
 from neuron_wire.names import MICRO, MINUTE_MS, REASON_WORDS, UNKNOWN, UNKNOWN_REASONS
-from neuron_wire.now import cluster_now
 from neuron_wire.owners import Owner
-from neuron_wire.phrases import (
-    avoidable_parts_words,
-    per_hour,
-    price_overrides_line,
-    unpriced_words,
-)
-from neuron_wire.prices import USD_PER_HOUR, Prices
 from proof import reference
 from proof.factories import records as factory
 from proof.memory_table import MemoryTable

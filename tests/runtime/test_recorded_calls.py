@@ -21,7 +21,7 @@ import pytest
 from aggregator.storage.table import SETTLED
 from local.alarms.template import load_template
 from neuron_wire.catalogue import READINGS
-from neuron_wire.phrases import iso_minute
+from neuron_wire.line_members import iso_minute
 from proof.factories.invocations import batch, delivery, payload
 from proof.factories.records import lines, record
 from tests.aggregator.explain.alarm_events import of_an_alarm, state

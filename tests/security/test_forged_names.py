@@ -15,6 +15,9 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from neuron_accounts.now import cluster_now
+from neuron_words import name_words
+from neuron_words.now_words import unpriced_words
 from rich.console import Console
 
 from aggregator.digest.week import digest_message
@@ -24,11 +27,8 @@ from aggregator.explain.notification import notify
 from aggregator.explain.topic import attribute_value
 from aggregator.rollups.line import MAX_LINE_BYTES
 from neuron_emf.top.listing import answer_of_files, parts_of
-from neuron_wire import phrases
 from neuron_wire.extraction import violations
 from neuron_wire.holders import Holder
-from neuron_wire.now import cluster_now
-from neuron_wire.phrases import unpriced_words
 from proof.factories.records import MINUTE, record
 from tests.aggregator.digest.test_digest import row, week_of
 from tests.aggregator.explain.alarm_events import ENVIRONMENT, of_a_contributor
@@ -218,4 +218,4 @@ def test_a_name_is_text_on_every_face(name, tmp_path):
 )
 def test_an_ordinary_name_is_shown_as_it_is(name, shown):
     """And only what could be more than a letter is not."""
-    assert shown == phrases.safe_name(name)
+    assert shown == name_words.safe_name(name)

@@ -16,10 +16,7 @@ from decimal import Decimal
 import duckdb
 import pytest
 import sqlglot
-
-from neuron_emf.ledger import rows as read_rows
-from neuron_emf.report.chargeback import COLUMNS, statement
-from neuron_wire.ledger import (
+from neuron_accounts.ledger import (
     COSTS,
     COUNTS,
     MINUTES,
@@ -29,6 +26,9 @@ from neuron_wire.ledger import (
     parse_part_key,
     part_key,
 )
+
+from neuron_emf.ledger import rows as read_rows
+from neuron_emf.report.chargeback import COLUMNS, statement
 
 MEMBERS = {member.lower(): member for member in (*TEXTS, *MINUTES, *COSTS, *COUNTS, "Basis")}
 NANO = Decimal(10**9)

@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from neuron_accounts.findings import KINDS, SCHEMA_FILE
 
-from neuron_wire.findings import KINDS, SCHEMA_FILE
 from tests.aggregator.findings.finding_story import story
 
 ROOT = Path(__file__).resolve().parents[2]

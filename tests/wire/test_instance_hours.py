@@ -8,12 +8,12 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from neuron_accounts import ledger
+from neuron_accounts.instance_hours import Ec2Instance, InstanceHour, LedgerRules, OwnerWork
+from neuron_accounts.prices import Prices
 
 from neuron_emf.ledger import rows as read_rows
-from neuron_wire import ledger
-from neuron_wire.instance_hours import Ec2Instance, InstanceHour, LedgerRules, OwnerWork
 from neuron_wire.owners import Owner
-from neuron_wire.prices import Prices
 from proof.factories.records import record as make_record
 
 HOUR = 490_000

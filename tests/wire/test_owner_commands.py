@@ -7,8 +7,7 @@ import shlex
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from neuron_wire.owner_commands import owner_commands, tags_commands
+from neuron_words.owner_commands import owner_commands, tags_commands
 
 PLACES = ("prod", "us-west-2")
 OPTIONS = {"-a", "-j", "-n", "-o", "--all-containers", "--cluster", "--family", "--machine",

@@ -7,16 +7,16 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from neuron_accounts.now import IdleOwner
+from neuron_words import name_words, now_words, quantity_words
 
-from neuron_wire import phrases
 from neuron_wire.names import MICRO
-from neuron_wire.now import IdleOwner
 
 
 @given(st.text(), st.integers(min_value=3, max_value=300))
 def test_a_name_is_printable_and_of_bounded_length(text, longest):
     """A short printable name is unchanged."""
-    shown = phrases.printable(text, longest)
+    shown = name_words.printable(text, longest)
     assert shown.isprintable()
     assert len(shown) <= longest
     assert text == shown or not text.isprintable() or len(text) > longest
@@ -25,9 +25,9 @@ def test_a_name_is_printable_and_of_bounded_length(text, longest):
 @pytest.mark.parametrize("letter", ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
 def test_a_spreadsheet_sees_no_formula(letter):
     """Also behind leading blanks; elsewhere in a name the sign is harmless."""
-    assert f"'{letter}1" == phrases.cell(f"{letter}1")
-    assert f"'\t{letter}1" == phrases.cell(f"\t{letter}1")
-    assert f"a{letter}1" == phrases.cell(f"a{letter}1")
+    assert f"'{letter}1" == name_words.cell(f"{letter}1")
+    assert f"'\t{letter}1" == name_words.cell(f"\t{letter}1")
+    assert f"a{letter}1" == name_words.cell(f"a{letter}1")
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_spreadsheet_sees_no_formula(letter):
 )
 def test_less_than_a_cent_is_not_shown_as_0(expected, value):
     """An hour of an idle core may cost less."""
-    assert expected == phrases.usd(value)
+    assert expected == quantity_words.usd(value)
 
 
 @given(st.integers(0, 10**9), st.integers(1, 10**9))
@@ -47,9 +47,9 @@ def test_a_share_is_the_nearest_percent_and_coverage_the_whole_percent_below(som
     nearest = (exact + Fraction(1, 2)) // 1
     rounded = {0: "<1 %" if some else "0 %", 100: ">99 %"}.get(nearest, f"{nearest} %")
     below = "<1 %" if 0 < exact < 1 else f"{exact // 1} %"
-    assert rounded == phrases.share_words(100 * some / of)
-    assert below == phrases.coverage_words(100 * some / of)
-    assert "100 %" == phrases.share_words(100.0) == phrases.coverage_words(100.0)
+    assert rounded == quantity_words.share_words(100 * some / of)
+    assert below == quantity_words.coverage_words(100 * some / of)
+    assert "100 %" == quantity_words.share_words(100.0) == quantity_words.coverage_words(100.0)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_share_is_the_nearest_percent_and_coverage_the_whole_percent_below(som
 )
 def test_half_a_percent_rounds_up(expected, share):
     """44.78 % is 45 %, never 44."""
-    assert expected == phrases.share_words(share)
+    assert expected == quantity_words.share_words(share)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_half_a_percent_rounds_up(expected, share):
 )  # fmt: skip
 def test_a_duration_has_its_two_greatest_units(expected, minutes):
     """Rounded down: no duration is shown as longer than it was."""
-    assert expected == phrases.duration(minutes)
+    assert expected == quantity_words.duration(minutes)
 
 
 DAY = 20_779 * 1440  # minutes to 2026-11-22
@@ -94,12 +94,12 @@ def test_what_is_known_of_a_holder(last, minute, marks):
     An execution in this minute or the one before counts as executing; the day stands where it
     is another one or unknown.
     """
-    assert marks == phrases.holder_marks("ml/a/b", last, minute, is_gone=False)
-    gone = phrases.holder_marks("ml/a/b", last, minute, is_gone=True)
+    assert marks == now_words.holder_marks("ml/a/b", last, minute, is_gone=False)
+    gone = now_words.holder_marks("ml/a/b", last, minute, is_gone=True)
     assert [*marks, "its pod is gone"] == gone
-    given = phrases.holder_marks("ml/a", None, minute, is_gone=True, given_to="ml/b")
+    given = now_words.holder_marks("ml/a", None, minute, is_gone=True, given_to="ml/b")
     assert ["its pod is gone", "given to ml/b"] == given
-    assert "its job is gone" in phrases.holder_marks("slurm:7 ada", last, minute, is_gone=True)
+    assert "its job is gone" in now_words.holder_marks("slurm:7 ada", last, minute, is_gone=True)
 
 
 HOLDS = {"idle": 2 * MICRO, "held": 64 * MICRO, "busy": 0, "executions": 0}
@@ -121,4 +121,4 @@ HOLDS = {"idle": 2 * MICRO, "held": 64 * MICRO, "busy": 0, "executions": 0}
 )
 def test_what_an_owner_does_in_a_few_words(expected, changes):
     """Work comes first; nothing is shown where the owner does none or that is unknown."""
-    assert expected == phrases.owner_words(IdleOwner("ml/a-0", **{**HOLDS, **changes}))
+    assert expected == now_words.owner_words(IdleOwner("ml/a-0", **{**HOLDS, **changes}))

@@ -8,30 +8,27 @@ import re
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from neuron_accounts.instance_types import INSTANCE_TYPES
+from neuron_accounts.payment import MAX_PAID_BY_TYPE_CHARS, PaidByTypeError, is_sunk, paid_by_type
+from neuron_accounts.prices import (
+    FILE,
+    MAX_OVERRIDES_CHARS,
+    OVERRIDE_NAME,
+    PRICES_AS_OF,
+    USD_PER_HOUR,
+    PriceBasis,
+    PriceOverridesError,
+    Prices,
+    basis_words,
+    price_overrides,
+)
+from neuron_accounts.teams import MAX_TEAMS_CHARS
+from neuron_words.now_words import price_overrides_line
 from wire_records import PARAMETERS, nearly
 
 from aggregator import environment
 from emitter.errors import SettingsError
 from neuron_emf.options import prices
-from neuron_wire.instance_types import INSTANCE_TYPES
-from neuron_wire.phrases import price_overrides_line
-from neuron_wire.prices import (
-    FILE,
-    MAX_OVERRIDES_CHARS,
-    MAX_PAID_BY_TYPE_CHARS,
-    OVERRIDE_NAME,
-    PRICES_AS_OF,
-    USD_PER_HOUR,
-    PaidByTypeError,
-    PriceBasis,
-    PriceOverridesError,
-    Prices,
-    basis_words,
-    is_sunk,
-    paid_by_type,
-    price_overrides,
-)
-from neuron_wire.teams import MAX_TEAMS_CHARS
 from proof.factories.records import record
 
 PARAMETER = PARAMETERS["PriceOverrides"]

@@ -7,16 +7,16 @@ import re
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from wire_records import PARAMETERS, nearly
-
-from neuron_wire.names import PLACEHOLDER_OWNERS
-from neuron_wire.teams import (
+from neuron_accounts.teams import (
     TeamRule,
     TeamRules,
     TeamRulesError,
     team_rules,
     team_rules_of_file,
 )
+from wire_records import PARAMETERS, nearly
+
+from neuron_wire.names import PLACEHOLDER_OWNERS
 
 PARAMETER = PARAMETERS["Teams"]
 PATTERN = re.compile(PARAMETER["AllowedPattern"], re.ASCII)

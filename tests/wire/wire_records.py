@@ -15,9 +15,8 @@ from neuron_wire.catalogue import MINUTE, READINGS
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_COMMAND_CHARS, MAX_HOLDERS, Holder
 from neuron_wire.line import emf_line
-from neuron_wire.names import GIVEN, UNKNOWN_REASONS
+from neuron_wire.names import GIVEN, PAID, UNKNOWN_REASONS
 from neuron_wire.owners import Holding, Owned, Owner, group_holdings, list_owners
-from neuron_wire.prices import PAID
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

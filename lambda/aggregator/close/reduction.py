@@ -14,17 +14,20 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from neuron_accounts.owner_minutes import UnseenOwners
+
 from aggregator.close.registry import Registry
 from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
 from aggregator.reading.last_records import LastRecords, knows_a_core
 from aggregator.rollups.rollup import RollupInProgress, SilentOf
 from neuron_wire.line_members import stands_as
 from neuron_wire.merging import merge_clusters
-from neuron_wire.owner_minutes import UnseenOwners
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from mmap import mmap
+
+    from neuron_accounts.prices import Prices
 
     from aggregator.close.registry import Newcomer
     from aggregator.environment import Rules
@@ -34,7 +37,6 @@ if TYPE_CHECKING:
     from aggregator.reading.workers import Workers
     from aggregator.storage.table import Table
     from neuron_wire.merging import Key, RecordsOf
-    from neuron_wire.prices import Prices
 
 # A minute of a large fleet is millions of objects and hardly a circle among them: to look for
 # circles after each 700, as Python does by itself, takes a tenth of the time.

@@ -31,6 +31,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from neuron_accounts.prices import Prices
+
 from aggregator.close.backlog import Attempts, restating_order
 from aggregator.close.reduction import BucketShare, CloseOutcome, Reduction
 from aggregator.findings.book import FindingsBook
@@ -52,7 +54,6 @@ from aggregator.storage.records import BUCKETS
 from aggregator.storage.values import CloseProgress
 from neuron_wire import WireFormatError
 from neuron_wire.catalogue import ROLLUP, MembersOf
-from neuron_wire.prices import Prices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

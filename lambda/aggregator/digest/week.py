@@ -12,26 +12,25 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain.topic import MAX_SUBJECT_CHARS, TopicMessage, ascii_only, teams_attribute
-from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, PLACEHOLDER_OWNERS
-from neuron_wire.phrases import counted, iso, joined, moment, percent
-from neuron_wire.then import (
+from neuron_accounts.then import OwnerKey, Then, dearest
+from neuron_words.quantity_words import counted, iso, joined, moment, percent
+from neuron_words.then_words import (
     MAX_NAMED,
-    OwnerKey,
-    Then,
     basis_sentences,
     core_hours,
-    dearest,
     headline,
     name_of,
     usd_of,
 )
 
+from aggregator.explain.topic import MAX_SUBJECT_CHARS, TopicMessage, ascii_only, teams_attribute
+from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, PLACEHOLDER_OWNERS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from neuron_wire.core_time import CoreTime
-    from neuron_wire.then import InstanceKey
+    from neuron_accounts.core_time import CoreTime
+    from neuron_accounts.then import InstanceKey
 
 WEEK_HOURS: Final = 7 * 24
 LISTED: Final = 5

@@ -9,35 +9,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_wire.line_members import minute_in, number_in, text_in
-from neuron_wire.names import MINUTE_S
-from neuron_wire.owner_commands import (
+from neuron_accounts.prices import basis_words
+from neuron_words.name_words import safe_name
+from neuron_words.now_words import (
+    CAN_WAIT,
+    NO_OWNERS,
+    NOW,
+    TODAY,
+    price_overrides_line,
+    unpriced_words,
+)
+from neuron_words.owner_commands import (
     Commands,
     ShownCommand,
     owner_commands,
     shell_commands,
     tags_commands,
 )
-from neuron_wire.phrases import (
-    CAN_WAIT,
-    NO_OWNERS,
-    NOW,
-    TODAY,
-    clock,
-    coverage_words,
-    duration,
-    price_overrides_line,
-    safe_name,
-    unpriced_words,
-)
-from neuron_wire.prices import basis_words
+from neuron_words.quantity_words import clock, coverage_words, duration
+
+from neuron_wire.line_members import minute_in, number_in, text_in
+from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from neuron_words.now_words import Urgency
+
     from aggregator.explain.evidence import Evidence
     from neuron_wire.line_members import JsonObject
-    from neuron_wire.phrases import Urgency
 
 HASTE: Final = {NOW: "Do not wait", TODAY: "Look today", CAN_WAIT: "Can wait until morning"}
 """The words of each urgency at the beginning of its sentence."""

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire import phrases
+from neuron_accounts.instance_types import INSTANCE_TYPES
+from neuron_words import now_words, quantity_words
+from neuron_words.quantity_words import amount, counted
+
 from neuron_wire.cores import core_ranges, cores_in
-from neuron_wire.instance_types import INSTANCE_TYPES
 from neuron_wire.line_members import entries_in, number_in, text_in
 from neuron_wire.names import BUSY, MICRO, OTHER_OWNERS, UNALLOCATED_OWNER, UNREAD, UNSTATED_OWNER
 from neuron_wire.owners import UNNAMED
-from neuron_wire.phrases import amount, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from neuron_accounts.now import IdleOwner
+
     from neuron_wire.line_members import JsonObject
-    from neuron_wire.now import IdleOwner
 
 _IDLE_HOST: Final = 50  # percent of one vCPU: a compiler runs on one alone for most of an hour
 
@@ -68,7 +70,7 @@ def host_sentence(entry: JsonObject) -> str:
     """Return `25 of 128 vCPUs are busy: it may be compiling or loading data`."""
     kind = INSTANCE_TYPES.get(text_in(entry, "InstanceType"))
     vcpus, percent = kind.vcpus if kind else None, number_in(entry, "HostCpuPercent")
-    words = phrases.host_words(percent, vcpus)
+    words = now_words.host_words(percent, vcpus)
     if words and (percent or 0) * (vcpus or 0) < _IDLE_HOST:
         return words
     return f"{words or 'The load of its host is unknown'}: it may be compiling or loading data"
@@ -84,7 +86,7 @@ def work_words(entry: JsonObject, row: IdleOwner) -> str:
         percent = number_in(entry, "BusyUtilization")
         of_all = ""
         if percent is not None and theirs == busy:
-            of_all = f" at {phrases.share_words(percent)}"
+            of_all = f" at {quantity_words.share_words(percent)}"
         verb = "is" if len(theirs) == 1 else "are"
         parts.append(f"{cores_words(theirs)} {verb} busy{of_all}")
     elif row.busy:

@@ -1,5 +1,5 @@
 """
-A step as the members of its event, which `neuron_wire/finding.schema.json` describes.
+A step as the members of its event, which `neuron_accounts/finding.schema.json` describes.
 
 Shares know one instance, the whole cluster is known once they are merged: what
 `RollupFacts` holds is added then.
@@ -11,11 +11,8 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from aggregator.minutes import end_s
-from aggregator.query_text import StackLogGroups, member_is
-from neuron_wire.core_time import FINE, round_shares
-from neuron_wire.cores import core_indexes, core_ranges, idle_cores
-from neuron_wire.findings import (
+from neuron_accounts.core_time import FINE, round_shares
+from neuron_accounts.findings import (
     CLOSED,
     HARDWARE_FAULT,
     IDLE_INSTANCE,
@@ -25,31 +22,35 @@ from neuron_wire.findings import (
     OWNER_KINDS,
     finding_id,
 )
-from neuron_wire.instance_types import INSTANCE_TYPES
-from neuron_wire.line_members import Members, present_members
-from neuron_wire.names import ATTACHED_IDLE, MICRO, MINUTE_S, READ, UNREAD, VERSION
-from neuron_wire.owner_minutes import (
+from neuron_accounts.instance_types import INSTANCE_TYPES
+from neuron_accounts.owner_minutes import (
     core_owners,
     cores_by_owner,
     owner_minutes_of,
     quiet_minutes_of,
     waits_for,
 )
+from neuron_accounts.payment import is_sunk
+
+from aggregator.minutes import end_s
+from aggregator.query_text import StackLogGroups, member_is
+from neuron_wire.cores import core_indexes, core_ranges, idle_cores
+from neuron_wire.line_members import Members, iso_minute, present_members
+from neuron_wire.names import ATTACHED_IDLE, AVOIDABLE, MICRO, MINUTE_S, READ, SUNK, UNREAD, VERSION
 from neuron_wire.owners import Owner
-from neuron_wire.phrases import iso_minute
-from neuron_wire.prices import AVOIDABLE, SUNK, is_sunk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from neuron_accounts.cluster_idle import OwnerSum
+    from neuron_accounts.findings import Detail, FindingKey
+    from neuron_accounts.owner_minutes import OwnerMinute
+    from neuron_accounts.prices import Prices
+
     from aggregator.environment import Rules
     from aggregator.findings.steps import FindingStep
     from neuron_wire import MinuteRecord
-    from neuron_wire.cluster_idle import OwnerSum
-    from neuron_wire.findings import Detail, FindingKey
     from neuron_wire.merging import InstanceMinute
-    from neuron_wire.owner_minutes import OwnerMinute
-    from neuron_wire.prices import Prices
 
 FactsOf: TypeAlias = "Mapping[str, RollupFacts]"
 """Facts of the rollup of each cluster."""

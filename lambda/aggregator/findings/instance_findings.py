@@ -12,11 +12,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.findings import detail, steps
-from aggregator.rollups.rollup import SilentInstance
-from aggregator.rollups.sums import LARGER
-from aggregator.storage.records import bucket_of
-from neuron_wire.findings import (
+from neuron_accounts.findings import (
     CLOSED,
     GONE,
     HARDWARE_FAULT,
@@ -27,20 +23,26 @@ from neuron_wire.findings import (
     FindingKey,
     FindingsState,
 )
+from neuron_accounts.owner_minutes import cores_by_owner, quiet_minutes_of
+
+from aggregator.findings import detail, steps
+from aggregator.rollups.rollup import SilentInstance
+from aggregator.rollups.sums import LARGER
+from aggregator.storage.records import bucket_of
 from neuron_wire.names import BUSY, UNKNOWN
-from neuron_wire.owner_minutes import cores_by_owner, quiet_minutes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from neuron_accounts.findings import Detail
+    from neuron_accounts.prices import Prices
 
     from aggregator.environment import Rules
     from aggregator.findings.detail import FactsOf
     from aggregator.findings.steps import FindingStep
     from aggregator.query_text import StackLogGroups
     from neuron_wire import MinuteRecord
-    from neuron_wire.findings import Detail
     from neuron_wire.merging import InstanceMinute, Key
-    from neuron_wire.prices import Prices
 
 
 MAX_DUE: Final = 100

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.findings import CLOSED, GONE, OPENED, QUIET, WORK, WORSENED, OpenFinding
+from neuron_accounts.findings import CLOSED, GONE, OPENED, QUIET, WORK, WORSENED, OpenFinding
+
 from neuron_wire.names import DAY_MINUTES
 
 if TYPE_CHECKING:
-    from neuron_wire.findings import Change
+    from neuron_accounts.findings import Change
 
 WORKING_MINUTES: Final = 3
 """Known minutes with work that close an idle finding, unless it held again in between."""

@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from neuron_accounts.owner_minutes import owner_name
+
 from aggregator.rollups.sums import MAX_LISTED_OWNERS, Ranking
 from neuron_wire.cores import core_indexes, core_ranges
 from neuron_wire.holders import holders_of
 from neuron_wire.line_members import stands_as
 from neuron_wire.names import ATTACHED_IDLE
-from neuron_wire.owner_minutes import owner_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

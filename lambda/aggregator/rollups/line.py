@@ -20,6 +20,9 @@ import json
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
+from neuron_accounts.now import BY_REASON
+from neuron_accounts.prices import PRICES_AS_OF
+
 from aggregator.minutes import start_ms
 from aggregator.rollups.sums import FAILING
 from aggregator.storage.values import Publication
@@ -29,13 +32,17 @@ from neuron_wire.cores import core_ranges
 from neuron_wire.extraction import MAX_VALUE
 from neuron_wire.holders import holder_members
 from neuron_wire.line import emf_line
-from neuron_wire.line_members import Amounts, Members, filled, present_members, stated_members
+from neuron_wire.line_members import (
+    Amounts,
+    Members,
+    filled,
+    iso_minute,
+    present_members,
+    stated_members,
+)
 from neuron_wire.names import BUSY, CLUSTER_DIMENSION, UNREAD
 from neuron_wire.names import ROLLUP as ROLLUP_KIND
-from neuron_wire.now import BY_REASON
 from neuron_wire.owners import owner_members
-from neuron_wire.phrases import iso_minute
-from neuron_wire.prices import PRICES_AS_OF
 
 if TYPE_CHECKING:
     from aggregator.rollups.instances import IdleInstance

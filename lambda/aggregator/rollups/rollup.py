@@ -14,6 +14,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from neuron_accounts.cluster_idle import ClusterIdle
+from neuron_accounts.prices import Prices
+from neuron_accounts.teams import TeamRules
+
 from aggregator.rollups.instances import (
     MAX_IDLE_INSTANCES,
     BusyInstance,
@@ -36,20 +40,18 @@ from aggregator.rollups.sums import (
     read_numbers,
 )
 from neuron_wire.catalogue import ROLLUP_NUMBERS
-from neuron_wire.cluster_idle import ClusterIdle
-from neuron_wire.line_members import Amounts, Counts, present_members
+from neuron_wire.line_members import Amounts, Counts, iso_minute, present_members
 from neuron_wire.names import BUSY, HOUR_MINUTES, MINUTE_S, UNKNOWN
-from neuron_wire.phrases import iso_minute
-from neuron_wire.prices import PaidByType, Prices
-from neuron_wire.teams import TeamRules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from neuron_accounts.now import IdleOwner
+    from neuron_accounts.payment import PaidByType
+
     from neuron_wire import MinuteRecord
     from neuron_wire.catalogue import Family
     from neuron_wire.merging import InstanceMinute
-    from neuron_wire.now import IdleOwner
 
 SilentOf: TypeAlias = "dict[str, list[SilentInstance]]"
 """Silent instances by cluster."""

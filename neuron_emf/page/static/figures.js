@@ -24,7 +24,7 @@ export function clockWithSeconds(ms) {
   return new Date(ms).toISOString().slice(11, 19);
 }
 
-/** 45 min, 3 h, 3 h 5 min, 2 d 4 h: as neuron_wire/phrases.py writes it. */
+/** 45 min, 3 h, 3 h 5 min, 2 d 4 h: as neuron_words/now_words.py writes it. */
 export function duration(minutes) {
   const [large, size, small] = minutes < 1440 ? ["h", 60, "min"] : ["d", 1440, "h"];
   const rest = Math.floor((minutes % size) / (small === "h" ? 60 : 1));

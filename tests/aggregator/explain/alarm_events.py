@@ -6,8 +6,8 @@ import json
 
 from aggregator.environment import Environment, Rules
 from aggregator.storage.values import Publication
+from neuron_wire.line_members import iso_minute
 from neuron_wire.names import CLUSTER_NAMESPACE
-from neuron_wire.phrases import iso_minute
 from proof.memory_table import MemoryTable
 
 RANG_S = 1_795_231_020.0  # 2026-11-21 03:17:00 UTC

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 
-from neuron_wire.phrases import iso_minute
+from neuron_wire.line_members import iso_minute
 from tests.aggregator.explain.alarm_events import (
     MINUTE,
     OVER,

@@ -13,6 +13,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from neuron_words.now_words import URGENCIES
 
 from aggregator.explain import chat
 from aggregator.explain.event import SUBJECTS, read_transition
@@ -20,7 +21,7 @@ from aggregator.explain.explanation import JSON_PROTOCOLS
 from aggregator.explain.notification import notify
 from aggregator.rollups.sums import FAILING
 from aggregator.storage.values import TableError
-from neuron_wire.phrases import URGENCIES, iso_minute
+from neuron_wire.line_members import iso_minute
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import (
     ENVIRONMENT,

@@ -7,9 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from aggregator.findings import steps
-from neuron_wire.findings import (
+from neuron_accounts.findings import (
     CLOSED,
     KINDS,
     WORSENED,
@@ -18,6 +16,8 @@ from neuron_wire.findings import (
     OpenFinding,
     finding_id,
 )
+
+from aggregator.findings import steps
 from proof.factories.records import MINUTE
 
 AFTER = 15

@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from neuron_accounts.findings import (
+    CLUSTER_PLACE,
+    FindingKey,
+    FindingsState,
+    OpenFinding,
+    finding_id,
+)
 
 from aggregator.storage.values import FindingsItem
-from neuron_wire.findings import CLUSTER_PLACE, FindingKey, FindingsState, OpenFinding, finding_id
 from neuron_wire.holders import Holder
+from neuron_wire.line_members import iso_minute
 from neuron_wire.owners import Owner
-from neuron_wire.phrases import iso_minute
 from proof.factories.records import LATER_BOOT, MINUTE
 from tests.aggregator.findings.fleet import Fleet, busy, held, idle, maker
 

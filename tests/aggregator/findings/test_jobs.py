@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from aggregator.storage.records import bucket_of
 from neuron_wire.holders import Holder
+from neuron_wire.line_members import iso_minute
 from neuron_wire.owners import Owner
-from neuron_wire.phrases import iso_minute
 from proof.factories.records import MINUTE, record
 from tests.aggregator.findings.fleet import NOTHING_RAN, RULES, Fleet, busy, held, maker
 

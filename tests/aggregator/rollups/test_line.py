@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from neuron_accounts.prices import Prices
 
 from aggregator.rollups.line import due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress, SilentInstance
@@ -23,7 +24,6 @@ from neuron_wire.cores import core_ranges
 from neuron_wire.holders import Holder
 from neuron_wire.merging import merge_records
 from neuron_wire.owners import Owner
-from neuron_wire.prices import Prices
 from proof.factories.records import LATER_BOOT, MINUTE, record
 from tests.aggregator.rollups.rollup_lines import SOME, cores, published, rollup_of
 

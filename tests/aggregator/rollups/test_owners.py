@@ -9,11 +9,14 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from neuron_accounts import cluster_idle, owner_minutes
+from neuron_accounts.cluster_idle import MAX_ROWS, ClusterIdle
+from neuron_accounts.now import cluster_now
+from neuron_accounts.prices import Prices
+from neuron_accounts.teams import team_rules
 
 from aggregator.rollups.line import MAX_LINE_BYTES, due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress
-from neuron_wire import cluster_idle, owner_minutes
-from neuron_wire.cluster_idle import MAX_ROWS, ClusterIdle
 from neuron_wire.cores import core_indexes, core_ranges
 from neuron_wire.holders import Holder
 from neuron_wire.merging import merge_records
@@ -24,10 +27,7 @@ from neuron_wire.names import (
     UNALLOCATED_OWNER,
     UNSTATED_OWNER,
 )
-from neuron_wire.now import cluster_now
 from neuron_wire.owners import Owner
-from neuron_wire.prices import Prices
-from neuron_wire.teams import team_rules
 from proof.factories.records import MINUTE
 from tests.aggregator.rollups.rollup_lines import cores, published, rollup_of
 

@@ -12,6 +12,7 @@ from operator import add
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from neuron_accounts.prices import Prices
 
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.catalogue import ROLLUP_NUMBERS
@@ -20,7 +21,6 @@ from neuron_wire.holders import Holder
 from neuron_wire.merging import merge_clusters, merge_records
 from neuron_wire.names import MICRO
 from neuron_wire.owners import Owner
-from neuron_wire.prices import Prices
 from proof import reference
 from proof.factories.records import MINUTE, record
 

@@ -7,6 +7,9 @@ import zlib
 
 import boto3
 import pytest
+from neuron_accounts.instance_hours import Ec2Instance
+from neuron_accounts.ledger import PARTS, part_key
+from neuron_accounts.then import summary_key
 
 from aggregator import aws
 from aggregator.ingest.intake import take_in
@@ -14,11 +17,8 @@ from aggregator.settle import function, purchases
 from aggregator.storage.table import Table
 from aggregator.storage.values import LedgerError, Publication
 from neuron_emf.ledger import rows as read_rows
-from neuron_wire.instance_hours import Ec2Instance
-from neuron_wire.ledger import PARTS, part_key
+from neuron_wire.line_members import iso_minute
 from neuron_wire.names import HOUR_MINUTES
-from neuron_wire.phrases import iso_minute
-from neuron_wire.then import summary_key
 from proof.factories.records import MINUTE, lines, record
 from tests.aggregator.handler_traces import CurrentStdout
 

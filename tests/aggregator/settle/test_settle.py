@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from neuron_accounts.instance_hours import Ec2Instance, LedgerRules
+from neuron_accounts.ledger import PARTS, part_key
+from neuron_accounts.then import summary_key
 
 from aggregator.aws import AwsError
 from aggregator.minutes import NoHourError, end_s, hour_of
@@ -20,11 +23,8 @@ from aggregator.settle.run import SettleRun
 from aggregator.storage.records import bucket_of
 from neuron_emf.ledger import rows as read_rows
 from neuron_wire.catalogue import ROLLUP_NUMBERS
-from neuron_wire.instance_hours import Ec2Instance, LedgerRules
-from neuron_wire.ledger import PARTS, part_key
 from neuron_wire.names import HOUR_MINUTES, MICRO
 from neuron_wire.owners import Owner
-from neuron_wire.then import summary_key
 from proof.factories.records import MINUTE, record
 from proof.memory_table import KillableProcess, KilledError
 from tests.aggregator.world import PRICES, RULES, World

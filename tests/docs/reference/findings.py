@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from neuron_wire.findings import SCHEMA_FILE
+from neuron_accounts.findings import SCHEMA_FILE
+
 from tests.docs.reference.markdown import codes
 
 SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from neuron_accounts.instance_types import INSTANCE_TYPES
 from played_services import DOCUMENT, DOCUMENT_PATH, TOKEN_PATH
 
 from emitter.instance.facts import DATA_PATH, BackgroundLookup, InstanceFacts, find_instance
@@ -18,7 +19,6 @@ from emitter.instance.machine import (
     board_instance_type,
 )
 from emitter.instance.metadata_service import MetadataService
-from neuron_wire.instance_types import INSTANCE_TYPES
 
 FACTS = InstanceFacts(
     "i-0123456789abcdef0", "trn1.32xlarge", "eu-north-1", "eu-north-1b", "ami-0123456789abcdef0",

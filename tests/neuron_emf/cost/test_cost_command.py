@@ -7,6 +7,7 @@ from functools import partial
 from statistics import fmean
 
 import pytest
+from neuron_accounts.prices import USD_PER_HOUR
 
 from aggregator.storage.records import item_of, stored_bytes
 from benchmarks import fleet as made
@@ -19,7 +20,6 @@ from neuron_emf.cost import quantities
 from neuron_emf.cost.quantities import MODES, Fleet, emitter_metrics, line_bytes, measured
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.catalogue import ALARMED
-from neuron_wire.prices import USD_PER_HOUR
 from tests.stack.stack_template import of_type
 
 

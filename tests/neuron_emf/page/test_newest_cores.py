@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from neuron_emf.page.cores import instance_hour, newest_minute
 from neuron_wire import encode
 from neuron_wire.holders import Holder
+from neuron_wire.line_members import iso_minute
 from neuron_wire.owners import Owner
-from neuron_wire.phrases import iso_minute
 from proof.factories import records as factories
 
 START_MS = 1_800_000_000_000

@@ -11,8 +11,9 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations
 
+from neuron_accounts.instance_types import INSTANCE_TYPES
+
 from neuron_emf.report.chargeback import COLUMNS
-from neuron_wire.instance_types import INSTANCE_TYPES
 
 UNIT = Decimal(1).scaleb(-18)
 NOBODY = {

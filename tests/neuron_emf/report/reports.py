@@ -8,6 +8,10 @@ import json
 from decimal import Decimal
 from html.parser import HTMLParser
 
+from neuron_accounts.instance_hours import LedgerRules
+from neuron_accounts.prices import Prices
+from neuron_accounts.teams import TeamRules
+from neuron_accounts.then import then_of
 from rich.console import Console
 
 from neuron_emf.reading.minute_lines import MinuteLines
@@ -15,11 +19,7 @@ from neuron_emf.reading.periods import ALWAYS, HOUR_MS
 from neuron_emf.report import exports, terminal
 from neuron_emf.report.collection import then_by_days
 from neuron_emf.report.idle_report import IdleReport, Reading
-from neuron_wire.instance_hours import LedgerRules
 from neuron_wire.owners import Owner
-from neuron_wire.prices import Prices
-from neuron_wire.teams import TeamRules
-from neuron_wire.then import then_of
 from proof.factories.records import message, record
 
 VOID = {"meta", "link", "br", "img"}

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from neuron_accounts.instance_types import INSTANCE_TYPES
+from neuron_accounts.ledger import PARTS, LedgerRow, pack_rows, part_key
 
 from neuron_emf.account import Account
 from neuron_emf.report.chargeback import chargeback, statement
 from neuron_emf.report.month_ledger import MISSING as MISSING_HOUR
 from neuron_emf.report.month_ledger import SETTLED, MonthOfLedger, hour_labels, month_hours
 from neuron_emf.report.settings import IdleReportSettings
-from neuron_wire.instance_types import INSTANCE_TYPES
-from neuron_wire.ledger import PARTS, LedgerRow, pack_rows, part_key
 from tests.neuron_emf.fake_account import FakeLedgerObjects
 from tests.neuron_emf.report.bill_worlds import (
     BLOCK,

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from neuron_accounts.prices import USD_PER_HOUR
 
 from neuron_emf.report import collection
-from neuron_wire.prices import USD_PER_HOUR
 from proof.factories.records import message, record
 from tests.hour import START_S
 from tests.neuron_emf.fake_account import FakeLedgerObjects

@@ -9,6 +9,10 @@ from decimal import Decimal
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from hypothesis import given, settings
+from neuron_accounts.instance_hours import LedgerRules
+from neuron_accounts.ledger import PARTS, LedgerRow, part_key
+from neuron_accounts.teams import TeamRules
+from neuron_accounts.then import summary_key, then_of
 
 from aggregator.digest.week import WEEK_HOURS, Week, digest_text
 from neuron_emf.ledger import rows
@@ -17,11 +21,7 @@ from neuron_emf.report import exports
 from neuron_emf.report.collection import then_by_days
 from neuron_emf.report.idle_report import LABELS
 from neuron_emf.report.terminal import SHOWN, cells
-from neuron_wire.instance_hours import LedgerRules
-from neuron_wire.ledger import PARTS, LedgerRow, part_key
 from neuron_wire.names import UNKNOWN_OWNER
-from neuron_wire.teams import TeamRules
-from neuron_wire.then import summary_key, then_of
 from proof.factories.records import message
 from tests.aggregator.settle.test_settle import HOUR, Bucket, fleets, settle, world_of
 from tests.aggregator.world import PRICES

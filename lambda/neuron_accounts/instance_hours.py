@@ -17,26 +17,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from neuron_wire.core_time import (
-    FINE,
-    IDLE_AFTER_MINUTES,
-    CoreTime,
-    Part,
-    round_half_even,
-    round_shares,
-)
-from neuron_wire.cores import idle_cores
-from neuron_wire.ledger import USD_PLACES, LedgerRow
-from neuron_wire.names import (
-    BUSY,
-    HOUR_MINUTES,
-    MICRO,
-    MINUTE_MS,
-    UNALLOCATED_OWNER,
-    UNKNOWN,
-    UNKNOWN_OWNER,
-)
-from neuron_wire.owner_minutes import (
+from neuron_accounts.core_time import FINE, IDLE_AFTER_MINUTES, CoreTime, Part, round_shares
+from neuron_accounts.ledger import USD_PLACES, LedgerRow
+from neuron_accounts.owner_minutes import (
     MAX_OWNERS,
     MinutesOf,
     UnseenOwners,
@@ -48,16 +31,27 @@ from neuron_wire.owner_minutes import (
     stem_of,
     waits_for,
 )
+from neuron_accounts.payment import SPOT, PaidByType, is_sunk
+from neuron_accounts.prices import PRICES_AS_OF, PriceBasis, basis_words
+from neuron_accounts.teams import TeamRules
+from neuron_wire.cores import idle_cores, round_half_even
+from neuron_wire.names import (
+    BUSY,
+    HOUR_MINUTES,
+    MICRO,
+    MINUTE_MS,
+    UNALLOCATED_OWNER,
+    UNKNOWN,
+    UNKNOWN_OWNER,
+)
 from neuron_wire.owners import UNNAMED
-from neuron_wire.prices import PRICES_AS_OF, SPOT, PaidByType, PriceBasis, basis_words, is_sunk
-from neuron_wire.teams import TeamRules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from neuron_accounts.prices import Prices
     from neuron_wire import MinuteRecord
     from neuron_wire.line_members import Counts
-    from neuron_wire.prices import Prices
 
 _COST_UNIT: Final = FINE // 10**USD_PLACES * MICRO * HOUR_MINUTES
 """Parts in which costs are added up, per billionth of a dollar."""

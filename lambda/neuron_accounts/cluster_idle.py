@@ -13,7 +13,16 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.core_time import FINE, round_shares
+from neuron_accounts.core_time import FINE, round_shares
+from neuron_accounts.owner_minutes import (
+    OwnerMinutes,
+    core_owners,
+    cores_by_owner,
+    even_shares,
+    waits_for,
+)
+from neuron_accounts.payment import PaidByType, is_sunk
+from neuron_accounts.prices import PriceBasis
 from neuron_wire.cores import idle_cores
 from neuron_wire.names import (
     MICRO,
@@ -23,24 +32,16 @@ from neuron_wire.names import (
     UNKNOWN,
     UNSTATED_OWNER,
 )
-from neuron_wire.owner_minutes import (
-    OwnerMinutes,
-    core_owners,
-    cores_by_owner,
-    even_shares,
-    waits_for,
-)
 from neuron_wire.owners import UNNAMED
-from neuron_wire.prices import PaidByType, PriceBasis, is_sunk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from neuron_accounts.now import IdleOwner
+    from neuron_accounts.owner_minutes import OwnedCores
+    from neuron_accounts.prices import Prices
     from neuron_wire import MinuteRecord
     from neuron_wire.line_members import Amounts
-    from neuron_wire.now import IdleOwner
-    from neuron_wire.owner_minutes import OwnedCores
-    from neuron_wire.prices import Prices
 
 MAX_ROWS: Final = 20
 _ALWAYS_ROWS: Final = frozenset({UNALLOCATED_OWNER, UNSTATED_OWNER, UNNAMED})

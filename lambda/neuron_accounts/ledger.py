@@ -19,9 +19,8 @@ from datetime import datetime, timezone
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_wire.line_members import BAD_MEMBER, NOT_JSON, WireFormatError
+from neuron_wire.line_members import BAD_MEMBER, NOT_JSON, WireFormatError, iso_minute
 from neuron_wire.names import DAY_HOURS, HOUR_MINUTES, VERSION
-from neuron_wire.phrases import iso_minute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

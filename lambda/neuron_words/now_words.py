@@ -7,30 +7,27 @@ Durations round down, and an amount above 0 is never shown as 0.
 
 from __future__ import annotations
 
-import math
-import re
-from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from neuron_wire.holders import printable_name
+from neuron_accounts.prices import OVERRIDE_NAME
+
 from neuron_wire.names import (
-    DAY_MINUTES,
-    HOUR_MINUTES,
     MICRO,
-    MINUTE_MS,
     OTHER_OWNERS,
     REASON_WORDS,
     UNALLOCATED_OWNER,
     UNSTATED_OWNER,
 )
 from neuron_wire.owners import TEAM_OWNER, UNNAMED
-from neuron_wire.prices import OVERRIDE_NAME
+from neuron_words.name_words import LONGEST_NAME, safe_name
+from neuron_words.quantity_words import amount, clock, counted, dollars, joined, share_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
+
+    from neuron_accounts.now import ClusterNow, IdleOwner
 
     from neuron_wire.line_members import Counts
-    from neuron_wire.now import ClusterNow, IdleOwner
 
 NO_OWNERS: Final = {
     UNALLOCATED_OWNER: "Unallocated",
@@ -49,93 +46,16 @@ URGENCIES: Final[tuple[Urgency, ...]] = (NOW, TODAY, CAN_WAIT)
 """Urgencies of messages, the most urgent first."""
 
 RESERVED: Final = "reserved, not opened"
-LONGEST_NAME: Final = 80  # characters of any one name in a message
 _MAX_TYPES: Final = 5  # without a price, that are named
 _MAX_REASONS: Final = 2  # of unknown cores, that are named
-_ALL_PERCENT: Final = 100
-_SMALLEST_USD: Final = 0.005  # what two decimals still show
 _SLURM: Final = "slurm:"  # how names of jobs begin; no name of a pod has a colon
 _CONSOLES: Final = {"cn-": "amazonaws.cn", "us-gov-": "amazonaws-us-gov.com"}
-_FORMULA: Final = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What a spreadsheet takes for the beginning of a formula; the last four are the wide ones."""
 
 
 def console_address(page: str, region: str) -> str:
     """Where AWS's console has a *page* of a *region*, but for what stands behind the `#`."""
     ends = (end for start, end in _CONSOLES.items() if region.startswith(start))
     return f"https://{region}.console.{next(ends, 'aws.amazon.com')}/{page}?region={region}#"
-
-
-def duration(minutes: float) -> str:
-    """Whole minutes in their two greatest units: `45 min`, `3 h`, `3 h 5 min`, `2 d 4 h`."""
-    whole = int(minutes)
-    if whole < DAY_MINUTES:
-        units = (whole // HOUR_MINUTES, "h"), (whole % HOUR_MINUTES, "min")
-    else:
-        units = (
-            (whole // DAY_MINUTES, "d"),
-            (whole % DAY_MINUTES // HOUR_MINUTES, "h"),
-        )
-    return " ".join(f"{number:,} {unit}" for number, unit in units if number) or "0 min"
-
-
-def dollars(value: float) -> str:
-    """`1,234.50`, under a heading that says USD; *value* is at least 0."""
-    return "under 0.01" if 0 < value < _SMALLEST_USD else f"{value:,.2f}"
-
-
-def usd(value: float) -> str:
-    """`1,234.50 USD`; *value* is at least 0."""
-    return f"{dollars(value)} USD"
-
-
-def amount(value: float) -> str:
-    """`1,204`, `0.5`: at most two decimals."""
-    return f"{value:,.2f}".rstrip("0").rstrip(".")
-
-
-def counted(count: float, noun: str) -> str:
-    """`1 core`, `1,200 cores`."""
-    return f"{amount(count)} {noun if count == 1 else noun + 's'}"
-
-
-def percent(value: float) -> str:
-    """`34.7 %` of a measured value or a change."""
-    return f"{value:.1f} %"
-
-
-def share_words(value: float) -> str:
-    """`45 %` of 44.78: the nearest, half up; `<1 %` and `>99 %` if 0 or 100 are not exact."""
-    nearest = math.floor(value + 0.5)
-    if nearest == 0 and value:
-        return "<1 %"
-    return ">99 %" if value < _ALL_PERCENT <= nearest else f"{nearest} %"
-
-
-def coverage_words(value: float) -> str:
-    """`99 %` of 99.97: rounded down, because it must show that something is missing."""
-    return "<1 %" if 0 < value < 1 else f"{math.floor(value)} %"
-
-
-def joined(parts: Sequence[str], more: int = 0, separator: str = ", ") -> str:
-    """`a, b and 3 more`."""
-    text = separator.join(parts)
-    return f"{text} and {more:,} more" if more > 0 else text
-
-
-def moment(epoch_ms: float) -> str:
-    """`2026-11-21 03:14 UTC`."""
-    return _formatted(epoch_ms, "%Y-%m-%d %H:%M UTC")
-
-
-def iso(epoch_ms: float) -> str:
-    """`2026-11-21T03:14:07Z`."""
-    return _formatted(epoch_ms, "%Y-%m-%dT%H:%M:%SZ")
-
-
-def iso_minute(epoch_minute: int) -> str:
-    """`2026-11-21T03:14Z`, of which the greater text is the later minute."""
-    return _formatted(epoch_minute * MINUTE_MS, "%Y-%m-%dT%H:%MZ")
 
 
 def holder_marks(
@@ -167,13 +87,6 @@ def holder_marks(
     if given_to:
         marks.append(f"given to {given_to}")
     return marks
-
-
-def clock(epoch_minute: int, now_minute: int | None) -> str:
-    """`02:10 UTC`, with its day where that is not the day of *now_minute*, or it is not known."""
-    day, time = _formatted(epoch_minute * MINUTE_MS, "%Y-%m-%d %H:%M").split()
-    is_same_day = now_minute is not None and day == _formatted(now_minute * MINUTE_MS, "%Y-%m-%d")
-    return f"{time if is_same_day else f'{day} {time}'} UTC"
 
 
 def is_executing_at(last_execution: int | None, minute: int | None) -> bool:
@@ -239,11 +152,6 @@ def unknown_words(cores: int, by_reason: Counts, remark: str = "") -> str:
     return f"{words}: {joined(reasons, more, '; ')}" if reasons else words
 
 
-def per_hour(cost: int | None) -> str:
-    """`36.84 USD/h` of micro-USD; empty where it is unknown."""
-    return "" if cost is None else f"{usd(cost / MICRO)}/h"
-
-
 def unpriced_words(now: ClusterNow, most: int = _MAX_TYPES) -> str:
     """`4 idle cores have no price (us-west-2/trn2.3xlarge)`; empty if none is known."""
     cores = now.idle_unpriced
@@ -282,50 +190,3 @@ def avoidable_parts_words(now: ClusterNow) -> str:
     if held is None or unheld is None:
         return ""
     return f"{dollars(held / MICRO)} held, {dollars(unheld / MICRO)} unheld"
-
-
-def _formatted(epoch_ms: float, form: str) -> str:
-    return datetime.fromtimestamp(epoch_ms / 1000, timezone.utc).strftime(form)
-
-
-def printable(text: str, longest: int = LONGEST_NAME) -> str:
-    """
-    *text* on one line of at most *longest* characters.
-
-    Foreign names may hold anything: characters that control a terminal, break a line or turn
-    the direction of writing become question marks.
-    """
-    if len(text) > longest:
-        text = text[: longest - 3] + "..."
-    return printable_name(text, longest) or ""
-
-
-_PLACEHOLDER: Final = re.compile(r"\[[a-z ]{1,40}\]")  # `[unallocated]`
-_MARKUP: Final = str.maketrans(dict.fromkeys('`$\\|<>[]{}";&', "?"))
-
-
-def safe_name(text: str, longest: int = LONGEST_NAME) -> str:
-    """
-    Return *text*, a name that a line, an event or a person gave, as every face shows it.
-
-    A letter that a shell, a page or a chat would take for more becomes a question mark, an
-    address cannot be clicked, and a spreadsheet sees no formula. Names of placeholder owners
-    stay. Log lines and JSON for programs keep names as they are.
-    """
-    if _PLACEHOLDER.fullmatch(text):
-        return text
-    return printable(cell(text.translate(_MARKUP).replace("://", ":??")), longest)
-
-
-def cell(text: str) -> str:
-    """*text* behind an apostrophe if a spreadsheet would take it for a formula."""
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
-
-
-def cells(value: Any) -> Any:  # noqa: ANN401  # any JSON value
-    """*value*, each text in it, but the names of members, as a `cell`."""
-    if isinstance(value, list):
-        return [cells(item) for item in value]
-    if isinstance(value, dict):
-        return {name: cells(item) for name, item in value.items()}
-    return cell(value) if isinstance(value, str) else value

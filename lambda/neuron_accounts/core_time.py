@@ -17,6 +17,8 @@ from enum import IntEnum
 from operator import add
 from typing import TYPE_CHECKING, Final
 
+from neuron_wire.cores import round_half_even
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -189,9 +191,3 @@ def round_shares(amounts: Sequence[int], unit: int) -> list[int]:
     for index in by_remainder[: total - sum(shares)]:
         shares[index] += 1
     return shares
-
-
-def round_half_even(amount: int, unit: int) -> int:
-    """*amount* in whole *units*, a half to the even one."""
-    whole, rest = divmod(amount, unit)
-    return whole + (2 * rest > unit or (2 * rest == unit and whole % 2 == 1))

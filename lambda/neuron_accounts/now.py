@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from neuron_accounts.prices import basis_words
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
 from neuron_wire.line_members import (
     Counts,
@@ -34,7 +35,6 @@ from neuron_wire.names import (
     UNALLOCATED_OWNER,
     UNSTATED_OWNER,
 )
-from neuron_wire.prices import basis_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,6 +20,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from neuron_accounts.now import IdleOwner
 from neuron_wire.cores import core_indexes
 from neuron_wire.names import (
     ATTACHED_IDLE,
@@ -32,7 +33,6 @@ from neuron_wire.names import (
     UNKNOWN,
     UNSTATED_OWNER,
 )
-from neuron_wire.now import IdleOwner
 from neuron_wire.owners import UNNAMED
 
 if TYPE_CHECKING:

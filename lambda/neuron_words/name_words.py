@@ -1,0 +1,59 @@
+"""How people read names that a line, an event or a person gave."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from neuron_wire.holders import printable_name
+
+LONGEST_NAME: Final = 80  # characters of any one name in a message
+
+
+_FORMULA: Final = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a spreadsheet takes for the beginning of a formula; the last four are the wide ones."""
+
+
+def printable(text: str, longest: int = LONGEST_NAME) -> str:
+    """
+    *text* on one line of at most *longest* characters.
+
+    Foreign names may hold anything: characters that control a terminal, break a line or turn
+    the direction of writing become question marks.
+    """
+    if len(text) > longest:
+        text = text[: longest - 3] + "..."
+    return printable_name(text, longest) or ""
+
+
+_PLACEHOLDER: Final = re.compile(r"\[[a-z ]{1,40}\]")  # `[unallocated]`
+
+
+_MARKUP: Final = str.maketrans(dict.fromkeys('`$\\|<>[]{}";&', "?"))
+
+
+def safe_name(text: str, longest: int = LONGEST_NAME) -> str:
+    """
+    Return *text*, a name that a line, an event or a person gave, as every face shows it.
+
+    A letter that a shell, a page or a chat would take for more becomes a question mark, an
+    address cannot be clicked, and a spreadsheet sees no formula. Names of placeholder owners
+    stay. Log lines and JSON for programs keep names as they are.
+    """
+    if _PLACEHOLDER.fullmatch(text):
+        return text
+    return printable(cell(text.translate(_MARKUP).replace("://", ":??")), longest)
+
+
+def cell(text: str) -> str:
+    """*text* behind an apostrophe if a spreadsheet would take it for a formula."""
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+
+
+def cells(value: Any) -> Any:  # noqa: ANN401  # any JSON value
+    """*value*, each text in it, but the names of members, as a `cell`."""
+    if isinstance(value, list):
+        return [cells(item) for item in value]
+    if isinstance(value, dict):
+        return {name: cells(item) for name, item in value.items()}
+    return cell(value) if isinstance(value, str) else value

@@ -1,0 +1,105 @@
+"""
+How people read durations, amounts, shares and moments.
+
+Durations round down, and an amount above 0 is never shown as 0.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Final
+
+from neuron_wire.names import DAY_MINUTES, HOUR_MINUTES, MICRO, MINUTE_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+_ALL_PERCENT: Final = 100
+
+
+_SMALLEST_USD: Final = 0.005  # what two decimals still show
+
+
+def duration(minutes: float) -> str:
+    """Whole minutes in their two greatest units: `45 min`, `3 h`, `3 h 5 min`, `2 d 4 h`."""
+    whole = int(minutes)
+    if whole < DAY_MINUTES:
+        units = (whole // HOUR_MINUTES, "h"), (whole % HOUR_MINUTES, "min")
+    else:
+        units = (
+            (whole // DAY_MINUTES, "d"),
+            (whole % DAY_MINUTES // HOUR_MINUTES, "h"),
+        )
+    return " ".join(f"{number:,} {unit}" for number, unit in units if number) or "0 min"
+
+
+def dollars(value: float) -> str:
+    """`1,234.50`, under a heading that says USD; *value* is at least 0."""
+    return "under 0.01" if 0 < value < _SMALLEST_USD else f"{value:,.2f}"
+
+
+def usd(value: float) -> str:
+    """`1,234.50 USD`; *value* is at least 0."""
+    return f"{dollars(value)} USD"
+
+
+def amount(value: float) -> str:
+    """`1,204`, `0.5`: at most two decimals."""
+    return f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
+def counted(count: float, noun: str) -> str:
+    """`1 core`, `1,200 cores`."""
+    return f"{amount(count)} {noun if count == 1 else noun + 's'}"
+
+
+def percent(value: float) -> str:
+    """`34.7 %` of a measured value or a change."""
+    return f"{value:.1f} %"
+
+
+def share_words(value: float) -> str:
+    """`45 %` of 44.78: the nearest, half up; `<1 %` and `>99 %` if 0 or 100 are not exact."""
+    nearest = math.floor(value + 0.5)
+    if nearest == 0 and value:
+        return "<1 %"
+    return ">99 %" if value < _ALL_PERCENT <= nearest else f"{nearest} %"
+
+
+def coverage_words(value: float) -> str:
+    """`99 %` of 99.97: rounded down, because it must show that something is missing."""
+    return "<1 %" if 0 < value < 1 else f"{math.floor(value)} %"
+
+
+def joined(parts: Sequence[str], more: int = 0, separator: str = ", ") -> str:
+    """`a, b and 3 more`."""
+    text = separator.join(parts)
+    return f"{text} and {more:,} more" if more > 0 else text
+
+
+def moment(epoch_ms: float) -> str:
+    """`2026-11-21 03:14 UTC`."""
+    return _formatted(epoch_ms, "%Y-%m-%d %H:%M UTC")
+
+
+def iso(epoch_ms: float) -> str:
+    """`2026-11-21T03:14:07Z`."""
+    return _formatted(epoch_ms, "%Y-%m-%dT%H:%M:%SZ")
+
+
+def clock(epoch_minute: int, now_minute: int | None) -> str:
+    """`02:10 UTC`, with its day where that is not the day of *now_minute*, or it is not known."""
+    day, time = _formatted(epoch_minute * MINUTE_MS, "%Y-%m-%d %H:%M").split()
+    is_same_day = now_minute is not None and day == _formatted(now_minute * MINUTE_MS, "%Y-%m-%d")
+    return f"{time if is_same_day else f'{day} {time}'} UTC"
+
+
+def per_hour(cost: int | None) -> str:
+    """`36.84 USD/h` of micro-USD; empty where it is unknown."""
+    return "" if cost is None else f"{usd(cost / MICRO)}/h"
+
+
+def _formatted(epoch_ms: float, form: str) -> str:
+    return datetime.fromtimestamp(epoch_ms / 1000, timezone.utc).strftime(form)

@@ -1,0 +1,81 @@
+"""How people read what rows of the ledger add up to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from neuron_accounts.ledger import USD_PLACES
+from neuron_accounts.then import OwnerKey
+
+from neuron_wire.names import HOUR_MINUTES, PLACEHOLDER_OWNERS
+from neuron_words.name_words import safe_name
+from neuron_words.now_words import price_overrides_line
+from neuron_words.quantity_words import coverage_words, joined, share_words, usd
+
+if TYPE_CHECKING:
+    from neuron_accounts.core_time import CoreTime
+    from neuron_accounts.then import InstanceKey, Then
+
+
+MAX_NAMED: Final = 5
+
+
+_LONGEST_BASIS: Final = 1000  # characters of regions and overrides
+
+
+_NANO: Final = 10**USD_PLACES
+
+
+_MICRO_HOURS: Final = 10**6 * HOUR_MINUTES
+
+
+def headline(total: CoreTime) -> str:
+    """What idle cores cost, in one sentence."""
+    if not total.known:
+        return "Nothing is known of any core."
+    if not total.idle:
+        return "No core was idle."
+    hours = f"{core_hours(total.idle)} idle, {share_words(100 * total.idle / total.known)}"
+    if total.idle_cost is None:
+        return f"The price of idle cores is unknown: {hours} of the known time."
+    return (
+        f"Idle cores cost {usd_of(total.idle_cost)}, of which at most "
+        f"{usd_of(total.avoidable_cost)} avoidable: {hours} of the known time."
+    )
+
+
+def basis_sentences(then: Then, setting: str = "PriceOverrides=") -> list[str]:
+    """What amounts are based on, what has no price and the *setting* of one, what is unknown."""
+    bases = [safe_name(basis, _LONGEST_BASIS) for basis in sorted(then.bases)]
+    said = [f"Prices: {'; '.join(bases)}."] if bases else []
+    if unpriced := then.unpriced:
+        named = sorted(unpriced, key=lambda name: (-unpriced[name], name))
+        listed = [f"{safe_name(name)} ({core_hours(unpriced[name])})" for name in named[:MAX_NAMED]]
+        shown = joined(listed, len(named) - MAX_NAMED)
+        line = price_overrides_line(named, setting)
+        said.append(f"Without a price, in no amount: {shown}.{f' Set {line}.' if line else ''}")
+    total = then.total
+    if total.held:
+        unknown = f"; {core_hours(total.unknown)} are unknown and not counted as idle"
+        covered = coverage_words(100 * total.known / total.held)
+        said.append(
+            f"Telemetry covers {covered} of the core hours{unknown if total.unknown else ''}."
+        )
+    return said
+
+
+def name_of(key: OwnerKey | InstanceKey) -> str:
+    """`slurm:4711 ada, cluster research, team ml`."""
+    said = f"{safe_name(key[0])}, cluster {safe_name(key.cluster)}"
+    team = key.team if isinstance(key, OwnerKey) and key.owner not in PLACEHOLDER_OWNERS else None
+    return f"{said}, team {safe_name(team)}" if team else said
+
+
+def usd_of(nano_usd: int | None) -> str:
+    """`1,234.50 USD`, and of what has no price `no price`."""
+    return "no price" if nano_usd is None else usd(nano_usd / _NANO)
+
+
+def core_hours(micro_core_minutes: int) -> str:
+    """`24.5 core hours`."""
+    return f"{micro_core_minutes / _MICRO_HOURS:,.1f} core hours"
