@@ -10,4 +10,4 @@ import sys
 from pathlib import Path
 
 # Where the functions live: a root folder of its own, which is not installed.
-sys.path.append(str(Path(__file__).resolve().parent.parent / "lambda"))
+sys.path += [str(Path(__file__).resolve().parent.parent / root) for root in ("emitter", "lambda")]

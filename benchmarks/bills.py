@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from neuron_accounts.instance_types import INSTANCE_TYPES
-from neuron_words.quantity_words import dollars, share_words
-
 from benchmarks.figure import markdown
+from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_emf.cost.bill import beyond_bill, bill, break_even, put_metric_data_usd, total
 from neuron_emf.cost.quantities import ALL_RUNTIME_LINES, GROUPS, MODES, TRAIL, Fleet
 from neuron_emf.cost.tariff import listed
+from neuron_words.quantity_words import dollars, share_words
 
 SMALL, MIDDLE, LARGE = Fleet(10), Fleet(1_000, 2), Fleet(100_000, 100)
 PROMISED_SHARE: Final = 0.03

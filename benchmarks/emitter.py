@@ -30,10 +30,10 @@ import msgspec
 
 from benchmarks import reports
 from benchmarks.figure import Figure
-from emitter.fold import Fold, FoldSettings, LineIdentity
-from emitter.lines import LineWriter
-from emitter.reports.framing import Framer
-from emitter.settings import MinuteSettings
+from neuron_emitter.fold import Fold, FoldSettings, LineIdentity
+from neuron_emitter.lines import LineWriter
+from neuron_emitter.reports.framing import Framer
+from neuron_emitter.settings import MinuteSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -233,7 +233,7 @@ def running(folder: Path) -> Iterator[Callable[[], list[Figure]]]:
         emitters = {
             output: subprocess.Popen(
                 [
-                    *(sys.executable, "-m", "emitter", "run", "--cluster", "benchmarks"),
+                    *(sys.executable, "-m", "neuron_emitter", "run", "--cluster", "benchmarks"),
                     *("--input", "-", "--output", output, "--spread-seconds", "0"),
                     *("--spool-dir", str(folder / output)),
                 ],

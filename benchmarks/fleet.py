@@ -14,8 +14,8 @@ import random
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from emitter.lines import LineWriter
-from emitter.settings import MinuteSettings
+from neuron_emitter.lines import LineWriter
+from neuron_emitter.settings import MinuteSettings
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, Holder
 from neuron_wire.minute import MinuteRecord

@@ -13,11 +13,10 @@ import random
 import time
 from typing import TYPE_CHECKING, Final
 
-from neuron_accounts.ledger import PARTS, LedgerRow, pack_rows, part_key
-
 from aggregator.settle.purchases import part_of
 from aggregator.storage.records import bucket_of
 from benchmarks.figure import Figure
+from neuron_accounts.ledger import PARTS, LedgerRow, pack_rows, part_key
 from neuron_emf.report.collection import collect
 from neuron_emf.report.exports import json_text
 from neuron_emf.report.settings import IdleReportSettings

@@ -2,7 +2,7 @@
 
 import sys
 
-from emitter.run.signals import RUN, end_at_once_if_stopped
+from neuron_emitter.run.signals import RUN, end_at_once_if_stopped
 
 
 def main() -> None:

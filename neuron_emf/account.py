@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from emitter.delivery.aws_failures import (
+from neuron_emitter.delivery.aws_failures import (
     PROXY_ADVICE,
     access_advice,
     bounded,
@@ -28,7 +28,7 @@ from emitter.delivery.aws_failures import (
     sdk_cause,
     unreachable,
 )
-from emitter.errors import SettingsError, SourceError
+from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.names import region_of_variables
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ def words_of(error: Exception) -> str:
 
 
 def refusal_cause(error: Exception) -> str:
-    """Why AWS or its SDK refused, as `emitter.delivery.aws_failures` calls it."""
+    """Why AWS or its SDK refused, as `neuron_emitter.delivery.aws_failures` calls it."""
     if not (answer := _answer(error)):
         return sdk_cause({kind.__name__ for kind in type(error).__mro__})
     status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
@@ -322,7 +322,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "throttled": _TRY_AGAIN,
     "timeout": _PROXY,
 }
-"""What to do, by the cause as `emitter.delivery.aws_failures` calls it."""
+"""What to do, by the cause as `neuron_emitter.delivery.aws_failures` calls it."""
 
 _QUOTAS: Final[Mapping[str, str]] = {
     # https://repost.aws/knowledge-center/cloudwatch-logs-throttling

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter import __version__, command_line
-from emitter.command_line import CONTEXT, PROGRAM
+from neuron_emitter import __version__, command_line
+from neuron_emitter.command_line import CONTEXT, PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from emitter.command_line import Advance
+    from neuron_emitter.command_line import Advance
 
 
 COMMANDS_BY_ASKER: Final[Mapping[str, Mapping[str, str]]] = {
@@ -42,7 +42,7 @@ COMMANDS_BY_ASKER: Final[Mapping[str, Mapping[str, str]]] = {
 """By the headings of `--help`; a test compares the sentences with those of the commands."""
 
 COMMANDS: Final = dict(row for group in COMMANDS_BY_ASKER.values() for row in group.items())
-_OF_EMITTER: Final = ("run", "replay")  # in emitter.cli; each of the others has a folder here
+_OF_EMITTER: Final = ("run", "replay")  # in neuron_emitter.cli
 
 _EPILOG: Final = (
     "Exit codes: 0 success, 2 usage error, 3 the source of reports failed, "
@@ -63,7 +63,7 @@ class CommandGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         if cmd_name in _OF_EMITTER:
-            command: click.Command = getattr(import_module("emitter.cli"), cmd_name)
+            command: click.Command = getattr(import_module("neuron_emitter.cli"), cmd_name)
         else:
             command = import_module(f"neuron_emf.{cmd_name}.command").command
         return command

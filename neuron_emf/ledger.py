@@ -15,6 +15,7 @@ from operator import truediv
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+
 from neuron_accounts.ledger import (
     COSTS,
     COUNTS,
@@ -32,9 +33,8 @@ from neuron_accounts.ledger import (
     unpack_lines,
 )
 from neuron_accounts.then import SUMMARIES, summary_key
-
-from emitter.errors import SourceError
 from neuron_emf.account import CONNECTIONS, documented, stack_output
+from neuron_emitter.errors import SourceError
 from neuron_wire.line_members import BAD_MEMBER, WireFormatError, iso_minute
 from neuron_wire.names import HOUR_MINUTES
 

@@ -13,22 +13,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from neuron_accounts.core_time import IDLE_AFTER_MINUTES
 from neuron_accounts.prices import UNKNOWN_TYPE
-from neuron_words import name_words, now_words, quantity_words
-
-from emitter.delivery.aws_failures import NOT_FOUND
-from emitter.errors import SourceError
 from neuron_emf.account import error_code
 from neuron_emf.now_lines import FOLDED_MINUTES, NewestMinutes, Now, RollupLines
 from neuron_emf.options import prices
 from neuron_emf.reading import LogGroup, lines_in, pattern_of
+from neuron_emitter.delivery.aws_failures import NOT_FOUND
+from neuron_emitter.errors import SourceError
 from neuron_wire.names import MICRO, MINUTE_MS
+from neuron_words import name_words, now_words, quantity_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from neuron_accounts.now import ClusterNow, IdleOwner
-
     from neuron_emf.account import Account
 
 FIRST_MINUTES: Final = 15

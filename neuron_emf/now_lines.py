@@ -26,7 +26,6 @@ from neuron_accounts.now import (
     total_of,
 )
 from neuron_accounts.prices import PRICES_AS_OF
-
 from neuron_emf.reading import MINUTES, Records
 from neuron_wire.line_members import iso_minute, minute_of, number_in, texts_in
 from neuron_wire.merging import merge_clusters, merge_records
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from neuron_accounts.prices import Prices
-
     from neuron_wire import MinuteRecord
     from neuron_wire.merging import InstanceMinute
 

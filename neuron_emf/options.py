@@ -2,7 +2,7 @@
 Options that several commands have, each declared once, and the values that their texts mean.
 
 A command's settings inherit those it needs. Region and log group are also those of `run`, so
-they are declared in `emitter.settings`.
+they are declared in `neuron_emitter.settings`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import click
+
 from neuron_accounts.core_time import IDLE_AFTER_MINUTES
 from neuron_accounts.payment import PaidByTypeError, paid_by_type
 from neuron_accounts.prices import DEFAULT_REGION, PriceOverridesError, Prices, price_overrides
 from neuron_accounts.teams import TeamRules, TeamRulesError, team_rules_of_file
-
-from emitter.errors import SettingsError
-from emitter.settings.minutes import advanced, setting
-from emitter.settings.options import read_bounded
-from emitter.settings.run import LogGroupSettings, RegionSettings
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.settings.minutes import advanced, setting
+from neuron_emitter.settings.options import read_bounded
+from neuron_emitter.settings.run import LogGroupSettings, RegionSettings
 from neuron_wire.names import region_of_variables
 
 if TYPE_CHECKING:

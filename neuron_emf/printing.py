@@ -21,19 +21,18 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TextIO, TypeVar
 
 from neuron_accounts.prices import PRICES_AS_OF, basis_words
+from neuron_emitter.command_line import checked_output
+from neuron_emitter.errors import DeliveryError
 from neuron_words import name_words
-
-from emitter.command_line import checked_output
-from emitter.errors import DeliveryError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from neuron_accounts.prices import PriceBasis
     from rich.console import Console, RenderableType
 
-    from emitter.command_line import Advance
+    from neuron_accounts.prices import PriceBasis
+    from neuron_emitter.command_line import Advance
 
 PIPED_COLUMNS: Final = 100  # of what is no terminal: the same everywhere
 MAX_ESCAPED_CHARS: Final = 300

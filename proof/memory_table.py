@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
-    from neuron_accounts.findings import Detail
-
     from aggregator.storage.values import (
         Claim,
         CloseProgress,
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
         Publication,
         RecordItem,
     )
+    from neuron_accounts.findings import Detail
 
 
 MAX_ITEM_BYTES = 400 * 1024

@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_accounts.prices import USD_PER_HOUR
-
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 
 if TYPE_CHECKING:

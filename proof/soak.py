@@ -77,7 +77,7 @@ class SoakedEmitter:
         self._events_read = 0
         self._minutes_ms: set[int] = set()
         command = (
-            *(sys.executable, CLOCKED, clock.path, "emitter", "run", "--input", "-"),
+            *(sys.executable, CLOCKED, clock.path, "neuron_emitter", "run", "--input", "-"),
             *("--cluster", "blue", "--spool-dir", folder / "spool", "--spread-seconds", "0"),
         )
         self.process = subprocess.Popen(

@@ -17,9 +17,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from neuron_accounts.instance_hours import LedgerRules
-from neuron_accounts.prices import Prices
-
 from aggregator.arrivals import LogLine
 from aggregator.close.run import CloseRun
 from aggregator.environment import Environment, Rules
@@ -28,8 +25,10 @@ from aggregator.explain.notification import notify
 from aggregator.ingest.intake import take_in
 from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
-from emitter.replay import replay
-from emitter.settings import ReplaySettings
+from neuron_accounts.instance_hours import LedgerRules
+from neuron_accounts.prices import Prices
+from neuron_emitter.replay import replay
+from neuron_emitter.settings import ReplaySettings
 from proof.memory_table import MemoryTable
 
 if TYPE_CHECKING:

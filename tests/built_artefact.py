@@ -34,7 +34,7 @@ def build_folder(repository, *, required):
     if not is_newer(build / "template.yaml", repository / "template.yaml"):
         reason = ".aws-sam/build is older than template.yaml: make build renews it"
     for name in handlers(repository):
-        for package in ("aggregator", "neuron_wire"):
+        for package in ("aggregator", "neuron_accounts", "neuron_wire", "neuron_words"):
             made, source = build / name / package, repository / "lambda" / package
             if not made.is_dir():
                 reason = f".aws-sam/build has no {name}: make build makes it"

@@ -12,9 +12,6 @@ from datetime import datetime, timezone
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from neuron_accounts.instance_hours import LedgerRules
-from neuron_accounts.prices import Prices
-
 from aggregator.arrivals import LogLine
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
@@ -23,6 +20,8 @@ from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
 from local.rehearsal.fleet import FLEET
 from local.rehearsal.past import Past
+from neuron_accounts.instance_hours import LedgerRules
+from neuron_accounts.prices import Prices
 from proof.memory_table import MemoryTable
 
 if TYPE_CHECKING:

@@ -20,19 +20,24 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 
 # Where each package of ours lives, and which of the others it may import.
 FOLDERS = {
-    "emitter": REPOSITORY / "emitter",
+    "neuron_emitter": REPOSITORY / "emitter" / "neuron_emitter",
     "neuron_emf": REPOSITORY / "neuron_emf",
     "aggregator": REPOSITORY / "lambda" / "aggregator",
+    "neuron_accounts": REPOSITORY / "lambda" / "neuron_accounts",
     "neuron_wire": REPOSITORY / "lambda" / "neuron_wire",
+    "neuron_words": REPOSITORY / "lambda" / "neuron_words",
     "local": REPOSITORY / "local",
     "proof": REPOSITORY / "proof",
     "benchmarks": REPOSITORY / "benchmarks",
 }
-PRODUCT = {"aggregator", "emitter", "neuron_emf", "neuron_wire"}
+SHARED = {"neuron_accounts", "neuron_wire", "neuron_words"}
+PRODUCT = {"aggregator", "neuron_emf", "neuron_emitter"} | SHARED
 ARROWS = {
-    "emitter": {"neuron_wire"},
-    "neuron_emf": {"emitter", "neuron_wire"},
-    "aggregator": {"neuron_wire"},
+    "neuron_emitter": SHARED,
+    "neuron_emf": SHARED | {"neuron_emitter"},
+    "aggregator": SHARED,
+    "neuron_words": {"neuron_accounts", "neuron_wire"},
+    "neuron_accounts": {"neuron_wire"},
     "neuron_wire": set(),
     "local": PRODUCT,
     "benchmarks": PRODUCT,
@@ -41,17 +46,17 @@ ARROWS = {
 
 # The one module of each package that knows a big library.
 KEEPERS = {
-    ("emitter", "boto3"): {"emitter.delivery.cloudwatch_logs"},
+    ("neuron_emitter", "boto3"): {"neuron_emitter.delivery.cloudwatch_logs"},
     # the second signs one request where every other way to a cluster name has failed
-    ("emitter", "botocore"): {
-        "emitter.delivery.cloudwatch_logs",
-        "emitter.instance.instance_tags",
+    ("neuron_emitter", "botocore"): {
+        "neuron_emitter.delivery.cloudwatch_logs",
+        "neuron_emitter.instance.instance_tags",
     },
-    ("emitter", "aws_embedded_metrics"): {"emitter.lines.emf"},
-    ("emitter", "h2"): {"emitter.owners.pod_resources"},
-    ("emitter", "prometheus_client"): {
-        "emitter.prometheus.metrics_page",
-        "emitter.prometheus.scrape_server",
+    ("neuron_emitter", "aws_embedded_metrics"): {"neuron_emitter.lines.emf"},
+    ("neuron_emitter", "h2"): {"neuron_emitter.owners.pod_resources"},
+    ("neuron_emitter", "prometheus_client"): {
+        "neuron_emitter.prometheus.metrics_page",
+        "neuron_emitter.prometheus.scrape_server",
     },
     ("neuron_emf", "boto3"): {"neuron_emf.account"},
     ("neuron_emf", "botocore"): {"neuron_emf.account"},
@@ -81,7 +86,7 @@ KEEPERS = {
 # Libraries that a package must not know at all: they would cost an instance memory, or a function
 # its cold start.
 STRANGERS = {
-    "emitter": {"aws_lambda_powertools", "jinja2", "rich"},
+    "neuron_emitter": {"aws_lambda_powertools", "jinja2", "rich"},
     "neuron_emf": {"aws_lambda_powertools"},
     "aggregator": {"aws_embedded_metrics", "click", "msgspec"},
 }
@@ -140,9 +145,9 @@ def wrong(name: str, imports: list[Import]) -> list[Import]:
         for asked in imports
         if (keepers := KEEPERS.get((name, asked.package))) and asked.module not in keepers
     ]
-    if name == "neuron_wire":  # in the wheel and in the artefact, where it must cost neither
+    if name in SHARED:  # in the wheel and in the artefact, where it must cost neither
         found += [
-            asked for asked in imports if asked.package not in {*sys.stdlib_module_names, name}
+            asked for asked in imports if asked.package not in {*sys.stdlib_module_names, *SHARED}
         ]
     return found
 
@@ -206,35 +211,38 @@ def test_no_folders_import_each_other():
 def test_two_planted_folders_that_import_each_other_are_found():
     """Although no two modules of theirs do."""
     planted = [
-        *imports_of_source("emitter.a.first", "from emitter.b import second"),
-        *imports_of_source("emitter.b.second", "import json"),
-        *imports_of_source("emitter.b.third", "from emitter.a.fourth import Name"),
-        *imports_of_source("emitter.a.fourth", "import json"),
+        *imports_of_source("neuron_emitter.a.first", "from neuron_emitter.b import second"),
+        *imports_of_source("neuron_emitter.b.second", "import json"),
+        *imports_of_source("neuron_emitter.b.third", "from neuron_emitter.a.fourth import Name"),
+        *imports_of_source("neuron_emitter.a.fourth", "import json"),
     ]
-    assert {("emitter.a", "emitter.b")} == mutual_folders(planted)
+    assert {("neuron_emitter.a", "neuron_emitter.b")} == mutual_folders(planted)
 
 
 def test_a_planted_circle_is_found():
     """By way of a third module, and by a name that is imported from one."""
     planted = [
-        *imports_of_source("emitter.a", "from emitter import b"),
-        *imports_of_source("emitter.b", "from emitter.c import Name"),
-        *imports_of_source("emitter.c", "def later():\n    import emitter.a"),
+        *imports_of_source("neuron_emitter.a", "from neuron_emitter import b"),
+        *imports_of_source("neuron_emitter.b", "from neuron_emitter.c import Name"),
+        *imports_of_source("emitter.c", "def later():\n    import neuron_emitter.a"),
     ]
-    assert {"emitter.a", "emitter.b", "emitter.c"} == set(circle(planted))
+    assert {"neuron_emitter.a", "neuron_emitter.b", "emitter.c"} == set(circle(planted))
 
 
 @pytest.mark.parametrize(
     ("name", "source"),
     [
-        ("emitter", "import aggregator"),
-        ("emitter", "from aggregator.storage.table import Table"),
-        ("emitter", "def late():\n    import aggregator.close.function"),
-        ("emitter", "import importlib\nimportlib.import_module('aggregator.ingest.function')"),
-        ("emitter", "if TYPE_CHECKING:\n    from local import pump"),
-        ("emitter", "import tests.conftest"),
-        ("emitter", "from botocore.config import Config"),
-        ("emitter", "import rich"),
+        ("neuron_emitter", "import aggregator"),
+        ("neuron_emitter", "from aggregator.storage.table import Table"),
+        ("neuron_emitter", "def late():\n    import aggregator.close.function"),
+        (
+            "neuron_emitter",
+            "import importlib\nimportlib.import_module('aggregator.ingest.function')",
+        ),
+        ("neuron_emitter", "if TYPE_CHECKING:\n    from local import pump"),
+        ("neuron_emitter", "import tests.conftest"),
+        ("neuron_emitter", "from botocore.config import Config"),
+        ("neuron_emitter", "import rich"),
         ("neuron_wire", "import json, msgspec"),
     ],
 )

@@ -5,7 +5,7 @@ The version of a release, in every place that says it.
     python deploy/release/versions.py --tag v1.2.3  and the tag must say it
     python deploy/release/versions.py --set 1.2.3   write it everywhere, and cut the changelog
 
-`emitter/__init__.py` is its home. The other places repeat it because other tools
+`emitter/neuron_emitter/__init__.py` is its home. The other places repeat it because other tools
 read them, or people copy them.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-HOME: Final = "emitter/__init__.py"
+HOME: Final = "emitter/neuron_emitter/__init__.py"
 CHANGELOG: Final = "CHANGELOG.md"
 _NUMBER: Final = r"[0-9]+\.[0-9]+\.[0-9]+"
 _HOME: Final = re.compile(rf'(?<=^__version__: Final = "){_NUMBER}(?="$)', re.MULTILINE)

@@ -14,9 +14,9 @@ clone=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 out=${OUT:-$clone/dist}
 python=${PYTHON:-python3}
 
-version=$(sed -n 's/^__version__.*= "\([^"]*\)"$/\1/p' "$clone/emitter/__init__.py")
+version=$(sed -n 's/^__version__.*= "\([^"]*\)"$/\1/p' "$clone/emitter/neuron_emitter/__init__.py")
 [ -n "$version" ] || {
-  echo "neuron-emf: emitter/__init__.py has no __version__. Run this in a clone of neuron-emf." >&2
+  echo "neuron-emf: emitter/neuron_emitter/__init__.py has no __version__. Run this in a clone of neuron-emf." >&2
   exit 1
 }
 work=$(mktemp -d)

@@ -18,8 +18,8 @@ import zipfile
 from pathlib import Path
 from typing import Final
 
-from emitter import __version__
 from neuron_emf.deploy.package import EMITTERS, FUNCTIONS, TEMPLATE, read_template
+from neuron_emitter import __version__
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FUNCTION: Final = "IngestFunction"  # all functions have one artefact

@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from aggregator.minutes import SILENT_FORGET_MINUTES
 from neuron_accounts.payment import PaidByType, paid_by_type
 from neuron_accounts.prices import DEFAULT_REGION, price_overrides
 from neuron_accounts.teams import TeamRules, team_rules
-
-from aggregator.minutes import SILENT_FORGET_MINUTES
 from neuron_wire.line_members import Amounts, present_members
 from neuron_wire.names import Variables, region_of_variables
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from neuron_accounts.ledger import parse_hour
-
 from neuron_wire import WireFormatError
 from neuron_wire.names import MINUTE_MS, MINUTE_S
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from neuron_accounts.prices import OVERRIDE_NAME
-
 from neuron_wire.names import (
     MICRO,
     OTHER_OWNERS,
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from neuron_accounts.now import ClusterNow, IdleOwner
-
     from neuron_wire.line_members import Counts
 
 NO_OWNERS: Final = {

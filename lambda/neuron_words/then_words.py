@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_accounts.ledger import USD_PLACES
 from neuron_accounts.then import OwnerKey
-
 from neuron_wire.names import HOUR_MINUTES, PLACEHOLDER_OWNERS
 from neuron_words.name_words import safe_name
 from neuron_words.now_words import price_overrides_line

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from neuron_words.quantity_words import counted
-
 from local.alarms.definition import MetricsInsightsQuery, MetricSource, Points, calculate
 from local.alarms.history import CloudWatchHistory, Dimensions, StatisticSet
 from neuron_wire.names import MINUTE_S, VANISHED
+from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,14 +15,13 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Final
 
-from neuron_words.quantity_words import counted
-
 from local.embedded_aws.clients import SDK_ERRORS
 from local.embedded_aws.processes import EmbeddedAwsError
 from local.rehearsal.fleet import FLEET
 from local.rehearsal.page import PORT
 from local.rehearsal.rehearsal import Rehearsal
 from local.rehearsal.workspace import StoppedError, Workspace
+from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -142,7 +142,7 @@ class LiveFleet:
         emitter = ChildProcess(
             f"the emitter of {member.name}",
             [
-                *(sys.executable, "-m", "emitter", "run"),
+                *(sys.executable, "-m", "neuron_emitter", "run"),
                 *("--cluster", member.cluster, "--log-group", self._log_group),
                 *("--spool-dir", str(spool_folder(folder, member))),
                 *("--monitor-command", str(MONITOR), "--period", str(PERIOD_S)),

@@ -12,6 +12,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
+from aggregator.digest.week import WEEK_HOURS, Week, digest_text
+from aggregator.environment import Rules
+from aggregator.settle.ledger_hour import BucketHour
+from aggregator.settle.purchases import part_of
+from aggregator.storage.records import bucket_of
+from local.embedded_aws.clients import REGION
+from local.rehearsal.stack import STACK_NAME
 from neuron_accounts.instance_hours import LedgerRules, OwnerWork
 from neuron_accounts.ledger import (
     PARTS,
@@ -24,22 +31,14 @@ from neuron_accounts.ledger import (
 from neuron_accounts.prices import Prices
 from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import Then, summary_key, then_of
-from neuron_words.quantity_words import counted, usd
-from neuron_words.then_words import usd_of
-
-from aggregator.digest.week import WEEK_HOURS, Week, digest_text
-from aggregator.environment import Rules
-from aggregator.settle.ledger_hour import BucketHour
-from aggregator.settle.purchases import part_of
-from aggregator.storage.records import bucket_of
-from local.embedded_aws.clients import REGION
-from local.rehearsal.stack import STACK_NAME
 from neuron_emf.ledger import rows
 from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import ALWAYS
 from neuron_emf.report.collection import then_by_days
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS
+from neuron_words.quantity_words import counted, usd
+from neuron_words.then_words import usd_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

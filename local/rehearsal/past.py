@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from emitter.delivery.cloudwatch_logs import LogStream
-from emitter.delivery.delivery import Delivery
-from emitter.fold.state import FoldState
-from emitter.replay import replay
-from emitter.settings import ReplaySettings
-from emitter.spool import Spool
-from emitter.spool.records import NewRecord
 from local.embedded_aws.processes import EmbeddedAwsError
 from local.monitor.play import run
 from local.rehearsal.fleet import FLEET, FleetInstance, machine_folder, spool_folder
+from neuron_emitter.delivery.cloudwatch_logs import LogStream
+from neuron_emitter.delivery.delivery import Delivery
+from neuron_emitter.fold.state import FoldState
+from neuron_emitter.replay import replay
+from neuron_emitter.settings import ReplaySettings
+from neuron_emitter.spool import Spool
+from neuron_emitter.spool.records import NewRecord
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.names import MINUTE_S
 

@@ -2,7 +2,7 @@
 One question to AWS, and what its answer means.
 
 An answer is a value, never an exception; what an error means is decided by the
-emitter's own table, `emitter.delivery.aws_failures`. Every answer, also a
+emitter's own table, `neuron_emitter.delivery.aws_failures`. Every answer, also a
 refusal, says by its Date header what the time is at AWS.
 """
 
@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from emitter.delivery.aws_failures import (
+from neuron_emf.account import error_code, is_refusal, refusal_cause, words_of
+from neuron_emf.checks import CheckResult, failed, not_tried, ok, warning
+from neuron_emitter.delivery.aws_failures import (
     ALREADY_EXISTS,
     PROXY_ADVICE,
     access_advice,
     bounded,
 )
-from neuron_emf.account import error_code, is_refusal, refusal_cause, words_of
-from neuron_emf.checks import CheckResult, failed, not_tried, ok, warning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -52,7 +52,7 @@ MAX_SKEW_S: Final = 60.0
 BIND_ROLE: Final = "bind the emitter policy to the role: neuron-emf deploy --bind-role ROLE"
 TOKENS: Final = ("nextToken", "NextToken")  # of the next page, as each service writes it
 _REASONS: Final = {"": REFUSED, "invalid": REFUSED, "missing": MISSING}
-"""What causes are called here that have another name in `emitter.delivery.aws_failures`."""
+"""What causes are called here that have another name in `neuron_emitter.delivery.aws_failures`."""
 
 
 _ADVICE: Final = {

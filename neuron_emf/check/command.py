@@ -6,13 +6,13 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
 import click
-from neuron_words.name_words import printable
 
-from emitter.command_line import Command
-from emitter.settings import RunSettings
-from emitter.settings.options import FILE_READ, options
 from neuron_emf import checks
 from neuron_emf.check.settings import CheckSettings, origins
+from neuron_emitter.command_line import Command
+from neuron_emitter.settings import RunSettings
+from neuron_emitter.settings.options import FILE_READ, options
+from neuron_words.name_words import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

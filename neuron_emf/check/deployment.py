@@ -19,9 +19,6 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from neuron_words.quantity_words import counted
-
-from emitter.errors import SettingsError
 from neuron_emf.check.aws_client import (
     MISSING,
     NOT_AUTHENTICATED,
@@ -32,6 +29,8 @@ from neuron_emf.check.aws_client import (
 from neuron_emf.check.log_groups import check_extraction, find_log_group
 from neuron_emf.checks import UNKNOWN, CheckResult, failed, ok, section, warning
 from neuron_emf.deploy.stack import shard_steps, values_of
+from neuron_emitter.errors import SettingsError
+from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,32 +17,31 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_accounts.payment import CAPACITY_BLOCK, is_sunk
 from neuron_accounts.prices import PriceBasis, Prices
-from neuron_words.now_words import price_overrides_line
-from neuron_words.quantity_words import counted, usd
-
-from emitter.errors import SettingsError
-from emitter.fold.inventory import Inventory, KnownInstance
-from emitter.instance.cluster import ClusterSearch, find_cluster
-from emitter.instance.facts import InstanceFacts
-from emitter.instance.machine import INPUTS_OF_THIS_MACHINE, guessed_instance_id
-from emitter.kernel.kmsg import UnreadableLogError, log_opener
-from emitter.owners.given import UnreadError
-from emitter.owners.lookup import OFF
-from emitter.owners.places import Places, reach
-from emitter.owners.reservations import schedulers_of
-from emitter.run.service import spool_directory
-from emitter.settings.run import JOURNAL, LOGS, NONE
-from emitter.spool.directory import holder_of
-from emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
-from emitter.spool.newer_spool import NewerSpool, stored_bytes
 from neuron_emf.checks import CheckResult, failed, not_needed, ok, warning
 from neuron_emf.printing import prices_of
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.fold.inventory import Inventory, KnownInstance
+from neuron_emitter.instance.cluster import ClusterSearch, find_cluster
+from neuron_emitter.instance.facts import InstanceFacts
+from neuron_emitter.instance.machine import INPUTS_OF_THIS_MACHINE, guessed_instance_id
+from neuron_emitter.kernel.kmsg import UnreadableLogError, log_opener
+from neuron_emitter.owners.given import UnreadError
+from neuron_emitter.owners.lookup import OFF
+from neuron_emitter.owners.places import Places, reach
+from neuron_emitter.owners.reservations import schedulers_of
+from neuron_emitter.run.service import spool_directory
+from neuron_emitter.settings.run import JOURNAL, LOGS, NONE
+from neuron_emitter.spool.directory import holder_of
+from neuron_emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
+from neuron_emitter.spool.newer_spool import NewerSpool, stored_bytes
+from neuron_words.now_words import price_overrides_line
+from neuron_words.quantity_words import counted, usd
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from emitter.reports.report import Report
     from neuron_emf.check.settings import CheckSettings
+    from neuron_emitter.reports.report import Report
 
 _NAME_IT: Final = "use --cluster NAME"
 _IN_NO_AMOUNT: Final = "its idle cores are not in any amount, nor in the alarm on cost"

@@ -25,10 +25,6 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from neuron_words.quantity_words import counted
-
-from emitter.delivery.aws_failures import unreachable
-from emitter.delivery.destination import stream_name
 from neuron_emf.check.aws_client import (
     ACCESS,
     BIND_ROLE,
@@ -44,7 +40,10 @@ from neuron_emf.check.aws_client import (
     unanswered,
 )
 from neuron_emf.checks import CheckResult, failed, not_needed, not_tried, ok, warning
+from neuron_emitter.delivery.aws_failures import unreachable
+from neuron_emitter.delivery.destination import stream_name
 from neuron_wire.names import VERSION
+from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

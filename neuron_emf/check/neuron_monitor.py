@@ -16,24 +16,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
-from neuron_words.quantity_words import counted
-
-from emitter.errors import SourceError
-from emitter.reports.child import END_WITHIN_S, Child
-from emitter.reports.framing import Framer
-from emitter.reports.monitor import find_monitor
-from emitter.settings.run import MONITOR as START_MONITOR
 from neuron_emf.checks import CheckResult, failed, not_needed, not_tried, ok, warning
+from neuron_emitter.errors import SourceError
+from neuron_emitter.reports.child import END_WITHIN_S, Child
+from neuron_emitter.reports.framing import Framer
+from neuron_emitter.reports.monitor import find_monitor
+from neuron_emitter.settings.run import MONITOR as START_MONITOR
 from neuron_wire.names import (
     COUNTERS_MISSING,
     COUNTERS_UNREADABLE,
     DEVICES_NOT_SEEN,
     REASON_WORDS,
 )
+from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
-    from emitter.reports.report import Report
     from neuron_emf.check.settings import CheckSettings
+    from neuron_emitter.reports.report import Report
 
 _COUNTERS: Final = "neuroncore_counters"
 _COUNTERS_ADVICE: Final = (

@@ -16,18 +16,17 @@ import os
 import time
 from typing import TYPE_CHECKING, Final
 
-from neuron_words.quantity_words import counted, duration
-
-from emitter.health import PULSE_NAME, read_pulse
-from emitter.run.service import spool_directory
-from emitter.spool.directory import holder_of
 from neuron_emf.checks import CheckResult, failed, not_tried, ok, section, warning
+from neuron_emitter.health import PULSE_NAME, read_pulse
+from neuron_emitter.run.service import spool_directory
+from neuron_emitter.spool.directory import holder_of
+from neuron_words.quantity_words import counted, duration
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from emitter.health import Pulse
     from neuron_emf.check.settings import CheckSettings
+    from neuron_emitter.health import Pulse
 
 HANGS_AFTER_S: Final = 150.0  # two beats that were missed, and half of one for a busy machine
 SILENT_AFTER_S: Final = 150.0  # reports come every 15 s at the latest; noticed to the minute

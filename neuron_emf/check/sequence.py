@@ -14,13 +14,6 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from emitter.delivery.destination import require_group, stream_name
-from emitter.errors import EmitterError, SettingsError
-from emitter.instance.facts import find_instance
-from emitter.lines import differences, require_lines
-from emitter.reports.monitor_config import requested_config
-from emitter.settings.minutes import require_cluster
-from emitter.settings.run import LOGS
 from neuron_emf.check.aws_client import (
     MISSING,
     NOT_AUTHENTICATED,
@@ -62,13 +55,20 @@ from neuron_emf.checks import (
     section,
     warning,
 )
+from neuron_emitter.delivery.destination import require_group, stream_name
+from neuron_emitter.errors import EmitterError, SettingsError
+from neuron_emitter.instance.facts import find_instance
+from neuron_emitter.lines import differences, require_lines
+from neuron_emitter.reports.monitor_config import requested_config
+from neuron_emitter.settings.minutes import require_cluster
+from neuron_emitter.settings.run import LOGS
 from neuron_wire.names import REGION_VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from emitter.command_line import Advance
     from neuron_emf.check.settings import CheckSettings, Origin
+    from neuron_emitter.command_line import Advance
 
 _ANY_REGION: Final = "region"  # whether there is one is another check
 _GROUP, _ROLLUPS = "log group", "rollups log group"

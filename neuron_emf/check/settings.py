@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from click.core import ParameterSource
 
-from emitter import VARIABLE_PREFIX
-from emitter.settings import RunSettings
-from emitter.settings.minutes import Amount, setting
 from neuron_emf.options import AccountSettings, AnswerSettings, StackSettings, flag
+from neuron_emitter import VARIABLE_PREFIX
+from neuron_emitter.settings import RunSettings
+from neuron_emitter.settings.minutes import Amount, setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Final
 
 import click
-from neuron_accounts.instance_types import INSTANCE_TYPES
 
-from emitter.command_line import Command
-from emitter.errors import SettingsError
-from emitter.settings.minutes import TIERS, setting
-from emitter.settings.options import options
+from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_emf.cost.quantities import MODES, RETENTION_DAYS, Fleet
 from neuron_emf.options import AnswerSettings, PriceSettings, flag, prices
+from neuron_emitter.command_line import Command
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.settings.minutes import TIERS, setting
+from neuron_emitter.settings.options import options
 
 MOST_INSTANCES: Final = 100_000
 MOST_CORES: Final = 128

@@ -9,13 +9,11 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_accounts.prices import PriceBasis
-from neuron_words import quantity_words
-from neuron_words.quantity_words import counted
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from neuron_accounts.prices import PriceBasis
 from neuron_emf.cost.bill import (
     alternatives,
     beyond_bill,
@@ -35,13 +33,15 @@ from neuron_emf.cost.quantities import (
 )
 from neuron_emf.cost.tariff import HOURS
 from neuron_emf.printing import UNKNOWN, prices_of
+from neuron_words import quantity_words
+from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from neuron_accounts.prices import Prices
     from rich.console import RenderableType
 
+    from neuron_accounts.prices import Prices
     from neuron_emf.cost.quantities import Fleet
     from neuron_emf.cost.tariff import Tariff
 

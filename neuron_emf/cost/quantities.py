@@ -14,10 +14,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from neuron_words.quantity_words import counted
-
 from neuron_emf.cost.tariff import DAYS, GB, HOURS, MINUTES, read_toml
 from neuron_wire.catalogue import ALARMED, MINUTE, MINUTE_BY_INSTANCE, ROLLUP, STACK
+from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -13,9 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from emitter.errors import SettingsError
-from emitter.settings.options import read_bounded
 from neuron_emf.printing import MONTH_HOURS
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.settings.options import read_bounded
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.table import Table
 from rich.text import Text
 
-from emitter.errors import SourceError
 from neuron_emf.account import documented
 from neuron_emf.deploy.stack import NEW, poll_until_ready, values_of
 from neuron_emf.printing import escaped
+from neuron_emitter.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import Command
-from emitter.errors import SettingsError
-from emitter.settings.minutes import setting
-from emitter.settings.options import SYSTEM_FILE, options
-from emitter.settings.run import LOG_GROUP, RegionSettings
 from neuron_emf.options import AnswerSettings, flag
+from neuron_emitter.command_line import Command
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.settings.minutes import setting
+from neuron_emitter.settings.options import SYSTEM_FILE, options
+from neuron_emitter.settings.run import LOG_GROUP, RegionSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

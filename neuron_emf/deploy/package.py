@@ -19,9 +19,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from emitter.errors import SettingsError
 from neuron_emf.account import documented, error_code
 from neuron_emf.deploy.stack import DELETING, Stack, require_usable, wait_until_done
+from neuron_emitter.errors import SettingsError
 from neuron_wire.catalogue import ALARMED, ROLLUP_NUMBERS, rollup_metrics
 
 if TYPE_CHECKING:

@@ -15,15 +15,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from neuron_accounts.payment import SUNK_TYPES
-from neuron_accounts.prices import PriceOverridesError, price_overrides
-from neuron_words.now_words import price_overrides_line
-from neuron_words.quantity_words import dollars
 from rich.table import Table
 
+from neuron_accounts.payment import SUNK_TYPES
+from neuron_accounts.prices import PriceOverridesError, price_overrides
 from neuron_emf.cost.bill import bill, total
 from neuron_emf.cost.quantities import Fleet
 from neuron_emf.cost.tariff import listed
+from neuron_words.now_words import price_overrides_line
+from neuron_words.quantity_words import dollars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

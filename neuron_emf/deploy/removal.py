@@ -14,11 +14,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from neuron_words.quantity_words import dollars
 from rich.table import Table
 from rich.text import Text
 
-from emitter.errors import SettingsError, SourceError
 from neuron_emf.account import documented, error_code, rows_of
 from neuron_emf.cost.tariff import GB, listed
 from neuron_emf.deploy.change_set import STORES
@@ -33,6 +31,8 @@ from neuron_emf.deploy.stack import (
     values_of,
 )
 from neuron_emf.printing import UNKNOWN
+from neuron_emitter.errors import SettingsError, SourceError
+from neuron_words.quantity_words import dollars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from emitter.errors import SettingsError, SourceError
 from neuron_emf.account import documented, error_code, rows_of
+from neuron_emitter.errors import SettingsError, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from neuron_accounts.payment import SPOT
-from neuron_words.quantity_words import counted, moment
-
 from neuron_emf.checks import Check, CheckResult, failed, judged, ok, unknown, warning
 from neuron_emf.findings.facts import Unknown, require_known
 from neuron_wire.names import GIVEN, READ
+from neuron_words.quantity_words import counted, moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

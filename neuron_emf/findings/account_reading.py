@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from neuron_accounts.payment import SPOT
-
 from neuron_emf.account import MALFORMED
 from neuron_emf.check.aws_client import ACCESS, TOKENS
 from neuron_emf.checks import UnknownFactError

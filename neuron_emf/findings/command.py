@@ -9,14 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import click
-from neuron_accounts.findings import OWNER_KINDS, PARTITION, FindingsState, finding_id
-from neuron_words.name_words import safe_name
-from neuron_words.quantity_words import counted, moment
 
-from emitter.command_line import Command
-from emitter.errors import EXIT_DESTINATION_REFUSED, EmitterError, SettingsError, SourceError
-from emitter.settings.minutes import setting
-from emitter.settings.options import options
+from neuron_accounts.findings import OWNER_KINDS, PARTITION, FindingsState, finding_id
 from neuron_emf.account import documented, stack_output
 from neuron_emf.options import (
     AccountSettings,
@@ -26,15 +20,21 @@ from neuron_emf.options import (
     flag,
     payment,
 )
+from neuron_emitter.command_line import Command
+from neuron_emitter.errors import EXIT_DESTINATION_REFUSED, EmitterError, SettingsError, SourceError
+from neuron_emitter.settings.minutes import setting
+from neuron_emitter.settings.options import options
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import MINUTE_MS
+from neuron_words.name_words import safe_name
+from neuron_words.quantity_words import counted, moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from neuron_accounts.findings import FindingKey, OpenFinding
     from rich.console import RenderableType
 
+    from neuron_accounts.findings import FindingKey, OpenFinding
     from neuron_emf.account import Account
 
     Listed = Sequence[tuple[FindingKey, OpenFinding]]

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from neuron_accounts.findings import LEAST_IDLE_MINUTES
-
 from neuron_emf.checks import UnknownFactError
 from neuron_wire.names import BUSY, MINUTE_MS
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from neuron_accounts.now import IdleOwner
-
     from neuron_emf.findings.instance_lines import InstanceLines
     from neuron_emf.findings.managers import Manager
     from neuron_emf.now_lines import PublishedRollup

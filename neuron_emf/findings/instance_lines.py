@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from emitter.delivery.destination import stream_name
 from neuron_emf.now_lines import object_in
+from neuron_emitter.delivery.destination import stream_name
 from neuron_wire import MinuteRecord, WireFormatError, parse
 
 if TYPE_CHECKING:

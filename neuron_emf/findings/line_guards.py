@@ -15,10 +15,6 @@ from typing import TYPE_CHECKING, Final
 from neuron_accounts.findings import LEAST_COVERAGE_PERCENT, MOST_HOST_VCPUS
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_accounts.payment import is_sunk
-from neuron_words.name_words import LONGEST_NAME, safe_name
-from neuron_words.now_words import unknown_words, use_of
-from neuron_words.quantity_words import counted, coverage_words, duration, moment, share_words
-
 from neuron_emf.checks import Check, CheckResult, failed, judged, not_tried, ok, unknown, warning
 from neuron_emf.findings.facts import (
     HOUR_MINUTES,
@@ -32,6 +28,9 @@ from neuron_wire.merging import MAX_RESTART_COVERED_S
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, WHOLE_MINUTE_S
 from neuron_wire.names import UNKNOWN as UNKNOWN_CORE
 from neuron_wire.owners import UNNAMED
+from neuron_words.name_words import LONGEST_NAME, safe_name
+from neuron_words.now_words import unknown_words, use_of
+from neuron_words.quantity_words import counted, coverage_words, duration, moment, share_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -13,13 +13,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_accounts.now import cluster_now
-
-from emitter.errors import SourceError
 from neuron_emf.findings.facts import HOUR_MINUTES, IdleStart, LineFacts
 from neuron_emf.findings.instance_lines import names_in, parse_instance_lines
 from neuron_emf.now_lines import object_in, rollup_of
 from neuron_emf.reading import LogGroup
 from neuron_emf.reading.log_group import term_of
+from neuron_emitter.errors import SourceError
 from neuron_wire import VERSION
 from neuron_wire.names import BUSY, CLUSTER_DIMENSION, MINUTE_MS, ROLLUP
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_accounts.now import IdleOwner
-
     from neuron_emf.account import Account
     from neuron_emf.now_lines import PublishedRollup
     from neuron_emf.reading.log_group import ReadLimit

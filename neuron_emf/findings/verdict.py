@@ -12,15 +12,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from neuron_accounts.core_time import IDLE_AFTER_MINUTES
-from neuron_words.name_words import printable
-from neuron_words.owner_commands import ShownCommand, owner_commands, tags_commands
-from neuron_words.quantity_words import duration, iso, moment
-
 from neuron_emf import checks
 from neuron_emf.findings.account_guards import commands_of
 from neuron_emf.findings.facts import Unknown
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.owners import UNNAMED
+from neuron_words.name_words import printable
+from neuron_words.owner_commands import ShownCommand, owner_commands, tags_commands
+from neuron_words.quantity_words import duration, iso, moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

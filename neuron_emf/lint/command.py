@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
-from neuron_words.quantity_words import counted
 
-from emitter.command_line import Command
 from neuron_emf.lint import ADVICE, ERRORS, judge
 from neuron_emf.printing import escaped
+from neuron_emitter.command_line import Command
 from neuron_wire.extraction import ROOT
+from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

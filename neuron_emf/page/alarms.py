@@ -15,8 +15,6 @@ import re
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_words.now_words import CAN_WAIT, NOW, TODAY, URGENCIES
-
 from neuron_emf.account import documented, rehearsal_document
 from neuron_emf.now import AHEAD_MS, start_of_reading
 from neuron_emf.now_lines import object_in
@@ -24,13 +22,13 @@ from neuron_emf.reading import LogGroup
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.line_members import texts_in
 from neuron_wire.names import CLUSTER_DIMENSION, MESSAGE, MINUTE_MS
+from neuron_words.now_words import CAN_WAIT, NOW, TODAY, URGENCIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from neuron_words.now_words import Urgency
-
     from neuron_emf.account import Account
+    from neuron_words.now_words import Urgency
 
 ALARM: Final = "ALARM"
 URGENCY: Final[Mapping[str, Urgency]] = {

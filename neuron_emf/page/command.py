@@ -9,11 +9,11 @@ from typing import Final
 
 import click
 
-from emitter.command_line import Command, print_lines
-from emitter.errors import EmitterError, SettingsError
-from emitter.settings.minutes import setting
-from emitter.settings.options import options
 from neuron_emf.options import AccountSettings, IdleSettings, flag
+from neuron_emitter.command_line import Command, print_lines
+from neuron_emitter.errors import EmitterError, SettingsError
+from neuron_emitter.settings.minutes import setting
+from neuron_emitter.settings.options import options
 
 _EPILOG: Final = (
     "What looking costs: FilterLogEvents and DescribeAlarms are free; what they send over the "

@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_words.now_words import RESERVED, holder_marks, little_used_words, use_words
-
 from neuron_emf.reading import Records
 from neuron_wire.cores import core_indexes, idle_cores
 from neuron_wire.holders import holder_members
 from neuron_wire.line_members import minute_of
 from neuron_wire.merging import merge_records
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, REASON_WORDS
+from neuron_words.now_words import RESERVED, holder_marks, little_used_words, use_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -12,9 +12,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from emitter.errors import SourceError
 from neuron_emf.account import documented
 from neuron_emf.reading import LogGroup
+from neuron_emitter.errors import SourceError
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:

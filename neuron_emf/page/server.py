@@ -22,9 +22,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from emitter.errors import EmitterError, SettingsError
 from neuron_emf.page.paid_queries import UnknownQueryError
 from neuron_emf.page.view import UnknownClusterError
+from neuron_emitter.errors import EmitterError, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

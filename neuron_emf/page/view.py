@@ -17,11 +17,6 @@ from urllib.parse import quote
 from neuron_accounts.core_time import IDLE_AFTER_MINUTES, time_of
 from neuron_accounts.ledger import USD_PLACES
 from neuron_accounts.then import Then
-from neuron_words.now_words import console_address
-from neuron_words.owner_commands import findings_commands, shell_commands
-from neuron_words.then_words import usd_of
-
-from emitter.errors import SettingsError, SourceError
 from neuron_emf.ledger import stack_ledger
 from neuron_emf.now import AHEAD_MS, FIRST_MINUTES, KEPT_MINUTES, NowReader, answer_of
 from neuron_emf.page.alarms import ACTIONS as ALARM_ACTIONS
@@ -38,7 +33,11 @@ from neuron_emf.page.paid_queries import ACTIONS_ON_GROUPS, OTHER_ACTIONS, PaidQ
 from neuron_emf.reading import LogGroup, pattern_of
 from neuron_emf.reading.log_group import ACTION as READ_LINES
 from neuron_emf.reading.periods import now_ms as clock
+from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS
+from neuron_words.now_words import console_address
+from neuron_words.owner_commands import findings_commands, shell_commands
+from neuron_words.then_words import usd_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

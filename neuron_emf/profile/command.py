@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import Command, print_lines
-from emitter.errors import DeliveryError, SettingsError
-from emitter.settings.minutes import is_printable, require_cluster, setting
-from emitter.settings.options import options
-from emitter.settings.run import LOGS, STDOUT, LogGroupSettings
+from neuron_emitter.command_line import Command, print_lines
+from neuron_emitter.errors import DeliveryError, SettingsError
+from neuron_emitter.settings.minutes import is_printable, require_cluster, setting
+from neuron_emitter.settings.options import options
+from neuron_emitter.settings.run import LOGS, STDOUT, LogGroupSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,10 +60,9 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     profiled gives one line, namespace Neuron/Profile. What the rules of thumb
     find is said on standard error, and is in the line.
     """
-    from neuron_words.quantity_words import counted  # noqa: PLC0415 - as above
-
     from neuron_emf.printing import escaped  # noqa: PLC0415 - --help needs none of it
     from neuron_emf.reading.periods import moment_ms  # noqa: PLC0415 - as above
+    from neuron_words.quantity_words import counted  # noqa: PLC0415 - as above
 
     settings = ProfileSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     require_cluster(settings.cluster)
@@ -101,13 +100,13 @@ def _profiles(path: Path, settings: ProfileSettings, at_ms: int) -> Iterator[tup
 
 def _send(lines: Sequence[str], at_ms: int, settings: ProfileSettings) -> None:
     """Once and without a spool: whoever types sees what failed, and can type it again."""
-    from emitter.delivery.cloudwatch_logs import LogStream  # noqa: PLC0415 - as above
-    from emitter.delivery.destination import (  # noqa: PLC0415 - as above
+    from neuron_emitter.delivery.cloudwatch_logs import LogStream  # noqa: PLC0415 - as above
+    from neuron_emitter.delivery.destination import (  # noqa: PLC0415 - as above
         Invalid,
         Undelivered,
         stream_name,
     )
-    from emitter.spool.records import SpooledRecord  # noqa: PLC0415 - as above
+    from neuron_emitter.spool.records import SpooledRecord  # noqa: PLC0415 - as above
 
     stream = stream_name("profiles/{cluster}", cluster=settings.cluster, instance_id="")
     with closing(LogStream(settings.log_group, stream, region=settings.region)) as destination:

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
-from emitter.errors import SourceError
 from neuron_emf.reading.files import opened
+from neuron_emitter.errors import SourceError
 from neuron_wire import VERSION
 from neuron_wire.catalogue import PROFILE as METRICS
 from neuron_wire.catalogue import PROFILES

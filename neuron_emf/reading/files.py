@@ -14,14 +14,14 @@ import zlib
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Final
 
-from emitter.errors import SettingsError, SourceError
+from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.line import MAX_LINE_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from emitter.command_line import Advance
+    from neuron_emitter.command_line import Advance
 
 STANDARD_INPUT: Final = "-"
 _GZIP: Final = b"\x1f\x8b"

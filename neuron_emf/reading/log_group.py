@@ -15,16 +15,16 @@ import re
 import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from emitter.delivery.aws_failures import NOT_FOUND
-from emitter.delivery.destination import stream_name
-from emitter.errors import SourceError
 from neuron_emf.account import documented, error_code
+from neuron_emitter.delivery.aws_failures import NOT_FOUND
+from neuron_emitter.delivery.destination import stream_name
+from neuron_emitter.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from emitter.command_line import Advance
     from neuron_emf.account import Account
+    from neuron_emitter.command_line import Advance
 
 MAX_EVENTS_PER_PAGE: Final = 10_000  # the most that FilterLogEvents returns
 ACTION: Final = "logs:FilterLogEvents"

@@ -11,11 +11,10 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from neuron_accounts.instance_hours import InstanceHour, OwnerWork
-
-from emitter.errors import SettingsError
 from neuron_emf.reading.log_group import LogGroup, pattern_of
 from neuron_emf.reading.periods import HOUR_MS
 from neuron_emf.reading.records import ClusterNames, Records
+from neuron_emitter.errors import SettingsError
 from neuron_wire.merging import merge_clusters
 
 if TYPE_CHECKING:
@@ -23,10 +22,9 @@ if TYPE_CHECKING:
 
     from neuron_accounts.instance_hours import LedgerRules
     from neuron_accounts.ledger import LedgerRow
-
-    from emitter.command_line import Advance
     from neuron_emf.account import Account
     from neuron_emf.reading.periods import Period
+    from neuron_emitter.command_line import Advance
     from neuron_wire import MinuteRecord
 
 MAX_RECORDS: Final = 500_000

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Final
 
-from emitter.errors import SettingsError
+from neuron_emitter.errors import SettingsError
 from neuron_wire.names import MINUTE_MS
 
 HOUR_MS: Final = 60 * MINUTE_MS

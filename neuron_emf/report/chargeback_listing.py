@@ -8,8 +8,6 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_words.name_words import cell
-from neuron_words.quantity_words import counted
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -18,6 +16,8 @@ from neuron_emf import printing
 from neuron_emf.report.chargeback import MOVED
 from neuron_emf.report.month_ledger import month_hours
 from neuron_emf.report.terminal import NO_TEAM
+from neuron_words.name_words import cell
+from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,9 +16,6 @@ from neuron_accounts.core_time import IDLE_AFTER_MINUTES
 from neuron_accounts.instance_hours import LedgerRules
 from neuron_accounts.ledger import PARTS, LedgerRow
 from neuron_accounts.then import Then
-from neuron_words.quantity_words import counted, joined, moment
-
-from emitter.errors import SettingsError, SourceError
 from neuron_emf.account import account
 from neuron_emf.ledger import LedgerBucket, LedgerFolder, each_once, rows, stack_ledger
 from neuron_emf.options import SINCE, payment, prices, teams
@@ -29,13 +26,14 @@ from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import HOUR_MS, Period
 from neuron_emf.reading.records import ClusterNames
 from neuron_emf.report.idle_report import IdleReport, Reading, spans
+from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.names import MINUTE_MS
+from neuron_words.quantity_words import counted, joined, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from neuron_accounts.teams import TeamRules
-
     from neuron_emf.report.settings import IdleReportSettings
 
 _EPOCH: Final = "1970-01-01"

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.command_line import Command
-from emitter.errors import SettingsError
-from emitter.settings.options import options
 from neuron_emf import printing
 from neuron_emf.report.settings import BY, IdleReportSettings
+from neuron_emitter.command_line import Command
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.settings.options import options
 
 if TYPE_CHECKING:
     from neuron_emf.report.idle_report import IdleReport

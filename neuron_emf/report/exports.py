@@ -14,21 +14,20 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+
 from neuron_accounts.core_time import Part
 from neuron_accounts.ledger import MINUTE_PLACES, USD_PLACES, decimal_text
-from neuron_words.name_words import cell
-from neuron_words.quantity_words import iso, moment
-
-from emitter import __version__
 from neuron_emf import printing
 from neuron_emf.report.idle_report import LABELS
 from neuron_emf.report.terminal import cells, heading, label_text
+from neuron_emitter import __version__
+from neuron_words.name_words import cell
+from neuron_words.quantity_words import iso, moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from neuron_accounts.core_time import CoreTime
-
     from neuron_emf.report.idle_report import IdleReport
 
 MAX_ROWS: Final = 1_000

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_accounts.core_time import CoreTime, Part
 from neuron_accounts.then import dearest
+from neuron_emf import printing
+from neuron_emf.reading.periods import DAY_MS, HOUR_MS
+from neuron_wire.names import MINUTE_MS
 from neuron_words.quantity_words import counted, duration, iso, joined, moment
 from neuron_words.then_words import (
     MAX_NAMED,
@@ -17,10 +20,6 @@ from neuron_words.then_words import (
     name_of,
     usd_of,
 )
-
-from neuron_emf import printing
-from neuron_emf.reading.periods import DAY_MS, HOUR_MS
-from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_accounts.ledger import PARTS, PREFIX, day_prefixes, parse_part_key
-
-from emitter.errors import SettingsError
 from neuron_emf.ledger import LedgerBucket
 from neuron_emf.reading.periods import ALWAYS, HOUR_MS, month_period
+from neuron_emitter.errors import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

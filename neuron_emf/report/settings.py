@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from emitter.settings.minutes import advanced, setting
 from neuron_emf.options import (
     FILE,
     AccountSettings,
@@ -20,6 +19,7 @@ from neuron_emf.options import (
     TeamSettings,
     flag,
 )
+from neuron_emitter.settings.minutes import advanced, setting
 
 if TYPE_CHECKING:
     from pathlib import Path

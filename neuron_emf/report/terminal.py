@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from neuron_accounts.core_time import AVOIDABLE, Part
-from neuron_accounts.ledger import MINUTE_PLACES, USD_PLACES
-from neuron_words.quantity_words import dollars
 from rich import box
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from neuron_accounts.core_time import AVOIDABLE, Part
+from neuron_accounts.ledger import MINUTE_PLACES, USD_PLACES
 from neuron_emf import printing
 from neuron_emf.report.idle_report import LABELS
+from neuron_words.quantity_words import dollars
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from neuron_accounts.core_time import CoreTime
     from rich.console import RenderableType
 
+    from neuron_accounts.core_time import CoreTime
     from neuron_emf.report.idle_report import IdleReport
 
 NO_TEAM: Final = "[no team]"

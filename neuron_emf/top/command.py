@@ -12,10 +12,10 @@ from typing import Final
 
 import click
 
-from emitter.command_line import Command
-from emitter.errors import SettingsError
-from emitter.settings.options import options
 from neuron_emf.options import AccountSettings, AnswerSettings, ClusterSettings, flag
+from neuron_emitter.command_line import Command
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.settings.options import options
 
 _EPILOG: Final = (
     "Cost: FilterLogEvents and DescribeAlarms are free; their data transfer over the internet "

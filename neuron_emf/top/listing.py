@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_accounts.core_time import IDLE_AFTER_MINUTES
-from neuron_words.name_words import printable
-from neuron_words.quantity_words import amount, counted, coverage_words, dollars, duration, moment
 from rich.console import Group
 from rich.constrain import Constrain
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from emitter.errors import EmitterError, SourceError
+from neuron_accounts.core_time import IDLE_AFTER_MINUTES
 from neuron_emf import printing
 from neuron_emf.now import answer_of, now_of_files
 from neuron_emf.page.alarms import ALARM, urgency_rank
 from neuron_emf.page.view import UnknownClusterError
 from neuron_emf.printing import shown_name
 from neuron_emf.reading import periods
+from neuron_emitter.errors import EmitterError, SourceError
+from neuron_words.name_words import printable
+from neuron_words.quantity_words import amount, counted, coverage_words, dollars, duration, moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -21,11 +21,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from emitter.errors import EmitterError
 from local.embedded_aws.clients import REGION, SDK_ERRORS
 from local.embedded_aws.server import EmbeddedAws
 from neuron_emf.checks import NOT_TRIED, counted_states, exit_code, line
 from neuron_emf.deploy.package import carried
+from neuron_emitter.errors import EmitterError
 from proof.accept.context import AcceptContext
 from proof.accept.recording import AcceptError, Place, Recorder
 from proof.accept.resources import NAME, Journal, remove

@@ -15,14 +15,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_accounts.ledger import PARTS, USD_PLACES
-from neuron_words.quantity_words import usd
-
 from aggregator.explain.event import EventError, read_transition
 from local.alarms.definition import read_alarms
 from local.alarms.evaluation import State, evaluate
 from local.alarms.history import CloudWatchHistory
 from local.alarms.template import Template, load
+from neuron_accounts.ledger import PARTS, USD_PLACES
 from neuron_emf.account import account
 from neuron_emf.ledger import LedgerBucket, rows
 from neuron_emf.options import AccountSettings
@@ -36,6 +34,7 @@ from neuron_wire.names import (
     OF_A_CONTRIBUTOR,
     OF_AN_ALARM,
 )
+from neuron_words.quantity_words import usd
 from proof.accept.context import IDLE_AFTER_MINUTES, deploy_parameters, two_clusters
 from proof.accept.recording import AcceptError
 
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_accounts.ledger import LedgerRow
-
     from neuron_emf.deploy.stack import Stack
     from proof.accept.context import AcceptContext
 

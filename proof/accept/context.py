@@ -15,16 +15,16 @@ from datetime import datetime, timezone
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from emitter.delivery.cloudwatch_logs import LogStream
-from emitter.delivery.destination import Delivered
-from emitter.replay import replay
-from emitter.settings import ReplaySettings
-from emitter.spool.records import SpooledRecord
 from local.alarms.template import load
 from local.monitor.play import Play, run
 from local.pump import EmfPump, LogEvent
 from local.rehearsal.comparison import PublishedRollups
 from local.rehearsal.stack import overrides
+from neuron_emitter.delivery.cloudwatch_logs import LogStream
+from neuron_emitter.delivery.destination import Delivered
+from neuron_emitter.replay import replay
+from neuron_emitter.settings import ReplaySettings
+from neuron_emitter.spool.records import SpooledRecord
 from neuron_wire import MinuteRecord, WireFormatError, parse
 from proof import reference
 from proof.accept.recording import AcceptError, Place

@@ -18,11 +18,11 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from emitter.errors import EmitterError
 from local.embedded_aws.clients import SDK_ERRORS
 from neuron_emf.account import error_code
 from neuron_emf.deploy.package import CAPABILITIES
 from neuron_emf.deploy.stack import NEW, Stack, given_parameters
+from neuron_emitter.errors import EmitterError
 from proof.accept.recording import AcceptError
 
 if TYPE_CHECKING:

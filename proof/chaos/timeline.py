@@ -12,7 +12,6 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from neuron_words.quantity_words import iso
-
 from proof.chaos.functions import KILLED
 
 if TYPE_CHECKING:

@@ -137,7 +137,8 @@ class Lives:
             "instance_id": INSTANCE_ID,
         }  # fmt: skip
         command = (
-            *(sys.executable, CLOCKED, self.clock.path, "emitter", "run", "--cluster", "blue"),
+            *(sys.executable, CLOCKED, self.clock.path, "neuron_emitter", "run"),
+            *("--cluster", "blue"),
             *("--spool-dir", self.folder / "spool", "--spread-seconds", "0"),
             *("--instance-id", INSTANCE_ID),  # known from the first minute on
             *("--monitor-command", self._monitor(), "--runtime-lines", "all"),

@@ -16,11 +16,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from emitter.owners.container_devices import ContainerDevices
-from emitter.owners.container_names import BUNDLES
-from emitter.owners.given import UnreadError
-from emitter.owners.lookup import OwnerLookup
-from emitter.owners.places import FIRST_NAMESPACE, Places
+from neuron_emitter.owners.container_devices import ContainerDevices
+from neuron_emitter.owners.container_names import BUNDLES
+from neuron_emitter.owners.given import UnreadError
+from neuron_emitter.owners.lookup import OwnerLookup
+from neuron_emitter.owners.places import FIRST_NAMESPACE, Places
 from proof.real.machine import (
     PYTHON_VARIABLES,
     ROOT,

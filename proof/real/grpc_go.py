@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from emitter.owners.given import UnreadError
-from emitter.owners.pod_resources import allocations_of, list_pods
+from neuron_emitter.owners.given import UnreadError
+from neuron_emitter.owners.pod_resources import allocations_of, list_pods
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

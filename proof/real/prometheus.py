@@ -67,7 +67,16 @@ def run(folder: Path) -> list[str]:
     monitor = folder / "neuron-monitor"
     monitor.write_text(f'#!/bin/sh\nexec {sys.executable} -m local.monitor "$@"\n')
     monitor.chmod(0o755)
-    emitter = [sys.executable, "-m", "emitter", "run", "--cluster", "blue", "--output", "stdout"]
+    emitter = [
+        sys.executable,
+        "-m",
+        "neuron_emitter",
+        "run",
+        "--cluster",
+        "blue",
+        "--output",
+        "stdout",
+    ]
     emitter += ["--prometheus", str(page_port), "--monitor-command", str(monitor)]
     emitter += ["--attribution", "none", "--kernel-messages", "none", "--interval", "1"]
     server = ["prometheus", f"--config.file={settings}", f"--storage.tsdb.path={folder / 'data'}"]

@@ -10,7 +10,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
-
 from neuron_emf.report.chargeback import COLUMNS
 from neuron_emf.report.settings import IdleReportSettings
 

@@ -16,6 +16,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from neuron_emf.findings.managers import STEPS, Manager, hyperpod_manager, manager_of
 from neuron_words.owner_commands import (
     findings_commands,
     owner_commands,
@@ -24,8 +25,6 @@ from neuron_words.owner_commands import (
     states_commands,
     tags_commands,
 )
-
-from neuron_emf.findings.managers import STEPS, Manager, hyperpod_manager, manager_of
 
 ROOT = Path(__file__).resolve().parents[2]
 NOT_SHOWN = ("lambda/requirements.txt", "proof/", "requirements/", "tests/")

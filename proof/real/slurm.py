@@ -14,7 +14,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from emitter.owners.places import FIRST_NAMESPACE
+from neuron_emitter.owners.places import FIRST_NAMESPACE
 from proof.real.machine import ROOT
 from proof.real.machine import run as run_command
 from proof.real.slurm_node import prepare_machine

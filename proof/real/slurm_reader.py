@@ -14,11 +14,11 @@ import logging
 import sys
 from pathlib import Path
 
-from emitter.owners.given import with_job
-from emitter.owners.lookup import OwnerLookup
-from emitter.owners.places import Places
-from emitter.owners.reservations import Reservations, schedulers_of
-from emitter.owners.slurm import SlurmJobs
+from neuron_emitter.owners.given import with_job
+from neuron_emitter.owners.lookup import OwnerLookup
+from neuron_emitter.owners.places import Places
+from neuron_emitter.owners.reservations import Reservations, schedulers_of
+from neuron_emitter.owners.slurm import SlurmJobs
 
 
 def main() -> None:

@@ -128,7 +128,7 @@ def _first_whole_minute(state: Path, pid: int) -> dict[str, Any]:
     )
     monitor.chmod(0o755)
     command = [
-        *(sys.executable, "-m", "emitter", "run", "--output", "stdout", "--metrics", "none"),
+        *(sys.executable, "-m", "neuron_emitter", "run", "--output", "stdout", "--metrics", "none"),
         *("--monitor-command", str(monitor), "--region", "us-east-1"),
         *("--kernel-messages", "none"),
     ]

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
-from neuron_accounts.prices import Prices
 
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
@@ -21,6 +20,7 @@ from aggregator.ingest.intake import take_in
 from aggregator.query_text import StackLogGroups
 from aggregator.reading.workers import ProcessLostError
 from aggregator.storage.values import TableError
+from neuron_accounts.prices import Prices
 from neuron_wire.extraction import violations
 from proof.factories.records import MINUTE, lines, record
 from proof.memory_table import KillableProcess, KilledError, MemoryTable

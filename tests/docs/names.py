@@ -23,8 +23,12 @@ BESIDE = (
     *("mkdocs.yml", "pyproject.toml", "samconfig.toml", "template.yaml", "views.yaml"),
 )
 PACKAGES = {
-    **{name: ROOT / name for name in ("benchmarks", "emitter", "local", "neuron_emf", "proof")},
-    **{name: ROOT / "lambda" / name for name in ("aggregator", "neuron_wire")},
+    **{name: ROOT / name for name in ("benchmarks", "local", "neuron_emf", "proof")},
+    "neuron_emitter": ROOT / "emitter/neuron_emitter",
+    "aggregator": ROOT / "lambda/aggregator",
+    "neuron_accounts": ROOT / "lambda/neuron_accounts",
+    "neuron_wire": ROOT / "lambda/neuron_wire",
+    "neuron_words": ROOT / "lambda/neuron_words",
     "tests": ROOT / "tests",
 }
 CODE = re.compile(r"`([^`\n]+)`")

@@ -17,12 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.owners.lookup import saved_owners
-from emitter.owners.reservations import saved_given
 from local.monitor.instance import SimulatedInstance
 from local.monitor.play import MINUTE_MS, live_moments
 from local.monitor.processes import write_processes
 from local.monitor.report import ReportWriter
+from neuron_emitter.owners.lookup import saved_owners
+from neuron_emitter.owners.reservations import saved_given
 
 
 @given(st.integers(1, 60), st.integers(0, 10**12), st.floats(0, 1))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from emitter.replay import replay
-from emitter.settings import ReplaySettings
 from local.monitor.instance import SCENARIOS
 from local.monitor.play import Play, run
 from local.monitor.truth import expected_minutes, is_right, read_truth
+from neuron_emitter.replay import replay
+from neuron_emitter.settings import ReplaySettings
 from neuron_wire.line import parse
 
 START_MS = 1_768_000_015_000

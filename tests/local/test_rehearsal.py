@@ -13,7 +13,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from neuron_accounts.then import Then
 
 from local.alarms.template import load_template
 from local.embedded_aws.processes import EmbeddedAwsError
@@ -33,6 +32,7 @@ from local.rehearsal.page import AccountEndpoint, open_page
 from local.rehearsal.rehearsal import RehearsalOutcome
 from local.rehearsal.stack import STACK_NAME
 from local.rehearsal.workspace import StoppedError, Workspace
+from neuron_accounts.then import Then
 from neuron_emf import account as accounts
 from neuron_emf.options import AccountSettings
 from neuron_emf.page.alarms import read_rehearsal_alarms

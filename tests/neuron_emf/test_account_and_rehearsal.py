@@ -12,14 +12,14 @@ import pytest
 from botocore import exceptions, parsers
 
 from aggregator import aws
-from emitter.delivery.cloudwatch_logs import LogStream
-from emitter.errors import SourceError
-from emitter.instance.facts import find_instance
-from emitter.instance.metadata_service import MetadataService
 from neuron_emf import account as accounts
 from neuron_emf.account import account, documented, refusal
 from neuron_emf.options import AccountSettings, prices
 from neuron_emf.reading import LogGroup
+from neuron_emitter.delivery.cloudwatch_logs import LogStream
+from neuron_emitter.errors import SourceError
+from neuron_emitter.instance.facts import find_instance
+from neuron_emitter.instance.metadata_service import MetadataService
 
 RIGHT = {
     "endpoint_url": "http://127.0.0.1:4566",

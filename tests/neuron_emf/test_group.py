@@ -10,11 +10,11 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from neuron_words.quantity_words import counted
 
-from emitter import __version__
-from emitter.cli import cli as of_an_instance
 from neuron_emf.cli import COMMANDS, cli
+from neuron_emitter import __version__
+from neuron_emitter.cli import cli as of_an_instance
+from neuron_words.quantity_words import counted
 
 OF_ITS_COMMAND = {"cluster", "instance_type", "interval", "metrics", "output", "stack_name"}
 """Names that mean something else to the commands of an instance than to those that read."""
@@ -47,8 +47,14 @@ def test_help_names_every_command_and_imports_none():
     loaded = loaded_after(
         "from neuron_emf.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass"
     )
-    ours = {name for name in loaded if name.split(".")[0] in ("emitter", "neuron_emf")}
-    light = {"emitter", "emitter.command_line", "emitter.errors", "neuron_emf", "neuron_emf.cli"}
+    ours = {name for name in loaded if name.split(".")[0] in ("neuron_emitter", "neuron_emf")}
+    light = {
+        "neuron_emitter",
+        "neuron_emitter.command_line",
+        "neuron_emitter.errors",
+        "neuron_emf",
+        "neuron_emf.cli",
+    }
     assert light == ours
     shown = shown_by("--help")
     assert [] == [name for name in COMMANDS if f"\n  {name} " not in shown]
@@ -110,7 +116,10 @@ def test_a_mistyped_command_is_told_its_likeness(typed, typo, said):
 def test_an_emitter_imports_nothing_of_the_other_commands():
     """Its memory is an instance's: no tables, no colors, and nothing that only a person types."""
     assert ["replay", "run"] == sorted(of_an_instance.commands)
-    loaded = loaded_after("import neuron_emf.cli, emitter.cli, emitter.run.service, emitter.replay")
+    loaded = loaded_after(
+        "import neuron_emf.cli, neuron_emitter.cli, neuron_emitter.replay, "
+        "neuron_emitter.run.service"
+    )
     ours = [name for name in loaded if name.startswith("neuron_emf.")]
     assert ["neuron_emf.cli"] == ours
     assert set() == {"rich", "boto3", "botocore", "urllib3", "prometheus_client"} & set(loaded)

@@ -8,6 +8,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from neuron_accounts.ledger import (
     COSTS,
     COUNTS,
@@ -19,7 +20,6 @@ from neuron_accounts.ledger import (
     part_key,
     row_line,
 )
-
 from neuron_emf.ledger import LedgerBucket, rows
 from tests.neuron_emf.fake_account import FakeLedgerObjects
 

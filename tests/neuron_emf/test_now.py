@@ -10,16 +10,14 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neuron_accounts.now import cluster_now
-from neuron_accounts.prices import USD_PER_HOUR, Prices
-from neuron_words.now_words import avoidable_parts_words, price_overrides_line, unpriced_words
-from neuron_words.quantity_words import per_hour
 from rich.console import Console
 
 from aggregator.explain.event import read_transition
 from aggregator.explain.notification import notify
 from aggregator.rollups.line import due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress
+from neuron_accounts.now import cluster_now
+from neuron_accounts.prices import USD_PER_HOUR, Prices
 from neuron_emf.now import NO_ROLLUP, answer_of
 from neuron_emf.now_lines import NewestMinutes, Now, RollupLines, together
 from neuron_emf.top.listing import parts_of
@@ -27,6 +25,8 @@ from neuron_wire import encode
 from neuron_wire.merging import merge_clusters
 from neuron_wire.names import MICRO, MINUTE_MS, REASON_WORDS, UNKNOWN, UNKNOWN_REASONS
 from neuron_wire.owners import Owner
+from neuron_words.now_words import avoidable_parts_words, price_overrides_line, unpriced_words
+from neuron_words.quantity_words import per_hour
 from proof import reference
 from proof.factories import records as factory
 from proof.memory_table import MemoryTable

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from emitter.errors import SourceError
 from neuron_emf.account import account
 from neuron_emf.now import FOLDED, KEPT_MINUTES, NowReader
 from neuron_emf.options import AccountSettings
+from neuron_emitter.errors import SourceError
 from tests.neuron_emf.page.looked_at import (
     MINUTE_MS,
     NOW_S,

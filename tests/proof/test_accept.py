@@ -16,13 +16,13 @@ import time
 from collections import defaultdict
 
 import pytest
-from neuron_accounts.instance_hours import LedgerRules
-from neuron_accounts.prices import Prices
-from neuron_accounts.teams import TeamRules
 
 from aggregator.settle.ledger_hour import BucketHour
 from local.alarms.template import load
 from local.embedded_aws.clients import REGION
+from neuron_accounts.instance_hours import LedgerRules
+from neuron_accounts.prices import Prices
+from neuron_accounts.teams import TeamRules
 from neuron_emf.report.collection import then_by_days
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.names import MINUTE_MS, OF_A_CONTRIBUTOR, OF_AN_ALARM, UNKNOWN_OWNER

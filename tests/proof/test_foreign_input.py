@@ -16,18 +16,18 @@ from hypothesis import strategies as st
 from aggregator.arrivals import LogLine
 from aggregator.ingest.intake import take_in
 from aggregator.runtime import arrival_of
-from emitter.fold import Fold, FoldSettings, LineIdentity
-from emitter.lines import LineWriter
-from emitter.reports.framing import Framer
-from emitter.settings import MinuteSettings
 from neuron_emf.now_lines import PublishedRollup, rollup_of
+from neuron_emitter.fold import Fold, FoldSettings, LineIdentity
+from neuron_emitter.lines import LineWriter
+from neuron_emitter.reports.framing import Framer
+from neuron_emitter.settings import MinuteSettings
 from neuron_wire import MinuteRecord, WireFormatError, parse
 from neuron_wire.line_members import REASONS
 from proof.factories.invocations import batch, payload
 from proof.factories.records import MINUTE, full_record, lines, message, record, some_holders
 from proof.memory_table import MemoryTable
 from tests.aggregator.made_stack import END_S, Stack
-from tests.emitter.neuron_reports import START_S, nobody, two_cores, whole, written
+from tests.neuron_emitter.neuron_reports import START_S, nobody, two_cores, whole, written
 
 NESTING = 20_000  # deeper than any decoder goes
 RAW = (

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import pytest
 
-from emitter.delivery.destination import Delivered
-from emitter.spool.records import SpooledRecord
+from neuron_emitter.delivery.destination import Delivered
+from neuron_emitter.spool.records import SpooledRecord
 from proof.account.account import AccountDouble
 from proof.account.account_faults import break_account
 from proof.logs.rules import INVALID, ServiceError, matcher
-from tests.emitter.in_process_service import InProcessService
+from tests.neuron_emitter.in_process_service import InProcessService
 from tests.recorded.recording import (
     DAY_MS,
     NOW_MS,

@@ -15,9 +15,6 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from neuron_accounts.now import cluster_now
-from neuron_words import name_words
-from neuron_words.now_words import unpriced_words
 from rich.console import Console
 
 from aggregator.digest.week import digest_message
@@ -26,9 +23,12 @@ from aggregator.explain.event import SUBJECTS, read_transition
 from aggregator.explain.notification import notify
 from aggregator.explain.topic import attribute_value
 from aggregator.rollups.line import MAX_LINE_BYTES
+from neuron_accounts.now import cluster_now
 from neuron_emf.top.listing import answer_of_files, parts_of
 from neuron_wire.extraction import violations
 from neuron_wire.holders import Holder
+from neuron_words import name_words
+from neuron_words.now_words import unpriced_words
 from proof.factories.records import MINUTE, record
 from tests.aggregator.digest.test_digest import row, week_of
 from tests.aggregator.explain.alarm_events import ENVIRONMENT, of_a_contributor

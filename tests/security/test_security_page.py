@@ -11,7 +11,7 @@ from aggregator.ingest.intake import MAX_AHEAD_MINUTES
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from aggregator.reading.bucket_reader import MOST_OF_AN_INSTANCE, RECORD_WEIGHT
 from aggregator.rollups.rollup import MAX_TYPES
-from emitter.reports.child import TAIL_BYTES
+from neuron_emitter.reports.child import TAIL_BYTES
 from neuron_wire import minute
 from neuron_wire.holders import MAX_NAME_CHARS
 from neuron_wire.names import MAX_CORES

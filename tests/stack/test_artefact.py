@@ -44,7 +44,8 @@ def test_the_artefact_holds_the_functions_and_their_pins_only(artefact):
     """No tests, no Makefile, nothing of the emitter, no script, no boto3."""
     top = {path.name for path in artefact.iterdir()}
     packages = {name for name in top if not name.endswith(".dist-info")}
-    expected = {"aggregator", "neuron_wire", "aws_lambda_powertools", "jmespath"}
+    expected = {"aggregator", "aws_lambda_powertools", "jmespath"}
+    expected |= {"neuron_accounts", "neuron_wire", "neuron_words"}
     assert expected | {"typing_extensions.py"} == packages
 
 

@@ -11,11 +11,11 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from emitter.errors import SourceError
 from local.alarms.template import load
 from local.rehearsal.stack import overrides
 from neuron_emf.deploy import command, package
 from neuron_emf.deploy import stack as stack_of
+from neuron_emitter.errors import SourceError
 from tests.stack.stack_template import carry_release
 
 GROUP = "/neuron-emf/records"

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from emitter.lines import LineWriter
-from emitter.settings import MinuteSettings
 from local.alarms.template import load
 from local.pump import extract
+from neuron_emitter.lines import LineWriter
+from neuron_emitter.settings import MinuteSettings
 from proof.factories.records import record
 from tests.stack.metric_points import START, ArrivedMinutes, ringing
 from tests.stack.stack_template import stated

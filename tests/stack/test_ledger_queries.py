@@ -16,6 +16,7 @@ from decimal import Decimal
 import duckdb
 import pytest
 import sqlglot
+
 from neuron_accounts.ledger import (
     COSTS,
     COUNTS,
@@ -26,7 +27,6 @@ from neuron_accounts.ledger import (
     parse_part_key,
     part_key,
 )
-
 from neuron_emf.ledger import rows as read_rows
 from neuron_emf.report.chargeback import COLUMNS, statement
 

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-import emitter
+import neuron_emitter
 from aggregator.explain.ending import HARDWARE_WINDOW_MINUTES
 from local.alarms.definition import MetricsInsightsQuery
 from local.alarms.template import Template, load, load_template
@@ -213,7 +213,7 @@ def test_the_link_is_of_the_release_that_is_deployed(template, repository, deplo
     page = f"{ADDRESS}/blob/main/docs/operations.md"
     assert page.startswith("https://")
     released = load(release_template(repository / "template.yaml"))["Mappings"]["Defaults"]
-    public = page.replace("/main/", f"/v{emitter.__version__}/")
+    public = page.replace("/main/", f"/v{neuron_emitter.__version__}/")
     assert public == released["Release"]["Runbook"]
     for given, expected in (
         ("", page),

@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-import emitter
+import neuron_emitter
 from neuron_emf.deploy.package import EMITTERS, FUNCTIONS, TEMPLATE
 from tests.programs import run_program
 from tests.stack.stack_template import release_template
@@ -52,7 +52,7 @@ def installed(wheel, tmp_path_factory):
 
 def test_the_wheel_holds_its_packages_and_nothing_else(wheel, repository):
     """
-    Every module of emitter, neuron_emf and neuron_wire with their type markers; no aggregator, no
+    Every module of the five packages, with their type markers; no aggregator, no
     rehearsal, no tests.
     """
     with zipfile.ZipFile(wheel) as archive:
@@ -60,22 +60,24 @@ def test_the_wheel_holds_its_packages_and_nothing_else(wheel, repository):
     expected = {
         path.relative_to(root).as_posix()
         for root, package in (
-            (repository, "emitter"),
+            (repository / "emitter", "neuron_emitter"),
             (repository, "neuron_emf"),
+            (repository / "lambda", "neuron_accounts"),
             (repository / "lambda", "neuron_wire"),
+            (repository / "lambda", "neuron_words"),
         )
         for path in (root / package).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     carried = {f"neuron_emf/deploy/{name}" for name in (EMITTERS, FUNCTIONS, TEMPLATE)}
     assert expected | carried == names
-    assert {f"{name}/py.typed" for name in ("emitter", "neuron_emf", "neuron_wire")} <= names
+    assert 5 == sum(name.endswith("/py.typed") for name in names)
 
 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["--version"], emitter.__version__),
+        (["--version"], neuron_emitter.__version__),
         (["deploy", "--write-template", "out"], "out"),
         (["deploy", "--emitters-only", "--plan"], "AWS::CloudWatch::Alarm"),
         (["cost", "--instances", "1"], "USD a month"),

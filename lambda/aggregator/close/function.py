@@ -11,8 +11,6 @@ import time
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from neuron_accounts.prices import Prices
-
 from aggregator import aws, runtime
 from aggregator.close.run import CloseRun
 from aggregator.findings.outbox import EventBus, FindingsOutlet
@@ -20,6 +18,7 @@ from aggregator.query_text import StackLogGroups
 from aggregator.reading.workers import processes_for
 from aggregator.runtime import LambdaContext, Logger, log_counts, publish_health
 from aggregator.storage.table import Table
+from neuron_accounts.prices import Prices
 from neuron_wire.catalogue import MembersOf, rollup_metrics
 from neuron_wire.line_members import Amounts, Members, stated_members
 

@@ -14,20 +14,17 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from neuron_accounts.owner_minutes import UnseenOwners
-
 from aggregator.close.registry import Registry
 from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
 from aggregator.reading.last_records import LastRecords, knows_a_core
 from aggregator.rollups.rollup import RollupInProgress, SilentOf
+from neuron_accounts.owner_minutes import UnseenOwners
 from neuron_wire.line_members import stands_as
 from neuron_wire.merging import merge_clusters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from mmap import mmap
-
-    from neuron_accounts.prices import Prices
 
     from aggregator.close.registry import Newcomer
     from aggregator.environment import Rules
@@ -36,6 +33,7 @@ if TYPE_CHECKING:
     from aggregator.minutes import Departures, TimeCheck
     from aggregator.reading.workers import Workers
     from aggregator.storage.table import Table
+    from neuron_accounts.prices import Prices
     from neuron_wire.merging import Key, RecordsOf
 
 # A minute of a large fleet is millions of objects and hardly a circle among them: to look for

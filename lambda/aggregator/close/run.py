@@ -31,8 +31,6 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from neuron_accounts.prices import Prices
-
 from aggregator.close.backlog import Attempts, restating_order
 from aggregator.close.reduction import BucketShare, CloseOutcome, Reduction
 from aggregator.findings.book import FindingsBook
@@ -52,6 +50,7 @@ from aggregator.rollups.line import due, rollup_id, rollup_line
 from aggregator.rollups.rollup import RollupInProgress
 from aggregator.storage.records import BUCKETS
 from aggregator.storage.values import CloseProgress
+from neuron_accounts.prices import Prices
 from neuron_wire import WireFormatError
 from neuron_wire.catalogue import ROLLUP, MembersOf
 

@@ -12,7 +12,9 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from aggregator.explain.topic import MAX_SUBJECT_CHARS, TopicMessage, ascii_only, teams_attribute
 from neuron_accounts.then import OwnerKey, Then, dearest
+from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, PLACEHOLDER_OWNERS
 from neuron_words.quantity_words import counted, iso, joined, moment, percent
 from neuron_words.then_words import (
     MAX_NAMED,
@@ -22,9 +24,6 @@ from neuron_words.then_words import (
     name_of,
     usd_of,
 )
-
-from aggregator.explain.topic import MAX_SUBJECT_CHARS, TopicMessage, ascii_only, teams_attribute
-from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, PLACEHOLDER_OWNERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -13,11 +13,10 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Final
 
-from neuron_words.name_words import printable, safe_name
-from neuron_words.quantity_words import iso
-
 from aggregator.explain.explanation import LONGEST_ARN, LONGEST_NAME, compact_json
 from aggregator.explain.topic import TopicMessage
+from neuron_words.name_words import printable, safe_name
+from neuron_words.quantity_words import iso
 
 if TYPE_CHECKING:
     from aggregator.explain.explanation import Explanation

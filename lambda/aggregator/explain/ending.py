@@ -9,10 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from neuron_words.name_words import safe_name
-from neuron_words.now_words import CAN_WAIT, TODAY
-from neuron_words.quantity_words import clock, counted, duration
-
 from aggregator.explain.event import ERRORS, HARDWARE, SILENCE, UNKNOWN
 from aggregator.explain.failures import (
     find_failed_executions,
@@ -25,6 +21,9 @@ from aggregator.explain.finding import AlarmFinding, instance_words
 from aggregator.explain.idle import total_words
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from neuron_wire.line_members import Entries, entries_in, minute_in, number_in
+from neuron_words.name_words import safe_name
+from neuron_words.now_words import CAN_WAIT, TODAY
+from neuron_words.quantity_words import clock, counted, duration
 
 if TYPE_CHECKING:
     from aggregator.explain.event import Transition

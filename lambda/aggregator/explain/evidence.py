@@ -12,11 +12,10 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_accounts.now import ClusterNow, cluster_now
-
 from aggregator.explain.event import SILENCE, UNKNOWN
 from aggregator.minutes import minute_at
 from aggregator.storage.values import TableError
+from neuron_accounts.now import ClusterNow, cluster_now
 from neuron_wire.line_members import NOTHING, minute_in, number_in
 from neuron_wire.names import DAY_MINUTES, HOUR_MINUTES, MINUTE_S
 

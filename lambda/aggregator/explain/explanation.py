@@ -12,10 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from neuron_words.name_words import cells, printable, safe_name
-from neuron_words.now_words import NOW, TODAY, console_address
-from neuron_words.quantity_words import iso
-
 from aggregator.explain.ending import find_ending
 from aggregator.explain.event import ERRORS, HARDWARE, SILENCE, UNKNOWN
 from aggregator.explain.failures import (
@@ -33,6 +29,9 @@ from aggregator.explain.topic import (
 )
 from aggregator.query_text import member_is
 from neuron_wire.line_members import filled
+from neuron_words.name_words import cells, printable, safe_name
+from neuron_words.now_words import NOW, TODAY, console_address
+from neuron_words.quantity_words import iso
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,17 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from neuron_words.name_words import safe_name
-from neuron_words.now_words import CAN_WAIT, NOW, TODAY
-from neuron_words.owner_commands import (
-    Commands,
-    ShownCommand,
-    placement_commands,
-    states_commands,
-    tags_commands,
-)
-from neuron_words.quantity_words import amount, clock, counted, joined, share_words
-
 from aggregator.explain.finding import (
     PROCESSES,
     AlarmFinding,
@@ -39,13 +28,22 @@ from neuron_wire.line_members import (
     text_in,
     texts_in,
 )
+from neuron_words.name_words import safe_name
+from neuron_words.now_words import CAN_WAIT, NOW, TODAY
+from neuron_words.owner_commands import (
+    Commands,
+    ShownCommand,
+    placement_commands,
+    states_commands,
+    tags_commands,
+)
+from neuron_words.quantity_words import amount, clock, counted, joined, share_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from neuron_words.now_words import Urgency
-
     from aggregator.explain.evidence import Evidence
+    from neuron_words.now_words import Urgency
 
 _LISTED: Final = 3  # instances
 _MOST_IDS: Final = 5  # in one command

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_accounts.prices import basis_words
+from neuron_wire.line_members import minute_in, number_in, text_in
+from neuron_wire.names import MINUTE_S
 from neuron_words.name_words import safe_name
 from neuron_words.now_words import (
     CAN_WAIT,
@@ -28,16 +30,12 @@ from neuron_words.owner_commands import (
 )
 from neuron_words.quantity_words import clock, coverage_words, duration
 
-from neuron_wire.line_members import minute_in, number_in, text_in
-from neuron_wire.names import MINUTE_S
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from neuron_words.now_words import Urgency
-
     from aggregator.explain.evidence import Evidence
     from neuron_wire.line_members import JsonObject
+    from neuron_words.now_words import Urgency
 
 HASTE: Final = {NOW: "Do not wait", TODAY: "Look today", CAN_WAIT: "Can wait until morning"}
 """The words of each urgency at the beginning of its sentence."""

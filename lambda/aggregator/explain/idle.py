@@ -9,14 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_accounts.now import IdleOwner
-from neuron_accounts.owner_minutes import owner_name
-from neuron_words import now_words, quantity_words
-from neuron_words.name_words import safe_name
-from neuron_words.now_words import CAN_WAIT, NOW, TODAY
-from neuron_words.owner_commands import Commands, findings_commands, owner_commands
-from neuron_words.quantity_words import amount, counted, duration, percent, usd
-
 from aggregator.explain.event import UTILIZATION
 from aggregator.explain.finding import (
     MOST_COMMANDS,
@@ -41,6 +33,8 @@ from aggregator.explain.idle_instance import (
     is_wholly_idle,
     work_words,
 )
+from neuron_accounts.now import IdleOwner
+from neuron_accounts.owner_minutes import owner_name
 from neuron_wire.line_members import (
     NOTHING,
     Entries,
@@ -51,6 +45,11 @@ from neuron_wire.line_members import (
     text_in,
 )
 from neuron_wire.names import MICRO, OTHER_OWNERS, UNALLOCATED_OWNER, UNSTATED_OWNER
+from neuron_words import now_words, quantity_words
+from neuron_words.name_words import safe_name
+from neuron_words.now_words import CAN_WAIT, NOW, TODAY
+from neuron_words.owner_commands import Commands, findings_commands, owner_commands
+from neuron_words.quantity_words import amount, counted, duration, percent, usd
 
 if TYPE_CHECKING:
     from aggregator.explain.evidence import Evidence

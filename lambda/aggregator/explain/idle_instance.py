@@ -6,19 +6,17 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
-from neuron_words import now_words, quantity_words
-from neuron_words.quantity_words import amount, counted
-
 from neuron_wire.cores import core_ranges, cores_in
 from neuron_wire.line_members import entries_in, number_in, text_in
 from neuron_wire.names import BUSY, MICRO, OTHER_OWNERS, UNALLOCATED_OWNER, UNREAD, UNSTATED_OWNER
 from neuron_wire.owners import UNNAMED
+from neuron_words import now_words, quantity_words
+from neuron_words.quantity_words import amount, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from neuron_accounts.now import IdleOwner
-
     from neuron_wire.line_members import JsonObject
 
 _IDLE_HOST: Final = 50  # percent of one vCPU: a compiler runs on one alone for most of an hour

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_words.name_words import printable
-
 from aggregator import aws
 from neuron_wire.holders import MAX_TEAM_CHARS
+from neuron_words.name_words import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

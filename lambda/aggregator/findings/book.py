@@ -14,8 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from neuron_accounts.findings import CLUSTER_PLACE, FindingsState
-
 from aggregator.findings.instance_findings import InstanceFindings
 from aggregator.findings.outbox import send_due
 from aggregator.findings.owner_findings import OwnerFindings
@@ -23,17 +21,17 @@ from aggregator.minutes import end_s
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
 from aggregator.storage.table import LAST_ROLLUP_LIFE_S
 from aggregator.storage.values import FindingsItem
+from neuron_accounts.findings import CLUSTER_PLACE, FindingsState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-    from neuron_accounts.prices import Prices
 
     from aggregator.environment import Rules
     from aggregator.findings.detail import FactsOf
     from aggregator.findings.outbox import FindingsOutlet
     from aggregator.rollups.rollup import RollupInProgress
     from aggregator.storage.table import Table
+    from neuron_accounts.prices import Prices
 
 
 @dataclass(slots=True)

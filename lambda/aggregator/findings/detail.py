@@ -11,6 +11,8 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from aggregator.minutes import end_s
+from aggregator.query_text import StackLogGroups, member_is
 from neuron_accounts.core_time import FINE, round_shares
 from neuron_accounts.findings import (
     CLOSED,
@@ -31,9 +33,6 @@ from neuron_accounts.owner_minutes import (
     waits_for,
 )
 from neuron_accounts.payment import is_sunk
-
-from aggregator.minutes import end_s
-from aggregator.query_text import StackLogGroups, member_is
 from neuron_wire.cores import core_indexes, core_ranges, idle_cores
 from neuron_wire.line_members import Members, iso_minute, present_members
 from neuron_wire.names import ATTACHED_IDLE, AVOIDABLE, MICRO, MINUTE_S, READ, SUNK, UNREAD, VERSION
@@ -42,13 +41,12 @@ from neuron_wire.owners import Owner
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from aggregator.environment import Rules
+    from aggregator.findings.steps import FindingStep
     from neuron_accounts.cluster_idle import OwnerSum
     from neuron_accounts.findings import Detail, FindingKey
     from neuron_accounts.owner_minutes import OwnerMinute
     from neuron_accounts.prices import Prices
-
-    from aggregator.environment import Rules
-    from aggregator.findings.steps import FindingStep
     from neuron_wire import MinuteRecord
     from neuron_wire.merging import InstanceMinute
 

@@ -12,6 +12,10 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from aggregator.findings import detail, steps
+from aggregator.rollups.rollup import SilentInstance
+from aggregator.rollups.sums import LARGER
+from aggregator.storage.records import bucket_of
 from neuron_accounts.findings import (
     CLOSED,
     GONE,
@@ -24,23 +28,17 @@ from neuron_accounts.findings import (
     FindingsState,
 )
 from neuron_accounts.owner_minutes import cores_by_owner, quiet_minutes_of
-
-from aggregator.findings import detail, steps
-from aggregator.rollups.rollup import SilentInstance
-from aggregator.rollups.sums import LARGER
-from aggregator.storage.records import bucket_of
 from neuron_wire.names import BUSY, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from neuron_accounts.findings import Detail
-    from neuron_accounts.prices import Prices
-
     from aggregator.environment import Rules
     from aggregator.findings.detail import FactsOf
     from aggregator.findings.steps import FindingStep
     from aggregator.query_text import StackLogGroups
+    from neuron_accounts.findings import Detail
+    from neuron_accounts.prices import Prices
     from neuron_wire import MinuteRecord
     from neuron_wire.merging import InstanceMinute, Key
 

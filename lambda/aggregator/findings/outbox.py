@@ -15,18 +15,16 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_accounts.findings import DETAIL_TYPE, EVENT_SOURCE, FindingsState
-
 from aggregator import aws
 from aggregator.storage.values import FindingsItem
+from neuron_accounts.findings import DETAIL_TYPE, EVENT_SOURCE, FindingsState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from neuron_accounts.findings import Detail
-
     from aggregator.query_text import StackLogGroups
     from aggregator.storage.table import Table
+    from neuron_accounts.findings import Detail
 
 
 MAX_ENTRIES: Final = 10  # of one PutEvents

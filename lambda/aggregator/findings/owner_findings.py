@@ -9,26 +9,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from neuron_accounts.cluster_idle import IdleOwners
-from neuron_accounts.findings import CLOSED, IDLE_OWNER, REPLACED, FindingKey, FindingsState
-
 from aggregator.findings import detail, steps
 from aggregator.findings.instance_findings import MAX_DUE
 from aggregator.minutes import SILENT_FORGET_MINUTES
+from neuron_accounts.cluster_idle import IdleOwners
+from neuron_accounts.findings import CLOSED, IDLE_OWNER, REPLACED, FindingKey, FindingsState
 from neuron_wire.names import PLACEHOLDER_OWNERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from neuron_accounts.cluster_idle import OwnerSum
-    from neuron_accounts.findings import Detail, OpenFinding
-    from neuron_accounts.owner_minutes import OwnerMinutes
 
     from aggregator.environment import Rules
     from aggregator.findings.detail import FactsOf, RollupFacts
     from aggregator.findings.steps import FindingStep
     from aggregator.query_text import StackLogGroups
     from aggregator.rollups.rollup import RollupInProgress
+    from neuron_accounts.cluster_idle import OwnerSum
+    from neuron_accounts.findings import Detail, OpenFinding
+    from neuron_accounts.owner_minutes import OwnerMinutes
 
 
 if TYPE_CHECKING:

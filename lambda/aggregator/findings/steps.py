@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from neuron_accounts.findings import CLOSED, GONE, OPENED, QUIET, WORK, WORSENED, OpenFinding
-
 from neuron_wire.names import DAY_MINUTES
 
 if TYPE_CHECKING:

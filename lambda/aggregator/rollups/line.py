@@ -20,12 +20,11 @@ import json
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_accounts.now import BY_REASON
-from neuron_accounts.prices import PRICES_AS_OF
-
 from aggregator.minutes import start_ms
 from aggregator.rollups.sums import FAILING
 from aggregator.storage.values import Publication
+from neuron_accounts.now import BY_REASON
+from neuron_accounts.prices import PRICES_AS_OF
 from neuron_wire import CLUSTER_NAMESPACE, VERSION, encode
 from neuron_wire.catalogue import ROLLUP, MembersOf
 from neuron_wire.cores import core_ranges

@@ -14,10 +14,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from neuron_accounts.cluster_idle import ClusterIdle
-from neuron_accounts.prices import Prices
-from neuron_accounts.teams import TeamRules
-
 from aggregator.rollups.instances import (
     MAX_IDLE_INSTANCES,
     BusyInstance,
@@ -39,6 +35,9 @@ from aggregator.rollups.sums import (
     failing_instance,
     read_numbers,
 )
+from neuron_accounts.cluster_idle import ClusterIdle
+from neuron_accounts.prices import Prices
+from neuron_accounts.teams import TeamRules
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.line_members import Amounts, Counts, iso_minute, present_members
 from neuron_wire.names import BUSY, HOUR_MINUTES, MINUTE_S, UNKNOWN
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
 
     from neuron_accounts.now import IdleOwner
     from neuron_accounts.payment import PaidByType
-
     from neuron_wire import MinuteRecord
     from neuron_wire.catalogue import Family
     from neuron_wire.merging import InstanceMinute

@@ -16,7 +16,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from neuron_accounts.instance_types import Flops, flops_of
-
 from neuron_wire.line_members import Counts, filled
 from neuron_wire.merging import execution_weight
 from neuron_wire.names import (

@@ -10,9 +10,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from neuron_accounts.instance_hours import LedgerRules
-from neuron_accounts.prices import Prices
-
 from aggregator import aws, runtime
 from aggregator.minutes import hour_of
 from aggregator.reading.workers import processes_for
@@ -21,6 +18,8 @@ from aggregator.settle.purchases import DENIED, asked_of_ec2, packed_parts
 from aggregator.settle.run import SettleRun
 from aggregator.storage.ledger_objects import LedgerObjects
 from aggregator.storage.table import Table
+from neuron_accounts.instance_hours import LedgerRules
+from neuron_accounts.prices import Prices
 from neuron_wire.line_members import Amounts, Members, stated_members
 
 if TYPE_CHECKING:

@@ -17,25 +17,23 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_accounts.instance_hours import InstanceHour, OwnerWork
-from neuron_accounts.ledger import PARTS, pack_rows, part_key
-from neuron_accounts.then import then_of
-
 from aggregator.minutes import SILENT_FORGET_MINUTES, Departures, TimeCheck, minute_at_ms
 from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
 from aggregator.reading.capacity import HourAdmission
 from aggregator.settle.purchases import unpacked
 from aggregator.storage.records import BUCKETS
+from neuron_accounts.instance_hours import InstanceHour, OwnerWork
+from neuron_accounts.ledger import PARTS, pack_rows, part_key
+from neuron_accounts.then import then_of
 from neuron_wire.merging import merge_clusters
 from neuron_wire.names import HOUR_MINUTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from neuron_accounts.instance_hours import Ec2Instance, LedgerRules
-
     from aggregator.storage.ledger_objects import LedgerObjects
     from aggregator.storage.table import Table
+    from neuron_accounts.instance_hours import Ec2Instance, LedgerRules
     from neuron_wire.line_members import Counts
     from neuron_wire.merging import InstanceMinute, Key, RecordsOf
 

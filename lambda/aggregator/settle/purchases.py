@@ -11,11 +11,10 @@ import json
 import zlib
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_accounts.instance_hours import Ec2Instance
-from neuron_accounts.ledger import PARTS
-
 from aggregator import aws
 from aggregator.storage.records import bucket_of
+from neuron_accounts.instance_hours import Ec2Instance
+from neuron_accounts.ledger import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,10 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from neuron_accounts.instance_hours import OwnerWork
-from neuron_accounts.ledger import PARTS
-from neuron_accounts.then import Then, summary_key
-
 from aggregator.aws import AwsError
 from aggregator.minutes import (
     MARKER_SLACK_MINUTES,
@@ -30,18 +26,20 @@ from aggregator.minutes import (
 from aggregator.reading.bucket_reader import ReadingCounts
 from aggregator.reading.workers import OutOfTimeError, RunClock, forked_workers
 from aggregator.settle.ledger_hour import LedgerParts
+from neuron_accounts.instance_hours import OwnerWork
+from neuron_accounts.ledger import PARTS
+from neuron_accounts.then import Then, summary_key
 from neuron_wire.line_members import stands_as
 from neuron_wire.names import HOUR_MINUTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from neuron_accounts.instance_hours import LedgerRules
-
     from aggregator.environment import Rules
     from aggregator.reading.workers import Workers
     from aggregator.storage.ledger_objects import LedgerObjects
     from aggregator.storage.table import Table
+    from neuron_accounts.instance_hours import LedgerRules
 
 LONGEST_RUN_HOURS: Final = 48
 """Hours that one run settles at most: the next one follows within the hour."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neuron_accounts.then import SUMMARIES, summary_key
-
 from aggregator import aws
 from aggregator.storage.values import LedgerError
+from neuron_accounts.then import SUMMARIES, summary_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -34,8 +34,6 @@ import json
 import zlib
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_accounts.findings import PARTITION
-
 from aggregator import aws
 from aggregator.minutes import end_s
 from aggregator.storage.dynamodb import Requests
@@ -48,6 +46,7 @@ from aggregator.storage.values import (
     RecordItem,
     TableError,
 )
+from neuron_accounts.findings import PARTITION
 from neuron_wire.names import HOUR_MINUTES
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from fractions import Fraction
 
 from hypothesis import given
 from hypothesis import strategies as st
-from neuron_accounts import then
-from neuron_accounts.ledger import LedgerRow
-from neuron_accounts.then import then_of
 
 from aggregator.digest.function import last_midnight
 from aggregator.digest.week import WEEK_HOURS, Week, digest_message, digest_text
+from neuron_accounts import then
+from neuron_accounts.ledger import LedgerRow
+from neuron_accounts.then import then_of
 
 END = 490_000
 HOURS = range(END - WEEK_HOURS, END)

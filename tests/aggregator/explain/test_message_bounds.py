@@ -13,7 +13,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from neuron_words.now_words import URGENCIES
 
 from aggregator.explain import chat
 from aggregator.explain.event import SUBJECTS, read_transition
@@ -22,6 +21,7 @@ from aggregator.explain.notification import notify
 from aggregator.rollups.sums import FAILING
 from aggregator.storage.values import TableError
 from neuron_wire.line_members import iso_minute
+from neuron_words.now_words import URGENCIES
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import (
     ENVIRONMENT,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from neuron_accounts.teams import team_rules
-
 from aggregator.environment import Rules
+from neuron_accounts.teams import team_rules
 from neuron_wire.owners import Owner
 from proof.factories.records import record
 from tests.aggregator.findings.fleet import NOTHING_RAN, Fleet, busy, idle, maker

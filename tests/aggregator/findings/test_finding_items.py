@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import random
 
-from neuron_accounts.findings import CLUSTER_PLACE, FindingsState
-from neuron_accounts.prices import Prices
-
 from aggregator.environment import Rules
 from aggregator.findings import book, instance_findings
 from aggregator.findings.instance_findings import MAX_DUE, MAX_OPEN_CHARS, InstanceFindings
 from aggregator.findings.owner_findings import MAX_OPEN_OWNERS
 from aggregator.query_text import StackLogGroups
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
+from neuron_accounts.findings import CLUSTER_PLACE, FindingsState
+from neuron_accounts.prices import Prices
 from neuron_wire.holders import MAX_NAME_CHARS, MAX_TEAM_CHARS
 from neuron_wire.merging import merge_records
 from neuron_wire.minute import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS

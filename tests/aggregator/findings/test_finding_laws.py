@@ -9,13 +9,13 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neuron_accounts.findings import FindingKey, FindingsState, OpenFinding, finding_id
-from neuron_accounts.prices import Prices
 
 from aggregator.environment import Rules
 from aggregator.findings.instance_findings import InstanceFindings
 from aggregator.query_text import StackLogGroups
 from aggregator.storage.records import BUCKETS, bucket_of
+from neuron_accounts.findings import FindingKey, FindingsState, OpenFinding, finding_id
+from neuron_accounts.prices import Prices
 from neuron_wire.merging import merge_records
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, record

@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from aggregator.findings import steps
 from neuron_accounts.findings import (
     CLOSED,
     KINDS,
@@ -16,8 +18,6 @@ from neuron_accounts.findings import (
     OpenFinding,
     finding_id,
 )
-
-from aggregator.findings import steps
 from proof.factories.records import MINUTE
 
 AFTER = 15

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
+from aggregator.storage.values import FindingsItem
 from neuron_accounts.findings import (
     CLUSTER_PLACE,
     FindingKey,
@@ -12,8 +14,6 @@ from neuron_accounts.findings import (
     OpenFinding,
     finding_id,
 )
-
-from aggregator.storage.values import FindingsItem
 from neuron_wire.holders import Holder
 from neuron_wire.line_members import iso_minute
 from neuron_wire.owners import Owner

@@ -6,13 +6,13 @@ import json
 import time
 
 import pytest
-from neuron_accounts.findings import DETAIL_TYPE, EVENT_SOURCE, FindingsState
 
 from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.findings.outbox import EventBus
 from aggregator.ingest.intake import take_in
 from aggregator.storage.table import Table
+from neuron_accounts.findings import DETAIL_TYPE, EVENT_SOURCE, FindingsState
 from proof.factories.invocations import Context
 from proof.factories.records import MINUTE, lines
 from tests.aggregator.findings.fleet import idle

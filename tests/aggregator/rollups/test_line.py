@@ -6,11 +6,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from neuron_accounts.prices import Prices
 
 from aggregator.rollups.line import due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress, SilentInstance
 from aggregator.rollups.sums import FAILING
+from neuron_accounts.prices import Prices
 from neuron_wire import WireFormatError
 from neuron_wire.catalogue import (
     ALARMED,

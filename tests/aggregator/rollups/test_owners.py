@@ -9,14 +9,14 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from aggregator.rollups.line import MAX_LINE_BYTES, due, rollup_line
+from aggregator.rollups.rollup import RollupInProgress
 from neuron_accounts import cluster_idle, owner_minutes
 from neuron_accounts.cluster_idle import MAX_ROWS, ClusterIdle
 from neuron_accounts.now import cluster_now
 from neuron_accounts.prices import Prices
 from neuron_accounts.teams import team_rules
-
-from aggregator.rollups.line import MAX_LINE_BYTES, due, rollup_line
-from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.cores import core_indexes, core_ranges
 from neuron_wire.holders import Holder
 from neuron_wire.merging import merge_records

@@ -12,9 +12,9 @@ from operator import add
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from neuron_accounts.prices import Prices
 
 from aggregator.rollups.rollup import RollupInProgress
+from neuron_accounts.prices import Prices
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import Holder

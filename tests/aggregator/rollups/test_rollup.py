@@ -7,10 +7,10 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from neuron_accounts.instance_types import CHIP_TERA_FLOPS, INSTANCE_TYPES, peak_micros
-from neuron_accounts.now import cluster_now
 
 from aggregator.rollups.rollup import MAX_NAMES, MAX_TYPES, RollupInProgress, SilentInstance
+from neuron_accounts.instance_types import CHIP_TERA_FLOPS, INSTANCE_TYPES, peak_micros
+from neuron_accounts.now import cluster_now
 from neuron_wire.merging import merge_records
 from neuron_wire.names import UNKNOWN_REASONS
 from proof.factories.records import LATER_BOOT, MINUTE, record

@@ -7,15 +7,15 @@ import zlib
 
 import boto3
 import pytest
-from neuron_accounts.instance_hours import Ec2Instance
-from neuron_accounts.ledger import PARTS, part_key
-from neuron_accounts.then import summary_key
 
 from aggregator import aws
 from aggregator.ingest.intake import take_in
 from aggregator.settle import function, purchases
 from aggregator.storage.table import Table
 from aggregator.storage.values import LedgerError, Publication
+from neuron_accounts.instance_hours import Ec2Instance
+from neuron_accounts.ledger import PARTS, part_key
+from neuron_accounts.then import summary_key
 from neuron_emf.ledger import rows as read_rows
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import HOUR_MINUTES

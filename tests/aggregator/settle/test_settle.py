@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neuron_accounts.instance_hours import Ec2Instance, LedgerRules
-from neuron_accounts.ledger import PARTS, part_key
-from neuron_accounts.then import summary_key
 
 from aggregator.aws import AwsError
 from aggregator.minutes import NoHourError, end_s, hour_of
@@ -21,6 +18,9 @@ from aggregator.settle import function
 from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
 from aggregator.storage.records import bucket_of
+from neuron_accounts.instance_hours import Ec2Instance, LedgerRules
+from neuron_accounts.ledger import PARTS, part_key
+from neuron_accounts.then import summary_key
 from neuron_emf.ledger import rows as read_rows
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.names import HOUR_MINUTES, MICRO

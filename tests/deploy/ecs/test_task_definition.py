@@ -6,12 +6,12 @@ import dataclasses
 import re
 
 import pytest
-from neuron_accounts.instance_types import INSTANCE_TYPES
 
-from emitter.reports.child import STOP_WITHIN_S
-from emitter.run.outlet import FLUSH_WITHIN_S
-from emitter.settings.run import RunSettings
 from local.alarms.template import Template, load
+from neuron_accounts.instance_types import INSTANCE_TYPES
+from neuron_emitter.reports.child import STOP_WITHIN_S
+from neuron_emitter.run.outlet import FLUSH_WITHIN_S
+from neuron_emitter.settings.run import RunSettings
 
 GIVEN = {
     "Cluster": "training",

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from emitter.owners.places import HANDED_OVER
-from emitter.settings.run import RunSettings
 from neuron_emf.cli import cli
+from neuron_emitter.owners.places import HANDED_OVER
+from neuron_emitter.settings.run import RunSettings
 from tests.programs import run_program
 
 REFUSALS = """
@@ -134,7 +134,7 @@ def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
     assert names | handed_over == mounted(container, is_read_only=True)
     for asking in pod["containers"][1:]:
         assert asks_kubelet
-        assert ["python", "-m", "emitter.owners"] == asking["command"]
+        assert ["python", "-m", "neuron_emitter.owners"] == asking["command"]
         assert (handed_over, socket) == (mounted(asking), mounted(asking, is_read_only=True))
         assert {
             "runAsUser": 0, "runAsNonRoot": False, "privileged": False,

@@ -9,8 +9,8 @@ import tarfile
 import boto3
 import pytest
 from botocore.stub import Stubber
-from neuron_accounts.prices import FILE
 
+from neuron_accounts.prices import FILE
 from tests.deploy.release.release_scripts import ROOT, archive, artefacts, price_list, versions
 
 

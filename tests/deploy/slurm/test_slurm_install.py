@@ -8,10 +8,10 @@ import tarfile
 
 import pytest
 
-import emitter
+import neuron_emitter
 from tests.programs import run_program
 
-BUNDLE = f"neuron-emf-{emitter.__version__}"
+BUNDLE = f"neuron-emf-{neuron_emitter.__version__}"
 RECORDING = """\
 #!/bin/bash
 printf '%s\\n' "${0##*/} $*" >>"$RECORD"

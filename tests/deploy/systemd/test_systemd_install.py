@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-import emitter
+import neuron_emitter
 from tests.deploy.systemd.installer import files, install, run_installer, small_bundle
 from tests.programs import run_program
 
@@ -145,7 +145,7 @@ def bundle(repository, tmp_path_factory):
     )
     assert 0 == run.returncode, run.stderr
     subprocess.run(["tar", "-xzf", run.stdout.strip(), "-C", folder], check=True)
-    return folder / f"neuron-emf-{emitter.__version__}"
+    return folder / f"neuron-emf-{neuron_emitter.__version__}"
 
 
 @pytest.mark.proof
@@ -182,7 +182,7 @@ def test_a_bundle_needs_neither_a_clone_nor_a_package_index(bundle, tmp_path):
     assert '\ncluster = "blue"\n' in config.read_text("utf-8")
     assert '\nregion = "eu-west-1"\n' in config.read_text("utf-8")
 
-    packages = "import emitter, msgspec, neuron_emf, neuron_wire"
+    packages = "import neuron_emitter, msgspec, neuron_emf, neuron_wire"
     ended = subprocess.run([root / "srv/emf/bin/python", "-c", packages], check=False)
     assert 0 == ended.returncode
     assert ["emf"] == [path.name for path in (root / "srv").iterdir()]

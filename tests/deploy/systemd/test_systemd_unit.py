@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from emitter.instance.facts import FIRST_TRY_S
-from emitter.reports.child import STOP_WITHIN_S
-from emitter.run.outlet import CHANGE_WITHIN_S, FINISH_WITHIN_S, FLUSH_WITHIN_S
-from emitter.run.signals import BEATS_IN_A_PERIOD
+from neuron_emitter.instance.facts import FIRST_TRY_S
+from neuron_emitter.reports.child import STOP_WITHIN_S
+from neuron_emitter.run.outlet import CHANGE_WITHIN_S, FINISH_WITHIN_S, FLUSH_WITHIN_S
+from neuron_emitter.run.signals import BEATS_IN_A_PERIOD
 from proof.emitter_process import wait_until
 from tests.deploy.systemd import real_systemd
 from tests.programs import run_program

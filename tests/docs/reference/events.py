@@ -6,19 +6,19 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
-from emitter.fold import Fold, FoldSettings, LineIdentity
-from emitter.fold.group_errors import GroupErrors
-from emitter.fold.readings import EccFold
-from emitter.kernel.detector import Detection, LocatedFault, LogState, Position, read_faults
-from emitter.kernel.faults import KernelFaults
-from emitter.lines import LineWriter
-from emitter.reports.child import End, ErrorTail
-from emitter.reports.groups import Device, HardwareCounters
-from emitter.reports.monitor import Monitor
-from emitter.reports.report import decode
-from emitter.reports.source import ended_event
-from emitter.settings import MinuteSettings
-from emitter.spool.spool_file import Notices
+from neuron_emitter.fold import Fold, FoldSettings, LineIdentity
+from neuron_emitter.fold.group_errors import GroupErrors
+from neuron_emitter.fold.readings import EccFold
+from neuron_emitter.kernel.detector import Detection, LocatedFault, LogState, Position, read_faults
+from neuron_emitter.kernel.faults import KernelFaults
+from neuron_emitter.lines import LineWriter
+from neuron_emitter.reports.child import End, ErrorTail
+from neuron_emitter.reports.groups import Device, HardwareCounters
+from neuron_emitter.reports.monitor import Monitor
+from neuron_emitter.reports.report import decode
+from neuron_emitter.reports.source import ended_event
+from neuron_emitter.settings import MinuteSettings
+from neuron_emitter.spool.spool_file import Notices
 from neuron_wire.catalogue import EVENT_NAMES
 from tests.docs.reference.markdown import code, codes
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from neuron_accounts.findings import SCHEMA_FILE
-
 from tests.docs.reference.markdown import codes
 
 SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from emitter.prometheus.names import BUILD, OF_MINUTE, OF_REPORT, SCRIPT
+from neuron_emitter.prometheus.names import BUILD, OF_MINUTE, OF_REPORT, SCRIPT
 from neuron_wire.catalogue import CHOOSABLE, EMITTED, SUBJECTS
 
 TIERS = {

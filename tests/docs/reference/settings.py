@@ -6,9 +6,9 @@ import dataclasses
 
 import click
 
-from emitter.run import service
-from emitter.settings import MinuteSettings, MonitorSettings, ReplaySettings, RunSettings
-from emitter.settings.options import options
+from neuron_emitter.run import service
+from neuron_emitter.settings import MinuteSettings, MonitorSettings, ReplaySettings, RunSettings
+from neuron_emitter.settings.options import options
 from tests.docs.reference.commands import default, values
 from tests.docs.reference.markdown import codes
 

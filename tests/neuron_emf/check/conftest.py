@@ -10,12 +10,12 @@ import botocore.loaders
 import botocore.session
 import pytest
 
-from emitter.owners.places import Reach
-from emitter.settings import options
 from neuron_emf import account as accounts
 from neuron_emf.check import instance, log_groups, neuron_monitor, sequence
 from neuron_emf.check.settings import CheckSettings
 from neuron_emf.cli import cli
+from neuron_emitter.owners.places import Reach
+from neuron_emitter.settings import options
 from proof.account.account import AccountDouble
 from tests.neuron_emf.check import expected
 

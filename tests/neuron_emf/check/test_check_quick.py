@@ -12,8 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.health import PULSE_NAME, Pulse, PulseFile
-from emitter.spool import Spool, SpoolHealth
 from neuron_emf.check.quick import (
     CHECKS,
     FIRST_REPORT_WITHIN_S,
@@ -24,6 +22,8 @@ from neuron_emf.check.quick import (
 )
 from neuron_emf.check.settings import CheckSettings
 from neuron_emf.checks import line
+from neuron_emitter.health import PULSE_NAME, Pulse, PulseFile
+from neuron_emitter.spool import Spool, SpoolHealth
 
 _, LOOP, REPORTS, DELIVERY, DISK = CHECKS
 NOTHING = SpoolHealth(records=0, bytes=0, produced=0, delivered=0, dropped={}, older_records=0)

@@ -11,13 +11,6 @@ from collections import namedtuple
 
 import pytest
 
-from emitter.instance.facts import InstanceFacts
-from emitter.instance.instance_tags import TagsUnavailableError
-from emitter.owners.given import Allocation, UnreadError
-from emitter.owners.reservations import Scheduler
-from emitter.reports.report import decode
-from emitter.spool import Spool
-from emitter.spool.layout import FILE_NAME
 from neuron_emf.check import instance, sequence
 from neuron_emf.check.instance import (
     check_instance,
@@ -28,6 +21,13 @@ from neuron_emf.check.instance import (
     emitted_instance,
 )
 from neuron_emf.check.settings import CheckSettings
+from neuron_emitter.instance.facts import InstanceFacts
+from neuron_emitter.instance.instance_tags import TagsUnavailableError
+from neuron_emitter.owners.given import Allocation, UnreadError
+from neuron_emitter.owners.reservations import Scheduler
+from neuron_emitter.reports.report import decode
+from neuron_emitter.spool import Spool
+from neuron_emitter.spool.layout import FILE_NAME
 from tests.neuron_emf.check import expected
 from tests.neuron_emf.check.expected import CHECKS, GROUPS, LINES
 
@@ -109,7 +109,7 @@ def test_what_is_said_of_this_machine(monkeypatch, golden, repository):
 @pytest.mark.usefixtures("reach", "_surroundings")
 def test_without_a_cluster_it_says_what_was_asked(shown, monitor, monkeypatch):
     """Each source with why it has none; the probe is tried without a name."""
-    monkeypatch.setattr("emitter.instance.cluster.describe_tags", _no_tags)
+    monkeypatch.setattr("neuron_emitter.instance.cluster.describe_tags", _no_tags)
     text, code = shown("--monitor-command", monitor)
     assert 1 == code
     words = " ".join(text.split())

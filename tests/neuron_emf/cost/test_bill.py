@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.errors import SettingsError
-from emitter.settings.minutes import TIERS
 from neuron_emf.cost import quantities
 from neuron_emf.cost.bill import (
     alternatives,
@@ -29,6 +27,8 @@ from neuron_emf.cost.quantities import (
     close_of,
 )
 from neuron_emf.cost.tariff import YOUR_OWN, listed, tariff_of
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.settings.minutes import TIERS
 
 GIB = 1 << 30
 FLEETS = st.builds(

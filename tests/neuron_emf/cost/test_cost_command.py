@@ -7,17 +7,17 @@ from functools import partial
 from statistics import fmean
 
 import pytest
-from neuron_accounts.prices import USD_PER_HOUR
 
 from aggregator.storage.records import item_of, stored_bytes
 from benchmarks import fleet as made
-from emitter.lines import LineWriter
-from emitter.settings import MinuteSettings
-from emitter.settings.minutes import TIERS
 from local.alarms.definition import read_alarms
 from local.alarms.template import Template, load_template
+from neuron_accounts.prices import USD_PER_HOUR
 from neuron_emf.cost import quantities
 from neuron_emf.cost.quantities import MODES, Fleet, emitter_metrics, line_bytes, measured
+from neuron_emitter.lines import LineWriter
+from neuron_emitter.settings import MinuteSettings
+from neuron_emitter.settings.minutes import TIERS
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.catalogue import ALARMED
 from tests.stack.stack_template import of_type

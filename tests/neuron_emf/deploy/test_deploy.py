@@ -17,13 +17,13 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.errors import SettingsError
-from emitter.settings.options import SYSTEM_FILE
 from local.alarms.template import Template, load
 from neuron_emf.deploy import command, package
 from neuron_emf.deploy.package import ReleaseBucket
 from neuron_emf.deploy.plan import conditions, count_resources
 from neuron_emf.deploy.stack import NEW, Stack, given_parameters, require_one_step, shard_steps
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.settings.options import SYSTEM_FILE
 from neuron_wire.catalogue import ALARMED
 from tests.docs.shown_blocks import tomllib
 from tests.neuron_emf.deploy.fake_cloudformation import FakeCloudFormation

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.errors import SettingsError
 from neuron_emf.page.server import HOST, POLICY, STATIC, TOKEN_HEADER, PageServer, static
 from neuron_emf.page.view import UnknownClusterError
+from neuron_emitter.errors import SettingsError
 from tests.neuron_emf.fake_account import OWN_QUERY
 from tests.neuron_emf.page.looked_at import ledger_of, view_of
 

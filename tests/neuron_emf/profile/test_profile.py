@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.errors import DeliveryError, SourceError
 from neuron_emf.cli import cli
 from neuron_emf.profile.line import FRACTIONS, MAX_OTHER, profile_of, summaries_in
+from neuron_emitter.errors import DeliveryError, SourceError
 from neuron_wire.catalogue import PROFILE, members_of
 from neuron_wire.extraction import violations
 from proof.logs.faults import DENIED

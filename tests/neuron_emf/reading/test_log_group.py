@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.errors import SourceError
 from neuron_emf.reading import LogGroup, log_group, pattern_of
+from neuron_emitter.errors import SourceError
 from tests.neuron_emf.reading.fake_logs import FakeLogs, FakeLogsAccount
 
 GROUP = "/neuron-emf/records"

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emitter.errors import SettingsError, SourceError
 from neuron_emf.reading import Records, lines_in, moment_ms
+from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire import parse
 from neuron_wire.line import MAX_LINE_CHARS
 from proof.factories.records import message, record

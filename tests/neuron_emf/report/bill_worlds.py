@@ -12,7 +12,6 @@ from fractions import Fraction
 from itertools import combinations
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
-
 from neuron_emf.report.chargeback import COLUMNS
 
 UNIT = Decimal(1).scaleb(-18)

@@ -8,12 +8,12 @@ import json
 from decimal import Decimal
 from html.parser import HTMLParser
 
+from rich.console import Console
+
 from neuron_accounts.instance_hours import LedgerRules
 from neuron_accounts.prices import Prices
 from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import then_of
-from rich.console import Console
-
 from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import ALWAYS, HOUR_MS
 from neuron_emf.report import exports, terminal

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_accounts.ledger import PARTS, LedgerRow, pack_rows, part_key
-
 from neuron_emf.account import Account
 from neuron_emf.report.chargeback import chargeback, statement
 from neuron_emf.report.month_ledger import MISSING as MISSING_HOUR

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from neuron_accounts.prices import USD_PER_HOUR
 
+from neuron_accounts.prices import USD_PER_HOUR
 from neuron_emf.report import collection
 from proof.factories.records import message, record
 from tests.hour import START_S

@@ -9,12 +9,12 @@ from decimal import Decimal
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from hypothesis import given, settings
+
+from aggregator.digest.week import WEEK_HOURS, Week, digest_text
 from neuron_accounts.instance_hours import LedgerRules
 from neuron_accounts.ledger import PARTS, LedgerRow, part_key
 from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import summary_key, then_of
-
-from aggregator.digest.week import WEEK_HOURS, Week, digest_text
 from neuron_emf.ledger import rows
 from neuron_emf.reading.periods import HOUR_MS, Period
 from neuron_emf.report import exports

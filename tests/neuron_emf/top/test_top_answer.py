@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from emitter.errors import SourceError
 from neuron_emf.top import listing
+from neuron_emitter.errors import SourceError
 from tests.neuron_emf.page.looked_at import (
     MINUTE_MS,
     NOW_S,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from neuron_accounts.ledger import PARTS, part_key
 from playwright.sync_api import expect
 
+from neuron_accounts.ledger import PARTS, part_key
 from neuron_emf.ledger import rows
 from tests.neuron_emf.fake_account import OWN_QUERY
 from tests.neuron_emf.page.looked_at import START_MS

@@ -1,0 +1,18 @@
+"""`python -m neuron_emitter` has what an instance needs: run and replay."""
+
+import sys
+
+from neuron_emitter.run.signals import RUN, end_at_once_if_stopped
+
+
+def main() -> None:
+    """Run a command; end the process with its exit code."""
+    if sys.argv[1:2] == [RUN]:
+        end_at_once_if_stopped()
+    from neuron_emitter import cli  # noqa: PLC0415 - it takes longer than Python itself to start
+
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+"""
+Put records into a CloudWatch log stream: the one module of the emitter that knows boto3.
+
+Put first, make the stream when it is missing, never describe: 10,000 instances
+that start together must not ask 25 questions a second first. The SDK does not
+retry; `neuron_emitter.delivery.delivery` does. It is imported with the first send,
+because other outputs do not need it.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import os
+import time
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Final, cast
+
+from neuron_emitter import __version__
+from neuron_emitter.delivery.aws_failures import (
+    ALREADY_EXISTS,
+    NOT_FOUND,
+    Failure,
+    outcome_of,
+    sdk_outcome,
+)
+from neuron_emitter.delivery.destination import (
+    PUT_LOG_EVENTS,
+    Delivered,
+    Outcome,
+    Refused,
+    rejected_places,
+    require_group,
+)
+from neuron_emitter.delivery.sdk_models import lean_loading
+from neuron_emitter.logs import Repeats
+from neuron_wire.names import region_of_variables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from botocore.client import BaseClient
+    from botocore.exceptions import ClientError
+
+    from neuron_emitter.spool.records import SpooledRecord
+
+READ_TIMEOUT_S: Final = 15
+SKEW_WARN_S: Final = 60.0
+SKEW_LOG_INTERVAL_S: Final = 3600.0
+# After these a new client may find what was set right meanwhile; the old one keeps its credentials.
+_STALE_AFTER: Final = frozenset({"access", "client", "credentials", "no_region", "signature"})
+
+_log = logging.getLogger(__name__)
+
+
+class LogStream:
+    """
+    A `Destination` that is one log stream.
+
+    Attributes:
+        limits: Those of PutLogEvents.
+
+    Raises:
+        SettingsError:
+            If *group* or *stream* is no name CloudWatch Logs can have.
+    """
+
+    limits = PUT_LOG_EVENTS
+
+    def __init__(
+        self,
+        group: str,
+        stream: str,
+        *,
+        region: str | None = None,
+        instance_region: str | None = None,  # used where no region is configured
+        needed: str = "",  # permissions to name after the sentence of a refusal
+    ) -> None:
+        self._group = require_group(group)
+        self._stream = stream
+        self._region = region or region_of_variables(os.environ)
+        self._instance_region = instance_region
+        self._needed = needed
+        self._client: BaseClient | None = None
+        self._skew_log = Repeats(SKEW_LOG_INTERVAL_S)
+
+    def rename(self, stream: str) -> None:
+        """Send to another stream from the next batch on. May be called from any thread."""
+        self._stream = stream
+
+    def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
+        """Put *batch*, with the stream made first if it is missing."""
+        outcome = self._answer(batch)
+        if isinstance(outcome, Refused) and outcome.reason in _STALE_AFTER:
+            self.close()
+            gc.collect()  # a session is a web of cycles; left to itself, ten of them pile up
+        return self._with_needed(outcome)
+
+    def missing_for_call(self) -> Refused | None:
+        """What a first call would fail for: no region, no credentials. Nothing is called."""
+        import botocore.session  # noqa: PLC0415 loaded with the first send
+        from botocore import exceptions as aws  # noqa: PLC0415
+
+        try:
+            session = botocore.session.Session()
+            if not (self._region or session.get_config_variable("region") or self._instance_region):
+                raise aws.NoRegionError
+            if session.get_credentials() is None:
+                raise aws.NoCredentialsError
+        except aws.BotoCoreError as error:
+            outcome = self._with_needed(_sdk_outcome(error))
+            return outcome if isinstance(outcome, Refused) else None
+        return None
+
+    def close(self) -> None:
+        """Close the connections. The next send opens them, and looks for credentials, again."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _answer(self, batch: Sequence[SpooledRecord]) -> Outcome:
+        from botocore import exceptions as aws  # noqa: PLC0415 loaded with the first send
+        from botocore.parsers import ResponseParserError  # noqa: PLC0415
+
+        try:
+            if self._client is None:
+                self._client = self._connect()
+            return self._put(self._client, batch)
+        except aws.ClientError as error:
+            self._compare_clocks(error.response)
+            region = self._region or "the default region"
+            return outcome_of(_failure(error), group=self._group, region=region)
+        except (aws.BotoCoreError, ResponseParserError, ValueError) as error:
+            # ValueError: an endpoint that is no URL, found when the client is made
+            return _sdk_outcome(error)
+
+    def _with_needed(self, outcome: Outcome) -> Outcome:
+        if isinstance(outcome, Refused) and self._needed:
+            return Refused(outcome.reason, f"{outcome.sentence} {self._needed}")
+        return outcome
+
+    def _connect(self) -> BaseClient:
+        import boto3  # noqa: PLC0415 loaded with the first send
+        import botocore.session  # noqa: PLC0415
+        from botocore.config import Config  # noqa: PLC0415
+
+        core = botocore.session.Session()  # a new one looks for credentials again
+        files = core.get_component("data_loader").file_loader
+        files.load_file = lean_loading(files.load_file)
+        core.register("response-received.cloudwatch-logs.PutLogEvents", _require_answer)
+        session = boto3.session.Session(region_name=self._region, botocore_session=core)
+        self._region = session.region_name or self._instance_region
+        config = Config(
+            connect_timeout=5,
+            read_timeout=READ_TIMEOUT_S,
+            retries={"mode": "standard", "total_max_attempts": 1},
+            max_pool_connections=1,
+            user_agent_extra=f"neuron-emf/{__version__}",
+        )
+        return session.client("logs", region_name=self._region, config=config)
+
+    def _put(self, client: BaseClient, batch: Sequence[SpooledRecord]) -> Delivered:
+        from botocore import exceptions as aws  # noqa: PLC0415 loaded with the first send
+
+        place = {"logGroupName": self._group, "logStreamName": self._stream}
+        events = [{"timestamp": record.timestamp_ms, "message": record.line} for record in batch]
+        try:
+            response = _called(client.put_log_events, **place, logEvents=events)
+        except aws.ClientError as error:
+            if _failure(error).code != NOT_FOUND:
+                raise
+            try:
+                _called(client.create_log_stream, **place)  # not found again: it is the group
+            except aws.ClientError as error:
+                if _failure(error).code != ALREADY_EXISTS:
+                    raise
+            response = _called(client.put_log_events, **place, logEvents=events)
+        self._compare_clocks(response)
+        return Delivered(rejected_places(response, len(batch)))
+
+    def _compare_clocks(self, response: Mapping[str, object]) -> None:
+        metadata = cast("Mapping[str, Mapping[str, str]]", response.get("ResponseMetadata", {}))
+        with suppress(ValueError, OverflowError):  # no date, or a day of a hundred digits
+            date = parsedate_to_datetime(metadata.get("HTTPHeaders", {}).get("date", ""))
+            skew_s = time.time() - date.timestamp()  # this machine's clock minus CloudWatch's
+            if abs(skew_s) > SKEW_WARN_S and self._skew_log.due("skew"):
+                _log.warning("clock skew found", extra={"skew_s": round(skew_s)})
+
+
+def _require_answer(response_dict: Mapping[str, object] | None, **_event: object) -> None:
+    """
+    Refuse a success without an answer in it.
+
+    The SDK takes whatever body comes with HTTP 200, half an answer or a proxy's
+    page, for one that says nothing: what was rejected would count as delivered.
+
+    Raises:
+        ResponseParserError:
+            If the body is no JSON object.
+    """
+    from botocore.parsers import ResponseParserError  # noqa: PLC0415 loaded with the first send
+
+    if response_dict is None:
+        return  # no response: an error already
+    status = cast("int", response_dict["status_code"])
+    if status >= 300:
+        return  # the SDK sees an error, with or without a body
+    body = cast("bytes", response_dict["body"])
+    is_answer = False
+    with suppress(ValueError):
+        is_answer = isinstance(json.loads(body), dict)
+    if not is_answer:
+        msg = f"HTTP {status} returned {len(body)} bytes that are not a JSON object"
+        raise ResponseParserError(msg)
+
+
+def _sdk_outcome(error: Exception) -> Outcome:
+    return sdk_outcome({kind.__name__ for kind in type(error).__mro__}, str(error))
+
+
+def _failure(error: ClientError) -> Failure:
+    words = error.response.get("Error", {})
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+    return Failure(
+        operation=error.operation_name,
+        # A name; what is longer is none, and not for a log.
+        code=str(words.get("Code", "unknown"))[:128],
+        status=status if isinstance(status, int) else 0,
+        message=str(words.get("Message", "")),
+    )
+
+
+def _called(
+    operation: Callable[..., Mapping[str, object]], **parameters: object
+) -> Mapping[str, object]:
+    """
+    Call *operation*.
+
+    Raises:
+        ResponseParserError:
+            Also for a response in which a member has another type than the SDK
+            expects: it fails then with any of several errors.
+    """
+    from botocore.parsers import ResponseParserError  # noqa: PLC0415 loaded with the first send
+
+    try:
+        return operation(**parameters)
+    except (AttributeError, LookupError, RecursionError, TypeError) as error:
+        msg = f"the SDK cannot read the response: {type(error).__name__}"
+        raise ResponseParserError(msg) from error

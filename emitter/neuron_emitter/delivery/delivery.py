@@ -1,0 +1,257 @@
+"""
+Take records from the spool, offer them, and record what became of them.
+
+A record leaves the spool when the destination has answered for it: delivered,
+or dropped with a reason. Failures that pass are tried again for as long as the
+spool holds the records; a refusal keeps them and is logged; a batch that is
+invalid is halved until the one poison record in it is found and quarantined.
+
+No thread and no schedule here: that is `neuron_emitter.delivery.sender`. What is promised and
+what is not: PutLogEvents can be applied and its answer lost, so a retry may
+duplicate a line; its identity removes the copy from rollups.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from neuron_emitter.delivery.destination import (
+    Delivered,
+    Invalid,
+    Outcome,
+    Refused,
+    Undelivered,
+    cut,
+)
+from neuron_emitter.logs import Backoff, Repeats
+from neuron_emitter.spool.spool_file import DROPS_LOG_INTERVAL_S
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Mapping, Sequence
+
+    from neuron_emitter.delivery.destination import Destination
+    from neuron_emitter.logs import Clock
+    from neuron_emitter.spool import Spool
+    from neuron_emitter.spool.records import DropReason, SpooledRecord
+
+REFUSED_WAIT_S: Final = 60.0  # a person must act first, and then no restart is needed
+PROBLEM_LOG_INTERVAL_S: Final = 600.0
+# Records to quarantine with none accepted in between: then it is not the records.
+MAX_POISON_IN_A_ROW: Final = 100
+
+_ALL_INVALID: Final = (
+    f"CloudWatch Logs rejected the last {MAX_POISON_IN_A_ROW} records as invalid ({{why}}), which "
+    "is unlikely to be the records' fault. Check the log group and the AWS Health Dashboard."
+)
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Flushed:
+    """
+    How far a flush came.
+
+    Attributes:
+        remaining: Records that stay in the spool, those of older boots included.
+
+        problem: Why they stay: the last answer, or None when nothing went wrong.
+    """
+
+    remaining: int
+    problem: Undelivered | None = None
+
+
+class Delivery:
+    """
+    One spool, one destination. Thread-safe: attempts follow one another.
+
+    Attributes:
+        problem: What stands in the way now; None when the last answer was no problem.
+    """
+
+    def __init__(
+        self,
+        spool: Spool,
+        destination: Destination,
+        *,
+        clock: Clock = time.time,
+        monotonic: Clock = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+        rng: random.Random | None = None,
+        quiet: bool = False,
+    ) -> None:
+        self._quiet = quiet  # the caller reports what goes wrong
+        self._spool = spool
+        self._destination = destination
+        self._clock = clock
+        self._monotonic = monotonic
+        self._sleep = sleep
+        self._backoff = Backoff(rng=rng)
+        self._mutex = threading.Lock()
+        # Ids that were in an invalid call, the part to try next last. By id, so
+        # that what the spool drops meanwhile is neither sent nor kept in memory.
+        self._suspects: list[tuple[int, ...]] = []
+        self._poison_in_a_row = 0
+        self.problem: Undelivered | None = None
+        self._problem_said = False
+        self._problem_log = Repeats(PROBLEM_LOG_INTERVAL_S, monotonic)
+        self._drop_log = Repeats(DROPS_LOG_INTERVAL_S, monotonic)
+
+    def attempt(self) -> tuple[Outcome | None, float]:
+        """
+        Offer the oldest batch, once.
+
+        Returns:
+            The answer, None when there was nothing to send; and the seconds to wait before the
+            next attempt.
+
+        Raises:
+            SpoolFailedError:
+                If the spool could not be read, or the answer not be recorded:
+                the records are then offered again.
+        """
+        with self._mutex:
+            batch = self._next_batch()
+            if not batch:
+                return None, 0.0
+            outcome = self._destination.send(batch)
+            if isinstance(outcome, Invalid) and len(batch) == 1 and self._is_doubtful:
+                self._suspects.clear()
+                outcome = Refused("all_invalid", _ALL_INVALID.format(why=outcome.reason))
+            wait_s = 0.0
+            if isinstance(outcome, Delivered):
+                self._settle(batch, outcome.rejected)
+            elif isinstance(outcome, Invalid):
+                self._halve(batch, outcome.reason)
+            else:
+                is_refusal = isinstance(outcome, Refused)
+                wait_s = REFUSED_WAIT_S if is_refusal else self._backoff.next_s()
+                self._say(outcome, wait_s)
+            return outcome, wait_s
+
+    def flush(self, deadline_s: float) -> Flushed:
+        """
+        Send until nothing is left, the destination refuses, or time is up.
+
+        At least one attempt is made; one that is under way is not cut short.
+        The problem is returned, not logged: the caller reports it.
+
+        Raises:
+            SpoolFailedError:
+                As `attempt` does.
+        """
+        self._quiet = True
+        ends_s = self._monotonic() + deadline_s
+        while True:
+            outcome, wait_s = self.attempt()
+            problem = outcome if isinstance(outcome, Undelivered) else None
+            is_over = outcome is None or isinstance(problem, Refused)
+            if is_over or self._monotonic() + wait_s >= ends_s:
+                break
+            if wait_s:
+                self._sleep(wait_s)
+        return Flushed(self.remaining(), problem)
+
+    def close(self) -> None:
+        """Let go of the destination's connections."""
+        with self._mutex:
+            self._destination.close()
+
+    def remaining(self) -> int:
+        """Records in the spool, those of older boots included."""
+        health = self._spool.health()
+        return health.records + health.older_records
+
+    def _next_batch(self) -> tuple[SpooledRecord, ...]:
+        limits = self._destination.limits
+        while True:
+            if self._suspects:
+                records = self._spool.still_held(self._suspects[-1])
+            else:
+                records = self._spool.oldest(limits.max_events, limits.max_bytes)
+                if not records:
+                    return ()
+            now_ms = round(self._clock() * 1000)  # age counts when it is sent
+            batches, unsendable = cut(records, now_ms=now_ms, limits=limits)
+            self._drop(unsendable)
+            if batches:
+                return batches[0]  # what follows is taken anew, together with what came
+            if self._suspects:
+                self._suspects.pop()
+
+    def _settle(
+        self, batch: Sequence[SpooledRecord], rejected: Mapping[DropReason, Sequence[int]]
+    ) -> None:
+        dropped = {
+            reason: [batch[place].id for place in places] for reason, places in rejected.items()
+        }
+        lost = {record_id for ids in dropped.values() for record_id in ids}
+        delivered = [record.id for record in batch if record.id not in lost]
+        self._spool.settle(delivered, dropped)
+        self._poison_in_a_row = 0
+        self._backoff.reset()
+        for reason, ids in dropped.items():
+            self._log_drop(reason, len(ids))
+        if self.problem is not None and self._problem_said:
+            _log.info("delivery resumed", extra={"after": self.problem.reason})
+        self.problem, self._problem_said = None, False
+
+    @property
+    def _is_doubtful(self) -> bool:
+        """Whether so many records were called invalid that the reason must be another."""
+        return self._poison_in_a_row >= MAX_POISON_IN_A_ROW
+
+    def _halve(self, batch: Sequence[SpooledRecord], why: str) -> None:
+        if len(batch) == 1:
+            self._quarantine(batch, why)
+            self._poison_in_a_row += 1
+        if self._suspects:
+            self._suspects.pop()
+        if len(batch) > 1:
+            ids = tuple(record.id for record in batch)
+            middle = len(ids) // 2
+            halves = [ids[middle:], ids[:middle]]
+            # In doubt the newest first: it shows whether the destination has recovered.
+            self._suspects += reversed(halves) if self._is_doubtful else halves
+
+    def _quarantine(self, poison: Sequence[SpooledRecord], why: str) -> None:
+        self._spool.quarantine(poison, why)
+        self._log_drop("invalid", len(poison), why)
+
+    def _drop(self, unsendable: Mapping[DropReason, Sequence[SpooledRecord]]) -> None:
+        for reason, records in unsendable.items():
+            if reason == "invalid":
+                self._quarantine(records, "the line is empty")  # all that `cut` calls invalid
+            else:
+                self._spool.settle(dropped={reason: [record.id for record in records]})
+                self._log_drop(reason, len(records))
+
+    def _log_drop(self, reason: DropReason, records: int, why: str | None = None) -> None:
+        if count := self._drop_log.due(reason, records):
+            extra: dict[str, object] = {"count": count, "reason": reason, "stage": "sending"}
+            if why is not None:
+                extra["why"] = why
+            _log.warning("records dropped", extra=extra)
+
+    def _say(self, problem: Undelivered, wait_s: float) -> None:
+        self.problem = problem
+        if self._quiet:
+            return
+        if count := self._problem_log.due(problem.reason):
+            self._problem_said = True
+            _log.log(
+                logging.ERROR if isinstance(problem, Refused) else logging.WARNING,
+                "delivery refused" if isinstance(problem, Refused) else "delivery delayed",
+                extra={
+                    "reason": problem.reason,
+                    "why": problem.sentence,
+                    "attempts": count,
+                    "records": self.remaining(),
+                    "wait_s": round(wait_s, 1),
+                },
+            )

@@ -1,0 +1,391 @@
+"""
+Whose the cores of a minute are: held by which owner, or reserved by the scheduler for which.
+
+The owner of a runtime is that of its process, else the one that its cores are given to. Who
+holds the cores that are attached idle is named in the line. Reserved is what was given and is
+held by no process.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from neuron_emitter.fold.inventory import CORE_INDEX
+from neuron_emitter.fold.runtimes import UNOWNED, team_name
+from neuron_emitter.owners.given import Allocation, RuntimeOwner, with_job
+from neuron_wire.cores import core_ranges
+from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS, Holder
+from neuron_wire.line_members import iso_minute
+from neuron_wire.names import ATTACHED_IDLE, READ, UNATTACHED, UNKNOWN
+from neuron_wire.owners import Holding, group_holdings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from neuron_emitter.fold.runtimes import MinuteRuntimes, RuntimeFold, RuntimeKey
+    from neuron_emitter.fold.state import FoldState
+    from neuron_emitter.owners.given import Given, OwnerOf
+    from neuron_emitter.reports.groups import KubernetesInfo, Pod
+    from neuron_wire.owners import OwnerHolding
+
+    Held = Mapping[RuntimeKey, set[int]]
+    """The cores that each runtime holds."""
+
+ALLOCATED_MINUTES: Final = 2
+"""How long a report's allocation of a core counts, the minute of the report included."""
+
+NAMED_MINUTES: Final = 10
+"""How long a runtime keeps its pod while no report has allocations: its pid may be reused."""
+
+
+class Holdings(NamedTuple):
+    """Cores by the runtime that holds them, and the owner of each."""
+
+    cores: Held
+    owners: Mapping[RuntimeKey, RuntimeOwner]
+
+
+class Attribution(NamedTuple):
+    """
+    Whose the cores of one minute are.
+
+    Attributes:
+        holdings: Which cores each runtime held, and its owner.
+
+        holders: Those who hold attached-idle cores, as far as a line has room.
+
+        holders_more: How many holders there are beyond these.
+
+        by_owner: What each owner holds and has reserved.
+
+        given: Whether it is known which cores the scheduler gave to whom.
+
+        unverified: Cores given to pods that have no process and do not wait to start.
+    """
+
+    holdings: Holdings
+    holders: tuple[Holder, ...]
+    holders_more: int
+    by_owner: dict[str, OwnerHolding]
+    given: str | None
+    unverified: int
+
+
+class CoreOwners:
+    """
+    Names the owners of each minute.
+
+    Attributes:
+        pods: To whom Kubernetes gave a core, as reports say.
+
+        state: What is known of the minutes before.
+    """
+
+    def __init__(
+        self,
+        state: FoldState,
+        owner_of: OwnerOf,
+        given: Callable[[], Given | None],
+        *,
+        only_teams: bool,
+    ) -> None:
+        self.pods = CorePods()
+        self.state = state
+        self._owner_of = owner_of
+        self._given = given
+        self._only_teams = only_teams
+
+    def attribute_cores(
+        self,
+        label: int,
+        runtimes: MinuteRuntimes,
+        held: Held,
+        states: str,
+        idle_minutes: Sequence[int],
+        *,
+        cores_per_device: int | None,
+    ) -> Attribution:
+        """
+        Name the holders and owners of cores in the epoch minute *label*, which closes.
+
+        What a look-up says was given to whom counts; without one, what reports say.
+        """
+        folds = runtimes.folds
+        given = self._given()
+        status = None if given is None else given.status
+        allocations = self.pods.allocations()
+        if given is not None and (status == READ or given.allocations):
+            allocations = given.allocations
+        elif allocations is not None:
+            status = READ
+        pods = None
+        if allocations is not None:
+            pods = owners_given(allocations, cores_per_device, len(states))
+        owners = self._owners(held, folds, pods, allocations or ())
+        reserved = reserve_cores(allocations or (), held, owners, states, cores_per_device)
+        if self._only_teams:
+            owners = {
+                key: owner._replace(name=team_name(owner.team), command=None)
+                for key, owner in owners.items()
+            }
+            reserved = reserved.by_team(allocations or ())
+        self.state.histories.record_minute(label, folds, owners, is_empty=runtimes.had_none)
+        executed = self.state.histories.last_executed(label)
+        holdings = Holdings(held, owners)
+        holders, more = idle_holders(holdings, executed, states, idle_minutes, reserved.given_to)
+        owned = group_holdings((*_owned(holdings, folds), *reserved.holdings))
+        return Attribution(holdings, holders, more, owned, status, reserved.unverified)
+
+    def _owners(
+        self,
+        held: Held,
+        folds: Iterable[RuntimeFold],
+        pods: Mapping[int, RuntimeOwner] | None,
+        allocations: Iterable[Allocation],
+    ) -> dict[RuntimeKey, RuntimeOwner]:
+        """Return the owner of each: that of its process, else the one its cores are given to."""
+        owners: dict[RuntimeKey, RuntimeOwner] = {}
+        listed = (fold.key for fold in folds if fold.key is not None)
+        for key in dict.fromkeys((*held, *listed)):
+            pid, _ = key
+            owner = None if pid is None else self._owner_of(pid)
+            # What a dead pod held may be given to another by now, or under another id.
+            if owner is None or not (owner.gone or owner.is_sure):
+                cores = sorted(held.get(key, ()))
+                process = owner or UNOWNED
+                owner = self.pods.owner_by_cores(key, cores, pods) or process
+                owner = owner._replace(started=process.started, command=process.command)
+            owners[key] = with_job(owner, allocations)
+        return owners
+
+
+def _owned(holdings: Holdings, folds: Iterable[RuntimeFold]) -> Iterator[Holding]:
+    """The cores of each runtime, and its executions as far as its reports had them."""
+    done = {fold.key or (None, None): fold.executions.done for fold in folds}
+    for key, cores in holdings.cores.items():
+        owner = holdings.owners[key]
+        yield Holding(owner.name, cores, owner.team, executions=done.get(key))
+
+
+class CorePods:
+    """Pods by core and device as the newest report has them, and by runtime while none has any."""
+
+    def __init__(self) -> None:
+        self._info: KubernetesInfo | None = None
+        self._silent_minutes = 0
+        self._named: dict[RuntimeKey, RuntimeOwner | None] = {}  # in the open minute
+        self._named_before: dict[RuntimeKey, RuntimeOwner | None] = {}
+
+    def add_pods(self, info: KubernetesInfo) -> None:
+        """Add the group of one report."""
+        tables = (info.neuroncores_k8s_info, info.neurondevices_k8s_info)
+        if not info.error and tables != (None, None):
+            self._info = info
+            self._silent_minutes = 0
+
+    def end_minute(self) -> None:
+        """Begin a new minute; allocations and names that are too old no longer count."""
+        if self._named:
+            self._named, self._named_before = {}, self._named
+        self._silent_minutes += 1
+        if self._silent_minutes >= ALLOCATED_MINUTES:
+            self._info = None
+        if self._silent_minutes > NAMED_MINUTES:
+            self._named_before = {}
+
+    def allocations(self) -> tuple[Allocation, ...] | None:
+        """What pods were given according to reports; None where they do not have it."""
+        if self._info is None:
+            return None
+        tables = (self._info.neuroncores_k8s_info, self._info.neurondevices_k8s_info)
+        found: dict[RuntimeOwner, tuple[set[int], set[int]]] = {}
+        for place, table in enumerate(tables):
+            for text, pod in (table or {}).items():
+                if (owner := _pod_owner(pod)) is not None and text in CORE_INDEX:
+                    found.setdefault(owner, (set(), set()))[place].add(CORE_INDEX[text])
+        return tuple(
+            Allocation(owner.name or "", owner.team, frozenset(cores), frozenset(devices))
+            for owner, (cores, devices) in found.items()
+        )
+
+    def owner_by_cores(
+        self,
+        runtime: RuntimeKey,
+        cores: Iterable[int],
+        pods: Mapping[int, RuntimeOwner] | None,
+    ) -> RuntimeOwner | None:
+        """
+        The owner in *pods*, by core, of most of *cores*; of the first core on a tie.
+
+        Without *pods*, the owner of *runtime* in the minute before.
+        """
+        if pods is None:
+            owner = self._named_before.get(runtime)
+        else:
+            counts = Counter(pods[core] for core in cores if core in pods)
+            owner = counts.most_common(1)[0][0] if counts else None
+        self._named[runtime] = owner
+        return owner
+
+
+def _pod_owner(pod: Pod | None) -> RuntimeOwner | None:
+    if pod is None or not pod.pod_name:
+        return None
+    name = f"{pod.namespace}/{pod.pod_name}" if pod.namespace else pod.pod_name
+    containers = pod.container_name or ()
+    if pod.namespace and len(containers) == 1 and containers[0]:
+        name = f"{name}/{containers[0]}"
+    return RuntimeOwner(name[:MAX_NAME_CHARS], team=pod.namespace or None)
+
+
+def idle_holders(
+    holdings: Holdings,
+    executed: Mapping[RuntimeKey, int],
+    states: str,
+    idle_minutes: Sequence[int],
+    given_to: Mapping[RuntimeKey, str],
+) -> tuple[tuple[Holder, ...], int]:
+    """
+    Name those who hold attached-idle cores; *executed* is the last epoch minute of each.
+
+    *given_to* has the runtimes whose cores were surely given to another.
+
+    Ordered by the longest idle of their idle cores, then by how many these
+    are, then by pid.
+
+    Returns:
+        At most `MAX_HOLDERS` of them, and how many more there are.
+    """
+    idle = {core for core, state in enumerate(states) if state == ATTACHED_IDLE}
+    if not idle:
+        return (), 0
+    ranked = []
+    held, owners = holdings
+    for key, cores in held.items():
+        if theirs := cores & idle:
+            longest = max(idle_minutes[core] for core in theirs)
+            pid, tag = key
+            ranked.append(((-longest, -len(theirs), pid or 0, tag or ""), key, owners[key], theirs))
+    ranked.sort(key=lambda entry: entry[0])
+    named = tuple(
+        Holder(
+            cores=core_ranges(theirs),
+            name=owner.name,
+            pid=key[0],
+            tag=key[1],
+            team=owner.team,
+            last_execution=iso_minute(executed[key]) if key in executed else None,
+            gone=owner.gone,
+            given_to=given_to.get(key),
+            started=owner.started,
+            command=owner.command,
+        )
+        for _, key, owner, theirs in ranked[:MAX_HOLDERS]
+    )
+    return named, len(ranked) - len(named)
+
+
+@dataclass(slots=True)
+class ReservedCores:
+    """
+    What is reserved in one minute.
+
+    Attributes:
+        holdings: By owner, its reserved cores.
+
+        given_to: To whom the cores of a runtime were given, where that is surely another.
+
+        unverified: Cores given to pods that have no process and do not wait to start.
+    """
+
+    holdings: list[Holding] = field(default_factory=list)
+    given_to: dict[RuntimeKey, str] = field(default_factory=dict)
+    unverified: int = 0
+
+    def by_team(self, allocations: Iterable[Allocation]) -> ReservedCores:
+        """The same with teams in the place of names."""
+        teams = {given.name: team_name(given.team) for given in allocations}
+        return ReservedCores(
+            [owned._replace(name=team_name(owned.team)) for owned in self.holdings],
+            {key: team for key, name in self.given_to.items() if (team := teams[name])},
+            self.unverified,
+        )
+
+
+def given_cores(allocation: Allocation, cores_per_device: int | None, width: int) -> set[int]:
+    """The cores of *allocation* among the first *width*, those of its devices included."""
+    per_device = cores_per_device or 0
+    cores = {
+        device * per_device + place for device in allocation.devices for place in range(per_device)
+    }
+    return {core for core in cores | allocation.cores if core < width}
+
+
+def owners_given(
+    allocations: Iterable[Allocation], cores_per_device: int | None, width: int
+) -> dict[int, RuntimeOwner]:
+    """The owner that each core is given to, by the ids of the allocations."""
+    found: dict[int, RuntimeOwner] = {}
+    for given in allocations:
+        for core in given_cores(given, cores_per_device, width):
+            found.setdefault(core, RuntimeOwner(given.name, given.team))
+    return found
+
+
+def reserve_cores(
+    allocations: Sequence[Allocation],
+    held: Held,
+    owners: Mapping[RuntimeKey, RuntimeOwner],
+    states: str,
+    cores_per_device: int | None,
+) -> ReservedCores:
+    """The part of *allocations* that no runtime holds, given the cores' *states*."""
+    found = ReservedCores()
+    held_by: dict[str, set[int]] = defaultdict(set)
+    for key, cores in held.items():
+        held_by[_place_of(owners[key].name or "")] |= cores
+    by_place: dict[str, list[Allocation]] = defaultdict(list)
+    for allocation in allocations:
+        by_place[_place_of(allocation.name)].append(allocation)
+    unheld = {core for core, letter in enumerate(states) if letter == UNATTACHED}
+    unknown = {core for core, letter in enumerate(states) if letter == UNKNOWN}
+    left: list[tuple[Allocation, set[int], int]] = []
+    taken: set[int] = set()
+    for place, theirs in by_place.items():
+        given = set().union(*(given_cores(part, cores_per_device, len(states)) for part in theirs))
+        is_exact = all(part.is_exact for part in theirs)
+        others = [
+            key
+            for key, cores in held.items()
+            if cores & given
+            and (name := owners[key].name)
+            and (is_exact or owners[key].gone)  # else it may be that the extension gave it others
+            and _place_of(name) != place
+        ]
+        for key in others:
+            found.given_to[key] = theirs[0].name
+        blocked = unknown.union(*(held[key] for key in others)) & given - held_by[place]
+        count = max(0, len(given - blocked) - len(held_by[place]))
+        if is_exact:
+            count = len(given & unheld)
+        if not any(part.is_verified for part in theirs):
+            found.unverified += count
+            continue
+        cores = set(sorted(given & unheld)[:count])
+        taken |= cores
+        left.append((theirs[0], cores, 0 if is_exact else count - len(cores)))
+    free = iter(sorted(unheld - taken))
+    for first, cores, more in left:
+        reserved = {*cores, *islice(free, more)}
+        if reserved:
+            found.holdings.append(Holding(first.name, (), first.team, reserved))
+    return found
+
+
+def _place_of(name: str) -> str:
+    """The part of an owner's name that all of one pod, task or job share."""
+    parts = name.split("/")
+    return "/".join(parts[:2]) if len(parts) > 2 and ":" not in parts[0] else name

@@ -1,0 +1,140 @@
+"""
+The cores of a closed minute and of a single report.
+
+A core without a sample is unknown, never idle; of the others each is busy, attached idle or
+unattached.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from neuron_emitter.fold.amounts import PERCENT_DECIMALS, as_percent
+from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_S, UNATTACHED, UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+    from neuron_emitter.fold.executions import ExecutionFold
+    from neuron_emitter.fold.samples import CoreSample, CoreSums, FoldSettings
+
+
+class MinuteCores(NamedTuple):
+    """
+    The cores of a closed minute, by index from 0.
+
+    Attributes:
+        states: A letter for each: busy, attached idle, unattached or unknown.
+
+        utilization_percent: 0 to 100, None where it is unknown.
+
+        covered_s: Seconds that samples of each cover.
+
+        covered_seconds: Seconds of the minute that samples cover, 0 to 60.
+
+        tera_flops: Achieved 10^12 FLOP/s of all together, or None when no report gave any.
+    """
+
+    states: str
+    utilization_percent: tuple[float | None, ...]
+    covered_s: list[float]
+    covered_seconds: float
+    tera_flops: float | None
+
+    @classmethod
+    def from_sums(
+        cls, sums: CoreSums, held: AbstractSet[int], width: int, settings: FoldSettings
+    ) -> MinuteCores:
+        """Close the first *width* cores, and beyond them those that are *held*."""
+        weights_s: dict[int, float] = defaultdict(float)
+        with_flops_s: dict[int, float] = defaultdict(float)
+        for sets, seconds in sums.seconds.items():
+            for cores, sums_s in zip(sets, (weights_s, with_flops_s), strict=True):
+                for core in cores:
+                    sums_s[core] += seconds
+        states: list[str] = []
+        utilization: list[float | None] = []
+        width = max(width, max(held, default=-1) + 1)
+        for core in range(width):
+            weight_s = weights_s[core]
+            percent = sums.weighted_percent[core] / weight_s if weight_s > 0 else None
+            is_held = core in held or (percent is not None and percent > 0)
+            # With a tag filter, a core that no matched runtime holds may be busy
+            # for a runtime that the filter hides.
+            if percent is None or (settings.only_matched and not is_held):
+                states.append(UNKNOWN)
+                utilization.append(None)
+                continue
+            # Rounded first, so that the letter agrees with the number beside it.
+            percent = round(percent, PERCENT_DECIMALS)
+            utilization.append(percent)
+            if percent >= settings.idle_below_percent:
+                states.append(BUSY)
+            else:
+                states.append(ATTACHED_IDLE if is_held else UNATTACHED)
+        tera_flops = None
+        if sums.has_flops:
+            by_core = sorted(sums.weighted_flops.items())
+            tera_flops = sum(flops / with_flops_s[core] for core, flops in by_core) / 1e12
+        return cls(
+            states="".join(states),
+            utilization_percent=tuple(utilization),
+            covered_s=[round(weights_s[core], 2) for core in range(width)],
+            covered_seconds=min(float(MINUTE_S), round(sums.covered_s, 2)),
+            tera_flops=tera_flops,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSample:
+    """
+    One report that gave a sample of utilization or of executions.
+
+    Attributes:
+        at_s: Its receipt, seconds since the Unix epoch.
+
+        period_s: Seconds that its core counters cover, or None without any.
+
+        utilization_percent: Per core, 0 to 100, None where it gave no sample.
+
+        executions: Executions that ended in its period, or None.
+
+        execution_errors: Executions that failed in its period, or None.
+
+        tera_flops: Achieved 10^12 FLOP/s of all cores together, or None.
+    """
+
+    at_s: float
+    period_s: float | None = None
+    utilization_percent: tuple[float | None, ...] = ()
+    executions: int | None = None
+    execution_errors: int | None = None
+    tera_flops: float | None = None
+
+    @classmethod
+    def from_report(
+        cls,
+        sample: CoreSample | None,
+        executions: ExecutionFold,
+        at_s: float,
+        known_cores: int | None,
+        matched: AbstractSet[int] | None,
+    ) -> ReportSample | None:
+        """
+        The sample of one report, or None when it gave neither cores nor executions.
+
+        *matched* are the cores that are known with a tag filter, None without one.
+        """
+        ended, failed = executions.ended, executions.failed
+        if sample is None:
+            return None if ended is None else cls(at_s, None, (), ended, failed)
+        percent, cores = sample.percent, sample.cores
+        width = max(known_cores or 0, max(cores, default=-1) + 1)
+        if matched is not None:
+            cores = cores.intersection(matched | percent.keys())
+        utilization = [
+            as_percent(percent.get(core, 0.0)) if core in cores else None for core in range(width)
+        ]
+        return cls(at_s, sample.period_s, tuple(utilization), ended, failed, sample.tera_flops())

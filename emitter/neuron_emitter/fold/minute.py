@@ -1,0 +1,435 @@
+"""The open minute, that of receipt: a report that straddles two is not split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from msgspec import structs
+
+from neuron_emitter.fold.attribution import CoreOwners, Holdings
+from neuron_emitter.fold.cores import MinuteCores, ReportSample
+from neuron_emitter.fold.group_errors import GroupErrors
+from neuron_emitter.fold.inventory import Inventory
+from neuron_emitter.fold.memory import used_bytes
+from neuron_emitter.fold.readings import EccFold, Readings
+from neuron_emitter.fold.runtime_lines import RuntimeLines, RuntimeMembers
+from neuron_emitter.fold.runtimes import MinuteRuntimes
+from neuron_emitter.fold.samples import CoreSampler
+from neuron_emitter.fold.state import FoldState, read_state
+from neuron_emitter.fold.unknown_cores import UnknownCores, missing_reason
+from neuron_emitter.kernel.detector import LogState
+from neuron_emitter.logs import Event
+from neuron_wire.minute import MinuteRecord
+from neuron_wire.names import (
+    DEVICES_NOT_SEEN,
+    MINUTE_MS,
+    MINUTE_S,
+    MONITOR_NOT_RUNNING,
+    NO_RECENT_SAMPLE,
+    TAG_FILTER,
+    UNKNOWN,
+    WHOLE_MINUTE_S,
+)
+from neuron_wire.owners import list_owners
+from neuron_words.quantity_words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from neuron_emitter.fold.samples import CoreSample, FoldSettings
+    from neuron_emitter.instance.facts import InstanceFacts
+    from neuron_emitter.logs import OnEvent
+    from neuron_emitter.owners.given import Given, OwnerOf
+    from neuron_emitter.reports.groups import Hardware, InstanceInfo, Runtime
+    from neuron_emitter.reports.report import Report
+
+UNVERIFIED: Final = "GivenUnverifiedCores"
+
+MAX_FUTURE_MINUTES: Final = 120
+"""CloudWatch refuses what is further ahead, so after a larger error the clock is followed back."""
+
+
+class MinuteClock:
+    """
+    The open minute, if one is, and the one before.
+
+    Attributes:
+        now: The epoch minute that is open, or None.
+    """
+
+    def __init__(self) -> None:
+        self.now: int | None = None
+        self._closed: int | None = None  # epoch minute closed last
+
+    def open_minute(self, at_s: float) -> None:
+        """Open the minute of *at_s*, seconds since the epoch, unless one is open."""
+        if self.now is None:
+            label = int(at_s // MINUTE_S)
+            if self._closed is not None and label <= self._closed < label + MAX_FUTURE_MINUTES:
+                label = self._closed + 1
+            self.now = label
+
+    def is_due(self, at_s: float) -> bool:
+        """Whether the clock has left the open minute for good."""
+        if self.now is None:
+            return False
+        label = int(at_s // MINUTE_S)
+        return label > self.now or self.now - label > MAX_FUTURE_MINUTES
+
+    def ends_at_s(self) -> float | None:
+        """End of the open minute, seconds since the epoch."""
+        return None if self.now is None else float((self.now + 1) * MINUTE_S)
+
+    def close_minute(self) -> None:
+        """Close the open minute."""
+        self._closed, self.now = self.now, None
+
+
+@dataclass(frozen=True, slots=True)
+class LineIdentity:
+    """
+    Who writes: the identity of every line but its number.
+
+    Attributes:
+        cluster: Cluster name, the rollup key.
+
+        instance_id: Such as `i-0123456789abcdef0`. Never empty.
+
+        identity_guessed: Nobody named the instance: the id is made up, and stable.
+
+        boot: Identity of one run of the emitter.
+
+        instance_type: Such as `trn1.32xlarge`; None where it is not known.
+
+        ami_id: Such as `ami-0123456789abcdef0`; None where it is not known.
+    """
+
+    cluster: str
+    instance_id: str
+    identity_guessed: bool
+    boot: str
+    instance_type: str | None = None
+    ami_id: str | None = None
+
+
+class Fold:
+    """
+    Reports in, one record per minute out; its owners are teams where *only_teams*.
+
+    Attributes:
+        clock: Which minute is open.
+
+        reports_read: Reports added since this object was made.
+
+        groups_dropped: Groups dropped because their values had a wrong type.
+
+        runtimes: What each did in the open minute.
+
+        ecc: Memory errors of the devices.
+
+        living: Runtimes of the newest report, none when it said that there is
+            none; None when it said nothing about runtimes.
+
+        sample: The numbers of the newest report; only with `every_report`.
+
+        due_runtimes: Of the minute closed last, the runtimes that a line is due for.
+
+        holdings: Of the minute closed last, which cores each runtime held, and its owner.
+    """
+
+    def __init__(
+        self,
+        settings: FoldSettings,
+        state: bytes | None = None,
+        *,
+        owner_of: OwnerOf = lambda _pid: None,
+        only_teams: bool = False,
+        given: Callable[[], Given | None] = lambda: None,
+        on_event: OnEvent = lambda _event: None,
+    ) -> None:
+        self._state = found = read_state(state)
+        self.clock = MinuteClock()
+        self.reports_read = 0
+        self.groups_dropped = 0
+        self.living: list[Runtime] | None = None
+        self.sample: ReportSample | None = None
+        self.due_runtimes: tuple[RuntimeMembers, ...] = ()
+        self.holdings = Holdings({}, {})
+        self._settings = settings
+        self._on_event = on_event
+        self._unknown = UnknownCores(on_event)
+        self._sampler = CoreSampler(settings, self._unknown)
+        self.runtimes = MinuteRuntimes()
+        self._owners = CoreOwners(found, owner_of, given, only_teams=only_teams)
+        self._lines = RuntimeLines(settings.runtime_lines)
+        self._errors = GroupErrors(on_event)
+        self._newest_s = 0.0  # receipt of the newest report
+        # The boot is a new one, so a minute that the last one closed may open
+        # again: the stack merges the two parts.
+        self._inventory = Inventory(found)
+        self._learned: tuple[InstanceInfo | None, Hardware | None] = (None, None)
+        self.ecc = EccFold(found.ecc, lists_no_device=found.lists_no_device)
+        self._sampler.is_blind = found.counts_no_device or found.lists_no_device
+        self._begin_minute()
+
+    @property
+    def instance(self) -> InstanceFacts:
+        """What is known of the instance, each fact None where it is not."""
+        return self._inventory.instance()
+
+    @property
+    def malformed(self) -> int:
+        """Parts of reports dropped as impossible: groups, core keys, places of models."""
+        places = self.runtimes.held.malformed_places(self._inventory.per_device())
+        return self.groups_dropped + self._sampler.malformed_keys + places
+
+    def configure(self, settings: FoldSettings) -> None:
+        """Go on under other settings; between two minutes, so that none is half of each."""
+        self._settings = self._sampler.settings = settings
+        self._lines.mode = settings.runtime_lines
+        self.sample = None
+
+    def learn_facts(self, facts: InstanceFacts) -> None:
+        """Learn from beside the reports; what a report says wins, whichever comes first."""
+        if self._inventory.learn_facts(facts):
+            self._forget_instance()
+
+    def add_hardware_faults(self, count: int) -> None:
+        """Add hardware faults of kernel messages to the open minute; 0 says that they are read."""
+        self._readings.hardware_faults = (self._readings.hardware_faults or 0) + count
+
+    def fold_report(self, report: Report, at_s: float) -> None:
+        """Add one report received at *at_s*; the caller closes due minutes first."""
+        self.clock.open_minute(at_s)
+        self.reports_read += 1
+        self._reports += 1
+        self._newest_s = self._unknown.at_s = at_s
+        if report.dropped_groups:
+            self.groups_dropped += len(report.dropped_groups)
+            for name in report.dropped_groups:
+                self._unknown.announce_shape(name, "has a value of another type")
+        told = report.instance_info, report.neuron_hardware_info
+        if told != self._learned:  # nearly always they are as before
+            self._learn_instance(report)
+            self._learned = told
+        system = report.system_data
+        if system is not None:
+            self._readings.add_system(system)
+            self.ecc.add_counters(system.neuron_hw_counters, at_s)
+        is_blind = self._inventory.counts_no_device or self.ecc.lists_no_device
+        if is_blind is not self._sampler.is_blind:
+            self._note_sight(report, at_s, is_blind=is_blind)
+        if report.neuron_k8s_info is not None:
+            self._owners.pods.add_pods(report.neuron_k8s_info)
+        sample = self._sample(report, at_s)
+        self._errors.add_report(report, self.living, at_s)
+        if self._settings.every_report:
+            self.sample = self._report_sample(sample, at_s)
+
+    def _sample(self, report: Report, at_s: float) -> CoreSample | None:
+        """Fold the runtimes of *report*; return the sample of its cores, None if it has none."""
+        runtimes = report.neuron_runtime_data
+        if self._sampler.is_blind:
+            self._unknown.hide_cores(DEVICES_NOT_SEEN)
+        if runtimes:
+            runtimes, entries = self.runtimes.fold_runtimes(runtimes)
+            if entries:
+                self.living = runtimes
+                return self._sampler.sample_runtimes(report, entries, self._inventory, at_s)
+        self.living = None
+        if runtimes is None:
+            self._unknown.hide_cores(missing_reason(report))
+            self._sampler.note_missing("neuron_runtime_data", report, at_s)
+            return None
+        is_empty, sample = self._sampler.sample_no_runtime(report, self._inventory, at_s)
+        if is_empty:
+            self.living = []
+            self.runtimes.fold_no_runtime()
+        return sample
+
+    def _learn_instance(self, report: Report) -> None:
+        """Learn about the instance; announce another count of cores in one boot."""
+        before = self._inventory.cores
+        if self._inventory.learn_report(report):
+            self._forget_instance()
+        elif None not in (before, self._learned[1]) and before != self._inventory.cores:
+            fault = f"counts {counted(self._inventory.cores or 0, 'core')}, before {before}"
+            self._unknown.announce_shape("neuron_hardware_info", fault)
+
+    def _note_sight(self, report: Report, at_s: float, *, is_blind: bool) -> None:
+        """The monitor sees the devices no longer, or again; an error is announced by itself."""
+        self._sampler.is_blind = is_blind
+        hardware = report.neuron_hardware_info
+        if is_blind and not (hardware and hardware.error):
+            message = (
+                "neuron-monitor does not see the Neuron devices: their cores are unknown."
+                " Check that the driver is loaded and that /dev/neuron* are in its container."
+            )
+            self._on_event(Event("DevicesNotSeen", at_s, message, {}))
+
+    def identify(self, who: LineIdentity) -> LineIdentity:
+        """*who* writes, under the name that the instance has, where that is known."""
+        instance = self._inventory.instance()
+        return replace(
+            who,
+            instance_id=instance.instance_id or who.instance_id,
+            identity_guessed=instance.instance_id is None and who.identity_guessed,
+            instance_type=instance.instance_type,
+            ami_id=instance.ami_id,
+        )
+
+    def close_minute(
+        self,
+        who: LineIdentity,
+        seq: int,
+        *,
+        bye: bool = False,
+        health: Mapping[str, int | float] | None = None,
+        paid: str | None = None,
+    ) -> MinuteRecord:
+        """
+        Close the open minute: its record, number *seq* of the boot.
+
+        *who* has the instance id that counts while no report has named one, *bye* says that it
+        is the last record of a planned stop, *health* is the emitter on itself, and *paid* is
+        `sunk` or `avoidable`, where the operator says how the instance is paid.
+        """
+        label = self.clock.now
+        if label is None:
+            msg = "no minute is open"
+            raise ValueError(msg)
+        settings, inventory, runtimes = self._settings, self._inventory, self.runtimes
+        instance, per_device = inventory.instance(), inventory.per_device()
+        sender = self.identify(who)
+        executions = runtimes.executions(were_asked=settings.executions_asked)
+        latencies = executions.latencies()
+        held = runtimes.held_by_runtime(per_device)
+        width = self._sampler.width(inventory.known_cores())
+        cores = MinuteCores.from_sums(
+            self._sampler.sums, set().union(*held.values()), width, settings
+        )
+        idle_minutes = self._state.count_idle_minutes(label, cores.states, cores.covered_s)
+        if not self._reports:
+            reason = MONITOR_NOT_RUNNING
+        elif settings.only_matched:
+            reason = TAG_FILTER
+        else:
+            reason = NO_RECENT_SAMPLE
+        whose = self._owners.attribute_cores(
+            label, runtimes, held, cores.states, idle_minutes, cores_per_device=per_device
+        )
+        self._state.count_quiet_minutes(
+            label, whose.by_owner,
+            is_whole=cores.covered_seconds >= WHOLE_MINUTE_S,
+            has_unknown=UNKNOWN in cores.states,
+        )  # fmt: skip
+        owners, owners_more = list_owners(whose.by_owner)
+        device_bytes, host_bytes = used_bytes(runtimes.held.with_memory)
+        record = MinuteRecord(
+            cluster=who.cluster,
+            instance_id=sender.instance_id,
+            identity_guessed=sender.identity_guessed,
+            boot=who.boot,
+            seq=seq,
+            bye=bye,
+            minute_ms=label * MINUTE_MS,
+            instance_type=instance.instance_type,
+            region=instance.region,
+            availability_zone=instance.availability_zone,
+            ultraserver_id=inventory.reported.get("ultraserver_id"),
+            labels=inventory.labels(),
+            covered_seconds=cores.covered_seconds,
+            reports=self._reports,
+            core_state=cores.states,
+            utilization_percent=cores.utilization_percent,
+            idle_minutes=idle_minutes,
+            holders=whose.holders,
+            holders_more=whose.holders_more,
+            owners=owners,
+            owners_more=owners_more,
+            given=whose.given,
+            account_id=instance.account_id,
+            lifecycle=instance.lifecycle,
+            paid=paid,
+            unknown_reason=self._unknown.main_reason(cores.states, reason),
+            executions=executions.ended,
+            execution_errors=executions.failed,
+            latency_p50_mean_s=latencies["LatencyP50Mean"],
+            latency_p99_max_s=latencies["LatencyP99Max"],
+            device_latency_p50_mean_s=latencies["DeviceLatencyP50Mean"],
+            device_latency_p99_max_s=latencies["DeviceLatencyP99Max"],
+            latency_gap_s=latencies["LatencyGapP50"],
+            tera_flops=cores.tera_flops,
+            device_memory_used_bytes=device_bytes,
+            device_memory_total_bytes=inventory.memory_bytes(),
+            runtime_host_memory_bytes=host_bytes,
+            ecc_corrected=self.ecc.corrected,
+            ecc_uncorrected=self.ecc.uncorrected,
+            ecc_corrected_rise=self.ecc.corrected_rise,
+            ecc_uncorrected_rise=self.ecc.uncorrected_rise,
+            readings=self._readings.by_member(),
+            details={
+                **executions.chosen_zeros(settings.chosen),
+                **executions.details,
+                **self.ecc.details(settings.chosen),
+                **({UNVERIFIED: whose.unverified} if whose.unverified else {}),
+            },
+            health=health or {},
+        )
+        due = self._lines.due_lines(label, runtimes, whose.holdings)
+        self.discard_minute()
+        self.due_runtimes = due
+        self.holdings = whose.holdings
+        return record
+
+    def discard_minute(self) -> None:
+        """Close the open minute without a record."""
+        if self.clock.now is None:
+            return
+        for event in self.ecc.events():
+            self._on_event(event)
+        self._errors.end_minute(self._newest_s)
+        self._sampler.end_minute()
+        self.runtimes.end_minute()
+        self._owners.pods.end_minute()
+        self.ecc.clear()
+        self.clock.close_minute()
+        self.due_runtimes = ()
+        self._begin_minute()
+
+    def encode_state(self, kernel: LogState | None = None) -> bytes:
+        """What must survive a restart, *kernel* with it, to be given to the next `Fold`."""
+        inventory = self._inventory
+        return structs.replace(
+            self._state,
+            instance_id=inventory.instance().instance_id,
+            instance_type=inventory.reported.get("instance_type"),
+            cores=inventory.cores,
+            cores_per_device=inventory.cores_per_device,
+            device_memory_bytes=inventory.device_memory_bytes,
+            counts_no_device=inventory.counts_no_device,
+            lists_no_device=self.ecc.lists_no_device,
+            kernel=kernel or LogState(),
+        ).encoded()
+
+    def _begin_minute(self) -> None:
+        self._reports = 0
+        self._readings = Readings()
+
+    def _forget_instance(self) -> None:
+        """It is another instance than the one whose state was found."""
+        self._learned = (None, None)
+        self._state = self._owners.state = FoldState()
+        self.ecc = EccFold(self._state.ecc)
+
+    def _report_sample(self, sample: CoreSample | None, at_s: float) -> ReportSample | None:
+        matched = None
+        if self._settings.only_matched:
+            held = self.runtimes.held_by_runtime(self._inventory.per_device())
+            matched = set().union(*held.values())
+        executions = self.runtimes.report_executions(
+            self.living, were_asked=self._settings.executions_asked
+        )
+        known = self._inventory.known_cores()
+        return ReportSample.from_report(sample, executions, at_s, known, matched)

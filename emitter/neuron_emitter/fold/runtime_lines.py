@@ -1,0 +1,173 @@
+"""
+What the line of a runtime says, and whether one is due in a minute.
+
+32 runtimes with a line a minute each would cost nine times the minute line. So
+a line comes when there is something to say (the runtime is new, its cores or
+its owner changed, executions failed) and once an hour without.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from neuron_emitter.fold.amounts import amount, as_percent
+from neuron_emitter.fold.inventory import CORE_INDEX
+from neuron_emitter.fold.runtimes import UNOWNED
+from neuron_emitter.reports.groups import Memory
+from neuron_wire.cores import core_ranges
+from neuron_wire.holders import printable_name
+from neuron_wire.minute import round_significant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from neuron_emitter.fold.attribution import Holdings
+    from neuron_emitter.fold.runtimes import MinuteRuntimes, RuntimeFold, RuntimeKey
+
+HOURLY_MINUTES: Final = 60
+NO_LINES: Final = "none"
+ERROR_MINUTES: Final = 10
+"""A runtime that fails all the time has a line for it this often, not every minute."""
+
+RuntimeMembers = dict[str, str | int | float | None]
+"""The members of the line of one runtime, but for its identity; None was not read."""
+
+
+@dataclass(slots=True)
+class _LastLine:
+    """What the newest line of one runtime said; times in epoch minutes."""
+
+    seen: int
+    at: int
+    cores: set[int]
+    owner: str | None
+    error_at: int | None = None
+
+
+class RuntimeLines:
+    """
+    Which runtimes a line is due for, and what must be remembered for it of the minutes before.
+
+    Attributes:
+        mode: `changes`, `all` or `none`.
+    """
+
+    def __init__(self, mode: str = "changes") -> None:
+        self.mode = mode
+        self._said: dict[RuntimeKey, _LastLine] = {}
+
+    def due_lines(
+        self, label: int, runtimes: MinuteRuntimes, holdings: Holdings
+    ) -> tuple[RuntimeMembers, ...]:
+        """
+        The lines that are due in the epoch minute *label*.
+
+        A runtime that the minute before did not have is a new one: pids and tags repeat.
+        """
+        if self.mode == NO_LINES:
+            return ()
+        before, self._said = self._said, {}
+        memory = runtimes.held.memory()
+        lines = []
+        for fold in runtimes.folds:
+            if (key := fold.key) is None:
+                continue
+            cores = holdings.cores.get(key, set())
+            owner = holdings.owners.get(key, UNOWNED).name
+            has_failed = bool(fold.executions.failed) or fold.has_failed
+            said = before.get(key)
+            reason = _reason(said, cores, owner, label, has_failed=has_failed)
+            if said is None or reason == "start":
+                said = _LastLine(label, label, cores, owner)
+            said.seen = label
+            if reason is not None:
+                said.at, said.cores, said.owner = label, cores, owner
+                said.error_at = label if has_failed else said.error_at
+            elif self.mode == "all":
+                reason = "all"
+            self._said[key] = said
+            if reason is not None:
+                lines.append(_members(fold, cores, memory.get(key, Memory()), owner, reason))
+        return tuple(lines)
+
+
+def _reason(
+    said: _LastLine | None, cores: set[int], owner: str | None, label: int, *, has_failed: bool
+) -> str | None:
+    """Why a line is due: `start`, `change`, `error`, `hourly`, or None for not at all."""
+    if said is None or not 0 <= label - said.seen <= 1:
+        return "start"
+    if (cores, owner) != (said.cores, said.owner):
+        return "change"
+    if has_failed and (said.error_at is None or label - said.error_at >= ERROR_MINUTES):
+        return "error"
+    return "hourly" if label - said.at >= HOURLY_MINUTES else None
+
+
+DEVICE_USES: Final = (
+    "constants", "model_code", "model_shared_scratchpad", "runtime_memory", "tensors",
+)  # fmt: skip
+HOST_USES: Final = ("application_memory", "constants", "dma_buffers", "tensors")
+OTHER_USE: Final = "other"  # one that a newer tool names
+
+
+def _members(
+    fold: RuntimeFold, cores: set[int], memory: Memory, owner: str | None, reason: str
+) -> RuntimeMembers:
+    """Close what one runtime did; *cores* are those it holds."""
+    pid, tag = fold.key or (None, None)
+    executions, listed = fold.executions, fold.listed
+    used, breakdown = memory.used()
+    models = memory.loaded_models
+    by_core = breakdown.neuroncore_memory_usage or {}
+    device_bytes = amount(used.neuron_device)
+    device_by_use = _by_use(
+        "DeviceMemory", [table for table in by_core.values() if table], DEVICE_USES
+    )
+    if device_bytes == 0 and models:
+        # As for the instance: the zeros of inf1 are no measurement.
+        device_bytes, device_by_use = None, {}
+    user, system = fold.vcpu_percent()
+    amounts = {**executions.latencies(), "TeraFlops": fold.tera_flops()}
+    return {
+        "Reason": reason,
+        "Pid": pid,
+        "RuntimeTag": printable_name(tag),
+        "Owner": printable_name(owner),
+        "Cores": core_ranges(cores),
+        "CoresHeld": len(cores),
+        "CoresListed": None if listed is None else sum(key in CORE_INDEX for key in listed),
+        "LoadedModels": None if models is None else len(models),
+        "Executions": executions.ended,
+        "ExecutionErrors": executions.failed,
+        **{
+            name: None if value is None else round_significant(value)
+            for name, value in amounts.items()
+        },
+        "DeviceMemoryUsed": device_bytes,
+        "RuntimeHostMemory": amount(used.host),
+        "RuntimeCpuUserPercent": as_percent(user),
+        "RuntimeCpuSystemPercent": as_percent(system),
+        **device_by_use,
+        **_by_use("RuntimeHostMemory", [breakdown.host or {}], HOST_USES),
+        **executions.details,
+    }
+
+
+def _by_use(
+    total: str, tables: Iterable[Mapping[str, float | None]], known: Sequence[str]
+) -> dict[str, int]:
+    """Sums of *tables* by member: `tensors` of DeviceMemory is DeviceMemoryTensors."""
+    sums: dict[str, int] = {}
+    for table in tables:
+        for name, value in table.items():
+            size = amount(value)
+            if size is not None:
+                use = name if name in known else OTHER_USE
+                sums[use] = sums.get(use, 0) + size
+    return {
+        total + "".join(part.capitalize() for part in use.split("_")): sums[use]
+        for use in (*known, OTHER_USE)
+        if use in sums
+    }

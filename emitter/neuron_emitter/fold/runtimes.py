@@ -1,0 +1,331 @@
+"""
+The runtimes of the open minute: what each did, and which cores it holds.
+
+The evidence of holding is bytes on the core or a model on it. Listing a core is not holding
+it: every runtime lists every core it can see. Only a runtime without a usable memory group is
+taken to hold all it lists, because nothing says otherwise. The minute's last report that had
+the runtime's memory decides, else its last one that had the runtime's counters, so nothing is
+worked out before the minute closes.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from neuron_emitter.fold.amounts import LONGEST_PERIOD_S, MAX_VCPU_PERCENT, SHORTEST_PERIOD_S
+from neuron_emitter.fold.executions import ExecutionFold
+from neuron_emitter.fold.inventory import core_indexes
+from neuron_emitter.fold.memory import held_by_memory, usable_memory
+from neuron_emitter.owners.given import RuntimeOwner
+from neuron_wire.holders import MAX_NAME_CHARS
+from neuron_wire.owners import TEAM_OWNER
+
+if TYPE_CHECKING:
+    from neuron_emitter.reports.groups import Memory, Runtime, Uses
+
+RuntimeKey = tuple[int | None, str | None]
+"""Pid and tag: tags collide (an unset one is "1" in every container), and so do pids over time."""
+
+MAX_RUNTIMES: Final = 512
+"""Runtimes listed separately in one minute; an instance of today has 128 cores at most."""
+
+_GONE: Final = re.compile(
+    r"no such (process|file)|process (has )?(exited|finished)|defunct", re.IGNORECASE
+)
+
+
+UNOWNED: Final = RuntimeOwner()
+
+
+def team_name(team: str | None) -> str | None:
+    """The name that stands for an owner: `team:ml`; None where it has no *team*."""
+    return f"{TEAM_OWNER}{team}" if team else None
+
+
+def runtime_key(runtime: Runtime) -> RuntimeKey:
+    """The identity of a runtime: its pid, and as much of its tag as a line has."""
+    tag = runtime.neuron_runtime_tag
+    return runtime.pid, tag[:MAX_NAME_CHARS] if tag else tag
+
+
+def is_gone(runtime: Runtime) -> bool:
+    """Whether it is what is left of a process that ended; a group's own error is not enough."""
+    if not runtime.error or not _GONE.search(runtime.error):
+        return False
+    report = runtime.report
+    return report is None or report.neuroncore_counters is None
+
+
+class RuntimeFold:
+    """
+    One runtime in the open minute.
+
+    Attributes:
+        key: Its pid and tag, or None for all that came after the first `MAX_RUNTIMES`.
+
+        executions: Its tallies and latencies.
+
+        used: Cores that it showed above 0.
+
+        listed: The cores that it listed last, whatever that was worth; None
+            before it had the group.
+
+        has_failed: Whether a report said that something is wrong with it as a whole.
+
+        flops_s: Seconds of the samples that had its FLOP/s.
+
+        weighted_flops: FLOP/s of all its cores in them, each times its seconds.
+    """
+
+    def __init__(self, key: RuntimeKey | None) -> None:
+        self.key = key
+        self.executions = ExecutionFold()
+        self.used: set[int] = set()
+        self.listed: Uses | None = None
+        self.has_failed = False
+        self.flops_s = self.weighted_flops = 0.0
+        self._vcpu_s = self._weighted_user = self._weighted_system = 0.0
+
+    def fold_runtime(self, runtime: Runtime) -> None:
+        """Fold all of one report but the cores, which are merged over the runtimes."""
+        if runtime.error:
+            self.has_failed = True
+        report = runtime.report
+        if report is None:
+            return
+        if report.execution_stats is not None:
+            self.executions.add_stats(report.execution_stats)
+        vcpu = report.neuron_runtime_vcpu_usage
+        if vcpu is None or vcpu.error or vcpu.vcpu_usage is None:
+            return
+        period_s, user, system = vcpu.period, vcpu.vcpu_usage.user, vcpu.vcpu_usage.system
+        if (
+            period_s is not None and SHORTEST_PERIOD_S <= period_s <= LONGEST_PERIOD_S
+            and user is not None and 0 <= user < MAX_VCPU_PERCENT
+            and system is not None and 0 <= system < MAX_VCPU_PERCENT
+        ):  # fmt: skip
+            self._vcpu_s += period_s
+            self._weighted_user += period_s * user
+            self._weighted_system += period_s * system
+
+    def tera_flops(self) -> float | None:
+        """Achieved 10^12 FLOP/s, or None when no report gave any."""
+        return self.weighted_flops / self.flops_s / 1e12 if self.flops_s else None
+
+    def vcpu_percent(self) -> tuple[float | None, float | None]:
+        """Percent of a vCPU that it spent in its own code and in the kernel."""
+        if not self._vcpu_s:
+            return None, None
+        return self._weighted_user / self._vcpu_s, self._weighted_system / self._vcpu_s
+
+
+class MinuteRuntimes:
+    """
+    Runtimes by pid and tag.
+
+    Attributes:
+        gone: Entries left out because their process had ended.
+
+        held: The evidence of which cores each holds.
+
+        had_none: Whether a report of the open minute said that there is no runtime.
+    """
+
+    def __init__(self) -> None:
+        self.gone = 0
+        self.held = HeldCores()
+        self.had_none = False
+        self._folds: dict[RuntimeKey | None, RuntimeFold] = {}
+        self._had_executions = False  # in a minute before
+
+    @property
+    def folds(self) -> list[RuntimeFold]:
+        """One for each runtime, and one for all that came after the first `MAX_RUNTIMES`."""
+        return list(self._folds.values())
+
+    def fold_runtimes(
+        self, runtimes: list[Runtime]
+    ) -> tuple[list[Runtime], list[tuple[Runtime, RuntimeFold]]]:
+        """Fold the runtimes of a report; return those with a process, and each with its fold."""
+        entries = []
+        for runtime in runtimes:
+            if runtime.error and is_gone(runtime):
+                self.gone += 1
+                continue
+            key: RuntimeKey | None = runtime_key(runtime)
+            fold = self._folds.get(key)
+            if fold is None:
+                if len(self._folds) >= MAX_RUNTIMES:
+                    # One fold for the rest: with processes started in a loop the totals stay right.
+                    key = None
+                fold = self._folds.setdefault(key, RuntimeFold(key))
+            fold.fold_runtime(runtime)
+            entries.append((runtime, fold))
+        if len(entries) < len(runtimes):
+            runtimes = [runtime for runtime, _ in entries]
+        if runtimes:
+            self.held.fold_runtimes(runtimes)
+        return runtimes, entries
+
+    def fold_no_runtime(self) -> None:
+        """Note that a report said that there is no runtime."""
+        self.had_none = True
+        self.held.fold_no_runtime()
+
+    def executions(self, *, were_asked: bool) -> ExecutionFold:
+        """
+        The executions of all runtimes together.
+
+        Where the minute had no runtime nothing was executed, which is known if
+        executions *were_asked* for or ever came: else the group is not collected.
+        """
+        if self.had_none and not self._folds and (were_asked or self._have_executions()):
+            return ExecutionFold.without_runtime()
+        return ExecutionFold.merged(fold.executions for fold in self._folds.values())
+
+    def report_executions(self, living: list[Runtime] | None, *, were_asked: bool) -> ExecutionFold:
+        """
+        Return the executions of one report, whose runtimes are *living*.
+
+        *living* is None if the report has no list of runtimes.
+        """
+        if living == [] and (were_asked or self._have_executions()):
+            return ExecutionFold.without_runtime()
+        executions = ExecutionFold()
+        for runtime in living or ():
+            if runtime.report is not None and runtime.report.execution_stats is not None:
+                executions.add_stats(runtime.report.execution_stats)
+        return executions
+
+    def held_by_runtime(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
+        """Cores by the runtime that holds them: evidence of its memory, or use in this minute."""
+        held = self.held.held_by_runtime(cores_per_device)
+        for fold in self._folds.values():
+            if fold.used:
+                held.setdefault(fold.key or (None, None), set()).update(fold.used)
+        return held
+
+    def end_minute(self) -> None:
+        """Begin a new minute."""
+        self._had_executions = self._have_executions()
+        self._folds = {}
+        self.had_none = False
+        self.held.end_minute()
+
+    def _have_executions(self) -> bool:
+        """Whether a report ever had executions."""
+        return self._had_executions or any(
+            fold.executions.ended is not None for fold in self._folds.values()
+        )
+
+
+class HeldCores:
+    """
+    What the open minute says about who holds what.
+
+    Attributes:
+        with_memory: Runtimes of the last report in which the memory group of
+            any was usable; empty after a report that had no runtime, None
+            before either.
+    """
+
+    def __init__(self) -> None:
+        self._places = 0  # impossible places of the minutes before
+        self._open_places = 0  # of the open minute, as counted last
+        self.end_minute()
+
+    def end_minute(self) -> None:
+        """Begin a new minute."""
+        self._places += self._open_places
+        self._open_places = 0
+        self.with_memory: list[Runtime] | None = None
+        # By runtime: two containers can show the same pid and tag.
+        self._groups: dict[RuntimeKey, list[Memory]] = {}
+        self._listings: dict[RuntimeKey, list[Uses]] = {}
+        self._living: dict[RuntimeKey, None] = {}  # in that report, or in the last one
+        # The newest report, where all have memory: the three above are older.
+        self._unread: list[Runtime] = []
+
+    def fold_runtimes(self, runtimes: list[Runtime]) -> None:
+        """Fold the runtimes of one report."""
+        for runtime in runtimes:
+            report = runtime.report
+            memory = None if report is None else report.memory_used
+            if memory is None or memory.error:
+                self._read_newest()
+                self._read(runtimes)
+                return
+        # Nearly every report: it replaces the memory groups of earlier ones.
+        self.with_memory = self._unread = runtimes
+
+    def _read_newest(self) -> None:
+        if self._unread:
+            self._read(self._unread)
+            self._unread = []
+
+    def _read(self, runtimes: list[Runtime]) -> None:
+        groups: dict[RuntimeKey, list[Memory]] = {}
+        listings: dict[RuntimeKey, list[Uses]] = {}
+        living: dict[RuntimeKey, None] = {}
+        for runtime in runtimes:
+            living[key := runtime_key(runtime)] = None
+            if (memory := usable_memory(runtime)) is not None:
+                groups.setdefault(key, []).append(memory)
+            if (uses := _listed(runtime)) is not None:
+                listings.setdefault(key, []).append(uses)
+        self._listings |= listings
+        if not groups:
+            earlier_keys = map(runtime_key, self.with_memory or ())
+            self._living = dict.fromkeys(earlier_keys) | living
+            return
+        # The group was due: runtimes that are not in this report are gone.
+        earlier = {key: group for key, group in self._groups.items() if key in living}
+        self._groups, self._living = earlier | groups, living
+        # What a runtime listed before it was gone is no evidence when it is back.
+        self._listings = {key: uses for key, uses in self._listings.items() if key in living}
+        self.with_memory = runtimes
+
+    def fold_no_runtime(self) -> None:
+        """Note that a report said that there is no runtime."""
+        self.end_minute()
+        self.with_memory = []
+
+    def memory(self) -> dict[RuntimeKey, Memory]:
+        """The last usable memory group of each runtime that still counts."""
+        self._read_newest()
+        return {key: groups[-1] for key, groups in self._groups.items()}
+
+    def malformed_places(self, cores_per_device: int | None) -> int:
+        """Places dropped so far because no core can be there, the open minute included."""
+        if self.with_memory:
+            self.held_by_runtime(cores_per_device)
+        return self._places + self._open_places
+
+    def held_by_runtime(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
+        """Cores that each runtime holds, by index from 0."""
+        self._read_newest()
+        held: dict[RuntimeKey, set[int]] = {}
+        self._open_places = 0
+        for key in self._living:
+            held[key] = set()
+            is_usable = key in self._groups
+            for memory in self._groups.get(key, ()):
+                cores, malformed = held_by_memory(memory, cores_per_device)
+                self._open_places += malformed
+                if cores is None:
+                    is_usable = False
+                else:
+                    held[key] |= cores
+            if not is_usable:
+                held[key] |= core_indexes(chain.from_iterable(self._listings.get(key, ())))
+        return held
+
+
+def _listed(runtime: Runtime) -> Uses | None:
+    """The cores it lists; None for a group in error without any."""
+    counters = None if runtime.report is None else runtime.report.neuroncore_counters
+    if counters is None or (counters.error and not counters.neuroncores_in_use):
+        return None
+    return counters.neuroncores_in_use

@@ -1,0 +1,431 @@
+"""
+What one report says about the cores, and for how long that counts.
+
+Every runtime lists every core it can see, 0 for those it does not use: a core's
+utilization is the maximum over its runtimes, never the mean, and its FLOP/s are the sum.
+A sample counts for the period of its counters, two nominal periods at most. A core that a
+runtime may hide is in no sample: it is unknown, never idle.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from neuron_emitter.fold.amounts import (
+    LONGEST_NOMINAL_S,
+    LONGEST_PERIOD_S,
+    MAX_FLOPS,
+    SHORTEST_PERIOD_S,
+    is_long_enough,
+)
+from neuron_emitter.fold.inventory import CORE_INDEX, core_indexes
+from neuron_emitter.fold.unknown_cores import held_or_all
+from neuron_wire.names import COUNTERS_UNREADABLE, DEVICES_NOT_SEEN, MINUTE_S
+from neuron_words.quantity_words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+    from neuron_emitter.fold.inventory import Inventory
+    from neuron_emitter.fold.runtimes import RuntimeFold
+    from neuron_emitter.fold.unknown_cores import UnknownCores
+    from neuron_emitter.reports.groups import Runtime, System, Uses
+    from neuron_emitter.reports.report import Report
+
+NOT_DUE_PERIODS: Final = 1.5
+"""An empty runtime list this soon after counters says that runtimes were not due."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoldSettings:
+    """
+    What a person may choose about the meaning of a minute.
+
+    Attributes:
+        idle_below_percent: Utilization from which a core is busy, 0 to 100.
+
+        period_s: Period of the core counters where we ask for them, else None.
+
+        only_matched: Whether a tag filter hides some runtimes from the reports.
+
+        runtime_lines: Which runtimes a line is due for: `changes`, `all` or `none`.
+
+        executions_asked: Whether the reports were asked for executions.
+
+        every_report: Whether each report is wanted as a sample, and not only
+            the minute.
+
+        chosen: Members that somebody chose as metrics: a failure that was not
+            there is reported as 0.
+    """
+
+    idle_below_percent: float = 1.0
+    period_s: float | None = None
+    only_matched: bool = False
+    runtime_lines: str = "changes"
+    executions_asked: bool = False
+    every_report: bool = False
+    chosen: frozenset[str] = frozenset()
+
+
+BELIEVED_PERIODS: Final = 2  # a sample never counts for more than this many nominal periods
+_REMEMBERED: Final = 5
+_NO_CORES: Final[frozenset[int]] = frozenset()
+
+
+class CoreSample(msgspec.Struct, frozen=True, gc=False):
+    """
+    What one report says about each core, by core index from 0.
+
+    Attributes:
+        period_s: Seconds that it counts for.
+
+        cores: Cores that it says something about; those that are not in *percent* are at 0.
+
+        percent: Utilization of the cores above 0, at most 100.
+
+        with_flops: Those of *cores* whose FLOP/s are known.
+
+        flops: FLOP/s of the cores above 0, None where no runtime gave any.
+    """
+
+    period_s: float
+    cores: frozenset[int]
+    percent: dict[int, float]
+    with_flops: frozenset[int]
+    flops: dict[int, float] | None
+
+    def tera_flops(self) -> float | None:
+        """Achieved 10^12 FLOP/s of all cores together, or None when it gave none."""
+        if self.flops is None:
+            return None
+        return sum(rate for core, rate in self.flops.items() if core in self.cores) / 1e12
+
+
+class CoreSums:
+    """
+    The sums of the samples of one minute, each weighted by its seconds.
+
+    Attributes:
+        covered_s: Seconds of the samples, not cut at 60.
+
+        seconds: Seconds by the cores of a sample and by those with FLOP/s: nearly always all
+            cores twice.
+
+        weighted_percent: By core.
+
+        weighted_flops: By core.
+
+        has_flops: Whether any sample had FLOP/s.
+    """
+
+    def __init__(self) -> None:
+        self.covered_s = 0.0
+        self.seconds: dict[tuple[frozenset[int], frozenset[int]], float] = defaultdict(float)
+        self.weighted_percent: dict[int, float] = defaultdict(float)
+        self.weighted_flops: dict[int, float] = defaultdict(float)
+        self.has_flops = False
+
+    def add_sample(self, sample: CoreSample) -> CoreSample:
+        """Add the sample of one report, and return it."""
+        period_s, cores, flops = sample.period_s, sample.cores, sample.flops
+        self.covered_s += period_s
+        self.seconds[cores, sample.with_flops] += period_s
+        for core, share in sample.percent.items():
+            self.weighted_percent[core] += period_s * share
+        if flops is not None:
+            self.has_flops = True
+            for core, rate in flops.items():
+                if core in cores:
+                    self.weighted_flops[core] += period_s * rate
+        return sample
+
+
+class _Span(NamedTuple):
+    """
+    Which cores a report is about; nearly always the same as in the report before.
+
+    Attributes:
+        keys: Keys that its runtimes list.
+
+        existing: Number of cores that exist, or None while no report has said it.
+
+        beyond: Cores that exist in this minute because a report of it listed
+            them, though they are not among the existing.
+
+        cores: All cores it is about: the existing and those beyond, not the gaps between.
+
+        malformed_keys: Keys that no core can have.
+    """
+
+    keys: frozenset[str]
+    existing: int | None
+    beyond: frozenset[int]
+    cores: frozenset[int]
+    malformed_keys: int
+
+
+_NO_SPAN: Final = _Span(frozenset(), None, _NO_CORES, _NO_CORES, 0)
+
+
+class CoreSampler:
+    """
+    Makes the samples, and keeps what outlives a minute: periods, and when the last sample came.
+
+    The nominal period is the configured one, else the median of the last five accepted. Lines
+    may come every 5 s and counters every 15 s, so no other period stands for theirs once a
+    runtime was listed.
+
+    Attributes:
+        malformed_keys: Core keys dropped because no core can have them.
+
+        sums: Of the samples of the open minute.
+
+        unknown: Why cores have no sample in the open minute.
+
+        is_blind: True if the monitor does not see the devices.
+    """
+
+    def __init__(self, settings: FoldSettings, unknown: UnknownCores) -> None:
+        self.malformed_keys = 0
+        self.settings = settings
+        self.sums = CoreSums()
+        self.unknown = unknown
+        self.is_blind = False
+        self._span = _NO_SPAN
+        self._accepted_s: deque[float] = deque(maxlen=_REMEMBERED)
+        self._system_s: deque[float] = deque(maxlen=_REMEMBERED)
+        self._has_runtime = False  # ever
+        self._anchor_s: float | None = None  # receipt of the last sample, or first empty list
+        self._counters_s: float | None = None  # receipt of the last line with runtime counters
+        self._missing_since_s: float | None = None  # receipt of the first line without them
+
+    def end_minute(self) -> None:
+        """Begin a new minute; its reports list the cores beyond the existing again."""
+        self.sums = CoreSums()
+        self.unknown.end_minute()
+        if self._span.beyond:
+            self._span = _NO_SPAN
+
+    def width(self, known_cores: int | None) -> int:
+        """Cores of the minute: those that are known to exist, and beyond them those listed."""
+        return max(known_cores or 0, max(self._span.beyond, default=-1) + 1)
+
+    def sample_runtimes(  # noqa: C901, PLR0912, PLR0915 - two loops, for their speed
+        self,
+        report: Report,
+        entries: list[tuple[Runtime, RuntimeFold]],
+        inventory: Inventory,
+        at_s: float,
+    ) -> CoreSample | None:
+        """
+        Return the sample of a *report* received at *at_s*, or None if it has no sample.
+
+        *entries* are its runtimes; what each did goes into its fold.
+        """
+        self._has_runtime = True
+        tables: list[Uses] = []
+        failed: list[Runtime] = []
+        empty: list[Runtime] = []  # whose counters list no core
+        percent: dict[int, float] = {}
+        flops: dict[int, float] = {}
+        silent: list[str] = []  # some runtime lists them without a percentage that can be
+        without_flops: list[str] = []
+        flops_by_fold: list[tuple[RuntimeFold, float]] = []
+        longest_s = 0.0
+        for runtime, fold in entries:
+            counters = None if runtime.report is None else runtime.report.neuroncore_counters
+            if counters is None:
+                failed.append(runtime)
+                continue
+            self._counters_s = at_s
+            uses, period_s = counters.neuroncores_in_use, counters.period
+            if uses is not None:
+                fold.listed = uses
+            if (
+                counters.error or uses is None or period_s is None
+                or not SHORTEST_PERIOD_S <= period_s <= LONGEST_PERIOD_S
+            ):  # fmt: skip
+                failed.append(runtime)
+                continue
+            tables.append(uses)
+            if period_s > longest_s:  # noqa: PLR1730 - hot
+                longest_s = period_s
+            total_flops = 0.0
+            with_flops = len(uses)
+            # 32 runtimes list 32 cores each, nearly all as 0: this loop is most of
+            # the fold, and a core that does nothing passes without its index.
+            for key, use in uses.items():
+                if use is None:
+                    silent.append(key)
+                    without_flops.append(key)
+                    with_flops -= 1
+                    continue
+                share = use.neuroncore_utilization
+                rate = use.effective_flops
+                if rate is None:
+                    rate = use.flops
+                core = CORE_INDEX.get(key) if share or rate else None
+                if share is None:
+                    silent.append(key)
+                elif core is not None:
+                    if share > 0:
+                        fold.used.add(core)
+                        if share > percent.get(core, 0.0):
+                            percent[core] = share if share < 100.0 else 100.0  # noqa: FURB136 - hot
+                    elif share < 0:
+                        silent.append(key)
+                if rate is None or not 0 <= rate <= MAX_FLOPS:
+                    without_flops.append(key)
+                    with_flops -= 1
+                elif core is not None and rate:
+                    flops[core] = flops.get(core, 0.0) + rate
+                    total_flops += rate
+            if with_flops:
+                flops_by_fold.append((fold, total_flops))
+            elif not uses:
+                empty.append(runtime)
+        if not tables:
+            for runtime in failed:
+                self.unknown.hide_cores(self.unknown.failure_of(runtime, report))
+            self.note_missing("neuroncore_counters", report, at_s)
+            return None
+        weight_s = self._accept_period(longest_s)
+        self._anchor_s = at_s
+        for fold, total_flops in flops_by_fold:
+            fold.flops_s += weight_s
+            fold.weighted_flops += weight_s * total_flops
+        keys: AbstractSet[str] = tables[0].keys()
+        if len(tables) > 1:
+            keys = set().union(*tables)
+        span = self._span
+        if span.existing != inventory.cores or span.keys != keys:
+            span = self._change_span(keys, inventory.cores)
+        self.malformed_keys += span.malformed_keys
+        cores = known = span.cores
+        if failed or silent or empty or span.malformed_keys or self.is_blind:
+            per_device = inventory.per_device()
+            hidden = core_indexes(silent) | self.unknown.hidden_by_tables(tables, cores)
+            self.unknown.hide_cores(COUNTERS_UNREADABLE, hidden)
+            unlisted = cores - core_indexes(keys)
+            if self.is_blind:
+                hidden |= unlisted
+            for runtime in failed + empty:
+                own = held_or_all(runtime, cores, per_device)
+                if runtime in failed:
+                    own |= unlisted
+                if own:
+                    hidden |= self.unknown.hide_cores(self.unknown.failure_of(runtime, report), own)
+            cores = known = cores - (hidden - percent.keys())
+            if not cores:
+                return None
+        has_flops = len(keys) > span.malformed_keys
+        if without_flops:
+            if not flops and len(set(without_flops)) == len(keys):
+                known, has_flops = _NO_CORES, False
+            else:
+                known = cores - (core_indexes(without_flops) - flops.keys())
+        return self.sums.add_sample(
+            CoreSample(weight_s, cores, percent, known, flops if has_flops else None)
+        )
+
+    def sample_no_runtime(
+        self, report: Report, inventory: Inventory, at_s: float
+    ) -> tuple[bool, CoreSample | None]:
+        """
+        Sample a report whose list of runtimes is empty.
+
+        Returns:
+            Whether it says that no runtime exists: then every core is at 0. With it the
+            sample that says so, None where that counts for no time.
+        """
+        longest_s = _longest_system_period_s(report.system_data)
+        if is_long_enough(longest_s):
+            self._system_s.append(longest_s)
+        self._missing_since_s = None
+        if self.is_blind or self.settings.only_matched or self._was_not_due(at_s):
+            return False, None
+        cores = self._change_span(_NO_SPAN.keys, inventory.cores).cores
+        if not cores:
+            # The devices were never counted: that no runtime exists is the word of a monitor
+            # that may not see them.
+            self.unknown.hide_cores(DEVICES_NOT_SEEN)
+            return False, None
+        if self._anchor_s is None:
+            weight_s = longest_s if is_long_enough(longest_s) else 0.0
+        else:
+            weight_s = max(0.0, at_s - self._anchor_s)
+        self._anchor_s = at_s
+        if weight_s <= 0:
+            return True, None
+        # Weighted like utilization: a core that nobody uses does no FLOP/s.
+        sample = CoreSample(self._believed_s(weight_s), cores, {}, cores, None)
+        return True, self.sums.add_sample(sample)
+
+    def note_missing(self, member: str, report: Report, at_s: float) -> None:
+        """Note a *report* without *member*; without core counters for a minute it is announced."""
+        since_s = self._missing_since_s
+        if report.dropped_groups:
+            return  # announced as another type
+        if since_s is None or (self._counters_s is not None and since_s <= self._counters_s):
+            self._missing_since_s = at_s
+        elif at_s - since_s > MINUTE_S:
+            self.unknown.announce_shape(member, "is missing")
+
+    def _change_span(self, keys: AbstractSet[str], existing: int | None) -> _Span:
+        """From this report on, reports are about other cores, and list these *keys*."""
+        listed = core_indexes(keys)
+        own = frozenset(range(existing or 0))
+        if own and not listed <= own:
+            fault = (
+                f"lists {counted(max(listed) + 1, 'core')}, neuron_hardware_info counts {existing}"
+            )
+            self.unknown.announce_shape("neuroncores_in_use", fault)
+        beyond = (self._span.beyond | listed) - own
+        malformed_keys = len(keys) - len(listed)
+        self._span = _Span(frozenset(keys), existing, beyond, own | beyond, malformed_keys)
+        return self._span
+
+    def _accept_period(self, period_s: float) -> float:
+        """Remember the period of a report's core counters; return how much of it counts."""
+        if self.settings.period_s is None:
+            self._accepted_s.append(period_s)
+        elif period_s <= BELIEVED_PERIODS * self.settings.period_s:  # nearly always
+            return period_s
+        return self._believed_s(period_s)
+
+    def _was_not_due(self, at_s: float) -> bool:
+        if self._counters_s is None:
+            return False
+        if at_s < self._counters_s:
+            # The clock was set back: count from here, or an hour would seem to be missing.
+            self._counters_s = at_s
+            self._anchor_s = at_s
+        return at_s - self._counters_s <= NOT_DUE_PERIODS * self._nominal_s()
+
+    def _nominal_s(self) -> float:
+        """The nominal period in seconds; while none is known, the longest there is."""
+        if self.settings.period_s is not None:
+            return self.settings.period_s
+        if self._accepted_s:
+            return median(self._accepted_s)
+        if self._system_s and not self._has_runtime:
+            return median(self._system_s)  # all there is on a host without runtimes
+        return LONGEST_NOMINAL_S
+
+    def _believed_s(self, seconds: float) -> float:
+        return min(seconds, BELIEVED_PERIODS * self._nominal_s())
+
+
+def _longest_system_period_s(system: System | None) -> float | None:
+    """The largest period among the system groups of a report, or None without any."""
+    if system is None:
+        return None
+    groups = (system.memory_info, system.vcpu_usage, system.neuron_hw_counters)
+    periods = [group.period for group in groups if group is not None and group.period is not None]
+    return max(periods, default=None)

@@ -1,0 +1,250 @@
+"""
+What must survive a restart.
+
+Written by one release and read by another, older or newer: what cannot be read
+begins again, and costs nothing else.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import msgspec
+
+from neuron_emitter.fold.inventory import Count, KnownInstance
+from neuron_emitter.fold.runtimes import MAX_RUNTIMES, UNOWNED
+from neuron_emitter.kernel.detector import LogState
+from neuron_wire.holders import MAX_NAME_CHARS, printable_name
+from neuron_wire.names import BUSY, MAX_CORES, UNKNOWN, WHOLE_MINUTE_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from neuron_emitter.fold.runtimes import RuntimeFold, RuntimeKey
+    from neuron_emitter.owners.given import RuntimeOwner
+    from neuron_wire.owners import OwnerHolding
+
+
+MAX_NAMES = 2_048
+"""Owners that are remembered: a runtime and a reservation for each core there can be."""
+FORGOTTEN_AFTER_MINUTES: Final = 10
+
+
+def _is_forgotten(watched: int | None, label: int) -> bool:
+    """Whether what was *watched* in one epoch minute says nothing any more in another."""
+    return watched is not None and abs(label - watched) > FORGOTTEN_AFTER_MINUTES
+
+
+_Name = Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)]
+
+
+class RuntimeHistory(msgspec.Struct, omit_defaults=True):
+    """
+    One runtime.
+
+    Attributes:
+        pid: Process id as neuron-monitor sees it.
+
+        tag: Its `neuron_runtime_tag`, as much as a line has.
+
+        owner: Whose it was, as far as anybody said.
+
+        executed: The last epoch minute in which it ended an execution, None before the first.
+    """
+
+    pid: int | None = None
+    tag: _Name | None = None
+    owner: _Name | None = None
+    executed: Count | None = None
+
+
+class RuntimeHistories(msgspec.Struct, omit_defaults=True):
+    """
+    Those of the runtimes that the last reports listed.
+
+    Attributes:
+        watched: Last epoch minute in which reports listed any runtime, or None.
+
+        runtimes: One each.
+    """
+
+    watched: Count | None = None
+    runtimes: Annotated[list[RuntimeHistory], msgspec.Meta(max_length=MAX_RUNTIMES)] = []
+
+    def record_minute(
+        self,
+        label: int,
+        folds: Iterable[RuntimeFold],
+        owners: Mapping[RuntimeKey, RuntimeOwner],
+        *,
+        is_empty: bool,
+    ) -> None:
+        """
+        Record the executions of the epoch minute *label*.
+
+        A minute without runtimes changes nothing, unless a report said that it *is_empty*.
+        """
+        if _is_forgotten(self.watched, label):
+            self.watched = None
+            self.runtimes = []
+        before = {(history.pid, history.tag): history for history in self.runtimes}
+        runtimes: list[RuntimeHistory] = []
+        for fold in folds:
+            if fold.key is None:
+                continue
+            name = printable_name(owners.get(fold.key, UNOWNED).name)
+            history = before.get(fold.key)
+            if history is None or None is not name != history.owner is not None:
+                history = RuntimeHistory(*fold.key)
+            history.owner = name or history.owner
+            if fold.executions.ended:
+                history.executed = label
+            runtimes.append(history)
+        if runtimes or is_empty:
+            self.runtimes = runtimes
+            self.watched = max(self.watched or label, label)
+
+    def last_executed(self, label: int) -> dict[RuntimeKey, int]:
+        """The last epoch minute, up to *label*, in which each ended an execution."""
+        return {
+            (history.pid, history.tag): history.executed
+            for history in self.runtimes
+            if history.executed is not None and history.executed <= label
+        }
+
+
+class FoldState(KnownInstance):
+    """
+    What the next start goes on from.
+
+    Who this is, idle and quiet minutes, runtimes, last ECC values, how far the kernel log was read.
+
+    Attributes:
+        idle_label: Epoch minute that last added or reset a count, or None.
+
+        idle_minutes: Idle minutes by core index.
+
+        idle_watched: Last epoch minute in which any core was known, or None.
+
+        quiet_label: Epoch minute that last changed a count, or None.
+
+        quiet_minutes: Consecutive whole minutes, read, without an execution, by owner.
+
+        only_reserved: Owners that had only reservations when their cores were known last.
+
+        lists_no_device: True if the last hardware counters list no device.
+    """
+
+    idle_label: Count | None = None
+    idle_minutes: Annotated[list[Count], msgspec.Meta(max_length=MAX_CORES)] = []  # noqa: RUF012 - msgspec copies it
+    idle_watched: Count | None = None
+    quiet_label: Count | None = None
+    quiet_minutes: Annotated[dict[str, Count], msgspec.Meta(max_length=MAX_NAMES)] = {}  # noqa: RUF012 - msgspec copies it
+    only_reserved: Annotated[list[str], msgspec.Meta(max_length=MAX_NAMES)] = []  # noqa: RUF012 - msgspec copies it
+    lists_no_device: bool = False
+    ecc: dict[str, Count] = {}  # noqa: RUF012 - msgspec copies it
+    histories: RuntimeHistories = msgspec.field(default_factory=RuntimeHistories)
+    kernel: LogState = LogState()
+
+    def count_idle_minutes(
+        self, label: int, states: str, covered_s: Sequence[float]
+    ) -> tuple[int, ...]:
+        """
+        Count the minute *label*, given each core's state and covered seconds.
+
+        Busy in any part resets; a whole minute that was not busy adds one; a
+        partial or unknown one neither adds nor resets.
+
+        Returns:
+            Idle minutes by core, this minute included.
+        """
+        if self.idle_watched is None:
+            self.idle_watched = self.idle_label
+        # Further ahead than behind: the clock was wrong when the counts were stored.
+        if _is_forgotten(self.idle_watched, label):
+            self.idle_minutes = []
+            self.idle_label = self.idle_watched = None
+        is_later = self.idle_label is None or label > self.idle_label
+        counts = self.idle_minutes + [0] * (len(states) - len(self.idle_minutes))
+        for core, state in enumerate(states):
+            if state == BUSY:
+                counts[core] = 0
+            elif state != UNKNOWN and is_later and covered_s[core] >= WHOLE_MINUTE_S:
+                counts[core] += 1
+            else:
+                continue
+            self.idle_label = max(self.idle_label or label, label)
+        self.idle_minutes = counts[: len(states)] if states else counts
+        if any(state != UNKNOWN for state in states):
+            self.idle_watched = max(self.idle_watched or label, label)
+        return tuple(self.idle_minutes[: len(states)])
+
+    def count_quiet_minutes(
+        self,
+        label: int,
+        owners: Mapping[str, OwnerHolding],
+        *,
+        is_whole: bool,
+        has_unknown: bool,
+    ) -> None:
+        """
+        Count the minute *label*, and set the count of each of *owners* that has one.
+
+        An owner starts again if it executed, or if its executions were not read in this minute
+        or in one since the last. An owner that had only reservations needs no reading: it keeps
+        its count while unknown cores hide them. A partial minute neither adds nor resets.
+        """
+        if _is_forgotten(self.quiet_label, label):
+            self.quiet_label = None
+        if self.quiet_label is None or label > self.quiet_label + 1:
+            self.quiet_minutes, self.only_reserved = {}, []
+        is_later = self.quiet_label is None or label > self.quiet_label
+        minutes: dict[str, int] = {}
+        if has_unknown:
+            minutes = {name: self.quiet_minutes.get(name, 0) for name in self.only_reserved}
+        for name, owner in owners.items():
+            count = self.quiet_minutes.get(name, 0)
+            is_read = owner.executions is not None or not owner.cores
+            if owner.executions or not is_read:
+                count = 0
+            elif is_whole and is_later:
+                count += 1
+            minutes[name] = count
+            owner.quiet_minutes = count or None
+        self.quiet_minutes = dict(list(minutes.items())[:MAX_NAMES])
+        self.only_reserved = [
+            name for name in self.quiet_minutes if name not in owners or not owners[name].cores
+        ]
+        self.quiet_label = max(self.quiet_label or label, label)
+
+    def encoded(self) -> bytes:
+        """As bytes for the next start."""
+        return msgspec.json.encode(self)
+
+
+_decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def read_state(encoded: bytes | None) -> FoldState:
+    """Read what an earlier run left, member by member where the whole cannot be read."""
+    if encoded is None:
+        return FoldState()
+    members: dict[str, msgspec.Raw] = {}
+    with suppress(ValueError, RecursionError):
+        return msgspec.json.decode(encoded, type=FoldState)
+    with suppress(ValueError, RecursionError):
+        members = _decode_members(encoded)
+    fields: dict[str, Any] = {}
+    for field in msgspec.structs.fields(FoldState):
+        with suppress(KeyError, ValueError, RecursionError):  # of another release, or damaged
+            fields[field.name] = msgspec.json.decode(members[field.name], type=field.type)
+    if fields.get("idle_label") is None:
+        # Counts without their label are of any age.
+        fields.pop("idle_minutes", None)
+    return FoldState(**fields)
+
+
+def with_kernel(state: bytes | None, kernel: LogState) -> bytes:
+    """*state*, as a run has left it, with *kernel* in it."""
+    return msgspec.structs.replace(read_state(state), kernel=kernel).encoded()

@@ -1,0 +1,186 @@
+"""
+The facts of this instance beside its reports, from the metadata service and the board.
+
+The identity document has most of them in one answer; what it lacks is asked for
+one by one. Every value is checked before it may become a member of a record. From
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-identity-documents.html
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from neuron_emitter.instance.local_http import LocalHttpError
+from neuron_emitter.instance.machine import board_instance_id, board_instance_type
+from neuron_emitter.instance.metadata_service import WITHIN_S, MetadataService
+from neuron_emitter.logs import Backoff
+from neuron_emitter.settings.minutes import is_printable
+from neuron_wire.minute import MAX_INSTANCE_CHARS, MAX_TEXT_CHARS
+from neuron_wire.names import region_of_variables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+DATA_PATH: Final = "/latest/meta-data/"
+# Our name, the document's, and the path of the single value; empty where there is none.
+_MEMBERS: Final = (
+    ("instance_id", "instanceId", "instance-id"),
+    ("instance_type", "instanceType", "instance-type"),
+    ("region", "region", "placement/region"),
+    ("availability_zone", "availabilityZone", "placement/availability-zone"),
+    ("ami_id", "imageId", "ami-id"),
+    ("account_id", "accountId", ""),
+    ("lifecycle", "", "instance-life-cycle"),
+)
+_log = logging.getLogger(__name__)
+# How long to wait for the first try: a little more than it can take.
+FIRST_TRY_S: Final = 2.5
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceFacts:
+    """
+    What is known of an instance; each None where it is not known.
+
+    Attributes:
+        instance_id: Such as `i-0123456789abcdef0`.
+
+        instance_type: As EC2 spells it, such as `trn1.32xlarge`.
+
+        region: Such as `us-east-1`.
+
+        availability_zone: Such as `us-east-1a`.
+
+        ami_id: Such as `ami-0123456789abcdef0`.
+
+        account_id: The AWS account, 12 digits.
+
+        lifecycle: The purchasing option in the service's own word, such as `spot`.
+    """
+
+    instance_id: str | None = None
+    instance_type: str | None = None
+    region: str | None = None
+    availability_zone: str | None = None
+    ami_id: str | None = None
+    account_id: str | None = None
+    lifecycle: str | None = None
+
+    def with_fallback(self, other: InstanceFacts) -> InstanceFacts:
+        """Return these facts, with the facts of *other* in the place of unknown ones."""
+        known = {name: fact for name, fact in asdict(self).items() if fact is not None}
+        return InstanceFacts(**{**asdict(other), **known})
+
+
+def _local_facts(root: Path) -> InstanceFacts:
+    """Return the facts that need no service: those of the board, and the configured Region."""
+    return InstanceFacts(
+        instance_id=board_instance_id(root),
+        instance_type=board_instance_type(root),
+        region=_value("region", region_of_variables(os.environ)),
+    )
+
+
+def find_instance(
+    service: MetadataService | None = None, *, root: Path = Path("/")
+) -> InstanceFacts:
+    """
+    The facts that can be found within about two seconds.
+
+    The metadata service wins over the board: it can be configured to speak of
+    another instance, the board cannot.
+    """
+    service = service or MetadataService.from_environment(os.environ)
+    return _answered_facts(service).with_fallback(_local_facts(root))
+
+
+def _answered_facts(service: MetadataService) -> InstanceFacts:
+    """The facts that the metadata service has; none where it cannot be asked."""
+    try:
+        return _ask_for_facts(service)
+    except LocalHttpError as error:
+        _log.debug("instance metadata service not available", extra={"why": str(error)})
+        return InstanceFacts()
+
+
+def _ask_for_facts(service: MetadataService) -> InstanceFacts:
+    ends_at_s = time.monotonic() + WITHIN_S
+    document = _document(service, ends_at_s)
+    facts = {ours: _value(ours, document.get(theirs)) for ours, theirs, _ in _MEMBERS}
+    for ours, _, path in _MEMBERS:
+        if path and facts[ours] is None:
+            try:
+                text = service.get_text(f"{DATA_PATH}{path}", ends_at_s=ends_at_s)
+                facts[ours] = _value(ours, text)
+            except LocalHttpError:
+                if not any(facts.values()):
+                    raise
+    return InstanceFacts(**facts)
+
+
+def _document(service: MetadataService, ends_at_s: float) -> dict[str, object]:
+    reply = service.get_reply("/latest/dynamic/instance-identity/document", ends_at_s=ends_at_s)
+    with suppress(LocalHttpError):
+        return reply.json_object() if reply else {}
+    return {}
+
+
+def _value(ours: str, found: object) -> str | None:
+    longest = MAX_INSTANCE_CHARS if ours == "instance_id" else MAX_TEXT_CHARS
+    return found if isinstance(found, str) and is_printable(found, longest) else None
+
+
+class BackgroundLookup:
+    """
+    Looks up the facts in a thread, so that the reader of reports never waits for them.
+
+    The board's id and type, of the first of *roots* that has an id, are there at once. The
+    metadata service is asked until it has named the instance, or until `close`:
+    right after boot, or beside a proxy that starts later, it may be silent for
+    minutes.
+
+    Attributes:
+        facts: What is known so far; replaced whole, so it needs no lock.
+    """
+
+    def __init__(
+        self, service: MetadataService | None = None, *, roots: Iterable[Path] = (Path("/"),)
+    ) -> None:
+        self._service = service or MetadataService.from_environment(os.environ)
+        self._backoff = Backoff(1.0, 300.0)
+        boards = [*map(_local_facts, roots)]
+        self.facts = next((board for board in boards if board.instance_id), boards[-1])
+        self._tried = threading.Event()
+        self._closed = threading.Event()
+        if self._service.disabled:
+            self._tried.set()
+            return
+        threading.Thread(target=self._look, name="instance-facts", daemon=True).start()
+
+    def wait_for_facts(self, timeout_s: float = FIRST_TRY_S) -> InstanceFacts:
+        """The facts once the first try is over, or *timeout_s* has passed."""
+        self._tried.wait(timeout_s)
+        return self.facts
+
+    def close(self) -> None:
+        """Stop asking. A request under way ends by itself; nothing waits for it."""
+        self._closed.set()
+        self._tried.set()
+
+    def _look(self) -> None:
+        while not self._closed.is_set():
+            facts = _answered_facts(self._service)
+            if facts != InstanceFacts():
+                # An answer without an id is asked for again; its other facts count already.
+                self.facts = facts.with_fallback(self.facts)
+            self._tried.set()
+            if facts.instance_id:
+                return
+            self._closed.wait(self._backoff.next_s())

@@ -1,0 +1,104 @@
+"""
+The thread that reads the kernel log, so that waiting for it never stops the reading of reports.
+
+It reads ahead at most `MAX_WAITING` faults. The rest waits in the kernel's
+ring, whose numbers show what was lost.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING, Final
+
+from neuron_emitter.kernel.detector import FaultDetector, LogState
+from neuron_emitter.kernel.kmsg import UnreadableLogError, log_opener
+from neuron_emitter.settings.run import AUTO, JOURNAL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from neuron_emitter.kernel.detector import Detection
+    from neuron_emitter.kernel.kmsg import KernelRing
+    from neuron_emitter.logs import Clock
+
+READ_WITHIN_S: Final = 0.5  # bounds how long a stop waits
+LOOK_EVERY_S: Final = 0.1  # whether faults were taken, while as many wait as may
+CLOSE_WITHIN_S: Final = 2.5
+# Faults that may wait to be taken.
+MAX_WAITING: Final = 2000
+
+_log = logging.getLogger(__name__)
+
+
+def watch_of(choice: str, reports: str, state: LogState) -> KernelWatch | None:
+    """
+    Read the log that `log_opener` finds for *choice* and *reports*, on from *state*.
+
+    The caller closes it.
+    """
+    if choice == JOURNAL:
+        _log.warning("--kernel-messages journal is deprecated and reads /dev/kmsg. Use auto.")
+    open_log = log_opener(choice, reports)
+    if open_log is None:
+        return None
+    return KernelWatch(open_log, state, is_asked_for=choice != AUTO)
+
+
+class KernelWatch:
+    """
+    Reads until `close`, or until the log fails.
+
+    Attributes:
+        state: What an earlier run left.
+
+        is_reading: Whether the log is read now.
+    """
+
+    def __init__(
+        self,
+        open_log: Callable[[], KernelRing],
+        state: LogState | None = None,
+        *,
+        is_asked_for: bool = True,
+        clock: Clock = time.time,
+    ) -> None:
+        """Begin to read. *is_asked_for*: the operator named the log, so a failure is a warning."""
+        self._open_log = open_log
+        self.state = state or LogState()
+        self._is_asked_for = is_asked_for
+        self._detector = FaultDetector(self.state, clock())
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self.is_reading = False
+        self._thread = threading.Thread(target=self._watch, name="kernel-log", daemon=True)
+        self._thread.start()
+
+    def take_detection(self) -> Detection:
+        """What was found since the last call."""
+        with self._lock:
+            return self._detector.take_detection()
+
+    def close(self) -> None:
+        """Stop reading; what was not taken is read again by the next run."""
+        self._closed.set()
+        self._thread.join(CLOSE_WITHIN_S)
+
+    def _watch(self) -> None:
+        try:
+            with closing(self._open_log()) as ring:
+                self.is_reading = True
+                while not self._closed.is_set():
+                    messages = ring.read_messages(READ_WITHIN_S)
+                    with self._lock:
+                        self._detector.read_messages(messages)
+                    while self._detector.waiting >= MAX_WAITING:
+                        if self._closed.wait(LOOK_EVERY_S):
+                            break
+        except UnreadableLogError as error:
+            level = logging.WARNING if self._is_asked_for else logging.INFO
+            _log.log(level, "Hardware faults are not counted. %s", error)
+        finally:
+            self.is_reading = False

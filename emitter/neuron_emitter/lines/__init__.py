@@ -1,0 +1,11 @@
+"""Records as log lines."""
+
+from neuron_emitter.lines.settings import (
+    Choice,
+    differences,
+    parse_choice,
+    require_lines,
+)
+from neuron_emitter.lines.writer import LineWriter
+
+__all__ = ["Choice", "LineWriter", "differences", "parse_choice", "require_lines"]

@@ -1,0 +1,119 @@
+"""
+One line before it is written, and the values that may stand in it.
+
+The fold has checked what a minute holds; an event or a runtime brings what a
+process or an operating system said. A line must be valid JSON and UTF-8 whatever
+that was, so what cannot be written is left out or written with `?`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from neuron_wire import names
+from neuron_wire.line_members import MAX_COUNT
+from neuron_wire.minute import round_significant
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from neuron_emitter.fold.minute import LineIdentity
+    from neuron_emitter.fold.runtime_lines import RuntimeMembers
+    from neuron_emitter.logs import Event
+    from neuron_wire import MinuteRecord
+
+STANDARD_S: Final = 60
+HIGH_S: Final = 1
+MAX_TEXT_CHARS: Final = 4096  # the tail of a process's last words is the longest
+
+Value = str | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """
+    The members of one line, and which of them CloudWatch is to make metrics of.
+
+    Attributes:
+        members: Everything in the line but `_aws`, in order.
+
+        timestamp_ms: Milliseconds since the Unix epoch.
+
+        directives: Pairs of the unit by name of each metric, and sets of names of members: each
+            metric makes a series for each set. A line without a metric is no EMF document.
+
+        resolution_s: Storage resolution of the metrics, 1 or 60 seconds.
+    """
+
+    members: Mapping[str, object]
+    timestamp_ms: int
+    directives: Sequence[tuple[Mapping[str, str], Sequence[Sequence[str]]]] = ()
+    resolution_s: int = STANDARD_S
+
+
+def identity_members(
+    kind: str, identity: LineIdentity | MinuteRecord, seq: int
+) -> dict[str, object]:
+    """The members that every line begins with."""
+    members: dict[str, object] = {
+        "Schema": names.VERSION, "Kind": kind, "Boot": identity.boot, "Seq": seq,
+        "ClusterName": identity.cluster, "InstanceId": identity.instance_id,
+    }  # fmt: skip
+    if identity.identity_guessed:
+        members["IdentityGuessed"] = True
+    return members
+
+
+def present(**values: Value | None) -> dict[str, Value]:
+    """Those of *values* that a line can hold, by the name of their member."""
+    return {
+        _whole(member): made
+        for member, value in values.items()
+        if value is not None and (made := writable(value)) is not None
+    }
+
+
+def amount(value: float | None) -> float | None:
+    """*value* as exact as a line says an amount that is no count."""
+    return None if value is None else round_significant(value)
+
+
+def writable(value: Value) -> Value | None:
+    """*value* as a line can hold it, or None when it cannot."""
+    if isinstance(value, str):
+        return _whole(value) or None
+    # NaN and infinity compare false; isfinite would fail on an integer that no float can hold.
+    return value if abs(value) <= MAX_COUNT else None
+
+
+def _whole(text: str) -> str:
+    # A lone surrogate is half a character, which UTF-8 cannot hold.
+    return text[:MAX_TEXT_CHARS].encode("utf-8", "replace").decode()
+
+
+def timestamp_ms(at_s: float) -> int:
+    """Seconds since the Unix epoch as the milliseconds of a line."""
+    return int(at_s * 1000)
+
+
+def runtime_draft(runtime: RuntimeMembers, minute: MinuteRecord, seq: int) -> Draft:
+    """The line of a runtime in *minute*; what was not read has no member."""
+    members = {**identity_members(names.RUNTIME, minute, seq), **present(**runtime)}
+    return Draft(members, minute.minute_ms)
+
+
+def event_draft(event: Event, identity: LineIdentity, seq: int) -> Draft:
+    """
+    The line of *event*, at the moment it happened.
+
+    A detail with the name of a member that every event has is left out.
+    """
+    members = {
+        **identity_members(names.EVENT, identity, seq),
+        **present(Event=event.name, Message=event.message),
+    }
+    details = {
+        name: value for name, value in present(**event.details).items() if name not in members
+    }
+    return Draft(members | details, timestamp_ms(event.at_s))

@@ -1,0 +1,142 @@
+"""
+A draft as one EMF line: defined with aws-embedded-metrics, laid out and encoded once by us.
+
+The only module that knows that library. Its MetricsContext defines and checks
+the metrics. Its serializer is not used: it lets NaN, booleans, name collisions
+and oversize pass, and would encode what must be checked and written again.
+Its automatic environment detection and its sinks are not used either: an instance
+metadata probe has no place in a daemon, and no sink of it keeps a record.
+They alone need aiohttp, which the package's `__init__` would load: 9 MiB beside
+boto3, 23 without. Lines without metrics do not load the library at all.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from contextlib import contextmanager, suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from neuron_emitter.lines.drafts import STANDARD_S, Draft
+from neuron_wire.extraction import MAX_METRICS
+from neuron_wire.line import sendable_line
+from neuron_wire.line_members import NOT_EXTRACTABLE, WireFormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_PACKAGE: Final = "aws_embedded_metrics"
+
+
+def line_of(draft: Draft, namespace: str) -> str:
+    """
+    The line of *draft*, its metrics in *namespace*.
+
+    Raises:
+        WireFormatError: If CloudWatch would not extract it.
+    """
+    contexts = [
+        _context(draft, units, sets, namespace) for units, sets in draft.directives if units
+    ]
+    if not contexts:
+        # Without a metric it is no EMF document: CloudWatch need not look at it.
+        return sendable_line({"Timestamp": draft.timestamp_ms, **draft.members})
+    values = {
+        name: metric.values if len(metric.values) > 1 else metric.values[0]
+        for context in contexts
+        for name, metric in context.metrics.items()
+    }
+    metadata = {
+        **contexts[0].meta,
+        "CloudWatchMetrics": [
+            directive
+            for context in contexts
+            for directive in _directives(context, draft.resolution_s)
+        ],
+    }
+    return sendable_line({"_aws": metadata, **draft.members, **values})
+
+
+_Library = tuple[Any, Any, tuple[type[Exception], ...]]
+
+
+@cache
+def load_library() -> _Library:
+    """Load what defines metrics and nothing that sends them: context, resolution and refusals."""
+    with suppress(ImportError, AttributeError), without_init(_PACKAGE):
+        return _library()
+    return _library()  # a release whose parts need the whole: heavier, not broken
+
+
+def _library() -> _Library:
+    from aws_embedded_metrics import exceptions  # noqa: PLC0415 - loaded with the first metric
+    from aws_embedded_metrics.logger.metrics_context import MetricsContext  # noqa: PLC0415
+    from aws_embedded_metrics.storage_resolution import StorageResolution  # noqa: PLC0415
+
+    refusals = (
+        exceptions.DimensionSetExceededError,
+        exceptions.InvalidDimensionError,
+        exceptions.InvalidMetricError,
+        OverflowError,  # of a count that no float can hold
+    )
+    return MetricsContext, StorageResolution, refusals
+
+
+def _context(
+    draft: Draft, units: Mapping[str, str], sets: Sequence[Sequence[str]], namespace: str
+) -> Any:  # noqa: ANN401 - the library's MetricsContext
+    new_context, resolution_of, refusals = load_library()
+    context = new_context(namespace=namespace)
+    # Not by set_timestamp: it refuses times older than two weeks, which replay
+    # may be asked for; the age of a record is judged when it is sent.
+    context.meta["Timestamp"] = draft.timestamp_ms
+    resolution = resolution_of(draft.resolution_s)
+    try:
+        context.set_dimensions([{name: draft.members[name] for name in names} for names in sets])
+        for name, unit in units.items():
+            value = draft.members[name]
+            for number in value if isinstance(value, list) else [value]:
+                context.put_metric(name, number, unit, resolution)
+    except refusals as error:
+        msg = f"the library refuses the document: {type(error).__name__}"
+        raise WireFormatError(NOT_EXTRACTABLE, msg) from error
+    return context
+
+
+def _directives(context: Any, resolution_s: int) -> list[dict[str, Any]]:  # noqa: ANN401 - as above
+    """What `_aws` has of *context*, as the library's own serializer has it."""
+    resolution = {} if resolution_s == STANDARD_S else {"StorageResolution": resolution_s}
+    metrics = [
+        {"Name": name, "Unit": metric.unit, **resolution}
+        for name, metric in context.metrics.items()
+    ]
+    dimensions = [list(names) for names in context.get_dimensions()]
+    return [
+        {
+            "Dimensions": dimensions,
+            "Metrics": metrics[start : start + MAX_METRICS],
+            "Namespace": context.namespace,
+        }
+        for start in range(0, len(metrics), MAX_METRICS)
+    ]
+
+
+@contextmanager
+def without_init(package: str) -> Iterator[None]:
+    """
+    While this is open, `from package.module import name` does not run `package/__init__.py`.
+
+    Afterwards the package counts as not imported, so whoever imports it next
+    gets it whole, with the very modules that were loaded here. A package that
+    is already imported, or not installed, is left as it is.
+    """
+    spec = None if package in sys.modules else importlib.util.find_spec(package)
+    if spec is None:
+        yield
+        return
+    sys.modules[package] = importlib.util.module_from_spec(spec)  # its folder, not its code
+    try:
+        yield
+    finally:
+        del sys.modules[package]

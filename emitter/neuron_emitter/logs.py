@@ -1,0 +1,185 @@
+"""
+What the emitter logs on standard error, which events go to its log group, and how often.
+
+On standard error that is one event a line, key=value behind it. Where it is the journal, each
+line begins with its priority, which the journal
+takes off: https://www.freedesktop.org/software/systemd/man/latest/sd-daemon.html
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import sys
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Clock = Callable[[], float]
+    """A clock: seconds since the start that its use names."""
+    OnEvent = Callable[["Event"], None]
+    """A function that takes an event for the lines."""
+
+_STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_JOURNAL_VARIABLE: Final = "JOURNAL_STREAM"  # device and inode of what systemd connected
+_PRIORITIES: Final = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 2}  # syslog(3)
+
+
+class _KeyValueFormatter(logging.Formatter):
+    """`neuron-emf: warning: records dropped count=12 reason=too_old`."""
+
+    def __init__(self, *, is_journal: bool) -> None:
+        super().__init__()
+        self._is_journal = is_journal
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The event, then what was given as `extra`."""
+        pairs = (f"{name}={value}" for name, value in vars(record).items() if name not in _STANDARD)
+        event = f"neuron-emf: {record.levelname.lower()}: {record.getMessage()}"
+        line = " ".join((event, *pairs))
+        if record.exc_info:
+            line = f"{line}\n{self.formatException(record.exc_info)}"
+        if not self._is_journal:
+            return line
+        priority = f"<{_PRIORITIES.get(record.levelname, 6)}>"
+        return "\n".join(f"{priority}{part}" for part in line.split("\n"))
+
+
+def log_to_stderr(*, verbose: bool) -> None:
+    """Send our own events to standard error; libraries only from warnings on."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_KeyValueFormatter(is_journal=_is_journal()))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    logging.getLogger("neuron_emitter").setLevel(logging.DEBUG if verbose else logging.INFO)
+
+
+def _is_journal() -> bool:
+    """Whether standard error is the socket by which systemd connected it to the journal."""
+    with suppress(OSError):
+        found = os.fstat(2)
+        return os.environ.get(_JOURNAL_VARIABLE) == f"{found.st_dev}:{found.st_ino}"
+    return False
+
+
+class Repeats:
+    """
+    Rate limit by key: each is reported at most once per interval. Thread-safe.
+
+    A log that repeats itself hides what is new in it; a log that stays silent hides
+    that it goes on. So: the first time at once, then the number that came together.
+    """
+
+    def __init__(self, interval_s: float, clock: Clock = time.monotonic) -> None:
+        self._interval_s = interval_s
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._said_at: dict[str, float] = {}
+        self._unsaid: dict[str, int] = {}
+
+    def due(self, key: str, count: int = 1) -> int:
+        """Count *count* more of *key*; return how many to report now, 0 to stay silent."""
+        with self._lock:
+            now = self._clock()
+            unsaid = self._unsaid.get(key, 0) + count
+            said_at = self._said_at.get(key)
+            # A clock that was set back must not silence us until it catches up.
+            if said_at is not None and 0 <= now - said_at < self._interval_s:
+                self._unsaid[key] = unsaid
+                return 0
+            self._said_at[key] = now
+            self._unsaid.pop(key, None)
+            return unsaid
+
+
+SHORTEST_S: Final = 0.2
+LONGEST_S: Final = 60.0
+GROWTH: Final = 1.5
+
+
+class Backoff:
+    """
+    How long to wait after failures in a row: exponential, with equal jitter.
+
+    Each step is half as long again as the one before, and each wait is drawn from the upper
+    half of its step: waits grow for certain, and instances that failed together do not come
+    back together, even when all wait the longest. From
+    https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
+    """
+
+    def __init__(
+        self,
+        shortest_s: float = SHORTEST_S,
+        longest_s: float = LONGEST_S,
+        rng: random.Random | None = None,
+    ) -> None:
+        self._shortest_s = shortest_s
+        self._first_step_s = min(2 * shortest_s, longest_s)
+        self._longest_s = longest_s
+        self._rng = rng or random.Random()
+        self._step_s = self._first_step_s
+
+    def next_s(self) -> float:
+        """Seconds to wait after one more failure: never shorter or longer than the bounds."""
+        wait_s = max(self._shortest_s, self._rng.uniform(self._step_s / 2, self._step_s))
+        self._step_s = min(self._longest_s, GROWTH * self._step_s)
+        return wait_s
+
+    def reset(self) -> None:
+        """Start again from the shortest wait, after a success."""
+        self._step_s = self._first_step_s
+
+
+MAX_WAITING: Final = 100
+"""Events that may wait for the instance to have a name; the oldest are dropped, and counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """
+    One `event` line, before it has an identity.
+
+    Attributes:
+        name: What happened, such as `MonitorDied`; one of few.
+
+        at_s: When, seconds since the Unix epoch.
+
+        message: One sentence for a person, without payload.
+
+        details: Further members of the line, named as in the catalogue.
+    """
+
+    name: str
+    at_s: float
+    message: str
+    details: Mapping[str, str | int | float] = field(default_factory=dict)
+
+
+class EventQueue:
+    """
+    Events waiting to be written to the spool. Any thread may add.
+
+    Attributes:
+        dropped: Events lost because too many were waiting.
+    """
+
+    def __init__(self) -> None:
+        self.dropped = 0
+        self._waiting: deque[Event] = deque()
+
+    def add_event(self, event: Event) -> None:
+        """Queue *event*; when too many wait, the oldest is dropped."""
+        self._waiting.append(event)
+        while len(self._waiting) > MAX_WAITING:
+            self._waiting.popleft()
+            self.dropped += 1
+
+    def take_events(self) -> list[Event]:
+        """Take all waiting events, the oldest first."""
+        return [self._waiting.popleft() for _ in range(len(self._waiting))]

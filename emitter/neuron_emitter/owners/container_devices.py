@@ -1,0 +1,137 @@
+"""
+Which Neuron devices the containers of an ECS instance were given, whether they use them or not.
+
+ECS on EC2 gives a container the devices that its task definition lists, and no file but the
+bundle of the container says which. Root can read it, in a container with the host's process ids
+also through its first process. Without that right the ECS agent still shows when no other task
+is here: then nothing is given. No monitor of cores counts. Tried on AWS: nothing of it. From
+https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_LinuxParameters.html and
+https://github.com/containerd/containerd/blob/main/core/runtime/v2/README.md
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from neuron_emitter.instance.machine import TASK_MARK, read_text
+from neuron_emitter.owners.container_names import (
+    BUNDLES,
+    KUBERNETES,
+    EcsTask,
+    metadata_path,
+    neuron_devices,
+    running_containers,
+)
+from neuron_emitter.owners.given import Allocation, RuntimeOwner, UnreadError
+from neuron_emitter.owners.naming import Naming
+from neuron_emitter.owners.places import Endpoint
+from neuron_emitter.owners.process import ProcessGoneError, open_process
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
+
+    from neuron_emitter.owners.places import Places
+
+MONITORS: Final = frozenset({"neuron-monitor"})  # first processes of containers that watch all
+
+_REMEDY: Final = (
+    "Run as root with the host's process IDs and SYS_PTRACE, as NameServices=true does in the "
+    "template for ECS"
+)
+
+
+def is_here(places: Places) -> bool:
+    """Whether an ECS agent runs on this machine."""
+    is_task = not places.is_saved and TASK_MARK in os.environ
+    return is_task or os.path.isdir(places.root / "var/lib/ecs")  # noqa: PTH112 - never raises
+
+
+class ContainerDevices:
+    """The source."""
+
+    name = "the bundles of containers"
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._agent = Endpoint(places.ecs_agent_url)
+        self._metadata = Endpoint(places.ecs_metadata_url)
+        self._naming = Naming(places)
+        self._owners: dict[str, RuntimeOwner] = {}  # by container
+
+    def read_allocations(self) -> Sequence[Allocation]:
+        """
+        What the containers that run have; none without devices.
+
+        Raises:
+            UnreadError: If their bundles cannot be read while there are tasks.
+        """
+        tasks = running_containers(self._agent)
+        try:
+            bundles = self._bundles()
+            if tasks is not None and not tasks <= bundles.keys():
+                msg = "a container of an ECS task has no bundle yet, or elsewhere"
+                raise UnreadError(msg, f"Wait until it runs; containerd keeps them in /{BUNDLES}")
+            return self._allocations(bundles)
+        except OSError as error:
+            if tasks is not None and tasks <= set(self._own_containers()):
+                return ()
+            msg = (error.strerror or "unreadable").lower()
+            raise UnreadError(msg, _REMEDY) from error
+
+    def _bundles(self) -> Mapping[str, Path]:
+        """Their folders by container, without those of the kubelet."""
+        folder = self._places.root / BUNDLES
+        if not (self._places.is_saved or folder.is_dir()):  # a container's own files
+            folder = self._places.proc / "1/root" / BUNDLES
+        namespaces = [folder / name for name in os.listdir(folder) if name != KUBERNETES]  # noqa: PTH208
+        return {
+            name: namespace / name
+            for namespace in namespaces
+            for name in os.listdir(namespace)  # noqa: PTH208
+        }
+
+    def _own_containers(self) -> Collection[str]:
+        path = metadata_path(os.environ)
+        task = self._metadata.ask_json(f"{path}/task", EcsTask) if path else None
+        return task.container_ids() if task else ()
+
+    def _allocations(self, bundles: Mapping[str, Path]) -> Sequence[Allocation]:
+        self._owners = {name: owner for name, owner in self._owners.items() if name in bundles}
+        devices: dict[tuple[str, str | None], frozenset[int]] = {}
+        for name, bundle in bundles.items():
+            try:
+                given = neuron_devices(read_text(bundle / "config.json") or "")
+            except (ValueError, RecursionError) as error:
+                if not bundle.exists():  # it ended meanwhile
+                    continue
+                msg = "the bundle of a container is not JSON of the form that is known"
+                raise UnreadError(msg, _REMEDY) from error
+            owner = self._owner(name, bundle) if given else None
+            if owner is not None:
+                key = (owner.name or "", owner.team)
+                devices[key] = devices.get(key, frozenset()) | given
+        return [Allocation(*key, devices=given, is_exact=True) for key, given in devices.items()]
+
+    def _owner(self, container: str, bundle: Path) -> RuntimeOwner | None:
+        """Whose its first process is; None of a monitor, this one included, and of an ended one."""
+        if owner := self._owners.get(container):
+            return owner
+        pid, proc = read_text(bundle / "init.pid") or "", self._places.proc
+        own_group = read_text(proc / "self/cgroup")
+        if own_group and own_group == read_text(proc / pid / "cgroup"):
+            return None
+        with (
+            suppress(ProcessGoneError, ValueError),
+            open_process(proc, int(pid)) as process,
+        ):
+            command, _ = process.command_and_start()
+            if command in MONITORS:
+                return None
+            owner = self._naming.name_owner(process, command)
+            if owner.is_final:
+                self._owners[container] = owner
+            return owner
+        return None

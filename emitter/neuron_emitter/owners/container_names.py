@@ -1,0 +1,279 @@
+"""
+The names of a container: what Docker, Kubernetes and ECS leave about it on this machine.
+
+Docker keeps a file for each container, containerd and CRI-O the bundle that they
+gave to runc; Docker's containers run in containerd and have one, too. Root can
+read them, few others can. They also hold the environment of the container: only
+the members needed here are decoded. The form of a bundle:
+https://github.com/opencontainers/runtime-spec/blob/main/config-linux.md
+
+The names of the kubelet's log folders hold pods and ids, so listing is enough:
+https://kubernetes.io/docs/concepts/cluster-administration/logging/ and
+https://github.com/containerd/containerd/blob/main/pkg/cri/annotations/annotations.go
+
+The ECS agent knows every container of the instance by its Docker id, but no
+service. The task's own metadata have it, whose address is in the environment of
+each of its containers. A process may write into its environment what it likes:
+only an address of the very form that ECS gives is asked, and its answer counts
+when it names the container that the kernel names. From
+https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-agent-introspection.html
+and https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4.html
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from neuron_emitter.instance.machine import TASK_MARK, read_text
+from neuron_emitter.owners.membership import POD_LOGS, list_folder
+from neuron_emitter.owners.places import ECS_METADATA_URL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+    from typing import TypeVar
+
+    from neuron_emitter.owners.places import Endpoint
+
+    _T = TypeVar("_T")
+
+# Folders by namespace and id, of containers that run.
+BUNDLES: Final = "run/containerd/io.containerd.runtime.v2.task"
+KUBERNETES: Final = "k8s.io"
+BUNDLE_FILES: Final = (
+    f"{BUNDLES}/{KUBERNETES}/{{id}}/config.json",
+    "run/containers/storage/overlay-containers/{id}/userdata/config.json",
+)
+_NEURON_DEVICE: Final = re.compile(r"/dev/neuron[0-9]{1,4}")
+# A namespace and a container are DNS labels, a pod is a DNS subdomain:
+# https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+_LABEL: Final = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_SUBDOMAIN: Final = "[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?"
+# What a namespace, a pod and a container can be called.
+NAME: Final = re.compile(_SUBDOMAIN)
+_POD_FOLDER: Final = re.compile(rf"({_LABEL})_({_SUBDOMAIN})_([0-9a-f-]{{32,36}})")
+_LOG_LINK: Final = re.compile(rf"({_SUBDOMAIN})_({_LABEL})_({_LABEL})-([0-9a-f]{{64}})\.log")
+_ANNOTATIONS: Final = (
+    (  # containerd
+        "io.kubernetes.cri.sandbox-namespace",
+        "io.kubernetes.cri.sandbox-name",
+        "io.kubernetes.cri.container-name",
+    ),
+    (  # CRI-O, and the labels that the kubelet gave Docker
+        "io.kubernetes.pod.namespace",
+        "io.kubernetes.pod.name",
+        "io.kubernetes.container.name",
+    ),
+)
+FAMILY_LABEL: Final = "com.amazonaws.ecs.task-definition-family"
+MAX_TASKS_BYTES: Final = 4 << 20  # stopped ones are listed for hours
+CONTAINER_LABEL: Final = "com.amazonaws.ecs.container-name"
+_METADATA_URI: Final = re.compile(re.escape(ECS_METADATA_URL) + r"(/v4/[0-9A-Za-z-]{16,80})")
+# What ECS takes for a family, a service and a container:
+# https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RegisterTaskDefinition.html
+_ECS_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,255}")
+
+
+class _Read(msgspec.Struct, frozen=True, gc=False):
+    """Part of a document about containers."""
+
+
+class _Pascal(_Read, frozen=True, rename="pascal"):
+    """Part of a document whose members are written as Docker and ECS write theirs: `DockerId`."""
+
+
+class _Labelled(_Pascal, frozen=True):
+    labels: dict[str, str] | None = None
+
+
+class _Docker(_Pascal, frozen=True):
+    name: str | None = None
+    config: _Labelled | None = None
+
+
+class _BundleDevice(_Read, frozen=True):
+    path: str = ""
+    minor: int | None = None
+
+
+class _Rule(_Read, frozen=True):
+    allow: bool = False
+    major: int | None = None
+
+
+class _Resources(_Read, frozen=True):
+    devices: list[_Rule] | None = None
+
+
+class _BundleLinux(_Read, frozen=True):
+    devices: list[_BundleDevice] | None = None
+    resources: _Resources | None = None
+
+
+class _Bundle(_Read, frozen=True):
+    annotations: dict[str, str] | None = None
+    linux: _BundleLinux | None = None
+
+
+def _decoded(file: Path, kind: type[_T]) -> _T | None:
+    """The JSON in *file* as *kind*; None where it cannot be read or has another form."""
+    with suppress(ValueError, RecursionError):
+        return msgspec.json.decode(read_text(file) or "", type=kind)
+    return None
+
+
+def docker_container(container: str, root: Path) -> tuple[str, Mapping[str, str]]:
+    """Name, empty without one, and labels that Docker has for the container with this id."""
+    file = root / f"var/lib/docker/containers/{container}/config.v2.json"
+    docker = _decoded(file, _Docker) or _Docker()
+    return (docker.name or "").removeprefix("/"), (docker.config and docker.config.labels) or {}
+
+
+def neuron_devices(text: str) -> frozenset[int]:
+    """
+    Indexes of the devices that the bundle *text* gives its container, by the host's numbers.
+
+    A privileged one may use every device of the host and was given none.
+
+    Raises:
+        ValueError: If it is no bundle.
+    """
+    linux = msgspec.json.decode(text, type=_Bundle).linux or _BundleLinux()
+    rules = (linux.resources and linux.resources.devices) or ()
+    if any(rule.allow and rule.major is None for rule in rules):
+        return frozenset()
+    return frozenset(
+        device.minor
+        for device in linux.devices or ()
+        if _NEURON_DEVICE.fullmatch(device.path) and device.minor is not None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PodName:
+    """The name of a container in a pod; the container is None where only the pod is known."""
+
+    namespace: str
+    pod: str
+    container: str | None = None
+
+    @property
+    def text(self) -> str:
+        """`namespace/pod` or `namespace/pod/container`."""
+        return "/".join(filter(None, (self.namespace, self.pod, self.container)))
+
+
+def pod_name(container: str, pod: str | None, root: Path) -> PodName | None:
+    """The names of the container with the id *container*, in the pod with the id *pod*."""
+    end = f"-{container}.log"
+    for name in list_folder(root / "var/log/containers", may_be_cut=True) or ():
+        if name.endswith(end) and (link := _LOG_LINK.fullmatch(name)):
+            return PodName(link[2], link[1], link[3])
+    logged = None
+    for uid, found, containers in logged_pods(root, may_be_cut=True) if pod else ():
+        if uid == pod and len(containers) == 1:
+            return replace(found, container=containers[0])
+        logged = found if uid == pod else logged
+    return next(filter(None, map(_annotated, _labels(container, root))), logged)
+
+
+def logged_pods(
+    root: Path, *, may_be_cut: bool = False
+) -> Iterator[tuple[str, PodName, list[str]]]:
+    """Id and name of each pod that has a folder for logs, and the containers that began in it."""
+    for name in list_folder(root / POD_LOGS, may_be_cut=may_be_cut) or ():
+        if folder := _POD_FOLDER.fullmatch(name):
+            inside = list_folder(root / POD_LOGS / name) or ()
+            containers = [entry for entry in inside if NAME.fullmatch(entry)]
+            yield folder[3], PodName(folder[1], folder[2]), containers
+
+
+def _labels(container: str, root: Path) -> Iterator[Mapping[str, str]]:
+    """What containerd, CRI-O and Docker noted of the container."""
+    for file in BUNDLE_FILES:
+        bundle = _decoded(root / file.format(id=container), _Bundle)
+        yield (bundle and bundle.annotations) or {}
+    yield docker_container(container, root)[1]
+
+
+def _annotated(texts: Mapping[str, str]) -> PodName | None:
+    for keys in _ANNOTATIONS:
+        namespace, pod, container = (texts.get(key, "") for key in keys)
+        if NAME.fullmatch(namespace) and NAME.fullmatch(pod):
+            return PodName(namespace, pod, container if NAME.fullmatch(container) else None)
+    return None
+
+
+class _EcsContainer(_Pascal, frozen=True):
+    docker_id: str = ""
+    name: str = ""
+
+
+class _Tagged(_Pascal, frozen=True):
+    task_tags: dict[str, str] | None = None
+
+
+class EcsTask(_Pascal, frozen=True):
+    """A task as the agent and the task's metadata describe it, with the same members."""
+
+    family: str = ""
+    service_name: str | None = None
+    containers: list[_EcsContainer] | None = None
+    known_status: str = ""
+
+    def container_ids(self) -> set[str]:
+        """As Docker has them; an empty one of a task that has none yet."""
+        return {member.docker_id for member in self.containers or ()} or {""}
+
+    def name_of(self, container: str) -> str | None:
+        """`ecs:SERVICE/FAMILY/CONTAINER`, or `ecs:FAMILY/CONTAINER` of no known service."""
+        names = (member.name for member in self.containers or () if member.docker_id == container)
+        return _task_name(self.family, next(names, ""), self.service_name)
+
+
+class _Tasks(_Pascal, frozen=True):
+    tasks: list[EcsTask]
+
+
+def metadata_path(variables: Mapping[str, str]) -> str | None:
+    """Where the metadata of its container is, by this variable; None elsewhere."""
+    found = _METADATA_URI.fullmatch(variables.get(TASK_MARK, ""))
+    return found[1] if found else None
+
+
+def running_containers(agent: Endpoint) -> set[str] | None:
+    """Ids of containers of all tasks that have not stopped; None where the agent does not say."""
+    listed = agent.ask_json("/v1/tasks", _Tasks, max_bytes=MAX_TASKS_BYTES)
+    if listed is None:
+        return None
+    running = (task for task in listed.tasks if task.known_status != "STOPPED")
+    return {container for task in running for container in task.container_ids()}
+
+
+def team_by_metadata(path: str, metadata: Endpoint) -> str | None:
+    """
+    The task's tag `team`, in capital or small letters, which a service can give its tasks.
+
+    The agent asks ECS for the tags each time, so this is asked once of a process.
+    """
+    tagged = metadata.ask_json(f"{path}/taskWithTags", _Tagged)
+    tags = {} if tagged is None else tagged.task_tags or {}
+    return next((value for key, value in tags.items() if key.lower() == "team"), None)
+
+
+def task_by_labels(labels: Mapping[str, str]) -> str | None:
+    """The name by the labels that the agent gave the container."""
+    return _task_name(labels.get(FAMILY_LABEL, ""), labels.get(CONTAINER_LABEL, ""))
+
+
+def _task_name(family: str, container: str, service: str | None = None) -> str | None:
+    """Without task id and revision, which change each day."""
+    if not (_ECS_NAME.fullmatch(family) and _ECS_NAME.fullmatch(container)):
+        return None
+    known = [service] if service and _ECS_NAME.fullmatch(service) else []
+    return "ecs:" + "/".join([*known, family, container])

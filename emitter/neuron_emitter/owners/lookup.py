@@ -1,0 +1,262 @@
+"""
+The owners of pids, looked up in the background and never waited for by the reader.
+
+The reader says which pids a report named, and asks for what is known: both are
+a look into a dictionary. A thread of its own reads `/proc` and asks the
+services. A pid is one process only as long as it began at the same time, so
+that is looked at again and again.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from neuron_emitter.instance.machine import INPUTS_OF_THIS_MACHINE
+from neuron_emitter.owners.membership import Presence
+from neuron_emitter.owners.naming import Naming
+from neuron_emitter.owners.places import Places, reach
+from neuron_emitter.owners.process import MAX_PID, ProcessGoneError, boot_time_s, open_process
+from neuron_wire.line_members import iso_minute
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from neuron_emitter.logs import Clock
+    from neuron_emitter.owners.given import OwnerOf, RuntimeOwner
+
+OFF: Final = "none"
+
+MAX_PROCESSES: Final = 1024  # a runtime for each core that an instance can have
+# How often every process is looked at again: whether it is still the same one.
+AGAIN_S: Final = 20.0
+
+# How long a process counts that no report names any more.
+KEPT_S: Final = 300.0
+
+# How long its pod or job must have been missing before a process counts as one that outlived it.
+GONE_AFTER_S: Final = 600.0
+
+MAX_TIME_S: Final = 1 << 36  # in the year 4147; a later time is no time
+
+START_SLACK_S: Final = 1.0  # what clock ticks and a report under way can differ
+
+FIRST_RETRY_S: Final = 30.0
+LONGEST_RETRY_S: Final = 3600.0
+
+# macOS, where the rehearsal plays a `/proc`, has but one such clock.
+_SINCE_BOOT: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+_log = logging.getLogger(__name__)
+
+
+def owners_of(attribution: str, source: str, proc: Path) -> OwnerLookup | None:
+    """
+    The owners of pids in reports from *source*; None where the pids are not this machine's.
+
+    The caller closes it.
+    """
+    places = Places.beside(proc)
+    if attribution == OFF or source not in INPUTS_OF_THIS_MACHINE or not _names_owners(places):
+        return None
+    return OwnerLookup(places)
+
+
+def saved_owners(proc: Path | None, clock: Clock) -> OwnerOf:
+    """
+    The owners of pids in saved reports, by the `/proc` saved in *proc*; without it, none.
+
+    Only files are read, and *clock* has the times of the reports, so that the names are the
+    same tomorrow.
+    """
+    places = None if proc is None else Places.saved_beside(proc)
+    if places is None or not _names_owners(places):
+        return lambda _pid: None
+    lookup = OwnerLookup(places, clock=clock, is_background=False)
+
+    def owner_of(pid: int) -> RuntimeOwner | None:
+        lookup.note_pids((pid,))
+        lookup.look_up_pending()
+        lookup.recheck_processes()
+        return lookup.owner_of(pid)
+
+    return owner_of
+
+
+def _names_owners(places: Places) -> bool:
+    here = reach(places)
+    if here.why_not:
+        _log.warning("Owners cannot be named by process ID: %s. %s.", here.why_not, here.advice)
+    return not here.why_not
+
+
+def _since_boot_s() -> float:
+    return time.clock_gettime(_SINCE_BOOT)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of one process; times in seconds since the boot."""
+
+    started_s: float
+    owner: RuntimeOwner
+    retry_at_s: float
+    retry_after_s: float
+    missing_since_s: float | None = None  # its pod or job
+
+
+class OwnerLookup:
+    """
+    Names of owners by pid. Nothing here raises, and only the thread waits.
+
+    Without its thread (`is_background=False`) the caller of `look_up_pending` is the thread.
+    """
+
+    def __init__(
+        self,
+        places: Places,
+        *,
+        clock: Clock = _since_boot_s,
+        is_background: bool = True,
+    ) -> None:
+        self._places = places
+        self._clock = clock
+        self._naming = Naming(places)
+        self._seen: dict[int, float] = {}  # when a report named it last
+        self._known: dict[int, _Known] = {}
+        self._asked: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+        self._closed = threading.Event()
+        self._said: set[str] = set()
+        if is_background:
+            threading.Thread(target=self._run, name="owners", daemon=True).start()
+
+    def note_pids(self, pids: Iterable[int | None]) -> None:
+        """Note the *pids* that a report names."""
+        now_s = self._clock()
+        for pid in pids:
+            if pid in self._seen:
+                self._seen[pid] = now_s
+            elif pid is not None and 0 < pid <= MAX_PID:
+                if len(self._seen) >= MAX_PROCESSES:
+                    self._say("more", f"No owner is named for more than {MAX_PROCESSES} processes.")
+                    continue
+                self._seen[pid] = now_s
+                self._asked.put(pid)
+
+    def owner_of(self, pid: int) -> RuntimeOwner | None:
+        """Who owns the process, None where that is not known, or not yet."""
+        known = self._known.get(pid)
+        return known.owner if known else None
+
+    def close(self) -> None:
+        """Stop looking. A request under way ends by itself; nothing waits for it."""
+        self._closed.set()
+        self._asked.put(None)
+
+    def look_up_pending(self, wait_s: float = 0.0) -> None:
+        """Look up the processes that were noted, waiting at most *wait_s* for the first."""
+        with suppress(queue.Empty):
+            pid = self._asked.get(timeout=wait_s) if wait_s else self._asked.get_nowait()
+            while pid is not None:
+                self._look_up(pid)
+                pid = self._asked.get_nowait()
+
+    def recheck_processes(self) -> None:
+        """
+        Check that every process is the one it was, and that its pod or job is still here.
+
+        Forget the processes that no report names any more.
+        """
+        now_s = self._clock()
+        presence = Presence(self._places.root)
+        for pid, seen_s in list(self._seen.items()):
+            if self._closed.is_set():
+                return
+            # A process that was not found has most likely ended: room for others.
+            if now_s - seen_s > (KEPT_S if pid in self._known else AGAIN_S):
+                self._seen.pop(pid, None)
+                self._known.pop(pid, None)
+            else:
+                self._look_up(pid)
+                self._check_presence(pid, presence, now_s)
+
+    def _check_presence(self, pid: int, presence: Presence, now_s: float) -> None:
+        known = self._known.get(pid)
+        if known is None:
+            return
+        since_s = None
+        if presence.is_missing(job=known.owner.job, pod=known.owner.pod):
+            since_s = now_s if known.missing_since_s is None else known.missing_since_s
+        gone = since_s is not None and now_s - since_s >= GONE_AFTER_S
+        owner = known.owner._replace(gone=gone)
+        self._known[pid] = replace(known, owner=owner, missing_since_s=since_s)
+
+    def _run(self) -> None:
+        again_at_s = self._clock() + AGAIN_S
+        while not self._closed.is_set():
+            self.look_up_pending(max(0.1, again_at_s - self._clock()))
+            if self._clock() >= again_at_s:
+                self.recheck_processes()
+                again_at_s = self._clock() + AGAIN_S
+
+    def _look_up(self, pid: int) -> None:
+        known = None
+        try:
+            with suppress(ProcessGoneError):
+                known = self._name_process(pid)
+        except PermissionError:
+            self._say(
+                "denied",
+                "Cannot read the owner of a process in /proc: permission denied. Run as "
+                "a user who may read it, or use --attribution none.",
+            )
+        except Exception as error:  # noqa: BLE001 - a name is worth less than the thread
+            self._say("error", f"Looking up an owner failed: {type(error).__name__}.")
+        if known is None:
+            self._known.pop(pid, None)
+        else:
+            self._known[pid] = known
+
+    def _name_process(self, pid: int) -> _Known | None:
+        known = self._known.get(pid)
+        with open_process(self._places.proc, pid) as process:
+            command, began_s = process.command_and_start()
+            if known and known.started_s != began_s:
+                known = None
+            if known and (known.owner.is_final or self._clock() < known.retry_at_s):
+                return known
+            if began_s > self._seen.get(pid, 0.0) + START_SLACK_S:
+                return None  # it began after the report that named the pid: another had it then
+            owner = self._naming.name_owner(process, command)
+        if self._naming.was_denied:
+            self._say(
+                "environ",
+                "Cannot read the environment of other users' processes: ECS services, "
+                "and Slurm jobs without a control group, are not named. "
+                "Run as root (CAP_SYS_PTRACE) to name them.",
+            )
+        after_s, missing_since_s = FIRST_RETRY_S, None
+        if known:
+            after_s = min(LONGEST_RETRY_S, 2 * known.retry_after_s)
+            owner, missing_since_s = owner._replace(gone=known.owner.gone), known.missing_since_s
+        # Kept while it is the same process: a corrected clock moves the time of the boot.
+        started = known.owner.started if known else self._started_minute(began_s)
+        owner = owner._replace(started=started, command=command or None)
+        return _Known(began_s, owner, self._clock() + after_s, after_s, missing_since_s)
+
+    def _started_minute(self, began_s: float) -> str | None:
+        boot_s = boot_time_s(self._places.proc)
+        if boot_s is None or boot_s + began_s > MAX_TIME_S:
+            return None
+        return iso_minute(int(boot_s + began_s) // 60)
+
+    def _say(self, what: str, sentence: str) -> None:
+        if what not in self._said:
+            self._said.add(what)
+            _log.warning("%s", sentence)

@@ -1,0 +1,172 @@
+"""
+Where to look for names: the machine's files and services; and whether owners can be named at all.
+
+The pids of reports are those that the machine itself counts by. In another
+process namespace the same number is another process, and its name would be
+wrong: there nothing is named. pid_namespaces(7), proc(5). The addresses are those of
+https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4.html and
+https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-agent-introspection.html
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from neuron_emitter.instance.local_http import MAX_BODY_BYTES, LocalHttpError, exchange
+from neuron_emitter.instance.machine import read_text
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    _T = TypeVar("_T")
+
+OWN_PROC: Final = Path("/proc")
+ECS_METADATA_URL: Final = "http://169.254.170.2"
+ECS_AGENT_URL: Final = "http://127.0.0.1:51678"
+# In a volume that two containers of a pod share; `python -m neuron_emitter.owners` writes it.
+HANDED_OVER: Final = Path("/run/neuron-emf/reservations.json")
+WITHIN_S: Final = 1.0
+# How long a service that did not answer is not asked: where there is none, a try a minute.
+REST_S: Final = 60.0
+# PROC_PID_INIT_INO of the kernel: the namespace that all others are in.
+FIRST_NAMESPACE: Final = "pid:[4026531836]"
+CAP_SYS_PTRACE: Final = 19  # its bit, from capability.h
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """
+    Where to look.
+
+    Attributes:
+        proc: The `/proc` of the machine whose pids the reports have.
+
+        root: The root of that machine's files.
+
+        ecs_agent_url: Where the ECS agent answers; empty for no agent, as with the others.
+
+        ecs_metadata_url: Where it answers for the task of one container.
+
+        handed_over: The file in which another container hands over the kubelet's answer.
+
+        is_saved: These are files of a machine that is not here: no service or command is asked.
+    """
+
+    proc: Path = OWN_PROC
+    root: Path = Path("/")
+    ecs_agent_url: str = ECS_AGENT_URL
+    ecs_metadata_url: str = ECS_METADATA_URL
+    handed_over: Path = HANDED_OVER
+    is_saved: bool = False
+
+    @classmethod
+    def beside(cls, proc: Path) -> Places:
+        """
+        Those of the machine whose `/proc` is *proc*: what is beside it is its root.
+
+        `/host/proc` belongs to a host whose files are in `/host`.
+        """
+        proc = proc.absolute()
+        return cls(proc=proc, root=proc.parent)
+
+    @classmethod
+    def saved_beside(cls, proc: Path) -> Places:
+        """The files of a machine whose `/proc` was saved in *proc*: its services are not here."""
+        return replace(cls.beside(proc), ecs_agent_url="", ecs_metadata_url="", is_saved=True)
+
+
+class Endpoint:
+    """A service of this machine, left alone for a while after it did not answer."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._rests_until_s = 0.0
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether it did not answer a short while ago, or there is none."""
+        return not self._url or time.monotonic() < self._rests_until_s
+
+    def ask_json(self, path: str, kind: type[_T], *, max_bytes: int = MAX_BODY_BYTES) -> _T | None:
+        """The JSON at *path* as *kind*; None without an answer of that kind."""
+        if self.is_resting:
+            return None
+        reply = None
+        with suppress(LocalHttpError):
+            ends_at_s = time.monotonic() + WITHIN_S
+            reply = exchange(f"{self._url}{path}", ends_at_s=ends_at_s, max_bytes=max_bytes)
+        if reply is None or reply.status >= 500:
+            self._rests_until_s = time.monotonic() + REST_S
+        elif reply.status == 200:
+            with suppress(ValueError, RecursionError):
+                return msgspec.json.decode(reply.body, type=kind)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """
+    Which owners can be named here.
+
+    Attributes:
+        why_not: Why none can be; empty where some can.
+
+        advice: What to do about that, or about the limits.
+
+        limits: Owners that cannot be named although others can.
+    """
+
+    why_not: str = ""
+    advice: str = ""
+    limits: tuple[str, ...] = ()
+
+
+def reach(places: Places, *, own: Path = Path("/proc/self")) -> Reach:
+    """Which owners of the machine at *places* can be named; *own* is this process's own folder."""
+    if places.proc == OWN_PROC:
+        namespace = ""
+        with suppress(OSError):
+            namespace = str((own / "ns" / "pid").readlink())
+        if namespace != FIRST_NAMESPACE:
+            return Reach(
+                "this process runs in its own PID namespace, and reports have the host's "
+                "process IDs",
+                "Share the host's PID namespace (hostPID: true, pidMode: host), or mount "
+                "its /proc and use --proc-dir",
+            )
+    elif read_text(places.proc / "1" / "stat") is None:
+        return Reach(
+            f"no processes in {places.proc}",
+            "Use --proc-dir with the folder where the host's /proc is mounted",
+        )
+    if read_text(places.proc / "1" / "stat") is None:
+        return Reach(
+            limits=("the hidden processes of other users",),
+            advice=(
+                "Mount /proc without hidepid, set ProtectProc=default in the unit, or run as root"
+            ),
+        )
+    if not _may_read_environments(own):
+        return Reach(
+            limits=("ECS services", "Slurm jobs without a control group"),
+            advice=(
+                "Their names are in the environment of other users' processes: run as "
+                "root (CAP_SYS_PTRACE)"
+            ),
+        )
+    return Reach()
+
+
+def _may_read_environments(own: Path) -> bool:
+    """Whether this process has CAP_SYS_PTRACE, as proc(5) shows it."""
+    lines = (read_text(own / "status") or "").splitlines()
+    capabilities = dict(line.partition(":")[::2] for line in lines).get("CapEff", "")
+    with suppress(ValueError):
+        return bool(int(capabilities, 16) >> CAP_SYS_PTRACE & 1)
+    return False

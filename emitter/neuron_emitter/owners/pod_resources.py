@@ -1,0 +1,263 @@
+"""
+What the kubelet has given, asked for over its pod-resources socket.
+
+One call of gRPC, List, without its library, which takes 27 MiB and seven threads: HTTP/2 is h2's,
+loaded at the first call, and of protobuf a few fields are read. The kubelet is believed in
+nothing: bytes, entries and time are bounded. The socket is root's. From
+https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/,
+https://github.com/kubernetes/kubelet/blob/master/pkg/apis/podresources/v1/api.proto,
+https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md and
+https://protobuf.dev/programming-guides/encoding/
+"""
+
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from neuron_emitter.instance.local_http import TimedSocket
+from neuron_emitter.owners.container_names import NAME, PodName
+from neuron_emitter.owners.given import Allocation, UnreadError
+from neuron_emitter.owners.kubelet import DRIVER, KUBELET, RUN_AS_ROOT, PodIds, mark_ended_pods
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from neuron_emitter.owners.places import Places
+
+SOCKET: Final = f"{KUBELET}/pod-resources/kubelet.sock"
+WITHIN_S: Final = 3.0
+MAX_BYTES: Final = 16 << 20  # what clients written in Go allow
+MAX_ENTRIES: Final = 100_000  # messages and texts; 110 pods have some 2,000
+
+_PREFIX_BYTES: Final = 5  # of a message: whether it is compressed, and its length
+_FRAME_HEADER_BYTES: Final = 9  # of HTTP/2: length (3 bytes), type, flags, stream
+_GOAWAY: Final = 7  # the type of a frame
+_HEADERS: Final = (
+    (":method", "POST"),
+    (":scheme", "http"),
+    (":path", "/v1.PodResourcesLister/List"),
+    (":authority", "localhost"),
+    ("content-type", "application/grpc"),
+    ("te", "trailers"),
+)
+_VARINT: Final = 0  # wire types
+_TEXT: Final = 2
+_FIXED_BYTES: Final = {1: 8, 5: 4}
+_MALFORMED: Final = "the answer has not the form that its interface says"
+
+_MOUNT: Final = (
+    "Mount the node's folder /var/lib/kubelet/pod-resources, not the socket in it: a kubelet that "
+    "restarts makes a new one"
+)
+_LOOK: Final = "Look into the kubelet's log; it is asked again every 15 s"
+_OF_ERROR: Final[dict[type, tuple[str, str]]] = {
+    TimeoutError: ("no whole answer in time", _LOOK),
+    PermissionError: ("permission denied", RUN_AS_ROOT),
+    FileNotFoundError: ("there is no such socket", _MOUNT),
+    ConnectionRefusedError: ("nobody is listening", _MOUNT),
+    ConnectionError: ("it closed the connection", _LOOK),
+    OSError: ("it cannot be opened", _MOUNT),
+}
+_OF_STATUS: Final = {
+    None: ("the call ended without a status", _LOOK),
+    b"8": (
+        "the kubelet refuses to answer so many questions",
+        "Find what else on this node lists pod resources: the kubelet allows 100 calls a second",
+    ),
+    b"12": (
+        "this kubelet has no pod resources of version 1",
+        "Update it to Kubernetes 1.20 or later",
+    ),
+}
+
+
+class PodResources:
+    """The socket of the kubelet whose files are below the root of *places*."""
+
+    name = "the kubelet's pod-resources socket"
+
+    def __init__(self, places: Places, *, within_s: float = WITHIN_S) -> None:
+        self._places = places
+        self._within_s = within_s
+
+    def read_allocations(self) -> Sequence[Allocation]:
+        """
+        What each pod was given; pods that were given nothing are left out.
+
+        Raises:
+            UnreadError: If there is no whole answer in time.
+        """
+        path = str(self._places.root / SOCKET)
+        try:
+            return mark_ended_pods(allocations_of(list_pods(path, self._within_s)), self._places)
+        except ValueError as error:
+            raise UnreadError(str(error), _LOOK) from error
+        except OSError as error:
+            kind = next(kind for kind in type(error).__mro__ if kind in _OF_ERROR)
+            reason, remedy = _OF_ERROR[kind]
+            reason = f"{reason}: {path}"
+            raise UnreadError(reason, remedy) from error
+
+
+def allocations_of(answer: memoryview) -> list[Allocation]:
+    """
+    What each pod in *answer*, a ListPodResourcesResponse, was given.
+
+    Raises:
+        ValueError: If it is none, or has more than `MAX_ENTRIES`.
+    """
+    entries = iter(range(MAX_ENTRIES))
+    found = []
+    for number, pod in fields(answer, entries):
+        if number != 1:
+            continue
+        texts, ids = {1: "", 2: ""}, PodIds()
+        for part, value in fields(pod, entries):
+            if part in texts:
+                texts[part] = _text(value)
+            elif part == 3:
+                _gather_container(ids, value, entries)
+        name = PodName(texts[2], texts[1])
+        if not (NAME.fullmatch(name.namespace) and NAME.fullmatch(name.pod)):
+            msg = "it names a pod as no pod can be called"
+            raise ValueError(msg)
+        if ids.containers:
+            found.append(ids.allocation(name))
+    return found
+
+
+def _gather_container(ids: PodIds, message: memoryview, entries: Iterator[int]) -> None:
+    container = ""
+    for number, value in fields(message, entries):  # the name comes first, as serializers write
+        if number == 1:
+            container = _text(value)
+        elif number == 2:
+            texts = [(part, _text(text)) for part, text in fields(value, entries) if part in (1, 2)]
+            resource = next((text for part, text in texts if part == 1), "")
+            ids.gather_resource(container, resource, (text for part, text in texts if part == 2))
+        elif number == 5:
+            for part, claim in fields(value, entries):
+                if part == 4:
+                    of_claim = dict(fields(claim, entries))
+                    if _text(of_claim.get(2)) == DRIVER:
+                        ids.gather_devices(container, [_text(of_claim.get(4))])
+
+
+def fields(message: memoryview, entries: Iterator[int]) -> Iterator[tuple[int, memoryview]]:
+    """
+    Number and content of the texts and messages in *message*, as many as *entries* has.
+
+    Raises:
+        ValueError: If it is no message of protobuf, or has more.
+    """
+    at = 0
+    while at < len(message):
+        key, at = _varint(message, at)
+        kind = key & 7
+        if kind == _TEXT:
+            length, begin = _varint(message, at)
+            at = begin + length
+            if next(entries, None) is None:
+                msg = f"the answer has more than {MAX_ENTRIES:,} entries"
+                raise ValueError(msg)
+            if at <= len(message):
+                yield key >> 3, message[begin:at]
+        elif kind == _VARINT:
+            _, at = _varint(message, at)
+        else:
+            at += _FIXED_BYTES.get(kind, len(message))
+        if at > len(message):
+            raise ValueError(_MALFORMED)
+
+
+def _varint(message: memoryview, at: int) -> tuple[int, int]:
+    value = 0
+    for shift, byte in enumerate(message[at : at + 10]):
+        value |= (byte & 0x7F) << 7 * shift
+        if byte < 0x80:
+            return value, at + shift + 1
+    raise ValueError(_MALFORMED)
+
+
+def _text(value: memoryview | None) -> str:
+    return "" if value is None else str(value, "utf-8", "replace")
+
+
+def list_pods(path: str, within_s: float) -> memoryview:
+    """
+    The message that List at *path* answers with.
+
+    Raises:
+        OSError: If there is no answer, or none in time.
+        ValueError: If the answer is no message, or too large.
+    """
+    # Loaded where it is used: most machines have no kubelet.
+    from h2 import config, connection, events, exceptions  # noqa: PLC0415
+
+    ends = (events.StreamEnded, events.StreamReset)
+    # A status's message may end with a space, for which h2 would refuse the whole answer.
+    call = connection.H2Connection(config.H2Configuration(validate_inbound_headers=False))
+    call.initiate_connection()
+    call.send_headers(1, _HEADERS)
+    call.send_data(1, bytes(_PREFIX_BYTES), end_stream=True)
+    body = bytearray()
+    said: dict[bytes, bytes] = {}
+    has_ended = False
+    with socket.socket(socket.AF_UNIX) as plain:
+        plain.settimeout(within_s)
+        plain.connect(path)
+        with TimedSocket(plain, within_s) as channel:
+            piece = bytearray(64 << 10)
+            received = bytearray()
+            while not has_ended:
+                with suppress(BrokenPipeError):  # it may have left after a whole answer
+                    channel.sendall(call.data_to_send())
+                count = channel.recv_into(piece)
+                if not count:
+                    raise ConnectionResetError
+                received += piece[:count]
+                try:
+                    happened = call.receive_data(_take_frames(received))
+                except exceptions.ProtocolError as error:
+                    raise ValueError(_MALFORMED) from error
+                for event in happened:
+                    if isinstance(event, events.DataReceived):
+                        body += event.data
+                        call.acknowledge_received_data(event.flow_controlled_length, 1)
+                    elif isinstance(event, (events.ResponseReceived, events.TrailersReceived)):
+                        said |= dict(event.headers)
+                    has_ended |= isinstance(event, ends)
+                if len(body) > MAX_BYTES:
+                    msg = f"the answer is larger than {MAX_BYTES >> 20} MiB"
+                    raise ValueError(msg)
+    return _message(body, said.get(b"grpc-status"))
+
+
+def _take_frames(received: bytearray) -> bytes:
+    """
+    Take the whole frames off *received*, and leave out GOAWAY.
+
+    A server that stops finishes the calls that it has, but h2 refuses each frame after a GOAWAY.
+    """
+    frames = bytearray()
+    while len(received) >= _FRAME_HEADER_BYTES:
+        end = _FRAME_HEADER_BYTES + int.from_bytes(received[:3], "big")
+        if end > len(received):
+            break
+        if received[3] != _GOAWAY:
+            frames += received[:end]
+        del received[:end]
+    return bytes(frames)
+
+
+def _message(body: bytearray, status: bytes | None) -> memoryview:
+    if status != b"0":
+        raise UnreadError(*_OF_STATUS.get(status, ("the call failed", _LOOK)))
+    if body[:1] == b"\1":
+        msg = "the answer is compressed, although the emitter accepts no compression"
+        raise ValueError(msg)
+    if body[:1] != b"\0" or int.from_bytes(body[1:5], "big") != len(body) - _PREFIX_BYTES:
+        raise ValueError(_MALFORMED)
+    return memoryview(body)[_PREFIX_BYTES:]

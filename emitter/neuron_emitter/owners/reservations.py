@@ -1,0 +1,207 @@
+"""
+What the schedulers of this machine have given, read in a thread that nothing waits for.
+
+Several sources may have it; the first that answers counts, and its last answer for two minutes,
+in which a scheduler may restart. Where a scheduler is here and no source answers it is unread:
+that is not the same as nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter, defaultdict
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from neuron_emitter.instance.machine import INPUTS_OF_THIS_MACHINE
+from neuron_emitter.owners import container_devices, kubelet, slurm
+from neuron_emitter.owners.container_devices import ContainerDevices
+from neuron_emitter.owners.given import Allocation, Given, UnreadError
+from neuron_emitter.owners.kubelet import HandedOver
+from neuron_emitter.owners.kubelet_checkpoint import KubeletCheckpoint
+from neuron_emitter.owners.lookup import OFF
+from neuron_emitter.owners.places import Places
+from neuron_emitter.owners.pod_resources import PodResources
+from neuron_emitter.owners.slurm import SlurmJobs
+from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from neuron_emitter.logs import Clock
+    from neuron_emitter.owners.given import GivenSource, Status
+
+READ_EVERY_S: Final = 15.0
+KEPT_S: Final = 120.0
+
+_log = logging.getLogger(__name__)
+
+
+class Scheduler(NamedTuple):
+    """One that gives cores: whether it is on this machine, and its sources, the best first."""
+
+    is_here: Callable[[], bool]
+    sources: Sequence[GivenSource]
+
+
+def schedulers_of(places: Places) -> tuple[Scheduler, ...]:
+    """Those that can be on the machine at *places*, with the sources that it has."""
+    sources: list[GivenSource] = []
+    if not places.is_saved and places.handed_over.parent.is_dir():
+        sources = [HandedOver(places)]
+    if not sources or (places.root / kubelet.KUBELET).is_dir():
+        sources += [] if places.is_saved else [PodResources(places)]
+        sources.append(KubeletCheckpoint(places))
+    return (
+        Scheduler(lambda: kubelet.is_here(places), sources),
+        Scheduler(lambda: container_devices.is_here(places), (ContainerDevices(places),)),
+        Scheduler(lambda: slurm.is_here(places), (SlurmJobs(places),)),
+    )
+
+
+def given_of(attribution: str, source: str, proc: Path) -> Reservations | None:
+    """
+    What was given on the machine of reports from *source*; None where that may be another.
+
+    Without attribution only whether there is a scheduler is looked at. The caller closes it.
+    """
+    if source not in INPUTS_OF_THIS_MACHINE:
+        return None
+    schedulers = schedulers_of(Places.beside(proc))
+    if attribution == OFF:
+        schedulers = tuple(scheduler._replace(sources=()) for scheduler in schedulers)
+    return Reservations(schedulers)
+
+
+def saved_given(proc: Path | None) -> Given | None:
+    """
+    What the files beside the `/proc` saved in *proc* say; no service or command is asked.
+
+    What they lack is `unread` in each line, without a warning: it cannot be fixed any more.
+    """
+    if proc is None:
+        return None
+    schedulers = schedulers_of(Places.saved_beside(proc))
+    saved = Reservations(schedulers, is_background=False, is_quiet=True)
+    saved.read_schedulers()
+    return saved.current_given()
+
+
+class _KeptAnswer(NamedTuple):
+    allocations: Sequence[Allocation]
+    source: str
+    until_s: float
+    is_whole: bool = True
+
+
+class Reservations:
+    """
+    What was given, as last read. Nothing here raises, and only the thread waits.
+
+    Without its thread (`is_background=False`) the caller of `read_schedulers` is the thread.
+    """
+
+    def __init__(
+        self,
+        schedulers: Sequence[Scheduler],
+        *,
+        clock: Clock = time.monotonic,
+        is_background: bool = True,
+        is_quiet: bool = False,
+    ) -> None:
+        self._schedulers = schedulers
+        self._is_quiet = is_quiet
+        self._clock = clock
+        # Failures in a row before a warning: a container beside the emitter may start later.
+        self._said_after = 2 if is_background else 1
+        self._answers: dict[str, _KeptAnswer] = {}  # the last ones, by source
+        self._failures: Counter[str] = Counter()  # in a row, by source
+        self._said: defaultdict[str, set[str]] = defaultdict(set)  # reasons, by source
+        self._odd: set[str] = set()  # sources whose dropped ids were logged
+        self._known = (Given("unread"), float("inf"))  # until when it counts
+        self._closed = threading.Event()
+        if is_background:
+            threading.Thread(target=self._run, name="reservations", daemon=True).start()
+
+    def current_given(self) -> Given:
+        """What was given; `unread` before the first reading, and where the thread hangs."""
+        given, until_s = self._known
+        return given if self._clock() <= until_s else Given("unread")
+
+    def close(self) -> None:
+        """Stop reading. A request under way ends by itself; nothing waits for it."""
+        self._closed.set()
+
+    def read_schedulers(self) -> None:
+        """Ask each scheduler that is here."""
+        here = [scheduler for scheduler in self._schedulers if scheduler.is_here()]
+        answers = [self._answer(scheduler.sources) for scheduler in here]
+        known = [answer for answer in answers if answer is not None]
+        until_s = min((answer.until_s for answer in known), default=self._clock() + KEPT_S)
+        is_whole = len(known) == len(here) and all(answer.is_whole for answer in known)
+        status: Status = "read" if is_whole else "unread"
+        allocations = tuple(chain.from_iterable(answer.allocations for answer in known))
+        sources = tuple(answer.source for answer in known)
+        self._known = (Given(status if here else "none", allocations, sources), until_s)
+
+    def _answer(self, sources: Sequence[GivenSource]) -> _KeptAnswer | None:
+        """Return the answer of the first source that has one now, or had one within `KEPT_S`."""
+        for source in sources:
+            given: Sequence[Allocation] | None = None
+            is_whole = False
+            try:
+                given = source.read_allocations()
+                is_whole = True
+            except UnreadError as error:
+                given = error.known
+                self._say_failure(source.name, str(error), error.remedy)
+            except Exception as error:  # noqa: BLE001 - the others are worth more than this one
+                reason = f"reading it failed ({type(error).__name__})"
+                self._say_failure(source.name, reason, "Report it with this line")
+            else:
+                self._say_success(source.name, sum(allocation.odd_ids for allocation in given))
+            if given is not None:
+                until_s = self._clock() + KEPT_S
+                answer = _KeptAnswer(tuple(map(_shown, given)), source.name, until_s, is_whole)
+                if is_whole:
+                    self._answers[source.name] = answer
+                return answer
+            kept = self._answers.get(source.name)
+            if kept is not None and self._clock() <= kept.until_s:
+                return kept
+        return None
+
+    def _say_failure(self, source: str, reason: str, remedy: str) -> None:
+        self._failures[source] += 1
+        is_due = self._failures[source] >= self._said_after and not self._is_quiet
+        if is_due and reason not in self._said[source]:
+            self._said[source].add(reason)
+            _log.warning("Cannot read reserved cores from %s: %s. %s.", source, reason, remedy)
+
+    def _say_success(self, source: str, odd_ids: int) -> None:
+        self._failures[source] = 0
+        if self._said.pop(source, None):
+            _log.info("Reserved cores are read from %s again.", source)
+        if odd_ids and source not in self._odd:
+            self._odd.add(source)
+            _log.warning(
+                "Dropped %d of the ids from %s: they are no indexes of cores or devices, as those "
+                "of tools that share devices.",
+                odd_ids,
+                source,
+            )
+
+    def _run(self) -> None:
+        self.read_schedulers()
+        while not self._closed.wait(READ_EVERY_S):
+            self.read_schedulers()
+
+
+def _shown(allocation: Allocation) -> Allocation:
+    """As the owners of processes are shown: names are other people's."""
+    name, team = printable_name(allocation.name), printable_name(allocation.team, MAX_TEAM_CHARS)
+    unknown = "" if allocation.has_ended else "?"
+    return allocation._replace(name=name or unknown, team=team)

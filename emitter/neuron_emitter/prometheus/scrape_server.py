@@ -1,0 +1,131 @@
+"""
+HTTP for scrapers: a thread for each of a bounded number of connections.
+
+Nothing here is on the way of a report: the loop neither waits for these threads
+nor is waited for. The answers are prometheus_client's; its server is not used,
+because it starts a thread for whoever connects, however many and however silent.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+import threading
+from contextlib import suppress
+from socketserver import ThreadingTCPServer
+from typing import TYPE_CHECKING, Final, cast, final
+
+from prometheus_client import MetricsHandler
+
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.instance.local_http import TimedSocket
+from neuron_emitter.logs import Repeats
+
+if TYPE_CHECKING:
+    from prometheus_client.registry import Collector
+
+    from neuron_emitter.settings.run import ListenAddress
+
+PATH: Final = "/metrics"
+MAX_CONNECTIONS: Final = 16
+ASKED_WITHIN_S: Final = 1.0  # from the connection to the end of its request
+TAKEN_WITHIN_S: Final = 10.0  # the page: as long as Prometheus gives a scrape
+SAY_AGAIN_S: Final = 60.0
+
+_log = logging.getLogger(__name__)
+
+
+@final
+class ScrapeServer(ThreadingTCPServer):
+    """
+    Serves *page* until it is closed.
+
+    Attributes:
+        address: Where it is reached, with the port that was found for 0.
+
+    Raises:
+        SettingsError: If nothing can be opened at *address*.
+    """
+
+    allow_reuse_address = True
+    daemon_threads = True
+    request_queue_size = 1024  # where it is full, the kernel lets who comes wait for seconds
+
+    def __init__(self, address: ListenAddress, page: Collector) -> None:
+        self._failures = Repeats(SAY_AGAIN_S)
+        self._changing = threading.Condition()
+        self._connections: list[socket.socket] = []
+        self._answered: set[socket.socket] = set()  # those that have asked
+        try:
+            self.address_family = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0][0]
+            super().__init__(address, ScrapeHandler.factory(page))
+        except OSError as error:
+            msg = (
+                f"--prometheus cannot listen on {address}: {error.strerror or error}. Use "
+                "another port, or an address of this machine."
+            )
+            raise SettingsError(msg) from error
+        self.address = address._replace(port=self.server_address[1])
+        threading.Thread(target=self.serve_forever, name="scrapes", daemon=True).start()
+
+    def close(self) -> None:
+        """Serve nobody any more; who is being served keeps its thread, which holds up nothing."""
+        self.shutdown()
+        self.server_close()
+
+    def get_request(self) -> tuple[socket.socket, object]:
+        """The next connection, with little time to ask."""
+        connection, address = super().get_request()
+        return TimedSocket(connection, ASKED_WITHIN_S), address
+
+    def process_request(self, request: socket.socket, client_address: object) -> None:  # type: ignore[override]
+        """
+        Serve it in a thread of its own.
+
+        If there is no room, the oldest connection that has not asked makes it. If all have
+        asked, nothing is taken from them and the new one is closed.
+        """
+        with self._changing:
+            if len(self._connections) == MAX_CONNECTIONS:
+                silent = [one for one in self._connections if one not in self._answered]
+                if not silent:
+                    super().shutdown_request(request)
+                    return
+                with suppress(OSError):
+                    silent[0].shutdown(socket.SHUT_RDWR)
+                self._changing.wait()  # for its thread, which sees its end
+            self._connections.append(request)
+        super().process_request(request, client_address)
+
+    def keep_connection(self, request: socket.socket) -> None:
+        """Mark *request* as being answered: a new connection does not close it."""
+        with self._changing:
+            self._answered.add(request)
+
+    def shutdown_request(self, request: socket.socket) -> None:  # type: ignore[override]
+        """Make room, and close it."""
+        with self._changing:
+            self._connections.remove(request)
+            self._answered.discard(request)
+            self._changing.notify()
+        super().shutdown_request(request)
+
+    def handle_error(self, *_connection: object) -> None:
+        """Log why a page could not be made; who hung up is not worth a word."""
+        if not isinstance(sys.exc_info()[1], OSError) and self._failures.due("page"):
+            _log.exception("The page for Prometheus failed.")
+
+
+class ScrapeHandler(MetricsHandler):
+    """Answers a GET of the page, and closes."""
+
+    def do_GET(self) -> None:  # noqa: N802 - as the library calls it
+        """Answer with the page."""
+        cast("ScrapeServer", self.server).keep_connection(self.connection)
+        self.connection.settimeout(TAKEN_WITHIN_S)
+        if self.path.partition("?")[0] != PATH:
+            self.send_error(404, f"The page is {PATH}")
+            return
+        self.path = PATH  # always whole: the query may not choose names
+        super().do_GET()

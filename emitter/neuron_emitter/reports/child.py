@@ -1,0 +1,205 @@
+"""
+Run a program as a child process: read its output, and stop it with everything it started.
+
+It leads a session of its own, so that what it starts can be stopped with it.
+Linux kills it when the thread that started it dies, also by kill -9: start and
+read it in a thread that lives as long as the process. That holds through
+`exec`, not for what a wrapper script starts beside itself; such a program ends
+when it next writes to the pipe that nobody reads any more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import os
+import re
+import selectors
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from neuron_emitter.children import start_child
+from neuron_emitter.reports.source import CHUNK_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+STOP_WITHIN_S: Final = 2.0
+END_WITHIN_S: Final = 0.25  # from the end of its output to its own end
+_PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
+
+
+class End(NamedTuple):
+    """
+    How a child ended.
+
+    Attributes:
+        code: Its exit code; negative, the number of the signal that ended it.
+
+        was_stopped: Whether it still ran and was stopped by us.
+    """
+
+    code: int
+    was_stopped: bool
+
+    @property
+    def signal_name(self) -> str | None:
+        """Such as `SIGKILL`, or None when it exited."""
+        try:
+            return signal.Signals(-self.code).name if self.code < 0 else None
+        except ValueError:
+            return f"signal {-self.code}"  # a real-time one
+
+
+class Child:
+    """
+    A running program.
+
+    Attributes:
+        pid: Of the program, and of the session and group it leads.
+
+        error_tail: The end of its standard error.
+    """
+
+    def __init__(self, command: Sequence[str]) -> None:
+        """
+        Start *command*.
+
+        Raises:
+            OSError: If it cannot be started.
+        """
+        self.error_tail = ErrorTail()
+        self._selector = selectors.DefaultSelector()  # first: no child without a reader
+        try:
+            self._process = start_child(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,  # a Ctrl-C is for us; we stop the child in order
+                preexec_fn=_die_with_parent(),  # one call, looked up before
+            )
+        except subprocess.SubprocessError as error:
+            raise OSError(errno.EAGAIN, "its process could not be set up") from error
+        self.pid = self._process.pid
+        pipes = (self._process.stdout, self._process.stderr)
+        self._streams = [stream for stream in pipes if stream is not None]
+        for stream in self._streams:
+            os.set_blocking(stream.fileno(), False)
+            self._selector.register(stream, selectors.EVENT_READ)
+        self._output, self._errors = (stream.fileno() for stream in self._streams)
+
+    def read(self, timeout_s: float) -> bytes | None:
+        """The next bytes of its output; empty when none came in time, None at its end."""
+        for key, _ in self._selector.select(timeout_s):
+            try:
+                chunk = os.read(key.fd, CHUNK_BYTES)
+            except BlockingIOError:
+                continue
+            if key.fd == self._output:
+                return chunk or None
+            self.error_tail.add_output(chunk)
+            if not chunk:
+                self._selector.unregister(key.fileobj)
+        return b""
+
+    def stop(self, end_within_s: float = 0.0) -> End:
+        """Wait *end_within_s* for it to exit, then send SIGTERM, then SIGKILL to its group."""
+        process = self._process
+        was_stopped = False
+        try:
+            process.wait(end_within_s)
+        except subprocess.TimeoutExpired:
+            was_stopped = True
+            self._signal_group(signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(STOP_WITHIN_S)
+        # Also after the child has ended: a wrapper script leaves on SIGTERM
+        # while the program it started may not.
+        self._signal_group(signal.SIGKILL)
+        code = process.wait()
+        self._let_go()
+        return End(code, was_stopped)
+
+    def _let_go(self) -> None:
+        with contextlib.suppress(BlockingIOError):  # what was said while it was stopped
+            # A pipe holds no more than one chunk; a program outside of the group
+            # may go on writing for ever.
+            if self._errors in self._selector.get_map():
+                self.error_tail.add_output(os.read(self._errors, CHUNK_BYTES))
+        self._selector.close()
+        for stream in self._streams:
+            stream.close()
+
+    def _signal_group(self, number: signal.Signals) -> None:
+        try:
+            os.killpg(self.pid, number)
+        except (ProcessLookupError, PermissionError):
+            self._process.send_signal(number)  # does nothing when it was waited for
+
+
+def _die_with_parent() -> Callable[[], None] | None:
+    """Make the child ask Linux for SIGKILL when we die, even by kill -9."""
+    if not sys.platform.startswith("linux"):
+        return None
+    prctl = ctypes.CDLL(None, use_errno=True).prctl  # looked up before the fork
+    parent = os.getpid()
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it died before we asked
+            os._exit(1)
+
+    return ask
+
+
+TAIL_BYTES: Final = 2048
+MAX_CHARS: Final = 600
+LINE_MARK: Final = " | "
+
+_ESCAPES: Final = re.compile(
+    r"[\x1b\x9b](?:"
+    r"[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"  # titles, links and other texts for a terminal
+    r"|\[?[0-?]*[ -/]*[@-~]?"  # colors, movements and the rest
+    r")"
+)
+
+
+class ErrorTail:
+    """The newest bytes of a stream, at most `TAIL_BYTES`."""
+
+    def __init__(self) -> None:
+        self._tail = b""
+        self._is_cut = False
+
+    def add_output(self, chunk: bytes) -> None:
+        """Add the next bytes."""
+        tail = self._tail + chunk
+        self._is_cut = self._is_cut or len(tail) > TAIL_BYTES
+        self._tail = tail[-TAIL_BYTES:]
+
+    def text(self, max_chars: int = MAX_CHARS) -> str:
+        """The last lines, joined by a bar: printable, at most *max_chars* long."""
+        lines = _printable_lines(self._tail)
+        if self._is_cut and len(lines) > 1:
+            lines = lines[1:]  # it begins in the middle
+        return LINE_MARK.join(lines)[-max_chars:].strip()
+
+    def last_line(self, max_chars: int = 200) -> str:
+        """The last line that is not blank."""
+        lines = _printable_lines(self._tail)
+        return lines[-1][:max_chars] if lines else ""
+
+
+def _printable_lines(tail: bytes) -> list[str]:
+    text = _ESCAPES.sub("", tail.decode("utf-8", "replace"))
+    lines = []
+    for line in re.split(r"[\r\n]+", text):
+        shown = "".join(char if char.isprintable() else " " for char in line)
+        if shown := " ".join(shown.split()):
+            lines.append(shown)
+    return lines

@@ -1,0 +1,273 @@
+"""
+What a report says about each runtime, as typed, lenient structs.
+
+What it says about the whole instance is in `neuron_emitter.reports.groups`.
+
+Every group and every member is optional: absent, null and "in error" are all
+possible, because older tools lack members and newer ones add some. Members
+follow the names of neuron-monitor's user guide, Neuron SDK 2.32, and of reports
+captured on inf1, inf2 and trn1 (`effective_flops`, `ultraserver_id`):
+https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-sys-tools/neuron-monitor-user-guide.html
+
+A member that nothing reads is not decoded: names of models, the bytes of a subgraph,
+the shares of each vCPU (up to 192 rows that no line could carry). `p1`, `p25`, `p75`, swap
+and the subnet are for the page of Prometheus alone.
+
+Amounts are floats, whatever they count: JSON has one kind of number, a float
+is exact up to 2^53, and one kind is faster to decode than two. They know
+shapes, not meanings: what the numbers say is `neuron_emitter.fold`'s business.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class _Part(msgspec.Struct, frozen=True, gc=False):
+    """A part of a report."""
+
+
+class _Group(_Part, frozen=True):
+    """A part of a report that neuron-monitor may fail to read: `error` says why."""
+
+    error: str | None = None
+
+
+class _PeriodicGroup(_Group, frozen=True):
+    """A group of values over a period, seconds."""
+
+    period: float | None = None
+
+
+class CoreUse(_Part, frozen=True):
+    """
+    One logical core of one runtime: percent of the period, FLOP/s.
+
+    The split into physical cores that may be nested in it (`v3d`) is not read.
+    """
+
+    neuroncore_utilization: float | None = None
+    flops: float | None = None
+    effective_flops: float | None = None
+
+
+Uses = dict[str, CoreUse | None]
+"""What a runtime says of cores, by their index."""
+
+
+class Counters(_PeriodicGroup, frozen=True):
+    """`neuroncore_counters`: every core the runtime can see, by core index from 0."""
+
+    neuroncores_in_use: Uses | None = None
+
+
+class Percentiles(_Part, frozen=True):
+    """Seconds, the shortest execution to the longest."""
+
+    p0: float | None = None
+    p1: float | None = None
+    p25: float | None = None
+    p50: float | None = None
+    p75: float | None = None
+    p99: float | None = None
+    p100: float | None = None
+
+
+class Latencies(_Part, frozen=True):
+    """Latency of a whole execution and of its part on the device; null when nothing ran."""
+
+    total_latency: Percentiles | None = None
+    device_latency: Percentiles | None = None
+
+
+class ExecutionSummary(_Part, frozen=True):
+    """Executions by how they ended."""
+
+    completed: float | None = None
+    completed_with_err: float | None = None
+    completed_with_num_err: float | None = None
+    timed_out: float | None = None
+    incorrect_input: float | None = None
+    failed_to_queue: float | None = None
+
+
+class Executions(_Group, frozen=True):
+    """`execution_stats`: tallies of the period; they count however short that is."""
+
+    error_summary: dict[str, float | None] | None = None
+    execution_summary: ExecutionSummary | None = None
+    latency_stats: Latencies | None = None
+
+
+class Breakdown(_Part, frozen=True):
+    """
+    Host bytes by use; device bytes by core index and by use.
+
+    Uses are texts, not members: bytes of a use that a newer tool names hold a core too.
+    """
+
+    host: dict[str, float | None] | None = None
+    neuroncore_memory_usage: dict[str, dict[str, float | None] | None] | None = None
+
+
+class UsedBytes(_Part, frozen=True):
+    """Bytes a runtime holds now, on the host and on its devices."""
+
+    host: float | None = None
+    neuron_device: float | None = None
+    usage_breakdown: Breakdown | None = None
+
+
+class Subgraph(_Part, frozen=True):
+    """Where a part of a model is loaded; the core index counts within its device."""
+
+    neuroncore_index: int | None = None
+    neuron_device_index: int | None = None
+
+
+class LoadedModel(_Part, frozen=True):
+    """
+    One loaded model; its name is a path that identifies a customer, and is not read.
+
+    Nor is `is_running`, which was false on busy cores.
+    """
+
+    subgraphs: dict[str, Subgraph | None] | None = None
+
+
+class Memory(_Group, frozen=True):
+    """`memory_used`: gauges."""
+
+    neuron_runtime_used_bytes: UsedBytes | None = None
+    loaded_models: list[LoadedModel | None] | None = None
+
+    def used(self) -> tuple[UsedBytes, Breakdown]:
+        """The bytes in use and their breakdown, empty if the report has none."""
+        used = self.neuron_runtime_used_bytes or UsedBytes()
+        return used, used.usage_breakdown or Breakdown()
+
+
+class RuntimeVcpuShares(_Part, frozen=True):
+    """Percent of one vCPU; more than 100 with several threads."""
+
+    user: float | None = None
+    system: float | None = None
+
+
+class RuntimeVcpu(_PeriodicGroup, frozen=True):
+    """`neuron_runtime_vcpu_usage`."""
+
+    vcpu_usage: RuntimeVcpuShares | None = None
+
+
+class RuntimeReport(_Part, frozen=True):
+    """The groups of one runtime that were due and collected."""
+
+    neuroncore_counters: Counters | None = None
+    execution_stats: Executions | None = None
+    memory_used: Memory | None = None
+    neuron_runtime_vcpu_usage: RuntimeVcpu | None = None
+
+
+class Runtime(_Group, frozen=True):
+    """One application; pid and tag together identify it, either alone repeats."""
+
+    pid: int | None = None
+    neuron_runtime_tag: str | None = None
+    report: RuntimeReport | None = None
+
+
+class Device(_Part, frozen=True):
+    """ECC counters of one device."""
+
+    neuron_device_index: int | None = None
+    mem_ecc_corrected: float | None = None
+    mem_ecc_uncorrected: float | None = None
+    sram_ecc_corrected: float | None = None
+    sram_ecc_uncorrected: float | None = None
+
+
+class HardwareCounters(_PeriodicGroup, frozen=True):
+    """`neuron_hw_counters`."""
+
+    neuron_devices: list[Device | None] | None = None
+
+
+class VcpuShares(_Part, frozen=True):
+    """Percent of all vCPU time, by use; `idle` and `io_wait` are no work."""
+
+    user: float | None = None
+    nice: float | None = None
+    system: float | None = None
+    idle: float | None = None
+    io_wait: float | None = None
+    irq: float | None = None
+    soft_irq: float | None = None
+
+
+class VcpuUsage(_PeriodicGroup, frozen=True):
+    """`vcpu_usage`, without the shares of each vCPU."""
+
+    average_usage: VcpuShares | None = None
+
+
+class HostMemory(_PeriodicGroup, frozen=True):
+    """`memory_info`: bytes."""
+
+    memory_total_bytes: float | None = None
+    memory_used_bytes: float | None = None
+    swap_total_bytes: float | None = None
+    swap_used_bytes: float | None = None
+
+
+class System(_Part, frozen=True):
+    """The system-wide groups that were due and collected."""
+
+    neuron_hw_counters: HardwareCounters | None = None
+    vcpu_usage: VcpuUsage | None = None
+    memory_info: HostMemory | None = None
+
+
+class InstanceInfo(_Group, frozen=True):
+    """What the instance metadata service told neuron-monitor; empty texts where it did not."""
+
+    instance_name: str | None = None
+    instance_id: str | None = None
+    instance_type: str | None = None
+    instance_availability_zone: str | None = None
+    instance_region: str | None = None
+    ami_id: str | None = None
+    subnet_id: str | None = None
+    ultraserver_id: str | None = None
+
+
+class Hardware(_Group, frozen=True):
+    """
+    Devices, logical cores per device, and bytes per device.
+
+    `logical_neuroncore_config` is the number of physical cores behind a logical
+    one.
+    """
+
+    neuron_device_type: str | None = None
+    neuron_device_version: str | None = None
+    neuroncore_version: str | None = None
+    neuron_device_count: int | None = None
+    neuron_device_memory_size: float | None = None
+    neuroncore_per_device_count: int | None = None
+    logical_neuroncore_config: int | None = None
+
+
+class Pod(_Part, frozen=True):
+    """Whom a core or device is allocated to."""
+
+    pod_name: str | None = None
+    namespace: str | None = None
+    container_name: list[str] | None = None
+
+
+class KubernetesInfo(_Group, frozen=True):
+    """`neuron_k8s_info`: pods by core index and by device index."""
+
+    neuroncores_k8s_info: dict[str, Pod | None] | None = None
+    neurondevices_k8s_info: dict[str, Pod | None] | None = None

@@ -1,0 +1,269 @@
+"""
+neuron-monitor as a supervised child.
+
+No failure of it stops the emitter: it is restarted with growing, jittered waits, and a monitor
+that falls silent counts as dead. It never outlives the emitter.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tempfile
+import time
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, Final
+
+from neuron_emitter.errors import SourceError
+from neuron_emitter.logs import Backoff, Event, Repeats
+from neuron_emitter.reports.child import END_WITHIN_S, Child
+from neuron_words.quantity_words import counted
+
+if TYPE_CHECKING:
+    import random
+
+    from neuron_emitter.logs import Clock, OnEvent
+    from neuron_emitter.reports.child import End, ErrorTail
+
+
+DIED: Final = "MonitorDied"
+STALLED: Final = "MonitorStalled"
+NOT_STARTED: Final = "MonitorNotStarted"
+RESTARTED: Final = "MonitorRestarted"
+LOG_INTERVAL_S: Final = 10.0
+EVENT_INTERVAL_S: Final = 300.0
+Details = dict[str, str | int | float]
+_log = logging.getLogger(__name__)
+PACKAGE_PATH: Final = "/opt/aws/neuron/bin"  # where aws-neuronx-tools puts it
+SHORTEST_WAIT_S: Final = 1.0
+LONGEST_WAIT_S: Final = 60.0
+WELL_AFTER_S: Final = 60.0  # one that ran for so long failed anew, not again
+SILENT_PERIODS: Final = 3
+SILENT_AT_LEAST_S: Final = 30.0
+
+
+def find_monitor(command: str) -> str:
+    """
+    The path of *command*.
+
+    Raises:
+        SourceError: If it is neither on PATH nor where its package puts it.
+    """
+    path = shutil.which(command) or shutil.which(command, path=PACKAGE_PATH)
+    if path is None:
+        msg = (
+            f"{command} was not found on PATH or in {PACKAGE_PATH}. Install the "
+            "package aws-neuronx-tools, or use --monitor-command."
+        )
+        raise SourceError(msg)
+    return path
+
+
+class Monitor:
+    """
+    A `Source` that is the standard output of a child which is kept alive.
+
+    It is read, reconfigured and closed by one thread, which outlives it.
+
+    Attributes:
+        restarts: Times it was started again because it had failed.
+
+        name: For messages.
+
+        is_stream: Always, and one without an end.
+    """
+
+    is_stream = True
+
+    def __init__(
+        self,
+        command: str,
+        config: str,
+        period_s: float,
+        on_event: OnEvent = lambda _event: None,
+        *,
+        rng: random.Random | None = None,
+        clock: Clock = time.monotonic,
+        now_s: Clock = time.time,
+    ) -> None:
+        """
+        Look for *command*; nothing is started before the first read.
+
+        Raises:
+            SourceError: If it is not there, or its configuration cannot be written.
+        """
+        self.restarts = 0
+        self.name = command
+        self._path = find_monitor(command)
+        self._on_event = on_event
+        self._clock, self._now_s = clock, now_s
+        self._backoff = Backoff(SHORTEST_WAIT_S, LONGEST_WAIT_S, rng)
+        self._log_repeats = Repeats(LOG_INTERVAL_S, clock)
+        self._event_repeats = Repeats(EVENT_INTERVAL_S, clock)
+        self._child: Child | None = None
+        self._config, self._silent_after_s = config, _silent_after_s(period_s)
+        try:
+            self._config_file = _config_file(config)
+        except OSError as error:
+            msg = (
+                "Cannot write neuron-monitor's configuration to a temporary file: "
+                f"{error.strerror}. Set TMPDIR to a writable folder."
+            )
+            raise SourceError(msg) from error
+        self._started_at_s = self._heard_at_s = self._failing_since_s = clock()
+        self._failures = 0  # in a row, since it last reported
+        self._start_at_s = clock()  # when the next child is due
+        self._has_failed = False  # the next start is one after a failure
+        self._is_first = True  # nothing was written that a new child could be glued to
+
+    def read(self, timeout_s: float) -> bytes | None:
+        """The next bytes of the child; empty when none came in time. It never ends."""
+        if self._child is None:
+            wait_s = self._start_at_s - self._clock()
+            if wait_s > 0:
+                time.sleep(min(wait_s, timeout_s))
+                return b""
+            self._start()
+            if not self._is_first:
+                return b"\n"  # the last child may have died in the middle of a line
+            self._is_first = False
+        return self._read_child(timeout_s)
+
+    def reconfigure(self, config: str, period_s: float) -> None:
+        """
+        Restart the child if its configuration has changed; that is no failure, and not delayed.
+
+        Raises:
+            SourceError: If *config* cannot be written; all stays as it was.
+        """
+        if config != self._config:
+            try:
+                file = _config_file(config)
+            except OSError as error:
+                msg = f"Cannot write the new configuration: {error.strerror}"
+                raise SourceError(msg) from error
+            self.close()
+            self._config, self._config_file = config, file
+            self._has_failed = False
+            self._backoff.reset()
+            self._start_at_s = self._clock()
+        self._silent_after_s = _silent_after_s(period_s)
+
+    def close(self) -> None:
+        """Stop the child."""
+        if self._child is not None:
+            self._child.stop()
+            self._child = None
+        self._config_file.close()
+
+    def _start(self) -> None:
+        self.restarts += self._has_failed
+        self._has_failed = False
+        self._started_at_s = self._heard_at_s = self._clock()
+        file = f"/proc/{os.getpid()}/fd/{self._config_file.fileno()}"
+        try:
+            self._child = Child([self._path, "-c", file])
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            how = f"could not be started: {reason}"
+            self._report_failure(NOT_STARTED, how, {"Reason": reason})
+
+    def _read_child(self, timeout_s: float) -> bytes:
+        child = self._child
+        if child is None:
+            return b""
+        chunk = child.read(timeout_s)
+        now_s = self._clock()
+        ran_s = now_s - self._started_at_s
+        if chunk:
+            self._heard_at_s = now_s
+            if ran_s >= WELL_AFTER_S:
+                self._backoff.reset()
+            if self._failures:
+                self._report_recovery()
+            return chunk
+        silent_s = now_s - self._heard_at_s
+        details: Details = {"RanSeconds": round(ran_s, 3)}
+        if chunk is None:
+            self._child = None
+            how = _end_words(child.stop(END_WITHIN_S), ran_s, details)
+            self._report_failure(DIED, how, details, child.error_tail)
+        elif silent_s >= self._silent_after_s:
+            self._child = None
+            child.stop()
+            how = f"wrote nothing for {silent_s:.0f} s and was stopped"
+            details = {"SilentSeconds": round(silent_s, 3), **details}
+            self._report_failure(STALLED, how, details, child.error_tail)
+        return b""
+
+    def _report_failure(
+        self, name: str, how: str, details: Details, words: ErrorTail | None = None
+    ) -> None:
+        """Report a failure and delay the next start."""
+        if not self._failures:
+            self._failing_since_s = self._clock()
+        self._failures += 1
+        self._has_failed = True
+        wait_s = self._backoff.next_s()
+        self._start_at_s = self._clock() + wait_s
+        if count := self._event_repeats.due(name):
+            if text := words and words.text():
+                details["Stderr"] = text
+            self._report_event(name, f"neuron-monitor {how}", details, count)
+        if times := self._log_repeats.due("restart"):
+            last_line = words and words.last_line()
+            _log.warning(
+                "%s %s%s; restarting it in %.1f s%s",
+                self.name,
+                how,
+                f" ({times} times since the last message)" if times > 1 else "",
+                wait_s,
+                f"; its last output: {last_line}" if last_line else "",
+            )
+
+    def _report_recovery(self) -> None:
+        failures, self._failures = self._failures, 0
+        down_s = self._clock() - self._failing_since_s
+        if count := self._event_repeats.due(RESTARTED):
+            what = f"reports again after {down_s:.0f} s and {counted(failures, 'failure')}"
+            _log.info("%s %s", self.name, what)
+            details: Details = {"DownSeconds": round(down_s, 3), "Failures": failures}
+            self._report_event(RESTARTED, f"neuron-monitor {what}", details, count)
+
+    def _report_event(self, name: str, message: str, details: Details, count: int) -> None:
+        if count > 1:
+            details["Count"] = count
+        self._on_event(Event(name, self._now_s(), message, details))
+
+
+def _config_file(config: str) -> IO[bytes]:
+    """
+    A file without a name: nothing is left of it, even after kill -9.
+
+    The child opens it through our `/proc`.
+    """
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the monitor closes it
+    try:
+        file.write(config.encode())
+        file.flush()
+    except OSError:
+        with suppress(OSError):  # it flushes once more
+            file.close()
+        raise
+    return file
+
+
+def _silent_after_s(period_s: float) -> float:
+    return max(SILENT_AT_LEAST_S, SILENT_PERIODS * period_s)
+
+
+def _end_words(end: End, ran_s: float, details: Details) -> str:
+    """How the child ended, for a person; its exit code or signal goes into *details*."""
+    if end.was_stopped:
+        return f"closed its output after {ran_s:.0f} s and was stopped"
+    if end.signal_name is not None:
+        details["Signal"] = end.signal_name
+        return f"was killed by {end.signal_name} after {ran_s:.0f} s"
+    details["ExitCode"] = end.code
+    return f"exited with code {end.code} after {ran_s:.0f} s"

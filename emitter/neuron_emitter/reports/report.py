@@ -1,0 +1,154 @@
+"""
+One neuron-monitor report, decoded.
+
+Lenient: a value of a wrong type costs the group it is in, never the report, and
+members we do not know are ignored. The normal case is one typed decode; group
+by group is for the report that failed it.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeVar
+
+import msgspec
+
+from neuron_emitter.reports.groups import (
+    Hardware,
+    InstanceInfo,
+    KubernetesInfo,
+    Runtime,
+    RuntimeReport,
+    System,
+)
+
+
+class Report(msgspec.Struct, frozen=True, gc=False):
+    """
+    One report. It has no time of its own: the reader stamps it on receipt.
+
+    Attributes:
+        neuron_runtime_data: An empty list says that no runtime exists, None
+            that runtimes were not collected. The difference is the difference
+            between idle and unknown.
+
+        dropped_groups: Names of groups whose values had a wrong type.
+    """
+
+    neuron_runtime_data: list[Runtime] | None = None
+    system_data: System | None = None
+    instance_info: InstanceInfo | None = None
+    neuron_hardware_info: Hardware | None = None
+    neuron_k8s_info: KubernetesInfo | None = None
+    # Ours, under names that no tool gives its members.
+    dropped_groups: tuple[str, ...] = msgspec.field(default=(), name="(dropped_groups)")
+
+
+class ReportError(ValueError):
+    """A piece of input is no report."""
+
+
+_T = TypeVar("_T")
+
+_BROKEN: Final = (ValueError, RecursionError)
+"""msgspec's own errors, broken UTF-8 in a text, and nesting without end."""
+
+_Members = dict[str, msgspec.Raw]
+_decode: Final = msgspec.json.Decoder(Report).decode
+_check_json: Final = msgspec.json.Decoder(msgspec.Raw).decode
+_decode_members: Final = msgspec.json.Decoder(_Members).decode
+
+
+_EMPTY: Final = Report()
+_MEMBERS: Final = frozenset(Report.__struct_encode_fields__[:-1])  # the last one is ours
+
+
+def decode(line: bytes) -> Report:
+    """
+    Read one report.
+
+    Raises:
+        ReportError: If *line* is not JSON, or JSON but not a report. A value
+            of a wrong type only costs the group it is in.
+    """
+    try:
+        report = _decode(line)
+    except _BROKEN:
+        return _decode_by_group(line)
+    if report.neuron_runtime_data is None and report == _EMPTY:
+        _require_member(line)
+    return report
+
+
+def _decode_by_group(line: bytes) -> Report:
+    """Decode group by group, so that only what has a wrong type is lost."""
+    try:
+        _check_json(line)
+    except _BROKEN as error:
+        msg = "a line is not JSON"
+        raise ReportError(msg) from error
+    members = _require_member(line)
+    dropped: list[str] = []
+    report = Report(
+        neuron_runtime_data=_runtimes(members, dropped),
+        system_data=_groups(members, "system_data", System, dropped),
+        instance_info=_group(members, "instance_info", InstanceInfo, dropped),
+        neuron_hardware_info=_group(members, "neuron_hardware_info", Hardware, dropped),
+        neuron_k8s_info=_group(members, "neuron_k8s_info", KubernetesInfo, dropped),
+    )
+    return msgspec.structs.replace(report, dropped_groups=tuple(dropped))
+
+
+def _require_member(line: bytes) -> _Members:
+    try:
+        members = _decode_members(line)
+    except _BROKEN as error:
+        msg = "a line is JSON but not a readable object"
+        raise ReportError(msg) from error
+    if members.keys().isdisjoint(_MEMBERS):
+        msg = "a line is JSON but has no member of a neuron-monitor report"
+        raise ReportError(msg)
+    return members
+
+
+def _runtimes(members: _Members, dropped: list[str]) -> list[Runtime] | None:
+    entries = _group(members, "neuron_runtime_data", list[msgspec.Raw], dropped)
+    return None if entries is None else [_runtime(entry, dropped) for entry in entries]
+
+
+def _runtime(raw: msgspec.Raw, dropped: list[str]) -> Runtime:
+    try:
+        members = _decode_members(raw)
+    except _BROKEN:
+        # The runtime exists, whatever it is: an empty entry keeps the list from
+        # saying "no runtime", and holds nothing it could be trusted with.
+        dropped.append("neuron_runtime_data")
+        return Runtime()
+    return Runtime(
+        pid=_group(members, "pid", int, dropped),
+        neuron_runtime_tag=_group(members, "neuron_runtime_tag", str, dropped),
+        error=_group(members, "error", str, dropped),
+        report=_groups(members, "report", RuntimeReport, dropped),
+    )
+
+
+def _groups(members: _Members, name: str, shape: type[_T], dropped: list[str]) -> _T | None:
+    """Decode an object whose members are groups."""
+    groups = _group(members, name, _Members, dropped)
+    if groups is None:
+        return None
+    # A TypeVar cannot say that it is a Struct.
+    fields = msgspec.structs.fields(shape)  # type: ignore[arg-type]
+    return shape(
+        **{field.name: _group(groups, field.name, field.type, dropped) for field in fields}
+    )
+
+
+def _group(members: _Members, name: str, shape: type[_T], dropped: list[str]) -> _T | None:
+    raw = members.get(name)
+    if raw is None:
+        return None
+    try:
+        return msgspec.json.decode(raw, type=shape | None)
+    except _BROKEN:
+        dropped.append(name)
+        return None

@@ -1,0 +1,134 @@
+"""
+Where the bytes of reports come from.
+
+A source is read by one loop that must also close minutes on time, so every read
+has a timeout.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import stat
+import sys
+from typing import TYPE_CHECKING, Final, Protocol
+
+from neuron_emitter.errors import SettingsError, SourceError
+from neuron_emitter.logs import Event
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CHUNK_BYTES: Final = 1 << 16  # what a Linux pipe holds
+
+
+class Source(Protocol):
+    """
+    A stream of bytes.
+
+    Attributes:
+        restarts: Times the program behind the source was started again.
+
+        name: For messages.
+
+        is_stream: Whether its end is a failure: a file ends, but the program that writes to a
+            pipe or a socket is expected to go on.
+    """
+
+    restarts: int
+    name: str
+    is_stream: bool
+
+    def read(self, timeout_s: float) -> bytes | None:
+        """The next bytes; empty when none came in time, None at the end."""
+
+    def close(self) -> None:
+        """Stop what was started and close what was opened."""
+
+
+def no_reports(name: str, problem: str) -> SourceError:
+    """The error for an input *name* without a single report."""
+    msg = (
+        f"{name} has no neuron-monitor reports: {problem or 'it is empty'}. Use "
+        "the output of neuron-monitor, one JSON object per report."
+    )
+    return SourceError(msg)
+
+
+def ended_event(name: str, at_s: float) -> Event:
+    """The event for a stream *name* that ended without a planned stop."""
+    return Event("InputEnded", at_s, f"{name} ended")
+
+
+def standard_input() -> DescriptorSource:
+    """
+    Reports piped into this process.
+
+    Raises:
+        SourceError: If standard input is closed.
+    """
+    if sys.stdin is None:
+        msg = "Standard input is closed. Pipe neuron-monitor into it, or use --input FILE."
+        raise SourceError(msg)
+    return DescriptorSource(sys.stdin.fileno(), "standard input", owned=False)
+
+
+class DescriptorSource:
+    """Standard input, a file or a named pipe."""
+
+    def __init__(self, descriptor: int, name: str, *, owned: bool) -> None:
+        self.restarts = 0
+        self.name = name
+        self._file = open(descriptor, "rb", buffering=0, closefd=owned)  # noqa: SIM115 - of a descriptor, kept open
+        self._selector: selectors.BaseSelector | None = None
+        mode = os.fstat(descriptor).st_mode
+        # Of the others, a terminal is ended by a person, who means it.
+        self.is_stream = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+        if not stat.S_ISREG(mode):
+            self._selector = selectors.DefaultSelector()
+            try:
+                self._selector.register(descriptor, selectors.EVENT_READ)
+            except PermissionError:  # /dev/null: as ready as a regular file, says epoll
+                self._selector.close()
+                self._selector = None
+
+    def read(self, timeout_s: float) -> bytes | None:
+        """The next bytes; empty when none came in time, None at the end."""
+        if self._selector is not None and not self._selector.select(timeout_s):
+            return b""
+        try:
+            return os.read(self._file.fileno(), CHUNK_BYTES) or None
+        except BlockingIOError:
+            return b""  # another reader was faster
+        except ConnectionResetError:
+            return None  # so a socket ends whose writer was killed
+        except OSError as error:
+            msg = f"Cannot read {self.name}: {error.strerror}."
+            raise SourceError(msg) from error
+
+    def close(self) -> None:
+        """Close what we opened."""
+        if self._selector is not None:
+            self._selector.close()
+        self._file.close()
+
+
+def open_file(path: Path) -> DescriptorSource:
+    """
+    Open a file or named pipe of reports.
+
+    Raises:
+        SettingsError: If *path* is missing, a folder, or may not be read.
+    """
+    try:
+        # Not blocking: a named pipe would hold us here, deaf to signals, until
+        # somebody writes to it.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        msg = f"Cannot read {path}: {error.strerror}. Check the path."
+        raise SettingsError(msg) from error
+    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        msg = f"{path} is a folder. Use a file in it."
+        raise SettingsError(msg)
+    return DescriptorSource(descriptor, str(path), owned=True)

@@ -1,0 +1,306 @@
+"""
+The running emitter, put together from settings and taken apart in order.
+
+It knows which part needs which setting, and which settings can change at run time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import logging
+import os
+import stat
+import termios
+import threading
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from neuron_emitter.children import FIRST_PROCESS, reap_orphans
+from neuron_emitter.errors import EmitterError, SourceError
+from neuron_emitter.fold import FoldSettings
+from neuron_emitter.fold.state import read_state
+from neuron_emitter.instance.cluster import ClusterSearch, find_cluster
+from neuron_emitter.instance.facts import BackgroundLookup
+from neuron_emitter.kernel import KernelFaults, watch_of
+from neuron_emitter.lines import differences, parse_choice, require_lines
+from neuron_emitter.logs import EventQueue
+from neuron_emitter.owners.lookup import owners_of
+from neuron_emitter.owners.places import Places
+from neuron_emitter.owners.reservations import given_of
+from neuron_emitter.reports.monitor import Monitor
+from neuron_emitter.reports.monitor_config import EXECUTIONS, requested_config
+from neuron_emitter.reports.source import open_file, standard_input
+from neuron_emitter.run.identification import LocalSources
+from neuron_emitter.run.loop import Emitter
+from neuron_emitter.run.outlet import Outlet
+from neuron_emitter.run.signals import Signals, Supervisor
+from neuron_emitter.settings.minutes import require_cluster
+from neuron_emitter.settings.run import LOGS, MONITOR, STDOUT
+from neuron_emitter.spool import Spool
+from neuron_wire.names import region_of_variables
+from neuron_words.quantity_words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from neuron_emitter.prometheus.metrics_page import MetricsPage
+    from neuron_emitter.reports.monitor_config import MonitorConfig
+    from neuron_emitter.reports.source import Source
+    from neuron_emitter.settings import RunSettings
+
+SYSTEM_SPOOL: Final = Path("/var/lib/neuron-emf")
+
+_FIXED: Final = (
+    "attribution", "input", "instance_id", "instance_type", "kernel_messages", "monitor_command",
+    "proc_dir", "prometheus", "spool_dir", "spool_max_mib", "verbose",
+)  # fmt: skip
+"""Settings that only a restart changes: what is open for them holds state."""
+
+LOOK_AFTER_S: Final = 10.0  # a monitor in front of us has written by then
+STANDARD_INPUT: Final = 0
+
+_log = logging.getLogger(__name__)
+
+
+def serve(
+    settings: RunSettings,
+    read_again: Callable[[], RunSettings],
+    *,
+    is_input_given: bool,
+    unnamed_cluster: str,
+) -> None:
+    """
+    Run until the input ends or a signal asks to stop.
+
+    *read_again* gives the settings anew when SIGHUP asks for it. Without
+    *is_input_given*, a pipe that is written to and not read is logged. *unnamed_cluster*
+    is the name of a cluster where none is found; empty refuses to run.
+
+    Raises:
+        SettingsError: If a setting is missing or cannot be used.
+        SourceError: If the input held no report, or another emitter runs here.
+        DeliveryError: If the input ended and records could not be delivered,
+            or standard output takes no more lines.
+    """
+    supervisor = Supervisor()
+    search = ClusterSearch(region=settings.region)
+    cluster = find_cluster(settings.cluster, search, otherwise=unnamed_cluster).name
+    inherits_orphans = os.getpid() == FIRST_PROCESS
+    with ExitStack() as stack:
+        signals = stack.enter_context(Signals())
+        service = Service(dataclasses.replace(settings, cluster=cluster), stack)
+        if not is_input_given:
+            look = threading.Timer(LOOK_AFTER_S, warn_of_unread_input)
+            look.daemon = True
+            look.start()
+            stack.callback(look.cancel)
+
+        def between_minutes() -> None:
+            if signals.take_reload():
+                supervisor.notify_reloading()
+                service.reload_settings(read_again)
+                supervisor.notify_ready(service.status_sentence())
+            else:
+                supervisor.notify_status(service.status_sentence())
+
+        def is_stopping() -> bool:
+            supervisor.notify_watchdog()  # the loop asks at every turn: one that hangs asks no more
+            if inherits_orphans:
+                reap_orphans()
+            return signals.is_stopping()
+
+        supervisor.notify_ready(service.status_sentence())
+        ended = service.emitter.read_until(is_stopping, between_minutes)
+        supervisor.notify_stopping("delivering the remaining records")
+        service.source.close()
+        service.emitter.finish(input_ended=ended)
+
+
+class Service:
+    """
+    The parts of one emitter for *settings*, whose `cluster` has been resolved.
+
+    *stack* closes what is opened.
+
+    Raises:
+        SettingsError: If a setting is missing or cannot be used.
+        SourceError: If there is nothing to read, or another emitter runs here.
+        DeliveryError: If standard output is closed.
+    """
+
+    def __init__(self, settings: RunSettings, stack: ExitStack) -> None:
+        self._settings = settings
+        for sentence in differences(require_lines(settings)):
+            _log.warning(sentence)
+        if settings.interval is not None:
+            _log.warning("--interval has no effect on run: reports contain their periods. Omit it.")
+        events = EventQueue()
+        config = logged_config(settings)
+        self.source = _source(settings, config, events)
+        stack.callback(self.source.close)
+        self._lookup = BackgroundLookup(roots=(Places.beside(settings.proc_dir).root, Path("/")))
+        stack.callback(self._lookup.close)
+        self._spool = stack.enter_context(
+            Spool(
+                spool_directory(settings),
+                max_bytes=settings.spool_max_mib << 20,
+                on_event=events.add_event,
+            )
+        )
+        state = read_state(self._spool.state).kernel
+        kernel = watch_of(settings.kernel_messages, settings.input, state)
+        owners = owners_of(settings.attribution, settings.input, settings.proc_dir)
+        reservations = given_of(settings.attribution, settings.input, settings.proc_dir)
+        for part in (kernel, owners, reservations):
+            if part is not None:
+                stack.callback(part.close)
+        page = _page(settings, stack)
+        self.emitter = Emitter(
+            settings,
+            self.source,
+            self._spool,
+            self._outlet(settings),
+            _fold_settings(settings, config),
+            local=LocalSources(
+                self._lookup.wait_for_facts, owners, reservations, KernelFaults(kernel), events
+            ),
+            page=page,
+        )
+        stack.callback(lambda: self.emitter.outlet.stop_sending())  # noqa: PLW0108 - it may be another then
+        self.emitter.outlet.look_ahead()
+
+    def reload_settings(self, read_again: Callable[[], RunSettings]) -> None:
+        """Apply the settings that can change at run time; a mistake changes nothing."""
+        try:
+            given = read_again()
+            # Refused where it does not go with how owners are named until a restart.
+            settings = dataclasses.replace(
+                given,
+                attribution=self._settings.attribution,
+                cluster=require_cluster(given.cluster or self._settings.cluster),
+            )
+            config = logged_config(settings)
+            outlet = self._outlet(settings)
+            self.emitter.change_settings(settings, _fold_settings(settings, config))
+        except EmitterError as error:
+            _log.error("Configuration not reloaded. %s", error)
+            return
+        if isinstance(self.source, Monitor):
+            try:
+                self.source.reconfigure(config.text, config.period_s)
+            except SourceError as error:
+                _log.error("neuron-monitor keeps its previous configuration. %s", error)
+        before = self._settings
+        stays_stdout = settings.output == before.output == STDOUT  # which takes one writer
+        if not stays_stdout:
+            self.emitter.replace_outlet(outlet)
+        fixed = [name for name in _FIXED if getattr(given, name) != getattr(before, name)]
+        extra = {"until_restart": ",".join(name.replace("_", "-") for name in fixed)}
+        _log.info("configuration reloaded", extra=extra if fixed else {})
+        self._settings = settings
+
+    def status_sentence(self) -> str:
+        """The status that `systemctl status` shows."""
+        health = self._spool.health()
+        waiting = health.records + health.older_records
+        dropped = sum(health.dropped.values()) + health.older_dropped
+        return (
+            f"cluster {self._settings.cluster}: {counted(health.delivered, 'record')} delivered, "
+            f"{waiting} waiting, {dropped} dropped; {self.source.name} restarted "
+            f"{counted(self.source.restarts, 'time')}"
+        )
+
+    def _outlet(self, settings: RunSettings) -> Outlet:
+        region = None
+        if settings.output == LOGS and not (settings.region or region_of_variables(os.environ)):
+            region = self._lookup.wait_for_facts().region
+        return Outlet(settings, self._spool, instance_region=region)
+
+
+def _page(settings: RunSettings, stack: ExitStack) -> MetricsPage | None:
+    """
+    Start the server for Prometheus, which *stack* closes; None without --prometheus.
+
+    Raises:
+        SettingsError: If the address cannot be opened.
+    """
+    if settings.prometheus is None:
+        return None
+    # What needs it is loaded only then: no other emitter pays for it.
+    from neuron_emitter.prometheus.metrics_page import MetricsPage  # noqa: PLC0415
+    from neuron_emitter.prometheus.scrape_server import ScrapeServer  # noqa: PLC0415
+
+    page = MetricsPage()
+    server = ScrapeServer(settings.prometheus, page)
+    stack.callback(server.close)
+    _log.info("Prometheus can scrape http://%s/metrics", server.address)
+    if not server.address.is_loopback:
+        _log.warning(
+            "Anyone who can reach http://%s/metrics can read it: it has no "
+            "authentication and no encryption, and names who holds each core.",
+            server.address,
+        )
+    return page
+
+
+def logged_config(settings: RunSettings) -> MonitorConfig:
+    """The configuration for neuron-monitor; its warnings are logged."""
+    config = requested_config(settings)
+    for warning in config.warnings:
+        _log.warning(warning)
+    return config
+
+
+def _fold_settings(settings: RunSettings, config: MonitorConfig) -> FoldSettings:
+    is_ours = settings.input == MONITOR  # else we do not know what the monitor was asked for
+    return FoldSettings(
+        idle_below_percent=settings.idle_below_percent,
+        period_s=config.period_s if is_ours else None,
+        only_matched=config.only_matched,
+        executions_asked=is_ours and EXECUTIONS in config.groups,
+        runtime_lines=settings.runtime_lines,
+        every_report=settings.high_resolution_metrics,
+        chosen=parse_choice(settings.metric).names,
+    )
+
+
+def _source(settings: RunSettings, config: MonitorConfig, events: EventQueue) -> Source:
+    if settings.input == MONITOR:
+        return Monitor(
+            settings.monitor_command, config.text, config.period_s, on_event=events.add_event
+        )
+    if settings.input == "-":
+        return standard_input()
+    return open_file(Path(settings.input))
+
+
+def spool_directory(settings: RunSettings) -> Path | None:
+    """The directory that keeps records until they are delivered; None for memory."""
+    if settings.spool_dir is not None:
+        return settings.spool_dir
+    if settings.output == STDOUT:
+        return None
+    if os.access(SYSTEM_SPOOL if SYSTEM_SPOOL.exists() else SYSTEM_SPOOL.parent, os.W_OK):
+        return SYSTEM_SPOOL
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "neuron-emf"
+
+
+def warn_of_unread_input() -> None:
+    """
+    Warn when bytes wait in standard input: reports are piped to us by mistake.
+
+    The pipes that supervisors and ssh give a program stay empty.
+    """
+    is_waiting = False
+    with suppress(OSError):  # it is closed
+        mode = os.fstat(STANDARD_INPUT).st_mode
+        is_pipe = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+        is_waiting = is_pipe and any(fcntl.ioctl(STANDARD_INPUT, termios.FIONREAD, bytes(4)))
+    if is_waiting:
+        _log.warning(
+            "Standard input is a pipe that is being written to, but it is not read. Use "
+            "--input - to read reports from it instead of starting neuron-monitor."
+        )

@@ -1,0 +1,12 @@
+"""
+Every setting, declared once: flag, variable, key of the TOML file and help follow.
+
+A field of a settings class is an option of its command. `cluster` is the flag
+`--cluster`, the variable `NEURON_EMF_CLUSTER` and the key `cluster` of the
+configuration file, looked up in this order; the help ends with the default.
+"""
+
+from neuron_emitter.settings.minutes import MinuteSettings, ReplaySettings
+from neuron_emitter.settings.run import MonitorSettings, RunSettings
+
+__all__ = ["MinuteSettings", "MonitorSettings", "ReplaySettings", "RunSettings"]

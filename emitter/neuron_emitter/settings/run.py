@@ -1,0 +1,284 @@
+"""The settings of `neuron-emf run`, those that make neuron-monitor's configuration among them."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Final, NamedTuple
+
+import click
+
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.settings.minutes import (
+    FOLDER,
+    LONGEST_INTERVAL_S,
+    Amount,
+    MinuteSettings,
+    advanced,
+    setting,
+)
+from neuron_wire.names import PAID
+
+EVERY_TAG: Final = ".*"
+LONGEST_PERIOD_S: Final = 15
+"""With longer ones a minute has so few reports that one lost leaves it half unknown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MonitorSettings:
+    """The settings that make neuron-monitor's configuration."""
+
+    HEADING: ClassVar = "neuron-monitor"
+
+    period: int = advanced(
+        5,
+        f"Seconds between neuron-monitor reports, 1 to {LONGEST_PERIOD_S}.",
+        kind=click.IntRange(1, LONGEST_PERIOD_S),
+    )
+    groups: tuple[str, ...] = advanced(
+        (),
+        "Groups that neuron-monitor reports, such as neuroncore_counters alone; by default all.",
+        metavar="GROUP",
+    )
+    tag_filter: str = advanced(
+        EVERY_TAG,
+        "Regular expression of the runtime tags to watch; cores of other runtimes are unknown.",
+        metavar="REGEX",
+    )
+    monitor_config: Path | None = advanced(  # noqa: RUF009 - a field, not a shared value
+        None,
+        "Configuration file for neuron-monitor, used unchanged; by default "
+        "generated from --period, --groups and --tag-filter.",
+        kind=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse settings that contradict each other."""
+        if self.monitor_config is not None and (self.groups or self.tag_filter != EVERY_TAG):
+            msg = (
+                "--monitor-config cannot be combined with --groups or --tag-filter: the "
+                "file is used unchanged. Omit one or the other."
+            )
+            raise SettingsError(msg)
+        require_expression(self.tag_filter)
+
+
+# What only RE2 has: some escapes (group 1), flags anywhere (group 2); other escapes as they are.
+_RE2: Final = re.compile(
+    r"\\(?:(Q.*?(?:\\E|$)|[zC]|[pP](?:\{[^}]*\}|.))|.)|(\(\?[imsU-]+)(?=[:)])", re.DOTALL
+)
+
+
+def require_expression(text: str) -> None:
+    """
+    Refuse an invalid regular expression, in Python's syntax or neuron-monitor's (RE2).
+
+    Raises:
+        SettingsError: If it is none.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of [[:alpha:]], which RE2 has
+            re.compile(_RE2.sub(_in_python, text))
+    except (re.error, OverflowError, RecursionError) as error:
+        msg = f"--tag-filter {text!r} is not a valid regular expression: {error}. Correct it."
+        raise SettingsError(msg) from error
+
+
+def _in_python(found: re.Match[str]) -> str:
+    if found[2]:
+        return "(?:"
+    return "x" if found[1] else found[0]
+
+
+LOG_GROUP: Final = "/neuron-emf/records"
+FILE_PREFIX: Final = "file:"
+MONITOR: Final = "monitor"
+LOGS: Final = "logs"
+STDOUT: Final = "stdout"
+AUTO: Final = "auto"
+JOURNAL: Final = "journal"  # of earlier versions, which could read systemd's too
+TEAM: Final = "team"
+NONE: Final = "none"
+
+
+def require_kernel_log(text: str) -> str:
+    """
+    Give *text* back if it names a source of kernel messages.
+
+    Raises:
+        BadParameter: If it does not.
+    """
+    words = (AUTO, "kmsg", JOURNAL, NONE)
+    if text not in words and (text == FILE_PREFIX or not text.startswith(FILE_PREFIX)):
+        msg = f"{text!r} is not one of {', '.join(words)}, {FILE_PREFIX}PATH"
+        raise click.BadParameter(msg)
+    return text
+
+
+LOOPBACK: Final = "127.0.0.1"
+
+_FORM: Final = re.compile(
+    r"(?:(?:\[(?P<six>[0-9A-Fa-f:.%A-Za-z]+)\]|(?P<host>[A-Za-z0-9._-]+)):)?(?P<port>[0-9]{1,5})"
+)
+
+
+class ListenAddress(NamedTuple):
+    """An address or a name of this machine, and a port, 0 for a free one."""
+
+    host: str
+    port: int
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine reaches it."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def read_listen_address(text: str) -> ListenAddress:
+    """
+    Read `PORT`, `ADDRESS:PORT` or `[ADDRESS]:PORT`; without an address, 127.0.0.1.
+
+    Raises:
+        BadParameter: If *text* is of another form, or the port above 65535.
+    """
+    found = _FORM.fullmatch(text.strip())
+    if found is None or int(found["port"]) > 65_535:
+        msg = (
+            f"{text[:60]!r} is not a port such as 8008, or an address and port such as 0.0.0.0:8008"
+        )
+        raise click.BadParameter(msg)
+    return ListenAddress(found["six"] or found["host"] or LOOPBACK, int(found["port"]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegionSettings:
+    """Which AWS region."""
+
+    HEADING: ClassVar = "Where in AWS"
+
+    region: str | None = setting(
+        None,
+        "AWS Region; by default AWS_REGION, AWS_DEFAULT_REGION or the SDK's.",
+        metavar="NAME",
+        short="-r",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogGroupSettings(RegionSettings):
+    """Which log group the lines are in."""
+
+    HEADING: ClassVar = RegionSettings.HEADING
+
+    log_group: str = setting(
+        LOG_GROUP, "Log group of the lines; the stack's output EmitterLogGroupName.", metavar="NAME"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
+    """From where reports come, to where lines go, and what is kept in between."""
+
+    input: str = setting(
+        MONITOR,
+        "Where reports come from: 'monitor' starts and supervises neuron-monitor, '-' reads "
+        "standard input, anything else is a file or named pipe. The end of a file is a planned "
+        "stop, that of a pipe a failure.",
+        metavar="monitor|-|FILE",
+    )
+    monitor_command: str = advanced(
+        "neuron-monitor", "Name or path of neuron-monitor.", metavar="COMMAND"
+    )
+    attribution: str = advanced(
+        AUTO,
+        "How to name the owner of a runtime on this machine: 'auto' by pod, ECS "
+        "task, container, Slurm job, systemd unit or user of its process, 'team' "
+        "by its team alone, so that nothing names a person, 'none' not at all.",
+        kind=click.Choice((AUTO, TEAM, NONE)),
+    )
+    proc_dir: Path = advanced(  # noqa: RUF009 - a field, not a shared value
+        Path("/proc"),
+        "The /proc of the reports' machine; in a container, where the host's is "
+        "mounted, such as /host/proc. The host's other files are read beside it.",
+        kind=FOLDER,
+    )
+    paid: str | None = advanced(
+        None,
+        "How the instance is paid for: 'sunk' whether it runs or not, as in a "
+        "capacity block or under a reservation, 'avoidable' only while it runs; "
+        "by default the stack decides by lifecycle and instance type.",
+        kind=click.Choice(PAID),
+    )
+    interval: float | None = advanced(
+        None,
+        "Seconds between reports; accepted with a warning and without effect, by default as the "
+        "reports themselves say.",
+        kind=Amount(min=0.0, min_open=True, max=LONGEST_INTERVAL_S),
+    )
+    output: str = setting(
+        LOGS,
+        "Where lines go: 'logs' to CloudWatch Logs, 'stdout' to standard output.",
+        kind=click.Choice((LOGS, STDOUT)),
+    )
+    log_stream: str = advanced(
+        "{instance}",
+        "Log stream of the lines, from {cluster}, {instance} and {region}; "
+        "{shard:N} shares N streams among all instances of a very large fleet.",
+        metavar="TEMPLATE",
+    )
+    spool_dir: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
+        None,
+        "Directory that keeps records until they are delivered; by default /var/lib/neuron-emf if "
+        "writable, else the user's state folder, or memory with --output stdout.",
+        kind=FOLDER,
+    )
+    spool_max_mib: int = advanced(
+        256,
+        "Size of the spool in MiB, 1 or more; when full, the oldest records are "
+        "dropped and counted.",
+        kind=click.IntRange(min=1),
+    )
+    spread_seconds: float = advanced(
+        30.0,
+        "Seconds after each minute over which instances spread their sends; 0 sends at once.",
+        kind=Amount(0, 55),
+    )
+    kernel_messages: str = advanced(
+        AUTO,
+        "Where to read hardware faults from the kernel's messages: 'auto' is /dev/kmsg if "
+        "readable and the reports are of this machine, 'kmsg' is /dev/kmsg, 'file:PATH' a file of "
+        "the same format, 'none' nowhere; 'journal', of earlier versions, is 'auto'.",
+        kind=require_kernel_log,
+        metavar="auto|kmsg|journal|file:PATH|none",
+    )
+    prometheus: ListenAddress | None = setting(  # noqa: RUF009 - a field, not a shared value
+        None,
+        "Serve the last report to Prometheus at http://ADDRESS:PORT/metrics, under the names of "
+        "neuron-monitor-prometheus.py and our own; on 127.0.0.1 unless an address is given, "
+        "without authentication; needs the extra 'prometheus'; by default none.",
+        kind=read_listen_address,
+        metavar="[ADDRESS:]PORT",
+    )
+    verbose: bool = setting(default=False, help_text="More detail on standard error.")
+
+    def __post_init__(self) -> None:
+        """Refuse settings that contradict each other."""
+        MinuteSettings.__post_init__(self)
+        MonitorSettings.__post_init__(self)
+        if self.attribution == TEAM and self.raw_reports is not None:
+            msg = (
+                "--raw-reports writes the names that --attribution team leaves out. Omit one "
+                "of them."
+            )
+            raise SettingsError(msg)

@@ -1,0 +1,6 @@
+"""Records on disk until the destination has answered for them."""
+
+from neuron_emitter.spool.records import NewRecord, SpoolHealth
+from neuron_emitter.spool.spool import Spool, SpoolFailedError
+
+__all__ = ["NewRecord", "Spool", "SpoolFailedError", "SpoolHealth"]

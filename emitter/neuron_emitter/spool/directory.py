@@ -1,0 +1,187 @@
+"""
+What is beside the database in the spool's directory: its lock, the last state, the quarantine.
+
+The lock is flock, not a pid file: after kill -9 or a power cut nothing stale is left to
+remove. The pid in it is only for the message.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import re
+import zlib
+from contextlib import suppress
+from datetime import datetime, timezone
+from io import FileIO
+from typing import TYPE_CHECKING, Final
+
+from neuron_emitter.errors import EXIT_SOURCE_FAILED, EmitterError
+from neuron_emitter.spool.records import BOOT_FORM, DeliveredState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from neuron_emitter.spool.records import SpooledRecord
+
+LOCK_NAME: Final = "lock"
+
+STATE_NAME: Final = "state"
+STATE_BYTES: Final = 64 << 10  # reserved: 1,024 cores and 500 devices fit
+_NUMBER: Final = "[0-9]{1,16}"
+_HEAD: Final = re.compile(rf"(({BOOT_FORM.pattern}) ({_NUMBER}) ({_NUMBER})) ({_NUMBER})")
+
+QUARANTINE_NAME: Final = "quarantine.jsonl"
+OLD_QUARANTINE_NAME: Final = "quarantine.1.jsonl"
+MAX_QUARANTINE_BYTES: Final = 1 << 20  # of a file; a longer line has a file to itself
+
+
+class SpoolHeldError(EmitterError):
+    """Another emitter works in the directory; when it has ended, a restart helps."""
+
+    exit_code = EXIT_SOURCE_FAILED
+
+
+def open_private(path: Path, flags: int, mode: str) -> FileIO:
+    """Open a file that only its owner can read and write; create it if it is missing."""
+    return FileIO(os.open(path, flags | os.O_CREAT | os.O_CLOEXEC, 0o600), mode)
+
+
+def holder_of(directory: Path) -> str:
+    """The process that holds *directory*, found out without writing; empty if none does."""
+    with suppress(OSError), (directory / LOCK_NAME).open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # let go when the file is closed
+        except BlockingIOError:
+            pid = file.read(32).decode("ascii", "replace").strip()
+            return f"process {pid}" if pid.isdigit() else "another process"
+    return ""
+
+
+def hold_directory(directory: Path) -> FileIO:
+    """
+    Make *directory* and hold it until the file is closed, or until the process ends.
+
+    The file stays: removing it would let two processes lock two files.
+
+    Raises:
+        SpoolHeldError:
+            If a process holds it, this one included.
+
+        OSError:
+            If the directory cannot be written or its file system has no locks.
+    """
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file = open_private(directory / LOCK_NAME, os.O_RDWR, "r+")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        if not isinstance(error, BlockingIOError):
+            raise
+        holder = holder_of(directory) or "another process"
+        msg = (
+            f"Spool directory {directory} is in use by {holder}. Stop that emitter first, "
+            "or use another --spool-dir."
+        )
+        raise SpoolHeldError(msg) from None
+    with suppress(OSError):  # a full disk has no room for it, and the lock is held
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n".encode())
+    return file
+
+
+class StateFile:
+    """
+    The fold's state as of the last delivered record, in a file that a full disk takes too.
+
+    While the disk refuses, minutes are delivered from memory. The next start would take the
+    state of the minute before them and count again what they have reported: so it stands
+    here, in room that was reserved while there was some, overwritten in place. It is the
+    state of what was delivered: a minute that is lost with the process has reported nothing.
+
+    A disk that does not take it is no error: the spool has said so already.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._is_empty = False  # with room for a state
+
+    def reserve(self) -> None:
+        """Make room for a state, and forget what is there: the database has a newer one."""
+        if not self._is_empty:
+            with suppress(OSError):
+                self._overwrite(b"\n" if self._has_room() else bytes(STATE_BYTES))
+                self._is_empty = True
+
+    def write_state(self, delivered: DeliveredState) -> None:
+        """Keep *delivered* in place of what is there, if there is room for it."""
+        head = f"{delivered.boot} {delivered.produced} {len(delivered.state)}"
+        checksum = zlib.crc32(head.encode() + delivered.state)
+        content = f"{head} {checksum}\n".encode() + delivered.state
+        if len(content) > STATE_BYTES:
+            return
+        with suppress(OSError):
+            if self._has_room():
+                self._is_empty = False
+                self._overwrite(content)
+
+    def read_state(self) -> DeliveredState | None:
+        """What is there; None when that is nothing, or was cut off in the middle."""
+        with suppress(OSError), self._path.open("rb") as file:
+            head, _, rest = file.read(STATE_BYTES).partition(b"\n")
+            if fields := _HEAD.fullmatch(head.decode("ascii", "replace")):
+                named, boot, produced, length, checksum = fields.groups()
+                state = rest[: int(length)]
+                if zlib.crc32(named.encode() + state) == int(checksum):
+                    return DeliveredState(boot, int(produced), state)
+        return None
+
+    def _has_room(self) -> bool:
+        with suppress(FileNotFoundError):
+            return self._path.stat().st_size == STATE_BYTES
+        return False
+
+    def _overwrite(self, content: bytes) -> None:
+        with open_private(self._path, os.O_WRONLY | os.O_NOFOLLOW, "w") as file:
+            file.write(content)
+            os.fsync(file)
+
+
+def quarantine_records(
+    directory: Path, records: Iterable[SpooledRecord], why: str, now_s: float
+) -> None:
+    """
+    Write *records* down for people, with the destination's own reason for refusing them.
+
+    In a file of JSON lines; one full file before it is kept.
+
+    Raises:
+        OSError:
+            If they cannot be written.
+    """
+    at = datetime.fromtimestamp(now_s, timezone.utc)
+    for record in records:
+        entry = {
+            "Time": f"{at:%Y-%m-%dT%H:%M:%S}Z",
+            "Boot": record.boot,
+            "Seq": record.seq,
+            "Timestamp": record.timestamp_ms,
+            "Why": why,
+            "Line": record.line,
+        }
+        _append_line(directory, f"{json.dumps(entry)}\n".encode())
+
+
+def _append_line(directory: Path, line: bytes) -> None:
+    path = directory / QUARANTINE_NAME
+    size = path.stat().st_size if path.exists() else 0
+    if size and size + len(line) > MAX_QUARANTINE_BYTES:
+        path.replace(directory / OLD_QUARANTINE_NAME)
+    with open_private(path, os.O_WRONLY | os.O_APPEND, "a") as file:
+        if file.write(line) < len(line):
+            file.truncate(size)  # half a line would spoil the next one too
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -1,0 +1,163 @@
+"""Fake destinations and clocks for the tests of delivery, and what they send to a log stream."""
+
+from __future__ import annotations
+
+import random
+import time
+
+from neuron_emitter.delivery.delivery import Delivery
+from neuron_emitter.delivery.destination import BatchLimits, Delivered, Invalid, Refused, Retry
+from neuron_emitter.delivery.sender import Sender, Waiter
+from neuron_emitter.spool import NewRecord
+from neuron_emitter.spool.records import SpooledRecord
+
+NOW_S = 1_795_000_020.0  # the start of a minute
+
+NOW_MS = 1_795_000_020_000
+
+TIMEOUT = Retry("timeout", "no answer")
+
+NO_GROUP = Refused("no_log_group", "there is no log group /x in y: deploy the stack")
+
+
+class Scripted:
+    """
+    A destination that gives the answers it was given, then takes everything.
+
+    *poison* lines make a call invalid.
+    """
+
+    def __init__(self, *answers, poison=(), limits=None):
+        self.answers = list(answers)
+        self.poison = set(poison)
+        self.limits = limits or BatchLimits(max_events=8)
+        self.calls: list[list[str]] = []
+        self.taken: list[str] = []
+
+    def send(self, batch):
+        """Answer as scripted."""
+        lines = [record.line for record in batch]
+        self.calls.append(lines)
+        answer = self.answers.pop(0) if self.answers else Delivered()
+        if isinstance(answer, Delivered):
+            if self.poison & set(lines):
+                return Invalid("one of these is wrong")
+            lost = {place for places in answer.rejected.values() for place in places}
+            self.taken += [line for place, line in enumerate(lines) if place not in lost]
+        return answer
+
+    def close(self):
+        """Nothing to close."""
+
+
+def fill(spool, *texts):
+    """Append one record per text, of now."""
+    spool.append([NewRecord(NOW_MS, text) for text in texts])
+
+
+def identity_holds(spool):
+    """Whether every produced record is accounted for."""
+    health = spool.health()
+    return health.produced == health.delivered + health.records + sum(health.dropped.values())
+
+
+MINUTE_S = NOW_S
+
+
+class Script(Waiter):
+    """A waiter that never waits: idle runs the next step, then the end comes."""
+
+    def __init__(self, clock, *steps):
+        super().__init__()
+        self.clock = clock
+        self.steps = list(steps)
+        self.pauses: list[float] = []
+
+    def idle(self):
+        """Do what the script says next, or stop."""
+        if self.steps:
+            self.steps.pop(0)()
+        else:
+            self.stop()
+
+    def pause(self, seconds):
+        """Let time pass, unless the end has come."""
+        if not self.stopped:
+            self.pauses.append(seconds)
+            self.clock.now_s += seconds
+
+
+class Recorder:
+    """A destination that notes when it was sent what; answers first, then takes everything."""
+
+    limits = BatchLimits()
+
+    def __init__(self, clock, *answers):
+        self.clock = clock
+        self.answers = list(answers)
+        self.sent: list[tuple[float, list[str]]] = []
+        self.closed = 0
+
+    def send(self, batch):
+        """Answer as scripted; a scripted exception is raised."""
+        self.sent.append((self.clock() - MINUTE_S, [record.line for record in batch]))
+        answer = self.answers.pop(0) if self.answers else Delivered()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def close(self):
+        """Note that connections would be closed."""
+        self.closed += 1
+
+
+def run(spool, clock, destination, *steps, instance="i-1", spread_s=30.0):
+    """A sender's whole life in this thread; the waits it asked for."""
+    waiter = Script(clock, *steps)
+    delivery = Delivery(spool, destination, clock=clock, monotonic=clock, sleep=waiter.pause)
+    sender = Sender(
+        delivery,
+        instance=instance,
+        spread_s=spread_s,
+        clock=clock,
+        monotonic=clock,
+        waiter=waiter,
+        rng=random.Random(3),
+    )
+    sender.run()
+    return waiter.pauses
+
+
+def appender(spool, clock, text, after_s=0.0):
+    """A step that lets time pass and appends a line."""
+
+    def step():
+        clock.now_s += after_s
+        spool.append([NewRecord(round(clock.now_s * 1000), text)])
+
+    return step
+
+
+GROUP = "/neuron-emf/records"
+
+STREAM = "training/i-0123456789abcdef0"
+
+REGION = "eu-north-1"
+
+BOOT = "019aa3c5d2f04f1e2d3c"
+
+HOUR_MS = 3_600_000
+
+
+def now_ms() -> int:
+    """The service's clock is the real one."""
+    return int(time.time() * 1000)
+
+
+def batch_of(*lines, ages_ms=()):
+    """Records to put; the first ages_ms are those of the first lines."""
+    ages = [*ages_ms, *[0] * (len(lines) - len(ages_ms))]
+    return [
+        SpooledRecord(i, BOOT, i, now_ms() - age_ms, line)
+        for i, (line, age_ms) in enumerate(zip(lines, ages, strict=True), 1)
+    ]

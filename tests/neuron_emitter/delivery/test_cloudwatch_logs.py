@@ -1,0 +1,301 @@
+"""A log stream through a real SDK client: its calls, what it reads in the answers, each failure."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+import pytest
+from fake_destinations import GROUP, HOUR_MS, REGION, STREAM, batch_of, now_ms
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emitter import __version__
+from neuron_emitter.delivery import cloudwatch_logs
+from neuron_emitter.delivery.aws_failures import Failure, bounded, cause_of, outcome_of, sdk_outcome
+from neuron_emitter.delivery.cloudwatch_logs import LogStream
+from neuron_emitter.delivery.delivery import Delivery
+from neuron_emitter.delivery.destination import (
+    Delivered,
+    Refused,
+    Retry,
+)
+from neuron_emitter.spool import NewRecord, Spool
+from proof.logs import faults
+from proof.logs.rules import NOT_FOUND, ServiceError
+
+
+def test_one_put_is_one_call(service, log_stream):
+    """
+    Nothing is described first, nothing is retried behind our back; the version is in the header.
+    """
+    service.rules.groups[GROUP].add(STREAM)
+    assert Delivered() == log_stream.send(batch_of("a"))
+    assert ["PutLogEvents"] == service.operations
+    assert f"neuron-emf/{__version__}" in service.calls[0].user_agent
+
+
+def test_a_stream_that_is_not_there_yet_is_waited_for(service, log_stream):
+    """Made, and still unknown: try again, it is not the group."""
+    service.next_faults["PutLogEvents"] += [
+        ServiceError(NOT_FOUND, "The specified log stream does not exist.")
+    ] * 2
+    assert "stream_not_ready" == log_stream.send(batch_of("a")).reason
+    assert Delivered() == log_stream.send(batch_of("a"))
+
+
+@pytest.mark.parametrize(
+    ("region", "variable", "expected"),
+    [
+        (None, None, "eu-west-3"),
+        (None, "us-west-2", "us-west-2"),
+        ("eu-north-1", "us-west-2", "eu-north-1"),
+    ],
+)
+def test_where_the_instance_is_comes_last(aws, service, region, variable, expected):
+    """Used on an instance without a configured region; a configured one comes first."""
+    if variable:
+        aws.setenv("AWS_DEFAULT_REGION", variable)
+    log_stream = LogStream(GROUP, STREAM, region=region, instance_region="eu-west-3")
+    assert Delivered() == log_stream.send(batch_of("a"))
+    assert {expected} == {call.region for call in service.calls if call.status == 200}
+    log_stream.close()
+
+
+@pytest.mark.parametrize("fault", [faults.CUT, faults.GARBLED, faults.SIGN_IN])
+def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream):
+    """
+    Half an answer with HTTP 200 does not say which records were left out: it is asked for again.
+
+    The service's clock is three hours behind: it takes nothing of what is now.
+    """
+    service.rules.clock = lambda: time.time() - 3 * HOUR_MS / 1000
+    service.rules.groups[GROUP].add(STREAM)
+    service.next_faults["PutLogEvents"].append(fault)
+    with Spool(None) as spool:
+        spool.append([NewRecord(now_ms(), "a"), NewRecord(now_ms() - 2 * HOUR_MS, "b")])
+        Delivery(spool, log_stream, sleep=lambda _: None).flush(60)
+        health = spool.health()
+    assert (1, {"too_new": 1}) == (health.delivered, dict(health.dropped))
+    assert {"b"} == {event.message for event in service.rules.applied}
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (faults.THROTTLED, "throttled"),
+        (ServiceError("TooManyRequestsException", "", 429), "throttled"),
+        (faults.INTERNAL, "service"), (faults.UNAVAILABLE, "service"),
+        (faults.GATEWAY_TIMEOUT, "service"),
+        (faults.RESET, "connection_lost"), (faults.ANSWER_LOST, "connection_lost"),
+        (faults.CUT, "connection_lost"), (faults.GARBLED, "connection_lost"),
+        (faults.SIGN_IN, "connection_lost"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_passes_is_a_retry(service, log_stream, answer, expected):
+    """After one call: the waiting is ours, not the SDK's."""
+    service.rules.groups[GROUP].add(STREAM)
+    service.next_faults["PutLogEvents"].append(answer)
+    outcome = log_stream.send(batch_of("a"))
+    assert isinstance(outcome, Retry)
+    assert expected == outcome.reason
+    assert ["PutLogEvents"] == service.operations
+    assert Delivered() == log_stream.send(batch_of("a"))
+
+
+@pytest.mark.parametrize("fault", [faults.UNHEARD, faults.NEVER_ANSWERED])
+def test_no_answer_in_time_is_a_retry(fault, service, log_stream, monkeypatch):
+    """The records may have been taken."""
+    monkeypatch.setattr(cloudwatch_logs, "READ_TIMEOUT_S", 0.2)
+    service.rules.groups[GROUP].add(STREAM)
+    service.next_faults["PutLogEvents"].append(fault)
+    outcome = log_stream.send(batch_of("a"))
+    assert "timeout" == outcome.reason
+
+
+def test_a_refused_connection_is_no_connection(aws, log_stream):
+    """A subnet without a way to CloudWatch: the sentence names the address."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}"
+    aws.setenv("AWS_ENDPOINT_URL", url)
+    outcome = log_stream.send(batch_of("a"))
+    assert "no_connection" == outcome.reason
+    assert url in outcome.sentence
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason", "words"),
+    [
+        (ServiceError(*faults.EXPIRED_KEY), "credentials", "Renew"),
+        (ServiceError(*faults.UNKNOWN_KEY), "credentials", "role"),
+        (ServiceError("InvalidSignatureException", "earlier", 403), "signature", "clock"),
+        (faults.DENIED, "access", "logs:PutLogEvents"),
+        (ServiceError("NeverHeardOfException", "hm"), "refused", "NeverHeardOfException"),
+        (
+            ServiceError(
+                "InvalidParameterException",
+                "1 validation error detected: Value 'x' at 'logStreamName' failed",
+            ),
+            "refused",
+            "logStreamName",
+        ),
+    ],
+)
+def test_what_a_person_must_change_is_refused(service, log_stream, answer, reason, words):
+    """One sentence with the region and what to do; never a dropped record."""
+    service.next_faults["PutLogEvents"].append(answer)
+    outcome = log_stream.send(batch_of("a"))
+    assert isinstance(outcome, Refused)
+    assert reason == outcome.reason
+    assert words in outcome.sentence
+    assert REGION in outcome.sentence
+    assert "\n" not in outcome.sentence
+
+
+@pytest.mark.parametrize("skew_s", [-301, 301])
+def test_a_clock_that_is_too_wrong_is_refused_and_measured(service, log_stream, skew_s, caplog):
+    """
+    The SDK signs by this machine's clock: at more than 5 minutes the service believes nothing.
+
+    The records stay, and how far the clocks are apart is logged.
+    """
+    service.clock = service.signing_clock = lambda: time.time() - skew_s
+    service.rules.groups[GROUP].add(STREAM)
+    outcome = log_stream.send(batch_of("a"))
+    assert isinstance(outcome, Refused)
+    assert "signature" == outcome.reason
+    assert "clock" in outcome.sentence
+    assert [skew_s] == [pytest.approx(record.skew_s, abs=2) for record in caplog.records]
+    service.clock = service.signing_clock = time.time
+    assert Delivered() == log_stream.send(batch_of("b"))
+    assert [(STREAM, "b")] == [(event.stream, event.message) for event in service.rules.applied]
+
+
+def test_new_credentials_are_found_without_a_restart(no_aws, service, tmp_path):
+    """None at first; then the file is written."""
+    no_aws.delenv("AWS_ACCESS_KEY_ID")
+    no_aws.delenv("AWS_SECRET_ACCESS_KEY")
+    log_stream = LogStream(GROUP, STREAM, region=REGION)
+    outcome = log_stream.send(batch_of("a"))
+    assert "credentials" == outcome.reason
+    assert "emitter policy" in outcome.sentence
+    assert [] == service.calls
+    service.keys["A"] = "B"
+    path = tmp_path / "credentials"
+    path.write_text("[default]\naws_access_key_id = A\n")
+    assert "credentials" == log_stream.send(batch_of("a")).reason
+    path.write_text("[default]\naws_access_key_id = A\naws_secret_access_key = B\n")
+    assert Delivered() == log_stream.send(batch_of("a"))
+    log_stream.close()
+
+
+@pytest.mark.parametrize(
+    ("region", "where", "keys", "expected"),
+    [
+        (None, None, True, "no_region"),
+        (REGION, None, False, "credentials"),
+        (None, REGION, False, "credentials"),
+        (REGION, None, True, None),
+        (None, REGION, True, None),
+    ],
+)
+def test_what_a_first_call_lacks_is_known_without_it(region, where, keys, expected, no_aws):
+    """With the sentence that the call would give, and the permissions that are needed."""
+    no_aws.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY") if keys else ():
+        no_aws.setenv(f"AWS_{name}", "testing")
+    stream = LogStream(GROUP, STREAM, region=region, instance_region=where, needed="It needs more")
+    lacking = stream.missing_for_call()
+    assert expected == (lacking and lacking.reason)
+    assert lacking is None or lacking.sentence.endswith(". It needs more")
+
+
+def test_quoted_values_are_cut_from_the_words():
+    """A validation message quotes the events; the member's name is what is worth keeping."""
+    words = "1 validation error detected: Value '[{message=secret}]' at 'logEvents' failed"
+    failure = Failure("PutLogEvents", "InvalidParameterException", 400, words + " x" * 500)
+    outcome = outcome_of(failure, group=GROUP, region=REGION)
+    assert outcome.reason.startswith("1 validation error detected: value at 'logEvents' failed")
+    assert "secret" not in outcome.reason
+    assert len(outcome.reason) <= 303
+    assert "one two" == bounded("one\n  two")
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        ("", "Attach the stack's emitter policy to the role."),
+        ("because no identity-based policy allows the action", "Attach the stack's emitter policy"),
+        ("with an explicit deny in an identity-based policy", "Remove the explicit deny"),
+        ("with an explicit deny in a service control policy", "your AWS organization"),
+        ("with an explicit deny in a resource control policy", "your AWS organization"),
+        ("because no VPC endpoint policy allows the action", "the policy of the VPC endpoint"),
+        ("because no permissions boundary allows the action", "the permissions boundary"),
+        ("a customer master key that does not exist", "the KMS key"),
+    ],
+)
+@pytest.mark.parametrize("resource", ["", "x" * 400])
+def test_the_remedy_of_a_denied_call_is_for_the_policy_that_denied_it(resource, words, remedy):
+    """A role that has the emitter policy is not told to attach it."""
+    failure = Failure("PutLogEvents", "AccessDeniedException", 400, f"r/i-0 {resource} {words}")
+    outcome = outcome_of(failure, group=GROUP, region=REGION)
+    assert "access" == outcome.reason
+    assert remedy in outcome.sentence
+    assert ("Attach" in outcome.sentence) == remedy.startswith("Attach")
+    assert words in outcome.sentence
+
+
+@pytest.mark.parametrize("code", ["403", "407"])
+def test_a_proxy_that_refuses_is_named(code):
+    """AWS gives an error's name, a proxy a status alone; also where it opens no tunnel."""
+    outcomes = [
+        outcome_of(Failure("PutLogEvents", code, int(code), ""), group=GROUP, region=REGION),
+        sdk_outcome({"ProxyConnectionError", "ConnectionError"}, "Failed to connect to proxy URL"),
+    ]
+    for outcome in outcomes:
+        assert outcome.sentence.startswith("A proxy did not pass a request to AWS")
+        assert "HTTPS_PROXY" in outcome.sentence
+        assert "policy" not in outcome.sentence
+
+
+@given(st.text(), st.integers(0, 599), st.text())
+def test_no_answer_of_the_service_drops_records_by_mistake(code, status, words):
+    """
+    Whatever is unknown is a retry or a refusal: only what the service calls invalid is halved.
+    """
+    outcome = outcome_of(Failure("PutLogEvents", code, status, words), group="g", region="r")
+    assert isinstance(outcome, Retry | Refused) or 413 == status or "invalid" == cause_of(code)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("NoRegionError", "no_region"), ("LoginError", "credentials"),
+        ("ConnectTimeoutError", "no_connection"), ("SSLError", "no_connection"),
+        ("ResponseParserError", "connection_lost"), ("SomethingNewError", "client"),
+    ],
+)  # fmt: skip
+def test_errors_of_the_sdk_are_known_by_name(kind, expected):
+    """Some exist only in newer versions of it; what is unknown keeps the records."""
+    assert expected == sdk_outcome({kind, "BotoCoreError", "Exception"}, "words").reason
+
+
+@pytest.mark.parametrize(
+    ("operation", "code", "status", "expected"),
+    [
+        ("AssumeRoleWithWebIdentity", "AccessDenied", 403, "credentials"),
+        ("AssumeRole", "ValidationError", 400, "credentials"),
+        ("GetRoleCredentials", "ResourceNotFoundException", 404, "credentials"),
+        ("AssumeRoleWithWebIdentity", "Throttling", 400, "throttled"),
+        ("AssumeRole", "ServiceUnavailable", 503, "service"),
+        ("CreateLogStream", "AccessDeniedException", 400, "access"),
+    ],
+)
+def test_calls_on_the_way_to_credentials_drop_nothing(operation, code, status, expected):
+    """A pod's role is asked for by the SDK itself: its failure says nothing of the records."""
+    failure = Failure(operation, code, status, "some words")
+    outcome = outcome_of(failure, group=GROUP, region=REGION)
+    assert expected == outcome.reason
+    assert operation in outcome.sentence or isinstance(outcome, Retry)

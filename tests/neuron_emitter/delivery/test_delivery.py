@@ -1,0 +1,153 @@
+"""Delivery: what each answer means for the records, and how poison is found."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from operator import attrgetter
+
+import pytest
+from fake_destinations import NO_GROUP, NOW_S, TIMEOUT, Scripted, fill, identity_holds
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emitter.delivery.delivery import (
+    MAX_POISON_IN_A_ROW,
+    REFUSED_WAIT_S,
+    Delivery,
+    Flushed,
+)
+from neuron_emitter.delivery.destination import BatchLimits, Delivered, Refused
+from neuron_emitter.spool import Spool
+
+
+def test_what_passes_is_tried_again_with_jitter(spool, deliver_to, clock):
+    """For as long as it takes; nothing is dropped, and the wait grows within its bounds."""
+    destination = Scripted(*[TIMEOUT] * 40)
+    delivery = deliver_to(destination)
+    fill(spool, "a")
+    for _ in range(40):
+        outcome, wait_s = delivery.attempt()
+        assert TIMEOUT == outcome
+        clock.sleep(wait_s)
+    assert all(0.2 <= wait_s <= 60 for wait_s in clock.waits)
+    assert max(clock.waits[:3]) < 6 < max(clock.waits)
+    assert isinstance(delivery.attempt()[0], Delivered)
+    assert ["a"] == destination.taken
+
+
+def test_a_refusal_is_said_once_in_ten_minutes(spool, deliver_to, clock, caplog):
+    """With its sentence and the records that wait; and once more when it is over."""
+    delivery = deliver_to(Scripted(*[NO_GROUP] * 12))
+    fill(spool, "a", "b")
+    with caplog.at_level(logging.INFO, "neuron_emitter"):
+        for _ in range(13):
+            clock.sleep(delivery.attempt()[1])
+    first, second, over = caplog.records
+    assert ["delivery refused", "delivery refused", "delivery resumed"] == caplog.messages
+    names = "why", "attempts", "records", "levelno"
+    assert (NO_GROUP.sentence, 1, 2, logging.ERROR) == attrgetter(*names)(first)
+    assert 10 == second.attempts
+    assert "no_log_group" == over.after
+
+
+OUTCOMES = st.one_of(
+    st.just(TIMEOUT),
+    st.just(NO_GROUP),
+    st.just(Delivered()),
+    st.sampled_from(["too_old", "too_new", "expired"]).map(lambda why: Delivered({why: (0,)})),
+)
+
+
+@given(st.lists(OUTCOMES, max_size=20), st.integers(0, 25), st.sets(st.integers(0, 24)))
+def test_every_record_is_delivered_or_dropped_whatever_the_answers(answers, records, places):
+    """Any sequence of answers: each line is taken at least once, or counted with a reason."""
+    texts = [f"line {i}" for i in range(records)]
+    destination = Scripted(*answers, poison={f"line {place}" for place in places})
+    with Spool(None, max_age_s=1e12) as spool:
+        fill(spool, *texts)
+        delivery = Delivery(spool, destination, clock=lambda: NOW_S)
+        while delivery.attempt()[0] is not None:
+            assert identity_holds(spool)
+        health = spool.health()
+        assert 0 == health.records
+        assert Counter(destination.taken).keys() <= set(texts)
+        assert health.delivered == len(set(destination.taken)) == len(destination.taken)
+        assert records == health.delivered + sum(health.dropped.values())
+
+
+def test_a_flush_ends_at_its_deadline(spool, deliver_to, clock):
+    """It does not begin a wait that would end after it; the rest is kept, with the reason."""
+    fill(spool, "a")
+    flushed = deliver_to(Scripted(*[TIMEOUT] * 1000)).flush(5)
+    assert Flushed(1, TIMEOUT) == flushed
+    assert 1 <= len(clock.waits)
+    assert sum(clock.waits) < 5
+
+
+@pytest.fixture
+def quarantined(spool, monkeypatch):
+    """What the spool was asked to quarantine, and why."""
+    found = []
+    original = Spool.quarantine
+
+    def note(self, records, why):
+        found.append(([record.line for record in records], why))
+        return original(self, records, why)
+
+    monkeypatch.setattr(Spool, "quarantine", note)
+    assert 0 == spool.health().records
+    return found
+
+
+def test_poison_is_quarantined_with_the_reason(spool, deliver_to, quarantined):
+    """In the destination's own words."""
+    fill(spool, *"abcd")
+    assert Flushed(0) == deliver_to(Scripted(poison=["c"])).flush(5)
+    assert [(["c"], "one of these is wrong")] == quarantined
+    assert {"invalid": 1} == spool.health().dropped
+    assert identity_holds(spool)
+
+
+def test_a_destination_that_calls_everything_invalid_does_not_empty_the_spool(
+    spool, deliver_to, quarantined, caplog
+):
+    """After 100 in a row the rest is kept, and the log says what to check."""
+    texts = [f"line {number}" for number in range(150)]
+    destination = Scripted(poison=texts, limits=BatchLimits())
+    delivery = deliver_to(destination)
+    fill(spool, *texts)
+    with caplog.at_level(logging.ERROR, "neuron_emitter"):
+        while not isinstance((attempt := delivery.attempt())[0], Refused):
+            pass
+    assert ("all_invalid", REFUSED_WAIT_S) == (attempt[0].reason, attempt[1])
+    assert MAX_POISON_IN_A_ROW == len(quarantined) == 100
+    assert {"invalid": 100} == spool.health().dropped
+    assert 50 == spool.health().records
+    assert ["delivery refused"] == caplog.messages
+    assert "Check the log group" in caplog.records[0].why
+    assert "line" not in caplog.records[0].why
+
+
+def test_one_poison_record_costs_few_calls(spool, deliver_to):
+    """Halving: 1,000 records with one poison in them need about 2 log2 calls, not 1,000."""
+    destination = Scripted(poison=["line 700"], limits=BatchLimits())
+    fill(spool, *(f"line {i}" for i in range(1000)))
+    assert Flushed(0) == deliver_to(destination).flush(5)
+    assert len(destination.calls) <= 21
+
+
+def test_a_dropped_record_is_logged_without_its_line(spool, deliver_to, caplog):
+    """The reason, the stage and the service's words; never the payload."""
+    fill(spool, "secret payload")
+    with caplog.at_level(logging.WARNING, "neuron_emitter"):
+        deliver_to(Scripted(poison=["secret payload"])).flush(5)
+    (said,) = caplog.records
+    assert ("records dropped", 1, "invalid", "sending", "one of these is wrong") == (
+        said.getMessage(),
+        said.count,
+        said.reason,
+        said.stage,
+        said.why,
+    )
+    assert "secret" not in str(said.__dict__)

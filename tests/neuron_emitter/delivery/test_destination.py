@@ -1,0 +1,125 @@
+"""Batches: what PutLogEvents accepts, and nothing lost on the way there."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emitter.delivery.destination import (
+    EVENT_OVERHEAD_BYTES,
+    MAX_BATCH_BYTES,
+    BatchLimits,
+    cut,
+    rejected_places,
+)
+from neuron_emitter.spool.records import SpooledRecord
+
+BOOT = "019aa3c5d2f04f1e2d3c"
+
+NOW_MS = 1_795_000_000_000
+
+DAY_MS = 24 * 3_600_000
+
+# The same rules at a size where random input meets every one of them.
+SMALL = BatchLimits(
+    max_events=4,
+    max_bytes=90,
+    max_event_bytes=40,
+    event_overhead_bytes=10,
+    max_span_ms=60,
+    max_age_ms=100,
+    max_future_ms=30,
+    by_time=True,
+)
+
+
+def spooled(*lines: tuple[int, str]) -> list[SpooledRecord]:
+    """Records as the spool gives them, from (timestamp_ms, line)."""
+    return [SpooledRecord(i, BOOT, i, ms, line) for i, (ms, line) in enumerate(lines, 1)]
+
+
+def at_now(*lines: str) -> list[SpooledRecord]:
+    """Records of the same moment."""
+    return spooled(*((NOW_MS, line) for line in lines))
+
+
+RECORDS = st.lists(
+    st.tuples(
+        st.integers(NOW_MS - 110, NOW_MS + 40),
+        st.text(alphabet="aé€😀", max_size=14),  # 1 to 4 bytes a character
+    ),
+    max_size=30,
+).map(lambda lines: spooled(*lines))
+
+
+@given(RECORDS)
+def test_nothing_is_reordered_but_by_time(records):
+    """Joined again, the batches are the sendable input in time order, equal times as they came."""
+    batches, unsendable = cut(records, now_ms=NOW_MS, limits=SMALL)
+    left_out = {record.id for those in unsendable.values() for record in those}
+    sendable = [record for record in records if record.id not in left_out]
+    assert sorted(sendable, key=lambda record: record.timestamp_ms) == [
+        record for batch in batches for record in batch
+    ]
+
+
+@given(RECORDS)
+def test_without_time_order_records_stay_as_they_came(records):
+    """A stream of lines is written in the order of arrival, and every batch fits."""
+    limits = dataclasses.replace(SMALL, by_time=False, max_age_ms=math.inf, max_future_ms=math.inf)
+    batches, _ = cut(records, now_ms=NOW_MS, limits=limits)
+    placed = [record.id for batch in batches for record in batch]
+    assert sorted(placed) == placed
+    for batch in batches:
+        times = [record.timestamp_ms for record in batch]
+        assert max(times) - min(times) <= SMALL.max_span_ms
+
+
+@given(RECORDS)
+def test_a_new_batch_begins_only_when_it_must(records):
+    """No batch could have taken the first record of the next one."""
+    batches, _ = cut(records, now_ms=NOW_MS, limits=SMALL)
+    for batch, following in itertools.pairwise(batches):
+        longer = (*batch, following[0])
+        assert (
+            len(longer) > SMALL.max_events
+            or sum(len(record.line.encode()) + 10 for record in longer) > SMALL.max_bytes
+            or longer[-1].timestamp_ms - longer[0].timestamp_ms > SMALL.max_span_ms
+        )
+
+
+@pytest.mark.parametrize(("more", "sizes"), [(0, [2]), (1, [1, 1])])
+def test_a_batch_at_exactly_the_limit_is_one_call(more, sizes):
+    """The byte limit is inclusive: 1,048,576 with 26 per event is accepted, one more is not."""
+    line = "x" * (MAX_BATCH_BYTES // 2 - EVENT_OVERHEAD_BYTES)
+    batches, _ = cut(at_now(line, line + "x" * more), now_ms=NOW_MS)
+    assert sizes == [len(batch) for batch in batches]
+
+
+@pytest.mark.parametrize(
+    ("indexes", "expected"),
+    [
+        ({"tooOldLogEventEndIndex": 2}, {"too_old": (0, 1)}),
+        ({"tooOldLogEventEndIndex": 0}, {}),
+        ({"expiredLogEventEndIndex": 2}, {"expired": (0, 1)}),
+        (
+            {"tooOldLogEventEndIndex": 1, "expiredLogEventEndIndex": 3},
+            {"too_old": (0,), "expired": (1, 2)},
+        ),
+        ({"tooNewLogEventStartIndex": 3}, {"too_new": (3,)}),
+        ({"tooNewLogEventStartIndex": 0}, {"too_new": (0, 1, 2, 3)}),
+        (
+            {"tooOldLogEventEndIndex": 2, "tooNewLogEventStartIndex": 2},
+            {"too_old": (0, 1), "too_new": (2, 3)},
+        ),
+        ({"tooOldLogEventEndIndex": 9, "tooNewLogEventStartIndex": 0}, {"too_old": (0, 1, 2, 3)}),
+    ],
+)
+def test_rejected_events_are_in_one_class_each(indexes, expected):
+    """Ends are exclusive, the start is inclusive; an index out of range is cut to the batch."""
+    assert expected == rejected_places({"rejectedLogEventsInfo": indexes}, 4)

@@ -1,0 +1,94 @@
+"""Names of log groups and streams: what can be one, and which stream an instance has."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emitter.delivery.cloudwatch_logs import LogStream
+from neuron_emitter.delivery.destination import stream_name
+from neuron_emitter.errors import SettingsError
+
+INSTANCE = "i-0123456789abcdef0"
+
+TEMPLATES = st.lists(
+    st.sampled_from(["{cluster}", "{instance}", "{region}", "{shard:7}", "/", "name", "é"]),
+    min_size=1,
+).map("".join)
+
+VALUES = st.text(min_size=1)
+
+
+def name_of(template, instance_id=INSTANCE, cluster="blue", region="eu-north-1"):
+    """The stream of an instance, by a template."""
+    return stream_name(template, cluster=cluster, instance_id=instance_id, region=region)
+
+
+@given(TEMPLATES, VALUES, VALUES, VALUES)
+def test_any_values_make_a_name_that_can_be(template, instance_id, cluster, region):
+    """Whatever the cluster, the instance and the region are called, and however long they are."""
+    assert re.fullmatch(r"[^:*]{1,512}", name_of(template, instance_id, cluster, region))
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("{instance}", INSTANCE),
+        ("{cluster}/{instance}", f"blue/{INSTANCE}"),
+        ("{region}.{cluster}.{cluster}", "eu-north-1.blue.blue"),
+        ("one-for-all", "one-for-all"),
+        ("{shard:1}", "0"),
+    ],
+)
+def test_placeholders_are_filled_in(template, expected):
+    """
+    All else of the template stays as it is; without a placeholder all instances share a stream.
+    """
+    assert expected == name_of(template)
+
+
+def test_names_that_would_be_too_long_stay_apart():
+    """512 characters are the most; the end of a longer one becomes a hash of all of it."""
+    longest = name_of("{instance}", "i" * 512)
+    cut = [name_of("{instance}", "i" * 513 + end) for end in "ab"]
+    assert "i" * 512 == longest
+    assert [512, 512] == [len(name) for name in cut]
+    assert 3 == len({longest, *cut})
+
+
+@given(st.integers(1, 1000), VALUES)
+def test_a_shard_is_one_of_n_padded_to_sort(shards, instance_id):
+    """From 0 to N - 1, all of one length."""
+    shard = name_of(f"{{shard:{shards}}}", instance_id)
+    assert int(shard) in range(shards)
+    assert len(str(shards - 1)) == len(shard)
+
+
+@pytest.mark.parametrize(
+    ("template", "found"),
+    [
+        ("", "nothing"), ("{host}", "{host}"), ("{Cluster}", "{Cluster}"), ("{}", "{}"),
+        ("{shard}", "{shard}"), ("{shard:0}", "{shard:0}"), ("{shard:01}", "{shard:01}"),
+        ("{shard:1001}", "1001 shards"), ("{instance", "an unmatched brace"),
+        ("instance}", "an unmatched brace"), ("a:b", "an unmatched brace, white space, : or *"),
+        ("a*", "an unmatched brace, white space, : or *"),
+        ("a b", "an unmatched brace, white space, : or *"),
+    ],
+)  # fmt: skip
+def test_a_template_that_cannot_be_is_wrong_use(template, found):
+    """One sentence with the option, what there is to choose from, and what is wrong."""
+    with pytest.raises(SettingsError, match="Invalid --log-stream") as caught:
+        stream_name(template, cluster="c", instance_id="i", region="r")
+    assert found in str(caught.value)
+    assert "{shard:N} (N from 1 to 1000)" in str(caught.value)
+
+
+@pytest.mark.parametrize("group", ["", "has space", "aws/reserved", "g" * 513])
+def test_a_name_that_cannot_be_is_wrong_use(group):
+    """Found before the first record, not by refusing records one by one."""
+    with pytest.raises(SettingsError, match="Invalid") as caught:
+        LogStream(group, "s")
+    assert len(str(caught.value)) < 300

@@ -1,0 +1,133 @@
+"""The sender: at which moment records are sent, and what a stop leaves behind."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+import pytest
+from fake_destinations import Recorder, appender, run
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emitter.delivery.delivery import Delivery
+from neuron_emitter.delivery.sender import Sender, Waiter, offset_s
+
+
+@given(st.text(), st.floats(0, 60))
+def test_the_moment_of_an_instance_is_within_the_spread(instance, spread_s):
+    """At least 0, less than the spread, 0 without one."""
+    assert 0 <= offset_s(instance, spread_s) <= spread_s
+    assert 0 == offset_s(instance, 0)
+
+
+def test_the_moment_is_the_same_in_every_process():
+    """Python's own hash differs from process to process; this one is fixed for ever."""
+    assert pytest.approx(26.822862567453495) == offset_s("i-0123456789abcdef0", 30)
+
+
+def test_a_fleet_is_spread_evenly():
+    """1,000 instances over 30 s: no second has more than twice its share."""
+    seconds = [int(offset_s(f"i-{number:017x}", 30)) for number in range(1000)]
+    assert set(range(30)) == set(seconds)
+    assert max(seconds.count(second) for second in range(30)) <= 66
+
+
+def test_records_are_sent_at_the_moment_of_their_minute(spool, clock):
+    """A line appended just after the minute waits for the slot; one appended after it does not."""
+    slot = offset_s("i-1", 30)
+    destination = Recorder(clock)
+    run(
+        spool,
+        clock,
+        destination,
+        appender(spool, clock, "minute", after_s=60.5 - slot),
+        appender(spool, clock, "event", after_s=31),
+    )
+    assert [["minute"], ["event"]] == [lines for _, lines in destination.sent]
+    assert pytest.approx([60 + slot, 60 + slot + 31]) == [at_s for at_s, _ in destination.sent]
+
+
+def test_a_bug_does_not_end_delivery(spool, clock, caplog):
+    """An unexpected exception is logged with its trace and the call is tried again."""
+    appender(spool, clock, "a")()
+    with caplog.at_level(logging.ERROR, "neuron_emitter"):
+        pauses = run(spool, clock, Recorder(clock, RuntimeError("surprise")), spread_s=0)
+    (said,) = caplog.records
+    assert "unexpected RuntimeError" == said.why
+    assert said.exc_info is not None
+    assert 1.0 <= pauses[1] <= 3.0
+    assert 0 == spool.health().records
+
+
+class Hanging(Recorder):
+    """It answers when it is released, and calls *before* then."""
+
+    def __init__(self, clock, before=lambda: None):
+        super().__init__(clock)
+        self.entered, self.released, self.before = threading.Event(), threading.Event(), before
+
+    def send(self, batch):
+        self.entered.set()
+        self.released.wait(9)
+        self.before()
+        return super().send(batch)
+
+
+def started(spool, clock, destination, spread_s=0.0):
+    """A sender with its real thread, and one record to send."""
+    sender = Sender(Delivery(spool, destination, clock=clock), instance="i-1", spread_s=spread_s)
+    appender(spool, clock, "a")()
+    sender.start()
+    return sender
+
+
+def test_stop_flushes_what_is_left(spool, clock):
+    """The real thread: started, woken, stopped; everything arrives, the summary says so."""
+    destination = Recorder(clock)
+    sender = started(spool, clock, destination)
+    sender.wake()
+    appender(spool, clock, "b")()
+    flushed = sender.stop(5)
+    assert (0, None) == (flushed.remaining, flushed.problem)
+    assert ["a", "b"] == [line for _, lines in destination.sent for line in lines]
+    assert 1 == destination.closed
+
+
+def test_stop_leaves_a_call_that_hangs_behind(spool, clock):
+    """The process must end in time: the records are kept, and may arrive twice."""
+    destination = Hanging(clock)
+    sender = started(spool, clock, destination)
+    assert destination.entered.wait(60)
+    flushed = sender.stop(0.05)
+    assert (1, "timeout") == (flushed.remaining, flushed.problem.reason)
+    spool.close()  # as the program does at its end: the late answer finds it closed
+    destination.released.set()
+    sender._thread.join()
+    with pytest.raises(Exception, match="closed"):
+        sender.stop(1)
+
+
+def test_a_call_that_hangs_does_not_keep_another_from_its_place(spool, clock):
+    """It is left behind; its answer counts when it comes, and nothing is sent after it."""
+    destination = Hanging(clock, before=appender(spool, clock, "later"))
+    sender = started(spool, clock, destination)
+    assert destination.entered.wait(60)
+    sender.stop(0.01, is_replaced=True)
+    assert [] == destination.sent
+    destination.released.set()
+    sender._thread.join()
+    assert [["a"]] == [lines for _, lines in destination.sent]
+    assert (1, 1) == (spool.health().delivered, spool.health().records)
+
+
+def test_a_wake_before_idle_is_not_lost():
+    """Records appended between the last look and the wait are sent."""
+    waiter = Waiter()
+    waiter.wake()
+    waiter.idle()
+    assert not waiter._work.is_set()  # the next idle waits again
+    waiter.stop()
+    waiter.idle()
+    waiter.pause(3600)
+    assert waiter.stopped

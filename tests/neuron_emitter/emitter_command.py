@@ -1,0 +1,65 @@
+"""`neuron-emf` run to its end, and what it said."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from proof.emitter_process import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+COMMAND = (sys.executable, "-m", "neuron_emf")
+
+
+@contextmanager
+def logging_restored() -> Iterator[None]:
+    """Put logging back as it was: a command that runs inside a test sets it up for a process."""
+    root, ours = logging.getLogger(), logging.getLogger("neuron_emitter")
+    handlers, levels = root.handlers[:], (root.level, ours.level)
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(levels[0])
+        ours.setLevel(levels[1])
+
+
+def neuron_emf(
+    *arguments: object, home: Path, variables: Mapping[str, str] | None = None, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run to the end; what it printed and its exit code."""
+    if "input" not in options and "stdin" not in options:
+        options["stdin"] = subprocess.DEVNULL
+    if "stdout" not in options:
+        options["stdout"] = subprocess.PIPE
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        env=environment(home, **(variables or {})),
+        cwd=options.pop("cwd", home),
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=300,  # a loaded machine takes long to start a process
+        check=False,
+        **options,
+    )
+
+
+def complaints(said: str) -> list[str]:
+    """What it said on standard error beside when its first line is due."""
+    return [line for line in said.splitlines() if "The first line is due" not in line]
+
+
+def sentence(ended: subprocess.CompletedProcess[str], code: int) -> str:
+    """The one sentence that a failed command ends with; nothing else was printed."""
+    lines = ended.stderr.splitlines()
+    assert code == ended.returncode, ended.stderr
+    assert 1 == len(lines), ended.stderr
+    assert not ended.stdout
+    assert lines[0].startswith("neuron-emf: ")
+    return lines[0].removeprefix("neuron-emf: ")

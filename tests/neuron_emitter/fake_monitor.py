@@ -1,0 +1,93 @@
+"""A neuron-monitor to test with: a script that each test writes."""
+
+from __future__ import annotations
+
+import os
+import random
+import select
+import sys
+import textwrap
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neuron_reports import counters, report, runtime, written
+
+from neuron_emitter.reports.monitor import Monitor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from loop_rig import FakeClock
+
+PATIENCE_S = 300.0  # a loaded machine takes long to start a process
+LINE = written(report(runtime(counters([50.0])))) + b"\n"
+
+
+class Extreme(random.Random):
+    """Jitter that is always as long, or as short, as it may be."""
+
+    def __init__(self, *, longest: bool) -> None:
+        super().__init__(0)
+        self._longest = longest
+
+    def uniform(self, a: float, b: float) -> float:
+        """One of the two bounds."""
+        return b if self._longest else a
+
+
+def write_script(path: Path, body: str) -> str:
+    """A Python script that gets `-c FILE` like the real one."""
+    path.write_text(f"#!{sys.executable} -S\nimport os, signal, sys, time\n{textwrap.dedent(body)}")
+    path.chmod(0o755)
+    return str(path)
+
+
+@contextmanager
+def running(
+    path: str,
+    clock: Callable[[], float] | None = None,
+    period_s: float = 5.0,
+    config: str = "{}",
+    **options: Any,
+) -> Iterator[Monitor]:
+    """A monitor that is closed at the end."""
+    if clock is not None:
+        options["clock"] = clock
+    monitor = Monitor(path, config, period_s, **options)
+    try:
+        yield monitor
+    finally:
+        monitor.close()
+
+
+def read_until(monitor: Monitor, is_enough: Callable[[bytes], object]) -> bytes:
+    """Bytes until there are enough."""
+    found = b""
+    while not is_enough(found):
+        found += monitor.read(PATIENCE_S) or b""
+    return found
+
+
+def await_end(pid: int) -> None:
+    """Wait until a process that need not be a child of ours has ended."""
+    with suppress(ProcessLookupError):
+        descriptor = os.pidfd_open(pid)
+        assert select.select([descriptor], [], [], PATIENCE_S)[0]
+        os.close(descriptor)
+
+
+def fail_once(monitor: Monitor, clock: FakeClock) -> None:
+    """Read until the child has failed once more and the next start is due later."""
+    monitor.read(PATIENCE_S)
+    while monitor._start_at_s <= clock():
+        monitor.read(PATIENCE_S)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process is there and not a zombie."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"

@@ -1,0 +1,308 @@
+"""Utilization and FLOP/s of a core over a minute, and what nobody measured."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from neuron_reports import (
+    START_S,
+    add,
+    closed,
+    counters,
+    executions,
+    memory,
+    minute_of,
+    new_fold,
+    nobody,
+    report,
+    runtime,
+    runtime_vcpu,
+    two_cores,
+)
+
+from neuron_emitter.fold import FoldSettings
+from neuron_emitter.fold.cores import ReportSample
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(*[st.floats(0, 100)] * 4), min_size=1, max_size=5))
+def test_a_core_is_the_maximum_over_runtimes_never_their_mean(percents):
+    """Every runtime lists every core it can see, 0 for those it does not use."""
+    entries = [runtime(counters(each), pid=pid) for pid, each in enumerate(percents, start=1)]
+    expected = [round(max(shares), 2) for shares in zip(*percents, strict=True)]
+    assert expected == list(minute_of(report(*entries)).utilization_percent)
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [(-0.01, None), (0, 0.0), (0.01, 0.01), (99.99, 99.99), (100, 100.0), (100.01, 100.0)],
+)
+def test_utilization_is_at_most_100_and_below_0_unknown(found, expected):
+    """A value above 100 is 100, by rounding of the monitor; a negative percentage is unknown."""
+    record = minute_of(two_cores(runtime(counters([found, 50]))))
+    assert (expected, 50.0) == record.utilization_percent
+
+
+@pytest.mark.parametrize(
+    ("period", "expected"), [(None, None), (0.070_980_417, None), (0.499, None), (0.5, 90.0)]
+)
+def test_a_sample_under_half_a_second_gives_no_utilization(period, expected):
+    """
+    The first sample of the monitor and of every runtime is noise: its percentages do not count.
+    """
+    record = minute_of(two_cores(runtime(counters([90, 90], period))))
+    assert (expected, expected) == record.utilization_percent
+
+
+def test_the_tallies_and_gauges_of_a_short_sample_count():
+    """As captured on an idle inf1.xlarge: only what is a share of the period is noise."""
+    held, ran = memory(models=[(0, 3)], period=0.070905372), executions(3, period=0.070935409)
+    record = minute_of(report(runtime(counters([0, 0, 0, 0], 0.070980417), held, ran)))
+    assert ("????", 0, 1) == (record.core_state, record.covered_seconds, record.reports)
+    assert (3, 626_905_088) == (record.executions, record.runtime_host_memory_bytes)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.floats(0.5, 10), st.floats(0, 100)), min_size=1, max_size=12))
+def test_a_core_in_a_minute_is_weighted_by_the_length_of_its_samples(reports):
+    """The sum of W times u over that of W, which is what is covered, up to the minute."""
+    record = minute_of(*[two_cores(runtime(counters([u, 0], w))) for w, u in reports])
+    weight_s = sum(w for w, _ in reports)
+    expected = sum(w * u for w, u in reports) / weight_s
+    assert pytest.approx(expected, abs=0.006) == record.utilization_percent[0]
+    assert pytest.approx(min(60.0, weight_s), abs=0.011) == record.covered_seconds
+
+
+@pytest.mark.parametrize(
+    ("period", "expected"), [(9.99, 9.99), (10.0, 10.0), (10.01, 10.0), (3600.0, 10.0)]
+)
+def test_a_report_weighs_at_most_two_nominal_periods(period, expected):
+    """After a suspended machine a single sample must not speak for a whole minute."""
+    record = minute_of(two_cores(runtime(counters([50, 50], period))), period_s=5.0)
+    assert expected == record.covered_seconds
+
+
+HEALTHY = runtime(counters([40, 0, 0, 0]), memory({0: 1}))
+FAILED = {
+    "missing": None,
+    "in error": counters([0, 0, 0, 0], error="cannot read counters"),
+    "too short": counters([99, 99, 99, 99], 0.07),
+}
+
+
+@pytest.mark.parametrize("failed", FAILED.values(), ids=FAILED)
+def test_a_failed_runtime_hides_the_cores_it_holds(failed):
+    """
+    What it did on them is not known, but for a core that another shows above 0; the other cores
+    are.
+    """
+    entries = [HEALTHY, runtime(failed, memory({0: 1, 1: 1}, [(0, 2)]), pid=2)]
+    for document in (report(*entries), report(*reversed(entries))):
+        record = minute_of(document)
+        assert (40.0, None, None, 0.0) == record.utilization_percent
+        assert ("b??u", 5) == (record.core_state, record.covered_seconds)
+
+
+@pytest.mark.parametrize(
+    "group", [None, memory(error="cannot read memory")], ids=["missing", "in error"]
+)
+@pytest.mark.parametrize("failed", FAILED.values(), ids=FAILED)
+def test_a_failed_runtime_without_memory_hides_every_core(failed, group):
+    """Nothing says which cores are its own; what another shows above 0 stays known."""
+    record = minute_of(report(HEALTHY, runtime(failed, group, pid=2)))
+    assert (40.0, None, None, None) == record.utilization_percent
+
+
+def test_a_group_error_of_a_living_runtime_leaves_the_others():
+    """
+    As captured in a sidecar: four runtimes tagged "1", a vCPU error in every report,
+    and good counters beside it.
+    """
+    blind = runtime_vcpu(0, 0, error="open /proc/784315/stat: no such file or directory")
+    shares = ([12.5 if core == mine else 0 for core in range(4)] for mine in range(4))
+    entries = [
+        runtime(counters(percent), memory(), None, blind, pid=784_315 + mine, tag="1")
+        for mine, percent in enumerate(shares)
+    ]
+    assert (12.5,) * 4 == minute_of(report(*entries)).utilization_percent
+
+
+def test_a_runtime_whose_process_is_gone_is_left_out():
+    """And counted: it neither hides cores nor keeps the list from being empty of runtimes."""
+    gone = runtime(pid=2, error="no such process")
+    gone["report"] = None
+    healthy = runtime(counters([40, 0]), memory({0: 1}))
+    assert (40.0, 0.0) == minute_of(two_cores(healthy, gone)).utilization_percent
+    fold = new_fold()
+    for second in (0, 5):
+        add(fold, two_cores(gone, gone), START_S + second)
+    assert 4 == fold.runtimes.gone
+    assert (0.0, 0.0) == closed(fold).utilization_percent
+    add(fold, two_cores(healthy, gone), START_S + 60)
+    assert 5 == fold.runtimes.gone
+
+
+def test_with_a_tag_filter_that_is_set_later_an_empty_list_says_nothing():
+    """What the filter hides may run: from the next minute on no core is known."""
+    fold = new_fold()
+    add(fold, nobody(), START_S)
+    assert "uu" == closed(fold).core_state
+    fold.configure(FoldSettings(period_s=5.0, only_matched=True))
+    add(fold, nobody(), START_S + 60)
+    record = closed(fold)
+    assert ("??", 0) == (record.core_state, record.covered_seconds)
+
+
+@pytest.mark.parametrize("members", [{}, {"neuron_hardware_info": None, "instance_info": None}])
+def test_no_runtime_says_0_of_the_cores_told_and_of_those_listed_in_the_minute(members):
+    """
+    A runtime listed 0, 1 and 5 of two: the gap between is nobody's word, so it is unknown and
+    never counts as idle; the next minute has two cores again, or none where nobody told.
+    """
+    fold = new_fold()
+    listed = two_cores(runtime(counters({0: 60, 1: 0, 5: 0}), memory({0: 1})), **members)
+    for place in range(12):
+        add(fold, nobody(**members) if place else listed, START_S + 5 * place)
+    record = closed(fold)
+    assert ("bu???u", (0, 1, 0, 0, 0, 1)) == (record.core_state, record.idle_minutes)
+    assert (5.0, 0.0, None, None, None, 0.0) == record.utilization_percent
+    for place in range(12):
+        add(fold, nobody(**members), START_S + 60 + 5 * place)
+    assert ("" if members else "uu") == closed(fold).core_state
+
+
+def test_a_clock_that_is_set_back_takes_nothing_and_adds_nothing():
+    """An empty report before the last one weighs nothing; the next counts from it."""
+    fold = new_fold()
+    for second in (30, 20, 25):
+        add(fold, nobody(), START_S + second)
+    assert 10 == closed(fold).covered_seconds
+
+
+@pytest.mark.parametrize(
+    ("period", "expected"), [(0.499, 0.0), (0.5, 0.5), (5.0, 5.0), (10.0, 10.0), (10.1, 10.0)]
+)
+def test_the_first_report_without_a_runtime_weighs_its_largest_system_period(period, expected):
+    """Under half a second nothing, and at most two nominal periods."""
+    assert expected == minute_of(nobody(period)).covered_seconds
+
+
+@pytest.mark.parametrize(("gap_s", "expected"), [(4.0, 9.0), (10.0, 15.0), (10.5, 15.0)])
+def test_a_report_without_a_runtime_weighs_the_time_since_the_last_sample(gap_s, expected):
+    """At most two nominal periods: nobody watched longer than that."""
+    assert expected == minute_of(nobody(), nobody(), every_s=gap_s).covered_seconds
+
+
+@pytest.mark.parametrize(
+    ("gap_s", "expected"), [(0.1, "b?"), (5.0, "b?"), (7.5, "b?"), (7.51, "bu"), (60.0, "bu")]
+)
+def test_an_empty_list_soon_after_counters_says_not_due(gap_s, expected):
+    """
+    With different periods per group a line can come on which runtimes were not due:
+    within 1.5 periods it is no news.
+    """
+    hidden = runtime(None, memory({1: 1}), pid=2)
+    working = two_cores(runtime(counters([50, 0]), memory({0: 1})), hidden)
+    assert expected == minute_of(working, nobody(), every_s=gap_s).core_state
+
+
+def test_with_a_tag_filter_cores_not_held_by_a_matched_runtime_are_unknown():
+    """They may be busy for a runtime that the filter hides; no matched one is not no runtime."""
+    entry = runtime(counters([40, 0, 0, 0]), memory({0: 1, 1: 1}))
+    record = minute_of(report(entry), only_matched=True)
+    assert ("ba??", (40.0, 0.0, None, None)) == (record.core_state, record.utilization_percent)
+    assert "??" == minute_of(nobody(), nobody(), nobody(), only_matched=True).core_state
+
+
+def flops_of(*documents, **settings):
+    """TeraFlops of the minute."""
+    return minute_of(*documents, **settings).tera_flops
+
+
+@pytest.mark.parametrize(
+    ("rates", "tera_flops"),
+    [
+        ({"effective_flops": 3e12, "flops": 2e12}, 3.0),
+        ({"effective_flops": 0, "flops": 2e12}, 0.0),
+        ({"effective_flops": None, "flops": 2e12}, 2.0),
+        ({"flops": 2e12}, 2.0),
+        ({"flops": 1e18}, 1e6),
+        ({"flops": 1.1e18}, None),
+        ({"flops": 1.0}, 1e-12),
+        ({"flops": -0.5}, None),
+        ({}, None),
+    ],
+)
+def test_effective_flops_win_over_flops(rates, tera_flops):
+    """
+    The observed name is effective_flops, and 0 counts; the documentation and older tools say
+    flops. What is below 0 or above 10^18 of one core is missing.
+    """
+    group = counters([50, 50], **{name: {0: rate} for name, rate in rates.items()})
+    assert tera_flops == flops_of(two_cores(runtime(group)))
+
+
+def test_flops_are_the_sum_over_the_runtimes_of_a_core():
+    """Work adds up where shares do not."""
+    group = counters([50, 0], effective_flops={0: 1e12, 1: 0})
+    assert 2.0 == flops_of(two_cores(runtime(group, pid=1), runtime(group, pid=2)))
+
+
+def test_flops_are_absent_when_no_report_had_them():
+    """inf1 has none: absent, never 0."""
+    null = counters([50, 50])
+    null["neuroncores_in_use"]["0"] = None
+    silent = two_cores(runtime(counters([50, 50])))
+    minutes = (
+        [silent],
+        [nobody(), nobody()],
+        [two_cores(runtime(null))],
+        [silent, nobody(), nobody()],
+    )
+    assert [None] * 4 == [flops_of(*documents) for documents in minutes]
+
+
+def sample_of(*documents, **chosen):
+    """What the last of these reports said, 5 s apart."""
+    fold = new_fold(**{"every_report": True, **chosen})
+    for place, document in enumerate(documents):
+        add(fold, document, START_S + 5 * place)
+    return fold.sample
+
+
+def test_a_sample_has_the_numbers_of_its_report_alone():
+    """Nothing of the reports before is in it."""
+    before = runtime(counters([90] * 4, flops={0: 9e12}), memory(), executions(9, timed_out=1))
+    entries = (
+        runtime(counters([50, 0, 0, 0], flops={0: 1e12}), memory(), executions(3), pid=1),
+        runtime(counters([25, 5, 0, 0], flops={1: 2e12}), memory(), executions(4), pid=2),
+    )
+    expected = ReportSample(START_S + 5, 5.0, (50, 5, 0, 0), 7, 0, 3.0)
+    assert expected == sample_of(report(before), report(*entries))
+
+
+@pytest.mark.parametrize("runtimes", [None, []], ids=["not collected", "not due"])
+def test_a_report_without_runtime_groups_has_no_sample(runtimes):
+    """The executions of an older report are in no sample of a newer one."""
+    before = report(runtime(counters([50, 0, 0, 0]), memory(), executions(9, timed_out=1)))
+    assert sample_of(before, report(neuron_runtime_data=runtimes)) is None
+
+
+def test_no_runtime_is_a_sample_of_zeros():
+    """For the time since the sample before."""
+    found = sample_of(report(runtime(counters([50, 0, 0, 0]))), report(), report())
+    assert (0, 0, 0, 0) == found.utilization_percent
+    assert 10 == found.period_s
+
+
+def test_samples_do_not_change_the_minute():
+    """The minute is the same with and without them, also what was malformed."""
+    document = report(runtime(counters({0: 50, "x": 1}), memory({0: 1}, [(7, 9)])))
+    minutes = []
+    for every_report in (False, True):
+        fold = new_fold(every_report=every_report, only_matched=True)
+        for place in range(12):
+            add(fold, document, START_S + 5 * place)
+        minutes.append((closed(fold), fold.malformed))
+    assert minutes[0] == minutes[1]

@@ -1,0 +1,157 @@
+"""Errors of groups that are worth a line of their own, told once and not in every report."""
+
+from __future__ import annotations
+
+import tracemalloc
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from neuron_reports import (
+    START_S,
+    add,
+    closed,
+    counters,
+    events_of,
+    new_fold,
+    report,
+    runtime,
+    runtime_vcpu,
+    vcpu,
+    whole,
+)
+
+from neuron_emitter.fold.group_errors import MAX_TEXT_CHARS
+
+SILENT = "open /proc/4711/stat: no such file or directory"
+
+
+def complaint(text, **members):
+    """A report whose vCPU group is in error."""
+    return report(**{"system_data": {"vcpu_usage": vcpu(error=text)}, **members})
+
+
+def test_an_error_of_a_sidecar_is_told_once():
+    """
+    As published for four runtimes: a process namespace of its own sees no other process, and
+    says so in every report.
+    """
+    entries = [
+        runtime(
+            counters([0]), None, None, runtime_vcpu(error=f"open /proc/{pid}/stat: none"), pid=pid
+        )
+        for pid in (11, 12, 13, 14)
+    ]
+    (event,) = events_of(*[[report(*entries)] * 12] * 5)
+    assert ("GroupError", START_S) == (event.name, event.at_s)
+    expected = {"Group": "neuron_runtime_vcpu_usage", "Error": "open /proc/N/stat: none"}
+    assert {**expected, "Count": 1} == event.details
+
+
+def test_an_error_of_a_runtime_as_a_whole_has_a_name_of_its_own():
+    """It says that all groups of the runtime are in doubt."""
+    broken, well = (report(runtime(error=text)) for text in ("lost the connection", ""))
+    found = events_of([broken], [well])
+    assert ["RuntimeError", "RuntimeErrorCleared"] == [event.name for event in found]
+    assert "runtime" == found[0].details["Group"]
+
+
+@settings(max_examples=50)
+@given(st.lists(st.booleans(), min_size=1, max_size=200))
+def test_events_of_one_error_are_at_most_two_an_hour(minutes):
+    """However it comes and goes: one that it is there, one that it has gone."""
+    found = events_of(*[[complaint(SILENT if is_bad else "")] for is_bad in minutes])
+    for name in ("GroupError", "GroupErrorCleared"):
+        times = [event.at_s for event in found if event.name == name]
+        assert all(later - earlier >= 3600 for earlier, later in pairwise(times))
+    assert len(found) <= 2 * (len(minutes) // 60 + 1)
+    if found:
+        assert "GroupError" == found[0].name
+
+
+def told(*moments):
+    """
+    What is said when each of these reports is a minute of its own; each is a moment and a text.
+    """
+    found = []
+    fold = new_fold(on_event=found.append)
+    for at_s, text in moments:
+        add(fold, complaint(text), START_S + at_s)
+        closed(fold)
+    return [event.name for event in found]
+
+
+def test_an_error_that_stays_is_told_again_after_an_hour_and_cleared_then():
+    """Not a moment before; and that it has gone is told of the second telling too."""
+    found = told((0, SILENT), (3599.5, SILENT), (3600, SILENT), (3601, ""))
+    assert ["GroupError", "GroupError", "GroupErrorCleared"] == found
+
+
+RUNTIME_GROUPS = (
+    "neuroncore_counters", "execution_stats", "memory_used", "neuron_runtime_vcpu_usage",
+)  # fmt: skip
+SYSTEM_GROUPS = ("neuron_hw_counters", "vcpu_usage", "memory_info")
+WHOLE_GROUPS = ("instance_info", "neuron_hardware_info", "neuron_k8s_info")
+
+
+@pytest.mark.parametrize("group", [*RUNTIME_GROUPS, *SYSTEM_GROUPS, *WHOLE_GROUPS])
+def test_the_error_of_every_group_is_told(group):
+    """Under the group's own name, once; the other groups have none."""
+    document = whole()
+    if group in RUNTIME_GROUPS:
+        holder = document["neuron_runtime_data"][0]["report"]
+    else:
+        holder = document["system_data"] if group in SYSTEM_GROUPS else document
+    holder[group]["error"] = "no permission"
+    (event,) = events_of([document] * 2)
+    assert ("GroupError", group) == (event.name, event.details["Group"])
+
+
+@pytest.mark.parametrize("texts", [
+    [letter * 100_000 for letter in "abcdefghijklmnopqrst"],
+    ["x" * 400 + str(number) for number in range(3000)],
+])  # fmt: skip
+def test_what_is_remembered_of_texts_is_bounded(texts):
+    """Of 2 MB of long texts, and of 1.2 MB that differ in a number."""
+    fold = new_fold()
+    add(fold, complaint("begin"), START_S)
+    tracemalloc.start()
+    try:
+        for text in texts:
+            add(fold, complaint(text), START_S)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 600_000
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (SILENT, "open /proc/N/stat: no such file or directory"),
+        ("input/output error 5", "input/output error N"),
+        ('cannot read "acme-secret.neff"', "cannot read ..."),
+        ("cannot read /home/acme/model.neff", "cannot read ..."),
+        ("cannot read models/acme/model.neff", "cannot read ..."),
+        ("token eyJhbGciOiJIUzI1NiIsInR5cCI6 refused", "token ... refused"),
+        ("GET http://169.254.169.254/latest failed", "GET ... failed"),
+        ("two\nlines\x1b[0m", "two lines [Nm"),
+        ("wörtlich", "w rtlich"),
+    ],
+)
+def test_a_text_is_shown_without_what_is_nobodys_business(text, shown):
+    """Paths and names of models identify a customer: only what the system itself names stays."""
+    (event,) = events_of([complaint(text)])
+    assert shown == event.details["Error"]
+    assert event.message.endswith(f"of group vcpu_usage: {shown}")
+
+
+@settings(max_examples=50)
+@given(st.text())
+def test_a_shown_text_is_short_and_printable(text):
+    """Whatever the monitor says."""
+    for event in events_of([complaint(text)]):
+        assert len(event.details["Error"]) <= MAX_TEXT_CHARS
+        assert event.message.isprintable()
+        assert event.message.isascii()

@@ -1,0 +1,178 @@
+"""Idle minutes: whole minutes in a row a core has not been busy, by minute label."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from neuron_reports import (
+    START_S,
+    add,
+    closed,
+    counters,
+    memory,
+    minute_of,
+    new_fold,
+    report,
+    runtime,
+    two_cores,
+)
+
+from neuron_emitter.fold.state import FoldState, read_state
+
+
+def play(fold, minute, percent, covered_s=60.0):
+    """One minute of an instance with two cores: each of *percent* for *covered_s* in all."""
+    at_s = START_S + 60 * minute
+    left = covered_s
+    while left > 0.4:
+        period = min(5.0, left)
+        left -= period
+        add(fold, two_cores(runtime(counters(percent, period), memory({0: 1}))), at_s)
+    fold.clock.open_minute(at_s)
+    return closed(fold).idle_minutes
+
+
+def again(fold):
+    """A new emitter with the state the old one stored."""
+    return new_fold(fold.encode_state())
+
+
+@pytest.mark.parametrize(("covered_s", "expected"), [(44.9, 1), (44.98, 1), (45.0, 2), (60.0, 2)])
+def test_a_whole_minute_has_45_covered_seconds(covered_s, expected):
+    """A partial minute that was not busy neither adds nor resets."""
+    fold = new_fold()
+    play(fold, 0, [0, 0])
+    assert (expected, expected) == play(fold, 1, [0, 0], covered_s)
+
+
+def test_an_unknown_minute_neither_adds_nor_resets():
+    """Unknown is never counted as idle, and never as busy."""
+    fold = new_fold()
+    play(fold, 0, [0, 0])
+    play(fold, 1, [0, 0], 0)
+    assert (2, 2) == play(fold, 2, [0, 0])
+    assert (2, 3) == play(fold, 3, [None, 0])
+    assert (3, 4) == play(fold, 4, [0, 0])
+
+
+def test_a_core_is_counted_by_its_own_seconds():
+    """A core hidden for most of the minute by a failed runtime was not watched for it."""
+    idle = runtime(counters([0, 0]), memory())
+    hidden = two_cores(idle, runtime(None, memory({0: 1}), pid=2))
+    assert (0, 1) == minute_of(*[two_cores(idle)] * 8, *[hidden] * 4).idle_minutes
+
+
+def test_a_minute_counts_once_however_often_the_emitter_starts():
+    """Keyed by label: the second part of a counted minute adds nothing."""
+    fold = new_fold()
+    assert (1, 1) == play(fold, 0, [0, 0], 45)
+    second = again(fold)
+    assert (1, 1) == play(second, 0, [0, 0], 45)
+    assert (2, 2) == play(second, 1, [0, 0])
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"), [([(90, 10), (0, 50)], [0, 0]), ([(0, 45), (90, 10)], [2, 0])]
+)
+def test_busy_in_any_part_of_a_minute_resets(parts, expected):
+    """First or second part: the minute was not idle."""
+    fold = new_fold()
+    play(fold, 0, [0, 0])
+    for (percent, covered_s), minutes in zip(parts, expected, strict=True):
+        assert minutes == play(fold, 1, [percent, 0], covered_s)[0]
+        fold = again(fold)
+
+
+def test_a_count_from_the_future_does_not_stop_the_clock():
+    """After a clock that was days ahead is set right, minutes count again."""
+    fold = new_fold()
+    play(fold, 10_000, [0, 0])
+    second = again(fold)
+    assert [(1, 1), (2, 2)] == [play(second, minute, [0, 0]) for minute in (0, 1)]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([0, 0.5, 50]), st.sampled_from([0, 10, 44, 45, 60]), st.booleans()
+        ),
+        max_size=8,
+    )
+)
+def test_restarts_between_minutes_change_nothing(minutes):
+    """A fold that is stored and restored after any minute counts as one that never stopped."""
+    steady, restarted = new_fold(), new_fold()
+    for minute, (percent, covered_s, is_restart) in enumerate(minutes):
+        expected = play(steady, minute, [percent, 0], covered_s)
+        assert expected == play(restarted, minute, [percent, 0], covered_s)
+        if is_restart:
+            restarted = again(restarted)
+
+
+@pytest.mark.parametrize(
+    ("watched", "label", "expected"), [(108, 115, 6), (104, 115, 1), (None, 110, 6), (None, 111, 1)]
+)
+def test_stored_counts_are_forgotten_ten_minutes_after_somebody_last_watched(
+    watched, label, expected
+):
+    """Not after the last count; a state that does not say when was watched when it counted last."""
+    state = FoldState(idle_label=100, idle_minutes=[5], idle_watched=watched)
+    assert (expected,) == state.count_idle_minutes(label, "u", [60.0])
+
+
+def stored():
+    """The state after one minute of four idle cores."""
+    fold = new_fold()
+    for second in range(0, 60, 5):
+        add(fold, report(runtime(counters([0, 0, 0, 0]))), START_S + second)
+    closed(fold)
+    return json.loads(fold.encode_state())
+
+
+@pytest.mark.parametrize(
+    ("changes", "lost"),
+    [
+        ({"ecc": [1, 2]}, {"ecc"}),
+        ({"ecc": {"0:mem_ecc_corrected": -1}}, {"ecc"}),
+        ({"cores": "four"}, {"cores"}),
+        ({"cores": 100_000}, {"cores"}),
+        ({"cores_per_device": 0}, {"cores_per_device"}),
+        ({"idle_minutes": [0] * 2000}, {"idle_minutes"}),
+        ({"idle_minutes": [-1]}, {"idle_minutes"}),
+        ({"idle_label": "yesterday"}, {"idle_label", "idle_minutes"}),
+        *(({"instance_id": text}, {"instance_id"}) for text in ("", " ", "i" * 129, "i\x7f")),
+        *(
+            ({"histories": damaged}, {"histories"})
+            for damaged in (
+                {"runtimes": [{"pid": "7"}]},
+                {"runtimes": [{"executed": -1}]},
+                [],
+                None,
+                {"runtimes": [{}] * 513},
+                {"runtimes": [{"tag": "x" * 129}]},
+                {"watched": "now"},
+            )
+        ),
+        ({"new_in_the_next_release": {"a": 1}}, set()),
+    ],
+)
+def test_a_member_that_cannot_be_read_begins_again_alone(changes, lost):
+    """
+    Written by an older or a newer release, or damaged: nothing else is lost. Idle minutes
+    without their label are of any age.
+    """
+    whole = stored()
+    found = json.loads(read_state(json.dumps({**whole, **changes}).encode()).encoded())
+    fresh = json.loads(FoldState().encoded())
+    assert {**whole, **{name: fresh[name] for name in lost}} == found
+
+
+@given(st.binary() | st.text().map(str.encode))
+def test_no_state_stops_the_emitter(encoded):
+    """Whatever stands in the spool."""
+    fold = new_fold(encoded)
+    add(fold, report(runtime(counters([0, 0, 0, 0]))), START_S)
+    assert "aaaa" == closed(fold).core_state

@@ -1,0 +1,190 @@
+"""Which instance this is, and which cores exist on it."""
+
+from __future__ import annotations
+
+import pytest
+from neuron_reports import (
+    INSTANCE_ID,
+    START_S,
+    add,
+    closed,
+    counters,
+    hardware,
+    hardware_counters,
+    instance,
+    memory,
+    minute_of,
+    new_fold,
+    report,
+    runtime,
+)
+
+from neuron_emitter.instance.facts import InstanceFacts
+
+BUSY = counters([50, 50])
+
+
+@pytest.mark.parametrize(
+    ("devices", "per_device", "expected"),
+    [(1, 4, 4), (16, 2, 32), (16, 4, 64), (16, 64, 1024), (1024, 1, 1024)],
+)
+def test_cores_are_devices_times_cores_per_device(devices, per_device, expected):
+    """Up to 1,024 of them."""
+    document = report(neuron_hardware_info=hardware(devices, per_device))
+    record = minute_of(document, document)
+    assert expected == record.neuron_cores
+    assert "u" * expected == record.core_state
+
+
+@pytest.mark.parametrize("unknown", [
+    None, hardware(0, 4), hardware(1, 0), hardware(None, None), hardware(-1, -4),
+    hardware(16, 65), hardware(1, 2, error="driver is not loaded"),
+])  # fmt: skip
+def test_a_missing_count_is_the_last_known(unknown):
+    """
+    What was once known of this instance stays known, also over a restart; a core that no runtime
+    lists is unknown if the devices are out of sight.
+    """
+    fold = new_fold()
+    add(fold, report(neuron_hardware_info=hardware(1, 3)), START_S)
+    add(fold, report(neuron_hardware_info=unknown), START_S + 5)
+    assert 3 == closed(fold).neuron_cores
+    second = new_fold(fold.encode_state())
+    add(second, report(runtime(BUSY, memory()), neuron_hardware_info=unknown), START_S + 60)
+    is_blind = unknown is not None and (unknown["error"] or unknown["neuron_device_count"] == 0)
+    assert ("bb?" if is_blind else "bbu") == closed(second).core_state
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "entries", "states"),
+    [
+        # The table says that cores exist, not what they do.
+        ("inf2.24xlarge", [], "?" * 12),
+        # Telemetry is telemetry; the cores that nobody lists stay unknown.
+        ("inf1.xlarge", [runtime(BUSY)], "bb??"),
+        # Nothing else says that they exist.
+        ("inf9.large", [runtime(counters({0: 50, 2: 0}), memory({2: 1}))], "b?a"),
+        # Zeros nobody measured would look like an instance without work.
+        ("inf9.large", [], ""),
+    ],
+)
+def test_a_count_that_was_never_reported_is_that_of_the_type(instance_type, entries, states):
+    """And without a known type that of the cores listed."""
+    document = report(*entries, neuron_hardware_info=None, instance_info=instance(instance_type))
+    record = minute_of(document, document, document)
+    assert (states, len(states) or None) == (record.core_state, record.neuron_cores)
+
+
+@pytest.mark.parametrize(("percent", "states"), [(25, "buuu?b"), (None, "buuu??")])
+def test_a_listed_index_beyond_the_count_widens_it(percent, states):
+    """A core that is listed exists; what nobody told or listed, or gave a share, is unknown."""
+    record = minute_of(report(runtime(counters({0: 50, 5: percent}), memory())))
+    assert (states, 6) == (record.core_state, record.neuron_cores)
+
+
+@pytest.mark.parametrize(("index", "cores", "malformed"), [(1023, 1024, 0), (1024, 4, 1)])
+def test_more_than_1024_cores_are_malformed(index, cores, malformed):
+    """The last index is 1,023; beyond it the key is dropped and counted, and nothing else is."""
+    fold = new_fold()
+    add(fold, report(runtime(counters({0: 50, index: 75}), memory())), START_S)
+    record = closed(fold)
+    assert cores == record.neuron_cores
+    assert 50 == record.utilization_percent[0]
+    assert malformed == fold.malformed
+
+
+@pytest.mark.parametrize(
+    "info",
+    [None, {}, *(instance(instance_id=text) for text in ("", " ", "i-\u00e9", "i-\n", "i" * 129))],
+)
+def test_an_id_that_may_not_stand_in_a_record_is_no_id(info):
+    """As scraped in a pod out of reach of instance metadata; not printable, or too long."""
+    record = minute_of(report(instance_info=info))
+    assert ("host-guess", True) == (record.instance_id, record.identity_guessed)
+    longest = report(instance_info=instance(instance_id="i" * 128))
+    assert "i" * 128 == minute_of(longest).instance_id
+
+
+@pytest.mark.parametrize("physical", [1, 8])
+@pytest.mark.parametrize("other", [None, -1, 0, 9])
+def test_labels_are_those_told_last(physical, other):
+    """What is not told again, or cannot be meant, changes nothing; another instance has its own."""
+    long = {"neuron_device_version": "v" * 9, "neuroncore_version": None}
+    told = report(
+        instance_info=instance(instance_name="trainer"),
+        neuron_hardware_info=hardware(
+            neuron_device_version="v" * 8,
+            neuroncore_version="v3d",
+            logical_neuroncore_config=physical,
+        ),
+    )
+    again = report(
+        instance_info=instance(),
+        neuron_hardware_info=hardware(**long, logical_neuroncore_config=other),
+    )
+    expected = {
+        "InstanceName": "trainer", "NeuronDeviceVersion": "v" * 8, "NeuronCoreVersion": "v3d",
+        "LogicalNeuronCoreConfig": physical,
+    }  # fmt: skip
+    assert expected == minute_of(told, again).labels
+    assert {} == minute_of(again).labels
+    another = report(instance_info=instance("trn1.2xlarge"))
+    assert {} == minute_of(told, another).labels
+
+
+FACTS = InstanceFacts(
+    instance_id="i-00000000000000fff", instance_type="trn1.2xlarge", region="eu-central-1",
+    availability_zone="eu-central-1a", ami_id="ami-00000000000000fff",
+)  # fmt: skip
+NAMELESS = instance(
+    "", instance_id="", instance_availability_zone="", instance_region="", ami_id=""
+)
+
+
+def idle_minute(fold, cores=4, **members):
+    """A whole minute of *cores* idle cores, each of which then has one idle minute."""
+    for second in range(0, 60, 5):
+        add(fold, report(runtime(counters([0] * cores), memory()), **members), START_S + second)
+    assert (1,) * cores == closed(fold).idle_minutes
+
+
+def test_facts_fill_what_no_report_tells():
+    """In a pod two hops from the metadata service, neuron-monitor knows no instance."""
+    fold = new_fold()
+    fold.learn_facts(FACTS)
+    add(fold, report(instance_info=NAMELESS, neuron_hardware_info=None), START_S)
+    record = closed(fold)
+    assert (FACTS.instance_id, False) == (record.instance_id, record.identity_guessed)
+    assert "trn1.2xlarge" == record.instance_type
+    assert ("eu-central-1", "eu-central-1a") == (record.region, record.availability_zone)
+    assert "??" == record.core_state, "the cores of the type, all unknown"
+    assert FACTS == fold.instance
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_report_wins(is_late):
+    """Whichever comes first: the report is about the devices that are counted."""
+    fold = new_fold()
+    steps = [lambda: fold.learn_facts(FACTS), lambda: add(fold, report(), START_S)]
+    for step in reversed(steps) if is_late else steps:
+        step()
+    record = closed(fold)
+    assert (INSTANCE_ID, "inf1.xlarge") == (record.instance_id, record.instance_type)
+    assert "ami-0123456789abcdef0" == fold.instance.ami_id
+
+
+def test_facts_of_another_instance_forget_the_state_of_the_one_before():
+    """A disk image carries a spool along: its idle minutes, cores and ECC values are another's."""
+    fold = new_fold()
+    low, high = (
+        {"neuron_hw_counters": hardware_counters({"mem_ecc_corrected": value})} for value in (5, 9)
+    )
+    idle_minute(fold, cores=8, neuron_hardware_info=hardware(2, 4), system_data=low)
+    again = new_fold(fold.encode_state())
+    assert INSTANCE_ID == again.instance.instance_id
+    again.learn_facts(FACTS)
+    assert FACTS.instance_id == again.instance.instance_id
+    document = report(instance_info=NAMELESS, neuron_hardware_info=None, system_data=high)
+    add(again, document, START_S + 60)
+    record = closed(again)
+    assert ((0, 0), 0) == (record.idle_minutes, record.ecc_corrected_rise)

@@ -1,0 +1,195 @@
+"""The minute is that of receipt, and minutes never reopen."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from neuron_reports import (
+    START_S,
+    add,
+    closed,
+    counters,
+    executions,
+    hardware,
+    hardware_counters,
+    minute_of,
+    new_fold,
+    report,
+    runtime,
+    two_cores,
+    vcpu,
+)
+
+from neuron_emitter.fold import LineIdentity
+from neuron_emitter.fold.minute import MinuteClock
+from neuron_emitter.lines import LineWriter
+from neuron_emitter.settings import MinuteSettings
+from neuron_wire.catalogue import CHOOSABLE
+
+MINUTE_MS = int(START_S) * 1000
+
+
+def busy(percent=50.0):
+    """A report of two cores, one of them at *percent*."""
+    return two_cores(runtime(counters([percent, 0]), None, executions(10)))
+
+
+@pytest.mark.parametrize(
+    ("at_s", "expected"), [(0.0, 0), (59.999, 0), (60.0, 60_000), (119.999, 60_000)]
+)
+def test_the_minute_is_that_of_receipt(at_s, expected):
+    """
+    A record's timestamp is the start of the minute in which its reports came; none is split.
+    """
+    fold = new_fold()
+    add(fold, busy(), START_S + at_s)
+    record = closed(fold)
+    assert (MINUTE_MS + expected, 5) == (record.minute_ms, record.covered_seconds)
+
+
+def test_after_a_backward_step_reports_go_to_the_open_minute():
+    """Until the clock passes it."""
+    fold = new_fold()
+    add(fold, busy(100), START_S + 30)
+    for at_s in (-3600, -60, -1):
+        assert not fold.clock.is_due(START_S + at_s)
+        add(fold, busy(0), START_S + at_s)
+    record = closed(fold)
+    assert (MINUTE_MS, 4) == (record.minute_ms, record.reports)
+    assert 25 == record.utilization_percent[0]
+
+
+@pytest.mark.parametrize(
+    ("percent", "expected"),
+    [(0, "u"), (0.001, "a"), (0.99, "a"), (0.996, "b"), (1, "b"), (100, "b")],
+)
+def test_busy_starts_at_the_threshold(percent, expected):
+    """
+    1 % unless told otherwise: live services run at 2 to 3 %. A value that is written as 1.0 is
+    busy, so that the letter agrees with the number beside it.
+    """
+    entry = runtime(counters([percent]), {"error": ""})
+    record = minute_of(report(entry, neuron_hardware_info=hardware(1, 1)))
+    assert expected == record.core_state
+    assert (expected == "b") == (record.utilization_percent[0] >= 1)
+
+
+@pytest.mark.parametrize(
+    ("back_minutes", "opened_minutes"), [(0, 1), (1, 1), (119, 1), (120, -120), (121, -121)]
+)
+def test_a_closed_minute_never_opens_again_unless_the_clock_was_wrong_by_two_hours(
+    back_minutes, opened_minutes
+):
+    """CloudWatch takes nothing further ahead: what was closed then is not waited for."""
+    label = MinuteClock()
+    label.open_minute(START_S)
+    label.close_minute()
+    label.open_minute(START_S - 60 * back_minutes)
+    assert START_S // 60 + opened_minutes == label.now
+
+
+@pytest.mark.parametrize(
+    ("minutes", "due"), [(1, True), (0, False), (-1, False), (-120, False), (-121, True)]
+)
+def test_a_minute_ends_when_the_clock_has_left_it_for_good(minutes, due):
+    """Forward by one, or back by more than two hours."""
+    label = MinuteClock()
+    assert not label.is_due(START_S + 60 * minutes)
+    label.open_minute(START_S)
+    assert due == label.is_due(START_S + 60 * minutes)
+    assert START_S + 60 == label.ends_at_s()
+
+
+def one(period):
+    """A report of two busy cores whose counters have this period."""
+    return two_cores(runtime(counters([50, 50], period)))
+
+
+def covered_s(*periods, **settings):
+    """What reports with these periods cover."""
+    return minute_of(*(one(period) for period in periods), **settings).covered_seconds
+
+
+@pytest.mark.parametrize(
+    ("periods", "covered"),
+    [
+        # Nothing else to compare the first sample with; those too short are no measure.
+        ([5], 5), ([0.07, 0.07, 0.07, 5], 5),
+        # The median of the last five counts twice at most, and follows a changed period.
+        ([1, 1, 1, 1, 30], 6),
+        ([1, 1, 3, 10], 1 + 1 + 2 + 2 * (1 + 3) / 2),  # the mean of the middle two
+        ([1] * 5 + [10, 10, 10], 5 * 1 + 2 + 2 + 10), ([1] * 5 + [10, 10, 20], 5 * 1 + 2 + 2 + 20),
+    ],
+)  # fmt: skip
+def test_without_a_configured_period_the_median_of_the_last_five_counts(periods, covered):
+    """1, 1, 1, 1 and then 30: the median is 1, so 30 counts for 2."""
+    assert covered == covered_s(*periods, period_s=None)
+
+
+@pytest.mark.parametrize(
+    ("system", "pause_s", "covered"), [({"vcpu_usage": vcpu(5)}, 50, 15), (None, 59, 30)]
+)
+def test_without_runtimes_the_system_groups_are_the_measure(system, pause_s, covered):
+    """
+    All there is on an empty instance: a pause counts for two of their periods, or of the 15 s that
+    can be asked for at most. A suspended host was not watched for an hour.
+    """
+    document = two_cores(system_data=system)
+    record = minute_of(document, document, every_s=pause_s, period_s=None)
+    assert covered == record.covered_seconds
+
+
+ECC = "EccUncorrectedReported"
+RARE = frozenset(one.name for one in CHOOSABLE.values() if one.is_rare and one.family == "tally")
+FAILURES = RARE - {ECC}
+
+
+def test_a_chosen_failure_that_was_not_there_is_0():
+    """Each that can be chosen; one that was there is counted, and without a choice none is told."""
+    stats = executions(5, timed_out=2)
+    found = minute_of(report(runtime(execution_stats=stats)), chosen=RARE).details
+    assert {**dict.fromkeys(FAILURES, 0), "ExecutionsTimedOut": 2} == found
+    assert {"ExecutionsTimedOut": 2} == minute_of(report(runtime(execution_stats=stats))).details
+
+
+@pytest.mark.parametrize(
+    ("stats", "told"),
+    [(None, set()), (executions(5), FAILURES), ({**executions(5), "error_summary": None}, "Exec")],
+)
+def test_what_was_not_read_is_not_0(stats, told):
+    """Without the group none, without errors by cause only the endings."""
+    found = minute_of(report(runtime(counters([1.0]), execution_stats=stats)), chosen=RARE)
+    expected = {name for name in RARE if name.startswith(told)} if told == "Exec" else set(told)
+    assert expected == found.details.keys()
+
+
+def test_no_runtime_and_no_memory_error_are_0_where_they_are_told():
+    """Nobody runs, so nothing failed; the counters were read, and all are 0."""
+    system = {"neuron_hw_counters": hardware_counters({"mem_ecc_uncorrected": 0})}
+    found = minute_of(report(system_data=system), chosen=RARE, executions_asked=True)
+    assert dict.fromkeys(RARE, 0) == found.details
+
+
+SENDER = LineIdentity("blue", "i-1", identity_guessed=False, boot="1")
+
+
+@pytest.mark.parametrize("scale", [1e-13, 40e6 / 1.23456789e12, 1.0])
+def test_an_amount_has_six_digits_of_its_own(scale):
+    """
+    Rounded once, by its line: 40 MFLOP/s is not 0 TFLOP/s, and a latency has no last decimal.
+
+    In the lines of the minute, of the runtime and of the report alike.
+    """
+    rate, seconds = 1.23456789e12 * scale, 1.23456789 * scale
+    fold = new_fold(runtime_lines="all", every_report=True)
+    groups = counters([50, 0, 0, 0], flops={0: rate}), None, executions(1, total={"p50": seconds})
+    add(fold, report(runtime(*groups)), START_S)
+    sample, record, lines = fold.sample, closed(fold), LineWriter(MinuteSettings(metrics="none"))
+    written = [
+        *[one.line for one in lines.minute_records(record, fold.due_runtimes)],
+        *[record.line for record in lines.report_records(sample, SENDER, 3)],
+    ]
+    flops, *latencies = [float(f"{value:.6g}") for value in (rate / 1e12, seconds, seconds)]
+    assert [flops] * 3 == [json.loads(line)["TeraFlops"] for line in written]
+    assert latencies == [json.loads(line)["LatencyP50Mean"] for line in written[:2]]

@@ -1,0 +1,318 @@
+"""What one runtime did in a minute: its own numbers, which together are the instance's."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from neuron_reports import (
+    GIB,
+    START_S,
+    add,
+    closed,
+    counters,
+    executions,
+    hardware,
+    instance,
+    kubernetes,
+    memory,
+    minute_of,
+    new_fold,
+    nobody,
+    report,
+    runtime,
+    runtime_vcpu,
+    two_cores,
+)
+
+from neuron_emitter.fold import Fold, FoldSettings
+from neuron_emitter.owners.given import RuntimeOwner
+
+
+def runtimes_of(*documents, **chosen):
+    """The runtimes of a minute with these reports."""
+    fold = new_fold(**{"runtime_lines": "all", **chosen})
+    for place, document in enumerate(documents):
+        add(fold, document, START_S + 5 * place)
+    closed(fold)
+    return fold.due_runtimes
+
+
+ENTRIES = st.tuples(st.integers(1, 4), st.sampled_from("ab"), st.integers(0, 9), st.integers(0, 3))
+
+
+@settings(max_examples=50)
+@given(st.lists(st.lists(ENTRIES, max_size=4), max_size=6))
+def test_the_runtimes_add_up_to_the_instance(reports):
+    """Whatever pids and tags collide, no execution and no error is lost or counted twice."""
+    fold = new_fold(runtime_lines="all")
+    fold.clock.open_minute(START_S)
+    for entries in reports:
+        groups = [
+            runtime(execution_stats=executions(ran, timed_out=late), pid=pid, tag=tag)
+            for pid, tag, ran, late in entries
+        ]
+        add(fold, report(*groups), START_S)
+    record = closed(fold)
+    runtimes = [line for line in fold.due_runtimes if line["Executions"] is not None]
+    for count, member in (
+        (record.executions, "Executions"), (record.execution_errors, "ExecutionErrors"),
+    ):  # fmt: skip
+        assert count == (sum(line[member] for line in runtimes) if runtimes else None)
+    identities = [(line["Pid"], line["RuntimeTag"]) for line in fold.due_runtimes]
+    assert len(identities) == len({*identities})
+
+
+NO_BYTES = "Constants", "ModelCode", "ModelSharedScratchpad", "RuntimeMemory"
+
+
+def test_a_runtime_line_has_every_number():
+    """Every number of its groups, folded as those of the instance are."""
+    latency = {"p0": 0.125, "p50": 0.25, "p99": 0.5, "p100": 1.0}
+    groups = (
+        counters([50, 0, 0, 0], effective_flops={0: 2e12, 1: 1e12}),
+        memory({0: 65_536, 1: 4096}, [(0, 2)], host=1000),
+        executions(10, timed_out=1, total=latency, device={"p50": 0.125, "p99": 0.25}),
+        runtime_vcpu(24.0, 3.0),
+    )
+    (found,) = runtimes_of(*[report(runtime(*groups))] * 12)
+    expected = {
+        "Reason": "start", "Pid": 2499, "RuntimeTag": "2499", "Owner": None, "Cores": "0-2",
+        "CoresHeld": 3, "CoresListed": 4, "LoadedModels": 1, "Executions": 120,
+        "ExecutionErrors": 12, "LatencyP50Mean": 0.25, "LatencyP99Max": 0.5, "LatencyMin": 0.125,
+        "LatencyMax": 1.0, "DeviceLatencyP50Mean": 0.125, "DeviceLatencyP99Max": 0.25,
+        "LatencyGapP50": 0.125, "TeraFlops": 3.0, "DeviceMemoryUsed": 69_632,
+        "RuntimeHostMemory": 1000, "RuntimeCpuUserPercent": 24.0, "RuntimeCpuSystemPercent": 3.0,
+        **{f"DeviceMemory{use}": 0 for use in NO_BYTES}, "DeviceMemoryTensors": 69_632,
+        "RuntimeHostMemoryApplicationMemory": 1000, "RuntimeHostMemoryConstants": 0,
+        "RuntimeHostMemoryDmaBuffers": 0, "RuntimeHostMemoryTensors": 0, "ExecutionsTimedOut": 12,
+    }  # fmt: skip
+    assert list(expected.items()) == list(found.items())
+
+
+def test_a_use_that_a_newer_tool_names_is_other():
+    """The member names of a line are fixed: unknown uses are one."""
+    group = memory({0: 10})
+    breakdown = group["neuron_runtime_used_bytes"]["usage_breakdown"]
+    breakdown["neuroncore_memory_usage"]["0"].update(collectives=5, scratch=2)
+    breakdown["host"]["pinned"] = 3
+    (found,) = runtimes_of(report(runtime(memory_used=group)))
+    assert (7, 3) == (found["DeviceMemoryOther"], found["RuntimeHostMemoryOther"])
+
+
+def test_vcpu_of_a_runtime_is_weighted_by_period():
+    """Several threads take more than 100 percent of a vCPU."""
+    groups = runtime_vcpu(100, 0, period=1.0), runtime_vcpu(400, 8, period=3.0)
+    (found,) = runtimes_of(*(report(runtime(neuron_runtime_vcpu_usage=group)) for group in groups))
+    assert (325.0, 6.0) == (found["RuntimeCpuUserPercent"], found["RuntimeCpuSystemPercent"])
+
+
+@pytest.mark.parametrize(
+    ("pods", "expected"),
+    [
+        (kubernetes({0: "blue/pod-1", 1: "blue/pod-1"}), "blue/pod-1/main"),
+        (kubernetes({0: "blue/pod-1", 1: "blue/pod-2", 2: "blue/pod-2"}), "blue/pod-2/main"),
+        (kubernetes({3: "blue/pod-3"}), None),
+        (kubernetes({}, {0: "red/pod-9"}), "red/pod-9/main"),
+        (kubernetes({0: "/pod-1"}), "pod-1"),
+        (kubernetes({0: "blue/"}), None),
+        (kubernetes({0: "blue/pod-1"}, error="no socket"), None),
+        (None, None),
+    ],
+)
+def test_the_owner_is_the_pod_of_most_of_its_cores(pods, expected):
+    """Of the cores that it holds; by device where a pod asked for whole devices."""
+    entry = runtime(counters([0, 0, 0, 0]), memory({0: 1, 1: 1, 2: 1}))
+    assert expected == runtimes_of(report(entry, neuron_k8s_info=pods))[0]["Owner"]
+
+
+def test_a_runtime_keeps_its_pod_for_ten_minutes_without_the_group():
+    """One that began since does not get it: its core may be another pod's by now."""
+    fold = new_fold(runtime_lines="all")
+    owners = []
+    for minute in range(12):
+        pods = kubernetes({0: "blue/pod-1"}, error="no socket" if minute else "")
+        began = max(1, minute)
+        entries = [runtime(counters([0] * 4), memory({0: 1}), pid=pid) for pid in (99, began)]
+        add(fold, report(*entries, neuron_k8s_info=pods), START_S + 60 * minute)
+        closed(fold)
+        owners.append([line["Owner"] for line in fold.due_runtimes])
+    name = "blue/pod-1/main"
+    assert [[name, name]] * 2 + [[name, None]] * 9 + [[None, None]] == owners
+
+
+def test_who_starts_processes_in_a_loop_still_gets_true_totals():
+    """512 runtimes are told apart in one minute; the executions of all are counted."""
+    fold = new_fold(runtime_lines="all")
+    for pid in range(512 + 50):
+        document = report(runtime(execution_stats=executions(1), pid=pid, tag="1"))
+        add(fold, document, START_S)
+    assert 512 + 50 == closed(fold).executions
+    assert 512 == len(fold.due_runtimes)
+
+
+def test_a_tag_is_other_peoples_text():
+    """
+    Of a bounded length, and nothing in it that a terminal would obey: any process names itself.
+    """
+    hostile = "\x9b31m\u202eevil\x1b]0;" + "x" * 100_000
+    (found,) = runtimes_of(report(runtime(LISTED, tag=hostile)))
+    assert ("?31m?evil?]0;" + "x" * 200)[:128] == found["RuntimeTag"]
+
+
+LISTED = counters([0, 0, 0, 0])
+ON_0 = report(runtime(LISTED, memory({0: 1}), executions(1)))
+ON_1 = report(runtime(LISTED, memory({1: 1}), executions(1)))
+FAILING = report(runtime(LISTED, memory({0: 1}), executions(1, timed_out=1)))
+BROKEN = report(runtime(LISTED, memory({0: 1}), error="lost the connection"))
+OTHER = report(runtime(LISTED, memory({0: 1}), tag="other"))
+OWNED = report(runtime(LISTED, memory({0: 1})), neuron_k8s_info=kubernetes({0: "blue/pod-1"}))
+
+
+def reasons(*minutes, **chosen):
+    """Why the one runtime has a line, minute by minute, None where it has none."""
+    fold = new_fold(**chosen)
+    found = []
+    for number, document in enumerate(minutes):
+        fold.clock.open_minute(START_S + 60 * number)
+        if document is not None:
+            add(fold, document, START_S + 60 * number)
+        closed(fold)
+        found.append(fold.due_runtimes[0]["Reason"] if fold.due_runtimes else None)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("minutes", "expected"),
+    [
+        ([ON_0, ON_0, ON_0], ["start", None, None]),
+        ([ON_0, ON_1, ON_1, ON_0], ["start", "change", None, "change"]),
+        ([ON_0, OWNED, OWNED], ["start", "change", None]),
+        ([ON_0, FAILING, ON_0], ["start", "error", None]),
+        ([ON_0, BROKEN, ON_0], ["start", "error", None]),
+        ([ON_0, None, ON_0], ["start", None, "start"]),
+        ([ON_0, report(), ON_0], ["start", None, "start"]),
+        # The interval of errors counts from the last line that told of one.
+        ([ON_0, ON_0, FAILING], ["start", None, "error"]),
+        # Pids repeat over time.
+        ([ON_0, OTHER], ["start", "start"]),
+    ],
+)
+def test_a_line_comes_with_what_is_new(minutes, expected):
+    """At start, on a change of held cores or owner, on error; a gap of a minute ends a runtime."""
+    assert expected == reasons(*minutes)
+
+
+def test_a_quiet_runtime_has_a_line_an_hour():
+    """60 minutes after its last one, whatever that was for."""
+    found = enumerate(reasons(*[ON_0] * 30, *[ON_1] * 100))
+    expected = {0: "start", 30: "change", 90: "hourly"}
+    assert expected == {minute: reason for minute, reason in found if reason}
+
+
+def test_a_runtime_that_always_fails_has_six_lines_an_hour():
+    """An error line for each minute of 32 runtimes would cost nine times the minute line."""
+    found = reasons(*[FAILING] * 60)
+    assert ["start"] + ["error"] * 5 == [reason for reason in found if reason]
+
+
+def test_a_person_chooses_which_runtimes_have_lines():
+    """With the reason that `changes` would have, and `all` where it has none; `none` is no line."""
+    assert ["start", "all", "change"] == reasons(ON_0, ON_0, ON_1, runtime_lines="all")
+    assert [None, None] == reasons(ON_0, FAILING, runtime_lines="none")
+
+
+IDLE = counters([0, 0, 0, 0])
+
+
+def bytes_of(*documents):
+    """What the runtimes hold of the devices and of the host."""
+    record = minute_of(*documents)
+    return record.device_memory_used_bytes, record.runtime_host_memory_bytes
+
+
+@pytest.mark.parametrize(("models", "expected"), [([(0, 0), (0, 1)], None), ([], 0)])
+def test_zero_device_memory_beside_loaded_models_is_absent(models, expected):
+    """As captured on inf1: it does not measure device memory. Host memory it does."""
+    group = memory(models=models, host=4_527_943_680)
+    assert (expected, 4_527_943_680) == bytes_of(report(runtime(IDLE, group)))
+
+
+@pytest.mark.parametrize(
+    ("hardware_info", "instance_type", "expected"),
+    [
+        (hardware(16, 2, neuron_device_memory_size=32 * GIB), "trn1.32xlarge", 512 * GIB),
+        (hardware(2, None, neuron_device_memory_size=GIB), "trn9.new", 2 * GIB),
+        (hardware(), "inf1.xlarge", 8 * GIB),
+        (hardware(), "inf9.large", None),
+    ],
+    ids=["told", "without cores", "older tool: of the type", "unknown type"],
+)
+def test_the_total_is_that_of_the_devices(hardware_info, instance_type, expected):
+    """neuron_device_memory_size is per device; else that of the type, else absent."""
+    record = minute_of(
+        report(neuron_hardware_info=hardware_info, instance_info=instance(instance_type))
+    )
+    assert expected == record.device_memory_total_bytes
+
+
+PERIOD_S = 15.0
+FIRST = "2027-01-15T08:00Z"
+
+
+def entry(completed=0, pid=7, tag="7"):
+    """What a report says of a runtime that holds core 0 and uses none."""
+    return runtime(
+        counters([0, 0], PERIOD_S), memory({0: 1}), executions(completed, period=PERIOD_S),
+        pid=pid, tag=tag,
+    )  # fmt: skip
+
+
+def started(state=None, owner="slurm:7 ann"):
+    """An emitter, of which *state* is left."""
+    named = None if owner is None else RuntimeOwner(owner)
+    return Fold(FoldSettings(period_s=PERIOD_S), state, owner_of=lambda _pid: named)
+
+
+def last(fold, minute, *runtimes):
+    """The last executions that the holders of a minute with one report have."""
+    add(fold, two_cores(*(runtimes or [entry()])), START_S + 60 * minute)
+    return [holder.last_execution for holder in closed(fold, seq=minute + 1).holders]
+
+
+def executed(minute=0):
+    """An emitter in whose last minute its runtime ended executions."""
+    fold = started()
+    last(fold, minute, entry(5))
+    return fold
+
+
+def test_a_restart_keeps_when_it_last_executed():
+    """The minute as it was, not that of the restart."""
+    assert [FIRST] == last(executed(), 1)
+    assert [FIRST] == last(started(executed().encode_state()), 1)
+
+
+@pytest.mark.parametrize("missing", [two_cores(entry(pid=8)), nobody(PERIOD_S)])
+def test_who_is_not_listed_has_ended(missing):
+    """What has its pid and tag afterwards may be another process."""
+    fold = executed()
+    add(fold, missing, START_S + 60)
+    closed(fold)
+    assert [None] == last(fold, 2)
+
+
+@pytest.mark.parametrize(("minute", "expected"), [(10, FIRST), (11, None), (-11, None)])
+def test_what_nobody_watched_for_ten_minutes_is_forgotten(minute, expected):
+    """While the emitter was down, or by a clock that was far ahead."""
+    assert [expected] == last(started(executed().encode_state()), minute)
+
+
+def test_another_owner_is_another_process():
+    """Pids and tags come again; one whose owner is not known yet may be the same."""
+    told, state = [], None
+    for minute, owner in enumerate(["slurm:7 ann", None, "slurm:7 ann", "slurm:8 ann"]):
+        fold = started(state, owner)
+        told += last(fold, minute, entry(0 if state else 1))
+        state = fold.encode_state()
+    assert [FIRST, FIRST, FIRST, None] == told

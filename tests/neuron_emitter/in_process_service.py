@@ -1,0 +1,136 @@
+"""
+The same rules without a network: a `Destination` of the emitter's that has bad days.
+
+It keeps what it applied, whoever was told, so that a test can compare what
+arrived with what was answered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from neuron_emitter.delivery.destination import (
+    PUT_LOG_EVENTS,
+    Delivered,
+    Invalid,
+    Outcome,
+    Refused,
+    Retry,
+)
+from proof.logs.rules import POISONED, RECORDS_GROUP, LogRules, ServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from neuron_emitter.spool.records import DropReason, SpooledRecord
+
+STREAM = "training/i-0123456789abcdef0"
+DAY_MS = 86_400_000
+POISON = "poison"
+
+
+class SenderKilledError(BaseException):
+    """The process ends here: nothing of ours may catch it."""
+
+
+class InProcessService:
+    """
+    One log stream.
+
+    Attributes:
+        mood: What becomes of the next calls; None answers them.
+
+        skew_s: How far its clock is ahead of ours.
+
+        retention_days: Of the log group.
+
+        received: How often each record was applied, by boot and number.
+
+        answered: Those whose Delivered answer was given.
+
+        rejected: Why it rejected a record, of an answer that was given.
+
+        repeatable: Those that were applied without an answer: they may come again.
+
+        violations: What no call may do, and one did.
+    """
+
+    limits = PUT_LOG_EVENTS
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._rules = LogRules(
+            lambda: clock() + self.skew_s, {RECORDS_GROUP: {STREAM}}, poison=POISON
+        )
+        self.mood: str | None = None
+        self.skew_s = 0.0
+        self.retention_days = 10_000
+        self.received: Counter[tuple[str, int]] = Counter()
+        self.lines: dict[tuple[str, int], str] = {}
+        self.answered: set[tuple[str, int]] = set()
+        self.rejected: dict[tuple[str, int], DropReason] = {}
+        self.repeatable: set[tuple[str, int]] = set()
+        self.violations: list[str] = []
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
+        """What the service answers in its mood."""
+        if refusal := self._refusal():
+            return refusal
+        if self.mood == "killed before":
+            raise SenderKilledError
+        try:
+            rejected = self._rejected(batch)
+        except ServiceError as error:
+            if error.words != POISONED:
+                self.violations.append(error.words)
+            return Invalid(error.words)
+        keys = {(record.boot, record.seq) for record in batch}
+        lost = {(batch[n].boot, batch[n].seq): why for why, at in rejected.items() for n in at}
+        self._apply([record for record in batch if (record.boot, record.seq) not in lost])
+        if self.mood in {"lost after", "killed after"}:
+            self.repeatable |= keys
+            if self.mood == "killed after":
+                raise SenderKilledError
+            return Retry("timeout", "no answer")
+        self.answered |= keys - set(lost)
+        self.rejected.update(lost)
+        self.repeatable -= keys
+        return Delivered(rejected)
+
+    def _refusal(self) -> Retry | Refused | None:
+        match self.mood:
+            case "throttled":
+                return Retry("throttled", "rate exceeded")
+            case "lost before":
+                return Retry("timeout", "no answer")
+            case "gone":
+                return Retry("unreachable", "no route to host")
+            case "denied":
+                return Refused("access_denied", "logs:PutLogEvents is not allowed")
+        return None
+
+    def _rejected(self, batch: Sequence[SpooledRecord]) -> Mapping[DropReason, tuple[int, ...]]:
+        self._rules.retention_ms = self.retention_days * DAY_MS
+        events = [{"timestamp": each.timestamp_ms, "message": each.line} for each in batch]
+        place = {"logGroupName": RECORDS_GROUP, "logStreamName": STREAM}
+        answer = self._rules.call("PutLogEvents", {**place, "logEvents": events})
+        told = answer.get("rejectedLogEventsInfo", {})
+        old_end = told.get("tooOldLogEventEndIndex", 0)
+        places: dict[DropReason, range] = {
+            "too_old": range(old_end),
+            "expired": range(old_end, told.get("expiredLogEventEndIndex", old_end)),
+            "too_new": range(told.get("tooNewLogEventStartIndex", len(batch)), len(batch)),
+        }
+        return {why: tuple(at) for why, at in places.items() if at}
+
+    def _apply(self, records: Iterable[SpooledRecord]) -> None:
+        for record in records:
+            key = (record.boot, record.seq)
+            if self.received[key] and key not in self.repeatable:
+                self.violations.append(f"{key} came again though it was answered")
+            if self.lines.setdefault(key, record.line) != record.line:
+                self.violations.append(f"{key} came with another line")
+            self.received[key] += 1

@@ -1,0 +1,308 @@
+"""The cluster's name: the first source in order that has one, and what each source reads."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from played_services import TAGS_PATH, TOKEN_PATH
+
+from neuron_emitter.errors import EXIT_WRONG_USE, SettingsError
+from neuron_emitter.instance import cluster
+from neuron_emitter.instance.cluster import (
+    WANTED_TAGS,
+    ClusterSearch,
+    FoundCluster,
+    NotFound,
+    eks_in_tags,
+    find_cluster,
+    name_in,
+)
+from neuron_emitter.instance.instance_tags import TagsUnavailableError, read_metadata_tags
+from neuron_emitter.instance.machine import ASSET_TAG_FILE
+from neuron_emitter.instance.metadata_service import MetadataService
+
+URI = "ECS_CONTAINER_METADATA_URI_V4"
+BOARD_ID = "i-0fedcba9876543210"
+ARN = "arn:aws:ecs:us-west-2:111122223333:cluster/"
+ENDPOINT = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
+TAG_SOURCES = (
+    ClusterSearch.find_eks_cluster,
+    ClusterSearch.find_slurm_cluster,
+    ClusterSearch.find_auto_scaling_group,
+)
+NO_TAGS = "tags in instance metadata are not enabled"
+
+
+@pytest.fixture(autouse=True)
+def api(monkeypatch):
+    """The EC2 API denies access unless a test says otherwise; gives the calls."""
+    calls = []
+
+    def describe_tags(instance_id, region, *, environ):
+        calls.append((instance_id, region))
+        if "TAGGED" in environ:
+            return {"aws:autoscaling:groupName": environ["TAGGED"]}
+        msg = "access denied"
+        raise TagsUnavailableError(msg)
+
+    monkeypatch.setattr(cluster, "describe_tags", describe_tags)
+    monkeypatch.setattr(cluster, "ECS_TASK_WAITS_S", (0.0, 0.0))
+    return calls
+
+
+def test_whichever_sources_have_a_name_the_first_of_them_wins(
+    play, imds, machine, tmp_path, closed_url
+):
+    """All 128 ways in which seven sources may have a name or none."""
+    task = play({"/task": {"Cluster": "task"}})
+    agent = play({"/v1/metadata": {"Cluster": "agent"}})
+    slurm_conf = tmp_path / "etc/slurm/slurm.conf"
+    machine({ASSET_TAG_FILE: BOARD_ID, "etc/slurm/slurm.conf": ""})
+    expected_names = ("given", "task", "agent", "eks", "slurm", "group", "api")
+    for has in itertools.product([True, False], repeat=7):
+        given, of_task, of_agent, of_eks, of_slurm, of_group, of_api = has
+        environ = {ENDPOINT: imds.url, "AWS_REGION": "eu-north-1"}
+        environ.update({URI: task.url} if of_task else {})
+        environ.update({"TAGGED": "api"} if of_api else {})
+        slurm_conf.write_text("ClusterName=slurm" if of_slurm else "")
+        tags = {"eks:cluster-name": "eks"} if of_eks else {}
+        tags.update({"aws:autoscaling:groupName": "group"} if of_group else {})
+        imds.tag(tags)
+        found = _name(
+            "given" if given else "",
+            environ=environ,
+            root=tmp_path,
+            agent_url=agent.url if of_agent else closed_url,
+        )
+        first = next((name for name, it_has in zip(expected_names, has, strict=True) if it_has), "")
+        assert first == found, has
+
+
+def test_a_name_that_was_given_asks_nobody(imds):
+    """Nothing on the network can delay or change it."""
+    environ = {URI: imds.url, ENDPOINT: imds.url}
+    found = find("training", environ=environ, agent_url=imds.url)
+    assert FoundCluster("training", "--cluster") == found
+    assert [] == imds.asked
+
+
+def test_when_nobody_knows_the_list_says_what_each_one_said(imds, machine, closed_url):
+    """One sentence with what to do, then every source in its order; exit 2."""
+    imds.routes[TAGS_PATH] = 404
+    agent_url = closed_url
+    with pytest.raises(SettingsError) as raised:
+        find(environ={ENDPOINT: imds.url}, root=machine(), agent_url=agent_url)
+    tags = "tags in instance metadata are not enabled"
+    assert [
+        (
+            "No cluster name is set. Use --cluster NAME, NEURON_EMF_CLUSTER, or "
+            'cluster = "NAME" in the configuration file. Tried, in this order:'
+        ),
+        "  --cluster, NEURON_EMF_CLUSTER, configuration file: not given",
+        "  ECS task metadata: ECS_CONTAINER_METADATA_URI_V4 is not set",
+        (
+            f"  ECS agent: nothing is listening at {agent_url.removeprefix('http://')}, and "
+            "/etc/ecs/ecs.config has no ECS_CLUSTER"
+        ),
+        f"  EKS: EKS_CLUSTER_NAME is not set; cannot read instance tags: {tags}",
+        (
+            "  ParallelCluster and Slurm: /etc/parallelcluster/cfnconfig has no stack_name; cannot "
+            f"read instance tags: {tags}; neither SLURM_CLUSTER_NAME nor slurm.conf has a name"
+        ),
+        f"  auto-scaling group: cannot read instance tags: {tags}",
+        "  ec2:DescribeTags: access denied",
+    ] == str(raised.value).split("\n")
+    assert EXIT_WRONG_USE == raised.value.exit_code
+
+
+@pytest.mark.parametrize("name", ["x" * 256, "träning", "a\tb"])
+def test_a_name_that_cannot_be_a_dimension_is_refused_wherever_it_comes_from(name, play, machine):
+    """As the settings refuse it; the message says who gave it, and not what."""
+    agent = play({"/v1/metadata": {"Cluster": name}})
+    with pytest.raises(SettingsError, match="1 to 255 printable ASCII"):
+        find(name, environ={})
+    with pytest.raises(SettingsError, match=r"^the ECS agent has .*1 to 255 printable") as raised:
+        find(environ={}, root=machine(), agent_url=agent.url)
+    assert name not in str(raised.value)
+
+
+def test_the_region_that_was_given_is_the_one_that_is_asked(api, imds, machine, closed_url):
+    """Else the variable's, else the metadata service's."""
+    environ = {ENDPOINT: imds.url, "TAGGED": "group"}
+    common = {"root": machine(), "agent_url": closed_url}
+    find(environ=environ, **common)
+    find(environ={**environ, "AWS_REGION": "us-east-1"}, **common)
+    find(environ={**environ, "AWS_REGION": "us-east-1"}, region="us-west-2", **common)
+    assert ["eu-north-1", "us-east-1", "us-west-2"] == [region for _id, region in api]
+
+
+def find(given="", **around):
+    """The cluster by *given*, or else by what is *around*."""
+    return find_cluster(given, ClusterSearch(**around))
+
+
+def _name(given, **around):
+    try:
+        return find(given, **around).name
+    except SettingsError:
+        return ""
+
+
+@pytest.fixture
+def search(imds, machine, closed_url):
+    """A search with the fake metadata service and these variables and files."""
+
+    def build(environ=(), files=None, agent_url=None):
+        environ = {ENDPOINT: imds.url, **dict(environ)}
+        return ClusterSearch(environ, machine(files), agent_url or closed_url)
+
+    return build
+
+
+@given(st.text(st.characters(codec="ascii", exclude_characters="/ \t\r\n\v\f\x1c\x1d\x1e\x1f")))
+def test_an_arn_and_a_name_are_one_cluster(name):
+    """ECS says either, and both must be one series."""
+    assert name == name_in(f"{ARN}{name}")
+    assert "training" == name_in(" training ")
+
+
+@pytest.mark.parametrize("cluster", ["training", f"{ARN}training"])
+def test_an_ecs_task_knows_its_cluster(cluster, play, search):
+    """By name or by ARN, from the endpoint that the variable holds."""
+    service = play({"/v4/abc/task": {"Cluster": cluster, "LaunchType": "EC2"}})
+    found = search({URI: f"{service.url}/v4/abc"}).ask_ecs_task()
+    assert FoundCluster("training", "the ECS task metadata endpoint") == found
+
+
+def test_an_ecs_task_asks_again_before_it_gives_up(play, search):
+    """The agent may be starting again just now."""
+    service = play({"/task": 500})
+    answers = iter([500, 404, {"Cluster": "training"}])
+    service.routes = type("Answers", (), {"get": lambda *_arguments: next(answers)})()
+    assert search({URI: service.url}).ask_ecs_task().name == "training"
+
+
+@pytest.mark.parametrize(
+    ("why", "route"),
+    [
+        ("status 500", 500), ("no cluster in its response", {"Cluster": None}),
+        ("the response is not JSON", "training"),
+        ("the response is not a JSON object", '["training"]'),
+    ],
+)  # fmt: skip
+def test_an_ecs_task_without_an_answer_takes_no_other_name(why, route, play, imds, machine):
+    """Its records would go to another cluster for weeks, because one answer was late."""
+    imds.tag({"aws:autoscaling:groupName": "group"})
+    service = play({"/task": route})
+    with pytest.raises(SettingsError, match=rf"{why} \(in an ECS task no other source is tried"):
+        find(environ={URI: service.url, ENDPOINT: imds.url}, root=machine())
+    assert (3, []) == (len(service.asked), imds.asked)
+
+
+@pytest.mark.parametrize("route", [500, "{", {"Cluster": ""}])
+def test_an_agent_that_is_not_up_yet_has_a_configuration(route, play, search):
+    """After a boot the emitter may be the first to run."""
+    agent = play({"/v1/metadata": route})
+    files = {"etc/ecs/ecs.config": "ECS_LOGLEVEL=info\nECS_CLUSTER=training\n"}
+    expected = FoundCluster("training", "ECS_CLUSTER in /etc/ecs/ecs.config")
+    assert expected == search(files=files, agent_url=agent.url).ask_ecs_agent()
+
+
+def test_a_common_variable_counts_only_in_a_pod(search):
+    """CLUSTER_NAME means many things on a host."""
+    assert isinstance(search({"CLUSTER_NAME": "other"}).find_eks_cluster(), NotFound)
+    pod = {"CLUSTER_NAME": "serving", "KUBERNETES_SERVICE_HOST": "172.20.0.1"}
+    assert FoundCluster("serving", "the variable CLUSTER_NAME") == search(pod).find_eks_cluster()
+
+
+@pytest.mark.parametrize(
+    "tag", ["aws:eks:cluster-name", "eks:cluster-name", "eks:eks-cluster-name"]
+)
+def test_a_tag_names_the_eks_cluster(tag, imds, search):
+    """EKS and Karpenter tag the nodes that they start."""
+    imds.tag({"Name": "node", tag: "serving"})
+    assert FoundCluster("serving", f"the tag {tag}") == search().find_eks_cluster()
+
+
+@pytest.mark.parametrize(
+    ("expected", "tags"),
+    [
+        ("a", {"kubernetes.io/cluster/a": "owned"}),
+        ("a", {"kubernetes.io/cluster/a": "owned", "kubernetes.io/cluster/b": "shared"}),
+        ("b", {"kubernetes.io/cluster/b": "shared", "kubernetes.io/role/elb": "1"}),
+        ("c", {"alpha.eksctl.io/cluster-name": "c", "kubernetes.io/cluster/a": "owned"}),
+        (None, {"kubernetes.io/cluster/a": "owned", "kubernetes.io/cluster/b": "owned"}),
+        (None, {"kubernetes.io/cluster/a": ""}),
+        (None, {"eks:cluster-name": " "}),
+    ],
+)
+def test_of_several_tags_one_names_the_cluster_or_none_does(expected, tags):
+    """A node of two clusters is not guessed into one."""
+    found = eks_in_tags(tags)
+    assert expected == (found.name if found else None)
+
+
+PARALLELCLUSTER = "etc/parallelcluster/cfnconfig"
+
+
+SLURM_CONF = "opt/slurm/etc/slurm.conf"
+
+
+def test_parallelcluster_writes_its_name_to_a_file(search):
+    """Slurm calls each of its clusters the same."""
+    files = {
+        PARALLELCLUSTER: "stack_name=hpc-a\ncfn_region=eu-north-1\n",
+        SLURM_CONF: "ClusterName=parallelcluster\n",
+    }
+    found = search({"SLURM_CLUSTER_NAME": "parallelcluster"}, files).find_slurm_cluster()
+    assert FoundCluster("hpc-a", f"stack_name in /{PARALLELCLUSTER}") == found
+
+
+def test_parallelcluster_tags_its_instances(imds, search):
+    """The tag counts before what Slurm says."""
+    imds.tag({"parallelcluster:cluster-name": "hpc-a"})
+    found = search({"SLURM_CLUSTER_NAME": "else"}).find_slurm_cluster()
+    assert FoundCluster("hpc-a", "the tag parallelcluster:cluster-name") == found
+
+
+def test_the_name_of_all_parallelclusters_names_none(search):
+    """Two clusters under one name would be one."""
+    files = {SLURM_CONF: "ClusterName=parallelcluster"}
+    assert isinstance(
+        search({"SLURM_CLUSTER_NAME": "parallelcluster"}, files).find_slurm_cluster(), NotFound
+    )
+
+
+@pytest.mark.parametrize("path", ["etc/slurm/slurm.conf", SLURM_CONF, "run/slurm/conf/slurm.conf"])
+@pytest.mark.parametrize("line", ["ClusterName=hpc-c", "CLUSTERNAME = hpc-c # ours"])
+def test_slurms_configuration_names_the_cluster(line, path, search, tmp_path):
+    """In any case, says slurm.conf(5), with a comment behind it or not."""
+    found = search(files={path: f"# slurm.conf\n{line}\nSlurmUser=slurm\n"}).find_slurm_cluster()
+    assert FoundCluster("hpc-c", f"ClusterName in {tmp_path / path}") == found
+
+
+def test_slurm_conf_is_where_its_variable_says(search, tmp_path):
+    """SLURM_CONF wins over the usual places."""
+    files = {"srv/slurm.conf": "ClusterName=moved", SLURM_CONF: "ClusterName=usual"}
+    found = search({"SLURM_CONF": "/srv/slurm.conf"}, files).find_slurm_cluster()
+    assert FoundCluster("moved", f"ClusterName in {tmp_path / 'srv/slurm.conf'}") == found
+
+
+def test_tags_are_asked_for_once(imds, search):
+    """Three sources look at them; an unreachable service is waited for by the first."""
+    imds.routes[TOKEN_PATH] = 503
+    shared = search()
+    for source in TAG_SOURCES:
+        assert "503" in source(shared).why
+    assert 1 == len(imds.asked)
+
+
+def test_only_tags_that_name_a_cluster_are_read(imds):
+    """The other values are none of our business."""
+    imds.tag({"Secret": "x", "eks:cluster-name": "serving", "../escape": "x"})
+    found = read_metadata_tags(MetadataService(imds.url), (*WANTED_TAGS, "../escape"))
+    assert {"eks:cluster-name": "serving"} == found
+    assert [TAGS_PATH, f"{TAGS_PATH}/eks:cluster-name"] == imds.paths()

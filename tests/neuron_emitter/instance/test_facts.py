@@ -1,0 +1,195 @@
+"""The facts of an instance without a report, at once or in the background."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from played_services import DOCUMENT, DOCUMENT_PATH, TOKEN_PATH
+
+from neuron_accounts.instance_types import INSTANCE_TYPES
+from neuron_emitter.instance.facts import DATA_PATH, BackgroundLookup, InstanceFacts, find_instance
+from neuron_emitter.instance.machine import (
+    ASSET_TAG_FILE,
+    PRODUCT_NAME_FILE,
+    board_instance_id,
+    board_instance_type,
+)
+from neuron_emitter.instance.metadata_service import MetadataService
+
+FACTS = InstanceFacts(
+    "i-0123456789abcdef0", "trn1.32xlarge", "eu-north-1", "eu-north-1b", "ami-0123456789abcdef0",
+    account_id="123456789012",
+)  # fmt: skip
+LIFECYCLE_PATH = f"{DATA_PATH}instance-life-cycle"
+BOARD_ID = "i-0fedcba9876543210"
+PATIENCE_S = 300.0
+
+
+def test_the_identity_document_has_it_all(imds, machine):
+    """One question beside the token, and every fact is known but the lifecycle."""
+    assert FACTS == find_instance(MetadataService(imds.url), root=machine())
+    assert [DOCUMENT_PATH, LIFECYCLE_PATH] == imds.paths()
+
+
+def test_the_metadata_service_wins_over_the_board(imds, machine):
+    """It can be configured to speak of another instance, which a person did on purpose."""
+    root = machine({ASSET_TAG_FILE: BOARD_ID, PRODUCT_NAME_FILE: "inf2.xlarge"})
+    assert FACTS == find_instance(MetadataService(imds.url), root=root)
+
+
+@pytest.mark.parametrize("document", [404, "not a JSON", "[]", b"\xff", b"x" * 100_000])
+def test_without_a_document_each_fact_is_asked_for(document, imds, machine):
+    """Emulators of the service have the single values and no document, or a broken one."""
+    imds.routes[DOCUMENT_PATH] = document
+    for path, value in {
+        "instance-id": FACTS.instance_id,
+        "instance-type": FACTS.instance_type,
+        "placement/region": FACTS.region,
+        "placement/availability-zone": FACTS.availability_zone,
+        "ami-id": FACTS.ami_id,
+    }.items():
+        imds.routes[f"{DATA_PATH}{path}"] = value
+    found = find_instance(MetadataService(imds.url), root=machine())
+    if document == b"x" * 100_000:  # refused before it is read to its end
+        assert InstanceFacts() == found
+    else:
+        assert found == replace(FACTS, account_id=None)
+
+
+@pytest.mark.parametrize("value", [None, 7, "", " ", "x" * 129, "a\nb", "trän1", ["trn1.2xlarge"]])
+def test_a_value_that_no_record_may_have_is_none(value, imds, machine):
+    """What comes over a network is checked; the other facts hold."""
+    imds.routes[DOCUMENT_PATH] = json.dumps({**DOCUMENT, "instanceType": value})
+    found = find_instance(MetadataService(imds.url), root=machine())
+    assert (None, FACTS.region) == (found.instance_type, found.region)
+
+
+def test_a_service_that_fails_in_the_middle_keeps_what_it_said(imds, machine):
+    """Half of the facts are better than none."""
+    imds.routes[DOCUMENT_PATH] = json.dumps({"instanceId": FACTS.instance_id})
+    imds.routes[f"{DATA_PATH}instance-type"] = 500
+    imds.routes[f"{DATA_PATH}ami-id"] = FACTS.ami_id
+    found = find_instance(MetadataService(imds.url), root=machine())
+    assert InstanceFacts(instance_id=FACTS.instance_id, ami_id=FACTS.ami_id) == found
+
+
+@pytest.mark.parametrize("route", ["never", "drip"])
+@pytest.mark.parametrize("path", [TOKEN_PATH, DOCUMENT_PATH])
+def test_a_service_that_does_not_answer_leaves_the_board(path, route, imds, machine, patience):
+    """A pod behind a hop limit of 1 still learns its instance and its type, at once."""
+    imds.routes[path] = getattr(imds, route)
+    patience(0.3)
+    root = machine({ASSET_TAG_FILE: f"{BOARD_ID}\n", PRODUCT_NAME_FILE: "inf2.xlarge\n"})
+    assert InstanceFacts(instance_id=BOARD_ID, instance_type="inf2.xlarge") == find_instance(
+        MetadataService(imds.url), root=root
+    )
+
+
+@pytest.mark.parametrize("tag", [BOARD_ID, f" {BOARD_ID}\n", "i-01234567"])
+def test_the_board_of_a_nitro_instance_names_it(tag, machine):
+    """Without a network and without a permission; old ids are shorter."""
+    assert tag.strip() == board_instance_id(machine({ASSET_TAG_FILE: tag}))
+
+
+@pytest.mark.parametrize(
+    "tag", ["", "Not Specified", "i-", "i-0123456789ABCDEF0", "i-0123456789abcdef01", "x" * 5000]
+)
+def test_another_board_names_nobody(tag, machine):
+    """Most boards have a text there, and it is no instance id."""
+    assert board_instance_id(machine({ASSET_TAG_FILE: tag})) is None
+
+
+@pytest.mark.parametrize("name", [*INSTANCE_TYPES, "u-12tb1.112xlarge", "i7ie.metal-24xl"])
+def test_the_board_of_a_nitro_instance_has_its_type(name, machine):
+    """Every user of the machine may read it, also in a container."""
+    assert name == board_instance_type(machine({PRODUCT_NAME_FILE: f"{name}\n"}))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "HVM domU", "KVM", "Google Compute Engine", "VMware7,1", "trn1", "Trn1.32xlarge",
+     "trn1.32xlarge extra", "trn1.32xlarge.", "Standard PC (i440FX + PIIX, 1996)", "x" * 5000],
+)  # fmt: skip
+def test_another_board_has_no_type(name, machine):
+    """Only the form of an instance type is accepted: a wrong type would give a wrong price."""
+    assert board_instance_type(machine({PRODUCT_NAME_FILE: name})) is None
+
+
+@pytest.fixture
+def look(machine, monkeypatch):
+    """Start a lookup that calls *next_s* after each failure; all are closed with the test."""
+    started = []
+
+    def start(service, files=None, *, before=(), next_s=lambda: 0.0):
+        backoff = SimpleNamespace(next_s=next_s)
+        monkeypatch.setattr("neuron_emitter.instance.facts.Backoff", lambda *_bounds: backoff)
+        started.append(BackgroundLookup(service, roots=(*before, machine(files))))
+        return started[-1]
+
+    yield start
+    for lookup in started:
+        lookup.close()
+
+
+def join_lookup():
+    """Wait until the lookup's thread has ended."""
+    for thread in threading.enumerate():
+        if thread.name == "instance-facts":
+            thread.join()
+
+
+def test_the_first_try_can_be_waited_for(imds, look):
+    """At the start of the emitter all facts are there, in the usual case."""
+    found = look(MetadataService(imds.url)).wait_for_facts(PATIENCE_S)
+    assert (DOCUMENT["instanceId"], DOCUMENT["region"]) == (found.instance_id, found.region)
+
+
+def test_a_service_that_answers_later_is_heard(imds, look):
+    """Tried again until it names the instance; then nobody asks any more."""
+    imds.routes[TOKEN_PATH] = 503
+    tries = []
+
+    def next_s():
+        tries.append(len(imds.paths("PUT")))
+        if len(tries) == 3:
+            del imds.routes[TOKEN_PATH]
+        return 0.0
+
+    lookup = look(MetadataService(imds.url), next_s=next_s)
+    join_lookup()
+    assert ([1, 2, 3], FACTS.instance_id) == (tries, lookup.facts.instance_id)
+
+
+def test_the_board_is_there_at_once(imds, look, patience):
+    """Also while the service is silent, and the wait for it ends in time."""
+    imds.routes[TOKEN_PATH] = imds.never
+    patience(PATIENCE_S)
+    lookup = look(MetadataService(imds.url), {ASSET_TAG_FILE: BOARD_ID})
+    assert lookup.facts == InstanceFacts(instance_id=BOARD_ID)
+    assert lookup.wait_for_facts(0.0) == InstanceFacts(instance_id=BOARD_ID)
+
+
+def test_the_board_of_the_machine_that_was_given_comes_first(tmp_path, look):
+    """Where a host's files are mounted; where its board is not, the container's own shows it."""
+    service = MetadataService("", disabled=True)
+    given = tmp_path / "given"
+    assert BOARD_ID == look(service, {ASSET_TAG_FILE: BOARD_ID}, before=[given]).facts.instance_id
+    (given / ASSET_TAG_FILE).parent.mkdir(parents=True)
+    (given / ASSET_TAG_FILE).write_text("i-0123456789abcdef0\n", "utf-8")
+    found = look(service, {ASSET_TAG_FILE: BOARD_ID}, before=[given])
+    assert "i-0123456789abcdef0" == found.facts.instance_id
+
+
+def test_closed_it_asks_no_more(imds, look):
+    """A stop of the emitter waits neither for an answer nor for a backoff."""
+    imds.routes[TOKEN_PATH] = 503
+    has_failed = threading.Event()
+    lookup = look(MetadataService(imds.url), next_s=lambda: has_failed.set() or 3600.0)
+    assert has_failed.wait(PATIENCE_S)
+    lookup.close()
+    join_lookup()
+    assert lookup.wait_for_facts() == InstanceFacts()

@@ -1,0 +1,133 @@
+"""Tags by the EC2 API: one signed request; a failure is one more source without a name."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emitter.instance import instance_tags
+from neuron_emitter.instance.instance_tags import TagsUnavailableError, describe_tags
+
+ID = "i-0123456789abcdef0"
+REGION = "eu-north-1"
+ANSWER = """<?xml version="1.0" encoding="UTF-8"?>
+<DescribeTagsResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/">
+   <requestId>7a62c49f-347e-4fc4-9331-6e8eEXAMPLE</requestId>
+   <tagSet>
+      <item>
+         <resourceId>i-0123456789abcdef0</resourceId>
+         <resourceType>instance</resourceType>
+         <key>kubernetes.io/cluster/serving</key>
+         <value>owned</value>
+      </item>
+      <item>
+         <resourceId>i-0123456789abcdef0</resourceId>
+         <resourceType>instance</resourceType>
+         <key>empty</key>
+         <value/>
+      </item>
+   </tagSet>
+</DescribeTagsResponse>"""
+REFUSAL = (
+    "<Response><Errors><Error><Code>{}</Code><Message>not you</Message></Error></Errors>"
+    "<RequestID>x</RequestID></Response>"
+)
+
+
+@pytest.fixture(autouse=True)
+def credentials(monkeypatch, tmp_path):
+    """Keys of nobody, and no file or service that could have others."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in ("AWS_SESSION_TOKEN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CA_BUNDLE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def ec2(play):
+    """EC2 as a played service that keeps the bodies of the requests."""
+    service = play()
+    service.bodies = []
+
+    def answer(request):
+        service.bodies.append(request.rfile.read(int(request.headers["Content-Length"])).decode())
+        status, body = service.says
+        request.send_response(status)
+        request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        request.wfile.write(body)
+
+    service.says = (200, ANSWER.encode())
+    service.routes["/"] = answer
+    service.environ = {"AWS_ENDPOINT_URL_EC2": f"{service.url}/"}
+    return service
+
+
+def test_one_signed_request_gives_all_tags(ec2):
+    """Of this instance only, with the keys that the metadata service cannot have."""
+    found = describe_tags(ID, REGION, environ=ec2.environ)
+    assert {"kubernetes.io/cluster/serving": "owned", "empty": ""} == found
+    (body,) = ec2.bodies
+    assert {
+        "Action": ["DescribeTags"],
+        "Version": ["2016-11-15"],
+        "Filter.1.Name": ["resource-id"],
+        "Filter.1.Value.1": [ID],
+    } == parse_qs(body)
+    (method, _path, headers), *_ = ec2.asked
+    assert "POST" == method
+    assert f"/{REGION}/ec2/aws4_request" in headers["Authorization"]
+
+
+@pytest.mark.parametrize(
+    ("why", "status", "code"),
+    [
+        ("access denied: the role does not allow ec2:DescribeTags", 403, "UnauthorizedOperation"),
+        ("status 401, AuthFailure", 401, "AuthFailure"),
+        ("status 503, RequestLimitExceeded", 503, "RequestLimitExceeded"),
+    ],
+)
+def test_a_refusal_is_said_with_its_code(why, status, code, ec2):
+    """A role without the permission is the usual case, and no failure of ours."""
+    ec2.says = (status, REFUSAL.format(code).encode())
+    with pytest.raises(TagsUnavailableError) as raised:
+        describe_tags(ID, REGION, environ=ec2.environ)
+    assert why == str(raised.value)
+
+
+@given(st.binary(max_size=200))
+def test_any_answer_has_tags_or_a_reason(body):
+    """No exception leaves the reading of an answer."""
+    assert isinstance(instance_tags._tags(body), (dict, str))
+    assert instance_tags._refusal(500, body).startswith("status 500")
+
+
+def test_nobody_there_is_only_one_more_thing_tried(closed_url, monkeypatch):
+    """A subnet without a way to EC2 ends in the list, not in a traceback."""
+    with pytest.raises(TagsUnavailableError, match="failed with EndpointConnectionError"):
+        describe_tags(ID, REGION, environ={"AWS_ENDPOINT_URL": closed_url})
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    with pytest.raises(TagsUnavailableError, match="no AWS credentials found"):
+        describe_tags(ID, REGION, environ={"AWS_ENDPOINT_URL": closed_url})
+
+
+def test_without_a_region_nobody_is_asked(ec2):
+    """The endpoint and the signature need one."""
+    with pytest.raises(TagsUnavailableError, match="no AWS region is set"):
+        describe_tags(ID, None, environ=ec2.environ)
+    assert [] == ec2.asked
+
+
+def test_an_api_that_is_silent_is_left(ec2, monkeypatch):
+    """Whoever it is that does not answer: the search for credentials has no bound of its own."""
+    ec2.routes["/"] = ec2.never
+    monkeypatch.setattr("neuron_emitter.instance.instance_tags.API_WITHIN_S", 0.2)
+    with pytest.raises(TagsUnavailableError, match=r"no response within 0\.2 s"):
+        describe_tags(ID, REGION, environ=ec2.environ)

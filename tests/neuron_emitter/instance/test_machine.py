@@ -1,0 +1,134 @@
+"""A guessed id that outlives a restart, and small files of the machine, never waited for."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from neuron_emitter.instance.machine import (
+    BOOT_ID_FILE,
+    MACHINE_ID_FILE,
+    MAX_FILE_BYTES,
+    MOUNTS_FILE,
+    assignments,
+    guessed_instance_id,
+    read_text,
+)
+
+ONE, OTHER = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"
+BOOT, OTHER_BOOT = "a7182b85-5fc8-47cf-8c83-b2b9740783cc", "7be0d0e5-0a7c-4f0d-9b3e-2f6a1a8f9c11"
+OVERLAY = "600 500 0:50 / / rw,relatime master:1 - overlay overlay rw,lowerdir=/l\n"
+DISK = "22 1 259:1 / / rw,noatime shared:1 - xfs /dev/nvme0n1p1 rw\n"
+HOSTS_ID = "620 600 259:1 /etc/machine-id /etc/machine-id ro,noatime - xfs /dev/nvme0n1p1 rw\n"
+# What makes a container known, each alone: a file, a mount table, a variable.
+CONTAINERS = [
+    ({".dockerenv": ""}, {}),
+    ({"run/.containerenv": ""}, {}),
+    ({MOUNTS_FILE: OVERLAY}, {}),
+    ({}, {"KUBERNETES_SERVICE_HOST": "172.20.0.1"}),
+    ({}, {"ECS_CONTAINER_METADATA_URI_V4": "http://169.254.170.2/v4/0"}),
+    ({}, {"container": "oci"}),
+]
+
+
+@pytest.fixture(autouse=True)
+def host_names(monkeypatch):
+    """Another host name each time, as each new container has one."""
+    names = iter(range(100))
+    monkeypatch.setattr(socket, "gethostname", lambda: f"name-{next(names)}")
+
+
+@pytest.fixture
+def guess(tmp_path):
+    """The guess on a machine with these files and variables."""
+    numbers = iter(range(100))
+
+    def guessed(files, environ=()):
+        root = tmp_path / str(next(numbers))
+        for name, content in files.items():
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return guessed_instance_id(root, environ=dict(environ))
+
+    return guessed
+
+
+def test_a_guess_stays_the_same_and_is_another_elsewhere(guess):
+    """A hash of the machine id, which is not to be published itself."""
+    first = guess({MACHINE_ID_FILE: f"{ONE}\n", MOUNTS_FILE: DISK})
+    assert first == guess({MACHINE_ID_FILE: f"{ONE}\n"})
+    assert first != guess({MACHINE_ID_FILE: f"{OTHER}\n"})
+    assert "host-" == first[:5]
+    assert 21 == len(first)
+    assert set(first[5:]) <= set("0123456789abcdef")
+    assert first[5:] not in ONE
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\n", b"\xff\xfe", b"uninitialized\n"])
+def test_on_a_host_without_a_machine_id_its_name_counts(content, guess):
+    """`uninitialized` stands there on every first boot, says machine-id(5)."""
+    files = {} if content is None else {MACHINE_ID_FILE: content}
+    assert guess(files) != guess(files)
+
+
+@pytest.mark.parametrize(("marks", "environ"), CONTAINERS)
+def test_a_container_that_starts_again_keeps_its_name(marks, environ, guess):
+    """Its host name is another each time; with it every restart would leave a silent instance."""
+    files = {**marks, BOOT_ID_FILE: BOOT}
+    assert guess(files, environ) == guess(files, environ)
+    assert guess(files, environ) != guess({**marks, BOOT_ID_FILE: OTHER_BOOT}, environ)
+
+
+@pytest.mark.parametrize(("marks", "environ"), CONTAINERS)
+def test_the_machine_id_of_an_image_does_not_merge_machines(marks, environ, guess):
+    """All copies of an image share it: two instances with one name would be one."""
+    files = {**marks, MACHINE_ID_FILE: ONE}
+    first, second = ({**files, BOOT_ID_FILE: boot} for boot in (BOOT, OTHER_BOOT))
+    assert guess(first, environ) != guess(second, environ)
+
+
+def test_the_hosts_machine_id_mounted_into_a_container_counts(guess):
+    """It outlives a start of the machine, and is the name that the host itself would guess."""
+    mounted = {MOUNTS_FILE: OVERLAY + HOSTS_ID, MACHINE_ID_FILE: ONE, BOOT_ID_FILE: BOOT}
+    assert guess({MACHINE_ID_FILE: ONE}) == guess(mounted)
+
+
+@pytest.mark.parametrize(
+    ("expected", "line"),
+    [
+        (("ClusterName", "one"), "ClusterName=one"),
+        (("ClusterName", "one"), "  ClusterName = one   # of two"),
+        (("stack_name", "one"), 'export stack_name="one"'),
+        (("stack_name", "one"), "stack_name='one'"),
+        (("KEY", "a=b"), "KEY=a=b"),
+        (("KEY", ""), "KEY="),
+    ],
+)
+def test_an_assignment_is_read_as_shells_and_slurm_write_it(expected, line):
+    """Without its comment, its quotes and its export."""
+    assert [expected] == list(assignments(line))
+
+
+def test_a_file_is_read_up_to_a_bound(tmp_path):
+    """Whatever it is that stands under the name."""
+    path = tmp_path / "large"
+    path.write_bytes(b"x" * (MAX_FILE_BYTES + 1))
+    assert MAX_FILE_BYTES == len(read_text(path))
+
+
+def test_what_cannot_be_read_is_nothing(tmp_path):
+    """A missing file, a folder, a name that is none."""
+    assert [None] * 3 == [
+        read_text(path) for path in (tmp_path / "missing", tmp_path, Path("a\0b"))
+    ]
+
+
+def test_a_fifo_is_not_waited_for(tmp_path):
+    """A variable may name one, and nobody may ever write to it."""
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    assert read_text(path) is None

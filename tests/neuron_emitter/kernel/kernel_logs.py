@@ -1,0 +1,90 @@
+"""Kernel logs of a test: a machine's root folder, a ring that can be written to."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from neuron_emitter.kernel.detector import FaultDetector, LogState
+from neuron_emitter.kernel.kmsg import KernelMessage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BOOT = "a7182b855fc847cf8c83b2b9740783cc"
+EARLIER_BOOT = "0123456789abcdef0123456789abcdef"
+BOOTED_S = 1_760_000_000.0
+"""When the kernel of a test began, seconds since the Unix epoch."""
+
+REAL = (
+    "NEURON_HW_ERR=SRAM_UNCORRECTABLE_ERROR instance-id=i-0592464924bd45322"
+    " hostname=ip-172-31-61-252 nd-id=0 nc-id=1 serial-num=19fcda00f5ff6eb9"
+    " action=TERMINATE_INSTANCE"
+)
+"""As https://awsdocs-neuron.readthedocs-hosted.com/en/latest/neuron-runtime/nrt-troubleshoot.html
+has it, but for the core."""
+
+
+def message(us, seq=None, text="", *, boot=BOOT):
+    """A message as it was read, *us* after the boot; its number is the same unless given."""
+    at_s = BOOTED_S + us / 1e6
+    number = us if seq is None else seq
+    return KernelMessage(boot_id=boot, at_s=at_s, seq=number, text=text)
+
+
+def fault(us, seq=None, code="DMA_ERROR", device=0, *, boot=BOOT):
+    """A message that tells of a fault."""
+    return message(us, seq, f"neuron: NEURON_HW_ERR={code} nd-id={device}", boot=boot)
+
+
+def record(seq, us, text, priority=4):
+    """The same as /dev/kmsg gives it."""
+    escaped = "".join(
+        letter if letter.isprintable() and letter != "\\" else f"\\x{ord(letter):02x}"
+        for letter in text
+    )
+    return f"{priority},{seq},{us},-;{escaped}\n".encode()
+
+
+class Machine:
+    """A root folder with the id of a boot and a ring, which is a file that grows."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder
+        self.ring = folder / "dev" / "kmsg"
+        self.seq = 0
+        place = folder / "proc" / "sys" / "kernel" / "random"
+        place.mkdir(parents=True)
+        self.ring.parent.mkdir()
+        (place / "boot_id").write_text("a7182b85-5fc8-47cf-8c83-b2b9740783cc\n", "ascii")
+        self.ring.write_bytes(b"")
+
+    def write(self, us, text):
+        """Append a message to the ring."""
+        self.seq += 1
+        with self.ring.open("ab") as ring:
+            ring.write(record(self.seq, us, text))
+
+
+def pipe(folder):
+    """A named pipe that somebody has open for writing: its path, and the writer's end."""
+    path = folder / "pipe"
+    os.mkfifo(path)
+    return path, os.open(path, os.O_RDWR | os.O_NONBLOCK)
+
+
+class FakeWatch:
+    """A watch without its thread: it finds what `say` was given."""
+
+    def __init__(self, state=None, *, is_reading=True, now_s=0.0):
+        self.state = state or LogState()
+        self.is_reading = is_reading
+        self.detector = FaultDetector(self.state, now_s)
+
+    def say(self, *messages):
+        """Have the kernel say *messages*."""
+        self.detector.read_messages(messages)
+
+    def take_detection(self):
+        """What was found since the last call."""
+        return self.detector.take_detection()

@@ -1,0 +1,300 @@
+"""
+Every fault is counted once and has its event once, whatever happens in between.
+
+As laws over starts, kills and reboots in any order, and through the reading loop
+and the spool.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+
+import pytest
+from hypothesis import event as note_event
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from neuron_emitter.fold.state import read_state, with_kernel
+from neuron_emitter.kernel.detector import FaultDetector, LogState, Position
+from neuron_emitter.kernel.faults import FAULT, MAX_EVENTS, KernelFaults
+from neuron_emitter.spool import Spool
+from neuron_wire import WireFormatError
+from neuron_wire.catalogue import EVENT_NAMES, members_of
+from tests.neuron_emitter import loop_rig
+from tests.neuron_emitter.kernel.kernel_logs import BOOT, BOOTED_S, REAL, FakeWatch, fault, message
+from tests.neuron_emitter.loop_rig import FakeClock, Timetable, busy, chunk
+
+FIRST_S = BOOTED_S + 1.0  # the first start, so that nothing is from long before it
+NOW_S = BOOTED_S + 7200.0
+
+
+class Talking(Timetable):
+    """A timetable whose entries may also be things that the kernel says."""
+
+    def read(self, timeout_s):
+        """The next chunk, or what a call of it gives."""
+        found = super().read(timeout_s)
+        return (found() or b"") if callable(found) else found
+
+
+@contextmanager
+def spooled(clock):
+    """A spool that lives as long as the machine."""
+    with Spool(None, clock=clock, max_age_s=1e12) as spool:
+        yield spool
+
+
+def run(reader, timetable, until_s, **changes):
+    """Run an emitter with *reader*; the members of its lines."""
+    faults = KernelFaults(reader) if reader else None
+    lines, _ = loop_rig.run(timetable, until_s, source=Talking, faults=faults, **changes)
+    return [json.loads(line) for line in lines]
+
+
+def lines_of(spool):
+    """What waits in it, taken out."""
+    taken = spool.oldest(10_000, 1 << 30)
+    spool.settle([kept.id for kept in taken])
+    return [json.loads(kept.line) for kept in taken]
+
+
+def counts(lines):
+    """The tally of each minute, None where it says nothing."""
+    return [line.get("HardwareFaults") for line in lines if line["Kind"] == "minute"]
+
+
+def fault_events(lines):
+    """The events of single faults."""
+    return [line for line in lines if line.get("Event") == "HardwareFault"]
+
+
+@pytest.mark.parametrize(
+    ("reader", "expected"),
+    [(FakeWatch(), [0, 0]), (FakeWatch(is_reading=False), [None, None]), (None, [None, None])],
+    ids=["read", "not-readable", "not-asked-for"],
+)
+def test_without_a_readable_log_the_count_is_missing(reader, expected):
+    """Missing is not zero: only where the log is read is no fault a 0."""
+    lines = run(reader, [(5, chunk(busy())), (65, chunk(busy()))], 70)
+    assert expected == counts(lines)
+
+
+def test_a_fault_has_its_event_at_once_and_is_counted_by_its_minute():
+    """The event is there before the minute is over, with the identity of every line."""
+    reader, clock = FakeWatch(), FakeClock()
+    at_once = []
+    with spooled(clock) as spool:
+
+        def look():
+            at_once.extend(lines_of(spool))
+            return b""
+
+        timetable = [
+            (5, chunk(busy())),
+            (10, lambda: reader.say(fault(1, seq=1), message(2, seq=2))),
+            (20, look),
+            (65, lambda: reader.say(fault(3, seq=3), fault(4, seq=4))),
+        ]
+        lines = run(reader, timetable, 130, spool=spool, clock=clock)
+    (event,) = at_once
+    names = "Kind", "Event", "Fault", "Seq"
+    assert ("event", "HardwareFault", "DMA_ERROR", 1) == itemgetter(*names)(event)
+    assert [1, 2, 0] == counts(lines)
+    assert 2 == len(fault_events(lines))
+
+
+def test_faults_of_a_minute_that_cannot_be_kept_count_with_the_next_one():
+    """Its faults are no part of the reports that are lost with it."""
+    clock = FakeClock()
+    reader = FakeWatch()
+    with spooled(clock) as spool:
+        append, refused = spool.append, []
+
+        def refuse(records, state=None):
+            if '"Kind":"minute"' in records[0].line and not refused:
+                refused.append(records)
+                reason = "too_long"
+                raise WireFormatError(reason, "no")
+            return append(records, state)
+
+        spool.append = refuse
+        timetable = [(5, chunk(busy())), (6, lambda: reader.say(fault(1, seq=1)))]
+        timetable += [(65, chunk(busy()))]
+        lines = run(reader, timetable, 70, spool=spool, clock=clock)
+    assert 1 == len(refused)
+    assert [1] == counts(lines)
+
+
+@dataclass
+class Emitter:
+    """An emitter, the kernel log that it reads, and what its spool keeps."""
+
+    log: list = field(default_factory=list)
+    boot: int = 0
+    now_us: int = 1_000_000
+    faults: int = 0
+    counted: int = 0
+    announced: int = 0
+    state: bytes | None = None
+    place: int = 0
+
+    def __post_init__(self):
+        self.begin()
+
+    def begin(self):
+        """Start the emitter on what the spool holds."""
+        self.place = 0
+        self.watch = FakeWatch(read_state(self.state).kernel, now_s=FIRST_S)
+        self.kernel_faults = KernelFaults(self.watch)
+
+    def say(self, *, is_fault, after_us):
+        """A message; stamps can be a little out of order."""
+        stamp_us = self.now_us + after_us
+        self.now_us = max(self.now_us, stamp_us)
+        made = message(stamp_us)
+        if is_fault:
+            self.faults += 1
+            made = fault(stamp_us, device=self.faults)
+        at_s = BOOTED_S + 1e6 * self.boot + stamp_us / 1e6
+        boot_id = f"{self.boot:032x}"
+        self.log.append(replace(made, boot_id=boot_id, at_s=at_s, seq=len(self.log)))
+
+    def read_log(self, *, is_end=False):
+        """Read what there is, and tell it in one transaction."""
+        self.watch.say(*self.log[self.place :])
+        self.place = len(self.log)
+        if events := self.kernel_faults.take_events(FIRST_S, is_end=is_end):
+            assert is_end or len(events) <= MAX_EVENTS
+            self.announced += sum(event.details.get("Count", 1) for event in events)
+            assert {FAULT} == {event.name for event in events}
+            if self.kernel_faults.event_state is not None:
+                self.state = with_kernel(self.state, self.kernel_faults.event_state)
+
+    def end_minute(self):
+        """Close the minute."""
+        self.read_log(is_end=True)
+        self.counted += self.kernel_faults.count
+        self.state = with_kernel(None, self.kernel_faults.minute_state)
+        self.kernel_faults.end_minute()
+
+    def reboot(self):
+        """Another boot after the last words were read: the ring of the last one is gone."""
+        self.read_log()
+        self.boot += 1
+        self.now_us = 1_000_000
+        self.log.clear()
+        self.end_minute()
+        self.begin()
+
+
+SAY = st.builds(
+    lambda is_fault, after_us: ("say", {"is_fault": is_fault, "after_us": after_us}),
+    st.booleans(),
+    st.integers(-999_999, 3_000_000),
+)
+
+
+STEPS = st.one_of(
+    SAY,
+    SAY,
+    st.sampled_from([("read_log", {}), ("end_minute", {}), ("reboot", {}), ("begin", {})]),
+    st.integers(1, 3 * MAX_EVENTS).map(lambda count: ("flood", count)),
+)
+
+
+@given(st.lists(STEPS, max_size=40))
+@example([("say", {"is_fault": True, "after_us": 1}), ("read_log", {}), ("begin", {})])
+@example([("flood", 30), ("read_log", {}), ("begin", {}), ("flood", 3)])
+def test_every_fault_is_counted_once_and_has_one_event(steps):
+    """Except the last messages before a reboot that were not read: they are gone with the ring."""
+    emitter = Emitter()
+    for step, arguments in steps:
+        if step == "flood":
+            for _ in range(arguments):
+                emitter.say(is_fault=True, after_us=1)
+        else:
+            getattr(emitter, step)(**arguments)
+    emitter.end_minute()
+    note_event(f"faults: {min(emitter.faults, 3)}")
+    assert emitter.faults == emitter.counted
+    assert emitter.faults == emitter.announced
+
+
+@pytest.fixture
+def log():
+    """A watch whose log was read before."""
+    return FakeWatch(LogState(Position(BOOT)))
+
+
+def said(number, text=REAL, at_s=NOW_S):
+    """A message with a fault."""
+    return replace(message(number, text=text), at_s=at_s)
+
+
+def take(faults, *, is_end=False, now_s=NOW_S):
+    """The events that are due, each in the catalogue with its members."""
+    events = faults.take_events(now_s, is_end=is_end)
+    assert {event.name for event in events} <= EVENT_NAMES.keys()
+    assert all(event.details.keys() <= members_of("event").keys() for event in events)
+    return events
+
+
+def test_a_flood_of_codes_is_ten_events_and_one_of_bounded_size(log):
+    """Whoever can write to the kernel log cannot fill the memory of the emitter."""
+    log.say(*(said(number, f"NEURON_HW_ERR=CODE_{number}") for number in range(5000)))
+    faults = KernelFaults(log)
+    *single, rest = take(faults, is_end=True)
+    assert MAX_EVENTS == len(single)
+    assert 5000 - MAX_EVENTS == rest.details["Count"]
+    assert rest.message == "the kernel log reports 4990 more hardware faults, 1 of them CODE_10"
+
+
+@pytest.mark.parametrize(
+    ("at_s", "expected"),
+    [(NOW_S - 86_400, NOW_S - 86_400), (NOW_S - 86_401, NOW_S), (NOW_S + 1, NOW_S)],
+)
+def test_an_event_is_of_its_own_time_within_a_day(at_s, expected, log):
+    """CloudWatch refuses lines of the future and of weeks ago."""
+    log.say(said(1, at_s=at_s))
+    assert [expected] == [event.at_s for event in take(KernelFaults(log))]
+
+
+def test_messages_that_were_overwritten_have_one_event_at_the_end_of_the_minute():
+    """With their number: they may have been faults."""
+    log = FakeWatch(LogState(Position(BOOT, 1)))
+    faults = KernelFaults(log)
+    log.say(message(5), message(10))
+    assert [] == take(faults)
+    (event,) = take(faults, is_end=True)
+    assert ("KernelMessagesLost", 7) == (event.name, event.details["Count"])
+    assert event.message.startswith("7 kernel messages were overwritten")
+    assert [] == take(faults, is_end=True)
+
+
+def test_faults_from_before_the_first_start_are_one_event_and_do_not_count():
+    """Ten minutes is what a restart of everything takes; an older fault may be repaired by now."""
+    log = FakeWatch(now_s=NOW_S)
+    young_us, old_us = (int((NOW_S - BOOTED_S - 600 + by_s) * 1e6) for by_s in (0, -1))
+    log.say(message(0, seq=0), fault(9, seq=1), fault(old_us, seq=2), fault(young_us, seq=3))
+    faults = KernelFaults(log)
+    found, counted = take(faults)
+    assert ("HardwareFaultsFound", 2, NOW_S) == (found.name, found.details["Count"], found.at_s)
+    assert (
+        "2 hardware faults were in the kernel log before the emitter first read it, the"
+        " newest 10 min ago: they are not counted" == found.message
+    )
+    assert ("HardwareFault", 1) == (counted.name, faults.count)
+    assert 2 == faults.event_state.counted.seq
+
+
+def test_a_clock_that_is_set_back_makes_no_new_fault_old():
+    """Once the log has said something young, all that follows is."""
+    detector = FaultDetector(LogState(), NOW_S)
+    detector.read_messages(
+        [message(int((NOW_S - BOOTED_S) * 1e6), seq=0), fault(5, seq=1), fault(5, seq=2)]
+    )
+    detection = detector.take_detection()
+    assert (0, 2, 0) == (detection.older, len(detection.faults), detection.begin.seq)

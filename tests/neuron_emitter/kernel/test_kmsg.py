@@ -1,0 +1,284 @@
+"""The kernel log as the emitter reads it: record by record, in a thread, bounded."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import threading
+from unittest.mock import Mock
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emitter.kernel import KernelFaults, kmsg, watch_of
+from neuron_emitter.kernel import watch as watching
+from neuron_emitter.kernel.detector import LogState, Position
+from neuron_emitter.kernel.kmsg import (
+    MAX_TEXT_BYTES,
+    KernelRing,
+    UnreadableLogError,
+    boot_id,
+    log_opener,
+)
+from neuron_emitter.kernel.watch import KernelWatch
+from proof.emitter_process import wait_until
+from tests.neuron_emitter.kernel.kernel_logs import (
+    BOOT,
+    BOOTED_S,
+    REAL,
+    Machine,
+    fault,
+    pipe,
+    record,
+)
+
+NOW_S = BOOTED_S + 1000.0
+WATCHED_S = BOOTED_S + 60.0
+
+
+def ring(path, boot=BOOT):
+    """A ring, a thousand seconds after the boot."""
+    return KernelRing(path, boot, clock=lambda: NOW_S, since_boot_s=lambda: 1000.0)
+
+
+def read_all(source):
+    """All that is there now."""
+    found = []
+    while new := source.read_messages(0.0):
+        found += new
+    return found
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A machine that has just begun."""
+    (tmp_path / "root").mkdir()
+    return Machine(tmp_path / "root")
+
+
+def test_records_are_read_with_number_stamp_time_and_text(machine):
+    """
+    Dictionaries behind a record and other flags than `-` are no news; other texts are not kept.
+    """
+    machine.ring.write_bytes(
+        b"6,1,0,-;Linux version 6.1\n"
+        b"4,2,5000000,c,caller=T1;neuron: NEURON_HW_ERR=DMA_ERROR nd-id=3\n SUBSYSTEM=pci\n"
+        b" DEVICE=+pci:0000:00:1e.0\n6,3,6000000,-;more\n"
+    )
+    source = ring(machine.ring)
+    found = read_all(source)
+    source.close()
+    assert [1, 2, 3] == [message.seq for message in found]
+    assert [BOOTED_S, BOOTED_S + 5, BOOTED_S + 6] == [message.at_s for message in found]
+    assert ["", "neuron: NEURON_HW_ERR=DMA_ERROR nd-id=3", ""] == [
+        message.text for message in found
+    ]
+    assert {BOOT} == {message.boot_id for message in found}
+
+
+@given(st.text(max_size=200))
+def test_a_text_is_read_as_the_kernel_escaped_it(tmp_path_factory, text):
+    """Line breaks, backslashes and bytes that are no UTF-8 make no record and no other text."""
+    path = tmp_path_factory.mktemp("ring") / "kmsg"
+    wanted = f"NEURON_HW_ERR=X {text}".encode("utf-8", "replace").decode()
+    raw = "".join(
+        letter if letter.isprintable() and letter.isascii() and letter != "\\" else "".join(
+            f"\\x{byte:02x}" for byte in letter.encode("utf-8", "replace"))
+        for letter in wanted
+    )  # fmt: skip
+    path.write_bytes(f"4,1,1,-;{raw}\n4,2,2,-;x\n".encode())
+    source = ring(path)
+    found = read_all(source)
+    source.close()
+    assert [wanted, ""] == [message.text for message in found]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"", b"hello", b"4,5;x", b"4,x,6,-;y", b",,,;", b"4,1,2,-", b"4," + b"9" * 40 + b",1,-;x"],
+)
+def test_a_line_that_is_no_record_is_left_out(machine, line):
+    """And the next record is read."""
+    machine.ring.write_bytes(line + b"\n" + record(7, 8, REAL))
+    source = ring(machine.ring)
+    assert [(7, REAL)] == [(message.seq, message.text) for message in read_all(source)]
+    source.close()
+
+
+def test_a_record_that_comes_in_pieces_is_one(tmp_path):
+    """Out of a pipe there are no records, only bytes."""
+    path, writer = pipe(tmp_path)
+    source = ring(path)
+    whole = record(1, 2, REAL)
+    for byte in whole[:-1]:
+        os.write(writer, bytes([byte]))
+        assert [] == source.read_messages(0.0)
+    os.write(writer, whole[-1:])
+    assert [REAL] == [message.text for message in source.read_messages(1.0)]
+    source.close()
+    os.close(writer)
+
+
+def test_a_line_without_end_is_bounded_and_forgotten(tmp_path):
+    """
+    What writes megabytes without a line break costs no memory and hides nothing that comes later.
+    """
+    path = tmp_path / "kmsg"
+    path.write_bytes(b"4,1,1,-;" + b"x" * (1 << 20))
+    source = ring(path)
+    assert [] == read_all(source)
+    assert len(source._rest) <= 2 * MAX_TEXT_BYTES
+    with path.open("ab") as grown:
+        grown.write(b"\n" + record(2, 2, REAL))
+    assert [REAL] == [message.text for message in read_all(source)]
+    source.close()
+
+
+@pytest.mark.parametrize(
+    ("choice", "reports", "is_read"),
+    [
+        *(("auto", "monitor", True), ("auto", "-", True), ("auto", "/reports.json", False)),
+        *(("kmsg", "-", True), ("kmsg", "/reports.json", True), ("none", "-", False)),
+    ],
+)
+def test_reports_of_a_file_may_be_of_another_machine(choice, reports, is_read):
+    """Then this one's kernel is asked only by name."""
+    assert is_read == (log_opener(choice, reports) is not None)
+
+
+def test_what_was_overwritten_does_not_stop_the_reading(machine, monkeypatch):
+    """EPIPE says that the place is gone; the next read goes on with what is there."""
+    machine.write(1, REAL)
+    read = os.read
+    gone = [OSError(errno.EPIPE, "Broken pipe")] * 2
+
+    def reads(file, size):
+        if gone:
+            raise gone.pop()
+        return read(file, size)
+
+    source = ring(machine.ring)
+    monkeypatch.setattr(kmsg.os, "read", reads)
+    assert [REAL] == [message.text for message in source.read_messages(0.0)]
+    source.close()
+
+
+@pytest.mark.parametrize("text", ["", "no id", "0" * 31, "0" * 33, "g" * 32])
+def test_a_boot_without_an_id_cannot_be_read(machine, text):
+    """Without it nothing could be told from what an earlier boot said."""
+    (machine.root / kmsg.BOOT_ID_FILE).write_text(text, "utf-8")
+    with pytest.raises(UnreadableLogError, match="Mount /proc"):
+        boot_id(machine.root)
+
+
+@pytest.fixture
+def watched(machine):
+    """Begins to read the machine's log; all are closed in the end."""
+    begun = []
+
+    def begin(choice="auto", state=None, *, is_asked_for=True):
+        open_log = log_opener(choice, "monitor", machine.root)
+        watch = KernelWatch(open_log, state, is_asked_for=is_asked_for, clock=lambda: WATCHED_S)
+        begun.append(watch)
+        return watch
+
+    yield begin
+    for watch in begun:
+        watch.close()
+
+
+def found(watch, count):
+    """The next faults, when there are *count*."""
+    faults = []
+    wait_until(lambda: faults.extend(watch.take_detection().faults) or len(faults) >= count)
+    return faults
+
+
+def test_a_fault_is_there_soon_after_the_kernel_said_so(machine, watched):
+    """Those from before as well as those that follow."""
+    machine.write(1, REAL)
+    watch = watched("kmsg")
+    assert [1] == [fault.position.seq for fault in found(watch, 1)]
+    assert watch.is_reading
+    machine.write(2, REAL)
+    assert [2] == [fault.position.seq for fault in found(watch, 1)]
+
+
+def test_a_journal_that_is_asked_for_warns_and_goes_on(monkeypatch, caplog):
+    """A configuration of an earlier version starts as it did."""
+    monkeypatch.setattr("neuron_emitter.kernel.watch.log_opener", lambda *_: None)
+    assert watch_of("journal", "monitor", LogState()) is None
+    (warning,) = caplog.records
+    assert ("WARNING", True) == (warning.levelname, "/dev/kmsg" in warning.getMessage())
+
+
+def test_a_file_that_speaks_like_the_ring_is_read_by_name(machine, tmp_path, watched):
+    """Such as that of a host, mounted elsewhere in a container."""
+    machine.write(1, REAL)
+    machine.ring.rename(tmp_path / "host-kmsg")
+    assert 1 == len(found(watched(f"file:{tmp_path / 'host-kmsg'}"), 1))
+
+
+@pytest.mark.parametrize(("is_asked_for", "level"), [(True, "WARNING"), (False, "INFO")])
+def test_a_log_that_cannot_be_read_is_said_once(machine, watched, is_asked_for, level, caplog):
+    """
+    In one sentence, louder when the operator asked for it; and nothing is counted.
+    """
+    caplog.set_level(logging.INFO)
+    machine.ring.unlink()
+    watch = watched(is_asked_for=is_asked_for)
+    wait_until(lambda: caplog.records)
+    watch._thread.join(5)
+    (said,) = caplog.records
+    assert level == said.levelname
+    for words in ("Hardware faults are not counted", "kmsg", "CAP_SYSLOG"):
+        assert words in said.getMessage()
+    assert not watch.is_reading
+    assert watch.take_detection().position is None
+
+
+def test_a_log_that_fails_while_it_is_read_does_not_end_the_emitter(
+    machine, watched, monkeypatch, caplog
+):
+    """What it said before counts, the failure is logged, and from then on nothing is counted."""
+    machine.write(1, REAL)
+    watch = watched("kmsg", LogState(Position(BOOT)))
+    wait_until(lambda: watch._detector.waiting)
+    monkeypatch.setattr(kmsg.os, "read", Mock(side_effect=OSError(errno.EIO, "Input/output error")))
+    watch._thread.join()
+    assert "Input/output error" in caplog.text
+    faults = KernelFaults(watch)
+    (event,) = faults.take_events(WATCHED_S, is_end=True)
+    assert ("HardwareFault", 1) == (event.name, faults.count)
+    faults.end_minute()
+    assert faults.count is None
+
+
+def test_a_flood_waits_where_it_is(monkeypatch):
+    """Nothing is read ahead without bound; all of it is there when it is taken."""
+    monkeypatch.setattr(watching, "MAX_WAITING", 5)
+    reads = threading.Semaphore(0)
+
+    class Flood:
+        seq = 0
+
+        def read_messages(self, _timeout_s):
+            self.seq += 1
+            reads.release()
+            return [fault(self.seq, seq=self.seq)]
+
+        def close(self):
+            pass
+
+    state = LogState(Position(BOOT))
+    flood = Flood()
+    watch = KernelWatch(lambda: flood, state)
+    for _ in range(5):
+        assert reads.acquire(timeout=300)
+    wait_until(lambda: watch._detector.waiting >= 5)
+    numbers = [fault.position.seq for fault in found(watch, 50)]
+    watch.close()
+    assert list(range(1, len(numbers) + 1)) == numbers
+    assert flood.seq <= len(numbers) + 5

@@ -1,0 +1,91 @@
+"""Metrics by choice: which members can be chosen, and what CloudWatch makes of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from line_records import SETTINGS, data, dimension_names, full, lines_of, records
+
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.lines import parse_choice
+from neuron_wire.catalogue import CHOOSABLE
+from neuron_wire.extraction import violations
+
+CLUSTER = ("ClusterName",)
+INSTANCE = ("ClusterName", "InstanceId")
+CORE = ("ClusterName", "InstanceId", "NeuronCore")
+
+
+@pytest.mark.parametrize(
+    ("tier", "expected"),
+    [
+        ("none", {CLUSTER: 2, INSTANCE: 2}),
+        ("cluster", {CLUSTER: 9, INSTANCE: 2}),
+        ("instance", {CLUSTER: 9, INSTANCE: 10}),
+        ("core", {CLUSTER: 9, INSTANCE: 10, CORE: 4}),
+        ("legacy", {(): 6, INSTANCE: 2}),
+    ],
+)
+def test_a_choice_adds_what_the_tier_lacks(tier, expected):
+    """
+    BusyCores is in most tiers already, and by instance in two: nothing is defined twice.
+    """
+    metric = ("BusyCores", "DeviceMemoryUsed", "BusyCores@instance", "HostCpuPercent@instance")
+    assert expected == dimension_names(lines_of(full(4), metrics=tier, metric=metric))
+
+
+CHOICES = st.lists(
+    st.sampled_from([one + at for one in CHOOSABLE for at in ("", "@instance")]), max_size=9
+).map(tuple)
+
+
+@given(records(), SETTINGS, CHOICES)
+def test_no_value_is_counted_twice(record, settings, metric):
+    """Whatever the tier and the dimensions: no line defines one metric twice for one set."""
+    for line in lines_of(record, dataclasses.replace(settings, metric=metric)):
+        directives = json.loads(line).get("_aws", {}).get("CloudWatchMetrics", [])
+        defined = [
+            (one["Name"], *sorted(names))
+            for directive in directives
+            for names in directive["Dimensions"]
+            for one in directive["Metrics"]
+        ]
+        assert len(set(defined)) == len(defined)
+        assert not directives or [] == violations(line)
+
+
+def test_more_than_100_values_are_in_further_lines():
+    """Of cores and idle minutes alike: each value once, each line extracted."""
+    chosen = ("NeuronCoreUtilization", "CoreIdleMinutes")
+    record = full(130)
+    written = lines_of(record, metrics="none", metric=chosen)
+    assert ["minute", "more", "more"] == [json.loads(line)["Kind"] for line in written]
+    assert [[]] * 3 == [violations(line) for line in written]
+    by_cluster = (("ClusterName", record.cluster),)
+    expected = (record.utilization_percent, record.idle_minutes)
+    found = data(written)
+    for name, values in zip(chosen, expected, strict=True):
+        assert [round(value, 2) for value in values] == found["Neuron", name, by_cluster]
+
+
+@pytest.mark.parametrize(
+    ("given_names", "told"),
+    [
+        (["CoreState"], "not a gauge or tally"),
+        (["ReportsRead"], "not a gauge or tally"),
+        (["LoadedModels"], "not a gauge or tally"),
+        (["IdleCores"], "not a gauge or tally"),
+        (["ErrorsGeneric"], "not a gauge or tally"),
+        (["DeviceMemoryUsed@cluster"], "not a gauge or tally"),
+        (["devicememoryused@instance"], "Did you mean DeviceMemoryUsed?"),
+        ([f"Number{number}" for number in range(101)], "101, maximum 100"),
+    ],
+)
+def test_what_is_no_number_of_a_minute_is_refused(given_names, told):
+    """A label, an amount since the start, a member of other lines, junk, a slip, too many."""
+    with pytest.raises(SettingsError, match=told.replace("?", r"\?")):
+        parse_choice(tuple(given_names))

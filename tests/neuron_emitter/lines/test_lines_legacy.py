@@ -1,0 +1,66 @@
+"""Coming from neuron-monitor-cloudwatch.py: old names go on, and what differs is said."""
+
+from __future__ import annotations
+
+import pytest
+from line_records import SENDER, full, lines_of, metadata
+
+from neuron_emitter.fold.cores import ReportSample
+from neuron_emitter.lines import LineWriter, differences
+from neuron_emitter.settings import MinuteSettings
+from neuron_wire.extraction import violations
+
+NAME = "NeuronCoreUtilizationNC"
+
+
+def test_one_second_metrics_are_in_the_report_lines():
+    """Each with StorageResolution 1, as the script has them; none in the minute line."""
+    lines = LineWriter(MinuteSettings(metrics="legacy", high_resolution_metrics=True))
+    (minute,) = [record.line for record in lines.minute_records(full(4))]
+    assert None is metadata(minute)
+    assert f"{NAME}0" not in minute
+    (report,) = [
+        record.line
+        for record in lines.report_records(ReportSample(1e9, 1.0, (50.0, None) * 120), SENDER, 1)
+    ]
+    assert [] == violations(report)
+    metrics = [one["Metrics"] for one in metadata(report)["CloudWatchMetrics"]]
+    assert [1] * 120 == [one["StorageResolution"] for group in metrics for one in group]
+
+
+def test_a_runtime_tag_is_no_dimension():
+    """A core has one value, the greatest of its runtimes: it has no one tag."""
+    settings = MinuteSettings(metrics="legacy", common_dims=("instance_id", "neuron_runtime_tag"))
+    (line,) = lines_of(full(4), settings)
+    assert [["instance_id"]] == metadata(line)["CloudWatchMetrics"][0]["Dimensions"]
+    assert any("neuron_runtime_tag" in sentence for sentence in differences(settings))
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        (MinuteSettings(), []),
+        (MinuteSettings(metrics="none", namespace="mine"), []),
+        (MinuteSettings(metrics="core"), []),
+        (MinuteSettings(namespace="mine"), ["--metrics legacy"]),
+        (MinuteSettings(common_dims=("ami_id",)), ["--metrics legacy", "adds one dimension set"]),
+        (MinuteSettings(high_resolution_metrics=True), ["--metrics legacy", "ExecutionErrors"]),
+        (MinuteSettings(metrics="legacy"), ["no other metric", "Without --common-dims"]),
+        (MinuteSettings(metrics="legacy", common_dims=("instance_id",)), ["no other metric"]),
+        (
+            MinuteSettings(
+                metrics="legacy", common_dims=("instance_id",), high_resolution_metrics=True
+            ),
+            ["no other metric", "a line per report"],
+        ),
+    ],
+    ids=str,
+)
+def test_what_differs_is_said_to_those_it_concerns(settings, expected):
+    """One sentence for each difference, none for who uses no setting of the script."""
+    said = [*differences(settings)]
+    assert len(expected) == len(said)
+    for part, sentence in zip(expected, said, strict=True):
+        assert part in sentence
+        assert "\n" not in sentence
+        assert sentence.endswith(".")

@@ -1,0 +1,127 @@
+"""Report lines: every report with one-second metrics, for who asks for them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+from line_records import NUMBERS, SENDER, SETTINGS, TAGS, UTILIZATIONS, data, metadata
+
+from neuron_emitter.fold.cores import ReportSample
+from neuron_emitter.lines import LineWriter
+from neuron_emitter.logs import Event
+from neuron_emitter.settings import MinuteSettings
+from neuron_wire import MinuteRecord, OtherRecord, parse
+from neuron_wire.cores import core_indexes
+from neuron_wire.extraction import violations
+from tests.undocumented_members import undocumented
+
+SAMPLES = st.builds(
+    ReportSample, at_s=st.floats(0, 4e9), period_s=st.none() | st.floats(0.5, 15),
+    utilization_percent=UTILIZATIONS.map(tuple), executions=NUMBERS, execution_errors=NUMBERS,
+    tera_flops=st.none() | st.floats(0, 1e6),
+)  # fmt: skip
+HIGH = MinuteSettings(high_resolution_metrics=True)
+
+
+@given(SAMPLES, SETTINGS, st.integers(1, 1 << 40))
+def test_every_line_of_a_report_is_extracted_or_defines_nothing(sample, settings, seq):
+    """Whatever the report had: numbered in a row, at the moment of its receipt."""
+    lines = [record.line for record in LineWriter(settings).report_records(sample, SENDER, seq)]
+    assert lines
+    for place, line in enumerate(lines):
+        found = json.loads(line)
+        assert (seq + place, "report") == (found["Seq"], found["Kind"])
+        assert OtherRecord("report") == parse(line)
+        assert [] == undocumented(found, TAGS)
+        if metadata(line) is not None:
+            assert [] == violations(line)
+        at_ms = (metadata(line) or found)["Timestamp"]
+        assert int(sample.at_s * 1000) == at_ms
+
+
+@given(SAMPLES)
+def test_every_known_core_of_a_report_is_extracted_once(sample):
+    """At most 100 values a line, the rest in further lines; an unknown core has none."""
+    lines = [record.line for record in LineWriter(HIGH).report_records(sample, SENDER, 1)]
+    known = [round(value, 2) for value in sample.utilization_percent if value is not None]
+    named = [values for (_, name, _), values in data(lines).items() if "Utilization" in name]
+    assert known == [value for values in named for value in values]
+    assert max(1, -(-len(known) // 100)) == len(lines)
+
+
+@given(SAMPLES, SETTINGS)
+def test_a_reader_can_tell_which_value_is_of_which_core(sample, settings):
+    """Each line names the cores whose values follow, in order."""
+    read = {}
+    for line in [record.line for record in LineWriter(settings).report_records(sample, SENDER, 1)]:
+        found = json.loads(line)
+        values = found.get("NeuronCoreUtilization", [])
+        values = [*(values if isinstance(values, list) else [values])]
+        values += found.get("NeuronCoreUtilizationMore", [])
+        read |= dict(zip(core_indexes(found.get("Cores", "")), values, strict=True))
+    expected = {
+        core: round(value, 2)
+        for core, value in enumerate(sample.utilization_percent)
+        if value is not None
+    }
+    assert expected == read
+
+
+TEXTS = st.none() | st.text(st.characters(exclude_categories=()))
+COUNTS = st.none() | st.integers(0, 1 << 70)
+NUMBERS = st.none() | st.floats()
+RUNTIMES = st.fixed_dictionaries(
+    {
+        "Pid": st.none() | st.integers(), "RuntimeTag": TEXTS, "Owner": TEXTS,
+        "Executions": COUNTS, "LatencyP50Mean": NUMBERS, "DeviceMemoryUsed": COUNTS,
+    }
+)  # fmt: skip
+EVENTS = st.builds(
+    Event,
+    name=st.just("MonitorDied"),
+    at_s=st.floats(0, 4e9),
+    message=TEXTS.map(str),
+    details=st.dictionaries(
+        st.sampled_from(["ExitStatus", "StderrTail", "Kind", "Seq"]),
+        TEXTS.map(str) | st.floats() | st.integers(),
+    ),
+)
+LINES = LineWriter(MinuteSettings())
+NO_METRICS = MinuteSettings(metrics="none")
+
+
+def runtime_line(runtime, settings=NO_METRICS):
+    """The line of *runtime* in the minute at 60,000 ms, numbered 3."""
+    minute = MinuteRecord(
+        SENDER.cluster, SENDER.instance_id, SENDER.boot, 2, 60_000, 60.0, 12, "", (), ()
+    )
+    *_, record = LineWriter(
+        dataclasses.replace(
+            settings,
+            metrics="none",
+            tag_dimension=(),
+            common_dims=(),
+            high_resolution_metrics=False,
+        )
+    ).minute_records(minute, [runtime])
+    return record.line
+
+
+@given(RUNTIMES, EVENTS, SETTINGS)
+def test_no_text_and_no_number_damages_a_line(runtime, event, settings):
+    """Each is one JSON object in UTF-8, with identity, a time, and no metric."""
+    lines = LineWriter(settings)
+    for kind, line, at_ms in (
+        ("runtime", runtime_line(runtime, settings), 60_000),
+        ("event", lines.event_records([event], SENDER, 3)[0].line, int(event.at_s * 1000)),
+    ):
+        line.encode()
+        found = json.loads(line)
+        assert "\n" not in line
+        assert (kind, 3, at_ms) == (found["Kind"], found["Seq"], found["Timestamp"])
+        assert (SENDER.cluster, SENDER.instance_id) == (found["ClusterName"], found["InstanceId"])
+        assert "_aws" not in found
+        assert OtherRecord(kind) == parse(line)

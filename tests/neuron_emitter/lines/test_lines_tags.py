@@ -1,0 +1,124 @@
+"""Tags: what the operator may add to every line, and what is refused before the first."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from line_records import SENDER, TAG, TAGS, full, lines_of
+
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.fold.cores import ReportSample
+from neuron_emitter.lines import LineWriter
+from neuron_emitter.lines.settings import COMMON_DIMS, parse_tags, require_lines
+from neuron_emitter.logs import Event
+from neuron_emitter.settings import MinuteSettings
+from neuron_wire.catalogue import EMITTED, members_of
+from neuron_wire.extraction import violations
+
+
+def tagged(tags, dimensions=()):
+    """Settings with *tags*, of which *dimensions* are dimensions too."""
+    texts = tuple(f"{name}={value}" for name, value in tags.items())
+    return MinuteSettings(tag=texts, tag_dimension=tuple(dimensions))
+
+
+@given(st.dictionaries(st.text(max_size=260), st.text(max_size=40), max_size=3))
+def test_tags_that_pass_are_in_every_line_as_they_are(tags):
+    """And as dimensions those that may be: no tag that was let through damages a line."""
+    try:
+        settings = require_lines(tagged(tags, tags))
+    except SettingsError:
+        return
+    tags = parse_tags(settings.tag)
+    lines = lines_of(full(4), settings)
+    assert [] == [violation for line in lines for violation in violations(line)]
+    for line in lines:
+        assert tags == {name: json.loads(line)[name] for name in tags}
+
+
+def test_tags_are_in_lines_of_every_kind():
+    """A query by team finds the runtimes and the events of the team too."""
+    lines = LineWriter(MinuteSettings(metrics="core", tag=TAG, high_resolution_metrics=True))
+    sample = ReportSample(1e9, 1.0, (50.0,) * 128)
+    written = [
+        *[record.line for record in lines.minute_records(full(128))],
+        lines.minute_records(full(4), [{"Pid": 1}])[-1].line,
+        lines.event_records([Event("MonitorDied", 1e9, "it died")], SENDER, 1)[0].line,
+        *[record.line for record in lines.report_records(sample, SENDER, 1)],
+    ]
+    found = [json.loads(line) for line in written]
+    assert {"minute", "core", "runtime", "event", "report"} == {one["Kind"] for one in found}
+    assert [TAGS] * len(found) == [{name: one[name] for name in TAGS} for one in found]
+
+
+def test_tags_are_read_as_key_and_value():
+    """Split at the first equals sign, blanks around both taken away."""
+    assert {"team": "search", "query": "a=b"} == parse_tags(["team = search", "query=a=b"])
+    assert {"team": "search"} == parse_tags(["team=search", "team=search"])
+
+
+@pytest.mark.parametrize("texts", [["team"], ["team="], ["=search"], [""], ["team=a", "team=b"]])
+def test_a_tag_without_key_or_value_is_refused(texts):
+    """So is a key with two values: one of them would be lost without a word."""
+    with pytest.raises(SettingsError, match="tag"):
+        parse_tags(texts)
+
+
+def test_a_tag_cannot_take_the_name_of_a_member():
+    """Of any kind of line: all members share one root, and one of the two would be lost."""
+    members = {name for kind in EMITTED for name in members_of(kind) if "." not in name}
+    by_core = {"NeuronCoreUtilizationNC0", "NeuronCoreUtilizationNC999"}
+    for name in members | by_core | {*COMMON_DIMS, "_aws", "Timestamp"}:
+        with pytest.raises(SettingsError, match="Use another key"):
+            require_lines(tagged({name: "value"}))
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        {"k" * 251: "v"}, {"a\tb": "v"}, {" ": "v"}, {"k": "v" * 1025}, {"k": "\x00"}, {"k": " "},
+        {"k": "\ud800"}, {str(one): "v" for one in range(51)},
+    ],
+    ids=lambda tags: ascii(tags)[:24],
+)  # fmt: skip
+def test_a_tag_that_would_damage_a_line_is_refused(tags):
+    """Too long, blank, not printable, half a character, or too many."""
+    with pytest.raises(SettingsError):
+        require_lines(tagged(tags))
+
+
+@pytest.mark.parametrize(
+    ("tags", "dimension"),
+    [
+        ({"team": "search"}, "owner"),
+        ({"équipe": "search"}, "équipe"),
+        ({"team": "recherché"}, "team"),
+        ({":team": "search"}, ":team"),
+    ],
+)
+def test_a_tag_that_is_no_dimension_is_refused_as_one(tags, dimension):
+    """CloudWatch takes ASCII only; as a property the same tag is fine."""
+    require_lines(tagged(tags))
+    with pytest.raises(SettingsError):
+        require_lines(tagged(tags, [dimension]))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        MinuteSettings(tag=("Kind=x",)),
+        MinuteSettings(common_dims=("InstanceId",)),
+        MinuteSettings(metrics="none", common_dims=("instance_id",)),
+        MinuteSettings(metrics="none", high_resolution_metrics=True),
+        MinuteSettings(metrics="none", tag=TAG, tag_dimension=("team",)),
+        MinuteSettings(metrics="legacy", tag=TAG, tag_dimension=("team",)),
+    ],
+    ids=str,
+)
+def test_settings_that_contradict_each_other_are_refused(settings):
+    """Rather than accepted and without effect."""
+    with pytest.raises(SettingsError):
+        require_lines(settings)

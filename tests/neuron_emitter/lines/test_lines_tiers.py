@@ -1,0 +1,128 @@
+"""What CloudWatch makes of the lines: which metrics, by which dimensions, at which tier."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+from hypothesis import given
+from line_records import (
+    SETTINGS,
+    TAG,
+    TAGS,
+    TIERS,
+    data,
+    dimension_names,
+    full,
+    lines_of,
+    records,
+)
+
+from neuron_emitter.lines import LineWriter
+from neuron_emitter.settings import MinuteSettings
+from neuron_wire import OtherRecord, parse
+from neuron_wire.catalogue import MINUTE
+from tests.undocumented_members import undocumented
+
+CLUSTER = ("ClusterName",)
+INSTANCE = ("ClusterName", "InstanceId")
+CORE = ("ClusterName", "InstanceId", "NeuronCore")
+
+
+@given(records(), SETTINGS)
+def test_the_stack_reads_the_same_minute_whatever_the_metrics(record, settings):
+    """The minute line is self-contained: no setting takes anything from it."""
+    (bare,) = lines_of(record, metrics="none")
+    first, *others = lines_of(record, settings)
+    assert parse(bare) == parse(first)
+    assert {type(parse(line)) for line in others} <= {OtherRecord}
+
+
+@given(records(), SETTINGS)
+def test_the_lines_of_a_minute_are_numbered_in_a_row(record, settings):
+    """Seq counts on from the record's, and identity and tags are in each of them."""
+    found = [json.loads(line) for line in lines_of(record, settings)]
+    assert [record.seq + place for place in range(len(found))] == [one["Seq"] for one in found]
+    for one in found:
+        assert (record.cluster, record.boot) == (one["ClusterName"], one["Boot"])
+        assert record.instance_id == one["InstanceId"]
+        assert record.identity_guessed == one.get("IdentityGuessed", False)
+        assert TAGS == {name: one[name] for name in TAGS}
+
+
+@given(records(), SETTINGS)
+def test_the_catalogue_knows_every_member(record, settings):
+    """Of every line at every tier: what stands in a line has a meaning that can be looked up."""
+    for line in lines_of(record, settings):
+        assert [] == undocumented(json.loads(line), TAGS)
+
+
+@given(records())
+def test_every_known_core_is_extracted_once_and_no_other(record):
+    """At each dimension set of each tier; an unknown core has no value, never 0."""
+    known = [round(value, 2) for value in record.utilization_percent if value is not None]
+    for tier in TIERS[1:]:
+        found = {}
+        lines = lines_of(record, metrics=tier)
+        for (_, name, dimensions), values in data(lines).items():
+            if name.startswith("NeuronCoreUtilization"):
+                found.setdefault(tuple(dimension for dimension, _ in dimensions), []).extend(values)
+        assert dict.fromkeys(found, known) == found
+
+
+@pytest.mark.parametrize(
+    ("tier", "expected"),
+    [
+        ("none", {}),
+        ("cluster", {CLUSTER: 8}),
+        ("instance", {CLUSTER: 8, INSTANCE: 8}),
+        ("core", {CLUSTER: 8, INSTANCE: 8, CORE: 128}),
+        ("legacy", {(): 128}),
+    ],
+)
+def test_each_tier_makes_exactly_the_series_it_promises(tier, expected):
+    """Series are the bill: of an instance with 128 known cores, counted by their dimensions."""
+    assert expected == dimension_names(lines_of(full(128), metrics=tier))
+
+
+def test_a_tag_dimension_is_one_more_set_beside_the_cluster():
+    """The eight metrics by ClusterName and team; the other tag is a property only."""
+    lines = lines_of(full(128), tag=TAG, tag_dimension=("team",))
+    assert {CLUSTER: 8, ("ClusterName", "team"): 8} == dimension_names(lines)
+    by_team = {dims for _, _, dims in data(lines) if len(dims) == 2}
+    assert {(("ClusterName", full(1).cluster), ("team", "search"))} == by_team
+
+
+def test_common_dimensions_are_one_more_set_with_all_of_them():
+    """
+    Named as neuron-monitor-cloudwatch.py has them, beside the cluster; ami_id comes from outside.
+    """
+    lines = LineWriter(MinuteSettings(common_dims=("instance_id", "instance_type", "ami_id")))
+    found = [record.line for record in lines.minute_records(full(4), (), "ami-0123456789abcdef0")]
+    wanted = ("ClusterName", "ami_id", "instance_id", "instance_type")
+    assert {CLUSTER: 8, wanted: 8} == dimension_names(found)
+    document = json.loads(found[0])
+    assert "trn2u.48xlarge" == document["instance_type"] == document["InstanceType"]
+    assert full(4).instance_id == document["instance_id"]
+
+
+def test_a_set_with_an_unknown_dimension_is_left_out():
+    """With fewer dimensions it would be another series, and mix instances kept apart."""
+    record = dataclasses.replace(full(4), instance_type=None)
+    (line,) = lines_of(record, common_dims=("instance_id", "instance_type"))
+    assert {CLUSTER: 8} == dimension_names([line])
+    assert "instance_id" not in json.loads(line)
+
+
+@pytest.mark.parametrize("tier", ["cluster", "instance", "core"])
+def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
+    """A value in both would count twice: utilization and errors are in the report lines."""
+    lines = lines_of(full(128), metrics=tier, high_resolution_metrics=True)
+    first = json.loads(lines[0])
+    (directive,) = first["_aws"]["CloudWatchMetrics"]
+    carried = {"NeuronCoreUtilization", "ExecutionErrors"}
+    expected = [name for name in MINUTE if name not in carried]
+    assert expected == [one["Name"] for one in directive["Metrics"]]
+    assert carried <= first.keys()  # the stack still reads them
+    assert "more" not in {json.loads(line)["Kind"] for line in lines}

@@ -1,0 +1,153 @@
+"""The reading loop on a timetable: time is a number that the source moves."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+from neuron_reports import START_S, counters, report, runtime, written
+from spool_parts import Clock
+
+from neuron_emitter.fold import FoldSettings
+from neuron_emitter.run.identification import LocalSources
+from neuron_emitter.run.loop import READ_WITHIN_S, Emitter
+from neuron_emitter.settings import RunSettings
+from neuron_emitter.spool import Spool
+from neuron_wire import MinuteRecord, parse
+
+MINUTE_MS = 60_000
+START_MS = int(START_S * 1000)
+
+
+class FakeClock(Clock):
+    """A clock that begins with the reports."""
+
+    def __init__(self):
+        super().__init__(START_S)
+
+
+class Timetable:
+    """
+    A source that gives its chunks at their times, and moves the clock as waiting would.
+
+    After the last one it is silent until *until_s*, and then the stop is asked for.
+    """
+
+    name = "the timetable"
+    is_stream = False
+
+    def __init__(self, clock, chunks=(), until_s=None):
+        self.restarts = 0
+        self.clock = clock
+        self.chunks = sorted(chunks, key=lambda arrival: arrival[0])
+        self.until_s = until_s
+        self.has_ended = False
+
+    def read(self, timeout_s):
+        """The next chunk if it comes in time."""
+        assert 0 <= timeout_s <= READ_WITHIN_S
+        wait_until_s = self.clock.now_s + timeout_s
+        if self.chunks and START_S + self.chunks[0][0] <= wait_until_s:
+            at_s, chunk = self.chunks.pop(0)
+            self.clock.now_s = max(self.clock.now_s, START_S + at_s)
+            self.has_ended = chunk is None
+            return chunk
+        self.clock.now_s = wait_until_s
+        return b""
+
+    def is_over(self):
+        """
+        Whether the test has seen enough; nobody asks an input to stop that has ended by itself.
+        """
+        return not (self.chunks or self.has_ended) and (
+            self.until_s is None or self.clock.now_s >= START_S + self.until_s
+        )
+
+    def close(self):
+        """Nothing to let go of."""
+
+
+class FakeOutlet:
+    """Where records would go: when they were, for which instance, and how it ended."""
+
+    def __init__(self, clock=None):
+        self.clock = clock
+        self.sent = []
+        self.ended = None
+
+    def send_records(self, instance_id):
+        """Records were appended."""
+        self.sent.append((None if self.clock is None else self.clock.now_s, instance_id))
+
+    def require_reader(self):
+        """There is always one."""
+
+    def stop_sending(self):
+        """A planned stop."""
+        self.ended = "stop"
+
+    def finish_sending(self, instance_id, failure=None):
+        """The end of the input."""
+        self.ended = f"finish {instance_id}"
+        if failure is not None:
+            raise failure
+
+
+def chunk(*documents):
+    """Reports as they come out of a pipe."""
+    return b"".join(written(document) + b"\n" for document in documents)
+
+
+def busy(percent=50.0, **members):
+    """One runtime on four cores, period 5 s."""
+    return report(runtime(counters([percent, 0, 0, 0])), **members)
+
+
+def settings_of(**changes):
+    """The settings of a test: no runtime lines unless they are asked for."""
+    return RunSettings(**{"cluster": "blue", "runtime_lines": "none", **changes})
+
+
+def fold_settings_of(chosen):
+    """What they say about the meaning of a minute."""
+    return FoldSettings(
+        idle_below_percent=chosen.idle_below_percent,
+        period_s=chosen.interval or chosen.period,
+        runtime_lines=chosen.runtime_lines,
+        every_report=chosen.high_resolution_metrics,
+    )
+
+
+LOCAL = {"events", "facts", "faults", "owners", "reservations"}
+
+
+def emitter_of(source, spool, outlet=None, *, clock, **changes):
+    """An emitter over *source* and *spool*; *changes* are settings, a page, or LOCAL sources."""
+    page = changes.pop("page", None)
+    given = {name: changes.pop(name) for name in LOCAL & changes.keys()}
+    local = LocalSources(**{name: part for name, part in given.items() if part is not None})
+    chosen = settings_of(**changes)
+    parts = (chosen, source, spool, outlet or FakeOutlet(), fold_settings_of(chosen))
+    return Emitter(*parts, local=local, page=page, clock=clock)
+
+
+def run(
+    chunks=(), until_s=None, *, spool=None, clock=None, ended=False, source=Timetable, **changes
+):
+    """Run an emitter over a timetable to its planned stop; its lines, and what it ran with."""
+    clock = clock or FakeClock()
+    table, outlet = source(clock, chunks, until_s), FakeOutlet(clock)
+    own = Spool(None, clock=clock, max_age_s=1e12) if spool is None else nullcontext(spool)
+    with own as opened:
+        emitter = emitter_of(table, opened, outlet, clock=clock, **changes)
+        assert ended == emitter.read_until(table.is_over)
+        emitter.finish(input_ended=ended)
+        taken = opened.oldest(10_000, 1 << 30)
+        opened.settle([record.id for record in taken])
+        return [record.line for record in taken], outlet
+
+
+def records(*arguments, **options):
+    """The minute records of a run."""
+    lines, _ = run(*arguments, **options)
+    found = [parse(line) for line in lines]
+    return [record for record in found if isinstance(record, MinuteRecord)]

@@ -1,0 +1,331 @@
+"""
+Reports as neuron-monitor writes them, built by hand, and the minute they make.
+
+Member names and nesting are those of captured reports; every value is made up.
+It knows nothing of how the emitter reads them: what is built here is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from neuron_emitter.fold import Fold, FoldSettings, LineIdentity
+from neuron_emitter.reports.report import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from neuron_emitter.logs import Event
+    from neuron_wire.minute import MinuteRecord
+
+Document = dict[str, Any]
+
+START_S = 1_800_000_000.0  # the start of a minute
+INSTANCE_ID = "i-0123456789abcdef0"
+BOOT = "01234567890123456789"
+GIB = 1 << 30
+_OF_A_CORE = ("constants", "model_code", "model_shared_scratchpad", "runtime_memory")
+_CAUSES = ("generic", "numerical", "transient", "model", "runtime", "hardware")
+_FAILURES = (
+    *("completed_with_err", "completed_with_num_err", "timed_out", "incorrect_input"),
+    "failed_to_queue",
+)
+_ECC = ("mem_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected", "sram_ecc_corrected")
+
+
+def hardware(devices: int | None = 1, cores_per_device: int | None = 4, **members: Any) -> Document:
+    """`neuron_hardware_info` as an inf1.xlarge has it, unless told otherwise."""
+    return {
+        "neuron_device_count": devices,
+        "neuroncore_per_device_count": cores_per_device,
+        "error": "",
+        **members,
+    }
+
+
+def instance(instance_type: str = "inf1.xlarge", **members: Any) -> Document:
+    """`instance_info`, complete."""
+    return {
+        "instance_name": "",
+        "instance_id": INSTANCE_ID,
+        "instance_type": instance_type,
+        "instance_availability_zone": "us-west-2d",
+        "instance_availability_zone_id": "usw2-az4",
+        "instance_region": "us-west-2",
+        "ami_id": "ami-0123456789abcdef0",
+        "subnet_id": "subnet-0123456789abcdef0",
+        "error": "",
+        **members,
+    }
+
+
+def counters(
+    percent: Mapping[int | str, float | None] | Sequence[float | None],
+    period: float | None = 5.0,
+    error: str | None = "",
+    **rates: Mapping[int, float | None],
+) -> Document:
+    """`neuroncore_counters`: percent by core; `flops=` and `effective_flops=` by core."""
+    listed = dict(percent) if hasattr(percent, "keys") else dict(enumerate(percent))
+    uses = {
+        str(core): {
+            "neuroncore_utilization": share,
+            **{name: by_core[core] for name, by_core in rates.items() if core in by_core},
+        }
+        for core, share in listed.items()
+    }
+    return {"period": period, "neuroncores_in_use": uses, "error": error}
+
+
+def memory(
+    by_core: Mapping[int, int] | None = None,
+    models: Iterable[tuple[int, int]] = (),
+    *,
+    cores: int = 4,
+    host: int | None = 626_905_088,
+    device: int | None = None,
+    period: float = 5.0,
+    error: str = "",
+) -> Document:
+    """`memory_used`: tensor bytes by core, and one model per (device, core within the device)."""
+    held = dict(by_core or {})
+    table = {
+        str(core): {**dict.fromkeys(_OF_A_CORE, 0), "tensors": held.get(core, 0)}
+        for core in sorted({*range(cores), *held})
+    }
+    return {
+        "period": period,
+        "neuron_runtime_used_bytes": {
+            "host": host,
+            "neuron_device": sum(held.values()) if device is None else device,
+            "usage_breakdown": {
+                "host": {
+                    "application_memory": host,
+                    "constants": 0,
+                    "dma_buffers": 0,
+                    "tensors": 0,
+                },
+                "neuroncore_memory_usage": table,
+            },
+        },
+        "loaded_models": [model(device_index, core_index) for device_index, core_index in models],
+        "error": error,
+    }
+
+
+def model(device_index: int, core_index: int) -> Document:
+    """One loaded model with one subgraph; not running, as on captured busy cores."""
+    return {
+        "name": "model.neff",
+        "uuid": "00000000000000000000000000000000",
+        "model_id": 10001,
+        "is_running": False,
+        "subgraphs": {
+            "sg_00": {
+                "memory_used_bytes": {"host": 20_416_944, "neuron_device": 17_303_308},
+                "neuroncore_index": core_index,
+                "neuron_device_index": device_index,
+            }
+        },
+    }
+
+
+def executions(
+    completed: int | None = 0,
+    *,
+    total: Mapping[str, float] | None = None,
+    device: Mapping[str, float] | None = None,
+    causes: Mapping[str, int] | None = None,
+    period: float = 5.0,
+    error: str = "",
+    **counts: int | None,
+) -> Document:
+    """`execution_stats`: counts by the names of `execution_summary`, latencies in seconds."""
+    return {
+        "period": period,
+        "error_summary": {**dict.fromkeys(_CAUSES, 0), **(causes or {})},
+        "execution_summary": {"completed": completed, **dict.fromkeys(_FAILURES, 0), **counts},
+        "latency_stats": {"total_latency": total, "device_latency": device},
+        "error": error,
+    }
+
+
+def runtime(
+    neuroncore_counters: Document | None = None,
+    memory_used: Document | None = None,
+    execution_stats: Document | None = None,
+    neuron_runtime_vcpu_usage: Document | None = None,
+    *,
+    pid: int = 2499,
+    tag: str = "2499",
+    error: str = "",
+) -> Document:
+    """One entry of `neuron_runtime_data`; groups that are None were not due."""
+    names = ("neuroncore_counters", "memory_used", "execution_stats", "neuron_runtime_vcpu_usage")
+    groups = (neuroncore_counters, memory_used, execution_stats, neuron_runtime_vcpu_usage)
+    present = {name: one for name, one in zip(names, groups, strict=True) if one is not None}
+    return {"pid": pid, "neuron_runtime_tag": tag, "error": error, "report": present}
+
+
+def runtime_vcpu(
+    user: float | None = 24.8,
+    system: float | None = 3.06,
+    period: float | None = 5.0,
+    error: str = "",
+) -> Document:
+    """`neuron_runtime_vcpu_usage`: percent of one vCPU."""
+    return {"period": period, "vcpu_usage": {"user": user, "system": system}, "error": error}
+
+
+def kubernetes(
+    by_core: Mapping[int, str] | None = None,
+    by_device: Mapping[int, str] | None = None,
+    error: str = "",
+) -> Document:
+    """`neuron_k8s_info`: `namespace/pod` by core and by device."""
+
+    def table(pods: Mapping[int, str] | None) -> Document:
+        return {
+            str(index): {
+                "pod_name": pod.partition("/")[2],
+                "namespace": pod.partition("/")[0],
+                "container_name": ["main"],
+            }
+            for index, pod in (pods or {}).items()
+        }
+
+    return {
+        "period": 15.03,
+        "neuroncores_k8s_info": table(by_core),
+        "neurondevices_k8s_info": table(by_device),
+        "error": error,
+    }
+
+
+def host_memory(used: int | None = 7 * GIB) -> Document:
+    """`memory_info`, period 5 s."""
+    return {
+        "period": 5.0,
+        "memory_total_bytes": 8 * GIB,
+        "memory_used_bytes": used,
+        "swap_total_bytes": 0,
+        "swap_used_bytes": 0,
+        "error": "",
+    }
+
+
+def vcpu(period: float | None = 5.0, error: str = "", **shares: float | None) -> Document:
+    """`vcpu_usage`; shares of `average_usage` not named are 0."""
+    average = dict.fromkeys(("user", "nice", "system", "idle", "io_wait", "irq", "soft_irq"), 0)
+    return {
+        "period": period,
+        "average_usage": {**average, **shares},
+        "usage_data": {"0": {**average, **shares}},
+        "context_switch_count": 704,
+        "error": error,
+    }
+
+
+def hardware_counters(*devices: Mapping[str, int | None], error: str = "") -> Document:
+    """`neuron_hw_counters`: one device per argument, counters not named are 0."""
+    zeros = dict.fromkeys(_ECC, 0)
+    return {
+        "period": 5.0,
+        "neuron_devices": [
+            {"neuron_device_index": index, **zeros, **counts}
+            for index, counts in enumerate(devices)
+        ],
+        "error": error,
+    }
+
+
+def report(*runtimes: Document, **members: Any) -> Document:
+    """One report of an inf1.xlarge with these runtimes; *members* replace top-level ones."""
+    whole = {
+        "neuron_runtime_data": list(runtimes),
+        "system_data": {"memory_info": host_memory()},
+        "instance_info": instance(),
+        "neuron_hardware_info": hardware(),
+    }
+    return {**whole, **members}
+
+
+def written(document: Document) -> bytes:
+    """The report as neuron-monitor writes it: compact, without its line end."""
+    return json.dumps(document, separators=(",", ":")).encode()
+
+
+GUESS = LineIdentity("blue", "host-guess", identity_guessed=True, boot=BOOT)
+
+
+def new_fold(
+    state: bytes | None = None, on_event: Any = lambda _event: None, **settings: Any
+) -> Fold:
+    """A fold that knows a nominal period of 5 s, unless told otherwise."""
+    return Fold(FoldSettings(**{"period_s": 5.0, **settings}), state, on_event=on_event)
+
+
+def add(fold: Fold, document: Document, at_s: float) -> None:
+    """Let *fold* take the report received at *at_s*."""
+    fold.fold_report(decode(written(document)), at_s)
+
+
+def closed(fold: Fold, seq: int = 1) -> MinuteRecord:
+    """Close the open minute."""
+    return fold.close_minute(GUESS, seq)
+
+
+def events_of(*minutes: Sequence[Document]) -> list[Event]:
+    """The events of these minutes, each a list of reports 5 s apart."""
+    found: list[Event] = []
+    fold = new_fold(on_event=found.append)
+    for number, documents in enumerate(minutes):
+        fold.clock.open_minute(START_S + 60 * number)
+        for place, document in enumerate(documents):
+            add(fold, document, START_S + 60 * number + 5 * place)
+        closed(fold)
+    return found
+
+
+def minute_of(*documents: Document, every_s: float = 5.0, **settings: Any) -> MinuteRecord:
+    """The minute that these reports make, the first received at its start."""
+    fold = new_fold(**settings)
+    for place, document in enumerate(documents):
+        add(fold, document, START_S + place * every_s)
+    return closed(fold)
+
+
+def two_cores(*runtimes: Document, **members: Any) -> Document:
+    """A report of an instance with two cores."""
+    return report(*runtimes, **{"neuron_hardware_info": hardware(1, 2), **members})
+
+
+def nobody(period: float = 5.0, **members: Any) -> Document:
+    """A report of two cores without a runtime; its only system group has this period."""
+    system = {"vcpu_usage": vcpu(period)}
+    return report(**{"system_data": system, "neuron_hardware_info": hardware(1, 2), **members})
+
+
+def whole() -> Document:
+    """A report with every group."""
+    return report(
+        runtime(
+            counters([27.02, 19.35, 0, 0]),
+            memory({0: 65_536}, [(0, 1)]),
+            executions(300),
+            runtime_vcpu(),
+        ),
+        runtime(counters([0, 0, 7.5, 0]), memory({2: 4096}), executions(1), pid=2500, tag="b"),
+        system_data={
+            "memory_info": host_memory(),
+            "vcpu_usage": vcpu(user=28.37),
+            "neuron_hw_counters": hardware_counters({"mem_ecc_corrected": 1}),
+        },
+        neuron_hardware_info=hardware(neuron_device_memory_size=8 << 30),
+        neuron_k8s_info=kubernetes({0: "blue/pod-1"}, {0: "blue/pod-1"}),
+    )
+
+
+GOOD = written(report(runtime(counters([50.0, 0.0, 0.0, 0.0])))) + b"\n"
+"""One report, as a line of neuron-monitor's output."""

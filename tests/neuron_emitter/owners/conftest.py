@@ -1,0 +1,52 @@
+"""What the tests of owners share: a fake machine, its kubelet, and a fence around this host."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from neuron_emitter.owners import places
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from fake_machine import FakeKubelet, FakeMachine
+from spool_parts import Clock
+
+
+@pytest.fixture
+def clock():
+    """1,000 s after the boot."""
+    return Clock(1000.0)
+
+
+@pytest.fixture(autouse=True)
+def fence(monkeypatch, this_host_alone):  # noqa: ARG001 it bars the others
+    """Only this host is reachable, and a busy machine is no reason for a missing answer."""
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)  # the tests may run in a pod
+    monkeypatch.setattr(places, "WITHIN_S", 8.0)
+    monkeypatch.setattr("neuron_emitter.instance.local_http.CONNECT_S", 8.0)
+    monkeypatch.setattr("neuron_emitter.instance.local_http.EXCHANGE_S", 8.0)
+
+
+@pytest.fixture
+def machine(closed_url):
+    """A machine with init and nothing else; its files have names short enough for a socket."""
+    with tempfile.TemporaryDirectory(prefix="host-", dir="/tmp") as folder:
+        yield FakeMachine(Path(folder) / "host", closed_url)
+
+
+@pytest.fixture
+def kubelet(machine):
+    """Start the kubelet of *machine* with what it answers; it ends with the test."""
+    kubelets = []
+
+    def start(answer):
+        kubelets.append(FakeKubelet(machine.root, answer))
+        return kubelets[-1]
+
+    yield start
+    for kubelet in kubelets:
+        kubelet.close()

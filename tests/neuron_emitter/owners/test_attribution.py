@@ -1,0 +1,158 @@
+"""Owners in the lines of `run` and `replay`, and where the emitter can name none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from fake_machine import UNIT, reports_of
+from loop_rig import records, run
+from neuron_reports import counters, kubernetes, report, runtime, written
+
+from neuron_emitter.instance.facts import InstanceFacts
+from neuron_emitter.owners import places
+from neuron_emitter.owners.given import RuntimeOwner
+from neuron_emitter.owners.lookup import owners_of
+from neuron_emitter.owners.places import FIRST_NAMESPACE, Places, Reach, reach
+from neuron_emitter.replay import replay
+from neuron_emitter.settings import ReplaySettings
+from neuron_wire import parse
+
+# --- the reading loop ---
+
+
+class FakeLookup:
+    """It has a name for every pid at once."""
+
+    def __init__(self):
+        self.pids = []
+
+    def note_pids(self, pids):
+        self.pids += pids
+
+    def owner_of(self, pid):
+        return RuntimeOwner(f"unit:of-{pid}", started="2026-11-22T02:10Z", command="python3")
+
+
+def owners_in(lines):
+    """Owners in runtime lines, by pid."""
+    found = map(json.loads, lines)
+    return {line["Pid"]: line.get("Owner") for line in found if line["Kind"] == "runtime"}
+
+
+@pytest.mark.parametrize(
+    ("instance_id", "expected"), [("i-0fedcba9876543210", None), (None, "unit:of-7")]
+)
+def test_reports_of_another_instance_have_no_owners(instance_id, expected):
+    """They are piped from elsewhere: their pids are of no process here."""
+    chunks = [(second, written(reports_of(7)) + b"\n") for second in (1, 6)]
+    facts = InstanceFacts(instance_id=instance_id)
+    (minute,) = records(chunks, until_s=30, owners=FakeLookup(), facts=lambda _timeout_s: facts)
+    assert [expected] == [holder.name for holder in minute.holders]
+
+
+def test_each_runtime_of_a_minute_is_named():
+    """From its first report on: also one without cores, and one that has ended by its close."""
+    lookup = FakeLookup()
+    first = report(runtime(counters([0, 0]), pid=9, tag="1"), runtime(pid=10, tag="1"))
+    chunks = [(1, written(first) + b"\n"), (6, written(reports_of(9)) + b"\n")]
+    lines, _ = run(chunks, until_s=30, owners=lookup, runtime_lines="all")
+    assert [9, 10] == lookup.pids[:2]
+    assert {9: "unit:of-9", 10: "unit:of-10"} == owners_in(lines)
+
+
+def test_a_holder_that_is_named_by_its_cores_keeps_its_start_and_command():
+    """The scheduler names the pod of the cores; the process is still the one of the report."""
+    pods = kubernetes({0: "ml/llama-0"})
+    whole = report(*reports_of(7)["neuron_runtime_data"], neuron_k8s_info=pods)
+    chunks = [(second, written(whole) + b"\n") for second in (1, 6)]
+    (minute,) = records(chunks, until_s=30, owners=FakeLookup())
+    (holder,) = minute.holders
+    assert "ml/llama-0/main" == holder.name
+    assert "2026-11-22T02:10Z" == holder.started
+    assert "python3" == holder.command
+
+
+# --- saved reports ---
+
+
+def saved_holder(folder, saved_proc=None):
+    """The holder in three saved reports in which a process holds a core and does nothing."""
+    reports = folder / "reports.json"
+    reports.write_bytes((written(reports_of(4242)) + b"\n") * 3)
+    settings = ReplaySettings(
+        cluster="blue", interval=5.0, start="2026-01-01T00:00:00Z", runtime_lines="none",
+        saved_proc=saved_proc,
+    )  # fmt: skip
+    (line,) = replay([reports], settings)
+    (holder,) = parse(line).holders
+    return holder.name
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [(UNIT, "unit:llama"), (f"0::/kubepods/pod{'a' * 32}/{'b' * 64}\n", f"pod:{'a' * 32}")],
+)
+def test_a_replay_names_owners_by_what_was_saved(machine, tmp_path, monkeypatch, groups, expected):
+    """No service is asked: it would speak of today and of this machine."""
+    monkeypatch.setattr("neuron_emitter.owners.places.exchange", None)  # a TypeError, and logged
+    machine.process(4242, groups=groups, ticks=1)
+    assert expected == saved_holder(tmp_path, machine.proc)
+
+
+def test_a_replay_without_processes_names_none(tmp_path, caplog):
+    """A mistyped folder costs no line, and is logged."""
+    assert [None, None] == [saved_holder(tmp_path), saved_holder(tmp_path, tmp_path)]
+    assert f"no processes in {tmp_path}" in caplog.text
+
+
+# --- where owners can be named ---
+
+
+@pytest.mark.parametrize(
+    ("target", "capabilities", "why_not", "advice"),
+    [
+        (FIRST_NAMESPACE, "000001ffffffffff", "", ""),
+        *((FIRST_NAMESPACE, capabilities, "", "CAP_SYS_PTRACE")
+          for capabilities in ("0", "000001fffff7ffff", "x", "")),
+        *((target, "000001ffffffffff", "reports have the host's process IDs", "hostPID")
+          for target in ("pid:[4026532567]", "pid:[]", "x")),
+    ],
+)  # fmt: skip
+def test_owners_are_named_where_pids_are_those_of_reports(
+    tmp_path, target, capabilities, why_not, advice
+):
+    """In another namespace the same number is another process; environments need a capability."""
+    (tmp_path / "ns").mkdir()
+    (tmp_path / "ns" / "pid").symlink_to(target)
+    (tmp_path / "status").write_text(f"Name:\tx\nCapPrm:\t0\nCapEff:\t{capabilities}\n")
+    found = reach(Places(), own=tmp_path)
+    assert why_not in found.why_not
+    assert advice in found.advice
+    assert (found == Reach()) == (not advice)
+
+
+def test_other_users_processes_may_be_hidden(monkeypatch, tmp_path):
+    """A /proc with hidepid limits what can be named, and there is an advice."""
+    (tmp_path / "ns").mkdir()
+    (tmp_path / "ns" / "pid").symlink_to(FIRST_NAMESPACE)
+    monkeypatch.setattr(places, "read_text", lambda _path: None)
+    found = reach(Places(), own=tmp_path)
+    assert ("", ("the hidden processes of other users",)) == (found.why_not, found.limits)
+    assert "hidepid" in found.advice
+
+
+@pytest.mark.parametrize(
+    ("attribution", "source", "expected"),
+    [
+        ("auto", "monitor", True), ("auto", "-", True), ("auto", "/reports.json", False),
+        ("none", "monitor", False), ("none", "-", False),
+    ],
+)  # fmt: skip
+def test_only_pids_of_this_machine_are_looked_up(machine, attribution, source, expected):
+    """A file of reports may be of any machine; a /proc that was given is trusted."""
+    assert Reach() == reach(machine.places)
+    found = owners_of(attribution, source, machine.proc)
+    assert expected == (found is not None)
+    if found is not None:
+        found.close()

@@ -1,0 +1,162 @@
+"""Which devices containers of ECS were given: by their bundles, or not at all."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from unittest.mock import Mock
+
+import pytest
+from fake_machine import CONTAINER, DOCKER_V2, ECS_V2, METADATA_ID, OTHER_CONTAINER, v2
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emitter.instance.machine import TASK_MARK
+from neuron_emitter.owners import container_devices
+from neuron_emitter.owners.container_devices import ContainerDevices, is_here
+from neuron_emitter.owners.container_names import BUNDLES, neuron_devices
+from neuron_emitter.owners.given import Allocation, UnreadError
+
+OWN = "e" * 64
+DENIED = {"allow": False, "access": "rwm"}
+PRIVILEGED = {"allow": True, "access": "rwm"}
+
+
+def bundle(*minors, rule=DENIED, path="/dev/neuron{}"):
+    """What runc was told of a container with these devices; what is not read is left out."""
+    devices = [{"path": "/dev/null", "type": "c", "major": 1, "minor": 3}]
+    devices += [
+        {"path": path.format(minor), "type": "c", "major": 243, "minor": minor} for minor in minors
+    ]
+    rules = [rule, {"allow": True, "type": "c", "major": 243, "minor": 0, "access": "rwm"}]
+    return {
+        "process": {"env": ["SECRET=x"]},
+        "linux": {"devices": devices, "resources": {"devices": rules}},
+    }
+
+
+def run(machine, container, content, *, pid=42, namespace="moby", groups=None, command="python3"):
+    """A container starts."""
+    machine.process(pid, groups=groups or v2(f"/docker/{container}"), command=command)
+    machine.file(f"{BUNDLES}/{namespace}/{container}/config.json", content)
+    machine.file(f"{BUNDLES}/{namespace}/{container}/init.pid", str(pid))
+
+
+def task(container, name="server", status="RUNNING", family="llama"):
+    """As the agent tells it."""
+    containers = [{"DockerId": container, "Name": name}] if container else []
+    return {"Family": family, "KnownStatus": status, "Containers": containers}
+
+
+def exactly(name, *devices):
+    return Allocation(name, None, devices=frozenset(devices), is_exact=True)
+
+
+def test_a_task_has_the_devices_of_its_bundle(machine, play):
+    """By the name that its processes have; of two tasks of one service together."""
+    stopped = task("f", status="STOPPED")
+    agent = play(
+        {
+            "/v1/tasks": {"Tasks": [task(CONTAINER), task(OTHER_CONTAINER), stopped]},
+            f"/v1/tasks?dockerid={CONTAINER}": task(CONTAINER),
+            f"/v1/tasks?dockerid={OTHER_CONTAINER}": task(OTHER_CONTAINER),
+        }
+    )
+    machine.urls["ecs_agent_url"] = agent.url
+    run(machine, CONTAINER, bundle(0, 1), groups=ECS_V2)
+    run(machine, OTHER_CONTAINER, bundle(11, path="/dev/neuron0"), pid=43)
+    devices = ContainerDevices(machine.places)
+    assert [exactly("ecs:llama/server", 0, 1, 11)] == list(devices.read_allocations())
+    asked = agent.paths().count(f"/v1/tasks?dockerid={CONTAINER}")
+    devices.read_allocations()
+    assert asked == agent.paths().count(f"/v1/tasks?dockerid={CONTAINER}"), "asked once of a name"
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "expected"),
+    [
+        (bundle(0), {}, {0}), (bundle(), {}, None), ({}, {}, None), ({"linux": None}, {}, None),
+        (bundle(0, rule=PRIVILEGED), {}, None),
+        (bundle(0, 1), {"command": "neuron-monitor"}, None),
+        (bundle(0, 1), {"groups": v2("/own")}, None),
+        (bundle(0), {"namespace": "k8s.io"}, None), (bundle(0), {"namespace": "default"}, {0}),
+        (bundle(0, path="/dev/neuron_{}"), {}, None), (bundle(0, path="/dev/xneuron{}"), {}, None),
+    ],
+)  # fmt: skip
+def test_only_listed_devices_of_an_ordinary_container_were_given(
+    machine, content, options, expected
+):
+    """Not one that may use all, a monitor, the emitter itself, nor a pod, which has its source."""
+    machine.file("proc/self/cgroup", v2("/own"))
+    run(machine, CONTAINER, content, **options)
+    owner = f"container:{CONTAINER[:12]}"
+    given_devices = [exactly(owner, *expected)] if expected else []
+    assert given_devices == list(ContainerDevices(machine.places).read_allocations())
+
+
+@given(st.sets(st.integers(0, 15)), st.booleans())
+def test_every_device_that_is_listed_was_given(minors, is_privileged):
+    """Exactly those, by the numbers of the host."""
+    text = json.dumps(bundle(*minors, rule=PRIVILEGED if is_privileged else DENIED))
+    assert neuron_devices(text) == (set() if is_privileged else minors)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "reads"),
+    [
+        ([], True), ([task(OWN)], True), ([task(OWN), task("f", status="STOPPED")], True),
+        ([task(OWN), task(CONTAINER)], False), ([task(None, status="PENDING")], False),
+        (None, False),
+    ],
+)  # fmt: skip
+def test_without_rights_only_the_absence_of_tasks_is_known(
+    machine, play, monkeypatch, tasks, reads
+):
+    """The agent knows tasks and not devices; without its answer nothing is known."""
+    routes = {} if tasks is None else {"/v1/tasks": {"Tasks": tasks}}
+    machine.urls["ecs_agent_url"] = play(routes).url
+    machine.urls["ecs_metadata_url"] = play({f"/v4/{METADATA_ID}/task": task(OWN)}).url
+    monkeypatch.setenv(TASK_MARK, f"http://169.254.170.2/v4/{METADATA_ID}")
+    with monkeypatch.context() as patch:
+        denied = Mock(side_effect=PermissionError(13, "Permission denied"))
+        patch.setattr(container_devices.os, "listdir", denied)
+        if reads:
+            assert [] == list(ContainerDevices(machine.places).read_allocations())
+        else:
+            with pytest.raises(UnreadError) as error:
+                ContainerDevices(machine.places).read_allocations()
+            assert "NameServices" in error.value.remedy
+
+
+@pytest.mark.parametrize("content", ["{", "[]", bundle("x"), bundle(0)])
+def test_a_task_without_a_readable_bundle_is_unread(machine, play, content):
+    """It starts, or its bundle is elsewhere or of another form: nothing is guessed."""
+    tasks = {"/v1/tasks": {"Tasks": [task(CONTAINER), task(OTHER_CONTAINER)]}}
+    machine.urls["ecs_agent_url"] = play(tasks if content == bundle(0) else {}).url
+    run(machine, CONTAINER, content, groups=DOCKER_V2)
+    with pytest.raises(UnreadError, match="bundle"):
+        ContainerDevices(machine.places).read_allocations()
+
+
+def test_a_container_reads_through_the_first_process(machine):
+    """Its own root has no bundles; that of a saved machine's link leads nowhere."""
+    run(machine, CONTAINER, bundle(3))
+    (machine.root / "proc/1/root").symlink_to(machine.root)
+    inside = replace(machine.places, root=machine.root / "empty")
+    assert [{3}] == [
+        allocation.devices for allocation in ContainerDevices(inside).read_allocations()
+    ]
+    with pytest.raises(UnreadError):
+        ContainerDevices(replace(inside, is_saved=True)).read_allocations()
+
+
+def test_ecs_is_here_where_its_agent_is(machine, monkeypatch):
+    """By its folder, or as one of its tasks; a saved machine is no task."""
+    monkeypatch.delenv(TASK_MARK, raising=False)
+    assert not is_here(machine.places)
+    monkeypatch.setenv(TASK_MARK, "x")
+    assert is_here(machine.places)
+    assert not is_here(replace(machine.places, is_saved=True))
+    monkeypatch.delenv(TASK_MARK)
+    machine.file("var/lib/ecs/data/agent.db", "")
+    assert is_here(machine.places)

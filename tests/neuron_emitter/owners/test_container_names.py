@@ -1,0 +1,238 @@
+"""The name of a container: of its pod by files of the node, of its ECS task by who is asked."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import fake_machine as machines
+import pytest
+from fake_machine import CONTAINER, METADATA_ID, OTHER_CONTAINER, POD, name_of, named, owner_of
+
+from neuron_emitter.owners import membership, places
+from neuron_emitter.owners.naming import Naming
+from neuron_emitter.owners.process import open_process
+
+SHORT = f"container:{CONTAINER[:12]}"
+DOCKER_FILE = f"var/lib/docker/containers/{CONTAINER}/config.v2.json"
+
+
+def test_docker_says_what_a_container_is_called(machine):
+    """From its own file, whose environment is not decoded."""
+    machine.process(groups=machines.DOCKER_V2)
+    content = {"Name": "/llama_1", "Config": {"Env": ["KEY=secret"], "Labels": None}}
+    machine.file(DOCKER_FILE, content)
+    assert "container:llama_1" == name_of(machine)
+    for broken in ("", "[]", '{"Name": 7}', '{"Name": "/\\u001b[2J"}', "[" * 100_000):
+        machine.file(DOCKER_FILE, broken)
+        assert SHORT == name_of(machine)
+
+
+# --- pods ---
+
+POD_LOGS = f"var/log/pods/search_llama-0_{POD}"
+CONTAINER_LOG = f"var/log/containers/llama-0_search_server-{CONTAINER}.log"
+CONTAINERD_BUNDLE = f"run/containerd/io.containerd.runtime.v2.task/k8s.io/{CONTAINER}/config.json"
+CRI_O_BUNDLE = f"run/containers/storage/overlay-containers/{CONTAINER}/userdata/config.json"
+CONTAINERD_KEYS = (
+    *("io.kubernetes.cri.sandbox-namespace", "io.kubernetes.cri.sandbox-name"),
+    "io.kubernetes.cri.container-name",
+)
+CRI_O_KEYS = (
+    *("io.kubernetes.pod.namespace", "io.kubernetes.pod.name"),
+    "io.kubernetes.container.name",
+)
+
+
+def pod_keys(keys, *names):
+    return dict(zip(keys, names or ("search", "llama-0", "server"), strict=True))
+
+
+@pytest.mark.parametrize("form", ["EKS_SYSTEMD_V2", "EKS_SEEN_FROM_THE_SAME_POD"])
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        (CONTAINER_LOG, ""),
+        (CONTAINERD_BUNDLE,
+         {"process": {"env": ["KEY=secret"]}, "annotations": pod_keys(CONTAINERD_KEYS)}),
+        (CRI_O_BUNDLE, {"annotations": pod_keys(CRI_O_KEYS)}),
+        (DOCKER_FILE, {"Name": "/k8s_server_x", "Config": {"Labels": pod_keys(CRI_O_KEYS)}}),
+    ],
+    ids=["log links", "containerd", "CRI-O", "Docker"],
+)  # fmt: skip
+def test_each_file_that_a_runtime_leaves_names_the_pod(machine, form, file, content):
+    """Also where the group has the container alone, for a reader in a pod of its own."""
+    machine.process(groups=getattr(machines, form))
+    machine.file(f"var/log/containers/other-0_search_server-{OTHER_CONTAINER}.log", "")
+    machine.file(file, content)
+    assert ("search/llama-0/server", True) == named(machine)
+
+
+def test_the_kubelets_log_folders_name_the_pod(machine):
+    """The container too when the pod has only one; else the name may still get better."""
+    machine.process(groups=machines.EKS_SYSTEMD_V2)
+    machine.file(f"{POD_LOGS}/server/0.log", "")
+    assert ("search/llama-0/server", True) == named(machine)
+    machine.file(f"{POD_LOGS}/proxy/0.log", "")
+    assert ("search/llama-0", False) == named(machine)
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        *((f"var/log/{path}", "") for path in (
+            f"containers/llama-0_search_server-{CONTAINER}",
+            f"containers/llama-0_sea_rch_server-{CONTAINER}.log",
+            f"containers/llama-0_search_\x1b[2J-{CONTAINER}.log",
+            f"pods/search_Llama_{POD}/server/0.log")),
+        (CRI_O_BUNDLE, {"annotations": pod_keys(CRI_O_KEYS, "search", "../evil", "x")}),
+        (CONTAINERD_BUNDLE, "{"), (CONTAINERD_BUNDLE, "[" * 100_000),
+    ],
+)  # fmt: skip
+def test_a_name_that_kubernetes_does_not_allow_is_dropped(machine, file, content):
+    """The pod keeps its id as a name, until another source has a better one."""
+    machine.process(groups=machines.EKS_SYSTEMD_V2)
+    machine.file(file, content)
+    assert (f"pod:{POD}", False) == named(machine)
+    machine.file(CONTAINER_LOG, "")
+    assert "search/llama-0/server" == name_of(machine)
+
+
+@pytest.mark.parametrize(("before", "is_found"), [(9_999, True), (10_000, False)])
+def test_the_first_ten_thousand_entries_of_a_folder_give_names(
+    machine, monkeypatch, before, is_found
+):
+    """A folder filled with files delays nothing, and the name that stands at an id is right."""
+    names = [*(f"x{number}" for number in range(before)), CONTAINER_LOG.rpartition("/")[2], "y"]
+    entries = [SimpleNamespace(name=name) for name in names]
+    machine.process(groups=machines.EKS_SYSTEMD_V2)
+    with monkeypatch.context() as patch:
+        patch.setattr(membership.os, "scandir", lambda _folder: nullcontext(iter(entries)))
+        assert is_found == (name_of(machine) == "search/llama-0/server")
+
+
+# --- ECS tasks ---
+
+METADATA_VARIABLE = f"ECS_CONTAINER_METADATA_URI_V4=http://169.254.170.2/v4/{METADATA_ID}"
+AGENT_PATH = f"/v1/tasks?dockerid={CONTAINER}"
+TASK = {
+    "Arn": "arn:aws:ecs:us-east-1:123456789012:task/blue/" + machines.TASK,
+    "Family": "llama",
+    "Version": "7",
+    "Containers": [
+        {"DockerId": OTHER_CONTAINER, "DockerName": "ecs-llama-7-proxy-9", "Name": "proxy"},
+        {"DockerId": CONTAINER, "DockerName": "ecs-llama-7-server-8", "Name": "server"},
+    ],
+}
+
+
+def labels(family="llama", container="server"):
+    """As the agent labels a container."""
+    prefix = "com.amazonaws.ecs."
+    return {
+        f"{prefix}task-definition-family": family, f"{prefix}container-name": container,
+        f"{prefix}task-arn": "arn:aws:ecs:x",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("form", "answer", "expected"),
+    [
+        *((form, TASK, ("ecs:llama/server", True))
+          for form in ("ECS_V1", "ECS_V2", "DOCKER_V2")),
+        *(("DOCKER_V2", answer, (SHORT, True)) for answer in (
+            404, {}, [], {**TASK, "Family": ""},
+            {**TASK, "Containers": [{"DockerId": CONTAINER[:12]}]})),
+        # It starts: without a group of its own the task would stay a plain container for ever.
+        *(("DOCKER_V2", answer, (SHORT, False)) for answer in (500, 503, "x" * 70_000)),
+    ],
+)  # fmt: skip
+def test_the_ecs_agent_knows_its_containers(machine, play, form, answer, expected):
+    """By Docker's id; one that it does not know was started by hand and keeps its own name."""
+    machine.urls["ecs_agent_url"] = play({AGENT_PATH: answer}).url
+    machine.process(groups=getattr(machines, form))
+    assert expected == named(machine)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ({**TASK, "ServiceName": "search"}, "ecs:search/llama/server"),
+        (TASK, "ecs:llama/server"),
+        ({**TASK, "ServiceName": "search", "Containers": [TASK["Containers"][0]]},
+         "ecs:agents/server"),
+        ({**TASK, "Family": "a\nb"}, "ecs:agents/server"),
+    ],
+)  # fmt: skip
+def test_the_metadata_of_a_task_have_its_service(machine, play, answer, expected):
+    """They count when they name the container that the kernel names; else the agent does."""
+    machine.urls["ecs_agent_url"] = play({AGENT_PATH: {**TASK, "Family": "agents"}}).url
+    metadata = play({f"/v4/{METADATA_ID}/task": answer})
+    machine.urls["ecs_metadata_url"] = metadata.url
+    machine.process(groups=machines.ECS_V2, variables=["A=b", METADATA_VARIABLE])
+    is_final = "agents" not in expected
+    assert (expected, is_final) == named(machine)
+    paths = ["task", "taskWithTags"] if is_final else ["task"]
+    assert [f"/v4/{METADATA_ID}/{path}" for path in paths] == metadata.paths()
+
+
+@pytest.mark.parametrize(
+    ("answer", "team"),
+    [
+        ({"TaskTags": {"Name": "x", "Team": "search"}}, "search"), ({"TaskTags": {}}, None),
+        ({"TaskTags": ["team"]}, None), (500, None),
+    ],
+)  # fmt: skip
+def test_the_tag_of_a_task_is_its_team(machine, play, answer, team):
+    """Without it, and where the agent may not ask for tags, the task has its name all the same."""
+    routes = {f"/v4/{METADATA_ID}/task": TASK, f"/v4/{METADATA_ID}/taskWithTags": answer}
+    machine.urls["ecs_metadata_url"] = play(routes).url
+    machine.process(groups=machines.ECS_V2, variables=["A=b", METADATA_VARIABLE])
+    owner = owner_of(machine)
+    assert ("ecs:llama/server", team) == (owner.name, owner.team)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"http://169.254.169.254/v4/{METADATA_ID}",
+        f"http://169.254.170.2@evil.example/v4/{METADATA_ID}",
+        f"http://169.254.170.2:8080/v4/{METADATA_ID}", f"https://169.254.170.2/v4/{METADATA_ID}",
+        f"http://169.254.170.2/v4/../v2/credentials/{METADATA_ID}",
+        *(f"http://169.254.170.2/v4/{METADATA_ID}{end}"
+          for end in ("/..", "?x=y", "\r\nX: y", "\n")),
+        f" http://169.254.170.2/v4/{METADATA_ID}", "",
+    ],
+)  # fmt: skip
+def test_no_other_address_of_an_environment_is_asked(machine, play, address):
+    """A process that writes its environment would choose where this host sends requests."""
+    metadata = play({f"/v4/{METADATA_ID}/task": {**TASK, "ServiceName": "search"}})
+    machine.urls["ecs_metadata_url"] = metadata.url
+    machine.process(groups=machines.ECS_V2, variables=[f"ECS_CONTAINER_METADATA_URI_V4={address}"])
+    assert SHORT == name_of(machine)
+    assert [] == metadata.asked
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [(labels(), "ecs:llama/server"), (labels("a/b"), SHORT), (labels(container="a/b"), SHORT)],
+)
+def test_the_labels_of_a_task_name_it_while_the_agent_starts(machine, label, expected):
+    """Where both are names that ECS takes; with the agent back the name may get better."""
+    machine.process(groups=machines.ECS_V2, variables=[METADATA_VARIABLE])
+    machine.file(DOCKER_FILE, {"Config": {"Labels": label}})
+    assert (expected, False) == named(machine)
+
+
+def test_an_agent_that_does_not_answer_is_left_alone_for_a_while(machine, play, monkeypatch):
+    """One try for all processes of a minute, and another after it."""
+    agent = play({AGENT_PATH: lambda request: request.wfile.write(b"?")})
+    machine.urls["ecs_agent_url"] = agent.url
+    machine.process(groups=machines.ECS_V2)
+    for rest_s, asked in ((places.REST_S, 1), (0.0, 4)):
+        monkeypatch.setattr(places, "REST_S", rest_s)
+        naming = Naming(machine.places)
+        for _ in range(3):
+            with open_process(machine.proc, 42) as process:
+                assert SHORT == naming.name_owner(process, "x").name
+        assert asked == len(agent.asked)

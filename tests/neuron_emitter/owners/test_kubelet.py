@@ -1,0 +1,328 @@
+"""
+What the kubelet gave: by its socket, by what another container hands over, and by its checkpoint.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import sys
+from contextlib import suppress
+from unittest.mock import Mock
+
+import pytest
+from fake_machine import (
+    BARE,
+    CORE,
+    DEVICE,
+    EFA,
+    EKS_CGROUPFS_V1,
+    EKS_SYSTEMD_V2,
+    OLD_DEVICE,
+    OTHER_DRIVER,
+    PLUGIN,
+    POD,
+    TRAINER,
+    answers,
+    claim,
+    container,
+    devices,
+    listed,
+    message,
+    pod,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emitter.owners.given import Allocation, UnreadError
+from neuron_emitter.owners.kubelet import FRESH_S, HandedOver, hand_over, is_here, mark_ended_pods
+from neuron_emitter.owners.kubelet_checkpoint import CLAIMS_FILE, PLUGINS_FILE, KubeletCheckpoint
+from neuron_emitter.owners.pod_resources import MAX_BYTES, PodResources, allocations_of
+
+OTHER_POD = "00000000-0000-0000-0000-000000000001"
+OF_OTHER_POD = EKS_CGROUPFS_V1.replace(POD, OTHER_POD)
+LOGS = f"var/log/pods/ml_trainer-0_{POD}"
+
+
+def given_to(name, cores=(), devices=(), **others):
+    return Allocation(name, "ml", cores=frozenset(cores), devices=frozenset(devices), **others)
+
+
+TRAINER_CORES = given_to("ml/trainer-0/main", [0, 1])
+
+
+def failure(source):
+    with pytest.raises(UnreadError) as raised:
+        source.read_allocations()
+    return str(raised.value), raised.value.remedy
+
+
+# --- the socket's answer ---
+
+
+@pytest.mark.parametrize(
+    ("containers", "expected"),
+    [
+        ([container("c", devices(DEVICE, "3"), devices(OLD_DEVICE, "4"))],  # of before 2.22
+         [given_to("ml/a/c", devices=[3, 4])]),
+        ([container("c", claims=[claim(PLUGIN, "neuron-device-0", "neurondevice15")])],
+         [given_to("ml/a/c", devices=[0, 15], is_exact=True)]),
+        ([container(name, claims=[claim(PLUGIN, "neuron-device-2")]) for name in "xy"],
+         [given_to("ml/a", devices=[2], is_exact=True)]),
+        ([container("c", devices(CORE, "1", "2")), container("d", devices(CORE, "2"))],
+         [given_to("ml/a", [1, 2])]),
+        ([container("c", devices(EFA, "rdma0"), claims=[claim(OTHER_DRIVER, "gpu-0")])], []),
+        ([container("c", devices(CORE, "0::1", "3", "x", "-1", "1024", ""))],
+         [given_to("ml/a/c", [3], odd_ids=5)]),
+        ([container("\x1b[2J", devices(CORE, "0"))], [given_to("ml/a", [0])]),
+    ],
+)  # fmt: skip
+def test_each_pod_has_what_its_containers_were_given(containers, expected):
+    """Cores, devices and claims; ids of another form are counted, other resources are not."""
+    assert expected == allocations_of(memoryview(listed(pod("a", *containers), pod("b"))))
+
+
+@given(st.binary(max_size=200))
+def test_an_answer_is_read_or_refused(answer):
+    """Whatever it is: nothing else is raised."""
+    with suppress(ValueError):
+        allocations_of(memoryview(answer))
+
+
+def test_an_answer_that_is_cut_is_refused():
+    """A pod that is left out would be a core that looks free."""
+    whole, between = listed(TRAINER, TRAINER), len(listed(TRAINER))
+    for cut in set(range(1, len(whole))) - {between}:  # there the length before it tells
+        with pytest.raises(ValueError, match="the form"):
+            allocations_of(memoryview(whole[:cut]))
+
+
+# --- the socket ---
+
+
+def framed_twice(body):
+    return 2 * (b"\0" + len(body).to_bytes(4, "big") + body)
+
+
+MISNAMED = listed(pod("A b", container("c", devices(CORE, "0"))))
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (answers(b"", status="`rm`"), "the call failed"),
+        (answers(listed(TRAINER), status=None), "ended without a status"),
+        (answers(listed(TRAINER), frames=framed_twice), "has not the form"),
+        (answers(MISNAMED), "as no pod can be called"),
+        (answers(bytes(MAX_BYTES)), "larger than 16 MiB"),
+        # Data of no stream.
+        (
+            lambda channel: channel.recv(1 << 16) and channel.sendall(b"\0\0\1" + bytes(6) + b"x"),
+            "has not the form",
+        ),
+        (lambda _channel: None, "closed the connection"),
+    ],
+)
+def test_a_kubelet_that_does_not_answer_is_a_reason_and_a_remedy(machine, kubelet, answer, reason):
+    """Busy, old, lying or leaving; nothing that it says itself is repeated."""
+    kubelet(answer)
+    said, remedy = failure(PodResources(machine.places, within_s=60.0))
+    assert reason in said
+    assert "`" not in said
+    assert remedy
+
+
+def test_a_kubelet_that_hangs_or_restarts_is_asked_again(machine, kubelet):
+    """Then there is no socket, or no listener, and later a new socket."""
+    source = PodResources(machine.places, within_s=0.05)
+    hanging = kubelet(None)
+    hanging.answer = hanging.hang
+    assert failure(source)[0].startswith("no whole answer in time: ")
+    hanging.close()
+    source = PodResources(machine.places, within_s=60.0)
+    reason, remedy = failure(source)
+    assert "nobody is listening" in reason
+    assert "Mount the node's folder /var/lib/kubelet/pod-resources" in remedy
+    hanging.path.unlink()
+    assert "there is no such socket" in failure(source)[0]
+    kubelet(answers(listed(TRAINER)))
+    assert [TRAINER_CORES] == source.read_allocations()
+
+
+# --- pods that have ended ---
+
+
+@pytest.mark.parametrize(
+    ("processes", "logs", "expected"),
+    [
+        ([EKS_SYSTEMD_V2], [f"{LOGS}/main/0.log"], True),
+        ([EKS_CGROUPFS_V1], [f"{LOGS}/main/0.log"], True),
+        ([OF_OTHER_POD], [f"{LOGS}/main/0.log"], False),
+        # A user may name groups of his own as he likes.
+        ([EKS_SYSTEMD_V2.replace("kubepods.slice", "user@1000.service/kubepods.slice", 1),
+          OF_OTHER_POD], [f"{LOGS}/main/0.log"], False),
+        # It pulls its image: no container began. Of two of the same name one waits.
+        ([OF_OTHER_POD], [f"{LOGS}/"], True),
+        ([OF_OTHER_POD], [f"{LOGS}/main/0.log", f"var/log/pods/ml_trainer-0_{OTHER_POD}/"], True),
+        # Its id is not known; control groups of pods, or all processes, cannot be seen.
+        ([OF_OTHER_POD], [], True), ([BARE], [f"{LOGS}/main/0.log"], True),
+        (None, [f"{LOGS}/main/0.log"], True),
+    ],
+)  # fmt: skip
+def test_a_pod_without_a_process_that_does_not_wait_to_start_has_ended(
+    machine, processes, logs, expected
+):
+    """Until Kubernetes 1.34 finished pods are listed, too; with hidden processes none has ended."""
+    for pid, groups in enumerate(processes or [OF_OTHER_POD], 42):
+        machine.process(pid, groups=groups)
+    if processes is None:
+        (machine.proc / "1" / "cgroup").unlink()
+    for file in logs:
+        machine.file(f"{file}x", "")
+        if file.endswith("/"):
+            (machine.root / f"{file}x").unlink()
+    assert [TRAINER_CORES._replace(is_verified=expected)] == mark_ended_pods(
+        [TRAINER_CORES], machine.places
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "variables", "expected"),
+    [
+        (None, {}, False), ("var/lib/kubelet/x", {}, True), ("var/log/pods/x", {}, True),
+        ("run/neuron-emf/x", {}, True), (None, {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}, True),
+    ],
+)  # fmt: skip
+def test_a_kubelet_is_seen_by_its_folders_and_from_its_pods(
+    machine, monkeypatch, file, variables, expected
+):
+    """Also from a pod that has none of them: then what it gave is unread, not nothing."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    if file:
+        machine.file(file, "")
+    assert expected == is_here(machine.places)
+
+
+# --- handed over ---
+
+
+def test_another_container_hands_over_what_it_was_told(machine, kubelet):
+    """The answer while it is fresh, by the time in the file; or why there is none."""
+
+    def handed_over(now_s=1000):
+        return HandedOver(machine.places, clock=lambda: now_s)
+
+    file = machine.places.handed_over
+    assert "cannot be read" in failure(handed_over())[0]
+    file.parent.mkdir(parents=True)
+    socket = PodResources(machine.places)
+    hand_over(socket, file, 1000.0)
+    assert failure(socket) == failure(handed_over())
+    kubelet(answers(listed(TRAINER)))
+    hand_over(socket, file, 1000.0)
+    assert [file] == list(file.parent.iterdir())
+    for now_s in (1000 - FRESH_S, 1000 + FRESH_S):
+        assert [TRAINER_CORES] == handed_over(now_s).read_allocations()
+    for now_s in (999 - FRESH_S, 1001 + FRESH_S):
+        reason, remedy = failure(handed_over(now_s))
+        assert "more than 30 s ago" in reason
+        assert "container `reservations`" in remedy
+    hand_over(Mock(read_allocations=lambda: [TRAINER_CORES] * 40_000), file, 1000.0)
+    assert file.stat().st_size < 1000, "a pod that fills its small volume is evicted"
+    assert "larger than 1 MiB" in failure(handed_over())[0]
+    file.write_text('{"at_s":1000,"allocations":[["a"],7]}')
+    assert "cannot be read" in failure(handed_over())[0]
+
+
+def test_the_container_ends_when_it_is_asked_to():
+    """As the first process of its namespace, too, which signals end only where it says so."""
+    script = (
+        "import os, signal; from neuron_emitter.owners import __main__ as it; "
+        "it.hand_over = lambda *_: os.kill(os.getpid(), signal.SIGTERM); it.main()"
+    )
+    command = ["unshare", "--pid", "--fork", sys.executable, "-c", script]
+    ended = subprocess.run(
+        command, env={"PYTHONPATH": ":".join(sys.path)}, capture_output=True, text=True, check=False
+    )
+    if "unshare" in ended.stderr:
+        pytest.skip("this machine does not allow it")
+    assert (0, "") == (ended.returncode, ended.stderr)
+
+
+# --- checkpoints ---
+
+
+def entry(resource, ids, *, uid=POD, container="main", files=()):
+    """An entry of the device manager; *files* are those that the plugin gave."""
+    parts = [
+        (3, message((1, f"/dev/neuron{n}"), (2, file), (3, "rw"))) for n, file in enumerate(files)
+    ]
+    variables = (1, message((1, "NEURON_RT_VISIBLE_CORES"), (2, "0-1")))
+    return {
+        "PodUID": uid, "ContainerName": container, "ResourceName": resource, "DeviceIDs": ids,
+        "AllocResp": base64.b64encode(message(variables, *parts)).decode(),
+    }  # fmt: skip
+
+
+def claims(member, *names):
+    """The claims of one pod, in a list called *member*."""
+    driver = {"Devices": [{"PoolName": "p", "DeviceName": name} for name in names]}
+    claim = {"ClaimName": "c", "PodUIDs": {POD: {}}, "DriverState": {PLUGIN: driver}}
+    return {"Data": json.dumps({"kind": "DRACheckpoint", member: [claim]}), "Checksum": 1}
+
+
+def checkpoint(machine, *entries, claimed=None):
+    """The source on a machine with these files."""
+    data = {"PodDeviceEntries": list(entries) or None, "RegisteredDevices": {CORE: ["0", "1"]}}
+    machine.file(PLUGINS_FILE, {"Data": data, "Checksum": 1})
+    if claimed is not None:
+        machine.file(CLAIMS_FILE, claimed)
+    return KubeletCheckpoint(machine.places)
+
+
+def to_trainer(cores=(), devices=(), name="ml/trainer-0/main", **others):
+    return [given_to(name, cores, devices, **others)]
+
+
+CLAIMED = ("neuron-device-3", "neurondevice4")
+
+
+@pytest.mark.parametrize(
+    ("entries", "claimed", "expected"),
+    [
+        ([], None, []), ([entry(EFA, ["rdma0"])], None, []),
+        ([entry(CORE, {"-1": ["0"], "1": ["1"]})], None, to_trainer([0, 1])),
+        ([entry(CORE, ["0", "1"])], None, to_trainer([0, 1])),  # before 1.20
+        ([entry(DEVICE, ["0", "1"], files=["/dev/neuron4", "/dev/neuron5"])], None,
+         to_trainer(devices=[4, 5], is_exact=True)),
+        ([entry(DEVICE, ["0"], files=["/dev/fuse", "/dev/neuron4", "/dev/neuron5"])], None,
+         to_trainer(devices=[0])),
+        ([entry(CORE, ["0"]), entry(CORE, ["1"], container="b")], None,
+         to_trainer([0, 1], name="ml/trainer-0")),
+        ([entry(CORE, ["0"], uid=OTHER_POD)], None, []),  # deleted, and not yet written again
+        *(([], claims(member, *CLAIMED), to_trainer(devices=[3, 4], is_exact=True,
+           name="ml/trainer-0")) for member in ("Entries", "ClaimInfoStateList")),
+    ],
+)  # fmt: skip
+def test_the_checkpoint_tells_of_pods_that_are_here(machine, entries, claimed, expected):
+    """The plugin's own answer decides which devices they are; cores it numbers from 0."""
+    machine.file(f"{LOGS}/main/0.log", "")
+    assert expected == checkpoint(machine, *entries, claimed=claimed).read_allocations()
+
+
+def test_a_checkpoint_that_cannot_be_read_is_a_reason_and_a_remedy(machine):
+    """Not there, of another form, or without a folder that says which pods are still here."""
+    source = KubeletCheckpoint(machine.places)
+    assert "there is no " in failure(source)[0]
+    for content in ("", "{}", '{"Data": 7}', '{"Data": {"PodDeviceEntries": [{}]}}'):
+        machine.file(PLUGINS_FILE, content)
+        assert "not the form" in failure(source)[0]
+    checkpoint(machine, entry(CORE, ["0"]))
+    reason, remedy = failure(source)
+    assert "no pod has a folder" in reason
+    assert "Mount the node's folders" in remedy
+    (machine.root / f"var/lib/kubelet/pods/{POD}").mkdir(parents=True)
+    (found,) = source.read_allocations()
+    assert (f"pod:{POD}", None) == (found.name, found.team), "as its processes are called"

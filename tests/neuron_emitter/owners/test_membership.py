@@ -1,0 +1,161 @@
+"""What a process belongs to by its control groups, and whether that pod or job is still here."""
+
+from __future__ import annotations
+
+from unittest.mock import Mock
+
+import fake_machine as machines
+import pytest
+from fake_machine import CONTAINER, OTHER_CONTAINER, POD, SLUID, STATIC_POD
+
+from neuron_emitter.owners import membership as membership_module
+from neuron_emitter.owners.membership import Membership, Presence, membership
+
+NOTHING = Membership()
+IN_POD = Membership(container=CONTAINER, pod=POD)
+IN_TASK = Membership(container=CONTAINER, is_ecs=True)
+IN_CONTAINER = Membership(container=CONTAINER)
+IN_JOB = Membership(job="4711")
+IN_SLUID_JOB = Membership(job=f"sluid={SLUID}")
+SLURM = "/system.slice/slurmstepd.scope"
+SCOPE = "sys/fs/cgroup/system.slice/slurmstepd.scope"
+FREEZER = "sys/fs/cgroup/freezer"
+LOGS = f"var/log/pods/search_llama-0_{POD}/server/0.log"
+OTHER_LOGS = "var/log/pods/kube-system_aws-node-x_00000000-0000-0000-0000-000000000001/a/0.log"
+VOLUMES = f"var/lib/kubelet/pods/{POD}/etc-hosts"
+
+
+def parse_groups(text):
+    """The membership by the text of a cgroup file."""
+    lines = [line.partition(":")[2].partition(":") for line in text.splitlines()]
+    return membership((controllers, path) for controllers, _, path in lines)
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("ECS_V1", IN_TASK), ("ECS_V2", IN_TASK), ("EKS_SYSTEMD_V2", IN_POD),
+        ("EKS_GUARANTEED_V2", IN_POD), ("EKS_CGROUPFS_V1", IN_POD), ("EKS_MIXED_V1", IN_POD),
+        ("EKS_SEEN_FROM_A_POD", IN_POD), ("EKS_SEEN_FROM_THE_SAME_POD", IN_CONTAINER),
+        ("CRI_O", IN_POD), ("STATIC_V2", Membership(container=CONTAINER, pod=STATIC_POD)),
+        ("DOCKER_V1", IN_CONTAINER), ("DOCKER_V2", IN_CONTAINER), ("PODMAN_V2", IN_CONTAINER),
+        ("ROOTLESS", Membership(container=CONTAINER, is_rootless=True)),
+        ("SLURM_V1", Membership(job="4711", job_user_id=1000)),
+        ("SLURM_V1_OF_A_NODE", Membership(job="4711", job_user_id=1000)),
+        ("SLURM_V2", IN_JOB), ("SLURM_V2_OF_A_NODE", IN_JOB),
+        ("SLURM_26_05", IN_SLUID_JOB),
+        ("SLURM_26_05_OF_A_NODE", IN_SLUID_JOB),
+        ("SLURM_26_05_FROM_A_GROUP", IN_SLUID_JOB),
+        ("SLURM_WITHOUT_GROUPS", NOTHING), ("UNIT", Membership(unit="llama.service")),
+        ("UNIT_IN_SLICES", Membership(unit="llama@0.service")), ("SESSION", NOTHING),
+        ("USER_UNIT", Membership(unit="notebook.service", unit_user_id=1000)), ("BARE", NOTHING),
+    ],
+)  # fmt: skip
+def test_every_runtime_is_known_by_its_groups(form, expected):
+    """Control groups of version 1 and 2, as each runtime makes them."""
+    assert expected == parse_groups(getattr(machines, form))
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (f"/docker/{OTHER_CONTAINER}/docker/{CONTAINER}", IN_CONTAINER),
+        (f"/system.slice/docker-{CONTAINER}.scope/init.scope", IN_CONTAINER),
+        (f"/kubepods/pod{POD}/{CONTAINER}{SLURM}/job_7/step_0/user",
+         Membership(job="7", container=CONTAINER, pod=POD)),
+        (f"{SLURM}/{SLUID}/step_0/user/a.service", IN_SLUID_JOB),
+        ("/../job_4711/step_0", IN_JOB), (f"/{CONTAINER}" + "/x" * 63, IN_CONTAINER),
+        ("/slurm/uid_1000/job_7", Membership(job="7", job_user_id=1000)),
+        ("/user@1000.service/a.service", Membership(unit="a.service", unit_user_id=1000)),
+    ],
+)  # fmt: skip
+def test_the_innermost_group_counts(path, expected):
+    """The innermost container; a job in a container, as where slurmd itself is a pod."""
+    assert expected == parse_groups(machines.v2(path))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/kubepods/pod{POD}/{CONTAINER[:-1]}", f"/kubepods/pod{POD}/{CONTAINER}0",
+        f"/docker/{CONTAINER.upper()}", f"/docker/x{CONTAINER}",
+        f"{SLURM}/job_{'9' * 11}", "/home/job_5/step_0", "/../job_5", f"/{CONTAINER}" + "/x" * 64,
+        f"{SLURM}/{SLUID[:-1]}U/step_0", f"/../{SLUID}", "/system.slice/../etc/passwd",
+        "/system.slice/evil\x1b[31m.service", "/system.slice/" + "a" * 300 + ".service",
+        "/system.slice/sshd.service", "/system.slice/amazon-ssm-agent.service",
+        "/user.slice/user-1000.slice/user@1000.service/app.slice/app-gnome-1.scope", "/..", "//",
+        "/" + "../" * 5000,
+    ],
+)  # fmt: skip
+def test_a_path_that_only_resembles_a_known_form_says_nothing(path):
+    """Ids of a wrong length, bad numbers, escapes, and units that run other people's programs."""
+    assert NOTHING == membership([("", path)])
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        ({"memory": f"/docker/{CONTAINER}", "name=systemd": "/a.service"}, IN_CONTAINER),
+        ({"memory": f"/docker/{CONTAINER}", "pids": f"/pod{POD}/{CONTAINER}"}, IN_POD),
+        ({"memory": f"{SLURM}/job_4711", "name=systemd": "/system.slice/a.service"}, IN_JOB),
+    ],
+)
+def test_the_most_specific_hierarchy_counts(groups, expected):
+    """In any order: not every controller has a group for everything."""
+    assert expected == membership(groups.items()) == membership(reversed(groups.items()))
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        f"kubepods-pod{POD}.slice/cri-containerd-{CONTAINER}.scope",
+        f"ecs/{machines.TASK}/{CONTAINER}",
+        "slurmstepd.scope/job_4711/step_0/user/task_0",
+        f"slurmstepd.scope/{SLUID}/step_0/user/task_0",
+    ],
+)
+def test_a_user_cannot_pass_for_another_by_naming_groups(below):
+    """A user's systemd lets its user name groups: they say nothing of pods, tasks and jobs."""
+    found = parse_groups(machines.v2(f"/user.slice/user-1000.slice/user@1000.service/{below}"))
+    assert (None, None, False) == (found.job, found.pod, found.is_ecs)
+    assert found.container is None or found.is_rootless
+
+
+@pytest.mark.parametrize(
+    ("files", "owner", "missing"),
+    [
+        ([], {"pod": POD}, False), ([LOGS, OTHER_LOGS], {"pod": POD}, False),
+        ([OTHER_LOGS, VOLUMES], {"pod": POD}, False), ([OTHER_LOGS], {"pod": POD}, True),
+        (["var/lib/kubelet/pods/x/y"], {"pod": POD}, True), ([OTHER_LOGS], {}, False),
+        ([], {"job": "4711"}, False), ([f"{SCOPE}/job_4711/x"], {"job": "4711"}, False),
+        ([f"{SCOPE}/job_7/x"], {"job": "4711"}, True),
+        ([f"{SCOPE}/system/x", f"{SCOPE}/{SLUID}/x"], {"job": "4711"}, False),
+        ([f"{SCOPE}/{SLUID}/x"], {"job": f"sluid={SLUID}"}, False),
+        ([f"{SCOPE}/job_7/x"], {"job": f"sluid={SLUID}"}, True),
+        (["sys/fs/cgroup/system.slice/node-3_slurmstepd.scope/job_4711/x"], {"job": "4711"}, False),
+        ([f"{FREEZER}/slurm/uid_7/job_4711/x"], {"job": "4711"}, False),
+        ([f"{FREEZER}/slurm/uid_7/job_1/x"], {"job": "4711"}, True),
+    ],
+)  # fmt: skip
+def test_a_pod_or_job_is_missing_when_others_are_listed_and_it_is_not(
+    machine, files, owner, missing
+):
+    """Where none is listed nothing is known; groups by SLUID do not say which numbers are here."""
+    for file in files:
+        machine.file(file, "")
+    found = Presence(machine.root).is_missing(**{"job": None, "pod": None, **owner})
+    assert missing == found
+
+
+@pytest.mark.parametrize("owner", [{"job": None, "pod": POD}, {"job": "4711", "pod": None}])
+def test_in_a_folder_that_cannot_be_listed_whole_nothing_is_missing(machine, owner, monkeypatch):
+    """Because another user may not read it, or it has more entries than are looked at."""
+    machine.file(OTHER_LOGS, "")
+    machine.file(f"{SCOPE}/job_7/x", "")
+    assert Presence(machine.root).is_missing(**owner)
+    with monkeypatch.context() as patch:
+        patch.setattr(membership_module, "MAX_ENTRIES", 0)
+        assert not Presence(machine.root).is_missing(**owner)
+    with monkeypatch.context() as patch:
+        patch.setattr(membership_module.os, "scandir", Mock(side_effect=PermissionError))
+        assert not Presence(machine.root).is_missing(**owner)

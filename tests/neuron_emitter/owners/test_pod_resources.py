@@ -1,0 +1,69 @@
+"""The pod-resources client against gRPC's own server, which nobody here wrote."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from fake_machine import CORE, container, devices, listed, pod
+
+from neuron_emitter.owners.given import Allocation, UnreadError
+from neuron_emitter.owners.pod_resources import PodResources
+
+pytest.importorskip("grpc", reason="grpcio is missing: run `make venvs`")
+
+SERVER = Path(__file__).with_name("grpc_server.py")
+OTHERS = [
+    pod(f"web-{number}-{'x' * 200}", container("c", is_new=number % 2)) for number in range(2000)
+]
+MAIN = container("main", devices(CORE, "0", "1", is_new=True), is_new=True)
+MANY = listed(*OTHERS, pod("trainer-0", MAIN))  # 500 kB: 8 windows of HTTP/2, 30 frames
+TRAINER_CORES = Allocation("ml/trainer-0/main", "ml", cores=frozenset({0, 1}))
+
+
+@contextmanager
+def serving(machine, mode, answer=MANY):
+    """Serve *answer* on the kubelet's socket of *machine* in one mode of the server."""
+    socket = machine.root / "var/lib/kubelet/pod-resources/kubelet.sock"
+    socket.parent.mkdir(parents=True)
+    file = machine.root / "answer"
+    file.write_bytes(answer)
+    command = [sys.executable, SERVER, socket, mode, file]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as server:
+        assert "ready\n" == server.stdout.readline()
+        yield
+        server.communicate()
+
+
+@pytest.mark.parametrize("mode", ["OK", "stopping"])
+def test_an_answer_of_many_frames_is_read(machine, mode):
+    """The emitter reads pods of kubelets before 1.20 and of today, also as the server stops."""
+    with serving(machine, mode):
+        source = PodResources(machine.places, within_s=60.0)
+        assert [TRAINER_CORES] == source.read_allocations()
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason"),
+    [
+        ("RESOURCE_EXHAUSTED", "refuses to answer so many questions"),
+        ("UNIMPLEMENTED", "no pod resources of version 1"),
+        ("UNAVAILABLE", "the call failed"),
+        ("compressed", "the answer is compressed"),
+    ],
+)
+def test_a_refusal_is_a_reason(machine, mode, reason):
+    """A status without an answer, or an answer that is compressed, says what it is."""
+    with serving(machine, mode), pytest.raises(UnreadError, match=reason) as raised:
+        PodResources(machine.places, within_s=60.0).read_allocations()
+    assert "`" not in str(raised.value)
+
+
+def test_a_server_that_does_not_answer_is_left_in_time(machine):
+    """The deadline of the emitter ends the call."""
+    with serving(machine, "silent"), pytest.raises(UnreadError, match="no whole answer in time"):
+        PodResources(machine.places, within_s=0.05).read_allocations()

@@ -1,0 +1,90 @@
+"""One process of `/proc`: the real one, and files that no kernel would write."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from neuron_emitter.owners.process import (
+    MAX_ENVIRON_BYTES,
+    ProcessGoneError,
+    open_process,
+)
+
+PROC = Path("/proc")
+
+
+@pytest.fixture
+def child():
+    """A real process with an environment of its own; it waits until the test is over."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", "print(flush=True); input()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={"SLURM_JOB_ID": "4711", "PASSWORD": "secret"},
+    )
+    process.stdout.readline()
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.parametrize("reads", range(4))
+def test_a_process_may_end_between_any_two_reads(child, reads):
+    """Really killed and reaped after so many reads: the next one says that it has gone."""
+    with open_process(PROC, child.pid) as process:
+        steps = [process.command_and_start, process.control_groups, process.user_id]
+        steps.append(lambda: process.variables("A"))
+        for step in steps[:reads]:
+            step()
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+        for step in steps[reads:]:
+            with pytest.raises(ProcessGoneError):
+                step()
+
+
+@pytest.mark.parametrize("name", ["a) S 1", "(", ")", "", " ", "a\nb", ") R 0 (", "\u00e9\u00e9"])
+def test_a_command_name_may_hold_brackets(machine, name):
+    """A process may call itself anything: the start behind the name is still found."""
+    machine.process(command=name, ticks=12_345)
+    with open_process(machine.proc, 42) as process:
+        assert (name, 12_345 / os.sysconf("SC_CLK_TCK")) == process.command_and_start()
+
+
+MEBIBYTE = b"a" * (1 << 20)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "expected"),
+    [
+        *(("stat", content, None) for content in (
+            b"", b"42 (x) S", b"42 (x) " + b"a " * 40, b"42 (x) " + b"9" * 30, b"\0" * 99)),
+        *(("cgroup", content, []) for content in (b"", b"0::\n", b"0::relative\n", b"0:/\n")),
+        ("cgroup", b"0::/a (deleted)\n", [("", "/a")]),
+        ("cgroup", b"1:name=systemd:/x\n?\n0::/y\n", [("name=systemd", "/x"), ("", "/y")]),
+        ("cgroup", b"1:cpu:/x\n0::/" + MEBIBYTE, [("cpu", "/x")]),
+        ("environ", b"A=1\0B=2\0", {"A": "1"}), ("environ", b"XA=1\0A\0=A=1\0", {}),
+        ("environ", b"A=x\ny\0", {"A": "x\ny"}), ("environ", b"A=\xff\0", {"A": "\ufffd"}),
+        ("environ", b"A=" + b"1" * 300 + b"\0", {}), ("environ", b"\0\0\0A=1\0", {"A": "1"}),
+        ("environ", b"B=" + MEBIBYTE + b"\0A=1\0", {"A": "1"}), ("environ", b"A=1", {"A": "1"}),
+        ("environ", b"B=" + b"1" * MAX_ENVIRON_BYTES + b"\0A=1\0", {}),
+        ("status", b"Uid:\t1000\t0\t0\t0\n", 1000), ("status", b"Uid:\n", None),
+    ],
+)  # fmt: skip
+def test_a_file_of_any_content_is_read_within_bounds(machine, file, content, expected):
+    """What a bound cuts in two is left out; a stat of another form is that of no process."""
+    machine.process()
+    machine.file(f"proc/42/{file}", content)
+    with open_process(machine.proc, 42) as process:
+        if file == "stat":
+            with pytest.raises(ProcessGoneError):
+                process.command_and_start()
+        else:
+            read = {"cgroup": process.control_groups, "status": process.user_id}
+            assert expected == read.get(file, lambda: process.variables("A"))()

@@ -1,0 +1,196 @@
+"""What was given, by the sources of all schedulers, and what is logged where it is unread."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+import pytest
+from fake_machine import CORE, POD, TRAINER, answers, listed
+from test_kubelet import checkpoint, entry
+
+from neuron_emitter.owners.given import Allocation, Given, UnreadError
+from neuron_emitter.owners.reservations import (
+    KEPT_S,
+    READ_EVERY_S,
+    Reservations,
+    Scheduler,
+    given_of,
+    saved_given,
+    schedulers_of,
+)
+from proof.emitter_process import wait_until
+
+JOB = Allocation("slurm:4711 ada", "physics", devices=frozenset({0}), is_exact=True)
+POD_A = Allocation("ml/a/main", "ml", cores=frozenset({2}))
+UNREAD = Given("unread")
+
+
+class FakeSource:
+    """A source that has allocations, fails, or hangs."""
+
+    def __init__(self, name, *allocations):
+        self.name = name
+        self.answer = allocations
+        self.asked = 0
+        self.is_released = threading.Event()
+        self.is_released.set()
+
+    def read_allocations(self):
+        self.asked += 1
+        self.is_released.wait()
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    def fail(self, reason="it hangs"):
+        self.answer = UnreadError(reason, "Mend it")
+
+
+def reservations(clock, *sources, is_here=True):
+    """One scheduler with *sources*, read once."""
+    found = Reservations([Scheduler(lambda: is_here, sources)], clock=clock, is_background=False)
+    found.read_schedulers()
+    return found
+
+
+def test_the_first_source_that_answers_counts(clock):
+    """The next ones are not asked; nothing given is an answer, too, and no scheduler is none."""
+    first, second = FakeSource("first"), FakeSource("second", POD_A)
+    assert Given("none") == reservations(clock, first, is_here=False).current_given()
+    assert Given("read", (), ("first",)) == reservations(clock, first, second).current_given()
+    assert (1, 0) == (first.asked, second.asked)
+    first.fail()
+    assert Given("read", (POD_A,), ("second",)) == (
+        reservations(clock, first, second).current_given()
+    )
+
+
+def test_every_scheduler_must_tell(clock):
+    """Next to one that is unread, or read in part, nothing is known to be free; the rest counts."""
+    pods, jobs = FakeSource("kubelet", POD_A), FakeSource("slurm", JOB)
+    schedulers = [Scheduler(lambda: True, [source]) for source in (pods, jobs)]
+    both = (POD_A, JOB), ("kubelet", "slurm")
+    part = UnreadError("a job is unknown", "Wait", [JOB])
+    for answer, expected in (
+        ((JOB,), Given("read", *both)),
+        (part, Given("unread", *both)),
+        (UnreadError("it hangs", "Mend it"), Given("unread", (POD_A,), ("kubelet",))),
+    ):
+        jobs.answer = answer
+        found = Reservations(schedulers, clock=clock, is_background=False)
+        found.read_schedulers()
+        assert expected == found.current_given()
+
+
+def test_the_last_answer_counts_for_two_minutes(clock):
+    """Before a source that is asked next: a scheduler that restarts changes nothing."""
+    first, second = FakeSource("first", POD_A), FakeSource("second")
+    found = reservations(clock, first, second)
+    first.fail()
+    for _ in range(int(KEPT_S / READ_EVERY_S)):
+        clock.now_s += READ_EVERY_S
+        found.read_schedulers()
+        assert Given("read", (POD_A,), ("first",)) == found.current_given()
+    clock.now_s += READ_EVERY_S
+    assert UNREAD == found.current_given(), "also where the thread hangs"
+    found.read_schedulers()
+    assert Given("read", (), ("second",)) == found.current_given()
+
+
+def test_a_failure_is_logged_once_until_it_has_cleared(clock, caplog):
+    """With what to do; each reason by itself, and that it has cleared."""
+    caplog.set_level(logging.INFO)
+    source = FakeSource("the socket")
+    found = reservations(clock, source)
+    for reason in ("it hangs", "it hangs", "it lies", "it hangs", None, None, "it hangs"):
+        source.fail(reason) if reason else setattr(source, "answer", ())
+        found.read_schedulers()
+    hangs = "Cannot read reserved cores from the socket: it hangs. Mend it."
+    again = "Reserved cores are read from the socket again."
+    assert [hangs, hangs.replace("hangs", "lies"), again, hangs] == caplog.messages
+
+
+def test_a_source_that_breaks_is_unread(clock, caplog):
+    """Only the kind of the error is logged: its text may hold what was read."""
+    source = FakeSource("broken")
+    source.answer = KeyError("a secret")
+    assert UNREAD == reservations(clock, source).current_given()
+    assert "KeyError" in caplog.text
+    assert "secret" not in caplog.text
+
+
+def test_names_are_printable_and_dropped_ids_are_logged_once(clock, caplog):
+    """Names are other people's: as long as a line takes. Ids of another form are counted."""
+    long = POD_A._replace(name="ml/" + "a\x1b" * 99, team="t" * 99, odd_ids=2)
+    found = reservations(clock, FakeSource("the socket", long, JOB._replace(odd_ids=1)))
+    found.read_schedulers()
+    allocation, _ = found.current_given().allocations
+    assert ("ml/" + "a?" * 62 + "a", "t" * 63) == (allocation.name, allocation.team)
+    (message,) = caplog.messages
+    assert message.startswith("Dropped 3 of the ids from the socket: ")
+
+
+def test_a_source_that_hangs_delays_no_line(caplog):
+    """What is known is returned; in the background one failure alone is not logged."""
+    source = FakeSource("hanging", POD_A)
+    source.is_released.clear()
+    found = Reservations([Scheduler(lambda: True, [source])])
+    try:
+        wait_until(lambda: source.asked)
+        assert UNREAD == found.current_given()
+        source.is_released.set()
+        wait_until(lambda: found.current_given().allocations == (POD_A,))
+        source.fail()
+        found.read_schedulers()
+        assert [] == caplog.messages
+        found.read_schedulers()
+        assert 1 == len(caplog.messages)
+    finally:
+        source.is_released.set()
+        found.close()
+    wait_until(lambda: "reservations" not in {thread.name for thread in threading.enumerate()})
+
+
+# --- on a machine ---
+
+
+def test_sources_are_asked_in_their_order(machine):
+    """Of the kubelet what a container hands over where one does, the socket, the checkpoint."""
+
+    def names():
+        return [
+            [source.name for source in scheduler.sources]
+            for scheduler in schedulers_of(machine.places)
+        ]
+
+    own = ["the kubelet's pod-resources socket", "the kubelet's checkpoint"]
+    handed_over = ["the container reservations of this pod"]
+    assert [own, ["the bundles of containers"], ["scontrol"]] == names()
+    machine.file("run/neuron-emf/reservations.json", "{}")
+    assert handed_over == names()[0], "the chart mounts no other source"
+    (machine.root / "var/lib/kubelet").mkdir(parents=True)
+    assert handed_over + own == names()[0]
+
+
+@pytest.mark.parametrize(("attribution", "expected"), [("auto", "read"), ("none", "unread")])
+def test_without_attribution_only_the_presence_of_a_scheduler_is_known(
+    machine, attribution, expected
+):
+    """Where there is one, what it gave is unread, not nothing."""
+    for status in ("none", expected):
+        found = given_of(attribution, "monitor", machine.proc)
+        wait_until(lambda status=status, found=found: found.current_given().status == status)
+        found.close()
+        checkpoint(machine)
+    assert given_of(attribution, "/reports.json", machine.proc) is None, "of any machine"
+
+
+def test_of_a_saved_machine_only_files_are_read(machine, kubelet):
+    """No socket that was saved with them, and nothing of the machine that replays."""
+    kubelet(answers(listed(TRAINER)))
+    machine.file(f"var/log/pods/ml_trainer-0_{POD}/main/0.log", "")
+    checkpoint(machine, entry(CORE, ["0", "1"]))
+    found = saved_given(machine.proc)
+    assert ("read", ("the kubelet's checkpoint",)) == (found.status, found.sources)
+    assert saved_given(None) is None

@@ -1,0 +1,488 @@
+"""What Slurm gave: by its own command, by what is exclusive, or unread."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+from types import SimpleNamespace
+from unittest.mock import patch
+
+import pytest
+from fake_machine import SLUID, SLURM_V2, FakeMachine
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neuron_emitter.owners import scontrol, slurm
+from neuron_emitter.owners.given import Allocation, UnreadError
+from neuron_emitter.owners.scontrol import Gres, JobRecord, UnknownJobError, parse_job
+from neuron_emitter.owners.slurm import ASKED_EVERY_S, SPREAD_S, SlurmJobs, is_here
+
+SCOPE = "sys/fs/cgroup/system.slice/slurmstepd.scope"
+COMMAND = "opt/slurm/bin/scontrol"
+SLUID_JOB = f"sluid={SLUID}"
+
+# Lines in the order of Slurm 22.05.8 and 26.11.0; some between them are left out.
+RECORD = """JobId={job} JobName={name}
+{sluid}   UserId={user} GroupId=ada(1000) MCS_label=N/A
+   Priority=4294901734 Nice=0 Account=physics QOS=(null)
+   JobState={state} Reason=None Dependency=(null)
+   Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0
+   NodeList=trn1
+   NumNodes=1 NumCPUs=1 NumTasks=1 CPUs/Task=1 ReqB:S:C:T=0:0:*:*
+   {tres}
+   Socks/Node=* NtasksPerN:B:S:C=0:0:*:* CoreSpec=*
+   JOB_GRES=gpu:2
+{nodes}   MinCPUsNode=1 MinMemoryNode=0 MinTmpDiskNode=0
+   Features=(null) DelayBoot=00:00:00
+   OverSubscribe=OK Contiguous=0 Licenses=(null) Network=(null)
+   Command=(null)
+{submit}   WorkDir=/tmp
+   Comment={comment}
+   StdOut=/tmp/out
+"""
+NODE = "     Nodes={nodes} CPU_IDs=0-127 Mem=0 GRES={gres}\n"
+OLD = {"sluid": "", "tres": "TRES=cpu=1,node=1,billing=1", "submit": ""}
+NEW = {
+    "sluid": f"   SLUID={SLUID}\n",
+    "tres": "ReqTRES=cpu=1,node=1,billing=1\n   AllocTRES=cpu=1,node=1,billing=1",
+    "submit": "   SubmitLine=sbatch -A physics --wrap sleep 300\n",
+}
+# Three lines as they stand above the state of a job.
+FORGED = """x
+   UserId=eve(1000) GroupId=eve(6) MCS_label=N/A
+   Priority=1 Nice=0 Account=evil QOS=y
+   JobState=RUNNING Reason=None Dependency=(null)"""
+
+
+def record(*entries, version=OLD, **members):
+    """An answer about a job with *entries*, nodes and what was given there."""
+    lines = "".join(NODE.format(nodes=nodes, gres=gres) for nodes, gres in entries)
+    usual = {"job": "4711", "name": "train", "comment": "", "state": "RUNNING"}
+    return RECORD.format(**version, **{**usual, "user": "ada(1000)", **members}, nodes=lines)
+
+
+class Slurmctld:
+    """slurmctld as scontrol shows it; a job that is not in `jobs` or hidden has no answer."""
+
+    def __init__(self):
+        self.jobs = {}
+        self.private = "none"
+        self.asked = []
+
+    def ask(self, _places, *words):
+        """What scontrol prints; `UnreadError` as for its exit code 1."""
+        self.asked.append(" ".join(words))
+        if words == ("show", "config"):
+            return f"PluginDir               = /x\nPrivateData             = {self.private}\n"
+        answer = self.jobs.get(words[-1])
+        if answer is None:
+            msg = "slurm_load_jobs error: Invalid job id specified"
+            raise UnknownJobError(msg, "PrivateData")
+        if isinstance(answer, Exception):
+            raise answer
+        lines = answer.splitlines(keepends=True)
+        is_detail = [line.lstrip().startswith(("JOB_GRES=", "Nodes=")) for line in lines]
+        details = "-d" in words
+        return "".join(
+            line for line, is_one in zip(lines, is_detail, strict=True) if details or not is_one
+        )
+
+
+@pytest.fixture
+def slurmctld(monkeypatch):
+    """slurmctld without jobs, for an emitter whose user has no jobs and no rights."""
+    found = Slurmctld()
+    monkeypatch.setattr(scontrol, "_ask", found.ask)
+    monkeypatch.setattr(os, "geteuid", lambda: 991)
+    return found
+
+
+def gres_of(name, *indexes, count=0):
+    return Gres(name, frozenset(indexes), count or len(indexes))
+
+
+@pytest.mark.parametrize("version", [OLD, NEW])
+@pytest.mark.parametrize(
+    ("entries", "members", "gres"),
+    [
+        ([("trn1", "gpu:trainium:4(IDX:3,5-7)")], {}, [gres_of("gpu", 3, 5, 6, 7)]),
+        ([("trn1", "neuron:1(S:0)(IDX:0),nvme(CNT:2),gpu:a:3(IDX:N/A)")], {},
+         [gres_of("neuron", 0), gres_of("nvme", count=2), gres_of("gpu", count=3)]),
+        ([("trn1", "")], {}, []), ([("trn1", "(null)")], {}, []),
+        ([("t-[1-3]", "gpu:1(IDX:0)"), ("t-4,n-st-[1-2,09]", "gpu:1(IDX:5)")], {},
+         [gres_of("gpu", 5)]),
+        ([("t1", ""), ("n-[st]-09", "gpu:1(IDX:0)"), ("n-st-[001-009]", "")], {}, []),
+        ([("t1.local", ""), ("n-st-09.local", "gpu:1(IDX:3)")], {}, [gres_of("gpu", 3)]),
+        ([("a", "gpu:1(IDX:1)")], {"state": "TIMEOUT"}, None),
+        # A user's line breaks hide and change nothing.
+        ([("a", "gpu:1(IDX:1)")], {"comment": f"x\n   JOB_GRES=\n{NODE}   MinCPUsNode=1"},
+         [gres_of("gpu", 1)]),
+        ([("a", "gpu:1(IDX:1)")], {"comment": "x\n\nJobId=4711 JobName=y\n   JobState=FAILED"},
+         [gres_of("gpu", 1)]),
+        ([("a", "gpu:1(IDX:1)")], {"name": "x\n   UserId=root(0) GroupId=root(0) MCS_label=N/A"},
+         [gres_of("gpu", 1)]),
+        ([("a", "")], {"name": "x\nJobId=4711 y"}, []),
+        # What may be the lines of a user, or is not of this job or node.
+        *(([("a", "")], members, "unread") for members in (
+            {"job": "47110"}, {"name": FORGED}, {"comment": FORGED},
+            {"name": f"{FORGED}\nJobId=9 JobName=y"})),
+        ([], {}, "unread"), ([("a", ""), ("b", "gpu:1(IDX:0)")], {}, "unread"),
+    ],
+)  # fmt: skip
+def test_the_answer_of_scontrol_is_read_or_refused(version, entries, members, gres):
+    """Each member at its place, and the entry of this node alone; all of its resources."""
+    text = record(*entries, version=version, **members)
+    if gres == "unread":
+        with pytest.raises(UnreadError):
+            parse_job(text, "4711", "n-st-09.local")
+        return
+    has_ended = gres is None
+    expected = JobRecord(4711, 1000, "ada", "physics", has_ended, None if has_ended else (*gres,))
+    assert expected == parse_job(text, "4711", "n-st-09.local")
+
+
+def test_one_of_several_jobs_is_read_by_its_number_or_sluid():
+    """An array's number shows all of its jobs; another job has another user's text."""
+    first = record(("a", ""), job="7 ArrayJobId=7 ArrayTaskId=2", version=OLD)
+    both = f"{first}\n{record(('a', 'gpu:1(IDX:1)'), job='4711 ArrayJobId=7', version=NEW)}"
+    for job in ("4711", SLUID_JOB):
+        assert 4711 == parse_job(both, job, "a").number
+    with pytest.raises(UnreadError, match="sluid=s0"):
+        parse_job(both, "sluid=s0", "a")
+    for text in ("", "No jobs in the system\n"):
+        with pytest.raises(UnreadError, match="does not show job 7, which"):
+            parse_job(text, "7", "a")
+
+
+@pytest.fixture
+def node(machine):
+    """A node of 4 devices and 8 CPUs on which slurmd runs."""
+    machine.file(f"{SCOPE}/system/x", "")
+    for device in range(4):
+        machine.file(f"dev/neuron{device}", "")
+    machine.file("sys/devices/system/cpu/online", "0-7\n")
+    machine.file("proc/sys/kernel/hostname", "trn1.example\n")
+    machine.file("etc/slurm/gres.conf", "Name=gpu File=/dev/neuron[0-3]\n")
+    return machine
+
+
+def start(node, job, *, cpus="0-3", pids="9\n"):
+    """The control group of a job."""
+    group = job if job.startswith("s") else f"job_{job}"
+    node.file(f"{SCOPE}/{group}/cpuset.cpus", cpus)
+    node.file(f"{SCOPE}/{group}/step_0/user/cgroup.procs", pids)
+
+
+def end(node, job):
+    """The control group goes."""
+    shutil.rmtree(node.root / SCOPE / f"job_{job}")
+
+
+def install(node, script="exit 0"):
+    """A scontrol that runs *script*."""
+    node.file(COMMAND, f"#!/bin/sh\n{script}\n")
+    (node.root / COMMAND).chmod(0o755)
+
+
+def given_to(node):
+    """The allocations of a first reading."""
+    return list(SlurmJobs(node.places).read_allocations())
+
+
+def gave(job, *, cores=(), devices=(), exact=False, odd=0):
+    """What a job of ada's has."""
+    return Allocation(
+        f"slurm:{job} ada", "physics", frozenset(cores), frozenset(devices), is_exact=exact,
+        odd_ids=odd, job=job,
+    )  # fmt: skip
+
+
+DEVICE_BY_DEVICE = "".join(f"Name=neuroncore File=/dev/neuron{device}\n" for device in range(4))
+
+
+@pytest.mark.parametrize(
+    ("jobs", "gres_conf", "allocations"),
+    [
+        ({}, "", []),
+        ({"4711": ("0-3", "gpu:2(IDX:0-1)"), "4712": ("4-7", "gpu:2(IDX:2-3)")}, None,
+         [gave("4711", devices=(0, 1)), gave("4712", devices=(2, 3))]),
+        ({"4711": ("0-7", "gpu:1(IDX:2)")}, None, [gave("4711", devices=(2,))]),
+        ({"4711": ("0-7", "")}, None, [gave("4711", devices=range(4), exact=True)]),
+        ({"4711": ("0-7", ""), "4712": ("0-7", "")}, "", [gave("4711"), gave("4712")]),
+        ({"4711": ("0-3", "gpu:2(IDX:3-4)")}, None, [gave("4711", devices=(3,), odd=1)]),
+        ({"9": ("0", "neuroncore(CNT:2)"), "10": ("1", "neuroncore(CNT:1)")}, None,
+         [gave("9", cores=(0, 1)), gave("10", cores=(2,))]),
+        # Without a sure order of files only the number counts.
+        ({"4711": ("0-3", "neuroncore:3(IDX:1-3)")}, None, [gave("4711", cores=(0, 1, 2))]),
+        ({"4711": ("0-3", "gpu:2(IDX:2-3)")}, "", [gave("4711", devices=(0, 1))]),
+        ({"4711": ("0-3", "neuroncore:2(IDX:1-2)")}, DEVICE_BY_DEVICE,
+         [gave("4711", devices=(1, 2))]),
+        # A device that is listed twice is listed once for each of its cores.
+        ({"4711": ("0-3", "neuroncore:2(IDX:1,4)")}, DEVICE_BY_DEVICE * 2,
+         [gave("4711", cores=(1, 2))]),
+    ],
+)  # fmt: skip
+def test_each_job_has_what_it_was_given(node, slurmctld, jobs, gres_conf, allocations):
+    """By GRES, else all to one job with every CPU; else it is read, and nobody has anything."""
+    if gres_conf is not None:
+        node.file("etc/slurm/gres.conf", gres_conf)
+    for job, (cpus, gres) in jobs.items():
+        start(node, job, cpus=cpus)
+        slurmctld.jobs[job] = record(("trn1", gres), job=job)
+    assert sorted(allocations) == sorted(given_to(node))
+
+
+NUMBERS = st.integers(0, 9)
+GRES = st.builds(
+    Gres, st.sampled_from(["gpu", "neuron", "neuroncore", "x"]), st.frozensets(NUMBERS), NUMBERS
+)
+
+
+@given(st.lists(st.lists(GRES, max_size=3), max_size=4), st.sampled_from(["", DEVICE_BY_DEVICE]))
+def test_no_two_jobs_share_and_none_has_more_than_the_machine(tmp_path_factory, jobs, gres_conf):
+    """For any answer of slurmctld."""
+    root = tmp_path_factory.mktemp("node", numbered=True)
+    for folder in ("dev", "etc/slurm", f"{SCOPE}/system"):
+        (root / folder).mkdir(parents=True)
+    (root / "etc/slurm/gres.conf").write_text(gres_conf)
+    for device in range(4):
+        (root / f"dev/neuron{device}").touch()
+    records = {str(job): JobRecord(job, 7, gres=gres) for job, gres in enumerate(jobs, start=1)}
+    for job in records:
+        (root / SCOPE / f"job_{job}").mkdir()
+        (root / SCOPE / f"job_{job}/cgroup.procs").write_text("9\n")
+    places = SimpleNamespace(root=root, proc=root, ecs_agent_url="", ecs_metadata_url="")
+    with patch.object(slurm, "show_job", lambda job, _, **_options: records[job]):
+        allocations = SlurmJobs(places).read_allocations()
+    for kind, most in (("devices", range(4)), ("cores", range(slurm.MAX_CORES))):
+        ids = [index for allocation in allocations for index in getattr(allocation, kind)]
+        assert len(set(ids)) == len(ids)
+        assert set(most) >= set(ids)
+
+
+class Minutes:
+    """Readings of a node at chosen seconds."""
+
+    def __init__(self, node):
+        self.now_s = 0.0
+        self._jobs = SlurmJobs(node.places, clock=lambda: self.now_s, jitter=lambda: 0.5)
+
+    def read_at(self, second):
+        """The allocations by job that are known, and why others are not."""
+        self.now_s = second
+        try:
+            known, reason = self._jobs.read_allocations(), ""
+        except UnreadError as error:
+            known, reason = error.known, str(error)
+        return {allocation.job: allocation for allocation in known}, reason
+
+
+def test_slurmctld_is_asked_with_devices_once_for_a_new_job_and_not_often(node, slurmctld):
+    """At once at the start, then within a minute, ten minutes apart; later without devices."""
+    minutes = Minutes(node)
+    start(node, "1")
+    slurmctld.jobs.update({job: record(("trn1", ""), job=job) for job in "123"})
+    minutes.read_at(0)
+    start(node, "2")
+    for second in (1, ASKED_EVERY_S - 1):
+        known, reason = minutes.read_at(second)
+        assert ["1"] == list(known)
+        assert "not asked yet" in reason
+    assert {"1", "2"} == set(minutes.read_at(ASKED_EVERY_S)[0])
+    for second in (1.05, 2.04, 2.05):
+        minutes.read_at(second * ASKED_EVERY_S)
+    start(node, "3")
+    for second in (0, SPREAD_S / 2 - 1, SPREAD_S / 2):
+        minutes.read_at(2.2 * ASKED_EVERY_S + second)
+    asked = ["-d 1", *("1", "-d 2"), *("1", "2"), *("-d 3", "1", "2")]
+    assert [f"show job {job}" for job in asked] == slurmctld.asked
+
+
+ANSWERS = st.sampled_from(
+    [
+        None, UnreadError("it failed", "Mend it"), "No jobs in the system\n",
+        record(("a", ""), job="5", comment=FORGED), record(("a", ""), job="5", state="FAILED"),
+        record(("a", ""), ("b", "gpu:1(IDX:3)"), job="5"), record(("a", "gpu:1(IDX:3)"), job="5"),
+    ]
+)  # fmt: skip
+
+
+@settings(max_examples=15)
+@given(st.lists(ANSWERS, min_size=27, max_size=27), st.sampled_from("19"), st.booleans())
+def test_what_is_known_of_a_job_does_not_depend_on_the_others(
+    tmp_path_factory, answers, first, has_process
+):
+    """For any answers about a dead job, and with a new job of 55 s in each of 27 minutes."""
+    root = tmp_path_factory.mktemp("host", numbered=True)
+    node = FakeMachine(root, "")
+    for device in range(4):
+        node.file(f"dev/neuron{device}", "")
+    node.file("etc/slurm/gres.conf", "Name=gpu File=/dev/neuron[3,0-2]\n")
+    slurmctld = Slurmctld()
+    old = {first: (0, 3), "4": (1,)}
+    for job, devices in old.items():
+        start(node, job)
+        indexes = ",".join(str([3, 0, 1, 2].index(device)) for device in devices)
+        slurmctld.jobs[job] = record(("a", f"gpu:{len(devices)}(IDX:{indexes})"), job=job)
+    start(node, "5", pids="9" if has_process else "")
+    minutes = Minutes(node)
+    with patch.object(scontrol, "_ask", slurmctld.ask):
+        for minute, answer in enumerate(answers):
+            start(node, f"1{minute:02}")
+            slurmctld.jobs["5"] = answer
+            for second in (0, 30):
+                known, reason = minutes.read_at(60 * minute + second)
+                assert reason or f"1{minute:02}" in known, "not unread, and not known"
+                for job, devices in old.items():
+                    assert gave(job, devices=devices) == known[job]._replace(team="physics")
+            end(node, f"1{minute:02}")
+    assert len(slurmctld.asked) <= 3 * (4 + 1), "3 times all of 4 jobs and the configuration"
+
+
+@pytest.mark.parametrize(
+    ("answer", "private", "other_user", "pids", "expected"),
+    [
+        (None, "none", "", "9", (True, "")),
+        (None, "cloud,jobs", "bob(1001)", "9", (True, "")),
+        (None, "cloud,jobs", "neuron-emf(991)", "9", (False, "Invalid job id")),
+        (None, "cloud,jobs", "", "9", (False, "Invalid job id")),
+        (None, "cloud,jobs", "", "", (False, "")),
+        (record(job="7", state="NODE_FAIL"), "jobs", "", "9", (True, "")),
+        (record(job="7", state="PENDING"), "jobs", "", "9", (True, "")),
+        ("", "none", "", "9", (False, "does not show job 7")),
+        (record(("a", ""), job="7", state="COMPLETING"), "none", "", "9", (False, "")),
+    ],
+)
+def test_a_job_has_ended_only_if_slurmctld_says_so(
+    node, slurmctld, *, answer, private, other_user, pids, expected
+):
+    """A hidden job is unknown alone, with the remedy for it; a folder without a process is not."""
+    has_ended, reason = expected
+    slurmctld.private = private
+    if answer is not None:
+        slurmctld.jobs["7"] = answer
+    start(node, "7", pids=pids)
+    if other_user:
+        start(node, "9")
+        slurmctld.jobs["9"] = record(("a", "gpu:1(IDX:2)"), job="9", user=other_user)
+    known, found = Minutes(node).read_at(0)
+    assert reason in found
+    assert bool(reason) == bool(found)
+    assert has_ended == (known["7"].has_ended if "7" in known else False)
+    if other_user:
+        assert {2} == known["9"].devices
+
+
+def test_a_job_that_ended_is_noticed_and_may_run_again(node, slurmctld):
+    """A failed question changes nothing that is known; a requeued job has its new devices."""
+    minutes = Minutes(node)
+    start(node, "7")
+    answers = [
+        record(("a", f"gpu:1(IDX:{index})"), job="7", state=state)
+        for state, index in (("RUNNING", 1), ("FAILED", 1), ("RUNNING", 2), ("RUNNING", 2))
+    ]
+    answers.insert(1, UnreadError("it failed", "Mend it"))
+    found = []
+    for place, slurmctld.jobs["7"] in enumerate(answers):
+        known, _ = minutes.read_at(1.1 * ASKED_EVERY_S * place)
+        found.append((known["7"].has_ended, *known["7"].devices))
+    assert [(False, 1), (False, 1), (True,), (False,), (False, 2)] == found
+
+
+def test_a_job_is_known_by_its_sluid(node, slurmctld):
+    """Number, user and account come from slurmctld, also the name of a user unknown here."""
+    start(node, SLUID)
+    slurmctld.jobs[SLUID] = record(("a", "gpu:1(IDX:1)"), version=NEW, user="zoe(7777)")
+    (found,) = given_to(node)
+    assert gave("4711", devices=(1,))._replace(name="slurm:4711 zoe", job=SLUID_JOB) == found
+
+
+def _hang(monkeypatch, node):
+    monkeypatch.setattr(scontrol, "WITHIN_S", 0.05)
+    install(node, "exec sleep 60")
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        ("slurm_load_jobs error: Unable to contact slurm controller (connect failure)", "ping"),
+        ("slurm_load_jobs error: Invalid job id specified", "PrivateData"),
+        ("slurm_load_jobs error: Access/permission denied", "PrivateData"),
+        ("scontrol: error: Munge encode failed: Failed to access the socket", "munge"),
+        ("scontrol: fatal: Could not establish a configuration source", "SLURM_CONF"),
+        ("scontrol: error while loading shared libraries", "as the emitter's user"),
+    ],
+)
+def test_a_command_that_fails_has_its_own_words_and_the_remedy_for_them(
+    node, monkeypatch, words, remedy
+):
+    """More rights are advised only for jobs that slurmctld may hide."""
+    monkeypatch.setattr(os, "geteuid", lambda: 991)
+    install(node, f"printf '{words}\\a\\nmore\\n' >&2; exit 3")
+    start(node, "4711")
+    with pytest.raises(UnreadError) as error:
+        given_to(node)
+    assert f"it failed with exit code 3: {words}?" == str(error.value)
+    assert remedy in error.value.remedy
+    assert ("operator" in error.value.remedy) == ("PrivateData" in remedy)
+
+
+@pytest.mark.parametrize(
+    ("break_it", "remedy"),
+    [
+        (lambda _, node: (node.root / COMMAND).chmod(0o777), "link it"),
+        (lambda _, node: (node.root / COMMAND).chmod(0o644), "not in a container"),
+        (lambda _, node: install(node, "yes | head -c 3000000"), "PrivateData"),
+        (_hang, "scontrol ping"),
+    ],
+)
+def test_an_unread_job_has_a_remedy(node, monkeypatch, break_it, remedy):
+    """Neither a hanging nor a lying command takes more than its time; nothing is guessed."""
+    install(node)
+    start(node, "4711")
+    break_it(monkeypatch, node)
+    with pytest.raises(UnreadError) as error:
+        given_to(node)
+    assert remedy in error.value.remedy
+
+
+def test_a_job_with_every_cpu_has_all_devices_without_an_answer(node):
+    """Its name is that of its processes; without one its user is unknown."""
+    start(node, "4711", cpus="0-7")
+    no_process = gave("4711", devices=range(4), exact=True)._replace(name="slurm:4711 ?", team=None)
+    assert [no_process] == given_to(node)
+    node.process(43, groups=SLURM_V2, user_id=0)
+    node.process(42, groups=SLURM_V2, variables=["SLURM_JOB_ACCOUNT=physics"])
+    node.file(f"{SCOPE}/job_4711/step_0/slurm/cgroup.procs", "43\n")
+    node.file(f"{SCOPE}/job_4711/step_0/user/task_0/cgroup.procs", "0\n9\n42\n")
+    assert [gave("4711", devices=range(4), exact=True)] == given_to(node)
+
+
+def test_a_saved_machine_runs_no_command(node):
+    """A program in a folder from elsewhere is not started."""
+    install(node, f"touch {node.root}/asked")
+    start(node, "4711")
+    with pytest.raises(UnreadError, match="saved"):
+        SlurmJobs(replace(node.places, is_saved=True)).read_allocations()
+    assert not (node.root / "asked").exists()
+
+
+@pytest.mark.parametrize(
+    ("sign", "here", "reads"),
+    [
+        ("etc/slurm/slurm.conf", False, False), ("run/slurmd.pid", True, False),
+        ("sys/fs/cgroup/system.slice/slurmd.service/x", True, False),
+        (f"{SCOPE}/system/x", True, True),
+        ("sys/fs/cgroup/cpuset/slurm/uid_1000/x", True, True),
+    ],
+)  # fmt: skip
+def test_slurm_is_here_where_slurmd_runs(machine, sign, here, reads):
+    """Without groups of its own it is not known which jobs are here."""
+    machine.file(sign, "")
+    assert here == is_here(machine.places)
+    if reads:
+        assert [] == given_to(machine)
+    else:
+        with pytest.raises(UnreadError, match="control groups"):
+            given_to(machine)

@@ -1,0 +1,298 @@
+"""
+The page for Prometheus: its names, its values against the fold, and its bounds.
+
+Names, types and labels of the script are those that public copies of
+neuron-monitor-prometheus.py show.
+"""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from neuron_reports import (
+    counters,
+    executions,
+    hardware,
+    hardware_counters,
+    host_memory,
+    instance,
+    memory,
+    report,
+    runtime,
+    runtime_vcpu,
+    vcpu,
+)
+from scraped import PlayedPage, types_of, value
+
+from neuron_emitter.prometheus.names import BUILD, MAX_RUNTIMES, OF_MINUTE, OF_REPORT, SCRIPT
+from tests.programs import run_program
+
+MIB = 1 << 20
+UTILIZATION = "neuroncore_utilization_ratio"
+
+HALF_IDLE = report(
+    runtime(counters([80.0, 0, 0, 0]), memory({0: 64, 1: 64}), pid=7),
+    neuron_hardware_info=hardware(1, 4),
+)
+
+
+def whole_minutes(played, document, count=1, health=None):
+    """Minutes of twelve of these reports; the record of the last."""
+    record = None
+    for _ in range(count):
+        played.read(*[document] * 12)
+        record = played.close(health)
+    return record
+
+
+# Of the script, by their labels: what a dashboard that was made for it asks for.
+
+
+def full_page():
+    """Return a page with every metric: reports have every group, and a minute has health."""
+    system = {
+        "vcpu_usage": {**vcpu(user=10.0), "usage_data": {"0": {}, "1": {}}},
+        "memory_info": host_memory(),
+        "neuron_hw_counters": hardware_counters({"mem_ecc_corrected": 2}),
+    }
+    played = PlayedPage()
+    full = runtime(
+        counters([50.0]), memory({0: 63}), executions(3, total=LATENCIES, causes={"model": 1}),
+        runtime_vcpu(),
+    )  # fmt: skip
+    document = report(full, system_data=system, neuron_hardware_info=hardware(1, 4))
+    whole_minutes(played, document, health={**dict.fromkeys(HEALTH, 1), "RecordsDropped": 1})
+    return played
+
+
+def test_every_metric_of_the_table_is_on_the_page_with_its_type_and_labels():
+    """Of reports that have every group, and a minute with health."""
+    played = full_page()
+    text = played.text()
+    table = [*SCRIPT, *OF_REPORT, *OF_MINUTE, *BUILD]
+    expected = {
+        one.name.removesuffix("_total"): "counter" if one.name.endswith("_total") else "gauge"
+        for one in table
+    }
+    assert expected == types_of(text)
+    shown = {}
+    for name, labels in played.series():
+        shown.setdefault(name, set()).update(dict(labels))
+    missing = {one.name: {*one.labels.split()} - shown[one.name] for one in table}
+    missing.pop("neuron_hardware_info")  # an unknown size of memory is empty
+    assert not any(missing.values())
+    assert 2 == value(played.series(), "system_vcpu_count")
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool was not found")
+def test_promtool_reads_the_page():
+    """Prometheus' own check objects to one name, which is the script's."""
+    ended = run_program(["promtool", "check", "metrics"], input=full_page().text())
+    expected = (
+        'system_vcpu_count non-histogram and non-summary metrics should not have "_count" suffix'
+    )
+    assert expected == (ended.stdout + ended.stderr).strip()
+
+
+HEALTH = (
+    "ReportsRead", "ReportsMalformed", "MonitorRestarts", "RecordsProduced", "RecordsDelivered",
+    "SpoolRecords", "SpoolBytes", "EmitterCpuSeconds", "EmitterMemory",
+)  # fmt: skip
+LATENCIES = dict.fromkeys(("p0", "p1", "p25", "p50", "p75", "p99", "p100"), 0.5)
+RUNTIMES = st.lists(
+    st.tuples(
+        st.sampled_from("ab"),
+        st.lists(st.integers(0, 100).map(float), min_size=4, max_size=4),
+        st.integers(0, 1 << 30),
+        st.integers(0, 1000),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(RUNTIMES)
+def test_the_values_are_those_of_the_fold(runtimes):
+    """Tags added up or compared give what the minute line says of the instance."""
+    document = report(
+        *(
+            runtime(
+                counters(percent), memory({0: size}, host=size), executions(n), pid=pid, tag=tag
+            )
+            for pid, (tag, percent, size, n) in enumerate(runtimes, start=1)
+        ),
+        neuron_hardware_info=hardware(1, 4),
+    )
+    played = PlayedPage()
+    record = whole_minutes(played, document)
+    series = played.series()
+
+    def numbers(name, **labels):
+        return [number for (called, pairs), number in series.items()
+                if called == name and labels.items() <= dict(pairs).items()]  # fmt: skip
+
+    used = "neuron_runtime_memory_used_bytes"
+    assert record.device_memory_used_bytes == sum(numbers(used, memory_location="neuron_device"))
+    assert record.runtime_host_memory_bytes == sum(numbers(used, memory_location="host"))
+    done = numbers("execution_status_total", status_type="completed")
+    assert record.executions == sum(done)
+    for core, state in enumerate(record.core_state):
+        greatest = max(numbers(UTILIZATION, neuroncore=str(core)))
+        assert max(percent[core] for _, percent, _, _ in runtimes) / 100 == greatest
+        assert (state == "b") == (greatest > 0)
+        shown = {"b": "busy", "a": "attached_idle", "u": "unattached", "?": "unknown"}[state]
+        assert [1] == numbers("neuron_emf_core_state", neuroncore=str(core), state=shown)
+
+
+def of_two_containers(percent):
+    """Runtimes with the tag that an unset one has in every container, 63 MiB each."""
+    return [
+        runtime(counters(shares), memory({core: 63 * MIB}), pid=core, tag="1")
+        for core, shares in enumerate(percent)
+    ]
+
+
+SHARED_TAG = report(*of_two_containers([[90.0, 0], [0, 0], [0, 0], [0, 0]]))
+ONE = runtime(counters([50.0]), memory({0: 63}), executions(3), runtime_vcpu(), tag="t")
+
+
+def ecc(*values):
+    """A report for each value of one counter."""
+    groups = [hardware_counters({"mem_ecc_corrected": value}) for value in values]
+    return [report(system_data={"neuron_hw_counters": group}) for group in groups]
+
+
+DIFFERENCES = [
+    ("runtimes that share a tag overwrite each other: the last one's memory stands for all",
+     [SHARED_TAG],
+     ("neuron_runtime_memory_used_bytes", {"memory_location": "neuron_device"}), 252.0 * MIB),
+    ("and so does the 0 of a runtime that does not use the busy core",
+     [SHARED_TAG], (UTILIZATION, {"neuroncore": "0"}), 0.9),
+    ("what each report says of memory errors is added up",
+     ecc(2, 2, 2, 3), ("hardware_ecc_events_total", {"event_type": "mem_ecc_corrected"}), 1.0),
+    ("a runtime that has ended keeps its series for ever",
+     [report(ONE), report(), report()], (UTILIZATION, {"runtime_tag": "t"}), None),
+    ("a group in error keeps the values of an earlier report",
+     [report(ONE), report(runtime(counters([90.0], error="driver"), tag="t"))],
+     (UTILIZATION, {"runtime_tag": "t"}), None),
+    ("a latency stays when nothing runs any more",
+     [report(runtime(execution_stats=executions(3, total=LATENCIES))),
+      report(runtime(execution_stats=executions(0, total=None)))],
+     ("execution_latency_seconds", {"percentile": "p99"}), None),
+    ("the first sample covers milliseconds, and its percentages are noise",
+     [report(runtime(counters([97.0], period=0.06)))], (UTILIZATION, {"neuroncore": "0"}), None),
+    ("inf1 says 0 bytes while models are loaded: it does not measure them",
+     [report(runtime(counters([97.0]), memory({}, [(0, 0)], device=0)))],
+     ("neuron_runtime_memory_used_bytes", {"memory_location": "neuron_device"}), None),
+    ("an error that a newer tool names would be one more value of a label",
+     [report(runtime(execution_stats=executions(1, causes={"cosmic": 4})))],
+     ("execution_errors_total", {"error_type": "other"}), 4.0),
+    ("the labels are those of the first report, also when the metadata service answers later",
+     [report(ONE, instance_info=instance(instance_id="")), report(ONE)],
+     (UTILIZATION, {"instance_id": "i-0123456789abcdef0"}), 0.5),
+    ("more than the whole core cannot be",
+     [report(runtime(counters([250.0])))], (UTILIZATION, {"neuroncore": "0"}), 1.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("reason", "documents", "series", "ours"),
+    DIFFERENCES,
+    ids=[difference[0] for difference in DIFFERENCES],
+)
+def test_where_a_series_differs_the_script_is_wrong_or_guesses(reason, documents, series, ours):
+    """What the script does wrong, and what we show on the same reports: the whole list."""
+    name, labels = series
+    played = PlayedPage()
+    played.read(*documents)
+    assert reason
+    assert ours == value(played.series(), name, **labels)
+
+
+def test_what_nobody_told_is_absent_and_what_was_told_stands_for_30_s():
+    """A group need not be in every report; after two of the longest periods it counts no more."""
+    played = PlayedPage()
+    system = {"vcpu_usage": vcpu(user=10.0, nice=None), "memory_info": host_memory(used=None)}
+    played.read(report(ONE, system_data=system, neuron_hardware_info=hardware(1, 4)))
+    played.read(*[report(runtime(counters([60.0]), tag="t"), system_data=None)] * 6)
+    series = played.series()
+    assert (0.6, 0.1) == (
+        value(series, UTILIZATION),
+        value(series, "system_vcpu_usage_ratio", usage_type="user"),
+    )
+    assert {63.0} == {
+        value(series, "neuron_runtime_memory_used_bytes", memory_location="neuron_device")
+    }
+    assert None is value(series, "system_memory_used_bytes")
+    played.now_s += 1
+    series = played.series()
+    assert 0.6 == value(series, UTILIZATION)
+    assert {None} == {
+        value(series, "neuron_runtime_memory_used_bytes", memory_location="neuron_device"),
+        value(series, "system_vcpu_usage_ratio", usage_type="user"),
+        value(series, "execution_status_total", status_type="completed"),
+    }
+
+
+def test_each_core_has_its_state_its_idle_time_and_who_held_it():
+    """As in the minute line; a core that nobody holds has no holder, one that is busy has."""
+    played = PlayedPage()
+    record = whole_minutes(played, HALF_IDLE, 2)
+    series = played.series("neuron_emf_")
+    assert "bauu" == record.core_state
+    idle_s = [
+        value(series, "neuron_emf_core_idle_seconds", neuroncore=str(core)) for core in range(4)
+    ]
+    assert [60 * minutes for minutes in record.idle_minutes] == idle_s
+    holders = [value(series, "neuron_emf_core_holder", neuroncore=str(core)) for core in range(4)]
+    assert [1, 1, None, None] == holders
+    assert 1 == value(series, "neuron_emf_core_holder", neuroncore="1", owner="owner-7")
+    assert [1, 1, 2, 0] == [
+        value(series, "neuron_emf_cores", state=name)
+        for name in ("busy", "attached_idle", "unattached", "unknown")
+    ]
+    assert {"blue"} == {dict(labels).get("cluster", "blue") for _, labels in series}
+
+
+def test_the_page_has_a_bound_and_says_what_it_leaves_out():
+    """Whole runtimes are left out, and counted."""
+    crowd = [runtime(counters([1.0]), pid=9 + n, tag=f"t{n}") for n in range(MAX_RUNTIMES + 88)]
+    played = PlayedPage()
+    played.read(report(*crowd))
+    assert MAX_RUNTIMES == len(played.series(UTILIZATION))
+    assert 88 == value(played.series(), "neuron_emf_runtimes_left_out")
+
+
+HOSTILE_NAMES = (
+    "neuroncore_counters", "neuroncores_in_use", "period", "error", "0", "9999", "tensors",
+    "neuroncore_utilization", "memory_used", "neuron_runtime_used_bytes", "host", "completed",
+    "usage_breakdown", "neuroncore_memory_usage", "execution_stats", "execution_summary",
+    "error_summary",
+)  # fmt: skip
+HOSTILE = st.recursive(
+    st.none() | st.booleans() | st.integers(-(1 << 60), 1 << 60) | st.text(max_size=8)
+    | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(
+        st.sampled_from(
+            HOSTILE_NAMES
+        ),
+        inner,
+        max_size=4,
+    ),
+    max_leaves=20,
+)  # fmt: skip
+
+
+@given(
+    st.lists(st.builds(dict, pid=HOSTILE, neuron_runtime_tag=HOSTILE, report=HOSTILE), max_size=3)
+)
+def test_no_report_breaks_the_page(runtimes):
+    """Whatever a monitor writes: what can be read is on a page that a parser reads."""
+    played = PlayedPage()
+    played.read(report(*runtimes), report(*runtimes))
+    played.close()
+    assert value(played.series(), "neuron_emf_build_info")

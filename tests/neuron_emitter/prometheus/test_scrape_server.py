@@ -1,0 +1,154 @@
+"""`run --prometheus`: where it listens, what it serves, and what it costs who does not ask."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+from neuron_reports import counters, hardware, report, runtime, written
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+from scraped import series_of
+
+from neuron_emitter.prometheus.scrape_server import MAX_CONNECTIONS, ScrapeServer
+from neuron_emitter.settings.run import ListenAddress, read_listen_address
+from tests.neuron_emitter.emitter_command import neuron_emf, sentence
+
+PATIENCE_S = 300.0
+HERE = ListenAddress("127.0.0.1", 0)
+
+
+class Page(Collector):
+    """One metric, unless the page is broken."""
+
+    is_broken = False
+
+    def collect(self):
+        """One metric."""
+        if self.is_broken:
+            raise RuntimeError
+        yield GaugeMetricFamily("neuron_emf_build_info", "The emitter.", 1)
+
+
+@pytest.fixture
+def serve():
+    """Serve a page; all servers end with the test."""
+    servers = []
+
+    def start(page=None):
+        servers.append(ScrapeServer(HERE, page or Page()))
+        return servers[-1].address.port
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+def got(port, path="/metrics", method="GET"):
+    """Status, type and body of one answer."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+        connection.request(method, path)
+        answer = connection.getresponse()
+        return answer.status, answer.headers["Content-Type"], answer.read()
+
+
+def test_the_page_is_at_metrics_and_nothing_else_is_served(serve):
+    """A scrape may have a query; what is no GET of it is refused."""
+    port = serve()
+    status, kind, text = got(port)
+    assert (200, True) == (status, kind.startswith("text/plain; version="))
+    assert {("neuron_emf_build_info", frozenset()): 1} == series_of(text.decode())
+    assert (status, kind, text) == got(port, "/metrics?name[]=up")
+    assert 404 == got(port, "/")[0]
+    assert 501 == got(port, method="POST")[0]
+
+
+def test_silent_connections_keep_no_scrape_out(serve):
+    """Every place is taken by somebody who never asks, and more wait for one."""
+    port = serve()
+    silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(4 * MAX_CONNECTIONS)]
+    assert 200 == got(port)[0]
+    for one in silent:
+        one.close()
+
+
+class SlowPage(Page):
+    """A page that is asked for by as many as there is room for, and made when a test allows."""
+
+    def __init__(self):
+        self.all_ask = threading.Barrier(MAX_CONNECTIONS + 1)
+        self.may_answer = threading.Event()
+
+    def collect(self):
+        """One metric, in the end."""
+        self.all_ask.wait(PATIENCE_S)
+        assert self.may_answer.wait(PATIENCE_S)
+        yield from super().collect()
+
+
+def test_a_connection_that_is_answered_is_kept(serve):
+    """A client that asked gets the page; a client that connects meanwhile is turned away."""
+    page = SlowPage()
+    port = serve(page)
+    with ThreadPoolExecutor(MAX_CONNECTIONS) as pool:
+        answers = [pool.submit(got, port) for _ in range(MAX_CONNECTIONS)]
+        page.all_ask.wait(PATIENCE_S)
+        with pytest.raises((http.client.RemoteDisconnected, ConnectionError)):
+            got(port)
+        page.may_answer.set()
+        assert {200} == {answer.result()[0] for answer in answers}
+
+
+def test_a_page_that_fails_is_logged_and_the_server_goes_on(serve, caplog):
+    """Once a minute however often it is asked for; who asks gets no page."""
+    page = Page()
+    port = serve(page)
+    page.is_broken = True
+    for _ in range(2):
+        with pytest.raises(http.client.RemoteDisconnected):
+            got(port)
+    page.is_broken = False
+    assert 200 == got(port)[0]
+    assert ["The page for Prometheus failed."] == caplog.messages
+
+
+DOCUMENT = written(report(runtime(counters([50.0, 0])), neuron_hardware_info=hardware(1, 2)))
+RUN = ("run", "--cluster", "blue", "--input", "reports", "--output", "stdout")
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("8008", ("127.0.0.1", 8008)),
+        ("0.0.0.0:8008", ("0.0.0.0", 8008)),
+        ("[::]:8008", ("::", 8008)),
+        ("localhost:0", ("localhost", 0)),
+    ],
+)
+def test_a_port_alone_is_of_this_machine_only(text, address):
+    """An address in front of it opens it to others, one of IPv6 in brackets."""
+    assert address == read_listen_address(text)
+
+
+def test_a_port_that_is_taken_ends_the_start(tmp_path):
+    """Exit code 2: a supervisor shows the sentence, and trying again does not help."""
+    (tmp_path / "reports").write_bytes(DOCUMENT + b"\n")
+    with subprocess.Popen(
+        [sys.executable, "-c", LISTEN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        port = other.stdout.readline().strip()
+        ended = neuron_emf(*RUN, "--prometheus", port, home=tmp_path)
+        other.stdin.close()
+    assert f"cannot listen on 127.0.0.1:{port}" in sentence(ended, 2)
+
+
+LISTEN = (
+    "import socket, sys; one = socket.create_server(('127.0.0.1', 0)); "
+    "print(one.getsockname()[1], flush=True); sys.stdin.read()"
+)

@@ -1,0 +1,143 @@
+"""
+Whatever a child does, reports are read as long as there are any, and nothing is left behind.
+
+Real processes, real time: each test waits for what it claims, never for a while.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from fake_monitor import LINE, alive, await_end, read_until, running
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from neuron_emitter.reports.child import MAX_CHARS, TAIL_BYTES, ErrorTail
+from proof.emitter_process import environment
+
+PARENT = """
+import sys, threading
+from neuron_emitter.reports.monitor import Monitor
+
+def read():
+    monitor = Monitor({path!r}, "{{}}", 5.0)
+    while True:
+        sys.stdout.buffer.write(monitor.read(300))
+        sys.stdout.flush()
+
+threading.Thread(target=read).start()
+"""
+
+
+def test_a_flood_of_complaints_does_not_drown_reports(script, clock):
+    """Standard error without end beside standard output: every report is read, memory stays."""
+    path = script(f"""
+        if os.fork() == 0:
+            while True:
+                os.write(2, b"complaint\\n" * 5000)
+        for _ in range(100):
+            os.write(1, {LINE!r})
+        signal.pause()
+    """)
+    with running(path, clock) as monitor:
+        assert 100 * LINE == read_until(monitor, lambda found: len(found) >= 100 * len(LINE))
+        while not monitor._child.error_tail.text():
+            monitor.read(1)
+        assert len(monitor._child.error_tail._tail) <= 2048
+        assert 0 == monitor.restarts
+
+
+@pytest.mark.proof
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="PR_SET_PDEATHSIG is Linux's")
+def test_a_child_started_from_a_thread_dies_with_the_process(script, tmp_path):
+    """kill -9 of the emitter ends it, whichever of its threads reads."""
+    path = script("os.write(1, b'%d\\n' % os.getpid()); signal.pause()")
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT.format(path=path)],
+        stdout=subprocess.PIPE,
+        env=environment(tmp_path),
+    ) as parent:
+        child = int(parent.stdout.readline())
+        assert alive(child)
+        parent.kill()
+    await_end(child)
+
+
+def heard(*chunks):
+    """What was said in these chunks."""
+    words = ErrorTail()
+    for chunk in chunks:
+        words.add_output(chunk)
+    return words
+
+
+@given(st.lists(st.binary(max_size=3000), max_size=4), st.integers(1, 700))
+@example([b"\x1b]0;title", b"\x1b[31mred\x9b1m\xc2\x9b2Jx\x1b", b"\x07\xe2\x80\xae"], 600)
+def test_nothing_but_bounded_printable_text_comes_out(chunks, max_chars):
+    """
+    No escape, no control character, no line end, no turned reading direction; however long it was.
+    """
+    words = heard(*chunks)
+    for text in (words.text(max_chars), words.last_line(max_chars)):
+        assert text == "" or text.isprintable()
+        assert len(text) <= max_chars
+    assert len(words._tail) <= TAIL_BYTES
+    assert words.text() == words.text(MAX_CHARS)
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (b"", ""),
+        (b"one\r\ntwo\n\n  three  \n", "one | two | three"),
+        (
+            b"\x1b[1;31mfatal\x1b[0m: \x1b]8;;http://x\x07link\x1b]8;;\x1b\\ gone",
+            "fatal: link gone",
+        ),
+        (b"10%\r50%\r100%\n", "10% | 50% | 100%"),
+        (b"\xff\xfe broken", "\ufffd\ufffd broken"),
+        (b"a\x00b\x08c\td", "a b c d"),
+    ],
+)
+def test_lines_are_joined_and_colors_left_out(said, text):
+    """A person reads what was meant, on one line."""
+    assert text == heard(said).text()
+
+
+def test_only_the_newest_whole_lines_are_kept():
+    """Of megabytes the last two kilobytes, without the line that begins in the middle."""
+    words = heard(*[b"x" * 99 + b"\n"] * 10_000, b"the end\n")
+    assert words.text(5000).startswith("x" * 99 + " | ")
+    assert words.text(5000).endswith(" | the end")
+    assert "the end" == words.last_line()
+
+
+# As the first process of a container it inherits orphans; PR_SET_CHILD_SUBREAPER is 36.
+INHERITS = """
+import ctypes, os, sys, time
+from neuron_emitter.children import reap_orphans, start_child
+
+ctypes.CDLL(None).prctl(36, 1)
+own = start_child([sys.executable, "-c", "raise SystemExit(7)"])
+os.waitid(os.P_PID, own.pid, os.WEXITED | os.WNOWAIT)
+reap_orphans()
+print("own", own.wait())
+parent = start_child(
+    ["sh", "-c", "sleep 0 & echo $!"], stdout=-1
+)
+orphan = int(parent.communicate()[0])
+while os.path.exists(f"/proc/{orphan}"):
+    reap_orphans()
+print("orphan gone")
+reap_orphans()
+"""
+
+
+def test_orphans_are_reaped_and_own_children_keep_their_exit_code():
+    """A second process cannot take the end of a child from the code that started it."""
+    ended = subprocess.run(
+        [sys.executable, "-c", INHERITS], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert ["own 7", "orphan gone"] == ended.stdout.splitlines()

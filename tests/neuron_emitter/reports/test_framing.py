@@ -1,0 +1,171 @@
+"""One object per line is the norm; what breaks costs itself and nothing behind it."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from neuron_reports import counters, executions, memory, report, runtime, written
+
+from neuron_emitter.reports.framing import MAX_REPORT_BYTES, Framer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from neuron_emitter.reports.report import Report
+
+PIDS = st.integers(min_value=1, max_value=4_194_304)
+# Tags are free text of the user: up to 255 characters, braces and quotes included.
+TAGS = st.text(st.sampled_from('}{"\\[],: a\u00e9\U0001f600'), max_size=12)
+
+
+def document(pid: int = 1, tag: str = "app") -> dict[str, object]:
+    """A report that is recognised by its pid."""
+    groups = (counters([27.02, 19.35, 0, 0]), memory(models=[(0, 0)]), executions(300))
+    return report(runtime(*groups, pid=pid, tag=tag))
+
+
+def line(pid: int = 1, tag: str = "app") -> bytes:
+    """The same as neuron-monitor writes it, without its line end."""
+    return written(document(pid, tag))
+
+
+def pretty(pid: int = 1, indent: int | str = 2) -> bytes:
+    """The same over many lines, as `jq .` writes it."""
+    return json.dumps(document(pid), indent=indent).encode()
+
+
+def pids(reports: Iterable[Report]) -> list[int | None]:
+    """Which reports came out, and in which order."""
+    return [entry.pid for found in reports for entry in found.neuron_runtime_data or ()]
+
+
+def frame(*chunks: bytes, framer: Framer | None = None) -> list[int | None]:
+    """What a framer makes of these chunks and the end of the input."""
+    framer = Framer() if framer is None else framer
+    found = [each for chunk in chunks for each in framer.frame_chunk(chunk)]
+    return pids([*found, *framer.end_input()])
+
+
+def framed(*chunks: bytes, **options: int) -> tuple[list[int | None], int]:
+    """The same, and what it dropped."""
+    framer = Framer(**options)
+    return frame(*chunks, framer=framer), framer.malformed
+
+
+def cut(text: bytes, places: Iterable[int]) -> list[bytes]:
+    """*text* in chunks that end at *places*."""
+    bounds = sorted({0, len(text), *(place % (len(text) + 1) for place in places)})
+    return [text[start:end] for start, end in pairwise(bounds)]
+
+
+@pytest.mark.parametrize("first", [line(1), pretty(1)], ids=["one line", "many lines"])
+def test_a_report_is_read_as_its_last_line_ends(first):
+    """It does not wait for the next one: its receipt is its time."""
+    framer = Framer()
+    assert [] == pids(framer.frame_chunk(first))
+    assert [1] == pids(framer.frame_chunk(b"\n"))
+    assert [2, 3] == pids(framer.frame_chunk(line(2) + b"\n" + line(3) + b"\n"))
+    assert 0 == framer.malformed
+
+
+def test_a_stream_without_line_ends_is_read_as_it_comes():
+    """
+    Written back to back, each report is read at the latest when the next one starts,
+    also when every read ends exactly where a report ends.
+    """
+    framer = Framer()
+    found: list[int | None] = []
+    for pid in range(1, 10):
+        found += pids(framer.frame_chunk(line(pid)))
+        assert list(range(1, pid)) == found[: pid - 1]
+    assert list(range(1, 10)) == found + pids(framer.end_input())
+    assert 0 == framer.malformed
+
+
+def padded(bytes_: int, pid: int = 1) -> bytes:
+    """A report of exactly so many bytes."""
+    whole = {"padding": "", **document(pid)}
+    return written({**whole, "padding": "x" * (bytes_ - len(written(whole)))})
+
+
+def test_the_bound_is_16_mib():
+    """A report of 16 MiB is read, one byte more is dropped and counted, the next is read."""
+    assert 16 * 1024 * 1024 == MAX_REPORT_BYTES
+    framer = Framer()
+    longest, longer = padded(MAX_REPORT_BYTES, 1), padded(MAX_REPORT_BYTES + 1, 2)
+    assert [1, 3] == frame(longest + b"\n", longer + b"\n", line(3) + b"\n", framer=framer)
+    assert 1 == framer.malformed
+    assert "16777216" in framer.last_problem
+
+
+@pytest.mark.parametrize("chunk_bytes", [100, 65_536, 1 << 30])
+def test_a_line_beyond_the_bound_is_one_drop_however_it_is_read(chunk_bytes):
+    """What follows on the same line belongs to the drop, the next line does not."""
+    text = padded(4096, 1) + b"\n" + padded(4097, 2) + b"\n" + padded(20_000, 3) + b"\n" + line(4)
+    chunks = [text[at : at + chunk_bytes] for at in range(0, len(text), chunk_bytes)]
+    assert ([1, 4], 2) == framed(*chunks, max_report_bytes=4096)
+
+
+@pytest.mark.parametrize("kept", [1, 20, 50, 100, 300])
+def test_a_report_that_follows_half_a_line_without_a_line_end_is_read(kept):
+    """
+    A monitor killed in the middle of a line and started again by a shell loop
+    goes on where the dead one stopped.
+    """
+    assert ([2, 3], 1) == framed(line(1)[:kept] + line(2) + b"\n" + line(3) + b"\n")
+
+
+@example([(1, "{}{", 1)], [74])  # braces in a text of an object over many lines
+@example([(1, "{}{", 1), (2, "x", "joined"), (3, "}{", "joined")], [74, 80, 400, 420])
+@given(
+    st.lists(
+        st.tuples(PIDS, TAGS, st.sampled_from(["line", "joined", 0, 1, 2, 4, "\t"])), max_size=4
+    ),
+    st.lists(st.integers(min_value=0, max_value=20_000), max_size=12),
+)
+def test_chunks_do_not_matter(entries, places):
+    """
+    However reports are indented and the bytes are cut into reads, the same reports come out and
+    nothing is dropped.
+    """
+    text = b""
+    for pid, tag, way in entries:
+        indent = None if way in {"line", "joined"} else way
+        text += json.dumps(document(pid, tag), indent=indent).encode()
+        text += b"" if way == "joined" else b"\n"
+    assert ([pid for pid, _, _ in entries], 0) == framed(*cut(text, places))
+
+
+GARBAGE = st.one_of(
+    st.binary(max_size=40),
+    st.text(st.sampled_from('{}[]":,\\ n1'), max_size=20).map(str.encode),
+    st.integers(min_value=1, max_value=1000).map(lambda kept: line(9)[: kept % len(line(9))]),
+    st.integers(min_value=1, max_value=1000).map(lambda gone: line(9)[gone:]),
+).map(lambda text: text.replace(b"\n", b""))
+
+
+@given(
+    st.lists(st.one_of(PIDS.filter(lambda pid: pid != 9), GARBAGE), max_size=12),
+    st.lists(st.integers(min_value=0, max_value=20_000), max_size=8),
+)
+def test_garbage_never_loses_a_whole_good_line(items, places):
+    """Between any lines that are no reports, every line that is one comes out, in order."""
+    text = b"".join((line(item) if isinstance(item, int) else item) + b"\n" for item in items)
+    # Two halves of 9 may lie side by side and be a report again.
+    found = [pid for pid in frame(*cut(text, places)) if pid != 9]
+    assert [item for item in items if isinstance(item, int)] == found
+
+
+@given(st.lists(GARBAGE, min_size=1, max_size=6))
+def test_what_is_dropped_is_counted_with_its_problem(items):
+    """Bytes that are no report and not blank are counted, with a sentence for a person."""
+    framer = Framer()
+    assume(not frame(b"\n".join(items), framer=framer))  # two halves may be a report again
+    is_blank = all(not item.strip() for item in items)
+    assert is_blank == (framer.malformed == 0)
+    assert is_blank == (framer.last_problem == "")

@@ -1,0 +1,202 @@
+"""The configuration that neuron-monitor gets: ours in whole seconds, or a user's own as it is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.reports.monitor_config import (
+    ALL,
+    RUNTIMES,
+    SYSTEM,
+    monitor_config,
+    read_monitor_config,
+)
+from neuron_emitter.settings.options import MAX_FILE_BYTES
+
+COUNTERS = "neuroncore_counters"
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+    | st.sampled_from(["5s", "0.5s", ".*", COUNTERS, "memory_info"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(["period", "type", "metrics", "tag_filter", RUNTIMES, SYSTEM]), inner,
+        max_size=4,
+    ),
+    max_leaves=20,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def own_file(tmp_path_factory):
+    """One file for all examples of a law."""
+    return tmp_path_factory.mktemp("own") / "own.json"
+
+
+@pytest.fixture
+def user_config(tmp_path):
+    """Write a configuration file and read it back."""
+
+    def read(content):
+        path = tmp_path / "own.json"
+        path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+        return read_monitor_config(path)
+
+    return read
+
+
+def asking(*groups, period=None, **members):
+    """A user's file with these runtime groups and no system group."""
+    metrics = [{"type": group, **({"period": period} if period else {})} for group in groups]
+    return {RUNTIMES: [{"tag_filter": ".*", "metrics": metrics}], **members}
+
+
+def test_the_groups_are_those_of_the_user_guide():
+    """All of them by default, each in the section it belongs to."""
+    found = json.loads(monitor_config(5))
+    (runtimes,) = found["neuron_runtimes"]
+    counted = [COUNTERS, "execution_stats", "memory_used", "neuron_runtime_vcpu_usage"]
+    assert (".*", counted) == (
+        runtimes["tag_filter"],
+        [runtime["type"] for runtime in runtimes["metrics"]],
+    )
+    system = [group["type"] for group in found["system_metrics"]]
+    assert ["neuron_hw_counters", "memory_info", "vcpu_usage"] == system
+
+
+@pytest.mark.parametrize(
+    ("groups", "found"), [([], "none"), (["nc_counters"], "nc_counters"), (["a", COUNTERS], "a")]
+)
+def test_an_unknown_group_is_refused(groups, found):
+    """With all there are."""
+    with pytest.raises(SettingsError) as caught:
+        monitor_config(5, groups)
+    said = str(caught.value)
+    assert f"in --groups: {found}. Use" in said
+    assert [] == [group for group in ALL if group not in said]
+
+
+@pytest.mark.parametrize(
+    "content", [b'{"neuron_runtimes": []}', b'\r\n {"x": "\xc3\xa9\\u00e9", "period" : "5s"}\r\n\n']
+)
+def test_a_users_own_file_is_passed_on_byte_for_byte(content, user_config):
+    """Members we do not know, line ends and spaces included."""
+    assert content == user_config(content).text.encode()
+
+
+@pytest.mark.parametrize(
+    ("document", "period_s"),
+    [
+        (asking(COUNTERS, period="2s"), 2.0),
+        ({**asking(COUNTERS), "period": "3s"}, 3.0),
+        ({RUNTIMES: [{"period": "7s", "metrics": [{"type": COUNTERS}]}], "period": "3s"}, 7.0),
+        (asking(COUNTERS), 5.0),
+        ({}, 5.0),
+        (
+            {**asking(COUNTERS, period="10s"), "period": "1s", SYSTEM: [{"type": "memory_info"}]},
+            10.0,
+        ),
+        ({SYSTEM: [{"type": "memory_info", "period": "4s"}, {"type": "vcpu_usage"}]}, 4.0),
+        (
+            {RUNTIMES: [asking(COUNTERS, period=period)[RUNTIMES][0] for period in ("2s", "6s")]},
+            6.0,
+        ),
+    ],
+)
+def test_the_nominal_period_is_that_of_the_counters(document, period_s, user_config):
+    """A group inherits from its entry, that from the file, and that is 5 s."""
+    assert period_s == user_config(document).period_s
+
+
+@pytest.mark.parametrize(
+    "period", ["0.5s", "1.0s", "5", "5 s", "0s", "-1s", "1m", "", 5, 0.5, True]
+)
+def test_a_period_that_becomes_5_seconds_is_warned_of(period, user_config):
+    """The monitor itself says nothing: "0.5s" looks like ten reports for one."""
+    found = user_config({**asking(COUNTERS), "period": period})
+    assert 5.0 == found.period_s
+    (said,) = found.warnings
+    assert json.dumps(period) in said
+    assert "neuron-monitor silently uses 5 s" in said
+
+
+@pytest.mark.parametrize(("filters", "only_matched"), [
+    ([".*"], False), ([None], False), (["serve"], True), ([""], True), (["a", "b", "a"], True),
+    (["a", ".*"], False),
+])  # fmt: skip
+def test_a_tag_filter_leaves_cores_unknown(filters, only_matched, user_config):
+    """Any other than ".*": a core that no matched runtime holds may be in use all the same."""
+    entries = [
+        {"metrics": [{"type": COUNTERS}], **({} if pattern is None else {"tag_filter": pattern})}
+        for pattern in filters
+    ]
+    found = user_config({RUNTIMES: entries})
+    assert only_matched == found.only_matched
+    assert any(pattern != ".*" and pattern is not None for pattern in filters) == bool(
+        found.warnings
+    )
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ({SYSTEM: [{"type": "memory_info"}]}, "neuroncore_counters is not configured"),
+        (asking(COUNTERS, "nc_counters"), "'nc_counters', which this release does not know"),
+        (asking(COUNTERS, "memory_info"), "neuron_runtimes has 'memory_info'"),
+        ({**asking(COUNTERS), SYSTEM: [{}]}, "'None', which this"),
+        (
+            {**asking(COUNTERS, period="1s"), SYSTEM: [{"type": "vcpu_usage"}]},
+            "different periods (1 s, 5 s)",
+        ),
+        (asking(COUNTERS, period="60s"), "a period of 60 s is longer than 15 s"),
+        ({**asking(COUNTERS), SYSTEM: {}}, "system_metrics is not a list"),
+        ({**asking(COUNTERS), SYSTEM: [1]}, "system_metrics has an entry that is not an object"),
+    ],
+)
+def test_a_configuration_that_costs_numbers_is_warned_of(document, words, user_config):
+    """One sentence each, and the file is used all the same: it is the user's own."""
+    (said,) = user_config(document).warnings
+    assert words in said
+
+
+@pytest.mark.parametrize(("content", "found"), [
+    (b"", "line 1: Expecting value"), (b"{\n,}", "line 2: "),
+    (b"\xef\xbb\xbf{}", "line 1: Unexpected UTF-8 BOM"), (b"\xff{}", "byte 0)"),
+    (b"[]", "but a list"), (b"null", "but null"), (b'"x"', "but a text"),
+    (b"true", "but true or false"), (b"5", "but a number"),
+    (b"[" * 100_000, "nested too deeply"), (b"1" * 10_000, "a number"),
+    (b" " * (MAX_FILE_BYTES + 1), "larger than 1048576 bytes"),
+], ids=range(12))  # fmt: skip
+def test_an_invalid_configuration_is_refused(content, found, user_config):
+    """With the file, the place, and never its content."""
+    with pytest.raises(SettingsError) as caught:
+        user_config(content)
+    said = str(caught.value)
+    assert "own.json is " in said
+    assert found in said
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("missing", "No such file"), (".", "is not a regular file"), ("n" * 300, "name too long")],
+)
+def test_a_missing_configuration_is_refused(name, found, tmp_path):
+    """A name that is mistyped, a folder: what was expected, what was found."""
+    with pytest.raises(SettingsError, match=found):
+        read_monitor_config(tmp_path / name)
+
+
+@given(VALUES)
+def test_any_json_is_either_used_or_refused_with_a_sentence(own_file, value):
+    """A user's own file never ends the emitter with a traceback."""
+    own_file.write_text(json.dumps(value))
+    if not isinstance(value, dict):
+        with pytest.raises(SettingsError):
+            read_monitor_config(own_file)
+        return
+    found = read_monitor_config(own_file)
+    assert found.period_s >= 1
+    assert own_file.read_text() == found.text

@@ -1,0 +1,202 @@
+"""Every group and member is optional, and a wrong type costs only its group."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from neuron_reports import (
+    closed,
+    counters,
+    executions,
+    hardware,
+    instance,
+    memory,
+    new_fold,
+    runtime,
+    runtime_vcpu,
+    whole,
+    written,
+)
+
+from neuron_emitter.reports.report import ReportError, decode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def places(found: object, name: str) -> Iterator[tuple[str, object]]:
+    """Every value below *found* that is no struct, with its place."""
+    if isinstance(found, msgspec.Struct):
+        for field in msgspec.structs.fields(found):
+            yield from places(getattr(found, field.name), f"{name}.{field.encode_name}")
+    elif isinstance(found, dict):
+        for key, value in found.items():
+            yield from places(value, f"{name}.{key}")
+    elif isinstance(found, list):
+        for index, value in enumerate(found):
+            yield from places(value, f"{name}.{index}")
+    else:
+        yield name, found
+
+
+def members(found: object, name: str) -> Iterator[tuple[str, object]]:
+    """The same of a JSON document."""
+    if isinstance(found, dict | list):
+        pairs = found.items() if isinstance(found, dict) else enumerate(found)
+        for key, value in pairs:
+            yield from members(value, f"{name}.{key}")
+    else:
+        yield name, found
+
+
+def test_every_member_of_the_newest_tool_is_decoded():
+    """
+    Nothing that neuron-monitor writes is overlooked, but for what nobody reads: names of models,
+    bytes of a subgraph, shares of each vCPU, periods of what counts however short.
+    """
+    latency = dict.fromkeys(("p0", "p1", "p25", "p50", "p75", "p99", "p100"), 0.5)
+    cores = counters({0: 42.01, 1: 0}, flops={0: 5e12, 1: 0}, effective_flops={0: 4e12, 1: 0})
+    ran = executions(300, total=latency, device=latency)
+    kinds = ("neuron_device_type", "neuron_device_version", "neuroncore_version")
+    document = {
+        **whole(),
+        "neuron_runtime_data": [runtime(cores, memory({0: 65_536}, [(0, 1)]), ran, runtime_vcpu())],
+        "instance_info": instance(ultraserver_id="u-0123456789abcdef"),
+        "neuron_hardware_info": hardware(
+            neuron_device_memory_size=96 << 30,
+            logical_neuroncore_config=2,
+            **dict.fromkeys(kinds, "v3d"),
+        ),
+    }
+    del document["system_data"]["vcpu_usage"]["usage_data"]
+    unread = r"loaded_models\.0\.(name|uuid|model_id|is_running|.*memory_used_bytes.*)|zone_id"
+    unread += r"|(execution_stats|memory_used|k8s_info)\.period|context_switch_count"
+    written_members = {
+        name: value for name, value in members(document, "") if not re.search(unread, name)
+    }
+    found = dict(places(decode(written(document)), ""))
+    assert written_members == {name: found.get(name) for name in written_members}
+
+
+BYTES = ("memory_used", "neuron_runtime_used_bytes", "usage_breakdown")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        ("neuroncore_counters", "neuroncores_in_use", "1"),
+        ("memory_used", "loaded_models", 0),
+        ("memory_used", "loaded_models", 0, "subgraphs", "sg_00"),
+        (*BYTES, "host"),
+        (*BYTES, "neuroncore_memory_usage", "0"),
+    ],
+)
+def test_null_costs_no_group(place):
+    """Absent and null are the same at every level, also of one core or of one model."""
+    document = whole()
+    parent = document["neuron_runtime_data"][0]["report"]
+    for step in place[:-1]:
+        parent = parent[step]
+    parent[place[-1]] = None
+    found = decode(written(document))
+    assert () == found.dropped_groups
+    fold = new_fold()
+    fold.fold_report(found, 1_800_000_000.0)
+    assert 4 == closed(fold).neuron_cores
+
+
+def test_unknown_members_are_ignored():
+    """A newer tool adds members at every level; none costs anything."""
+    document = whole()
+    document["dropped_groups"] = ["a name of ours"]
+    document["neuron_new_info"] = {"period": 15.03, "neuroncores_new_info": {"0": [None]}}
+    entry = document["neuron_runtime_data"][0]
+    entry["report"]["neuroncore_counters"]["neuroncores_in_use"]["0"]["v3d"] = {
+        "nc_v3.0": {"neuroncore_utilization": 21.01}
+    }
+    entry["report"]["new_group"] = {"period": "soon"}
+    entry["address"] = "unix:/run/neuron.sock"
+    assert () == decode(written(document)).dropped_groups
+
+
+@pytest.mark.parametrize(("words", "lines"), [
+    ("not JSON", [
+        b"", b"   ", b"secret", b"{", b'{"neuron_runtime_data":[', b'{"neuron_runtime_data":[]}}',
+        b'{"neuron_runtime_data":NaN}', b"\xff\xfe{}",
+    ]),
+    ("is JSON but", [
+        b"{}", b"[]", b"null", b"3", b'"neuron_runtime_data"', b'{"secret":1}', b'["secret"]',
+        b'{"message":"no neuron_runtime_data today"}', b'{"report":{"neuron_runtime_data":[]}}',
+    ]),
+])  # fmt: skip
+def test_what_is_no_report_is_refused_without_its_payload(words, lines):
+    """Half a report is none, nor another program's line; tags and paths identify a customer."""
+    for line in lines:
+        with pytest.raises(ReportError, match=words) as caught:
+            decode(line)
+        assert "secret" not in str(caught.value)
+
+
+GONE = object()
+
+
+def replace(document, place, value):
+    """Put *value* where the dotted *place* is, or remove what is there; an entry becomes empty."""
+    *steps, last = place.split(".")
+    for step in steps:
+        document = document[int(step) if isinstance(document, list) else step]
+    if isinstance(document, list):
+        document[int(last)] = {} if value is GONE else value
+    elif value is GONE:
+        del document[last]
+    else:
+        document[last] = value
+
+
+@pytest.mark.parametrize(
+    ("group", "below", "wrong"),
+    [
+        ("neuron_runtime_data", "", {}),
+        ("neuron_runtime_data.0", "", None),
+        ("neuron_runtime_data.0", "", "gone"),
+        ("neuron_runtime_data.0.pid", "", "2499"),
+        ("neuron_runtime_data.0.neuron_runtime_tag", "", 7),
+        ("neuron_runtime_data.0.report", "", []),
+        ("neuron_runtime_data.0.report.neuroncore_counters", ".period", "5s"),
+        ("neuron_runtime_data.0.report.neuroncore_counters", ".neuroncores_in_use.0", 27.02),
+        ("neuron_runtime_data.0.report.memory_used", ".loaded_models", {}),
+        ("neuron_runtime_data.0.report.execution_stats", ".execution_summary", [1]),
+        ("neuron_runtime_data.0.report.neuron_runtime_vcpu_usage", ".vcpu_usage", 27.86),
+        ("system_data", "", 3),
+        ("system_data.memory_info", ".memory_used_bytes", "7 GB"),
+        ("system_data.vcpu_usage", ".average_usage", 12.5),
+        ("system_data.neuron_hw_counters", ".neuron_devices", {}),
+        ("neuron_k8s_info", ".neuroncores_k8s_info.0", "blue/pod-1"),
+        ("instance_info", ".instance_id", 17),
+        ("neuron_hardware_info", ".neuron_device_count", "one"),
+    ],
+)
+def test_a_wrong_type_costs_its_group_only(group, below, wrong):
+    """The failing group is dropped and counted; the report is as if it had not been due."""
+    spoiled, without = whole(), whole()
+    replace(spoiled, group + below, wrong)
+    replace(without, group, GONE)
+    found = decode(written(spoiled))
+    name = group.removesuffix(".0").rpartition(".")[2]
+    assert (name,) == found.dropped_groups
+    assert decode(written(without)) == msgspec.structs.replace(found, dropped_groups=())
+    fold = new_fold()
+    fold.fold_report(found, 1_800_000_000.0)
+    assert 1 == fold.groups_dropped
+
+
+def test_a_runtime_of_a_wrong_type_still_exists():
+    """
+    A list with one unreadable entry must not say "no runtime": its cores would be called idle.
+    """
+    document = whole()
+    document["neuron_runtime_data"] = ["gone"]
+    assert 1 == len(decode(written(document)).neuron_runtime_data or ())

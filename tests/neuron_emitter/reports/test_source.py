@@ -1,0 +1,110 @@
+"""Sources: bytes as they come, never waiting longer than told, and an end that is an end."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import sys
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+
+from neuron_emitter.errors import SourceError
+from neuron_emitter.reports import source as source_module
+from neuron_emitter.reports.source import (
+    DescriptorSource,
+    open_file,
+    standard_input,
+)
+
+
+@pytest.fixture
+def pipe():
+    """The two ends of a pipe, closed at the end whoever closed them before."""
+    ends = os.pipe()
+    yield ends
+    for end in ends:
+        with suppress(OSError):  # closed by the test
+            os.close(end)
+
+
+def whole(source):
+    """All bytes until the end."""
+    found = b""
+    while (chunk := source.read(1.0)) is not None:
+        found += chunk
+    return found
+
+
+def test_a_file_is_read_to_its_end(tmp_path):
+    """In chunks, then None, again and again."""
+    content = bytes(range(256)) * 1000
+    (tmp_path / "a").write_bytes(content)
+    source = open_file(tmp_path / "a")
+    assert content == whole(source)
+    assert None is source.read(0)
+    assert (0, str(tmp_path / "a")) == (source.restarts, source.name)
+    source.close()
+    source.close()
+
+
+def test_a_pipe_gives_what_is_there_and_nothing_in_time(pipe):
+    """Empty is not the end; the end is None."""
+    read_end, write_end = pipe
+    source = DescriptorSource(read_end, "a pipe", owned=True)
+    assert b"" == source.read(0)
+    os.write(write_end, b"abc")
+    assert b"abc" == source.read(5)
+    assert b"" == source.read(0.01)
+    os.close(write_end)
+    assert None is source.read(5)
+    source.close()
+    with pytest.raises(OSError, match="Bad file"):
+        os.fstat(read_end)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("file", False), ("pipe", True), ("named pipe", True), ("socket", True), ("terminal", False),
+     ("/dev/null", False)],
+)  # fmt: skip
+def test_only_the_end_of_a_pipe_or_socket_is_a_failure(kind, expected, tmp_path):
+    """The writer of a pipe or a socket should have gone on; a file or a terminal just ends."""
+    path = tmp_path / "input"
+    with ExitStack() as stack:
+        if kind == "socket":
+            descriptor, _ = (stack.enter_context(end).fileno() for end in socket.socketpair())
+        elif kind in {"pipe", "terminal"}:
+            ends = os.pipe() if kind == "pipe" else os.openpty()
+            for end in ends:
+                stack.callback(os.close, end)
+            descriptor = ends[0 if kind == "pipe" else 1]
+        else:
+            os.mkfifo(path) if kind == "named pipe" else path.touch()
+            opened = open_file(Path(os.devnull) if kind == "/dev/null" else path)
+            stack.callback(opened.close)
+            descriptor = opened._file.fileno()
+        source = DescriptorSource(descriptor, kind, owned=False)
+        stack.callback(source.close)
+        assert expected == source.is_stream
+
+
+def test_a_read_error_is_a_source_error(pipe, monkeypatch):
+    """A failing disk or a terminal that went away: exit code 3 and the system's words."""
+    source = DescriptorSource(pipe[0], "a pipe", owned=False)
+    os.write(pipe[1], b"x")
+    broken = Mock(side_effect=OSError(errno.EIO, "Input/output error"))
+    monkeypatch.setattr(source_module.os, "read", broken)
+    with pytest.raises(SourceError, match=r"Cannot read a pipe: Input/output error"):
+        source.read(1)
+    source.close()
+
+
+def test_a_closed_standard_input_is_refused(monkeypatch):
+    """Python has no sys.stdin then."""
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(SourceError, match=r"is closed. Pipe neuron-monitor into it"):
+        standard_input()

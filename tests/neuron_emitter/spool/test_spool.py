@@ -1,0 +1,219 @@
+"""The spool: what goes in comes out, within its bounds, and every record is counted once."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import random
+import stat
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spool_parts import (
+    NOW_MS,
+    NOW_S,
+    balance,
+    full_disk,
+    held,
+    lines,
+)
+
+from neuron_emitter.spool import Spool
+from neuron_emitter.spool.directory import (
+    MAX_QUARANTINE_BYTES,
+    OLD_QUARANTINE_NAME,
+    QUARANTINE_NAME,
+    SpoolHeldError,
+)
+from neuron_emitter.spool.layout import FILE_NAME
+from neuron_emitter.spool.records import cost_bytes
+
+
+@given(st.lists(st.text(), max_size=5))
+def test_any_line_comes_back(texts):
+    """Byte for byte; half a surrogate pair, which is no text, is dropped as invalid."""
+    with Spool(None, max_age_s=1e12) as spool:
+        spool.append(lines(*texts, "\ud800"))
+        assert texts == held(spool)
+        assert sum(len(text.encode()) for text in texts) == spool.health().bytes
+        assert {"invalid": 1} == spool.health().dropped
+        assert 0 == balance(spool)
+
+
+def test_every_open_is_a_new_boot(tmp_path, clock):
+    """Greater than the one before, even when the clock was set back; numbers start again."""
+    boots = []
+    for now_s in (NOW_S, NOW_S, NOW_S - 86_400, NOW_S + 1):
+        clock.now_s = now_s
+        with Spool(tmp_path, clock=clock) as spool:
+            assert 1 == spool.append(lines("x"))
+            boots.append(spool.boot)
+    assert sorted(set(boots)) == boots
+
+
+def test_oldest_stops_at_either_limit(spool):
+    """Events or UTF-8 bytes, both inclusive; one record comes even if it is larger."""
+    spool.append(lines("aa", "é", "bbb", "c"))
+    assert ["aa", "é"] == [record.line for record in spool.oldest(2, 100)]
+    assert ["aa", "é"] == [record.line for record in spool.oldest(9, 4)]
+    assert ["aa"] == [record.line for record in spool.oldest(9, 3)]
+    assert ["aa"] == [record.line for record in spool.oldest(9, 1)]
+
+
+def test_two_threads_keep_the_identity(spool):
+    """One appends while the other delivers and drops: nothing is counted twice or not at all."""
+    rounds = 60
+    done = threading.Event()
+    failures: list[BaseException] = []
+
+    def deliver():
+        try:
+            while not done.is_set() or spool.health().records:
+                ids = [record.id for record in spool.oldest(3, 1000)]
+                spool.settle(ids[1:], {"invalid": ids[:1]})
+                assert 0 == balance(spool)
+        except BaseException as error:  # noqa: BLE001 shown by the test below
+            failures.append(error)
+
+    sender = threading.Thread(target=deliver)
+    sender.start()
+    for number in range(rounds):
+        assert 2 * number + 1 == spool.append(lines("x", "y"), b"%d" % number)
+    done.set()
+    sender.join()
+    health = spool.health()
+    assert [] == failures
+    assert 2 * rounds == health.produced == health.delivered + health.dropped["invalid"]
+
+
+def test_full_drops_the_oldest_first(clock, caplog):
+    """A spool of room for three keeps the newest three and counts the rest."""
+    with Spool(None, max_bytes=3 * cost_bytes(1), clock=clock) as spool:
+        spool.append(lines("a", "b", "c"))
+        assert {} == spool.health().dropped
+        with caplog.at_level(logging.WARNING):
+            spool.append(lines("d", "e"))
+        assert ["c", "d", "e"] == held(spool)
+        assert {"spool_full": 2} == spool.health().dropped
+        assert 0 == balance(spool)
+    (said,) = caplog.records
+    assert ("records dropped", 2, "spool_full") == (said.getMessage(), said.count, said.reason)
+
+
+@pytest.mark.parametrize(("more", "kept", "dropped"), [(0, 1, {}), (1, 0, {"too_large": 1})])
+def test_a_record_larger_than_the_spool_is_dropped(clock, more, kept, dropped):
+    """It would push out everything else and then itself; what fits exactly is kept."""
+    with Spool(None, max_bytes=cost_bytes(1600), clock=clock) as spool:
+        spool.append(lines("x" * (1600 + more)))
+        assert kept == spool.health().records
+        assert dropped == spool.health().dropped
+        assert 0 == balance(spool)
+
+
+def test_old_age_is_counted(clock):
+    """Exactly 13 days is kept; a millisecond more is dropped, on disk or just appended."""
+    with Spool(None, clock=clock) as spool:
+        spool.append(lines("old", at_ms=NOW_MS) + lines("young", at_ms=NOW_MS + 1))
+        clock.now_s = NOW_S + 13 * 86_400
+        spool.append([])
+        assert ["old", "young"] == held(spool)
+        clock.now_s += 0.001
+        spool.append(lines("late", at_ms=NOW_MS))
+        assert ["young"] == held(spool)
+        assert {"too_old": 2} == spool.health().dropped
+        assert 0 == balance(spool)
+
+
+def test_the_file_stays_within_the_bound(tmp_path):
+    """The bound is of the disk, not of the lines: the file never grows beyond it."""
+    rng = random.Random(1)
+    max_bytes = 1 << 20
+    with Spool(tmp_path, max_bytes=max_bytes, max_age_s=1e12) as spool:
+        for size in (300, 520, 989, 2400, 3600, 8300, 20_000, 200_000):
+            for _ in range(12):
+                count = min(200, max(1, 300_000 // size))
+                spool.append(lines(*("x" * rng.randint(size // 2, size) for _ in range(count))))
+        assert 0 == balance(spool)
+    assert (tmp_path / FILE_NAME).stat().st_size <= max_bytes
+
+
+def test_one_emitter_per_directory(spool):
+    """The second names the directory and the process that holds it, and ends with exit code 3."""
+    with pytest.raises(SpoolHeldError) as caught:
+        Spool(spool.directory)
+    assert str(spool.directory) in str(caught.value)
+    assert f"process {os.getpid()}." in str(caught.value)
+    assert 3 == caught.value.exit_code
+    spool.close()
+    (spool.directory / "lock").write_text("12345678901234567890\n")  # of one that died
+    with Spool(spool.directory):
+        assert f"{os.getpid()}\n" == (spool.directory / "lock").read_text()
+
+
+def test_files_are_private(tmp_path):
+    """Lines name instances and processes: the directory is 0700, every file in it 0600."""
+    directory = tmp_path / "state" / "spool"
+    with Spool(directory) as spool:
+        spool.append(lines("x"))
+        assert 0o700 == stat.S_IMODE(directory.stat().st_mode)
+        files = list(directory.iterdir())
+        assert {FILE_NAME, f"{FILE_NAME}-wal", "lock"} <= {path.name for path in files}
+        assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in files}
+
+
+WHY = "InvalidParameterException: the event is not acceptable"
+
+
+def entries(path):
+    """What was written down, in order."""
+    return [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()]
+
+
+def test_a_poison_record_is_dropped_and_written_down(spool):
+    """With the time, its identity, the reason in the destination's words, and the whole line."""
+    spool.append(lines("good", 'bad "é😀\n\x00'))
+    poison = spool.oldest(10, 1000)[1:]
+    assert 1 == spool.quarantine(poison, WHY)
+    path = spool.directory / QUARANTINE_NAME
+    assert [
+        {
+            "Time": "2026-11-18T11:06:40Z",
+            "Boot": spool.boot,
+            "Seq": 2,
+            "Timestamp": NOW_MS,
+            "Why": WHY,
+            "Line": 'bad "é😀\n\x00',
+        }
+    ] == entries(path)
+    assert 0o600 == stat.S_IMODE(path.stat().st_mode)
+    assert ["good"] == held(spool)
+    assert {"invalid": 1} == spool.health().dropped
+    assert 0 == spool.quarantine(poison, WHY)  # at least once is written, once is counted
+    assert 2 == len(entries(path))
+    assert 0 == balance(spool)
+
+
+def test_the_quarantine_is_bounded(spool):
+    """1 MiB and one old file; a line is never cut."""
+    for letter in "abcdefg":
+        spool.append(lines(letter * 400_000))
+        spool.quarantine(spool.oldest(1, 1), WHY)
+    path, old = spool.directory / QUARANTINE_NAME, spool.directory / OLD_QUARANTINE_NAME
+    assert ["g"] == [entry["Line"][0] for entry in entries(path)]
+    assert ["e", "f"] == [entry["Line"][0] for entry in entries(old)]
+    assert old.stat().st_size <= MAX_QUARANTINE_BYTES
+    spool.append(lines("x" * (MAX_QUARANTINE_BYTES + 1)))
+    spool.quarantine(spool.oldest(1, 1), WHY)
+    assert [MAX_QUARANTINE_BYTES + 1] == [len(entry["Line"]) for entry in entries(path)]
+
+
+def test_a_full_disk_does_not_keep_the_poison_in_the_spool(spool, caplog):
+    """It is dropped and counted all the same; that it was not written down is said."""
+    spool.append(lines("a"))
+    with full_disk(), caplog.at_level(logging.WARNING):
+        assert 1 == spool.quarantine(spool.oldest(1, 1), WHY)
+    assert {"invalid": 1} == spool.health().dropped
+    assert "records not quarantined" in [record.getMessage() for record in caplog.records]

@@ -1,0 +1,212 @@
+"""A file that is damaged, later or before the start: set aside, counted, replaced."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import random
+import shutil
+import sqlite3
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spool_parts import (
+    NOW_MS,
+    Clock,
+    balance,
+    counters_of,
+    damaged_files,
+    everything,
+    full_disk,
+    held,
+    lines,
+    open_database,
+)
+
+from neuron_emitter.spool import Spool
+from neuron_emitter.spool.layout import FILE_NAME
+from neuron_emitter.spool.spool_file import KEPT, set_aside
+
+HEADER_BYTES = 1024  # the first page, with the tables' definitions
+
+
+def hurt(spool, *, keep_bytes=HEADER_BYTES):
+    """Overwrite the file under an open spool, so that its next read finds nonsense."""
+    database = open_database(spool)
+    database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    path = spool.directory / FILE_NAME
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(keep_bytes)
+        file.write(random.Random(1).randbytes(size - keep_bytes))
+    database.execute("PRAGMA shrink_memory").fetchall()  # or it would read its cache
+
+
+def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clock, caplog):
+    """Counted as damaged, older boots included; boot, numbers, state and the rest go on."""
+    events = []
+    with Spool(tmp_path, clock=clock) as spool:
+        spool.append(lines("x" * 2000, "x" * 2000))
+    with Spool(tmp_path, clock=clock, on_event=events.append) as spool:
+        boot = spool.boot
+        spool.append(lines(*("x" * 2000 for _ in range(30))), b"state")
+        spool.settle(everything(spool)[:7])
+        hurt(spool)
+        with caplog.at_level(logging.ERROR, "neuron_emitter"):
+            assert [] == everything(spool)
+        assert 31 == spool.next_seq == spool.append(lines("a", "b"))
+        health = spool.health()
+        assert (32, 5, {"damaged": 25}, 2, 0, 0, 1) == (
+            health.produced,
+            health.delivered,
+            health.dropped,
+            health.records,
+            health.older_records,
+            health.in_memory,
+            health.set_aside,
+        )
+        assert 0 == balance(spool)
+        assert ["SpoolSetAside"] == [event.name for event in events]
+        assert 25 == events[0].details["RecordsLost"]
+        assert 1 == len(damaged_files(tmp_path))
+        assert ["a", "b"] == held(spool)
+    with Spool(tmp_path, clock=clock) as spool:
+        assert b"state" == spool.state
+        assert (31, 32) == tuple(record.seq for record in spool.oldest(10, 100))
+        assert {"damaged": 25} == counters_of(spool, boot).dropped
+        assert 0 == balance(spool, boot)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE records SET line = x'ff00'", "UPDATE records SET line = CAST(x'fffe' AS TEXT)",
+        "UPDATE records SET seq = seq || 'x'", "UPDATE records SET bytes = 'many'",
+        "UPDATE records SET boot_id = 99", "DROP TABLE records",
+    ],
+)  # fmt: skip
+def test_a_row_that_makes_no_sense_is_damage(tmp_path, clock, caplog, statement):
+    """A flipped bit is not always found by SQLite; what it says never shows a line."""
+    with Spool(tmp_path, clock=clock) as spool:
+        spool.append(lines("a", "b"))
+        open_database(spool).execute(statement)
+        everything(spool)
+        spool.append(lines("c"))
+        spool.settle([])
+        assert ["c"] == held(spool)
+        assert {"damaged": 2} == spool.health().dropped
+    assert "with text" not in caplog.text
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_file_that_is_removed_under_us_is_begun_again(tmp_path, clock, whole):
+    """Alone or with its directory: what is written to it would be gone with this process."""
+    directory = tmp_path / "spool"
+    with Spool(directory, clock=clock) as spool:
+        spool.append(lines("a", "b"), b"state")
+        if whole:
+            shutil.rmtree(directory)
+        else:
+            (directory / FILE_NAME).unlink()
+        assert 3 == spool.append(lines("c"))
+        assert ["c"] == held(spool)
+        assert {"damaged": 2} == spool.health().dropped
+        assert (0, 1) == (spool.health().in_memory, spool.health().set_aside)
+    with Spool(directory, clock=clock) as spool:
+        assert ["c"] == held(spool)
+        assert b"state" == spool.state
+
+
+def test_what_is_no_database_is_set_aside(tmp_path, clock, caplog):
+    """Whole, under a dated name; the spool begins anew and says so."""
+    junk = b"not a database at all" * 100
+    (tmp_path / FILE_NAME).write_bytes(junk)
+    events = []
+    with Spool(tmp_path, clock=clock, on_event=events.append) as spool:
+        assert 1 == spool.health().set_aside
+        assert 1 == spool.append(lines("a"))
+        assert 0 == spool.health().in_memory
+    (kept,) = damaged_files(tmp_path)
+    assert junk == kept.read_bytes()
+    assert f"damaged-20261118T110640.000Z-{FILE_NAME}" == kept.name
+    (event,) = events
+    assert ("SpoolSetAside", kept.name, clock.now_s) == (
+        event.name,
+        event.details["File"],
+        event.at_s,
+    )
+    assert kept.name in caplog.records[-1].getMessage()
+    with Spool(tmp_path, clock=clock) as spool:
+        assert ["a"] == held(spool)
+        assert 0 == spool.health().set_aside
+
+
+def test_only_the_newest_damaged_files_are_kept(tmp_path, clock):
+    """With their logs: a disk that damages file after file is not filled with them."""
+    path = tmp_path / FILE_NAME
+    for number in range(KEPT + 2):
+        path.write_bytes(b"%d" % number)
+        path.with_name(f"{FILE_NAME}-wal").write_bytes(b"log of %d" % number)
+        set_aside(path, clock.now_s + number)
+    kept = damaged_files(tmp_path)
+    assert [b"2", b"3"] == [each.read_bytes() for each in kept]
+    logs = [each.with_name(f"{each.name}-wal") for each in kept]
+    assert [b"log of 2", b"log of 3"] == [each.read_bytes() for each in logs]
+    assert {*kept, *logs} == set(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE boots SET boot = 'zzz'", "UPDATE boots SET produced = 'x'",
+        "UPDATE fold SET state = 1", "DROP TABLE drops", "DROP TABLE fold",
+        # Numbers that would overflow, and end the emitter at this start and at every other.
+        f"UPDATE records SET id = {(1 << 63) - 1}", f"UPDATE boots SET produced = {(1 << 63) - 1}",
+        f"UPDATE drops SET records = {1 << 62}",
+    ],
+)  # fmt: skip
+def test_a_table_that_makes_no_sense_is_found_at_start(tmp_path, clock, statement):
+    """The file is set aside rather than half believed."""
+    with Spool(tmp_path, clock=clock) as spool:
+        spool.append(lines("a", "b"), b"state")
+        spool.settle(dropped={"invalid": [2]})
+    with contextlib.closing(sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)) as file:
+        file.execute(statement)
+    with Spool(tmp_path, clock=clock) as spool:
+        spool.append(lines("new"))
+        assert (["new"], 1) == (held(spool), spool.health().set_aside)
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(st.tuples(st.integers(0, 1 << 30), st.integers(0, 255)), min_size=1, max_size=6),
+    st.booleans(),
+)
+def test_no_damage_ends_the_emitter(tmp_path_factory, places, in_log):
+    """
+    Whatever bytes of the file or its log are changed between two runs: it opens, keeps
+    what is appended, and its counters agree.
+    """
+    directory = tmp_path_factory.mktemp("spool")
+    clock = Clock()
+    with Spool(directory, clock=clock) as spool:
+        spool.append(lines(*("x" * 700 for _ in range(12))), b"state")
+        spool.settle(everything(spool)[:3])
+        crashed = shutil.copytree(directory, directory / "crashed")
+    victim = crashed if in_log else directory
+    path = victim / (f"{FILE_NAME}-wal" if in_log else FILE_NAME)
+    content = bytearray(path.read_bytes())
+    for place, value in places:
+        content[place % len(content)] = value
+    path.write_bytes(content)
+    with Spool(victim, clock=clock) as spool:
+        everything(spool)
+        first = spool.append(lines("a", at_ms=NOW_MS))
+        assert 1 == first
+        spool.settle(everything(spool)[:2])
+        assert 0 == balance(spool)
+        with full_disk():
+            spool.append(lines("b"))
+        assert 0 == balance(spool)
+        assert 3 == spool.next_seq

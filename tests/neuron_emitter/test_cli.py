@@ -1,0 +1,295 @@
+"""The program as people meet it: a process, its exit code, and one sentence when it fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from operator import attrgetter
+from pathlib import Path
+
+import pytest
+from neuron_reports import GOOD
+
+from neuron_emf.cli import main
+from neuron_emitter.errors import DeliveryError, EmitterError, SettingsError, SourceError
+from neuron_emitter.reports.monitor_config import monitor_config
+from neuron_emitter.spool import SpoolFailedError
+from neuron_emitter.spool.directory import SpoolHeldError
+from neuron_wire import parse
+from neuron_words.quantity_words import counted
+from proof.emitter_process import environment
+from tests.neuron_emitter.emitter_command import (
+    COMMAND,
+    complaints,
+    logging_restored,
+    neuron_emf,
+    sentence,
+)
+
+REPLAY = ("replay", "--interval", 5, "--start", "2026-01-01T00:00:00Z", "--cluster", "blue")
+
+RUN = ("run", "--cluster", "blue", "--runtime-lines", "none", "--output", "stdout", "--input")
+
+# What may stand where reports should: bytes, and what is found in them.
+MALFORMED = {
+    "not JSON": (b"hello world\n", "not a JSON"),
+    "half a line": (GOOD[:200], "ended in the middle of a report"),
+    "an empty file": (b"", "empty"),
+    "a line of 20 MB": (b"x" * 20_000_000, "16777216 bytes"),
+}
+
+
+@pytest.fixture
+def reports(tmp_path):
+    """A file with one good report."""
+    path = tmp_path / "reports.jsonl"
+    path.write_bytes(GOOD)
+    return path
+
+
+@pytest.fixture
+def here(monkeypatch, capfd, tmp_path):
+    """Run a command inside this process, for speed; what it printed and its exit code."""
+    for name, value in environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, stdin=None):
+        with (stdin or Path(os.devnull)).open() as opened:
+            monkeypatch.setattr(sys, "stdin", opened)
+            with logging_restored(), pytest.raises(SystemExit) as ended:
+                main([*map(str, arguments)])
+        return subprocess.CompletedProcess(arguments, ended.value.code, *capfd.readouterr())
+
+    return run
+
+
+@pytest.mark.parametrize("command", ["run --input -", "run --input FILE", "replay"])
+@pytest.mark.parametrize("name", MALFORMED)
+def test_what_holds_no_report_ends_with_one_sentence(command, name, here, tmp_path):
+    """Expected, found, what to do; exit code 3, and nothing on standard output."""
+    content, found = MALFORMED[name]
+    path = tmp_path / "reports.jsonl"
+    path.write_bytes(content)
+    arguments = {
+        "replay": (*REPLAY, path),
+        "run --input FILE": (*RUN, path),
+        "run --input -": (*RUN, "-"),
+    }
+    said = sentence(here(*arguments[command], stdin=path), 3)
+    place = "standard input" if command == "run --input -" else str(path)
+    expected = [place, "has no neuron-monitor reports", found, "Use the output"]
+    assert [] == [words for words in expected if words not in said]
+    assert "hello" not in said
+    assert len(said) < 400
+
+
+@pytest.mark.parametrize("command", [RUN, REPLAY], ids=["run", "replay"])
+def test_a_missing_file_or_a_folder_ends_with_one_sentence(command, here, tmp_path):
+    """Wrong use: the name is wrong, and it says which."""
+    missing = sentence(here(*command, "missing.jsonl"), 2)
+    assert "Cannot read missing.jsonl: No such file" in missing
+    folder = sentence(here(*command, tmp_path), 2)
+    assert str(tmp_path) in folder
+    assert re.search("is a (folder|directory)", folder, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("command", ["run", "replay"])
+def test_without_a_cluster_name_nothing_starts(command, reports, here, tmp_path):
+    """Flag, variable and key are all named; `run` also lists where else it has looked."""
+    arguments = ("run", "--input", reports) if command == "run" else (*REPLAY[:-2], reports)
+    ended = here(*arguments)
+    assert 2 == ended.returncode
+    said = ended.stderr
+    for words in ("No cluster name is set", "--cluster", "NEURON_EMF_CLUSTER", 'cluster = "'):
+        assert words in said
+    tried = ("ECS task", "ECS agent", "EKS", "ParallelCluster and Slurm", "auto-scaling group")
+    assert [command == "run"] * 5 == [f"\n  {name}" in said for name in tried]
+    assert "Traceback" not in said
+    assert not (tmp_path / ".local").exists()
+
+
+@pytest.mark.parametrize("command", [RUN, REPLAY], ids=["run", "replay"])
+def test_standard_output_that_takes_nothing_is_a_refusal(command, reports, tmp_path):
+    """A full disk and a closed output: exit code 4, one sentence, no trace of Python."""
+    with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123 a device
+        ended = neuron_emf(*command, reports, home=tmp_path, stdout=full)
+    assert "No space left on device" in sentence(ended, 4)
+    closed = neuron_emf(
+        *command, reports, home=tmp_path, preexec_fn=lambda: os.close(1), stdout=None
+    )
+    assert "Standard output is closed" in sentence(closed, 4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run", "--periot", "5"), ["--periot", "neuron-emf run --help"]),
+        (("run", "--period", "16"), ["--period", "16", "1<=x<=15", "neuron-emf run --help"]),
+        (("run", "--interval", "nan"), ["--interval", "nan", "neuron-emf run --help"]),
+        (("run", "--config", "none.toml"), ["none.toml", "does not exist"]),
+        (("run", "--cluster", "caf\u00e9"), ["cluster name", "ASCII"]),
+        (("run", "--cluster=c", "--monitor-command", "nowhere"), ["nowhere", "aws-neuronx-tools"]),
+        (("replay",), ["FILES", "neuron-emf replay --help"]),
+        (("replay", "x", "--cluster", "c"), ["--interval SECONDS"]),
+        (("replay", "x", "--cluster", "c", "--interval", "5"), ["--start"]),
+        ((*REPLAY, "--start", "noon", "x"), ["--start", "'noon'", "2026-01-01T00:00:00Z"]),
+        ((*REPLAY, "--start", "1969-12-31", "x"), ["1970", "'1969-12-31'"]),
+    ],
+    ids=lambda value: " ".join(map(str, value))[:40],
+)  # fmt: skip
+def test_wrong_use_ends_with_one_sentence(arguments, words, here, tmp_path, monkeypatch):
+    """What was expected, what was found, and where help is."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    said = sentence(here(*arguments), 3 if "nowhere" in arguments else 2)
+    assert [] == [word for word in words if word not in said]
+
+
+def test_a_pipe_that_ends_is_a_failure(tmp_path):
+    """
+    `neuron-monitor | tee >(head -n 3) | neuron-emf run --input -`: the pipe is dead, so exit code
+    3 for whoever starts it again, one sentence, and no Bye: nothing was planned.
+    """
+    ended = neuron_emf(
+        *("run", "--runtime-lines", "none", "--output", "stdout", "--input", "-"),
+        home=tmp_path,
+        input=(GOOD * 3).decode(),
+        variables={"NEURON_EMF_CLUSTER": "blue"},
+    )
+    assert 3 == ended.returncode
+    (said,) = complaints(ended.stderr)
+    assert said.startswith("neuron-emf: The program writing to standard input has exited. ")
+    # A minute may end between two reports.
+    lines = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert ["InputEnded"] == [line["Event"] for line in lines if line["Kind"] == "event"]
+    records = [parse(json.dumps(line)) for line in lines if line["Kind"] == "minute"]
+    assert (3, False) == (sum(record.reports for record in records), records[-1].bye)
+    names = "cluster", "instance_id", "core_state"
+    assert ("blue", "i-0123456789abcdef0", "baaa") == attrgetter(*names)(records[-1])
+
+
+def test_what_is_dropped_beside_good_reports_is_logged_and_counted(reports, here):
+    """Junk between two reports costs itself: exit code 0, one warning, a count in the line."""
+    reports.write_bytes(GOOD + b"junk\n" + GOOD)
+    ended = here(*RUN, "-", stdin=reports)
+    assert 0 == ended.returncode
+    (said,) = ended.stderr.splitlines()
+    assert "warning: Dropped 1 piece of input" in said
+    line = json.loads(ended.stdout.splitlines()[-1])
+    assert (2, 1) == (line["ReportsRead"], line["ReportsMalformed"])
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure_of_replay(reports, tmp_path):
+    """`replay ... | head -1`: silence, and exit code 0."""
+    shell = " ".join([*COMMAND, *map(str, REPLAY[:2]), "3600", *map(str, REPLAY[3:])])
+    reports.write_bytes(GOOD * 30)
+    ended = subprocess.run(
+        ["bash", "-c", f"{shell} {reports} | head -1 | wc -l; echo ${{PIPESTATUS[0]}}"],
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ("1\n0\n", "") == (ended.stdout, ended.stderr)
+
+
+def test_a_reader_that_has_gone_ends_the_run(tmp_path):
+    """
+    A pipe that was closed never comes back: exit code 4 and one sentence, not a silent daemon.
+    """
+    process = subprocess.Popen(
+        [*COMMAND, *RUN, "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(tmp_path),
+    )
+    process.stdout.close()
+    process.stdin.write(GOOD)
+    _, said = process.communicate(timeout=300)
+    assert 4 == process.returncode
+    (line,) = complaints(said.decode())
+    assert "The program reading standard output has exited" in line
+
+
+def test_what_sighup_reads_again_is_the_command_line_of_the_start(tmp_path, monkeypatch):
+    """
+    A flag still wins over the file, the file is read as it is by then, and a mistake is a sentence.
+    """
+    config = tmp_path / "config.toml"
+    config.write_text('cluster = "blue"\nperiod = 3\n')
+    served = []
+    monkeypatch.setattr(
+        "neuron_emitter.run.service.serve", lambda *arguments, **_: served.append(arguments)
+    )
+    with logging_restored(), pytest.raises(SystemExit) as ended:
+        main(["run", "--config", str(config), "--period", "7", "-d", "ami_id", "instance_id"])
+    assert 0 == ended.value.code
+    ((settings, read_again),) = served
+    assert settings == read_again()
+    config.write_text('cluster = "green"\nperiod = 3\nverbose = true\n')
+    again = read_again()
+    names = "cluster", "period", "common_dims", "verbose"
+    assert ("green", 7, ("ami_id", "instance_id"), True) == attrgetter(*names)(again)
+    config.write_text("period = 99\nclutser = 3\n")
+    with pytest.raises(SettingsError, match="clutser"):
+        read_again()
+
+
+def test_the_monitors_configuration_is_printed(here, tmp_path):
+    """The generated one, or a file of one's own as it is; both are too much."""
+    ended = here("run", "--print-monitor-config", "--groups", "neuroncore_counters")
+    assert (0, "") == (ended.returncode, ended.stderr)
+    assert monitor_config(5, ["neuroncore_counters"]) + "\n" == ended.stdout
+    own = tmp_path / "own.json"
+    own.write_text('{"period": "0.5s",\n "neuron_runtimes": [], "system_metrics": []}')
+    ended = here("run", "--print-monitor-config", "--monitor-config", own)
+    assert (0, own.read_text() + "\n") == (ended.returncode, ended.stdout)
+    assert "warning" in ended.stderr
+    both = here("run", "--print-monitor-config", "--monitor-config", own, "--groups", "memory_used")
+    assert "--monitor-config" in sentence(both, 2)
+
+
+REGION = "us-east-1"
+
+
+def logs(reports, home, *more, **variables):
+    """A run on a file with a spool in *home* and the default output."""
+    return neuron_emf(
+        *("run", "--cluster", "blue", "--runtime-lines", "none", "--input", reports),
+        *("--spool-dir", home / "spool", *more),
+        home=home,
+        variables=variables,
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "found", "to_do"),
+    [
+        ((), "No AWS Region is set", "Use --region or AWS_REGION"),
+        (("--region", REGION), "No AWS credentials found", "Attach the stack's emitter policy"),
+    ],
+    ids=["no region", "no credentials"],
+)
+def test_without_credentials_or_region_records_are_kept(more, found, to_do, reports, tmp_path):
+    """Exit code 4, and the sentence says where the records are; so it does each time."""
+    for count in (1, 2):
+        said = sentence(logs(reports, tmp_path, *more), 4)
+        kept = f"{counted(count, 'record')} could not be delivered (kept in {tmp_path / 'spool'}"
+        assert [] == [words for words in (kept, found, to_do) if words not in said]
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (SettingsError, 2), (SourceError, 3), (SpoolHeldError, 3), (SpoolFailedError, 3),
+        (DeliveryError, 4),
+    ],
+)  # fmt: skip
+def test_an_error_knows_its_exit_code(error, code):
+    """2 for the operator, 3 for the source of reports, 4 for the destination."""
+    assert issubclass(error, EmitterError)
+    assert code == error("sentence").exit_code

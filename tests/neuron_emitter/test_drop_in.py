@@ -1,0 +1,82 @@
+"""neuron-monitor-emf: neuron-monitor-cloudwatch.py in its pipe, with one word changed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from neuron_reports import GOOD, INSTANCE_ID
+
+from proof.emitter_process import environment
+from tests.neuron_emitter.lines.line_records import data
+
+REGION = ("--region", "us-east-1")
+DIMENSIONS = (("instance_id", INSTANCE_ID), ("instance_type", "inf1.xlarge"))
+
+
+def piped(tmp_path, *arguments, reports=GOOD, **variables):
+    """`neuron-monitor | neuron-monitor-emf ARGUMENTS`, of a monitor that ends."""
+    return subprocess.run(
+        [sys.executable, "-m", "neuron_emitter.drop_in", *arguments],
+        input=reports,
+        env=environment(tmp_path, **variables),
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "namespace", "dimensions"),
+    [
+        (("--high-resolution-metrics",), "Neuron", ()),
+        (("-n", "Mine", "-d", "instance_id", "instance_type"), "Mine", DIMENSIONS),
+        (("--common-dims", "instance_id", "neuron_runtime_tag"), "Neuron", DIMENSIONS[:1]),
+    ],
+    ids=["one-second", "two dimensions", "runtime tag"],
+)
+def test_the_old_names_go_on_in_the_old_dimensions(arguments, namespace, dimensions, tmp_path):
+    """Whatever alarm was built on them; and a cluster, which the script had not, is `default`."""
+    ended = piped(tmp_path, *REGION, *arguments, NEURON_EMF_OUTPUT="stdout")
+    said = ended.stderr.decode()
+    assert 3 == ended.returncode, said
+    lines = ended.stdout.decode().splitlines()
+    assert {(namespace, f"NeuronCoreUtilizationNC{core}", dimensions) for core in range(4)} == data(
+        lines
+    ).keys()
+    assert {"default"} == {json.loads(line)["ClusterName"] for line in lines}
+    assert 1 == said.count("No cluster name found")
+
+
+def test_the_first_refusal_says_what_else_changes(tmp_path):
+    """
+    Another permission, on a log group; exit code 4 for a pipe that ended and left records.
+    """
+    ended = piped(tmp_path, *REGION, NEURON_EMF_CLUSTER="blue", NEURON_EMF_SPOOL_DIR="spool")
+    *_, said = ended.stderr.decode().splitlines()
+    assert 4 == ended.returncode
+    assert "The program writing to standard input has exited" in said
+    assert "No AWS credentials found" in said
+    assert (
+        "Unlike neuron-monitor-cloudwatch.py, which needs cloudwatch:PutMetricData, this command "
+        "needs logs:PutLogEvents and logs:CreateLogStream on log group /neuron-emf/records"
+    ) in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ((), "required: -r/--region"),
+        ((*REGION, "-d", "instance_id", "elsewhere"), "invalid choice: 'elsewhere'"),
+        ((*REGION, "-d"), "expected at least one argument"),
+        ((*REGION, "--cluster", "blue"), "unrecognized arguments: --cluster"),
+    ],
+)
+def test_wrong_use_is_exit_code_2(arguments, found, tmp_path):
+    """Behind --common-dims only its four names are taken."""
+    ended = piped(tmp_path, *arguments)
+    assert (2, b"") == (ended.returncode, ended.stdout)
+    assert found in ended.stderr.decode()

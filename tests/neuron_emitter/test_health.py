@@ -1,0 +1,99 @@
+"""What the emitter reports about itself: every record accounted for, its own cost, its pulse."""
+
+from __future__ import annotations
+
+import itertools
+import typing
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from loop_rig import FakeClock, Timetable, busy, chunk, emitter_of
+from neuron_reports import START_S
+
+from neuron_emitter.health import (
+    DROP_MEMBERS,
+    PULSE_INTERVAL_S,
+    PulseFile,
+    spool_members,
+)
+from neuron_emitter.spool import Spool, SpoolHealth
+from neuron_emitter.spool.records import DropReason, NewRecord
+
+REASONS = typing.get_args(DropReason)
+
+
+@given(
+    delivered=st.integers(0, 99),
+    waiting=st.integers(0, 99),
+    dropped=st.dictionaries(st.sampled_from(REASONS), st.integers(1, 99)),
+)
+def test_produced_is_delivered_and_spooled_and_dropped(delivered, waiting, dropped):
+    """Whatever happened, nothing is missing; and a reason is there only when it happened."""
+    produced = delivered + waiting + sum(dropped.values())
+    members = spool_members(SpoolHealth(waiting, 5, produced, delivered, dropped, 0))
+    accounted = ("RecordsDelivered", "SpoolRecords", "RecordsDropped")
+    assert members["RecordsProduced"] == sum(members[name] for name in accounted)
+    assert {DROP_MEMBERS[reason]: count for reason, count in dropped.items()} == {
+        name: count for name, count in members.items() if name.startswith("Dropped")
+    }
+
+
+def test_what_an_earlier_boot_left_and_this_one_drops_is_counted(tmp_path):
+    """
+    In no sum of this boot's: without it nobody would hear of them, for their books are gone.
+    Those that wait are in the spool's bytes.
+    """
+    with Spool(tmp_path) as spool:
+        spool.append([NewRecord(60_000 * 10**9, "line")] * 3)
+    with Spool(tmp_path) as spool:
+        spool.append([NewRecord(60_000 * 10**9, "line")])
+        left = [record.id for record in spool.oldest(4, 1_000)]
+        spool.settle(dropped={"too_new": left[1:]})
+        members = spool_members(spool.health())
+    expected = {"RecordsDroppedOlder": 2, "RecordsDropped": 1, "DroppedTooNew": 1}
+    expected |= {"RecordsProduced": 1, "SpoolRecordsOlder": 1, "SpoolBytes": 4}
+    assert expected.items() <= members.items()
+
+
+class NotedPulse(PulseFile):
+    """When it beat, with how many reports read."""
+
+    def __init__(self, clock):
+        super().__init__(None, clock=clock)
+        self.clock = clock
+        self.beats = []
+
+    def write_beat(self, reports_read, spool):
+        """As before, and remembered."""
+        super().write_beat(reports_read, spool)
+        self.beats.append((self.clock.now_s - START_S, reports_read))
+
+
+def beats_of(chunks, until_s, wall_clock=None):
+    """The beats of a loop whose monotonic clock is the timetable's."""
+    clock = FakeClock()
+    pulse = NotedPulse(clock)
+    with Spool(None, clock=clock, max_age_s=1e12) as spool:
+        source = Timetable(clock, chunks, until_s)
+        emitter = emitter_of(source, spool, clock=wall_clock or clock)
+        emitter._pulse = pulse
+        emitter.read_until(source.is_over)
+        emitter.finish(input_ended=False)
+    return pulse.beats
+
+
+@settings(max_examples=30)
+@given(st.lists(st.floats(0, 600), max_size=20))
+def test_a_beat_is_never_late(moments):
+    """The first at once, each other a minute after the one before and at most one look later."""
+    found = [at_s for at_s, _ in beats_of([(at_s, chunk(busy())) for at_s in moments], 600)]
+    assert 0 == found[0]
+    gaps = [later - sooner for sooner, later in itertools.pairwise(found)]
+    assert all(PULSE_INTERVAL_S <= gap <= PULSE_INTERVAL_S + 0.5 for gap in gaps)
+    assert found[-1] > 600 - PULSE_INTERVAL_S - 0.5
+
+
+def test_a_wall_clock_that_stands_still_stops_no_beat():
+    """After a step back no minute closes until the clock has passed it: nothing hangs meanwhile."""
+    found = beats_of([(1, chunk(busy())), (70, chunk(busy()))], 200, wall_clock=lambda: START_S)
+    assert [0, 1, 2, 2] == [reports for _, reports in found]

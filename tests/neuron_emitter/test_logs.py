@@ -1,0 +1,132 @@
+"""Standard error, waiting events and waits after failures: bounded, and what is lost is counted."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emitter.logs import (
+    GROWTH,
+    LONGEST_S,
+    MAX_WAITING,
+    SHORTEST_S,
+    Backoff,
+    Event,
+    EventQueue,
+    Repeats,
+    log_to_stderr,
+)
+from tests.neuron_emitter.emitter_command import logging_restored
+
+
+@pytest.fixture(autouse=True)
+def restored():
+    """Every test sets logging up for itself."""
+    with logging_restored():
+        yield
+
+
+EVENTS = """
+debug: detail
+info: event
+warning: records dropped count=12 reason=too_old
+error: failure
+of two lines
+warning: trouble
+"""
+
+
+def logged(capfd, *, verbose):
+    """What comes out of these events."""
+    log_to_stderr(verbose=verbose)
+    log, library = logging.getLogger("neuron_emitter.x"), logging.getLogger("botocore")
+    log.debug("detail")
+    log.info("event")
+    log.warning("records dropped", extra={"count": 12, "reason": "too_old"})
+    log.error("failure\nof two lines")
+    library.info("chatter")
+    library.warning("trouble")
+    return "\n" + capfd.readouterr().err.replace("neuron-emf: ", "")
+
+
+@pytest.mark.parametrize("journal", ["", "0:0", "x", "1"])
+def test_an_event_is_one_line_with_its_values(journal, capfd, monkeypatch):
+    """
+    Debug events only with --verbose, those of libraries from warnings on; no priorities for a
+    terminal, a file, or a journal that standard error was turned away from.
+    """
+    monkeypatch.setenv("JOURNAL_STREAM", journal)
+    assert EVENTS == logged(capfd, verbose=True)
+    assert EVENTS.replace("debug: detail\n", "") == logged(capfd, verbose=False)
+
+
+def test_the_journal_gets_a_priority_with_each_line(capfd, monkeypatch):
+    """Those of syslog, also for the lines of a trace; `journalctl -p warning` then finds them."""
+    error = os.fstat(2)
+    monkeypatch.setenv("JOURNAL_STREAM", f"{error.st_dev}:{error.st_ino}")
+    lines = logged(capfd, verbose=True).split()
+    assert list("764334") == [word[1] for word in lines if word.startswith("<")]
+    assert "<3>of" in lines
+
+
+def test_repeats_are_limited_and_counted():
+    """
+    At once, then once per interval; the interval is inclusive, a clock set back does not silence.
+    """
+    times_s = [1000.0]
+    repeats = Repeats(10, lambda: times_s[0])
+    assert 3 == repeats.due("a", 3)
+    assert 0 == repeats.due("a", 4)
+    assert 1 == repeats.due("b")
+    times_s[0] += 10
+    assert 5 == repeats.due("a")
+    times_s[0] -= 5
+    assert 1 == repeats.due("a")
+
+
+@given(st.lists(st.integers(0, 3 * MAX_WAITING), max_size=6))
+def test_nothing_is_lost_that_is_not_counted(counts):
+    """Whatever is added between two looks: taken in order, once, or counted as dropped."""
+    queue = EventQueue()
+    added, taken, dropped = [], [], 0
+    for count in counts:
+        batch = [
+            Event("MonitorDied", float(len(added) + place), "It ended.") for place in range(count)
+        ]
+        added += batch
+        for event in batch:
+            queue.add_event(event)
+        found = queue.take_events()
+        assert batch[-MAX_WAITING:] == found
+        taken += found
+        assert queue.dropped == len(added) - len(taken) >= dropped
+        dropped = queue.dropped
+    assert [] == queue.take_events()
+
+
+@given(st.integers())
+def test_waits_stay_within_their_bounds(seed):
+    """Never under 0.2 s, never above 60 s, each from the upper half of its step."""
+    backoff = Backoff(rng=random.Random(seed))
+    step_s = 2 * SHORTEST_S
+    for _ in range(30):
+        wait_s = backoff.next_s()
+        assert SHORTEST_S <= step_s / 2 <= wait_s <= step_s <= LONGEST_S
+        step_s = min(LONGEST_S, GROWTH * step_s)
+    assert LONGEST_S == step_s
+    backoff.reset()
+    assert backoff.next_s() <= 2 * SHORTEST_S
+
+
+@given(st.integers())
+def test_instances_that_failed_together_do_not_retry_together(seed):
+    """Not in the first second, and not when all wait the longest."""
+    fleet = [Backoff(rng=random.Random(f"{seed} {number}")) for number in range(40)]
+    for _ in range(20):
+        waits_s = [backoff.next_s() for backoff in fleet]
+        assert max(waits_s) - min(waits_s) > 0.2 * max(waits_s)

@@ -1,0 +1,336 @@
+"""The running emitter: minutes on time, numbers without gaps, and nothing lost over a restart."""
+
+from __future__ import annotations
+
+import json
+import logging
+from operator import attrgetter
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from loop_rig import (
+    MINUTE_MS,
+    START_MS,
+    FakeClock,
+    FakeOutlet,
+    Timetable,
+    busy,
+    chunk,
+    emitter_of,
+    records,
+    run,
+)
+from neuron_reports import (
+    INSTANCE_ID,
+    START_S,
+    counters,
+    hardware,
+    hardware_counters,
+    host_memory,
+    instance,
+    report,
+    runtime,
+)
+
+from neuron_emitter.instance.facts import InstanceFacts
+from neuron_emitter.lines import LineWriter
+from neuron_emitter.logs import Event, EventQueue
+from neuron_emitter.run import signals
+from neuron_emitter.run.identification import PATIENCE_S as IDENTITY_PATIENCE_S
+from neuron_emitter.run.loop import READ_WITHIN_S
+from neuron_emitter.spool import Spool
+from neuron_wire import WireFormatError, parse
+from neuron_wire.extraction import violations
+
+
+def test_minutes_close_on_time_without_reports():
+    """A monitor that hangs does not hold a minute open: its cores are unknown, from then on."""
+    lines, outlet = run([(1, chunk(busy()))], 299.5)
+    found = [parse(line) for line in lines]
+    assert ["baaa", "????", "????", "????", "????"] == [minute.core_state for minute in found]
+    assert [START_MS + place * MINUTE_MS for place in range(5)] == [
+        minute.minute_ms for minute in found
+    ]
+    assert [0, 0, 0, 0] == [minute.reports for minute in found[1:]]
+    ends_s = [START_S + 60 * (place + 1) for place in range(4)]
+    late_s = [sent_s - end_s for (sent_s, _), end_s in zip(outlet.sent, ends_s, strict=False)]
+    assert all(0 <= late <= READ_WITHIN_S for late in late_s)
+    assert [INSTANCE_ID] * len(outlet.sent) == [instance_id for _, instance_id in outlet.sent]
+
+
+def test_the_end_of_the_input_is_a_planned_stop():
+    """What came without a line end is read too; then everything is sent."""
+    document = chunk(busy()).rstrip(b"\n")
+    lines, outlet = run([(1, document), (2, None)], ended=True)
+    (record,) = [parse(line) for line in lines]
+    assert (1, True) == (record.reports, record.bye)
+    assert f"finish {INSTANCE_ID}" == outlet.ended
+
+
+class Stream(Timetable):
+    """A timetable that is written into a pipe, and at its end asks whether a stop is under way."""
+
+    is_stream = True
+
+
+def test_the_first_line_on_standard_output_is_announced(caplog):
+    """Only for a stream: a file's lines come at once, and --output logs prints none."""
+    caplog.set_level("INFO")
+    due = "The first line is due at 2027-01-15T08:01Z, in 60 s, then one each minute."
+    for source, output, expected in (
+        (Stream, "stdout", [due]), (Timetable, "stdout", []), (Stream, "logs", []),
+    ):  # fmt: skip
+        run(until_s=30, source=source, output=output)
+        assert expected == caplog.messages
+        caplog.clear()
+
+
+@pytest.mark.parametrize("asked_after_s", [0.3, None])
+def test_the_end_of_a_stream_may_be_part_of_a_stop(asked_after_s, monkeypatch):
+    """Ctrl-C ends the other program first, so the loop waits a second for its own signal."""
+    waited_s = []
+    played = SimpleNamespace(monotonic=lambda: sum(waited_s), sleep=waited_s.append)
+    monkeypatch.setattr(signals, "time", played)
+    clock = FakeClock()
+    with Spool(None, clock=clock, max_age_s=1e12) as spool:
+        source = Stream(clock, [(1, chunk(busy())), (2, None)])
+        emitter = emitter_of(source, spool, clock=clock)
+        stops_at_s = asked_after_s or 60
+        assert (asked_after_s is None) == emitter.read_until(lambda: sum(waited_s) > stops_at_s)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.integers(0, 900), st.sampled_from([1, 4, 128])), max_size=20),
+    st.integers(0, 1000),
+)
+def test_numbers_have_no_gap_and_minutes_no_hole(arrivals, until_s):
+    """Whenever reports come: Seq from 1 over all lines, one minute line per minute, none twice."""
+    chunks = [
+        (
+            at_s,
+            chunk(
+                report(runtime(counters([50.0] * cores)), neuron_hardware_info=hardware(1, cores))
+            ),
+        )
+        for at_s, cores in arrivals
+    ]
+    lines, _ = run(chunks, until_s, instance_id="i-told")
+    found = [json.loads(line) for line in lines]
+    assert [*range(1, len(found) + 1)] == [line["Seq"] for line in found]
+    assert 1 == len({line["Boot"] for line in found})
+    minutes = [parse(line) for line in lines if '"Kind":"minute"' in line]
+    first_ms = minutes[0].minute_ms
+    assert [first_ms + place * MINUTE_MS for place in range(len(minutes))] == [
+        minute.minute_ms for minute in minutes
+    ]
+    assert len(arrivals) == sum(minute.reports for minute in minutes)
+
+
+def test_nothing_is_recorded_before_the_instance_is_known():
+    """A guess that is corrected later would leave an instance behind that never existed."""
+    assert [] == records(until_s=IDENTITY_PATIENCE_S - 1)
+    found = records([(250, chunk(busy()))], 299)
+    assert [INSTANCE_ID] == [minute.instance_id for minute in found]
+    assert [(4 * MINUTE_MS + START_MS, 1)] == [(minute.minute_ms, minute.seq) for minute in found]
+
+
+def test_patience_ends_after_five_minutes():
+    """Then an instance without a report is better than none: under a guessed name, and marked."""
+    assert 300.0 == IDENTITY_PATIENCE_S
+    found = records(until_s=600)
+    assert found[0].minute_ms == START_MS + 5 * MINUTE_MS
+    assert all(
+        minute.identity_guessed and minute.instance_id.startswith("host-") for minute in found
+    )
+    assert {None} == {minute.neuron_cores for minute in found}
+
+
+def test_reports_that_name_no_instance_are_recorded_under_a_guess():
+    """No metadata within reach of a pod: what the cores do is worth more than the name."""
+    nameless = busy(instance_info=instance(instance_id=""))
+    found = records([(1, chunk(nameless)), (61, chunk(busy()))], 119)
+    assert [True, False] == [minute.identity_guessed for minute in found]
+    assert ["baaa", "baaa"] == [minute.core_state for minute in found]
+    assert INSTANCE_ID == found[1].instance_id
+
+
+def test_state_goes_from_boot_to_boot(tmp_path):
+    """
+    Idle minutes go on counting, memory errors rise from what was last read, the name is known.
+    """
+
+    def said(percent, corrected):
+        return busy(
+            percent,
+            system_data={
+                "neuron_hw_counters": hardware_counters({"mem_ecc_corrected": corrected}),
+                "memory_info": host_memory(),
+            },
+        )
+
+    clock = FakeClock()
+    reports = [(5 * place + 1, chunk(said(0.0, 5))) for place in range(24)]
+    with Spool(tmp_path, clock=clock, max_age_s=1e12) as spool:
+        first = records(reports, 119, spool=spool, clock=clock)
+    later = [(120 + 5 * place + 1, chunk(said(0.0, 8))) for place in range(12)]
+    with Spool(tmp_path, clock=clock, max_age_s=1e12) as spool:
+        second = records(later, 181, spool=spool, clock=clock)
+    with Spool(tmp_path, clock=clock, max_age_s=1e12) as spool:
+        third = records(until_s=241, spool=spool, clock=clock)
+    assert [(1, 1, 1, 1), (2, 2, 2, 2)] == [minute.idle_minutes for minute in first]
+    # The rest of the second minute, then the third: what is partial neither adds nor resets.
+    assert [(2, 2, 2, 2), (3, 3, 3, 3)] == [minute.idle_minutes for minute in second[:2]]
+    assert [0, 0, 3] == [minute.ecc_corrected_rise for minute in (*first, second[1])]
+    assert first[0].boot < second[0].boot < third[0].boot
+    assert [1, 1, 1] == [found[0].seq for found in (first, second, third)]
+    # No report in this boot, and still nobody had to guess.
+    names = "instance_id", "identity_guessed", "core_state"
+    assert (INSTANCE_ID, False, "????") == attrgetter(*names)(third[0])
+
+
+def test_what_the_last_run_left_is_sent_at_once(tmp_path):
+    """Not after the first new minute."""
+    clock = FakeClock()
+    with Spool(tmp_path, clock=clock, max_age_s=1e12) as spool:
+        source = Timetable(clock, [(1, chunk(busy()))])
+        emitter = emitter_of(source, spool, clock=clock)
+        emitter.read_until(source.is_over)
+        emitter.finish(input_ended=False)
+    with Spool(tmp_path, clock=clock, max_age_s=1e12) as spool:
+        outlet = FakeOutlet()
+        emitter_of(Timetable(clock), spool, outlet, clock=clock)
+        assert [(None, INSTANCE_ID)] == outlet.sent
+
+
+def test_a_minute_that_cannot_be_written_costs_itself_only(monkeypatch, caplog):
+    """
+    A bug in the line is logged and counted in the next line, and the reading goes on.
+    """
+    error = WireFormatError("not_extractable", "a bug")
+    made = LineWriter.minute_records
+    failures = [error]
+
+    def failing(self, *minute):
+        if failures:
+            raise failures.pop()
+        return made(self, *minute)
+
+    monkeypatch.setattr(LineWriter, "minute_records", failing)
+    lines, _ = run([(1, chunk(busy())), (61, chunk(busy())), (121, chunk(busy()))], 125)
+    found = [json.loads(line) for line in lines]
+    assert [1, 2] == [line["Seq"] for line in found]
+    assert [1, 1] == [line["MinutesDropped"] for line in found]
+    assert [START_MS + MINUTE_MS, START_MS + 2 * MINUTE_MS] == [
+        line["_aws"]["Timestamp"] for line in found
+    ]
+    (said,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert ("minutes dropped", 1, str(error)) == (said.getMessage(), said.count, said.why)
+
+
+DIED = Event("MonitorDied", START_S + 30.25, "neuron-monitor ended with code 1.", {"ExitCode": 1})
+
+
+def kinds(lines):
+    """The kind of each line, in order."""
+    return [json.loads(line)["Kind"] for line in lines]
+
+
+def of_kind(lines, kind):
+    """The members of the lines of one kind."""
+    return [found for line in lines if (found := json.loads(line))["Kind"] == kind]
+
+
+def test_an_event_is_kept_when_it_happens_not_when_the_minute_ends():
+    """Its timestamp is its own moment; a kill before the minute ends must not lose it."""
+    clock, events = FakeClock(), EventQueue()
+    with Spool(None, clock=clock, max_age_s=1e12) as spool:
+        source = Timetable(clock, [(1, chunk(busy())), (31, chunk(busy()))], 40)
+        emitter = emitter_of(source, spool, clock=clock, events=events)
+        events.add_event(DIED)
+        assert not emitter.read_until(source.is_over)
+        (kept,) = spool.oldest(10, 1 << 20)
+        assert round(1000 * DIED.at_s) == kept.timestamp_ms
+        emitter.finish(input_ended=False)
+        assert ["event", "minute"] == kinds(record.line for record in spool.oldest(10, 1 << 20))
+    found = json.loads(kept.line)
+    expected = {"Event": "MonitorDied", "ExitCode": 1, "InstanceId": INSTANCE_ID, "Seq": 1}
+    assert expected == {name: found[name] for name in expected}
+
+
+def test_every_report_is_a_line_of_one_second_metrics_when_asked():
+    """With the moment of receipt, sent at once, and numbered with the minute's line."""
+    chunks = [(5 * place + 1, chunk(busy())) for place in range(12)]
+    lines, outlet = run(chunks, 60.4, high_resolution_metrics=True)
+    at_s = [START_S + 5 * place + 1 for place in range(12)]
+    reports = of_kind(lines, "report")
+    assert at_s == [report["_aws"]["Timestamp"] / 1000 for report in reports]
+    assert at_s == [sent_s for sent_s, _ in outlet.sent[:12]]
+    assert [*range(1, len(lines) + 1)] == [json.loads(line)["Seq"] for line in lines]
+    assert [] == [broken for line in lines for broken in violations(line)]
+
+
+@pytest.mark.parametrize(
+    ("known_s", "written", "counted"), [(0.2, [1, 2], []), (3.9, [4, 4], []), (9, [4, 5], [2])]
+)
+def test_a_line_of_a_report_waits_for_its_dimensions(known_s, written, counted):
+    """
+    For three seconds and no longer: then it goes without these metrics, and is counted. The
+    reading does not wait: reports come each second, and none is late in the fold.
+    """
+    facts = InstanceFacts(ami_id="ami-1")
+    clock = FakeClock()
+    nameless = busy(instance_info=instance(ami_id=""))
+    lines, outlet = run(
+        [(1, chunk(nameless)), (2, chunk(nameless)), (10, chunk(nameless))], 59, clock=clock,
+        facts=lambda _: facts if clock.now_s >= START_S + known_s else InstanceFacts(),
+        high_resolution_metrics=True, metrics="legacy", common_dims=("instance_type", "ami_id"),
+    )  # fmt: skip
+    assert [*written, 10] == [pytest.approx(at_s - START_S, abs=0.5) for at_s, _ in outlet.sent[:3]]
+    reports = of_kind(lines, "report")
+    assert [START_MS + second * 1000 for second in (1, 2, 10)] == [
+        report.get("Timestamp") or report["_aws"]["Timestamp"] for report in reports
+    ]
+    without = sum("_aws" not in report for report in reports)
+    (minute,) = of_kind(lines, "minute")
+    assert (
+        counted
+        == [without] * bool(without)
+        == [count for count in [minute.get("ReportLinesWithoutMetrics")] if count]
+    )
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_an_input_that_ends_waits_for_the_metadata_service_only_without_a_name(named):
+    """A report that names the instance is enough."""
+    waits = []
+
+    def facts(timeout_s):
+        waits.append(timeout_s)
+        return InstanceFacts(instance_id="i-metadata") if timeout_s else InstanceFacts()
+
+    document = busy() if named else busy(instance_info=instance(instance_id=""))
+    (line,), _ = run([(1, chunk(document)), (2, None)], ended=True, facts=facts)
+    assert named is (not [wait for wait in waits if wait > 0])
+    expected = INSTANCE_ID if named else "i-metadata"
+    assert expected == json.loads(line)["InstanceId"]
+
+
+@pytest.mark.parametrize(
+    ("reported", "by_facts", "expected"),
+    [
+        ("inf1.xlarge", "inf2.xlarge", "inf1.xlarge"),
+        ("", "inf2.xlarge", "inf2.xlarge"),
+        ("", None, "trn1.2xlarge"),
+    ],
+)
+def test_the_instance_type_that_is_given_is_the_last_source(reported, by_facts, expected):
+    """The report comes before the metadata service and the board, and these before the setting."""
+    document = busy(instance_info=instance(reported))
+    facts = InstanceFacts(instance_type=by_facts)
+    (minute,) = records(
+        [(1, chunk(document))], 59, facts=lambda _: facts, instance_type="trn1.2xlarge"
+    )
+    assert expected == minute.instance_type

@@ -1,0 +1,220 @@
+"""Replay: what would be sent for saved reports, the same bytes for ever."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from neuron_reports import (
+    counters,
+    executions,
+    hardware,
+    instance,
+    memory,
+    report,
+    runtime,
+    written,
+)
+
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.replay import parse_time_s, replay
+from neuron_emitter.settings import ReplaySettings
+from neuron_wire import MinuteRecord, parse
+from neuron_wire.extraction import violations
+from proof.emitter_process import environment
+from tests.neuron_emitter.emitter_command import COMMAND
+
+START = "2026-01-01T00:00:00Z"
+
+START_MS = 1_767_225_600_000
+
+MINUTE_MS = 60_000
+
+
+def good(percent=50.0, completed=1):
+    """A report of one runtime on four cores, period 5 s."""
+    return report(
+        runtime(counters([percent, 0, 0, 0]), memory({0: 1}), executions(completed, total=None))
+    )
+
+
+def saved(path, *documents):
+    """Reports as a file."""
+    path.write_bytes(b"".join(written(document) + b"\n" for document in documents))
+    return path
+
+
+def replayed(*files, **changes):
+    """The lines of these files."""
+    given = {"runtime_lines": "none", "cluster": "blue", "interval": 5.0, "start": START, **changes}
+    return list(replay(files, ReplaySettings(**given)))
+
+
+def records(*files, **changes):
+    """The minute records of these files."""
+    return [parse(line) for line in replayed(*files, **changes)]
+
+
+def test_the_same_input_gives_the_same_bytes_wherever_it_is_run(tmp_path):
+    """
+    In another folder, time zone, language, with other hash seeds and another name of the file.
+    """
+    first = saved(tmp_path / "reports.jsonl", *[good(index) for index in range(30)])
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    (other / "copy.jsonl").write_bytes(first.read_bytes())
+
+    def run(file, folder, **variables):
+        arguments = f"replay {file} --interval 5 --start {START} --cluster blue".split()
+        return subprocess.run(
+            [*COMMAND, *arguments],
+            cwd=folder,
+            env=environment(tmp_path, **variables),
+            capture_output=True,
+            check=True,
+        ).stdout
+
+    expected = "".join(f"{line}\n" for line in replayed(first, runtime_lines="changes")).encode()
+    assert expected == run("reports.jsonl", tmp_path)
+    assert expected == run(
+        *(other / "copy.jsonl", other),
+        TZ="Pacific/Chatham",
+        LC_ALL="C",
+        LANG="tr_TR.UTF-8",
+        PYTHONHASHSEED="7",
+        PYTHONUTF8="0",
+    )
+
+
+def test_an_instance_nobody_names_is_named_by_the_input(tmp_path):
+    """Not by this machine: the bytes would be others on the next one."""
+    nameless = saved(tmp_path / "a", report(instance_info=None))
+    (record,) = records(nameless)
+    assert record.instance_id.startswith("host-")
+    assert record.identity_guessed
+    assert records(nameless) == [record]
+    other = records(saved(tmp_path / "b", report(instance_info=instance(instance_id=""))))
+    assert other[0].instance_id != record.instance_id
+    (told,) = records(nameless, instance_id="i-told")
+    assert ("i-told", False) == (told.instance_id, told.identity_guessed)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-01-01T00:00:00Z", 1_767_225_600.0), ("2026-01-01T00:00:00", 1_767_225_600.0),
+        ("2026-01-01", 1_767_225_600.0), ("2026-01-01T01:00:00+01:00", 1_767_225_600.0),
+        ("2026-01-01T00:00:00.250Z", 1_767_225_600.25), ("1970-01-01T00:00:00Z", 0.0),
+    ],
+)  # fmt: skip
+def test_a_time_is_utc_unless_it_says_otherwise(text, expected, monkeypatch):
+    """Whatever time zone the machine is in."""
+    monkeypatch.setenv("TZ", "America/New_York")
+    assert expected == parse_time_s(text)
+
+
+def test_the_boot_is_made_of_start_and_input(tmp_path):
+    """Twelve digits of time, so that a later start is a greater text, and eight of a hash."""
+    file = saved(tmp_path / "a", good())
+    (first,) = records(file)
+    (later,) = records(file, start="2026-01-01T00:00:01Z")
+    assert f"{START_MS:012x}" == first.boot[:12]
+    assert 20 == len(first.boot) == len(later.boot)
+    assert first.boot < later.boot
+    others = [
+        records(saved(tmp_path / "b", good(51.0))),
+        records(file, cluster="red"),
+        records(file, interval=6.0),
+        records(file, metrics="none"),
+        records(file, idle_below_percent=2.0),
+        records(file, instance_id="i-told"),
+        records(file, file),
+        records(file, start="2026-01-01T00:00:00+00:00"),
+    ]
+    boots = {found[0].boot for found in others}
+    assert len(others) == len(boots)
+    assert first.boot not in boots
+
+
+def test_a_compressed_file_is_replayed_as_what_is_in_it(tmp_path):
+    """gzip is known by its first bytes, not by the name; the lines are the same bytes."""
+    plain = saved(tmp_path / "reports", *[good()] * 13)
+    (tmp_path / "saved").write_bytes(gzip.compress(plain.read_bytes()))
+    assert replayed(plain) == replayed(tmp_path / "saved")
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: data[:20] + data[22:]])
+def test_a_damaged_compressed_file_is_refused(tmp_path, damage):
+    """A part of the reports is not replayed as if it were all of them."""
+    plain = saved(tmp_path / "reports", *[good(percent) for percent in range(40)])
+    (tmp_path / "saved.gz").write_bytes(damage(gzip.compress(plain.read_bytes())))
+    with pytest.raises(SettingsError, match=r"saved\.gz: its gzip data"):
+        replayed(tmp_path / "saved.gz")
+
+
+def test_a_pipe_is_no_file_to_replay(tmp_path):
+    """The boot is a hash of the input, so it is read twice; a pipe gives its bytes once."""
+    os.mkfifo(tmp_path / "pipe")
+    keeper = os.open(tmp_path / "pipe", os.O_RDWR)
+    try:
+        with pytest.raises(SettingsError, match="regular file"):
+            replayed(tmp_path / "pipe")
+    finally:
+        os.close(keeper)
+
+
+def test_an_interval_that_leaves_minutes_thin_is_said(tmp_path, caplog):
+    """Reports of 5 s that are said to come each 15 s cover 20 s: no core would ever be idle."""
+    file = saved(tmp_path / "a", *[good()] * 24)
+    replayed(file)
+    replayed(saved(tmp_path / "b", good()), interval=15.0)
+    assert not caplog.messages
+    replayed(file, interval=15.0)
+    (said,) = caplog.messages
+    assert said.startswith("The reports cover 20 s of a minute, too little for idle time.")
+
+
+DOCUMENTS = st.builds(good, st.floats(0, 100), st.integers(0, 1000)) | st.sampled_from(
+    [
+        report(),
+        report(neuron_runtime_data=None),
+        report(instance_info=None),
+        {"neuron_runtime_data": []},
+        report(neuron_hardware_info=hardware(0, 0)),
+        report(runtime(counters([1.0], error="broken"))),
+        report(runtime(counters([99.0], period=0.01))),
+    ]
+)
+
+
+@settings(max_examples=40)
+@given(
+    documents=st.lists(DOCUMENTS, min_size=1, max_size=25),
+    interval=st.floats(0.5, 200),
+    start_s=st.integers(0, 4_000_000_000),
+    tier=st.sampled_from(["none", "cluster"]),
+)
+def test_every_line_is_extracted_and_no_report_is_lost(
+    documents, interval, start_s, tier, tmp_path_factory
+):
+    """Whatever the reports say: one line a minute without a gap, all reports in them, numbered."""
+    file = saved(tmp_path_factory.mktemp("replay") / "a", *documents)
+    seconds = start_s % 60
+    start = f"2026-01-01T00:{start_s // 60 % 60:02}:{seconds:02}Z"
+    lines = replayed(file, interval=interval, start=start, metrics=tier, runtime_lines="all")
+    assert [*range(1, len(lines) + 1)] == [json.loads(line)["Seq"] for line in lines]
+    found = [one for one in map(parse, lines) if isinstance(one, MinuteRecord)]
+    assert len(documents) == sum(one.reports for one in found)
+    first = found[0].minute_ms
+    assert [first + place * MINUTE_MS for place in range(len(found))] == [
+        one.minute_ms for one in found
+    ]
+    assert [False] * (len(found) - 1) + [True] == [one.bye for one in found]
+    for line in lines:
+        if "_aws" in line:
+            assert [] == violations(line)

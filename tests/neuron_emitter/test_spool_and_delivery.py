@@ -1,0 +1,331 @@
+"""
+The spool and delivery together, against a service with bad days, a full disk and kill -9.
+
+A model remembers what was appended, what the service answered for, and what the
+disk had when it last took something: that is where a kill goes back to.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import random
+import shutil
+import tempfile
+from collections import Counter
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from spool_parts import Clock, Ticks, balance, counters_of, crash, full_disk, older_boots
+
+from neuron_emitter.delivery.delivery import Delivery
+from neuron_emitter.spool import NewRecord, Spool
+from neuron_emitter.spool.records import cost_bytes
+from tests.neuron_emitter.in_process_service import POISON, InProcessService, SenderKilledError
+
+HOUR_S = 3600.0
+
+# What is in a record, and how far it is ahead of the clock.
+KINDS = {
+    "plain": ("x" * 40, 0.0),
+    "late": ("x" * 40, -30 * HOUR_S),  # with a plain one: more than 24 h
+    "long": ("é" * 3_000, 0.0),
+    "future": ("x" * 40, 3 * HOUR_S),
+    "poison": (POISON, 0.0),
+}
+
+
+def made(kind, boot, seq, now_s):
+    """A record of one of KINDS, or an empty line; its identity is in it, as in a real one."""
+    text, ahead_s = KINDS.get(kind, ("", 0.0))
+    return NewRecord(round((now_s + ahead_s) * 1000), f"{boot} {seq} {text}" if kind else "")
+
+
+class Model:
+    """One spool's."""
+
+    def __init__(self) -> None:
+        self.produced: Counter[str] = Counter()
+        self.waiting: dict[tuple[str, int], NewRecord] = {}
+        self.delivered: Counter[str] = Counter()
+        self.lost: dict[tuple[str, int], NewRecord] = {}
+        self.rejected: dict[tuple[str, int], str] = {}  # of the lost: what the service said
+        self.state = None
+
+    def keys(self):
+        """Every record there ever was."""
+        return {
+            (boot, seq)
+            for boot, produced in self.produced.items()
+            for seq in range(1, produced + 1)
+        }
+
+    def append(self, boot, records, state):
+        """These were given to the spool."""
+        for record in records:
+            self.produced[boot] += 1
+            self.waiting[boot, self.produced[boot]] = record
+        self.state = state
+
+    def observe(self, there, answered, rejected):
+        """Whatever is not *there* any more was answered for, or dropped."""
+        assert there <= self.waiting.keys(), "something came back"
+        for key in [key for key in self.waiting if key not in there]:
+            record = self.waiting.pop(key)
+            if key in answered:
+                self.delivered[key[0]] += 1
+            else:
+                self.lost[key] = record
+                if key in rejected:
+                    self.rejected[key] = rejected[key]
+
+
+MAX_BYTES = 24_000
+
+MEMORY_BYTES = 9_000
+
+MAX_AGE_S = 13 * 86_400.0
+
+# A file system without a disk, where there is one: a commit then waits for nothing.
+QUICK_DISK = next((path for path in ("/dev/shm",) if os.access(path, os.W_OK)), None)
+
+EVERYTHING = (100_000, 1 << 30)
+
+# What may become of a call, beside being answered.
+MOODS = (
+    "throttled", "lost before", "lost after", "denied", "gone", "killed before", "killed after",
+)  # fmt: skip
+
+# How far its clock is ahead, and the days its log group keeps: neither is ours to choose.
+SERVICES = {
+    "as it should be": (0.0, 9999),
+    "ahead": (2 * 86_400.0, 9999),
+    "behind": (-3 * 3600.0, 9999),
+    "forgetful": (0.0, 1),
+}
+
+CALLS = st.lists(st.sampled_from([*MOODS, *[None] * len(MOODS)]), max_size=6)
+
+
+class SpoolAndDelivery(RuleBasedStateMachine):
+    """Append, offer, wait, break the service, fill the disk, stop, kill, recover."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="spool-", dir=QUICK_DISK))
+        self.lives = 0
+        self.clock = Clock()
+        self.service = InProcessService(self.clock)
+        self.model = Model()
+        self.is_full = False
+        self.vanished: set[tuple[str, int]] = set()  # killed while they were in memory alone
+        self.on_disk = Model()
+        self.begin(self.folder / "0")
+
+    def begin(self, directory):
+        """An emitter start."""
+        with self.disk():
+            self.spool = Spool(
+                directory,
+                max_bytes=MAX_BYTES,
+                max_age_s=MAX_AGE_S,
+                memory_bytes=MEMORY_BYTES,
+                clock=self.clock,
+                monotonic=Ticks(),
+            )
+        self.delivery = Delivery(
+            self.spool,
+            self.service,
+            clock=self.clock,
+            monotonic=self.clock,
+            sleep=self.clock.sleep,
+            rng=random.Random(1),
+        )
+
+    def disk(self):
+        """The disk as it is now."""
+        return full_disk() if self.is_full else nullcontext()
+
+    @contextmanager
+    def observed(self):
+        """Whatever left the spool in the block was answered for, or dropped with a reason."""
+        self.service.answered.clear()
+        self.service.rejected.clear()
+        with self.disk():
+            yield
+            now = {(each.boot, each.seq) for each in self.spool.oldest(*EVERYTHING)}
+        self.model.observe(now, self.service.answered, self.service.rejected)
+        if self.is_written:
+            self.on_disk = copy.deepcopy(self.model)
+
+    @property
+    def is_written(self):
+        """Whether the spool says that the disk has everything."""
+        return self.spool._file.refused is None and not self.spool._backlog.changed
+
+    @rule(
+        kinds=st.lists(st.sampled_from([*KINDS, "plain", "plain", ""]), min_size=1, max_size=6),
+        moods=CALLS,
+        disk=st.sampled_from([None, None, "full", "not full"]),
+        service=st.sampled_from([None, None, *SERVICES]),
+    )
+    def minute(self, kinds, moods, disk, service):
+        """
+        A minute is closed, and the sender's thread comes by; disk and service may have changed.
+        """
+        self.clock.now_s += 60.0
+        if disk is not None:
+            self.is_full = disk == "full"
+        if service is not None:
+            self.service.skew_s, self.service.retention_days = SERVICES[service]
+        self.append(kinds)
+        self.offer(moods)
+
+    def append(self, kinds):
+        """Append a record of each kind, as the service does: its number is in its line."""
+        boot, first = self.spool.boot, self.spool.next_seq
+        assert self.model.produced[boot] + 1 == first
+        records = [made(kind, boot, seq, self.clock()) for seq, kind in enumerate(kinds, first)]
+        state = f"{boot} {first}".encode()
+        self.model.append(boot, records, state)
+        before = sum(cost_bytes(len(r.line.encode())) for r in self.model.waiting.values())
+        lost_before = len(self.model.lost)
+        with self.observed():
+            assert first == self.spool.append(records, state)
+        if len(self.model.lost) > lost_before and before <= MEMORY_BYTES:
+            newly_lost = list(self.model.lost.values())[lost_before:]
+            earliest_ms = (self.clock() - MAX_AGE_S) * 1000
+            assert all(record.timestamp_ms < earliest_ms for record in newly_lost)
+        assert self.is_full or self.is_written, "the disk takes it and did not get it"
+
+    @rule(moods=CALLS)
+    def offer(self, moods):
+        """One attempt for each mood the service is in."""
+        killed = False
+        with self.observed():
+            try:
+                for self.service.mood in moods:
+                    self.delivery.attempt()
+            except SenderKilledError:
+                killed = True
+        if killed:
+            self.kill()
+
+    @rule(seconds=st.sampled_from([HOUR_S, 25 * HOUR_S, 12.5 * 86_400.0]))
+    def wait(self, seconds):
+        """Time passes."""
+        self.clock.now_s += seconds
+
+    @rule()
+    def kill(self):
+        """Kill -9: what the disk had is what is left; whatever it did not have may come again."""
+        self.lives += 1
+        left = crash(self.spool, self.folder / str(self.lives))
+        gone = self.spool
+        self.vanished |= self.model.waiting.keys() - self.on_disk.waiting.keys()
+        self.service.repeatable |= self.on_disk.waiting.keys()
+        self.model = copy.deepcopy(self.on_disk)
+        with full_disk():
+            gone.close()  # only to let go of its files
+        shutil.rmtree(gone.directory)
+        self.begin(left)
+        with self.observed():
+            pass
+
+    @rule()
+    def restart(self):
+        """A planned stop, which keeps what could not be sent."""
+        directory = self.spool.directory
+        with self.disk():
+            self.spool.close()
+        if self.is_full:
+            self.vanished |= self.model.waiting.keys() - self.on_disk.waiting.keys()
+            self.service.repeatable |= self.on_disk.waiting.keys()
+            self.model = copy.deepcopy(self.on_disk)
+        self.begin(directory)
+        with self.observed():
+            pass
+
+    @rule()
+    def recover(self):
+        """
+        Disk and service are well: everything is delivered, once more at most where an answer
+        was lost, and what did not arrive was dropped with a reason.
+        """
+        self.is_full = False
+        self.service.mood = None
+        self.service.skew_s, self.service.retention_days = SERVICES["as it should be"]
+        with self.observed():
+            flushed = self.delivery.flush(HOUR_S)
+        assert (0, None) == (flushed.remaining, flushed.problem)
+        assert not self.model.waiting
+        arrived = {key for key, times in self.service.received.items() if times}
+        assert set() == self.model.keys() - arrived - self.model.lost.keys()
+
+    @invariant()
+    def produced_is_delivered_and_spooled_and_dropped(self):
+        """For every boot the spool knows, by its own numbers and by the model's."""
+        for boot in (self.spool.boot, *older_boots(self.spool)):
+            counters = counters_of(self.spool, boot)
+            assert 0 == balance(self.spool, boot)
+            assert self.model.produced[boot] == counters.produced
+            assert self.model.delivered[boot] == counters.delivered
+            lost = [record for (of, _), record in self.model.lost.items() if of == boot]
+            assert len(lost) == sum(counters.dropped.values())
+            assert sum(of == boot for of, _ in self.model.waiting) == counters.records
+        assert self.spool.health().set_aside == 0
+        assert self.model.state == self.spool.state
+
+    @invariant()
+    def numbers_have_no_gap(self):
+        """
+        Of every boot, also those that are forgotten: arrived, waiting, dropped, or killed in
+        memory, from 1 to the last.
+        """
+        known = (
+            self.service.received.keys()
+            | self.model.waiting.keys()
+            | self.model.lost.keys()
+            | self.vanished
+        )
+        assert set() == self.model.keys() - known
+
+    @invariant()
+    def every_drop_has_its_reason(self):
+        """Poison is invalid, the service's rejections are its own, and the rest is age or room."""
+        for boot in (self.spool.boot, *older_boots(self.spool)):
+            dropped = counters_of(self.spool, boot).dropped
+            mine = {key: r for key, r in self.model.lost.items() if key[0] == boot}
+            bad = sum(POISON in record.line or not record.line for record in mine.values())
+            assert dropped.get("invalid", 0) <= bad
+            by_service = Counter(why for (of, _), why in self.model.rejected.items() if of == boot)
+            assert by_service["expired"] == dropped.get("expired", 0)
+            assert by_service["too_old"] <= dropped.get("too_old", 0)
+            assert by_service["too_new"] <= dropped.get("too_new", 0)
+
+    @invariant()
+    def the_service_has_nothing_to_complain_of(self):
+        """No call breaks a rule, and no record comes again that was answered for."""
+        assert [] == self.service.violations
+
+    def teardown(self):
+        """Whatever happened: in the end everything arrives."""
+        try:
+            self.recover()
+            self.produced_is_delivered_and_spooled_and_dropped()
+            self.the_service_has_nothing_to_complain_of()
+        finally:
+            self.spool.close()
+            shutil.rmtree(self.folder)
+
+
+# Hypothesis stops to look for a smaller failure after five minutes.
+TestSpoolAndDelivery = SpoolAndDelivery.TestCase
+
+TestSpoolAndDelivery.settings = settings(
+    max_examples=80,
+    stateful_step_count=30,
+)

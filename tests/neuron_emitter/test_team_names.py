@@ -1,0 +1,188 @@
+"""`--attribution team`: from reports to the ledger nothing names a person, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from loop_rig import FakeClock, records, run
+from neuron_reports import (
+    START_S,
+    counters,
+    executions,
+    hardware,
+    instance,
+    kubernetes,
+    memory,
+    report,
+    runtime,
+    runtime_vcpu,
+    written,
+)
+from prometheus_client import generate_latest
+
+from neuron_accounts.instance_hours import LedgerRules
+from neuron_accounts.ledger import row_line
+from neuron_accounts.prices import Prices
+from neuron_emf.reading.minute_lines import MinuteLines
+from neuron_emf.reading.periods import ALWAYS
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.logs import Event, EventQueue
+from neuron_emitter.owners.given import Allocation, Given, RuntimeOwner
+from neuron_emitter.prometheus.metrics_page import MetricsPage
+from neuron_emitter.settings import RunSettings
+from neuron_wire import MinuteRecord, parse
+from neuron_wire.cores import core_indexes
+from neuron_wire.names import UNALLOCATED_OWNER
+from neuron_wire.owners import UNNAMED
+
+PERSON = "ada-lovelace"
+CORES = 32
+POD = "pod"
+TEAMS = st.sampled_from(["ml", "ops", None])
+HOLDERS = st.lists(
+    st.tuples(st.sampled_from([POD, "slurm:7", "process:python3"]), TEAMS), max_size=8
+)
+
+
+class FakeLookup:
+    """A lookup that knows every process but those of pods, which only the report names."""
+
+    def __init__(self, holders):
+        self.holders = dict(enumerate(holders, 1))
+
+    def note_pids(self, pids):
+        """They are known."""
+
+    def owner_of(self, pid):
+        """By a person's name, and the team that a scheduler tells."""
+        kind, team = self.holders[pid]
+        return None if kind == POD else RuntimeOwner(f"{kind} {PERSON}", team=team, command=PERSON)
+
+
+class FakeReservations:
+    """What a scheduler tells: pods have the cores that they hold, *teams* a free one each."""
+
+    def __init__(self, holders, teams):
+        pods = [(core, team or "lab") for core, (kind, team) in enumerate(holders) if kind == POD]
+        free = [(len(holders) + number, team) for number, team in enumerate(teams)]
+        allocations = [
+            Allocation(f"{team or 'lab'}/{PERSON}-{core}", team, frozenset([core]), is_exact=True)
+            for core, team in (*pods, *free)
+        ]
+        self.given = Given("read", tuple(allocations))
+
+    def current_given(self):
+        """Always the same."""
+        return self.given
+
+
+def document_of(holders):
+    """A report in which each holds a core; whatever others could have written has a name."""
+    pods = {
+        core: f"{team or 'lab'}/{PERSON}-0"
+        for core, (kind, team) in enumerate(holders)
+        if kind == POD
+    }
+    runtimes = [
+        runtime(
+            counters([0] * CORES),
+            memory({core: 1}, [(0, 0)] if core == 0 else [], cores=CORES),
+            executions(1, causes={PERSON: 1}),
+            runtime_vcpu(error=f"no vCPU of {PERSON}"),
+            pid=core + 1,
+            tag=PERSON,
+            error=f"{PERSON} waits",
+        )
+        for core in range(len(holders))
+    ]
+    whole = report(
+        *runtimes,
+        instance_info=instance("trn1.32xlarge", instance_name=PERSON),
+        neuron_hardware_info=hardware(16, 2),
+        neuron_k8s_info=kubernetes(pods),
+    )
+    return written(whole).replace(b"model.neff", PERSON.encode()) + b"\n"
+
+
+def events_of_others():
+    """What the monitor and the kernel say in their own words."""
+    events = EventQueue()
+    events.add_event(Event("MonitorDied", START_S, "neuron-monitor exited", {"Stderr": PERSON}))
+    events.add_event(
+        Event("HardwareFault", START_S, "a fault", {"KernelMessage": PERSON, "Fault": "X"})
+    )
+    return events
+
+
+def played(holders, attribution, reserved=()):
+    """The lines and the page of a minute and a bit, from the running emitter."""
+    clock = FakeClock()
+    page = MetricsPage(clock)
+    chunks = [(second, document_of(holders)) for second in range(0, 65, 5)]
+    lines, _ = run(
+        chunks, until_s=66, clock=clock, page=page, owners=FakeLookup(holders),
+        reservations=FakeReservations(holders, reserved) if reserved else None,
+        events=events_of_others(), attribution=attribution, runtime_lines="all",
+        high_resolution_metrics=True,
+    )  # fmt: skip
+    return lines, generate_latest(page).decode()
+
+
+@settings(max_examples=30)
+@given(HOLDERS, st.lists(TEAMS, max_size=4))
+def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
+    """In every line, on the page for Prometheus and in the ledger; each core is somebody's."""
+    lines, page = played(holders, "team", reserved)
+    for text in (*lines, page):
+        assert PERSON not in text, text
+    expected = {}
+    for core, (kind, team) in enumerate(holders):
+        named = team or ("lab" if kind == POD else None)
+        expected.setdefault(f"team:{named}" if named else UNNAMED, (set(), set()))[0].add(core)
+    for core, team in enumerate(reserved, len(holders)):
+        expected.setdefault(f"team:{team}" if team else UNNAMED, (set(), set()))[1].add(core)
+    minutes = [record for record in map(parse, lines) if isinstance(record, MinuteRecord)]
+    assert minutes
+    for record in minutes:
+        assert expected == {
+            owner.name: (set(core_indexes(owner.cores)), set(core_indexes(owner.reserved)))
+            for owner in record.owners
+        }
+        assert {holder.pid for holder in record.holders} <= set(range(1, len(holders) + 1))
+        assert {None} >= {holder.tag for holder in record.holders}
+    rows = list(MinuteLines(ALWAYS, "", LedgerRules(Prices())).fold_lines(lines))
+    assert {*expected, UNALLOCATED_OWNER} == {row.owner for row in rows}
+    assert all(PERSON not in row_line(row) for row in rows)
+    for row in rows:
+        assert (row.owner.partition("team:")[2] or None) == row.team
+        theirs = expected.get(row.owner, [range(len(holders) + len(reserved), CORES)])
+        assert sum(map(len, theirs)) * len(minutes) * 1_000_000 == row.held
+
+
+def test_without_it_each_is_named():
+    """Else the law above would hold of an emitter that names nobody."""
+    lines, page = played([(POD, "ml"), ("slurm:7", "ml"), ("process:python3", None)], "auto")
+    texts = {json.loads(line)["Kind"]: line for line in lines if PERSON in line}
+    assert {"minute", "runtime", "event"} == texts.keys()
+    assert PERSON in page
+
+
+def test_a_core_that_was_given_to_another_was_given_to_its_team():
+    """The pod that waits for it has a name in no line."""
+    holders = [("slurm:7", "ops")]
+    lost = FakeLookup(holders)
+    lost.owner_of = lambda _pid: RuntimeOwner(f"slurm:7 {PERSON}", team="ops", gone=True)
+    reservations = FakeReservations([(POD, "ml")], [])
+    chunks = [(second, document_of(holders)) for second in range(0, 60, 5)]
+    parts = {"owners": lost, "reservations": reservations, "attribution": "team"}
+    (holder,) = records(chunks, until_s=59, **parts)[0].holders
+    assert ("team:ops", True, "team:ml") == (holder.name, holder.gone, holder.given_to)
+
+
+def test_raw_reports_do_not_go_with_it():
+    """They hold tags and names of pods as they came."""
+    with pytest.raises(SettingsError, match="--raw-reports writes the names that --attribution t"):
+        RunSettings(attribution="team", raw_reports=60)

@@ -1,0 +1,190 @@
+"""The catalogue: complete, without contradiction, and of the lines that are really written."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from wire_records import everything, records
+
+from neuron_wire import encode
+from neuron_wire.catalogue import (
+    ALARMED,
+    EMITTED,
+    EVENT_NAMES,
+    MEMBERS,
+    ROLLUP,
+    ROLLUP_NUMBERS,
+    STACK,
+    SUBJECTS,
+    members_of,
+    rollup_metrics,
+)
+from neuron_wire.extraction import UNITS
+from tests.undocumented_members import undocumented
+
+FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
+GOLDEN = [
+    pytest.param(json.loads(line), id=f"{path.name.partition('.')[0]}-{number}")
+    for path in sorted(FOLDER.glob("*.lines.jsonl"))
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines())
+]
+GONE = {"Stalls"}  # once written; readers ignore it
+STATISTICS = {
+    "gauge": {"Average", "Maximum", "Minimum"},
+    "tally": {"Sum"},
+    "total": {"difference"},
+    "label": {""},
+}
+THEIRS = {"instance_id", "instance_type", "ami_id"}  # as neuron-monitor-cloudwatch.py spells them
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_each_member_is_described_completely(subject):
+    """
+    A unit of CloudWatch for each number, a family with its statistic, a source, a sentence, and
+    only kinds that exist.
+    """
+    for member in SUBJECTS[subject]:
+        assert (member.family == "label") == (member.unit == "")
+        assert member.unit in UNITS | {""}
+        assert member.statistic in STATISTICS[member.family]
+        assert member.source
+        assert member.folds
+        assert re.fullmatch(r"[A-Za-z].*[^.]\.", member.meaning)
+        assert not set("\n|") & set(member.meaning + member.source + member.folds)
+        assert member.name in THEIRS or re.fullmatch(r"([A-Z][A-Za-z0-9]+\.?)+", member.name)
+        assert member.kinds
+        assert set(member.kinds) <= {*EMITTED, "rollup", "stack", "profile", "message"}
+
+
+@pytest.mark.parametrize("kind", [*EMITTED, "rollup", "stack", "profile", "message"])
+def test_a_name_means_one_thing_in_a_line(kind):
+    """No two members of one kind have the same name, and none is called `_aws`."""
+    found = [member.name for member in MEMBERS if kind in member.kinds]
+    assert sorted(set(found)) == sorted(found)
+    assert "_aws" not in found
+    assert found
+
+
+def test_a_cluster_costs_at_most_eighteen_metrics_and_the_stack_five():
+    """CloudWatch bills each; what alarms read is among them."""
+    assert (18, 5) == (len(ROLLUP), len(STACK))
+    assert set(ALARMED) < ROLLUP.keys() < ROLLUP_NUMBERS.keys() <= members_of("rollup").keys()
+    assert {"gauge", "tally"} == {number.family for number in ROLLUP_NUMBERS.values()}
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen", "unknown"),
+    [
+        ("", ROLLUP.keys(), ()),
+        (" , ", ROLLUP.keys(), ()),
+        ("TeraFlops", {*ALARMED, "TeraFlops"}, ()),
+        (" Stragglers ,IdleCost,Stragglers", {*ALARMED, "Stragglers", "IdleCost"}, ()),
+        ("idlecores,Records,Publication", {*ALARMED}, ("idlecores", "Records", "Publication")),
+        (",".join(ROLLUP_NUMBERS), ROLLUP_NUMBERS.keys(), ()),
+    ],
+)
+def test_the_parameter_metrics_chooses_metrics(text, chosen, unknown):
+    """Any number of the rollups, and always what alarms read; unknown names are returned."""
+    metrics, unread = rollup_metrics(text)
+    assert (chosen, unknown) == (metrics.keys(), unread)
+    assert all(ROLLUP_NUMBERS[name] is metric for name, metric in metrics.items())
+
+
+@given(records())
+def test_a_record_writes_only_what_is_in_the_catalogue(record):
+    """Whatever fields the record has."""
+    line = json.loads(encode({"Timestamp": record.minute_ms, **record.members()}))
+    assert [] == undocumented(line)
+
+
+def test_each_member_of_a_minute_line_is_written_by_some_record():
+    """The catalogue describes no member that does not exist."""
+    record = everything("b" * 101 + "au?")
+    line = json.loads(encode({"Timestamp": record.minute_ms, **record.members()}))
+    arrays = ("Holders", "Owners")
+    inner = {f"{array}.{name}" for array in arrays for name in line[array][0]}
+    by_settings = {"NeuronCoreUtilizationNC0"}
+    elsewhere = THEIRS | by_settings
+    assert members_of("minute").keys() - elsewhere == line.keys() | inner
+    assert [] == undocumented(line)
+
+
+@pytest.mark.parametrize("line", GOLDEN)
+def test_released_lines_are_documented(line):
+    """What any emitter of this schema has written stays in the catalogue."""
+    assert [] == [name for name in undocumented(line) if name.partition(".")[0] not in GONE]
+
+
+def test_an_undocumented_member_is_found():
+    """At the root, in the objects of an array, and in a line of the wrong kind."""
+    deep = {"Kind": "rollup", "TopIdleInstances": [{"Holders": [{"Cores": "0"}, {"Host": "x"}]}]}
+    assert ["TopIdleInstances.Holders.Host"] == undocumented(deep)
+    line = {"Kind": "minute", "Surprise": 1, "Reports": 1, "Holders": [{"Cores": "0", "Host": "x"}]}
+    assert ["Surprise", "Holders.Host"] == undocumented(line)
+    assert ["Holders.Host"] == undocumented(line, tags=["Surprise"])
+    assert ["Reports"] == undocumented({"Kind": "event", "Reports": 1})
+    assert ["Kind", "Reports"] == undocumented({"Kind": "of a later release", "Reports": 1})
+
+
+def test_a_metric_by_core_number_is_one_member():
+    """NeuronCoreUtilizationNC0 documents NC1, NC2 and so on."""
+    numbered = {f"NeuronCoreUtilizationNC{core}": 1 for core in (0, 7, 127)}
+    assert [] == undocumented({"Kind": "minute", **numbered})
+    assert ["NeuronCoreUtilizationNCx"] == undocumented(
+        {"Kind": "minute", "NeuronCoreUtilizationNCx": 1}
+    )
+
+
+EMITTER = Path(__file__).resolve().parent.parent.parent / "emitter"
+DOCUMENTED = EVENT_NAMES.keys() | members_of("event").keys() | members_of("minute").keys()
+NAME = re.compile(r"[A-Z][a-z0-9]+([A-Z][a-z0-9]+)*")
+COMPOUND = re.compile(r"[A-Z][a-z0-9]+([A-Z][a-z0-9]+)+")
+
+
+def makes_events(tree):
+    """Whether a module makes events: it imports the class at run time."""
+    return any(
+        isinstance(node, ast.ImportFrom)
+        and node.module == "neuron_emitter.logs"
+        and any(name.name == "Event" for name in node.names)
+        for node in tree.body
+    )
+
+
+TREES = {
+    path: tree
+    for path in sorted(EMITTER.rglob("*.py"))
+    if makes_events(tree := ast.parse(path.read_text(encoding="utf-8")))
+}
+
+
+def names_in(tree):
+    """Texts that look like the name of an event, and keys that look like that of a member."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if COMPOUND.fullmatch(node.value):
+                yield node.value
+        elif isinstance(node, ast.keyword) and node.arg and NAME.fullmatch(node.arg):
+            yield node.arg
+        elif isinstance(node, ast.Dict):
+            for key in node.keys:
+                if isinstance(key, ast.Constant) and NAME.fullmatch(str(key.value)):
+                    yield key.value
+
+
+@pytest.mark.parametrize("path", TREES, ids=lambda path: str(path.relative_to(EMITTER)))
+def test_events_and_their_members_are_documented(path):
+    """Each name that a module gives an event or a member of one is in the catalogue."""
+    assert set() == set(names_in(TREES[path])) - DOCUMENTED
+
+
+def test_each_event_of_the_catalogue_is_made_somewhere():
+    """By its whole name, or by the one that `Cleared` is added to."""
+    made = {name for tree in TREES.values() for name in names_in(tree)}
+    assert [] == [name for name in EVENT_NAMES if name.removesuffix("Cleared") not in made]

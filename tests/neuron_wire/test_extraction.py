@@ -1,0 +1,139 @@
+"""Every rule of CloudWatch's metric extraction, at its exact boundary."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from wire_records import MINUTE_MS
+
+from neuron_wire.extraction import MAX_LINE_BYTES, UNITS, violations
+from tests.neuron_wire.emf_documents import (
+    BOUNDARIES,
+    DAY_MS,
+    HOUR_MS,
+    dimension,
+    directive,
+    document,
+    metric,
+    rules,
+)
+
+
+@pytest.mark.parametrize("rule", sorted({rule for rule, _, _ in BOUNDARIES}))
+def test_the_boundary_of_a_rule(rule):
+    """The last document within the rule passes, the first one outside breaks this rule only."""
+    for broken, extracted, refused in BOUNDARIES:
+        if broken == rule:
+            assert [] == rules(extracted)
+            assert {rule} == set(rules(refused)), refused
+
+
+def test_units_are_the_27_of_cloudwatch():
+    """Bits and bytes in five scales, plain and per second, and seven others."""
+    assert 27 == len(UNITS)
+    assert {"Terabits/Second", "Kilobytes", "Bits", "Count/Second", "None"} <= UNITS
+    assert [] == [unit for unit in sorted(UNITS) if rules(metric(Unit=unit))]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"a":1,"a":1}',
+        json.dumps(document())[:-1] + ',"ClusterName":"blue"}',
+        json.dumps(document()).replace('"Timestamp"', '"Timestamp":1,"Timestamp"'),
+        json.dumps(document())[:-1] + ',"other":[{"b":1,"b":2}]}',
+    ],
+)
+def test_a_member_stands_once_in_its_object(line):
+    """CloudWatch does not document which of two it takes, however deep they are."""
+    assert ["repeated"] == rules(line)
+
+
+def test_a_metric_or_dimension_is_named_once():
+    """Twice in one directive would count a value twice."""
+    assert ["repeated"] == rules(directive(Metrics=[{"Name": "BusyCores"}] * 2))
+    assert ["repeated"] == rules(directive(Dimensions=[["ClusterName", "ClusterName"]]))
+    assert [] == rules(directive(Dimensions=[["ClusterName"], []]))
+
+
+def test_a_metric_is_not_a_dimension():
+    """Both need the member at the root: a text is no metric, a number no dimension."""
+    as_text = {**dimension("BusyCores"), "BusyCores": "blue"}
+    as_number = {**dimension("BusyCores"), "BusyCores": 3}
+    assert {"collision", "value"} == set(rules(as_text))
+    assert {"collision", "dimension_value"} == set(rules(as_number))
+
+
+@pytest.mark.parametrize("timestamp", [None, "1", 1.5, True, -1, [1]], ids=repr)
+def test_a_timestamp_is_whole_milliseconds(timestamp):
+    """An absent one, a text, a fraction or a negative one is refused."""
+    whole = document()
+    whole["_aws"]["Timestamp"] = timestamp
+    assert ["timestamp"] == rules(whole)
+
+
+@pytest.mark.parametrize(
+    ("age_ms", "expected"),
+    [
+        (0, []),
+        (14 * DAY_MS, []),
+        (14 * DAY_MS + 1, ["timestamp"]),
+        (-2 * HOUR_MS, []),
+        (-2 * HOUR_MS - 1, ["timestamp"]),
+    ],
+)
+def test_a_timestamp_is_at_most_14_days_old_and_2_hours_ahead(age_ms, expected):
+    """Both ends are inclusive; without a clock the age is not checked."""
+    assert expected == rules(document(), now_ms=MINUTE_MS + age_ms)
+    assert [] == rules(document())
+
+
+@pytest.mark.parametrize("filler", ["x", "\u20ac", "\U0001f600"])
+def test_a_line_has_at_most_one_mebibyte_less_26_bytes(filler):
+    """UTF-8 bytes, not characters: PutLogEvents adds 26 to each event."""
+    empty = len(json.dumps(document(filler="")).encode())
+    count, rest = divmod(MAX_LINE_BYTES - empty, len(filler.encode()))
+    text = "y" * rest + filler * count
+    assert 1_048_576 - 26 == MAX_LINE_BYTES
+    assert [] == rules(json.dumps(document(filler=text), ensure_ascii=False))
+    assert ["size"] == rules(json.dumps(document(filler=text + "z"), ensure_ascii=False))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "", "{", json.dumps(document()) + "x", "x" + json.dumps(document()),
+        json.dumps(document()) * 2, json.dumps(document(BusyCores=math.nan)),
+        json.dumps(document(BusyCores=math.inf)), json.dumps(document(other=math.nan)),
+        json.dumps(document(other=[{"deep": -math.inf}])), "[" * 100_000, '{"a":"\ud800"}',
+    ],
+    ids=lambda line: ascii(line)[:40],
+)  # fmt: skip
+def test_a_line_is_one_json_value_that_can_be_sent(line):
+    """Nothing before it, nothing after it, no NaN, no lone surrogate."""
+    assert ["json"] == rules(line)
+
+
+@pytest.mark.parametrize("line", ["[]", "1", "null", '"x"'])
+def test_a_line_is_an_object(line):
+    """Other JSON values are refused."""
+    assert ["object"] == rules(line)
+
+
+def test_a_violation_says_where_it_is():
+    """By directive, dimension set and definition, each counted from 0."""
+    first = document()["_aws"]["CloudWatchMetrics"][0]
+    second = {**first, "Dimensions": [[], ["ClusterName"], ["ClusterName", ":x"]]}
+    whole = document(_aws={"Timestamp": 1, "CloudWatchMetrics": [first, second]})
+    (found,) = violations(json.dumps(whole))
+    assert "$._aws.CloudWatchMetrics[1].Dimensions[2][1]" == found.path
+    twice = directive(Dimensions=[[], ["ClusterName", "Zone", "ClusterName"]])
+    (found,) = violations(json.dumps({**twice, "Zone": "a"}))
+    assert "$._aws.CloudWatchMetrics[0].Dimensions[1][2]" == found.path
+    many = directive(Metrics=[{"Name": "BusyCores"}, {"Name": "BusyCores", "Unit": "x"}])
+    assert ["[1].Unit", "[1].Name"] == [
+        violation.path.removeprefix("$._aws.CloudWatchMetrics[0].Metrics")
+        for violation in violations(json.dumps(many))
+    ]

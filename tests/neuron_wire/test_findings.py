@@ -1,0 +1,68 @@
+"""The events of findings: their schema, and that readers and writers of any release agree."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from neuron_accounts.findings import KINDS, SCHEMA_FILE
+from tests.aggregator.findings.finding_story import story
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "tests" / "data" / "findings" / "v1"
+VALIDATOR = ROOT / ".venv-tools" / "bin" / "check-jsonschema"
+EVENTS = [
+    json.loads(line)
+    for path in sorted(FOLDER.glob("*.events.jsonl"))
+    for line in path.read_text(encoding="utf-8").splitlines()
+]
+
+
+def violations_of(tmp_path, events):
+    """The events that do not follow the schema, by place."""
+    if not VALIDATOR.exists():
+        pytest.skip(f"{VALIDATOR} is missing: make venvs")
+    paths = []
+    for number, event in enumerate(events):
+        paths.append(tmp_path / f"{number:04}.json")
+        paths[-1].write_text(json.dumps(event), encoding="utf-8")
+    done = subprocess.run(
+        [VALIDATOR, "--schemafile", SCHEMA_FILE, "--output-format", "json", *paths],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    found = json.loads(done.stdout)
+    assert not found.get("parse_errors")
+    return {int(Path(error["filename"]).stem) for error in found["errors"]}
+
+
+def test_close_still_makes_the_golden_events(golden):
+    """Every kind, every change and every reason, from one story of a small fleet."""
+    lines = [json.dumps(event, separators=(",", ":")) for event in story()]
+    golden(FOLDER / "story.events.jsonl", "\n".join(lines) + "\n")
+    events = [json.loads(line) for line in lines]
+    assert {*KINDS} == {event["Kind"] for event in events}
+    assert {"opened", "worsened", "closed"} == {event["Change"] for event in events}
+    reasons = {event.get("Reason", "work") for event in events}
+    assert {"work", "reported", "quiet", "gone"} == reasons
+
+
+def test_every_event_follows_the_schema(tmp_path):
+    """Of every release; the schema describes every member."""
+    assert set() == violations_of(tmp_path, EVENTS)
+    known = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))["properties"]
+    assert set() == {name for event in EVENTS for name in event} - known.keys()
+    assert set() == known.keys() - {name for event in EVENTS for name in event}
+
+
+def test_an_older_reader_reads_a_newer_event_and_refuses_a_newer_schema(tmp_path):
+    """Unknown members and kinds are ignored; a higher Schema is refused."""
+    event = EVENTS[0]
+    newer = {**event, "Kind": "slow-link", "Reason": "repaired", "LinkErrors": {"Total": 3}}
+    wrong = [
+        {**event, "Schema": 2}, {**event, "Step": 0}, {**event, "Change": "mended"},
+        {name: value for name, value in event.items() if name != "Id"},
+    ]  # fmt: skip
+    assert {1, 2, 3, 4} == violations_of(tmp_path, [newer, *wrong])

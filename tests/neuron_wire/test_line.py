@@ -1,0 +1,331 @@
+"""A record is written as one line that CloudWatch extracts, and read back or refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from wire_records import MINUTE_MS, line_of, records
+
+from neuron_wire import VERSION, MinuteRecord, OtherRecord, WireFormatError, encode, parse
+from neuron_wire.extraction import violations
+from neuron_wire.line import MAX_LINE_CHARS, emf_line, sendable_line
+from neuron_wire.names import MAX_CORES
+from tests.neuron_wire.emf_documents import ANYTHING, BOUNDARIES, FINITE, directive, document
+
+SMALL = MinuteRecord(
+    cluster="blue", instance_id="i-0123456789abcdef0", boot="01a1fd4e75ef2470b16e", seq=1,
+    minute_ms=MINUTE_MS, covered_seconds=60.0, reports=12,
+)  # fmt: skip
+
+
+def plain(record):
+    """The line of a record without metrics."""
+    return encode({"Timestamp": record.minute_ms, **record.members()})
+
+
+@given(records(max_cores=MAX_CORES))
+@example(SMALL)
+def test_a_record_is_read_back_as_it_was_written(record):
+    """Every field, whichever are absent, of none to 1,024 cores, known or not."""
+    assert record == parse(plain(record))
+    assert (len(record.core_state) or None) == record.neuron_cores
+
+
+@pytest.mark.parametrize("value", [-1, -0.5, math.nan, math.inf, 1 << 63, 10**300, 1e300])
+@pytest.mark.parametrize("field", ["executions", "tera_flops", "details", "health"])
+def test_an_impossible_number_has_no_member(field, value):
+    """The rest of the minute is still read."""
+    changed = {"Strange": value} if field in ("details", "health") else value
+    record = dataclasses.replace(SMALL, **{field: changed})
+    assert SMALL == parse(plain(record))
+
+
+@given(st.dictionaries(st.text(max_size=12).map("New{}".format), FINITE, max_size=4))
+def test_members_of_a_later_release_are_ignored(added):
+    """A function deployed last month reads an emitter installed today."""
+    assert parse(json.dumps(line_of())) == parse(json.dumps({**added, **line_of(), **added}))
+
+
+def test_the_timestamp_of_a_line_without_metrics_is_at_its_root():
+    """Such a line is no EMF document."""
+    line = line_of(_aws=None, Timestamp=MINUTE_MS)
+    assert parse(json.dumps(line_of())) == parse(json.dumps(line))
+
+
+@given(st.dictionaries(st.text(max_size=5), FINITE, max_size=6))
+def test_scalars_stand_before_arrays(members):
+    """`_aws` first, then scalars, then arrays: Logs Insights finds only the first 200 fields."""
+    written = json.loads(encode({**members, "_aws": {"Timestamp": 1}}))
+    assert "_aws" == next(iter(written))
+    places = [isinstance(value, (list, dict)) for name, value in written.items() if name != "_aws"]
+    assert sorted(places) == places
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(2.0, "2"), (-0.0, "0"), (0.25, "0.25"), (2.0**53, "9007199254740992.0"), (True, "true")],
+)
+def test_a_whole_number_is_written_without_its_point(value, expected):
+    """AWS bills by the byte; beyond 2^53 a float stays a float."""
+    assert f'{{"member":{expected}}}' == encode({"member": value})
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [1, x], lambda x: {"inner": x}])
+def test_a_number_that_is_not_finite_is_not_written(value, wrap):
+    """NaN is not JSON: CloudWatch would drop every metric of the line."""
+    with pytest.raises(WireFormatError) as caught:
+        encode({"member": wrap(value)})
+    assert "not_extractable" == caught.value.reason
+
+
+@given(st.text(st.characters(exclude_categories=("Cs",))))
+def test_unprintable_characters_are_escaped(text):
+    """A line is safe on a terminal, and decodes to the same text."""
+    line = encode({text: text})
+    assert line.isprintable()
+    assert {text: text} == json.loads(line)
+
+
+SECRET = "hunter2 \u00e9"
+DEEP = "[" * 100_000
+UNREAD = {"NeuronCores", "Kind"}  # what the letters say; what may be any text
+
+
+def reason(line):
+    """Why a line is refused; a document is written as JSON first."""
+    with pytest.raises(WireFormatError) as caught:
+        parse(line if isinstance(line, str) else json.dumps(line))
+    return caught.value.reason
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "", " ", "hello", "{", '{"Schema":1', "{}{}", "NaN", '{"Schema":NaN}', '{"a":Infinity}',
+        DEEP, json.dumps(line_of())[:-1], json.dumps(line_of()) + "x", f'{{"Schema":{"9" * 5000}}}',
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_what_is_not_json_is_refused(line):
+    """Half a line, a line and more, NaN, a depth or a number that no parser takes."""
+    assert "not_json" == reason(line)
+
+
+def test_a_line_longer_than_a_log_event_is_not_read():
+    """The limit is inclusive: 1,048,576 characters pass, one more does not."""
+    line = json.dumps(line_of())
+    parse(line + " " * (MAX_LINE_CHARS - len(line)))
+    assert "too_long" == reason(line + " " * (MAX_LINE_CHARS - len(line) + 1))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"Schema": None}, {"Kind": None}, {"Schema": True}, {"Schema": "1"}, {"Schema": 1.5},
+        {"Kind": 1}, {"Kind": ["minute"]},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_lines_of_other_programs_have_a_reason_of_their_own(changes):
+    """A log group may hold them; they are no broken records."""
+    assert "not_ours" == reason(line_of(**changes))
+    assert "not_ours" == reason({})
+
+
+@pytest.mark.parametrize("kind", ["minute", "more", "whatever"])
+def test_a_higher_schema_is_refused_whatever_the_kind(kind):
+    """What a later schema means is unknown, even whether it is a minute."""
+    assert "schema_newer" == reason({"Schema": VERSION + 1, "Kind": kind})
+    assert OtherRecord("more") == parse(json.dumps({"Schema": VERSION, "Kind": "more"}))
+
+
+@pytest.mark.parametrize(
+    "member", ["Boot", "Seq", "ClusterName", "InstanceId", "CoveredSeconds", "Reports", "_aws"]
+)
+def test_what_identifies_a_record_must_be_there(member):
+    """Without identity, minute or coverage a record cannot be merged with another."""
+    assert "missing_member" == reason(line_of(**{member: None}))
+    if member != "_aws":
+        null = {**line_of(), member: None}
+        assert "missing_member" == reason(null)
+
+
+NO_COUNTS = [True, False, -1, 1.5, 1.0, "1", [], {}, 1 << 63, 10**300]
+NO_AMOUNTS = [True, False, -0.01, "1", [], {}, 1e300, 10**300]
+NO_TEXTS = [1, True, "", " ", "caf\u00e9", "tab\t", "line\nend", "\x7f", ["a"], {}, "\ud800"]
+
+
+NO_VALUES = {
+    **dict.fromkeys(
+        ("Seq", "Reports", "Executions", "EccCorrected", "DeviceMemoryUsed"), NO_COUNTS
+    ),
+    **dict.fromkeys(
+        ("CoveredSeconds", "LatencyP50Mean", "TeraFlops", "HostCpuPercent"), NO_AMOUNTS
+    ),
+    **dict.fromkeys(("ClusterName", "InstanceId", "Boot", "Region", "UltraServerId"), NO_TEXTS),
+    **dict.fromkeys(("Bye", "IdentityGuessed"), (1, 0, "true", [], {})),
+    "CoreState": (1, True, "x", "B", "ba u", "b" * 1025, ["b"]),
+    "_aws": [
+        *("x", 7, []),
+        *({"Timestamp": at} for at in (True, "1", 1.5, -60_000, MINUTE_MS + 1, 60_000 << 60, [])),
+    ],
+}
+
+
+@pytest.mark.parametrize("member", NO_VALUES)
+def test_a_member_of_a_wrong_type_or_range_is_refused(member):
+    """True is no count, a text of digits no number, and no amount is negative."""
+    for value in NO_VALUES[member]:
+        assert "bad_member" == reason(line_of(**{member: value})), repr(value)[:24]
+
+
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400, -(10**400)], ids=str)
+def test_a_utilization_that_is_not_finite_is_refused(value, place):
+    """A record from the table has not passed the JSON parser of a line."""
+    percent = [1.5, 2, 3.25]
+    percent[place] = value
+    with pytest.raises(WireFormatError) as refused:
+        MinuteRecord.from_members(line_of(NeuronCoreUtilization=percent), MINUTE_MS)
+    assert "bad_member" == refused.value.reason
+
+
+@pytest.mark.parametrize(
+    ("member", "accepted", "refused"),
+    [
+        ("ClusterName", "c" * 255, "c" * 256), ("InstanceId", "i" * 128, "i" * 129),
+        ("Boot", "b" * 64, "b" * 65), ("Boot", "0.9-A_z", "0/9"), ("Region", "r" * 128, "r" * 129),
+        ("Seq", 1, 0), ("Seq", (1 << 63) - 1, 1 << 63), ("Reports", 0, -1),
+        ("CoveredSeconds", 0, -0.001), ("CoveredSeconds", 60, 60.001),
+        ("_aws", {"Timestamp": 0}, {"Timestamp": -60_000}),
+        ("_aws", {"Timestamp": MINUTE_MS}, {"Timestamp": MINUTE_MS - 1}),
+        ("NeuronCoreUtilization", [100, 0, 0], [100.001, 0, 0]),
+        ("NeuronCoreUtilization", [0, 0, 0], [-0.001, 0, 0]),
+        ("NeuronCoreUtilization", [1, 2, 3], [1, 2]),
+        ("NeuronCoreUtilization", [1, 2, 3], [1, 2, 3, 4]),
+        ("NeuronCoreUtilization", [1, 2, 3], [1, 2, True]),
+        ("NeuronCoreUtilization", [1, 2, 3], [1, 2, None]),
+        ("NeuronCoreUtilization", [1, 2, 3], [1, 2, "3"]), ("NeuronCoreUtilizationMore", [], [5]),
+        ("CoreIdleMinutes", [0, 0, 0, (1 << 31) - 1], [0, 0, 0, 1 << 31]),
+        ("CoreIdleMinutes", [1, 2, 3, 4], [1, 2, 3]),
+        ("CoreIdleMinutes", [1, 2, 3, 4], [1, 2, 3, 4.5]),
+        ("CoreIdleMinutes", [1, 2, 3, 4], [1, 2, 3, True]),
+        ("CoreIdleMinutes", [1, 2, 3, 4], [1, 2, 3, -1]),
+    ],
+    ids=lambda value: repr(value)[:24],
+)  # fmt: skip
+def test_each_member_is_refused_beyond_its_boundary(member, accepted, refused):
+    """The last value inside is read, the first one outside is refused."""
+    parse(json.dumps(line_of(**{member: accepted})))
+    assert "bad_member" == reason(line_of(**{member: refused}))
+
+
+@pytest.mark.parametrize(
+    "member", sorted({*line_of(), "Bye", "Region", "Executions", "LatencyP50Mean"} - UNREAD)
+)
+def test_a_refusal_never_quotes_the_line(member):
+    """Lines hold names of customers, which must not reach a metric or a log."""
+    for value in (SECRET, [SECRET], {SECRET: SECRET}):
+        with pytest.raises(WireFormatError) as caught:
+            parse(json.dumps(line_of(**{member: value})))
+        assert SECRET not in str(caught.value)
+        assert len(str(caught.value)) < 200
+
+
+def built(**changes):
+    """The line that `emf_line` builds from good arguments with some replaced."""
+    arguments = {
+        "dimension_sets": [["ClusterName"], []],
+        "metrics": {"BusyCores": 3, "NeuronCoreUtilization": [97.5, 0.0]},
+        "units": {"BusyCores": "Count", "NeuronCoreUtilization": "Percent"},
+        "properties": {"Names": ["a"], "ClusterName": "blue", "Total": 4.0},
+        "timestamp_ms": MINUTE_MS,
+        **changes,
+    }
+    return emf_line(arguments.pop("namespace", "Neuron/Cluster"), **arguments)
+
+
+def test_a_built_line_is_extracted():
+    """`_aws` first, scalars, then arrays; compact; every metric with its unit."""
+    expected = (
+        '{"_aws":{"Timestamp":1800000000000,"CloudWatchMetrics":[{"Namespace":"Neuron/Cluster",'
+        '"Dimensions":[["ClusterName"],[]],"Metrics":[{"Name":"BusyCores","Unit":"Count"},'
+        '{"Name":"NeuronCoreUtilization","Unit":"Percent"}]}]},"ClusterName":"blue","Total":4,'
+        '"BusyCores":3,"Names":["a"],"NeuronCoreUtilization":[97.5,0]}'
+    )
+    assert expected == built()
+    assert [] == violations(expected)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"namespace": "AWS/x"}, {"metrics": {}}, {"metrics": {"BusyCores": math.inf}},
+        {"dimension_sets": []}, {"timestamp_ms": 1.5},
+        {"properties": {"ClusterName": "blue", "BusyCores": 3}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_line_that_would_not_be_extracted_is_not_built(changes):
+    """It fails where it is made; CloudWatch would drop its metrics without an error."""
+    with pytest.raises(WireFormatError) as caught:
+        built(**changes)
+    assert "not_extractable" == caught.value.reason
+
+
+def by_text(whole):
+    """The first violation found in the encoded line."""
+    try:
+        found = violations(encode(whole))
+    except WireFormatError as error:
+        return str(error)
+    # Without metadata a line defines no metric: it is stored, and nothing is to be extracted.
+    return next(
+        (
+            violation.sentence
+            for violation in found
+            if "_aws" in whole or violation.rule != "metadata"
+        ),
+        None,
+    )
+
+
+def by_document(whole):
+    """The first violation found before the line is encoded."""
+    try:
+        assert encode(whole) == sendable_line(whole)
+    except WireFormatError as error:
+        return str(error)
+    return None
+
+
+def test_the_boundary_of_each_rule_is_found_before_the_line_is_written():
+    """With the same sentence as in the encoded line."""
+    for rule, extracted, refused in BOUNDARIES:
+        assert None is by_document(extracted), rule
+        assert by_document(refused), rule
+        assert by_text(refused) == by_document(refused), rule
+
+
+@given(
+    ANYTHING,
+    st.dictionaries(st.sampled_from(["Namespace", "Dimensions", "Metrics"]), ANYTHING),
+    st.dictionaries(st.text(max_size=3), ANYTHING, max_size=3),
+)
+@example(None, {}, {"filler": "x" * 1_048_576})
+@example("\ud800", {}, {"filler": "x" * 1_048_576})
+@example(None, {"Dimensions": [["\u20ac"]]}, {"Share": math.nan})
+def test_a_document_is_refused_exactly_as_its_line_would_be(value, changes, others):
+    """With the same sentence, whatever it holds; a document that passes is encoded as usual."""
+    for whole in (
+        {**directive(**changes), **others},
+        document(BusyCores=value, ClusterName=value, **others),
+        document(_aws=None, Other=value),
+    ):
+        assert by_text(whole) == by_document(whole)

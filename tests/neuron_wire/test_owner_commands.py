@@ -1,0 +1,64 @@
+"""What shows what an owner does."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_words.owner_commands import owner_commands, tags_commands
+
+PLACES = ("prod", "us-west-2")
+OPTIONS = {"-a", "-j", "-n", "-o", "--all-containers", "--cluster", "--family", "--machine",
+           "--region", "--service-name", "--services", "--tail", "--user"}  # fmt: skip
+ECS = "--cluster prod --services search --region us-west-2"
+
+
+@pytest.mark.parametrize(
+    ("owner", "first"),
+    [
+        ("slurm:4711 ada", "scontrol show job 4711"),
+        ("ml/trainer-0", "kubectl get pod trainer-0 -n ml"),
+        ("ml/trainer-0/main", "kubectl get pod trainer-0 -n ml"),
+        ("ecs:search/llama/server", f"aws ecs describe-services {ECS}"),
+        ("ecs:llama/server",
+         "aws ecs list-tasks --cluster prod --family llama --region us-west-2"),
+        ("unit:jupyter-ada", "systemctl status jupyter-ada"),
+        ("unit:jupyter ada", "systemctl --user --machine=ada@ status jupyter"),
+        *((owner, None) for owner in (
+            "[unnamed]", "process:python ada", "container:0123456789ab", "slurm:sluid-s5K1KK ada",
+            "slurm:47;11 ada", "-n/trainer", "ml/-f", "ml/a/b/c", "ecs:a b/c", "unit:--now",
+            "unit:a`b`", "",
+        )),
+    ],
+)  # fmt: skip
+def test_commands_by_kind_of_owner(owner, first):
+    """A name that does not have the form of its kind gives no command."""
+    found = owner_commands(owner, *PLACES)
+    assert first == (found[0].text if found else None)
+
+
+@given(
+    st.text(max_size=40),
+    st.sampled_from(("slurm:{}", "ml/{}", "{}/pod", "ecs:{}/x", "unit:{}")),
+    st.text(max_size=20),
+    st.text(max_size=20),
+)
+def test_a_name_cannot_inject_into_a_command(name, kind, cluster, region):
+    """A shell reads plain words, and no name begins an option."""
+    for command in owner_commands(kind.format(name), cluster, region):
+        words = command.text.split(" ")
+        assert words == shlex.split(command.text)
+        assert command.text.isprintable()
+        assert not any(letter in command.text for letter in "$`;&|<>*?(){}#!~")
+        options = {word.partition("=")[0] for word in words if word.startswith("-")}
+        assert options <= OPTIONS
+
+
+def test_tags_are_asked_of_ids_that_ec2_gave():
+    """Any other is left out."""
+    (known,) = tags_commands(["i-0123456789abcdef0", "i-0;reboot"], "us-west-2")
+    assert "Values=i-0123456789abcdef0 --query" in known.text
+    assert () == tags_commands(["host-1"], "us-west-2")

@@ -1,0 +1,124 @@
+"""Durations, money, moments and names as people read them, in messages, commands and pages."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_accounts.now import IdleOwner
+from neuron_wire.names import MICRO
+from neuron_words import name_words, now_words, quantity_words
+
+
+@given(st.text(), st.integers(min_value=3, max_value=300))
+def test_a_name_is_printable_and_of_bounded_length(text, longest):
+    """A short printable name is unchanged."""
+    shown = name_words.printable(text, longest)
+    assert shown.isprintable()
+    assert len(shown) <= longest
+    assert text == shown or not text.isprintable() or len(text) > longest
+
+
+@pytest.mark.parametrize("letter", ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
+def test_a_spreadsheet_sees_no_formula(letter):
+    """Also behind leading blanks; elsewhere in a name the sign is harmless."""
+    assert f"'{letter}1" == name_words.cell(f"{letter}1")
+    assert f"'\t{letter}1" == name_words.cell(f"\t{letter}1")
+    assert f"a{letter}1" == name_words.cell(f"a{letter}1")
+
+
+@pytest.mark.parametrize(
+    ("expected", "value"),
+    [("0.00 USD", 0), ("under 0.01 USD", 0.0049), ("0.01 USD", 0.005), ("1,234.50 USD", 1234.5)],
+)
+def test_less_than_a_cent_is_not_shown_as_0(expected, value):
+    """An hour of an idle core may cost less."""
+    assert expected == quantity_words.usd(value)
+
+
+@given(st.integers(0, 10**9), st.integers(1, 10**9))
+def test_a_share_is_the_nearest_percent_and_coverage_the_whole_percent_below(some, more):
+    """0 and 100 are exact: any other share is `<1 %` or `>99 %` there, and half a percent is up."""
+    of = some + more
+    exact = Fraction(100 * some, of)
+    nearest = (exact + Fraction(1, 2)) // 1
+    rounded = {0: "<1 %" if some else "0 %", 100: ">99 %"}.get(nearest, f"{nearest} %")
+    below = "<1 %" if 0 < exact < 1 else f"{exact // 1} %"
+    assert rounded == quantity_words.share_words(100 * some / of)
+    assert below == quantity_words.coverage_words(100 * some / of)
+    assert "100 %" == quantity_words.share_words(100.0) == quantity_words.coverage_words(100.0)
+
+
+@pytest.mark.parametrize(
+    ("expected", "share"), [("45 %", 44.78), ("45 %", 44.5), ("1 %", 0.5), ("99 %", 99.49)]
+)
+def test_half_a_percent_rounds_up(expected, share):
+    """44.78 % is 45 %, never 44."""
+    assert expected == quantity_words.share_words(share)
+
+
+@pytest.mark.parametrize(
+    ("expected", "minutes"),
+    [
+        ("0 min", 0.9), ("59 min", 59.99), ("1 h", 60), ("1 h 1 min", 61), ("3 h", 180),
+        ("23 h 59 min", 1439), ("1 d", 1440), ("1 d", 1499), ("4 d 6 h", 4 * 1440 + 6 * 60 + 59),
+        ("1,000 d", 1000 * 1440),
+    ],
+)  # fmt: skip
+def test_a_duration_has_its_two_greatest_units(expected, minutes):
+    """Rounded down: no duration is shown as longer than it was."""
+    assert expected == quantity_words.duration(minutes)
+
+
+DAY = 20_779 * 1440  # minutes to 2026-11-22
+
+
+@pytest.mark.parametrize(
+    ("last", "minute", "marks"),
+    [
+        (DAY + 130, DAY + 540, ["no execution since 02:10 UTC"]),
+        (DAY - 1310, DAY + 540, ["no execution since 2026-11-21 02:10 UTC"]),
+        (DAY - 1310, None, ["last execution 2026-11-21 02:10 UTC"]),
+        (DAY + 538, DAY + 540, ["no execution since 08:58 UTC"]),
+        (DAY + 539, DAY + 540, ["executing, last at 08:59 UTC"]),
+        (DAY + 540, DAY + 540, ["executing, last at 09:00 UTC"]),
+        (DAY - 1, DAY, ["executing, last at 2026-11-21 23:59 UTC"]),
+        (None, DAY, []),
+    ],
+)
+def test_what_is_known_of_a_holder(last, minute, marks):
+    """
+    An execution in this minute or the one before counts as executing; the day stands where it
+    is another one or unknown.
+    """
+    assert marks == now_words.holder_marks("ml/a/b", last, minute, is_gone=False)
+    gone = now_words.holder_marks("ml/a/b", last, minute, is_gone=True)
+    assert [*marks, "its pod is gone"] == gone
+    given = now_words.holder_marks("ml/a", None, minute, is_gone=True, given_to="ml/b")
+    assert ["its pod is gone", "given to ml/b"] == given
+    assert "its job is gone" in now_words.holder_marks("slurm:7 ada", last, minute, is_gone=True)
+
+
+HOLDS = {"idle": 2 * MICRO, "held": 64 * MICRO, "busy": 0, "executions": 0}
+
+
+@pytest.mark.parametrize(
+    ("expected", "changes"),
+    [
+        ("uses 16 of 64", {"busy": 16 * MICRO, "executions": 9, "siblings": 3, "idle_siblings": 2}),
+        ("uses 0.5 of 1", {"held": MICRO, "busy": MICRO // 2}),
+        ("little used (80 executions)", {"executions": 80, "reserved": MICRO}),
+        ("63 of 64 without a busy core", {"siblings": 64, "idle_siblings": 63}),
+        ("", {"siblings": 64, "idle_siblings": 64}),
+        ("reserved, not opened", {"reserved": 2 * MICRO}),
+        ("1 reserved, not opened", {"reserved": MICRO}),
+        ("", {"held": None, "busy": None, "executions": None}),
+        ("", {}),
+    ],
+)
+def test_what_an_owner_does_in_a_few_words(expected, changes):
+    """Work comes first; nothing is shown where the owner does none or that is unknown."""
+    assert expected == now_words.owner_words(IdleOwner("ml/a-0", **{**HOLDS, **changes}))

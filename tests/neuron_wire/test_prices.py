@@ -1,0 +1,215 @@
+"""What an instance costs, whether a stop saves it, and the template parameters that say so."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from wire_records import PARAMETERS, nearly
+
+from aggregator import environment
+from neuron_accounts.instance_types import INSTANCE_TYPES
+from neuron_accounts.payment import MAX_PAID_BY_TYPE_CHARS, PaidByTypeError, is_sunk, paid_by_type
+from neuron_accounts.prices import (
+    FILE,
+    MAX_OVERRIDES_CHARS,
+    OVERRIDE_NAME,
+    PRICES_AS_OF,
+    USD_PER_HOUR,
+    PriceBasis,
+    PriceOverridesError,
+    Prices,
+    basis_words,
+    price_overrides,
+)
+from neuron_accounts.teams import MAX_TEAMS_CHARS
+from neuron_emf.options import prices
+from neuron_emitter.errors import SettingsError
+from neuron_words.now_words import price_overrides_line
+from proof.factories.records import record
+
+PARAMETER = PARAMETERS["PriceOverrides"]
+PATTERN = re.compile(PARAMETER["AllowedPattern"])
+OVERRIDES = st.from_regex(re.compile(PATTERN.pattern, re.ASCII), fullmatch=True)
+
+
+@given(
+    st.one_of(
+        OVERRIDES, nearly(OVERRIDES, ",=. \neE-/0T\u0663"), st.text("at1.-=/, eE+_\n", max_size=12)
+    )
+)
+@example("trn1.32xlarge=1e2")
+@example("TRN1.32xlarge=1")
+@example("trn1.32xlarge=1,")
+@example("us-east-2/trn2.48xlarge=35.76,trn2.48xlarge=1")
+@example("us.east/trn1=1")
+@example("/trn1=1")
+@example("trn1.32xlarge=nan")
+@example("trn1.32xlarge=99999.999999,-.=00000")
+@example("trn1.32xlarge=100000")
+@example("trn1.32xlarge=1.0000000")
+@example("trn1.32xlarge=1\n")
+def test_the_parser_accepts_what_the_template_accepts(text):
+    """Nothing else; a type that stands twice has its last price."""
+    if len(text) > PARAMETER["MaxLength"] or not PATTERN.fullmatch(text):
+        with pytest.raises(PriceOverridesError):
+            price_overrides(text)
+        return
+    parts = [part.partition("=") for part in text.split(",") if text]
+    assert {part[0]: float(part[2]) for part in parts} == price_overrides(text)
+
+
+@given(
+    st.lists(st.one_of(st.text(), st.from_regex(OVERRIDE_NAME, fullmatch=True), st.just("a" * 81)))
+)
+@example(
+    ["us-east-2/unknown type", "us-west-2/trn2.48xlarge", "trn2;reboot", "sa-east-1/trn2.3xlarge"]
+)
+def test_what_to_type_is_what_the_template_takes(types):
+    """With numbers for USD it prices the first five types that the grammar can express."""
+    line = price_overrides_line(types)
+    _, _, text = line.partition("PriceOverrides=")
+    given = price_overrides(text.replace("USD", "1"))
+    assert set(given) <= set(types)
+    fit = [name for name in types if len(name) <= 80 and OVERRIDE_NAME.fullmatch(name)]
+    assert set(fit[:5]) == set(given)
+    assert bool(fit) == bool(line)
+
+
+def test_an_error_names_the_setting_and_the_wrong_part():
+    """The option or the variable, the wrong part, and how to write it."""
+    words = r"has 'inf2=1e2', which is not \[REGION/\]TYPE=USD: write it as trn1.32xlarge=13.5"
+    with pytest.raises(SettingsError, match=f"--price-overrides {words}"):
+        prices("trn1.32xlarge=13.5,inf2=1e2")
+    with pytest.raises(SettingsError, match=f"has '{'a' * 40}', which"):
+        prices("a" * 50)
+    variables = {"TABLE_NAME": "t", "STACK_NAME": "s", "PRICE_OVERRIDES": "trn1=1,inf2=1e2"}
+    with pytest.raises(environment.SettingError, match=f"PRICE_OVERRIDES {words}"):
+        environment.read_environment(variables)
+
+
+def test_an_override_goes_before_the_list():
+    """Also an override of 0; an unlisted type and no cores have no price."""
+    found = Prices({"trn1.2xlarge": 0.0, "new.large": 6.0})
+    assert 0 == found.usd_per_core_hour("trn1.2xlarge", 2)
+    assert 3 == found.usd_per_core_hour("new.large", 2)
+    assert USD_PER_HOUR["us-east-1"]["inf2.xlarge"] == found.usd_per_core_hour("inf2.xlarge", 1)
+    for instance_type, cores in (("other.large", 2), (None, 2), ("new.large", 0)):
+        assert found.usd_per_core_hour(instance_type, cores) is None
+    assert ["new.large", None, None] == [
+        found.override_of(instance_type) for instance_type in ("new.large", "inf2.xlarge", None)
+    ]
+
+
+def test_a_price_is_that_of_the_region():
+    """Never another region's; a line without one takes the stack's. Trainium2 has no price."""
+    stack = Prices(region="ap-northeast-1")
+    assert [12.98127, 19.4719, 19.4719] == [
+        stack.usd_per_core_hour("inf2.48xlarge", 1, region)
+        for region in ("us-east-1", "ap-northeast-1", None)
+    ]
+    assert stack.usd_per_core_hour("trn1.32xlarge", 1) is None
+    assert stack.usd_per_core_hour("trn2.48xlarge", 1, "us-east-2") is None
+
+
+def test_an_override_of_a_region_goes_before_one_of_all():
+    """In any order."""
+    both = ("trn2.3xlarge=2", "sa-east-1/trn2.3xlarge=3")
+    for parts in (both, both[::-1]):
+        found = Prices(price_overrides(",".join(parts)))
+        assert 3 == found.usd_per_core_hour("trn2.3xlarge", 1, "sa-east-1")
+        assert 2 == found.usd_per_core_hour("trn2.3xlarge", 1, "us-east-2")
+
+
+def test_the_basis_names_list_overrides_and_unpriced_types():
+    """The list with region and date, unless every price is an override."""
+    basis, prices_ = PriceBasis(), Prices({"trn1.2xlarge": 1.0})
+    for instance_type, cores, region in (
+        ("trn1.2xlarge", 2, "us-east-1"), ("trn2.48xlarge", 64, "us-east-2"), (None, 4, None),
+    ):  # fmt: skip
+        basis.usd_per_core_hour(prices_, instance_type, cores, region)
+    words = basis_words(basis.regions, None, sorted(basis.overridden))
+    assert "override of trn1.2xlarge" == words
+    assert ["us-east-2/trn2.48xlarge", "us-east-1/unknown type"] == basis.unpriced_names()
+    tokyo = PriceBasis()
+    tokyo.usd_per_core_hour(prices_, "inf2.48xlarge", 24, "ap-northeast-1")
+    basis.fold_basis(tokyo)
+    words = basis_words(basis.regions, PRICES_AS_OF, sorted(basis.overridden))
+    assert f"list price, ap-northeast-1, {PRICES_AS_OF}; override of trn1.2xlarge" == words
+
+
+def test_a_price_that_changes_has_a_new_date():
+    """An edit of the list changes its date, and the sum of all prices here."""
+    rows = json.loads(FILE.read_text("utf-8"))
+    every = [row["usd_per_hour"] for row in rows["prices"]]
+    assert ("2026-11-22", 140, 643.18797) == (PRICES_AS_OF, len(every), round(sum(every), 5))
+    assert len(every) == len({(row["region"], row["type"]) for row in rows["prices"]})
+    assert {row["source"] for row in rows["prices"]} == rows["sources"].keys()
+
+
+@pytest.mark.parametrize(
+    ("paid", "by_type", "lifecycle", "instance_type", "expected"),
+    [
+        ("avoidable", {"trn2.48xlarge": "sunk"}, "capacity-block", "trn2.48xlarge", False),
+        ("sunk", {"inf2.xlarge": "avoidable"}, "spot", "inf2.xlarge", True),
+        (None, {"inf2.xlarge": "sunk"}, "spot", "inf2.xlarge", True),
+        (None, {"trn2.48xlarge": "avoidable"}, "capacity-block", "trn2.48xlarge", False),
+        (None, {"inf2.xlarge": "sunk"}, "spot", "trn2.48xlarge", False),
+        (None, {}, "spot", "trn3.48xlarge", False),
+        (None, {}, "capacity-block", "trn1.32xlarge", True),
+        (None, {}, "on-demand", "trn2.3xlarge", True),
+        (None, {}, None, "trn2u.48xlarge", True),
+        (None, {}, "scheduled", "trn3pd98.3xlarge", True),
+        (None, {}, "on-demand", "trn1.32xlarge", False),
+        (None, {}, None, None, False),
+    ],
+)
+def test_the_most_specific_source_decides_what_is_sunk(
+    paid, by_type, lifecycle, instance_type, expected
+):
+    """The operator, the parameter, spot or a block, the type; else it is avoidable."""
+    instance = record(paid=paid, lifecycle=lifecycle, instance_type=instance_type)
+    assert expected == is_sunk(instance, by_type)
+
+
+PAID_PARAMETER = PARAMETERS["PaidByType"]
+PAID_PATTERN = re.compile(PAID_PARAMETER["AllowedPattern"], re.ASCII)
+
+
+@given(st.from_regex(PAID_PATTERN, fullmatch=True) | st.text("at1.-=,sunk\n", max_size=12))
+@example("trn1.32xlarge=sunk,")
+@example("trn1.32xlarge=reserved")
+@example("TRN1=sunk")
+@example("trn1.32xlarge=sunk\n")
+def test_paid_by_type_accepts_what_the_template_accepts(text):
+    """Nothing else; a type that stands twice has its last value."""
+    if len(text) > PAID_PARAMETER["MaxLength"] or not PAID_PATTERN.fullmatch(text):
+        with pytest.raises(PaidByTypeError):
+            paid_by_type(text)
+        return
+    parts = [part.split("=") for part in text.split(",") if text]
+    assert dict(parts) == paid_by_type(text)
+
+
+def test_no_price_is_free():
+    """An unknown price is None, never 0: its cores are unpriced, not free."""
+    for by_type in USD_PER_HOUR.values():
+        assert all(usd_per_hour > 0 for usd_per_hour in by_type.values())
+        assert by_type.keys() <= INSTANCE_TYPES.keys()
+    assert all(name == instance_type.name for name, instance_type in INSTANCE_TYPES.items())
+
+
+@pytest.mark.parametrize(
+    ("name", "longest"),
+    [
+        ("PriceOverrides", MAX_OVERRIDES_CHARS),
+        ("PaidByType", MAX_PAID_BY_TYPE_CHARS),
+        ("Teams", MAX_TEAMS_CHARS),
+    ],
+)
+def test_a_parameter_is_as_long_as_the_template_allows(name, longest):
+    """The one bound that its pattern cannot say."""
+    assert longest == PARAMETERS[name]["MaxLength"]

@@ -1,0 +1,89 @@
+"""The template's pattern is the grammar of the rules of teams; the first that matches counts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from wire_records import PARAMETERS, nearly
+
+from neuron_accounts.teams import (
+    TeamRule,
+    TeamRules,
+    TeamRulesError,
+    team_rules,
+    team_rules_of_file,
+)
+from neuron_wire.names import PLACEHOLDER_OWNERS
+
+PARAMETER = PARAMETERS["Teams"]
+PATTERN = re.compile(PARAMETER["AllowedPattern"], re.ASCII)
+TEAMS = "research|slurm:*=ml, research | * = lab ,*|prod/*=serving"
+
+
+RULES = st.from_regex(PATTERN, fullmatch=True)
+
+
+@given(st.one_of(RULES, nearly(RULES, ",=| '\"\\*#\n\u00e9"), st.text("a*:/ |=,'\n")))
+@example("a|b=c,")
+@example("a|b|c=d")
+@example("a|b=c=d")
+@example("a|b= ")
+@example("a|b=c\n")
+@example("!|}=~")
+def test_the_parser_accepts_what_the_template_accepts(text):
+    """Nothing else; blanks around each part do not count."""
+    if len(text) > PARAMETER["MaxLength"] or not PATTERN.fullmatch(text):
+        with pytest.raises(TeamRulesError):
+            team_rules(text)
+        return
+    expected = [tuple(map(str.strip, re.split(r"[|=]", word))) for word in text.split(",") if text]
+    rules = team_rules(text).rules
+    assert expected == [(rule.cluster, rule.owner, rule.team) for rule in rules]
+    assert all(part for rule in expected for part in rule)
+
+
+def test_the_first_rule_that_matches_counts():
+    """Before the scheduler's team, which stays where no rule matches."""
+    rules = team_rules(TEAMS)
+    assert ["ml", "lab", "serving"] == [
+        rules.team_of(cluster, owner, "scheduled")
+        for cluster, owner in (
+            ("research", "slurm:4711 ml-user"),
+            ("research", "prod/llama/server"),
+            ("inference", "prod/llama/server"),
+        )
+    ]
+    assert "scheduled" == rules.team_of("inference", "slurm:4711 ml-user", "scheduled")
+    assert rules.team_of("inference", "slurm:4711 ml-user") is None
+    assert "scheduled" == TeamRules().team_of("research", "slurm:4711 ml-user", "scheduled")
+
+
+@pytest.mark.parametrize("owner", sorted(PLACEHOLDER_OWNERS))
+def test_a_placeholder_owner_has_no_team(owner):
+    """Unless a rule names it literally."""
+    assert team_rules("*|*=ml").team_of("research", owner) is None
+    assert "ml" == team_rules(f"research|{owner}=ml").team_of("research", owner)
+
+
+@given(st.text("ab*?[]", max_size=8), st.text("ab/?[]", max_size=12))
+@example("a*a", "a")
+@example("a*", "a")
+@example("*a*", "ab")
+@example("*ab*ab*", "ab")
+def test_a_star_is_any_text_and_nothing_else_is(pattern, name):
+    """Neither is ? or [] a sign of the shell's."""
+    expected = bool(re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name))
+    assert expected == TeamRule("*", pattern, "team").matches("any", name)
+
+
+def test_a_file_holds_a_rule_a_line():
+    """Comments and blank lines are skipped; an error gives the number of its line."""
+    text = "# who is who\nresearch|slurm:*=ml\n\n  research | * = lab\r\n*|prod/*=serving"
+    assert team_rules(TEAMS) == team_rules_of_file(text)
+    with pytest.raises(TeamRulesError, match=r"line 2: 'ml', which is not CLUSTER\|OWNER=TEAM"):
+        team_rules_of_file("research|slurm:*=ml\nml")
+    with pytest.raises(TeamRulesError, match=f"^'{60 * 'a'}', which"):
+        team_rules(61 * "a")

@@ -1,0 +1,127 @@
+"""Lines of released emitters, kept in files: each is written as before and read for ever."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from neuron_emitter.replay import replay
+from neuron_emitter.settings import ReplaySettings
+from neuron_wire import encode, parse
+from neuron_wire.extraction import violations
+from neuron_wire.owners import Owner
+from tests.neuron_wire.emf_documents import metric
+from tests.programs import run_program
+
+DATA = Path(__file__).resolve().parent.parent / "data"
+FOLDER = DATA / "wire" / "v1"
+WRONG_UNIT = json.dumps(metric(Unit="Counts"))
+
+
+class Golden(NamedTuple):
+    """How the lines of one file were made."""
+
+    reports: str
+    interval: float
+    metrics: str = "cluster"
+    metric: tuple[str, ...] = ()
+    raw_reports: int | None = None
+
+
+MADE = {
+    "given_busy": Golden("busy", 15.0),
+    "given_bare": Golden("busy", 15.0, "none"),
+    "reserved": Golden("reserved", 30.0),
+    "empty": Golden("empty", 30.0),
+    "unknown": Golden("unknown", 30.0),
+    "nothing": Golden("nothing", 5.0),
+    "given_wide": Golden("wide", 15.0),
+    "given_chosen": Golden(
+        "chosen",
+        30.0,
+        "none",
+        ("CoreIdleMinutes", "ExecutionsTimedOut@instance"),
+        raw_reports=1,
+    ),
+}
+WITHOUT_OWNERS = ("busy", "bare", "wide", "chosen")
+OWNED = [f"owned_{name}" for name in WITHOUT_OWNERS]
+KEPT = {"messages", "stalled", "without_holders", *WITHOUT_OWNERS, *OWNED}
+"""What was written once: nothing makes these lines again, and every reader reads them."""
+
+MADE_ELSEWHERE = {"given", "kinds", "owned"}
+"""By test_length.py, from values and not from reports."""
+
+LINES = [
+    pytest.param(line, id=f"{path.name.partition('.')[0]}-{number}")
+    for path in sorted(FOLDER.glob("*.lines.jsonl"))
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines())
+]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_replay_prints_the_golden_lines(name, golden):
+    """A changed byte changes the contract, and is read in review."""
+    made = MADE[name]
+    settings = ReplaySettings(
+        cluster="golden",
+        interval=made.interval,
+        start="2026-01-01T00:00:00Z",
+        metrics=made.metrics,
+        metric=made.metric,
+        raw_reports=made.raw_reports,
+        runtime_lines="none",
+    )
+    replayed = replay([FOLDER / f"{made.reports}.reports.jsonl"], settings)
+    lines = [line for line in replayed if json.loads(line)["Kind"] != "event"]
+    golden(FOLDER / f"{name}.lines.jsonl", "".join(f"{line}\n" for line in lines))
+
+
+def test_every_golden_file_has_its_maker():
+    """Each is made above, kept from an older release, or made by another test."""
+    files = [path.name.partition(".")[0] for path in FOLDER.glob("*.lines.*")]
+    assert sorted([*MADE, *KEPT, *MADE_ELSEWHERE]) == sorted(files)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_is_read_and_is_written_the_same(line):
+    """Every line of this schema can be read, and compact JSON has one form."""
+    parse(line)
+    assert line == encode(json.loads(line))
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_with_metrics_is_extracted(line):
+    """A line with `_aws` breaks no rule; one without defines no metric."""
+    if "_aws" in json.loads(line):
+        assert [] == violations(line)
+    else:
+        assert {"metadata"} == {violation.rule for violation in violations(line)}
+
+
+def test_the_schema_of_aws_accepts_each_line_with_metrics(program_of, tmp_path):
+    """The schema that AWS publishes for the format refuses a wrong line, and no golden line."""
+    texts = [path.read_text("utf-8") for path in sorted(DATA.rglob("*.jsonl"))]
+    lines = [line for text in texts for line in text.splitlines() if '"_aws":' in line]
+    documents = tmp_path / "documents.json"
+    documents.write_text(f"[{','.join([WRONG_UNIT, *lines])}]", "utf-8")
+    validator = program_of(".venv-tools", "check-jsonschema")
+    command = [validator, "--schemafile", DATA / "wire/emf.schema.json", "--output-format", "json"]
+    ended = run_program([*command, documents])
+    refused = [error["path"] for error in json.loads(ended.stdout)["errors"]]
+    assert ["$[0]['_aws'].CloudWatchMetrics[0].Metrics[0].Unit"] == refused
+
+
+def records(name):
+    """What the stack reads in one file."""
+    return [parse(line) for line in (FOLDER / f"{name}.lines.jsonl").read_text().splitlines()]
+
+
+def test_cores_given_to_a_pod_that_runs_no_process_are_reserved():
+    """They stay unattached, and quiet for each whole minute that the pod has them."""
+    for minutes, record in enumerate(records("reserved"), 1):
+        pod = Owner("", "ml/trainer-0/main", "ml", "0-1", None, minutes)
+        assert ("uu", (pod,), "read") == (record.core_state, record.owners, record.given)
