@@ -3,7 +3,7 @@
 
 `page` serves the answer and `top` prints it. It is made of the newest rollup lines; where the
 log group of rollups does not exist, because emitters run without a stack, of minute lines.
-A number that lines do not give is None, shown as "Not told".
+A number that lines do not give is None, shown as "Not reported".
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ KEPT_MINUTES: Final = 12 * 60
 AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
 FOLDED: Final = "From minute lines of emitters: no stack, so silent instances are not known."
 NO_ROLLUP: Final = f"No rollup in the last {FIRST_MINUTES} minutes"
-NOT_REPORTED: Final = "Not told"
+NOT_REPORTED: Final = "Not reported"
 
 
 class NowReader:
@@ -189,13 +189,14 @@ def answer_of(now: Now, cluster: str, now_ms: int) -> dict[str, Any]:
 
 def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
     words = now_words.idle_words(now, noun="")
-    held, unknown = "Held or unheld: not told", ""
-    if now.held is not None and now.unheld is not None:
-        held = f"{quantity_words.amount(now.held)} held, {quantity_words.amount(now.unheld)} unheld"
+    allocated, unknown = "Allocation not reported", ""
+    if now.allocated is not None and now.unallocated is not None:
+        allocated = (
+            f"{quantity_words.amount(now.allocated)} allocated, "
+            f"{quantity_words.amount(now.unallocated)} unallocated"
+        )
         if now.unknown_allocation:
-            held += (
-                f", {quantity_words.amount(now.unknown_allocation)} not held, reservations unknown"
-            )
+            allocated += f", {quantity_words.amount(now.unknown_allocation)} allocation unknown"
     if now.unknown:
         unknown = now_words.unknown_words(now.unknown, now.unknown_by_reason, ", not counted")
     return {
@@ -204,11 +205,11 @@ def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
         "unknown_cores": now.unknown,
         "unknown_by_reason": dict(now.unknown_by_reason),
         "percent": now.idle_percent,
-        "held_cores": now.held,
-        "unheld_cores": now.unheld,
+        "allocated_cores": now.allocated,
+        "unallocated_cores": now.unallocated,
         "unknown_allocation_cores": now.unknown_allocation,
         "words": words or none,
-        "notes": _notes(words and held, unknown),
+        "notes": _notes(words and allocated, unknown),
     }
 
 
@@ -221,7 +222,7 @@ def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
     return {
         "usd_per_hour": _whole(now.cost),
         "shared_usd_per_hour": _whole(now.shared),
-        "sunk_usd_per_hour": _whole(now.sunk),
+        "committed_usd_per_hour": _whole(now.committed),
         "basis": basis,
         "unpriced_cores": now.unpriced,
         "idle_unpriced_cores": now.idle_unpriced,
@@ -241,23 +242,23 @@ def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
 def _avoidable(now: ClusterNow, none: str) -> dict[str, Any]:
     words = quantity_words.per_hour(now.avoidable)
     notes = (
-        now_words.wholly_idle_words(now),
+        now_words.fully_idle_words(now),
         now_words.avoidable_parts_words(now),
         now_words.in_other_clusters_words(now),
     )
     return {
         "usd_per_hour": _whole(now.avoidable),
-        "held_usd_per_hour": _whole(now.avoidable_held),
-        "unheld_usd_per_hour": _whole(now.avoidable_unheld),
-        "instances": now.wholly_idle_instances,
+        "allocated_usd_per_hour": _whole(now.avoidable_allocated),
+        "unallocated_usd_per_hour": _whole(now.avoidable_unallocated),
+        "instances": now.fully_idle_instances,
         "words": words or none,
         "notes": _notes(*notes) if words else [],
     }
 
 
 def _parts_words(now: ClusterNow) -> str:
-    """`of which 14.00 shared, 2.00 sunk`; empty of none."""
-    parts = [(now.shared, "shared"), (now.sunk, "sunk")]
+    """`of which 14.00 shared, 2.00 committed`; empty of none."""
+    parts = [(now.shared, "shared"), (now.committed, "committed")]
     named = [f"{quantity_words.dollars(cost / MICRO)} {name}" for cost, name in parts if cost]
     return f"of which {quantity_words.joined(named)}" if named else ""
 
@@ -286,7 +287,7 @@ def _owner(place: ClusterNow, row: IdleOwner) -> dict[str, Any]:
         "cluster": place.cluster,
         "cores": row.idle / MICRO,
         "instances": row.instances,
-        "held_cores": _whole(row.held),
+        "allocated_cores": _whole(row.allocated),
         "busy_cores": _whole(row.busy),
         "idle_minutes": row.minutes,
         "since_ms": None if since is None else since * MINUTE_MS,
@@ -295,7 +296,7 @@ def _owner(place: ClusterNow, row: IdleOwner) -> dict[str, Any]:
         "words": {
             "cores": quantity_words.amount(row.idle / MICRO),
             "uses": now_words.owner_words(row),
-            "idle": "not told" if row.minutes is None else quantity_words.duration(row.minutes),
+            "idle": "not reported" if row.minutes is None else quantity_words.duration(row.minutes),
             "usd": f"{money} +?" if row.unpriced and row.cost is not None else money,
         },
     }

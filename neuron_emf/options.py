@@ -110,8 +110,8 @@ class PaymentSettings:
     paid_by_type: str = setting(
         "",
         "How instances are paid, by type, as the stack's PaidByType takes it: "
-        "trn1.32xlarge=sunk,trn2.48xlarge=avoidable. run --paid takes precedence.",
-        metavar="TYPE=sunk,...",
+        "trn1.32xlarge=committed,trn2.48xlarge=avoidable. run --paid takes precedence.",
+        metavar="TYPE=committed,...",
     )
 
 

@@ -265,25 +265,25 @@ def _rollup(
         found["IdleCostPerHour"], found["IdleCost"] = cost, cost / 60
         found.update(
             dict.fromkeys(
-                ("AvoidableCostPerHour", "AvoidableHeldCostPerHour", "SharedCostPerHour",
-                 "SunkCostPerHour"), Fraction(0),
+                ("AvoidableCostPerHour", "AvoidableAllocatedCostPerHour", "SharedCostPerHour",
+                 "CommittedCostPerHour"), Fraction(0),
             )
         )  # fmt: skip
     if known:
-        found["WhollyIdleInstances"] = 0
+        found["FullyIdleInstances"] = 0
         found["ReservedCores"] = total_of(
             reserved
             for own in counting.values()
             for reserved in [_reserved_cores(own)]
-            if reserved or last_of(part.given for part in own) == "read"
+            if reserved or last_of(part.reservations for part in own) == "known"
         )
-        unheld = [core["owners"] for core in idle if core["letter"] == "u"]
+        unallocated = [core["owners"] for core in idle if core["letter"] == "u"]
         found["UnpricedIdleCores"] = sum(core["usd_per_hour"] is None for core in idle)
-        found["UnallocatedIdleCores"] = unheld.count({"[unallocated]"})
-        found["UnknownAllocationIdleCores"] = unheld.count({"[not told]"})
-    sunk = [own for own in counting.values() if _is_sunk(own, paid_by_type)]
+        found["UnallocatedIdleCores"] = unallocated.count({"[unallocated]"})
+        found["UnknownAllocationIdleCores"] = unallocated.count({"[not reported]"})
+    committed = [own for own in counting.values() if _is_committed(own, paid_by_type)]
     twice = [counting[name] for name in in_two_clusters]
-    apart = sunk, twice, last_seen
+    apart = committed, twice, last_seen
     _add_parts(found, counting.values(), idle_after_minutes, usd_per_hour, apart)
     return {name: float(value) for name, value in found.items() if value is not None}
 
@@ -291,9 +291,9 @@ def _rollup(
 def _add_parts(found, instances, after_minutes, usd_per_hour, apart) -> None:
     """Add the price of the idle cores of each instance to its part, and remove what is unknown."""
     paid_anyway, twice, last_seen = apart
-    wholly_idle = _wholly_idle(instances, after_minutes)
+    fully_idle = _fully_idle(instances, after_minutes)
     unseen = {_stem(name) for own in last_seen for name in _names(own)}
-    is_unread = any(map(_hides_owners, last_seen))
+    is_allocation_unknown = any(map(_hides_owners, last_seen))
     unknown = []
     for own in instances:
         every = cores_of(own, usd_per_hour)
@@ -303,45 +303,47 @@ def _add_parts(found, instances, after_minutes, usd_per_hour, apart) -> None:
         if theirs:
             found["IdleInstanceCount"] += 1
         if own in paid_anyway:
-            _add(found, "SunkCostPerHour", found_idle)
+            _add(found, "CommittedCostPerHour", found_idle)
         elif (
             own in twice
             or len(theirs) < len(every)
             or any(p.executions or p.execution_errors for p in own)
-            or not _may_stop(own, wholly_idle, after_minutes)
+            or not _may_stop(own, fully_idle, after_minutes)
         ):
             _add(found, "SharedCostPerHour", found_idle)
-        elif any(is_unread or _stem(name) in unseen for name in _names(own) - {"[unnamed]"}):
+        elif any(
+            is_allocation_unknown or _stem(name) in unseen for name in _names(own) - {"[unnamed]"}
+        ):
             unknown.append(found_idle)
         elif every:
             held = sum(core["owners"] != {"[unallocated]"} for core in theirs)
             _add(found, "AvoidableCostPerHour", found_idle)
-            _add(found, "AvoidableHeldCostPerHour", held * price)
-            found["WhollyIdleInstances"] += 1
+            _add(found, "AvoidableAllocatedCostPerHour", held * price)
+            found["FullyIdleInstances"] += 1
     if unknown:
-        del found["WhollyIdleInstances"]
+        del found["FullyIdleInstances"]
     if any(unknown):
-        for name in ("AvoidableCostPerHour", "AvoidableHeldCostPerHour", "SharedCostPerHour"):
+        for name in ("AvoidableCostPerHour", "AvoidableAllocatedCostPerHour", "SharedCostPerHour"):
             del found[name]
 
 
 def _reserved_cores(own):
     unattached = [core["owners"] for core in cores_of(own, {}) if core["letter"] == "u"]
-    return sum(not owners & {"[unallocated]", "[not told]"} for owners in unattached)
+    return sum(not owners & {"[unallocated]", "[not reported]"} for owners in unattached)
 
 
-def _may_stop(own, wholly_idle, after_minutes):
-    """Whether all owners of a wholly idle instance are wholly idle in the cluster."""
+def _may_stop(own, fully_idle, after_minutes):
+    """Whether all owners of a fully idle instance are fully idle in the cluster."""
     names = _names(own)
-    if names & {"[others]", "[not told]"}:
+    if names & {"[others]", "[not reported]"}:
         return False
     here = _idle_minutes(own)
     return all(here[name] >= after_minutes for name in names) and names <= {
-        *wholly_idle, "[unnamed]"
+        *fully_idle, "[unnamed]"
     }  # fmt: skip
 
 
-def _wholly_idle(instances, after_minutes) -> set[str]:
+def _fully_idle(instances, after_minutes) -> set[str]:
     """Owners of which nothing in the cluster has worked for so long, nor a sibling's now."""
     minutes: dict[str, int] = {}
     working = set()
@@ -366,7 +368,7 @@ def _hides_owners(own) -> bool:
     cores, merged = cores_of(own, {}), _merged_owners(own)
     if any("[others]" in core["owners"] for core in cores):
         return True
-    if any(core["letter"] == "b" and "[not told]" in core["owners"] for core in cores):
+    if any(core["letter"] == "b" and "[not reported]" in core["owners"] for core in cores):
         return True
     done = [merged[name][0] for name in _names(own) & merged.keys()]
     executed = total_of(part.executions for part in own) or 0
@@ -384,7 +386,7 @@ def _idle_minutes(own) -> dict[str, int]:
     """By owner of an instance: for how long nothing of it has worked there; 0 if nobody knows."""
     cores, merged, found = cores_of(own, {}), _merged_owners(own), {}
     for core in cores:
-        for name in core["owners"] - {"[unallocated]", "[others]", "[not told]"}:
+        for name in core["owners"] - {"[unallocated]", "[others]", "[not reported]"}:
             idle = 0 if core["letter"] in "b?" else core["idle"]
             quiet = merged.get(name, (None, None))[1] or 0
             found[name] = min(found.get(name, idle), idle, quiet)
@@ -424,13 +426,13 @@ def _add(found, name, amount):
         found[name] += amount
 
 
-def _is_sunk(parts: list[MinuteRecord], paid_by_type: Mapping[str, str]) -> bool:
+def _is_committed(parts: list[MinuteRecord], paid_by_type: Mapping[str, str]) -> bool:
     said = last_of(part.paid for part in parts) or paid_by_type.get(type_of(parts))
     if said is None:
         lifecycle, family = last_of(part.lifecycle for part in parts), str(type_of(parts))[:4]
-        by_family = "sunk" if family in ("trn2", "trn3") else "avoidable"
-        said = {"spot": "avoidable", "capacity-block": "sunk"}.get(lifecycle, by_family)
-    return said == "sunk"
+        by_family = "committed" if family in ("trn2", "trn3") else "avoidable"
+        said = {"spot": "avoidable", "capacity-block": "committed"}.get(lifecycle, by_family)
+    return said == "committed"
 
 
 def _cores_alone(instances) -> dict[str, float]:

@@ -42,8 +42,8 @@ def shut_down(parts: list[MinuteRecord]) -> bool:
     """Return True if the instance shut down cleanly; of two emitters at once, both did."""
     last = {part.boot: part for part in sorted(parts, key=lambda part: part.seq)}
     if has_two_emitters(parts):
-        return all(part.bye for part in last.values())
-    return last[max(last)].bye
+        return all(part.is_clean_shutdown for part in last.values())
+    return last[max(last)].is_clean_shutdown
 
 
 def knows_a_core(parts: list[MinuteRecord]) -> bool:
@@ -89,16 +89,16 @@ def owners_of_core(
         names = {owner.name for owner in last.owners if core in core_set(owner.reserved)}
         if not names and core in core_set(last.owners_more):
             return {"[others]"}
-        is_known = last_of(part.given for part in parts) in ("read", "none")
-        return names or {"[unallocated]" if is_known else "[not told]"}
+        is_known = last_of(part.reservations for part in parts) in ("known", "none")
+        return names or {"[unallocated]" if is_known else "[not reported]"}
     names = {holder.name or "[unnamed]" for holder in said if core in core_set(holder.cores)}
     if names:
         return names
     if letter == "?" and core not in core_set(last.owners_more):
         return set()
     if tells_owners:
-        return {"[others]" if core in core_set(last.owners_more) else "[not told]"}
-    return {"[others]" if any(part.holders_more for part in parts) else "[not told]"}
+        return {"[others]" if core in core_set(last.owners_more) else "[not reported]"}
+    return {"[others]" if any(part.holders_more for part in parts) else "[not reported]"}
 
 
 def core_set(ranges: str) -> set[int]:

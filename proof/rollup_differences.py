@@ -22,8 +22,11 @@ EPSILON: Final = 2e-6  # a line has six decimals
 TALLIES: Final = {name for name, number in ROLLUP_NUMBERS.items() if number.family == "tally"}
 GAUGES: Final = ROLLUP_NUMBERS.keys() - TALLIES - {"SilentInstances", "CoveragePercent"}
 OF_UNSEEN: Final = {
-    "AvoidableCostPerHour", "AvoidableHeldCostPerHour", "SharedCostPerHour", "WhollyIdleInstances",
-}  # fmt: skip
+    "AvoidableCostPerHour",
+    "AvoidableAllocatedCostPerHour",
+    "SharedCostPerHour",
+    "FullyIdleInstances",
+}
 """Gauges that a late record of an earlier minute may change."""
 
 LIST_PRICES: Final = {

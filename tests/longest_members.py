@@ -21,7 +21,7 @@ LONGEST: dict[str, Any] = {
     "seq": 44_640,
     "covered_seconds": 59.99,
     "reports": 60,
-    "bye": True,
+    "is_clean_shutdown": True,
     "instance_type": "trn2u.48xlarge",
     "region": "ap-southeast-2",
     "availability_zone": "ap-southeast-2a",

@@ -151,7 +151,7 @@ variable "close_memory" {
 }
 
 variable "paid_by_type" {
-  description = "How instances of a type are paid for, such as trn1.32xlarge=sunk,trn2.48xlarge=avoidable, where sunk is paid whether or not they run and run --paid on the instance takes precedence; empty means trn2, trn3 and capacity blocks are sunk, all others avoidable."
+  description = "How instances of a type are paid for, such as trn1.32xlarge=committed,trn2.48xlarge=avoidable, where committed is paid whether or not they run and run --paid on the instance takes precedence; empty means trn2, trn3 and capacity blocks are committed, all others avoidable."
   type        = string
   default     = ""
   nullable    = false

@@ -26,7 +26,7 @@ from neuron_emitter.health import reading_members
 from neuron_emitter.instance.facts import InstanceFacts
 from neuron_emitter.lines import LineWriter, parse_choice, require_lines
 from neuron_emitter.owners.lookup import saved_owners
-from neuron_emitter.owners.reservations import saved_given
+from neuron_emitter.owners.reservations import saved_assignments
 from neuron_emitter.report_lines import RawReports, ReportQueue
 from neuron_emitter.reports.framing import Framer
 from neuron_emitter.reports.source import no_reports
@@ -77,7 +77,7 @@ def replay(
         if settings.high_resolution_metrics:
             yield from lines.write_reports(at_s)
         while at_s >= ends_at_s:  # each minute closes on time, with or without reports
-            yield from lines.close_minute(bye=False)
+            yield from lines.close_minute(is_clean_shutdown=False)
             fold.clock.open_minute(ends_at_s)
             ends_at_s += MINUTE_S
         fold.fold_report(report, at_s)
@@ -95,7 +95,7 @@ def replay(
             framer.last_problem,
         )
     yield from lines.write_reports(0.0, is_end=True)
-    yield from lines.close_minute(bye=True)
+    yield from lines.close_minute(is_clean_shutdown=True)
     if 0 < lines.most_covered_s < WHOLE_MINUTE_S:
         _log.warning(
             "The reports cover %.0f s of a minute, too little for idle time. "
@@ -121,7 +121,7 @@ class _Lines:
         self.events: list[Event] = []
         self.most_covered_s = 0.0
         self._full = MINUTE_S / (settings.interval or MINUTE_S)  # reports in a minute
-        given = saved_given(settings.saved_proc)
+        given = saved_assignments(settings.saved_proc)
         self.fold = Fold(
             FoldSettings(
                 idle_below_percent=settings.idle_below_percent,
@@ -160,7 +160,7 @@ class _Lines:
             self.events.clear()
             yield from self._numbered(records)
 
-    def close_minute(self, *, bye: bool) -> Iterator[str]:
+    def close_minute(self, *, is_clean_shutdown: bool) -> Iterator[str]:
         """Write the open minute, between the events up to it and those that it shows."""
         yield from self.write_events()
         health = {
@@ -168,7 +168,9 @@ class _Lines:
             **self.raw.health_members(),
             **self.waiting.health_members(),
         }
-        record = self.fold.close_minute(self._who, self._seq, bye=bye, health=health)
+        record = self.fold.close_minute(
+            self._who, self._seq, is_clean_shutdown=is_clean_shutdown, health=health
+        )
         if record.reports >= self._full:
             self.most_covered_s = max(self.most_covered_s, record.covered_seconds)
         ami_id = self.fold.instance.ami_id

@@ -34,7 +34,7 @@ class SettingError(ValueError):
 @dataclass(frozen=True, slots=True)
 class Rules:
     """
-    What decides when a minute closes, what counts as idle, silent or sunk, and whose a core is.
+    What decides when a minute closes, what is idle, silent or committed, and who owns a core.
 
     Attributes:
         grace_s: Seconds after its end at which a minute closes at the latest.
@@ -48,7 +48,7 @@ class Rules:
 
         max_clusters: Clusters that have rollups at a time.
 
-        paid_by_type: How instances of a type are paid, `sunk` or `avoidable`.
+        paid_by_type: How instances of a type are paid, `committed` or `avoidable`.
 
         teams: Which team an owner belongs to.
     """

@@ -21,16 +21,16 @@ from neuron_accounts.owner_minutes import (
     even_shares,
     waits_for,
 )
-from neuron_accounts.payment import PaidByType, is_sunk
+from neuron_accounts.payment import PaidByType, is_committed
 from neuron_accounts.prices import PriceBasis
 from neuron_wire.cores import idle_cores
 from neuron_wire.names import (
     MICRO,
+    NOT_REPORTED_OWNER,
     OTHER_OWNERS,
     UNALLOCATED_OWNER,
     UNATTACHED,
     UNKNOWN,
-    UNSTATED_OWNER,
 )
 from neuron_wire.owners import UNNAMED
 
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import Amounts
 
 MAX_ROWS: Final = 20
-_ALWAYS_ROWS: Final = frozenset({UNALLOCATED_OWNER, UNSTATED_OWNER, UNNAMED})
+_ALWAYS_ROWS: Final = frozenset({UNALLOCATED_OWNER, NOT_REPORTED_OWNER, UNNAMED})
 """Placeholder rows that never go to `[others]`, however little is idle in them."""
 
-_DIVIDED: Final = ("AvoidableCostPerHour", "AvoidableHeldCostPerHour", "SharedCostPerHour")
+_DIVIDED: Final = ("AvoidableCostPerHour", "AvoidableAllocatedCostPerHour", "SharedCostPerHour")
 
 MAX_OWNERS: Final = 10_000
 """
@@ -68,7 +68,7 @@ class OwnerSum:
 
         unpriced: Of the idle ones, in millionths, those without a price.
 
-        unheld: Of those, in millionths, what it neither holds nor has reserved.
+        unallocated: Of those, in millionths, what it neither holds nor has reserved.
 
         reserved: Of those, in millionths, what it has reserved and not opened.
 
@@ -82,7 +82,7 @@ class OwnerSum:
     idle: int = 0
     cost: int = 0
     unpriced: int = 0
-    unheld: int = 0
+    unallocated: int = 0
     reserved: int = 0
     instances: int = 0
     minutes: int = 0
@@ -118,7 +118,7 @@ class OwnerSum:
         self.idle += other.idle
         self.cost += other.cost
         self.unpriced += other.unpriced
-        self.unheld += other.unheld
+        self.unallocated += other.unallocated
         self.reserved += other.reserved
         self.instances += other.instances
         self.minutes = max(self.minutes, other.minutes)
@@ -166,8 +166,8 @@ class IdleOwners:
         for owner, theirs in micros.items():
             self._sums[owner].fold_instance(theirs, price, longest[owner], owned.teams.get(owner))
         if free:
-            free_row = UNSTATED_OWNER if record.is_allocation_unknown else UNALLOCATED_OWNER
-            self._sums[free_row].unheld += MICRO * len(free)
+            free_row = NOT_REPORTED_OWNER if record.is_allocation_unknown else UNALLOCATED_OWNER
+            self._sums[free_row].unallocated += MICRO * len(free)
         self._make_room()
 
     def fold_sums(self, other: IdleOwners) -> None:
@@ -210,8 +210,10 @@ class IdleOwners:
 
     def _row(self, owner: str, owner_sum: OwnerSum, cost: int) -> IdleOwner:
         row = self.minutes.row_of(owner)
-        if owner == UNSTATED_OWNER and owner_sum.unheld:  # nobody knows to whom that is given
-            row = replace(row, held=owner_sum.idle - owner_sum.unheld)
+        if (
+            owner == NOT_REPORTED_OWNER and owner_sum.unallocated
+        ):  # nobody knows to whom that is given
+            row = replace(row, allocated=owner_sum.idle - owner_sum.unallocated)
         return replace(
             row,
             idle=owner_sum.idle,
@@ -249,16 +251,16 @@ def _place(pair: tuple[str, OwnerSum]) -> tuple[int, int, str]:
 
 @dataclass(slots=True)
 class _Waiting:
-    """Instances that are wholly idle themselves, and the price of their cores, by whether held."""
+    """Fully idle instances, and the price of their allocated and unallocated cores."""
 
     instances: int = 0
-    held_cost: int = 0
-    unheld_cost: int = 0
+    allocated_cost: int = 0
+    unallocated_cost: int = 0
 
     @property
     def cost(self) -> int:
         """Price of all their cores."""
-        return self.held_cost + self.unheld_cost
+        return self.allocated_cost + self.unallocated_cost
 
 
 @dataclass(slots=True)
@@ -306,7 +308,7 @@ class ClusterIdle:
     basis: PriceBasis = field(default_factory=PriceBasis)
     owners: IdleOwners = field(default_factory=IdleOwners)
     _priced_known_cores: int = 0
-    _sunk_cost: int = 0
+    _committed_cost: int = 0
     _shared_cost: int = 0
     _resting_owners: set[str] = field(default_factory=set)
     _waiting: dict[tuple[str, ...], _Waiting] = field(default_factory=lambda: defaultdict(_Waiting))
@@ -339,7 +341,7 @@ class ClusterIdle:
             free = {core for core in idle if state[core] == UNATTACHED and core not in reserved}
             self.owners.fold_idle(record, owned, free, fine_price)
             self._count_cores(record, len(idle), len(free), is_priced=price is not None)
-            unheld_cost = MICRO * len(free) * (fine_price or 0)
+            unallocated_cost = MICRO * len(free) * (fine_price or 0)
             cost = MICRO * len(idle) * (fine_price or 0)
             waits = waits_for(
                 record,
@@ -349,15 +351,15 @@ class ClusterIdle:
                 self.after_minutes,
                 is_excluded=in_other_clusters,
             )
-            if is_sunk(record, self.paid_by_type):
-                self._sunk_cost += cost
+            if is_committed(record, self.paid_by_type):
+                self._committed_cost += cost
             elif waits is None:
                 self._shared_cost += cost
             else:
                 waiting = self._waiting[waits]
                 waiting.instances += 1
-                waiting.held_cost += cost - unheld_cost
-                waiting.unheld_cost += unheld_cost
+                waiting.allocated_cost += cost - unallocated_cost
+                waiting.unallocated_cost += unallocated_cost
         return idle, price
 
     def _count_cores(self, record: MinuteRecord, idle: int, free: int, *, is_priced: bool) -> None:
@@ -381,14 +383,14 @@ class ClusterIdle:
         self.unpriced_cores += other.unpriced_cores
         self.basis.fold_basis(other.basis)
         self._priced_known_cores += other._priced_known_cores
-        self._sunk_cost += other._sunk_cost
+        self._committed_cost += other._committed_cost
         self._shared_cost += other._shared_cost
         self._resting_owners |= other._resting_owners
         for waits, theirs in other._waiting.items():
             mine = self._waiting[waits]
             mine.instances += theirs.instances
-            mine.held_cost += theirs.held_cost
-            mine.unheld_cost += theirs.unheld_cost
+            mine.allocated_cost += theirs.allocated_cost
+            mine.unallocated_cost += theirs.unallocated_cost
         self.owners.fold_sums(other.owners)
 
     def core_members(self) -> dict[str, int | None]:
@@ -398,13 +400,13 @@ class ClusterIdle:
             "UnallocatedIdleCores": self.unallocated_cores,
             "UnknownAllocationIdleCores": self.unknown_allocation_cores,
             "UnpricedIdleCores": self.unpriced_idle_cores,
-            "WhollyIdleInstances": self.wholly_idle_instances,
+            "FullyIdleInstances": self.fully_idle_instances,
         }
 
     @property
-    def wholly_idle_instances(self) -> int | None:
+    def fully_idle_instances(self) -> int | None:
         """
-        Wholly idle instances whose owners are wholly idle too, and that are not sunk.
+        Fully idle instances whose owners are fully idle too, and that are not committed.
 
         None if instances that have not reported could change it.
         """
@@ -413,7 +415,7 @@ class ClusterIdle:
 
     def awaited(self) -> dict[str, bool]:
         """
-        Owners of instances without a busy core that are not wholly idle, once all are added.
+        Owners of instances without a busy core that are not fully idle, once all are added.
 
         True for those that are known to work, themselves or by a sibling.
         """
@@ -421,7 +423,7 @@ class ClusterIdle:
         return {
             owner: minutes.has_working_sibling(owner)
             for owner in self._resting_owners
-            if owner != UNNAMED and minutes.wholly_idle_minutes(owner) < self.after_minutes
+            if owner != UNNAMED and minutes.fully_idle_minutes(owner) < self.after_minutes
         }
 
     def _groups(self) -> tuple[list[_Waiting], list[_Waiting], list[_Waiting]]:
@@ -449,17 +451,19 @@ class ClusterIdle:
         if not self._priced_known_cores:
             return {}
         avoidable, of_shared, unknown = self._groups()
-        held = sum(group.held_cost for group in avoidable)
-        unheld = sum(group.unheld_cost for group in avoidable)
+        allocated = sum(group.allocated_cost for group in avoidable)
+        unallocated = sum(group.unallocated_cost for group in avoidable)
         # What is unknown counts as shared, in the total alone.
         shared = self._shared_cost + sum(group.cost for group in (*of_shared, *unknown))
-        held, unheld, shared, sunk = round_shares([held, unheld, shared, self._sunk_cost], FINE)
+        allocated, unallocated, shared, committed = round_shares(
+            [allocated, unallocated, shared, self._committed_cost], FINE
+        )
         micro_usd = {
-            "IdleCostPerHour": held + unheld + shared + sunk,
-            "AvoidableCostPerHour": held + unheld,
-            "AvoidableHeldCostPerHour": held,
+            "IdleCostPerHour": allocated + unallocated + shared + committed,
+            "AvoidableCostPerHour": allocated + unallocated,
+            "AvoidableAllocatedCostPerHour": allocated,
             "SharedCostPerHour": shared,
-            "SunkCostPerHour": sunk,
+            "CommittedCostPerHour": committed,
         }
         if any(group.cost for group in unknown):
             for name in _DIVIDED:

@@ -1,10 +1,10 @@
 """
-What somebody has of cores: time held, busy and idle, and what can be saved of its cost.
+What somebody has of cores: time allocated, busy and idle, and what can be saved of its cost.
 
 Each idle core of a minute is in exactly one part. *Avoidable* ends, at most, when the instance
-stops: all its cores are idle, their owners are wholly idle in the whole cluster, and it is not
+stops: all its cores are idle, their owners are fully idle in the whole cluster, and it is not
 paid for anyway. *Shared* are idle cores of an instance that does work, whose owners do, or of
-which not all is known. *Sunk* is paid whether the instance runs or not. Cores without a price
+which not all is known. *Committed* is paid whether the instance runs or not. Cores without a price
 are in no amount.
 
 All sums are of whole numbers and do not depend on the order.
@@ -29,13 +29,13 @@ IDLE_AFTER_MINUTES: Final = 15
 class Part(IntEnum):
     """Whether, and how, the price of an idle core can be saved."""
 
-    AVOIDABLE_HELD = 0
-    AVOIDABLE_UNHELD = 1
+    AVOIDABLE_ALLOCATED = 0
+    AVOIDABLE_UNALLOCATED = 1
     SHARED = 2
-    SUNK = 3
+    COMMITTED = 3
 
 
-AVOIDABLE: Final = (Part.AVOIDABLE_HELD, Part.AVOIDABLE_UNHELD)
+AVOIDABLE: Final = (Part.AVOIDABLE_ALLOCATED, Part.AVOIDABLE_UNALLOCATED)
 
 
 @dataclass(slots=True)
@@ -48,11 +48,11 @@ class CoreTime:
     the ledger billionths of a dollar.
 
     Attributes:
-        held: What was had, busy, idle or reserved; of `[unallocated]` the cores that no owner had.
+        allocated: Busy, idle or reserved; of `[unallocated]` the cores that no owner had.
 
         unknown: Of that, without telemetry: all of it of `[unknown]`, else nothing.
 
-        busy: Of what was held, busy.
+        busy: Of what was allocated, busy.
 
         used: Utilization of it.
 
@@ -68,10 +68,10 @@ class CoreTime:
 
         executions: Of its owner, ended or failed, as far as they are known.
 
-        executions_cost: Price of what was held in the hours in which they are known.
+        executions_cost: Price of what was allocated in the hours in which they are known.
     """
 
-    held: int = 0
+    allocated: int = 0
     unknown: int = 0
     busy: int = 0
     used: int = 0
@@ -85,7 +85,7 @@ class CoreTime:
 
     def fold_held(self, micros: int, price: int | None) -> None:
         """Count *micros* of cores; *price* is that of one core, None where it is unknown."""
-        self.held += micros
+        self.allocated += micros
         if price is None:
             self.unpriced += micros
         else:
@@ -101,7 +101,7 @@ class CoreTime:
 
     def fold_time(self, other: CoreTime) -> None:
         """Count all of *other*, whose money is in the same unit."""
-        self.held += other.held
+        self.allocated += other.allocated
         self.unknown += other.unknown
         self.busy += other.busy
         self.used += other.used
@@ -120,8 +120,8 @@ class CoreTime:
 
     @property
     def known(self) -> int:
-        """What was held, with telemetry."""
-        return self.held - self.unknown
+        """What was allocated, with telemetry."""
+        return self.allocated - self.unknown
 
     @property
     def idle(self) -> int:
@@ -130,7 +130,7 @@ class CoreTime:
 
     @property
     def avoidable(self) -> int:
-        """Of that, avoidable, held or not."""
+        """Of that, avoidable, allocated or not."""
         return self.idle_of(AVOIDABLE)
 
     @property

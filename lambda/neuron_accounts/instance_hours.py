@@ -31,7 +31,7 @@ from neuron_accounts.owner_minutes import (
     stem_of,
     waits_for,
 )
-from neuron_accounts.payment import SPOT, PaidByType, is_sunk
+from neuron_accounts.payment import SPOT, PaidByType, is_committed
 from neuron_accounts.prices import PRICES_AS_OF, PriceBasis, basis_words
 from neuron_accounts.teams import TeamRules
 from neuron_wire.cores import idle_cores, round_half_even
@@ -61,7 +61,7 @@ _HUNDREDTH: Final = MICRO // 10_000
 
 _Waiting: TypeAlias = "tuple[tuple[str, ...], int | None, tuple[tuple[str, int], ...]]"
 """
-Minutes in which an instance was wholly idle itself: by the owners that decide it, the price of a
+Minutes in which an instance was fully idle itself: by the owners that decide it, the price of a
 core, and how much of its cores each owner has.
 """
 
@@ -115,15 +115,20 @@ class _OwnerHour(CoreTime):
 
     @property
     def costs(self) -> tuple[int, int, int, int]:
-        """Its cost in four parts: avoidable, sunk, shared, not idle."""
-        held, unheld, shared, sunk = self.cost_by_part
-        return held + unheld, sunk, shared, self.cost - held - unheld - sunk - shared
+        """Its cost in four parts: avoidable, committed, shared, not idle."""
+        allocated, unallocated, shared, committed = self.cost_by_part
+        return (
+            allocated + unallocated,
+            committed,
+            shared,
+            self.cost - allocated - unallocated - committed - shared,
+        )
 
 
 @dataclass(slots=True)
 class OwnerWork:
     """
-    In which minutes the owners of one cluster are not wholly idle: a bit for each minute.
+    In which minutes the owners of one cluster are not fully idle: a bit for each minute.
 
     Attributes:
         not_idle: By owner.
@@ -170,7 +175,7 @@ class OwnerWork:
                 mine[name] |= bits
 
     def idle_bits(self, owners: Sequence[str]) -> int:
-        """The minutes in which all *owners* are wholly idle; all of them without an owner."""
+        """The minutes in which all *owners* are fully idle; all of them without an owner."""
         bits = self.hidden if owners else 0
         for owner in owners:
             bits |= self.not_idle[owner] | self.working[stem_of(owner)]
@@ -230,8 +235,8 @@ class InstanceHour:
             owned[UNKNOWN_OWNER,] = [index for index in range(len(state)) if index not in known]
         waits = waits_for(record, idle, owned, did, after_minutes, is_excluded=in_other_clusters)
         part: Part | None = Part.SHARED if waits is None else None
-        if self._is_sunk(record):
-            part = Part.SUNK
+        if self._is_committed(record):
+            part = Part.COMMITTED
         idle_of = self._fold_cores(record, owned, price, idle)
         if part is not None:
             for owner, micros in idle_of.items():
@@ -315,7 +320,7 @@ class InstanceHour:
             cluster=last.cluster,
             instance_id=last.instance_id,
             owner="",
-            held=0,
+            allocated=0,
             covered=round_half_even(self._covered_hundredths * MICRO, _COVERED_UNIT),
             overlap_minutes=self.overlap_minutes if is_marked else None,
             capacity_reservation_id=self.ec2.capacity_reservation_id if self.ec2 else None,
@@ -325,25 +330,25 @@ class InstanceHour:
         left = iter(costs)
         for owner, owner_hour in owners:
             is_known = owner != UNKNOWN_OWNER
-            avoidable, sunk, shared, not_idle = islice(left, 4) if is_known else unknown_costs
-            is_priced = owner_hour.unpriced < owner_hour.held
+            avoidable, committed, shared, not_idle = islice(left, 4) if is_known else unknown_costs
+            is_priced = owner_hour.unpriced < owner_hour.allocated
             team = min(owner_hour.teams) if len(owner_hour.teams) == 1 else None
             rows.append(
                 common._replace(
                     owner=owner,
                     team=self.rules.teams.team_of(last.cluster, owner, team),
-                    held=owner_hour.held,
+                    allocated=owner_hour.allocated,
                     executions=owner_hour.executions,
                     busy=owner_hour.busy if is_known else None,
                     used=owner_hour.used if is_known else None,
                     idle=owner_hour.idle if is_known else None,
                     avoidable=owner_hour.avoidable,
-                    sunk=owner_hour.idle_by_part[Part.SUNK],
+                    committed=owner_hour.idle_by_part[Part.COMMITTED],
                     unpriced=owner_hour.unpriced,
-                    list_cost=avoidable + sunk + shared + not_idle if is_priced else None,
-                    idle_cost=avoidable + sunk + shared if is_priced and is_known else None,
+                    list_cost=avoidable + committed + shared + not_idle if is_priced else None,
+                    idle_cost=avoidable + committed + shared if is_priced and is_known else None,
                     avoidable_cost=avoidable if is_priced and is_known else None,
-                    sunk_cost=sunk,
+                    committed_cost=committed,
                     basis=basis if is_priced else None,
                 )
             )
@@ -356,7 +361,7 @@ class InstanceHour:
             for owner, micros in micros_of:
                 owner_hour = self._owners[owner]
                 is_unallocated = owner == UNALLOCATED_OWNER
-                part = Part.AVOIDABLE_UNHELD if is_unallocated else Part.AVOIDABLE_HELD
+                part = Part.AVOIDABLE_UNALLOCATED if is_unallocated else Part.AVOIDABLE_ALLOCATED
                 owner_hour.fold_idle(part, micros * avoidable, price)
                 owner_hour.fold_idle(Part.SHARED, micros * (bits.bit_count() - avoidable), price)
         self._waiting.clear()
@@ -380,8 +385,8 @@ class InstanceHour:
         instance_type = self.ec2.instance_type or record.instance_type
         return replace(record, lifecycle=self.ec2.lifecycle, instance_type=instance_type)
 
-    def _is_sunk(self, record: MinuteRecord) -> bool:
+    def _is_committed(self, record: MinuteRecord) -> bool:
         bought = self.ec2
         is_reserved = bought is not None and bought.capacity_reservation_id is not None
         is_spot = bought is not None and bought.lifecycle == SPOT
-        return is_sunk(record, self.rules.paid_by_type, reserved=is_reserved and not is_spot)
+        return is_committed(record, self.rules.paid_by_type, reserved=is_reserved and not is_spot)

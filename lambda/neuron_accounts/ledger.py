@@ -41,22 +41,27 @@ TEXTS: Final = {
 """Members that are text, in the order of the line, and their fields."""
 
 MINUTES: Final = {
-    "HeldCoreMinutes": "held", "BusyCoreMinutes": "busy", "UsedCoreMinutes": "used",
-    "IdleCoreMinutes": "idle", "AvoidableCoreMinutes": "avoidable", "SunkCoreMinutes": "sunk",
-    "UnpricedCoreMinutes": "unpriced", "CoveredMinutes": "covered",
-}  # fmt: skip
+    "AllocatedCoreMinutes": "allocated",
+    "BusyCoreMinutes": "busy",
+    "UsedCoreMinutes": "used",
+    "IdleCoreMinutes": "idle",
+    "AvoidableCoreMinutes": "avoidable",
+    "CommittedCoreMinutes": "committed",
+    "UnpricedCoreMinutes": "unpriced",
+    "CoveredMinutes": "covered",
+}
 """Members in minutes, six places."""
 
 COSTS: Final = {
     "ListCost": "list_cost", "IdleCost": "idle_cost", "AvoidableCost": "avoidable_cost",
-    "SunkCost": "sunk_cost",
+    "CommittedCost": "committed_cost",
 }  # fmt: skip
 """Members in USD, nine places."""
 
 COUNTS: Final = {"Executions": "executions", "OverlapMinutes": "overlap_minutes"}
 """Members that are whole numbers."""
 
-ABSENT_ZEROS: Final = frozenset({"avoidable", "sunk", "unpriced", "sunk_cost"})
+ABSENT_ZEROS: Final = frozenset({"avoidable", "committed", "unpriced", "committed_cost"})
 """Fields that a line has only above 0: most rows have none of them."""
 
 _HOUR: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:00Z")
@@ -72,13 +77,13 @@ class LedgerRow(NamedTuple):
     Attributes:
         hour: Whole hours between the Unix epoch and its start.
 
-        owner: A name, or `[unallocated]`, `[unknown]`, `[unnamed]`, `[others]`, `[not told]`.
+        owner: A name, or `[unallocated]`, `[unknown]`, `[unnamed]`, `[others]`, `[not reported]`.
 
         team: The owner's team; None when it is unknown or not the same in all minutes.
 
         lifecycle: The purchasing option: as EC2 says it, else as the instance did.
 
-        held: Micro-core-minutes that the owner held or had reserved, busy or not.
+        allocated: Micro-core-minutes that the owner held or had reserved, busy or not.
 
         busy: Those in which the core was busy; None of `[unknown]`.
 
@@ -89,20 +94,20 @@ class LedgerRow(NamedTuple):
         avoidable: Idle ones of minutes in which all cores of the instance were, and a stop
             saves money.
 
-        sunk: Idle ones that are paid whether the instance runs or not.
+        committed: Idle ones that are paid whether the instance runs or not.
 
-        unpriced: Those held without a price; 0 when all have one.
+        unpriced: Those allocated without a price; 0 when all have one.
 
         covered: Of the instance, the same in each of its rows: minutes that samples
             cover, in millionths.
 
-        list_cost: Price of what is held, in billionths of a dollar; None without one.
+        list_cost: Price of what is allocated, in billionths of a dollar; None without one.
 
         idle_cost: The part of it that is of idle cores.
 
         avoidable_cost: The part of that that ends, at most, when the instance stops.
 
-        sunk_cost: The part of it that is paid anyway; what is neither is shared.
+        committed_cost: The part of it that is paid anyway; what is neither is shared.
 
         executions: Of the owner, ended or failed; None where none of its minutes tells them.
 
@@ -116,18 +121,18 @@ class LedgerRow(NamedTuple):
     cluster: str
     instance_id: str
     owner: str
-    held: int
+    allocated: int
     covered: int
     busy: int | None = None
     used: int | None = None
     idle: int | None = None
     avoidable: int = 0
-    sunk: int = 0
+    committed: int = 0
     unpriced: int = 0
     list_cost: int | None = None
     idle_cost: int | None = None
     avoidable_cost: int | None = None
-    sunk_cost: int = 0
+    committed_cost: int = 0
     executions: int | None = None
     basis: str | None = None
     account_id: str | None = None

@@ -31,9 +31,9 @@ from neuron_wire.line_members import (
 from neuron_wire.names import (
     CLUSTER_DIMENSION,
     MICRO,
+    NOT_REPORTED_OWNER,
     REASON_WORDS,
     UNALLOCATED_OWNER,
-    UNSTATED_OWNER,
 )
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class IdleOwner:
     The idle cores of one owner in a cluster: a row of TopIdleOwners.
 
     Attributes:
-        owner: Its name, or `[unallocated]`, `[others]`, `[unnamed]`, `[not told]`.
+        owner: Its name, or `[unallocated]`, `[others]`, `[unnamed]`, `[not reported]`.
 
         idle: Its idle cores, in millionths.
 
@@ -57,14 +57,14 @@ class IdleOwner:
 
         instances: On which its idle cores are; of `[others]` at most.
 
-        held: What it holds or has reserved in all, in millionths; None for placeholders and
-            where a line hides owners. For `[not told]` its held idle cores.
+        allocated: What it holds or has reserved in all, in millionths; None for placeholders and
+            where a line hides owners. For `[not reported]` its allocated idle cores.
 
         busy: Of that, busy.
 
         reserved: Of its idle cores, in millionths, those that no process has opened.
 
-        wholly_idle_minutes: For how long nothing of it, or of its siblings, has worked; None
+        fully_idle_minutes: For how long nothing of it, or of its siblings, has worked; None
             where it works, or a line hides owners.
 
         executions: Of the minute, ended or failed; None where a line hides some.
@@ -85,10 +85,10 @@ class IdleOwner:
     idle: int = stands_as("Cores", in_micros=True)
     team: str | None = None
     instances: int | None = stands_as("Instances")
-    held: int | None = stands_as("HeldCores", in_micros=True)
+    allocated: int | None = stands_as("AllocatedCores", in_micros=True)
     busy: int | None = stands_as("BusyCores", in_micros=True)
     reserved: int = stands_as("ReservedCores", 0, in_micros=True)
-    wholly_idle_minutes: int | None = stands_as("WhollyIdleMinutes")
+    fully_idle_minutes: int | None = stands_as("FullyIdleMinutes")
     executions: int | None = stands_as("Executions")
     siblings: int | None = stands_as("Siblings")
     idle_siblings: int | None = stands_as("IdleSiblings")
@@ -97,10 +97,10 @@ class IdleOwner:
     unpriced: int = stands_as("UnpricedCores", 0, in_micros=True)
 
     @property
-    def unheld(self) -> int:
+    def unallocated(self) -> int:
         """Of its idle cores, in millionths, those neither held nor known to be reserved."""
-        if self.owner == UNSTATED_OWNER and self.held is not None:
-            return max(0, self.idle - self.held)
+        if self.owner == NOT_REPORTED_OWNER and self.allocated is not None:
+            return max(0, self.idle - self.allocated)
         return self.idle if self.owner == UNALLOCATED_OWNER else 0
 
     def members(self) -> Members:
@@ -147,21 +147,21 @@ class ClusterNow:
 
         idle: Idle cores.
 
-        unheld: Idle cores neither held nor reserved; None if the stack is older than this number.
+        unallocated: Idle cores neither held nor reserved; None if unknown.
 
         unknown_allocation: Idle cores that no process holds, of unknown reservation.
 
         cost: Their price.
 
-        avoidable: What of it ends, at most, when wholly idle instances stop.
+        avoidable: What of it ends, at most, when fully idle instances stop.
 
-        avoidable_held: Of that, of cores that somebody holds.
+        avoidable_allocated: Of that, of cores that somebody holds.
 
         shared: Price of those on instances that do work.
 
-        sunk: Price of those that are paid whether they run or not.
+        committed: Price of those that are paid whether they run or not.
 
-        wholly_idle_instances: That cost less when they stop.
+        fully_idle_instances: That cost less when they stop.
 
         in_other_clusters: Instances that another cluster has too.
 
@@ -190,14 +190,14 @@ class ClusterNow:
     cores: int | None = stands_as("NeuronCores")
     unknown: int | None = stands_as("UnknownCores")
     idle: int | None = stands_as("IdleCores")
-    unheld: int | None = stands_as("UnallocatedIdleCores")
+    unallocated: int | None = stands_as("UnallocatedIdleCores")
     unknown_allocation: int | None = stands_as("UnknownAllocationIdleCores")
     cost: int | None = stands_as("IdleCostPerHour", in_micros=True)
     avoidable: int | None = stands_as("AvoidableCostPerHour", in_micros=True)
-    avoidable_held: int | None = stands_as("AvoidableHeldCostPerHour", in_micros=True)
+    avoidable_allocated: int | None = stands_as("AvoidableAllocatedCostPerHour", in_micros=True)
     shared: int | None = stands_as("SharedCostPerHour", in_micros=True)
-    sunk: int | None = stands_as("SunkCostPerHour", in_micros=True)
-    wholly_idle_instances: int | None = stands_as("WhollyIdleInstances")
+    committed: int | None = stands_as("CommittedCostPerHour", in_micros=True)
+    fully_idle_instances: int | None = stands_as("FullyIdleInstances")
     in_other_clusters: int | None = stands_as("InstancesInOtherClusters")
     unpriced: int | None = stands_as("UnpricedCores")
     idle_unpriced: int | None = stands_as("UnpricedIdleCores")
@@ -222,18 +222,18 @@ class ClusterNow:
         return None if self.idle is None or not self.known else 100 * self.idle / self.known
 
     @property
-    def held(self) -> int | None:
+    def allocated(self) -> int | None:
         """Idle cores that an owner holds or has reserved."""
-        if self.idle is None or self.unheld is None or self.unknown_allocation is None:
+        if self.idle is None or self.unallocated is None or self.unknown_allocation is None:
             return None
-        return max(0, self.idle - self.unheld - self.unknown_allocation)
+        return max(0, self.idle - self.unallocated - self.unknown_allocation)
 
     @property
-    def avoidable_unheld(self) -> int | None:
-        """The part of the avoidable amount that is of unheld cores."""
-        if self.avoidable is None or self.avoidable_held is None:
+    def avoidable_unallocated(self) -> int | None:
+        """The part of the avoidable amount that is of unallocated cores."""
+        if self.avoidable is None or self.avoidable_allocated is None:
             return None
-        return max(0, self.avoidable - self.avoidable_held)
+        return max(0, self.avoidable - self.avoidable_allocated)
 
     @property
     def basis(self) -> str:

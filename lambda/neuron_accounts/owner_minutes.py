@@ -5,10 +5,10 @@ The member Owners says it of every held or reserved core. Lines of older emitter
 name in Holders who holds their attached-idle cores. An owner that calls itself `[others]` or
 the like becomes `[unnamed]`.
 
-An owner is *wholly idle* when none of its cores in the cluster has been busy, and none of its
+An owner is *fully idle* when none of its cores in the cluster has been busy, and none of its
 executions has ended or failed, for so many minutes in each of which that was read. While one of
-several siblings works the others wait for it, and are not wholly idle either. An owner is also not
-wholly idle while it, or a sibling, may work on an instance that has not reported.
+several siblings works the others wait for it, and are not fully idle either. An owner is also not
+fully idle while it, or a sibling, may work on an instance that has not reported.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from neuron_wire.names import (
     ATTACHED_IDLE,
     BUSY,
     MICRO,
+    NOT_REPORTED_OWNER,
     OTHER_OWNERS,
     PLACEHOLDER_OWNERS,
     UNALLOCATED_OWNER,
     UNATTACHED,
     UNKNOWN,
-    UNSTATED_OWNER,
 )
 from neuron_wire.owners import UNNAMED
 
@@ -58,7 +58,7 @@ class OwnedCores(NamedTuple):
 
     Attributes:
         cores_of: Cores by the names of their owners, ascending: one or several that share
-            them, or one of `[others]`, `[not told]` and `[unallocated]`.
+            them, or one of `[others]`, `[not reported]` and `[unallocated]`.
 
         teams: By owner the team that its scheduler knows, where it does.
     """
@@ -89,13 +89,13 @@ def core_owners(record: MinuteRecord, cores: Collection[int], cores_of: CoresOf)
         if entry.team:
             teams.setdefault(owner_name(entry.name), entry.team)
     left_out = core_indexes(record.owners_more)
-    unattached_owner = UNSTATED_OWNER if record.is_allocation_unknown else UNALLOCATED_OWNER
+    unattached_owner = NOT_REPORTED_OWNER if record.is_allocation_unknown else UNALLOCATED_OWNER
     for core in by_names.pop((), ()):
         letter = record.core_state[core]
         is_others = core in left_out or (
             not is_complete and record.holders_more and letter == ATTACHED_IDLE
         )
-        name = unattached_owner if letter == UNATTACHED else UNSTATED_OWNER
+        name = unattached_owner if letter == UNATTACHED else NOT_REPORTED_OWNER
         by_names[OTHER_OWNERS if is_others else name,].append(core)
     return OwnedCores(by_names, teams)
 
@@ -170,7 +170,7 @@ class OwnerMinute:
     What one owner did.
 
     Attributes:
-        held: Known cores that it held or had reserved, in millionths; of a core of several
+        allocated: Known cores that it held or had reserved, in millionths; of a core of several
             an even share.
 
         busy: Those of them that were busy.
@@ -183,7 +183,7 @@ class OwnerMinute:
         is_complete: Whether these are all of them.
     """
 
-    held: int
+    allocated: int
     busy: int
     idle_minutes: int
     executions: int
@@ -191,7 +191,7 @@ class OwnerMinute:
 
     def fold_minute(self, other: OwnerMinute) -> None:
         """Add what it did on other instances."""
-        self.held += other.held
+        self.allocated += other.allocated
         self.busy += other.busy
         self.idle_minutes = min(self.idle_minutes, other.idle_minutes)
         self.executions += other.executions
@@ -238,7 +238,7 @@ def _split_shared_cores(minutes: MinutesOf, cores_of: CoresOf, state: str) -> No
     for core, owners in owners_of.items():
         for name, share in zip(owners, even_shares(len(owners)), strict=True):
             if state[core] != UNKNOWN:
-                minutes[name].held -= MICRO - share
+                minutes[name].allocated -= MICRO - share
             if state[core] == BUSY:
                 minutes[name].busy -= MICRO - share
 
@@ -363,7 +363,7 @@ class OwnerMinutes:
         An owner that works is known to work even then. Of unnamed processes some may work.
         """
         minute, row = self.by_owner.get(owner), IdleOwner(owner, 0)
-        if minute is None or not minute.held or owner == UNNAMED:
+        if minute is None or not minute.allocated or owner == UNNAMED:
             return row
         if self.are_more and not minute.worked:
             return row
@@ -372,20 +372,20 @@ class OwnerMinutes:
         has_siblings = owners[stem] > 1
         return replace(
             row,
-            held=minute.held,
+            allocated=minute.allocated,
             busy=minute.busy,
-            wholly_idle_minutes=self.wholly_idle_minutes(owner) or None,
+            fully_idle_minutes=self.fully_idle_minutes(owner) or None,
             executions=minute.executions if minute.is_complete else None,
             siblings=owners[stem] if has_siblings else None,
             idle_siblings=owners[stem] - working[stem] if has_siblings else None,
         )
 
-    def wholly_idle_minutes(self, owner: str) -> int:
-        """For how long *owner* has been wholly idle; 0 where it is not, or that is unknown."""
+    def fully_idle_minutes(self, owner: str) -> int:
+        """For how long *owner* has been fully idle; 0 where it is not, or that is unknown."""
         return 0 if owner in self.unseen else self.seen_idle_minutes(owner)
 
     def seen_idle_minutes(self, owner: str) -> int:
-        """Return for how long *owner* is wholly idle on the instances that have reported."""
+        """Return for how long *owner* is fully idle on the instances that have reported."""
         minute = self.by_owner.get(owner)
         if minute is None or self.are_more or owner == UNNAMED:
             return 0
@@ -409,16 +409,16 @@ def waits_for(
     minutes: MinutesOf, after_minutes: int, *, is_excluded: bool,
 ) -> tuple[str, ...] | None:  # fmt: skip
     """
-    Who must be wholly idle in the cluster for a stop of an instance to waste no work.
+    Who must be fully idle in the cluster for a stop of an instance to waste no work.
 
     *idle_of* has the owners of its *idle* cores, together where they share one; *minutes* is what
-    its owners did on it. None if the instance is not wholly idle itself, if a line hides owners,
+    its owners did on it. None if the instance is not fully idle itself, if a line hides owners,
     or if it *is_excluded*. Unnamed processes count only here.
     """
     if is_excluded or len(idle) < len(record.core_state) or record.has_executions:
         return None
     for owners in idle_of:
-        if OTHER_OWNERS in owners or UNSTATED_OWNER in owners:
+        if OTHER_OWNERS in owners or NOT_REPORTED_OWNER in owners:
             return None
     if any(minute.idle_minutes < after_minutes for minute in minutes.values()):
         return None

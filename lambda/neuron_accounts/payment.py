@@ -1,7 +1,7 @@
 """
 Whether an instance is paid for whether it runs or not.
 
-*Sunk* is what a capacity block or a reservation has paid: to stop the instance saves nothing.
+*Committed* is what a capacity block or a reservation has paid: to stop the instance saves nothing.
 *Avoidable* ends, at most, when the instance stops. First counts what the emitter's operator says
 (`--paid`), then the template's parameter PaidByType, then the metadata service, then the type.
 """
@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from neuron_accounts.prices import setting_entries
-from neuron_wire.names import AVOIDABLE, SUNK
+from neuron_wire.names import AVOIDABLE, COMMITTED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 PaidByType: TypeAlias = "Mapping[str, str]"
-"""Payment of instances by instance type: `sunk` or `avoidable`."""
+"""Payment of instances by instance type: `committed` or `avoidable`."""
 
 
 SPOT: Final = "spot"
@@ -31,7 +31,7 @@ CAPACITY_BLOCK: Final = "capacity-block"
 """What the EC2 API calls a block; what the metadata service says in one is not recorded yet."""
 
 
-SUNK_TYPES: Final = ("trn2", "trn3")
+COMMITTED_TYPES: Final = ("trn2", "trn3")
 """How the types begin that are sold in capacity blocks and have no on-demand price."""
 
 
@@ -39,7 +39,7 @@ MAX_PAID_BY_TYPE_CHARS: Final = 512
 """The parameter's MaxLength, which its pattern cannot say."""
 
 
-_ENTRY: Final = re.compile(r"([a-z0-9.\-]+)=(sunk|avoidable)")
+_ENTRY: Final = re.compile(r"([a-z0-9.\-]+)=(committed|avoidable)")
 
 
 class PaidByTypeError(ValueError):
@@ -51,7 +51,7 @@ class Payable(Protocol):
 
     @property
     def paid(self) -> str | None:
-        """`sunk` or `avoidable`, where its operator said it."""
+        """`committed` or `avoidable`, where its operator said it."""
 
     @property
     def lifecycle(self) -> str | None:
@@ -64,7 +64,7 @@ class Payable(Protocol):
 
 def paid_by_type(text: str) -> dict[str, Paid]:
     """
-    How instances are paid, by type, out of `trn1.32xlarge=sunk,trn2.48xlarge=avoidable`.
+    How instances are paid, by type, out of `trn1.32xlarge=committed,trn2.48xlarge=avoidable`.
 
     Of what stands twice the last counts. Empty text says nothing of any type.
 
@@ -72,15 +72,15 @@ def paid_by_type(text: str) -> dict[str, Paid]:
         PaidByTypeError: If *text* is not what the template accepts.
     """
     wrong = (
-        "TYPE=sunk or TYPE=avoidable: write it as trn1.32xlarge=sunk,trn2.48xlarge=avoidable, "
-        "in small letters and without blanks"
+        "TYPE=committed or TYPE=avoidable: write it as "
+        "trn1.32xlarge=committed,trn2.48xlarge=avoidable, in small letters and without blanks"
     )
     advice = f"at most {MAX_PAID_BY_TYPE_CHARS} are allowed: omit types", wrong
     matches = setting_entries(text, _ENTRY, MAX_PAID_BY_TYPE_CHARS, advice, PaidByTypeError)
-    return {match[1]: SUNK if match[2] == SUNK else AVOIDABLE for match in matches}
+    return {match[1]: COMMITTED if match[2] == COMMITTED else AVOIDABLE for match in matches}
 
 
-def is_sunk(instance: Payable, by_type: PaidByType, *, reserved: bool = False) -> bool:
+def is_committed(instance: Payable, by_type: PaidByType, *, reserved: bool = False) -> bool:
     """
     Whether *instance* costs the same when it stops; *by_type* as `paid_by_type` gives it.
 
@@ -88,9 +88,9 @@ def is_sunk(instance: Payable, by_type: PaidByType, *, reserved: bool = False) -
     """
     paid = instance.paid or by_type.get(instance.instance_type or "")
     if paid is not None:
-        return paid == SUNK
+        return paid == COMMITTED
     if instance.lifecycle in (SPOT, CAPACITY_BLOCK):
         return instance.lifecycle == CAPACITY_BLOCK
     if reserved:
         return True
-    return (instance.instance_type or "").startswith(SUNK_TYPES)
+    return (instance.instance_type or "").startswith(COMMITTED_TYPES)

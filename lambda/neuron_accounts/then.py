@@ -62,7 +62,7 @@ class Then:
     Attributes:
         owners: What each had, with `[unallocated]` and `[unknown]`: together all there is.
 
-        instances: What was held and idle of each; of summaries those that they list.
+        instances: What was allocated and idle of each; of summaries those that they list.
 
         unlisted: How many more instances had idle cores.
 
@@ -151,18 +151,20 @@ def then_of(rows: Iterable[LedgerRow]) -> Then:
 def time_of_row(row: LedgerRow) -> CoreTime:
     """What one owner had of an instance in an hour; money in billionths of a dollar."""
     if row.owner == UNKNOWN_OWNER:
-        return CoreTime(row.held, unknown=row.held, unpriced=row.unpriced, cost=row.list_cost or 0)
+        return CoreTime(
+            row.allocated, unknown=row.allocated, unpriced=row.unpriced, cost=row.list_cost or 0
+        )
     idle, cost, avoidable = row.idle or 0, row.idle_cost, row.avoidable_cost or 0
     minutes, money = [0] * len(Part), [0] * len(Part)
     is_unallocated = row.owner == UNALLOCATED_OWNER
-    part = Part.AVOIDABLE_UNHELD if is_unallocated else Part.AVOIDABLE_HELD
-    minutes[part], minutes[Part.SUNK] = row.avoidable, row.sunk
-    minutes[Part.SHARED] = idle - row.avoidable - row.sunk
+    part = Part.AVOIDABLE_UNALLOCATED if is_unallocated else Part.AVOIDABLE_ALLOCATED
+    minutes[part], minutes[Part.COMMITTED] = row.avoidable, row.committed
+    minutes[Part.SHARED] = idle - row.avoidable - row.committed
     if cost is not None:
-        money[part], money[Part.SUNK] = avoidable, row.sunk_cost
-        money[Part.SHARED] = cost - avoidable - row.sunk_cost
+        money[part], money[Part.COMMITTED] = avoidable, row.committed_cost
+        money[Part.SHARED] = cost - avoidable - row.committed_cost
     return CoreTime(
-        held=row.held,
+        allocated=row.allocated,
         busy=row.busy or 0,
         used=row.used or 0,
         unpriced=row.unpriced,
@@ -192,7 +194,7 @@ def _columns(times: Iterable[tuple[_Key, CoreTime]]) -> list[tuple[object, ...]]
     """By column, which is the shortest and the fastest to read; no row has no column."""
     rows: list[tuple[object, ...]] = []
     for key, time in sorted(times, key=lambda pair: tuple(map(str, pair[0]))):
-        sums = (time.held, time.unknown, time.busy, time.used, time.unpriced, time.cost)
+        sums = (time.allocated, time.unknown, time.busy, time.used, time.unpriced, time.cost)
         parts = (*time.idle_by_part, *time.cost_by_part)
         work = (time.executions, time.executions_cost)
         rows.append((*key, *sums, time.unpriced_idle, *parts, *work))
@@ -201,9 +203,9 @@ def _columns(times: Iterable[tuple[_Key, CoreTime]]) -> list[tuple[object, ...]]
 
 def _time_of_numbers(numbers: list[int]) -> CoreTime:
     """As `_columns` writes them; a release before this one wrote no executions."""
-    held, unknown, busy, used, unpriced, cost, unpriced_idle, *parts = numbers
+    allocated, unknown, busy, used, unpriced, cost, unpriced_idle, *parts = numbers
     half = len(Part)
     return CoreTime(
-        held, unknown, busy, used, unpriced, cost, unpriced_idle, parts[:half],
+        allocated, unknown, busy, used, unpriced, cost, unpriced_idle, parts[:half],
         parts[half : 2 * half], *parts[2 * half :],
     )  # fmt: skip

@@ -56,7 +56,7 @@ class Holder:
 
         gone: Its pod or its Slurm job is no longer on the instance, and its process is.
 
-        given_to: To whom the scheduler has given what it holds, where that is somebody else.
+        assigned_to: To whom the scheduler has given what it holds, where that is somebody else.
 
         started: The minute in which its process started, such as `2026-11-22T02:10Z`; None if
             unknown.
@@ -71,7 +71,7 @@ class Holder:
     team: str | None = None
     last_execution: str | None = None
     gone: bool = False
-    given_to: str | None = None
+    assigned_to: str | None = None
     started: str | None = None
     command: str | None = None
 
@@ -98,7 +98,7 @@ def holder_members(holders: Iterable[Holder]) -> list[Members]:
                 "Team": printable_name(holder.team, MAX_TEAM_CHARS),
                 "LastExecution": holder.last_execution,
                 "Gone": holder.gone or None,
-                "GivenTo": printable_name(holder.given_to),
+                "AssignedTo": printable_name(holder.assigned_to),
                 "Started": holder.started,
                 "Command": printable_name(holder.command, MAX_COMMAND_CHARS),
             }
@@ -122,7 +122,7 @@ def read_holders(line: JsonObject) -> tuple[tuple[Holder, ...], int]:
             team=printable_name(entry.get("Team"), MAX_TEAM_CHARS),
             last_execution=_read_minute(entry, "LastExecution"),
             gone=entry.get("Gone") is True,
-            given_to=printable_name(entry.get("GivenTo")),
+            assigned_to=printable_name(entry.get("AssignedTo")),
             started=_read_minute(entry, "Started"),
             command=printable_name(entry.get("Command"), MAX_COMMAND_CHARS),
         )

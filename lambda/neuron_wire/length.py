@@ -43,7 +43,7 @@ _ASIDE: Final = (
             "NeuronDeviceVersion",
             "NeuronCoreVersion",
             "LogicalNeuronCoreConfig",
-            "GivenUnverifiedCores",
+            "AssignedUnverifiedCores",
         }
     ),
     *(

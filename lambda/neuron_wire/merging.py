@@ -41,7 +41,7 @@ RecordsOf: TypeAlias = "Mapping[Key, Sequence[MinuteRecord]]"
 """The records of one minute, by cluster and instance."""
 
 _LAST: Final = (
-    "given", "account_id", "lifecycle", "paid", "instance_type", "region",
+    "reservations", "account_id", "lifecycle", "paid", "instance_type", "region",
     "unknown_reason", "device_memory_used_bytes", "device_memory_total_bytes",
 )  # fmt: skip
 """Fields that are of the last part that has them."""
@@ -105,7 +105,9 @@ def merge_records(found: Iterable[MinuteRecord]) -> InstanceMinute:
     """Merge the distinct records of one instance and minute, in any order."""
     parts = sorted(found, key=lambda part: (part.boot, part.seq))
     if len(parts) == 1:
-        return InstanceMinute(parts[0], 1, duplicate_emitters=False, gone=parts[0].bye)
+        return InstanceMinute(
+            parts[0], 1, duplicate_emitters=False, gone=parts[0].is_clean_shutdown
+        )
     emitters: dict[str, list[MinuteRecord]] = defaultdict(list)
     for part in parts:
         emitters[part.boot].append(part)
@@ -114,7 +116,7 @@ def merge_records(found: Iterable[MinuteRecord]) -> InstanceMinute:
             _one_minute(parts),
             len(parts),
             duplicate_emitters=False,
-            gone=parts[-1].bye,
+            gone=parts[-1].is_clean_shutdown,
         )
     # Ascending by Boot, and max() keeps the first of equals: a tie goes to the smaller Boot.
     counted = max((emitters[boot] for boot in sorted(emitters)), key=_covered_s)
@@ -122,7 +124,7 @@ def merge_records(found: Iterable[MinuteRecord]) -> InstanceMinute:
         _one_minute(counted),
         len(parts),
         duplicate_emitters=True,
-        gone=all(own[-1].bye for own in emitters.values()),
+        gone=all(own[-1].is_clean_shutdown for own in emitters.values()),
     )
 
 

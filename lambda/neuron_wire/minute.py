@@ -136,13 +136,15 @@ _IDENTITY: Final = (
     _Member("Region", "region", _TEXT),
     _Member("AvailabilityZone", "availability_zone", _TEXT),
     _Member("UltraServerId", "ultraserver_id", _TEXT),
-    _Member("Given", "given", re.compile("|".join(names.GIVEN)), "lenient"),
+    _Member(
+        "Reservations", "reservations", re.compile("|".join(names.RESERVATIONS_VALUES)), "lenient"
+    ),
     _Member("AccountId", "account_id", re.compile("[0-9]{12}"), "lenient"),
     _Member("Lifecycle", "lifecycle", re.compile("[!-~]{1,40}"), "lenient"),
     _Member("Paid", "paid", re.compile("|".join(PAID)), "lenient"),
 )
 _COVERAGE: Final = (
-    _Member("Bye", "bye", check_flag),
+    _Member("CleanShutdown", "is_clean_shutdown", check_flag),
     _Member("CoveredSeconds", "covered_seconds", partial(check_amount, most=MINUTE_S), "needed"),
     _Member("Reports", "reports", check_count, "needed"),
 )
@@ -218,14 +220,14 @@ class MinuteRecord:
 
         owners_more: The held and reserved cores that no listed owner has, as ranges.
 
-        given: Whether it was `read` what the scheduler of the instance gave to whom, is
-            `unread`, or no scheduler is there, `none`.
+        reservations: Whether it is `known` what the scheduler of the instance gave to whom, is
+            `unknown`, or no scheduler is there, `none`.
 
         account_id: The AWS account of the instance, 12 digits.
 
         lifecycle: The purchasing option as the metadata service says it, such as `spot`.
 
-        paid: `sunk` or `avoidable`, where the operator of the emitter said it.
+        paid: `committed` or `avoidable`, where the operator of the emitter said it.
 
         unknown_reason: Why most of the unknown cores are unknown, one of `UNKNOWN_REASONS`; None
             on a line of an emitter that does not report it.
@@ -255,7 +257,7 @@ class MinuteRecord:
     utilization_percent: Percents = ()
     idle_minutes: tuple[int, ...] = ()
     identity_guessed: bool = False
-    bye: bool = False
+    is_clean_shutdown: bool = False
     instance_type: str | None = None
     region: str | None = None
     availability_zone: str | None = None
@@ -279,7 +281,7 @@ class MinuteRecord:
     holders_more: int = 0
     owners: tuple[Owner, ...] = ()
     owners_more: str = ""
-    given: str | None = None
+    reservations: str | None = None
     account_id: str | None = None
     lifecycle: str | None = None
     paid: str | None = None
@@ -302,7 +304,7 @@ class MinuteRecord:
     @property
     def is_allocation_unknown(self) -> bool:
         """True if scheduler assignments were not read: an unattached core may be reserved."""
-        return self.given in {None, names.UNREAD}
+        return self.reservations in {None, names.RESERVATIONS_UNKNOWN}
 
     @property
     def reserved(self) -> set[int]:
@@ -387,7 +389,7 @@ class MinuteRecord:
             counts["BusyCores"] = state.count(names.BUSY)
             counts["AttachedIdleCores"] = state.count(names.ATTACHED_IDLE)
             counts["UnattachedCores"] = state.count(names.UNATTACHED)
-            if self.given == names.READ:
+            if self.reservations == names.RESERVATIONS_KNOWN:
                 counts["ReservedCores"] = len(self.reserved)
         counts["UnknownCores"] = unknown
         return counts

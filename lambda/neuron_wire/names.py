@@ -76,7 +76,7 @@ UNALLOCATED_OWNER: Final = "[unallocated]"
 """The owner of cores neither held nor reserved."""
 OTHER_OWNERS: Final = "[others]"
 """Stands for the owners beyond those that a line or a list has room for."""
-UNSTATED_OWNER: Final = "[not told]"
+NOT_REPORTED_OWNER: Final = "[not reported]"
 """
 Stands for the owner of a held core of which a line, an older emitter's, says nothing, and of
 an unattached one where it is unread what was given to whom.
@@ -84,13 +84,13 @@ an unattached one where it is unread what was given to whom.
 UNKNOWN_OWNER: Final = "[unknown]"
 """Owner of cores without telemetry: whether they were held is unknown."""
 PLACEHOLDER_OWNERS: Final = frozenset(
-    {UNALLOCATED_OWNER, OTHER_OWNERS, UNSTATED_OWNER, UNKNOWN_OWNER}
+    {UNALLOCATED_OWNER, OTHER_OWNERS, NOT_REPORTED_OWNER, UNKNOWN_OWNER}
 )
 """Placeholders where an owner would stand: they have no team, and no line may use their names."""
 
-READ: Final = "read"
-UNREAD: Final = "unread"
-GIVEN: Final = (READ, "none", UNREAD)
+RESERVATIONS_KNOWN: Final = "known"
+RESERVATIONS_UNKNOWN: Final = "unknown"
+RESERVATIONS_VALUES: Final = (RESERVATIONS_KNOWN, "none", RESERVATIONS_UNKNOWN)
 """
 Whether it is known what the scheduler of an instance has given to whom; none is there, or it
 did not tell. Unread is not unreserved.
@@ -128,7 +128,7 @@ def region_of_variables(variables: Variables) -> str | None:
     return next(filter(None, map(variables.get, REGION_VARIABLES)), None)
 
 
-Paid = Literal["sunk", "avoidable"]
-SUNK: Final = "sunk"
+Paid = Literal["committed", "avoidable"]
+COMMITTED: Final = "committed"
 AVOIDABLE: Final = "avoidable"
 PAID: Final[tuple[Paid, ...]] = get_args(Paid)

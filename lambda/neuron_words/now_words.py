@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final, Literal
 from neuron_accounts.prices import OVERRIDE_NAME
 from neuron_wire.names import (
     MICRO,
+    NOT_REPORTED_OWNER,
     OTHER_OWNERS,
     REASON_WORDS,
     UNALLOCATED_OWNER,
-    UNSTATED_OWNER,
 )
 from neuron_wire.owners import TEAM_OWNER, UNNAMED
 from neuron_words.name_words import LONGEST_NAME, safe_name
@@ -32,7 +32,7 @@ NO_OWNERS: Final = {
     OTHER_OWNERS: "Other owners",
     UNNAMED: "Unnamed processes",
     "": "Unnamed processes",
-    UNSTATED_OWNER: "Not told",
+    NOT_REPORTED_OWNER: "Not reported",
 }
 """What people read for a placeholder owner."""
 
@@ -62,10 +62,10 @@ def holder_marks(
     minute: int | None,
     *,
     is_gone: bool,
-    given_to: str | None = None,
+    assigned_to: str | None = None,
 ) -> list[str]:
     """
-    What is known of a holder: `no execution since 02:10 UTC`, `its pod is gone`, `given to ml/b`.
+    What is known of a holder: `no execution since 02:10 UTC`, `assigned to ml/b`.
 
     *last_execution*, and *minute*, at which it is said, are minutes since the epoch. One of
     that minute or the one before is `executing, last at 08:59 UTC`: on which cores is
@@ -82,8 +82,8 @@ def holder_marks(
         kinds = {_SLURM: "job", TEAM_OWNER: "pod or job"}
         begins = (kind for start, kind in kinds.items() if (name or "").startswith(start))
         marks.append(f"its {next(begins, 'pod')} is gone")
-    if given_to:
-        marks.append(f"given to {given_to}")
+    if assigned_to:
+        marks.append(f"assigned to {assigned_to}")
     return marks
 
 
@@ -92,16 +92,16 @@ def is_executing_at(last_execution: int | None, minute: int | None) -> bool:
     return last_execution is not None and minute is not None and minute - last_execution <= 1
 
 
-def use_words(held: float | None, busy: float | None) -> str:
+def use_words(allocated: float | None, busy: float | None) -> str:
     """`uses 16 of 24` of an owner that works on some cores; empty of all others, or unknown."""
-    return f"uses {amount(busy)} of {amount(held)}" if held and busy else ""
+    return f"uses {amount(busy)} of {amount(allocated)}" if allocated and busy else ""
 
 
 def use_of(owner: IdleOwner) -> str:
     """The same of *owner*."""
-    if owner.held is None or owner.busy is None:
+    if owner.allocated is None or owner.busy is None:
         return ""
-    return use_words(owner.held / MICRO, owner.busy / MICRO)
+    return use_words(owner.allocated / MICRO, owner.busy / MICRO)
 
 
 def little_used_words(executions: int | None) -> str:
@@ -171,10 +171,10 @@ def price_overrides_line(types: Iterable[str], setting: str = "PriceOverrides=")
     return f"{setting}{','.join(f'{name}=USD' for name in fit[:_MAX_TYPES])}" if fit else ""
 
 
-def wholly_idle_words(now: ClusterNow) -> str:
-    """`2 wholly idle instances`; empty where that is unknown."""
-    instances = now.wholly_idle_instances
-    return "" if instances is None else counted(instances, "wholly idle instance")
+def fully_idle_words(now: ClusterNow) -> str:
+    """`2 fully idle instances`; empty where that is unknown."""
+    instances = now.fully_idle_instances
+    return "" if instances is None else counted(instances, "fully idle instance")
 
 
 def in_other_clusters_words(now: ClusterNow) -> str:
@@ -183,8 +183,8 @@ def in_other_clusters_words(now: ClusterNow) -> str:
 
 
 def avoidable_parts_words(now: ClusterNow) -> str:
-    """`21.50 held, 1.34 unheld`; empty where that is unknown."""
-    held, unheld = now.avoidable_held, now.avoidable_unheld
-    if held is None or unheld is None:
+    """`21.50 allocated, 1.34 unallocated`; empty where that is unknown."""
+    allocated, unallocated = now.avoidable_allocated, now.avoidable_unallocated
+    if allocated is None or unallocated is None:
         return ""
-    return f"{dollars(held / MICRO)} held, {dollars(unheld / MICRO)} unheld"
+    return f"{dollars(allocated / MICRO)} allocated, {dollars(unallocated / MICRO)} unallocated"

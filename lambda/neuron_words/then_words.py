@@ -54,9 +54,9 @@ def basis_sentences(then: Then, setting: str = "PriceOverrides=") -> list[str]:
         line = price_overrides_line(named, setting)
         said.append(f"Without a price, in no amount: {shown}.{f' Set {line}.' if line else ''}")
     total = then.total
-    if total.held:
+    if total.allocated:
         unknown = f"; {core_hours(total.unknown)} are unknown and not counted as idle"
-        covered = coverage_words(100 * total.known / total.held)
+        covered = coverage_words(100 * total.known / total.allocated)
         said.append(
             f"Telemetry covers {covered} of the core hours{unknown if total.unknown else ''}."
         )

@@ -107,7 +107,7 @@ class EmbeddedAws:
         self._clients.clear()
         child, self._child = self._child, None
         if child is not None:
-            # Its state dies with it, so a slow goodbye is worth nothing.
+            # Its state dies with it, so a slow stop is worth nothing.
             child.stop(patience_s=0.5)
 
     def _launch(self, port: int) -> None:

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_accounts.payment import CAPACITY_BLOCK, is_sunk
+from neuron_accounts.payment import CAPACITY_BLOCK, is_committed
 from neuron_accounts.prices import PriceBasis, Prices
 from neuron_emf.checks import CheckResult, failed, not_needed, ok, warning
 from neuron_emf.printing import prices_of
@@ -25,7 +25,7 @@ from neuron_emitter.instance.cluster import ClusterSearch, find_cluster
 from neuron_emitter.instance.facts import InstanceFacts
 from neuron_emitter.instance.machine import INPUTS_OF_THIS_MACHINE, guessed_instance_id
 from neuron_emitter.kernel.kmsg import UnreadableLogError, log_opener
-from neuron_emitter.owners.given import UnreadError
+from neuron_emitter.owners.assignments import UnreadError
 from neuron_emitter.owners.lookup import OFF
 from neuron_emitter.owners.places import Places, reach
 from neuron_emitter.owners.reservations import schedulers_of
@@ -144,11 +144,11 @@ class Terms(NamedTuple):
 
 
 def check_payment(paid: str | None, instance: InstanceFacts) -> CheckResult:
-    """Sunk or avoidable, and why; *paid* is what `run --paid` says."""
+    """Committed or avoidable, and why; *paid* is what `run --paid` says."""
     lifecycle, instance_type = instance.lifecycle, instance.instance_type
-    saves_nothing = is_sunk(Terms(paid, lifecycle, instance_type), {})
+    saves_nothing = is_committed(Terms(paid, lifecycle, instance_type), {})
     if saves_nothing:
-        taken = "sunk: paid even if stopped, so stopping it saves nothing"
+        taken = "committed: paid even if stopped, so stopping it saves nothing"
     else:
         taken = "avoidable: stopping it saves at most its cost"
     if paid is not None:

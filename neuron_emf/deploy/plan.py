@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from rich.table import Table
 
-from neuron_accounts.payment import SUNK_TYPES
+from neuron_accounts.payment import COMMITTED_TYPES
 from neuron_accounts.prices import PriceOverridesError, price_overrides
 from neuron_emf.cost.bill import bill, total
 from neuron_emf.cost.quantities import Fleet
@@ -145,11 +145,11 @@ def unpriced_sentence(parameters: Mapping[str, str], region: str | None) -> str:
     if overrides is None:  # a template without prices
         return ""
     types = (override.partition("=")[0].rpartition("/")[2] for override in overrides.split(","))
-    if any(kind.startswith(SUNK_TYPES) for kind in types):
+    if any(kind.startswith(COMMITTED_TYPES) for kind in types):
         return ""
     line = price_overrides_line([f"{region}/{_EXAMPLE}" if region else _EXAMPLE])
     return (
-        f"{' and '.join(SUNK_TYPES)} have no list price: without yours, such as {line}, their "
+        f"{' and '.join(COMMITTED_TYPES)} have no list price: without yours, such as {line}, their "
         "idle cores are in no amount."
     )
 

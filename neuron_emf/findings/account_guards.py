@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from neuron_accounts.payment import SPOT
 from neuron_emf.checks import Check, CheckResult, failed, judged, ok, unknown, warning
 from neuron_emf.findings.facts import Unknown, require_known
-from neuron_wire.names import GIVEN, READ
+from neuron_wire.names import RESERVATIONS_KNOWN, RESERVATIONS_VALUES
 from neuron_words.quantity_words import counted, moment
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ GROUP_TAG: Final = "aws:autoscaling:groupName"
 ULTRASERVER_TYPES: Final = ("trn2u.", "trn3")
 """How types begin that are sold as members of an UltraServer, or may be."""
 
-_NO_SCHEDULER: Final = GIVEN[1]
+_NO_SCHEDULER: Final = RESERVATIONS_VALUES[1]
 _RUNNING: Final = "running"
 _IN_SERVICE: Final = "InService"
 
@@ -108,12 +108,12 @@ def _manager(lines: LineFacts, account: AccountFacts) -> CheckResult:
     """What its emitter saw on it must agree."""
     manager = require_known(account.manager)
     said = f"{manager.kind}, {manager.sign}".removesuffix(", ")
-    given = {record.given for record in lines.records}
+    given = {record.reservations for record in lines.records}
     if manager.leave:
         return failed(f"{said}. {manager.leave.rstrip('.')}")
     if not commands_of(lines, account):
         return failed(f"{said}, of which a name has not the form of its kind")
-    if READ in given and not manager.places_work:
+    if RESERVATIONS_KNOWN in given and not manager.places_work:
         return failed("a scheduler runs on it that no tag names: drain it there")
     if _NO_SCHEDULER in given and manager.places_work:
         return unknown(f"{manager.kind}, of which the emitter sees nothing on it")

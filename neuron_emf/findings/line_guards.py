@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_accounts.findings import LEAST_COVERAGE_PERCENT, MOST_HOST_VCPUS
 from neuron_accounts.instance_types import INSTANCE_TYPES
-from neuron_accounts.payment import is_sunk
+from neuron_accounts.payment import is_committed
 from neuron_emf.checks import Check, CheckResult, failed, judged, not_tried, ok, unknown, warning
 from neuron_emf.findings.facts import (
     HOUR_MINUTES,
@@ -55,7 +55,7 @@ def _newest_line(lines: LineFacts, _: AccountFacts) -> CheckResult:
     age_ms = lines.now_ms - lines.newest.minute_ms - MINUTE_MS
     if age_ms < -_AHEAD_MS:
         return failed(f"the newest line is {duration(-age_ms / MINUTE_MS)} in the future")
-    if lines.newest.bye:
+    if lines.newest.is_clean_shutdown:
         return failed("the emitter has shut down")
     if lines.lines.received_ms is None:
         return unknown("CloudWatch Logs did not report when it received the newest line")
@@ -144,7 +144,7 @@ def _none_of(names_of: Callable[[MinuteRecord], list[str]], did: str) -> Judge:
     return judge
 
 
-def _given_read(lines: LineFacts, _: AccountFacts) -> CheckResult:
+def _reservations_known(lines: LineFacts, _: AccountFacts) -> CheckResult:
     for record in reversed(lines.records):
         if record.covered_seconds and record.is_allocation_unknown:
             return unknown(f"to whom cores are given was not read at {moment(record.minute_ms)}")
@@ -188,10 +188,10 @@ def _host_cpu(lines: LineFacts, account: AccountFacts) -> CheckResult:
     return warning(result.found, advice) if places_work else result
 
 
-def _not_sunk(lines: LineFacts, _: AccountFacts) -> CheckResult:
+def _not_committed(lines: LineFacts, _: AccountFacts) -> CheckResult:
     record = lines.newest
-    is_paid = any(is_sunk(record, lines.paid_by_type) for record in lines.records)
-    said = record.paid or record.lifecycle or record.instance_type or "not told"
+    is_paid = any(is_committed(record, lines.paid_by_type) for record in lines.records)
+    said = record.paid or record.lifecycle or record.instance_type or "not reported"
     return judged(not is_paid, f"{said}: {'paid even if stopped' if is_paid else 'avoidable'}")
 
 
@@ -290,27 +290,42 @@ def _no_fleet_change(lines: LineFacts, account: AccountFacts) -> CheckResult:
 LINE_GUARDS: Final = (
     Check("newest-line", f"The newest line is at most {NEWEST_MINUTES} minutes old.", _newest_line),
     Check("siblings", "No sibling of its owners works in the cluster.", _siblings),
-    Check("idle-cores", f"No core was busy for {HOUR_MINUTES} minutes, nothing executed.",
-          _idle_cores),
-    Check("no-holder", "Nobody has held a core in the hour.",
-          _none_of(_holders, "held cores")),
-    Check("no-reservation", "Nobody has had a core reserved in the hour.",
-          _none_of(_reservers, "had cores reserved")),
-    Check("given-read", "What the scheduler has given was read, or none is there.", _given_read),
+    Check(
+        "idle-cores", f"No core was busy for {HOUR_MINUTES} minutes, nothing executed.", _idle_cores
+    ),
+    Check("no-holder", "Nobody has held a core in the hour.", _none_of(_holders, "held cores")),
+    Check(
+        "no-reservation",
+        "Nobody has had a core reserved in the hour.",
+        _none_of(_reservers, "had cores reserved"),
+    ),
+    Check(
+        "reservations-known",
+        "What the scheduler has given was read, or none is there.",
+        _reservations_known,
+    ),
     Check("whole-hour", f"Each of the {HOUR_MINUTES} minutes up to it is whole.", _whole_hour),
     Check("known-cores", "Every core of the instance is known in each of them.", _known_cores),
     Check("readable", "Every line of it and of its cluster can be read.", _readable),
-    Check("host-cpu",
-          f"Under {MOST_HOST_VCPUS} vCPU works in each minute, or work is placed by a scheduler.",
-          _host_cpu),
-    Check("not-sunk", "The instance is not paid for even if it is stopped.", _not_sunk),
+    Check(
+        "host-cpu",
+        f"Under {MOST_HOST_VCPUS} vCPU works in each minute, or work is placed by a scheduler.",
+        _host_cpu,
+    ),
+    Check("not-committed", "The instance is not paid for even if it is stopped.", _not_committed),
     Check("one-emitter", "One emitter alone writes its lines, for one cluster.", _one_emitter),
-    Check("other-streams", "No other log stream of the log group has lines about it.",
-          _other_streams),
-    Check("coverage",
-          f"Coverage of its cluster is at least {LEAST_COVERAGE_PERCENT:.0f} % in the hour.",
-          _coverage),
-    Check("no-fleet-change",
-          f"Not half of its cluster turned idle within {TOGETHER_MINUTES} minutes, in the hour or "
-          "as it did.", _no_fleet_change),
-)  # fmt: skip
+    Check(
+        "other-streams", "No other log stream of the log group has lines about it.", _other_streams
+    ),
+    Check(
+        "coverage",
+        f"Coverage of its cluster is at least {LEAST_COVERAGE_PERCENT:.0f} % in the hour.",
+        _coverage,
+    ),
+    Check(
+        "no-fleet-change",
+        f"Not half of its cluster turned idle within {TOGETHER_MINUTES} minutes, in the hour or "
+        "as it did.",
+        _no_fleet_change,
+    ),
+)

@@ -144,11 +144,13 @@ def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdic
     """Whom to ask: never a process without a name, nor one whose pod or job is gone."""
     record, region = lines.newest, lines.newest.region or ""
     not_asked = {UNNAMED, *(holder.name for holder in record.holders if holder.gone)}
-    given_to = next((holder.given_to for holder in record.holders if holder.given_to), "")
-    asked = next((owner.name for owner in owners if owner.name not in not_asked), given_to) or None
+    assigned_to = next((holder.assigned_to for holder in record.holders if holder.assigned_to), "")
+    asked = (
+        next((owner.name for owner in owners if owner.name not in not_asked), assigned_to) or None
+    )
     commands = [
         command
-        for name in dict.fromkeys([given_to, *(owner.name for owner in owners[:MOST_OWNERS])])
+        for name in dict.fromkeys([assigned_to, *(owner.name for owner in owners[:MOST_OWNERS])])
         for command in owner_commands(name, record.cluster, region)
     ]
     if not (asked and commands):
@@ -160,7 +162,7 @@ def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdic
         has = f"{'a process' if first.name == UNNAMED else who} holds cores {first.cores}"
         if not first.cores:
             has = f"cores {first.reserved} are reserved for it and no process has opened them"
-        has += f", which are given to {given_to}" if given_to else ""
+        has += f", which are given to {assigned_to}" if assigned_to else ""
         idle = duration(min(lines.idle_minutes, first.quiet_minutes or 0))
         reason = f"{has}; no core busy and no execution for {idle}"
     return replace(found, answer=ASK, reason=f"{reason}.", owner=asked, commands=commands)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from neuron_wire import MinuteRecord
 
 NO_LINE: Final = "-"
-GIVEN: Final = "r"
+RESERVED_CORE: Final = "r"
 """An unattached core that is reserved."""
 
 
@@ -35,8 +35,8 @@ def newest_minute(
     """
     The instances of *cluster*, or of all, in one minute; the most idle cores first.
 
-    Of each core one letter, that of its state or `GIVEN`, in capitals once it has been not busy
-    for *idle_after_minutes*; and its utilization in whole percent, null where unknown.
+    Each core has one letter, that of its state or `RESERVED_CORE`, in capitals once it has been
+    not busy for *idle_after_minutes*; and its utilization in whole percent, null where unknown.
     """
     merged = _merged(lines, cluster)
     instances = [
@@ -96,7 +96,7 @@ def _holders(record: MinuteRecord) -> list[dict[str, object]]:
         if owner and not uses:
             uses = little_used_words(owner.executions)
         marks = holder_marks(
-            holder.name, last, minute, is_gone=holder.gone, given_to=holder.given_to
+            holder.name, last, minute, is_gone=holder.gone, assigned_to=holder.assigned_to
         )
         shown.append({**members, "Marks": [*([f"{uses} here"] if uses else []), *marks]})
     return shown + [
@@ -143,10 +143,11 @@ def _now(
 
 
 def _letters(record: MinuteRecord) -> str:
-    """The state of each core; a reserved core that no process opened is `GIVEN`."""
+    """The state of each core; a reserved core that no process opened is `RESERVED_CORE`."""
     reserved = record.reserved
     return "".join(
-        GIVEN if core in reserved else letter for core, letter in enumerate(record.core_state)
+        RESERVED_CORE if core in reserved else letter
+        for core, letter in enumerate(record.core_state)
     )
 
 

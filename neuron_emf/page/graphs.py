@@ -25,7 +25,7 @@ MOST_CLUSTERS: Final = 8
 _STATES: Final[Mapping[str, Mapping[str, int]]] = {
     "Busy": {"BusyCores": 1},
     "Held or reserved, not busy": {"AttachedIdleCores": 1, "ReservedCores": 1},
-    "Unheld": {"UnattachedCores": 1, "ReservedCores": -1},
+    "Unallocated": {"UnattachedCores": 1, "ReservedCores": -1},
     "Unknown": {"UnknownCores": 1},
 }
 """Sums of gauges. ReservedCores is a part of UnattachedCores, absent where nothing is reserved."""

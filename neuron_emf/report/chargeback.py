@@ -83,7 +83,7 @@ _CSV: Final = (".csv", ".csv.gz")
 _PARQUET: Final = (".parquet",)
 _LEDGER_COLUMNS: Final = {
     "Hour": "VARCHAR", "InstanceId": "VARCHAR", "ClusterName": "VARCHAR", "Owner": "VARCHAR",
-    "Team": "VARCHAR", "HeldCoreMinutes": "DECIMAL(24, 6)", "ListCost": "DECIMAL(24, 9)",
+    "Team": "VARCHAR", "AllocatedCoreMinutes": "DECIMAL(24, 6)", "ListCost": "DECIMAL(24, 9)",
     "OverlapMinutes": "BIGINT",
 }  # fmt: skip
 _LEDGER: Final = """
@@ -93,7 +93,8 @@ SELECT substr("Hour", 1, 10) AS "date", substr("Hour", 12, 2) AS "hour",
   coalesce(regexp_full_match("Hour", '\\d{4}-\\d{2}-\\d{2}T\\d{2}:00Z') AND "Hour" LIKE ? || '-%'
     AND regexp_extract(filename, 'date=.*/hour=\\d\\d') IN ('',
       'date=' || substr("Hour", 1, 10) || '/hour=' || substr("Hour", 12, 2))
-    AND HeldCoreMinutes >= 0 AND InstanceId || ClusterName || Owner IS NOT NULL, false) AS is_whole
+    AND AllocatedCoreMinutes >= 0
+    AND InstanceId || ClusterName || Owner IS NOT NULL, false) AS is_whole
 FROM read_json(?, columns=?, format='newline_delimited', filename=true,
   ignore_errors=true, hive_partitioning=false)
 """
@@ -102,7 +103,7 @@ _HOURS: Final = (
 )
 _ROWS: Final = """
 CREATE VIEW "rows" AS
-SELECT "date", "hour", InstanceId, ClusterName, Owner, Team, HeldCoreMinutes, ListCost,
+SELECT "date", "hour", InstanceId, ClusterName, Owner, Team, AllocatedCoreMinutes, ListCost,
   OverlapMinutes FROM loaded WHERE is_whole
 UNION ALL
 SELECT substr(iso, 1, 10), substr(iso, 12, 2), 'month', '', label, NULL, 0, 0, NULL FROM hours
@@ -127,7 +128,7 @@ class ChargebackRow(NamedTuple):
 
         found: How often the problem was found.
 
-        core_minutes: Core-minutes that the owner held.
+        core_minutes: Core-minutes that the owner allocated.
 
         cost: EffectiveCost, or the amount that the problem concerns, to 18 decimal places.
     """

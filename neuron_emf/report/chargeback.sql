@@ -126,7 +126,7 @@ charges AS (
 -- of each instance-hour, and the hours of the month.
 ledger_rows AS (
   SELECT "date" || ' ' || "hour" AS hour, instanceid AS resource, clustername AS cluster, owner, max(team) AS team,
-    CAST(max(heldcoreminutes) * 1000000 AS DECIMAL(38, 0)) AS held, coalesce(max(listcost), 0) AS list_cost,
+    CAST(max(allocatedcoreminutes) * 1000000 AS DECIMAL(38, 0)) AS allocated, coalesce(max(listcost), 0) AS list_cost,
     max(overlapminutes) AS overlap
   FROM "rows" WHERE "date" BETWEEN substr(CAST(CAST(CAST(? AS VARCHAR) || '-01' AS DATE) - INTERVAL '1' DAY AS VARCHAR), 1, 10)
     AND CAST(? AS VARCHAR) || '-31'
@@ -135,10 +135,10 @@ ledger_rows AS (
 ledger_start AS (SELECT coalesce(min(hour), '') AS first_hour FROM ledger_rows),
 ledger AS (SELECT * FROM ledger_rows WHERE hour >= (SELECT month FROM asked)),
 ledger_hours AS (
-  SELECT hour, resource, CASE WHEN min(cluster) = max(cluster) THEN min(cluster) END AS cluster, sum(held) AS told,
+  SELECT hour, resource, CASE WHEN min(cluster) = max(cluster) THEN min(cluster) END AS cluster, sum(allocated) AS told,
     max(overlap) AS overlap, CASE WHEN min(cluster) < max(cluster) THEN 1 ELSE 0 END AS is_moved,
     max(CASE WHEN owner = '[missing]' THEN 1 ELSE 0 END) AS is_missing,
-    sum(CASE WHEN owner = '[unknown]' THEN 0 ELSE held END) AS seen,
+    sum(CASE WHEN owner = '[unknown]' THEN 0 ELSE allocated END) AS seen,
     sum(CASE WHEN owner = '[unknown]' THEN 0 ELSE CAST(list_cost * 1000000000 AS DECIMAL(38, 0)) END) * 1000000000 AS list_usd
   FROM ledger GROUP BY hour, resource
 ),
@@ -175,7 +175,7 @@ month_hours AS (
 ),
 -- Lines of owners. The one without an owner in the ledger is of what was billed and not seen.
 ledger_lines AS (
-  SELECT hour, resource, cluster, owner, team, held FROM ledger WHERE owner NOT IN ('[unknown]', '[settled]', '[missing]')
+  SELECT hour, resource, cluster, owner, team, allocated FROM ledger WHERE owner NOT IN ('[unknown]', '[settled]', '[missing]')
   UNION ALL SELECT hour, resource, NULL, NULL, NULL, 0 FROM ledger_hours
 ),
 lines AS (
@@ -193,8 +193,8 @@ lines AS (
     END AS problem,
     CASE WHEN i.resource = 'month' AND hour_usages = 0 THEN hour_usd WHEN i.resource = 'month' THEN unseen_usd
       WHEN usages = 0 AND seen > 0 THEN list_usd ELSE usd END AS usd,
-    CASE WHEN l.owner IS NULL THEN unseen ELSE held END AS minutes, CASE WHEN seen = 0 THEN 1 ELSE seen + unseen END AS weights,
-    CASE WHEN l.owner IS NOT NULL THEN held WHEN seen = 0 THEN 1 ELSE unseen END AS weight
+    CASE WHEN l.owner IS NULL THEN unseen ELSE allocated END AS minutes, CASE WHEN seen = 0 THEN 1 ELSE seen + unseen END AS weights,
+    CASE WHEN l.owner IS NOT NULL THEN allocated WHEN seen = 0 THEN 1 ELSE unseen END AS weight
   FROM month_hours AS i CROSS JOIN asked LEFT JOIN ledger_lines AS l ON i.hour = l.hour AND i.resource = l.resource
 ),
 parts AS (SELECT *, whole(size * weight, weights) AS part FROM lines),
@@ -225,7 +225,7 @@ team_owners AS (
     count(CASE WHEN problem <> 'moved between clusters' THEN 1 END) OVER () > 0 AND NOT incomplete AS is_incomplete
   FROM owners AS o CROSS JOIN asked LEFT JOIN teams AS t
     ON coalesce(o.cluster, '') LIKE replace(replace(replace(t.cluster, '%', '\%'), '_', '\_'), '*', '%') ESCAPE '\'
-    AND (o.owner = t.owner OR (NOT is_nobody AND o.owner NOT IN ('[others]', '[not told]')
+    AND (o.owner = t.owner OR (NOT is_nobody AND o.owner NOT IN ('[others]', '[not reported]')
       AND o.owner LIKE replace(replace(replace(t.owner, '%', '\%'), '_', '\_'), '*', '%') ESCAPE '\'))
   GROUP BY day, o.cluster, o.owner, o.team, problem, found, usd, minutes, cost, is_nobody, incomplete
 ),

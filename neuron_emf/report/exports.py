@@ -39,13 +39,13 @@ _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 def amounts_of(time: CoreTime) -> dict[str, str | None]:
     """The amounts of *time* as exact decimals; USD is of what has a price."""
     minutes: dict[str, int | None] = {
-        name: getattr(time, name) for name in ("held", "unknown", "unpriced")
+        name: getattr(time, name) for name in ("allocated", "unknown", "unpriced")
     }
     minutes |= {
         name: getattr(time, name) if time.known else None
         for name in ("busy", "used", "idle", "unpriced_idle")
     }
-    usd = {"held": time.cost if time.unpriced < time.held else None}
+    usd = {"allocated": time.cost if time.unpriced < time.allocated else None}
     for name, parts in [("idle", [*Part]), *((part.name.lower(), [part]) for part in Part)]:
         usd[name] = time.idle_cost_of(parts) if time.known else None
     wholes = {f"{name}_core_minutes": (minutes[name], MINUTE_PLACES) for name in minutes}

@@ -204,18 +204,19 @@ def _parts(total: CoreTime) -> list[str]:
     if total.avoidable:
         said.append(
             f"Avoidable: at most {usd_of(total.avoidable_cost)}, by stopping instances while all "
-            f"their cores are idle ({usd_of(total.idle_cost_of([Part.AVOIDABLE_HELD]))} held by an "
-            f"owner, {usd_of(total.idle_cost_of([Part.AVOIDABLE_UNHELD]))} by none)."
+            f"their cores are idle ({usd_of(total.idle_cost_of([Part.AVOIDABLE_ALLOCATED]))} "
+            "allocated to an owner, "
+            f"{usd_of(total.idle_cost_of([Part.AVOIDABLE_UNALLOCATED]))} to none)."
         )
     if total.idle_of([Part.SHARED]):
         said.append(
             f"Shared: {usd_of(total.idle_cost_of([Part.SHARED]))}, idle cores on instances that "
             "work, or of which not all is known. Pack work onto fewer instances."
         )
-    if total.idle_of([Part.SUNK]):
+    if total.idle_of([Part.COMMITTED]):
         said.append(
-            f"Sunk: {usd_of(total.idle_cost_of([Part.SUNK]))}, paid even if stopped. Give them "
-            "work: stopping them saves nothing."
+            f"Committed: {usd_of(total.idle_cost_of([Part.COMMITTED]))}, paid even if stopped. "
+            "Give them work: stopping them saves nothing."
         )
     return said
 

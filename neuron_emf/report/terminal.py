@@ -80,12 +80,12 @@ def cells(time: CoreTime) -> Mapping[str, str]:
         return known(_dollars(time.idle_cost_of(parts)))
 
     return {
-        "held hours": _hours(time.held),
+        "allocated hours": _hours(time.allocated),
         "busy hours": known(_hours(time.busy)),
         "idle hours": known(_hours(time.idle)),
         "idle USD": idle_usd(*Part),
         "avoidable": idle_usd(*AVOIDABLE),
-        "sunk": idle_usd(Part.SUNK),
+        "committed": idle_usd(Part.COMMITTED),
         "unknown hours": _hours(time.unknown),
         "executions": "-" if time.executions is None else f"{time.executions:,}",
         "USD per million": _dollars(time.million_executions_cost) if time.executions else "-",

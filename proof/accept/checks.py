@@ -134,7 +134,7 @@ def _amounts(report: Mapping[str, Any]) -> dict[str, Any]:
         f"{name} of {whose}": row[name]
         for whose, row in named
         for name in row
-        if (name.endswith("_usd") and name != "held_usd") or "idle_core" in name
+        if (name.endswith("_usd") and name != "allocated_usd") or "idle_core" in name
     }
 
 

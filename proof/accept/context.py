@@ -70,7 +70,7 @@ class Instance:
         """
         Return its lines of minutes and runtimes from *start_s* on.
 
-        One minute more is simulated and not delivered, so that no line at the end has `Bye`.
+        One minute more is simulated and not delivered: the last line has no `CleanShutdown`.
         """
         reports = self._reports(folder, (minutes + 1) * 60 // PERIOD_S)
         middle = len(reports) // 2 - 1  # within a minute

@@ -3,7 +3,7 @@ A fleet that never ran: accepted lines made up from a seed.
 
 Those of every second cluster are ranks of one job: in one cluster the first of
 them works and the others wait for it, in another all of them wait.
-Instances restart within a minute, say goodbye, vanish for minutes or for good,
+Instances restart within a minute, shut down cleanly, vanish for minutes or for good,
 report twice under two Boots; some have a second emitter that names another
 cluster; a network is lost and its lines come minutes
 late; an answer is lost and a line is accepted twice.
@@ -54,7 +54,7 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
         cluster=f"cluster-{host % 4}",
         instance_id=_instance_id(host),
         instance_type=rng.choice(TYPES),
-        given=rng.choice([None, "none", "read", "unread"]),
+        reservations=rng.choice([None, "none", "known", "unknown"]),
     )
     lost_from = rng.randrange(minutes) if rng.random() < 0.3 else minutes
     found_again = lost_from + rng.randint(2, 12)
@@ -69,13 +69,13 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
         parts = 2 if rng.random() < 0.1 else 1
         for part in range(parts):
             boot, seq = (boot + 1, 1) if part else (boot, seq + 1)
-            for_good = (host, offset) == (1, 2)  # in every fleet one says goodbye and is gone
-            goodbye = for_good or rng.random() < 0.03
+            for_good = (host, offset) == (1, 2)  # in every fleet one shuts down cleanly and is gone
+            is_clean_shutdown = for_good or rng.random() < 0.03
             minute_record = replace(
                 _minute(rng, like, START_MINUTE + offset),
                 boot=f"{boot:020d}",
                 seq=seq,
-                bye=goodbye,
+                is_clean_shutdown=is_clean_shutdown,
                 covered_seconds=60.0 / parts if rng.random() < 0.8 else 60.0,
             )
             closed_s = (START_MINUTE + offset + 1) * MINUTE_S
@@ -87,7 +87,7 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
                 yield Accepted(at_s, _beside(minute_record, other_cluster, rng.choice([60.0, 3.0])))
             if rng.random() < 0.05:
                 yield Accepted(at_s + 9, minute_record)
-            away = max(away, 3 * goodbye, minutes * for_good)
+            away = max(away, 3 * is_clean_shutdown, minutes * for_good)
         if rng.random() < 0.05:
             away = rng.choice([2, 8, minutes])
 
@@ -106,7 +106,7 @@ def _instance_id(host: int) -> str:
 
 def _minute(rng: random.Random, like: MinuteRecord, minute: int) -> MinuteRecord:
     made = full_record(len(like.core_state), rng.randrange(1 << 20))
-    names = "cluster", "instance_id", "instance_type", "given"
+    names = "cluster", "instance_id", "instance_type", "reservations"
     who = {name: getattr(like, name) for name in names}
     made = replace(made, **who, minute_ms=minute * 60_000)
     host = int(like.instance_id[2:7], 16)

@@ -102,7 +102,7 @@ def _names(names: AbstractSet[str]) -> str:
 
 
 class Attendance:
-    """In which minutes each instance of these *clusters* reported, and whether it said goodbye."""
+    """The minutes in which each instance of *clusters* reported, and its clean shutdowns."""
 
     def __init__(self, records: Iterable[MinuteRecord]) -> None:
         parts: dict[tuple[str, str, int], list[MinuteRecord]] = defaultdict(list)
@@ -126,7 +126,7 @@ class Attendance:
         return any(absent <= SILENT_FORGET_MINUTES for _, absent in self._absent(cluster, minute))
 
     def _absent(self, cluster: str, minute: int) -> Iterable[tuple[str, int]]:
-        """For how many minutes each instance is absent that came and did not say goodbye."""
+        """For how many minutes each instance is absent that came and did not shut down cleanly."""
         for name, minutes in self._gone.get(cluster, {}).items():
             last = max((known for known in minutes if known <= minute), default=None)
             if last is not None and (last == minute or not minutes[last]):

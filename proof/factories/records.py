@@ -25,7 +25,7 @@ def record(**changes) -> MinuteRecord:
         executions=100, execution_errors=2, latency_p50_mean_s=0.01, latency_p99_max_s=0.05,
         tera_flops=1.5, device_memory_used_bytes=1 << 30, device_memory_total_bytes=32 << 30,
         ecc_corrected_rise=0, ecc_uncorrected_rise=0, readings=dict.fromkeys(READINGS, 0),
-        given="none",
+        reservations="none",
     )  # fmt: skip
     if "minute" in changes:
         changes["minute_ms"] = changes.pop("minute") * 60_000

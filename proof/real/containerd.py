@@ -16,9 +16,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from neuron_emitter.owners.assignments import UnreadError
 from neuron_emitter.owners.container_devices import ContainerDevices
 from neuron_emitter.owners.container_names import BUNDLES
-from neuron_emitter.owners.given import UnreadError
 from neuron_emitter.owners.lookup import OwnerLookup
 from neuron_emitter.owners.places import FIRST_NAMESPACE, Places
 from proof.real.machine import (

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neuron_emitter.owners.given import UnreadError
+from neuron_emitter.owners.assignments import UnreadError
 from neuron_emitter.owners.pod_resources import allocations_of, list_pods
 
 if TYPE_CHECKING:

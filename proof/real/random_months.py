@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BLOCK: Final = "cr-0123456789abcdef0"
 CLUSTERS: Final = ("research", "serving_a", "servingxa", "100%")
 OWNERS: Final = (
-    "slurm:7 ann", "slurm:8 bob", "ml/train-1", "ml/x_y", "ml/größe", "[others]", "[not told]",
+    "slurm:7 ann", "slurm:8 bob", "ml/train-1", "ml/x_y", "ml/größe", "[others]", "[not reported]",
     "[unallocated]", "[unknown]",
 )  # fmt: skip
 TEAM_RULES: Final = (
@@ -114,7 +114,7 @@ class Month:
             minutes = Decimal(rng.randrange(cores * 60 * 10**6 // len(owners) + 1)).scaleb(-6)
             row = {
                 "Hour": f"{hour.replace(' ', 'T')}:00Z", "InstanceId": instance,
-                "ClusterName": cluster, "Owner": owner, "HeldCoreMinutes": minutes,
+                "ClusterName": cluster, "Owner": owner, "AllocatedCoreMinutes": minutes,
                 "ListCost": Decimal(rng.randrange(10**10)).scaleb(-9),
             }  # fmt: skip
             if not owner.startswith("[") and rng.random() < 0.8:
@@ -153,9 +153,9 @@ class Month:
         row = rng.choice(self.ledger)
         start = rng.choice(self.hours).replace(" ", "T")
         others = {
-            "forged cluster": {"HeldCoreMinutes": Decimal(61440)},
+            "forged cluster": {"AllocatedCoreMinutes": Decimal(61440)},
             "overlap": {"OverlapMinutes": 3},
-            "moved": {"HeldCoreMinutes": Decimal(1)},
+            "moved": {"AllocatedCoreMinutes": Decimal(1)},
         }
         if fault in others:
             self.ledger.append({**row, "ClusterName": "mine", **others[fault]})

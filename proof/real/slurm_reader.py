@@ -14,7 +14,7 @@ import logging
 import sys
 from pathlib import Path
 
-from neuron_emitter.owners.given import with_job
+from neuron_emitter.owners.assignments import with_job
 from neuron_emitter.owners.lookup import OwnerLookup
 from neuron_emitter.owners.places import Places
 from neuron_emitter.owners.reservations import Reservations, schedulers_of
@@ -45,7 +45,7 @@ def main() -> None:
         lookup.note_pids(request["pids"])
         lookup.look_up_pending()
         lookup.recheck_processes()
-        given = reservations.current_given()
+        given = reservations.current_assignments()
         owners = {str(pid): lookup.owner_of(pid) for pid in request["pids"]}
         assigned = [each for each in given.allocations if each.cores or each.devices]
         answer = {

@@ -194,7 +194,7 @@ def dead_scene(state: Path) -> Iterator[str]:
             with Reader() as fresh:
                 for name, reader in (("old", before), ("new", fresh)):
                     answer = reader.read(11 * MINUTE_S, [dead.pid, alive.pid])
-                    assert answer["status"] == "read", f"{name} emitter: {answer}"
+                    assert answer["status"] == "known", f"{name} emitter: {answer}"
                     assert [alive.number] == list(by_job(answer)), f"{name} emitter: {answer}"
                     owner = answer["owners"][str(dead.pid)]
                     assert owner["gone"], f"{name} emitter: {owner}"
@@ -213,7 +213,7 @@ def empty_scene(state: Path) -> Iterator[str]:
         (parent / "job_7").mkdir()
         with Reader() as reader:
             answer = reader.read(MINUTE_S)
-            assert answer["status"] == "read", answer
+            assert answer["status"] == "known", answer
             assert [job.number] == list(by_job(answer)), answer
     yield "An empty control group of an unknown job hid nothing."
 
@@ -225,7 +225,7 @@ def private_scene(state: Path) -> Iterator[str]:
         assert _is_forgotten(job.number, "bob"), "PrivateData did not hide the job"
         with Reader() as reader:
             answer = reader.read(15 * MINUTE_S, [job.pid])
-            is_claimed = answer["status"] == "read" and job.number not in by_job(answer)
+            is_claimed = answer["status"] == "known" and job.number not in by_job(answer)
             assert not is_claimed, f"no job has the devices of a living one: {answer}"
             assert not answer["owners"][str(job.pid)]["gone"], answer
         with Reader("root") as reader:
@@ -271,7 +271,7 @@ def sluid_scene(state: Path) -> Iterator[str]:
         answer = reader.read(0, [pid])
         owner = answer["owners"][str(pid)]
         assert re.match(NAME, owner["name"])[1] == "4711", owner
-        assert answer["status"] == "read", answer
+        assert answer["status"] == "known", answer
         allocation = by_job(answer)["4711"]
         assert (allocation["team"], allocation["devices"]) == ("phys-ada", [0, 1, 2, 3]), answer
     yield "A control group named by SLUID had the job's number, team and devices."

@@ -46,11 +46,11 @@ FEWEST_OF_A_KIND: Final = 4
 WHOLE_DIVISIONS: Final = 5  # in the text
 LEDGER_SCHEMA: Final = (
     "Hour STRING, InstanceId STRING, ClusterName STRING, Owner STRING, Team STRING,"
-    " HeldCoreMinutes DECIMAL(24, 6), ListCost DECIMAL(24, 9), OverlapMinutes BIGINT"
+    " AllocatedCoreMinutes DECIMAL(24, 6), ListCost DECIMAL(24, 9), OverlapMinutes BIGINT"
 )
 ROWS: Final = (
     "substr(Hour, 1, 10) AS date", "substr(Hour, 12, 2) AS hour", "instanceid", "clustername",
-    "owner", "team", "heldcoreminutes", "listcost", "overlapminutes",
+    "owner", "team", "allocatedcoreminutes", "listcost", "overlapminutes",
 )  # fmt: skip
 CONFIG: Final = {
     "spark.master": "local[1]",

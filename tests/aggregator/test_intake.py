@@ -71,7 +71,8 @@ VALUES = st.recursive(
     max_leaves=8,
 )
 MEMBERS = st.dictionaries(
-    st.sampled_from([*json.loads(changed()), "Bye", "UltraServerId", "HoldersMore"]), VALUES
+    st.sampled_from([*json.loads(changed()), "CleanShutdown", "UltraServerId", "HoldersMore"]),
+    VALUES,
 )
 
 

@@ -166,7 +166,7 @@ def minute_records(draw, boots=BOOTS):
         idle_minutes=tuple(0 if one == "b" else draw(st.integers(10, 20)) for one in state),
         instance_type=draw(st.sampled_from([None, "trn1.2xlarge", "inf2.xlarge", "trn9.huge"])),
         region=draw(st.sampled_from([None, "us-east-1", "eu-north-1"])),
-        bye=draw(st.booleans()), executions=draw(count), execution_errors=draw(count),
+        is_clean_shutdown=draw(st.booleans()), executions=draw(count), execution_errors=draw(count),
         latency_p50_mean_s=draw(st.none() | st.sampled_from([0.25, 0.5])),
         latency_p99_max_s=draw(st.none() | st.sampled_from([0.25, 0.5])),
         device_memory_used_bytes=draw(count), device_memory_total_bytes=draw(count),

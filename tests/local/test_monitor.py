@@ -22,7 +22,7 @@ from local.monitor.play import MINUTE_MS, live_moments
 from local.monitor.processes import write_processes
 from local.monitor.report import ReportWriter
 from neuron_emitter.owners.lookup import saved_owners
-from neuron_emitter.owners.reservations import saved_given
+from neuron_emitter.owners.reservations import saved_assignments
 
 
 @given(st.integers(1, 60), st.integers(0, 10**12), st.floats(0, 1))
@@ -92,7 +92,7 @@ def test_what_pods_were_given_is_read_as_it_was_given(tmp_path):
     pods = {"search/ranker-1/server": {18, 19}, "ml/trainer-0/main": {0}}
     given = [f"{pod}={','.join(map(str, cores))}" for pod, cores in pods.items()]
     write_processes(tmp_path, FOUR, ("chat/llama-0/server",) * 4, given)
-    found = saved_given(tmp_path / "proc")
+    found = saved_assignments(tmp_path / "proc")
     assert pods == {pod.name: set(pod.cores) for pod in found.allocations}
     assert all(pod.is_verified for pod in found.allocations)
 

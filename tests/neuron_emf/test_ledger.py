@@ -29,7 +29,7 @@ HOUR = 490_000
 def row(hour, number):
     """One owner of one instance."""
     return LedgerRow(
-        hour=hour, cluster="training", instance_id=f"i-{number}", owner="a", held=1, covered=1
+        hour=hour, cluster="training", instance_id=f"i-{number}", owner="a", allocated=1, covered=1
     )
 
 
@@ -97,9 +97,9 @@ def test_a_row_reads_back_as_it_was(row):
     [
         ("Hour", "2025-11-24T16:30Z"),
         ("Hour", "2025-13-24T16:00Z"),
-        ("HeldCoreMinutes", -1),
-        ("HeldCoreMinutes", True),
-        ("HeldCoreMinutes", 0.0000001),
+        ("AllocatedCoreMinutes", -1),
+        ("AllocatedCoreMinutes", True),
+        ("AllocatedCoreMinutes", 0.0000001),
         ("ListCost", "1"),
         ("Owner", 5),
         ("Owner", None),

@@ -37,10 +37,10 @@ from tests.neuron_emf.page.looked_at import line as rollup_text
 IDLE_AFTER = 15
 NUMBERS = {
     "instances": "Instances", "cores": "NeuronCores", "unknown": "UnknownCores",
-    "idle": "IdleCores", "wholly_idle_instances": "WhollyIdleInstances",
+    "idle": "IdleCores", "fully_idle_instances": "FullyIdleInstances",
     "unpriced": "UnpricedCores", "cost": "IdleCostPerHour", "avoidable": "AvoidableCostPerHour",
-    "avoidable_held": "AvoidableHeldCostPerHour", "shared": "SharedCostPerHour",
-    "sunk": "SunkCostPerHour", "unheld": "UnallocatedIdleCores",
+    "avoidable_allocated": "AvoidableAllocatedCostPerHour", "shared": "SharedCostPerHour",
+    "committed": "CommittedCostPerHour", "unallocated": "UnallocatedIdleCores",
     "unknown_allocation": "UnknownAllocationIdleCores", "idle_unpriced": "UnpricedIdleCores",
     "in_other_clusters": "InstancesInOtherClusters",
 }  # fmt: skip
@@ -121,13 +121,13 @@ def test_an_owner_whose_sibling_has_no_line_in_the_minute_is_not_fully_idle():
     waits = [rank(0, minute, "aa") for minute in (0, 1)]
     other = factory.record(
         instance_id="i-9", minute=factory.MINUTE + 1, core_state="uu",
-        utilization_percent=(0.0, 0.0), idle_minutes=(60, 60), given="none",
+        utilization_percent=(0.0, 0.0), idle_minutes=(60, 60), reservations="none",
         executions=0, execution_errors=0,
     )  # fmt: skip
     now = folded([*waits, rank(1, 0, "bb"), line_of(other)])
     (cluster,) = now.clusters
     assert factory.MINUTE + 1 == cluster.minute
-    assert [None] * len(cluster.owners) == [row.wholly_idle_minutes for row in cluster.owners]
+    assert [None] * len(cluster.owners) == [row.fully_idle_minutes for row in cluster.owners]
 
 
 def text_of(answer):
@@ -231,7 +231,7 @@ def same_where_told(minutes, rollups):
 MEMBERS = [*NUMBERS.values(), "SilentInstances", "TopIdleOwners"]
 OWNERS = [{"Owner": "slurm:7", "Cores": 30, "UsdPerHour": 15.5}]
 MONEY = {name: 1.5 for name in NUMBERS.values() if name.endswith("PerHour")}
-WHOLE = json.loads(rollup_text(TopIdleOwners=OWNERS, WhollyIdleInstances=1, **MONEY))
+WHOLE = json.loads(rollup_text(TopIdleOwners=OWNERS, FullyIdleInstances=1, **MONEY))
 
 
 @given(st.sampled_from(MEMBERS), st.none() | st.text() | st.booleans() | st.floats(max_value=-1))

@@ -184,10 +184,10 @@ def test_check_finds_all_that_run_needs(shell, place):
 
 @pytest.mark.slow
 def test_run_sends_to_the_log_group(shell, place):
-    """And says goodbye when it is stopped: the line is in the log group that the stack made."""
+    """And shuts down cleanly when it is stopped: its line is in the log group of the stack."""
     code, _, said = stop_after_two_reports(shell(RUN), place)
     assert 0 == code, said
-    (line,) = [line for line in minute_lines(sent_to(place.account)) if line.get("Bye")]
+    (line,) = [line for line in minute_lines(sent_to(place.account)) if line.get("CleanShutdown")]
     assert ("my-cluster", 2) == (line["ClusterName"], line["NeuronCores"])
 
 

@@ -151,7 +151,7 @@ def test_wrong_use_ends_with_one_sentence(arguments, words, here, tmp_path, monk
 def test_a_pipe_that_ends_is_a_failure(tmp_path):
     """
     `neuron-monitor | tee >(head -n 3) | neuron-emf run --input -`: the pipe is dead, so exit code
-    3 for whoever starts it again, one sentence, and no Bye: nothing was planned.
+    3 for whoever starts it again, one sentence, and no CleanShutdown: nothing was planned.
     """
     ended = neuron_emf(
         *("run", "--runtime-lines", "none", "--output", "stdout", "--input", "-"),
@@ -166,7 +166,7 @@ def test_a_pipe_that_ends_is_a_failure(tmp_path):
     lines = [json.loads(line) for line in ended.stdout.splitlines()]
     assert ["InputEnded"] == [line["Event"] for line in lines if line["Kind"] == "event"]
     records = [parse(json.dumps(line)) for line in lines if line["Kind"] == "minute"]
-    assert (3, False) == (sum(record.reports for record in records), records[-1].bye)
+    assert (3, False) == (sum(record.reports for record in records), records[-1].is_clean_shutdown)
     names = "cluster", "instance_id", "core_state"
     assert ("blue", "i-0123456789abcdef0", "baaa") == attrgetter(*names)(records[-1])
 

@@ -65,7 +65,7 @@ def test_the_end_of_the_input_is_a_planned_stop():
     document = chunk(busy()).rstrip(b"\n")
     lines, outlet = run([(1, document), (2, None)], ended=True)
     (record,) = [parse(line) for line in lines]
-    assert (1, True) == (record.reports, record.bye)
+    assert (1, True) == (record.reports, record.is_clean_shutdown)
     assert f"finish {INSTANCE_ID}" == outlet.ended
 
 

@@ -214,7 +214,7 @@ def test_every_line_is_extracted_and_no_report_is_lost(
     assert [first + place * MINUTE_MS for place in range(len(found))] == [
         one.minute_ms for one in found
     ]
-    assert [False] * (len(found) - 1) + [True] == [one.bye for one in found]
+    assert [False] * (len(found) - 1) + [True] == [one.is_clean_shutdown for one in found]
     for line in lines:
         if "_aws" in line:
             assert [] == violations(line)

@@ -87,7 +87,7 @@ def monitor(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_the_child_and_closes_the_minute(number, monitor, tmp_path):
-    """Exit code 0, the open minute closed with Bye, neuron-monitor gone, no file left behind."""
+    """Exit code 0, the last minute with CleanShutdown, neuron-monitor gone, no file left."""
     arguments = ["run", "--cluster", "blue", "--output", "stdout", "--monitor-command", monitor]
     process = subprocess.Popen(
         [*COMMAND, *arguments, "--runtime-lines", "none"],
@@ -100,7 +100,7 @@ def test_a_signal_stops_the_child_and_closes_the_minute(number, monitor, tmp_pat
     printed, said = process.communicate(timeout=300)
     assert (0, []) == (process.returncode, complaints(said.decode()))
     found = [parse(line) for line in printed.decode().splitlines()]
-    assert (True, INSTANCE_ID) == (found[-1].bye, found[-1].instance_id)
+    assert (True, INSTANCE_ID) == (found[-1].is_clean_shutdown, found[-1].instance_id)
     assert 1 == sum(record.reports for record in found)
     assert not alive(child)
     assert [] == list(tmp_path.glob("neuron-emf-*"))

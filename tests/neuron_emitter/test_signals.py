@@ -208,7 +208,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "migrating.md"
 
 @pytest.mark.proof
 def test_a_dead_pipe_is_started_again_and_a_stop_is_clean(program_of, tmp_path):
-    """Exit code 3 is one that it does not expect; a stop reaches both, and says Bye."""
+    """Exit code 3 is one that it does not expect; a stop reaches both, and says CleanShutdown."""
     (tmp_path / "reports").write_bytes(GOOD)
     variables = environment(tmp_path, NEURON_EMF_OUTPUT="stdout", NEURON_EMF_SPOOL_DIR="spool")
     path = variables.pop("PYTHONPATH")  # supervisord may be of another Python
@@ -238,5 +238,5 @@ def test_a_dead_pipe_is_started_again_and_a_stop_is_clean(program_of, tmp_path):
         supervisor.terminate()
     assert "(exit status 3; not expected)" in log.read_text("utf-8")
     lines = [json.loads(line) for line in (tmp_path / "lines").read_text("utf-8").splitlines()]
-    minutes = [line.get("Bye", False) for line in lines if line["Kind"] == "minute"]
+    minutes = [line.get("CleanShutdown", False) for line in lines if line["Kind"] == "minute"]
     assert [False, True] == [minutes[0], minutes[-1]]

@@ -30,7 +30,7 @@ from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import ALWAYS
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.logs import Event, EventQueue
-from neuron_emitter.owners.given import Allocation, Given, RuntimeOwner
+from neuron_emitter.owners.assignments import Allocation, Assignments, RuntimeOwner
 from neuron_emitter.prometheus.metrics_page import MetricsPage
 from neuron_emitter.settings import RunSettings
 from neuron_wire import MinuteRecord, parse
@@ -72,9 +72,9 @@ class FakeReservations:
             Allocation(f"{team or 'lab'}/{PERSON}-{core}", team, frozenset([core]), is_exact=True)
             for core, team in (*pods, *free)
         ]
-        self.given = Given("read", tuple(allocations))
+        self.given = Assignments("known", tuple(allocations))
 
-    def current_given(self):
+    def current_assignments(self):
         """Always the same."""
         return self.given
 
@@ -159,7 +159,7 @@ def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
     for row in rows:
         assert (row.owner.partition("team:")[2] or None) == row.team
         theirs = expected.get(row.owner, [range(len(holders) + len(reserved), CORES)])
-        assert sum(map(len, theirs)) * len(minutes) * 1_000_000 == row.held
+        assert sum(map(len, theirs)) * len(minutes) * 1_000_000 == row.allocated
 
 
 def test_without_it_each_is_named():
@@ -179,7 +179,7 @@ def test_a_core_that_was_given_to_another_was_given_to_its_team():
     chunks = [(second, document_of(holders)) for second in range(0, 60, 5)]
     parts = {"owners": lost, "reservations": reservations, "attribution": "team"}
     (holder,) = records(chunks, until_s=59, **parts)[0].holders
-    assert ("team:ops", True, "team:ml") == (holder.name, holder.gone, holder.given_to)
+    assert ("team:ops", True, "team:ml") == (holder.name, holder.gone, holder.assigned_to)
 
 
 def test_raw_reports_do_not_go_with_it():

@@ -66,7 +66,7 @@ def hours(draw):
                     (held, name, reserved, executions, None if executions else 60)
                     for name, (held, reserved, executions) in named.items()
                 ),
-                given=draw(st.sampled_from([None, "read", "unread"])),
+                reservations=draw(st.sampled_from([None, "known", "unknown"])),
                 idle=[draw(st.sampled_from([0, 14, 15, 900])) for _ in state],
                 utilization_percent=tuple(
                     None if letter == "?" else draw(percent) for letter in state
@@ -74,7 +74,7 @@ def hours(draw):
                 covered_seconds=draw(st.sampled_from([0.01, 33.33, 60.0])),
                 instance_type=draw(st.sampled_from(TYPES)),
                 lifecycle=draw(st.sampled_from([None, "spot", "capacity-block"])),
-                paid=draw(st.sampled_from([None, "sunk", "avoidable"])),
+                paid=draw(st.sampled_from([None, "committed", "avoidable"])),
             )
         )
     return records, draw(st.lists(st.sampled_from(records), max_size=3))
@@ -101,9 +101,11 @@ def expected_hour(records, unknown):
             if not is_known or letter == "?":
                 names = ["[unknown]"]
             elif letter == "u" and not names:
-                names = ["[unallocated]" if part.given in {"none", "read"} else "[not told]"]
+                names = [
+                    "[unallocated]" if part.reservations in {"none", "known"} else "[not reported]"
+                ]
             usd = Fraction(price or 0) / 60 / len(names or [0])
-            for name in names or ["[not told]"]:
+            for name in names or ["[not reported]"]:
                 share = Fraction(1, len(names or [0]))
                 used = Fraction(part.utilization_percent[core] or 0) / 100 * is_known
                 amounts = share, share * used, share * idle[core], usd, usd * idle[core]
@@ -121,7 +123,7 @@ def test_an_hour_adds_up(hour):
     """To cores times minutes, exactly; busy, used and idle are never more than held."""
     records, unknown = hour
     rows = rows_of(*records, unknown=unknown).values()
-    assert sum(row.held for row in rows) == MICRO * sum(
+    assert sum(row.allocated for row in rows) == MICRO * sum(
         len(part.core_state) for part in [*records, *unknown]
     )
     used = sum(round(100 * (p or 0)) * 100 for r in records for p in r.utilization_percent)
@@ -130,13 +132,13 @@ def test_an_hour_adds_up(hour):
         if row.owner == "[unknown]":
             assert (row.busy, row.used, row.idle, row.idle_cost) == (None,) * 4
             continue
-        assert max(row.busy, row.used, row.idle, row.unpriced) <= row.held
-        assert row.busy + row.idle <= row.held
-        assert row.avoidable + row.sunk <= row.idle
+        assert max(row.busy, row.used, row.idle, row.unpriced) <= row.allocated
+        assert row.busy + row.idle <= row.allocated
+        assert row.avoidable + row.committed <= row.idle
         if row.list_cost is not None:
-            assert row.avoidable_cost + row.sunk_cost <= row.idle_cost <= row.list_cost
-            assert bool(row.sunk_cost) <= bool(row.sunk)
-        assert (row.list_cost is None) == (row.unpriced == row.held) == (row.basis is None)
+            assert row.avoidable_cost + row.committed_cost <= row.idle_cost <= row.list_cost
+            assert bool(row.committed_cost) <= bool(row.committed)
+        assert (row.list_cost is None) == (row.unpriced == row.allocated) == (row.basis is None)
 
 
 @given(hours())
@@ -145,11 +147,11 @@ def test_every_row_agrees_with_exact_fractions(hour):
     records, unknown = hour
     rows = rows_of(*records, unknown=unknown)
     expected = expected_hour(records, unknown)
-    assert expected.keys() == {owner for owner, row in rows.items() if row.held}
+    assert expected.keys() == {owner for owner, row in rows.items() if row.allocated}
     for owner, (held, used, idle, usd, idle_usd) in expected.items():
         row = rows[owner]
         cores = 6 * len(records)
-        for fraction, whole in ((held, row.held), (used, row.used), (idle, row.idle)):
+        for fraction, whole in ((held, row.allocated), (used, row.used), (idle, row.idle)):
             assert abs(fraction * MICRO - (whole or 0)) <= cores
         # a share of a core is a millionth of a minute off, and is priced as it stands
         nano_usd_of_a_share = 10**9 * DEAREST / 60 / MICRO
@@ -240,8 +242,8 @@ def test_what_ec2_says_wins_over_what_the_instance_said(ec2, changes, avoidable)
     )["ml/a"]  # fmt: skip
     assert row.avoidable_cost == (row.idle_cost if avoidable else 0)
     assert row.avoidable == (row.idle if avoidable else 0)
-    assert row.sunk_cost == (0 if avoidable or state != "aa" else row.idle_cost)
-    assert row.sunk == (row.idle if row.sunk_cost else 0)
+    assert row.committed_cost == (0 if avoidable or state != "aa" else row.idle_cost)
+    assert row.committed == (row.idle if row.committed_cost else 0)
     assert row.idle_cost > 0
     assert row.lifecycle == (ec2.lifecycle if ec2 else None)
 
@@ -256,7 +258,7 @@ def test_what_ec2_says_wins_over_what_the_instance_said(ec2, changes, avoidable)
         (("?", "0", "ml/a-0", "", 0, 60), 1), (("?", "0", "ml/a-1", "", 0, 60), 2),
     ],
 )  # fmt: skip
-def test_a_minute_is_avoidable_where_its_owner_is_wholly_idle_in_the_cluster(elsewhere, avoidable):
+def test_a_minute_is_avoidable_where_its_owner_is_fully_idle_in_the_cluster(elsewhere, avoidable):
     """Known once all instances are read; a working sibling makes the others wait."""
     work, hour, other = OwnerWork(), InstanceHour(HOUR, RULES), InstanceHour(HOUR, RULES)
     for number in range(2):
@@ -280,9 +282,9 @@ def test_what_is_hidden_or_unread_is_not_avoidable():
     assert 0 == rows_of(minute("uu", (*pod, 15), executions=1))["ml/a"].avoidable
     hidden = minute("uu", ("", "ml/a", "0", None, 15), owners_more="1", **NOTHING)
     assert 0 == rows_of(hidden)["ml/a"].avoidable
-    for status in (None, "unread"):
-        unread = rows_of(minute("uu", given=status, **NOTHING))
-        assert (["[not told]"], 0) == ([*unread], unread["[not told]"].avoidable)
+    for status in (None, "unknown"):
+        unread = rows_of(minute("uu", reservations=status, **NOTHING))
+        assert (["[not reported]"], 0) == ([*unread], unread["[not reported]"].avoidable)
 
 
 @given(hours(), st.randoms())

@@ -39,7 +39,7 @@ from tests.undocumented_members import undocumented
 
 PROMISED = {32: 2_400, 64: 2_700, 128: 3_600}
 SETS = [["ClusterName"], ["ClusterName", "InstanceId"]]
-UNVERIFIED = "GivenUnverifiedCores"
+UNVERIFIED = "AssignedUnverifiedCores"
 HALF_A_DAY = 999
 MONTH = 44_640
 USUAL: dict[str, Any] = {"lifecycle": "on-demand", "paid": None}
@@ -197,19 +197,19 @@ def test_lines_of_the_other_kinds_are_golden(golden):
 
 def test_a_minute_line_with_owners_is_golden(golden):
     """With account, lifecycle, payment, and all members of owners and holders."""
-    holder = dataclasses.replace(HOLDER, cores="1-2", given_to=None, started=None, command=None)
+    holder = dataclasses.replace(HOLDER, cores="1-2", assigned_to=None, started=None, command=None)
     before = dataclasses.replace(
         everything("baau?"), details={}, health={}, readings=READINGS_THEN,
         labels={"InstanceName": "llm-pretrain-worker7", "NeuronDeviceVersion": "v4",
                 "NeuronCoreVersion": "v3d", "LogicalNeuronCoreConfig": 2},
         holders=(holder,), holders_more=0,
         owners=(Owner("0-2", "ml/llama-0", "ml"), Owner("4", "[unnamed]")), owners_more="3",
-        given=None, unknown_reason=None,
+        reservations=None, unknown_reason=None,
     )  # fmt: skip
     golden(FOLDER / "owned.lines.jsonl", f"{lines('cluster').minute_records(before)[0].line}\n")
     now = dataclasses.replace(
-        before, holders=(dataclasses.replace(HOLDER, cores="1-2"),), given="read",
-        details={"GivenUnverifiedCores": 1},
+        before, holders=(dataclasses.replace(HOLDER, cores="1-2"),), reservations="known",
+        details={"AssignedUnverifiedCores": 1},
         owners=(Owner("0-2", "ml/llama-0", "ml", "", 0, 7), Owner("4", "[unnamed]", None, "", 12),
                 Owner("", "ml/llama-1", "ml", "3", None, 7)), owners_more="",
     )  # fmt: skip

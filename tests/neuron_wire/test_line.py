@@ -169,7 +169,7 @@ NO_VALUES = {
         ("CoveredSeconds", "LatencyP50Mean", "TeraFlops", "HostCpuPercent"), NO_AMOUNTS
     ),
     **dict.fromkeys(("ClusterName", "InstanceId", "Boot", "Region", "UltraServerId"), NO_TEXTS),
-    **dict.fromkeys(("Bye", "IdentityGuessed"), (1, 0, "true", [], {})),
+    **dict.fromkeys(("CleanShutdown", "IdentityGuessed"), (1, 0, "true", [], {})),
     "CoreState": (1, True, "x", "B", "ba u", "b" * 1025, ["b"]),
     "_aws": [
         *("x", 7, []),
@@ -227,7 +227,8 @@ def test_each_member_is_refused_beyond_its_boundary(member, accepted, refused):
 
 
 @pytest.mark.parametrize(
-    "member", sorted({*line_of(), "Bye", "Region", "Executions", "LatencyP50Mean"} - UNREAD)
+    "member",
+    sorted({*line_of(), "CleanShutdown", "Region", "Executions", "LatencyP50Mean"} - UNREAD),
 )
 def test_a_refusal_never_quotes_the_line(member):
     """Lines hold names of customers, which must not reach a metric or a log."""

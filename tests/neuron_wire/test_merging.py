@@ -91,18 +91,22 @@ def test_of_two_emitters_the_one_with_more_coverage_counts():
 
 
 def test_an_instance_that_came_back_is_not_gone():
-    """After a restart the `Bye` of the latest part counts."""
-    back = [part(30.0, bye=True), part(30.0, boot=LATER_BOOT)]
-    left = [part(30.0), part(30.0, boot=LATER_BOOT, bye=True)]
-    thrice = [part(10.0), part(10.0, seq=2), part(30.0, boot=LATER_BOOT, bye=True)]
+    """After a restart the `CleanShutdown` of the latest part counts."""
+    back = [part(30.0, is_clean_shutdown=True), part(30.0, boot=LATER_BOOT)]
+    left = [part(30.0), part(30.0, boot=LATER_BOOT, is_clean_shutdown=True)]
+    thrice = [part(10.0), part(10.0, seq=2), part(30.0, boot=LATER_BOOT, is_clean_shutdown=True)]
     assert [False, True, True] == [merge_records(parts).gone for parts in (back, left, thrice)]
 
 
 def test_an_instance_is_gone_when_both_its_emitters_shut_down():
     """One of two emitters may stop without the instance being gone."""
-    one_stays = [part(60.0), part(60.0, boot=LATER_BOOT, bye=True)]
-    both = [part(60.0, bye=True), part(60.0, boot=LATER_BOOT, bye=True)]
-    again = [part(30.0), part(30.0, seq=2, bye=True), part(60.0, boot=LATER_BOOT, bye=True)]
+    one_stays = [part(60.0), part(60.0, boot=LATER_BOOT, is_clean_shutdown=True)]
+    both = [part(60.0, is_clean_shutdown=True), part(60.0, boot=LATER_BOOT, is_clean_shutdown=True)]
+    again = [
+        part(30.0),
+        part(30.0, seq=2, is_clean_shutdown=True),
+        part(60.0, boot=LATER_BOOT, is_clean_shutdown=True),
+    ]
     assert [False, True, True] == [merge_records(parts).gone for parts in (one_stays, both, again)]
 
 

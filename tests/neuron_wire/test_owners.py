@@ -117,11 +117,11 @@ JSON = st.recursive(
 def test_the_minute_is_read_whatever_owners_and_holders_are(entries, more, text):
     """The rest is the same, and can be written again."""
     bare = parse(json.dumps(line_of()))
-    texts = {"AccountId": text, "Lifecycle": text, "Paid": text, "Given": text}
+    texts = {"AccountId": text, "Lifecycle": text, "Paid": text, "Reservations": text}
     listed = {"Owners": entries, "OwnersMore": more, "Holders": entries, "HoldersMore": more}
     found = parse(json.dumps(line_of(**listed, **texts)))
     changes = {"owners": (), "owners_more": "", "account_id": None, "lifecycle": None, "paid": None}
-    changes |= {"given": None, "holders": (), "holders_more": 0}
+    changes |= {"reservations": None, "holders": (), "holders_more": 0}
     assert bare == dataclasses.replace(found, **changes)
     assert found == parse(encode({"Timestamp": MINUTE_MS, **found.members()}))
 
@@ -131,8 +131,8 @@ def test_the_minute_is_read_whatever_owners_and_holders_are(entries, more, text)
     [
         ("AccountId", "012345678901", ["12345678901", 123456789012, "12345678901x"]),
         ("Lifecycle", "capacity-block", ["", "on demand", "x" * 41, 1, "\n"]),
-        ("Paid", "sunk", ["", "SUNK", "free", True]),
-        ("Given", "unread", ["", "Read", "maybe", 1]),
+        ("Paid", "committed", ["", "COMMITTED", "free", True]),
+        ("Reservations", "unknown", ["", "Read", "maybe", 1]),
         ("UnknownReason", "tag-filter", ["", "Tag-filter", "not reported", 1]),
     ],
 )

@@ -97,25 +97,25 @@ def test_what_is_known_of_a_holder(last, minute, marks):
     assert marks == now_words.holder_marks("ml/a/b", last, minute, is_gone=False)
     gone = now_words.holder_marks("ml/a/b", last, minute, is_gone=True)
     assert [*marks, "its pod is gone"] == gone
-    given = now_words.holder_marks("ml/a", None, minute, is_gone=True, given_to="ml/b")
-    assert ["its pod is gone", "given to ml/b"] == given
+    given = now_words.holder_marks("ml/a", None, minute, is_gone=True, assigned_to="ml/b")
+    assert ["its pod is gone", "assigned to ml/b"] == given
     assert "its job is gone" in now_words.holder_marks("slurm:7 ada", last, minute, is_gone=True)
 
 
-HOLDS = {"idle": 2 * MICRO, "held": 64 * MICRO, "busy": 0, "executions": 0}
+HOLDS = {"idle": 2 * MICRO, "allocated": 64 * MICRO, "busy": 0, "executions": 0}
 
 
 @pytest.mark.parametrize(
     ("expected", "changes"),
     [
         ("uses 16 of 64", {"busy": 16 * MICRO, "executions": 9, "siblings": 3, "idle_siblings": 2}),
-        ("uses 0.5 of 1", {"held": MICRO, "busy": MICRO // 2}),
+        ("uses 0.5 of 1", {"allocated": MICRO, "busy": MICRO // 2}),
         ("little used (80 executions)", {"executions": 80, "reserved": MICRO}),
         ("63 of 64 without a busy core", {"siblings": 64, "idle_siblings": 63}),
         ("", {"siblings": 64, "idle_siblings": 64}),
         ("reserved, not opened", {"reserved": 2 * MICRO}),
         ("1 reserved, not opened", {"reserved": MICRO}),
-        ("", {"held": None, "busy": None, "executions": None}),
+        ("", {"allocated": None, "busy": None, "executions": None}),
         ("", {}),
     ],
 )

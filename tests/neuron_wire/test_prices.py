@@ -12,7 +12,12 @@ from wire_records import PARAMETERS, nearly
 
 from aggregator import environment
 from neuron_accounts.instance_types import INSTANCE_TYPES
-from neuron_accounts.payment import MAX_PAID_BY_TYPE_CHARS, PaidByTypeError, is_sunk, paid_by_type
+from neuron_accounts.payment import (
+    MAX_PAID_BY_TYPE_CHARS,
+    PaidByTypeError,
+    is_committed,
+    paid_by_type,
+)
 from neuron_accounts.prices import (
     FILE,
     MAX_OVERRIDES_CHARS,
@@ -153,11 +158,11 @@ def test_a_price_that_changes_has_a_new_date():
 @pytest.mark.parametrize(
     ("paid", "by_type", "lifecycle", "instance_type", "expected"),
     [
-        ("avoidable", {"trn2.48xlarge": "sunk"}, "capacity-block", "trn2.48xlarge", False),
-        ("sunk", {"inf2.xlarge": "avoidable"}, "spot", "inf2.xlarge", True),
-        (None, {"inf2.xlarge": "sunk"}, "spot", "inf2.xlarge", True),
+        ("avoidable", {"trn2.48xlarge": "committed"}, "capacity-block", "trn2.48xlarge", False),
+        ("committed", {"inf2.xlarge": "avoidable"}, "spot", "inf2.xlarge", True),
+        (None, {"inf2.xlarge": "committed"}, "spot", "inf2.xlarge", True),
         (None, {"trn2.48xlarge": "avoidable"}, "capacity-block", "trn2.48xlarge", False),
-        (None, {"inf2.xlarge": "sunk"}, "spot", "trn2.48xlarge", False),
+        (None, {"inf2.xlarge": "committed"}, "spot", "trn2.48xlarge", False),
         (None, {}, "spot", "trn3.48xlarge", False),
         (None, {}, "capacity-block", "trn1.32xlarge", True),
         (None, {}, "on-demand", "trn2.3xlarge", True),
@@ -167,23 +172,23 @@ def test_a_price_that_changes_has_a_new_date():
         (None, {}, None, None, False),
     ],
 )
-def test_the_most_specific_source_decides_what_is_sunk(
+def test_the_most_specific_source_decides_what_is_committed(
     paid, by_type, lifecycle, instance_type, expected
 ):
     """The operator, the parameter, spot or a block, the type; else it is avoidable."""
     instance = record(paid=paid, lifecycle=lifecycle, instance_type=instance_type)
-    assert expected == is_sunk(instance, by_type)
+    assert expected == is_committed(instance, by_type)
 
 
 PAID_PARAMETER = PARAMETERS["PaidByType"]
 PAID_PATTERN = re.compile(PAID_PARAMETER["AllowedPattern"], re.ASCII)
 
 
-@given(st.from_regex(PAID_PATTERN, fullmatch=True) | st.text("at1.-=,sunk\n", max_size=12))
-@example("trn1.32xlarge=sunk,")
+@given(st.from_regex(PAID_PATTERN, fullmatch=True) | st.text("at1.-=,committed\n", max_size=12))
+@example("trn1.32xlarge=committed,")
 @example("trn1.32xlarge=reserved")
-@example("TRN1=sunk")
-@example("trn1.32xlarge=sunk\n")
+@example("TRN1=committed")
+@example("trn1.32xlarge=committed\n")
 def test_paid_by_type_accepts_what_the_template_accepts(text):
     """Nothing else; a type that stands twice has its last value."""
     if len(text) > PAID_PARAMETER["MaxLength"] or not PAID_PATTERN.fullmatch(text):

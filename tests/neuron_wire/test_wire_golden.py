@@ -124,4 +124,4 @@ def test_cores_given_to_a_pod_that_runs_no_process_are_reserved():
     """They stay unattached, and quiet for each whole minute that the pod has them."""
     for minutes, record in enumerate(records("reserved"), 1):
         pod = Owner("", "ml/trainer-0/main", "ml", "0-1", None, minutes)
-        assert ("uu", (pod,), "read") == (record.core_state, record.owners, record.given)
+        assert ("uu", (pod,), "known") == (record.core_state, record.owners, record.reservations)

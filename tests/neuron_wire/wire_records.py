@@ -15,7 +15,7 @@ from neuron_wire.catalogue import MINUTE, READINGS
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_COMMAND_CHARS, MAX_HOLDERS, Holder
 from neuron_wire.line import emf_line
-from neuron_wire.names import GIVEN, PAID, UNKNOWN_REASONS
+from neuron_wire.names import PAID, RESERVATIONS_VALUES, UNKNOWN_REASONS
 from neuron_wire.owners import Holding, Owned, Owner, group_holdings, list_owners
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def holders(draw: Any) -> tuple[Holder, ...]:
         team=name,
         last_execution=moment,
         gone=st.booleans(),
-        given_to=name,
+        assigned_to=name,
         started=moment,
         command=st.none() | texts(MAX_COMMAND_CHARS),
     )
@@ -121,19 +121,27 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
     named, owners_more = draw(owners(state))
     failures = st.dictionaries(st.sampled_from(sorted(catalogue.FAILURES)), COUNTS.filter(bool))
     return MinuteRecord(
-        cluster=draw(texts(255)), instance_id=draw(texts(128)),
+        cluster=draw(texts(255)),
+        instance_id=draw(texts(128)),
         boot=draw(st.from_regex(r"[0-9a-f]{20}", fullmatch=True)),
         seq=draw(st.integers(1, (1 << 63) - 1)),
         minute_ms=draw(st.integers(0, 50_000_000)) * 60_000,
-        covered_seconds=draw(st.integers(0, 6000)) / 100, reports=draw(COUNTS),
+        covered_seconds=draw(st.integers(0, 6000)) / 100,
+        reports=draw(COUNTS),
         core_state=state,
         utilization_percent=tuple(None if letter == "?" else value for letter, value in drawn),
         idle_minutes=tuple((idle * (cores // len(idle) + 1))[:cores]),
-        identity_guessed=draw(st.booleans()), bye=draw(st.booleans()),
-        instance_type=draw(st.none() | texts(128)), region=draw(st.none() | texts(128)),
-        availability_zone=draw(st.none() | texts(128)), ultraserver_id=draw(st.none() | texts(128)),
-        holders=draw(holders()), holders_more=draw(st.integers(0, 9)),
-        owners=named, owners_more=owners_more, given=draw(st.none() | st.sampled_from(GIVEN)),
+        identity_guessed=draw(st.booleans()),
+        is_clean_shutdown=draw(st.booleans()),
+        instance_type=draw(st.none() | texts(128)),
+        region=draw(st.none() | texts(128)),
+        availability_zone=draw(st.none() | texts(128)),
+        ultraserver_id=draw(st.none() | texts(128)),
+        holders=draw(holders()),
+        holders_more=draw(st.integers(0, 9)),
+        owners=named,
+        owners_more=owners_more,
+        reservations=draw(st.none() | st.sampled_from(RESERVATIONS_VALUES)),
         account_id=draw(st.none() | st.from_regex(r"[0-9]{12}", fullmatch=True)),
         lifecycle=draw(st.none() | st.sampled_from(["on-demand", "spot", "capacity-block"])),
         paid=draw(st.none() | st.sampled_from(PAID)),
@@ -141,7 +149,7 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
         details=draw(failures) if optional["execution_errors"] else {},
         readings={name: draw(numbers) for name, numbers in READING.items() if draw(st.booleans())},
         **optional,
-    )  # fmt: skip
+    )
 
 
 IN_THE_WORST_MINUTE = 12_345
@@ -170,7 +178,7 @@ RARE_HEALTH = {
 
 HOLDER = Holder(
     "0-7", "ml/llama-0", 4_194_303, "serve", "ml", last_execution="2026-11-22T02:10Z", gone=True,
-    given_to="ml/llama-1", started="2026-11-21T23:59Z", command="VLLM::EngineCor",
+    assigned_to="ml/llama-1", started="2026-11-21T23:59Z", command="VLLM::EngineCor",
 )  # fmt: skip
 
 
@@ -191,8 +199,8 @@ def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
         identity_guessed=True, ecc_uncorrected=123_456, ecc_corrected_rise=123_456,
         ecc_uncorrected_rise=12_345,
         holders=(HOLDER,) * MAX_HOLDERS, holders_more=24,
-        owners=(Owner("0", "ml/llama-0", "ml", "1", 7, 3),), owners_more="0", given="read",
-        details={**FAILURES, **RARE_ECC, "GivenUnverifiedCores": 4},
+        owners=(Owner("0", "ml/llama-0", "ml", "1", 7, 3),), owners_more="0", reservations="known",
+        details={**FAILURES, **RARE_ECC, "AssignedUnverifiedCores": 4},
         health={**HEALTH, **RARE_HEALTH},
     )  # fmt: skip
 

@@ -279,7 +279,7 @@ def changed(**by):
     [
         lambda settled: [row for row in settled if row is not first_idle(settled)],
         lambda settled: [*settled, first_idle(settled)],
-        changed(held=-1, idle=-1),
+        changed(allocated=-1, idle=-1),
         changed(idle_cost=1_000_000),
     ],
     ids=["lost", "twice", "idle", "cost"],

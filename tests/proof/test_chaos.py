@@ -110,7 +110,7 @@ def silence_begins_a_minute_early(patch):
 
 
 @fault
-def goodbye_is_not_heard(patch):
+def clean_shutdown_is_not_counted(patch):
     """An instance that was stopped in order rings an alarm."""
     merge = merging.merge_records
     patch.setattr(merging, "merge_records", lambda found: merge(found)._replace(gone=False))

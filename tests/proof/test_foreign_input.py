@@ -72,7 +72,12 @@ def broken(draw, *documents):
 REPORTS = (whole(), two_cores(), nobody())
 LINES = tuple(
     json.loads(message(one))
-    for one in (record(), record(bye=True), record(holders=some_holders(2, 1)), full_record(8, 1))
+    for one in (
+        record(),
+        record(is_clean_shutdown=True),
+        record(holders=some_holders(2, 1)),
+        full_record(8, 1),
+    )
 )
 
 

@@ -118,7 +118,9 @@ def test_kills_lose_no_closed_minute(tmp_path):
     assert () == found.conflicts
     assert [] == sorted(closed - found.minutes())
     assert ([], 0) == (found.unbalanced(), found.dropped())
-    assert [document for document in found.documents if document["Kind"] == "minute"][-1]["Bye"]
+    assert [document for document in found.documents if document["Kind"] == "minute"][-1][
+        "CleanShutdown"
+    ]
     # It was no proof if nothing was at stake.
     assert len(closed) >= 4
     assert len(produced) > read_something > KILLS // 2

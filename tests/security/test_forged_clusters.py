@@ -23,7 +23,7 @@ from tests.aggregator.world import World
 from tests.security.conftest import END_S, forged, real
 
 DYNAMODB_ITEM_BYTES = 409_600
-LAST_RUN = PresenceRun(MINUTE + 1300, MINUTE + 1300, bye=False)
+LAST_RUN = PresenceRun(MINUTE + 1300, MINUTE + 1300, is_clean_shutdown=False)
 
 
 def test_no_more_clusters_have_rollups_than_max_clusters(attacked):
@@ -153,7 +153,10 @@ def test_names_that_come_and_go_do_not_fill_the_registry():
         registry.record_presence("training", name, MINUTE, None, gone=False)
         (entry,) = registry._buckets[3][name]
         starts = accumulate((draw.randrange(7, 30) for _ in range(40)), initial=MINUTE)
-        entry.runs = [*(PresenceRun(start, start, bye=False) for start in starts), LAST_RUN]
+        entry.runs = [
+            *(PresenceRun(start, start, is_clean_shutdown=False) for start in starts),
+            LAST_RUN,
+        ]
     ((_, payload),) = registry.packed()
     assert MAX_BUCKET_BYTES >= len(payload)
     loaded = Registry(5)

@@ -120,10 +120,13 @@ def test_a_forged_instance_is_silent_for_an_hour_and_forgotten(attacked):
     assert [0] * 6 + [1] * 55 + [0] * 9 == silent
 
 
-def test_a_forged_goodbye_keeps_silence_quiet(attacked):
-    """A forged `Bye` counts: the instance is gone, not silent."""
+def test_a_forged_clean_shutdown_keeps_silence_quiet(attacked):
+    """A forged `CleanShutdown` counts: the instance is gone, not silent."""
     attacked.live(
-        0, real(0), real(0, boot=LATER, covered_seconds=0.0, bye=True), real(0, "serving")
+        0,
+        real(0),
+        real(0, boot=LATER, covered_seconds=0.0, is_clean_shutdown=True),
+        real(0, "serving"),
     )
     for offset in range(1, 9):
         attacked.live(offset, real(offset, "serving"))

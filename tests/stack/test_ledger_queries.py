@@ -103,7 +103,7 @@ def test_each_saved_query_says_what_the_rows_say(yesterday, template):
     assert {"idle-by-owner", "trend-by-day"} == found.keys()
     idle, avoidable, held = (
         sum(getattr(row, field) or 0 for row in rows)
-        for field in ("idle_cost", "avoidable_cost", "held")
+        for field in ("idle_cost", "avoidable_cost", "allocated")
     )
     for name, told in found.items():
         assert idle / NANO == sum(Decimal(row["idle_usd"] or 0) for row in told), name

@@ -222,7 +222,7 @@ def test_no_function_writes_to_the_group_it_is_fed_from(deployed):
 TOPIC, KEY = "arn:aws:sns:eu-west-1:111122223333", "arn:aws:kms:eu-west-1:111122223333"
 SENSIBLE = {
     "PriceOverrides": ["trn1.32xlarge=13.5,inf2.xlarge=0.4", ""],
-    "PaidByType": ["trn1.32xlarge=sunk,trn2.48xlarge=avoidable", ""],
+    "PaidByType": ["trn1.32xlarge=committed,trn2.48xlarge=avoidable", ""],
     "Teams": ["research|slurm:4711 ml-user=ml,*|prod/*=serving", "* | unit:* = platform", ""],
     "AlarmTopicArn": [f"{TOPIC}:on-call_1", "arn:aws-cn:sns:cn-north-1:111122223333:pager", ""],
     "AlarmEmail": ["ops@example.org", ""],
@@ -240,7 +240,7 @@ USELESS = {
         *(f"trn1.32xlarge{end}" for end in ("", "=13.5,", "=-1", "=1.2.3", "=100001")),
         ",".join(["trn1.32xlarge=13.5"] * 60),
     ],
-    "PaidByType": ["trn1.32xlarge", "trn1.32xlarge=reserved", "trn1.32xlarge=sunk,"],
+    "PaidByType": ["trn1.32xlarge", "trn1.32xlarge=reserved", "trn1.32xlarge=committed,"],
     "Teams": ["ml", "research=ml", "research|slurm:*", " | = ", "a|b=c,", "a|b='c'", "a|b=c\n"],
     "AlarmTopicArn": [f"{TOPIC}:pager.fifo", "pager"],
     "AlarmEmail": ["ops", "ops@example.org, more@example.org"],

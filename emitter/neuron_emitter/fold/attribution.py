@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_emitter.fold.inventory import CORE_INDEX
 from neuron_emitter.fold.runtimes import UNOWNED, team_name
-from neuron_emitter.owners.given import Allocation, RuntimeOwner, with_job
+from neuron_emitter.owners.assignments import Allocation, RuntimeOwner, with_job
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS, Holder
 from neuron_wire.line_members import iso_minute
-from neuron_wire.names import ATTACHED_IDLE, READ, UNATTACHED, UNKNOWN
+from neuron_wire.names import ATTACHED_IDLE, RESERVATIONS_KNOWN, UNATTACHED, UNKNOWN
 from neuron_wire.owners import Holding, group_holdings
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from neuron_emitter.fold.runtimes import MinuteRuntimes, RuntimeFold, RuntimeKey
     from neuron_emitter.fold.state import FoldState
-    from neuron_emitter.owners.given import Given, OwnerOf
+    from neuron_emitter.owners.assignments import Assignments, OwnerOf
     from neuron_emitter.reports.groups import KubernetesInfo, Pod
     from neuron_wire.owners import OwnerHolding
 
@@ -70,7 +70,7 @@ class Attribution(NamedTuple):
     holders: tuple[Holder, ...]
     holders_more: int
     by_owner: dict[str, OwnerHolding]
-    given: str | None
+    reservations: str | None
     unverified: int
 
 
@@ -88,7 +88,7 @@ class CoreOwners:
         self,
         state: FoldState,
         owner_of: OwnerOf,
-        given: Callable[[], Given | None],
+        given: Callable[[], Assignments | None],
         *,
         only_teams: bool,
     ) -> None:
@@ -117,13 +117,13 @@ class CoreOwners:
         given = self._given()
         status = None if given is None else given.status
         allocations = self.pods.allocations()
-        if given is not None and (status == READ or given.allocations):
+        if given is not None and (status == RESERVATIONS_KNOWN or given.allocations):
             allocations = given.allocations
         elif allocations is not None:
-            status = READ
+            status = RESERVATIONS_KNOWN
         pods = None
         if allocations is not None:
-            pods = owners_given(allocations, cores_per_device, len(states))
+            pods = owners_assigned(allocations, cores_per_device, len(states))
         owners = self._owners(held, folds, pods, allocations or ())
         reserved = reserve_cores(allocations or (), held, owners, states, cores_per_device)
         if self._only_teams:
@@ -135,7 +135,7 @@ class CoreOwners:
         self.state.histories.record_minute(label, folds, owners, is_empty=runtimes.had_none)
         executed = self.state.histories.last_executed(label)
         holdings = Holdings(held, owners)
-        holders, more = idle_holders(holdings, executed, states, idle_minutes, reserved.given_to)
+        holders, more = idle_holders(holdings, executed, states, idle_minutes, reserved.assigned_to)
         owned = group_holdings((*_owned(holdings, folds), *reserved.holdings))
         return Attribution(holdings, holders, more, owned, status, reserved.unverified)
 
@@ -246,12 +246,12 @@ def idle_holders(
     executed: Mapping[RuntimeKey, int],
     states: str,
     idle_minutes: Sequence[int],
-    given_to: Mapping[RuntimeKey, str],
+    assigned_to: Mapping[RuntimeKey, str],
 ) -> tuple[tuple[Holder, ...], int]:
     """
     Name those who hold attached-idle cores; *executed* is the last epoch minute of each.
 
-    *given_to* has the runtimes whose cores were surely given to another.
+    *assigned_to* has the runtimes whose cores were surely given to another.
 
     Ordered by the longest idle of their idle cores, then by how many these
     are, then by pid.
@@ -279,7 +279,7 @@ def idle_holders(
             team=owner.team,
             last_execution=iso_minute(executed[key]) if key in executed else None,
             gone=owner.gone,
-            given_to=given_to.get(key),
+            assigned_to=assigned_to.get(key),
             started=owner.started,
             command=owner.command,
         )
@@ -296,13 +296,13 @@ class ReservedCores:
     Attributes:
         holdings: By owner, its reserved cores.
 
-        given_to: To whom the cores of a runtime were given, where that is surely another.
+        assigned_to: To whom the cores of a runtime were given, where that is surely another.
 
         unverified: Cores given to pods that have no process and do not wait to start.
     """
 
     holdings: list[Holding] = field(default_factory=list)
-    given_to: dict[RuntimeKey, str] = field(default_factory=dict)
+    assigned_to: dict[RuntimeKey, str] = field(default_factory=dict)
     unverified: int = 0
 
     def by_team(self, allocations: Iterable[Allocation]) -> ReservedCores:
@@ -310,12 +310,12 @@ class ReservedCores:
         teams = {given.name: team_name(given.team) for given in allocations}
         return ReservedCores(
             [owned._replace(name=team_name(owned.team)) for owned in self.holdings],
-            {key: team for key, name in self.given_to.items() if (team := teams[name])},
+            {key: team for key, name in self.assigned_to.items() if (team := teams[name])},
             self.unverified,
         )
 
 
-def given_cores(allocation: Allocation, cores_per_device: int | None, width: int) -> set[int]:
+def assigned_cores(allocation: Allocation, cores_per_device: int | None, width: int) -> set[int]:
     """The cores of *allocation* among the first *width*, those of its devices included."""
     per_device = cores_per_device or 0
     cores = {
@@ -324,13 +324,13 @@ def given_cores(allocation: Allocation, cores_per_device: int | None, width: int
     return {core for core in cores | allocation.cores if core < width}
 
 
-def owners_given(
+def owners_assigned(
     allocations: Iterable[Allocation], cores_per_device: int | None, width: int
 ) -> dict[int, RuntimeOwner]:
     """The owner that each core is given to, by the ids of the allocations."""
     found: dict[int, RuntimeOwner] = {}
     for given in allocations:
-        for core in given_cores(given, cores_per_device, width):
+        for core in assigned_cores(given, cores_per_device, width):
             found.setdefault(core, RuntimeOwner(given.name, given.team))
     return found
 
@@ -350,12 +350,14 @@ def reserve_cores(
     by_place: dict[str, list[Allocation]] = defaultdict(list)
     for allocation in allocations:
         by_place[_place_of(allocation.name)].append(allocation)
-    unheld = {core for core, letter in enumerate(states) if letter == UNATTACHED}
+    unallocated = {core for core, letter in enumerate(states) if letter == UNATTACHED}
     unknown = {core for core, letter in enumerate(states) if letter == UNKNOWN}
     left: list[tuple[Allocation, set[int], int]] = []
     taken: set[int] = set()
     for place, theirs in by_place.items():
-        given = set().union(*(given_cores(part, cores_per_device, len(states)) for part in theirs))
+        given = set().union(
+            *(assigned_cores(part, cores_per_device, len(states)) for part in theirs)
+        )
         is_exact = all(part.is_exact for part in theirs)
         others = [
             key
@@ -366,18 +368,18 @@ def reserve_cores(
             and _place_of(name) != place
         ]
         for key in others:
-            found.given_to[key] = theirs[0].name
+            found.assigned_to[key] = theirs[0].name
         blocked = unknown.union(*(held[key] for key in others)) & given - held_by[place]
         count = max(0, len(given - blocked) - len(held_by[place]))
         if is_exact:
-            count = len(given & unheld)
+            count = len(given & unallocated)
         if not any(part.is_verified for part in theirs):
             found.unverified += count
             continue
-        cores = set(sorted(given & unheld)[:count])
+        cores = set(sorted(given & unallocated)[:count])
         taken |= cores
         left.append((theirs[0], cores, 0 if is_exact else count - len(cores)))
-    free = iter(sorted(unheld - taken))
+    free = iter(sorted(unallocated - taken))
     for first, cores, more in left:
         reserved = {*cores, *islice(free, more)}
         if reserved:

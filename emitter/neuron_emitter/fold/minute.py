@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from neuron_emitter.fold.samples import CoreSample, FoldSettings
     from neuron_emitter.instance.facts import InstanceFacts
     from neuron_emitter.logs import OnEvent
-    from neuron_emitter.owners.given import Given, OwnerOf
+    from neuron_emitter.owners.assignments import Assignments, OwnerOf
     from neuron_emitter.reports.groups import Hardware, InstanceInfo, Runtime
     from neuron_emitter.reports.report import Report
 
-UNVERIFIED: Final = "GivenUnverifiedCores"
+UNVERIFIED: Final = "AssignedUnverifiedCores"
 
 MAX_FUTURE_MINUTES: Final = 120
 """CloudWatch refuses what is further ahead, so after a larger error the clock is followed back."""
@@ -145,7 +145,7 @@ class Fold:
         *,
         owner_of: OwnerOf = lambda _pid: None,
         only_teams: bool = False,
-        given: Callable[[], Given | None] = lambda: None,
+        given: Callable[[], Assignments | None] = lambda: None,
         on_event: OnEvent = lambda _event: None,
     ) -> None:
         self._state = found = read_state(state)
@@ -284,16 +284,17 @@ class Fold:
         who: LineIdentity,
         seq: int,
         *,
-        bye: bool = False,
+        is_clean_shutdown: bool = False,
         health: Mapping[str, int | float] | None = None,
         paid: str | None = None,
     ) -> MinuteRecord:
         """
         Close the open minute: its record, number *seq* of the boot.
 
-        *who* has the instance id that counts while no report has named one, *bye* says that it
-        is the last record of a planned stop, *health* is the emitter on itself, and *paid* is
-        `sunk` or `avoidable`, where the operator says how the instance is paid.
+        *who* has the instance id that counts while no report has named one, *is_clean_shutdown*
+        is true for the last record of a planned stop,
+        *health* is the emitter on itself, and *paid* is
+        `committed` or `avoidable`, where the operator says how the instance is paid.
         """
         label = self.clock.now
         if label is None:
@@ -332,7 +333,7 @@ class Fold:
             identity_guessed=sender.identity_guessed,
             boot=who.boot,
             seq=seq,
-            bye=bye,
+            is_clean_shutdown=is_clean_shutdown,
             minute_ms=label * MINUTE_MS,
             instance_type=instance.instance_type,
             region=instance.region,
@@ -348,7 +349,7 @@ class Fold:
             holders_more=whose.holders_more,
             owners=owners,
             owners_more=owners_more,
-            given=whose.given,
+            reservations=whose.reservations,
             account_id=instance.account_id,
             lifecycle=instance.lifecycle,
             paid=paid,

@@ -18,7 +18,7 @@ from neuron_emitter.fold.amounts import LONGEST_PERIOD_S, MAX_VCPU_PERCENT, SHOR
 from neuron_emitter.fold.executions import ExecutionFold
 from neuron_emitter.fold.inventory import core_indexes
 from neuron_emitter.fold.memory import held_by_memory, usable_memory
-from neuron_emitter.owners.given import RuntimeOwner
+from neuron_emitter.owners.assignments import RuntimeOwner
 from neuron_wire.holders import MAX_NAME_CHARS
 from neuron_wire.owners import TEAM_OWNER
 
@@ -135,7 +135,7 @@ class MinuteRuntimes:
 
     def __init__(self) -> None:
         self.gone = 0
-        self.held = HeldCores()
+        self.held = AllocatedCores()
         self.had_none = False
         self._folds: dict[RuntimeKey | None, RuntimeFold] = {}
         self._had_executions = False  # in a minute before
@@ -221,7 +221,7 @@ class MinuteRuntimes:
         )
 
 
-class HeldCores:
+class AllocatedCores:
     """
     What the open minute says about who holds what.
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_emitter.fold.runtimes import RuntimeFold, RuntimeKey
-    from neuron_emitter.owners.given import RuntimeOwner
+    from neuron_emitter.owners.assignments import RuntimeOwner
     from neuron_wire.owners import OwnerHolding
 
 

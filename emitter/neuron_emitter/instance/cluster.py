@@ -50,7 +50,7 @@ from neuron_wire.names import region_of_variables
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-GIVEN: Final = "--cluster"
+CLUSTER_OPTION: Final = "--cluster"
 
 ECS_TASK_WAITS_S: Final = (0.25, 1.0)  # the agent behind the endpoint may just be starting again
 ECS_AGENT_URL: Final = "http://localhost:51678"
@@ -257,8 +257,8 @@ def find_cluster(given: str, search: ClusterSearch, *, otherwise: str = "") -> F
             that a source has cannot be a CloudWatch dimension.
     """
     if given.strip():
-        return FoundCluster(require_cluster(given), GIVEN)
-    tried = [(f"{GIVEN}, {VARIABLE_PREFIX}_CLUSTER, configuration file", "not given")]
+        return FoundCluster(require_cluster(given), CLUSTER_OPTION)
+    tried = [(f"{CLUSTER_OPTION}, {VARIABLE_PREFIX}_CLUSTER, configuration file", "not given")]
     for label, source in SOURCES:
         answer = source(search)
         if isinstance(answer, FoundCluster):

@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.instance.machine import TASK_MARK, read_text
+from neuron_emitter.owners.assignments import Allocation, RuntimeOwner, UnreadError
 from neuron_emitter.owners.container_names import (
     BUNDLES,
     KUBERNETES,
@@ -24,7 +25,6 @@ from neuron_emitter.owners.container_names import (
     neuron_devices,
     running_containers,
 )
-from neuron_emitter.owners.given import Allocation, RuntimeOwner, UnreadError
 from neuron_emitter.owners.naming import Naming
 from neuron_emitter.owners.places import Endpoint
 from neuron_emitter.owners.process import ProcessGoneError, open_process

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from neuron_emitter.instance.machine import MAX_FILE_BYTES, POD_MARK, read_bytes, read_text
+from neuron_emitter.owners.assignments import Allocation, UnreadError
 from neuron_emitter.owners.container_names import NAME, PodName, logged_pods
-from neuron_emitter.owners.given import Allocation, UnreadError
 from neuron_emitter.owners.membership import POD_LOGS
 from neuron_emitter.owners.places import reach
 from neuron_wire.names import MAX_CORES
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from neuron_emitter.logs import Clock
-    from neuron_emitter.owners.given import GivenSource
+    from neuron_emitter.owners.assignments import AssignmentSource
     from neuron_emitter.owners.places import Places
 
 KUBELET: Final = "var/lib/kubelet"
@@ -184,7 +184,7 @@ class HandedOver:
         return mark_ended_pods(answer.allocations, self._places)
 
 
-def hand_over(source: GivenSource, file: Path, now_s: float) -> None:
+def hand_over(source: AssignmentSource, file: Path, now_s: float) -> None:
     """
     Write the answer of *source* to *file*, whole or not at all.
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from neuron_emitter.instance.machine import read_bytes
+from neuron_emitter.owners.assignments import Allocation, UnreadError
 from neuron_emitter.owners.container_names import PodName, logged_pods
-from neuron_emitter.owners.given import Allocation, UnreadError
 from neuron_emitter.owners.kubelet import (
     DEVICES,
     DRIVER,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from neuron_emitter.logs import Clock
-    from neuron_emitter.owners.given import OwnerOf, RuntimeOwner
+    from neuron_emitter.owners.assignments import OwnerOf, RuntimeOwner
 
 OFF: Final = "none"
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.instance.machine import TASK_MARK, is_container, read_text
+from neuron_emitter.owners.assignments import RuntimeOwner
 from neuron_emitter.owners.container_names import (
     EcsTask,
     docker_container,
@@ -23,7 +24,6 @@ from neuron_emitter.owners.container_names import (
     task_by_labels,
     team_by_metadata,
 )
-from neuron_emitter.owners.given import RuntimeOwner
 from neuron_emitter.owners.membership import Membership, membership
 from neuron_emitter.owners.places import Endpoint
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name

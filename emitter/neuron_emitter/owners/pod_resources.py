@@ -17,8 +17,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.instance.local_http import TimedSocket
+from neuron_emitter.owners.assignments import Allocation, UnreadError
 from neuron_emitter.owners.container_names import NAME, PodName
-from neuron_emitter.owners.given import Allocation, UnreadError
 from neuron_emitter.owners.kubelet import DRIVER, KUBELET, RUN_AS_ROOT, PodIds, mark_ended_pods
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_emitter.instance.machine import INPUTS_OF_THIS_MACHINE
 from neuron_emitter.owners import container_devices, kubelet, slurm
+from neuron_emitter.owners.assignments import Allocation, Assignments, UnreadError
 from neuron_emitter.owners.container_devices import ContainerDevices
-from neuron_emitter.owners.given import Allocation, Given, UnreadError
 from neuron_emitter.owners.kubelet import HandedOver
 from neuron_emitter.owners.kubelet_checkpoint import KubeletCheckpoint
 from neuron_emitter.owners.lookup import OFF
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from neuron_emitter.logs import Clock
-    from neuron_emitter.owners.given import GivenSource, Status
+    from neuron_emitter.owners.assignments import AssignmentSource, Status
 
 READ_EVERY_S: Final = 15.0
 KEPT_S: Final = 120.0
@@ -44,12 +44,12 @@ class Scheduler(NamedTuple):
     """One that gives cores: whether it is on this machine, and its sources, the best first."""
 
     is_here: Callable[[], bool]
-    sources: Sequence[GivenSource]
+    sources: Sequence[AssignmentSource]
 
 
 def schedulers_of(places: Places) -> tuple[Scheduler, ...]:
     """Those that can be on the machine at *places*, with the sources that it has."""
-    sources: list[GivenSource] = []
+    sources: list[AssignmentSource] = []
     if not places.is_saved and places.handed_over.parent.is_dir():
         sources = [HandedOver(places)]
     if not sources or (places.root / kubelet.KUBELET).is_dir():
@@ -62,7 +62,7 @@ def schedulers_of(places: Places) -> tuple[Scheduler, ...]:
     )
 
 
-def given_of(attribution: str, source: str, proc: Path) -> Reservations | None:
+def reservations_reader_of(attribution: str, source: str, proc: Path) -> Reservations | None:
     """
     What was given on the machine of reports from *source*; None where that may be another.
 
@@ -76,18 +76,18 @@ def given_of(attribution: str, source: str, proc: Path) -> Reservations | None:
     return Reservations(schedulers)
 
 
-def saved_given(proc: Path | None) -> Given | None:
+def saved_assignments(proc: Path | None) -> Assignments | None:
     """
     What the files beside the `/proc` saved in *proc* say; no service or command is asked.
 
-    What they lack is `unread` in each line, without a warning: it cannot be fixed any more.
+    What they lack is `unknown` in each line, without a warning: it cannot be fixed any more.
     """
     if proc is None:
         return None
     schedulers = schedulers_of(Places.saved_beside(proc))
     saved = Reservations(schedulers, is_background=False, is_quiet=True)
     saved.read_schedulers()
-    return saved.current_given()
+    return saved.current_assignments()
 
 
 class _KeptAnswer(NamedTuple):
@@ -121,15 +121,15 @@ class Reservations:
         self._failures: Counter[str] = Counter()  # in a row, by source
         self._said: defaultdict[str, set[str]] = defaultdict(set)  # reasons, by source
         self._odd: set[str] = set()  # sources whose dropped ids were logged
-        self._known = (Given("unread"), float("inf"))  # until when it counts
+        self._known = (Assignments("unknown"), float("inf"))  # until when it counts
         self._closed = threading.Event()
         if is_background:
             threading.Thread(target=self._run, name="reservations", daemon=True).start()
 
-    def current_given(self) -> Given:
-        """What was given; `unread` before the first reading, and where the thread hangs."""
+    def current_assignments(self) -> Assignments:
+        """What was given; `unknown` before the first reading, and where the thread hangs."""
         given, until_s = self._known
-        return given if self._clock() <= until_s else Given("unread")
+        return given if self._clock() <= until_s else Assignments("unknown")
 
     def close(self) -> None:
         """Stop reading. A request under way ends by itself; nothing waits for it."""
@@ -142,12 +142,12 @@ class Reservations:
         known = [answer for answer in answers if answer is not None]
         until_s = min((answer.until_s for answer in known), default=self._clock() + KEPT_S)
         is_whole = len(known) == len(here) and all(answer.is_whole for answer in known)
-        status: Status = "read" if is_whole else "unread"
+        status: Status = "known" if is_whole else "unknown"
         allocations = tuple(chain.from_iterable(answer.allocations for answer in known))
         sources = tuple(answer.source for answer in known)
-        self._known = (Given(status if here else "none", allocations, sources), until_s)
+        self._known = (Assignments(status if here else "none", allocations, sources), until_s)
 
-    def _answer(self, sources: Sequence[GivenSource]) -> _KeptAnswer | None:
+    def _answer(self, sources: Sequence[AssignmentSource]) -> _KeptAnswer | None:
         """Return the answer of the first source that has one now, or had one within `KEPT_S`."""
         for source in sources:
             given: Sequence[Allocation] | None = None

@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from neuron_emitter.children import start_child
 from neuron_emitter.instance.machine import read_text
-from neuron_emitter.owners.given import UnreadError
+from neuron_emitter.owners.assignments import UnreadError
 from neuron_emitter.owners.membership import SLUID_MARK
 from neuron_wire.holders import printable_name
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.instance.machine import read_text
-from neuron_emitter.owners.given import Allocation, UnreadError
+from neuron_emitter.owners.assignments import Allocation, UnreadError
 from neuron_emitter.owners.gres_files import CORES, device_numbers, read_gres_files
 from neuron_emitter.owners.membership import Presence
 from neuron_emitter.owners.naming import Naming, user_name

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from neuron_emitter.fold import Fold
     from neuron_emitter.logs import Clock, Event
-    from neuron_emitter.owners.given import Given, RuntimeOwner
+    from neuron_emitter.owners.assignments import Assignments, RuntimeOwner
     from neuron_emitter.owners.lookup import OwnerLookup
     from neuron_emitter.owners.reservations import Reservations
     from neuron_emitter.reports.report import Report
@@ -127,11 +127,11 @@ class Identification:
             return None
         return self._sources.owners.owner_of(pid)
 
-    def current_given(self) -> Given | None:
+    def current_assignments(self) -> Assignments | None:
         """The cores that the scheduler has given to jobs, as last read."""
         if self._sources.reservations is None or not self._is_local():
             return None
-        return self._sources.reservations.current_given()
+        return self._sources.reservations.current_assignments()
 
     def _is_local(self) -> bool:
         """Whether the reports may be of this machine."""

@@ -2,9 +2,9 @@
 The reading loop: fold reports, close each minute on time, append its lines to the spool.
 
 Sending has a thread of its own, so that no answer of the service stops the
-reading. A planned stop closes the open minute with `Bye`, flushes what it can
+reading. A planned stop closes the open minute with `CleanShutdown`, flushes what it can
 within a bound, and keeps the rest; so does the end of a file. A stream that
-ends has failed: its minute closes without `Bye`, so that the stack sees the
+ends has failed: its minute closes without `CleanShutdown`, so that the stack sees the
 instance fall silent.
 """
 
@@ -98,7 +98,7 @@ class Emitter:
         self._fold = Fold(
             fold_settings, spool.state,
             owner_of=lambda pid: self._who.owner_of(pid),  # noqa: PLW0108 - it is made below
-            given=lambda: self._who.current_given(),  # noqa: PLW0108 - as above
+            given=lambda: self._who.current_assignments(),  # noqa: PLW0108 - as above
             only_teams=self._only_teams,
             on_event=self._events.add_event,
         )  # fmt: skip
@@ -156,7 +156,7 @@ class Emitter:
             now_s = self._clock()
             self._who.learn_facts(0.0)
             if self._fold.clock.is_due(now_s):
-                self._close_minute(bye=False)
+                self._close_minute(is_clean_shutdown=False)
                 between_minutes()
             self._fold.clock.open_minute(now_s)
             for report in (
@@ -174,7 +174,9 @@ class Emitter:
 
     def finish(self, *, input_ended: bool) -> None:
         """
-        Close the open minute, with `Bye` unless a stream ended, and send what can be sent in time.
+        Close the open minute and send what can be sent in time.
+
+        The line has `CleanShutdown` unless a stream ended.
 
         Raises:
             SourceError: If the input ended without a report, or is a stream.
@@ -188,7 +190,7 @@ class Emitter:
                 self._who.learn_facts(METADATA_PATIENCE_S)
         self._keep_reports(self._clock(), is_end=True)
         if not input_ended:
-            self._close_minute(bye=True)
+            self._close_minute(is_clean_shutdown=True)
             self._keep_events()
             self.outlet.stop_sending()
             return
@@ -200,7 +202,7 @@ class Emitter:
             )
             self._events.add_event(ended_event(self._source.name, self._clock()))
         self._keep_events(is_end=True)
-        self._keep_minute(bye=failure is None)
+        self._keep_minute(is_clean_shutdown=failure is None)
         self._keep_events()
         self.outlet.finish_sending(self._who.instance_id, failure)
 
@@ -223,14 +225,14 @@ class Emitter:
         if self._fold.sample is not None and self._who.is_settled():
             self._reports.add_sample(self._fold.sample)
 
-    def _close_minute(self, *, bye: bool) -> None:
+    def _close_minute(self, *, is_clean_shutdown: bool) -> None:
         if not self._who.is_settled():
             # Nothing was ever read: there is no minute to lose, only a name to get wrong.
             self._fold.discard_minute()
             return
         self._keep_events(is_end=True)
         try:
-            self._keep_minute(bye=bye)
+            self._keep_minute(is_clean_shutdown=is_clean_shutdown)
         except WireFormatError as error:
             # It costs this minute; the next one may be kept again.
             self._minutes_dropped += 1
@@ -240,12 +242,12 @@ class Emitter:
         else:
             self.outlet.send_records(self._who.instance_id)
 
-    def _keep_minute(self, *, bye: bool) -> None:
+    def _keep_minute(self, *, is_clean_shutdown: bool) -> None:
         if (faults := self._faults.count) is not None:
             self._fold.add_hardware_faults(faults)
         record = self._fold.close_minute(
             self._identity(), self._spool.next_seq,
-            bye=bye, health=self._health(), paid=self._settings.paid,
+            is_clean_shutdown=is_clean_shutdown, health=self._health(), paid=self._settings.paid,
         )  # fmt: skip
         if self._page is not None:
             self._page.show_minute(record, self._fold.holdings)

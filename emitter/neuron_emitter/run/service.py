@@ -28,7 +28,7 @@ from neuron_emitter.lines import differences, parse_choice, require_lines
 from neuron_emitter.logs import EventQueue
 from neuron_emitter.owners.lookup import owners_of
 from neuron_emitter.owners.places import Places
-from neuron_emitter.owners.reservations import given_of
+from neuron_emitter.owners.reservations import reservations_reader_of
 from neuron_emitter.reports.monitor import Monitor
 from neuron_emitter.reports.monitor_config import EXECUTIONS, requested_config
 from neuron_emitter.reports.source import open_file, standard_input
@@ -152,7 +152,9 @@ class Service:
         state = read_state(self._spool.state).kernel
         kernel = watch_of(settings.kernel_messages, settings.input, state)
         owners = owners_of(settings.attribution, settings.input, settings.proc_dir)
-        reservations = given_of(settings.attribution, settings.input, settings.proc_dir)
+        reservations = reservations_reader_of(
+            settings.attribution, settings.input, settings.proc_dir
+        )
         for part in (kernel, owners, reservations):
             if part is not None:
                 stack.callback(part.close)

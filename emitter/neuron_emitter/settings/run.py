@@ -215,7 +215,7 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
     )
     paid: str | None = advanced(
         None,
-        "How the instance is paid for: 'sunk' whether it runs or not, as in a "
+        "How the instance is paid for: 'committed' whether it runs or not, as in a "
         "capacity block or under a reservation, 'avoidable' only while it runs; "
         "by default the stack decides by lifecycle and instance type.",
         kind=click.Choice(PAID),

@@ -7,7 +7,7 @@ minutes were seen and not on the order in which they came: a minute that is
 reduced again, or out of turn, gets the answer that was true then, and an
 instance that appeared later was not silent before it existed.
 
-An instance that no longer reports is gone, and not silent, if it said goodbye,
+An instance that no longer reports is gone, and not silent, if it shut down cleanly,
 if EC2 says that it stopped, or if it has reported to another cluster since.
 
 Packed by bucket of the instance, like the records, so that the records of one
@@ -48,12 +48,12 @@ class PresenceRun:
 
         last: The last one.
 
-        bye: It said goodbye in the last one.
+        is_clean_shutdown: It shut down cleanly in the last one.
     """
 
     first: int
     last: int
-    bye: bool
+    is_clean_shutdown: bool
 
 
 @dataclass(slots=True)
@@ -83,14 +83,16 @@ class RegistryEntry:
         return self.runs[-1].last
 
     def extend(self, minute: int, silent_after_minutes: int, *, gone: bool) -> bool:
-        """It reported in *minute*, and with *gone* said goodbye in it; whether that is news."""
+        """It reported in *minute*, with *gone* for the last time; whether that is news."""
         if self.runs and 0 < minute - self.last <= silent_after_minutes + 1:
             self.runs[-1] = PresenceRun(self.runs[-1].first, minute, gone)
             return True
         for run in self.runs:
-            if run.first <= minute < run.last or (run.last == minute and run.bye == gone):
+            if run.first <= minute < run.last or (
+                run.last == minute and run.is_clean_shutdown == gone
+            ):
                 return False
-        # Last of equals, so that this minute's own word on goodbye is the one that stays.
+        # Last of equals, so that this minute's own word on the shutdown is the one that stays.
         runs = sorted([*self.runs, PresenceRun(minute, minute, gone)], key=lambda run: run.last)
         joined = [runs[0]]
         for run in runs[1:]:
@@ -98,7 +100,9 @@ class RegistryEntry:
             if run.first - before.last > silent_after_minutes + 1:
                 joined.append(run)
             else:
-                joined[-1] = PresenceRun(min(before.first, run.first), run.last, run.bye)
+                joined[-1] = PresenceRun(
+                    min(before.first, run.first), run.last, run.is_clean_shutdown
+                )
         self.runs = joined
         return True
 
@@ -109,7 +113,7 @@ class RegistryEntry:
     def packed(self, most_runs: int | None) -> list[object]:
         """As the registry keeps it: the type, then the runs, or the last *most_runs* of them."""
         runs = self.runs if most_runs is None else self.runs[-most_runs:]
-        packed = [[run.first, run.last, int(run.bye)] for run in runs]
+        packed = [[run.first, run.last, int(run.is_clean_shutdown)] for run in runs]
         unseen_minutes = self.last - (self.seen or 0)
         if unseen_minutes:
             packed[-1].append(unseen_minutes if unseen_minutes <= SILENT_FORGET_MINUTES else -1)
@@ -119,7 +123,10 @@ class RegistryEntry:
     def unpacked(cls, cluster: str, packed: Sequence[Any]) -> RegistryEntry:
         """Return the entry that `packed` packed."""
         instance_type, *numbers = packed
-        runs = [PresenceRun(first, last, bool(bye)) for first, last, bye, *_ in numbers]
+        runs = [
+            PresenceRun(first, last, bool(is_clean_shutdown))
+            for first, last, is_clean_shutdown, *_ in numbers
+        ]
         unseen_minutes = sum(numbers[-1][3:])
         seen = None if unseen_minutes < 0 else runs[-1].last - unseen_minutes
         return cls(cluster, instance_type, runs, seen)
@@ -261,7 +268,7 @@ class Registry:
         is_seen: bool = True,
     ) -> None:
         """
-        The instance reported in *minute*, and with *gone* said goodbye in it.
+        The instance reported in *minute*, and with *gone* shut down cleanly in it.
 
         With *is_seen* its record knows a core. Nothing is remembered of one that is not admitted.
         """
@@ -362,7 +369,7 @@ class Registry:
         if absent_minutes <= 0:
             return "live", run.last
         if (
-            run.bye
+            run.is_clean_shutdown
             or absent_minutes > SILENT_FORGET_MINUTES
             or self._departed(instance_id, run.last, minute)
             or _moved(entries, run.last, minute)
@@ -387,7 +394,7 @@ class Registry:
                 run = None if key in seen else entry.run_at(minute)
                 if run is None or entry.seen is None:
                     continue
-                most = self.silent_after_minutes if run.bye else SILENT_FORGET_MINUTES
+                most = self.silent_after_minutes if run.is_clean_shutdown else SILENT_FORGET_MINUTES
                 last = entry.seen if entry.seen < minute else min(run.last, minute - 1)
                 is_gone = minute - run.last > most or minute - last > SILENT_FORGET_MINUTES
                 if not is_gone and not self._left(instance_id, entries, run.last, minute):

@@ -29,8 +29,8 @@ from aggregator.explain.idle_instance import (
     fewer_cores_advice,
     host_sentence,
     idle_cores_of,
+    is_fully_idle,
     is_in_other_clusters,
-    is_wholly_idle,
     work_words,
 )
 from neuron_accounts.now import IdleOwner
@@ -44,7 +44,7 @@ from neuron_wire.line_members import (
     number_in,
     text_in,
 )
-from neuron_wire.names import MICRO, OTHER_OWNERS, UNALLOCATED_OWNER, UNSTATED_OWNER
+from neuron_wire.names import MICRO, NOT_REPORTED_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
 from neuron_words import now_words, quantity_words
 from neuron_words.name_words import safe_name
 from neuron_words.now_words import CAN_WAIT, NOW, TODAY
@@ -191,8 +191,8 @@ def _commands(evidence: Evidence, first: RankedOwner, worst: JsonObject) -> Comm
     """Return the commands about *first*; the last one asks whether its instance can be released."""
     entry = first.entry or worst
     holder = first.holder
-    if text_in(holder, "GivenTo"):
-        return _given_away_commands(evidence, entry, holder)
+    if text_in(holder, "AssignedTo"):
+        return _assigned_elsewhere_commands(evidence, entry, holder)
     owner = "" if is_gone(holder) else first.row.owner
     commands = commands_about(evidence, entry, owner)
     if len(commands) < MOST_COMMANDS:
@@ -235,7 +235,7 @@ def _ranked(evidence: Evidence) -> list[RankedOwner]:
         owner.row.owner: sum(
             number_in(entry, "UsdPerHour") or 0
             for entry in entries
-            if is_wholly_idle(entry)
+            if is_fully_idle(entry)
             and not is_in_other_clusters(entry)
             and idle_cores_of(entry, owner.row.owner)
         )
@@ -247,10 +247,10 @@ def _ranked(evidence: Evidence) -> list[RankedOwner]:
         row = owner.row
         return RANKS[owner.kind], -saved.get(row.owner, 0), -(row.cost or 0), -row.idle
 
-    return sorted([*_given_away(evidence, entries), *owners], key=rank)
+    return sorted([*_assigned_elsewhere(evidence, entries), *owners], key=rank)
 
 
-def _given_away(evidence: Evidence, entries: Entries) -> list[RankedOwner]:
+def _assigned_elsewhere(evidence: Evidence, entries: Entries) -> list[RankedOwner]:
     """Return the processes that hold cores assigned to another owner, with those cores alone."""
     teams = {row.owner: row.team for row in evidence.now.owners}
     owners = []
@@ -258,7 +258,7 @@ def _given_away(evidence: Evidence, entries: Entries) -> list[RankedOwner]:
         idle, usd_per_hour = number_in(entry, "IdleCores"), number_in(entry, "UsdPerHour")
         for holder in entries_in(entry, "Holders"):
             cores, owner = core_set(holder, "Cores"), owner_name(text_in(holder, "Name"))
-            if text_in(holder, "GivenTo") and cores:
+            if text_in(holder, "AssignedTo") and cores:
                 price = usd_per_hour / idle * len(cores) if usd_per_hour and idle else None
                 cost = None if price is None else round(price * MICRO)
                 row = IdleOwner(owner, MICRO * len(cores), teams.get(owner), cost=cost)
@@ -271,12 +271,14 @@ def _given_away(evidence: Evidence, entries: Entries) -> list[RankedOwner]:
     return owners
 
 
-def _given_away_commands(evidence: Evidence, entry: JsonObject, holder: JsonObject) -> Commands:
+def _assigned_elsewhere_commands(
+    evidence: Evidence, entry: JsonObject, holder: JsonObject
+) -> Commands:
     """Return whether the waiting owner fails, *holder* is gone, and its process is the same."""
     region = instance_region(evidence, entry)
     waiting, own = (
         owner_commands(text_in(holder, member), evidence.now.cluster, region)
-        for member in ("GivenTo", "Name")
+        for member in ("AssignedTo", "Name")
     )
     commands = [each._replace(label="Does it fail?") for each in waiting[-MOST_COMMANDS:][:1]]
     commands += [each._replace(label="Is the other gone?") for each in own[:1]]
@@ -299,7 +301,7 @@ def _where(evidence: Evidence, owner: RankedOwner) -> str:
     entry = owner.entry
     minute = evidence.now.minute
     marks = list[str]()
-    minutes = (not owner.works and row.wholly_idle_minutes) or row.minutes or 0
+    minutes = (not owner.works and row.fully_idle_minutes) or row.minutes or 0
     if minute is not None and 0 < minutes <= minute:
         marks.append(f"since {quantity_words.clock(minute + 1 - minutes, minute)}")
     if entry:
@@ -358,18 +360,18 @@ def kind_of(evidence: Evidence, row: IdleOwner, entry: JsonObject, holder: JsonO
     """Return the state of the owner of *row*, by its worst instance and its process there."""
     last = minute_in(holder, "LastExecution")
     has_gone = is_gone(holder)
-    is_idle = (row.wholly_idle_minutes or 0) >= evidence.idle_after_minutes
+    is_idle = (row.fully_idle_minutes or 0) >= evidence.idle_after_minutes
     has_executed = number_in(entry, "BusyCores") == 0 and number_in(entry, "Executions")
     kinds = (
         ("free", row.owner == UNALLOCATED_OWNER),
-        ("unread", row.owner == UNSTATED_OWNER and row.unheld),
-        ("of an older emitter", row.owner == UNSTATED_OWNER),
+        ("unread", row.owner == NOT_REPORTED_OWNER and row.unallocated),
+        ("of an older emitter", row.owner == NOT_REPORTED_OWNER),
         ("others", row.owner == OTHER_OWNERS),
         ("uses part", row.busy),
         ("little used", row.executions),
         ("waits", (row.idle_siblings or 0) < (row.siblings or 0)),
         ("left behind", is_idle and has_gone),
-        ("reserved", is_idle and row.reserved == row.held),
+        ("reserved", is_idle and row.reserved == row.allocated),
         ("idle", is_idle),
         ("little used", has_executed or now_words.is_executing_at(last, evidence.now.minute)),
         ("unnamed", row.owner in now_words.NO_OWNERS),
@@ -383,24 +385,26 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
     """Return headline, short headline, reason against haste, next step, and why not to wait."""
     row, entry, holder = owner.row, owner.entry, owner.holder
     words = describe_owner(row.owner, row.team)
-    held = row.held or row.idle
-    held_cores = amount(held / MICRO)
+    allocated = row.allocated or row.idle
+    allocated_cores = amount(allocated / MICRO)
     facts = {
         "who": words.words,
         "short": words.short,
         "asked": words.asked,
         "cores": counted(row.idle / MICRO, "core"),
         "are": "is" if row.idle == MICRO else "are",
-        "used": "not used its core" if held == MICRO else f"used none of its {held_cores} cores",
+        "used": "not used its core"
+        if allocated == MICRO
+        else f"used none of its {allocated_cores} cores",
         "lasted": f" for up to {duration(row.minutes)}" if row.minutes else "",
-        "quiet": duration(row.wholly_idle_minutes or 0),
+        "quiet": duration(row.fully_idle_minutes or 0),
         "siblings": f"None of its {row.siblings} siblings works. " if row.siblings else "",
         "words": now_words.owner_words(row) or "little used",
         "host": host_sentence(entry),
         "saving": _saving(evidence, entry, words.end),
         "work": work_words(entry, row),
         "fewer": fewer_cores_advice(entry, row),
-        "waiting": describe_owner(text_in(holder, "GivenTo")).short,
+        "waiting": describe_owner(text_in(holder, "AssignedTo")).short,
     }
     headline, *others = SENTENCES[owner.kind]
     others = [*others, ""][:3]
@@ -412,11 +416,11 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
 
 def _saving(evidence: Evidence, entry: JsonObject, end: str) -> str:
     """Return when the cost ends, if it can; *end* is empty if the cores have no owner."""
-    if evidence.now.sunk and evidence.now.sunk == evidence.now.cost:
+    if evidence.now.committed and evidence.now.committed == evidence.now.cost:
         return "The capacity is paid for anyway."
     if is_in_other_clusters(entry):
         return "The instance reports in two clusters, so no stop is certain to end the cost."
-    if entry and not is_wholly_idle(entry):
+    if entry and not is_fully_idle(entry):
         others = f"Others can use the cores when {end}, but the" if end else "The"
         return f"{others} cost continues: other cores of the instance work."
     return f"The cost ends when {f'{end} and ' if end else ''}the instance is released."

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Final
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_wire.cores import core_ranges, cores_in
 from neuron_wire.line_members import entries_in, number_in, text_in
-from neuron_wire.names import BUSY, MICRO, OTHER_OWNERS, UNALLOCATED_OWNER, UNREAD, UNSTATED_OWNER
+from neuron_wire.names import (
+    BUSY,
+    MICRO,
+    NOT_REPORTED_OWNER,
+    OTHER_OWNERS,
+    RESERVATIONS_UNKNOWN,
+    UNALLOCATED_OWNER,
+)
 from neuron_wire.owners import UNNAMED
 from neuron_words import now_words, quantity_words
 from neuron_words.quantity_words import amount, counted
@@ -36,14 +43,14 @@ def cores_words(cores: Iterable[int]) -> str:
 def idle_cores_of(entry: JsonObject, owner: str) -> set[int]:
     """Return the idle cores of *entry* that belong to *owner*, which may be a placeholder."""
     idle, owners = core_set(entry, "Cores"), entries_in(entry, "Owners")
-    is_unread = text_in(entry, "Given") == UNREAD
+    is_allocation_unknown = text_in(entry, "Reservations") == RESERVATIONS_UNKNOWN
     if owner == OTHER_OWNERS:
         return idle & core_set(entry, "OwnersMore")
-    if owner in {UNSTATED_OWNER, UNALLOCATED_OWNER}:
+    if owner in {NOT_REPORTED_OWNER, UNALLOCATED_OWNER}:
         had = [core_set(each, "Reserved") for each in owners] + [core_set(entry, "OwnersMore")]
         attached = core_set(entry, "AttachedCores")
         free = idle - attached.union(*had)
-        if is_unread != (owner == UNSTATED_OWNER):
+        if is_allocation_unknown != (owner == NOT_REPORTED_OWNER):
             free.clear()
         return free if owners or owner == UNALLOCATED_OWNER else free | attached
     wanted = {"", UNNAMED} if owner in {"", UNNAMED} else {owner}
@@ -53,7 +60,7 @@ def idle_cores_of(entry: JsonObject, owner: str) -> set[int]:
     return idle & set().union(*cores)
 
 
-def is_wholly_idle(entry: JsonObject) -> bool:
+def is_fully_idle(entry: JsonObject) -> bool:
     """Return True if no core of *entry* works and nothing executes."""
     cores, idle = number_in(entry, "NeuronCores"), number_in(entry, "IdleCores")
     return cores is not None and cores == idle and not number_in(entry, "Executions")
@@ -98,7 +105,7 @@ def fewer_cores_advice(entry: JsonObject, row: IdleOwner) -> str:
     """Return what asking for fewer cores would free: only fully idle devices."""
     kind = INSTANCE_TYPES.get(text_in(entry, "InstanceType"))
     per_device = (number_in(entry, "NeuronCores") or 0) / kind.devices if kind else 0
-    if row.held is None or per_device < 1 or per_device % 1:
+    if row.allocated is None or per_device < 1 or per_device % 1:
         return "fewer cores may be enough"
     theirs = idle_cores_of(entry, row.owner)
     idle = theirs | idle_cores_of(entry, UNALLOCATED_OWNER)
@@ -106,6 +113,6 @@ def fewer_cores_advice(entry: JsonObject, row: IdleOwner) -> str:
     freed = {core for core in theirs if devices[core // per_device] == per_device}
     if not freed:
         return "none of its devices is fully idle, so asking for fewer cores frees no device"
-    cores = amount(row.held / MICRO - len(freed))
+    cores = amount(row.allocated / MICRO - len(freed))
     count = len({core // per_device for core in freed})
     return f"asking for {cores} cores frees {counted(count, 'device')}"

@@ -32,10 +32,19 @@ from neuron_accounts.owner_minutes import (
     quiet_minutes_of,
     waits_for,
 )
-from neuron_accounts.payment import is_sunk
+from neuron_accounts.payment import is_committed
 from neuron_wire.cores import core_indexes, core_ranges, idle_cores
 from neuron_wire.line_members import Members, iso_minute, present_members
-from neuron_wire.names import ATTACHED_IDLE, AVOIDABLE, MICRO, MINUTE_S, READ, SUNK, UNREAD, VERSION
+from neuron_wire.names import (
+    ATTACHED_IDLE,
+    AVOIDABLE,
+    COMMITTED,
+    MICRO,
+    MINUTE_S,
+    RESERVATIONS_KNOWN,
+    RESERVATIONS_UNKNOWN,
+    VERSION,
+)
 from neuron_wire.owners import Owner
 
 if TYPE_CHECKING:
@@ -71,7 +80,7 @@ class RollupFacts:
 
         coverage_percent: How much of the cluster reported; None when nobody was there.
 
-        awaited: Owners of idle instances who are not wholly idle in the cluster, and whether
+        awaited: Owners of idle instances who are not fully idle in the cluster, and whether
             it is known that they work there, or siblings of theirs do.
     """
 
@@ -88,19 +97,19 @@ class RollupFacts:
 def instance_members(
     instance: InstanceMinute, kind: str, prices: Prices, rules: Rules, awaited: Collection[str]
 ) -> Detail:
-    """What its minute says of an instance; owners who are *awaited* are not wholly idle."""
+    """What its minute says of an instance; owners who are *awaited* are not fully idle."""
     record = instance.record
     state, cores = record.core_state, len(record.core_state)
-    is_paid_anyway = is_sunk(record, rules.paid_by_type)
+    is_paid_anyway = is_committed(record, rules.paid_by_type)
     detail: Detail = {
         "InstanceType": record.instance_type,
         "Region": record.region,
         "AvailabilityZone": record.availability_zone,
         "AccountId": record.account_id,
         "Lifecycle": record.lifecycle,
-        "Paid": SUNK if is_paid_anyway else AVOIDABLE,
+        "Paid": COMMITTED if is_paid_anyway else AVOIDABLE,
         "NeuronCores": cores or None,
-        "Given": UNREAD if record.is_allocation_unknown else None,
+        "Reservations": RESERVATIONS_UNKNOWN if record.is_allocation_unknown else None,
         "Owners": _owners(record, rules) or None,
     }
     idle = idle_cores(state, record.idle_minutes, rules.idle_after_minutes)
@@ -131,7 +140,7 @@ def owner_members(
 ) -> Detail:
     """What an owner holds in a cluster, how much of it works, and what is *idle*, for *minutes*."""
     detail: Detail = {
-        "HeldCores": round(did.held / MICRO, 6),
+        "AllocatedCores": round(did.allocated / MICRO, 6),
         "BusyCores": round(did.busy / MICRO, 6),
     }
     if idle is not None:
@@ -215,9 +224,10 @@ def _held_back_by(
         "idle-cores": idle_minutes < LEAST_IDLE_MINUTES,
         "no-holder": ATTACHED_IDLE in record.core_state or holds or hides_some,
         "no-reservation": bool(record.reserved),
-        "given-read": record.is_allocation_unknown,
-        "host-cpu": record.given != READ and (host_vcpus is None or host_vcpus >= MOST_HOST_VCPUS),
-        "not-sunk": is_paid_anyway,
+        "reservations-known": record.is_allocation_unknown,
+        "host-cpu": record.reservations != RESERVATIONS_KNOWN
+        and (host_vcpus is None or host_vcpus >= MOST_HOST_VCPUS),
+        "not-committed": is_paid_anyway,
         "one-emitter": instance.duplicate_emitters or instance.in_other_clusters,
     }
     return [name for name, holds_back in guards.items() if holds_back]

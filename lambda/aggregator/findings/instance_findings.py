@@ -120,7 +120,7 @@ class InstanceFindings:
             return
         idle_minutes = None
         if not found.in_other_clusters:  # another emitter tells another story of the instance
-            idle_minutes = wholly_idle_minutes(record, self.rules.idle_after_minutes)
+            idle_minutes = fully_idle_minutes(record, self.rules.idle_after_minutes)
         instance = record.cluster, record.instance_id
         known = self._by_instance.get(instance, ())
         if not known and idle_minutes is None:
@@ -184,7 +184,7 @@ class InstanceFindings:
                 reason = REPORTED if presence == "live" else GONE
                 if key.kind == SILENT_INSTANCE:
                     ends = presence != "silent"
-                else:  # who restarts says goodbye as well, and is back in a moment
+                else:  # who restarts shuts down cleanly as well, and is back in a moment
                     ends = presence == "gone" and absent_minutes > self.rules.silent_after_minutes
                 if ends:
                     self._draft(key, steps.close_finding(finding, self._minute, reason))
@@ -300,7 +300,7 @@ class InstanceFindings:
         self._drafts[key] = _Draft(step, found, has_room, faults)
 
 
-def wholly_idle_minutes(record: MinuteRecord, after_minutes: int) -> int | None:
+def fully_idle_minutes(record: MinuteRecord, after_minutes: int) -> int | None:
     """
     For how long every core of an instance is idle and nothing known to execute, at least so long.
 

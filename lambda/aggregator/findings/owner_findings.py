@@ -115,7 +115,7 @@ class OwnerFindings:
         did = seen.by_owner.get(owner)
         if did is not None:
             after_minutes = self.rules.idle_after_minutes
-            idle_minutes = seen.wholly_idle_minutes(owner)
+            idle_minutes = seen.fully_idle_minutes(owner)
             return steps.step_idleness(
                 before,
                 idle_minutes if idle_minutes >= after_minutes else None,
@@ -161,7 +161,7 @@ class OwnerFindings:
             return {}
         idle = None if step.change == CLOSED else (of_minute.idle or {}).get(key.subject)
         return detail.owner_members(
-            key, did, idle, of_minute.seen.wholly_idle_minutes(key.subject), self.rules
+            key, did, idle, of_minute.seen.fully_idle_minutes(key.subject), self.rules
         )
 
     def packed_clusters(self) -> Iterator[tuple[str, int, bytes]]:

@@ -39,7 +39,7 @@ from neuron_wire.line_members import (
     present_members,
     stated_members,
 )
-from neuron_wire.names import BUSY, CLUSTER_DIMENSION, UNREAD
+from neuron_wire.names import BUSY, CLUSTER_DIMENSION, RESERVATIONS_UNKNOWN
 from neuron_wire.names import ROLLUP as ROLLUP_KIND
 from neuron_wire.owners import owner_members
 
@@ -169,7 +169,7 @@ def _idle(instance: IdleInstance) -> Members:
             "HoldersMore": instance.holders_more or None,
             "Owners": owner_members(instance.owners) or None,
             "OwnersMore": instance.owners_more or None,
-            "Given": UNREAD if instance.is_allocation_unknown else None,
+            "Reservations": RESERVATIONS_UNKNOWN if instance.is_allocation_unknown else None,
             "CoreState": instance.state,
             "BusyUtilization": instance.busy_percent,
             "HostCpuPercent": instance.host_cpu_percent,

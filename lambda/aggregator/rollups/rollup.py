@@ -68,7 +68,7 @@ _TYPE: Final = re.compile(r"[a-z][a-z0-9-]{0,31}\.[a-z0-9-]{1,32}")  # as EC2 sp
 @dataclass(frozen=True, slots=True)
 class SilentInstance:
     """
-    An instance that stopped reporting without a goodbye.
+    An instance that stopped reporting without a clean shutdown.
 
     Attributes:
         instance_id: Its name.

@@ -22,9 +22,9 @@ from neuron_wire.names import (
     ATTACHED_IDLE,
     BUSY,
     OTHER_OWNERS,
-    READ,
     REASON_NOT_REPORTED,
     REASON_WORDS,
+    RESERVATIONS_KNOWN,
     UNATTACHED,
 )
 
@@ -198,7 +198,7 @@ def read_numbers(record: MinuteRecord, utilization_hundredths: int) -> Numbers:
         if found:
             numbers[name] = max(found)
     reserved = record.reserved
-    if reserved or record.given == READ:
+    if reserved or record.reservations == RESERVATIONS_KNOWN:
         numbers["ReservedCores"] = len(reserved)
     _add_ratios(record, numbers)
     return numbers

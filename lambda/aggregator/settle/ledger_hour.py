@@ -2,7 +2,7 @@
 One hour of the ledger: its minutes read bucket by bucket, rows computed, objects put.
 
 An instance without a record is missed, and its minute unknown, until it is
-forgotten, said goodbye, was stopped as EC2 says, or reports to another cluster:
+forgotten, shut down cleanly, was stopped as EC2 says, or reports to another cluster:
 the rule of close, from the records alone. So the minutes before the hour are
 read too, as many as it takes to forget an instance, and an hour that is settled
 again, whenever, has the same rows.

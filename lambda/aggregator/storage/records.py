@@ -37,7 +37,7 @@ partition, so a minute takes the records of more than a million instances.
 """
 
 _DICTIONARY: Final = (
-    b'"IdentityGuessed":,"Bye":,"EccUncorrectedRise":,"EccCorrectedRise":,"EccUncorrected":,'
+    b'"IdentityGuessed":,"CleanShutdown":,"EccUncorrectedRise":,"EccCorrectedRise":,"EccUncorrected":,'
     b'"EccCorrected":,"HostCpuPercent":,"HostMemoryTotal":,"HostMemoryUsed":,'
     b'"RuntimeHostMemory":,"DeviceMemoryTotal":,"DeviceMemoryUsed":,"TeraFlops":,'
     b'"LatencyGapP50":,"DeviceLatencyP99Max":,"DeviceLatencyP50Mean":,"LatencyP99Max":,'

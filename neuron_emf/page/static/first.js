@@ -150,7 +150,7 @@ function ownerRow(row, page) {
     element("td", { role: "cell" }, element("bdi", {}, row.cluster)),
     cell(words.cores, "figure", null, ` ${row.cores === 1 ? "core" : "cores"}`),
     cell(words.idle, "figure", "idle "),
-    cell(row.since_ms === null ? "not told" : since(row.since_ms, page.data_to_ms), "figure", "since "),
+    cell(row.since_ms === null ? "not reported" : since(row.since_ms, page.data_to_ms), "figure", "since "),
     cell(words.usd, "figure money", null, row.usd_per_hour === null ? null : " USD/h"),
     week && cell((week.usd.get(keyOf(row)) ?? 0).toFixed(2), "figure", "7 days ", " USD"));
 }

@@ -3,7 +3,7 @@
  *
  * Idle is strong and hatched, busy is calm. Idle for long enough (A, R, U) is the strongest; not
  * busy yet for so long (a, r, u) is a tint of it; busy gets stronger with its utilization; unknown
- * is grey with a cross. Who has an idle core: a stroke is held or reserved, a dot is unheld, as in
+ * is grey with a cross. Who has an idle core: a stroke is held or reserved, a dot is unallocated, as in
  * every tint. A canvas is a picture only: what a keyboard or a voice reads lies over it
  * (hour.js), on the same geometry.
  */
@@ -110,7 +110,7 @@ export function paintCore(pen, letter, utilization, x, y, width, height) {
   if (ink) mark(pen, kind, ink, x, y, width, height);
 }
 
-/** Held or reserved a stroke, unheld a dot, unknown a cross. */
+/** Held or reserved a stroke, unallocated a dot, unknown a cross. */
 function mark(pen, kind, ink, x, y, width, height) {
   const [cx, cy] = [x + width / 2, y + height / 2];
   if (kind === "u") {

@@ -37,7 +37,7 @@ def test_a_clean_shutdown_that_comes_late_changes_no_minute_that_lacks_a_record_
         stack.close(END_S + 60 * offset + 130)
     silent = [line["SilentInstances"] for line in stack.rollups()]
     assert [0] * 6 + [1] * 6 == silent
-    stack.deliver(END_S + 60 * 12, record(minute=MINUTE + 1, bye=True))
+    stack.deliver(END_S + 60 * 12, record(minute=MINUTE + 1, is_clean_shutdown=True))
     stack.deliver(END_S + 60 * 12, record(minute=MINUTE + 8, instance_id="i-2"))
     for offset in (12, 13):
         on_time(stack, offset, instance_id="i-1")

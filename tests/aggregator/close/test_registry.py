@@ -35,7 +35,7 @@ def silent(made: Registry, minute: int) -> bool:
 MINUTES = st.lists(st.integers(MINUTE, MINUTE + 40), min_size=1, max_size=12, unique=True)
 
 
-def test_a_goodbye_is_taken_back_by_a_later_record_of_the_minute():
+def test_a_clean_shutdown_is_taken_back_by_a_later_record_of_the_minute():
     """The emitter restarted within the minute, and its second part came late."""
     made = registry(MINUTE, gone=True)
     made.record_presence("training", NAME, MINUTE, None, gone=False)
@@ -121,7 +121,7 @@ DEPARTURES = st.lists(st.integers(MINUTE - 2, MINUTE + 42), max_size=4)
 @given(HISTORIES, DEPARTURES, st.integers(MINUTE - 2, MINUTE + 110))
 def test_who_is_silent_follows_from_what_was_seen_and_said(history, departures, asked):
     """
-    Not now, not in the last 5 minutes, within the last 60, without a goodbye, a
+    Not now, not in the last 5 minutes, within the last 60, without a clean shutdown, a
     departure or a report to another cluster since: worked out without runs.
     """
     made = Registry(silent_after_minutes=5)

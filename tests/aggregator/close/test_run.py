@@ -249,7 +249,10 @@ def test_a_run_that_was_overtaken_writes_nothing_more():
 def test_of_two_copies_that_with_more_holders_counts():
     """Alone a record has room for few of them, in a pack for all."""
     made = replace(
-        full_record(64, seed=1), bye=False, holders=some_holders(64, seed=1), holders_more=1
+        full_record(64, seed=1),
+        is_clean_shutdown=False,
+        holders=some_holders(64, seed=1),
+        holders_more=1,
     )
     (item,), (pack,) = [item_of(made, 0)], packs_of([made], 120)
     closings = []

@@ -31,7 +31,7 @@ def silent(records, departed, cluster, asked):
         absent = QUICK.silent_after_minutes < asked - last <= FORGET_MINUTES
         moved = any(last < minute <= asked for minute, _ in known)
         gone = any(last <= minute < asked for one, minute in departed if one == name)
-        if absent and not own[last].bye and not moved and not gone:
+        if absent and not own[last].is_clean_shutdown and not moved and not gone:
             found.add(name)
     return found
 
@@ -42,7 +42,7 @@ def silent(records, departed, cluster, asked):
 def test_a_minute_restated_knows_who_was_silent_then(records, fates):
     """
     Whatever order it was learnt in: restated in the end, each minute names those
-    who had reported, not just now, and had neither said goodbye nor been
+    who had reported, not just now, and had neither shut down cleanly nor been
     stopped nor gone to another cluster.
     """
     world = live_through(records, fates, QUICK)

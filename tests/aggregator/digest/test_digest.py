@@ -88,7 +88,7 @@ def test_the_digest_is_what_the_rows_are(rows):
     ]
     assert by_instance[0] == by_instance[1]
     assert (whole.total, whole.unpriced) == (found.total, found.unpriced)
-    assert whole.days == {day: time for day, time in found.days.items() if time.held}
+    assert whole.days == {day: time for day, time in found.days.items() if time.allocated}
     idle = [row for row in rows if row.idle]
     expected = defaultdict(lambda: [0, Fraction(0), Fraction(0)])
     for idle_row in idle:
@@ -122,8 +122,8 @@ def test_a_summary_lists_the_dearest_instances_and_every_owner(monkeypatch):
 def test_a_week_is_said_with_its_owners_instances_and_the_change():
     """Cost, avoidable, share, the five most expensive, prices, coverage and the report command."""
     rows = [row(owner=f"o{n}", instance_id=f"i-{n}", idle_cost=n * NANO) for n in range(1, 8)]
-    rows += [row(owner="busy", idle=0, idle_cost=0, held=3 * CORE_HOUR, avoidable_cost=0)]
-    rows += [row(owner="[unknown]", busy=None, idle=None, idle_cost=None, held=10 * CORE_HOUR)]
+    rows += [row(owner="busy", idle=0, idle_cost=0, allocated=3 * CORE_HOUR, avoidable_cost=0)]
+    rows += [row(owner="[unknown]", busy=None, idle=None, idle_cost=None, allocated=10 * CORE_HOUR)]
     shown = said(rows)
     assert "Idle cores cost 28.00 USD, of which at most 7.00 USD avoidable: 7.0 core hours" in shown
     assert "70 % of the known time" in shown

@@ -31,8 +31,8 @@ HOUR_AGO = iso_minute(MINUTE - 64)
 
 
 def row(owner, cores, usd, **members):
-    """Idle cores of an owner that is wholly idle for an hour, unless *members* say otherwise."""
-    quiet = {"WhollyIdleMinutes": 61, "Executions": 0, "BusyCores": 0, "HeldCores": cores}
+    """Idle cores of an owner that is fully idle for an hour, unless *members* say otherwise."""
+    quiet = {"FullyIdleMinutes": 61, "Executions": 0, "BusyCores": 0, "AllocatedCores": cores}
     own = {} if owner.startswith("[") else quiet
     usual = {"Cores": cores, "Instances": 1, "IdleMinutes": 62, "UsdPerHour": usd}
     return {"Owner": owner, **usual, **own, "UnpricedCores": 0, **members}
@@ -70,7 +70,7 @@ def waiting(*, gone):
     """A core of `ml/trainer-b-0` that a process of `ml/trainer-a-0` holds."""
     holder = {"Cores": "0-1", "Name": "ml/trainer-a-0/train", "Pid": 4242, "Tag": "1",
               "Started": iso_minute(MINUTE - 300), "Command": "python3",
-              "LastExecution": HOUR_AGO, "GivenTo": "ml/trainer-b-0/train"}  # fmt: skip
+              "LastExecution": HOUR_AGO, "AssignedTo": "ml/trainer-b-0/train"}  # fmt: skip
     owners = [{"Cores": "0-1", "Name": "ml/trainer-a-0/train", "Executions": 0}]
     return of(
         [row("ml/trainer-a-0/train", 2, 0.76, Team="ml"), row("slurm:4711 ada", 32, 21.5)],
@@ -82,16 +82,16 @@ def waiting(*, gone):
 
 JOB = of(
     [row("slurm:4711 ml-user", 32, 21.5, Team="ml"), row("[unallocated]", 10, 6.71875),
-     row("unit:jupyter-ada", 8, 5.375, HeldCores=24, BusyCores=16, WhollyIdleMinutes=None)],
+     row("unit:jupyter-ada", 8, 5.375, AllocatedCores=24, BusyCores=16, FullyIdleMinutes=None)],
     entry("a" * 32, 21.5, HostCpuPercent=19.5,
           Owners=[{"Cores": "0-31", "Name": "slurm:4711 ml-user", "Executions": 0}],
           Holders=[{"Cores": "0-31", "Name": "slurm:4711 ml-user", "Pid": 4711, "Tag": "1",
                     "LastExecution": iso_minute(MINUTE - 62)}]),
-    AvoidableCostPerHour=21.5, AvoidableHeldCostPerHour=21.5, WhollyIdleInstances=1,
+    AvoidableCostPerHour=21.5, AvoidableAllocatedCostPerHour=21.5, FullyIdleInstances=1,
 )  # fmt: skip
 PART = of(
-    [row("unit:jupyter-ada", 8, 5.375, HeldCores=24, BusyCores=16, Executions=52_076,
-         WhollyIdleMinutes=None)],
+    [row("unit:jupyter-ada", 8, 5.375, AllocatedCores=24, BusyCores=16, Executions=52_076,
+         FullyIdleMinutes=None)],
     entry("b" * 16 + "a" * 16, 5.375, Executions=52_076, BusyUtilization=77.2,
           Cores="16-23", AttachedCores="16-23", IdleCores=8,
           Owners=[{"Cores": "0-23", "Name": "unit:jupyter-ada", "Executions": 52_076}],
@@ -101,15 +101,16 @@ PART = of(
 RESERVED = of(
     [row("ml/trainer-0/train", 2, 0.7582, Team="ml", ReservedCores=2)],
     entry("uu", 0.7582, FIRST, SMALL, Owners=[{"Reserved": "0-1", "Name": "ml/trainer-0/train"}]),
-    AvoidableCostPerHour=0.7582, AvoidableHeldCostPerHour=0.7582, WhollyIdleInstances=1,
+    AvoidableCostPerHour=0.7582, AvoidableAllocatedCostPerHour=0.7582, FullyIdleInstances=1,
 )  # fmt: skip
 FREE = of(
     [row("[unallocated]", 32, 21.5)],
     entry("u" * 32, 21.5, HostCpuPercent=0.82),
-    AvoidableCostPerHour=21.5, AvoidableHeldCostPerHour=0, WhollyIdleInstances=1,
+    AvoidableCostPerHour=21.5, AvoidableAllocatedCostPerHour=0, FullyIdleInstances=1,
 )  # fmt: skip
 UNREAD = of(
-    [row("[not told]", 2, 0.7582, HeldCores=0)], entry("uu", 0.7582, FIRST, SMALL, Given="unread")
+    [row("[not reported]", 2, 0.7582, AllocatedCores=0)],
+    entry("uu", 0.7582, FIRST, SMALL, Reservations="unknown"),
 )
 UNNAMED = of(
     [row("[unnamed]", 4, 2.6875)],
@@ -125,7 +126,7 @@ PROCESS = of(
           Holders=[{"Cores": "0-31", "Name": "process:python3 ada", "Pid": 777,
                     "Command": "python3", "Started": iso_minute(MINUTE - 500),
                     "LastExecution": iso_minute(MINUTE - 62)}]),
-    AvoidableCostPerHour=21.5, AvoidableHeldCostPerHour=21.5, WhollyIdleInstances=1,
+    AvoidableCostPerHour=21.5, AvoidableAllocatedCostPerHour=21.5, FullyIdleInstances=1,
 )  # fmt: skip
 """A process that no scheduler started, on an instance of another region than the alarm's."""
 LEFT = of(
@@ -138,16 +139,16 @@ LEFT = of(
 UNPRICED = rollup(
     UnknownCores=12, UnpricedCores=64, UnpricedIdleCores=4,
     UnpricedTypes=["us-east-2/trn2.48xlarge"], PricesOverridden=["trn1.32xlarge"],
-    AvoidableCostPerHour=10.75, SharedCostPerHour=8.0625, SunkCostPerHour=5.375,
-    WhollyIdleInstances=1,
+    AvoidableCostPerHour=10.75, SharedCostPerHour=8.0625, CommittedCostPerHour=5.375,
+    FullyIdleInstances=1,
     TopIdleOwners=[row("ml/llama-70b-0", 16, 10.75, Team="ml"), row("[unallocated]", 16, 10.75),
                    row("[unnamed]", 4, 2.6875, UnpricedCores=4)],
 )  # fmt: skip
 OLDER = rollup(
     TopIdleInstances=[{"InstanceId": SECOND, "IdleCores": 1, "Cores": "7", "IdleMinutes": 15}],
     IdleCostPerHour=None, PricesAsOf=None, PriceRegions=None, TopIdleOwners=None,
-    AvoidableCostPerHour=None, AvoidableHeldCostPerHour=None, SharedCostPerHour=None,
-    SunkCostPerHour=None, WhollyIdleInstances=None,
+    AvoidableCostPerHour=None, AvoidableAllocatedCostPerHour=None, SharedCostPerHour=None,
+    CommittedCostPerHour=None, FullyIdleInstances=None,
 )  # fmt: skip
 """Of a stack whose rollups had neither owners nor prices."""
 ALL_BUSY = rollup(

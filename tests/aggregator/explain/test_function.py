@@ -79,7 +79,7 @@ def closed(monkeypatch, *made):
 def test_from_a_record_to_a_message(monkeypatch, subscribed):
     """The names that the emitter sent are the names in the message."""
     held = record(
-        minute=NOON, instance_id="i-0c3f5a7b9d1e2f4a6", core_state="aa", given="read",
+        minute=NOON, instance_id="i-0c3f5a7b9d1e2f4a6", core_state="aa", reservations="known",
         utilization_percent=(0.0, 0.0), idle_minutes=(200, 30), executions=0, execution_errors=0,
         owners=(Owner("0-1", "ml/llama-70b-0/main", "ml", executions=0, quiet_minutes=60),),
         holders=(Holder("0-1", "ml/llama-70b-0/main", 4242, "1"),), ecc_uncorrected_rise=3,

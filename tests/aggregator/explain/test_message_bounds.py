@@ -62,9 +62,20 @@ NAMES = st.text(max_size=40) | st.sampled_from(
     ]
 )
 OWNERS = NAMES | st.sampled_from(
-    ["slurm:4711 ada", "ml/a-0/main", "ecs:search/llama/server", "unit:jupyter ada", "[unnamed]",
-     "[unallocated]", "[not told]", "[others]", "team:ml", "process:python ada", "x" * 300 + "/y"]
-)  # fmt: skip
+    [
+        "slurm:4711 ada",
+        "ml/a-0/main",
+        "ecs:search/llama/server",
+        "unit:jupyter ada",
+        "[unnamed]",
+        "[unallocated]",
+        "[not reported]",
+        "[others]",
+        "team:ml",
+        "process:python ada",
+        "x" * 300 + "/y",
+    ]
+)
 NUMBERS = st.integers(-(10**400), 10**400) | st.floats()
 CORES_AND_MINUTES = st.sampled_from(
     ["0-1", "0-31", "16-23", iso_minute(MINUTE), iso_minute(MINUTE - 9999)]

@@ -139,7 +139,7 @@ def test_a_line_has_the_members_that_it_always_had():
 
 
 WORKING = {
-    "uses 16 of 24": {"HeldCores": 24, "BusyCores": 16},
+    "uses 16 of 24": {"AllocatedCores": 24, "BusyCores": 16},
     "little used": {"Executions": 80},
     "63 of 64 without a busy core": {"Siblings": 64, "IdleSiblings": 63},
 }
@@ -148,7 +148,7 @@ WORKING = {
 @pytest.mark.parametrize("words", WORKING)
 def test_who_works_gets_no_words_of_an_idle_one(words):
     """A working owner is never asked to stop, nor named first while another one is idle."""
-    works = row("ml/a-0", 8, 90.0, **WORKING[words], WhollyIdleMinutes=None)
+    works = row("ml/a-0", 8, 90.0, **WORKING[words], FullyIdleMinutes=None)
     owners = [{"Cores": "0-7", "Name": "ml/a-0"}]
     where = entry("a" * 8 + "b" * 24, 90.0, Owners=owners)
     text = idle_text(of([works], where))
@@ -165,9 +165,9 @@ def test_who_works_gets_no_words_of_an_idle_one(words):
 @pytest.mark.parametrize(
     ("minutes", "expected"), [(15, "has used none of its 4 cores for 15 min"), (14, "has 4 cores")]
 )
-def test_only_who_is_wholly_idle_has_used_none(minutes, expected):
+def test_only_who_is_fully_idle_has_used_none(minutes, expected):
     """It takes IdleAfterMinutes: an owner that has just executed may execute again."""
-    idle = row("ml/a-0", 4, 1.0, WhollyIdleMinutes=minutes)
+    idle = row("ml/a-0", 4, 1.0, FullyIdleMinutes=minutes)
     assert f"training: pod ml/a-0 {expected}" in idle_text(of([idle]))
 
 
@@ -209,7 +209,7 @@ def test_what_was_given_to_another_cannot_wait(gone, works):
         ("fewer cores may be enough.", {"InstanceType": "odd"}),
     ],
 )  # fmt: skip
-def test_only_wholly_idle_devices_can_be_given_to_others(expected, changes):
+def test_only_fully_idle_devices_can_be_given_to_others(expected, changes):
     """A core of another owner keeps its device, idle or not."""
     first = {**PART["TopIdleInstances"][0], **changes}
     first = {name: value for name, value in first.items() if value is not None}

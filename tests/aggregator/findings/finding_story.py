@@ -24,7 +24,7 @@ def story():
 
 def _hours_of_research():
     fleet = Fleet(Rules(grace_s=60, teams=TEAMS))
-    job = {"cluster": "research", "instance_type": "trn1.2xlarge", "given": "read"}
+    job = {"cluster": "research", "instance_type": "trn1.2xlarge", "reservations": "known"}
     owner, other = (Owner("0-1", f"slurm:{name}", "default") for name in ("7 ann", "8 ben"))
     works = maker(busy, instance_id="i-0works", owners=(other,), **job)
     holds = [
@@ -41,9 +41,11 @@ def _hours_of_research():
         fleet.pass_minute(maker(busy, instance_id="i-0holds", owners=(owner,), **job), works)
     for _ in range(6):  # one falls silent, and is back
         fleet.pass_minute(works)
-    unread = {"cluster": "research", "given": "unread"}
+    unread = {"cluster": "research", "reservations": "unknown"}
     fleet.pass_minute(maker(idle, instance_id="i-0holds", **unread), works)
-    fleet.pass_minute(maker(idle, instance_id="i-0holds", cluster="research", bye=True), works)
+    fleet.pass_minute(
+        maker(idle, instance_id="i-0holds", cluster="research", is_clean_shutdown=True), works
+    )
     for _ in range(6):  # and shuts down for good
         fleet.pass_minute(works)
     return fleet.told

@@ -16,11 +16,16 @@ from proof.memory_table import MemoryTable
 RULES = Rules(grace_s=60, teams=team_rules("training|slurm:*=ml"))
 GROUPS = StackLogGroups("records", "rollups")
 NOTHING_RAN = {"executions": None, "execution_errors": None}
-IDLE = {"core_state": "uu", "utilization_percent": (0.0, 0.0), "given": "none", **NOTHING_RAN}
+IDLE = {
+    "core_state": "uu",
+    "utilization_percent": (0.0, 0.0),
+    "reservations": "none",
+    **NOTHING_RAN,
+}
 
 
 def idle(instance_id="i-1", minutes=20, **changes):
-    """A record of an instance that is wholly idle and held by nobody."""
+    """A record of an instance that is fully idle and held by nobody."""
     made = {**IDLE, "idle_minutes": (minutes, minutes + 5), **changes}
     return record(instance_id=instance_id, **made)
 

@@ -80,8 +80,15 @@ def _deliveries(draw, history):
             is_restarting = is_alone and minute == RESTART + 1
             if (is_idle and minute <= silent_until) or is_restarting:
                 continue
-            bye = is_alone and minute == RESTART
-            for line in _lines(draw, cluster, f"i-{number}", minute, is_idle=is_idle, bye=bye):
+            is_clean_shutdown = is_alone and minute == RESTART
+            for line in _lines(
+                draw,
+                cluster,
+                f"i-{number}",
+                minute,
+                is_idle=is_idle,
+                is_clean_shutdown=is_clean_shutdown,
+            ):
                 is_late = draw.random() < LATE
                 delay_s = draw.uniform(60, 600) if is_late else draw.uniform(5, 35)
                 faults = line.readings["HardwareFaults"] + line.ecc_uncorrected_rise
@@ -91,22 +98,29 @@ def _deliveries(draw, history):
                     yield (MINUTE + minute + 1) * 60 + delay_s + 30 * copy, line
 
 
-def _lines(draw, cluster, instance_id, minute, *, is_idle, bye):
+def _lines(draw, cluster, instance_id, minute, *, is_idle, is_clean_shutdown):
     """The line of one minute, or both of one in which the emitter restarted."""
     halves = 1 + (draw.random() < HALVES)
     for half in range(halves):
         faults = draw.randint(1, 3) if draw.random() < FAULTY else 0
         kernels = draw.choice((0, faults))
         yield record(
-            cluster=cluster, instance_id=instance_id, minute=MINUTE + minute, bye=bye,
-            boot=f"{halves}{half}{minute if halves > 1 else 0}", seq=minute + 1,
-            covered_seconds=60.0 / halves, core_state="aa" if is_idle else "bb",
+            cluster=cluster,
+            instance_id=instance_id,
+            minute=MINUTE + minute,
+            is_clean_shutdown=is_clean_shutdown,
+            boot=f"{halves}{half}{minute if halves > 1 else 0}",
+            seq=minute + 1,
+            covered_seconds=60.0 / halves,
+            core_state="aa" if is_idle else "bb",
             utilization_percent=(0.0, 0.0) if is_idle else (80.0, 80.0),
             idle_minutes=(minute + 3,) * 2 if is_idle else (0, 0),
-            executions=None, execution_errors=None,
+            executions=None,
+            execution_errors=None,
             owners=(Owner("0-1", instance_id if is_idle else "works"),),
-            readings={"HardwareFaults": kernels}, ecc_uncorrected_rise=faults - kernels,
-        )  # fmt: skip
+            readings={"HardwareFaults": kernels},
+            ecc_uncorrected_rise=faults - kernels,
+        )
 
 
 def _run(world, draw):

@@ -76,9 +76,9 @@ def test_an_event_says_what_it_costs_and_what_holds_a_stop_back():
         ({"readings": {}}, "host-cpu"),
         ({"readings": {"HostCpuPercent": 6.25}}, "host-cpu"),
         ({"instance_type": "trn1.16xlarge"}, "host-cpu"),
-        ({"given": "unread"}, "given-read"),
-        ({"given": None}, "given-read"),
-        ({"paid": "sunk"}, "not-sunk"),
+        ({"reservations": "unknown"}, "reservations-known"),
+        ({"reservations": None}, "reservations-known"),
+        ({"paid": "committed"}, "not-committed"),
         ({"covered_seconds": 56.0}, "coverage"),
     ],
 )
@@ -97,7 +97,7 @@ def test_each_guard_alone_holds_a_stop_back(changes, guard):
 
 def test_where_a_scheduler_gave_nothing_a_busy_host_holds_nothing_back():
     """What runs beside its pods is not placed by it, and starts anew wherever it is placed."""
-    (event,) = Fleet().pass_minute(maker(idle, minutes=60, given="read", readings={}))
+    (event,) = Fleet().pass_minute(maker(idle, minutes=60, reservations="known", readings={}))
     assert [] == event["HeldBackBy"]
 
 
@@ -159,20 +159,20 @@ def test_a_silent_instance_is_told_until_it_reports_again():
     assert "reported" == fleet.told[-1]["Reason"]
 
 
-def test_silence_neither_closes_nor_worsens_and_a_goodbye_closes_after_a_while():
-    """Who restarts says goodbye too; who is gone for longer than silence takes is gone."""
+def test_silence_neither_closes_nor_worsens_and_a_clean_shutdown_closes_after_a_while():
+    """Who restarts shuts down cleanly too; who is gone for longer than silence takes is gone."""
     fleet = Fleet()
     other = maker(busy, instance_id="i-2")
     fleet.pass_minute(maker(idle), other)
     assert [[]] * 5 == [fleet.pass_minute(other) for _ in range(5)]
-    back = fleet.pass_minute(maker(idle, minutes=20, bye=True), other)
+    back = fleet.pass_minute(maker(idle, minutes=20, is_clean_shutdown=True), other)
     assert [] == back
     told = [shown(fleet.pass_minute(other)) for _ in range(6)]
     assert [[]] * 5 + [[(2, "idle-instance", "i-1", "closed")]] == told
     assert "gone" == fleet.told[-1]["Reason"]
 
 
-def test_an_owner_is_told_that_is_wholly_idle_in_the_whole_cluster():
+def test_an_owner_is_told_that_is_fully_idle_in_the_whole_cluster():
     """With the cores of all instances, the team by the stack's rules, and the cost."""
     fleet = Fleet()
     idles, works = held("aa", (20, 30)), held("ab", (90, 0), instance_id="i-2")
@@ -181,13 +181,21 @@ def test_an_owner_is_told_that_is_wholly_idle_in_the_whole_cluster():
     told = owners(fleet.pass_minute(idles, idles_too))
     assert [(1, "idle-owner", "slurm:7 ann", "opened")] == shown(told)
     assert (4, 4, 0, 2, 16, "ml", 2.6875) == tuple(
-        told[0][name] for name in (
-            "HeldCores", "IdleCores", "BusyCores", "Instances", "IdleMinutes", "Team", "UsdPerHour"
+        told[0][name]
+        for name in (
+            "AllocatedCores",
+            "IdleCores",
+            "BusyCores",
+            "Instances",
+            "IdleMinutes",
+            "Team",
+            "UsdPerHour",
         )
-    )  # fmt: skip
+    )
     closing = [owners(fleet.pass_minute(idles, works)) for _ in range(3)]
     assert [[], [], [("work", 4, 1)]] == [
-        [(one["Reason"], one["HeldCores"], one["BusyCores"]) for one in told] for told in closing
+        [(one["Reason"], one["AllocatedCores"], one["BusyCores"]) for one in told]
+        for told in closing
     ]
 
 
@@ -239,7 +247,7 @@ def test_an_owner_that_only_has_cores_reserved_is_idle_from_when_it_got_them():
     """Its cores may have been free for hours before."""
     fleet = Fleet()
     pods = [
-        maker(idle, minutes=400, given="read",
+        maker(idle, minutes=400, reservations="known",
               owners=(Owner("", "ml/trainer-0", "ml", "0-1", None, minutes),))
         for minutes in (14, 15)
     ]  # fmt: skip
@@ -253,7 +261,7 @@ def test_an_owner_that_only_has_cores_reserved_is_idle_from_when_it_got_them():
         next(one for one in told if "InstanceId" in one)["HeldBackBy"]
     )
     assert (2, 2, 0, 15, "ml") == tuple(
-        owner[name] for name in ("HeldCores", "IdleCores", "BusyCores", "IdleMinutes", "Team")
+        owner[name] for name in ("AllocatedCores", "IdleCores", "BusyCores", "IdleMinutes", "Team")
     )
 
 
@@ -281,7 +289,7 @@ def test_a_rank_that_waits_while_one_of_its_job_works_is_no_finding(waiting, wor
 
 
 def test_what_an_earlier_release_found_of_an_owner_is_closed():
-    """Under its own kind and id; an owner that is wholly idle has a finding of its own."""
+    """Under its own kind and id; an owner that is fully idle has a finding of its own."""
     fleet = Fleet()
     opened = OpenFinding(MINUTE - 9, MINUTE - 30, 2, 1, MINUTE - 5)
     key = FindingKey("training", "idle-cores", "slurm:7 ann")

@@ -77,16 +77,20 @@ class Rank:
         if self.fate(offset) == DARK:
             members |= DARKNESS
         return record(
-            instance_id=self.instance_id, minute=MINUTE + offset, seq=offset + 1,
-            bye=self.fate(offset) == RESTART, paid=self.paid, instance_type=self.instance_type,
+            instance_id=self.instance_id,
+            minute=MINUTE + offset,
+            seq=offset + 1,
+            is_clean_shutdown=self.fate(offset) == RESTART,
+            paid=self.paid,
+            instance_type=self.instance_type,
             **members,
-        )  # fmt: skip
+        )
 
 
 @st.composite
 def jobs(draw):
     """One job whose first rank works and whose others wait for it, and one that idles."""
-    paid = st.sampled_from([None, "sunk", "avoidable"])
+    paid = st.sampled_from([None, "committed", "avoidable"])
     types = st.sampled_from(["trn1.2xlarge", "trn2.48xlarge", "trn9.huge"])
     fates = st.lists(FATES, min_size=MINUTES, max_size=MINUTES).map(
         lambda others: (IN_TIME, *others)
@@ -140,7 +144,7 @@ SIBLING = {**LAST, "owner": "ml/train-1"}
     [
         (LAST, "", 1),
         (SIBLING, "", 61),
-        ({**SIBLING, "bye": True}, "", 6),
+        ({**SIBLING, "is_clean_shutdown": True}, "", 6),
         (SIBLING, "EC2 stops it", 1),
         (SIBLING, "it moves to another cluster", 1),
         ({**SIBLING, "core_state": "??", "minutes": (0, 0)}, "", 1),

@@ -12,7 +12,7 @@ from neuron_wire.merging import merge_records
 from proof.factories.records import MINUTE, record
 from tests.undocumented_members import undocumented
 
-SOME = [record(instance_id=f"i-{number}", given="read") for number in range(4)]
+SOME = [record(instance_id=f"i-{number}", reservations="known") for number in range(4)]
 """Instances enough of one type, and busy enough, for any to be a straggler."""
 
 

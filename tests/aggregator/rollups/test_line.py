@@ -64,7 +64,7 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
     """The catalogue describes no member that does not exist."""
     minute = "2026-11-22T02:10Z"
     holder = Holder(
-        "1", "n", 1, "t", "m", minute, gone=True, given_to="o", started=minute, command="c",
+        "1", "n", 1, "t", "m", minute, gone=True, assigned_to="o", started=minute, command="c",
     )  # fmt: skip
     readings = {"HardwareFaults": 1, "HostCpuPercent": 1.0}
     failures = {
@@ -80,7 +80,7 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
     odd = record(instance_id="i-10", instance_type=kind, owners_more="1")
     free = cores(
         "u?", instance_id="i-12", idle=(20, 0), executions=0, execution_errors=0,
-        owners=(Owner("", "s:1", None, "0", None, 20),), given="unread",
+        owners=(Owner("", "s:1", None, "0", None, 20),), reservations="unknown",
     )  # fmt: skip
     in_progress = RollupInProgress("training", 15, Prices({"eu-west-1/trn1.2xlarge": 1.0}))
     for one in (*failing, slow, odd):

@@ -22,10 +22,10 @@ from neuron_wire.holders import Holder
 from neuron_wire.merging import merge_records
 from neuron_wire.names import (
     MICRO,
+    NOT_REPORTED_OWNER,
     OTHER_OWNERS,
     PLACEHOLDER_OWNERS,
     UNALLOCATED_OWNER,
-    UNSTATED_OWNER,
 )
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE
@@ -33,7 +33,7 @@ from tests.aggregator.rollups.rollup_lines import cores, published, rollup_of
 
 TYPES = ["trn1.2xlarge", "inf2.48xlarge", "trn2.48xlarge", None]
 UNPRICED = TYPES[2:]
-PAID = [None, "sunk", "avoidable"]
+PAID = [None, "committed", "avoidable"]
 
 
 def held(instance_id, *owners, **changes):
@@ -62,7 +62,7 @@ def fleets(draw):
                 idle=tuple(draw(st.sampled_from([0, 14, 15, 900])) for _ in state),
                 instance_type=draw(st.sampled_from(TYPES)),
                 paid=draw(st.sampled_from(PAID)),
-                given=draw(st.sampled_from([None, "none", "read", "unread"])),
+                reservations=draw(st.sampled_from([None, "none", "known", "unknown"])),
                 owners=tuple(
                     Owner(held, f"ml/{name}", reserved=reserved)
                     for name, (held, reserved) in named.items()
@@ -87,7 +87,7 @@ def test_the_rows_add_up(fleet):
     assert Fraction(str(line.get("IdleCostPerHour", 0))) == total(rows, "UsdPerHour")
     unpriced = rollup_of(*(one for one in fleet if one.instance_type in UNPRICED))
     assert unpriced.gauges.get("IdleCores", 0) == total(rows, "UnpricedCores")
-    parts = [line.get(f"{part}CostPerHour", 0) for part in ("Avoidable", "Shared", "Sunk")]
+    parts = [line.get(f"{part}CostPerHour", 0) for part in ("Avoidable", "Shared", "Committed")]
     assert Fraction(str(line.get("IdleCostPerHour", 0))) == sum(Fraction(str(p)) for p in parts)
 
 
@@ -96,14 +96,16 @@ def test_no_number_depends_on_the_cut_of_the_rows(fleet):
     """Idle cores of no owner are counted as lines have them; no crowd of owners cuts their rows."""
     crowd = [held(f"i-c{number}", (f"ml/c{number}", 9)) for number in range(MAX_ROWS)]
     line = published(rollup_of(*fleet, *crowd))
-    free = Counter(dict.fromkeys([UNALLOCATED_OWNER, UNSTATED_OWNER], 0))
+    free = Counter(dict.fromkeys([UNALLOCATED_OWNER, NOT_REPORTED_OWNER], 0))
     for record in fleet:
-        row = UNALLOCATED_OWNER if record.given in {"none", "read"} else UNSTATED_OWNER
+        row = UNALLOCATED_OWNER if record.reservations in {"none", "known"} else NOT_REPORTED_OWNER
         reserved = {core for owner in record.owners for core in core_indexes(owner.reserved)}
         for core in {*range(len(record.core_state))} - reserved:
             free[row] += record.core_state[core] == "u" and record.idle_minutes[core] >= 15
     now = cluster_now(line)
-    assert free == Counter({UNALLOCATED_OWNER: now.unheld, UNSTATED_OWNER: now.unknown_allocation})
+    assert free == Counter(
+        {UNALLOCATED_OWNER: now.unallocated, NOT_REPORTED_OWNER: now.unknown_allocation}
+    )
     rows = line.get("TopIdleOwners", [])
     assert {name for name, cores in free.items() if cores} <= {row["Owner"] for row in rows}
     cut = cluster_now({**line, "TopIdleOwners": rows[:1]})
@@ -114,7 +116,7 @@ def test_no_number_depends_on_the_cut_of_the_rows(fleet):
 def test_who_works_elsewhere_in_the_cluster_is_told_with_what_it_holds(fleet, halved):
     """
     On any instance, idle there or not, added up in any parts; that a named owner works on
-    nothing is said only where every busy core has a named owner, and that it is wholly idle
+    nothing is said only where every busy core has a named owner, and that it is fully idle
     only where its last execution is known.
     """
     held, busy, is_hidden = Counter(), Counter(), False
@@ -135,12 +137,14 @@ def test_who_works_elsewhere_in_the_cluster_is_told_with_what_it_holds(fleet, ha
     parts[0].merge_sums(parts[1])
     for row in published(parts[0].finish([])).get("TopIdleOwners", ()):
         name = row["Owner"]
-        if name == UNSTATED_OWNER:
-            continue  # its HeldCores are held idle cores, not all that it has
+        if name == NOT_REPORTED_OWNER:
+            continue  # its AllocatedCores are held idle cores, not all that it has
         is_told = name not in PLACEHOLDER_OWNERS and not (is_hidden and not busy[name])
         expected = (held[name], busy[name]) if is_told else (None, None)
-        assert expected == pytest.approx((row.get("HeldCores"), row.get("BusyCores")), abs=1e-3)
-        assert "WhollyIdleMinutes" not in row
+        assert expected == pytest.approx(
+            (row.get("AllocatedCores"), row.get("BusyCores")), abs=1e-3
+        )
+        assert "FullyIdleMinutes" not in row
 
 
 def test_who_is_no_owner_has_a_row_all_the_same():
@@ -152,12 +156,12 @@ def test_who_is_no_owner_has_a_row_all_the_same():
     more = cores("aau", instance_id="i-2", idle=(60,) * 3, owners_more="0")
     old = cores("aa", instance_id="i-3", idle=(60,) * 2, holders=(Holder("0", None, 7),))
     crowded = cores("a", instance_id="i-4", idle=(60,), holders_more=1)
-    unread = cores("uuu", instance_id="i-5", idle=(60,) * 3, given="unread")
+    unread = cores("uuu", instance_id="i-5", idle=(60,) * 3, reservations="unknown")
     rows = {row.owner: row for row in rollup_of(new, more, old, crowded, unread).idle_owners}
-    assert {"[unnamed]": 2, "[others]": 2, "[not told]": 5, "[unallocated]": 1} == {
+    assert {"[unnamed]": 2, "[others]": 2, "[not reported]": 5, "[unallocated]": 1} == {
         name: row.idle // MICRO for name, row in rows.items()
     }
-    assert 2 * MICRO == rows["[not told]"].held
+    assert 2 * MICRO == rows["[not reported]"].allocated
 
 
 @pytest.mark.parametrize("name", sorted(PLACEHOLDER_OWNERS))
@@ -215,7 +219,7 @@ def test_a_row_without_any_price_has_no_amount():
     assert ("ml/a", 3, 2, 1.34375, 1) == tuple(
         some[one] for one in ("Owner", "Cores", "Instances", "UsdPerHour", "UnpricedCores")
     )
-    alone = {"Owner": "ml/b", "Cores": 1, "Instances": 1, "HeldCores": 1, "BusyCores": 0,
+    alone = {"Owner": "ml/b", "Cores": 1, "Instances": 1, "AllocatedCores": 1, "BusyCores": 0,
              "IdleMinutes": 60, "UnpricedCores": 1}  # fmt: skip
     assert alone == none
 
@@ -289,7 +293,7 @@ def test_owners_that_are_too_many_are_not_told_in_part(monkeypatch):
         part.fold_record(held(f"i-{number}", (f"ml/{number}", 1)))
     assert {"ml/0", "ml/1"} == found.owners.sums().keys()
     found.fold_sums(rest)
-    assert (None, None) == (found.owners.sums(), found.owners.minutes.row_of("ml/0").held)
+    assert (None, None) == (found.owners.sums(), found.owners.minutes.row_of("ml/0").allocated)
 
 
 def test_a_row_says_what_is_only_reserved_and_for_how_long_nothing_worked():
@@ -301,7 +305,7 @@ def test_a_row_says_what_is_only_reserved_and_for_how_long_nothing_worked():
         cores("uu", instance_id="i-2", idle=(20, 70), executions=0, **none,
               owners=(Owner("", "ml/b", None, "0-1", None, 90),)),
     ]  # fmt: skip
-    members = ("Owner", "Cores", "ReservedCores", "WhollyIdleMinutes")
+    members = ("Owner", "Cores", "ReservedCores", "FullyIdleMinutes")
 
     def told(*records):
         rows = published(rollup_of(*records))["TopIdleOwners"]

@@ -27,8 +27,8 @@ from proof.factories.records import MINUTE, record
 EPSILON = 2e-6  # six decimals
 OF_THE_REGISTRY = {"SilentInstances", "CoveragePercent"}
 NAMES = ["ml/a-0", "ml/a-1", "slurm:1 u", "[unnamed]"]
-GIVEN = st.sampled_from([None, "none", "read", "unread"])
-PAID_BY_TYPE = {"inf2.xlarge": "sunk"}
+RESERVATIONS_VALUES = st.sampled_from([None, "none", "known", "unknown"])
+PAID_BY_TYPE = {"inf2.xlarge": "committed"}
 TYPES = ["trn1.2xlarge", "trn1.2xlarge", "trn1.2xlarge", "inf2.xlarge", "trn9.huge", None]
 
 
@@ -51,7 +51,7 @@ def parts(draw, instance_id, most):
                 utilization_percent=tuple(None if one == "?" else draw(percent) for one in state),
                 idle_minutes=tuple(draw(st.integers(13, 17)) for _ in state),
                 instance_type=draw(st.sampled_from(TYPES)), executions=draw(count),
-                paid=draw(st.sampled_from([None, None, "sunk", "avoidable"])),
+                paid=draw(st.sampled_from([None, None, "committed", "avoidable"])),
                 lifecycle=draw(st.sampled_from([None, "on-demand", "spot", "capacity-block"])),
                 execution_errors=draw(count), latency_p50_mean_s=draw(amount),
                 latency_p99_max_s=draw(amount), tera_flops=draw(amount),
@@ -65,12 +65,12 @@ def parts(draw, instance_id, most):
 
 
 def _nothing(draw, _state):
-    return {"given": draw(GIVEN)}
+    return {"reservations": draw(RESERVATIONS_VALUES)}
 
 
 def _owners(draw, state):
     """Some owners of some cores, and those of owners for whom there was no room."""
-    given = {"given": draw(GIVEN)}
+    given = {"reservations": draw(RESERVATIONS_VALUES)}
     if not state:
         return given
     some = st.sets(st.integers(0, len(state) - 1))
@@ -97,7 +97,7 @@ def _holders(draw, state):
         for pid, name in enumerate(NAMES)
         if draw(st.booleans())
     ]
-    return {"holders": tuple(listed), "given": None}
+    return {"holders": tuple(listed), "reservations": None}
 
 
 @st.composite
@@ -122,7 +122,7 @@ def rolled_up(instances):
 
 HALF_HELD = record(
     core_state="au", utilization_percent=(0.0, 0.0), idle_minutes=(20, 20),
-    instance_type="inf2.xlarge", owners=(Owner("0", "ml/a", None, "", 0, 20),), given="none",
+    instance_type="inf2.xlarge", owners=(Owner("0", "ml/a", None, "", 0, 20),), reservations="none",
     paid="avoidable", executions=0, execution_errors=0,
 )  # fmt: skip
 """Avoidable in two parts, of which chance rarely draws both."""

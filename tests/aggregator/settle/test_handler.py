@@ -69,8 +69,8 @@ def test_an_hour_becomes_eight_objects_and_their_summary(invoke, capsys):
     """The rows of the minute, and the counts as metrics of the stack."""
     counts = invoke(EVENT)
     assert (1, 2) == (counts["HoursSettled"], counts["LedgerRows"])
-    owners = {row.owner: row.held for row in rows()}
-    assert {"[not told]": 2_000_000, "[unknown]": 118_000_000} == owners
+    owners = {row.owner: row.allocated for row in rows()}
+    assert {"[not reported]": 2_000_000, "[unknown]": 118_000_000} == owners
     metrics = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line]
     assert {"HoursWaiting": [0], "HoursSettled": 1, "HoursDropped": 0}.items() <= metrics[0].items()
     key = summary_key(HOUR)

@@ -142,7 +142,7 @@ def fleets(draw):
             one = record(
                 cluster=draw(st.sampled_from(["training", "research"])),
                 instance_id=name, minute=FIRST + offset, seq=offset + 100,
-                boot=draw(st.sampled_from(BOOTS)), bye=draw(st.integers(0, 5)) == 0,
+                boot=draw(st.sampled_from(BOOTS)), is_clean_shutdown=draw(st.integers(0, 5)) == 0,
                 covered_seconds=draw(st.sampled_from([30.0, 60.0])), core_state=state,
                 utilization_percent=tuple(None if x == "?" else 7.0 for x in state),
                 idle_minutes=tuple(draw(st.sampled_from([0, 15, 99])) for _ in state),
@@ -171,7 +171,7 @@ def jobs(draw):
             one = record(
                 instance_id=name, minute=FIRST + offset, seq=offset + 1, core_state=2 * letter,
                 utilization_percent=(7.0, 7.0), idle_minutes=(60 * (letter != "b"),) * 2,
-                owners=owners, given=draw(st.sampled_from(["none", "none", "unread"])),
+                owners=owners, reservations=draw(st.sampled_from(["none", "none", "unknown"])),
                 executions=sum(each.executions or 0 for each in owners), execution_errors=0,
             )  # fmt: skip
             records.append(one)
@@ -244,10 +244,10 @@ def test_killed_at_every_write_and_repeated_the_bytes_are_the_same():
 
 
 def test_an_instance_that_is_missed_is_unknown_until_it_is_forgotten():
-    """The minutes between, those after it fell silent, and none after a goodbye or a stop."""
+    """The minutes between, those after it fell silent, and none after a stop."""
     fleet = [
         minute_of("i-1", FIRST), minute_of("i-1", FIRST + 10),  # 9 between, then 49
-        minute_of("i-2", FIRST), minute_of("i-2", FIRST + 5, bye=True),  # 4
+        minute_of("i-2", FIRST), minute_of("i-2", FIRST + 5, is_clean_shutdown=True),  # 4
         minute_of("i-3", FIRST - 30),  # 31 of 60 until it is forgotten
         minute_of("i-4", FIRST - 61),  # forgotten
         minute_of("i-5", FIRST), minute_of("i-5", FIRST + 9, cluster="other"),  # 8, then 50
@@ -256,7 +256,7 @@ def test_an_instance_that_is_missed_is_unknown_until_it_is_forgotten():
     bucket = Bucket()
     settle(world_of(fleet, [("i-6", FIRST + 19)]), bucket)
     unknown = {
-        (row.cluster, row.instance_id): row.held // (2 * MICRO)
+        (row.cluster, row.instance_id): row.allocated // (2 * MICRO)
         for row in ledger_of(bucket)
         if row.owner == "[unknown]"
     }
@@ -388,7 +388,7 @@ def test_the_type_that_ec2_says_is_the_price():
 def test_an_instance_that_reports_to_two_clusters_is_marked(minutes, mark):
     """From three minutes of the hour on, in every row; in each such minute nothing is avoidable."""
     idle = {"core_state": "uu", "utilization_percent": (0.0, 0.0), "idle_minutes": (60, 60)}
-    idle |= {"given": "none", "executions": 0, "execution_errors": 0}
+    idle |= {"reservations": "none", "executions": 0, "execution_errors": 0}
     fleet = [record(instance_id="i-1", minute=FIRST + at, seq=at + 1, **idle) for at in range(9)]
     fleet += [
         record(instance_id="i-1", minute=FIRST + at, seq=at + 1, cluster="mine", **idle)

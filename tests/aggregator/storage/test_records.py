@@ -113,7 +113,7 @@ def test_no_key_is_longer_than_a_sort_key_may_be(letter):
 
 def test_an_item_of_an_earlier_release_is_read():
     """What was packed when the first release was made is unpacked by this one."""
-    assert record(readings={}, given=None) == read_item(PACKED)
+    assert record(readings={}, reservations=None) == read_item(PACKED)
 
 
 def test_the_emitters_health_is_not_kept():

@@ -95,7 +95,7 @@ def machine(installed, repository, tmp_path_factory):
 def test_the_service_is_sandboxed_watched_and_stopped_in_order(machine):
     """
     READY=1 made it active; it is its own user with one capability behind a filter; one that hangs
-    is aborted, says where it hung, and is back; a stop leaves the goodbye as its last line.
+    is aborted, says where it hung, and is back; a stop leaves the clean shutdown as its last line.
     """
     assert "neuron-emf" == machine.shows("User")
     assert machine.shows("StatusText").startswith("cluster blue: ")
@@ -129,7 +129,7 @@ def test_the_service_is_sandboxed_watched_and_stopped_in_order(machine):
     assert "success" == machine.shows("Result")
     lines = machine.run("cat", "/var/lib/lines.jsonl").splitlines()
     minutes = [line for line in map(json.loads, lines) if line["Kind"] == "minute"]
-    assert minutes[-1]["Bye"] is True
+    assert minutes[-1]["CleanShutdown"] is True
     assert minutes[-1]["ReportsRead"] > 0
     assert "" == machine.run("pgrep", "--full", "local.monitor")
 

@@ -23,7 +23,7 @@ from neuron_emf.check.instance import (
 from neuron_emf.check.settings import CheckSettings
 from neuron_emitter.instance.facts import InstanceFacts
 from neuron_emitter.instance.instance_tags import TagsUnavailableError
-from neuron_emitter.owners.given import Allocation, UnreadError
+from neuron_emitter.owners.assignments import Allocation, UnreadError
 from neuron_emitter.owners.reservations import Scheduler
 from neuron_emitter.reports.report import decode
 from neuron_emitter.spool import Spool
@@ -63,7 +63,7 @@ PRICES = [
     ("inf2.xlarge", None), (None, None),
 ]  # fmt: skip
 PAYMENTS = [
-    ("sunk", "spot", "trn1.2xlarge"), (None, "spot", "trn2.48xlarge"),
+    ("committed", "spot", "trn1.2xlarge"), (None, "spot", "trn2.48xlarge"),
     (None, "capacity-block", "trn1.2xlarge"), (None, "on-demand", "trn2.48xlarge"),
     (None, None, None),
 ]  # fmt: skip
@@ -98,7 +98,7 @@ def said_of_this_machine(monkeypatch):
 
 
 def test_what_is_said_of_this_machine(monkeypatch, golden, repository):
-    """The first name, the price of the type in its region, why it is sunk; read in review."""
+    """The first name, the price of the type in its region, why it is committed; read in review."""
     lines = [
         f"{case}: {result.state}: {result.found}; {result.advice or '-'}\n"
         for case, result in said_of_this_machine(monkeypatch)

@@ -140,87 +140,160 @@ OF_LINES = {
     name: Kind(guards, spoil)
     for name, guards, spoil in [
         # the lines are of another time
-        ("newest line six minutes old", "newest-line",
-         lambda w: setattr(w, "now_ms", w.lines[-1][0] + 7 * MINUTE_MS)),
-        ("clock half an hour ahead", "newest-line",
-         lambda w: setattr(w, "now_ms", w.now_ms - 30 * MINUTE_MS)),
-        ("emitter shut down", "newest-line", lambda w: w.change(59, Bye=True)),
-        ("received ten minutes ago", "newest-line",
-         lambda w: setattr(w, "delay_ms", w.now_ms - w.lines[-1][0] - 10 * MINUTE_MS)),
+        (
+            "newest line six minutes old",
+            "newest-line",
+            lambda w: setattr(w, "now_ms", w.lines[-1][0] + 7 * MINUTE_MS),
+        ),
+        (
+            "clock half an hour ahead",
+            "newest-line",
+            lambda w: setattr(w, "now_ms", w.now_ms - 30 * MINUTE_MS),
+        ),
+        ("emitter shut down", "newest-line", lambda w: w.change(59, CleanShutdown=True)),
+        (
+            "received ten minutes ago",
+            "newest-line",
+            lambda w: setattr(w, "delay_ms", w.now_ms - w.lines[-1][0] - 10 * MINUTE_MS),
+        ),
         # the hour is not known whole
         ("44 seconds", "whole-hour", lambda w: _at(w, CoveredSeconds=44)),
         ("lines since twenty minutes", "whole-hour", lambda w: w.forget(LONG_AGO, 40)),
         # a line that names it cannot be read
-        ("line of a newer schema", "readable",
-         lambda w: w.say(minute(w), **NEWER, **w.core("b"))),
-        ("line cut off", "readable",
-         lambda w: w.say(minute(w), _cut(w, text_of(w.line(0)), f'"{INSTANCE}"'))),
-        ("line without a member", "readable",
-         lambda w: w.say(minute(w), Seq=9000, **dict.fromkeys(
-             w.rng.sample(["Boot", "Reports", "ClusterName"], 1)))),
+        ("line of a newer schema", "readable", lambda w: w.say(minute(w), **NEWER, **w.core("b"))),
+        (
+            "line cut off",
+            "readable",
+            lambda w: w.say(minute(w), _cut(w, text_of(w.line(0)), f'"{INSTANCE}"')),
+        ),
+        (
+            "line without a member",
+            "readable",
+            lambda w: w.say(
+                minute(w),
+                Seq=9000,
+                **dict.fromkeys(w.rng.sample(["Boot", "Reports", "ClusterName"], 1)),
+            ),
+        ),
         ("rollup of a newer schema", "readable", lambda w: _no_rollup(w, Schema=2)),
-        ("rollup cut off", "readable",
-         lambda w: _no_rollup(w, lambda text: _cut(w, text, f'"{CLUSTER}"'))),
+        (
+            "rollup cut off",
+            "readable",
+            lambda w: _no_rollup(w, lambda text: _cut(w, text, f'"{CLUSTER}"')),
+        ),
         # cores are not known
-        ("core unknown", "known-cores",
-         lambda w: _at(w, **w.core("?"), UnknownReason="devices-not-seen")),
-        ("core unknown before a restart", "known-cores",
-         lambda w: w.restart(minute(w), w.core("?"))),
+        (
+            "core unknown",
+            "known-cores",
+            lambda w: _at(w, **w.core("?"), UnknownReason="devices-not-seen"),
+        ),
+        (
+            "core unknown before a restart",
+            "known-cores",
+            lambda w: w.restart(minute(w), w.core("?")),
+        ),
         ("emitter that sees fewer cores", "known-cores", lambda w: _fewer_cores(w, 0, 60)),
         ("minute with fewer cores", "known-cores", lambda w: _fewer_cores(w, 30, 31)),
-        ("no number of cores", "idle-cores known-cores",
-         lambda w: (w.begin(10), w.change(0, CoreState=None, NeuronCoreUtilization=None,
-                                          CoreIdleMinutes=None))),
+        (
+            "no number of cores",
+            "idle-cores known-cores",
+            lambda w: (
+                w.begin(10),
+                w.change(0, CoreState=None, NeuronCoreUtilization=None, CoreIdleMinutes=None),
+            ),
+        ),
         # cores work
         ("core busy for a minute", "idle-cores", lambda w: _at(w, **w.core("b"))),
-        ("core busy before a restart", "idle-cores",
-         lambda w: w.restart(minute(w), w.core("b"))),
+        ("core busy before a restart", "idle-cores", lambda w: w.restart(minute(w), w.core("b"))),
         ("execution between samples", "idle-cores", lambda w: _at(w, Executions=1)),
-        ("burst too short for the mean", "idle-cores",
-         lambda w: (w.begin(10), w.change(59, CoreIdleMinutes=[70] * (w.cores - 1) + [0]))),
-        ("idle for 59 minutes", "idle-cores",
-         lambda w: w.change(59, CoreIdleMinutes=[59] * w.cores)),
+        (
+            "burst too short for the mean",
+            "idle-cores",
+            lambda w: (w.begin(10), w.change(59, CoreIdleMinutes=[70] * (w.cores - 1) + [0])),
+        ),
+        (
+            "idle for 59 minutes",
+            "idle-cores",
+            lambda w: w.change(59, CoreIdleMinutes=[59] * w.cores),
+        ),
         # somebody holds cores
         ("held in a minute", "no-holder", lambda w: _at(w, **w.held())),
         ("held by a process without a name", "no-holder", lambda w: _at(w, **w.core("a"))),
         ("held before a restart", "no-holder", lambda w: w.restart(minute(w), w.held())),
         ("holders that a line leaves out", "no-holder", lambda w: _at(w, HoldersMore=1)),
-        ("owners that a line leaves out", "no-holder no-reservation",
-         lambda w: _at(w, OwnersMore="1")),
-        ("owner of idle cores", "no-holder",
-         lambda w: _at(w, Owners=[{"Cores": "0-1", "Name": JOB}])),
+        (
+            "owners that a line leaves out",
+            "no-holder no-reservation",
+            lambda w: _at(w, OwnersMore="1"),
+        ),
+        (
+            "owner of idle cores",
+            "no-holder",
+            lambda w: _at(w, Owners=[{"Cores": "0-1", "Name": JOB}]),
+        ),
         # somebody may want them
-        ("reserved in a minute", "no-reservation",
-         lambda w: _at(w, Owners=[{"Reserved": "0-1", "Name": "ml/llama-0"}])),
-        ("reservations unread in a minute", "given-read", lambda w: _at(w, Given="unread")),
-        ("emitter that knows none", "given-read", lambda w: w.change(0, Given=None)),
+        (
+            "reserved in a minute",
+            "no-reservation",
+            lambda w: _at(w, Owners=[{"Reserved": "0-1", "Name": "ml/llama-0"}]),
+        ),
+        (
+            "reservations unread in a minute",
+            "reservations-known",
+            lambda w: _at(w, Reservations="unknown"),
+        ),
+        ("emitter that knows none", "reservations-known", lambda w: w.change(0, Reservations=None)),
         # the host works
         *((name, "host-cpu", spoil) for name, spoil in COMPILING.items()),
         # it is paid for
-        ("capacity block by its lines", "not-sunk",
-         lambda w: w.change(0, Lifecycle="capacity-block")),
-        ("run --paid sunk", "not-sunk", lambda w: w.change(0, Paid="sunk")),
-        ("--paid-by-type says sunk", "not-sunk",
-         lambda w: w.words.extend(["--paid-by-type", f"{w.type}=sunk"])),
+        (
+            "capacity block by its lines",
+            "not-committed",
+            lambda w: w.change(0, Lifecycle="capacity-block"),
+        ),
+        ("run --paid committed", "not-committed", lambda w: w.change(0, Paid="committed")),
+        (
+            "--paid-by-type says committed",
+            "not-committed",
+            lambda w: w.words.extend(["--paid-by-type", f"{w.type}=committed"]),
+        ),
         # who writes the lines
-        ("busy line behind one of its identity", "idle-cores one-emitter",
-         lambda w: _beside(w, w.core("b"))),
+        (
+            "busy line behind one of its identity",
+            "idle-cores one-emitter",
+            lambda w: _beside(w, w.core("b")),
+        ),
         ("two lines of one identity", "one-emitter", lambda w: _beside(w, {}, Reports=5)),
-        ("identity of a line before the hour", "one-emitter",
-         lambda w: w.say(-5, Seq=minute(w, 500, 560))),
-        ("two minutes of one Boot", "one-emitter",
-         lambda w: _beside(w, {}, Seq=9000, CoveredSeconds=6.01)),
+        (
+            "identity of a line before the hour",
+            "one-emitter",
+            lambda w: w.say(-5, Seq=minute(w, 500, 560)),
+        ),
+        (
+            "two minutes of one Boot",
+            "one-emitter",
+            lambda w: _beside(w, {}, Seq=9000, CoveredSeconds=6.01),
+        ),
         ("two emitters", "one-emitter", lambda w: _beside(w, {}, Boot="b0")),
-        ("rollup names it", "one-emitter",
-         lambda w: _rollup(w, DuplicateEmitters=2, DuplicateEmitterInstances=[INSTANCE, OTHER])),
-        ("rollup names not all", "one-emitter",
-         lambda w: _rollup(w, DuplicateEmitters=2, DuplicateEmitterInstances=[OTHER])),
+        (
+            "rollup names it",
+            "one-emitter",
+            lambda w: _rollup(w, DuplicateEmitters=2, DuplicateEmitterInstances=[INSTANCE, OTHER]),
+        ),
+        (
+            "rollup names not all",
+            "one-emitter",
+            lambda w: _rollup(w, DuplicateEmitters=2, DuplicateEmitterInstances=[OTHER]),
+        ),
         ("emitter that sees nothing", "one-emitter", _emitter_that_sees_nothing),
         ("two clusters", "one-emitter", lambda w: w.change(0, minute(w, 1), ClusterName="default")),
         ("guessed InstanceId", "same-instance", lambda w: w.change(0, IdentityGuessed=True)),
         # its cluster
-        ("fleet silent early in the hour", "coverage",
-         lambda w: w.cluster(minute(w, 0, 30), 35, CoveragePercent=90)),
+        (
+            "fleet silent early in the hour",
+            "coverage",
+            lambda w: w.cluster(minute(w, 0, 30), 35, CoveragePercent=90),
+        ),
         ("coverage not told", "coverage", lambda w: _rollup(w, CoveragePercent=None)),
         ("no rollups", "coverage no-fleet-change", lambda w: w.forget_rollups(LONG_AGO)),
         ("gap of rollups", "no-fleet-change", lambda w: w.forget_rollups(20, 40)),
@@ -232,17 +305,29 @@ OF_LINES = {
         ("fleet fell in the first minute", "no-fleet-change", lambda w: (w.begin(99), w.fall(0))),
         ("fleet fell in two steps", "no-fleet-change", _two_steps),
         ("fleet fell, its lines came late", "no-fleet-change", _reported_later),
-        ("fleet fell, the count is short", "no-fleet-change",
-         lambda w: _late_count(w, is_fleet=True)),
-        ("two that fell together", "no-fleet-change",
-         lambda w: (w.begin(minute(w), others=1), w.fall(w.since, left=0))),
-        ("no rollups before it fell", "no-fleet-change",
-         lambda w: w.forget_rollups(LONG_AGO, w.since)),
-        ("a rollup missing as it fell", "no-fleet-change",
-         lambda w: w.forget_rollups(w.since - 1, w.since + 1)),
+        (
+            "fleet fell, the count is short",
+            "no-fleet-change",
+            lambda w: _late_count(w, is_fleet=True),
+        ),
+        (
+            "two that fell together",
+            "no-fleet-change",
+            lambda w: (w.begin(minute(w), others=1), w.fall(w.since, left=0)),
+        ),
+        (
+            "no rollups before it fell",
+            "no-fleet-change",
+            lambda w: w.forget_rollups(LONG_AGO, w.since),
+        ),
+        (
+            "a rollup missing as it fell",
+            "no-fleet-change",
+            lambda w: w.forget_rollups(w.since - 1, w.since + 1),
+        ),
         ("UltraServer", "ultraserver", lambda w: w.change(0, UltraServerId="us-0123456789abcdef0")),
     ]
-}  # fmt: skip
+}
 
 _SPOKEN: dict[str, tuple[str, Callable[[World], dict[str, Any]]]] = {
     "busy": ("idle-cores other-streams", lambda w: w.core("b")),

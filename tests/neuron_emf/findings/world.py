@@ -104,7 +104,7 @@ class World:
         self.answers = bare_instance(INSTANCE, self.type, ZONE, self.vcpus)
         self.instance = self.answers["describe_instances"]["Reservations"][0]["Instances"][0]
         self.node: Line = {}
-        self.given = "none" if manager in ("alone", "group") else "read"
+        self.reservations = "none" if manager in ("alone", "group") else "known"
         self.begin(self.rng.randrange(100), self.rng.randrange(7, 16))
         MANAGERS[manager](self)
 
@@ -129,7 +129,7 @@ class World:
             "InstanceType": self.type, "Region": "us-west-2", "AvailabilityZone": ZONE,
             "AccountId": "123456789012", "Lifecycle": "on-demand",
             "CoveredSeconds": 60, "Reports": 4, "HostCpuPercent": 49 / self.vcpus,
-            "Given": self.given, "CoreState": ("b" if works else "u") * self.cores,
+            "Reservations": self.reservations, "CoreState": ("b" if works else "u") * self.cores,
             "NeuronCoreUtilization": [80 if works else 0] * self.cores,
             "CoreIdleMinutes": [max(0, at - self.since + 1)] * self.cores, **changes,
         }  # fmt: skip
@@ -221,7 +221,7 @@ class World:
         state = "a" if owner["Cores"] else "u"
         owned = {key: value for key, value in owner.items() if value is not None}
         self.change(60 - quiet, CoreState=state * self.cores, Owners=[owned])
-        known = {"Owner": name, "Cores": self.cores, "HeldCores": self.cores, "BusyCores": 0}
+        known = {"Owner": name, "Cores": self.cores, "AllocatedCores": self.cores, "BusyCores": 0}
         self.cluster(57, TopIdleOwners=[{**known, **(row or {})}])
 
     # --- the account ---

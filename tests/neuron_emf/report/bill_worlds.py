@@ -53,7 +53,7 @@ def held(hour, instance, owner, minutes, **others):
     """A row of the ledger; *minutes* are core-minutes as a text."""
     row = {
         "Hour": f"{hour.replace(' ', 'T')}:00Z", "ClusterName": "research", "InstanceId": instance,
-        "InstanceType": "trn1.2xlarge", "Owner": owner, "HeldCoreMinutes": Decimal(minutes),
+        "InstanceType": "trn1.2xlarge", "Owner": owner, "AllocatedCoreMinutes": Decimal(minutes),
         "ListCost": Decimal("0.5"),
     }  # fmt: skip
     return {**row, **others}
@@ -122,7 +122,7 @@ def reckoned(bill, ledger, unassigned=""):
     told_hours = sorted({_ledger_hour(row) for row in ledger})
     for key, cost in costs.items():
         of_hour = {
-            (row["Owner"], row["ClusterName"]): row["HeldCoreMinutes"]
+            (row["Owner"], row["ClusterName"]): row["AllocatedCoreMinutes"]
             for row in rows_of.get(key, [])
         }
         minutes = hours[key] * max(
@@ -183,7 +183,7 @@ def _problem(charges, rows, *, is_paid):
     """Return the problem of an instance-hour, or of a reservation's hour."""
     usage = [row for row in charges if row["ChargeCategory"] == "Usage"]
     quantities = [Fraction(row["ConsumedQuantity"]) for row in usage]
-    seen = sum(row["HeldCoreMinutes"] for row in rows if row["Owner"] != "[unknown]")
+    seen = sum(row["AllocatedCoreMinutes"] for row in rows if row["Owner"] != "[unknown]")
     instance_type = (
         INSTANCE_TYPES.get(charges[0]["SkuMeter"].rpartition(":")[2]) if charges else None
     )
@@ -198,7 +198,8 @@ def _problem(charges, rows, *, is_paid):
         "ledger hours not billed": seen and not usage,
         "export not hourly": is_instance and max(quantities, default=0) > 2,
         "instance-hours in two clusters": any(row.get("OverlapMinutes") for row in rows),
-        "more core-minutes than cores": most and sum(row["HeldCoreMinutes"] for row in rows) > most,
+        "more core-minutes than cores": most
+        and sum(row["AllocatedCoreMinutes"] for row in rows) > most,
         "rows of HyperPod": any(row["x_ServiceCode"] != "AmazonEC2" for row in charges),
         "instance-hours billed twice": _has_copy(usage) or (is_instance and sum(quantities) > 1),
         "reserved hours without a fee": free and not is_paid,

@@ -85,7 +85,7 @@ def forge(draw, _, ledger):
     row = dict(draw(st.sampled_from(ledger[-9:])))
     mark, minutes = draw(st.sampled_from([(None, "61440"), (3, "60"), (None, "1")]))
     row |= {"ClusterName": "mine", "Owner": "f/forged", "Team": "f"}
-    ledger.append({**row, "HeldCoreMinutes": Decimal(minutes), "OverlapMinutes": mark})
+    ledger.append({**row, "AllocatedCoreMinutes": Decimal(minutes), "OverlapMinutes": mark})
 
 
 def lose_hour(draw, _, ledger):

@@ -151,8 +151,8 @@ def test_own_rules_are_those_of_lines(typed, lines):
     """Prices, payment and minutes until a core is idle; the ledger has those of the stack."""
     found = json.loads(typed(lines, "--price-overrides", "trn1.2xlarge=60", "--json")[1])
     assert (2.0, ["override of trn1.2xlarge"]) == (found["total"]["idle_usd"], found["bases"])
-    found = json.loads(typed(lines, "--paid-by-type", "trn1.2xlarge=sunk", "--json")[1])
-    assert found["total"]["idle_usd"] == found["total"]["sunk_usd"] > 0
+    found = json.loads(typed(lines, "--paid-by-type", "trn1.2xlarge=committed", "--json")[1])
+    assert found["total"]["idle_usd"] == found["total"]["committed_usd"] > 0
     found = json.loads(typed(lines, "--idle-after", "61", "--json")[1])
     assert 2 == found["total"]["idle_core_minutes"]
 

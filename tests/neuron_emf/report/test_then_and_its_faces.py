@@ -81,7 +81,7 @@ def check_faces(report):
     for name in {*names} - {RATE}:
         total = sum(row[name] or 0 for row in document["rows"])
         assert total == (document["total"][name] or 0), name
-    parts = [name for name in names if name.startswith(("avoidable", "shared", "sunk"))]
+    parts = [name for name in names if name.startswith(("avoidable", "shared", "committed"))]
     for row in (document["total"], *document["rows"]):
         if row["idle_usd"] is not None:
             assert row["idle_usd"] == sum(row[name] for name in parts)
@@ -149,7 +149,7 @@ def test_what_nobody_knows_is_no_zero_on_any_face():
 
 
 TOLD = LedgerRow(
-    hour=HOUR, cluster="serving", instance_id="i-1", owner="chat", held=60_000_000, covered=1,
+    hour=HOUR, cluster="serving", instance_id="i-1", owner="chat", allocated=60_000_000, covered=1,
     busy=0, used=0, idle=0, list_cost=3 * 10**9, idle_cost=0, executions=2_000_000, basis="list",
 )  # fmt: skip
 SILENT = TOLD._replace(instance_id="i-2", executions=None)

@@ -21,7 +21,7 @@ from neuron_reports import (
 
 from neuron_emitter.fold import Fold, FoldSettings
 from neuron_emitter.fold.attribution import reserve_cores
-from neuron_emitter.owners.given import Allocation, Given, RuntimeOwner
+from neuron_emitter.owners.assignments import Allocation, Assignments, RuntimeOwner
 from neuron_wire.cores import core_indexes
 from neuron_wire.owners import Owner
 
@@ -58,9 +58,9 @@ def test_reserved_cores_are_unattached_and_no_more_than_were_given(node, per_dev
         assert all(states[core] == "u" for core in holding.reserved)
         place = holding.name.removesuffix("/main")
         theirs = [each for each in allocations if each.name.removesuffix("/main") == place]
-        given_ids = set().union(*(each.cores for each in theirs))
+        assigned_ids = set().union(*(each.cores for each in theirs))
         for each in theirs:
-            given_ids |= {
+            assigned_ids |= {
                 n * (per_device or 0) + k for n in each.devices for k in range(per_device or 0)
             }
         own = set().union(*(
@@ -68,7 +68,7 @@ def test_reserved_cores_are_unattached_and_no_more_than_were_given(node, per_dev
             if (owners[key].name or "").removesuffix("/main") == place
         ))  # fmt: skip
         if not all(each.is_exact for each in theirs):
-            assert len(holding.reserved) <= max(0, len(given_ids) - len(own))
+            assert len(holding.reserved) <= max(0, len(assigned_ids) - len(own))
 
 
 POD = Allocation("ml/b/main", "ml", frozenset({0, 1}))
@@ -107,8 +107,8 @@ def test_what_was_given_and_is_not_held_is_reserved(case):
         holding.reserved for holding in found.holdings
     ]
     assert unverified == found.unverified
-    assert {to} - {None} == {*found.given_to.values()}
-    assert all(owners[key].name != to for key in found.given_to)
+    assert {to} - {None} == {*found.assigned_to.values()}
+    assert all(owners[key].name != to for key in found.assigned_to)
 
 
 def node(fold, minute, *runtimes, **members):
@@ -125,12 +125,12 @@ def using(pid, core, completed=None, **counts):
     return runtime(counters([0] * 4, 60.0), memory({core: 1}), *ran, pid=pid, tag="1")
 
 
-def started(given_now, state=None):
+def started(assignments_now, state=None):
     """An emitter that names processes by their pids, and is told what was given."""
     return Fold(
         FoldSettings(period_s=60.0), state,
         owner_of=lambda pid: RuntimeOwner(f"slurm:{pid} ann", job=str(pid)),
-        given=lambda: given_now,
+        given=lambda: assignments_now,
     )  # fmt: skip
 
 
@@ -147,13 +147,13 @@ JOBS = st.lists(
 )
 
 
-@given(JOBS, st.sampled_from(["read", "unread"]), st.sampled_from([None, "env"]))
+@given(JOBS, st.sampled_from(["known", "unknown"]), st.sampled_from([None, "env"]))
 def test_what_the_scheduler_knows_of_a_job_names_its_holder(jobs, status, team):
     """Member by member: what it does not know leaves what the process says, for holders too."""
     owner = RuntimeOwner("slurm:sluid=x 1000", team, job="7")
     fold = Fold(
         FoldSettings(period_s=60.0), owner_of=lambda _pid: owner,
-        given=lambda: Given(status, tuple(jobs)),
+        given=lambda: Assignments(status, tuple(jobs)),
     )  # fmt: skip
     (holder,) = node(fold, 0, using(1, 0, 0)).holders
     known = next((job for job in jobs if job.job == "7"), Allocation(""))
@@ -163,50 +163,52 @@ def test_what_the_scheduler_knows_of_a_job_names_its_holder(jobs, status, team):
 
 def test_owners_of_a_minute_have_what_they_hold_and_what_is_reserved():
     """Reserved is within unattached; the team of a job is known by its reservation."""
-    given_now = Given("read", (POD._replace(name="slurm:7 ann", cores=frozenset({0, 1, 2})),))
-    record = node(started(given_now), 0, using(7, 0, 80), using(8, 3, 0))
+    assignments_now = Assignments(
+        "known", (POD._replace(name="slurm:7 ann", cores=frozenset({0, 1, 2})),)
+    )
+    record = node(started(assignments_now), 0, using(7, 0, 80), using(8, 3, 0))
     assert "auua" == record.core_state
     assert (
         Owner("0", "slurm:7 ann", "ml", "1-2", 80), Owner("3", "slurm:8 ann", None, "", 0, 1)
     ) == record.owners  # fmt: skip
     members = record.members()
-    assert ("read", 2, 2) == tuple(
-        members[name] for name in ("Given", "UnattachedCores", "ReservedCores")
+    assert ("known", 2, 2) == tuple(
+        members[name] for name in ("Reservations", "UnattachedCores", "ReservedCores")
     )
 
 
-@pytest.mark.parametrize("status", ["none", "unread"])
+@pytest.mark.parametrize("status", ["none", "unknown"])
 def test_what_was_not_read_is_said_and_nothing_is_counted(status):
     """Unread is not unreserved, and no scheduler is no number."""
-    members = node(started(Given(status)), 0).members()
-    assert (status, None) == (members["Given"], members.get("ReservedCores"))
+    members = node(started(Assignments(status)), 0).members()
+    assert (status, None) == (members["Reservations"], members.get("ReservedCores"))
 
 
 def test_reports_tell_what_was_given_where_nothing_else_does():
     """For two minutes after they told it last, as they name holders."""
-    fold = started(Given("unread"))
+    fold = started(Assignments("unknown"))
     told = [node(fold, 0, neuron_k8s_info=kubernetes({0: "ml/b", 1: "ml/b"})), node(fold, 1)]
     pod = Owner("", "ml/b/main", "ml", "0-1")
-    assert [("read", pod.name, pod.reserved)] * 2 == [
-        (one.given, one.owners[0].name, one.owners[0].reserved) for one in told
+    assert [("known", pod.name, pod.reserved)] * 2 == [
+        (one.reservations, one.owners[0].name, one.owners[0].reserved) for one in told
     ]
     late = node(fold, 2)
-    assert ("unread", ()) == (late.given, late.owners)
+    assert ("unknown", ()) == (late.reservations, late.owners)
 
 
 def test_a_process_that_nobody_can_name_has_the_name_to_whom_its_core_was_given():
     """One that tells its own pod keeps it, whatever ids say."""
-    told = Given("read", (POD._replace(cores=frozenset({0})),))
+    told = Assignments("known", (POD._replace(cores=frozenset({0})),))
     nameless = Fold(FoldSettings(period_s=60.0), given=lambda: told)
     assert [Owner("0", "ml/b/main", "ml")] == [*node(nameless, 0, using(7, 0)).owners]
     expected = [Owner("", "ml/b/main", "ml", "1", None, 1), Owner("0", "slurm:7 ann")]
     assert expected == [*node(started(told), 0, using(7, 0)).owners]
 
 
-@pytest.mark.parametrize("unread", [True, False], ids=["not collected", "no line"])
+@pytest.mark.parametrize("unknown", [True, False], ids=["not collected", "no line"])
 def test_a_minute_in_which_executions_were_not_read_begins_again(unread):
     """20 quiet, 9 unread and 1 quiet minute are 1: fully idle means read in every minute."""
-    fold = started(Given("none"))
+    fold = started(Assignments("none"))
     for minute in range(29):
         if minute < 20:
             last = node(fold, minute, using(7, 0, 0))
@@ -218,7 +220,7 @@ def test_a_minute_in_which_executions_were_not_read_begins_again(unread):
 
 def test_an_owner_with_only_reservations_counts_as_read():
     """An unknown minute hides its cores and neither adds nor resets, also over a restart."""
-    told = Given("read", (POD,))
+    told = Assignments("known", (POD,))
     fold = started(told)
     assert [1, 2] == [node(fold, minute).owners[0].quiet_minutes for minute in (0, 1)]
     assert () == node(fold, 2, neuron_runtime_data=None).owners
@@ -229,21 +231,23 @@ def test_an_owner_with_only_reservations_counts_as_read():
 
 def test_quiet_minutes_count_from_when_an_owner_came():
     """Not while it executes, nor over a minute that nobody read; and over a restart."""
-    fold = started(Given("none"))
+    fold = started(Assignments("none"))
     minutes = [[using(7, 0, done)] for done in (0, 0, 5, 0, None, 0)] + [[using(8, 0, 0)]]
     records = [node(fold, minute, *one) for minute, one in enumerate(minutes)]
     assert [1, 2, None, 1, None, 1, 1] == [record.owners[0].quiet_minutes for record in records]
     assert [0, 0, 5, 0, None, 0, 0] == [record.owners[0].executions for record in records]
-    again = node(started(Given("none"), fold.encode_state()), len(minutes), using(8, 0, 0))
+    again = node(started(Assignments("none"), fold.encode_state()), len(minutes), using(8, 0, 0))
     assert 2 == again.owners[0].quiet_minutes
-    later = node(started(Given("none"), fold.encode_state()), len(minutes) + 20, using(8, 0, 0))
+    later = node(
+        started(Assignments("none"), fold.encode_state()), len(minutes) + 20, using(8, 0, 0)
+    )
     assert 1 == later.owners[0].quiet_minutes
 
 
 def test_executions_of_an_owner_are_all_that_ended_or_failed_each_once():
     """Those that completed with an error are among both."""
     record = node(
-        started(Given("none")), 0, using(7, 0, 10, completed_with_err=2, timed_out=3)
+        started(Assignments("none")), 0, using(7, 0, 10, completed_with_err=2, timed_out=3)
     )  # fmt: skip
     assert 15 == record.owners[0].executions
     assert (12, 5) == (record.executions, record.execution_errors)

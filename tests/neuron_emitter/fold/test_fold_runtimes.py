@@ -26,7 +26,7 @@ from neuron_reports import (
 )
 
 from neuron_emitter.fold import Fold, FoldSettings
-from neuron_emitter.owners.given import RuntimeOwner
+from neuron_emitter.owners.assignments import RuntimeOwner
 
 
 def runtimes_of(*documents, **chosen):

@@ -88,7 +88,7 @@ def records(draw):
         utilization_percent=utilization,
         idle_minutes=(0,) * len(utilization),
         identity_guessed=draw(st.booleans()),
-        bye=draw(st.booleans()),
+        is_clean_shutdown=draw(st.booleans()),
         instance_type=draw(st.none() | st.just("trn1.32xlarge")),
         execution_errors=draw(NUMBERS),
         ecc_uncorrected_rise=draw(NUMBERS),

@@ -11,7 +11,7 @@ from neuron_reports import counters, kubernetes, report, runtime, written
 
 from neuron_emitter.instance.facts import InstanceFacts
 from neuron_emitter.owners import places
-from neuron_emitter.owners.given import RuntimeOwner
+from neuron_emitter.owners.assignments import RuntimeOwner
 from neuron_emitter.owners.lookup import owners_of
 from neuron_emitter.owners.places import FIRST_NAMESPACE, Places, Reach, reach
 from neuron_emitter.replay import replay

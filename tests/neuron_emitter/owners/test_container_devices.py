@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from neuron_emitter.instance.machine import TASK_MARK
 from neuron_emitter.owners import container_devices
+from neuron_emitter.owners.assignments import Allocation, UnreadError
 from neuron_emitter.owners.container_devices import ContainerDevices, is_here
 from neuron_emitter.owners.container_names import BUNDLES, neuron_devices
-from neuron_emitter.owners.given import Allocation, UnreadError
 
 OWN = "e" * 64
 DENIED = {"allow": False, "access": "rwm"}
@@ -90,8 +90,8 @@ def test_only_listed_devices_of_an_ordinary_container_were_given(
     machine.file("proc/self/cgroup", v2("/own"))
     run(machine, CONTAINER, content, **options)
     owner = f"container:{CONTAINER[:12]}"
-    given_devices = [exactly(owner, *expected)] if expected else []
-    assert given_devices == list(ContainerDevices(machine.places).read_allocations())
+    assigned_devices = [exactly(owner, *expected)] if expected else []
+    assert assigned_devices == list(ContainerDevices(machine.places).read_allocations())
 
 
 @given(st.sets(st.integers(0, 15)), st.booleans())

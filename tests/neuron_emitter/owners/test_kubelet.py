@@ -35,7 +35,7 @@ from fake_machine import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emitter.owners.given import Allocation, UnreadError
+from neuron_emitter.owners.assignments import Allocation, UnreadError
 from neuron_emitter.owners.kubelet import FRESH_S, HandedOver, hand_over, is_here, mark_ended_pods
 from neuron_emitter.owners.kubelet_checkpoint import CLAIMS_FILE, PLUGINS_FILE, KubeletCheckpoint
 from neuron_emitter.owners.pod_resources import MAX_BYTES, PodResources, allocations_of
@@ -45,11 +45,11 @@ OF_OTHER_POD = EKS_CGROUPFS_V1.replace(POD, OTHER_POD)
 LOGS = f"var/log/pods/ml_trainer-0_{POD}"
 
 
-def given_to(name, cores=(), devices=(), **others):
+def assigned_to(name, cores=(), devices=(), **others):
     return Allocation(name, "ml", cores=frozenset(cores), devices=frozenset(devices), **others)
 
 
-TRAINER_CORES = given_to("ml/trainer-0/main", [0, 1])
+TRAINER_CORES = assigned_to("ml/trainer-0/main", [0, 1])
 
 
 def failure(source):
@@ -65,17 +65,17 @@ def failure(source):
     ("containers", "expected"),
     [
         ([container("c", devices(DEVICE, "3"), devices(OLD_DEVICE, "4"))],  # of before 2.22
-         [given_to("ml/a/c", devices=[3, 4])]),
+         [assigned_to("ml/a/c", devices=[3, 4])]),
         ([container("c", claims=[claim(PLUGIN, "neuron-device-0", "neurondevice15")])],
-         [given_to("ml/a/c", devices=[0, 15], is_exact=True)]),
+         [assigned_to("ml/a/c", devices=[0, 15], is_exact=True)]),
         ([container(name, claims=[claim(PLUGIN, "neuron-device-2")]) for name in "xy"],
-         [given_to("ml/a", devices=[2], is_exact=True)]),
+         [assigned_to("ml/a", devices=[2], is_exact=True)]),
         ([container("c", devices(CORE, "1", "2")), container("d", devices(CORE, "2"))],
-         [given_to("ml/a", [1, 2])]),
+         [assigned_to("ml/a", [1, 2])]),
         ([container("c", devices(EFA, "rdma0"), claims=[claim(OTHER_DRIVER, "gpu-0")])], []),
         ([container("c", devices(CORE, "0::1", "3", "x", "-1", "1024", ""))],
-         [given_to("ml/a/c", [3], odd_ids=5)]),
-        ([container("\x1b[2J", devices(CORE, "0"))], [given_to("ml/a", [0])]),
+         [assigned_to("ml/a/c", [3], odd_ids=5)]),
+        ([container("\x1b[2J", devices(CORE, "0"))], [assigned_to("ml/a", [0])]),
     ],
 )  # fmt: skip
 def test_each_pod_has_what_its_containers_were_given(containers, expected):
@@ -283,7 +283,7 @@ def checkpoint(machine, *entries, claimed=None):
 
 
 def to_trainer(cores=(), devices=(), name="ml/trainer-0/main", **others):
-    return [given_to(name, cores, devices, **others)]
+    return [assigned_to(name, cores, devices, **others)]
 
 
 CLAIMED = ("neuron-device-3", "neurondevice4")

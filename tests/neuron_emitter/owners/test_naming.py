@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neuron_emitter.owners import naming
-from neuron_emitter.owners.given import RuntimeOwner
+from neuron_emitter.owners.assignments import RuntimeOwner
 from neuron_emitter.owners.naming import user_name
 from neuron_emitter.owners.places import Places
 from neuron_wire.holders import MAX_NAME_CHARS

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from fake_machine import CORE, container, devices, listed, pod
 
-from neuron_emitter.owners.given import Allocation, UnreadError
+from neuron_emitter.owners.assignments import Allocation, UnreadError
 from neuron_emitter.owners.pod_resources import PodResources
 
 pytest.importorskip("grpc", reason="grpcio is missing: run `make venvs`")

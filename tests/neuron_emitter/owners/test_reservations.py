@@ -9,21 +9,21 @@ import pytest
 from fake_machine import CORE, POD, TRAINER, answers, listed
 from test_kubelet import checkpoint, entry
 
-from neuron_emitter.owners.given import Allocation, Given, UnreadError
+from neuron_emitter.owners.assignments import Allocation, Assignments, UnreadError
 from neuron_emitter.owners.reservations import (
     KEPT_S,
     READ_EVERY_S,
     Reservations,
     Scheduler,
-    given_of,
-    saved_given,
+    reservations_reader_of,
+    saved_assignments,
     schedulers_of,
 )
 from proof.emitter_process import wait_until
 
 JOB = Allocation("slurm:4711 ada", "physics", devices=frozenset({0}), is_exact=True)
 POD_A = Allocation("ml/a/main", "ml", cores=frozenset({2}))
-UNREAD = Given("unread")
+UNREAD = Assignments("unknown")
 
 
 class FakeSource:
@@ -57,12 +57,15 @@ def reservations(clock, *sources, is_here=True):
 def test_the_first_source_that_answers_counts(clock):
     """The next ones are not asked; nothing given is an answer, too, and no scheduler is none."""
     first, second = FakeSource("first"), FakeSource("second", POD_A)
-    assert Given("none") == reservations(clock, first, is_here=False).current_given()
-    assert Given("read", (), ("first",)) == reservations(clock, first, second).current_given()
+    assert Assignments("none") == reservations(clock, first, is_here=False).current_assignments()
+    assert (
+        Assignments("known", (), ("first",))
+        == reservations(clock, first, second).current_assignments()
+    )
     assert (1, 0) == (first.asked, second.asked)
     first.fail()
-    assert Given("read", (POD_A,), ("second",)) == (
-        reservations(clock, first, second).current_given()
+    assert Assignments("known", (POD_A,), ("second",)) == (
+        reservations(clock, first, second).current_assignments()
     )
 
 
@@ -73,14 +76,14 @@ def test_every_scheduler_must_tell(clock):
     both = (POD_A, JOB), ("kubelet", "slurm")
     part = UnreadError("a job is unknown", "Wait", [JOB])
     for answer, expected in (
-        ((JOB,), Given("read", *both)),
-        (part, Given("unread", *both)),
-        (UnreadError("it hangs", "Mend it"), Given("unread", (POD_A,), ("kubelet",))),
+        ((JOB,), Assignments("known", *both)),
+        (part, Assignments("unknown", *both)),
+        (UnreadError("it hangs", "Mend it"), Assignments("unknown", (POD_A,), ("kubelet",))),
     ):
         jobs.answer = answer
         found = Reservations(schedulers, clock=clock, is_background=False)
         found.read_schedulers()
-        assert expected == found.current_given()
+        assert expected == found.current_assignments()
 
 
 def test_the_last_answer_counts_for_two_minutes(clock):
@@ -91,11 +94,11 @@ def test_the_last_answer_counts_for_two_minutes(clock):
     for _ in range(int(KEPT_S / READ_EVERY_S)):
         clock.now_s += READ_EVERY_S
         found.read_schedulers()
-        assert Given("read", (POD_A,), ("first",)) == found.current_given()
+        assert Assignments("known", (POD_A,), ("first",)) == found.current_assignments()
     clock.now_s += READ_EVERY_S
-    assert UNREAD == found.current_given(), "also where the thread hangs"
+    assert UNREAD == found.current_assignments(), "also where the thread hangs"
     found.read_schedulers()
-    assert Given("read", (), ("second",)) == found.current_given()
+    assert Assignments("known", (), ("second",)) == found.current_assignments()
 
 
 def test_a_failure_is_logged_once_until_it_has_cleared(clock, caplog):
@@ -115,7 +118,7 @@ def test_a_source_that_breaks_is_unread(clock, caplog):
     """Only the kind of the error is logged: its text may hold what was read."""
     source = FakeSource("broken")
     source.answer = KeyError("a secret")
-    assert UNREAD == reservations(clock, source).current_given()
+    assert UNREAD == reservations(clock, source).current_assignments()
     assert "KeyError" in caplog.text
     assert "secret" not in caplog.text
 
@@ -125,7 +128,7 @@ def test_names_are_printable_and_dropped_ids_are_logged_once(clock, caplog):
     long = POD_A._replace(name="ml/" + "a\x1b" * 99, team="t" * 99, odd_ids=2)
     found = reservations(clock, FakeSource("the socket", long, JOB._replace(odd_ids=1)))
     found.read_schedulers()
-    allocation, _ = found.current_given().allocations
+    allocation, _ = found.current_assignments().allocations
     assert ("ml/" + "a?" * 62 + "a", "t" * 63) == (allocation.name, allocation.team)
     (message,) = caplog.messages
     assert message.startswith("Dropped 3 of the ids from the socket: ")
@@ -138,9 +141,9 @@ def test_a_source_that_hangs_delays_no_line(caplog):
     found = Reservations([Scheduler(lambda: True, [source])])
     try:
         wait_until(lambda: source.asked)
-        assert UNREAD == found.current_given()
+        assert UNREAD == found.current_assignments()
         source.is_released.set()
-        wait_until(lambda: found.current_given().allocations == (POD_A,))
+        wait_until(lambda: found.current_assignments().allocations == (POD_A,))
         source.fail()
         found.read_schedulers()
         assert [] == caplog.messages
@@ -173,17 +176,19 @@ def test_sources_are_asked_in_their_order(machine):
     assert handed_over + own == names()[0]
 
 
-@pytest.mark.parametrize(("attribution", "expected"), [("auto", "read"), ("none", "unread")])
+@pytest.mark.parametrize(("attribution", "expected"), [("auto", "known"), ("none", "unknown")])
 def test_without_attribution_only_the_presence_of_a_scheduler_is_known(
     machine, attribution, expected
 ):
     """Where there is one, what it gave is unread, not nothing."""
     for status in ("none", expected):
-        found = given_of(attribution, "monitor", machine.proc)
-        wait_until(lambda status=status, found=found: found.current_given().status == status)
+        found = reservations_reader_of(attribution, "monitor", machine.proc)
+        wait_until(lambda status=status, found=found: found.current_assignments().status == status)
         found.close()
         checkpoint(machine)
-    assert given_of(attribution, "/reports.json", machine.proc) is None, "of any machine"
+    assert reservations_reader_of(attribution, "/reports.json", machine.proc) is None, (
+        "of any machine"
+    )
 
 
 def test_of_a_saved_machine_only_files_are_read(machine, kubelet):
@@ -191,6 +196,6 @@ def test_of_a_saved_machine_only_files_are_read(machine, kubelet):
     kubelet(answers(listed(TRAINER)))
     machine.file(f"var/log/pods/ml_trainer-0_{POD}/main/0.log", "")
     checkpoint(machine, entry(CORE, ["0", "1"]))
-    found = saved_given(machine.proc)
-    assert ("read", ("the kubelet's checkpoint",)) == (found.status, found.sources)
-    assert saved_given(None) is None
+    found = saved_assignments(machine.proc)
+    assert ("known", ("the kubelet's checkpoint",)) == (found.status, found.sources)
+    assert saved_assignments(None) is None

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_emitter.owners import scontrol, slurm
-from neuron_emitter.owners.given import Allocation, UnreadError
+from neuron_emitter.owners.assignments import Allocation, UnreadError
 from neuron_emitter.owners.scontrol import Gres, JobRecord, UnknownJobError, parse_job
 from neuron_emitter.owners.slurm import ASKED_EVERY_S, SPREAD_S, SlurmJobs, is_here
 
@@ -124,16 +124,16 @@ def gres_of(name, *indexes, count=0):
          [gres_of("gpu", 1)]),
         ([("a", "")], {"name": "x\nJobId=4711 y"}, []),
         # What may be the lines of a user, or is not of this job or node.
-        *(([("a", "")], members, "unread") for members in (
+        *(([("a", "")], members, "unknown") for members in (
             {"job": "47110"}, {"name": FORGED}, {"comment": FORGED},
             {"name": f"{FORGED}\nJobId=9 JobName=y"})),
-        ([], {}, "unread"), ([("a", ""), ("b", "gpu:1(IDX:0)")], {}, "unread"),
+        ([], {}, "unknown"), ([("a", ""), ("b", "gpu:1(IDX:0)")], {}, "unknown"),
     ],
 )  # fmt: skip
 def test_the_answer_of_scontrol_is_read_or_refused(version, entries, members, gres):
     """Each member at its place, and the entry of this node alone; all of its resources."""
     text = record(*entries, version=version, **members)
-    if gres == "unread":
+    if gres == "unknown":
         with pytest.raises(UnreadError):
             parse_job(text, "4711", "n-st-09.local")
         return
@@ -185,7 +185,7 @@ def install(node, script="exit 0"):
     (node.root / COMMAND).chmod(0o755)
 
 
-def given_to(node):
+def assigned_to(node):
     """The allocations of a first reading."""
     return list(SlurmJobs(node.places).read_allocations())
 
@@ -230,7 +230,7 @@ def test_each_job_has_what_it_was_given(node, slurmctld, jobs, gres_conf, alloca
     for job, (cpus, gres) in jobs.items():
         start(node, job, cpus=cpus)
         slurmctld.jobs[job] = record(("trn1", gres), job=job)
-    assert sorted(allocations) == sorted(given_to(node))
+    assert sorted(allocations) == sorted(assigned_to(node))
 
 
 NUMBERS = st.integers(0, 9)
@@ -394,7 +394,7 @@ def test_a_job_is_known_by_its_sluid(node, slurmctld):
     """Number, user and account come from slurmctld, also the name of a user unknown here."""
     start(node, SLUID)
     slurmctld.jobs[SLUID] = record(("a", "gpu:1(IDX:1)"), version=NEW, user="zoe(7777)")
-    (found,) = given_to(node)
+    (found,) = assigned_to(node)
     assert gave("4711", devices=(1,))._replace(name="slurm:4711 zoe", job=SLUID_JOB) == found
 
 
@@ -422,7 +422,7 @@ def test_a_command_that_fails_has_its_own_words_and_the_remedy_for_them(
     install(node, f"printf '{words}\\a\\nmore\\n' >&2; exit 3")
     start(node, "4711")
     with pytest.raises(UnreadError) as error:
-        given_to(node)
+        assigned_to(node)
     assert f"it failed with exit code 3: {words}?" == str(error.value)
     assert remedy in error.value.remedy
     assert ("operator" in error.value.remedy) == ("PrivateData" in remedy)
@@ -443,7 +443,7 @@ def test_an_unread_job_has_a_remedy(node, monkeypatch, break_it, remedy):
     start(node, "4711")
     break_it(monkeypatch, node)
     with pytest.raises(UnreadError) as error:
-        given_to(node)
+        assigned_to(node)
     assert remedy in error.value.remedy
 
 
@@ -451,12 +451,12 @@ def test_a_job_with_every_cpu_has_all_devices_without_an_answer(node):
     """Its name is that of its processes; without one its user is unknown."""
     start(node, "4711", cpus="0-7")
     no_process = gave("4711", devices=range(4), exact=True)._replace(name="slurm:4711 ?", team=None)
-    assert [no_process] == given_to(node)
+    assert [no_process] == assigned_to(node)
     node.process(43, groups=SLURM_V2, user_id=0)
     node.process(42, groups=SLURM_V2, variables=["SLURM_JOB_ACCOUNT=physics"])
     node.file(f"{SCOPE}/job_4711/step_0/slurm/cgroup.procs", "43\n")
     node.file(f"{SCOPE}/job_4711/step_0/user/task_0/cgroup.procs", "0\n9\n42\n")
-    assert [gave("4711", devices=range(4), exact=True)] == given_to(node)
+    assert [gave("4711", devices=range(4), exact=True)] == assigned_to(node)
 
 
 def test_a_saved_machine_runs_no_command(node):
@@ -482,7 +482,7 @@ def test_slurm_is_here_where_slurmd_runs(machine, sign, here, reads):
     machine.file(sign, "")
     assert here == is_here(machine.places)
     if reads:
-        assert [] == given_to(machine)
+        assert [] == assigned_to(machine)
     else:
         with pytest.raises(UnreadError, match="control groups"):
-            given_to(machine)
+            assigned_to(machine)

@@ -7,7 +7,7 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from neuron_emitter.fold import Fold, FoldSettings, LineIdentity
-from neuron_emitter.owners.given import RuntimeOwner
+from neuron_emitter.owners.assignments import RuntimeOwner
 from neuron_emitter.prometheus.metrics_page import MetricsPage
 from neuron_emitter.reports.framing import Framer
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# `none`: no kubelet, ECS agent or slurmd runs here. `unread`: one does, and did not answer all.
-Status = Literal["read", "none", "unread"]
+# `none`: no kubelet, ECS agent or slurmd runs here. `unknown`: one does, and did not answer all.
+Status = Literal["known", "none", "unknown"]
 
 
 class RuntimeOwner(NamedTuple):
@@ -116,12 +116,12 @@ def with_job(owner: RuntimeOwner, allocations: Iterable[Allocation]) -> RuntimeO
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Assignments:
     """
     What is known now; *allocations* and *sources* are empty where *status* is `none`.
 
     Attributes:
-        allocations: All of them if *status* is `read`, the known part if it is `unread`.
+        allocations: All of them if *status* is `read`, the known part if it is `unknown`.
 
         sources: Names of the sources that answered.
     """
@@ -147,7 +147,7 @@ class UnreadError(Exception):
         self.known = known
 
 
-class GivenSource(Protocol):
+class AssignmentSource(Protocol):
     """A place that knows what was given."""
 
     name: str
