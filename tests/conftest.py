@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import urllib.request
 from pathlib import Path
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from tests.hour import Hour
 
 os.environ.pop("AWS_REGION", None)  # it would come before the Region that a test sets
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # what several folders share
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 

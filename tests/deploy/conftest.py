@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -26,15 +25,9 @@ def deploy_programs(program_of: Callable[[str, str], Path]) -> Path:
 
 
 @pytest.fixture(scope="session")
-def programs_of_ecs(repository: Path) -> tuple[ModuleType, ModuleType]:
+def programs_of_ecs() -> tuple[ModuleType, ModuleType]:
     """The modules `task_definition` and `task_files` of deploy/ecs."""
-    folder = str(repository / "deploy/ecs")
-    sys.path.insert(0, folder)
-    try:
-        definition = importlib.import_module("task_definition")
-        return definition, importlib.import_module("task_files")
-    finally:
-        sys.path.remove(folder)
+    return importlib.import_module("task_definition"), importlib.import_module("task_files")
 
 
 CHART_VALUES = {

@@ -5,14 +5,10 @@ Let the tests of these folders import what stands beside this file, and keep the
 from __future__ import annotations
 
 import socket
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from played_services import PlayedService
+from tests.neuron_emitter.played_services import PlayedService
 
 
 @pytest.fixture(autouse=True)

@@ -11,14 +11,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neuron_reports import counters, report, runtime, written
-
 from neuron_emitter.reports.monitor import Monitor
+from tests.neuron_emitter.neuron_reports import counters, report, runtime, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from loop_rig import FakeClock
+    from tests.neuron_emitter.loop_rig import FakeClock
 
 PATIENCE_S = 300.0  # a loaded machine takes long to start a process
 LINE = written(report(runtime(counters([50.0])))) + b"\n"

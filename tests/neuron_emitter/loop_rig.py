@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-from neuron_reports import START_S, counters, report, runtime, written
-from spool_parts import Clock
-
 from neuron_emitter.fold import FoldSettings
 from neuron_emitter.run.identification import LocalSources
 from neuron_emitter.run.loop import READ_WITHIN_S, Emitter
 from neuron_emitter.settings import RunSettings
 from neuron_emitter.spool import Spool
 from neuron_wire import MinuteRecord, parse
+from tests.neuron_emitter.neuron_reports import START_S, counters, report, runtime, written
+from tests.neuron_emitter.spool_parts import Clock
 
 MINUTE_MS = 60_000
 START_MS = int(START_S * 1000)

@@ -11,7 +11,6 @@ from operator import attrgetter
 from pathlib import Path
 
 import pytest
-from neuron_reports import GOOD
 
 from neuron_emf.cli import main
 from neuron_emitter.errors import DeliveryError, EmitterError, SettingsError, SourceError
@@ -28,6 +27,7 @@ from tests.neuron_emitter.emitter_command import (
     neuron_emf,
     sentence,
 )
+from tests.neuron_emitter.neuron_reports import GOOD
 
 REPLAY = ("replay", "--interval", 5, "--start", "2026-01-01T00:00:00Z", "--cluster", "blue")
 

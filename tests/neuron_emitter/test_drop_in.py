@@ -7,10 +7,10 @@ import subprocess
 import sys
 
 import pytest
-from neuron_reports import GOOD, INSTANCE_ID
 
 from proof.emitter_process import environment
 from tests.neuron_emitter.lines.line_records import data
+from tests.neuron_emitter.neuron_reports import GOOD, INSTANCE_ID
 
 REGION = ("--region", "us-east-1")
 DIMENSIONS = (("instance_id", INSTANCE_ID), ("instance_type", "inf1.xlarge"))

@@ -7,8 +7,6 @@ import typing
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loop_rig import FakeClock, Timetable, busy, chunk, emitter_of
-from neuron_reports import START_S
 
 from neuron_emitter.health import (
     DROP_MEMBERS,
@@ -18,6 +16,8 @@ from neuron_emitter.health import (
 )
 from neuron_emitter.spool import Spool, SpoolHealth
 from neuron_emitter.spool.records import DropReason, NewRecord
+from tests.neuron_emitter.loop_rig import FakeClock, Timetable, busy, chunk, emitter_of
+from tests.neuron_emitter.neuron_reports import START_S
 
 REASONS = typing.get_args(DropReason)
 

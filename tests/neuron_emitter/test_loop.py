@@ -10,7 +10,17 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loop_rig import (
+
+from neuron_emitter.instance.facts import InstanceFacts
+from neuron_emitter.lines import LineWriter
+from neuron_emitter.logs import Event, EventQueue
+from neuron_emitter.run import signals
+from neuron_emitter.run.identification import PATIENCE_S as IDENTITY_PATIENCE_S
+from neuron_emitter.run.loop import READ_WITHIN_S
+from neuron_emitter.spool import Spool
+from neuron_wire import WireFormatError, parse
+from neuron_wire.extraction import violations
+from tests.neuron_emitter.loop_rig import (
     MINUTE_MS,
     START_MS,
     FakeClock,
@@ -22,7 +32,7 @@ from loop_rig import (
     records,
     run,
 )
-from neuron_reports import (
+from tests.neuron_emitter.neuron_reports import (
     INSTANCE_ID,
     START_S,
     counters,
@@ -33,16 +43,6 @@ from neuron_reports import (
     report,
     runtime,
 )
-
-from neuron_emitter.instance.facts import InstanceFacts
-from neuron_emitter.lines import LineWriter
-from neuron_emitter.logs import Event, EventQueue
-from neuron_emitter.run import signals
-from neuron_emitter.run.identification import PATIENCE_S as IDENTITY_PATIENCE_S
-from neuron_emitter.run.loop import READ_WITHIN_S
-from neuron_emitter.spool import Spool
-from neuron_wire import WireFormatError, parse
-from neuron_wire.extraction import violations
 
 
 def test_minutes_close_on_time_without_reports():

@@ -10,7 +10,15 @@ import subprocess
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neuron_reports import (
+
+from neuron_emitter.errors import SettingsError
+from neuron_emitter.replay import parse_time_s, replay
+from neuron_emitter.settings import ReplaySettings
+from neuron_wire import MinuteRecord, parse
+from neuron_wire.extraction import violations
+from proof.emitter_process import environment
+from tests.neuron_emitter.emitter_command import COMMAND
+from tests.neuron_emitter.neuron_reports import (
     counters,
     executions,
     hardware,
@@ -20,14 +28,6 @@ from neuron_reports import (
     runtime,
     written,
 )
-
-from neuron_emitter.errors import SettingsError
-from neuron_emitter.replay import parse_time_s, replay
-from neuron_emitter.settings import ReplaySettings
-from neuron_wire import MinuteRecord, parse
-from neuron_wire.extraction import violations
-from proof.emitter_process import environment
-from tests.neuron_emitter.emitter_command import COMMAND
 
 START = "2026-01-01T00:00:00Z"
 

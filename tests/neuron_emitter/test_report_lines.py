@@ -8,7 +8,6 @@ import logging
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from loop_rig import busy, chunk, run
 
 from neuron_emitter.fold import LineIdentity, ReportSample
 from neuron_emitter.lines import LineWriter
@@ -17,6 +16,7 @@ from neuron_emitter.replay import replay
 from neuron_emitter.settings import MinuteSettings, ReplaySettings
 from neuron_wire.catalogue import members_of
 from neuron_wire.extraction import MAX_LINE_BYTES
+from tests.neuron_emitter.loop_rig import busy, chunk, run
 from tests.undocumented_members import undocumented
 
 SENDER = LineIdentity(

@@ -15,9 +15,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from fake_monitor import alive, write_script
-from loop_rig import busy, chunk, settings_of
-from neuron_reports import INSTANCE_ID
 
 from neuron_emitter.reports.monitor_config import requested_config
 from neuron_emitter.run import service
@@ -25,6 +22,9 @@ from neuron_emitter.settings import RunSettings
 from neuron_wire import parse
 from proof.emitter_process import environment
 from tests.neuron_emitter.emitter_command import COMMAND, complaints
+from tests.neuron_emitter.fake_monitor import alive, write_script
+from tests.neuron_emitter.loop_rig import busy, chunk, settings_of
+from tests.neuron_emitter.neuron_reports import INSTANCE_ID
 
 
 @pytest.mark.parametrize(

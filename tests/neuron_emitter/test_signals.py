@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loop_rig import FakeClock
-from neuron_reports import GOOD
 
 from neuron_emitter.run import service
 from neuron_emitter.run.signals import Supervisor
 from neuron_emitter.settings import RunSettings
 from proof.emitter_process import environment, wait_until
+from tests.neuron_emitter.loop_rig import FakeClock
+from tests.neuron_emitter.neuron_reports import GOOD
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -19,12 +19,20 @@ from pathlib import Path
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-from spool_parts import Clock, Ticks, balance, counters_of, crash, full_disk, older_boots
 
 from neuron_emitter.delivery.delivery import Delivery
 from neuron_emitter.spool import NewRecord, Spool
 from neuron_emitter.spool.records import cost_bytes
 from tests.neuron_emitter.in_process_service import POISON, InProcessService, SenderKilledError
+from tests.neuron_emitter.spool_parts import (
+    Clock,
+    Ticks,
+    balance,
+    counters_of,
+    crash,
+    full_disk,
+    older_boots,
+)
 
 HOUR_S = 3600.0
 

@@ -7,20 +7,6 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loop_rig import FakeClock, records, run
-from neuron_reports import (
-    START_S,
-    counters,
-    executions,
-    hardware,
-    instance,
-    kubernetes,
-    memory,
-    report,
-    runtime,
-    runtime_vcpu,
-    written,
-)
 from prometheus_client import generate_latest
 
 from neuron_accounts.instance_hours import LedgerRules
@@ -37,6 +23,20 @@ from neuron_wire import MinuteRecord, parse
 from neuron_wire.cores import core_indexes
 from neuron_wire.names import UNALLOCATED_OWNER
 from neuron_wire.owners import UNNAMED
+from tests.neuron_emitter.loop_rig import FakeClock, records, run
+from tests.neuron_emitter.neuron_reports import (
+    START_S,
+    counters,
+    executions,
+    hardware,
+    instance,
+    kubernetes,
+    memory,
+    report,
+    runtime,
+    runtime_vcpu,
+    written,
+)
 
 PERSON = "ada-lovelace"
 CORES = 32

@@ -7,9 +7,9 @@ import json
 import math
 
 from hypothesis import strategies as st
-from wire_records import MINUTE_MS
 
 from neuron_wire.extraction import violations
+from tests.neuron_wire.wire_records import MINUTE_MS
 
 DAY_MS = 24 * 3_600_000
 HOUR_MS = 3_600_000

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from wire_records import everything, records
 
 from neuron_wire import encode
 from neuron_wire.catalogue import (
@@ -25,6 +24,7 @@ from neuron_wire.catalogue import (
     rollup_metrics,
 )
 from neuron_wire.extraction import UNITS
+from tests.neuron_wire.wire_records import everything, records
 from tests.undocumented_members import undocumented
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"

@@ -6,7 +6,6 @@ import json
 import math
 
 import pytest
-from wire_records import MINUTE_MS
 
 from neuron_wire.extraction import MAX_LINE_BYTES, UNITS, violations
 from tests.neuron_wire.emf_documents import (
@@ -19,6 +18,7 @@ from tests.neuron_wire.emf_documents import (
     metric,
     rules,
 )
+from tests.neuron_wire.wire_records import MINUTE_MS
 
 
 @pytest.mark.parametrize("rule", sorted({rule for rule, _, _ in BOUNDARIES}))

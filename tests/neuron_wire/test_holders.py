@@ -8,7 +8,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wire_records import MINUTE_MS, line_of
 
 from neuron_wire import MinuteRecord, WireFormatError, encode, parse
 from neuron_wire.cores import core_indexes, core_ranges
@@ -16,6 +15,7 @@ from neuron_wire.holders import MAX_COMMAND_CHARS, MAX_HOLDERS, MAX_NAME_CHARS, 
 from neuron_wire.merging import merge_records
 from neuron_wire.names import MAX_CORES
 from proof.factories.records import record
+from tests.neuron_wire.wire_records import MINUTE_MS, line_of
 
 SMALL = MinuteRecord("blue", "i-1", "0", 1, MINUTE_MS, 60.0, 1, "aa", (0.0, 0.0), (5, 5))
 

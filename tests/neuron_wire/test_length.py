@@ -10,18 +10,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from longest_members import LABELS
-from wire_records import (
-    FAILURES,
-    HEALTH,
-    HOLDER,
-    MINUTE_MS,
-    RARE_ECC,
-    RARE_HEALTH,
-    everything,
-    line_with_metrics,
-    records,
-)
 
 from neuron_emitter.fold import LineIdentity
 from neuron_emitter.fold.cores import ReportSample
@@ -35,6 +23,18 @@ from neuron_wire.catalogue import members_of
 from neuron_wire.extraction import violations
 from neuron_wire.length import METADATA_BYTES, max_minute_bytes, split_minute
 from neuron_wire.owners import Owner
+from tests.longest_members import LABELS
+from tests.neuron_wire.wire_records import (
+    FAILURES,
+    HEALTH,
+    HOLDER,
+    MINUTE_MS,
+    RARE_ECC,
+    RARE_HEALTH,
+    everything,
+    line_with_metrics,
+    records,
+)
 from tests.undocumented_members import undocumented
 
 PROMISED = {32: 2_400, 64: 2_700, 128: 3_600}

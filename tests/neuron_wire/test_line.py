@@ -9,13 +9,13 @@ import math
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from wire_records import MINUTE_MS, line_of, records
 
 from neuron_wire import VERSION, MinuteRecord, OtherRecord, WireFormatError, encode, parse
 from neuron_wire.extraction import violations
 from neuron_wire.line import MAX_LINE_CHARS, emf_line, sendable_line
 from neuron_wire.names import MAX_CORES
 from tests.neuron_wire.emf_documents import ANYTHING, BOUNDARIES, FINITE, directive, document
+from tests.neuron_wire.wire_records import MINUTE_MS, line_of, records
 
 SMALL = MinuteRecord(
     cluster="blue", instance_id="i-0123456789abcdef0", boot="01a1fd4e75ef2470b16e", seq=1,

@@ -8,7 +8,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wire_records import MINUTE_MS, holdings, line_of, owners, quieted
 
 from neuron_wire import encode, parse
 from neuron_wire.cores import core_indexes
@@ -23,6 +22,7 @@ from neuron_wire.owners import (
     owner_members,
 )
 from proof.factories.records import record
+from tests.neuron_wire.wire_records import MINUTE_MS, holdings, line_of, owners, quieted
 
 STATE = "abuu?" * 8
 

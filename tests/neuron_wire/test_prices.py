@@ -8,7 +8,6 @@ import re
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from wire_records import PARAMETERS, nearly
 
 from aggregator import environment
 from neuron_accounts.instance_types import INSTANCE_TYPES
@@ -35,6 +34,7 @@ from neuron_emf.options import prices
 from neuron_emitter.errors import SettingsError
 from neuron_words.now_words import price_overrides_line
 from proof.factories.records import record
+from tests.neuron_wire.wire_records import PARAMETERS, nearly
 
 PARAMETER = PARAMETERS["PriceOverrides"]
 PATTERN = re.compile(PARAMETER["AllowedPattern"])

@@ -7,7 +7,6 @@ import re
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from wire_records import PARAMETERS, nearly
 
 from neuron_accounts.teams import (
     TeamRule,
@@ -17,6 +16,7 @@ from neuron_accounts.teams import (
     team_rules_of_file,
 )
 from neuron_wire.names import PLACEHOLDER_OWNERS
+from tests.neuron_wire.wire_records import PARAMETERS, nearly
 
 PARAMETER = PARAMETERS["Teams"]
 PATTERN = re.compile(PARAMETER["AllowedPattern"], re.ASCII)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
-from longest_members import LABELS, LONGEST
 
 from local.alarms.template import load
 from neuron_wire import MinuteRecord, catalogue
@@ -17,6 +16,7 @@ from neuron_wire.holders import MAX_COMMAND_CHARS, MAX_HOLDERS, Holder
 from neuron_wire.line import emf_line
 from neuron_wire.names import PAID, RESERVATIONS_VALUES, UNKNOWN_REASONS
 from neuron_wire.owners import Holding, Owned, Owner, group_holdings, list_owners
+from tests.longest_members import LABELS, LONGEST
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

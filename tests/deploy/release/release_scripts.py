@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "deploy/release"))
+import archive
+import artefacts
+import price_list
+import versions
 
-import archive  # noqa: E402
-import artefacts  # noqa: E402
-import price_list  # noqa: E402
-import versions  # noqa: E402
+ROOT = Path(__file__).resolve().parents[3]
 
 __all__ = ["ROOT", "archive", "artefacts", "price_list", "versions"]

@@ -15,18 +15,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
-REPOSITORY = Path(__file__).resolve().parents[3]
-if str(REPOSITORY / "lambda") not in sys.path:
-    sys.path.insert(0, str(REPOSITORY / "lambda"))  # where the functions live
-
-from tests import hour  # noqa: E402  # once the path is known
-from tests.neuron_emf.page.looked_at import (  # noqa: E402
+from tests import hour
+from tests.neuron_emf.page.looked_at import (
     NOW_S,
     double_of,
     filled,
     served,
     view_of,
 )
+
+REPOSITORY = Path(__file__).resolve().parents[3]
 
 IMAGES = REPOSITORY / "docs" / "images"
 SCENES = {"page": (1440, 900), "page-phone": (390, 1_400)}  # each with the size of its window

@@ -6,20 +6,15 @@ CloudWatch Logs of the proofs.
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from fake_destinations import GROUP, NOW_S, REGION, STREAM
-from spool_parts import Clock
 
 from neuron_emitter.delivery.cloudwatch_logs import LogStream
 from neuron_emitter.delivery.delivery import Delivery
 from neuron_emitter.spool import Spool
 from proof.logs.service import LogsService
+from tests.neuron_emitter.delivery.fake_destinations import GROUP, NOW_S, REGION, STREAM
+from tests.neuron_emitter.spool_parts import Clock
 
 KEYS = {"AKIDEXAMPLE": "not-a-secret"}
 

@@ -6,7 +6,6 @@ import socket
 import time
 
 import pytest
-from fake_destinations import GROUP, HOUR_MS, REGION, STREAM, batch_of, now_ms
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +22,14 @@ from neuron_emitter.delivery.destination import (
 from neuron_emitter.spool import NewRecord, Spool
 from proof.logs import faults
 from proof.logs.rules import NOT_FOUND, ServiceError
+from tests.neuron_emitter.delivery.fake_destinations import (
+    GROUP,
+    HOUR_MS,
+    REGION,
+    STREAM,
+    batch_of,
+    now_ms,
+)
 
 
 def test_one_put_is_one_call(service, log_stream):

@@ -7,7 +7,6 @@ from collections import Counter
 from operator import attrgetter
 
 import pytest
-from fake_destinations import NO_GROUP, NOW_S, TIMEOUT, Scripted, fill, identity_holds
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,14 @@ from neuron_emitter.delivery.delivery import (
 )
 from neuron_emitter.delivery.destination import BatchLimits, Delivered, Refused
 from neuron_emitter.spool import Spool
+from tests.neuron_emitter.delivery.fake_destinations import (
+    NO_GROUP,
+    NOW_S,
+    TIMEOUT,
+    Scripted,
+    fill,
+    identity_holds,
+)
 
 
 def test_what_passes_is_tried_again_with_jitter(spool, deliver_to, clock):

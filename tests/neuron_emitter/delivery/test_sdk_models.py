@@ -5,10 +5,10 @@ from __future__ import annotations
 import botocore.session
 import pytest
 from botocore.exceptions import BotoCoreError
-from fake_destinations import batch_of
 
 from neuron_emitter.delivery.destination import Delivered
 from neuron_emitter.delivery.sdk_models import OPERATIONS, lean_loading
+from tests.neuron_emitter.delivery.fake_destinations import batch_of
 
 REGIONS = ["eu-north-1", "cn-north-1", "us-gov-west-1", "us-iso-east-1", "xx-future-7"]
 

@@ -6,12 +6,12 @@ import logging
 import threading
 
 import pytest
-from fake_destinations import Recorder, appender, run
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emitter.delivery.delivery import Delivery
 from neuron_emitter.delivery.sender import Sender, Waiter, offset_s
+from tests.neuron_emitter.delivery.fake_destinations import Recorder, appender, run
 
 
 @given(st.text(), st.floats(0, 60))

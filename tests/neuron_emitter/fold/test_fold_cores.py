@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neuron_reports import (
+
+from neuron_emitter.fold import FoldSettings
+from neuron_emitter.fold.cores import ReportSample
+from tests.neuron_emitter.neuron_reports import (
     START_S,
     add,
     closed,
@@ -20,9 +23,6 @@ from neuron_reports import (
     runtime_vcpu,
     two_cores,
 )
-
-from neuron_emitter.fold import FoldSettings
-from neuron_emitter.fold.cores import ReportSample
 
 
 @settings(max_examples=50)

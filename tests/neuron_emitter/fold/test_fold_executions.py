@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from neuron_reports import (
+
+from tests.neuron_emitter.neuron_reports import (
     START_S,
     add,
     closed,

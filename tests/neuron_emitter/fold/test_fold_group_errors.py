@@ -8,7 +8,9 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neuron_reports import (
+
+from neuron_emitter.fold.group_errors import MAX_TEXT_CHARS
+from tests.neuron_emitter.neuron_reports import (
     START_S,
     add,
     closed,
@@ -21,8 +23,6 @@ from neuron_reports import (
     vcpu,
     whole,
 )
-
-from neuron_emitter.fold.group_errors import MAX_TEXT_CHARS
 
 SILENT = "open /proc/4711/stat: no such file or directory"
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neuron_reports import (
+
+from neuron_wire.cores import core_indexes
+from neuron_wire.holders import MAX_HOLDERS
+from tests.neuron_emitter.neuron_reports import (
     START_S,
     add,
     closed,
@@ -17,9 +20,6 @@ from neuron_reports import (
     report,
     runtime,
 )
-
-from neuron_wire.cores import core_indexes
-from neuron_wire.holders import MAX_HOLDERS
 
 IDLE = counters([0, 0, 0, 0])
 

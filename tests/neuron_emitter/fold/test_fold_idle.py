@@ -7,7 +7,9 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from neuron_reports import (
+
+from neuron_emitter.fold.state import FoldState, read_state
+from tests.neuron_emitter.neuron_reports import (
     START_S,
     add,
     closed,
@@ -19,8 +21,6 @@ from neuron_reports import (
     runtime,
     two_cores,
 )
-
-from neuron_emitter.fold.state import FoldState, read_state
 
 
 def play(fold, minute, percent, covered_s=60.0):

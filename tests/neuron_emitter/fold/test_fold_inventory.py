@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from neuron_reports import (
+
+from neuron_emitter.instance.facts import InstanceFacts
+from tests.neuron_emitter.neuron_reports import (
     INSTANCE_ID,
     START_S,
     add,
@@ -18,8 +20,6 @@ from neuron_reports import (
     report,
     runtime,
 )
-
-from neuron_emitter.instance.facts import InstanceFacts
 
 BUSY = counters([50, 50])
 

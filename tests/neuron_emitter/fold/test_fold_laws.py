@@ -6,7 +6,8 @@ import copy
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neuron_reports import (
+
+from tests.neuron_emitter.neuron_reports import (
     START_S,
     add,
     closed,

@@ -5,7 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from neuron_reports import (
+
+from neuron_emitter.fold import LineIdentity
+from neuron_emitter.fold.minute import MinuteClock
+from neuron_emitter.lines import LineWriter
+from neuron_emitter.settings import MinuteSettings
+from neuron_wire.catalogue import CHOOSABLE
+from tests.neuron_emitter.neuron_reports import (
     START_S,
     add,
     closed,
@@ -20,12 +26,6 @@ from neuron_reports import (
     two_cores,
     vcpu,
 )
-
-from neuron_emitter.fold import LineIdentity
-from neuron_emitter.fold.minute import MinuteClock
-from neuron_emitter.lines import LineWriter
-from neuron_emitter.settings import MinuteSettings
-from neuron_wire.catalogue import CHOOSABLE
 
 MINUTE_MS = int(START_S) * 1000
 

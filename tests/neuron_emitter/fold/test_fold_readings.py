@@ -7,7 +7,10 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neuron_reports import (
+
+from neuron_emitter.fold.amounts import MAX_AMOUNT
+from neuron_wire.catalogue import READINGS
+from tests.neuron_emitter.neuron_reports import (
     START_S,
     add,
     closed,
@@ -19,9 +22,6 @@ from neuron_reports import (
     report,
     vcpu,
 )
-
-from neuron_emitter.fold.amounts import MAX_AMOUNT
-from neuron_wire.catalogue import READINGS
 
 
 def host(cpu=None, memory=None):

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from neuron_reports import (
+
+from neuron_emitter.fold import Fold, FoldSettings
+from neuron_emitter.fold.attribution import reserve_cores
+from neuron_emitter.owners.assignments import Allocation, Assignments, RuntimeOwner
+from neuron_wire.cores import core_indexes
+from neuron_wire.owners import Owner
+from tests.neuron_emitter.neuron_reports import (
     START_S,
     add,
     closed,
@@ -18,12 +24,6 @@ from neuron_reports import (
     report,
     runtime,
 )
-
-from neuron_emitter.fold import Fold, FoldSettings
-from neuron_emitter.fold.attribution import reserve_cores
-from neuron_emitter.owners.assignments import Allocation, Assignments, RuntimeOwner
-from neuron_wire.cores import core_indexes
-from neuron_wire.owners import Owner
 
 FOUR = hardware(2, 2)
 STATES = st.text("bau?", min_size=1, max_size=12)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from neuron_reports import (
+
+from neuron_emitter.fold import Fold, FoldSettings
+from neuron_emitter.owners.assignments import RuntimeOwner
+from tests.neuron_emitter.neuron_reports import (
     GIB,
     START_S,
     add,
@@ -24,9 +27,6 @@ from neuron_reports import (
     runtime_vcpu,
     two_cores,
 )
-
-from neuron_emitter.fold import Fold, FoldSettings
-from neuron_emitter.owners.assignments import RuntimeOwner
 
 
 def runtimes_of(*documents, **chosen):

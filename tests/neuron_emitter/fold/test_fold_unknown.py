@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 
 import pytest
-from neuron_reports import (
+
+from neuron_wire.names import UNKNOWN_REASONS
+from tests.neuron_emitter.neuron_reports import (
     START_S,
     add,
     closed,
@@ -21,8 +23,6 @@ from neuron_reports import (
     report,
     runtime,
 )
-
-from neuron_wire.names import UNKNOWN_REASONS
 
 SEEN = {"neuron_hw_counters": hardware_counters({"mem_ecc_corrected": 3})}
 OUT_OF_SIGHT = {

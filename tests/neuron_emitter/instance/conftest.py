@@ -8,9 +8,9 @@ that pretends to be one, somebody would answer.
 from __future__ import annotations
 
 import pytest
-from played_services import PlayedImds
 
 from neuron_emitter.instance import facts, instance_tags, local_http, metadata_service
+from tests.neuron_emitter.played_services import PlayedImds
 
 # What answers on this machine does so in milliseconds, but the machine may be busy.
 PATIENCE_S = 300.0

@@ -8,7 +8,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from played_services import DOCUMENT, DOCUMENT_PATH, TOKEN_PATH
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_emitter.instance.facts import DATA_PATH, BackgroundLookup, InstanceFacts, find_instance
@@ -19,6 +18,7 @@ from neuron_emitter.instance.machine import (
     board_instance_type,
 )
 from neuron_emitter.instance.metadata_service import MetadataService
+from tests.neuron_emitter.played_services import DOCUMENT, DOCUMENT_PATH, TOKEN_PATH
 
 FACTS = InstanceFacts(
     "i-0123456789abcdef0", "trn1.32xlarge", "eu-north-1", "eu-north-1b", "ami-0123456789abcdef0",

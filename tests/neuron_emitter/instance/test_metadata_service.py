@@ -9,7 +9,6 @@ import threading
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from played_services import TOKEN_PATH, redirect_to
 
 from neuron_emitter.instance.local_http import (
     MAX_BODY_BYTES,
@@ -22,6 +21,7 @@ from neuron_emitter.instance.metadata_service import (
     IPV6_ENDPOINT,
     MetadataService,
 )
+from tests.neuron_emitter.played_services import TOKEN_PATH, redirect_to
 
 PATH = "/latest/meta-data/instance-id"
 SHORT_S = 0.3

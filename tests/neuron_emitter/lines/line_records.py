@@ -7,12 +7,12 @@ import subprocess
 import sys
 
 from hypothesis import strategies as st
-from longest_members import LONGEST
 
 from neuron_emitter.fold import LineIdentity
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.settings import MinuteSettings
 from neuron_wire import MinuteRecord
+from tests.longest_members import LONGEST
 
 # Numbers as long as they get: a month of uptime, a trn2.48xlarge, a burst of every failure.
 HEALTH = {

@@ -12,12 +12,20 @@ from aws_embedded_metrics.logger.metrics_context import MetricsContext
 from aws_embedded_metrics.serializers.log_serializer import LogSerializer
 from aws_embedded_metrics.storage_resolution import StorageResolution
 from hypothesis import given
-from line_records import MINUTE_LINE, SENDER, SETTINGS, full, lines_of, printed, records
 
 from neuron_emitter.fold.cores import ReportSample
 from neuron_emitter.lines.emf import line_of
 from neuron_emitter.lines.metric_lines import minute_drafts, report_drafts
 from neuron_wire import WireFormatError
+from tests.neuron_emitter.lines.line_records import (
+    MINUTE_LINE,
+    SENDER,
+    SETTINGS,
+    full,
+    lines_of,
+    printed,
+    records,
+)
 
 
 @pytest.mark.parametrize("changes", [

@@ -8,12 +8,19 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from line_records import SETTINGS, data, dimension_names, full, lines_of, records
 
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.lines import parse_choice
 from neuron_wire.catalogue import CHOOSABLE
 from neuron_wire.extraction import violations
+from tests.neuron_emitter.lines.line_records import (
+    SETTINGS,
+    data,
+    dimension_names,
+    full,
+    lines_of,
+    records,
+)
 
 CLUSTER = ("ClusterName",)
 INSTANCE = ("ClusterName", "InstanceId")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from line_records import SENDER, full, lines_of, metadata
 
 from neuron_emitter.fold.cores import ReportSample
 from neuron_emitter.lines import LineWriter, differences
 from neuron_emitter.settings import MinuteSettings
 from neuron_wire.extraction import violations
+from tests.neuron_emitter.lines.line_records import SENDER, full, lines_of, metadata
 
 NAME = "NeuronCoreUtilizationNC"
 

@@ -7,7 +7,6 @@ import json
 
 from hypothesis import given
 from hypothesis import strategies as st
-from line_records import NUMBERS, SENDER, SETTINGS, TAGS, UTILIZATIONS, data, metadata
 
 from neuron_emitter.fold.cores import ReportSample
 from neuron_emitter.lines import LineWriter
@@ -16,6 +15,15 @@ from neuron_emitter.settings import MinuteSettings
 from neuron_wire import MinuteRecord, OtherRecord, parse
 from neuron_wire.cores import core_indexes
 from neuron_wire.extraction import violations
+from tests.neuron_emitter.lines.line_records import (
+    NUMBERS,
+    SENDER,
+    SETTINGS,
+    TAGS,
+    UTILIZATIONS,
+    data,
+    metadata,
+)
 from tests.undocumented_members import undocumented
 
 SAMPLES = st.builds(

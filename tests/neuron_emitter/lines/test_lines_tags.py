@@ -7,7 +7,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from line_records import SENDER, TAG, TAGS, full, lines_of
 
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.fold.cores import ReportSample
@@ -17,6 +16,7 @@ from neuron_emitter.logs import Event
 from neuron_emitter.settings import MinuteSettings
 from neuron_wire.catalogue import EMITTED, members_of
 from neuron_wire.extraction import violations
+from tests.neuron_emitter.lines.line_records import SENDER, TAG, TAGS, full, lines_of
 
 
 def tagged(tags, dimensions=()):

@@ -7,7 +7,12 @@ import json
 
 import pytest
 from hypothesis import given
-from line_records import (
+
+from neuron_emitter.lines import LineWriter
+from neuron_emitter.settings import MinuteSettings
+from neuron_wire import OtherRecord, parse
+from neuron_wire.catalogue import MINUTE
+from tests.neuron_emitter.lines.line_records import (
     SETTINGS,
     TAG,
     TAGS,
@@ -18,11 +23,6 @@ from line_records import (
     lines_of,
     records,
 )
-
-from neuron_emitter.lines import LineWriter
-from neuron_emitter.settings import MinuteSettings
-from neuron_wire import OtherRecord, parse
-from neuron_wire.catalogue import MINUTE
 from tests.undocumented_members import undocumented
 
 CLUSTER = ("ClusterName",)

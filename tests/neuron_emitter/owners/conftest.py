@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
 from neuron_emitter.owners import places
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from fake_machine import FakeKubelet, FakeMachine
-from spool_parts import Clock
+from tests.neuron_emitter.owners.fake_machine import FakeKubelet, FakeMachine
+from tests.neuron_emitter.spool_parts import Clock
 
 
 @pytest.fixture

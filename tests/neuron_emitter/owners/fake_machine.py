@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.events import StreamEnded
-from neuron_reports import counters, memory, report, runtime
 
 from neuron_emitter.owners.naming import Naming
 from neuron_emitter.owners.places import Places
 from neuron_emitter.owners.process import open_process
+from tests.neuron_emitter.neuron_reports import counters, memory, report, runtime
 
 if TYPE_CHECKING:
     from pathlib import Path

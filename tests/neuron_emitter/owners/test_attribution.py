@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from fake_machine import UNIT, reports_of
-from loop_rig import records, run
-from neuron_reports import counters, kubernetes, report, runtime, written
 
 from neuron_emitter.instance.facts import InstanceFacts
 from neuron_emitter.owners import places
@@ -17,6 +14,9 @@ from neuron_emitter.owners.places import FIRST_NAMESPACE, Places, Reach, reach
 from neuron_emitter.replay import replay
 from neuron_emitter.settings import ReplaySettings
 from neuron_wire import parse
+from tests.neuron_emitter.loop_rig import records, run
+from tests.neuron_emitter.neuron_reports import counters, kubernetes, report, runtime, written
+from tests.neuron_emitter.owners.fake_machine import UNIT, reports_of
 
 # --- the reading loop ---
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from unittest.mock import Mock
 
 import pytest
-from fake_machine import CONTAINER, DOCKER_V2, ECS_V2, METADATA_ID, OTHER_CONTAINER, v2
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,14 @@ from neuron_emitter.owners import container_devices
 from neuron_emitter.owners.assignments import Allocation, UnreadError
 from neuron_emitter.owners.container_devices import ContainerDevices, is_here
 from neuron_emitter.owners.container_names import BUNDLES, neuron_devices
+from tests.neuron_emitter.owners.fake_machine import (
+    CONTAINER,
+    DOCKER_V2,
+    ECS_V2,
+    METADATA_ID,
+    OTHER_CONTAINER,
+    v2,
+)
 
 OWN = "e" * 64
 DENIED = {"allow": False, "access": "rwm"}

@@ -5,13 +5,21 @@ from __future__ import annotations
 from contextlib import nullcontext
 from types import SimpleNamespace
 
-import fake_machine as machines
 import pytest
-from fake_machine import CONTAINER, METADATA_ID, OTHER_CONTAINER, POD, name_of, named, owner_of
 
 from neuron_emitter.owners import membership, places
 from neuron_emitter.owners.naming import Naming
 from neuron_emitter.owners.process import open_process
+from tests.neuron_emitter.owners import fake_machine as machines
+from tests.neuron_emitter.owners.fake_machine import (
+    CONTAINER,
+    METADATA_ID,
+    OTHER_CONTAINER,
+    POD,
+    name_of,
+    named,
+    owner_of,
+)
 
 SHORT = f"container:{CONTAINER[:12]}"
 DOCKER_FILE = f"var/lib/docker/containers/{CONTAINER}/config.v2.json"

@@ -12,7 +12,14 @@ from contextlib import suppress
 from unittest.mock import Mock
 
 import pytest
-from fake_machine import (
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emitter.owners.assignments import Allocation, UnreadError
+from neuron_emitter.owners.kubelet import FRESH_S, HandedOver, hand_over, is_here, mark_ended_pods
+from neuron_emitter.owners.kubelet_checkpoint import CLAIMS_FILE, PLUGINS_FILE, KubeletCheckpoint
+from neuron_emitter.owners.pod_resources import MAX_BYTES, PodResources, allocations_of
+from tests.neuron_emitter.owners.fake_machine import (
     BARE,
     CORE,
     DEVICE,
@@ -32,13 +39,6 @@ from fake_machine import (
     message,
     pod,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
-from neuron_emitter.owners.assignments import Allocation, UnreadError
-from neuron_emitter.owners.kubelet import FRESH_S, HandedOver, hand_over, is_here, mark_ended_pods
-from neuron_emitter.owners.kubelet_checkpoint import CLAIMS_FILE, PLUGINS_FILE, KubeletCheckpoint
-from neuron_emitter.owners.pod_resources import MAX_BYTES, PodResources, allocations_of
 
 OTHER_POD = "00000000-0000-0000-0000-000000000001"
 OF_OTHER_POD = EKS_CGROUPFS_V1.replace(POD, OTHER_POD)

@@ -8,9 +8,7 @@ import subprocess
 import threading
 from unittest.mock import Mock
 
-import fake_machine as machines
 import pytest
-from fake_machine import CONTAINER, POD
 
 from neuron_emitter.owners import lookup
 from neuron_emitter.owners.lookup import (
@@ -24,6 +22,8 @@ from neuron_emitter.owners.lookup import (
 from neuron_emitter.owners.places import Places
 from neuron_emitter.owners.process import MAX_PID, ProcessReader
 from proof.emitter_process import wait_until
+from tests.neuron_emitter.owners import fake_machine as machines
+from tests.neuron_emitter.owners.fake_machine import CONTAINER, POD
 
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from unittest.mock import Mock
 
-import fake_machine as machines
 import pytest
-from fake_machine import CONTAINER, OTHER_CONTAINER, POD, SLUID, STATIC_POD
 
 from neuron_emitter.owners import membership as membership_module
 from neuron_emitter.owners.membership import Membership, Presence, membership
+from tests.neuron_emitter.owners import fake_machine as machines
+from tests.neuron_emitter.owners.fake_machine import (
+    CONTAINER,
+    OTHER_CONTAINER,
+    POD,
+    SLUID,
+    STATIC_POD,
+)
 
 NOTHING = Membership()
 IN_POD = Membership(container=CONTAINER, pod=POD)

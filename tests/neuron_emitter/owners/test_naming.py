@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pwd
 
-import fake_machine as machines
 import pytest
-from fake_machine import CONTAINER, POD, SLUID, STATIC_POD, name_of, owner_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +13,15 @@ from neuron_emitter.owners.assignments import RuntimeOwner
 from neuron_emitter.owners.naming import user_name
 from neuron_emitter.owners.places import Places
 from neuron_wire.holders import MAX_NAME_CHARS
+from tests.neuron_emitter.owners import fake_machine as machines
+from tests.neuron_emitter.owners.fake_machine import (
+    CONTAINER,
+    POD,
+    SLUID,
+    STATIC_POD,
+    name_of,
+    owner_of,
+)
 
 SHORT = f"container:{CONTAINER[:12]}"
 LOGS = f"var/log/pods/search_llama-0_{POD}/server/0.log"

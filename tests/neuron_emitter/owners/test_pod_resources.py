@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from fake_machine import CORE, container, devices, listed, pod
 
 from neuron_emitter.owners.assignments import Allocation, UnreadError
 from neuron_emitter.owners.pod_resources import PodResources
+from tests.neuron_emitter.owners.fake_machine import CORE, container, devices, listed, pod
 
 pytest.importorskip("grpc", reason="grpcio is missing: run `make venvs`")
 

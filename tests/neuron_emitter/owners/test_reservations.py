@@ -6,8 +6,6 @@ import logging
 import threading
 
 import pytest
-from fake_machine import CORE, POD, TRAINER, answers, listed
-from test_kubelet import checkpoint, entry
 
 from neuron_emitter.owners.assignments import Allocation, Assignments, UnreadError
 from neuron_emitter.owners.reservations import (
@@ -20,6 +18,8 @@ from neuron_emitter.owners.reservations import (
     schedulers_of,
 )
 from proof.emitter_process import wait_until
+from tests.neuron_emitter.owners.fake_machine import CORE, POD, TRAINER, answers, listed
+from tests.neuron_emitter.owners.test_kubelet import checkpoint, entry
 
 JOB = Allocation("slurm:4711 ada", "physics", devices=frozenset({0}), is_exact=True)
 POD_A = Allocation("ml/a/main", "ml", cores=frozenset({2}))

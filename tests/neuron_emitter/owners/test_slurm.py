@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
-from fake_machine import SLUID, SLURM_V2, FakeMachine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from neuron_emitter.owners import scontrol, slurm
 from neuron_emitter.owners.assignments import Allocation, UnreadError
 from neuron_emitter.owners.scontrol import Gres, JobRecord, UnknownJobError, parse_job
 from neuron_emitter.owners.slurm import ASKED_EVERY_S, SPREAD_S, SlurmJobs, is_here
+from tests.neuron_emitter.owners.fake_machine import SLUID, SLURM_V2, FakeMachine
 
 SCOPE = "sys/fs/cgroup/system.slice/slurmstepd.scope"
 COMMAND = "opt/slurm/bin/scontrol"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from neuron_reports import BOOT, START_S, written
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -10,6 +9,7 @@ from neuron_emitter.fold import Fold, FoldSettings, LineIdentity
 from neuron_emitter.owners.assignments import RuntimeOwner
 from neuron_emitter.prometheus.metrics_page import MetricsPage
 from neuron_emitter.reports.framing import Framer
+from tests.neuron_emitter.neuron_reports import BOOT, START_S, written
 
 PERIOD_S = 5.0
 

@@ -12,7 +12,9 @@ import shutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from neuron_reports import (
+
+from neuron_emitter.prometheus.names import BUILD, MAX_RUNTIMES, OF_MINUTE, OF_REPORT, SCRIPT
+from tests.neuron_emitter.neuron_reports import (
     counters,
     executions,
     hardware,
@@ -25,9 +27,7 @@ from neuron_reports import (
     runtime_vcpu,
     vcpu,
 )
-from scraped import PlayedPage, types_of, value
-
-from neuron_emitter.prometheus.names import BUILD, MAX_RUNTIMES, OF_MINUTE, OF_REPORT, SCRIPT
+from tests.neuron_emitter.prometheus.scraped import PlayedPage, types_of, value
 from tests.programs import run_program
 
 MIB = 1 << 20

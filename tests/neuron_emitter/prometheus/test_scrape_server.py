@@ -11,14 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
-from neuron_reports import counters, hardware, report, runtime, written
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
-from scraped import series_of
 
 from neuron_emitter.prometheus.scrape_server import MAX_CONNECTIONS, ScrapeServer
 from neuron_emitter.settings.run import ListenAddress, read_listen_address
 from tests.neuron_emitter.emitter_command import neuron_emf, sentence
+from tests.neuron_emitter.neuron_reports import counters, hardware, report, runtime, written
+from tests.neuron_emitter.prometheus.scraped import series_of
 
 PATIENCE_S = 300.0
 HERE = ListenAddress("127.0.0.1", 0)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from fake_monitor import write_script
-from loop_rig import FakeClock
 
 from neuron_emitter.reports import monitor as monitor_module
+from tests.neuron_emitter.fake_monitor import write_script
+from tests.neuron_emitter.loop_rig import FakeClock
 
 
 @pytest.fixture

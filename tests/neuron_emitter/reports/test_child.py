@@ -10,12 +10,12 @@ import subprocess
 import sys
 
 import pytest
-from fake_monitor import LINE, alive, await_end, read_until, running
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neuron_emitter.reports.child import MAX_CHARS, TAIL_BYTES, ErrorTail
 from proof.emitter_process import environment
+from tests.neuron_emitter.fake_monitor import LINE, alive, await_end, read_until, running
 
 PARENT = """
 import sys, threading

@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from neuron_reports import counters, executions, memory, report, runtime, written
 
 from neuron_emitter.reports.framing import MAX_REPORT_BYTES, Framer
+from tests.neuron_emitter.neuron_reports import (
+    counters,
+    executions,
+    memory,
+    report,
+    runtime,
+    written,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from neuron_reports import (
+
+from neuron_emitter.reports.report import ReportError, decode
+from tests.neuron_emitter.neuron_reports import (
     closed,
     counters,
     executions,
@@ -20,8 +22,6 @@ from neuron_reports import (
     whole,
     written,
 )
-
-from neuron_emitter.reports.report import ReportError, decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

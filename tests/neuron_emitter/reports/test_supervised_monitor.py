@@ -11,7 +11,6 @@ import signal
 from pathlib import Path
 
 import pytest
-from fake_monitor import LINE, Extreme, alive, await_end, fail_once, read_until, running
 
 from neuron_emitter.errors import SourceError
 from neuron_emitter.logs import Backoff
@@ -19,6 +18,15 @@ from neuron_emitter.reports import child as child_module
 from neuron_emitter.reports import monitor as monitor_module
 from neuron_emitter.reports.monitor import EVENT_INTERVAL_S, Monitor, find_monitor
 from neuron_emitter.reports.monitor_config import monitor_config
+from tests.neuron_emitter.fake_monitor import (
+    LINE,
+    Extreme,
+    alive,
+    await_end,
+    fail_once,
+    read_until,
+    running,
+)
 
 
 @pytest.fixture

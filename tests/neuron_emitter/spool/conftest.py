@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from spool_parts import Clock
 
 from neuron_emitter.spool import Spool
+from tests.neuron_emitter.spool_parts import Clock
 
 
 @pytest.fixture

@@ -11,7 +11,11 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from spool_parts import (
+
+from neuron_emitter.spool import Spool, layout
+from neuron_emitter.spool.layout import FILE_NAME
+from neuron_emitter.spool.newer_spool import NewerSpool
+from tests.neuron_emitter.spool_parts import (
     Clock,
     Ticks,
     balance,
@@ -22,10 +26,6 @@ from spool_parts import (
     names,
     older_boots,
 )
-
-from neuron_emitter.spool import Spool, layout
-from neuron_emitter.spool.layout import FILE_NAME
-from neuron_emitter.spool.newer_spool import NewerSpool
 
 OLD, NEW = 1, 2
 

@@ -12,14 +12,6 @@ import threading
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spool_parts import (
-    NOW_MS,
-    NOW_S,
-    balance,
-    full_disk,
-    held,
-    lines,
-)
 
 from neuron_emitter.spool import Spool
 from neuron_emitter.spool.directory import (
@@ -30,6 +22,14 @@ from neuron_emitter.spool.directory import (
 )
 from neuron_emitter.spool.layout import FILE_NAME
 from neuron_emitter.spool.records import cost_bytes
+from tests.neuron_emitter.spool_parts import (
+    NOW_MS,
+    NOW_S,
+    balance,
+    full_disk,
+    held,
+    lines,
+)
 
 
 @given(st.lists(st.text(), max_size=5))

@@ -11,7 +11,11 @@ import sqlite3
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spool_parts import (
+
+from neuron_emitter.spool import Spool
+from neuron_emitter.spool.layout import FILE_NAME
+from neuron_emitter.spool.spool_file import KEPT, set_aside
+from tests.neuron_emitter.spool_parts import (
     NOW_MS,
     Clock,
     balance,
@@ -23,10 +27,6 @@ from spool_parts import (
     lines,
     open_database,
 )
-
-from neuron_emitter.spool import Spool
-from neuron_emitter.spool.layout import FILE_NAME
-from neuron_emitter.spool.spool_file import KEPT, set_aside
 
 HEADER_BYTES = 1024  # the first page, with the tables' definitions
 

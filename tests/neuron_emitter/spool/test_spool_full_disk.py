@@ -5,7 +5,10 @@ from __future__ import annotations
 import logging
 
 import pytest
-from spool_parts import (
+
+from neuron_emitter.spool import Spool
+from neuron_emitter.spool.records import cost_bytes
+from tests.neuron_emitter.spool_parts import (
     Ticks,
     balance,
     counters_of,
@@ -16,9 +19,6 @@ from spool_parts import (
     names,
     older_boots,
 )
-
-from neuron_emitter.spool import Spool
-from neuron_emitter.spool.records import cost_bytes
 
 
 @pytest.fixture
