@@ -109,9 +109,9 @@ class PaymentSettings:
 
     paid_by_type: str = setting(
         "",
-        "How instances are paid, by type, as the stack's PaidByType takes it: "
-        "trn1.32xlarge=committed,trn2.48xlarge=avoidable. run --paid takes precedence.",
-        metavar="TYPE=committed,...",
+        "How instances are paid (committed or avoidable), by type, as the stack's PaidByType: "
+        "trn1.32xlarge=committed. run --paid takes precedence.",
+        metavar="TYPE=PAID,...",
     )
 
 

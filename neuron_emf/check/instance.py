@@ -136,7 +136,7 @@ def check_price(instance: InstanceFacts) -> CheckResult:
 
 
 class Terms(NamedTuple):
-    """How an instance is paid, as `neuron_accounts.prices.Payable` has it."""
+    """How an instance is paid, as `neuron_accounts.payment.Payable` has it."""
 
     paid: str | None
     lifecycle: str | None

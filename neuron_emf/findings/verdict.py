@@ -162,7 +162,7 @@ def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdic
         has = f"{'a process' if first.name == UNNAMED else who} holds cores {first.cores}"
         if not first.cores:
             has = f"cores {first.reserved} are reserved for it and no process has opened them"
-        has += f", which are given to {assigned_to}" if assigned_to else ""
+        has += f", which are assigned to {assigned_to}" if assigned_to else ""
         idle = duration(min(lines.idle_minutes, first.quiet_minutes or 0))
         reason = f"{has}; no core busy and no execution for {idle}"
     return replace(found, answer=ASK, reason=f"{reason}.", owner=asked, commands=commands)

@@ -126,7 +126,7 @@ def truth_line(instance, at_s):
     """One line of a truth file: two cores at work, 5 executions."""
     line = {
         "instance": instance, "cores": 2, "nominal_s": 5.0, "at_ms": round(1000 * at_s),
-        "period_s": 5.0, "runtimes": 1, "percents": [50.0, 50.0], "allocated": [True, True],
+        "period_s": 5.0, "runtimes": 1, "percents": [50.0, 50.0], "held": [True, True],
         "executions": {**dict.fromkeys(EXECUTION_ENDINGS, 0), "completed": 5},
         "ecc_rises": dict.fromkeys(ECC_COUNTERS, 0),
     }  # fmt: skip

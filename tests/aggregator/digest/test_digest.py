@@ -23,7 +23,7 @@ NANO = 10**9
 def row(hour=END - 1, owner="slurm:7 ann", **changes):
     """A core-hour of an owner, idle and avoidable, for a dollar."""
     given = {
-        "cluster": "research", "instance_id": "i-1", "held": CORE_HOUR, "covered": CORE_HOUR,
+        "cluster": "research", "instance_id": "i-1", "allocated": CORE_HOUR, "covered": CORE_HOUR,
         "busy": 0, "used": 0, "idle": CORE_HOUR, "avoidable": CORE_HOUR, "list_cost": NANO,
         "idle_cost": NANO, "avoidable_cost": NANO, "basis": "list price, us-east-1, 2026-11-22",
         "region": "us-east-1", "instance_type": "trn1.2xlarge",
