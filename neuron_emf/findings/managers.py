@@ -61,7 +61,7 @@ OPERATORS: Final[Mapping[str, Kind]] = {
     "ecs.amazonaws.com": "ECS Managed Instances",
 }
 
-LEAVE: Final[Mapping[Kind, str]] = {
+KEEP: Final[Mapping[Kind, str]] = {
     "AWS Batch": "Batch replaces it: lower minvCpus of its compute environment.",
     "AWS PCS": "PCS replaces it: lower minInstanceCount of its compute node group.",
     "ParallelCluster": "It powers down what is idle: lower ScaledownIdletime, or MinCount of its"
@@ -243,7 +243,7 @@ def _by_other_services(tags: Mapping[str, str]) -> Manager | None:
 
 
 def _manager(kind: Kind, sign: str) -> Manager:
-    return Manager(kind, sign, LEAVE.get(kind, ""), STEPS.get(kind, ()))
+    return Manager(kind, sign, KEEP.get(kind, ""), STEPS.get(kind, ()))
 
 
 def _by_tags(table: Mapping[Kind, tuple[str, ...]], tags: Mapping[str, str]) -> Manager | None:

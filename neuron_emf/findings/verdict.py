@@ -1,5 +1,5 @@
 """
-The verdict about an instance: give it back, ask its owner, or leave it.
+The verdict about an instance: release it, ask its owner, or keep it.
 
 It is *given back* if every guard was tried and passes. An owner of idle cores is *asked*, even if
 facts of the account are unknown, unless the owner works elsewhere or a tag keeps it.
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from neuron_emf.findings.facts import AccountFacts, LineFacts
     from neuron_wire.owners import Owner
 
-GIVE_BACK: Final = "give-back"
+RELEASE: Final = "release"
 ASK: Final = "ask"
-LEAVE: Final = "leave"
-EXIT_CODES: Final = {GIVE_BACK: 0, ASK: 1, LEAVE: 3}
+KEEP: Final = "keep"
+EXIT_CODES: Final = {RELEASE: 0, ASK: 1, KEEP: 3}
 VALID_MINUTES: Final = 5
 """How long its commands are valid."""
 
@@ -58,7 +58,7 @@ class Verdict:
     Attributes:
         instance_id: The instance.
 
-        answer: `GIVE_BACK`, `ASK` or `LEAVE`.
+        answer: `RELEASE`, `ASK` or `KEEP`.
 
         reason: Why, as a sentence.
 
@@ -70,11 +70,11 @@ class Verdict:
 
         commands: Of a manager what gives it back, in order; of owners what shows what they do.
 
-        valid_until_ms: Until when commands that give it back are good; None of others.
+        valid_until_ms: Until when commands that release it are good; None of others.
     """
 
     instance_id: str
-    answer: Literal["give-back", "ask", "leave"]
+    answer: Literal["release", "ask", "keep"]
     reason: str
     results: Sequence[CheckResult]
     owner: str | None = None
@@ -106,7 +106,7 @@ def verdict(
         if min(lines.idle_minutes, owner.quiet_minutes or 0) >= IDLE_AFTER_MINUTES
     ]
     kind = None if isinstance(account.manager, Unknown) else account.manager.kind
-    found = Verdict(lines.instance_id, LEAVE, "", results, manager=kind)
+    found = Verdict(lines.instance_id, KEEP, "", results, manager=kind)
     if owners and not stays:
         return _asking(found, lines, owners)
     unread = _not_tried(results)
@@ -116,7 +116,7 @@ def verdict(
         idle = duration(lines.idle_minutes)
         return replace(
             found,
-            answer=GIVE_BACK,
+            answer=RELEASE,
             reason=f"no core was busy, held or reserved for {idle} ({kind}).",
             commands=[*map(ShownCommand, _STEPS[-len(again) :], again)],
             valid_until_ms=lines.now_ms + VALID_MINUTES * MINUTE_MS,
@@ -173,7 +173,7 @@ def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
     from rich.text import Text  # noqa: PLC0415 - as `checks` does
 
     ask = f"Ask {found.owner or 'whose it is'}"
-    word = {GIVE_BACK: "Give it back", ASK: ask, LEAVE: "Leave it"}[found.answer]
+    word = {RELEASE: "Release it", ASK: ask, KEEP: "Keep it"}[found.answer]
     answer = printable(f"{word}: {found.reason}", checks.LONGEST)
     parts: list[RenderableType] = [Text(answer, style="bold")]
     width = max((len(command.label) for command in found.commands), default=0) + 1

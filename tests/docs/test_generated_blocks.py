@@ -31,7 +31,7 @@ from tests.docs.reference import (
 ROOT = Path(__file__).parents[2]
 TEXT = read_template(ROOT / "template.yaml")
 TEMPLATE = load(TEXT)
-OF_OTHER_TESTS = {"ask", "give-back", "leave", "lint-rules", "now", "run", "supervisord"}
+OF_OTHER_TESTS = {"ask", "release", "keep", "lint-rules", "now", "run", "supervisord"}
 """What programs print or read; the test beside each of them writes it."""
 
 MAKERS = {

@@ -149,11 +149,11 @@ def test_the_page_shows_what_is_printed(of_account, of_world, hour, marked, repo
     answers["describe_sessions"] = Answer("ssm:DescribeSessions", reason=ACCESS)
     page = repository / "docs" / "how-to" / "acting.md"
     for name, instance, (code, out, err) in (
-        ("give-back", INSTANCE, of_world()),
+        ("release", INSTANCE, of_world()),
         ("ask", IDLE_HELD, of_account(END_S * 1000 + 150_000, put, answers, IDLE_HELD)),
-        ("leave", INSTANCE, of_world(spoil=RANK)),
+        ("keep", INSTANCE, of_world(spoil=RANK)),
     ):
-        assert ({"give-back": 0, "ask": 1, "leave": 3}[name], "") == (code, err)
+        assert ({"release": 0, "ask": 1, "keep": 3}[name], "") == (code, err)
         marked(page, name, f"```\n$ neuron-emf findings {instance}\n{out}```\n")
 
 
@@ -162,7 +162,7 @@ def test_json_follows_its_schema(of_world, follows_schema):
     kinds = (lambda _: None, World.own, RANK)
     found = [json.loads(of_world("--json", spoil=spoil)[1]) for spoil in kinds]
     follows_schema("findings", *found)
-    assert ["give-back", "ask", "leave"] == [document["answer"] for document in found]
+    assert ["release", "ask", "keep"] == [document["answer"] for document in found]
     guards = [guard.name for guard in (*LINE_GUARDS, *ACCOUNT_GUARDS)]
     assert guards == [result["check"] for result in found[0]["checks"]]
     out = of_world("--all")[1]

@@ -65,7 +65,7 @@ def test_no_wrong_history_is_given_back(judged, name):
             ]
         assert expected == _held_back_by(found), manager
         if expected:
-            assert ("leave", [], None) == (
+            assert ("keep", [], None) == (
                 found["answer"], found["commands"], found["valid_until"],
             ), manager  # fmt: skip
 
@@ -80,7 +80,7 @@ def test_every_clean_history_is_given_back(judged, name, manager):
         begins = ["aws ec2 terminate-instances"]
     assert len(begins) == len(found["commands"])
     assert all(map(str.startswith, found["commands"], begins))
-    assert ("give-back" if begins else "leave") == found["answer"]
+    assert ("release" if begins else "keep") == found["answer"]
     assert (set() if begins else {"manager"}) == _held_back_by(found)
 
 

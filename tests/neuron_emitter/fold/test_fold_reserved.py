@@ -205,7 +205,7 @@ def test_a_process_that_nobody_can_name_has_the_name_to_whom_its_core_was_given(
     assert expected == [*node(started(told), 0, using(7, 0)).owners]
 
 
-@pytest.mark.parametrize("unknown", [True, False], ids=["not collected", "no line"])
+@pytest.mark.parametrize("unread", [True, False], ids=["not collected", "no line"])
 def test_a_minute_in_which_executions_were_not_read_begins_again(unread):
     """20 quiet, 9 unread and 1 quiet minute are 1: fully idle means read in every minute."""
     fold = started(Assignments("none"))
