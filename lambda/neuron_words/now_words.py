@@ -104,14 +104,14 @@ def use_of(owner: IdleOwner) -> str:
     return use_words(owner.allocated / MICRO, owner.busy / MICRO)
 
 
-def little_used_words(executions: int | None) -> str:
-    """`little used (80 executions)` of who has no busy core; empty of none."""
-    return f"little used ({counted(executions, 'execution')})" if executions else ""
+def low_activity_words(executions: int | None) -> str:
+    """`low activity (80 executions)` of who has no busy core; empty of none."""
+    return f"low activity ({counted(executions, 'execution')})" if executions else ""
 
 
 def owner_words(owner: IdleOwner) -> str:
     """What *owner* does, in a few words; `63 of 64 without a busy core` is of its siblings."""
-    if used := use_of(owner) or little_used_words(owner.executions):
+    if used := use_of(owner) or low_activity_words(owner.executions):
         return used
     if owner.siblings and owner.idle_siblings is not None and owner.idle_siblings < owner.siblings:
         return f"{owner.idle_siblings:,} of {owner.siblings:,} without a busy core"

@@ -17,7 +17,7 @@ from neuron_wire.holders import holder_members
 from neuron_wire.line_members import minute_of
 from neuron_wire.merging import merge_records
 from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, REASON_WORDS
-from neuron_words.now_words import RESERVED, holder_marks, little_used_words, use_words
+from neuron_words.now_words import RESERVED, holder_marks, low_activity_words, use_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -94,7 +94,7 @@ def _holders(record: MinuteRecord) -> list[dict[str, object]]:
         held = sum(letter in BUSY + ATTACHED_IDLE for letter in letters)
         uses = use_words(held, letters.count(BUSY))
         if owner and not uses:
-            uses = little_used_words(owner.executions)
+            uses = low_activity_words(owner.executions)
         marks = holder_marks(
             holder.name, last, minute, is_gone=holder.gone, assigned_to=holder.assigned_to
         )

@@ -110,7 +110,7 @@ HOLDS = {"idle": 2 * MICRO, "allocated": 64 * MICRO, "busy": 0, "executions": 0}
     [
         ("uses 16 of 64", {"busy": 16 * MICRO, "executions": 9, "siblings": 3, "idle_siblings": 2}),
         ("uses 0.5 of 1", {"allocated": MICRO, "busy": MICRO // 2}),
-        ("little used (80 executions)", {"executions": 80, "reserved": MICRO}),
+        ("low activity (80 executions)", {"executions": 80, "reserved": MICRO}),
         ("63 of 64 without a busy core", {"siblings": 64, "idle_siblings": 63}),
         ("", {"siblings": 64, "idle_siblings": 64}),
         ("reserved, not opened", {"reserved": 2 * MICRO}),

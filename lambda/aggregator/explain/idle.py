@@ -100,8 +100,8 @@ SENTENCES: Final = {
         "{who} has {cores} idle{lasted}, {words}",
         "Do not stop it: its siblings work, and it may be a rank that waits for them.",
         "none. A waiting rank is not waste."),
-    "little used": (
-        "{who} is {words}, {cores} idle{lasted}",
+    "low activity": (
+        "{who} has {words}, {cores} idle{lasted}",
         "Do not stop it: it executes, although none of its cores is busy.",
         "none now. In the morning, consider a smaller instance, or several services on one."),
     "uses part": (
@@ -155,7 +155,7 @@ class RankedOwner(NamedTuple):
     @property
     def works(self) -> bool:
         """True if it, or a sibling, works."""
-        return self.kind in {"waits", "little used", "uses part"}
+        return self.kind in {"waits", "low activity", "uses part"}
 
     @property
     def is_process_named(self) -> bool:
@@ -368,12 +368,12 @@ def kind_of(evidence: Evidence, row: IdleOwner, entry: JsonObject, holder: JsonO
         ("of an older emitter", row.owner == NOT_REPORTED_OWNER),
         ("others", row.owner == OTHER_OWNERS),
         ("uses part", row.busy),
-        ("little used", row.executions),
+        ("low activity", row.executions),
         ("waits", (row.idle_siblings or 0) < (row.siblings or 0)),
         ("left behind", is_idle and has_gone),
         ("reserved", is_idle and row.reserved == row.allocated),
         ("idle", is_idle),
-        ("little used", has_executed or now_words.is_executing_at(last, evidence.now.minute)),
+        ("low activity", has_executed or now_words.is_executing_at(last, evidence.now.minute)),
         ("unnamed", row.owner in now_words.NO_OWNERS),
         ("unknown and left behind", has_gone),
         ("unknown", True),
@@ -399,7 +399,7 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
         "lasted": f" for up to {duration(row.minutes)}" if row.minutes else "",
         "quiet": duration(row.fully_idle_minutes or 0),
         "siblings": f"None of its {row.siblings} siblings works. " if row.siblings else "",
-        "words": now_words.owner_words(row) or "little used",
+        "words": now_words.owner_words(row) or "low activity",
         "host": host_sentence(entry),
         "saving": _saving(evidence, entry, words.end),
         "work": work_words(entry, row),

@@ -140,7 +140,7 @@ def test_a_line_has_the_members_that_it_always_had():
 
 WORKING = {
     "uses 16 of 24": {"AllocatedCores": 24, "BusyCores": 16},
-    "little used": {"Executions": 80},
+    "low activity": {"Executions": 80},
     "63 of 64 without a busy core": {"Siblings": 64, "IdleSiblings": 63},
 }
 

@@ -168,7 +168,7 @@ OWNED: dict[str, tuple[str, str | None, str, Callable[[World], object]]] = {
     "executes elsewhere": ("keep", None, "executes", lambda w: w.own(row={"Executions": 80})),
     "rank that waits": ("keep", None, "3 of 4 work",
                         lambda w: w.own("ml/a-3", row={"Siblings": 4, "IdleSiblings": 1})),
-    "little used": ("keep", None, "something executed",
+    "low activity": ("keep", None, "something executed",
                     lambda w: (w.own(QuietMinutes=None), w.change(59, Executions=80))),
     "executions unread": ("keep", None, f"{JOB} held cores", lambda w: w.own(QuietMinutes=None)),
     "just started": ("keep", None, f"{JOB} held cores", lambda w: w.own(quiet=3)),

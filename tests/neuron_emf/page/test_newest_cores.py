@@ -84,7 +84,7 @@ def test_who_holds_cores_that_are_not_busy_is_said_by_the_newest_minute():
         found[member] for member in ("Cores", "Name", "Pid", "Tag")
     )
     executing = f"executing, last at {last[11:16]} UTC"
-    assert ["little used (80 executions) here", executing] == found["Marks"]
+    assert ["low activity (80 executions) here", executing] == found["Marks"]
     assert ("1", "ml/b", ["reserved, not opened"]) == tuple(
         waiting[member] for member in ("Cores", "Name", "Marks")
     )
