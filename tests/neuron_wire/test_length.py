@@ -213,4 +213,4 @@ def test_a_minute_line_with_owners_is_golden(golden):
         owners=(Owner("0-2", "ml/llama-0", "ml", "", 0, 7), Owner("4", "[unnamed]", None, "", 12),
                 Owner("", "ml/llama-1", "ml", "3", None, 7)), owners_more="",
     )  # fmt: skip
-    golden(FOLDER / "given.lines.jsonl", f"{lines('cluster').minute_records(now)[0].line}\n")
+    golden(FOLDER / "reservations.lines.jsonl", f"{lines('cluster').minute_records(now)[0].line}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import NamedTuple
@@ -32,14 +33,14 @@ class Golden(NamedTuple):
 
 
 MADE = {
-    "given_busy": Golden("busy", 15.0),
-    "given_bare": Golden("busy", 15.0, "none"),
+    "reservations_busy": Golden("busy", 15.0),
+    "reservations_bare": Golden("busy", 15.0, "none"),
     "reserved": Golden("reserved", 30.0),
     "empty": Golden("empty", 30.0),
     "unknown": Golden("unknown", 30.0),
     "nothing": Golden("nothing", 5.0),
-    "given_wide": Golden("wide", 15.0),
-    "given_chosen": Golden(
+    "reservations_wide": Golden("wide", 15.0),
+    "reservations_chosen": Golden(
         "chosen",
         30.0,
         "none",
@@ -52,7 +53,7 @@ OWNED = [f"owned_{name}" for name in WITHOUT_OWNERS]
 KEPT = {"messages", "stalled", "without_holders", *WITHOUT_OWNERS, *OWNED}
 """What was written once: nothing makes these lines again, and every reader reads them."""
 
-MADE_ELSEWHERE = {"given", "kinds", "owned"}
+MADE_ELSEWHERE = {"kinds", "owned", "reservations"}
 """By test_length.py, from values and not from reports."""
 
 LINES = [
@@ -125,3 +126,13 @@ def test_cores_given_to_a_pod_that_runs_no_process_are_reserved():
     for minutes, record in enumerate(records("reserved"), 1):
         pod = Owner("", "ml/trainer-0/main", "ml", "0-1", None, minutes)
         assert ("uu", (pod,), "known") == (record.core_state, record.owners, record.reservations)
+
+
+def test_no_golden_of_schema_1_changes():
+    """Every reader reads what an emitter wrote. A new line gets a new file, listed here, too."""
+    listed = (FOLDER / "frozen.sha256").read_text("ascii").splitlines()
+    found = [
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}"
+        for path in sorted(FOLDER.glob("*.jsonl"))
+    ]
+    assert listed == found
