@@ -121,7 +121,7 @@ def test_the_service_is_sandboxed_watched_and_stopped_in_order(machine):
     wait_until(lambda: machine.shows("ActiveState") == "active", PATIENCE_S)
     said = machine.journal()
     assert "Fatal Python error: Aborted" in said
-    assert "/emitter/" in said.partition("Fatal Python error")[2]  # of one of its threads
+    assert "/neuron_emitter/" in said.partition("Fatal Python error")[2]  # of one of its threads
     wait_until(lambda: bytes_of_reports(machine) > 0, PATIENCE_S)
 
     machine.run("systemctl", "stop", "neuron-emf")
