@@ -189,7 +189,8 @@ def answer_of(now: Now, cluster: str, now_ms: int) -> dict[str, Any]:
 
 def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
     words = now_words.idle_words(now, noun="")
-    allocated, unknown = "Allocation not reported", ""
+    allocated = "Allocation not reported"
+    unknown = ""
     if now.allocated is not None and now.unallocated is not None:
         allocated = (
             f"{quantity_words.amount(now.allocated)} allocated, "

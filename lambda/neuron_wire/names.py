@@ -78,8 +78,8 @@ OTHER_OWNERS: Final = "[others]"
 """Stands for the owners beyond those that a line or a list has room for."""
 NOT_REPORTED_OWNER: Final = "[not reported]"
 """
-Stands for the owner of a held core of which a line, an older emitter's, says nothing, and of
-an unattached one where it is unread what was given to whom.
+Stands for the owner of a held core that a line of an older emitter does not name, and of an
+unattached core while reservations are unknown.
 """
 UNKNOWN_OWNER: Final = "[unknown]"
 """Owner of cores without telemetry: whether they were held is unknown."""

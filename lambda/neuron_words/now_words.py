@@ -184,7 +184,8 @@ def in_other_clusters_words(now: ClusterNow) -> str:
 
 def avoidable_parts_words(now: ClusterNow) -> str:
     """`21.50 allocated, 1.34 unallocated`; empty where that is unknown."""
-    allocated, unallocated = now.avoidable_allocated, now.avoidable_unallocated
+    allocated = now.avoidable_allocated
+    unallocated = now.avoidable_unallocated
     if allocated is None or unallocated is None:
         return ""
     return f"{dollars(allocated / MICRO)} allocated, {dollars(unallocated / MICRO)} unallocated"

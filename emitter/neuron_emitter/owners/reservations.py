@@ -1,9 +1,9 @@
 """
-What the schedulers of this machine have given, read in a thread that nothing waits for.
+What the schedulers of this machine assigned, read in a thread that nothing waits for.
 
 Several sources may have it; the first that answers counts, and its last answer for two minutes,
-in which a scheduler may restart. Where a scheduler is here and no source answers it is unread:
-that is not the same as nothing.
+in which a scheduler may restart. If a scheduler is here and no source answers, reservations are
+unknown, which does not mean that there are none.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ SENTENCES: Final = {
     "unnamed": (
         "processes without a known owner have {cores} idle{lasted}", f"{_UNKNOWN} {_UNASKED}",
         _TAGS),
-    "unread": (
+    "allocation unknown": (
         "{cores} idle{lasted}, allocation unknown",
         "Do not stop the instance: the emitter could not read which cores its scheduler assigned.",
         "in the morning, upgrade an older emitter, or run neuron-emf check on the instance."),
@@ -364,7 +364,7 @@ def kind_of(evidence: Evidence, row: IdleOwner, entry: JsonObject, holder: JsonO
     has_executed = number_in(entry, "BusyCores") == 0 and number_in(entry, "Executions")
     kinds = (
         ("free", row.owner == UNALLOCATED_OWNER),
-        ("unread", row.owner == NOT_REPORTED_OWNER and row.unallocated),
+        ("allocation unknown", row.owner == NOT_REPORTED_OWNER and row.unallocated),
         ("of an older emitter", row.owner == NOT_REPORTED_OWNER),
         ("others", row.owner == OTHER_OWNERS),
         ("uses part", row.busy),

@@ -108,7 +108,7 @@ FREE = of(
     entry("u" * 32, 21.5, HostCpuPercent=0.82),
     AvoidableCostPerHour=21.5, AvoidableAllocatedCostPerHour=0, FullyIdleInstances=1,
 )  # fmt: skip
-UNREAD = of(
+ALLOCATION_UNKNOWN = of(
     [row("[not reported]", 2, 0.7582, AllocatedCores=0)],
     entry("uu", 0.7582, FIRST, SMALL, Reservations="unknown"),
 )
@@ -217,7 +217,7 @@ _SCENES = {
     "idle-cores-in-use": (of_an_alarm(), PART),
     "idle-cores-reserved": (of_an_alarm(), RESERVED),
     "idle-cores-unallocated": (of_an_alarm(), FREE),
-    "idle-cores-given-unread": (of_an_alarm(), UNREAD),
+    "idle-cores-allocation-unknown": (of_an_alarm(), ALLOCATION_UNKNOWN),
     "idle-cores-unnamed": (of_an_alarm(), UNNAMED),
     "idle-cores-of-a-gone-pod": (of_an_alarm(), LEFT),
     "idle-cores-unpriced": (of_an_alarm(), UNPRICED),

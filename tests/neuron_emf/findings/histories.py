@@ -238,7 +238,7 @@ OF_LINES = {
             lambda w: _at(w, Owners=[{"Reserved": "0-1", "Name": "ml/llama-0"}]),
         ),
         (
-            "reservations unread in a minute",
+            "reservations unknown in a minute",
             "reservations-known",
             lambda w: _at(w, Reservations="unknown"),
         ),

@@ -194,7 +194,8 @@ def test_the_statement_knows_the_cores_of_every_type():
     """A new type must be in both places, with its cores at the default size and at core size 1."""
     text = statement().partition("type_cores")[2].partition("),\n\n")[0]
     for name, instance_type in INSTANCE_TYPES.items():
-        cores, most = instance_type.cores, instance_type.cores * instance_type.core_size
+        cores = instance_type.cores
+        most = cores * instance_type.core_size
         assert f"('{name}', {cores}, {most})" in text
     assert len(INSTANCE_TYPES) == text.count("', ")
 

@@ -197,7 +197,7 @@ def test_a_pod_without_a_process_that_does_not_wait_to_start_has_ended(
 def test_a_kubelet_is_seen_by_its_folders_and_from_its_pods(
     machine, monkeypatch, file, variables, expected
 ):
-    """Also from a pod that has none of them: then what it gave is unread, not nothing."""
+    """Also from a pod that has none of them: then reservations are unknown, not none."""
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     if file:

@@ -1,4 +1,4 @@
-"""What was given, by the sources of all schedulers, and what is logged where it is unread."""
+"""What was assigned, by the sources of all schedulers, and what is logged while it is unknown."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_first_source_that_answers_counts(clock):
 
 
 def test_every_scheduler_must_tell(clock):
-    """Next to one that is unread, or read in part, nothing is known to be free; the rest counts."""
+    """Beside one that is unknown or partly known, no core is known to be free. The rest counts."""
     pods, jobs = FakeSource("kubelet", POD_A), FakeSource("slurm", JOB)
     schedulers = [Scheduler(lambda: True, [source]) for source in (pods, jobs)]
     both = (POD_A, JOB), ("kubelet", "slurm")
@@ -180,7 +180,7 @@ def test_sources_are_asked_in_their_order(machine):
 def test_without_attribution_only_the_presence_of_a_scheduler_is_known(
     machine, attribution, expected
 ):
-    """Where there is one, what it gave is unread, not nothing."""
+    """If there is one, reservations are unknown, not none."""
     for status in ("none", expected):
         found = reservations_reader_of(attribution, "monitor", machine.proc)
         wait_until(lambda status=status, found=found: found.current_assignments().status == status)

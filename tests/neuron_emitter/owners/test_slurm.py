@@ -1,4 +1,4 @@
-"""What Slurm gave: by its own command, by what is exclusive, or unread."""
+"""What Slurm assigned: by its own command, by what is exclusive, or unknown."""
 
 from __future__ import annotations
 
@@ -272,9 +272,11 @@ class Minutes:
         """The allocations by job that are known, and why others are not."""
         self.now_s = second
         try:
-            known, reason = self._jobs.read_allocations(), ""
+            known = self._jobs.read_allocations()
+            reason = ""
         except UnreadError as error:
-            known, reason = error.known, str(error)
+            known = error.known
+            reason = str(error)
         return {allocation.job: allocation for allocation in known}, reason
 
 
