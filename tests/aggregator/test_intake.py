@@ -57,44 +57,6 @@ def changed(**members) -> str:
     return json.dumps({name: value for name, value in line.items() if value is not None})
 
 
-SCALARS = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(1 << 70), 1 << 70),
-    st.floats(allow_nan=True),
-    st.text(),  # lone surrogates too: JSON can spell them
-    st.sampled_from(["", "i-1", "\ud800", "b", "ba?u", "x" * 2000]),
-)
-VALUES = st.recursive(
-    SCALARS,
-    lambda values: st.lists(values, max_size=3) | st.dictionaries(st.text(), values, max_size=3),
-    max_leaves=8,
-)
-MEMBERS = st.dictionaries(
-    st.sampled_from([*json.loads(changed()), "CleanShutdown", "UltraServerId", "HoldersMore"]),
-    VALUES,
-)
-
-
-@given(st.lists(st.text(max_size=50) | MEMBERS.map(lambda some: changed(**some)), max_size=4))
-def test_no_line_whatever_it_holds_stops_the_others(strange):
-    """
-    Each is stored, dropped with its reason or of another kind, in both modes the same, and the
-    good line beside it is stored.
-    """
-    good = record(instance_id="i-good")
-    delivery = lines(good) + [LogLine(f"strange-{n}", text) for n, text in enumerate(strange)]
-    found = {}
-    for in_packs in (False, True):
-        table = MemoryTable()
-        intake = taken(delivery, table=table, in_packs=in_packs)
-        assert (MINUTE, *identity_of(good)) in identities(table)
-        assert intake.stored == stored(table)
-        assert len(delivery) >= intake.stored + intake.rejected + intake.too_late
-        found[in_packs] = (identities(table), reasons(intake), intake.too_late)
-    assert found[False] == found[True]
-
-
 @given(
     st.lists(st.integers(0, 9), max_size=30),
     st.lists(st.integers(0, 30), max_size=4),

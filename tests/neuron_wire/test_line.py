@@ -264,22 +264,6 @@ def test_a_built_line_is_extracted():
     assert [] == violations(expected)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"namespace": "AWS/x"}, {"metrics": {}}, {"metrics": {"BusyCores": math.inf}},
-        {"dimension_sets": []}, {"timestamp_ms": 1.5},
-        {"properties": {"ClusterName": "blue", "BusyCores": 3}},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_a_line_that_would_not_be_extracted_is_not_built(changes):
-    """It fails where it is made; CloudWatch would drop its metrics without an error."""
-    with pytest.raises(WireFormatError) as caught:
-        built(**changes)
-    assert "not_extractable" == caught.value.reason
-
-
 def by_text(whole):
     """The first violation found in the encoded line."""
     try:

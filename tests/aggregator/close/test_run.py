@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.close.backlog import restating_order
 from aggregator.close.reduction import CloseOutcome
 from aggregator.close.registry import Registry
 from aggregator.reading.bucket_reader import BucketReader
@@ -172,21 +171,6 @@ def test_an_empty_stack_closes_its_minutes_too():
     assert [] == stack.printed
 
 
-@pytest.mark.parametrize(("of_a_run", "longest"), [(1, 118), (2, 59), (4, 30)])
-def test_no_late_minute_starves(of_a_run, longest):
-    """
-    Records come late for each of the last two hours all the time: with time for
-    four minutes in a run none waits longer than half an hour.
-    """
-    restated, waited = {}, []
-    for now in range(MINUTE, MINUTE + 500):
-        marked = range(now - 120, now - 1)
-        for minute in restating_order(marked, restated, now)[:of_a_run]:
-            restated[minute] = now
-        waited.append(max(now - restated.get(minute, minute + 1) for minute in marked))
-    assert longest >= max(waited[150:])
-
-
 @pytest.mark.parametrize(
     ("remaining_s", "longest_s", "allowed"),
     [(10.1, 0.0, True), (10.0, 0.0, False), (25.0, 20.0, True), (24.9, 20.0, False)],
@@ -197,22 +181,6 @@ def test_a_minute_is_restated_in_45_seconds_and_where_it_has_time(remaining_s, l
 
 
 # --- one at a time ---
-
-
-def test_a_second_run_at_the_same_time_leaves_quietly():
-    """It prints nothing, writes nothing and raises nothing."""
-    stack = Stack()
-    on_time(stack, 0)
-    left = []
-
-    def meets():
-        left.append(stack.close(END_S + 50).left)
-
-    process = KillableProcess(stack.table, stack.printed, meets_at=10, meets=meets)
-    assert not stack.close(END_S + 50, table=process).left
-    assert [True] == left
-    assert [(0, 1)] == stack.told()
-    assert stack.table.lease is None
 
 
 def test_the_lease_of_a_killed_run_expires_with_its_time():

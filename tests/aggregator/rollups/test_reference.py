@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
@@ -178,19 +177,6 @@ def _compare(rollup, expected, owners, types):
     assert types.keys() == rollup.types.keys()
     for instance_type, numbers in types.items():
         assert numbers == pytest.approx(rollup.types[instance_type], abs=EPSILON)
-
-
-@given(clusters(), st.data())
-def test_the_split_into_processes_does_not_matter(instances, data):
-    """Whichever of them adds which instance, put together it is the same rollup."""
-    owners = st.lists(st.integers(0, 5), min_size=len(instances), max_size=len(instances))
-    sums = [in_progress([]) for _ in range(6)]
-    for owner, own in zip(data.draw(owners), instances, strict=True):
-        sums[owner].fold_instance(merge_records(own))
-    first, *others = [pickle.loads(pickle.dumps(one)) for one in sums]
-    for other in others:
-        first.merge_sums(other)
-    assert rolled_up(instances) == first.finish([])
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ BOOT = "019aa3c5d2f04f1e2d3c"
 
 NOW_MS = 1_795_000_000_000
 
-DAY_MS = 24 * 3_600_000
 
 # The same rules at a size where random input meets every one of them.
 SMALL = BatchLimits(
@@ -55,17 +54,6 @@ RECORDS = st.lists(
     ),
     max_size=30,
 ).map(lambda lines: spooled(*lines))
-
-
-@given(RECORDS)
-def test_nothing_is_reordered_but_by_time(records):
-    """Joined again, the batches are the sendable input in time order, equal times as they came."""
-    batches, unsendable = cut(records, now_ms=NOW_MS, limits=SMALL)
-    left_out = {record.id for those in unsendable.values() for record in those}
-    sendable = [record for record in records if record.id not in left_out]
-    assert sorted(sendable, key=lambda record: record.timestamp_ms) == [
-        record for batch in batches for record in batch
-    ]
 
 
 @given(RECORDS)

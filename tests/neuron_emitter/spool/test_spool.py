@@ -7,7 +7,6 @@ import logging
 import os
 import random
 import stat
-import threading
 
 import pytest
 from hypothesis import given
@@ -61,32 +60,6 @@ def test_oldest_stops_at_either_limit(spool):
     assert ["aa", "é"] == [record.line for record in spool.oldest(9, 4)]
     assert ["aa"] == [record.line for record in spool.oldest(9, 3)]
     assert ["aa"] == [record.line for record in spool.oldest(9, 1)]
-
-
-def test_two_threads_keep_the_identity(spool):
-    """One appends while the other delivers and drops: nothing is counted twice or not at all."""
-    rounds = 60
-    done = threading.Event()
-    failures: list[BaseException] = []
-
-    def deliver():
-        try:
-            while not done.is_set() or spool.health().records:
-                ids = [record.id for record in spool.oldest(3, 1000)]
-                spool.settle(ids[1:], {"invalid": ids[:1]})
-                assert 0 == balance(spool)
-        except BaseException as error:  # noqa: BLE001 shown by the test below
-            failures.append(error)
-
-    sender = threading.Thread(target=deliver)
-    sender.start()
-    for number in range(rounds):
-        assert 2 * number + 1 == spool.append(lines("x", "y"), b"%d" % number)
-    done.set()
-    sender.join()
-    health = spool.health()
-    assert [] == failures
-    assert 2 * rounds == health.produced == health.delivered + health.dropped["invalid"]
 
 
 def test_full_drops_the_oldest_first(clock, caplog):
