@@ -29,9 +29,15 @@ from proof.reference_instance import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from neuron_wire import MinuteRecord
+    from proof.reference_instance import Number
+
+    Records = list[MinuteRecord]
+    """The records of one instance in one minute."""
+    Minutes = dict[tuple[int, str], dict[str, Records]]
+    """The records of each minute and cluster, by instance."""
 
 USD_PER_HOUR = {
     "us-east-1/trn1.2xlarge": Fraction("1.34375"),
@@ -111,24 +117,24 @@ def idle_owners(
 
     Of records that say the name of every holder; a core of several is split evenly.
     """
-    found = {}
+    found: dict[tuple[int, str], dict[str, OwnerRow]] = {}
     for key, instances in _minutes(records).items():
         rows = found[key] = {}
         for parts in map(counting_records, instances.values()):
             own = set()
             for core in cores_of(parts, usd_per_hour):
-                if core["letter"] in "b?" or core["idle"] < IDLE_AFTER_MINUTES:
+                if core.letter in "b?" or core.idle < IDLE_AFTER_MINUTES:
                     continue
-                holding = sorted(core["owners"])
+                holding = sorted(core.owners)
                 for number, owner in enumerate(holding):
                     row = rows.setdefault(owner, OwnerRow())
                     share = 1_000_000 // len(holding) + (number < 1_000_000 % len(holding))
                     row.cores += Fraction(share, 1_000_000)
-                    row.minutes = max(row.minutes, core["idle"])
-                    if core["usd_per_hour"] is None:
+                    row.minutes = max(row.minutes, core.idle)
+                    if core.usd_per_hour is None:
                         row.unpriced += Fraction(share, 1_000_000)
                     else:
-                        row.cost += core["usd_per_hour"] * Fraction(share, 1_000_000)
+                        row.cost += core.usd_per_hour * Fraction(share, 1_000_000)
                     own.add(owner)
             for owner in own:
                 rows[owner].instances += 1
@@ -139,20 +145,20 @@ def types(records: Iterable[MinuteRecord]) -> dict[tuple[int, str], dict[str, di
     """Every number of every instance type in each (minute, cluster)."""
     found = {}
     for key, instances in _minutes(records).items():
-        by_type = {}
+        by_type: dict[str | None, list[Records]] = {}
         for parts in map(counting_records, instances.values()):
             by_type.setdefault(type_of(parts), []).append(parts)
         found[key] = {name: _cores_alone(own) for name, own in by_type.items() if name is not None}
     return found
 
 
-def _percent_of_peak(instances):
+def _percent_of_peak(instances: Iterable[Records]) -> Fraction | None:
     """Over the known cores of instances that tell FLOPs, each with its share of the devices."""
     done, possible = Fraction(0), Fraction(0)
     for own in instances:
         tera_flops = weighted_mean((part.tera_flops, part.covered_seconds) for part in own)
         peak = PEAKS[type_of(own)]
-        letters = [core["letter"] for core in cores_of(own, {})]
+        letters = [core.letter for core in cores_of(own, {})]
         known = len(letters) - letters.count("?")
         if tera_flops is None or not known or peak is None:
             continue
@@ -161,16 +167,16 @@ def _percent_of_peak(instances):
     return 100 * done / possible if possible else None
 
 
-def _minutes(records):
+def _minutes(records: Iterable[MinuteRecord]) -> Minutes:
     distinct = {(r.cluster, r.instance_id, r.boot, r.seq, r.minute_ms): r for r in records}
-    minutes: dict[tuple[int, str], dict[str, list[MinuteRecord]]] = {}
+    minutes: Minutes = {}
     for r in distinct.values():
         minute = minutes.setdefault((r.minute_ms // 60_000, r.cluster), {})
         minute.setdefault(r.instance_id, []).append(r)
     return minutes
 
 
-def _last_seen(minutes, minute, cluster) -> list[list[MinuteRecord]]:
+def _last_seen(minutes: Minutes, minute: int, cluster: str) -> list[Records]:
     """The last records that know a core, of instances of which *minute* knows none."""
     found = []
     before = [
@@ -188,7 +194,7 @@ def _last_seen(minutes, minute, cluster) -> list[list[MinuteRecord]]:
     return found
 
 
-def _in_two_clusters(key, minutes) -> set[str]:
+def _in_two_clusters(key: tuple[int, str], minutes: Minutes) -> set[str]:
     """Instances of a (minute, cluster) that other clusters have too, unless they have moved."""
     found = set()
     for name in minutes[key]:
@@ -204,20 +210,20 @@ def _in_two_clusters(key, minutes) -> set[str]:
 
 
 def _rollup(
-    instances: dict[str, list[MinuteRecord]],
+    instances: dict[str, Records],
     idle_after_minutes: int,
     usd_per_hour: Mapping[str, Fraction],
     paid_by_type: Mapping[str, str],
     *,
-    last_seen: list[list[MinuteRecord]],
+    last_seen: list[Records],
     in_two_clusters: set[str],
 ) -> dict[str, float]:
     counting = {name: counting_records(parts) for name, parts in instances.items()}
     cores = [core for parts in counting.values() for core in cores_of(parts, usd_per_hour)]
-    known = [core for core in cores if core["letter"] != "?"]
-    idle = [core for core in known if core["letter"] != "b" and core["idle"] >= idle_after_minutes]
+    known = [core for core in cores if core.letter != "?"]
+    idle = [core for core in known if core.letter != "b" and core.idle >= idle_after_minutes]
     parts = [part for own in counting.values() for part in own]
-    found: dict[str, object] = {
+    found: dict[str, Number | None] = {
         **_cores_alone(counting.values()),
         "DuplicateEmitters": sum(has_two_emitters(own) for own in instances.values()),
         "InstancesInOtherClusters": len(in_two_clusters),
@@ -254,14 +260,14 @@ def _rollup(
     }
     if cores:
         found["UnknownCores"] = len(cores) - len(known)
-        found["UnpricedCores"] = sum(core["usd_per_hour"] is None for core in cores)
+        found["UnpricedCores"] = sum(core.usd_per_hour is None for core in cores)
     if known:
         found["IdleInstanceCount"] = 0
-        found.update(_percentiles([core["utilization"] for core in known]))
+        found.update(_percentiles([core.utilization for core in known]))
         found["IdleCores"] = found["IdleCoreMinutes"] = len(idle)
         found["IdleCorePercent"] = Fraction(100 * len(idle), len(known))
-    if any(core["usd_per_hour"] is not None for core in known):
-        cost = sum((core["usd_per_hour"] for core in idle if core["usd_per_hour"]), Fraction(0))
+    if any(core.usd_per_hour is not None for core in known):
+        cost = sum((core.usd_per_hour for core in idle if core.usd_per_hour), Fraction(0))
         found["IdleCostPerHour"], found["IdleCost"] = cost, cost / 60
         found.update(
             dict.fromkeys(
@@ -277,28 +283,44 @@ def _rollup(
             for reserved in [_reserved_cores(own)]
             if reserved or last_of(part.reservations for part in own) == "known"
         )
-        unallocated = [core["owners"] for core in idle if core["letter"] == "u"]
-        found["UnpricedIdleCores"] = sum(core["usd_per_hour"] is None for core in idle)
+        unallocated = [core.owners for core in idle if core.letter == "u"]
+        found["UnpricedIdleCores"] = sum(core.usd_per_hour is None for core in idle)
         found["UnallocatedIdleCores"] = unallocated.count({"[unallocated]"})
         found["UnknownAllocationIdleCores"] = unallocated.count({"[not reported]"})
     committed = [own for own in counting.values() if _is_committed(own, paid_by_type)]
     twice = [counting[name] for name in in_two_clusters]
-    apart = committed, twice, last_seen
-    _add_parts(found, counting.values(), idle_after_minutes, usd_per_hour, apart)
-    return {name: float(value) for name, value in found.items() if value is not None}
+    numbers = {name: value for name, value in found.items() if value is not None}
+    _add_parts(
+        numbers,
+        counting.values(),
+        idle_after_minutes,
+        usd_per_hour,
+        paid_anyway=committed,
+        twice=twice,
+        last_seen=last_seen,
+    )
+    return {name: float(value) for name, value in numbers.items()}
 
 
-def _add_parts(found, instances, after_minutes, usd_per_hour, apart) -> None:
+def _add_parts(
+    found: dict[str, Number],
+    instances: Collection[Records],
+    after_minutes: int,
+    usd_per_hour: Mapping[str, Fraction],
+    *,
+    paid_anyway: list[Records],
+    twice: list[Records],
+    last_seen: list[Records],
+) -> None:
     """Add the price of the idle cores of each instance to its part, and remove what is unknown."""
-    paid_anyway, twice, last_seen = apart
     fully_idle = _fully_idle(instances, after_minutes)
     unseen = {_stem(name) for own in last_seen for name in _names(own)}
     is_allocation_unknown = any(map(_hides_owners, last_seen))
     unknown = []
     for own in instances:
         every = cores_of(own, usd_per_hour)
-        theirs = [c for c in every if c["letter"] in "au" and c["idle"] >= after_minutes]
-        price = theirs[0]["usd_per_hour"] or 0 if theirs else 0
+        theirs = [c for c in every if c.letter in "au" and c.idle >= after_minutes]
+        price = theirs[0].usd_per_hour or 0 if theirs else 0
         found_idle = len(theirs) * price
         if theirs:
             found["IdleInstanceCount"] += 1
@@ -316,7 +338,7 @@ def _add_parts(found, instances, after_minutes, usd_per_hour, apart) -> None:
         ):
             unknown.append(found_idle)
         elif every:
-            held = sum(core["owners"] != {"[unallocated]"} for core in theirs)
+            held = sum(core.owners != {"[unallocated]"} for core in theirs)
             _add(found, "AvoidableCostPerHour", found_idle)
             _add(found, "AvoidableAllocatedCostPerHour", held * price)
             found["FullyIdleInstances"] += 1
@@ -327,12 +349,12 @@ def _add_parts(found, instances, after_minutes, usd_per_hour, apart) -> None:
             del found[name]
 
 
-def _reserved_cores(own):
-    unattached = [core["owners"] for core in cores_of(own, {}) if core["letter"] == "u"]
+def _reserved_cores(own: Records) -> int:
+    unattached = [core.owners for core in cores_of(own, {}) if core.letter == "u"]
     return sum(not owners & {"[unallocated]", "[not reported]"} for owners in unattached)
 
 
-def _may_stop(own, fully_idle, after_minutes):
+def _may_stop(own: Records, fully_idle: set[str], after_minutes: int) -> bool:
     """Whether all owners of a fully idle instance are fully idle in the cluster."""
     names = _names(own)
     if names & {"[others]", "[not reported]"}:
@@ -343,7 +365,7 @@ def _may_stop(own, fully_idle, after_minutes):
     }  # fmt: skip
 
 
-def _fully_idle(instances, after_minutes) -> set[str]:
+def _fully_idle(instances: Iterable[Records], after_minutes: int) -> set[str]:
     """Owners of which nothing in the cluster has worked for so long, nor a sibling's now."""
     minutes: dict[str, int] = {}
     working = set()
@@ -353,7 +375,7 @@ def _fully_idle(instances, after_minutes) -> set[str]:
         cores, merged = cores_of(own, {}), _merged_owners(own)
         for name, idle in _idle_minutes(own).items():
             minutes[name] = min(minutes.get(name, idle), idle)
-            busy = any(core["letter"] == "b" and name in core["owners"] for core in cores)
+            busy = any(core.letter == "b" and name in core.owners for core in cores)
             if busy or merged.get(name, (0, 0))[0]:
                 working.add(_stem(name))
     return {
@@ -363,47 +385,54 @@ def _fully_idle(instances, after_minutes) -> set[str]:
     }
 
 
-def _hides_owners(own) -> bool:
+def _hides_owners(own: Records) -> bool:
     """Return True if an owner with cores, a busy core or an execution is not named."""
     cores, merged = cores_of(own, {}), _merged_owners(own)
-    if any("[others]" in core["owners"] for core in cores):
+    if any("[others]" in core.owners for core in cores):
         return True
-    if any(core["letter"] == "b" and "[not reported]" in core["owners"] for core in cores):
+    if any(core.letter == "b" and "[not reported]" in core.owners for core in cores):
         return True
-    done = [merged[name][0] for name in _names(own) & merged.keys()]
+    named = [merged[name][0] for name in _names(own) & merged.keys()]
+    done = _sum_if_known(named)
     executed = total_of(part.executions for part in own) or 0
     failed = total_of(part.execution_errors for part in own) or 0
-    is_told = bool(done) and None not in done
-    return is_told and bool(executed or failed) and sum(done) < max(1, executed)
+    if not named or done is None:
+        return False
+    return bool(executed or failed) and done < max(1, executed)
 
 
-def _names(own) -> set[str]:
+def _names(own: Records) -> set[str]:
     """The owners that have cores of an instance."""
-    return set().union(*(core["owners"] for core in cores_of(own, {}))) - {"[unallocated]"}
+    return set().union(*(core.owners for core in cores_of(own, {}))) - {"[unallocated]"}
 
 
-def _idle_minutes(own) -> dict[str, int]:
+def _idle_minutes(own: Records) -> dict[str, int]:
     """By owner of an instance: for how long nothing of it has worked there; 0 if nobody knows."""
-    cores, merged, found = cores_of(own, {}), _merged_owners(own), {}
+    cores, merged = cores_of(own, {}), _merged_owners(own)
+    found: dict[str, int] = {}
     for core in cores:
-        for name in core["owners"] - {"[unallocated]", "[others]", "[not reported]"}:
-            idle = 0 if core["letter"] in "b?" else core["idle"]
+        for name in core.owners - {"[unallocated]", "[others]", "[not reported]"}:
+            idle = 0 if core.letter in "b?" else core.idle
             quiet = merged.get(name, (None, None))[1] or 0
             found[name] = min(found.get(name, idle), idle, quiet)
     return found
 
 
-def _merged_owners(own):
+def _merged_owners(own: Records) -> dict[str, tuple[int | None, int | None]]:
     """By owner: executions, where each part that names it with cores tells them, and quietness."""
-    found = {}
+    found: dict[str, tuple[int | None, int | None]] = {}
     for name in {owner.name for part in own for owner in part.owners}:
         entries = [owner for part in own for owner in part.owners if owner.name == name]
         held = [entry.executions for entry in entries if entry.cores]
-        holds = any(name in core["owners"] and core["letter"] != "u" for core in cores_of(own, {}))
-        done = 0 if not holds else None if None in held else sum(held)
-        executed = None not in held and sum(held) > 0
-        found[name] = done, None if executed else entries[-1].quiet_minutes
+        holds = any(name in core.owners and core.letter != "u" for core in cores_of(own, {}))
+        done = _sum_if_known(held)
+        found[name] = done if holds else 0, None if done else entries[-1].quiet_minutes
     return found
+
+
+def _sum_if_known(counts: list[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known == counts else None
 
 
 def _stem(name: str) -> str:
@@ -421,38 +450,39 @@ def _stem(name: str) -> str:
     return f"{namespace}/{'-'.join(parts)}/"
 
 
-def _add(found, name, amount):
+def _add(found: dict[str, Number], name: str, amount: Number) -> None:
     if amount:
         found[name] += amount
 
 
-def _is_committed(parts: list[MinuteRecord], paid_by_type: Mapping[str, str]) -> bool:
-    said = last_of(part.paid for part in parts) or paid_by_type.get(type_of(parts))
+def _is_committed(parts: Records, paid_by_type: Mapping[str, str]) -> bool:
+    said = last_of(part.paid for part in parts) or paid_by_type.get(str(type_of(parts)))
     if said is None:
-        lifecycle, family = last_of(part.lifecycle for part in parts), str(type_of(parts))[:4]
+        lifecycle = str(last_of(part.lifecycle for part in parts))
+        family = str(type_of(parts))[:4]
         by_family = "committed" if family in ("trn2", "trn3") else "avoidable"
         said = {"spot": "avoidable", "capacity-block": "committed"}.get(lifecycle, by_family)
     return said == "committed"
 
 
-def _cores_alone(instances) -> dict[str, float]:
+def _cores_alone(instances: Iterable[Records]) -> dict[str, float]:
     """What is said of a cluster and of each of its types alike."""
     instances = list(instances)
     cores = [core for parts in instances for core in cores_of(parts, {})]
-    known = [core for core in cores if core["letter"] != "?"]
-    found = {"Instances": len(instances)}
+    known = [core for core in cores if core.letter != "?"]
+    found: dict[str, Number | None] = {"Instances": len(instances)}
     if cores:
         found["NeuronCores"] = len(cores)
     if known:
-        found["BusyCores"] = sum(core["letter"] == "b" for core in known)
-        found["AttachedIdleCores"] = sum(core["letter"] == "a" for core in known)
-        found["UnattachedCores"] = sum(core["letter"] == "u" for core in known)
-        found["NeuronCoreUtilization"] = sum(core["utilization"] for core in known) / len(known)
+        found["BusyCores"] = sum(core.letter == "b" for core in known)
+        found["AttachedIdleCores"] = sum(core.letter == "a" for core in known)
+        found["UnattachedCores"] = sum(core.letter == "u" for core in known)
+        found["NeuronCoreUtilization"] = sum(core.utilization for core in known) / len(known)
     found["FlopsPercentOfBf16Peak"] = _percent_of_peak(instances)
     return {name: float(value) for name, value in found.items() if value is not None}
 
 
-def _percentiles(utilization):
+def _percentiles(utilization: Iterable[Fraction]) -> dict[str, Fraction]:
     """By nearest rank: the smallest value that so many of 100 do not exceed."""
     values = sorted(utilization)
     ranks = {percentile: -(-percentile * len(values) // 100) for percentile in (10, 50, 90, 99)}
@@ -462,20 +492,21 @@ def _percentiles(utilization):
     }
 
 
-def _hardware_errors(parts: list[MinuteRecord]):
+def _hardware_errors(parts: Records) -> Number | None:
     """The larger of what the counters and the kernel tell of one instance."""
     rises = total_of(part.ecc_uncorrected_rise for part in parts)
     faults = total_of(part.readings.get("HardwareFaults") for part in parts)
     return max((count for count in (rises, faults) if count is not None), default=None)
 
 
-def _stragglers(instances):
+def _stragglers(instances: Iterable[Records]) -> int | None:
     """How many do less than half of what is usual for their type; None where nothing is."""
     by_type: dict[str, list[Fraction]] = {}
     for parts in instances:
-        busy = [core["utilization"] for core in cores_of(parts, {}) if core["letter"] == "b"]
-        if busy and type_of(parts) is not None:
-            by_type.setdefault(type_of(parts), []).append(sum(busy) / len(busy))
+        busy = [core.utilization for core in cores_of(parts, {}) if core.letter == "b"]
+        instance_type = type_of(parts)
+        if busy and instance_type is not None:
+            by_type.setdefault(instance_type, []).append(sum(busy, Fraction(0)) / len(busy))
     judged = [means for means in by_type.values() if len(means) >= 4]
     if not judged:
         return None

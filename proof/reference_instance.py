@@ -4,13 +4,41 @@ One instance in one minute, read from its records the slow way: the part of `ref
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from neuron_wire import MinuteRecord
+
+Number = int | float | Fraction
+Value = TypeVar("Value")
+
+
+@dataclass
+class Core:
+    """
+    One core of an instance in one minute.
+
+    Attributes:
+        letter: The last known state, or `?`.
+
+        owners: Names of its holders, or of those that have it reserved.
+
+        usd_per_hour: The core's part of the instance's price; None if unknown.
+
+        idle: Minutes without work. Reading it of an unknown core is an AttributeError.
+
+        utilization: Percent. Reading it of an unknown core is an AttributeError.
+    """
+
+    letter: str
+    owners: set[str]
+    usd_per_hour: Fraction | None
+    idle: int = field(init=False)
+    utilization: Fraction = field(init=False)
 
 
 def type_of(parts: list[MinuteRecord]) -> str | None:
@@ -18,7 +46,7 @@ def type_of(parts: list[MinuteRecord]) -> str | None:
 
 
 def covered_seconds_of(parts: list[MinuteRecord]) -> Fraction:
-    return sum(exact(part.covered_seconds) for part in parts)
+    return sum((exact(part.covered_seconds) for part in parts), Fraction(0))
 
 
 def has_two_emitters(parts: list[MinuteRecord]) -> bool:
@@ -51,12 +79,11 @@ def knows_a_core(parts: list[MinuteRecord]) -> bool:
     return any(part.core_state.strip("?") for part in counting_records(parts))
 
 
-def cores_of(
-    parts: list[MinuteRecord], usd_per_hour: Mapping[str, Fraction]
-) -> list[dict[str, object]]:
-    cores = []
+def cores_of(parts: list[MinuteRecord], usd_per_hour: Mapping[str, Fraction]) -> list[Core]:
+    cores: list[Core] = []
     count = max(len(part.core_state) for part in parts)
-    instance_type, region = type_of(parts), last_of(part.region for part in parts)
+    instance_type = str(type_of(parts))
+    region = last_of(part.region for part in parts)
     price = usd_per_hour.get(
         instance_type, usd_per_hour.get(f"{region or 'us-east-1'}/{instance_type}")
     )
@@ -64,17 +91,17 @@ def cores_of(
         knowing = [p for p in parts if p.core_state[index : index + 1] not in ("", "?")]
         having = knowing or [part for part in parts if len(part.core_state) > index]
         letter = having[-1].core_state[index]
-        core: dict[str, object] = {
-            "letter": letter,
-            "owners": owners_of_core(parts, having[-1], index, letter),
-            "usd_per_hour": None if price is None else price / count,
-        }
-        if knowing:
-            core["idle"] = knowing[-1].idle_minutes[index]
-            utilization = weighted_mean(
-                (part.utilization_percent[index], part.covered_seconds) for part in knowing
-            )
-            core["utilization"] = round(utilization, 2)  # what one record can say
+        core = Core(
+            letter,
+            owners_of_core(parts, having[-1], index, letter),
+            None if price is None else price / count,
+        )
+        utilization = weighted_mean(
+            (part.utilization_percent[index], part.covered_seconds) for part in knowing
+        )
+        if utilization is not None:
+            core.idle = knowing[-1].idle_minutes[index]
+            core.utilization = round(utilization, 2)  # what one record can say
         cores.append(core)
     return cores
 
@@ -102,29 +129,29 @@ def owners_of_core(
 
 
 def core_set(ranges: str) -> set[int]:
-    pairs = [(*part.split("-"), part)[:2] for part in ranges.split(",") if part]
-    return {core for first, last in pairs for core in range(int(first), int(last) + 1)}
+    pairs = [part.partition("-") for part in ranges.split(",") if part]
+    return {core for first, _, last in pairs for core in range(int(first), int(last or first) + 1)}
 
 
-def memory_of(parts: list[MinuteRecord]):
+def memory_of(parts: list[MinuteRecord]) -> tuple[int | None, int | None]:
     return (
         last_of(part.device_memory_used_bytes for part in parts),
         last_of(part.device_memory_total_bytes for part in parts),
     )
 
 
-def percent_of(pairs):
+def percent_of(pairs: Iterable[tuple[int | None, int | None]]) -> Fraction | None:
     both = [(used, capacity) for used, capacity in pairs if used is not None and capacity]
     capacity = sum(capacity for _, capacity in both)
     return Fraction(100 * sum(used for used, _ in both), capacity) if capacity else None
 
 
-def exact(value) -> Fraction:
+def exact(value: Number) -> Fraction:
     """A number as it is written, not as a float holds it."""
     return Fraction(str(value))
 
 
-def weighted_mean(pairs):
+def weighted_mean(pairs: Iterable[tuple[Number | None, Number]]) -> Fraction | None:
     present = [
         (value if isinstance(value, Fraction) else exact(value), exact(weight))
         for value, weight in pairs
@@ -134,14 +161,15 @@ def weighted_mean(pairs):
         return None
     if not any(weight for _, weight in present):
         present = [(value, Fraction(1)) for value, _ in present]
-    return sum(v * w for v, w in present) / sum(w for _, w in present)
+    total = sum((v * w for v, w in present), Fraction(0))
+    return total / sum(w for _, w in present)
 
 
-def total_of(values):
+def total_of(values: Iterable[Number | None]) -> Number | None:
     present = [value for value in values if value is not None]
     return sum(present) if present else None
 
 
-def last_of(values):
+def last_of(values: Iterable[Value | None]) -> Value | None:
     present = [value for value in values if value is not None]
     return present[-1] if present else None
