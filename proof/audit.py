@@ -72,7 +72,7 @@ def verdict(found: Audited) -> int:
 
 def audit(path: Path) -> int:
     """Audit one file of pins and print what was found; returns its exit code."""
-    command = [PROGRAM, "--requirement", path, *OPTIONS]
+    command = [str(PROGRAM), "--requirement", str(path), *OPTIONS]
     run = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     try:
         found = read_answer(run.stdout)

@@ -54,7 +54,7 @@ def _check_item(key: str, payload: bytes = b"") -> None:
 class MemoryTable(Table):
     """The table in a dictionary."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.records: dict[tuple[int, int], dict[str, bytes]] = defaultdict(dict)
         self.markers: dict[int, str] = {}
         self.lease: tuple[str, float] | None = None
@@ -220,11 +220,11 @@ class KillableProcess:
         self.do("put_events", lambda: self.bus.extend(details))
         return [True] * len(details)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Callable[..., Any]:
         method = getattr(self.table, name)
         return lambda *args: self.do(name, lambda: method(*args))
 
-    def do(self, _name, effect):
+    def do(self, _name: str, effect: Callable[[], Any]) -> Any:
         """One step; its name is for who counts by it."""
         if self.is_dead:
             raise KilledError

@@ -123,6 +123,7 @@ class SoakedEmitter:
         return len(self._minutes_ms)
 
     def _write(self, content: bytes) -> None:
+        assert self.process.stdin is not None
         rest = memoryview(content)
         while rest:
             rest = rest[self.process.stdin.write(rest) :]

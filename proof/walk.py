@@ -15,7 +15,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from aggregator.arrivals import LogLine
 from aggregator.close.run import CloseRun
@@ -34,6 +34,8 @@ from proof.memory_table import MemoryTable
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
+
+    from aggregator.storage.ledger_objects import LedgerObjects
 
 ROOT: Final = Path(__file__).parents[1]
 ROOMS: Final = tuple(f"{ROOT / name}/" for name in ("emitter", "lambda"))
@@ -120,7 +122,8 @@ def _walk() -> Walk:
         file.write_text(f"{json.dumps(REPORT)}\n" * REPORTS_A_MINUTE, encoding="utf-8")
         lines = to_line.run(lambda: list(replay([file], settings)))
     line = next(line for line in lines if '"Kind":"minute"' in line)
-    table, printed = MemoryTable(), []
+    table = MemoryTable()
+    printed: list[str] = []
     rules = Rules(idle_after_minutes=1)
     to_record.run(
         lambda: take_in(
@@ -164,7 +167,7 @@ def _walk() -> Walk:
             ask_ec2=lambda: packed_parts({}),
             now_s=lambda: float(START_S + 4 * 3600),
             remaining_s=lambda: 900.0,
-            connect=lambda: (table, _Bucket()),
+            connect=lambda: (table, cast("LedgerObjects", _Bucket())),
         ).run(START_S // 3600)
     )
     rollup = next(line for line in printed if '"Kind":"rollup"' in line)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from local.embedded_aws.clients import REGION, SDK_ERRORS
 from local.embedded_aws.server import EmbeddedAws
-from neuron_emf.checks import NOT_TRIED, counted_states, exit_code, line
+from neuron_emf.checks import NOT_TRIED, CheckResult, counted_states, exit_code, line
 from neuron_emf.deploy.package import carried
 from neuron_emitter.errors import EmitterError
 from proof.accept.context import AcceptContext
@@ -93,7 +93,7 @@ def accept(chosen: argparse.Namespace) -> int:
     context = AcceptContext(place, journal, package, folder, chosen.mode, chosen.kms)
     print(f"run {run}, journal {folder / NAME}", flush=True)
     chosen_steps = set(filter(None, (chosen.steps or "").split(",")))
-    results = []
+    results: list[CheckResult] = []
     try:
         for step in [step for step in STEPS if not chosen_steps or step.name in chosen_steps]:
             results.append(step.result(context, results))

@@ -16,7 +16,7 @@ import json
 import os
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from local.embedded_aws.clients import SDK_ERRORS
 from neuron_emf.account import error_code
@@ -63,7 +63,7 @@ class Journal:
         where: Account, region and endpoint, by which the run is recognized later.
     """
 
-    def __init__(self, path: Path, rows: list[dict]) -> None:
+    def __init__(self, path: Path, rows: list[dict[str, Any]]) -> None:
         self._path = path
         self._rows = rows
         self.run = rows[0]["run"] if rows else ""
@@ -168,15 +168,17 @@ def settled(place: Place, name: str) -> Stack | None:
         AcceptError: If that takes too long.
     """
     deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
+    while True:
         stack = Stack.describe(place.client("cloudformation"), name)
         if stack is None or stack.status == NEW or not stack.status.endswith("_IN_PROGRESS"):
             return stack
+        if time.monotonic() >= deadline:
+            minutes = PATIENCE_S / 60
+            msg = (
+                f"The stack {name} is in {stack.status} for {minutes:.0f} minutes. See its events."
+            )
+            raise AcceptError(msg)
         time.sleep(0.1 if place.is_embedded else 5.0)
-    msg = (
-        f"The stack {name} is in {stack.status} for {PATIENCE_S / 60:.0f} minutes. See its events."
-    )
-    raise AcceptError(msg)
 
 
 def done(place: Place, name: str) -> Stack:
@@ -201,7 +203,11 @@ def change_stack(place: Place, stack: Stack, **named: str) -> Stack:
         Parameters=given_parameters(stack.parameters, named, stack),
         Capabilities=list(CAPABILITIES),
     )
-    return settled(place, stack.name)
+    changed = settled(place, stack.name)
+    if changed is None:
+        msg = f"The stack {stack.name} was deleted while it was changed."
+        raise AcceptError(msg)
+    return changed
 
 
 def delete_stack(place: Place, journal: Journal, name: str) -> str:

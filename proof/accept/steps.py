@@ -12,7 +12,7 @@ import json
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from local.alarms.history import CloudWatchHistory
 from local.rehearsal.comparison import against_metrics, read_metrics
@@ -92,6 +92,7 @@ def upload(context: AcceptContext) -> str:
 def deliver(context: AcceptContext) -> list[str]:
     """Minutes of two clusters, copies, a newer schema and a restart; one minute is held back."""
     early_ms = (context.start_s + 60 * FIRST_MINUTES) * 1000
+    records: list[SpooledRecord] = []
     for instance in two_clusters(context.changed):
         records = _timely_records(context, instance)
         first = [record for record in records if record.timestamp_ms < early_ms]
@@ -100,7 +101,7 @@ def deliver(context: AcceptContext) -> list[str]:
         records = _timely_records(context, instance)
         context.send(context.watched, instance.name, records)
         context.send(context.watched, f"{instance.name}-copy", records[::3])
-        template = records[0]
+    template = records[0]
     logs = context.place.client("logs")
     stream = {"logGroupName": context.group(context.watched), "logStreamName": "newer"}
     logs.create_log_stream(**stream)
@@ -134,7 +135,7 @@ def late(context: AcceptContext) -> list[str]:
     problems = context.wait_until_right(
         lambda: context.differences(context.watched), ROLLUP_MINUTES
     )
-    key = busy.cluster, context.start_s + 60 * LATE
+    key = two_clusters(context.watched)[1].cluster, context.start_s + 60 * LATE
     if len(context.rollups(context.watched).minutes[key].publications) < 2:
         problems.append(f"the rollup of {key} was not restated")
     return problems
@@ -186,7 +187,7 @@ def next_minutes(context: AcceptContext, stack: str, stream: str) -> list[str]:
     return [] if records else [f"no lines from {start_s} on"]
 
 
-def _on_clusters(alarm: dict) -> bool:
+def _on_clusters(alarm: dict[str, Any]) -> bool:
     return NAMESPACE in str(alarm.get("Namespace")) or f'"{NAMESPACE}/' in str(alarm.get("Metrics"))
 
 

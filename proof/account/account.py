@@ -129,8 +129,8 @@ class AccountDouble:
         names = {logical_id: group["LogGroupName"] for logical_id, group in bare}
         self.template = Template(_document(), values, names)
         for _, group in self.template.resources("AWS::Logs::LogGroup"):
-            given = group["LogGroupName"], group.get("LogGroupClass", "STANDARD")
-            self.add_group(*given, int(group["RetentionInDays"]))
+            log_group_class = group.get("LogGroupClass", "STANDARD")
+            self.add_group(group["LogGroupName"], log_group_class, int(group["RetentionInDays"]))
         self.subscriptions = [
             _subscription(properties, self.stack_name)
             for _, properties in self.template.resources("AWS::Logs::SubscriptionFilter")

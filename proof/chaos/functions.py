@@ -14,6 +14,7 @@ import io
 import json
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -31,7 +32,11 @@ if TYPE_CHECKING:
 
 ROLLUPS_GROUP = "/neuron-emf/rollups"
 INGEST_GROUP = "/neuron-emf/ingest"
-TICK = {"version": "0", "detail-type": "Scheduled Event", "source": "aws.scheduler"}
+TICK: dict[str, object] = {
+    "version": "0",
+    "detail-type": "Scheduled Event",
+    "source": "aws.scheduler",
+}
 PRINT = "print"
 HEALTH = "print_health"
 DONE, FAILED, KILLED = "done", "failed", "killed"
@@ -108,7 +113,7 @@ class _Life(KillableProcess):
     def put_records(self, items: list[Any]) -> None:
         """One step an item: a write of many may be taken in part."""
         for item in items:
-            self.do("put_records", lambda item=item: self.table.put_records([item]))
+            self.do("put_records", partial(self.table.put_records, [item]))
 
     def do(self, name: str, effect: Callable[[], Any]) -> Any:
         """One step."""
@@ -195,7 +200,7 @@ class Functions:
             replace(module, "time", SimpleNamespace(time=now_s)),
             replace(module.logger.registered_handler, "stream", io.StringIO()),  # for people
             replace(module.logger._logger, "propagate", new=False),
-            contextlib.redirect_stdout(output),  # type: ignore[type-var]
+            contextlib.redirect_stdout(output),
         ):
             try:
                 seen.answer = module.handler(event, context)

@@ -9,6 +9,7 @@ it was given.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from proof.chaos.functions import (
@@ -73,7 +74,7 @@ class IngestRuns:
         """Start to poll the stream."""
         for shard in self._shards:
             first_s = self._rng.uniform(*WINDOW_S)
-            self._timeline.after(first_s, lambda shard=shard: self._poll(shard))
+            self._timeline.after(first_s, partial(self._poll, shard))
         self._timeline.after(REDRIVE_S, self._redrive)
 
     def send(self, delivery: FilteredDelivery, *, streamed: bool) -> None:

@@ -17,6 +17,7 @@ import json
 import math
 import random
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 from proof.chaos import close_runs, ingest_runs
@@ -98,7 +99,7 @@ class ChaosStack:
             steps = math.ceil((line.at_s - start_s) / STEP_S)
             accepted[start_s + STEP_S * steps].append(line.record)
         for at_s, records in accepted.items():
-            self._timeline.at(at_s, lambda records=records: self._accept(records))
+            self._timeline.at(at_s, partial(self._accept, records))
         minutes = {line.record.minute_ms // 60_000 for line in lived}
         present = int(max(accepted) // MINUTE_S)
         self._timeline.pass_until(max(accepted))

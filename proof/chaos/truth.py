@@ -71,8 +71,7 @@ def of_owners(lines: PrintedMinute, owners: Mapping[str, OwnerRow]) -> Iterator[
             ("UsdPerHour", owner.cost if priced else None),
         ):  # fmt: skip
             number = None if expected is None else float(expected)
-            for what, *rest in if_not(member, number, row.get(member)):
-                yield (f"{what} of {name}", *rest)
+            yield from if_not(f"{member} of {name}", number, row.get(member))
 
 
 def of_silence(lines: PrintedMinute, silent: AbstractSet[str]) -> Iterator[Said]:
@@ -93,8 +92,8 @@ def of_types(lines: PrintedMinute, types: Mapping[str, Mapping[str, float]]) -> 
     for instance_type in sorted(rows.keys() & types.keys()):
         for name in NUMBERS_OF_A_TYPE:
             number = types[instance_type].get(name)
-            for what, *rest in if_not(name, number, rows[instance_type].get(name)):
-                yield (f"{what} of {instance_type}", *rest)
+            said = rows[instance_type].get(name)
+            yield from if_not(f"{name} of {instance_type}", number, said)
 
 
 def _names(names: AbstractSet[str]) -> str:

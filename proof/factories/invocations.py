@@ -6,12 +6,18 @@ import base64
 import gzip
 import json
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+if TYPE_CHECKING:
+    from aggregator.arrivals import LogLine
 
 STREAM = "i-0aaaaaaaaaaaaaaa1"
 
 
 @dataclass
-class Context:
+class Context(LambdaContext):
     """What Powertools and close read of Lambda's context object."""
 
     function_name: str = "function"
@@ -20,11 +26,17 @@ class Context:
     aws_request_id: str = "5a2d2f6e-0000-0000-0000-000000000000"
     remaining_s: float = 55.0
 
-    def get_remaining_time_in_millis(self) -> int:
+    # a number of its own, which a static method cannot have
+    def get_remaining_time_in_millis(self) -> int:  # type: ignore[override]
         return int(self.remaining_s * 1000)
 
 
-def payload(*log_lines, log_group="/neuron-emf/records", log_stream=STREAM, kind="DATA_MESSAGE"):
+def payload(
+    *log_lines: LogLine,
+    log_group: str = "/neuron-emf/records",
+    log_stream: str = STREAM,
+    kind: str = "DATA_MESSAGE",
+) -> bytes:
     """What CloudWatch Logs delivers, compressed, to a function or a stream."""
     delivered = {
         "messageType": kind,
@@ -40,17 +52,17 @@ def payload(*log_lines, log_group="/neuron-emf/records", log_stream=STREAM, kind
     return gzip.compress(json.dumps(delivered).encode())
 
 
-def delivery(*log_lines, **members):
+def delivery(*log_lines: LogLine, **members: str) -> dict[str, Any]:
     """A subscription event as CloudWatch Logs makes it."""
     return direct(payload(*log_lines, **members))
 
 
-def direct(data):
+def direct(data: bytes) -> dict[str, Any]:
     """The event that CloudWatch Logs invokes a function with, of a payload."""
     return {"awslogs": {"data": base64.b64encode(data).decode()}}
 
 
-def batch(*payloads):
+def batch(*payloads: bytes) -> dict[str, Any]:
     """A batch of Kinesis records as Lambda makes it; their sequence numbers are n-0, n-1..."""
     return {
         "Records": [

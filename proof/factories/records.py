@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 from aggregator.arrivals import LogLine
 from neuron_wire import MinuteRecord, encode
@@ -16,7 +17,7 @@ BOOT = "019a00000000aaaaaaaa"
 LATER_BOOT = "019a00000001aaaaaaaa"
 
 
-def record(**changes) -> MinuteRecord:
+def record(**changes: Any) -> MinuteRecord:
     """A whole minute of a trn1.2xlarge: one core busy, one attached idle for 20 minutes."""
     made = MinuteRecord(
         cluster="training", instance_id="i-0aaaaaaaaaaaaaaa1", boot=BOOT, seq=1,

@@ -52,7 +52,9 @@ REFUSED_CONNECTION = "Could not connect to the endpoint URL"
 UNKNOWN = re.compile(r"argument (operation|command): Invalid choice")
 INCOMPLETE = re.compile(r"the following arguments are required|too few arguments")
 ONLY_IN_VERSION_2 = {("logs", "tail"), ("sso", "login")}  # docs/operations.md says it
-NEEDS_A_PROFILE = {("sso", "login"): "Missing the following required SSO configuration values"}
+NEEDS_A_PROFILE: dict[tuple[str, ...], str] = {
+    ("sso", "login"): "Missing the following required SSO configuration values"
+}
 
 
 def missing() -> str | None:
@@ -102,8 +104,8 @@ def run(folder: Path) -> list[str]:
                 assert UNKNOWN.search(text), f"Version 1 has {shlex.join(shown.operation)}."
                 continue
             if not is_accepted(shown, text):
-                command = shlex.join(["aws", *shown.words])
-                faults.append(f"{shown.place}: {command[:120]}: CLI {major}: {text[-300:]}")
+                refused = shlex.join(["aws", *shown.words])
+                faults.append(f"{shown.place}: {refused[:120]}: CLI {major}: {text[-300:]}")
     assert not faults, "\n".join([f"{len(faults)} commands are refused.", *faults])
     return [
         f"{len(commands)} commands, {len(by_words)} of them different: both CLIs accept each.",
@@ -135,12 +137,12 @@ def answers_of(
         "AWS_PAGER": "",
         "HTTPS_PROXY": endpoint,  # what ignores --endpoint-url
     }
-    calls = []
+    calls: list[tuple[str, str, list[str]]] = []
     for number, shown in enumerate(commands):
         place = folder / f"{major}-{number}"
         make_files(place, shown)
         words = ["aws", "--endpoint-url", endpoint, *shown.words]
-        calls.append([str(place), str(folder / f"{major}-{number}.txt"), words])
+        calls.append((str(place), str(folder / f"{major}-{number}.txt"), words))
     ended = subprocess.run(
         [*PYTHONS[major], "-c", EACH], env=environment, input=json.dumps(calls),
         capture_output=True, text=True, check=False,

@@ -189,7 +189,8 @@ def read(user: str, pids: list[int]) -> dict[str, Any]:
         env=environment(PYTHON_VARIABLES),
         **identity(user),
     )
-    return json.loads(ended.stdout)
+    answer: dict[str, Any] = json.loads(ended.stdout)
+    return answer
 
 
 def read_here(pids: list[int]) -> dict[str, Any]:

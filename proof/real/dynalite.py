@@ -184,7 +184,7 @@ class HandlersHour(Hour):
 
     def deliver(self, records: list[MinuteRecord]) -> None:
         for delivery in self._subscription.deliveries(records):
-            counts = ingest.handler(direct(delivery.payload), Context())
+            counts: dict[str, Any] = ingest.handler(direct(delivery.payload), Context())
             assert counts["RecordsStored"] > 0
             assert counts["RecordsRejected"] == counts["RecordsTooLate"] == 0
 

@@ -28,4 +28,4 @@ def emptied_afterwards() -> Iterator[None]:
             client.get_waiter("table_not_exists").wait(TableName=name, WaiterConfig={"Delay": 0.05})
 
 
-moto.mock_aws = emptied_afterwards
+setattr(moto, "mock_aws", emptied_afterwards)  # noqa: B010 - of another type

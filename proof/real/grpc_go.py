@@ -84,7 +84,7 @@ def build(folder: Path) -> Path:
         "GOCACHE": str(folder / "cache"),
         "GOFLAGS": "-p=1",
     }
-    command = ["go", "build", "-o", program, SOURCE]
+    command = ["go", "build", "-o", str(program), str(SOURCE)]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return program
@@ -93,7 +93,7 @@ def build(folder: Path) -> Path:
 @contextmanager
 def serving(program: Path, socket: Path, mode: str, answer: Path) -> Iterator[Path]:
     """Run the server in one mode, from its first line to the end of the block."""
-    command = [program, socket, mode, answer]
+    command = [str(program), str(socket), mode, str(answer)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         assert server.stdout.readline() == "ready\n"

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,6 +35,7 @@ def add_users() -> None:
 
 def run(command: list[str], user: str = "root", **variables: str) -> str:
     """Run *command* as *user* and return its output; raises AssertionError with its message."""
+    ended: subprocess.CompletedProcess[str]
     ended = subprocess.run(command, check=False, capture_output=True, text=True, cwd="/tmp",
                            env=environment(variables), **identity(user))  # fmt: skip
     assert ended.returncode == 0, f"{' '.join(command)}: {ended.stderr.strip()}"
@@ -46,7 +47,7 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
     return {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", **variables}
 
 
-def identity(user: str) -> dict[str, object]:
+def identity(user: str) -> dict[str, Any]:
     """Return the arguments of subprocess for a process of *user* without further groups."""
     if user == "root":
         return {}

@@ -106,7 +106,7 @@ def free_port() -> int:
     """Return a port of 127.0.0.1 that no program listens on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+        return int(free.getsockname()[1])
 
 
 @contextmanager
@@ -129,7 +129,7 @@ def wait_for(port: int, name: str) -> list[dict[str, Any]]:
     deadline_s = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline_s:
         try:
-            samples = query(address)["data"]["result"]
+            samples: list[dict[str, Any]] = query(address)["data"]["result"]
         except (urllib.error.URLError, ConnectionError):
             samples = []
         if samples:

@@ -152,7 +152,7 @@ class Month:
         rng = self.rng
         row = rng.choice(self.ledger)
         start = rng.choice(self.hours).replace(" ", "T")
-        others = {
+        others: dict[str, dict[str, Any]] = {
             "forged cluster": {"AllocatedCoreMinutes": Decimal(61440)},
             "overlap": {"OverlapMinutes": 3},
             "moved": {"AllocatedCoreMinutes": Decimal(1)},

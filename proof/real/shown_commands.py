@@ -18,6 +18,7 @@ from pathlib import Path
 
 from neuron_emf.findings.managers import STEPS, Manager, hyperpod_manager, manager_of
 from neuron_words.owner_commands import (
+    ShownCommand,
     findings_commands,
     owner_commands,
     placement_commands,
@@ -79,7 +80,7 @@ def shown_commands() -> tuple[list[Shown], list[str]]:
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     commands = rendered_commands()
-    templates = []
+    templates: list[Shown] = []
     for name in listed.stdout.splitlines():
         if name.startswith(NOT_SHOWN) and not name.startswith(SHOWN_AFTER_ALL):
             continue
@@ -112,7 +113,7 @@ def is_made(template: Shown, made: set[tuple[str, ...]]) -> bool:
 def rendered_commands() -> list[Shown]:
     """Return what messages and `findings` show, for each kind of owner and manager."""
     ids = [INSTANCE, "i-0a1b2c3d4e5f60718"]
-    texts = []
+    texts: list[ShownCommand] = []
     for owner in OWNERS:
         texts += owner_commands(owner, "training", REGION)
         texts += placement_commands(owner, "training", REGION, ids)
@@ -143,7 +144,7 @@ def commands_of_python(name: str, text: str) -> list[Shown]:
         if isinstance(node, ast.JoinedStr):
             parts |= set(node.values)
             whole = "".join(
-                part.value if isinstance(part, ast.Constant) else GAP for part in node.values
+                str(part.value) if isinstance(part, ast.Constant) else GAP for part in node.values
             )
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in parts:
             whole = node.value

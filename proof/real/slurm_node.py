@@ -18,6 +18,7 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -106,9 +107,9 @@ def prepare_machine(state: Path) -> None:
     for folder in ("/run", "/sys/fs/cgroup"):
         run(["mount", "-t", "tmpfs", "-o", "mode=755", "proof", folder])
     for controller in ("freezer", "devices"):
-        folder = Path("/sys/fs/cgroup", controller)
-        folder.mkdir()
-        run(["mount", "-t", "cgroup", "-o", controller, controller, str(folder)])
+        place = Path("/sys/fs/cgroup", controller)
+        place.mkdir()
+        run(["mount", "-t", "cgroup", "-o", controller, controller, str(place)])
     add_users()
     hosts = state / "hosts"  # bound: some machines have the file mounted
     hosts.write_text(f"127.0.0.1 localhost {NODE}\n", "ascii")
@@ -161,7 +162,7 @@ class SlurmNode:
                     os.kill(int(pid), signal.SIGKILL)
         folders = sorted(Path("/sys/fs/cgroup").glob("*/slurm*/**/"), key=str, reverse=True)
         for folder in folders:
-            wait_for(lambda folder=folder: _removed(folder), f"an empty {folder}")
+            wait_for(partial(_removed, folder), f"an empty {folder}")
 
     def submit(self, user: str, account: str, *options: str) -> Job:
         """Start a batch job and return it when it runs."""

@@ -14,7 +14,7 @@ import logging
 import sys
 from pathlib import Path
 
-from neuron_emitter.owners.assignments import with_job
+from neuron_emitter.owners.assignments import Allocation, with_job
 from neuron_emitter.owners.lookup import OwnerLookup
 from neuron_emitter.owners.places import Places
 from neuron_emitter.owners.reservations import Reservations, schedulers_of
@@ -59,7 +59,7 @@ def main() -> None:
         print(json.dumps(answer), flush=True)  # noqa: T201 - the answer
 
 
-def _plain(allocation: object) -> dict[str, object]:
+def _plain(allocation: Allocation) -> dict[str, object]:
     """Return the members of *allocation*, sets as sorted lists."""
     members = allocation._asdict()
     return {

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -86,21 +87,30 @@ class Reader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.stdin.close()
-        self._process.wait()
+        self._process.communicate()
 
     def read(self, pass_s: float = 0, pids: Sequence[int] = ()) -> dict[str, Any]:
         """Return the answer *pass_s* seconds of the readers' clock later."""
         request = json.dumps({"pass_s": pass_s, "pids": list(pids)})
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.write(f"{request}\n")
         self._process.stdin.flush()
-        return json.loads(self._process.stdout.readline())
+        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return answer
+
+
+def job_of(name: str) -> str:
+    """Return the number of the job in an owner's name."""
+    number = re.match(NAME, name)
+    assert number is not None, name
+    return number[1]
 
 
 def by_job(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the allocations of *answer* that have devices, by the number of their job."""
     assigned = [row for row in answer["allocations"] if row["devices"]]
-    return {re.match(NAME, row["name"])[1]: row for row in assigned}
+    return {job_of(row["name"]): row for row in assigned}
 
 
 def minute_scene(state: Path) -> Iterator[str]:
@@ -109,7 +119,7 @@ def minute_scene(state: Path) -> Iterator[str]:
         holder = node.submit("ada", "physics", "--gres=gpu:12")
         reserved = node.submit("bob", "nlp", "--gres=gpu:4")
         minute = _first_whole_minute(state, holder.pid)
-    owners = {re.match(NAME, owner["Name"])[1]: owner for owner in minute["Owners"]}
+    owners = {job_of(owner["Name"]): owner for owner in minute["Owners"]}
     teams = {job: owner.get("Team") for job, owner in owners.items()}
     assert {holder.number: "physics", reserved.number: "nlp"} == teams, minute["Owners"]
     cores = (owners[holder.number]["Cores"], owners[reserved.number]["Reserved"])
@@ -141,8 +151,9 @@ def _first_whole_minute(state: Path, pid: int) -> dict[str, Any]:
         env=environment(variables),
         **identity("neuron-emf"),
     ) as emitter:
+        assert emitter.stdout is not None
         lines = (json.loads(line) for line in emitter.stdout)
-        minute = next(line for line in lines if line.get("CoveredSeconds", 0) > 50)
+        minute: dict[str, Any] = next(line for line in lines if line.get("CoveredSeconds", 0) > 50)
         emitter.terminate()
         emitter.communicate()
     return minute
@@ -244,7 +255,7 @@ def churn_scene(state: Path) -> Iterator[str]:
             allocation = by_job(answer).get(old.number)
             known += allocation is not None and sorted(old.opened) == allocation["devices"]
             run(["scancel", new.number])
-            wait_for(lambda job=new: process_of(job.number) is None, "the end of a job")
+            wait_for(partial(_is_over, new.number), "the end of a job")
     assert known == MINUTES, f"the old job was known in {known} of {MINUTES} minutes"
     yield f"With a new job each minute an old job's devices were known in {known} of {MINUTES}."
 
@@ -270,7 +281,7 @@ def sluid_scene(state: Path) -> Iterator[str]:
     with SlurmNode(state, FULL, 16), _sluid_job(state) as pid, Reader() as reader:
         answer = reader.read(0, [pid])
         owner = answer["owners"][str(pid)]
-        assert re.match(NAME, owner["name"])[1] == "4711", owner
+        assert job_of(owner["name"]) == "4711", owner
         assert answer["status"] == "known", answer
         allocation = by_job(answer)["4711"]
         assert (allocation["team"], allocation["devices"]) == ("phys-ada", [0, 1, 2, 3]), answer
@@ -310,6 +321,10 @@ def _sluid_job(state: Path) -> Iterator[int]:
         Path("/sys/fs/cgroup/system.slice").unlink()
         run(["umount", "/usr/bin/scontrol"])
         run(["umount", str(groups)])
+
+
+def _is_over(number: str) -> bool:
+    return process_of(number) is None
 
 
 def _is_forgotten(number: str, user: str = "root") -> bool:
