@@ -10,13 +10,13 @@ place.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from aggregator import runtime
 from aggregator.minutes import expires_s, minute_at_ms
 from aggregator.runtime import LambdaContext, Logger
 from neuron_wire.line_members import JsonObject, Members, minute_of, object_in
+from neuron_wire.names import EC2_INSTANCE_ID
 
 DETAIL_TYPE: Final = "EC2 Instance State-change Notification"
 DEPARTING: Final = frozenset({"stopping", "stopped", "shutting-down", "terminated"})
@@ -24,8 +24,6 @@ DEPARTING: Final = frozenset({"stopping", "stopped", "shutting-down", "terminate
 The states from which an instance comes back, if ever, only by starting anew:
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/monitoring-instance-state-changes.html
 """
-
-_INSTANCE_ID: Final = re.compile(r"i-[0-9a-f]{8,17}")
 
 logger = Logger()
 
@@ -60,7 +58,7 @@ def departure_of(event: JsonObject) -> tuple[str, int]:
         )
         raise NoDepartureError(msg)
     instance_id = str(detail.get("instance-id"))
-    if not _INSTANCE_ID.fullmatch(instance_id):
+    if not EC2_INSTANCE_ID.fullmatch(instance_id):
         msg = f"{instance_id[:40]!r} is not the ID of an EC2 instance. Report this as a bug."
         raise NoDepartureError(msg)
     time = str(event.get("time"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 if TYPE_CHECKING:
@@ -118,6 +119,12 @@ OF_AN_ALARM: Final = "CloudWatch Alarm State Change"
 OF_A_CONTRIBUTOR: Final = "CloudWatch Alarm Contributor State Change"
 VANISHED: Final = "No data was returned for this contributor"
 """The reason, always the same, of a contributor that is OK because it is gone."""
+
+EC2_INSTANCE_ID: Final = re.compile(r"i-(?:[0-9a-f]{17}|[0-9a-f]{8})")
+"""The format of instance IDs: 17 digits, or 8 digits for instances launched before 2016."""
+
+AWS_REGION: Final = re.compile(r"[a-z]{2,4}(?:-[a-z]+)+-[0-9]{1,2}")
+"""The format of AWS Regions, such as us-east-1, us-gov-west-1 and eusc-de-east-1."""
 
 REGION_VARIABLES: Final = ("AWS_REGION", "AWS_DEFAULT_REGION")
 """Variables that name the AWS Region. Lambda, ECS and EKS set the first; boto3 reads the second."""

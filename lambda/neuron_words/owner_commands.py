@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from neuron_wire.names import AWS_REGION, EC2_INSTANCE_ID
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -77,11 +79,10 @@ _PLACEMENTS: Final = {
         ),
     ),
 }
-_EC2_ID: Final = re.compile(r"i-(?:[0-9a-f]{8}|[0-9a-f]{17})")
 _PLACES: Final = {
-    "instance": _EC2_ID,
+    "instance": EC2_INSTANCE_ID,
     "cluster": re.compile(_ECS_NAME),
-    "region": re.compile(r"[a-z]{2}[a-z0-9-]{3,30}"),
+    "region": AWS_REGION,
 }
 
 
@@ -157,7 +158,7 @@ def findings_commands(instance_ids: Sequence[str], region: str) -> Commands:
 def _of_instances(
     label: str, command: str, instance_ids: Sequence[str], region: str, separator: str = " "
 ) -> Commands:
-    ids = [instance_id for instance_id in instance_ids if _EC2_ID.fullmatch(instance_id)]
+    ids = [instance_id for instance_id in instance_ids if EC2_INSTANCE_ID.fullmatch(instance_id)]
     where = f" --region {region}" if _PLACES["region"].fullmatch(region) else ""
     text = command.format(ids=separator.join(ids), region=where)
     return (ShownCommand(label, text),) if ids else ()

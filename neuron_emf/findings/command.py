@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from dataclasses import dataclass, fields
 from functools import partial
@@ -25,7 +24,7 @@ from neuron_emitter.errors import EXIT_DESTINATION_REFUSED, EmitterError, Settin
 from neuron_emitter.settings.minutes import setting
 from neuron_emitter.settings.options import options
 from neuron_wire.line_members import iso_minute
-from neuron_wire.names import MINUTE_MS
+from neuron_wire.names import EC2_INSTANCE_ID, MINUTE_MS
 from neuron_words.name_words import safe_name
 from neuron_words.quantity_words import counted, moment
 
@@ -43,7 +42,6 @@ READ_TABLE: Final = "dynamodb:Query"
 _TABLE_OUTPUT: Final = "RecordsTableName"
 _NO_TABLE: Final = "Correct --stack-name, or wait until its deployment has finished."
 _OF_LINES: Final = ("stack_name", "log_group", "rollups_log_group", "paid_by_type")
-_INSTANCE_ID: Final = re.compile(r"i-[0-9a-z]{1,17}")
 _EPILOG: Final = (
     "Of an INSTANCE it costs nothing: FilterLogEvents and the questions to EC2, Auto Scaling, "
     "ECS, SageMaker and Systems Manager are free. Exit codes: 0 findings are listed, or release; "
@@ -169,7 +167,7 @@ def for_programs(findings: Listed, waiting: int) -> dict[str, object]:
 
 
 def _judge_instance(settings: FindingsSettings, instance: str) -> int:
-    if not _INSTANCE_ID.fullmatch(instance):
+    if not EC2_INSTANCE_ID.fullmatch(instance):
         msg = f"Invalid instance ID {instance[:40]!a}. Use one such as i-0123456789abcdef0."
         raise SettingsError(msg)
     if settings.cluster or settings.kind:

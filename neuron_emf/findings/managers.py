@@ -23,6 +23,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from neuron_wire.names import AWS_REGION, EC2_INSTANCE_ID
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -112,9 +114,9 @@ STEPS: Final[Mapping[Kind, tuple[str, ...]]] = {
 """What stops placement, asks again and removes; only the last where nothing places work."""
 
 _FORMS: Final[Mapping[str, re.Pattern[str]]] = {
-    "instance": re.compile(r"i-(?:[0-9a-f]{8}|[0-9a-f]{17})"),
-    "region": re.compile(r"[a-z]{2,4}(?:-[a-z]+)+-[0-9]{1,2}"),
-    "zone": re.compile(r"[a-z]{2,4}(?:-[a-z]+)+-[0-9]{1,2}(?:-[a-z]{3,4}-[0-9])?[a-z]"),
+    "instance": EC2_INSTANCE_ID,
+    "region": AWS_REGION,
+    "zone": re.compile(AWS_REGION.pattern + "(?:-[a-z]{3,4}-[0-9])?[a-z]"),
     "stop": re.compile(r"(?:stop|terminate)-instances"),
     "ecs_cluster": re.compile(r"[a-zA-Z0-9_-]{1,255}"),
     "container_instance": re.compile(

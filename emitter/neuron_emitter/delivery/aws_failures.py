@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.delivery.destination import Invalid, Outcome, Refused, Retry
 from neuron_emitter.delivery.sdk_models import OPERATIONS
+from neuron_wire.names import AWS_REGION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,7 +92,7 @@ _NO_BODY: Final = "Head"  # S3's answer to it has no error code either
 MAX_WORDS: Final = 300
 _LAST_WORDS: Final = 100  # AWS names the policy that denies a call at the end
 _ENDPOINT: Final = re.compile(r"https?://([^/:\"'\s]+)(?::(\d+))?")
-_REGION: Final = re.compile(r"\.([a-z]{2}(?:-[a-z]+)+-[0-9])\.")
+_REGION: Final = re.compile(rf"\.({AWS_REGION.pattern})\.")
 _HTTPS: Final = "443"
 # A validation message names the member and quotes all of its value first.
 _QUOTED_VALUE: Final = re.compile(r"value '.*' at '", re.IGNORECASE | re.DOTALL)

@@ -21,7 +21,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import re
 import socket
 import stat
 from contextlib import suppress
@@ -29,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from neuron_accounts.instance_types import is_instance_type
+from neuron_wire.names import EC2_INSTANCE_ID
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,15 +45,13 @@ _MARKER_FILES: Final = (".dockerenv", "run/.containerenv")
 POD_MARK: Final = "KUBERNETES_SERVICE_HOST"
 TASK_MARK: Final = "ECS_CONTAINER_METADATA_URI_V4"
 _MARKER_VARIABLES: Final = (POD_MARK, TASK_MARK, "container")
-# Ids have 17 digits, those from before 2016 had 8.
-_INSTANCE_ID: Final = re.compile(r"i-(?:[0-9a-f]{17}|[0-9a-f]{8})")
 MAX_FILE_BYTES: Final = 1 << 20  # a slurm.conf of thousands of nodes
 
 
 def board_instance_id(root: Path = Path("/")) -> str | None:
     """The id, or None on every machine that is no Nitro instance."""
     tag = read_text(root / ASSET_TAG_FILE)
-    return tag if tag and _INSTANCE_ID.fullmatch(tag) else None
+    return tag if tag and EC2_INSTANCE_ID.fullmatch(tag) else None
 
 
 def board_instance_type(root: Path = Path("/")) -> str | None:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from neuron_wire.line_members import LATEST_MS, entries_in, object_in, text_in, texts_in
 from neuron_wire.names import (
+    AWS_REGION,
     CLUSTER_DIMENSION,
     CLUSTER_NAMESPACE,
     NAMESPACE,
@@ -42,7 +43,6 @@ NO_DATA: Final = "NO DATA"
 
 _FILLED: Final = re.compile(r"([0-9]{1,4}) missing datapoints? (?:was|were) treated as \[NonB")
 _STATES: Final[dict[str, State]] = {state: state for state in get_args(State)}
-_REGION: Final = re.compile(r"[a-z0-9-]{1,30}")
 _AGGREGATED: Final = re.compile(r'\b(?:avg|count|max|min|sum)\s*\(\s*"?(\w+)', re.IGNORECASE)
 _OUR_NAMESPACE: Final = re.compile(f'"(?:{NAMESPACE}|{CLUSTER_NAMESPACE})"')
 _IDLE: Final = ("IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilization")
@@ -226,7 +226,7 @@ def read_transition(event: JsonObject) -> Transition:
         alarm=alarm,
         alarm_arn=arns[0] if arns else "",
         account=text_in(event, "account"),
-        region=region if _REGION.fullmatch(region) else "",
+        region=region if AWS_REGION.fullmatch(region) else "",
         state=state,
         before=text_in(before, "value") or None,
         at_s=at_s,
