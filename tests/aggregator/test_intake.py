@@ -105,29 +105,6 @@ def test_a_bad_line_costs_itself_only(text, reason, in_packs):
     assert 2 == stored(table)
 
 
-def test_few_events_are_named_and_all_are_counted():
-    """Five examples of a thousand, and each of their streams once."""
-    junk = [LogLine(f"event-{n}", "junk", f"i-{n // 2}") for n in range(1000)]
-    drop = taken(junk).dropped["not_json"]
-    assert 1000 == drop.count
-    assert [f"event-{n}" for n in range(5)] == drop.event_ids
-    assert ["i-0", "i-1", "i-2"] == drop.log_streams
-
-
-@pytest.mark.parametrize(
-    ("age_minutes", "stored_rejected_late"),
-    [(120, (1, 0, 0)), (121, (0, 0, 1)), (-120, (1, 0, 0)), (-121, (0, 1, 0))],
-)
-def test_older_than_late_minutes_is_too_late(age_minutes, stored_rejected_late):
-    """
-    More than LateMinutes, and more than two hours ahead: no clock that CloudWatch Logs believes.
-    """
-    table = MemoryTable()
-    found = taken(lines(record()), now_s=(MINUTE + age_minutes) * 60, table=table)
-    assert stored_rejected_late == (stored(table), found.rejected, found.too_late)
-    assert {"ahead_of_time": 1} == reasons(found) or not found.rejected
-
-
 def test_unless_packs_are_asked_for_each_record_has_an_item():
     """A direct subscription delivers one instance's lines: nothing would be packed together."""
     table = MemoryTable()

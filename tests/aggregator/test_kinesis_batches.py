@@ -8,7 +8,6 @@ import time
 import pytest
 
 from aggregator import runtime
-from aggregator.close import function as close
 from aggregator.ingest import function as ingest
 from aggregator.storage.values import TableError
 from proof.factories.invocations import Context, batch, payload
@@ -23,20 +22,6 @@ NOTHING_FAILED = {"batchItemFailures": []}
 def last_minute():
     """The minute before this one."""
     return int(time.time()) // 60 - 1
-
-
-def test_a_batch_of_kinesis_becomes_the_same_rollup(dynamodb, capsys, monkeypatch):
-    """Three records in three deliveries, one of them twice, are packed and counted once each."""
-    minute = last_minute()
-    made = [record(instance_id=f"i-{number}", minute=minute) for number in range(3)]
-    event = batch(*(payload(*lines(one)) for one in [*made, made[0]]))
-    assert NOTHING_FAILED == ingest.handler(event, Context())
-    assert [("i-0", 1), ("i-1", 1), ("i-2", 1)] == records(dynamodb)
-    assert ([], []) == documents(capsys.readouterr().out)
-    monkeypatch.setattr(time, "time", lambda: (minute + 1) * 60 + 130.0)
-    close.handler({}, Context())
-    rollup = documents(capsys.readouterr().out)[0][-2]
-    assert (3, 300) == (rollup["Instances"], rollup["Executions"])
 
 
 def test_an_empty_batch_is_nothing(dynamodb, capsys):

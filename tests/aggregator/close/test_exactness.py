@@ -166,26 +166,3 @@ def test_a_run_killed_at_any_step_costs_nothing(after):
         rollups, outcome = closed(step)
         assert expected == rollups, step
     assert step > 32 * 5
-
-
-def test_a_delivery_in_the_middle_of_a_run_is_never_lost():
-    """
-    While a marked minute is being restated, another record for it arrives: at
-    whichever step, it is counted by this run or by the next.
-    """
-    step = 0
-    while True:
-        step += 1
-        world = World((MINUTE + 1) * 60)
-        world.deliver([record(instance_id="i-1")])
-        world.settle()
-        world.deliver([record(instance_id="i-2")])
-        world.close(
-            meets_at=step, meets=lambda world=world: world.deliver([record(instance_id="i-3")])
-        )
-        arrived = ("training", "i-3", record().boot, 1) in world.stored
-        world.settle()
-        assert (3 if arrived else 2) == world.rollups()[MINUTE, "training"][-1]["Instances"]
-        if not arrived:
-            break
-    assert step > 32

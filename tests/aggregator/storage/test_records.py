@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.minutes import expires_s
 from aggregator.storage import records as storage_records
 from aggregator.storage.records import (
     MAX_KEY_BYTES,
@@ -26,7 +25,7 @@ from aggregator.storage.records import (
 )
 from neuron_wire import WireFormatError
 from neuron_wire.cores import core_ranges
-from neuron_wire.holders import MAX_HOLDERS, Holder
+from neuron_wire.holders import MAX_HOLDERS
 from neuron_wire.names import MAX_CORES
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, full_record, record, some_holders
@@ -75,21 +74,6 @@ def test_holders_never_cost_a_write_unit(cores, units):
     assert held.holders[: len(kept.holders)] == kept.holders
     assert MAX_HOLDERS + 3 == len(kept.holders) + kept.holders_more
     assert made == replace(kept, holders=(), holders_more=0)
-
-
-def test_a_holder_with_the_longest_name_leaves_the_record_alone():
-    """One that finds no room at all is a count, and the record is as small as without it."""
-    made = full_record(64, seed=3)
-    longest = Holder("0-63", "n" * 128, 1, "t" * 128)
-    crowd = tuple(
-        replace(one, name=f"{one.name}{seed:x}{one.name[::-1]}" * 3)
-        for seed, one in enumerate(some_holders(64, seed=3))
-    )
-    item = item_of(replace(made, holders=(longest, *crowd[1:])), 0)
-    assert stored_bytes(item) <= 1024
-    kept = read_item(item.payload)
-    assert MAX_HOLDERS == len(kept.holders) + kept.holders_more
-    assert 0 < kept.holders_more
 
 
 @given(IDENTITIES, IDENTITIES)
@@ -167,20 +151,6 @@ def read_records(items):
         assert all(item.bucket == bucket_of(record.instance_id) for record in records)
         found += records
     return found
-
-
-@given(st.lists(RECORDS, max_size=20))
-def test_packing_loses_nothing_and_repeats_nothing(records):
-    """Whatever came twice stands in a pack once; each place has one pack."""
-    items = packs_of(records, 120)
-    found = read_records(items)
-    assert len(found) == len({identity_of(one) for one in found})
-    assert {identity_of(record): record for record in records} == {
-        identity_of(one): one for one in found
-    }
-    places = [(item.minute, item.bucket) for item in items]
-    assert len(places) == len(set(places))
-    assert all(expires_s(item.minute, 120) == item.expires_s for item in items)
 
 
 @given(
