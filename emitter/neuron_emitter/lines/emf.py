@@ -6,15 +6,15 @@ the metrics. Its serializer is not used: it lets NaN, booleans, name collisions
 and oversize pass, and would encode what must be checked and written again.
 Its automatic environment detection and its sinks are not used either: an instance
 metadata probe has no place in a daemon, and no sink of it keeps a record.
-They alone need aiohttp, which the package's `__init__` would load: 9 MiB beside
-boto3, 23 without. Lines without metrics do not load the library at all.
+Detection and sinks need aiohttp, which the package's `__init__` loads: 11 MiB more with
+`--output logs`, 13 with `--output stdout`. Lines without metrics do not load the library.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,7 +24,7 @@ from neuron_wire.line import sendable_line
 from neuron_wire.line_members import NOT_EXTRACTABLE, WireFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 _PACKAGE: Final = "aws_embedded_metrics"
 
@@ -63,10 +63,21 @@ _Library = tuple[Any, Any, tuple[type[Exception], ...]]
 
 @cache
 def load_library() -> _Library:
-    """Load what defines metrics and nothing that sends them: context, resolution and refusals."""
-    with suppress(ImportError, AttributeError), without_init(_PACKAGE):
-        return _library()
-    return _library()  # a release whose parts need the whole: heavier, not broken
+    """
+    Load the part of the library that defines metrics, without `aws_embedded_metrics/__init__.py`.
+
+    The import of the whole package needs 48 MiB for an emitter that writes to standard output;
+    the limit is 45. If a release needs its `__init__`, the whole package is loaded.
+    """
+    spec = importlib.util.find_spec(_PACKAGE)
+    if spec is not None and _PACKAGE not in sys.modules:
+        sys.modules[_PACKAGE] = importlib.util.module_from_spec(spec)  # its folder, not its code
+        with suppress(ImportError, AttributeError):
+            try:
+                return _library()
+            finally:
+                del sys.modules[_PACKAGE]  # the next import of the package loads all of it
+    return _library()
 
 
 def _library() -> _Library:
@@ -120,23 +131,3 @@ def _directives(context: Any, resolution_s: int) -> list[dict[str, Any]]:  # noq
         }
         for start in range(0, len(metrics), MAX_METRICS)
     ]
-
-
-@contextmanager
-def without_init(package: str) -> Iterator[None]:
-    """
-    While this is open, `from package.module import name` does not run `package/__init__.py`.
-
-    Afterwards the package counts as not imported, so whoever imports it next
-    gets it whole, with the very modules that were loaded here. A package that
-    is already imported, or not installed, is left as it is.
-    """
-    spec = None if package in sys.modules else importlib.util.find_spec(package)
-    if spec is None:
-        yield
-        return
-    sys.modules[package] = importlib.util.module_from_spec(spec)  # its folder, not its code
-    try:
-        yield
-    finally:
-        del sys.modules[package]
