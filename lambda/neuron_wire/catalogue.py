@@ -15,6 +15,7 @@ no number.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -48,6 +49,7 @@ CLUSTER_TIER: Final = "cluster"
 INSTANCE_TIER: Final = "instance"
 ALWAYS: Final = "always"
 
+_BEFORE_WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WHOLE: Final = frozenset({"Count", "Bytes"})
 _STATISTICS: Final[dict[Family, str]] = {
     "gauge": "Average",
@@ -109,6 +111,51 @@ class Member:
     def is_whole(self) -> bool:
         """Whether its values are whole numbers: counts and bytes."""
         return self.unit in _WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterAlarm:
+    """
+    An alarm of the stack on one metric of the rollups.
+
+    Attributes:
+        name: Its logical ID in the template, without `Alarm`.
+
+        metric: The metric that it watches.
+
+        title: The subject of its messages, in words.
+
+        urgency: Its urgency on the page until a message has another.
+
+        about: The stored rollup that describes it: `minute` is the last one. Another word is the
+            last one in which the metric, a tally, was above 0: its minute is over when the alarm
+            fires.
+
+        is_idle: True for the alarms about idle cores, which share one message.
+    """
+
+    name: str = ""
+    metric: str = ""
+    title: str = ""
+    urgency: Literal["now", "today", "can wait"] = "now"
+    about: str = "minute"
+    is_idle: bool = False
+
+    @property
+    def anchor(self) -> str:
+        """The heading in the runbook: `IdleCores` is `idle-cores`."""
+        return _BEFORE_WORD.sub("-", self.name).lower()
+
+    @property
+    def covered_metrics(self) -> tuple[str, ...]:
+        """The metrics whose alarms share one message with it; empty for its own alone."""
+        idle = (alarm.metric for alarm in ALARMS.values() if alarm.is_idle)
+        return tuple(idle) if self.is_idle else ()
+
+    @property
+    def kind(self) -> str:
+        """The attribute that subscriptions filter by; one for all alarms about idle cores."""
+        return "idle-cores" if self.is_idle else self.anchor
 
 
 def _read_subjects(subjects: Mapping[str, list[dict[str, Any]]]) -> dict[str, tuple[Member, ...]]:
@@ -206,10 +253,10 @@ NUMBERS_OF_A_TYPE: Final = tuple(
 )
 """The numbers that a rollup also has of each instance type."""
 
-ALARMED: Final = (
-    "IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilization", "SilentInstances",
-    "HardwareErrors", "ExecutionErrors",
-)  # fmt: skip
+ALARMS: Final = {name: ClusterAlarm(name, **entry) for name, entry in _FILE["alarms"].items()}
+"""The alarms on clusters, by logical ID without `Alarm`."""
+
+ALARMED: Final = tuple(alarm.metric for alarm in ALARMS.values())
 """What alarms read, and so always a metric."""
 
 TAKEN: Final = frozenset(

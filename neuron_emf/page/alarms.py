@@ -20,9 +20,10 @@ from neuron_emf.now import AHEAD_MS, start_of_reading
 from neuron_emf.now_lines import object_in
 from neuron_emf.reading import LogGroup
 from neuron_wire import CLUSTER_NAMESPACE
+from neuron_wire.catalogue import ALARMS
 from neuron_wire.line_members import texts_in
 from neuron_wire.names import CLUSTER_DIMENSION, MESSAGE, MINUTE_MS
-from neuron_words.now_words import CAN_WAIT, NOW, TODAY, URGENCIES
+from neuron_words.now_words import NOW, TODAY, URGENCIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
 
 ALARM: Final = "ALARM"
 URGENCY: Final[Mapping[str, Urgency]] = {
-    "NoMinuteClosed": NOW, "LinesNotStored": NOW, "SilentInstances": NOW, "HardwareErrors": NOW,
-    "ExecutionErrors": NOW, "IdleCores": CAN_WAIT, "IdleCost": CAN_WAIT,
-    "LowUtilization": CAN_WAIT,
-}  # fmt: skip
+    "NoMinuteClosed": NOW,
+    "LinesNotStored": NOW,
+    **{name: alarm.urgency for name, alarm in ALARMS.items()},
+}
 """Urgency of an alarm without a message, by logical ID; every other alarm is for today."""
 
 REHEARSAL_ALARMS: Final = "rehearsal-alarms.json"

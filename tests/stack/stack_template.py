@@ -12,6 +12,7 @@ from local.alarms.template import Template, load_template
 from neuron_emf.deploy.package import FUNCTIONS
 from neuron_emf.deploy.package import TEMPLATE as TEMPLATE_FILE
 from neuron_wire import CLUSTER_NAMESPACE
+from neuron_wire.catalogue import ALARMS as CLUSTER_ALARMS
 
 
 def of_type(resources, resource_type):
@@ -24,14 +25,7 @@ def of_type(resources, resource_type):
 
 
 ALARM = "AWS::CloudWatch::Alarm"
-SUBJECTS = (
-    "IdleCores",
-    "IdleCost",
-    "LowUtilization",
-    "SilentInstances",
-    "HardwareErrors",
-    "ExecutionErrors",
-)
+SUBJECTS = tuple(CLUSTER_ALARMS)
 ONE_CLUSTER = {"ClusterName": "training"}
 EMULATED = {"AWS::AccountId": "000000000000"}
 

@@ -52,21 +52,19 @@ from aggregator.storage.records import BUCKETS
 from aggregator.storage.values import CloseProgress
 from neuron_accounts.prices import Prices
 from neuron_wire import WireFormatError
-from neuron_wire.catalogue import ROLLUP, MembersOf
+from neuron_wire.catalogue import ALARMS, ROLLUP, MembersOf
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from aggregator.close.reduction import MinuteShare
     from aggregator.environment import Rules
     from aggregator.findings.outbox import FindingsOutlet
     from aggregator.storage.table import Table
-    from aggregator.storage.values import LastRollup
 
 
-KEPT_FOR: Final[Mapping[LastRollup, str]] = {
-    "hardware": "HardwareErrors",
-    "errors": "ExecutionErrors",
+KEPT_FOR: Final = {
+    alarm.about: alarm.metric for alarm in ALARMS.values() if alarm.about != "minute"
 }
 """The tallies whose last minute above 0 is kept beside the last minute."""
 

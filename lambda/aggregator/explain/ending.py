@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain.event import ERRORS, HARDWARE, SILENCE, UNKNOWN
+from aggregator.explain.event import HARDWARE, SILENCE, UNKNOWN
 from aggregator.explain.failures import (
-    find_failed_executions,
-    find_hardware_errors,
+    FINDERS,
+    find_number,
     last_seen_words,
     listed,
     silent_commands,
@@ -34,7 +34,6 @@ HARDWARE_WINDOW_MINUTES: Final = 60
 """Minutes without a hardware error after which CloudWatch calls the alarm OK."""
 
 _NAMES: Final = "SilentInstanceNames"
-_LAST: Final = {HARDWARE.metric: find_hardware_errors, ERRORS.metric: find_failed_executions}
 
 
 def find_ending(transition: Transition, evidence: Evidence) -> AlarmFinding:
@@ -52,7 +51,7 @@ def find_ending(transition: Transition, evidence: Evidence) -> AlarmFinding:
         return AlarmFinding(f"{title}, no data{after}: the state is unknown", facts, TODAY)
     if missing:
         return AlarmFinding(f"{title}, OK for lack of data{after}", facts, TODAY)
-    if subject.anchor == HARDWARE.anchor:
+    if subject == HARDWARE:
         return AlarmFinding(
             f"no new hardware error for {HARDWARE_WINDOW_MINUTES} min; nothing was replaced",
             (*facts, "An instance that you have not replaced has the same hardware."),
@@ -80,10 +79,11 @@ def _last_known(evidence: Evidence, forgotten: Entries) -> list[str]:
         return [evidence.trouble or "The table has no rollup of this cluster."]
     if subject == SILENCE:
         return [_silence_words(evidence, forgotten)]
-    if subject.metric in _LAST:
+    if not subject.is_idle:
         minute = evidence.now.minute
         at = "" if minute is None else f", at {clock(minute, minute)}"
-        return [f"Last{at}: {_LAST[subject.metric](evidence).headline}."]
+        find = FINDERS.get(subject.metric, find_number)
+        return [f"Last{at}: {find(evidence).headline}."]
     total = total_words(evidence)
     return [f"Cluster: {'; '.join(total)}." if total else "No core of the cluster is known."]
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
+from neuron_wire.catalogue import ALARMS, ClusterAlarm
 from neuron_wire.line_members import LATEST_MS, entries_in, object_in, text_in, texts_in
 from neuron_wire.names import (
     AWS_REGION,
@@ -34,7 +35,6 @@ from neuron_wire.names import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from aggregator.storage.values import LastRollup
     from neuron_wire.line_members import JsonObject
 
 State = Literal["ALARM", "OK", "INSUFFICIENT_DATA"]
@@ -45,64 +45,20 @@ _FILLED: Final = re.compile(r"([0-9]{1,4}) missing datapoints? (?:was|were) trea
 _STATES: Final[dict[str, State]] = {state: state for state in get_args(State)}
 _AGGREGATED: Final = re.compile(r'\b(?:avg|count|max|min|sum)\s*\(\s*"?(\w+)', re.IGNORECASE)
 _OUR_NAMESPACE: Final = re.compile(f'"(?:{NAMESPACE}|{CLUSTER_NAMESPACE})"')
-_IDLE: Final = ("IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilization")
 
 
-@dataclass(frozen=True, slots=True)
-class AlarmSubject:
-    """
-    What alarms on one metric of the rollups are about.
-
-    Attributes:
-        metric: The metric that they watch.
-
-        title: The same in words.
-
-        about: Which of the kept rollups describes it. A minute with memory errors is over
-            when its alarm fires, and the minute after shows none, so one of each kind is kept.
-
-        anchor: Its heading in the runbook.
-
-        covered_metrics: Metrics whose alarms share one message with it; empty for its own alone.
-    """
-
-    metric: str
-    title: str
-    about: LastRollup
-    anchor: str
-    covered_metrics: tuple[str, ...] = ()
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether it is about idle cores: three alarms that share one message."""
-        return self.covered_metrics == _IDLE
-
-    @property
-    def kind(self) -> str:
-        """What subscriptions filter by; the same for the three alarms about idle cores."""
-        return IDLE_CORES.anchor if self.is_idle else self.anchor
-
-
-IDLE_CORES: Final = AlarmSubject("IdleCorePercent", "idle cores", "minute", "idle-cores", _IDLE)
-IDLE_COST: Final = AlarmSubject(
-    "IdleCostPerHour", "cost of idle cores", "minute", "idle-cost", _IDLE
-)
-UTILIZATION: Final = AlarmSubject(
-    "NeuronCoreUtilization", "low utilization", "minute", "low-utilization", _IDLE
-)
-SILENCE: Final = AlarmSubject("SilentInstances", "silent instances", "minute", "silent-instances")
-HARDWARE: Final = AlarmSubject("HardwareErrors", "hardware errors", "hardware", "hardware-errors")
-ERRORS: Final = AlarmSubject("ExecutionErrors", "failed executions", "errors", "execution-errors")
-UNKNOWN: Final = AlarmSubject("", "", "minute", "")
+IDLE_CORES: Final = ALARMS["IdleCores"]
+UTILIZATION: Final = ALARMS["LowUtilization"]
+SILENCE: Final = ALARMS["SilentInstances"]
+HARDWARE: Final = ALARMS["HardwareErrors"]
+ERRORS: Final = ALARMS["ExecutionErrors"]
+UNKNOWN: Final = ClusterAlarm()
 """Of an alarm on none of our metrics."""
 
-SUBJECTS: Final = {
-    subject.metric: subject
-    for subject in (IDLE_CORES, IDLE_COST, UTILIZATION, SILENCE, HARDWARE, ERRORS)
-}
+SUBJECTS: Final = {alarm.metric: alarm for alarm in ALARMS.values()}
 
 
-def find_subject(metrics: Iterable[str]) -> AlarmSubject:
+def find_subject(metrics: Iterable[str]) -> ClusterAlarm:
     """The subject of the first of *metrics* that is ours; `UNKNOWN` where none is."""
     return next((SUBJECTS[metric] for metric in metrics if metric in SUBJECTS), UNKNOWN)
 

@@ -22,8 +22,8 @@ from neuron_wire.names import DAY_MINUTES, HOUR_MINUTES, MINUTE_S
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aggregator.explain.event import AlarmSubject
     from aggregator.storage.table import Table
+    from neuron_wire.catalogue import ClusterAlarm
     from neuron_wire.line_members import JsonObject
 
 OLD_AFTER_S: Final = 10 * 60
@@ -110,7 +110,7 @@ class Evidence:
         trouble: What could not be read, as a sentence; empty when all was.
     """
 
-    subject: AlarmSubject
+    subject: ClusterAlarm
     region: str
     idle_after_minutes: int
     rollup: JsonObject = field(default_factory=dict)
@@ -163,7 +163,7 @@ def _cost_today(cluster: str, table: Table, now_s: float) -> CostToday | None:
 
 
 def _published(
-    subject: AlarmSubject, cluster: str, rollup: JsonObject, table: Table, now_s: float
+    subject: ClusterAlarm, cluster: str, rollup: JsonObject, table: Table, now_s: float
 ) -> RecentErrors | None:
     metric = subject.metric
     this_minute = minute_at(now_s)

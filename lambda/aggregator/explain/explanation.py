@@ -13,12 +13,8 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from aggregator.explain.ending import find_ending
-from aggregator.explain.event import ERRORS, HARDWARE, SILENCE, UNKNOWN
-from aggregator.explain.failures import (
-    find_failed_executions,
-    find_hardware_errors,
-    find_silence,
-)
+from aggregator.explain.event import UNKNOWN
+from aggregator.explain.failures import FINDERS, find_number
 from aggregator.explain.finding import AlarmFinding, basis_of
 from aggregator.explain.idle import find_idle_cores
 from aggregator.explain.topic import (
@@ -54,11 +50,6 @@ protocols get it, and everything stays under the 262,144 bytes that SNS takes.
 """
 
 JSON_PROTOCOLS: Final = ("sqs", "lambda", "http", "https", "firehose")
-_FINDERS: Final = {
-    SILENCE.metric: find_silence,
-    HARDWARE.metric: find_hardware_errors,
-    ERRORS.metric: find_failed_executions,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +212,8 @@ def _find_alarm(transition: Transition, evidence: Evidence) -> AlarmFinding:
         unknown = f"{unknown} neuron-emf does not know this alarm."
         return AlarmFinding(f"alarm {safe_name(transition.alarm)}", (unknown, reason))
     if evidence.rollup:
-        return _FINDERS.get(subject.metric, find_idle_cores)(evidence)
+        find = find_idle_cores if subject.is_idle else FINDERS.get(subject.metric, find_number)
+        return find(evidence)
     which = "" if subject.about == "minute" else " with such errors"
     missing = evidence.trouble or f"The table has no rollup of this cluster{which}."
     if transition.cluster is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from aggregator.explain.event import ERRORS, HARDWARE, SILENCE
 from aggregator.explain.finding import (
     PROCESSES,
     AlarmFinding,
@@ -16,7 +17,7 @@ from aggregator.explain.finding import (
     owners_words,
 )
 from aggregator.rollups.sums import FAILING
-from neuron_wire.catalogue import FAILURES
+from neuron_wire.catalogue import FAILURES, ROLLUP_NUMBERS
 from neuron_wire.line_members import (
     NOTHING,
     Amounts,
@@ -175,6 +176,26 @@ def find_failed_executions(evidence: Evidence) -> AlarmFinding:
         commands=(*commands, *commands_there(evidence, entry, PROCESSES))[:_MOST_COMMANDS],
         next_step=f"ask {owners_words(owners)} to look at {look or 'the log of the process'}.",
     )
+
+
+def find_number(evidence: Evidence) -> AlarmFinding:
+    """Find the number that an alarm without a finder of its own watches."""
+    alarm = evidence.subject
+    value = number_in(evidence.rollup, alarm.metric)
+    shown = "unknown" if value is None else amount(value)
+    return AlarmFinding(
+        headline=f"{alarm.title}: {alarm.metric} is {shown}",
+        facts=(ROLLUP_NUMBERS[alarm.metric].meaning,),
+        urgency=alarm.urgency,
+    )
+
+
+FINDERS: Final = {
+    SILENCE.metric: find_silence,
+    HARDWARE.metric: find_hardware_errors,
+    ERRORS.metric: find_failed_executions,
+}
+"""How the alarms on what fails are described, by metric; another one has `find_number`."""
 
 
 def _urgency(evidence: Evidence, entry: JsonObject, failed: Amounts) -> tuple[Urgency, str]:

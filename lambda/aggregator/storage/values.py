@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from neuron_wire.line_members import Amounts
 
-LastRollup = Literal["minute", "hardware", "errors", "silent"]
+LastRollup: TypeAlias = str
 """
-Which rollup is kept of a cluster: that of the last minute, the last one with hardware errors,
-with failed executions, with silent instances.
+Which rollup of a cluster is kept: `minute` is the last one, `silent` the last one with silent
+instances, the `about` of an alarm the last one in which its metric was above 0.
 """
 
 
