@@ -18,7 +18,7 @@ UNIVERSAL := --universal --python-version 3.10
 RUNTIMES := 3.11 3.13
 
 .DEFAULT_GOAL := help
-.PHONY: help venvs demo test lint build wheel pins clean
+.PHONY: help venvs demo test lint pages build wheel pins clean
 .PHONY: accept accept-clean proof proof-chaos proof-soak proof-acceptance proof-kills proof-laws proof-audit proof-real bench chaos mutants sizes docs release
 
 help:
@@ -43,6 +43,7 @@ help:
 	@echo "make mutants          faults planted in what decides money, counts and delivery: cosmic-ray with proof/mutants.toml; takes hours;"
 	@echo "                      SAMPLE=100 SEED=7 tries that many, drawn with that seed"
 	@echo "make sizes            weight and files by folder beside their budgets, light files, repeated names"
+	@echo "make pages            write what pages show of the code: generated blocks, and what commands print"
 	@echo "make docs             the pages of docs/ as a site, into build/site; a broken link is a failure"
 	@echo "make release          all that a release publishes, into dist/release, with hashes; the same bytes from the same commit"
 	@echo "make pins             resolve the pins again; UPGRADE=1 for newer releases"
@@ -184,7 +185,19 @@ mutants: .venv/.editable .venv-tools/.ready
 sizes:
 	@$(PYTHON) -m proof.sizes
 
-# --- the pages as a site ---
+# --- pages ---
+
+# Tests run the commands that pages show; here they write what was printed
+PRINTED := tests/neuron_emf/test_shown_commands.py::test_a_page_shows_what_is_printed \
+	tests/neuron_emf/findings/test_findings_command.py::test_the_page_shows_what_is_printed \
+	tests/neuron_emf/top/test_top_answer.py::test_one_whole_answer \
+	tests/docs/test_shown_steps.py::test_the_steps_of_a_page_do_what_it_says
+
+pages: .venv/.editable
+	@$(PY) -m docs.generate
+	@$(PY) -m pytest --quiet -m "" --update-golden $(PRINTED)
+
+# the pages as a site
 
 docs: .venv-tools/.ready
 	@NO_MKDOCS_2_WARNING=1 .venv-tools/bin/mkdocs build --strict --quiet

@@ -158,13 +158,3 @@ def test_a_query_reads_only_the_lines_that_it_is_about(queries, deployed, name):
     terms = [] if " or " in condition and "(" not in condition else condition.split(" and ")
     equal = {found[1] for term in terms if (found := re.match(r"(\w+) (?:=|in) ", term))}
     assert {"Kind"} <= equal <= set(policy["Fields"])
-
-
-def test_the_page_shows_every_saved_query(repository, marked, queries):
-    """With its purpose, which its text says first."""
-    items = "".join(
-        f"- `{properties['Name'].partition('/')[2]}`: "
-        f"{re.match('# (.+)', properties['QueryString'])[1]}\n"
-        for properties in queries.values()
-    )
-    marked(repository / "docs" / "reference" / "looking.md", "saved-queries", items)

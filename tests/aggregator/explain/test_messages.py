@@ -239,13 +239,6 @@ def between_markers(name):
 PAGE = DOCS / "how-to" / "notifications.md"
 
 
-def test_the_page_shows_a_message_that_is_sent(golden):
-    """The page shows the golden file; `--update-golden` writes it there."""
-    text = (MESSAGES / "idle-cores.txt").read_text(encoding="utf-8").split("\n\n", 1)[1]
-    page = PAGE.read_text(encoding="utf-8")
-    golden(PAGE, between_markers("sample").sub(lambda _: f"```\n{text}```\n", page))
-
-
 def test_the_page_names_each_member_of_a_message():
     """Of the JSON that review has read, and the rollup that it leaves out."""
     page, sent = PAGE.read_text(encoding="utf-8"), (MESSAGES / "webhook.json").read_text("utf-8")

@@ -222,14 +222,6 @@ def test_names_of_a_line_cannot_tell_a_terminal_anything(tmp_path):
     assert r"\u001b[31mred\u001b[0m\u202e[bold]x[/bold]" in said
 
 
-def test_the_page_shows_every_rule(repository, marked):
-    """By its name; what to do is printed where it is found."""
-    names = [f"`{name}`" for name in ADVICE]
-    errors, warnings = ", ".join(names[: len(ERRORS)]), ", ".join(names[len(ERRORS) :])
-    shown = f"Errors: {errors}.\nWarnings: {warnings}.\n"
-    marked(repository / "docs" / "reference" / "commands.md", "lint-rules", shown)
-
-
 def test_every_rule_that_is_found_has_its_advice(repository):
     """And every advice is of a rule that is found somewhere."""
     sources = [

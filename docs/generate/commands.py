@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from docs.generate.markdown import code, codes, one_line
 from neuron_emf.cli import cli
-from tests.docs.reference.markdown import code, codes, one_line
 
 CONTEXT = click.Context(cli, info_name="neuron-emf")
 CONFIG = "config"

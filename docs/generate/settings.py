@@ -6,11 +6,11 @@ import dataclasses
 
 import click
 
+from docs.generate.commands import default, values
+from docs.generate.markdown import codes
 from neuron_emitter.run import service
 from neuron_emitter.settings import MinuteSettings, MonitorSettings, ReplaySettings, RunSettings
 from neuron_emitter.settings.options import options
-from tests.docs.reference.commands import default, values
-from tests.docs.reference.markdown import codes
 
 GROUPS = {
     "minutes": MinuteSettings,

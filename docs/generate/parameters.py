@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from tests.docs.reference.markdown import code, codes, one_line, plain, table
+from docs.generate.markdown import code, codes, one_line, plain, table
 from tests.stack.stack_template import as_list, statements
 
 INTERFACE = "AWS::CloudFormation::Interface"

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
+from docs.generate.markdown import code, codes
 from neuron_emitter.fold import Fold, FoldSettings, LineIdentity
 from neuron_emitter.fold.group_errors import GroupErrors
 from neuron_emitter.fold.readings import EccFold
@@ -20,7 +21,6 @@ from neuron_emitter.reports.source import ended_event
 from neuron_emitter.settings import MinuteSettings
 from neuron_emitter.spool.spool_file import Notices
 from neuron_wire.catalogue import EVENT_NAMES
-from tests.docs.reference.markdown import code, codes
 
 AT_S = 1_767_225_600.0
 IDENTITY = LineIdentity(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from docs.generate.markdown import code, codes
 from local.alarms.definition import COMPARISONS, MetricMath, MetricsInsightsQuery, read_alarms
 from local.alarms.evaluation import EXTRA_PERIODS
 from local.alarms.template import Template
 from neuron_wire import CLUSTER_NAMESPACE
-from tests.docs.reference.markdown import code, codes
 from tests.stack.stack_template import description_of, of_type
 from tests.stack.test_faults_and_alarms import FAULTS, RINGS, messages
 

@@ -1,0 +1,93 @@
+"""
+The pages with blocks that code makes, and who makes each block.
+
+A block stands between `<!-- NAME -->` and `<!-- /NAME -->`. What commands print on pages is not
+made here: the tests that run the commands write it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from benchmarks import bills, record
+from docs.generate import (
+    alarms,
+    architecture,
+    commands,
+    events,
+    metrics,
+    parameters,
+    settings,
+    small_blocks,
+)
+from local.alarms.template import load_template
+from proof.real import record as real_record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ROOT: Final = Path(__file__).parents[2]
+TEMPLATE: Final = load_template(ROOT / "template.yaml")
+NOT_GENERATED: Final = {
+    *("ask", "release", "keep", "now", "run"),
+    *("event", "reader", "supervisord"),
+}
+"""Blocks that commands print, and blocks that tests run as they are."""
+
+MAKERS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
+    "README.md": {"bills": bills.bills, "small-fleets": bills.small_fleets},
+    "docs/how-to/restricted.md": {"rights": partial(parameters.rights, TEMPLATE)},
+    "docs/explanation/cost.md": {"month": bills.month, "figures": record.table},
+    "docs/reference/metrics.md": {
+        **metrics.subject_lists(),
+        "events-told": events.events_list,
+    },
+    "docs/reference/commands.md": {
+        "commands": commands.sections,
+        "lint-rules": small_blocks.lint_rules,
+    },
+    "docs/reference/settings.md": {
+        name: partial(settings.sections, group) for name, group in settings.GROUPS.items()
+    },
+    "docs/reference/looking.md": {
+        "saved-queries": partial(small_blocks.saved_queries, TEMPLATE),
+    },
+    "docs/how-to/prometheus.md": {
+        name: partial(metrics.families, listed) for name, listed in metrics.SERIES.items()
+    },
+    "docs/operations.md": {
+        "on-clusters": partial(alarms.alarms_list, TEMPLATE, on_clusters=True),
+        "on-the-pipeline": partial(alarms.alarms_list, TEMPLATE, on_clusters=False),
+        "faults": alarms.faults_list,
+    },
+    "docs/reference/parameters.md": {
+        "parameters": partial(parameters.groups, TEMPLATE),
+        "outputs": partial(parameters.outputs, TEMPLATE),
+    },
+    "docs/how-to/acting.md": {"members": small_blocks.finding_members},
+    "docs/how-to/notifications.md": {"sample": small_blocks.message},
+    "docs/architecture.md": architecture.BLOCKS,
+    "docs/reference/support.md": {"real-parts": real_record.page_list},
+}
+MARKED: Final = re.compile(r"<!-- ([a-z-]+) -->\n(\n?)(.*?)(\n?)<!-- /\1 -->", re.DOTALL)
+
+
+def generated(page: str) -> str:
+    """
+    Return the text of *page* with each generated block made again.
+
+    Raises:
+        KeyError: If the page has a block that no function makes.
+    """
+
+    def made(found: re.Match[str]) -> str:
+        name, before, _, after = found.groups()
+        if name in NOT_GENERATED - MAKERS[page].keys():
+            return found[0]
+        block = MAKERS[page][name]().rstrip()
+        return f"<!-- {name} -->\n{before}{block}\n{after and before}<!-- /{name} -->"
+
+    return MARKED.sub(made, (ROOT / page).read_text(encoding="utf-8"))
