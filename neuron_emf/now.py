@@ -183,7 +183,7 @@ def answer_of(now: Now, cluster: str, now_ms: int) -> dict[str, Any]:
         "cost": _cost(total, none),
         "avoidable": _avoidable(total, none),
         "owners": [_owner(*pair) for pair in shown.owners],
-        "owners_told": total.owners_known,
+        "owners_known": total.owners_known,
     }
 
 

@@ -121,7 +121,7 @@ class _Lines:
         self.events: list[Event] = []
         self.most_covered_s = 0.0
         self._full = MINUTE_S / (settings.interval or MINUTE_S)  # reports in a minute
-        given = saved_assignments(settings.saved_proc)
+        assignments = saved_assignments(settings.saved_proc)
         self.fold = Fold(
             FoldSettings(
                 idle_below_percent=settings.idle_below_percent,
@@ -130,7 +130,7 @@ class _Lines:
                 chosen=parse_choice(settings.metric).names,
             ),
             owner_of=saved_owners(settings.saved_proc, lambda: self.at_s),
-            given=lambda: given,
+            current_assignments=lambda: assignments,
             on_event=self.events.append,
         )
         self.fold.learn_facts(InstanceFacts(instance_type=settings.instance_type))
@@ -229,13 +229,13 @@ def _reports(
 def _hash(files: Sequence[Path], settings: ReplaySettings) -> str:
     # Only what differs from its default, so that a setting of a later release
     # changes no boot where it is not used; and no name of a folder.
-    given = {
+    changed = {
         field.name: value
         for field in dataclasses.fields(settings)
         if (value := getattr(settings, field.name)) != field.default
         and not isinstance(value, os.PathLike)
     }
-    digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps(changed, sort_keys=True).encode())
     for path in files:
         for chunk in _chunks(path):
             digest.update(chunk)

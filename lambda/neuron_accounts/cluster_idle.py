@@ -210,9 +210,7 @@ class IdleOwners:
 
     def _row(self, owner: str, owner_sum: OwnerSum, cost: int) -> IdleOwner:
         row = self.minutes.row_of(owner)
-        if (
-            owner == NOT_REPORTED_OWNER and owner_sum.unallocated
-        ):  # nobody knows to whom that is given
+        if owner == NOT_REPORTED_OWNER and owner_sum.unallocated:  # its allocation is unknown
             row = replace(row, allocated=owner_sum.idle - owner_sum.unallocated)
         return replace(
             row,

@@ -83,7 +83,7 @@ class CoreTime:
     executions: int | None = None
     executions_cost: int = 0
 
-    def fold_held(self, micros: int, price: int | None) -> None:
+    def fold_allocated(self, micros: int, price: int | None) -> None:
         """Count *micros* of cores; *price* is that of one core, None where it is unknown."""
         self.allocated += micros
         if price is None:

@@ -267,7 +267,7 @@ class InstanceHour:
             idle_cores_of = len(is_idle.intersection(cores))
             for place, share in enumerate(even_shares(ways)):
                 owner_hour = self._owners[owners[place]]
-                owner_hour.fold_held(share * len(cores), price)
+                owner_hour.fold_allocated(share * len(cores), price)
                 owner_hour.used += sum([shares[place] for shares in used])
                 owner_hour.busy += share * busy
                 if idle_cores_of:
@@ -281,7 +281,7 @@ class InstanceHour:
         micro = MICRO * len(record.core_state)
         if not micro:
             return
-        self._owners[UNKNOWN_OWNER].fold_held(micro, self._price(record))
+        self._owners[UNKNOWN_OWNER].fold_allocated(micro, self._price(record))
 
     def rows(self, work: OwnerWork) -> list[LedgerRow]:
         """

@@ -177,7 +177,7 @@ class ClusterNow:
 
         overridden: What is priced by PriceOverrides.
 
-        owners_told: Whether it is said whose the idle cores are.
+        owners_known: True if the rollup has the owners of idle cores.
 
         owners: Whose they are, together all of them; of several clusters none.
     """

@@ -56,7 +56,7 @@ class Holder:
 
         gone: Its pod or its Slurm job is no longer on the instance, and its process is.
 
-        assigned_to: To whom the scheduler has given what it holds, where that is somebody else.
+        assigned_to: The other owner that its cores are assigned to; None if there is none.
 
         started: The minute in which its process started, such as `2026-11-22T02:10Z`; None if
             unknown.

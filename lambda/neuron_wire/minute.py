@@ -220,7 +220,7 @@ class MinuteRecord:
 
         owners_more: The held and reserved cores that no listed owner has, as ranges.
 
-        reservations: Whether it is `known` what the scheduler of the instance gave to whom, is
+        reservations: Whether the assignments of the scheduler are `known`, is
             `unknown`, or no scheduler is there, `none`.
 
         account_id: The AWS account of the instance, 12 digits.
@@ -308,7 +308,7 @@ class MinuteRecord:
 
     @property
     def reserved(self) -> set[int]:
-        """Unattached cores that the scheduler has given to somebody, as far as it was read."""
+        """Unattached cores that the scheduler assigned to an owner, as far as known."""
         cores: set[int] = set()
         for owner in self.owners:
             if owner.reserved:

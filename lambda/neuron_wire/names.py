@@ -93,8 +93,8 @@ RESERVATIONS_KNOWN: Final = "known"
 RESERVATIONS_UNKNOWN: Final = "unknown"
 RESERVATIONS_VALUES: Final = (RESERVATIONS_KNOWN, "none", RESERVATIONS_UNKNOWN)
 """
-Whether it is known what the scheduler of an instance has given to whom; none is there, or it
-did not tell. Unread is not unreserved.
+Whether the assignments of an instance's scheduler are known, or it has no scheduler. Unknown does
+not mean unreserved.
 """
 
 MICRO: Final = 1_000_000

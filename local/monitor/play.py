@@ -59,7 +59,7 @@ class Play(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
         owners: Who owns each runtime, in their order; for *machine*.
 
-        given: What Kubernetes has given, such as `ml/trainer-0/main=0,1`; for *machine*.
+        assigned: Cores that Kubernetes assigned, such as `ml/trainer-0/main=0,1`; for *machine*.
     """
 
     instance_type: str = "trn1.32xlarge"
@@ -72,7 +72,7 @@ class Play(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     truth: str | None = None
     machine: str | None = None
     owners: tuple[str, ...] = ()
-    given: tuple[str, ...] = ()
+    assigned: tuple[str, ...] = ()
 
 
 def run(play: Play, descriptor: int) -> None:
@@ -88,7 +88,7 @@ def run(play: Play, descriptor: int) -> None:
     """
     instance = SimulatedInstance(play.instance_type, play.scenario, play.seed, play.instance_id)
     if play.machine is not None:
-        write_processes(Path(play.machine), instance, play.owners, play.given)
+        write_processes(Path(play.machine), instance, play.owners, play.assigned)
     truth = None
     if play.truth is not None:
         truth = os.open(play.truth, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)

@@ -15,7 +15,7 @@ Attribution, and the files are those in which a reader finds that name:
 
 Paths are as the kernel prints them with control groups of version 2, the files
 those of the kubelet, containerd, Docker, slurmstepd and systemd. It shares no
-code with the emitter, which reads them. What a pod was given stands in the
+code with the emitter, which reads them. The assignment of a pod is in the
 kubelet's checkpoint, and the pod has a process that opens nothing.
 """
 
@@ -68,12 +68,12 @@ def name_of(owner: str) -> str:
 
 
 def write_processes(
-    root: Path, instance: SimulatedInstance, owners: Sequence[str], given: Sequence[str] = ()
+    root: Path, instance: SimulatedInstance, owners: Sequence[str], assigned: Sequence[str] = ()
 ) -> None:
     """
     Write the files of *instance* below *root*, its `/proc` in `proc`.
 
-    *owners* are those of its runtimes, in their order; *given* names pods and their cores.
+    *owners* are those of its runtimes, in their order; *assigned* names pods and their cores.
 
     Raises:
         ValueError: If there are not as many as runtimes, or one has another form.
@@ -90,7 +90,7 @@ def write_processes(
         files |= process.files
         if not owner.endswith(GONE):
             files |= {**process.removed, f"sys/fs/cgroup{process.group}/cgroup.procs": ""}
-    pods = [reservation.partition("=")[::2] for reservation in given]
+    pods = [reservation.partition("=")[::2] for reservation in assigned]
     for place, (pod, _) in enumerate(pods):
         waiting = _process(pod, f"{instance.instance_id}/{pod}")
         processes[_FIRST_WAITING_PID + place] = waiting

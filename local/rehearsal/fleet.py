@@ -43,7 +43,7 @@ class FleetInstance:
 
         owners: Who owns each runtime, as `local.monitor.processes` has them.
 
-        given: What Kubernetes has given there, likewise.
+        assigned: Cores that Kubernetes assigned there, in the same form.
     """
 
     cluster: str
@@ -51,7 +51,7 @@ class FleetInstance:
     scenario: str
     seed: int
     owners: tuple[str, ...]
-    given: tuple[str, ...] = ()
+    assigned: tuple[str, ...] = ()
 
     @property
     def simulated(self) -> SimulatedInstance:
@@ -83,7 +83,7 @@ FLEET: Final = (
     FleetInstance("research", "trn1.2xlarge", "empty", 4, ()),
     # A rank of a job that works on another instance waits.
     FleetInstance("research", "trn1.2xlarge", "idle", 9, ("slurm:4702 nlp-user",)),
-    # The last pod was deleted, its process was not, and its cores were given to another.
+    # The last pod was deleted, its process was not, and its cores were assigned to another pod.
     FleetInstance(
         "serving",
         "inf2.48xlarge",

@@ -91,7 +91,7 @@ class Past:
             truth=str(self.truth(member)),
             machine=str(machine),
             owners=member.owners,
-            given=member.given,
+            assigned=member.assigned,
         )
         with reports.open("wb") as file:
             run(play, file.fileno())

@@ -228,7 +228,7 @@ class Rehearsal:
 
     def _say_where_to_look(self, server: PageServer, seconds: float | None) -> None:
         commands = (
-            "Who holds idle cores    .venv/bin/neuron-emf top --rehearsal\n"
+            "Owners of idle cores    .venv/bin/neuron-emf top --rehearsal\n"
             f"What {DAYS} days cost        .venv/bin/neuron-emf report --rehearsal\n"
         )
         end = f"After {seconds:.0f} s it ends" if seconds else "Ctrl-C ends it"

@@ -25,7 +25,7 @@ from neuron_emitter.instance.cluster import ClusterSearch, find_cluster
 from neuron_emitter.instance.facts import InstanceFacts
 from neuron_emitter.instance.machine import INPUTS_OF_THIS_MACHINE, guessed_instance_id
 from neuron_emitter.kernel.kmsg import UnreadableLogError, log_opener
-from neuron_emitter.owners.assignments import UnreadError
+from neuron_emitter.owners.assignments import UnknownAssignmentsError
 from neuron_emitter.owners.lookup import OFF
 from neuron_emitter.owners.places import Places, reach
 from neuron_emitter.owners.reservations import schedulers_of
@@ -178,26 +178,26 @@ def check_attribution(settings: CheckSettings) -> CheckResult:
 
 
 def check_reservations(settings: CheckSettings) -> CheckResult:
-    """What schedulers have given, by the sources that `run` would ask; never a failure either."""
+    """Read the assignments of schedulers as `run` would; never a failure either."""
     if settings.attribution == OFF:
-        return not_needed("--attribution none: cores that are given and not used are not named")
+        return not_needed("--attribution none: cores that are assigned and not used are not named")
     if settings.input not in INPUTS_OF_THIS_MACHINE:
         return not_needed("the reports in a file may be of another machine")
     found, advice = [], []
     for scheduler in schedulers_of(Places.beside(settings.proc_dir)):
         for source in scheduler.sources if scheduler.is_here() else ():
             try:
-                given = source.read_allocations()
-            except UnreadError as error:
+                allocations = source.read_allocations()
+            except UnknownAssignmentsError as error:
                 found.append(f"not from {source.name}: {error}")
                 advice.append(error.remedy)
                 if error.known is None:
                     continue
-                given = error.known
-            given = [owner for owner in given if owner.cores or owner.devices]
-            cores = sum(len(owner.cores) for owner in given)
-            devices = sum(len(owner.devices) for owner in given)
-            owners = f"{counted(len(given), 'owner')} of {counted(cores, 'core')}"
+                allocations = error.known
+            allocations = [owner for owner in allocations if owner.cores or owner.devices]
+            cores = sum(len(owner.cores) for owner in allocations)
+            devices = sum(len(owner.devices) for owner in allocations)
+            owners = f"{counted(len(allocations), 'owner')} of {counted(cores, 'core')}"
             found.append(f"{owners} and {counted(devices, 'device')}, from {source.name}")
             break
     if advice:

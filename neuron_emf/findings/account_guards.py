@@ -1,5 +1,5 @@
 """
-What the account must say of an instance before it may be given back.
+The checks of the account that an instance must pass before its release.
 
 A fact that the account did not give raises `UnknownFactError`, which the verdict turns into
 *unknown*.
@@ -108,14 +108,14 @@ def _manager(lines: LineFacts, account: AccountFacts) -> CheckResult:
     """What its emitter saw on it must agree."""
     manager = require_known(account.manager)
     said = f"{manager.kind}, {manager.sign}".removesuffix(", ")
-    given = {record.reservations for record in lines.records}
+    reservations = {record.reservations for record in lines.records}
     if manager.leave:
         return failed(f"{said}. {manager.leave.rstrip('.')}")
     if not commands_of(lines, account):
         return failed(f"{said}, of which a name has not the form of its kind")
-    if RESERVATIONS_KNOWN in given and not manager.places_work:
+    if RESERVATIONS_KNOWN in reservations and not manager.places_work:
         return failed("a scheduler runs on it that no tag names: drain it there")
-    if _NO_SCHEDULER in given and manager.places_work:
+    if _NO_SCHEDULER in reservations and manager.places_work:
         return unknown(f"{manager.kind}, of which the emitter sees nothing on it")
     return ok(said)
 

@@ -1,5 +1,5 @@
 """
-What log lines must say of an instance before it may be given back.
+The checks of log lines that an instance must pass before its release.
 
 A guard that cannot decide is unknown, and unknown never passes. Each guard looks at every raw
 record of the hour up to the newest line: what happened a few minutes ago, or before a restart,
@@ -95,7 +95,7 @@ def _readable(lines: LineFacts, _: AccountFacts) -> CheckResult:
 def _known_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
     kind = INSTANCE_TYPES.get(lines.newest.instance_type or "")
     if kind is None:
-        return unknown(f"instance type {lines.newest.instance_type or 'not told'}")
+        return unknown(f"instance type {lines.newest.instance_type or 'not reported'}")
     # A part of a minute without covered seconds says nothing about cores.
     covered = [record for record in lines.records if record.covered_seconds]
     most = max([kind.cores, *(len(record.core_state) for record in covered)])
@@ -147,7 +147,7 @@ def _none_of(names_of: Callable[[MinuteRecord], list[str]], did: str) -> Judge:
 def _reservations_known(lines: LineFacts, _: AccountFacts) -> CheckResult:
     for record in reversed(lines.records):
         if record.covered_seconds and record.is_allocation_unknown:
-            return unknown(f"to whom cores are given was not read at {moment(record.minute_ms)}")
+            return unknown(f"reservations are unknown at {moment(record.minute_ms)}")
     return ok("read in each minute")
 
 
@@ -176,7 +176,7 @@ def _host_cpu(lines: LineFacts, account: AccountFacts) -> CheckResult:
     known = [percent for percent, _ in percents if percent is not None]
     places_work = not isinstance(account.manager, Unknown) and account.manager.places_work
     if not known or any(percent is None and covered_s > 0 for percent, covered_s in percents):
-        result = unknown("HostCpuPercent is not told in each minute")
+        result = unknown("HostCpuPercent is not reported in each minute")
     else:
         vcpus = require_known(account.type_facts).vcpus
         working = max(known) * vcpus / 100
@@ -293,7 +293,7 @@ LINE_GUARDS: Final = (
     Check(
         "idle-cores", f"No core was busy for {HOUR_MINUTES} minutes, nothing executed.", _idle_cores
     ),
-    Check("no-holder", "Nobody has held a core in the hour.", _none_of(_holders, "held cores")),
+    Check("no-holder", "No process held a core in the hour.", _none_of(_holders, "held cores")),
     Check(
         "no-reservation",
         "Nobody has had a core reserved in the hour.",
@@ -301,7 +301,7 @@ LINE_GUARDS: Final = (
     ),
     Check(
         "reservations-known",
-        "What the scheduler has given was read, or none is there.",
+        "The assignments of the scheduler are known, or there is no scheduler.",
         _reservations_known,
     ),
     Check("whole-hour", f"Each of the {HOUR_MINUTES} minutes up to it is whole.", _whole_hour),

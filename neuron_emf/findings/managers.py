@@ -1,5 +1,5 @@
 """
-Who manages an instance, and how one of theirs is given back.
+The managers of instances, and how each releases an instance.
 
 Pure. Tags tell it, the operator that EC2 names, Auto Scaling, ECS and SageMaker. Values of tags go
 into no command: a name does if it has the form of its kind, and nodes of Kubernetes are found
@@ -142,7 +142,7 @@ class Manager:
 
         sign: How it is known, such as `tag eks:nodegroup-name`; empty for alone.
 
-        leave: Why it is left alone and what to lower; empty where it can be given back.
+        leave: Why it is kept and what to lower; empty if it can be released.
 
         steps: Commands with gaps for the names in them.
 

@@ -1,7 +1,7 @@
 """
 The verdict about an instance: release it, ask its owner, or keep it.
 
-It is *given back* if every guard was tried and passes. An owner of idle cores is *asked*, even if
+It is *released* if every guard was tried and passes. An owner of idle cores is *asked*, even if
 facts of the account are unknown, unless the owner works elsewhere or a tag keeps it.
 Otherwise it is *left*: the reason is the first guard that failed, else the first that is unknown.
 """

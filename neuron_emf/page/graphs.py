@@ -24,7 +24,7 @@ MOST_CLUSTERS: Final = 8
 
 _STATES: Final[Mapping[str, Mapping[str, int]]] = {
     "Busy": {"BusyCores": 1},
-    "Held or reserved, not busy": {"AttachedIdleCores": 1, "ReservedCores": 1},
+    "Allocated, not busy": {"AttachedIdleCores": 1, "ReservedCores": 1},
     "Unallocated": {"UnattachedCores": 1, "ReservedCores": -1},
     "Unknown": {"UnknownCores": 1},
 }

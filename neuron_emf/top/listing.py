@@ -82,12 +82,14 @@ def parts_of(answer: Answer) -> list[RenderableType]:
     firing = list(_firing(answer))
     parts: list[RenderableType] = [Text(_status(answer, len(firing))), _numbers(answer)]
     if answer["owners"]:
-        parts += [Text("\nWho holds idle cores"), _owners(answer["owners"])]
+        parts += [Text("\nOwners of idle cores"), _owners(answer["owners"])]
         more = len(answer["owners"]) - _FIRST_OWNERS
         if more > 0:
             parts.append(Text(f"and {more:,} more: --json, or neuron-emf page"))
-    if not answer["owners_told"]:
-        parts.append(Text("\nWho holds idle cores is not told: the stack is older than this."))
+    if not answer["owners_known"]:
+        parts.append(
+            Text("\nThe owners of idle cores are unknown: the stack is older than this command.")
+        )
     if firing:
         heads = ("Alarm", "Cluster", "Urgency", "Since")
         parts += [Text("\nFiring alarms"), _table(heads, firing, ())]

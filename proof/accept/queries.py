@@ -112,7 +112,7 @@ def expected_totals(context: AcceptContext, instance: str) -> dict[str, tuple[st
     ]
     errors = sum(line["ExecutionErrors"] for line in runtimes.values())
     return {
-        "who-held-cores": ("CoreHours", core_minutes / 60),
+        "cores-by-owner": ("CoreHours", core_minutes / 60),
         "idle-cores-by-instance": ("MinutesWithIdleCores", idle_instances),
         "idle-cost-by-cluster": ("IdleCostUsd", idle_usd),
         "execution-errors-by-runtime": ("ExecutionErrors", errors),

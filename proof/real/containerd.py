@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_emitter.owners.assignments import UnreadError
+from neuron_emitter.owners.assignments import UnknownAssignmentsError
 from neuron_emitter.owners.container_devices import ContainerDevices
 from neuron_emitter.owners.container_names import BUNDLES
 from neuron_emitter.owners.lookup import OwnerLookup
@@ -206,7 +206,7 @@ def read_here(pids: list[int]) -> dict[str, Any]:
     }
     try:
         allocations = ContainerDevices(places).read_allocations()
-    except UnreadError as error:
+    except UnknownAssignmentsError as error:
         return {**answer, "allocations": [], "unread": str(error)}
     return {**answer, "allocations": [[row.name, sorted(row.devices)] for row in allocations]}
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neuron_emitter.owners.assignments import UnreadError
+from neuron_emitter.owners.assignments import UnknownAssignmentsError
 from neuron_emitter.owners.pod_resources import allocations_of, list_pods
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def refusal_of(socket: Path, within_s: float) -> str:
     """Return what the client raises."""
     try:
         list_pods(str(socket), within_s)
-    except (UnreadError, ValueError, OSError) as error:
+    except (UnknownAssignmentsError, ValueError, OSError) as error:
         return str(error) or type(error).__name__
     msg = f"{socket.stem} was answered."
     raise AssertionError(msg)

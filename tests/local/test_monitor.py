@@ -87,7 +87,7 @@ def test_every_form_is_read_as_it_was_given(tmp_path, names):
     assert names == named(tmp_path, FOUR)
 
 
-def test_what_pods_were_given_is_read_as_it_was_given(tmp_path):
+def test_assignments_of_pods_are_read_as_written(tmp_path):
     """By the checkpoint alone; each has a process, so that none of them has ended."""
     pods = {"search/ranker-1/server": {18, 19}, "ml/trainer-0/main": {0}}
     given = [f"{pod}={','.join(map(str, cores))}" for pod, cores in pods.items()]

@@ -235,7 +235,7 @@ WHOLE = json.loads(rollup_text(TopIdleOwners=OWNERS, FullyIdleInstances=1, **MON
 
 
 @given(st.sampled_from(MEMBERS), st.none() | st.text() | st.booleans() | st.floats(max_value=-1))
-def test_what_one_cluster_does_not_tell_no_sum_tells(member, value):
+def test_a_value_unknown_in_one_cluster_is_unknown_in_the_sum(member, value):
     """An older stack's line or a damaged one among others: without its part a sum is too low."""
     other = cluster_now({**WHOLE, member: value})
     both, alone = together([cluster_now(WHOLE), other]), cluster_now(WHOLE)

@@ -105,7 +105,7 @@ def at_the_end(clock, monkeypatch):
 
 @pytest.mark.usefixtures("at_the_end")
 def test_without_a_stack_now_comes_from_minute_lines(double, hour, typed):
-    """The same figures, and the answer says so; what only a stack knows is not told."""
+    """The same figures, and the answer says so; what only a stack knows is unknown."""
     filled(double, hour)
     expected = view_of().now({})
     double.rules.groups.pop(double.rollups_group)

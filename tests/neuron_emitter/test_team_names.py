@@ -72,11 +72,11 @@ class FakeReservations:
             Allocation(f"{team or 'lab'}/{PERSON}-{core}", team, frozenset([core]), is_exact=True)
             for core, team in (*pods, *free)
         ]
-        self.given = Assignments("known", tuple(allocations))
+        self.assignments = Assignments("known", tuple(allocations))
 
     def current_assignments(self):
         """Always the same."""
-        return self.given
+        return self.assignments
 
 
 def document_of(holders):
@@ -170,7 +170,7 @@ def test_without_it_each_is_named():
     assert PERSON in page
 
 
-def test_a_core_that_was_given_to_another_was_given_to_its_team():
+def test_a_core_assigned_to_another_owner_is_assigned_to_its_team():
     """The pod that waits for it has a name in no line."""
     holders = [("slurm:7", "ops")]
     lost = FakeLookup(holders)

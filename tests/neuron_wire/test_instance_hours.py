@@ -274,7 +274,7 @@ def test_a_minute_is_avoidable_where_its_owner_is_fully_idle_in_the_cluster(else
     assert 4 * MICRO == row.idle
 
 
-def test_what_is_hidden_or_unread_is_not_avoidable():
+def test_hidden_or_unknown_cores_are_not_avoidable():
     """Nor is an instance that executes; a reservation alone is, from its first minute."""
     pod = ("", "ml/a", "0-1", None)
     assert 2 * MICRO == rows_of(minute("uu", (*pod, 15), **NOTHING))["ml/a"].avoidable

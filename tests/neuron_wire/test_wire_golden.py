@@ -133,7 +133,7 @@ def records(name):
     return [parse(line) for line in (FOLDER / f"{name}.lines.jsonl").read_text().splitlines()]
 
 
-def test_cores_given_to_a_pod_that_runs_no_process_are_reserved():
+def test_cores_assigned_to_a_pod_without_a_process_are_reserved():
     """They stay unattached, and quiet for each whole minute that the pod has them."""
     for minutes, record in enumerate(records("reserved"), 1):
         pod = Owner("", "ml/trainer-0/main", "ml", "0-1", None, minutes)

@@ -293,7 +293,7 @@ def test_a_planted_fault_is_found(records, settled, expected, planted):
 
 def test_totals_of_queries_count_each_line_once(totals):
     """Two cores of each of four instances, one of which restarts within a minute."""
-    names = "cores-of-instance", "emitters-that-dropped-or-restarted", "who-held-cores"
+    names = "cores-of-instance", "emitters-that-dropped-or-restarted", "cores-by-owner"
     expected = [2 * MINUTES, 1, 2 * (4 * MINUTES + 1) / 60]
     assert expected == [totals[name][1] for name in names]
     column, idle_usd = totals["idle-cost-by-cluster"]

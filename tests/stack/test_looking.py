@@ -111,14 +111,14 @@ def test_every_metric_is_read_with_the_statistic_that_is_true_for_it(panels):
 
 def test_the_table_of_owners_asks_for_fields_that_rollups_have(panels):
     """In the log group of the rollups of the stack that is chosen."""
-    (query,) = panels["Who holds idle cores"]["targets"]
+    (query,) = panels["Owners of idle cores"]["targets"]
     assert ["/neuron-emf/${stack}/rollups"] == query["logGroupNames"]
     assert {"rollup"} == kinds(query["expression"])
     assert [] == unknown_names(query["expression"])
 
 
 NAMES = {
-    "HeldCoresQuery": "who-held-cores",
+    "CoresByOwnerQuery": "cores-by-owner",
     "IdleCoresQuery": "idle-cores-by-instance",
     "IdleCostQuery": "idle-cost-by-cluster",
     "SilentInstancesQuery": "silent-instances",

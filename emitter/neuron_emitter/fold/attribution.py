@@ -1,9 +1,9 @@
 """
-Whose the cores of a minute are: held by which owner, or reserved by the scheduler for which.
+Assign each core of a minute to the owner that holds it or has it reserved.
 
-The owner of a runtime is that of its process, else the one that its cores are given to. Who
-holds the cores that are attached idle is named in the line. Reserved is what was given and is
-held by no process.
+The owner of a runtime is the owner of its process, otherwise the owner that its cores are
+assigned to. The line names the holders of attached-idle cores. A core is reserved if it is
+assigned and no process holds it.
 """
 
 from __future__ import annotations
@@ -61,9 +61,10 @@ class Attribution(NamedTuple):
 
         by_owner: What each owner holds and has reserved.
 
-        given: Whether it is known which cores the scheduler gave to whom.
+        reservations: `known`, `none` or `unknown`: whether assignments were read; None without
+            a source.
 
-        unverified: Cores given to pods that have no process and do not wait to start.
+        unverified: Cores assigned to pods that have no process and do not wait to start.
     """
 
     holdings: Holdings
@@ -79,7 +80,7 @@ class CoreOwners:
     Names the owners of each minute.
 
     Attributes:
-        pods: To whom Kubernetes gave a core, as reports say.
+        pods: The pods that Kubernetes assigned cores to, according to reports.
 
         state: What is known of the minutes before.
     """
@@ -88,14 +89,14 @@ class CoreOwners:
         self,
         state: FoldState,
         owner_of: OwnerOf,
-        given: Callable[[], Assignments | None],
+        current_assignments: Callable[[], Assignments | None],
         *,
         only_teams: bool,
     ) -> None:
         self.pods = CorePods()
         self.state = state
         self._owner_of = owner_of
-        self._given = given
+        self._current_assignments = current_assignments
         self._only_teams = only_teams
 
     def attribute_cores(
@@ -111,14 +112,14 @@ class CoreOwners:
         """
         Name the holders and owners of cores in the epoch minute *label*, which closes.
 
-        What a look-up says was given to whom counts; without one, what reports say.
+        Assignments of a look-up count; without a look-up, the assignments in reports.
         """
         folds = runtimes.folds
-        given = self._given()
-        status = None if given is None else given.status
+        assignments = self._current_assignments()
+        status = None if assignments is None else assignments.status
         allocations = self.pods.allocations()
-        if given is not None and (status == RESERVATIONS_KNOWN or given.allocations):
-            allocations = given.allocations
+        if assignments is not None and (status == RESERVATIONS_KNOWN or assignments.allocations):
+            allocations = assignments.allocations
         elif allocations is not None:
             status = RESERVATIONS_KNOWN
         pods = None
@@ -146,13 +147,13 @@ class CoreOwners:
         pods: Mapping[int, RuntimeOwner] | None,
         allocations: Iterable[Allocation],
     ) -> dict[RuntimeKey, RuntimeOwner]:
-        """Return the owner of each: that of its process, else the one its cores are given to."""
+        """Return the owner of each runtime: by its process, otherwise by its cores."""
         owners: dict[RuntimeKey, RuntimeOwner] = {}
         listed = (fold.key for fold in folds if fold.key is not None)
         for key in dict.fromkeys((*held, *listed)):
             pid, _ = key
             owner = None if pid is None else self._owner_of(pid)
-            # What a dead pod held may be given to another by now, or under another id.
+            # The cores of a dead pod may be assigned to another pod by now, or under another id.
             if owner is None or not (owner.gone or owner.is_sure):
                 cores = sorted(held.get(key, ()))
                 process = owner or UNOWNED
@@ -197,7 +198,7 @@ class CorePods:
             self._named_before = {}
 
     def allocations(self) -> tuple[Allocation, ...] | None:
-        """What pods were given according to reports; None where they do not have it."""
+        """Return the assignments of pods in reports; None if reports have none."""
         if self._info is None:
             return None
         tables = (self._info.neuroncores_k8s_info, self._info.neurondevices_k8s_info)
@@ -251,7 +252,7 @@ def idle_holders(
     """
     Name those who hold attached-idle cores; *executed* is the last epoch minute of each.
 
-    *assigned_to* has the runtimes whose cores were surely given to another.
+    *assigned_to* has the runtimes whose cores were surely assigned to another owner.
 
     Ordered by the longest idle of their idle cores, then by how many these
     are, then by pid.
@@ -296,9 +297,9 @@ class ReservedCores:
     Attributes:
         holdings: By owner, its reserved cores.
 
-        assigned_to: To whom the cores of a runtime were given, where that is surely another.
+        assigned_to: The owner that the cores of a runtime were assigned to, if surely another.
 
-        unverified: Cores given to pods that have no process and do not wait to start.
+        unverified: Cores assigned to pods that have no process and do not wait to start.
     """
 
     holdings: list[Holding] = field(default_factory=list)
@@ -307,7 +308,7 @@ class ReservedCores:
 
     def by_team(self, allocations: Iterable[Allocation]) -> ReservedCores:
         """The same with teams in the place of names."""
-        teams = {given.name: team_name(given.team) for given in allocations}
+        teams = {part.name: team_name(part.team) for part in allocations}
         return ReservedCores(
             [owned._replace(name=team_name(owned.team)) for owned in self.holdings],
             {key: team for key, name in self.assigned_to.items() if (team := teams[name])},
@@ -327,11 +328,11 @@ def assigned_cores(allocation: Allocation, cores_per_device: int | None, width: 
 def owners_assigned(
     allocations: Iterable[Allocation], cores_per_device: int | None, width: int
 ) -> dict[int, RuntimeOwner]:
-    """The owner that each core is given to, by the ids of the allocations."""
+    """Return the owner that each core is assigned to, by the ids of the allocations."""
     found: dict[int, RuntimeOwner] = {}
-    for given in allocations:
-        for core in assigned_cores(given, cores_per_device, width):
-            found.setdefault(core, RuntimeOwner(given.name, given.team))
+    for allocation in allocations:
+        for core in assigned_cores(allocation, cores_per_device, width):
+            found.setdefault(core, RuntimeOwner(allocation.name, allocation.team))
     return found
 
 
@@ -342,7 +343,7 @@ def reserve_cores(
     states: str,
     cores_per_device: int | None,
 ) -> ReservedCores:
-    """The part of *allocations* that no runtime holds, given the cores' *states*."""
+    """Return the part of *allocations* that no runtime holds, by the cores' *states*."""
     found = ReservedCores()
     held_by: dict[str, set[int]] = defaultdict(set)
     for key, cores in held.items():
@@ -355,28 +356,28 @@ def reserve_cores(
     left: list[tuple[Allocation, set[int], int]] = []
     taken: set[int] = set()
     for place, theirs in by_place.items():
-        given = set().union(
+        assigned = set().union(
             *(assigned_cores(part, cores_per_device, len(states)) for part in theirs)
         )
         is_exact = all(part.is_exact for part in theirs)
         others = [
             key
             for key, cores in held.items()
-            if cores & given
+            if cores & assigned
             and (name := owners[key].name)
-            and (is_exact or owners[key].gone)  # else it may be that the extension gave it others
+            and (is_exact or owners[key].gone)  # else the extension may have assigned others
             and _place_of(name) != place
         ]
         for key in others:
             found.assigned_to[key] = theirs[0].name
-        blocked = unknown.union(*(held[key] for key in others)) & given - held_by[place]
-        count = max(0, len(given - blocked) - len(held_by[place]))
+        blocked = unknown.union(*(held[key] for key in others)) & assigned - held_by[place]
+        count = max(0, len(assigned - blocked) - len(held_by[place]))
         if is_exact:
-            count = len(given & unallocated)
+            count = len(assigned & unallocated)
         if not any(part.is_verified for part in theirs):
             found.unverified += count
             continue
-        cores = set(sorted(given & unallocated)[:count])
+        cores = set(sorted(assigned & unallocated)[:count])
         taken |= cores
         left.append((theirs[0], cores, 0 if is_exact else count - len(cores)))
     free = iter(sorted(unallocated - taken))

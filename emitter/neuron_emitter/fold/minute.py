@@ -145,7 +145,7 @@ class Fold:
         *,
         owner_of: OwnerOf = lambda _pid: None,
         only_teams: bool = False,
-        given: Callable[[], Assignments | None] = lambda: None,
+        current_assignments: Callable[[], Assignments | None] = lambda: None,
         on_event: OnEvent = lambda _event: None,
     ) -> None:
         self._state = found = read_state(state)
@@ -161,7 +161,7 @@ class Fold:
         self._unknown = UnknownCores(on_event)
         self._sampler = CoreSampler(settings, self._unknown)
         self.runtimes = MinuteRuntimes()
-        self._owners = CoreOwners(found, owner_of, given, only_teams=only_teams)
+        self._owners = CoreOwners(found, owner_of, current_assignments, only_teams=only_teams)
         self._lines = RuntimeLines(settings.runtime_lines)
         self._errors = GroupErrors(on_event)
         self._newest_s = 0.0  # receipt of the newest report

@@ -1,5 +1,5 @@
 """
-`python -m neuron_emitter.owners`: ask the kubelet what it has given, and hand it over, for ever.
+`python -m neuron_emitter.owners`: hand over the assignments of the kubelet, for ever.
 
 In a container of its own that is root without a capability, beside an emitter that is not.
 """

@@ -1,8 +1,8 @@
 """
-Whose a runtime is, and what the scheduler has given to pods, tasks and jobs, used or not.
+The owner of a runtime, and what the scheduler assigned to pods, tasks and jobs, used or not.
 
-A source says which cores or devices; from ids alone only their number is sure, for the Neuron
-scheduler extension may have given others. Unread is not unreserved.
+A source reports cores or devices. From IDs alone only their number is sure, because the Neuron
+scheduler extension may have assigned others. Unknown does not mean unreserved.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class RuntimeOwner(NamedTuple):
 
     @property
     def is_sure(self) -> bool:
-        """Whether the process itself says its pod, task or job, whatever was given."""
+        """True if the process itself shows its pod, task or job."""
         name = self.name or ""
         if self.pod is not None:
             return not name.startswith("pod:")
@@ -67,7 +67,7 @@ OwnerOf = Callable[[int], RuntimeOwner | None]
 
 class Allocation(NamedTuple):
     """
-    What one pod, task or job was given.
+    The cores and devices assigned to one pod, task or job.
 
     Attributes:
         name: As the owner of its processes is called: `ml/trainer-0/main`, or `ml/trainer-0` of
@@ -121,7 +121,7 @@ class Assignments:
     What is known now; *allocations* and *sources* are empty where *status* is `none`.
 
     Attributes:
-        allocations: All of them if *status* is `read`, the known part if it is `unknown`.
+        allocations: All of them if *status* is `known`, the known part if it is `unknown`.
 
         sources: Names of the sources that answered.
     """
@@ -131,7 +131,7 @@ class Assignments:
     sources: tuple[str, ...] = ()
 
 
-class UnreadError(Exception):
+class UnknownAssignmentsError(Exception):
     """
     A source did not answer, or not all of it.
 
@@ -148,17 +148,17 @@ class UnreadError(Exception):
 
 
 class AssignmentSource(Protocol):
-    """A place that knows what was given."""
+    """A place that knows the assignments."""
 
     name: str
     """As a person knows it: `the kubelet's pod-resources socket`."""
 
     def read_allocations(self) -> Sequence[Allocation]:
         """
-        All that it gave; none where it gave nothing.
+        Return all assignments; empty if there are none.
 
         Called every 15 s: a source that is costly to ask repeats its last answer.
 
         Raises:
-            UnreadError: If it did not answer.
+            UnknownAssignmentsError: If it did not answer.
         """

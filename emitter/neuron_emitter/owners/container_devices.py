@@ -1,10 +1,10 @@
 """
-Which Neuron devices the containers of an ECS instance were given, whether they use them or not.
+The Neuron devices assigned to the containers of an ECS instance, used or not.
 
 ECS on EC2 gives a container the devices that its task definition lists, and no file but the
 bundle of the container says which. Root can read it, in a container with the host's process ids
 also through its first process. Without that right the ECS agent still shows when no other task
-is here: then nothing is given. No monitor of cores counts. Tried on AWS: nothing of it. From
+is here: then nothing is assigned. No monitor of cores counts. Tried on AWS: nothing of it. From
 https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_LinuxParameters.html and
 https://github.com/containerd/containerd/blob/main/core/runtime/v2/README.md
 """
@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.instance.machine import TASK_MARK, read_text
-from neuron_emitter.owners.assignments import Allocation, RuntimeOwner, UnreadError
+from neuron_emitter.owners.assignments import Allocation, RuntimeOwner, UnknownAssignmentsError
 from neuron_emitter.owners.container_names import (
     BUNDLES,
     KUBERNETES,
@@ -66,20 +66,22 @@ class ContainerDevices:
         What the containers that run have; none without devices.
 
         Raises:
-            UnreadError: If their bundles cannot be read while there are tasks.
+            UnknownAssignmentsError: If their bundles cannot be read while there are tasks.
         """
         tasks = running_containers(self._agent)
         try:
             bundles = self._bundles()
             if tasks is not None and not tasks <= bundles.keys():
                 msg = "a container of an ECS task has no bundle yet, or elsewhere"
-                raise UnreadError(msg, f"Wait until it runs; containerd keeps them in /{BUNDLES}")
+                raise UnknownAssignmentsError(
+                    msg, f"Wait until it runs; containerd keeps them in /{BUNDLES}"
+                )
             return self._allocations(bundles)
         except OSError as error:
             if tasks is not None and tasks <= set(self._own_containers()):
                 return ()
             msg = (error.strerror or "unreadable").lower()
-            raise UnreadError(msg, _REMEDY) from error
+            raise UnknownAssignmentsError(msg, _REMEDY) from error
 
     def _bundles(self) -> Mapping[str, Path]:
         """Their folders by container, without those of the kubelet."""
@@ -103,17 +105,19 @@ class ContainerDevices:
         devices: dict[tuple[str, str | None], frozenset[int]] = {}
         for name, bundle in bundles.items():
             try:
-                given = neuron_devices(read_text(bundle / "config.json") or "")
+                assigned = neuron_devices(read_text(bundle / "config.json") or "")
             except (ValueError, RecursionError) as error:
                 if not bundle.exists():  # it ended meanwhile
                     continue
                 msg = "the bundle of a container is not JSON of the form that is known"
-                raise UnreadError(msg, _REMEDY) from error
-            owner = self._owner(name, bundle) if given else None
+                raise UnknownAssignmentsError(msg, _REMEDY) from error
+            owner = self._owner(name, bundle) if assigned else None
             if owner is not None:
                 key = (owner.name or "", owner.team)
-                devices[key] = devices.get(key, frozenset()) | given
-        return [Allocation(*key, devices=given, is_exact=True) for key, given in devices.items()]
+                devices[key] = devices.get(key, frozenset()) | assigned
+        return [
+            Allocation(*key, devices=assigned, is_exact=True) for key, assigned in devices.items()
+        ]
 
     def _owner(self, container: str, bundle: Path) -> RuntimeOwner | None:
         """Whose its first process is; None of a monitor, this one included, and of an ended one."""

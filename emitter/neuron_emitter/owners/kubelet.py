@@ -1,11 +1,11 @@
 """
-What the kubelet has given: what its sources share, and the source of another container's file.
+The assignments of the kubelet: parts that its sources share, and the file of another container.
 
 Until Kubernetes 1.34 the kubelet lists finished pods, too
 (https://github.com/kubernetes/kubernetes/pull/132028). A pod that runs has a process, if only the
 one that holds its network; a pod that pulls its image has no container yet, so no folder for logs.
-The device plugin's ids are numbers as strings. The scheduler extension may give other cores than
-these, and tells nobody which: only how many they are is sure. Resources and driver as in
+The device plugin's ids are numbers as strings. The scheduler extension may assign other
+cores and does not report which: only their number is sure. Resources and driver as in
 https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/index.html
 
 Only root may open the kubelet's socket, and the emitter is not root: a small container beside it
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from neuron_emitter.instance.machine import MAX_FILE_BYTES, POD_MARK, read_bytes, read_text
-from neuron_emitter.owners.assignments import Allocation, UnreadError
+from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
 from neuron_emitter.owners.container_names import NAME, PodName, logged_pods
 from neuron_emitter.owners.membership import POD_LOGS
 from neuron_emitter.owners.places import reach
@@ -64,7 +64,7 @@ def is_here(places: Places) -> bool:
 
 @dataclass(slots=True)
 class PodIds:
-    """The ids that one pod was given, gathered from its containers."""
+    """The ids assigned to one pod, gathered from its containers."""
 
     cores: set[int] = field(default_factory=set)
     devices: set[int] = field(default_factory=set)
@@ -73,14 +73,14 @@ class PodIds:
     is_exact: bool = True
 
     def gather_resource(self, container: str, resource: str, ids: Iterable[str]) -> None:
-        """Take the *ids* that a device plugin gave to *container*, if they are cores or devices."""
+        """Gather the *ids* that a device plugin assigned to *container*, if cores or devices."""
         if resource == CORES or resource in DEVICES:
             indexes = self.cores if resource == CORES else self.devices
             self._gather(container, indexes, map(_INDEX.fullmatch, ids))
             self.is_exact = False
 
     def gather_devices(self, container: str, names: Iterable[str]) -> None:
-        """Take devices by name, such as `neuron-device-0`: exactly these were given."""
+        """Gather devices by name, such as `neuron-device-0`: exactly these are assigned."""
         self._gather(container, self.devices, map(_DEVICE_NAME.fullmatch, names))
 
     def _gather(
@@ -94,7 +94,7 @@ class PodIds:
             self.containers.add(container)
 
     def allocation(self, pod: PodName) -> Allocation:
-        """What *pod* was given; named after its container if only one container was given any."""
+        """Return the assignment of *pod*, named by its container if only one container has any."""
         container = next(iter(self.containers)) if len(self.containers) == 1 else ""
         return Allocation(
             PodName(pod.namespace, pod.pod, container if NAME.fullmatch(container) else None).text,
@@ -168,19 +168,19 @@ class HandedOver:
         What the kubelet answered to the other container.
 
         Raises:
-            UnreadError: If it has no answer, or none of the last 30 s.
+            UnknownAssignmentsError: If it has no answer, or none of the last 30 s.
         """
         try:
             content = read_bytes(self._places.handed_over)
             answer = msgspec.json.decode(content, type=_HandedOverFile)
         except (OSError, ValueError) as error:
             reason = f"{self._places.handed_over} cannot be read ({type(error).__name__})"
-            raise UnreadError(reason, _REMEDY) from error
+            raise UnknownAssignmentsError(reason, _REMEDY) from error
         if abs(self._clock() - answer.at_s) > FRESH_S:
             reason = f"{self._places.handed_over} was written more than {FRESH_S:.0f} s ago"
-            raise UnreadError(reason, _REMEDY)
+            raise UnknownAssignmentsError(reason, _REMEDY)
         if answer.reason:
-            raise UnreadError(answer.reason, answer.remedy)
+            raise UnknownAssignmentsError(answer.reason, answer.remedy)
         return mark_ended_pods(answer.allocations, self._places)
 
 
@@ -193,7 +193,7 @@ def hand_over(source: AssignmentSource, file: Path, now_s: float) -> None:
     """
     try:
         answer = _HandedOverFile(now_s, tuple(source.read_allocations()))
-    except UnreadError as error:
+    except UnknownAssignmentsError as error:
         answer = _HandedOverFile(now_s, reason=str(error), remedy=error.remedy)
     content = msgspec.json.encode(answer)
     if len(content) > MAX_FILE_BYTES:

@@ -1,5 +1,5 @@
 """
-What the kubelet has given, from the files in which it remembers that itself.
+The assignments of the kubelet, from its own checkpoint files.
 
 The device manager's file is for the kubelet alone and over-reports: entries of deleted pods stay
 until it writes again, so a pod counts while it has a folder. The plugin's own answer in it names
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from neuron_emitter.instance.machine import read_bytes
-from neuron_emitter.owners.assignments import Allocation, UnreadError
+from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
 from neuron_emitter.owners.container_names import PodName, logged_pods
 from neuron_emitter.owners.kubelet import (
     DEVICES,
@@ -100,20 +100,22 @@ class KubeletCheckpoint:
 
     def read_allocations(self) -> Sequence[Allocation]:
         """
-        What each pod was given that has a folder; one without a name has its id.
+        Return the assignment of each pod that has a folder; a pod without a name has its ID.
 
         Raises:
-            UnreadError: If there is no checkpoint, or it cannot be read.
+            UnknownAssignmentsError: If there is no checkpoint, or it cannot be read.
         """
         try:
             found = _gather(self._content(PLUGINS_FILE), self._content(CLAIMS_FILE, _NO_CLAIMS))
         except ValueError as error:
             reason = "it has not the form that this version knows"
-            raise UnreadError(reason, "Have the emitter read the kubelet's socket") from error
+            raise UnknownAssignmentsError(
+                reason, "Have the emitter read the kubelet's socket"
+            ) from error
         present = Presence(self._places.root).pods
         if found and present is None:
             reason = "which of its pods are still here is unknown: no pod has a folder"
-            raise UnreadError(reason, _MOUNT)
+            raise UnknownAssignmentsError(reason, _MOUNT)
         names = {uid: pod for uid, pod, _ in logged_pods(self._places.root)}
         allocations = [
             ids.allocation(names[uid])
@@ -135,7 +137,7 @@ class KubeletCheckpoint:
         except OSError as error:
             reason = f"{path} cannot be read: {error.strerror}"
             remedy = RUN_AS_ROOT if isinstance(error, PermissionError) else _MOUNT
-        raise UnreadError(reason, remedy)
+        raise UnknownAssignmentsError(reason, remedy)
 
 
 def _gather(plugins: bytes, claims: bytes) -> Mapping[str, PodIds]:

@@ -1,5 +1,5 @@
 """
-What the kubelet has given, asked for over its pod-resources socket.
+The assignments of the kubelet, read from its pod-resources socket.
 
 One call of gRPC, List, without its library, which takes 27 MiB and seven threads: HTTP/2 is h2's,
 loaded at the first call, and of protobuf a few fields are read. The kubelet is believed in
@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.instance.local_http import TimedSocket
-from neuron_emitter.owners.assignments import Allocation, UnreadError
+from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
 from neuron_emitter.owners.container_names import NAME, PodName
 from neuron_emitter.owners.kubelet import DRIVER, KUBELET, RUN_AS_ROOT, PodIds, mark_ended_pods
 
@@ -84,26 +84,26 @@ class PodResources:
 
     def read_allocations(self) -> Sequence[Allocation]:
         """
-        What each pod was given; pods that were given nothing are left out.
+        Return the assignment of each pod that has one.
 
         Raises:
-            UnreadError: If there is no whole answer in time.
+            UnknownAssignmentsError: If there is no whole answer in time.
         """
         path = str(self._places.root / SOCKET)
         try:
             return mark_ended_pods(allocations_of(list_pods(path, self._within_s)), self._places)
         except ValueError as error:
-            raise UnreadError(str(error), _LOOK) from error
+            raise UnknownAssignmentsError(str(error), _LOOK) from error
         except OSError as error:
             kind = next(kind for kind in type(error).__mro__ if kind in _OF_ERROR)
             reason, remedy = _OF_ERROR[kind]
             reason = f"{reason}: {path}"
-            raise UnreadError(reason, remedy) from error
+            raise UnknownAssignmentsError(reason, remedy) from error
 
 
 def allocations_of(answer: memoryview) -> list[Allocation]:
     """
-    What each pod in *answer*, a ListPodResourcesResponse, was given.
+    Return the assignment of each pod in *answer*, a ListPodResourcesResponse.
 
     Raises:
         ValueError: If it is none, or has more than `MAX_ENTRIES`.
@@ -254,7 +254,7 @@ def _take_frames(received: bytearray) -> bytes:
 
 def _message(body: bytearray, status: bytes | None) -> memoryview:
     if status != b"0":
-        raise UnreadError(*_OF_STATUS.get(status, ("the call failed", _LOOK)))
+        raise UnknownAssignmentsError(*_OF_STATUS.get(status, ("the call failed", _LOOK)))
     if body[:1] == b"\1":
         msg = "the answer is compressed, although the emitter accepts no compression"
         raise ValueError(msg)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_emitter.instance.machine import INPUTS_OF_THIS_MACHINE
 from neuron_emitter.owners import container_devices, kubelet, slurm
-from neuron_emitter.owners.assignments import Allocation, Assignments, UnreadError
+from neuron_emitter.owners.assignments import Allocation, Assignments, UnknownAssignmentsError
 from neuron_emitter.owners.container_devices import ContainerDevices
 from neuron_emitter.owners.kubelet import HandedOver
 from neuron_emitter.owners.kubelet_checkpoint import KubeletCheckpoint
@@ -64,7 +64,7 @@ def schedulers_of(places: Places) -> tuple[Scheduler, ...]:
 
 def reservations_reader_of(attribution: str, source: str, proc: Path) -> Reservations | None:
     """
-    What was given on the machine of reports from *source*; None where that may be another.
+    Return a reader of the assignments on the machine of *source*; None if that may be another.
 
     Without attribution only whether there is a scheduler is looked at. The caller closes it.
     """
@@ -99,7 +99,7 @@ class _KeptAnswer(NamedTuple):
 
 class Reservations:
     """
-    What was given, as last read. Nothing here raises, and only the thread waits.
+    The assignments as last read. Nothing here raises, and only the thread waits.
 
     Without its thread (`is_background=False`) the caller of `read_schedulers` is the thread.
     """
@@ -127,9 +127,9 @@ class Reservations:
             threading.Thread(target=self._run, name="reservations", daemon=True).start()
 
     def current_assignments(self) -> Assignments:
-        """What was given; `unknown` before the first reading, and where the thread hangs."""
-        given, until_s = self._known
-        return given if self._clock() <= until_s else Assignments("unknown")
+        """Return the assignments; `unknown` at first, and if the thread hangs."""
+        assignments, until_s = self._known
+        return assignments if self._clock() <= until_s else Assignments("unknown")
 
     def close(self) -> None:
         """Stop reading. A request under way ends by itself; nothing waits for it."""
@@ -150,22 +150,26 @@ class Reservations:
     def _answer(self, sources: Sequence[AssignmentSource]) -> _KeptAnswer | None:
         """Return the answer of the first source that has one now, or had one within `KEPT_S`."""
         for source in sources:
-            given: Sequence[Allocation] | None = None
+            allocations: Sequence[Allocation] | None = None
             is_whole = False
             try:
-                given = source.read_allocations()
+                allocations = source.read_allocations()
                 is_whole = True
-            except UnreadError as error:
-                given = error.known
+            except UnknownAssignmentsError as error:
+                allocations = error.known
                 self._say_failure(source.name, str(error), error.remedy)
             except Exception as error:  # noqa: BLE001 - the others are worth more than this one
                 reason = f"reading it failed ({type(error).__name__})"
                 self._say_failure(source.name, reason, "Report it with this line")
             else:
-                self._say_success(source.name, sum(allocation.odd_ids for allocation in given))
-            if given is not None:
+                self._say_success(
+                    source.name, sum(allocation.odd_ids for allocation in allocations)
+                )
+            if allocations is not None:
                 until_s = self._clock() + KEPT_S
-                answer = _KeptAnswer(tuple(map(_shown, given)), source.name, until_s, is_whole)
+                answer = _KeptAnswer(
+                    tuple(map(_shown, allocations)), source.name, until_s, is_whole
+                )
                 if is_whole:
                     self._answers[source.name] = answer
                 return answer

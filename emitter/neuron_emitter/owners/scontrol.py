@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from neuron_emitter.children import start_child
 from neuron_emitter.instance.machine import read_text
-from neuron_emitter.owners.assignments import UnreadError
+from neuron_emitter.owners.assignments import UnknownAssignmentsError
 from neuron_emitter.owners.membership import SLUID_MARK
 from neuron_wire.holders import printable_name
 
@@ -41,7 +41,7 @@ PREFIXES: Final = (
 )
 CONFIGURATION_VARIABLE: Final = "SLURM_CONF"
 WITHIN_S: Final = 5.0
-MAX_ANSWER_BYTES: Final = 1 << 20  # a job of thousands of nodes that were given different things
+MAX_ANSWER_BYTES: Final = 1 << 20  # a job of thousands of nodes that have different assignments
 MAX_INDEX: Final = 1 << 16
 MAX_REASON_BYTES: Final = 4096
 _MAX_REASON_CHARS: Final = 160
@@ -89,7 +89,7 @@ _REMEDIES: Final = (
 )
 
 
-class UnknownJobError(UnreadError):
+class UnknownJobError(UnknownAssignmentsError):
     """slurmctld has no such job, or hides it."""
 
 
@@ -144,7 +144,7 @@ def show_job(job: str, places: Places, *, with_devices: bool) -> JobRecord:
 
     Raises:
         UnknownJobError: If slurmctld does not know the job, or hides it.
-        UnreadError: If slurmctld did not answer, or the answer cannot be read.
+        UnknownAssignmentsError: If slurmctld did not answer, or the answer cannot be read.
     """
     details = ["-d"] if with_devices else []
     text = _ask(places, "show", "job", *details, job.removeprefix(SLUID_MARK))
@@ -156,7 +156,7 @@ def hides_jobs(places: Places) -> bool:
     """Return True unless slurmctld's configuration shows that every user sees all jobs."""
     try:
         text = _ask(places, "show", "config")
-    except UnreadError:
+    except UnknownAssignmentsError:
         return True
     private = _PRIVATE.search(text)
     return private is None or "jobs" in private[1] or _LABELS.search(text) is not None
@@ -170,11 +170,11 @@ def parse_job(text: str, job: str, node: str, *, with_devices: bool = True) -> J
     compared with the names of nodes, and then its first label: both forms are usual.
 
     Raises:
-        UnreadError: If it does not show the job or the node, or shows one of them twice.
+        UnknownAssignmentsError: If it shows the job or the node not once, but never or twice.
     """
     if not text.startswith("JobId="):
         msg = f"it does not show job {job}, which is here"
-        raise UnreadError(msg, _HIDDEN_JOBS)
+        raise UnknownAssignmentsError(msg, _HIDDEN_JOBS)
     is_several = _SEVERAL_JOBS.match(text) is not None
     records = re.split(r"^(?=JobId=)", text, flags=re.MULTILINE) if is_several else [text]
     headers = [header for record in records for header in _HEADER.finditer(record)]
@@ -182,7 +182,7 @@ def parse_job(text: str, job: str, node: str, *, with_devices: bool = True) -> J
     users = {header[3] for header in headers}
     if len(own) != 1 or len(users) != 1 or not _number(own[0]).isdigit():
         msg = f"it shows job {job} in a form that cannot be read"
-        raise UnreadError(msg, "Look for line breaks in the job's name and comment")
+        raise UnknownAssignmentsError(msg, "Look for line breaks in the job's name and comment")
     (header,) = own
     has_ended = _ENDED.fullmatch(header[5]) is not None
     return JobRecord(
@@ -210,7 +210,7 @@ def _own_gres(header: re.Match[str], node: str) -> tuple[Gres, ...]:
         own = next(filter(None, matching), [])
     if len(own) != 1:
         msg = f"none of the nodes that it shows has the host name {node}"
-        raise UnreadError(msg, _OTHER_NODES)
+        raise UnknownAssignmentsError(msg, _OTHER_NODES)
     return tuple(_gres(*found) for found in _GRES.findall(own[0]))
 
 
@@ -248,13 +248,13 @@ def _command(root: Path) -> str:
                 return str(path.absolute())
     msg = "it was not found"
     places = ", ".join(f"/{prefix}/bin" for prefix in PREFIXES)
-    raise UnreadError(msg, f"Install it, or link it from one of {places}")
+    raise UnknownAssignmentsError(msg, f"Install it, or link it from one of {places}")
 
 
 def _ask(places: Places, *words: str) -> str:
     if places.is_saved:
         msg = "a saved machine runs no command"
-        raise UnreadError(msg, "Run on the node itself")
+        raise UnknownAssignmentsError(msg, "Run on the node itself")
     command = [_command(places.root), *words]
     variables = {"LC_ALL": "C"}
     if configuration := os.environ.get(CONFIGURATION_VARIABLE):
@@ -270,7 +270,9 @@ def _ask(places: Places, *words: str) -> str:
         )
     except OSError as error:
         msg = f"it cannot be run: {error.strerror}"
-        raise UnreadError(msg, "Run the emitter where slurmd runs, not in a container") from error
+        raise UnknownAssignmentsError(
+            msg, "Run the emitter where slurmd runs, not in a container"
+        ) from error
     with process:
         timer = Timer(WITHIN_S, process.kill)
         timer.start()
@@ -283,11 +285,11 @@ def _ask(places: Places, *words: str) -> str:
         reason = _first_line(process.stderr)
     if is_late:
         msg = f"it did not answer within {WITHIN_S:.0f} s"
-        raise UnreadError(msg, _PING)
+        raise UnknownAssignmentsError(msg, _PING)
     if exit_code:
         msg = f"it failed with exit code {exit_code}: {reason or 'no message'}"
         remedies = (remedy for words, remedy in _REMEDIES if words.search(reason))
-        error_type = UnknownJobError if _UNKNOWN_JOB.search(reason) else UnreadError
+        error_type = UnknownJobError if _UNKNOWN_JOB.search(reason) else UnknownAssignmentsError
         raise error_type(msg, next(remedies, f"Try `{' '.join(command)}` as the emitter's user"))
     return text.decode("utf-8", errors="replace")
 

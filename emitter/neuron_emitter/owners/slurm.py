@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.instance.machine import read_text
-from neuron_emitter.owners.assignments import Allocation, UnreadError
+from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
 from neuron_emitter.owners.gres_files import CORES, device_numbers, read_gres_files
 from neuron_emitter.owners.membership import Presence
 from neuron_emitter.owners.naming import Naming, user_name
@@ -56,7 +56,7 @@ ASKED_EVERY_S: Final = 600.0
 # The nodes of one job ask within this time, a thousand of them 17 times a second.
 SPREAD_S: Final = 60.0
 MAX_JOBS: Final = 32  # asked about at once
-_NOT_ASKED: Final = UnreadError(
+_NOT_ASKED: Final = UnknownAssignmentsError(
     "it was not asked yet about a new job",
     f"Wait: it is asked each {round(ASKED_EVERY_S / 60)} min at most, about {MAX_JOBS} jobs",
 )
@@ -85,7 +85,7 @@ class KnownJob:
 
     record: JobRecord | None = None
     has_ended: bool = False
-    failure: UnreadError = _NOT_ASKED
+    failure: UnknownAssignmentsError = _NOT_ASKED
     asked_at_s: float | None = None
 
     @property
@@ -124,12 +124,12 @@ class SlurmJobs:
         Return what the jobs of this node have, also jobs without cores.
 
         Raises:
-            UnreadError: If the jobs cannot be listed, or one that has a process is unknown.
+            UnknownAssignmentsError: If jobs cannot be listed, or one with a process is unknown.
         """
         folders = Presence(self._places.root).jobs
         if folders is None:
             msg = "no control groups of Slurm can be listed"
-            raise UnreadError(msg, "Set ProctrackType=proctrack/cgroup in slurm.conf")
+            raise UnknownAssignmentsError(msg, "Set ProctrackType=proctrack/cgroup in slurm.conf")
         self._jobs = {job: self._jobs.get(job, KnownJob()) for job in folders}
         running = {job for job in folders if any(_processes(folders[job]))}
         self._ask(running)
@@ -151,7 +151,7 @@ class SlurmJobs:
                 return [*(found for found in allocations if found.job != only), every]
         if unknown:
             failure = unknown[0].failure
-            raise UnreadError(str(failure), failure.remedy, allocations)
+            raise UnknownAssignmentsError(str(failure), failure.remedy, allocations)
         return allocations
 
     def _ask(self, running: Collection[str]) -> None:
@@ -195,7 +195,7 @@ class SlurmJobs:
             except UnknownJobError as error:
                 known.failure = error
                 missing.append(known)
-            except UnreadError as error:
+            except UnknownAssignmentsError as error:
                 known.failure = error
             else:
                 sees_all |= record.user_id != own_user_id

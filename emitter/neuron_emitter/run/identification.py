@@ -56,7 +56,7 @@ class LocalSources:
 
         owners: Finds the owner of a process; None where owners are not named.
 
-        reservations: What the scheduler has given to jobs; None where there is none.
+        reservations: Assignments of the scheduler; None without attribution.
 
         faults: Hardware faults in the kernel's messages.
 
@@ -92,7 +92,7 @@ class Identification:
         self._fold = fold
         self._sources = sources
         self._facts: InstanceFacts | None = None
-        self._given_facts = InstanceFacts(instance_type=settings.instance_type)
+        self._configured_facts = InstanceFacts(instance_type=settings.instance_type)
         self._clock = clock
         self._started_s = clock()
         self.is_guessed = settings.instance_id is None
@@ -119,7 +119,7 @@ class Identification:
         facts = self._sources.facts(timeout_s)
         if facts is not self._facts:  # nearly always they are as before
             self._facts = facts
-            self._fold.learn_facts(facts.with_fallback(self._given_facts))
+            self._fold.learn_facts(facts.with_fallback(self._configured_facts))
 
     def owner_of(self, pid: int) -> RuntimeOwner | None:
         """The owner of process *pid*, None when it is not known."""
@@ -128,7 +128,7 @@ class Identification:
         return self._sources.owners.owner_of(pid)
 
     def current_assignments(self) -> Assignments | None:
-        """The cores that the scheduler has given to jobs, as last read."""
+        """Return the assignments of the scheduler, as last read."""
         if self._sources.reservations is None or not self._is_local():
             return None
         return self._sources.reservations.current_assignments()

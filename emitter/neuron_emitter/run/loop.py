@@ -98,7 +98,7 @@ class Emitter:
         self._fold = Fold(
             fold_settings, spool.state,
             owner_of=lambda pid: self._who.owner_of(pid),  # noqa: PLW0108 - it is made below
-            given=lambda: self._who.current_assignments(),  # noqa: PLW0108 - as above
+            current_assignments=lambda: self._who.current_assignments(),  # noqa: PLW0108 - as above
             only_teams=self._only_teams,
             on_event=self._events.add_event,
         )  # fmt: skip

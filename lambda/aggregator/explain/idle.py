@@ -61,11 +61,11 @@ _UNKNOWN: Final = "Whether it executes is unknown."
 _TAGS: Final = f"in the morning, ask {TAGGED}."
 
 SENTENCES: Final = {
-    "given away by who is gone": (
+    "assigned elsewhere, holder gone": (
         "{cores} assigned to {waiting} {are} held by a process of {who}, which is gone", "",
         "end its process only if {waiting} waits, {short} is gone, and the process is the same.",
         _FAILS),
-    "given away": (
+    "assigned elsewhere": (
         "{cores} assigned to {waiting} {are} held by {who}", "",
         "ask {asked} why it holds cores that are not assigned to it.", _FAILS),
     "idle": (
@@ -77,7 +77,7 @@ SENTENCES: Final = {
         "ask {asked}. {saving}"),
     "left behind": (
         "{who} is gone, and a process that it left has {used} for {quiet}", _UNASKED, _TAGS),
-    "free": (
+    "unallocated": (
         "{cores} unallocated and idle{lasted}", "{host}.", "give these cores work. {saving}"),
     "unknown": (
         "{who} has {cores} idle{lasted}", f"{_UNKNOWN} Do not cancel it without asking.",
@@ -104,7 +104,7 @@ SENTENCES: Final = {
         "{who} has {words}, {cores} idle{lasted}",
         "Do not stop it: it executes, although none of its cores is busy.",
         "none now. In the morning, consider a smaller instance, or several services on one."),
-    "uses part": (
+    "partly used": (
         "{who} {words} cores, {cores} idle{lasted}", "Do not stop it: {work}.",
         "none now. In the morning, tell {asked} that {fewer}."),
     "others": (
@@ -118,11 +118,15 @@ Only a kind with a fourth text cannot wait. The first kind comes first in a mess
 """
 
 UNASKED_KINDS: Final = (
-    "given away by who is gone", "given away", "left behind", "unknown and left behind", "unnamed",
-)  # fmt: skip
+    "assigned elsewhere, holder gone",
+    "assigned elsewhere",
+    "left behind",
+    "unknown and left behind",
+    "unnamed",
+)
 """Kinds without an owner to ask, or with a process to compare: a message names the process."""
 
-STOPPABLE: Final = ("idle", "reserved", "left behind", "free")
+STOPPABLE: Final = ("idle", "reserved", "left behind", "unallocated")
 """Kinds for which a stop may save money: they rank as one, by how much it would save."""
 
 RANKS: Final = {
@@ -155,7 +159,7 @@ class RankedOwner(NamedTuple):
     @property
     def works(self) -> bool:
         """True if it, or a sibling, works."""
-        return self.kind in {"waits", "low activity", "uses part"}
+        return self.kind in {"waits", "low activity", "partly used"}
 
     @property
     def is_process_named(self) -> bool:
@@ -266,7 +270,7 @@ def _assigned_elsewhere(evidence: Evidence, entries: Entries) -> list[RankedOwne
                     minute_in(holder, "LastExecution"), evidence.now.minute
                 )
                 is_left = is_gone(holder) and not works
-                kind = "given away by who is gone" if is_left else "given away"
+                kind = "assigned elsewhere, holder gone" if is_left else "assigned elsewhere"
                 owners.append(RankedOwner(kind, row, entry, frozenset(cores), holder))
     return owners
 
@@ -363,11 +367,11 @@ def kind_of(evidence: Evidence, row: IdleOwner, entry: JsonObject, holder: JsonO
     is_idle = (row.fully_idle_minutes or 0) >= evidence.idle_after_minutes
     has_executed = number_in(entry, "BusyCores") == 0 and number_in(entry, "Executions")
     kinds = (
-        ("free", row.owner == UNALLOCATED_OWNER),
+        ("unallocated", row.owner == UNALLOCATED_OWNER),
         ("allocation unknown", row.owner == NOT_REPORTED_OWNER and row.unallocated),
         ("of an older emitter", row.owner == NOT_REPORTED_OWNER),
         ("others", row.owner == OTHER_OWNERS),
-        ("uses part", row.busy),
+        ("partly used", row.busy),
         ("low activity", row.executions),
         ("waits", (row.idle_siblings or 0) < (row.siblings or 0)),
         ("left behind", is_idle and has_gone),

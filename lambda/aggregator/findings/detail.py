@@ -211,10 +211,9 @@ def _held_back_by(
     instance: InstanceMinute, idle_minutes: int, *, is_paid_anyway: bool
 ) -> list[str]:
     """
-    What speaks against giving the instance back, as far as its own minute knows.
+    Return the guards of `neuron-emf findings` that its own minute fails.
 
-    By the names of the guards of `neuron-emf findings`. Not known here: whether half the
-    cluster fell idle at once, and all that only the account knows.
+    Not known here: whether half the cluster turned idle at once, and guards of the account.
     """
     record = instance.record
     host_vcpus = _host_vcpus(record)

@@ -77,7 +77,7 @@ function warn(isUnpriced) {
 }
 
 function showOwners(page) {
-  renew(byId("owners"), [page.owners, page.owners_told, page.data_to_ms, all, sorted, week?.hours], () => ownersOf(page));
+  renew(byId("owners"), [page.owners, page.owners_known, page.data_to_ms, all, sorted, week?.hours], () => ownersOf(page));
 }
 
 /** How old the data are, each second. */
@@ -99,7 +99,7 @@ function ownersOf(page) {
       element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, ...heads().map((_, at) => headOf(at, page)))),
       element("tbody", { role: "rowgroup" }, ...short.map((row) => ownerRow(row, page)))));
   }
-  if (!page.owners_told) parts.push(element("p", { class: "unknown" }, "Who holds idle cores is not told: the stack is older than this page."));
+  if (!page.owners_known) parts.push(element("p", { class: "unknown" }, "The owners of idle cores are unknown: the stack is older than this page."));
   else if (page.minute_ms === null) parts.push(element("p", { class: "unknown" }, "Not known"));
   else if (!page.owners.length) parts.push(element("p", {}, "No core is idle."));
   if (short.length < page.owners.length) {

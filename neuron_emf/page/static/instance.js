@@ -4,7 +4,7 @@
 
 import { clock, counted, duration, figure } from "./figures.js";
 
-const STATES = { b: "busy", a: "held but not busy", r: "reserved, not opened", u: "unallocated", "?": "unknown", "-": "no line" };
+const STATES = { b: "busy", a: "allocated, not busy", r: "reserved, not opened", u: "unallocated", "?": "unknown", "-": "no line" };
 const ORDER = ["b", "a", "r", "u", "?"];
 
 /** Core numbers of "0-7,12". */

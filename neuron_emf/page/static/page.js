@@ -157,7 +157,7 @@ function showPipeline() {
   const facts = page.close
     ? [["Last run of close", `${clockWithSeconds(page.close.at_ms)} UTC`],
       ...OF_CLOSE.filter(([name]) => name in page.close).map(([name, words]) => [words, figure(page.close[name])])]
-    : [["Last run of close", "not told in the last 15 minutes"]];
+    : [["Last run of close", "not reported in the last 15 minutes"]];
   for (const [words, titles] of alarms ? pipelineWords(alarms) : []) facts.push([`Alarms ${words}`, `${titles.length}: ${titles.join(", ")}`]);
   facts.push(["Read by this page", `${counted(page.traffic.calls, "call")}, ${megabytes(page.traffic.bytes)}`]);
   fill(part("pipeline"), element("dl", { class: "facts" }, ...facts.flatMap(([name, words]) => [element("dt", {}, name), element("dd", {}, words)])));

@@ -180,7 +180,7 @@ def test_most_avoidable_comes_first():
 
 
 @pytest.mark.parametrize(("gone", "works"), [(True, False), (False, False), (True, True)])
-def test_what_was_given_to_another_cannot_wait(gone, works):
+def test_cores_assigned_to_another_owner_cannot_wait(gone, works):
     """
     The other owner may fail, however little it costs. Only a gone, idle process is to be ended.
     """
@@ -209,7 +209,7 @@ def test_what_was_given_to_another_cannot_wait(gone, works):
         ("fewer cores may be enough.", {"InstanceType": "odd"}),
     ],
 )  # fmt: skip
-def test_only_fully_idle_devices_can_be_given_to_others(expected, changes):
+def test_only_fully_idle_devices_can_be_released(expected, changes):
     """A core of another owner keeps its device, idle or not."""
     first = {**PART["TopIdleInstances"][0], **changes}
     first = {name: value for name, value in first.items() if value is not None}

@@ -95,7 +95,7 @@ def test_each_guard_alone_holds_a_stop_back(changes, guard):
     assert [guard] == event["HeldBackBy"]
 
 
-def test_where_a_scheduler_gave_nothing_a_busy_host_holds_nothing_back():
+def test_a_busy_host_of_a_scheduler_without_assignments_is_no_reason_to_keep():
     """What runs beside its pods is not placed by it, and starts anew wherever it is placed."""
     (event,) = Fleet().pass_minute(maker(idle, minutes=60, reservations="known", readings={}))
     assert [] == event["HeldBackBy"]
@@ -218,7 +218,7 @@ def test_an_owner_is_told_that_is_fully_idle_in_the_whole_cluster():
         },
     ],
 )
-def test_what_executes_or_is_not_told_whole_is_no_idle_owner(changes):
+def test_an_owner_that_executes_or_is_partly_unknown_is_no_finding(changes):
     """
     It executes, did 14 minutes ago, or nobody read it, or somebody may work unseen: nor is its
     instance idle.

@@ -41,7 +41,7 @@ def test_the_most_idle_instances_come_first():
     assert "i-0998" == crowd.idle_instances[0].instance_id
 
 
-def test_an_idle_instance_says_which_cores_are_held_and_by_whom():
+def test_an_idle_instance_names_the_holders_of_its_cores():
     """Of the idle cores only: a held core that has not been idle for long is no news yet."""
     one = cores("aaub", idle=(20, 3, 20, 0))
     one = replace(one, holders=(Holder("0-1", "ml/llama", 7), Holder("1", "ml/new", 8)))

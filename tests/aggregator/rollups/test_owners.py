@@ -149,7 +149,7 @@ def test_who_works_elsewhere_in_the_cluster_is_told_with_what_it_holds(fleet, ha
 
 def test_who_is_no_owner_has_a_row_all_the_same():
     """
-    Nobody, a process without a name, one beyond the line's, and one that nobody told of, which
+    No owner, a process without a name, one beyond the line's, and one not reported, which
     may have what nobody read.
     """
     new = held("i-1", ("[unnamed]", 1), owners=(Owner("0", "[unnamed]"),))
@@ -174,8 +174,8 @@ def test_no_line_names_an_owner_like_a_row_of_ours(name):
     }
 
 
-def test_the_team_is_that_of_the_first_rule_else_what_was_told():
-    """Also beside a holder; where nobody told it, or some told one and some another, none is."""
+def test_the_team_is_from_the_first_rule_otherwise_as_reported():
+    """Also beside a holder; without a reported team, or with different ones, none is."""
     told = [
         Owner("0", "ml/a", "ml"), Owner("1", "ml/b", "ml"), Owner("2", "ml/c"),
         Owner("3", "prod/d", "ml"),
@@ -284,7 +284,7 @@ def test_the_owner_with_most_survives_the_bound(monkeypatch):
     )  # fmt: skip
 
 
-def test_owners_that_are_too_many_are_not_told_in_part(monkeypatch):
+def test_too_many_owners_are_not_reported_in_part(monkeypatch):
     """Beyond the bound nobody is known: nobody seems to hold less, or to be gone."""
     monkeypatch.setattr(owner_minutes, "MAX_OWNERS", 3)
     found, rest = ClusterIdle(15, Prices()), ClusterIdle(15, Prices())

@@ -23,7 +23,7 @@ from neuron_emf.check.instance import (
 from neuron_emf.check.settings import CheckSettings
 from neuron_emitter.instance.facts import InstanceFacts
 from neuron_emitter.instance.instance_tags import TagsUnavailableError
-from neuron_emitter.owners.assignments import Allocation, UnreadError
+from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
 from neuron_emitter.owners.reservations import Scheduler
 from neuron_emitter.reports.report import decode
 from neuron_emitter.spool import Spool
@@ -48,7 +48,7 @@ class FakeSource:
     def read_allocations(self):
         if not self.allocations:
             reason, remedy = "it hangs", f"Mend {self.name}"
-            raise UnreadError(reason, remedy)
+            raise UnknownAssignmentsError(reason, remedy)
         return self.allocations
 
 

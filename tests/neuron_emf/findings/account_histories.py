@@ -1,5 +1,5 @@
 """
-What the account may say of an instance that may not be given back, and who has its cores.
+Accounts of instances that cannot be released, and the owners of their cores.
 
 `OF_ACCOUNT` is of instances that EC2 knows, `OF_HYPERPOD` of nodes that it does not, `OWNED` of
 instances that somebody holds: the answer, who is asked, and what it says.
@@ -159,7 +159,7 @@ OWNED: dict[str, tuple[str, str | None, str, Callable[[World], object]]] = {
     "no rollups": ("ask", JOB, "scontrol", lambda w: (w.own(), w.forget_rollups(LONG_AGO))),
     "unnamed": ("ask", None, "aws ec2 describe-tags", lambda w: w.own("[unnamed]")),
     "pod that is gone": ("ask", None, "kubectl get pod a-0 -n ml", _gone),
-    "holds what was given to another": ("ask", "ml/b-0", "kubectl describe pod b-0 -n ml",
+    "holds cores assigned to another": ("ask", "ml/b-0", "kubectl describe pod b-0 -n ml",
                                         lambda w: _gone(w, AssignedTo="ml/b-0")),
     "name of no form": ("ask", "ml/a;reboot", "aws ec2 describe-tags",
                         lambda w: w.own("ml/a;reboot")),
@@ -172,7 +172,7 @@ OWNED: dict[str, tuple[str, str | None, str, Callable[[World], object]]] = {
                     lambda w: (w.own(QuietMinutes=None), w.change(59, Executions=80))),
     "executions unread": ("keep", None, f"{JOB} held cores", lambda w: w.own(QuietMinutes=None)),
     "just started": ("keep", None, f"{JOB} held cores", lambda w: w.own(quiet=3)),
-    "uses part": ("keep", None, "a core was busy",
+    "partly used": ("keep", None, "a core was busy",
                   lambda w: (w.own(Cores="0"), w.change(59, **w.core("b")))),
     "emitter that is gone": ("keep", None, "14 min old", lambda w: (
         w.own(), setattr(w, "now_ms", w.lines[-1][0] + 15 * MINUTE_MS))),

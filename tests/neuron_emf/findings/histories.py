@@ -1,7 +1,7 @@
 """
-Kinds of histories: what each does to a world in which the instance may be given back.
+Kinds of histories: what each does to a world in which the instance can be released.
 
-`OF_LINES` and `OF_STREAMS` may never be given back, each with the guards that must hold it back;
+`OF_LINES` and `OF_STREAMS` can never be released, each with the guards that must keep it;
 `CLEAN` always may. Each is played under every manager.
 """
 
@@ -294,7 +294,7 @@ OF_LINES = {
             "coverage",
             lambda w: w.cluster(minute(w, 0, 30), 35, CoveragePercent=90),
         ),
-        ("coverage not told", "coverage", lambda w: _rollup(w, CoveragePercent=None)),
+        ("coverage not reported", "coverage", lambda w: _rollup(w, CoveragePercent=None)),
         ("no rollups", "coverage no-fleet-change", lambda w: w.forget_rollups(LONG_AGO)),
         ("gap of rollups", "no-fleet-change", lambda w: w.forget_rollups(20, 40)),
         ("cores that nobody counts", "no-fleet-change", lambda w: w.cluster(0, NeuronCores=None)),

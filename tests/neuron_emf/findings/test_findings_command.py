@@ -127,7 +127,7 @@ def of_account(typed, monkeypatch):
 
 @pytest.fixture
 def of_world(of_account):
-    """The same of a node of EKS that may be given back, unless it is spoilt."""
+    """The same of a node of EKS that can be released, unless it is spoilt."""
 
     def call(*words, spoil=lambda _: None, later_ms=0):
         world = World(0, "EKS node group")

@@ -1,4 +1,4 @@
-"""Whether an instance may be given back, by histories of which their maker knows whether it may."""
+"""Whether an instance can be released, by histories of which their maker knows the answer."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _held_back_by(found):
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_no_wrong_history_is_given_back(judged, name):
+def test_no_wrong_history_is_released(judged, name):
     """
     Held back by the guards that see it and by no others, whoever manages the instance.
 
@@ -72,7 +72,7 @@ def test_no_wrong_history_is_given_back(judged, name):
 
 @pytest.mark.parametrize("manager", REMOVE)
 @pytest.mark.parametrize("name", CLEAN)
-def test_every_clean_history_is_given_back(judged, name, manager):
+def test_every_clean_history_is_released(judged, name, manager):
     """By the commands of whoever manages it, and left to a manager that replaces what is idle."""
     found = judged(CLEAN[name], list(CLEAN).index(name), manager)
     begins = REMOVE[manager]

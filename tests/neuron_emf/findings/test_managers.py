@@ -1,4 +1,4 @@
-"""Who manages an instance, and how it is given back."""
+"""Who manages an instance, and how it is released."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """
-An instance that may be given back, as raw lines and answers of AWS, and how it is spoilt.
+An instance that can be released, as raw lines and answers of AWS, and how it is spoilt.
 
 Nothing of the product makes these lines or judges them: members are written here as a person
-would, and whoever spoils a world knows by that alone that it may not be given back.
+would, and whoever spoils a world knows by that alone that it cannot be released.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class World:
 
         words: What is typed behind its name.
 
-        given: What its lines say of reservations.
+        reservations: Reservations in its lines.
     """
 
     def __init__(self, seed: int, manager: str = "alone") -> None:

@@ -85,7 +85,7 @@ def test_a_minute_without_a_line_has_no_point():
 def test_reserved_cores_are_drawn_with_those_that_are_held():
     """The graph counts reserved cores as the card does; without one the metric is absent."""
     shown = drawn(line(ReservedCores=4), line(minute=1))["Cores by state"]
-    assert [(0, 34), (1, 30)] == shown["Held or reserved, not busy"]
+    assert [(0, 34), (1, 30)] == shown["Allocated, not busy"]
     assert [(0, 6), (1, 10)] == shown["Unallocated"]
 
 

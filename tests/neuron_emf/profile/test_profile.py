@@ -45,7 +45,7 @@ def test_the_lines_of_the_made_file_are_as_ever(golden):
     assert members_of("profile").keys() - missing == written - {"_aws"}
 
 
-def test_what_is_not_told_has_no_member_and_what_is_strange_is_counted():
+def test_values_not_reported_have_no_member_and_strange_values_are_counted():
     """Zero is zero; of percent that nobody can be sure of no metric is made."""
     odd = {"nested": {}, "long": "x" * 257, "1a": 1, "esc": "\x1b", "none": None, "big": 10**400}
     many = {f"key_{number}": number for number in range(MAX_OTHER + 5)}

@@ -38,7 +38,7 @@ def test_one_whole_answer(typed, double, hour, marked):
     marked(README, "now", f"```\n$ neuron-emf top --once\n{out}```\n")
 
 
-def test_what_nobody_told_is_unknown(typed, double):
+def test_values_that_are_not_reported_are_unknown(typed, double):
     """An account without a rollup is no cheap one."""
     code, out, _ = typed("top")
     assert (0, []) == (code, [word for word in out.split() if word in ("0.00", "0")])

@@ -155,10 +155,10 @@ def test_with_a_tag_filter_that_is_set_later_an_empty_list_says_nothing():
 
 
 @pytest.mark.parametrize("members", [{}, {"neuron_hardware_info": None, "instance_info": None}])
-def test_no_runtime_says_0_of_the_cores_told_and_of_those_listed_in_the_minute(members):
+def test_no_runtime_gives_0_to_cores_reported_and_to_cores_listed_in_the_minute(members):
     """
     A runtime listed 0, 1 and 5 of two: the gap between is nobody's word, so it is unknown and
-    never counts as idle; the next minute has two cores again, or none where nobody told.
+    never counts as idle; the next minute has two cores again, or none if none is reported.
     """
     fold = new_fold()
     listed = two_cores(runtime(counters({0: 60, 1: 0, 5: 0}), memory({0: 1})), **members)

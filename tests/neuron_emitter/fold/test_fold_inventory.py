@@ -77,7 +77,7 @@ def test_a_count_that_was_never_reported_is_that_of_the_type(instance_type, entr
 
 @pytest.mark.parametrize(("percent", "states"), [(25, "buuu?b"), (None, "buuu??")])
 def test_a_listed_index_beyond_the_count_widens_it(percent, states):
-    """A core that is listed exists; what nobody told or listed, or gave a share, is unknown."""
+    """A core that is listed exists; a core neither reported nor listed is unknown."""
     record = minute_of(report(runtime(counters({0: 50, 5: percent}), memory())))
     assert (states, 6) == (record.core_state, record.neuron_cores)
 
@@ -108,7 +108,7 @@ def test_an_id_that_may_not_stand_in_a_record_is_no_id(info):
 @pytest.mark.parametrize("physical", [1, 8])
 @pytest.mark.parametrize("other", [None, -1, 0, 9])
 def test_labels_are_those_told_last(physical, other):
-    """What is not told again, or cannot be meant, changes nothing; another instance has its own."""
+    """A value that is missing or absurd changes nothing; another instance has its own."""
     long = {"neuron_device_version": "v" * 9, "neuroncore_version": None}
     told = report(
         instance_info=instance(instance_name="trainer"),

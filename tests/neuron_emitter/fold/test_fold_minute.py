@@ -164,7 +164,7 @@ def test_what_was_not_read_is_not_0(stats, told):
     assert expected == found.details.keys()
 
 
-def test_no_runtime_and_no_memory_error_are_0_where_they_are_told():
+def test_no_runtime_and_no_memory_error_are_0_if_reported():
     """Nobody runs, so nothing failed; the counters were read, and all are 0."""
     system = {"neuron_hw_counters": hardware_counters({"mem_ecc_uncorrected": 0})}
     found = minute_of(report(system_data=system), chosen=RARE, executions_asked=True)

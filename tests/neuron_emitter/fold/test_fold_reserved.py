@@ -32,7 +32,7 @@ NAMES = ["ml/a/main", "ml/b/main", "ml/c", "slurm:7 ann"]
 
 @st.composite
 def nodes(draw):
-    """Cores with states, runtimes that hold those that are not unattached, and what was given."""
+    """Cores with states, runtimes that hold those that are not unattached, and assignments."""
     states = draw(STATES)
     taken = [core for core, letter in enumerate(states) if letter in "ba"]
     some = st.sets(st.sampled_from(taken), max_size=6) if taken else st.just(set())
@@ -47,8 +47,8 @@ def nodes(draw):
 
 
 @given(nodes(), st.sampled_from([None, 1, 2]))
-def test_reserved_cores_are_unattached_and_no_more_than_were_given(node, per_device):
-    """By each owner, what it was given less what it holds, whatever schedulers say."""
+def test_reserved_cores_are_unattached_and_no_more_than_assigned(node, per_device):
+    """By each owner, its assigned cores less its held ones, for any answers of schedulers."""
     states, held, owners, allocations = node
     found = reserve_cores(allocations, held, owners, states, per_device)
     assert len({holding.name.split("/main")[0] for holding in found.holdings}) == len(
@@ -97,7 +97,7 @@ NODE = [
 
 
 @pytest.mark.parametrize("case", NODE)
-def test_what_was_given_and_is_not_held_is_reserved(case):
+def test_assigned_cores_without_a_holder_are_reserved(case):
     """At its own ids where nobody holds them, else at the lowest that are free."""
     states, held, allocations, cores, to, unverified = case
     runtimes = {(core, "1"): {core} for core in held}
@@ -126,11 +126,11 @@ def using(pid, core, completed=None, **counts):
 
 
 def started(assignments_now, state=None):
-    """An emitter that names processes by their pids, and is told what was given."""
+    """An emitter that names processes by their pids, and has these assignments."""
     return Fold(
         FoldSettings(period_s=60.0), state,
         owner_of=lambda pid: RuntimeOwner(f"slurm:{pid} ann", job=str(pid)),
-        given=lambda: assignments_now,
+        current_assignments=lambda: assignments_now,
     )  # fmt: skip
 
 
@@ -153,7 +153,7 @@ def test_what_the_scheduler_knows_of_a_job_names_its_holder(jobs, status, team):
     owner = RuntimeOwner("slurm:sluid=x 1000", team, job="7")
     fold = Fold(
         FoldSettings(period_s=60.0), owner_of=lambda _pid: owner,
-        given=lambda: Assignments(status, tuple(jobs)),
+        current_assignments=lambda: Assignments(status, tuple(jobs)),
     )  # fmt: skip
     (holder,) = node(fold, 0, using(1, 0, 0)).holders
     known = next((job for job in jobs if job.job == "7"), Allocation(""))
@@ -179,12 +179,12 @@ def test_owners_of_a_minute_have_what_they_hold_and_what_is_reserved():
 
 @pytest.mark.parametrize("status", ["none", "unknown"])
 def test_what_was_not_read_is_said_and_nothing_is_counted(status):
-    """Unread is not unreserved, and no scheduler is no number."""
+    """Unknown is not unreserved, and without a scheduler there is no number."""
     members = node(started(Assignments(status)), 0).members()
     assert (status, None) == (members["Reservations"], members.get("ReservedCores"))
 
 
-def test_reports_tell_what_was_given_where_nothing_else_does():
+def test_reports_have_assignments_if_no_other_source_answers():
     """For two minutes after they told it last, as they name holders."""
     fold = started(Assignments("unknown"))
     told = [node(fold, 0, neuron_k8s_info=kubernetes({0: "ml/b", 1: "ml/b"})), node(fold, 1)]
@@ -196,10 +196,10 @@ def test_reports_tell_what_was_given_where_nothing_else_does():
     assert ("unknown", ()) == (late.reservations, late.owners)
 
 
-def test_a_process_that_nobody_can_name_has_the_name_to_whom_its_core_was_given():
+def test_an_unnamed_process_has_the_owner_that_its_core_is_assigned_to():
     """One that tells its own pod keeps it, whatever ids say."""
     told = Assignments("known", (POD._replace(cores=frozenset({0})),))
-    nameless = Fold(FoldSettings(period_s=60.0), given=lambda: told)
+    nameless = Fold(FoldSettings(period_s=60.0), current_assignments=lambda: told)
     assert [Owner("0", "ml/b/main", "ml")] == [*node(nameless, 0, using(7, 0)).owners]
     expected = [Owner("", "ml/b/main", "ml", "1", None, 1), Owner("0", "slurm:7 ann")]
     assert expected == [*node(started(told), 0, using(7, 0)).owners]

@@ -1,4 +1,4 @@
-"""Which devices containers of ECS were given: by their bundles, or not at all."""
+"""The devices assigned to containers of ECS: by their bundles, or unknown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from neuron_emitter.instance.machine import TASK_MARK
 from neuron_emitter.owners import container_devices
-from neuron_emitter.owners.assignments import Allocation, UnreadError
+from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
 from neuron_emitter.owners.container_devices import ContainerDevices, is_here
 from neuron_emitter.owners.container_names import BUNDLES, neuron_devices
 from tests.neuron_emitter.owners.fake_machine import (
@@ -90,7 +90,7 @@ def test_a_task_has_the_devices_of_its_bundle(machine, play):
         (bundle(0, path="/dev/neuron_{}"), {}, None), (bundle(0, path="/dev/xneuron{}"), {}, None),
     ],
 )  # fmt: skip
-def test_only_listed_devices_of_an_ordinary_container_were_given(
+def test_only_listed_devices_of_an_ordinary_container_are_assigned(
     machine, content, options, expected
 ):
     """Not one that may use all, a monitor, the emitter itself, nor a pod, which has its source."""
@@ -102,7 +102,7 @@ def test_only_listed_devices_of_an_ordinary_container_were_given(
 
 
 @given(st.sets(st.integers(0, 15)), st.booleans())
-def test_every_device_that_is_listed_was_given(minors, is_privileged):
+def test_every_listed_device_is_assigned(minors, is_privileged):
     """Exactly those, by the numbers of the host."""
     text = json.dumps(bundle(*minors, rule=PRIVILEGED if is_privileged else DENIED))
     assert neuron_devices(text) == (set() if is_privileged else minors)
@@ -130,18 +130,18 @@ def test_without_rights_only_the_absence_of_tasks_is_known(
         if reads:
             assert [] == list(ContainerDevices(machine.places).read_allocations())
         else:
-            with pytest.raises(UnreadError) as error:
+            with pytest.raises(UnknownAssignmentsError) as error:
                 ContainerDevices(machine.places).read_allocations()
             assert "NameServices" in error.value.remedy
 
 
 @pytest.mark.parametrize("content", ["{", "[]", bundle("x"), bundle(0)])
-def test_a_task_without_a_readable_bundle_is_unread(machine, play, content):
+def test_a_task_without_a_readable_bundle_leaves_reservations_unknown(machine, play, content):
     """It starts, or its bundle is elsewhere or of another form: nothing is guessed."""
     tasks = {"/v1/tasks": {"Tasks": [task(CONTAINER), task(OTHER_CONTAINER)]}}
     machine.urls["ecs_agent_url"] = play(tasks if content == bundle(0) else {}).url
     run(machine, CONTAINER, content, groups=DOCKER_V2)
-    with pytest.raises(UnreadError, match="bundle"):
+    with pytest.raises(UnknownAssignmentsError, match="bundle"):
         ContainerDevices(machine.places).read_allocations()
 
 
@@ -153,7 +153,7 @@ def test_a_container_reads_through_the_first_process(machine):
     assert [{3}] == [
         allocation.devices for allocation in ContainerDevices(inside).read_allocations()
     ]
-    with pytest.raises(UnreadError):
+    with pytest.raises(UnknownAssignmentsError):
         ContainerDevices(replace(inside, is_saved=True)).read_allocations()
 
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emitter.owners.assignments import Allocation, UnreadError
+from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
 from neuron_emitter.owners.kubelet import FRESH_S, HandedOver, hand_over, is_here, mark_ended_pods
 from neuron_emitter.owners.kubelet_checkpoint import CLAIMS_FILE, PLUGINS_FILE, KubeletCheckpoint
 from neuron_emitter.owners.pod_resources import MAX_BYTES, PodResources, allocations_of
@@ -53,7 +53,7 @@ TRAINER_CORES = assigned_to("ml/trainer-0/main", [0, 1])
 
 
 def failure(source):
-    with pytest.raises(UnreadError) as raised:
+    with pytest.raises(UnknownAssignmentsError) as raised:
         source.read_allocations()
     return str(raised.value), raised.value.remedy
 
@@ -78,7 +78,7 @@ def failure(source):
         ([container("\x1b[2J", devices(CORE, "0"))], [assigned_to("ml/a", [0])]),
     ],
 )  # fmt: skip
-def test_each_pod_has_what_its_containers_were_given(containers, expected):
+def test_each_pod_has_the_assignments_of_its_containers(containers, expected):
     """Cores, devices and claims; ids of another form are counted, other resources are not."""
     assert expected == allocations_of(memoryview(listed(pod("a", *containers), pod("b"))))
 
@@ -208,7 +208,7 @@ def test_a_kubelet_is_seen_by_its_folders_and_from_its_pods(
 # --- handed over ---
 
 
-def test_another_container_hands_over_what_it_was_told(machine, kubelet):
+def test_another_container_hands_over_the_assignments(machine, kubelet):
     """The answer while it is fresh, by the time in the file; or why there is none."""
 
     def handed_over(now_s=1000):

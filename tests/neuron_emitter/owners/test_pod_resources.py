@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_emitter.owners.assignments import Allocation, UnreadError
+from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
 from neuron_emitter.owners.pod_resources import PodResources
 from tests.neuron_emitter.owners.fake_machine import CORE, container, devices, listed, pod
 
@@ -58,12 +58,15 @@ def test_an_answer_of_many_frames_is_read(machine, mode):
 )
 def test_a_refusal_is_a_reason(machine, mode, reason):
     """A status without an answer, or an answer that is compressed, says what it is."""
-    with serving(machine, mode), pytest.raises(UnreadError, match=reason) as raised:
+    with serving(machine, mode), pytest.raises(UnknownAssignmentsError, match=reason) as raised:
         PodResources(machine.places, within_s=60.0).read_allocations()
     assert "`" not in str(raised.value)
 
 
 def test_a_server_that_does_not_answer_is_left_in_time(machine):
     """The deadline of the emitter ends the call."""
-    with serving(machine, "silent"), pytest.raises(UnreadError, match="no whole answer in time"):
+    with (
+        serving(machine, "silent"),
+        pytest.raises(UnknownAssignmentsError, match="no whole answer in time"),
+    ):
         PodResources(machine.places, within_s=0.05).read_allocations()

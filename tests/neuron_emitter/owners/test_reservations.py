@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from neuron_emitter.owners.assignments import Allocation, Assignments, UnreadError
+from neuron_emitter.owners.assignments import Allocation, Assignments, UnknownAssignmentsError
 from neuron_emitter.owners.reservations import (
     KEPT_S,
     READ_EVERY_S,
@@ -44,7 +44,7 @@ class FakeSource:
         return self.answer
 
     def fail(self, reason="it hangs"):
-        self.answer = UnreadError(reason, "Mend it")
+        self.answer = UnknownAssignmentsError(reason, "Mend it")
 
 
 def reservations(clock, *sources, is_here=True):
@@ -55,7 +55,7 @@ def reservations(clock, *sources, is_here=True):
 
 
 def test_the_first_source_that_answers_counts(clock):
-    """The next ones are not asked; nothing given is an answer, too, and no scheduler is none."""
+    """The next ones are not asked; an empty list is an answer, too, and no scheduler is none."""
     first, second = FakeSource("first"), FakeSource("second", POD_A)
     assert Assignments("none") == reservations(clock, first, is_here=False).current_assignments()
     assert (
@@ -69,16 +69,19 @@ def test_the_first_source_that_answers_counts(clock):
     )
 
 
-def test_every_scheduler_must_tell(clock):
+def test_every_scheduler_must_answer(clock):
     """Beside one that is unknown or partly known, no core is known to be free. The rest counts."""
     pods, jobs = FakeSource("kubelet", POD_A), FakeSource("slurm", JOB)
     schedulers = [Scheduler(lambda: True, [source]) for source in (pods, jobs)]
     both = (POD_A, JOB), ("kubelet", "slurm")
-    part = UnreadError("a job is unknown", "Wait", [JOB])
+    part = UnknownAssignmentsError("a job is unknown", "Wait", [JOB])
     for answer, expected in (
         ((JOB,), Assignments("known", *both)),
         (part, Assignments("unknown", *both)),
-        (UnreadError("it hangs", "Mend it"), Assignments("unknown", (POD_A,), ("kubelet",))),
+        (
+            UnknownAssignmentsError("it hangs", "Mend it"),
+            Assignments("unknown", (POD_A,), ("kubelet",)),
+        ),
     ):
         jobs.answer = answer
         found = Reservations(schedulers, clock=clock, is_background=False)
@@ -114,7 +117,7 @@ def test_a_failure_is_logged_once_until_it_has_cleared(clock, caplog):
     assert [hangs, hangs.replace("hangs", "lies"), again, hangs] == caplog.messages
 
 
-def test_a_source_that_breaks_is_unread(clock, caplog):
+def test_a_source_that_breaks_leaves_reservations_unknown(clock, caplog):
     """Only the kind of the error is logged: its text may hold what was read."""
     source = FakeSource("broken")
     source.answer = KeyError("a secret")

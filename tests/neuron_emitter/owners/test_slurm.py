@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_emitter.owners import scontrol, slurm
-from neuron_emitter.owners.assignments import Allocation, UnreadError
+from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
 from neuron_emitter.owners.scontrol import Gres, JobRecord, UnknownJobError, parse_job
 from neuron_emitter.owners.slurm import ASKED_EVERY_S, SPREAD_S, SlurmJobs, is_here
 from tests.neuron_emitter.owners.fake_machine import SLUID, SLURM_V2, FakeMachine
@@ -56,7 +56,7 @@ FORGED = """x
 
 
 def record(*entries, version=OLD, **members):
-    """An answer about a job with *entries*, nodes and what was given there."""
+    """An answer about a job with *entries*, nodes and the assignments there."""
     lines = "".join(NODE.format(nodes=nodes, gres=gres) for nodes, gres in entries)
     usual = {"job": "4711", "name": "train", "comment": "", "state": "RUNNING"}
     return RECORD.format(**version, **{**usual, "user": "ada(1000)", **members}, nodes=lines)
@@ -71,7 +71,7 @@ class Slurmctld:
         self.asked = []
 
     def ask(self, _places, *words):
-        """What scontrol prints; `UnreadError` as for its exit code 1."""
+        """What scontrol prints; `UnknownAssignmentsError` as for its exit code 1."""
         self.asked.append(" ".join(words))
         if words == ("show", "config"):
             return f"PluginDir               = /x\nPrivateData             = {self.private}\n"
@@ -134,7 +134,7 @@ def test_the_answer_of_scontrol_is_read_or_refused(version, entries, members, gr
     """Each member at its place, and the entry of this node alone; all of its resources."""
     text = record(*entries, version=version, **members)
     if gres == "unknown":
-        with pytest.raises(UnreadError):
+        with pytest.raises(UnknownAssignmentsError):
             parse_job(text, "4711", "n-st-09.local")
         return
     has_ended = gres is None
@@ -148,10 +148,10 @@ def test_one_of_several_jobs_is_read_by_its_number_or_sluid():
     both = f"{first}\n{record(('a', 'gpu:1(IDX:1)'), job='4711 ArrayJobId=7', version=NEW)}"
     for job in ("4711", SLUID_JOB):
         assert 4711 == parse_job(both, job, "a").number
-    with pytest.raises(UnreadError, match="sluid=s0"):
+    with pytest.raises(UnknownAssignmentsError, match="sluid=s0"):
         parse_job(both, "sluid=s0", "a")
     for text in ("", "No jobs in the system\n"):
-        with pytest.raises(UnreadError, match="does not show job 7, which"):
+        with pytest.raises(UnknownAssignmentsError, match="does not show job 7, which"):
             parse_job(text, "7", "a")
 
 
@@ -223,7 +223,7 @@ DEVICE_BY_DEVICE = "".join(f"Name=neuroncore File=/dev/neuron{device}\n" for dev
          [gave("4711", cores=(1, 2))]),
     ],
 )  # fmt: skip
-def test_each_job_has_what_it_was_given(node, slurmctld, jobs, gres_conf, allocations):
+def test_each_job_has_its_assignment(node, slurmctld, jobs, gres_conf, allocations):
     """By GRES, else all to one job with every CPU; else it is read, and nobody has anything."""
     if gres_conf is not None:
         node.file("etc/slurm/gres.conf", gres_conf)
@@ -274,7 +274,7 @@ class Minutes:
         try:
             known = self._jobs.read_allocations()
             reason = ""
-        except UnreadError as error:
+        except UnknownAssignmentsError as error:
             known = error.known
             reason = str(error)
         return {allocation.job: allocation for allocation in known}, reason
@@ -303,7 +303,7 @@ def test_slurmctld_is_asked_with_devices_once_for_a_new_job_and_not_often(node, 
 
 ANSWERS = st.sampled_from(
     [
-        None, UnreadError("it failed", "Mend it"), "No jobs in the system\n",
+        None, UnknownAssignmentsError("it failed", "Mend it"), "No jobs in the system\n",
         record(("a", ""), job="5", comment=FORGED), record(("a", ""), job="5", state="FAILED"),
         record(("a", ""), ("b", "gpu:1(IDX:3)"), job="5"), record(("a", "gpu:1(IDX:3)"), job="5"),
     ]
@@ -384,7 +384,7 @@ def test_a_job_that_ended_is_noticed_and_may_run_again(node, slurmctld):
         record(("a", f"gpu:1(IDX:{index})"), job="7", state=state)
         for state, index in (("RUNNING", 1), ("FAILED", 1), ("RUNNING", 2), ("RUNNING", 2))
     ]
-    answers.insert(1, UnreadError("it failed", "Mend it"))
+    answers.insert(1, UnknownAssignmentsError("it failed", "Mend it"))
     found = []
     for place, slurmctld.jobs["7"] in enumerate(answers):
         known, _ = minutes.read_at(1.1 * ASKED_EVERY_S * place)
@@ -423,7 +423,7 @@ def test_a_command_that_fails_has_its_own_words_and_the_remedy_for_them(
     monkeypatch.setattr(os, "geteuid", lambda: 991)
     install(node, f"printf '{words}\\a\\nmore\\n' >&2; exit 3")
     start(node, "4711")
-    with pytest.raises(UnreadError) as error:
+    with pytest.raises(UnknownAssignmentsError) as error:
         assigned_to(node)
     assert f"it failed with exit code 3: {words}?" == str(error.value)
     assert remedy in error.value.remedy
@@ -439,12 +439,12 @@ def test_a_command_that_fails_has_its_own_words_and_the_remedy_for_them(
         (_hang, "scontrol ping"),
     ],
 )
-def test_an_unread_job_has_a_remedy(node, monkeypatch, break_it, remedy):
+def test_an_unknown_job_has_a_remedy(node, monkeypatch, break_it, remedy):
     """Neither a hanging nor a lying command takes more than its time; nothing is guessed."""
     install(node)
     start(node, "4711")
     break_it(monkeypatch, node)
-    with pytest.raises(UnreadError) as error:
+    with pytest.raises(UnknownAssignmentsError) as error:
         assigned_to(node)
     assert remedy in error.value.remedy
 
@@ -465,7 +465,7 @@ def test_a_saved_machine_runs_no_command(node):
     """A program in a folder from elsewhere is not started."""
     install(node, f"touch {node.root}/asked")
     start(node, "4711")
-    with pytest.raises(UnreadError, match="saved"):
+    with pytest.raises(UnknownAssignmentsError, match="saved"):
         SlurmJobs(replace(node.places, is_saved=True)).read_allocations()
     assert not (node.root / "asked").exists()
 
@@ -486,5 +486,5 @@ def test_slurm_is_here_where_slurmd_runs(machine, sign, here, reads):
     if reads:
         assert [] == assigned_to(machine)
     else:
-        with pytest.raises(UnreadError, match="control groups"):
+        with pytest.raises(UnknownAssignmentsError, match="control groups"):
             assigned_to(machine)

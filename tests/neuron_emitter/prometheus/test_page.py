@@ -212,7 +212,7 @@ def test_where_a_series_differs_the_script_is_wrong_or_guesses(reason, documents
     assert ours == value(played.series(), name, **labels)
 
 
-def test_what_nobody_told_is_absent_and_what_was_told_stands_for_30_s():
+def test_values_not_reported_are_absent_and_reported_values_stay_for_30_s():
     """A group need not be in every report; after two of the longest periods it counts no more."""
     played = PlayedPage()
     system = {"vcpu_usage": vcpu(user=10.0, nice=None), "memory_info": host_memory(used=None)}

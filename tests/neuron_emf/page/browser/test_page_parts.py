@@ -39,7 +39,7 @@ def test_a_press_reads_the_instances_hour(open_page, address):
     newest = grid.locator("[role=gridcell]").last
     expect(newest).to_have_attribute(
         "aria-label",
-        "core 0, 08:59 UTC: held but not busy, 0 % utilization, not busy for 1 h, "
+        "core 0, 08:59 UTC: allocated, not busy, 0 % utilization, not busy for 1 h, "
         "held by slurm:4711 ml-user (pid 21195, tag 21195)",
     )
     row.press("Enter")
