@@ -8,7 +8,7 @@ from typing import Final
 from benchmarks.figure import markdown
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_emf.cost.bill import beyond_bill, bill, break_even, put_metric_data_usd, total
-from neuron_emf.cost.quantities import ALL_RUNTIME_LINES, GROUPS, MODES, TRAIL, Fleet
+from neuron_emf.cost.quantities import ALL_RUNTIME_LINES, COST_GROUPS, MODES, TRAIL, Fleet
 from neuron_emf.cost.tariff import listed
 from neuron_words.quantity_words import dollars, share_words
 
@@ -36,7 +36,10 @@ def month() -> str:
     return markdown(
         ("USD a month, instances in clusters", *heads),
         [
-            *((group, *(dollars(total(entries, group)) for entries in bills)) for group in GROUPS),
+            *(
+                (group, *(dollars(total(entries, group)) for entries in bills))
+                for group in COST_GROUPS
+            ),
             ("**all**", *(f"**{dollars(usd)}**" for usd in sums)),
             ("an instance", *(f"{field:.3f}" for field in each)),
             ("by PutMetricData", *map(dollars, instead)),

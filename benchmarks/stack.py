@@ -30,7 +30,7 @@ from botocore.awsrequest import AWSResponse
 from aggregator.environment import Rules
 from aggregator.minutes import end_s
 from aggregator.storage.dynamodb import Requests
-from aggregator.storage.records import BUCKETS, item_of
+from aggregator.storage.records import TABLE_BUCKETS, item_of
 from aggregator.storage.table import Table
 from aggregator.storage.values import CloseProgress
 from benchmarks import fleet
@@ -169,7 +169,7 @@ def write_minute(folder: Path, instances: int) -> None:
         item = item_of(record, 0)
         buckets[item.bucket].append(item)
     folder.mkdir(parents=True)
-    for bucket in range(BUCKETS):
+    for bucket in range(TABLE_BUCKETS):
         with (folder / str(bucket)).open("wb") as file:
             for item in sorted(buckets[bucket], key=lambda row: row.key):
                 file.write(len(item.payload).to_bytes(4, "big") + item.payload)

@@ -40,17 +40,17 @@ REHEARSAL: Final = "http://127.0.0.1:8600/rehearsal.json"
 """Where the page of `make demo` says how its embedded AWS is reached."""
 
 _REHEARSAL_TIMEOUT_S: Final = 5.0
-_MAX_ANSWER_BYTES: Final = 65_536
+_MAX_CREDENTIALS_BYTES: Final = 65_536
 _CONNECT_TIMEOUT_S: Final = 5
-_READ_TIMEOUT_S: Final = 30
-_MAX_ATTEMPTS: Final = 5
-_KEYS: Final = ("aws_access_key_id", "aws_secret_access_key")
+_AWS_READ_TIMEOUT_S: Final = 30
+_MAX_CALL_ATTEMPTS: Final = 5
+_CREDENTIAL_KEYS: Final = ("aws_access_key_id", "aws_secret_access_key")
 CONNECTIONS: Final = 16
 """At a time, of one client: as many threads as a command reads with."""
 
-_OK: Final = 200
+_HTTP_OK: Final = 200
 _READER_OF_ANSWERS: Final = "botocore.endpoint"
-MALFORMED: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+MALFORMED_ERRORS: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What reading an answer of another form than expected ends with."""
 
 
@@ -109,12 +109,12 @@ class Account:
 
         # For a rehearsal any credentials will do, real ones must not be sent, and no proxy leads
         # to it.
-        keys = dict.fromkeys(_KEYS if self.is_rehearsal else (), "rehearsal")
+        keys = dict.fromkeys(_CREDENTIAL_KEYS if self.is_rehearsal else (), "rehearsal")
         config = Config(
             connect_timeout=_CONNECT_TIMEOUT_S,
-            read_timeout=_READ_TIMEOUT_S,
+            read_timeout=_AWS_READ_TIMEOUT_S,
             max_pool_connections=CONNECTIONS,
-            retries={"mode": "standard", "total_max_attempts": _MAX_ATTEMPTS},
+            retries={"mode": "standard", "total_max_attempts": _MAX_CALL_ATTEMPTS},
             proxies={} if self.is_rehearsal else None,
         )
         with _configured():
@@ -140,7 +140,9 @@ def _require_whole(
     from botocore.parsers import ResponseParserError  # noqa: PLC0415 - as in `client`
 
     body = response_dict["body"]
-    if response_dict["status_code"] != _OK or type(body) is not bytes:  # or read piece by piece
+    if (
+        response_dict["status_code"] != _HTTP_OK or type(body) is not bytes
+    ):  # or read piece by piece
         return
     length = response_dict["headers"].get("content-length", "")
     has_length = length.isdecimal() and operation_model.http.get("method") != "HEAD"
@@ -166,7 +168,7 @@ def _configured() -> Iterator[None]:
         # ValueError: an endpoint that is no URL
         if not (is_refusal(error) or isinstance(error, ValueError)):
             raise
-        advice = _ADVICE[refusal_cause(error)]
+        advice = _ERROR_ADVICE[refusal_cause(error)]
         msg = f"Cannot connect to AWS: {bounded(str(error)).rstrip('.')}. {advice}"
         raise SettingsError(msg) from error
 
@@ -181,7 +183,7 @@ def account(settings: AccountSettings) -> Account:
     if settings.rehearsal:
         try:
             return rehearsed_account(rehearsal_document("rehearsal.json"))
-        except MALFORMED as error:
+        except MALFORMED_ERRORS as error:
             raise _no_rehearsal(REHEARSAL) from error
     return Account(
         log_group=settings.log_group,
@@ -254,7 +256,7 @@ def documented(action: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if is_refusal(error) or isinstance(error, MALFORMED):
+        if is_refusal(error) or isinstance(error, MALFORMED_ERRORS):
             raise refusal(error, action) from error
         raise
 
@@ -283,15 +285,17 @@ def refusal(error: Exception, action: str) -> SourceError:
     """*error* of *action*, such as `logs:FilterLogEvents`, as a sentence for a person."""
     service, _, call = action.partition(" ")[0].partition(":")
     if not _is_of_the_sdk(error):
-        advice = _ADVICE["connection_lost"]
+        advice = _ERROR_ADVICE["connection_lost"]
         return SourceError(f"Unexpected response to {action} ({type(error).__name__}). {advice}")
     code, words = error_code(error)[:100] or type(error).__name__, words_of(error)
     cause, operation = refusal_cause(error), getattr(error, "operation_name", "")
     if cause == "no_connection":
-        return SourceError(" ".join(unreachable(words, service=_SERVICES.get(service, service))))
+        return SourceError(
+            " ".join(unreachable(words, service=_SERVICE_NAMES.get(service, service)))
+        )
     if operation in _FOR_CREDENTIALS:
         action = f"{operation}, for the credentials of {action},"
-    advice = _ADVICE[cause]
+    advice = _ERROR_ADVICE[cause]
     if cause == "access":
         advice = access_advice(f"{code} {words}", advice)
     if cause == "throttled":
@@ -303,24 +307,24 @@ def refusal(error: Exception, action: str) -> SourceError:
 _DIRECTLY: Final = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 _TRY_AGAIN: Final = "Wait a minute, then try again."
-_PROXY: Final = "Try again; if it stays, check for a proxy between this machine and AWS."
-_ADVICE: Final[Mapping[str, str]] = {
+_PROXY_BETWEEN: Final = "Try again; if it stays, check for a proxy between this machine and AWS."
+_ERROR_ADVICE: Final[Mapping[str, str]] = {
     "": "Check the error in the AWS documentation, then try again.",
     "access": "Allow this action in your IAM policy.",
     "client": "Check the options, and the settings of the AWS SDK (AWS_* and ~/.aws/config).",
-    "connection_lost": _PROXY,
+    "connection_lost": _PROXY_BETWEEN,
     "credentials": "Configure valid AWS credentials, or correct AWS_PROFILE.",
     "expired": "Renew your credentials, for example with aws sso login.",
     "invalid": "Correct the value that it names.",
     "missing": "Check the names of the log group, the stack and the region.",
-    "no_connection": _PROXY,
+    "no_connection": _PROXY_BETWEEN,
     "proxy": PROXY_ADVICE,
     "no_region": "Use --region or AWS_REGION.",
     "service": _TRY_AGAIN,
     "signature": "Correct the clock of this machine or the secret access key; renew credentials "
     "that have expired.",
     "throttled": _TRY_AGAIN,
-    "timeout": _PROXY,
+    "timeout": _PROXY_BETWEEN,
 }
 """What to do, by the cause as `neuron_emitter.delivery.aws_failures` calls it."""
 
@@ -329,7 +333,7 @@ _QUOTAS: Final[Mapping[str, str]] = {
     "FilterLogEvents": "An account may make 5 of these calls a second in a region: "
     "wait a minute, then try again."
 }
-_SERVICES: Final[Mapping[str, str]] = {
+_SERVICE_NAMES: Final[Mapping[str, str]] = {
     "cloudformation": "CloudFormation", "cloudwatch": "CloudWatch", "dynamodb": "DynamoDB",
     "logs": "CloudWatch Logs", "s3": "S3", "sts": "STS",
 }  # fmt: skip
@@ -350,8 +354,8 @@ def rehearsal_document(name: str) -> Any:  # noqa: ANN401  # JSON of the rehears
     address = urllib.parse.urljoin(REHEARSAL, name)
     try:
         with _DIRECTLY.open(address, timeout=_REHEARSAL_TIMEOUT_S) as answer:
-            return json.loads(answer.read(_MAX_ANSWER_BYTES))
-    except (*MALFORMED, OSError, RecursionError, http.client.HTTPException) as error:
+            return json.loads(answer.read(_MAX_CREDENTIALS_BYTES))
+    except (*MALFORMED_ERRORS, OSError, RecursionError, http.client.HTTPException) as error:
         raise _no_rehearsal(address) from error
 
 

@@ -19,22 +19,26 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-OK: Final = "ok"
+CHECK_OK: Final = "ok"
 WARNING: Final = "warning"
-FAILED: Final = "failed"
-UNKNOWN: Final = "unknown"
+CHECK_FAILED: Final = "failed"
+CHECK_UNKNOWN: Final = "unknown"
 NOT_TRIED: Final = "not tried"
 NOT_NEEDED: Final = "not needed"
 
 STYLES: Final[Mapping[str, str]] = {
-    OK: "green", WARNING: "yellow", FAILED: "bold red", UNKNOWN: "yellow", NOT_TRIED: "magenta",
+    CHECK_OK: "green",
+    WARNING: "yellow",
+    CHECK_FAILED: "bold red",
+    CHECK_UNKNOWN: "yellow",
+    NOT_TRIED: "magenta",
     NOT_NEEDED: "dim",
 }  # fmt: skip
-STATES: Final = tuple(STYLES)
+CHECK_STATES: Final = tuple(STYLES)
 """How a check can end; the colors only repeat the words."""
 
 EXIT_NOT_OK: Final = 1
-_MEMBERS: Final = ("section", "check", "must_hold", "state", "found", "advice")  # of the JSON
+_CHECK_MEMBERS: Final = ("section", "check", "must_hold", "state", "found", "advice")  # of the JSON
 LONGEST: Final = 4_000  # characters of a result on a terminal; the longest of our own have 1,000
 
 
@@ -44,7 +48,7 @@ class CheckResult:
     How one check ended.
 
     Attributes:
-        state: One of `STATES`.
+        state: One of `CHECK_STATES`.
 
         found: What is there, or the reason why that is not known; never a secret.
 
@@ -96,7 +100,7 @@ class Check(NamedTuple):
 
 def ok(found: str) -> CheckResult:
     """It holds."""
-    return CheckResult(OK, found)
+    return CheckResult(CHECK_OK, found)
 
 
 def warning(found: str, advice: str) -> CheckResult:
@@ -106,12 +110,12 @@ def warning(found: str, advice: str) -> CheckResult:
 
 def failed(found: str, advice: str = "") -> CheckResult:
     """It does not hold until somebody acts."""
-    return CheckResult(FAILED, found, advice)
+    return CheckResult(CHECK_FAILED, found, advice)
 
 
 def unknown(why: str) -> CheckResult:
     """It must hold and is not known: as bad as a failure."""
-    return CheckResult(UNKNOWN, why)
+    return CheckResult(CHECK_UNKNOWN, why)
 
 
 def not_tried(why: str) -> CheckResult:
@@ -136,7 +140,7 @@ def section(title: str, results: Mapping[str, CheckResult]) -> list[CheckResult]
 
 def failures(results: Sequence[CheckResult]) -> list[CheckResult]:
     """The failed results, and the unknown ones."""
-    return [result for result in results if result.state in (FAILED, UNKNOWN)]
+    return [result for result in results if result.state in (CHECK_FAILED, CHECK_UNKNOWN)]
 
 
 def exit_code(results: Sequence[CheckResult]) -> int:
@@ -145,9 +149,9 @@ def exit_code(results: Sequence[CheckResult]) -> int:
 
 
 def counts(results: Sequence[CheckResult]) -> dict[str, int]:
-    """How many ended how, for each of `STATES`."""
+    """How many ended how, for each of `CHECK_STATES`."""
     states = [result.state for result in results]
-    return {state: states.count(state) for state in STATES}
+    return {state: states.count(state) for state in CHECK_STATES}
 
 
 def counted_states(results: Sequence[CheckResult]) -> str:
@@ -200,7 +204,7 @@ def for_programs(results: Sequence[CheckResult]) -> dict[str, object]:
         "ok": not failures(results),
         "counts": counts(results),
         "checks": [
-            {name: getattr(result, name) or None for name in _MEMBERS} for result in results
+            {name: getattr(result, name) or None for name in _CHECK_MEMBERS} for result in results
         ],
     }
 

@@ -44,12 +44,6 @@ COMMANDS_BY_ASKER: Final[Mapping[str, Mapping[str, str]]] = {
 COMMANDS: Final = dict(row for group in COMMANDS_BY_ASKER.values() for row in group.items())
 _OF_EMITTER: Final = ("run", "replay")  # in neuron_emitter.cli
 
-_EPILOG: Final = (
-    "Exit codes: 0 success, 2 usage error, 3 the source of reports failed, "
-    "4 the destination rejected the records (they stay in the spool); "
-    "check and lint: 1 a problem was found; findings: 1 the instance may not be stopped."
-)
-
 
 class CommandGroup(click.Group):
     """The commands of `COMMANDS`, of which only the one that is called is imported."""
@@ -88,7 +82,16 @@ class CommandGroup(click.Group):
                 formatter.write_dl([(name.ljust(width), text) for name, text in group.items()])
 
 
-@click.group(cls=CommandGroup, context_settings=CONTEXT, epilog=_EPILOG, no_args_is_help=False)
+@click.group(
+    cls=CommandGroup,
+    context_settings=CONTEXT,
+    epilog=(
+        "Exit codes: 0 success, 2 usage error, 3 the source of reports failed, "
+        "4 the destination rejected the records (they stay in the spool); "
+        "check and lint: 1 a problem was found; findings: 1 the instance may not be stopped."
+    ),
+    no_args_is_help=False,
+)
 @click.version_option(__version__, prog_name=PROGRAM)
 def cli() -> None:
     """

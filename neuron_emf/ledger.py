@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from neuron_emf.account import Account
 
-THREADS: Final = CONNECTIONS
+LEDGER_THREADS: Final = CONNECTIONS
 OUTPUT: Final = "LedgerBucketName"
 
 
@@ -99,8 +99,8 @@ class LedgerBucket:
         Raises:
             SourceError: If S3 refuses or does not answer.
         """
-        with ThreadPoolExecutor(THREADS) as pool:
-            while some := list(islice(places, 2 * THREADS)):
+        with ThreadPoolExecutor(LEDGER_THREADS) as pool:
+            while some := list(islice(places, 2 * LEDGER_THREADS)):
                 hours, keys = zip(*some, strict=True)
                 yield from zip(hours, pool.map(self.read_object, keys), strict=True)
 
@@ -226,7 +226,7 @@ class _InexactError(Exception):
     """A number has more digits than a float."""
 
 
-_MEMBERS: Final = {"hour": "Hour", "basis": "Basis"} | {
+_SUMMARY_MEMBERS: Final = {"hour": "Hour", "basis": "Basis"} | {
     field: member for table in (TEXTS, MINUTES, COSTS, COUNTS) for member, field in table.items()
 }
 _SCALES: Final[dict[str, float]] = {
@@ -235,7 +235,7 @@ _SCALES: Final[dict[str, float]] = {
     **dict.fromkeys(COUNTS.values(), 1.0),
 }
 _EXACT: Final = float(1 << 53)
-_MOST: Final = 1 << 93  # digits that a Decimal has, of the unit in which rows count
+_MAX_LEDGER_UNITS: Final = 1 << 93  # digits that a Decimal has, of the unit in which rows count
 _NULL: Final = msgspec.Raw(b"null")
 
 
@@ -249,7 +249,7 @@ def _line_field(field: str) -> tuple[str, Any] | tuple[str, Any, Any]:
 
 
 _Line = msgspec.defstruct(
-    "_Line", [*map(_line_field, LedgerRow._fields)], rename=_MEMBERS.get, gc=False
+    "_Line", [*map(_line_field, LedgerRow._fields)], rename=_SUMMARY_MEMBERS.get, gc=False
 )
 _LINES: Final = msgspec.json.Decoder(_Line)
 """Several times as fast as `_row_of`, which says what a row is and reads what this cannot."""
@@ -259,13 +259,13 @@ def _row_of(line: str) -> LedgerRow:
     """One row, whatever digits its numbers have; members that we do not know are ignored."""
     members = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     values: dict[str, Any] = {}
-    for field, member in _MEMBERS.items():
+    for field, member in _SUMMARY_MEMBERS.items():
         raw = members.get(member, _NULL)
         if raw == _NULL:
             continue
         if field in _SCALES:
             number = Decimal(bytes(raw).decode()) * int(_SCALES[field])
-            if not 0 <= number < _MOST or number != int(number):
+            if not 0 <= number < _MAX_LEDGER_UNITS or number != int(number):
                 msg = f"{member} is out of range"
                 raise ValueError(msg)
             values[field] = int(number)

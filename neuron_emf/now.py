@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from neuron_accounts.now import ClusterNow, IdleOwner
     from neuron_emf.account import Account
 
-FIRST_MINUTES: Final = 15
+ROLLUP_LOOKBACK_MINUTES: Final = 15
 """What the first screen needs is in the first reading."""
 
 OLD_MINUTES: Final = 10
@@ -37,9 +37,9 @@ OLD_MINUTES: Final = 10
 
 AGAIN_MINUTES: Final = 5
 KEPT_MINUTES: Final = 12 * 60
-AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
+ROLLUP_AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
 FOLDED: Final = "From minute lines of emitters: no stack, so silent instances are not known."
-NO_ROLLUP: Final = f"No rollup in the last {FIRST_MINUTES} minutes"
+NO_ROLLUP: Final = f"No rollup in the last {ROLLUP_LOOKBACK_MINUTES} minutes"
 NOT_REPORTED: Final = "Not reported"
 
 
@@ -75,11 +75,13 @@ class NowReader:
         """
         with self._reading:
             now_ms = self._now_ms()
-            start_ms = start_of_reading(now_ms, self._read_ms, FIRST_MINUTES)
+            start_ms = start_of_reading(now_ms, self._read_ms, ROLLUP_LOOKBACK_MINUTES)
             if start_ms is not None:
                 start_ms = start_ms // MINUTE_MS * MINUTE_MS
                 try:
-                    self.lines.fold_lines(self._groups[0].read_lines(start_ms, now_ms + AHEAD_MS))
+                    self.lines.fold_lines(
+                        self._groups[0].read_lines(start_ms, now_ms + ROLLUP_AHEAD_MS)
+                    )
                     self._folded = None
                 except SourceError as error:
                     if error_code(error.__cause__) != NOT_FOUND:

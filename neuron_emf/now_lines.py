@@ -26,7 +26,7 @@ from neuron_accounts.now import (
     total_of,
 )
 from neuron_accounts.prices import PRICES_AS_OF
-from neuron_emf.reading import MINUTES, Records
+from neuron_emf.reading import MINUTES_FILTER, Records
 from neuron_wire.line_members import iso_minute, minute_of, number_in, texts_in
 from neuron_wire.merging import merge_clusters, merge_records
 from neuron_wire.names import (
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
     from neuron_wire import MinuteRecord
     from neuron_wire.merging import InstanceMinute
 
-GAUGES: Final = (
+NOW_GAUGES: Final = (
     "AttachedIdleCores", "AvoidableCostPerHour", "BusyCores", "CoveragePercent",
     "DuplicateEmitters", "FlopsPercentOfBf16Peak", "IdleCores", "IdleCostPerHour", "Instances",
     "InstancesInOtherClusters", "NeuronCoreUtilization", "NeuronCores", "ReservedCores",
     "SilentInstances", "UnattachedCores", "UnknownCores", "UnpricedCores",
 )  # fmt: skip
 
-TOGETHER_MINUTES: Final = 5
+COVERAGE_SPREAD_MINUTES: Final = 5
 """A cluster whose newest rollup is older than the newest of all by more is gone."""
 
 FOLDED_MINUTES: Final = 3
@@ -69,7 +69,7 @@ class PublishedRollup:
     Attributes:
         publication: How often the minute had been published, from 1.
 
-        gauges: Those of `GAUGES` that the line has.
+        gauges: Those of `NOW_GAUGES` that the line has.
 
         duplicates: Instances on which two emitters report, as far as the line names them.
 
@@ -101,7 +101,7 @@ def rollup_of(line: Mapping[str, Any]) -> PublishedRollup | None:
         return None
     if type(publication) is not int or type(schema) is not int or schema > VERSION:
         return None
-    gauges = {name: value for name in GAUGES if (value := number_in(line, name)) is not None}
+    gauges = {name: value for name in NOW_GAUGES if (value := number_in(line, name)) is not None}
     names = (
         frozenset(texts_in(line, member))
         for member in ("DuplicateEmitterInstances", "InstanceNamesInOtherClusters")
@@ -207,7 +207,7 @@ class RollupLines:
         """The newest of each cluster that is still published."""
         with self._lock:
             newest_ms = max((minute_ms for minute_ms, _, _ in self._newest.values()), default=0)
-            oldest_ms = newest_ms - TOGETHER_MINUTES * MINUTE_MS
+            oldest_ms = newest_ms - COVERAGE_SPREAD_MINUTES * MINUTE_MS
             kept = [entry for _, entry in sorted(self._newest.items()) if entry[0] >= oldest_ms]
         return Now(tuple(cluster for _, _, cluster in kept))
 
@@ -249,7 +249,7 @@ class NewestMinutes:
     def fold_lines(self, lines: Iterable[str]) -> Iterator[str]:
         """Remember the minutes among *lines*; gives every line on."""
         for text in lines:
-            if MINUTES in text:
+            if MINUTES_FILTER in text:
                 for record in self._records.read_records([text]):
                     self._take_record(record)
             yield text
@@ -260,7 +260,7 @@ class NewestMinutes:
         clusters = []
         for cluster, minutes in sorted(self._minutes.items()):
             minute_ms = max(minutes, key=lambda rollup: (len(minutes[rollup]), rollup))
-            if minute_ms >= newest_ms - TOGETHER_MINUTES * MINUTE_MS:
+            if minute_ms >= newest_ms - COVERAGE_SPREAD_MINUTES * MINUTE_MS:
                 instances = merge_clusters(
                     {
                         (name, instance_id): parts

@@ -33,8 +33,8 @@ SINCE: Final = "7d"
 """The period of an account where none is asked for; of files it is all they hold."""
 
 
-_RULES: Final = "Prices and rules"
-FILE: Final = click.Path(dir_okay=False, path_type=Path)
+_RULES_GROUP: Final = "Prices and rules"
+FILE_PATH: Final = click.Path(dir_okay=False, path_type=Path)
 _Value = TypeVar("_Value")
 
 
@@ -90,7 +90,7 @@ class ClusterSettings:
 class PriceSettings:
     """Prices of the person who pays."""
 
-    HEADING: ClassVar = _RULES
+    HEADING: ClassVar = _RULES_GROUP
 
     price_overrides: str = setting(
         "",
@@ -105,7 +105,7 @@ class PriceSettings:
 class PaymentSettings:
     """How instances are paid."""
 
-    HEADING: ClassVar = _RULES
+    HEADING: ClassVar = _RULES_GROUP
 
     paid_by_type: str = setting(
         "",
@@ -119,7 +119,7 @@ class PaymentSettings:
 class IdleSettings:
     """From when on a core is idle."""
 
-    HEADING: ClassVar = _RULES
+    HEADING: ClassVar = _RULES_GROUP
 
     idle_after: int = advanced(
         IDLE_AFTER_MINUTES,
@@ -134,13 +134,13 @@ class IdleSettings:
 class TeamSettings:
     """Which team an owner belongs to."""
 
-    HEADING: ClassVar = _RULES
+    HEADING: ClassVar = _RULES_GROUP
 
     teams: Path | None = advanced(  # noqa: RUF009 - a field, not a shared value
         None,
         "Rules that say which team an owner belongs to, each as the stack's Teams takes it, one a "
         "line; the first that matches counts. By default the teams that schedulers report.",
-        kind=FILE,
+        kind=FILE_PATH,
     )
 
 

@@ -38,7 +38,7 @@ PIPED_COLUMNS: Final = 100  # of what is no terminal: the same everywhere
 MAX_ESCAPED_CHARS: Final = 300
 _TRAILING_BLANKS: Final = re.compile(r" +$", re.MULTILINE)
 _Answer = TypeVar("_Answer")
-PATIENCE_S: Final = 2.0  # work that takes longer shows how far it is
+PROGRESS_DELAY_S: Final = 2.0  # work that takes longer shows how far it is
 
 
 def console(file: TextIO | None = None) -> Console:
@@ -158,7 +158,7 @@ def escaped(text: str) -> str:
 @contextmanager
 def progress(what: str, *, is_wanted: bool = True) -> Iterator[Advance]:
     """
-    Show how far *what* is, on standard error, once it has taken `PATIENCE_S`.
+    Show how far *what* is, on standard error, once it has taken `PROGRESS_DELAY_S`.
 
     On what is no terminal nothing is shown, and nothing stays when it is over.
     """
@@ -175,7 +175,7 @@ def progress(what: str, *, is_wanted: bool = True) -> Iterator[Advance]:
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %")
     bar = Progress(*columns, TimeElapsedColumn(), console=console(sys.stderr), transient=True)
     task = bar.add_task(what, total=None)
-    shown_from_s = time.monotonic() + PATIENCE_S
+    shown_from_s = time.monotonic() + PROGRESS_DELAY_S
 
     def advance(done: float, total: float | None) -> None:
         bar.update(task, completed=done, total=total)
@@ -189,15 +189,15 @@ def progress(what: str, *, is_wanted: bool = True) -> Iterator[Advance]:
             bar.stop()
 
 
-UNKNOWN: Final = "unknown"
-LONGEST_NAME: Final = 128
+UNKNOWN_CELL: Final = "unknown"
+MAX_CELL_CHARS: Final = 128
 MONTH_HOURS: Final = 730
 """Hours of a month, as AWS's own calculator has it."""
 
 
 def shown_name(text: str | None) -> str:
     """Return a name from a line or a person as a terminal shows it, on one line."""
-    return name_words.safe_name(text, LONGEST_NAME) if text else UNKNOWN
+    return name_words.safe_name(text, MAX_CELL_CHARS) if text else UNKNOWN_CELL
 
 
 def prices_of(basis: PriceBasis) -> str:

@@ -18,7 +18,7 @@ import zipfile
 from pathlib import Path
 from typing import Final
 
-from neuron_emf.deploy.package import EMITTERS, FUNCTIONS, TEMPLATE, read_template
+from neuron_emf.deploy.package import EMITTERS, FUNCTIONS_NAME, TEMPLATE_NAME, read_template
 from neuron_emitter import __version__
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -92,7 +92,7 @@ def release_template(path: Path) -> str:
     functions and the two files that it names.
     """
     text = _ARCHITECTURE.sub("", read_template(path)).replace("[!Ref Architecture]", "[arm64]")
-    text = _FUNCTION.sub(rf"\g<0>      CodeUri: {FUNCTIONS}\n", text.replace(_CODE, ""))
+    text = _FUNCTION.sub(rf"\g<0>      CodeUri: {FUNCTIONS_NAME}\n", text.replace(_CODE, ""))
     return with_public_pages(text.replace("\nMetadata:\n", f"\nMetadata:\n{_APPLICATION}", 1))
 
 
@@ -105,8 +105,8 @@ def main() -> None:
     """Write them to the folder that is named."""
     folder = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as temporary:
-        write_zip(built(Path(temporary)), folder / FUNCTIONS)
-    (folder / TEMPLATE).write_text(release_template(ROOT / TEMPLATE), encoding="utf-8")
+        write_zip(built(Path(temporary)), folder / FUNCTIONS_NAME)
+    (folder / TEMPLATE_NAME).write_text(release_template(ROOT / TEMPLATE_NAME), encoding="utf-8")
     emitters = with_public_pages((ROOT / EMITTERS).read_text(encoding="utf-8"))
     (folder / EMITTERS).write_text(emitters, encoding="utf-8")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from docs.generate.markdown import code, codes
 from local.alarms.template import Template
 from neuron_accounts.findings import SCHEMA_FILE
-from neuron_emf.lint import ADVICE, ERRORS
+from neuron_emf.lint import LINT_ADVICE, LINT_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,8 +28,8 @@ def finding_members() -> str:
 
 def lint_rules() -> str:
     """Return the names of the rules of `neuron-emf lint`."""
-    warnings = [rule for rule in ADVICE if rule not in ERRORS]
-    return f"Errors: {codes(ERRORS)}.\nWarnings: {codes(warnings)}.\n"
+    warnings = [rule for rule in LINT_ADVICE if rule not in LINT_ERRORS]
+    return f"Errors: {codes(LINT_ERRORS)}.\nWarnings: {codes(warnings)}.\n"
 
 
 def saved_queries(template: Mapping[str, Any]) -> str:

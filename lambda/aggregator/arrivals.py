@@ -103,7 +103,7 @@ are read one by one: eight times what 8 MiB of the shortest records have. An emp
 one is 3 bytes of text and 72 of memory.
 """
 
-_MARKS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{\[]', re.DOTALL)
+_JSON_MARKS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{\[]', re.DOTALL)
 """Texts, closed or not, and what begins an object or an array outside of them."""
 
 _QUOTE: Final = ord('"')
@@ -162,7 +162,7 @@ def _has_too_many_brackets(plain: bytes) -> bool:
     if plain.count(b"{") + plain.count(b"[") <= MAX_BRACKETS:
         return False
     brackets = 0
-    for mark in _MARKS.finditer(plain):
+    for mark in _JSON_MARKS.finditer(plain):
         brackets += plain[mark.start()] != _QUOTE
         if brackets > MAX_BRACKETS:
             return True

@@ -18,7 +18,7 @@ from aggregator.runtime import LambdaContext, Logger
 from neuron_wire.line_members import JsonObject, Members, minute_of, object_in
 from neuron_wire.names import EC2_INSTANCE_ID
 
-DETAIL_TYPE: Final = "EC2 Instance State-change Notification"
+STATE_CHANGE_DETAIL_TYPE: Final = "EC2 Instance State-change Notification"
 DEPARTING: Final = frozenset({"stopping", "stopped", "shutting-down", "terminated"})
 """
 The states from which an instance comes back, if ever, only by starting anew:
@@ -50,10 +50,10 @@ def departure_of(event: JsonObject) -> tuple[str, int]:
     """
     detail = object_in(event, "detail")
     kind, state = str(event.get("detail-type")), str(detail.get("state"))
-    if kind != DETAIL_TYPE or state not in DEPARTING:
+    if kind != STATE_CHANGE_DETAIL_TYPE or state not in DEPARTING:
         msg = (
             f"Unexpected event {kind[:60]!r} with state {state[:30]!r}. Correct the "
-            f"rule that invokes this function: {DETAIL_TYPE!r} with one of "
+            f"rule that invokes this function: {STATE_CHANGE_DETAIL_TYPE!r} with one of "
             f"{sorted(DEPARTING)}."
         )
         raise NoDepartureError(msg)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 
-MAX_CLUSTERS: Final = 500
+MAX_CLUSTERS_WITH_OVERRIDES: Final = 500
 """Clusters at a time; CloudWatch's alarms on every cluster see no more."""
 
 _TOO_MANY_DIGITS: Final = 20  # Python refuses to read thousands, with an error of its own
@@ -57,7 +57,7 @@ class Rules:
     late_minutes: int = 120
     idle_after_minutes: int = 15
     silent_after_minutes: int = 5
-    max_clusters: int = MAX_CLUSTERS
+    max_clusters: int = MAX_CLUSTERS_WITH_OVERRIDES
     paid_by_type: PaidByType = field(default_factory=dict)
     teams: TeamRules = field(default_factory=TeamRules)
 
@@ -124,14 +124,14 @@ class Environment:
     metrics: str = ""
 
 
-_TEXTS: Final = (
+_VARIABLES_OF_TEXTS: Final = (
     "RECORDS_LOG_GROUP", "ROLLUPS_LOG_GROUP", "ALARM_TOPIC_ARN", "CHAT_TOPIC_ARN", "RUNBOOK",
     "DASHBOARD", "LEDGER_BUCKET", "FINDINGS_BUS", "METRICS",
 )  # fmt: skip
 """Variables that may be empty; the member of `Environment` has the same name in small letters."""
 
 
-_NUMBERS: Final = {
+_VARIABLES_OF_NUMBERS: Final = {
     "grace_s": ("GRACE_SECONDS", 45, 900),
     "late_minutes": ("LATE_MINUTES", 3, 1440),
     "idle_after_minutes": ("IDLE_AFTER_MINUTES", 1, 1440),
@@ -148,7 +148,7 @@ def read_environment(variables: Variables) -> Environment:
     Raises:
         SettingError: If a variable is missing or out of range.
     """
-    numbers = {field: _whole(variables, *bounds) for field, bounds in _NUMBERS.items()}
+    numbers = {field: _whole(variables, *bounds) for field, bounds in _VARIABLES_OF_NUMBERS.items()}
     given: dict[str, Any] = present_members(numbers)
     rules = Rules(
         paid_by_type=_in_grammar(variables, "PAID_BY_TYPE", paid_by_type),
@@ -165,7 +165,7 @@ def read_environment(variables: Variables) -> Environment:
         own_log_group=own_log_group,
         price_overrides=_in_grammar(variables, "PRICE_OVERRIDES", price_overrides),
         region=region_of_variables(variables) or DEFAULT_REGION,
-        **{name.lower(): variables.get(name, "") for name in _TEXTS},
+        **{name.lower(): variables.get(name, "") for name in _VARIABLES_OF_TEXTS},
     )
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-PLAIN: Final = re.compile(r"[A-Za-z0-9 ._:/@#%=,+-]+")
+UNQUOTED_TEXT: Final = re.compile(r"[A-Za-z0-9 ._:/@#%=,+-]+")
 """What means nothing to Logs Insights within quotes, nor to a shell."""
 
 _SPECIAL: Final = re.compile(r"[^A-Za-z0-9 _:@#%=,-]")
@@ -35,6 +35,6 @@ def member_is(member: str, text: str) -> str:
     Insights or to a shell. Any other is matched with a dot for each such
     letter: it finds that text, and rarely another one as well.
     """
-    if PLAIN.fullmatch(text):
+    if UNQUOTED_TEXT.fullmatch(text):
         return f'{member} = "{text}"'
     return f"{member} like /^{_SPECIAL.sub('.', text)}$/"

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["LambdaContext", "Logger", "arrival_of", "log_counts", "publish_health", "stack"]
 
 _CONTROL: Final = "CONTROL_MESSAGE"
-_RECORDS: Final = "Records"  # of a stream; CloudWatch Logs itself sends no such member
+_RECORDS_MEMBER: Final = "Records"  # of a stream; CloudWatch Logs itself sends no such member
 
 MAX_HELD_BYTES: Final = 64 << 20
 """
@@ -49,7 +49,7 @@ Of lines of a batch at once. Lambda hands over 6 MB of a stream, encoded in base
 4.5 MB compressed, an eighth of the lines of many instances, 36 MB.
 """
 
-MAX_NAME_CHARS: Final = 512  # of a log group or stream, says CloudWatch Logs; its ids have 56
+MAX_LOG_NAME_CHARS: Final = 512  # of a log group or stream, says CloudWatch Logs; its ids have 56
 _LINE_BYTES: Final = 256  # what Python needs for a line beside its text
 
 
@@ -61,12 +61,12 @@ def arrival_of(event: Members) -> Arrival:
         Exception: Of whatever kind, when *event* is neither: the invocation
             must fail, so that Lambda keeps the event where somebody will look.
     """
-    if _RECORDS not in event:
+    if _RECORDS_MEMBER not in event:
         data = CloudWatchLogsEvent(event).raw_logs_data
         return Arrival((_delivery(unpacked(base64.b64decode(data))),))
-    batch = event[_RECORDS]
+    batch = event[_RECORDS_MEMBER]
     if not isinstance(batch, list):
-        msg = f"{_RECORDS} is {type(batch).__name__}, not the records of a Kinesis stream"
+        msg = f"{_RECORDS_MEMBER} is {type(batch).__name__}, not the records of a Kinesis stream"
         raise TypeError(msg)
     # All of them unreadable is no other case: an exception would say less than the response.
     processor = BatchProcessor(EventType.KinesisDataStreams, raise_on_entire_batch_failure=False)
@@ -139,11 +139,11 @@ def _delivery(document: Members) -> LogDelivery:
 
 def _name(value: object) -> str:
     """A text short enough to be said, half a character made whole."""
-    if isinstance(value, str) and value.isascii() and len(value) <= MAX_NAME_CHARS:
+    if isinstance(value, str) and value.isascii() and len(value) <= MAX_LOG_NAME_CHARS:
         return value
     name = _text(value)
-    if len(name) > MAX_NAME_CHARS:
-        msg = f"a name in the delivery has {len(name)} characters, maximum {MAX_NAME_CHARS}"
+    if len(name) > MAX_LOG_NAME_CHARS:
+        msg = f"a name in the delivery has {len(name)} characters, maximum {MAX_LOG_NAME_CHARS}"
         raise ValueError(msg)
     return name.encode(errors="replace").decode()
 

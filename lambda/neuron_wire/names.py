@@ -105,6 +105,8 @@ MINUTE_S: Final = 60
 HOUR_MINUTES: Final = 60
 DAY_HOURS: Final = 24
 DAY_MINUTES: Final = DAY_HOURS * HOUR_MINUTES
+HOUR_MS: Final = HOUR_MINUTES * MINUTE_MS
+DAY_MS: Final = DAY_HOURS * HOUR_MS
 WHOLE_MINUTE_S: Final = 45
 """Covered seconds from which a minute counts as whole."""
 

@@ -33,7 +33,7 @@ from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import Then, summary_key, then_of
 from neuron_emf.ledger import rows
 from neuron_emf.reading.minute_lines import MinuteLines
-from neuron_emf.reading.periods import ALWAYS
+from neuron_emf.reading.periods import WHOLE_TIME
 from neuron_emf.report.collection import then_by_days
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS
@@ -76,7 +76,7 @@ class SettledPast:
 
     def idle_usd(self) -> dict[str, Fraction]:
         """What idle cores cost by the lines, the ledger, the report from it and the digest."""
-        by_lines = MinuteLines(ALWAYS, "", _LEDGER_RULES).fold_lines(self.lines)
+        by_lines = MinuteLines(WHOLE_TIME, "", _LEDGER_RULES).fold_lines(self.lines)
         thens = {
             "the lines": then_by_days(by_lines, TeamRules())[0],
             "the report": report_of(self.objects),

@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from neuron_emf.account import Account
 
 ACCESS: Final = "access"
-CREDENTIALS: Final = "credentials"
-EXISTS: Final = "exists"
+CREDENTIALS_REJECTED: Final = "credentials"
+STREAM_EXISTS: Final = "exists"
 EXPIRED: Final = "expired"
-MISSING: Final = "no_log_group"
+NO_LOG_GROUP: Final = "no_log_group"
 NO_CREDENTIALS: Final = "no_credentials"
-PROXY: Final = "proxy"
-REFUSED: Final = "refused"
+PROXY_ERROR: Final = "proxy"
+CALL_REFUSED: Final = "refused"
 SIGNATURE: Final = "signature"
 NOT_AUTHENTICATED: Final = {
     NO_CREDENTIALS: "no AWS credentials are found",
     EXPIRED: "the AWS credentials expired",
-    CREDENTIALS: "AWS rejects the credentials",
+    CREDENTIALS_REJECTED: "AWS rejects the credentials",
     SIGNATURE: "AWS rejects the signature",
 }
 """AWS does not know the caller, for this reason, so every other question would be refused, too."""
@@ -51,14 +51,14 @@ MAX_SKEW_S: Final = 60.0
 
 BIND_ROLE: Final = "bind the emitter policy to the role: neuron-emf deploy --bind-role ROLE"
 TOKENS: Final = ("nextToken", "NextToken")  # of the next page, as each service writes it
-_REASONS: Final = {"": REFUSED, "invalid": REFUSED, "missing": MISSING}
+_DROP_OUTCOMES: Final = {"": CALL_REFUSED, "invalid": CALL_REFUSED, "missing": NO_LOG_GROUP}
 """What causes are called here that have another name in `neuron_emitter.delivery.aws_failures`."""
 
 
-_ADVICE: Final = {
+_CLIENT_ADVICE: Final = {
     NO_CREDENTIALS: f"set AWS_PROFILE, or give the instance a role; {BIND_ROLE}",
     EXPIRED: "renew the credentials, or give the instance a role",
-    CREDENTIALS: "correct the access key, or give the instance a role",
+    CREDENTIALS_REJECTED: "correct the access key, or give the instance a role",
     SIGNATURE: "correct the clock of this machine, or the secret access key",
 }
 
@@ -154,11 +154,11 @@ class AwsClient:
         self._compare_clocks(getattr(error, "response", None) or {})
         code, words = error_code(error), words_of(error)
         if code == ALREADY_EXISTS:
-            return Answer(action, reason=EXISTS)
+            return Answer(action, reason=STREAM_EXISTS)
         cause = refusal_cause(error)
         said = f"{code}: {words}" if code and words else code or words
-        reason = _REASONS.get(cause, cause)
-        if cause == CREDENTIALS and not code:  # the SDK's own error: AWS was not asked
+        reason = _DROP_OUTCOMES.get(cause, cause)
+        if cause == CREDENTIALS_REJECTED and not code:  # the SDK's own error: AWS was not asked
             reason = NO_CREDENTIALS
         return Answer(action, reason=reason, words=bounded(said))
 
@@ -188,7 +188,7 @@ def denied_advice(answer: Answer, otherwise: str) -> str:
 
 def proxy_advice(answer: Answer, otherwise: str = "") -> str:
     """Return what to do about *answer* if a proxy gave it, else *otherwise*."""
-    return _as_advice(PROXY_ADVICE) if answer.reason == PROXY else otherwise
+    return _as_advice(PROXY_ADVICE) if answer.reason == PROXY_ERROR else otherwise
 
 
 def _as_advice(sentence: str) -> str:
@@ -209,7 +209,7 @@ def check_caller(aws: AwsClient) -> tuple[CheckResult, Answer]:
         return ok(arn or "known to AWS"), answer
     if answer.reason in NOT_AUTHENTICATED:
         found = f"{NOT_AUTHENTICATED[answer.reason]} ({answer.words})"
-        return failed(found, _ADVICE[answer.reason]), answer
+        return failed(found, _CLIENT_ADVICE[answer.reason]), answer
     if answer.reason == ACCESS:
         why, needs = f"{answer.action} is denied", "sending lines does not need it"
     elif answer.reason == UNREACHABLE:

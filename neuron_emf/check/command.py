@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 CAN_SEND: Final = "A first record {} be sent"
 CAN_DEPLOY: Final = "The stack {} be deployed"
 
-_EPILOG: Final = (
-    "Exit codes: 0 nothing failed, whatever the warnings; 1 something failed or is unknown; "
-    "2 usage error."
+
+@click.command(
+    name="check",
+    cls=Command,
+    epilog=(
+        "Exit codes: 0 nothing failed, whatever the warnings; 1 something failed or is unknown; "
+        "2 usage error."
+    ),
 )
-
-
-@click.command(name="check", cls=Command, epilog=_EPILOG)
 @options(CheckSettings, shown_elsewhere=[field.name for field in fields(RunSettings)])
 @click.pass_context
 def command(context: click.Context, /, **values: object) -> int:
@@ -75,7 +77,7 @@ def for_people(
     """The checks, the settings that are not at their defaults, and the sum."""
     failures = checks.failures(results)
     verdict = can_do.format("cannot" if failures else "can")
-    if failures and all(result.state == checks.UNKNOWN for result in failures):
+    if failures and all(result.state == checks.CHECK_UNKNOWN for result in failures):
         question = can_do.format("can")
         verdict = f"It is unknown whether {question[:1].lower()}{question[1:]}"
     last = f"{verdict}: {checks.counted_states(results)}."

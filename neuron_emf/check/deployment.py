@@ -20,14 +20,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from neuron_emf.check.aws_client import (
-    MISSING,
+    NO_LOG_GROUP,
     NOT_AUTHENTICATED,
     AwsClient,
     check_caller,
     unanswered,
 )
 from neuron_emf.check.log_groups import check_extraction, find_log_group
-from neuron_emf.checks import UNKNOWN, CheckResult, failed, ok, section, warning
+from neuron_emf.checks import CHECK_UNKNOWN, CheckResult, failed, ok, section, warning
 from neuron_emf.deploy.stack import shard_steps, values_of
 from neuron_emitter.errors import SettingsError
 from neuron_words.quantity_words import counted
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 
 NEW_ACCOUNT: Final = 10  # concurrent executions of an account that is new to Lambda
 NEW_ACCOUNT_MB: Final = 3008  # of a function, in many accounts that are new to Lambda
-CLOSE_MB: Final = 512  # default of CloseMemory
+DEFAULT_CLOSE_MB: Final = 512  # default of CloseMemory
 MEMORY_QUOTA: Final = "Function memory maximum"
 MOST_FILTERS: Final = 5  # quota L-87E7D306, which nobody can raise
 
 _EXISTING: Final = "quotas and existing resources"
-_UNKNOWN_TYPE: Final = "TypeNotFoundException"
+_TYPE_NOT_FOUND: Final = "TypeNotFoundException"
 
 
 NEEDS: Final = {
@@ -103,14 +103,14 @@ def check_need(aws: AwsClient, kind: str, member: str) -> CheckResult:
     """Whether CloudFormation knows property *member* of type *kind* in this region."""
     answer = aws.ask("cloudformation", "describe_type", Type="RESOURCE", TypeName=kind)
     if answer.reason:
-        if not answer.words.startswith(_UNKNOWN_TYPE):
+        if not answer.words.startswith(_TYPE_NOT_FOUND):
             return _unknown(answer, "*")
         known: Mapping[str, object] = {}
     else:
         try:
             known = json.loads(answer.response["Schema"])["properties"]
         except (KeyError, TypeError, ValueError):
-            return CheckResult(UNKNOWN, f"the schema of {kind} cannot be read", "try again")
+            return CheckResult(CHECK_UNKNOWN, f"the schema of {kind} cannot be read", "try again")
     if member in known:
         return ok(f"{kind} has {member}")
     lacks = f"{kind} has no {member} in this region"
@@ -145,7 +145,7 @@ def check_memory(aws: AwsClient, parameters: Mapping[str, str] | None) -> CheckR
             f"{NEW_ACCOUNT_MB} MB",
             f"ask AWS Support before setting CloseMemory above {NEW_ACCOUNT_MB}",
         )
-    most, wanted = int(values[0]), int((parameters or {}).get("CloseMemory") or CLOSE_MB)
+    most, wanted = int(values[0]), int((parameters or {}).get("CloseMemory") or DEFAULT_CLOSE_MB)
     if wanted > most:
         return failed(
             f"the quota is {most} MB, but CloseMemory is {wanted}",
@@ -172,7 +172,7 @@ def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
     answer, filters = aws.ask_all(
         "logs", "describe_subscription_filters", "subscriptionFilters", logGroupName=group
     )
-    if answer.reason == MISSING:
+    if answer.reason == NO_LOG_GROUP:
         return ok(f"none, {group} does not exist")
     if answer.reason:
         return _unknown(answer, group)
@@ -220,4 +220,4 @@ def _stack(aws: AwsClient, name: str) -> tuple[Answer, Mapping[str, str] | None]
 
 def _unknown(answer: Answer, resource: str) -> CheckResult:
     """Return that *answer* gave nothing about *resource*, which the deployment needs."""
-    return replace(unanswered(answer, resource, "; the deployment will show"), state=UNKNOWN)
+    return replace(unanswered(answer, resource, "; the deployment will show"), state=CHECK_UNKNOWN)

@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING, Final
 from neuron_emf.check.aws_client import (
     ACCESS,
     BIND_ROLE,
-    EXISTS,
-    MISSING,
+    NO_LOG_GROUP,
     NOT_AUTHENTICATED,
-    PROXY,
+    PROXY_ERROR,
+    STREAM_EXISTS,
     UNREACHABLE,
     Answer,
     AwsClient,
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-STANDARD: Final = "STANDARD"
-PAGE: Final = 50
+STANDARD_CLASS: Final = "STANDARD"
+LOG_GROUPS_IN_PAGE: Final = 50
 _ARN_PARTS: Final = 6
 
 POLICY_TYPE: Final = "METRIC_EXTRACTION_POLICY"
@@ -58,19 +58,20 @@ MAX_CRITERIA_BYTES: Final = 25 << 10
 PATTERN: Final = '"CoveredSeconds"'
 """What template.yaml lets through: a member of minute lines alone."""
 
-_NAME: Final = "LogGroupName"
+_LOG_GROUP_PARAMETER: Final = "LogGroupName"
 _CRITERIA: Final = re.compile(
-    rf"\s*({_NAME}(?:Prefix)?)\s+(NOT\s+)?IN\s*(\[.*\])\s*", re.DOTALL | re.IGNORECASE
+    rf"\s*({_LOG_GROUP_PARAMETER}(?:Prefix)?)\s+(NOT\s+)?IN\s*(\[.*\])\s*",
+    re.DOTALL | re.IGNORECASE,
 )
 _RECEIVERS: Final = ("-IngestFunction-", "-RecordsStream-")
-_DEPLOY: Final = "deploy the stack again, with this group as its LogGroupName"
+_DEPLOY_WITH_GROUP: Final = "deploy the stack again, with this group as its LogGroupName"
 
 
 def check_group(aws: AwsClient, name: str, *, deploys: str) -> tuple[CheckResult, CheckResult, str]:
     """
     Look at log group *name*: whether it is there, and its class; and why that is not known.
 
-    The reason is `MISSING` when AWS was asked and has none of this name, empty when it has.
+    The reason is `NO_LOG_GROUP` when AWS was asked and has none of this name, empty when it has.
     *deploys* is what to do then.
     """
     answer, group = find_log_group(aws, name)
@@ -79,7 +80,7 @@ def check_group(aws: AwsClient, name: str, *, deploys: str) -> tuple[CheckResult
         return _group_unanswered(aws, answer), waits, answer.reason
     if group is None:
         missing = failed(f"no log group {name} in {aws.region}", deploys)
-        return missing, not_tried("there is no log group"), MISSING
+        return missing, not_tried("there is no log group"), NO_LOG_GROUP
     days = group.get("retentionInDays")
     kept = f"kept {counted(days, 'day')}" if isinstance(days, int) else "never expires"
     return ok(f"{name}, {kept}"), _class(group), ""
@@ -88,7 +89,11 @@ def check_group(aws: AwsClient, name: str, *, deploys: str) -> tuple[CheckResult
 def find_log_group(aws: AwsClient, name: str) -> tuple[Answer, Mapping[str, object] | None]:
     """The answer, and what it says of log group *name*; None where it does not list it."""
     answer, groups = aws.ask_all(
-        "logs", "describe_log_groups", "logGroups", logGroupNamePrefix=name, limit=PAGE
+        "logs",
+        "describe_log_groups",
+        "logGroups",
+        logGroupNamePrefix=name,
+        limit=LOG_GROUPS_IN_PAGE,
     )
     return answer, next((row for row in groups if row.get("logGroupName") == name), None)
 
@@ -96,7 +101,7 @@ def find_log_group(aws: AwsClient, name: str) -> tuple[Answer, Mapping[str, obje
 def _group_unanswered(aws: AwsClient, answer: Answer) -> CheckResult:
     if answer.reason == UNREACHABLE:
         return failed(*unreachable(answer.words, aws.region))
-    if answer.reason == PROXY:
+    if answer.reason == PROXY_ERROR:
         return failed(
             f"a proxy did not pass {answer.action} ({answer.words})", proxy_advice(answer)
         )
@@ -109,12 +114,13 @@ def _group_unanswered(aws: AwsClient, answer: Answer) -> CheckResult:
 
 
 def _class(group: Mapping[str, object]) -> CheckResult:
-    group_class = str(group.get("logGroupClass", STANDARD))  # older regions have no classes
-    if group_class == STANDARD:
-        return ok(f"{STANDARD}: metrics are extracted, subscriptions deliver")
+    group_class = str(group.get("logGroupClass", STANDARD_CLASS))  # older regions have no classes
+    if group_class == STANDARD_CLASS:
+        return ok(f"{STANDARD_CLASS}: metrics are extracted, subscriptions deliver")
     return failed(
         f"{group_class}: lines are kept, but metrics are not extracted and nothing can subscribe",
-        f"create a log group of class {STANDARD} under another name: the class cannot be changed",
+        f"create a log group of class {STANDARD_CLASS} under another name: the class "
+        "cannot be changed",
     )
 
 
@@ -126,7 +132,7 @@ def check_subscription(aws: AwsClient) -> CheckResult:
     answer, filters = aws.ask_all(
         "logs", "describe_subscription_filters", "subscriptionFilters", logGroupName=group
     )
-    if answer.reason == MISSING:
+    if answer.reason == NO_LOG_GROUP:
         return not_tried(f"there is no log group {group}")
     if answer.reason:
         return unanswered(answer, aws.arn(f"{group}:*"), "; emitters do without")
@@ -138,7 +144,7 @@ def check_subscription(aws: AwsClient) -> CheckResult:
     there = f"; there is {others}" if others else ""
     return failed(
         f"the log group has no subscription filter {name}{there}: no line reaches the stack",
-        f"{_DEPLOY}, or name the stack that takes the lines with --stack-name",
+        f"{_DEPLOY_WITH_GROUP}, or name the stack that takes the lines with --stack-name",
     )
 
 
@@ -148,12 +154,12 @@ def _judged(found: Mapping[str, object], stack_name: str) -> CheckResult:
     destination = str(found.get("destinationArn", ""))
     if pattern.strip() != PATTERN:
         passing = "every line" if not pattern.strip() else f"what matches {pattern}"
-        return failed(f"{name} lets {passing} through instead of {PATTERN}", _DEPLOY)
+        return failed(f"{name} lets {passing} through instead of {PATTERN}", _DEPLOY_WITH_GROUP)
     if not _is_receiver(destination, stack_name):
         return failed(
             f"{name} delivers to {destination or 'nothing'}, which is neither IngestFunction nor "
             f"RecordsStream of {stack_name}, nor a destination of another account",
-            _DEPLOY,
+            _DEPLOY_WITH_GROUP,
         )
     return ok(f"{name} delivers minute lines to {destination}")
 
@@ -185,7 +191,7 @@ def selects(criteria: str | None, group: str) -> bool | None:
         return None
     if not all(isinstance(value, str) for value in values):
         return None
-    is_name = member.lower() == _NAME.lower()
+    is_name = member.lower() == _LOG_GROUP_PARAMETER.lower()
     is_listed = group in values if is_name else group.startswith(tuple(values))
     return is_listed is (negation is None)
 
@@ -221,10 +227,10 @@ def check_extraction(aws: AwsClient, groups: Sequence[str]) -> CheckResult:
 
 KIND: Final = "probe"
 STREAM_TEMPLATE: Final = "check/{instance}"
-READ_WITHIN_S: Final = 180.0
+ROUND_TRIP_TIMEOUT_S: Final = 180.0
 """Lines that were taken have been recorded to be unreadable for more than 90 s."""
 
-LOOK_EVERY_S: Final = 2.0
+ROUND_TRIP_POLL_S: Final = 2.0
 
 
 def probe_line(cluster: str, instance_id: str, timestamp_ms: int) -> str:
@@ -255,7 +261,7 @@ class Probe:
     def make_stream(self) -> CheckResult:
         """CreateLogStream; one that is there already shows the permission as well."""
         answer = self._ask("create_log_stream")
-        if answer.reason in {"", EXISTS}:
+        if answer.reason in {"", STREAM_EXISTS}:
             again = ", which was there" if answer.reason else ""
             return ok(f"{answer.action} made {self._stream}{again}")
         return self._refused(answer)
@@ -288,13 +294,13 @@ class Probe:
                 return self._unread(answer)
             if any(event.get("message") == line for event in answer.response.get("events", ())):
                 return ok(f"{answer.action} gave the line back")
-            if waited_s >= READ_WITHIN_S:
+            if waited_s >= ROUND_TRIP_TIMEOUT_S:
                 return warning(
-                    f"the line was accepted but cannot be read after {READ_WITHIN_S:g} s",
+                    f"the line was accepted but cannot be read after {ROUND_TRIP_TIMEOUT_S:g} s",
                     f"look for it in {self._stream}: CloudWatch Logs may show new lines late",
                 )
-            time.sleep(LOOK_EVERY_S)
-            waited_s += LOOK_EVERY_S
+            time.sleep(ROUND_TRIP_POLL_S)
+            waited_s += ROUND_TRIP_POLL_S
 
     def _ask(self, operation: str, **parameters: object) -> Answer:
         names = {"logGroupName": self.aws.account.log_group, "logStreamName": self._stream}
@@ -316,10 +322,10 @@ class Probe:
             resource = self.aws.arn(f"{group}:*")
             found = f"{answer.action} on {resource} is denied ({answer.words})"
             return failed(found, denied_advice(answer, BIND_ROLE))
-        if answer.reason == MISSING and is_stream_made:
+        if answer.reason == NO_LOG_GROUP and is_stream_made:
             found = f"{self._stream} was created but does not exist yet"
             return failed(found, "try again; emitters do, too")
-        if answer.reason == MISSING:
+        if answer.reason == NO_LOG_GROUP:
             return failed(
                 f"no log group {group} in {self.aws.region}",
                 "deploy the stack there, or correct --log-group and --region",

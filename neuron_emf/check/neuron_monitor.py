@@ -39,9 +39,9 @@ _COUNTERS_ADVICE: Final = (
     f"look at {_COUNTERS} in what neuron-monitor writes, and check for a newer neuron-emf"
 )
 _ALL_UNKNOWN: Final = "all cores are unknown"
-_LOOK_EVERY_S: Final = 0.25
+_REPORT_POLL_S: Final = 0.25
 _RUN_IT: Final = "run it manually to see why"
-_DRIVER: Final = (
+_DRIVER_ADVICE: Final = (
     "install aws-neuronx-dkms, check that /dev/neuron0 exists, and pass it to the container "
     "that neuron-monitor runs in"
 )
@@ -108,7 +108,7 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
         return failed(result, "make it executable"), None
     try:
         while report is None and not has_ended and passed_s < within_s:
-            chunk = child.read(min(_LOOK_EVERY_S, within_s - passed_s))
+            chunk = child.read(min(_REPORT_POLL_S, within_s - passed_s))
             passed_s = time.monotonic() - began_s
             has_ended = chunk is None
             reports = framer.end_input() if chunk is None else framer.frame_chunk(chunk)
@@ -157,7 +157,7 @@ def check_devices(
     cores = devices * max(0, hardware.neuroncore_per_device_count or 0)
     if hardware.error or not cores:
         why = f": {_line(hardware.error)}" if hardware.error else ""
-        return failed(f"{REASON_WORDS[DEVICES_NOT_SEEN]}{why}: {_ALL_UNKNOWN}", _DRIVER)
+        return failed(f"{REASON_WORDS[DEVICES_NOT_SEEN]}{why}: {_ALL_UNKNOWN}", _DRIVER_ADVICE)
     kind = f" of type {_line(hardware.neuron_device_type)}" if hardware.neuron_device_type else ""
     seen = f"{counted(devices, 'device')}{kind}, {counted(cores, 'logical core')}"
     if unseen := _unseen_counters(report):

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from neuron_emf.check.aws_client import (
-    MISSING,
+    NO_LOG_GROUP,
     NOT_AUTHENTICATED,
-    PROXY,
+    PROXY_ERROR,
     UNREACHABLE,
     AwsClient,
     check_caller,
@@ -43,10 +43,10 @@ from neuron_emf.check.log_groups import (
     probe_line,
 )
 from neuron_emf.check.neuron_monitor import check_devices, check_input, check_monitor
-from neuron_emf.check.settings import DEFAULT
+from neuron_emf.check.settings import DEFAULT_SOURCE
 from neuron_emf.checks import (
-    FAILED,
-    OK,
+    CHECK_FAILED,
+    CHECK_OK,
     CheckResult,
     failed,
     not_needed,
@@ -82,7 +82,7 @@ _OF_AWS: Final = {
 _ENDS: Final = (". ", "; ", ": ")  # of what went wrong in an error, the clearest first
 _NO_PROFILE: Final = "ProfileNotFound"  # of the SDK, which reads a region out of a profile
 _NO_METRICS: Final = "none"
-_DEPLOY: Final = "deploy the stack there, or correct --log-group and --region"
+_DEPLOY_OR_CORRECT: Final = "deploy the stack there, or correct --log-group and --region"
 _DEPLOY_STACK: Final = "deploy the stack there, or name it with --stack-name ('' for none)"
 
 
@@ -199,7 +199,7 @@ class AwsSequence:
         """
         aws = AwsClient(self.settings.account(self.settings.region))
         where = self.region_origin
-        if where == DEFAULT:
+        if where == DEFAULT_SOURCE:
             where = next(filter(os.environ.get, REGION_VARIABLES), "the AWS SDK")
         if aws.account.is_rehearsal:
             where = "the rehearsal"
@@ -220,15 +220,17 @@ class AwsSequence:
         if answer.reason in NOT_AUTHENTICATED:
             return NOT_AUTHENTICATED[answer.reason]
         account = aws.account
-        found[_GROUP], group_class, reason = check_group(aws, account.log_group, deploys=_DEPLOY)
+        found[_GROUP], group_class, reason = check_group(
+            aws, account.log_group, deploys=_DEPLOY_OR_CORRECT
+        )
         found[f"{_GROUP} class"] = group_class
-        if reason in {PROXY, UNREACHABLE, *NOT_AUTHENTICATED}:
+        if reason in {PROXY_ERROR, UNREACHABLE, *NOT_AUTHENTICATED}:
             return "CloudWatch Logs did not answer"
         found |= zip(_OF_ROLLUPS, self._rollups(aws), strict=True)
         found[_EXTRACTION] = self._extraction(aws)
-        if reason == MISSING:
+        if reason == NO_LOG_GROUP:
             return "there is no log group"
-        is_readable = group_class.state != FAILED
+        is_readable = group_class.state != CHECK_FAILED
         found["subscription"] = (
             check_subscription(aws)
             if is_readable
@@ -238,8 +240,8 @@ class AwsSequence:
         text = probe_line(cluster, instance_id, now_ms)
         line = Probe(aws, instance_id, now_ms=now_ms)
         found["log stream"] = stream = line.make_stream()
-        found["log line"] = line.put_line(text, has_stream=stream.state != FAILED)
-        if found["log line"].state != OK:
+        found["log line"] = line.put_line(text, has_stream=stream.state != CHECK_FAILED)
+        if found["log line"].state != CHECK_OK:
             return "no line was accepted"
         if not is_readable:
             return "a log group of this class cannot be read back"

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
     from neuron_emf.account import Account
 
-DEFAULT: Final = "default"
+DEFAULT_SOURCE: Final = "default"
 
-_FORMS: Final = frozenset({"deployment", "json", "quick"})  # of the answer, not of what is checked
+_ANSWER_OPTIONS: Final = frozenset(
+    {"deployment", "json", "quick"}
+)  # of the answer, not of what is checked
 
 _PASSWORD: Final = re.compile(r"(?<=://)[^/@\s]*@")
 
@@ -86,7 +88,7 @@ class Origin:
     @property
     def is_given(self) -> bool:
         """Whether somebody has set it."""
-        return self.where != DEFAULT
+        return self.where != DEFAULT_SOURCE
 
 
 def origins(
@@ -103,7 +105,9 @@ def origins(
         file: The configuration file that was read, None when none was.
     """
     found = []
-    for name in (field.name for field in dataclasses.fields(settings) if field.name not in _FORMS):
+    for name in (
+        field.name for field in dataclasses.fields(settings) if field.name not in _ANSWER_OPTIONS
+    ):
         where, value = _where(name, sources.get(name), file), _shown(getattr(settings, name))
         found.append(Origin(name.replace("_", "-"), value, where))
     return tuple(found)
@@ -115,7 +119,7 @@ def _where(name: str, source: ParameterSource | None, file: Path | None) -> str:
         ParameterSource.ENVIRONMENT: f"{VARIABLE_PREFIX}_{name.upper()}",
         ParameterSource.DEFAULT_MAP: str(file or "configuration file"),
     }
-    return places.get(source, DEFAULT) if source else DEFAULT
+    return places.get(source, DEFAULT_SOURCE) if source else DEFAULT_SOURCE
 
 
 def _shown(value: object) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_emf.cost.quantities import METRICS, not_counted, quantities
-from neuron_emf.cost.tariff import MINUTES, Tariff, listed
+from neuron_emf.cost.tariff import MINUTES_IN_MONTH, Tariff, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,7 +34,9 @@ verified. On-demand requests, S3 and Kinesis have none that lasts. A free dashbo
 50 metrics; the stack's has more.
 """
 
-MOST_INSTANCES: Final = 1_000  # where a stack does not pay by then, its metrics are by instance
+MAX_INSTANCES_COMPARED: Final = (
+    1_000  # where a stack does not pay by then, its metrics are by instance
+)
 
 
 class Entry(NamedTuple):
@@ -115,7 +117,9 @@ def put_metric_data_usd(
     """USD a month of PutMetricData for 27 metrics an instance."""
     prices = listed() if tariff is None else tariff
     metrics = prices.metrics_usd(COUNTERFACTUAL_METRICS * instances)
-    requests = prices.prices["put-metric-data"].usd_of(calls_a_minute * MINUTES * instances)
+    requests = prices.prices["put-metric-data"].usd_of(
+        calls_a_minute * MINUTES_IN_MONTH * instances
+    )
     return metrics + requests
 
 
@@ -136,7 +140,7 @@ def alternatives(fleet: Fleet, tariff: Tariff) -> list[Alternative]:
 
 def break_even(fleet: Fleet, tariff: Tariff) -> int | None:
     """Fewest instances for which the stack costs no more than PutMetricData each minute."""
-    for instances in range(fleet.clusters, MOST_INSTANCES + 1):
+    for instances in range(fleet.clusters, MAX_INSTANCES_COMPARED + 1):
         mine = total(bill(replace(fleet, instances=instances), tariff))
         if mine <= put_metric_data_usd(instances, 1, tariff):
             return instances

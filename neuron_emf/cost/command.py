@@ -17,15 +17,11 @@ from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.minutes import TIERS, setting
 from neuron_emitter.settings.options import options
 
-MOST_INSTANCES: Final = 100_000
+MAX_INSTANCES_PRICED: Final = 100_000
 MOST_CORES: Final = 128
 """Nothing larger was measured, and nothing is guessed."""
 
 _INSTANCE_TYPE: Final = re.compile(r"[a-z0-9][a-z0-9.\-]{0,63}")
-_EPILOG: Final = (
-    "No account is read: sizes and times were measured, prices are from a dated list. "
-    "Exit codes: 0 success, 2 usage error."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +29,9 @@ class CostSettings(AnswerSettings, PriceSettings):
     """The fleet need not be there, nor an account."""
 
     instances: int | None = setting(
-        None, f"Instances, 1 to {MOST_INSTANCES}; required.", kind=click.IntRange(1, MOST_INSTANCES)
+        None,
+        f"Instances, 1 to {MAX_INSTANCES_PRICED}; required.",
+        kind=click.IntRange(1, MAX_INSTANCES_PRICED),
     )
     instance_type: str = setting(
         "trn1.32xlarge", "Instance type, which gives the number of cores.", metavar="TYPE"
@@ -76,7 +74,14 @@ class CostSettings(AnswerSettings, PriceSettings):
     )
 
 
-@click.command(name="cost", cls=Command, epilog=_EPILOG)
+@click.command(
+    name="cost",
+    cls=Command,
+    epilog=(
+        "No account is read: sizes and times were measured, prices are from a dated list. "
+        "Exit codes: 0 success, 2 usage error."
+    ),
+)
 @options(CostSettings)
 def command(**values: object) -> int:
     """

@@ -23,16 +23,16 @@ from neuron_emf.cost.bill import (
     total,
 )
 from neuron_emf.cost.quantities import (
-    CLOSE_MB,
-    GROUPS,
+    CLOSE_MEMORY_SIZES_MB,
+    COST_GROUPS,
     METRICS,
     close_of,
     coefficients,
     line_bytes,
     shards_of,
 )
-from neuron_emf.cost.tariff import HOURS
-from neuron_emf.printing import UNKNOWN, prices_of
+from neuron_emf.cost.tariff import HOURS_IN_MONTH
+from neuron_emf.printing import UNKNOWN_CELL, prices_of
 from neuron_words import quantity_words
 from neuron_words.quantity_words import counted
 
@@ -75,15 +75,15 @@ def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices
 
     document: dict[str, Any] = {
         "fleet": {"instance_type": instance_type, **asdict(fleet)},
-        "hours": HOURS,
+        "hours": HOURS_IN_MONTH,
         "usd": usd,
         "free_usd": free_usd(entries),
-        "groups_usd": {group: total(entries, group) for group in GROUPS if group in groups},
+        "groups_usd": {group: total(entries, group) for group in COST_GROUPS if group in groups},
         "metrics": sum(entry.quantity for entry in entries if entry.group == METRICS),
         "entries": [entry._asdict() for entry in entries],
         "usd_of_one_more_instance": more_for_another("instances"),
         "usd_of_one_more_cluster": more_for_another("clusters"),
-        "fleet_usd": None if each is None else HOURS * each * fleet.instances,
+        "fleet_usd": None if each is None else HOURS_IN_MONTH * each * fleet.instances,
         "fleet_price": {
             "usd_per_hour": each,
             "is_yours": bool(basis.overridden),
@@ -146,7 +146,7 @@ def _remarks(fleet: Fleet, tariff: Tariff, found: Mapping[str, Any]) -> Iterator
     if fleet.shards and fleet.shards < (needed := shards_of(fleet)):
         few = f"{fleet.shards} shards are too few for the busiest second, which needs {needed}"
         yield f"{few}: records would be delayed"
-    if (memory_mb := close_of(fleet).memory_mb) > CLOSE_MB[0]:
+    if (memory_mb := close_of(fleet).memory_mb) > CLOSE_MEMORY_SIZES_MB[0]:
         yield f"close keeps up with CloseMemory={memory_mb}"
 
 
@@ -172,7 +172,7 @@ def for_people(found: Mapping[str, Any]) -> list[RenderableType]:
         said.append(f"Prices not verified on a published page: {'; '.join(unverified)}.")
     said += ["Not counted and not estimated:", *(f"  {what}" for what in NOT_ESTIMATED)]
     return [
-        _sentence(f"A month ({HOURS} hours) of {of_what} ({cores}) in {clusters}"),
+        _sentence(f"A month ({HOURS_IN_MONTH} hours) of {of_what} ({cores}) in {clusters}"),
         _sentence(f"{stack}; --metrics {fleet['metrics']}"),
         *(part for table in _tables(found) for part in (Text(), table)),
         Text(),
@@ -189,13 +189,13 @@ def _tables(found: Mapping[str, Any]) -> Iterator[Table]:
     rows.append(("all", "", _dollars(usd)))
     yield _table(("what", "quantity", "USD a month"), rows, bold=(*groups, "all"))
     each, instances = found["fleet_price"]["usd_per_hour"], found["fleet"]["instances"]
-    share = quantity_words.share_words(100 * usd / fleet_usd) if fleet_usd else UNKNOWN
+    share = quantity_words.share_words(100 * usd / fleet_usd) if fleet_usd else UNKNOWN_CELL
     rows = [
         ("free tiers take off, at most", "", _dollars(found["free_usd"])),
         ("an instance", "", _dollars(usd / instances)),
         ("one more instance adds", "", _dollars(found["usd_of_one_more_instance"])),
         ("one more cluster adds", "", _dollars(found["usd_of_one_more_cluster"])),
-        ("the instances themselves", UNKNOWN if each is None else f"{each:g} USD an hour each",
+        ("the instances themselves", UNKNOWN_CELL if each is None else f"{each:g} USD an hour each",
          _dollars(fleet_usd)),
         ("share of it", "", share),
     ]  # fmt: skip
@@ -230,7 +230,7 @@ def rounded(value: float) -> str:
 
 
 def _dollars(value: float | None) -> str:
-    return UNKNOWN if value is None else quantity_words.dollars(value)
+    return UNKNOWN_CELL if value is None else quantity_words.dollars(value)
 
 
 def _sentence(text: str) -> Text:

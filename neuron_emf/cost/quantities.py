@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from neuron_emf.cost.tariff import DAYS, GB, HOURS, MINUTES, read_toml
+from neuron_emf.cost.tariff import DAYS_IN_MONTH, GB, HOURS_IN_MONTH, MINUTES_IN_MONTH, read_toml
 from neuron_wire.catalogue import ALARMED, MINUTE, MINUTE_BY_INSTANCE, ROLLUP, STACK
 from neuron_words.quantity_words import counted
 
@@ -23,16 +23,18 @@ if TYPE_CHECKING:
 
     Quantity = tuple[str, str, float, str]  # group, item, amount a month, name of its price
 
-FILE: Final = Path(__file__).with_name("coefficients.toml")
+COEFFICIENTS_FILE: Final = Path(__file__).with_name("coefficients.toml")
 MODES: Final = ("direct", "kinesis")
 METRICS: Final = "metrics"
 LOOKING: Final = "alarms and dashboards"
-NOT_COUNTED: Final = "not counted"
-GROUPS: Final = ("logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING, "ledger")
+LINE_NOT_COUNTED: Final = "not counted"
+COST_GROUPS: Final = ("logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING, "ledger")
 
-SPREAD_S: Final = 30  # emitters send within this time after each minute
-RUNTIMES: Final = 8  # of an instance, or as many as it has cores, each with one line an hour
-READINGS: Final = 1.5  # of a minute by close: some runs find it incomplete
+SEND_SPREAD_S: Final = 30  # emitters send within this time after each minute
+RUNTIMES_PER_INSTANCE: Final = (
+    8  # of an instance, or as many as it has cores, each with one line an hour
+)
+READINGS_PER_MINUTE: Final = 1.5  # of a minute by close: some runs find it incomplete
 LATE_SHARE: Final = 0.001  # of the records come after their minute was closed, so it is read again
 KNOWN_SHARE: Final = 0.99  # of the cores have a line with `--metrics core`
 LAMBDA_SLOWNESS: Final = 1.5  # processor time on Lambda for that of the machine measured
@@ -47,14 +49,14 @@ SHARD_USE: Final = 0.7  # of a shard at peak: streams do not spread evenly
 STREAM_UNIT_BYTES: Final = 25 * 1_024
 EVENT_BYTES: Final = 26  # charged for a log event beside its text
 HEALTH_LINE_BYTES: Final = 700  # what close says about itself each minute
-BUCKETS: Final = 32  # of a minute, each a query
+BUCKET_QUERIES_PER_MINUTE: Final = 32  # of a minute, each a query
 QUERY_BYTES: Final = 1 << 20  # of one answer
 WRITE_ITEMS: Final = 25  # of one request
 LEDGER_BYTES: Final = 150  # of an instance-hour of two or three owners; measured were 90
 LEDGER_OBJECTS: Final = 9  # of an hour: its parts and their summary
 LEDGER_DAYS: Final = 400
 SETTLE_READINGS: Final = 2  # of an hour: itself, and the minutes that say who is missed in it
-SETTLE_S: Final = 860.0  # of the 900 that Lambda gives a run
+SETTLE_TIMEOUT_S: Final = 860.0  # of the 900 that Lambda gives a run
 DIGEST_CPU_S: Final = 0.0000025  # of an instance-hour with an owner of its own, of 100,000
 WEEK_HOURS: Final = 7 * 24
 FINDINGS_READ_UNITS: Final = 1  # of each minute, to see what is open
@@ -68,7 +70,16 @@ Late records of the last hour then wait at most half an hour (`tests/proof/test_
 """
 
 # From the template; a test compares them.
-CLOSE_MB: Final = (512, 1_024, 1_769, 3_538, 5_307, 7_076, 8_845, 10_240)  # the default first
+CLOSE_MEMORY_SIZES_MB: Final = (
+    512,
+    1_024,
+    1_769,
+    3_538,
+    5_307,
+    7_076,
+    8_845,
+    10_240,
+)  # the default first
 INGEST_MB: Final[Mapping[str, int]] = {"direct": 256, "kinesis": 1_024}
 BATCH_DELIVERIES: Final = 500
 BATCH_WINDOW_S: Final = 20
@@ -156,7 +167,7 @@ class Close(NamedTuple):
 @lru_cache(maxsize=1)
 def coefficients() -> Mapping[str, Any]:
     """The measurements, with their date and machine."""
-    return read_toml(FILE)
+    return read_toml(COEFFICIENTS_FILE)
 
 
 def measured(name: str, at: float = 0) -> float:
@@ -189,8 +200,10 @@ def line_bytes(fleet: Fleet) -> float:
 
 def emitter_bytes(fleet: Fleet) -> float:
     """Bytes that it bills for all emitters' lines in a month."""
-    hourly = min(RUNTIMES, fleet.cores) * (EVENT_BYTES + measured("runtime-line-bytes"))
-    return fleet.instances * (MINUTES * line_bytes(fleet) + HOURS * hourly)
+    hourly = min(RUNTIMES_PER_INSTANCE, fleet.cores) * (
+        EVENT_BYTES + measured("runtime-line-bytes")
+    )
+    return fleet.instances * (MINUTES_IN_MONTH * line_bytes(fleet) + HOURS_IN_MONTH * hourly)
 
 
 def emitter_metrics(fleet: Fleet) -> int:
@@ -214,7 +227,7 @@ def delivery_bytes(fleet: Fleet, name: str = "delivery-bytes") -> float:
 
 def shards_of(fleet: Fleet) -> int:
     """Shards that a fleet's busiest second needs."""
-    records_s = fleet.instances / SPREAD_S
+    records_s = fleet.instances / SEND_SPREAD_S
     bytes_s = records_s * delivery_bytes(fleet)
     return max(1, math.ceil(max(records_s / SHARD_RECORDS_S, bytes_s / SHARD_BYTES_S) / SHARD_USE))
 
@@ -223,7 +236,7 @@ def batch_of(fleet: Fleet) -> float:
     """Records in one invocation of ingest."""
     if fleet.mode == "direct":
         return 1.0
-    arriving = fleet.instances / (fleet.shards or shards_of(fleet)) * BATCH_WINDOW_S / SPREAD_S
+    arriving = fleet.instances / (fleet.shards or shards_of(fleet)) * BATCH_WINDOW_S / SEND_SPREAD_S
     return min(float(BATCH_DELIVERIES), max(1.0, arriving))
 
 
@@ -234,7 +247,7 @@ def any_late(instances: float) -> float:
 
 def buckets_of(records: float) -> float:
     """Expected number of buckets that hold so many records."""
-    return BUCKETS * (1 - math.pow(1 - 1 / BUCKETS, records))
+    return BUCKET_QUERIES_PER_MINUTE * (1 - math.pow(1 - 1 / BUCKET_QUERIES_PER_MINUTE, records))
 
 
 def item_bytes(fleet: Fleet) -> float:
@@ -261,9 +274,11 @@ def seconds_of(cpu_s: float, calls: float, memory_mb: int) -> float:
 
 def close_of(fleet: Fleet) -> Close:
     """Close with the least memory that keeps up."""
-    loads = [_close_with(fleet, memory_mb) for memory_mb in CLOSE_MB]
+    loads = [_close_with(fleet, memory_mb) for memory_mb in CLOSE_MEMORY_SIZES_MB]
     keeping_up = (
-        load for load in loads if load.first_s <= FIRST_CLOSE_S and load.settle_s <= SETTLE_S
+        load
+        for load in loads
+        if load.first_s <= FIRST_CLOSE_S and load.settle_s <= SETTLE_TIMEOUT_S
     )
     return next(keeping_up, loads[-1])
 
@@ -271,27 +286,32 @@ def close_of(fleet: Fleet) -> Close:
 def _close_with(fleet: Fleet, memory_mb: int) -> Close:
     instances, clusters = fleet.instances, fleet.clusters
     processes = max(1, round(memory_mb / WHOLE_PROCESSOR_MB))
-    busiest = math.ceil(BUCKETS / processes) / BUCKETS  # of them, of all that is read
-    bucket_bytes = instances / BUCKETS * item_bytes(fleet)
+    busiest = (
+        math.ceil(BUCKET_QUERIES_PER_MINUTE / processes) / BUCKET_QUERIES_PER_MINUTE
+    )  # of them, of all that is read
+    bucket_bytes = instances / BUCKET_QUERIES_PER_MINUTE * item_bytes(fleet)
     reading_s = instances * measured("read-cpu-s", fleet.cores)
     cpu_s = measured("close-cpu-s") + clusters * measured("cluster-cpu-s")
     cpu_s += instances * measured("merge-cpu-s") + reading_s * busiest
-    queries = BUCKETS * (1 + int(bucket_bytes / QUERY_BYTES))
+    queries = BUCKET_QUERIES_PER_MINUTE * (1 + int(bucket_bytes / QUERY_BYTES))
     calls = measured("close-calls") + measured("cluster-calls") * clusters
     calls += buckets_of(instances) + queries * busiest
     registry_bytes = instances * measured("registry-bytes")
     read_units = measured("close-read-units") + registry_bytes / 4_096
-    read_units += BUCKETS * max(1.0, bucket_bytes / 4_096 + 0.5)
+    read_units += BUCKET_QUERIES_PER_MINUTE * max(1.0, bucket_bytes / 4_096 + 0.5)
     rollup_bytes = measured("rollup-bytes", instances / clusters)
     rollup_bytes += measured("rollup-metric-bytes") * len(ROLLUP)
     stored = clusters * measured("cluster-write-units", instances / clusters)
     registered = write_units(instances, measured("registry-bytes"))
-    readings, published = READINGS + any_late(instances), 1 + any_late(instances / clusters)
+    readings, published = (
+        READINGS_PER_MINUTE + any_late(instances),
+        1 + any_late(instances / clusters),
+    )
     return Close(
         memory_mb,
         first_s=seconds_of(cpu_s, calls, memory_mb),
         settle_s=seconds_of(60 * SETTLE_READINGS * reading_s * busiest,
-                            60 * SETTLE_READINGS * BUCKETS * busiest, memory_mb),
+                            60 * SETTLE_READINGS * BUCKET_QUERIES_PER_MINUTE * busiest, memory_mb),
         seconds=seconds_of(readings * cpu_s, readings * calls, memory_mb),
         read_units=readings * read_units + FINDINGS_READ_UNITS,
         write_units=published * (measured("close-write-units") + registered + stored),
@@ -308,7 +328,7 @@ def quantities(fleet: Fleet) -> Iterator[Quantity]:
         yield LOOKING, "metrics used by alarms", EMITTER_ALARM_METRICS, "alarm"
         return
     close = close_of(fleet)
-    yield from _logs(fleet, MINUTES * close.printed_bytes)
+    yield from _logs(fleet, MINUTES_IN_MONTH * close.printed_bytes)
     yield from _functions(fleet, close)
     yield from _table(fleet, close)
     if fleet.mode == "kinesis":
@@ -326,31 +346,36 @@ def quantities(fleet: Fleet) -> Iterator[Quantity]:
 def not_counted(fleet: Fleet) -> Iterator[Quantity]:
     """Return what only some accounts use, or use only when something happens, in a month."""
     written = emitter_bytes(fleet)
-    hourly_lines = written - fleet.instances * MINUTES * line_bytes(fleet)
-    yield NOT_COUNTED, "emitters' lines through the endpoint", written / GB, "endpoint-data"
-    yield NOT_COUNTED, "a query over a day of emitters' lines", written / DAYS / GB, "query"
-    yield NOT_COUNTED, ALL_RUNTIME_LINES, 59 * hourly_lines / GB, "log-ingestion"
+    hourly_lines = written - fleet.instances * MINUTES_IN_MONTH * line_bytes(fleet)
+    yield LINE_NOT_COUNTED, "emitters' lines through the endpoint", written / GB, "endpoint-data"
+    yield (
+        LINE_NOT_COUNTED,
+        "a query over a day of emitters' lines",
+        written / DAYS_IN_MONTH / GB,
+        "query",
+    )
+    yield LINE_NOT_COUNTED, ALL_RUNTIME_LINES, 59 * hourly_lines / GB, "log-ingestion"
     names = ["all"]
     if fleet.has_stack:
         names += ["stack", fleet.mode]
-        yield NOT_COUNTED, TRAIL, _data_events(fleet), "data-event"
+        yield LINE_NOT_COUNTED, TRAIL, _data_events(fleet), "data-event"
     for name in names:
         for item, (each_hour, each_month, price) in coefficients()["not-counted"][name].items():
-            yield NOT_COUNTED, item, HOURS * each_hour + each_month, price
+            yield LINE_NOT_COUNTED, item, HOURS_IN_MONTH * each_hour + each_month, price
 
 
 def _data_events(fleet: Fleet) -> float:
     """Return the invocations, and the requests to the table of ingest, close and settle."""
     records = batch_of(fleet)
-    invocations = MINUTES * fleet.instances / records
+    invocations = MINUTES_IN_MONTH * fleet.instances / records
     writes = invocations * math.ceil(buckets_of(records) / WRITE_ITEMS)
-    queries = HOURS * 60 * SETTLE_READINGS * BUCKETS
-    return invocations + writes + MINUTES * (1 + close_of(fleet).calls) + queries
+    queries = HOURS_IN_MONTH * 60 * SETTLE_READINGS * BUCKET_QUERIES_PER_MINUTE
+    return invocations + writes + MINUTES_IN_MONTH * (1 + close_of(fleet).calls) + queries
 
 
 def _logs(fleet: Fleet, rollups: float) -> Iterator[Quantity]:
     written, days = emitter_bytes(fleet), fleet.retention_days
-    kept = (written + rollups) * measured("stored-share", fleet.cores) * days / DAYS
+    kept = (written + rollups) * measured("stored-share", fleet.cores) * days / DAYS_IN_MONTH
     yield "logs", "emitters' lines", written / GB, "log-ingestion"
     if rollups:
         yield "logs", "rollups", rollups / GB, "log-ingestion"
@@ -359,57 +384,57 @@ def _logs(fleet: Fleet, rollups: float) -> Iterator[Quantity]:
 
 def _functions(fleet: Fleet, close: Close) -> Iterator[Quantity]:
     records = batch_of(fleet)
-    invocations = MINUTES * fleet.instances / records
+    invocations = MINUTES_IN_MONTH * fleet.instances / records
     cpu_s = measured("ingest-cpu-s") + records * measured("record-cpu-s", fleet.cores)
     calls = math.ceil(buckets_of(records) / WRITE_ITEMS)
     seconds = seconds_of(cpu_s + RUNTIME_CPU_S, calls, INGEST_MB[fleet.mode])
     ingest_gb_s = invocations * seconds * INGEST_MB[fleet.mode] / 1_024
-    close_gb_s = MINUTES * close.seconds * close.memory_mb / 1_024
+    close_gb_s = MINUTES_IN_MONTH * close.seconds * close.memory_mb / 1_024
     yield "Lambda", "ingest, invocations", invocations, "lambda-requests"
     yield "Lambda", "ingest, time", ingest_gb_s, "lambda-gb-s"
-    yield "Lambda", "close, invocations", MINUTES, "lambda-requests"
+    yield "Lambda", "close, invocations", MINUTES_IN_MONTH, "lambda-requests"
     yield "Lambda", "close, time", close_gb_s, "lambda-gb-s"
-    yield "Lambda", "close, schedule", MINUTES, "schedule"
+    yield "Lambda", "close, schedule", MINUTES_IN_MONTH, "schedule"
 
 
 def _table(fleet: Fleet, close: Close) -> Iterator[Quantity]:
     records = batch_of(fleet)
-    written = MINUTES * fleet.instances / records * write_units(records, item_bytes(fleet))
+    written = MINUTES_IN_MONTH * fleet.instances / records * write_units(records, item_bytes(fleet))
     each = item_bytes(fleet) + ITEM_OVERHEAD_BYTES
     stored = fleet.instances * RECORD_HOURS * 60 * each
     yield "DynamoDB", "ingest, records", written, "write-unit"
-    yield "DynamoDB", "close, writing", MINUTES * close.write_units, "write-unit"
-    yield "DynamoDB", "close, reading", MINUTES * close.read_units, "read-unit"
+    yield "DynamoDB", "close, writing", MINUTES_IN_MONTH * close.write_units, "write-unit"
+    yield "DynamoDB", "close, reading", MINUTES_IN_MONTH * close.read_units, "read-unit"
     yield "DynamoDB", "storage", stored / GB, "table-storage"
 
 
 def _stream(fleet: Fleet) -> Iterator[Quantity]:
-    lines, size = MINUTES * fleet.instances, delivery_bytes(fleet)
+    lines, size = MINUTES_IN_MONTH * fleet.instances, delivery_bytes(fleet)
     if fleet.shards == 0:
         written = lines * delivery_bytes(fleet, "rounded-delivery-bytes")
-        yield "Kinesis", "stream on demand", HOURS, "stream-hour"
+        yield "Kinesis", "stream on demand", HOURS_IN_MONTH, "stream-hour"
         yield "Kinesis", "in", written / GB, "stream-in"
         yield "Kinesis", "out", lines * size / GB, "stream-out"
     else:
         shards = fleet.shards or shards_of(fleet)
         units = lines * math.ceil(size / STREAM_UNIT_BYTES)
-        yield "Kinesis", "shards", HOURS * shards, "shard-hour"
+        yield "Kinesis", "shards", HOURS_IN_MONTH * shards, "shard-hour"
         yield "Kinesis", "deliveries", units, "stream-put"
 
 
 def _ledger(fleet: Fleet, close: Close) -> Iterator[Quantity]:
-    queries = 60 * SETTLE_READINGS * BUCKETS
-    size = fleet.instances / BUCKETS * item_bytes(fleet)
+    queries = 60 * SETTLE_READINGS * BUCKET_QUERIES_PER_MINUTE
+    size = fleet.instances / BUCKET_QUERIES_PER_MINUTE * item_bytes(fleet)
     units = max(1.0, size / 4_096) / 2  # these reads are not consistent
-    kept = HOURS * fleet.instances * LEDGER_BYTES * LEDGER_DAYS / DAYS
+    kept = HOURS_IN_MONTH * fleet.instances * LEDGER_BYTES * LEDGER_DAYS / DAYS_IN_MONTH
     got = 2 * WEEK_HOURS  # summaries of the week, and of the one before
     digest_s = seconds_of(got * fleet.instances * DIGEST_CPU_S, got, WHOLE_PROCESSOR_MB)
-    digest_gb_s = HOURS / WEEK_HOURS * digest_s * WHOLE_PROCESSOR_MB / 1_024
-    settle_gb_s = HOURS * close.settle_s * close.memory_mb / 1_024
+    digest_gb_s = HOURS_IN_MONTH / WEEK_HOURS * digest_s * WHOLE_PROCESSOR_MB / 1_024
+    settle_gb_s = HOURS_IN_MONTH * close.settle_s * close.memory_mb / 1_024
     yield "ledger", "settle, time", settle_gb_s, "lambda-gb-s"
-    yield "ledger", "settle, schedule", HOURS, "schedule"
-    yield "ledger", "settle, reading", HOURS * queries * units, "read-unit"
-    yield "ledger", "objects put", HOURS * LEDGER_OBJECTS, "object-put"
+    yield "ledger", "settle, schedule", HOURS_IN_MONTH, "schedule"
+    yield "ledger", "settle, reading", HOURS_IN_MONTH * queries * units, "read-unit"
+    yield "ledger", "objects put", HOURS_IN_MONTH * LEDGER_OBJECTS, "object-put"
     yield "ledger", f"objects kept for {LEDGER_DAYS} days", kept / GB, "object-storage"
     yield "ledger", "digest, time", digest_gb_s, "lambda-gb-s"
-    yield "ledger", "digest, objects got", HOURS / WEEK_HOURS * got, "object-get"
+    yield "ledger", "digest, objects got", HOURS_IN_MONTH / WEEK_HOURS * got, "object-get"

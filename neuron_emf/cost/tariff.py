@@ -25,13 +25,13 @@ else:  # pragma: no cover - the standard library reads TOML from 3.11 on
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FILE: Final = Path(__file__).with_name("prices.toml")
+TARIFF_FILE: Final = Path(__file__).with_name("prices.toml")
 YOUR_OWN: Final = "your own"
 MAX_USD: Final = 1e6
 
-HOURS: Final = MONTH_HOURS
-DAYS: Final = HOURS / 24
-MINUTES: Final = 60 * HOURS
+HOURS_IN_MONTH: Final = MONTH_HOURS
+DAYS_IN_MONTH: Final = HOURS_IN_MONTH / 24
+MINUTES_IN_MONTH: Final = 60 * HOURS_IN_MONTH
 GB: Final = 1 << 30  # AWS bills powers of two
 
 
@@ -111,7 +111,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def listed() -> Tariff:
     """The list prices shipped with this program."""
-    document = read_toml(FILE)
+    document = read_toml(TARIFF_FILE)
     as_of, region = document.pop("as_of"), document.pop("region")
     return Tariff(region, as_of, {name: Price(**price) for name, price in document.items()})
 

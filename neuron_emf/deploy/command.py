@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from neuron_emf.deploy.stack import Stack
 
 EXIT_NOT_CONFIRMED: Final = 1
-_EPILOG: Final = (
-    "Exit codes: 0 the stack is up to date or deleted, 1 not confirmed, 2 usage error, "
-    "3 AWS rejected the change, or the deployment or deletion failed."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +63,14 @@ class DeploySettings(AnswerSettings, RegionSettings):
     )
 
 
-@click.command(name="deploy", cls=Command, epilog=_EPILOG)
+@click.command(
+    name="deploy",
+    cls=Command,
+    epilog=(
+        "Exit codes: 0 the stack is up to date or deleted, 1 not confirmed, 2 usage error, "
+        "3 AWS rejected the change, or the deployment or deletion failed."
+    ),
+)
 @click.argument("parameters", nargs=-1, metavar="[NAME=VALUE]...")
 @options(DeploySettings)
 def command(parameters: tuple[str, ...], **values: object) -> int:

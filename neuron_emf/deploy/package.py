@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from neuron_emf.account import Account
 
 
-TEMPLATE: Final = "template.yaml"
+TEMPLATE_NAME: Final = "template.yaml"
 EMITTERS: Final = "emitters.yaml"
-FUNCTIONS: Final = "functions.zip"
+FUNCTIONS_NAME: Final = "functions.zip"
 
 CAPABILITIES: Final = ("CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND")
 """Roles and policies without names of their own, and SAM's transform."""
 
 _PUBLISHED: Final = re.compile(r"^  AWS::ServerlessRepo::Application:\n(?:    .+\n)+", re.MULTILINE)
-_DEFAULT: Final = re.compile(
+_DEFAULT_LINE: Final = re.compile(
     r"^  (\w+):\n    Type: .+\n    Default: '?(.*?)'?(?: #.*)?$", re.MULTILINE
 )
 _INCLUDED: Final = re.compile(r"^  Fn::Transform: .*\bLocation: (\S+) .*\n", re.MULTILINE)
@@ -66,7 +66,7 @@ class Package:
     @property
     def defaults(self) -> dict[str, str]:
         """The parameters that the template declares, in its order, with their defaults."""
-        return dict(_DEFAULT.findall(self.source))
+        return dict(_DEFAULT_LINE.findall(self.source))
 
     @property
     def capabilities(self) -> tuple[str, ...]:
@@ -96,12 +96,12 @@ class Package:
         The metadata for publishing is removed: packaging it would need the files that it names.
         """
         text = _PUBLISHED.sub("", self.source)
-        return text.replace(f"CodeUri: {FUNCTIONS}\n", f"CodeUri: {code_uri}\n")
+        return text.replace(f"CodeUri: {FUNCTIONS_NAME}\n", f"CodeUri: {code_uri}\n")
 
     def write_release(self, folder: Path) -> tuple[Path, Path | None]:
         """Write the template and the functions to *folder*; returns their paths."""
         folder.mkdir(parents=True, exist_ok=True)
-        template, functions = folder / TEMPLATE, folder / self.functions_key
+        template, functions = folder / TEMPLATE_NAME, folder / self.functions_key
         template.write_text(self.template(self.functions_key), encoding="utf-8")
         if not self.functions:
             return template, None
@@ -131,8 +131,10 @@ def carried(folder: Path = Path(__file__).parent, *, emitters_only: bool = False
         SettingsError: If it carries none, as an installation from a clone.
     """
     try:
-        source = (folder / (EMITTERS if emitters_only else TEMPLATE)).read_text(encoding="utf-8")
-        return Package(source, b"" if emitters_only else (folder / FUNCTIONS).read_bytes())
+        source = (folder / (EMITTERS if emitters_only else TEMPLATE_NAME)).read_text(
+            encoding="utf-8"
+        )
+        return Package(source, b"" if emitters_only else (folder / FUNCTIONS_NAME).read_bytes())
     except FileNotFoundError as error:
         command = "sam build && sam deploy"
         if emitters_only:
@@ -156,9 +158,9 @@ def _require_known(what: str, name: str, known: Collection[str]) -> None:
         raise SettingsError(msg)
 
 
-STACK_NAME: Final = "neuron-emf-deploy"
+BUCKET_STACK_NAME: Final = "neuron-emf-deploy"
 _RELEASE_KEY: Final = re.compile(r"[0-9a-f]{64}\.(?:yaml|zip)")
-_ABSENT: Final = frozenset({"404", "NoSuchKey", "NotFound"})
+_ABSENT_OBJECT_CODES: Final = frozenset({"404", "NoSuchKey", "NotFound"})
 _MADE_MEANWHILE: Final = "AlreadyExistsException"
 
 
@@ -200,7 +202,7 @@ class ReleaseBucket:
                 if head.get("ChecksumSHA256") == checksum:
                     return False
             except Exception as error:
-                if error_code(error) not in _ABSENT:
+                if error_code(error) not in _ABSENT_OBJECT_CODES:
                     raise
         with documented("s3:PutObject"):
             self._client.put_object(**place, Body=content, ChecksumSHA256=checksum)
@@ -267,22 +269,25 @@ def release_bucket(account: Account, choices: Mapping[str, object]) -> ReleaseBu
         SettingsError: If its stack has no bucket, as after a change set that was never executed.
     """
     cloudformation = account.client("cloudformation")
-    stack = Stack.describe(cloudformation, STACK_NAME)
+    stack = Stack.describe(cloudformation, BUCKET_STACK_NAME)
     if stack is None:
         body = Path(__file__).with_name("bucket.yaml").read_text(encoding="utf-8")
         with documented("cloudformation:CreateStack"):
             try:
-                cloudformation.create_stack(StackName=STACK_NAME, TemplateBody=body, **choices)
+                cloudformation.create_stack(
+                    StackName=BUCKET_STACK_NAME, TemplateBody=body, **choices
+                )
             except Exception as error:
                 if error_code(error) != _MADE_MEANWHILE:
                     raise
     if stack is None or stack.is_changing:
-        stack = wait_until_done(cloudformation, STACK_NAME)
+        stack = wait_until_done(cloudformation, BUCKET_STACK_NAME)
     if "BucketName" not in stack.outputs or stack.status == DELETING:
         require_usable(stack)
         msg = (
-            f"The stack {STACK_NAME} is {stack.status} and has no bucket for releases. Delete it "
-            f"(aws cloudformation delete-stack --stack-name {STACK_NAME}), then deploy again."
+            f"The stack {BUCKET_STACK_NAME} is {stack.status} and has no bucket for releases. "
+            f"Delete it (aws cloudformation delete-stack --stack-name {BUCKET_STACK_NAME}), "
+            "then deploy again."
         )
         raise SettingsError(msg)
     return bucket_of(account, stack)

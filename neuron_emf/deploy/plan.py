@@ -38,9 +38,9 @@ FLEETS: Final = (1, 10, 100, 1_000)
 _PSEUDO: Final = {"AWS::AccountId": "111122223333", "AWS::Partition": "aws"}
 _CONDITION: Final = re.compile(r"^  (\w+): (!.+?)(?: #.*)?$", re.MULTILINE)
 _TOKEN: Final = re.compile(r"'([^']*)'|([\[\]]|[^\s,\[\]']+)")
-_SUBSTITUTED: Final = re.compile(r"\$\{([\w:]+)\}")
+_SUBSTITUTION: Final = re.compile(r"\$\{([\w:]+)\}")
 _RESOURCES: Final = re.compile(r"^Resources:\n(.+?)^\w", re.MULTILINE | re.DOTALL)
-_ID: Final = re.compile(r"^  \w+:(?: #.*)?$", re.MULTILINE)
+_LOGICAL_ID_LINE: Final = re.compile(r"^  \w+:(?: #.*)?$", re.MULTILINE)
 _ATTRIBUTE: Final = re.compile(r"^    (Type|Condition): (\S+)", re.MULTILINE)
 # What SAM makes beside the resource that names it.
 _PART: Final = re.compile(r"^ {6}(EventInvokeConfig):|^ {10}Type: (ScheduleV2)$", re.MULTILINE)
@@ -56,7 +56,7 @@ def count_resources(package: Package, named: Mapping[str, str]) -> Counter[str]:
     holds = conditions(package.source, {**_PSEUDO, **package.defaults, **named})
     found: Counter[str] = Counter()
     (resources,) = _RESOURCES.findall(package.source)
-    for resource in _ID.split(resources)[1:]:
+    for resource in _LOGICAL_ID_LINE.split(resources)[1:]:
         attributes = dict(_ATTRIBUTE.findall(resource))
         if "Condition" not in attributes or holds(attributes["Condition"]):
             kind = attributes["Type"]
@@ -84,7 +84,7 @@ def conditions(source: str, values: Mapping[str, str]) -> Callable[[str], bool]:
         "!Not": lambda terms: not terms[0],
         "!Or": any,
         "!Ref": values.__getitem__,
-        "!Sub": lambda text: _SUBSTITUTED.sub(lambda name: values[name[1]], text),
+        "!Sub": lambda text: _SUBSTITUTION.sub(lambda name: values[name[1]], text),
     }
     return functions["!Condition"]
 
@@ -132,7 +132,7 @@ def for_people(found: Mapping[str, Any]) -> list[RenderableType]:
 
 
 _PARAMETER: Final = "PriceOverrides"
-_EXAMPLE: Final = "trn2.48xlarge"
+_EXAMPLE_TYPE: Final = "trn2.48xlarge"
 
 
 def unpriced_sentence(parameters: Mapping[str, str], region: str | None) -> str:
@@ -147,7 +147,7 @@ def unpriced_sentence(parameters: Mapping[str, str], region: str | None) -> str:
     types = (override.partition("=")[0].rpartition("/")[2] for override in overrides.split(","))
     if any(kind.startswith(COMMITTED_TYPES) for kind in types):
         return ""
-    line = price_overrides_line([f"{region}/{_EXAMPLE}" if region else _EXAMPLE])
+    line = price_overrides_line([f"{region}/{_EXAMPLE_TYPE}" if region else _EXAMPLE_TYPE])
     return (
         f"{' and '.join(COMMITTED_TYPES)} have no list price: without yours, such as {line}, their "
         "idle cores are in no amount."

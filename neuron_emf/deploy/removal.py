@@ -20,7 +20,7 @@ from rich.text import Text
 from neuron_emf.account import documented, error_code, rows_of
 from neuron_emf.cost.tariff import GB, listed
 from neuron_emf.deploy.change_set import STORES
-from neuron_emf.deploy.package import STACK_NAME, ReleaseBucket, bucket_of
+from neuron_emf.deploy.package import BUCKET_STACK_NAME, ReleaseBucket, bucket_of
 from neuron_emf.deploy.plan import resource_table
 from neuron_emf.deploy.stack import (
     NEW,
@@ -30,7 +30,7 @@ from neuron_emf.deploy.stack import (
     require_usable,
     values_of,
 )
-from neuron_emf.printing import UNKNOWN
+from neuron_emf.printing import UNKNOWN_CELL
 from neuron_emitter.errors import SettingsError, SourceError
 from neuron_words.quantity_words import dollars
 
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 
     from neuron_emf.account import Account
 
-KEPT: Final = frozenset({"LedgerBucket", "RecordsLogGroup"})
+RETAINED_RESOURCES: Final = frozenset({"LedgerBucket", "RecordsLogGroup"})
 """Logical IDs of the resources that outlive their stack."""
 
 _OWN: Final = "AdoptLogGroup"
 """A parameter of every stack of neuron-emf."""
 
-_POLICY: Final = "EmitterPolicy"
+_EMITTER_POLICY_ID: Final = "EmitterPolicy"
 _ADOPTED: Final = ("AlarmTopicArn", "BillTable", "KmsKeyArn")
 """Parameters that name a resource which the stack uses and did not create."""
 
@@ -111,7 +111,7 @@ def read_removal(account: Account, name: str) -> Removal:
             if row["ResourceStatus"] != "DELETE_COMPLETE"
         }
     removal = Removal(name, stack.parameters, rows, (), bucket, users)
-    return replace(removal, roles=tuple(_roles(account, removal.physical_id(_POLICY))))
+    return replace(removal, roles=tuple(_roles(account, removal.physical_id(_EMITTER_POLICY_ID))))
 
 
 def _roles(account: Account, policy: str) -> list[str]:
@@ -131,7 +131,7 @@ def _roles(account: Account, policy: str) -> list[str]:
 
 def removal_listing(account: Account, removal: Removal) -> Iterator[RenderableType]:
     """Tables of what goes and what stays, for a person."""
-    gone = [row for name, row in removal.resources.items() if name not in KEPT]
+    gone = [row for name, row in removal.resources.items() if name not in RETAINED_RESOURCES]
     yield resource_table(Counter(row["ResourceType"] for row in gone), "Goes")
     stores = [row.get("PhysicalResourceId", "") for row in gone if row["ResourceType"] in STORES]
     if stores:
@@ -144,7 +144,7 @@ def removal_listing(account: Account, removal: Removal) -> Iterator[RenderableTy
     if removal.bucket is not None and removal.users:
         table.add_row("releases", removal.bucket.name, "", removal.users)
     elif removal.bucket is not None:
-        yield f"The stack {STACK_NAME} goes too, with all releases in {removal.bucket.name}"
+        yield f"The stack {BUCKET_STACK_NAME} goes too, with all releases in {removal.bucket.name}"
     yield table
     yield f"List prices of {listed().region}, {listed().as_of}"
 
@@ -160,7 +160,7 @@ def remove(account: Account, removal: Removal, request: Mapping[str, object]) ->
         SettingsError: If the bucket has objects that are not releases.
     """
     cloudformation = account.client("cloudformation")
-    policy = removal.physical_id(_POLICY)
+    policy = removal.physical_id(_EMITTER_POLICY_ID)
     for role in removal.roles:
         with documented("iam:DetachRolePolicy"):
             account.client("iam").detach_role_policy(RoleName=role, PolicyArn=policy)
@@ -171,9 +171,9 @@ def remove(account: Account, removal: Removal, request: Mapping[str, object]) ->
     if bucket is None or users or removal.users:
         return
     bucket.delete_releases()
-    delete_stack(cloudformation, STACK_NAME, request)
+    delete_stack(cloudformation, BUCKET_STACK_NAME, request)
     bucket.delete()
-    click.echo(f"Deleted the stack {STACK_NAME} and the bucket {bucket.name}.")
+    click.echo(f"Deleted the stack {BUCKET_STACK_NAME} and the bucket {bucket.name}.")
 
 
 def _require_deletable(stack: Stack) -> None:
@@ -234,7 +234,7 @@ def _remainders(account: Account, removal: Removal) -> Iterator[tuple[str, ...]]
 def _usd(stored_bytes: float | None, price: str) -> str:
     """Return USD a month for storage, as text."""
     usd = None if stored_bytes is None else listed().prices[price].usd_of(stored_bytes / GB)
-    return UNKNOWN if usd is None else dollars(usd)
+    return UNKNOWN_CELL if usd is None else dollars(usd)
 
 
 def _releases(
@@ -243,16 +243,16 @@ def _releases(
     without: str,
 ) -> tuple[ReleaseBucket | None, str]:
     """Return the bucket of releases if there is one, and why it stays after a deletion."""
-    stack = Stack.describe(cloudformation, STACK_NAME)
+    stack = Stack.describe(cloudformation, BUCKET_STACK_NAME)
     if stack is None or "BucketName" not in stack.outputs:
         return None, ""
     bucket = bucket_of(account, stack)
     if stack.is_protected or stack.is_busy:
-        return bucket, f"{STACK_NAME} is protected or in {stack.status}"
+        return bucket, f"{BUCKET_STACK_NAME} is protected or in {stack.status}"
     with documented("cloudformation:DescribeStacks"):
         rows = rows_of(cloudformation, "describe_stacks", "Stacks")
         users = [row["StackName"] for row in rows if _uses(row)]
-    others = ", ".join(sorted({*users} - {STACK_NAME, without}))
+    others = ", ".join(sorted({*users} - {BUCKET_STACK_NAME, without}))
     return bucket, others and f"may be used by {others}"
 
 

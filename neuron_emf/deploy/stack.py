@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 NEW: Final = "REVIEW_IN_PROGRESS"  # a change set was made for it, and nothing of it yet
 DELETING: Final = "DELETE_IN_PROGRESS"
 _DELETED: Final = "DELETE_COMPLETE"
-POLL_S: Final = 2.0
-PATIENCE_S: Final = 3600.0
+STACK_POLL_S: Final = 2.0
+STACK_TIMEOUT_S: Final = 3600.0
 
-_ABSENT: Final = "ValidationError"  # of DescribeStacks, for a name that no stack has
+_ABSENT_STACK_CODE: Final = "ValidationError"  # of DescribeStacks, for a name that no stack has
 _USABLE: Final = frozenset(
     {NEW, "CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE"}
 )
@@ -88,7 +88,7 @@ class Stack:
             try:
                 (found,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
             except Exception as error:
-                if error_code(error) == _ABSENT and "does not exist" in str(error):
+                if error_code(error) == _ABSENT_STACK_CODE and "does not exist" in str(error):
                     return None
                 raise
             return cls(
@@ -245,7 +245,7 @@ def wait_until_done(
     Giving up, also by Ctrl-C, stops nothing in CloudFormation; standard error says so.
 
     Raises:
-        SourceError: If that takes longer than `PATIENCE_S`, or CloudFormation refuses.
+        SourceError: If that takes longer than `STACK_TIMEOUT_S`, or CloudFormation refuses.
     """
     try:
         asked = partial(read or _read_done, cloudformation, name)
@@ -272,14 +272,14 @@ def poll_until_ready(read: Callable[[], _Value | None], what: str) -> _Value:
     Poll *read* until it returns a value; *what* names it in the error.
 
     Raises:
-        SourceError: If that takes longer than `PATIENCE_S`.
+        SourceError: If that takes longer than `STACK_TIMEOUT_S`.
     """
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + STACK_TIMEOUT_S
     while time.monotonic() < deadline:
         if (value := read()) is not None:
             return value
-        time.sleep(POLL_S)
-    msg = f"{what} was not ready after {PATIENCE_S / 60:.0f} minutes. Try again later."
+        time.sleep(STACK_POLL_S)
+    msg = f"{what} was not ready after {STACK_TIMEOUT_S / 60:.0f} minutes. Try again later."
     raise SourceError(msg)
 
 

@@ -26,13 +26,13 @@ ULTRASERVER_TYPES: Final = ("trn2u.", "trn3")
 """How types begin that are sold as members of an UltraServer, or may be."""
 
 _NO_SCHEDULER: Final = RESERVATIONS_VALUES[1]
-_RUNNING: Final = "running"
+_INSTANCE_RUNNING: Final = "running"
 _IN_SERVICE: Final = "InService"
 
 
 def _running(_: LineFacts, account: AccountFacts) -> CheckResult:
     state = require_known(account.ec2).state
-    return judged(state == _RUNNING, f"it is {state}")
+    return judged(state == _INSTANCE_RUNNING, f"it is {state}")
 
 
 def _same_instance(lines: LineFacts, account: AccountFacts) -> CheckResult:

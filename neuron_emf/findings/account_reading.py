@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from neuron_accounts.payment import SPOT
-from neuron_emf.account import MALFORMED
+from neuron_emf.account import MALFORMED_ERRORS
 from neuron_emf.check.aws_client import ACCESS, TOKENS
 from neuron_emf.checks import UnknownFactError
 from neuron_emf.findings.facts import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from neuron_emf.check.aws_client import Answer, AwsClient
 
-_DENIED: Final = ("AccessDenied", "UnauthorizedOperation")
+_DENIED_ERRORS: Final = ("AccessDenied", "UnauthorizedOperation")
 _NO_INSTANCE: Final = "InvalidInstanceID.NotFound"
 _NO_NODE: Final = ("ResourceNotFound", "ValidationException")
 _Value = TypeVar("_Value")
@@ -95,7 +95,7 @@ class _Questions:
             return look()
         except UnknownFactError as error:
             return Unknown(str(error))
-        except MALFORMED:
+        except MALFORMED_ERRORS:
             return Unknown(f"{self._action}: unexpected response")
 
     def ec2(self) -> Ec2Facts:
@@ -223,7 +223,7 @@ class _Questions:
         if not answer.reason:
             return answer.response
         said = f"{answer.action}: {answer.words or answer.reason}"
-        if answer.reason == ACCESS or answer.words.startswith(_DENIED):
+        if answer.reason == ACCESS or answer.words.startswith(_DENIED_ERRORS):
             said = f"{answer.action} is denied"
         raise UnknownFactError(said)
 

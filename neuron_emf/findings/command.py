@@ -42,11 +42,6 @@ READ_TABLE: Final = "dynamodb:Query"
 _TABLE_OUTPUT: Final = "RecordsTableName"
 _NO_TABLE: Final = "Correct --stack-name, or wait until its deployment has finished."
 _OF_LINES: Final = ("stack_name", "log_group", "rollups_log_group", "paid_by_type")
-_EPILOG: Final = (
-    "Of an INSTANCE it costs nothing: FilterLogEvents and the questions to EC2, Auto Scaling, "
-    "ECS, SageMaker and Systems Manager are free. Exit codes: 0 findings are listed, or release; "
-    "1 ask; 2 usage error; 3 keep; 4 the lookup failed, or standard output takes nothing."
-)
 
 
 class NotLookedUpError(EmitterError):
@@ -63,7 +58,16 @@ class FindingsSettings(AccountSettings, AnswerSettings, PaymentSettings, Cluster
     all: bool = flag("Of an INSTANCE, also show all that was judged.")
 
 
-@click.command(name="findings", cls=Command, epilog=_EPILOG)
+@click.command(
+    name="findings",
+    cls=Command,
+    epilog=(
+        "Of an INSTANCE it costs nothing: FilterLogEvents and the questions to EC2, Auto Scaling, "
+        "ECS, SageMaker and Systems Manager are free. Exit codes: 0 findings are listed, "
+        "or release; 1 ask; 2 usage error; 3 keep; 4 the lookup failed, "
+        "or standard output takes nothing."
+    ),
+)
 @click.argument("instance", required=False)
 @options(FindingsSettings)
 def command(instance: str | None, **values: object) -> int:

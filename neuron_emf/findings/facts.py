@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from neuron_emf.now_lines import PublishedRollup
     from neuron_wire import MinuteRecord
 
-HOUR_MINUTES: Final = LEAST_IDLE_MINUTES
+LEAST_MINUTES_READ: Final = LEAST_IDLE_MINUTES
 """Minutes of lines that are looked at, up to the newest."""
 
 _Value = TypeVar("_Value")
@@ -85,7 +85,7 @@ class LineFacts:
     @property
     def start_ms(self) -> int:
         """Start of the hour."""
-        return self.newest.minute_ms - (HOUR_MINUTES - 1) * MINUTE_MS
+        return self.newest.minute_ms - (LEAST_MINUTES_READ - 1) * MINUTE_MS
 
     @property
     def own_records(self) -> Sequence[MinuteRecord]:

@@ -17,7 +17,7 @@ from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_accounts.payment import is_committed
 from neuron_emf.checks import Check, CheckResult, failed, judged, not_tried, ok, unknown, warning
 from neuron_emf.findings.facts import (
-    HOUR_MINUTES,
+    LEAST_MINUTES_READ,
     AccountFacts,
     Ec2Facts,
     LineFacts,
@@ -43,24 +43,24 @@ if TYPE_CHECKING:
 NEWEST_MINUTES: Final = 5
 """The maximum age of the newest line."""
 
-TOGETHER_MINUTES: Final = 10
+IDLE_TOGETHER_MINUTES: Final = 10
 """If half of a cluster turns idle within this time, it probably waits for one thing."""
 
-_TOGETHER_MS: Final = TOGETHER_MINUTES * MINUTE_MS
-_AHEAD_MS: Final = MINUTE_MS  # clocks differ
+_TOGETHER_MS: Final = IDLE_TOGETHER_MINUTES * MINUTE_MS
+_MAX_CLOCK_AHEAD_MS: Final = MINUTE_MS  # clocks differ
 _HALF: Final = 0.5
 
 
 def _newest_line(lines: LineFacts, _: AccountFacts) -> CheckResult:
     age_ms = lines.now_ms - lines.newest.minute_ms - MINUTE_MS
-    if age_ms < -_AHEAD_MS:
+    if age_ms < -_MAX_CLOCK_AHEAD_MS:
         return failed(f"the newest line is {duration(-age_ms / MINUTE_MS)} in the future")
     if lines.newest.is_clean_shutdown:
         return failed("the emitter has shut down")
     if lines.lines.received_ms is None:
         return unknown("CloudWatch Logs did not report when it received the newest line")
     received_age_ms = lines.now_ms - lines.lines.received_ms
-    if received_age_ms < -_AHEAD_MS - MINUTE_MS:
+    if received_age_ms < -_MAX_CLOCK_AHEAD_MS - MINUTE_MS:
         return failed("CloudWatch Logs received the newest line in the future: correct this clock")
     if age_ms <= NEWEST_MINUTES * MINUTE_MS < received_age_ms:
         received = duration(received_age_ms / MINUTE_MS)
@@ -82,7 +82,7 @@ def _other_streams(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 def _whole_hour(lines: LineFacts, _: AccountFacts) -> CheckResult:
     whole = sum(seconds >= WHOLE_MINUTE_S for seconds in lines.covered_seconds().values())
-    return judged(whole == HOUR_MINUTES, f"{whole} of {HOUR_MINUTES} minutes are whole")
+    return judged(whole == LEAST_MINUTES_READ, f"{whole} of {LEAST_MINUTES_READ} minutes are whole")
 
 
 def _readable(lines: LineFacts, _: AccountFacts) -> CheckResult:
@@ -119,7 +119,7 @@ def _idle_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
             said = "a core was busy" if BUSY in record.core_state else "something executed"
             return failed(f"{said} at {moment(record.minute_ms)}")
     idle = lines.idle_minutes
-    return judged(idle >= HOUR_MINUTES, f"idle for {duration(idle)}")
+    return judged(idle >= LEAST_MINUTES_READ, f"idle for {duration(idle)}")
 
 
 def _holders(record: MinuteRecord) -> list[str]:
@@ -280,7 +280,7 @@ def _no_fleet_change(lines: LineFacts, account: AccountFacts) -> CheckResult:
     share, when = max(falls, key=lambda pair: pair[0], default=(0.0, None))
     if when and share >= _HALF:
         said = f"{share_words(100 * share)} of its cluster's cores turned idle"
-        return failed(f"{said} within {TOGETHER_MINUTES} min, until {moment(when.minute_ms)}")
+        return failed(f"{said} within {IDLE_TOGETHER_MINUTES} min, until {moment(when.minute_ms)}")
     missing = _missing(lines, account, known)
     if missing:
         return unknown(f"no rollup of cluster {lines.newest.cluster} {missing}")
@@ -291,7 +291,9 @@ LINE_GUARDS: Final = (
     Check("newest-line", f"The newest line is at most {NEWEST_MINUTES} minutes old.", _newest_line),
     Check("siblings", "No sibling of its owners works in the cluster.", _siblings),
     Check(
-        "idle-cores", f"No core was busy for {HOUR_MINUTES} minutes, nothing executed.", _idle_cores
+        "idle-cores",
+        f"No core was busy for {LEAST_MINUTES_READ} minutes, nothing executed.",
+        _idle_cores,
     ),
     Check("no-holder", "No process held a core in the hour.", _none_of(_holders, "held cores")),
     Check(
@@ -304,7 +306,9 @@ LINE_GUARDS: Final = (
         "The assignments of the scheduler are known, or there is no scheduler.",
         _reservations_known,
     ),
-    Check("whole-hour", f"Each of the {HOUR_MINUTES} minutes up to it is whole.", _whole_hour),
+    Check(
+        "whole-hour", f"Each of the {LEAST_MINUTES_READ} minutes up to it is whole.", _whole_hour
+    ),
     Check("known-cores", "Every core of the instance is known in each of them.", _known_cores),
     Check("readable", "Every line of it and of its cluster can be read.", _readable),
     Check(
@@ -324,8 +328,8 @@ LINE_GUARDS: Final = (
     ),
     Check(
         "no-fleet-change",
-        f"Not half of its cluster turned idle within {TOGETHER_MINUTES} minutes, in the hour or "
-        "as it did.",
+        f"Not half of its cluster turned idle within {IDLE_TOGETHER_MINUTES} minutes, in the hour "
+        "or as it did.",
         _no_fleet_change,
     ),
 )

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_accounts.now import cluster_now
-from neuron_emf.findings.facts import HOUR_MINUTES, IdleStart, LineFacts
+from neuron_emf.findings.facts import LEAST_MINUTES_READ, IdleStart, LineFacts
 from neuron_emf.findings.instance_lines import names_in, parse_instance_lines
 from neuron_emf.now_lines import object_in, rollup_of
 from neuron_emf.reading import LogGroup
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from neuron_emf.reading.log_group import ReadLimit
     from neuron_wire import MinuteRecord
 
-READ_MINUTES: Final = HOUR_MINUTES + 10
+READ_MINUTES: Final = LEAST_MINUTES_READ + 10
 """Minutes to read back: the hour up to a newest line that may be some minutes old."""
 
 AROUND_MS: Final = 11 * MINUTE_MS
@@ -40,7 +40,7 @@ AROUND_MS: Final = 11 * MINUTE_MS
 FRESH_MS: Final = 10 * MINUTE_MS
 """An older rollup does not say what owners do now."""
 
-_AHEAD_MS: Final = HOUR_MINUTES * MINUTE_MS  # a line of a wrong clock is to be seen
+_SEARCH_AHEAD_MS: Final = LEAST_MINUTES_READ * MINUTE_MS  # a line of a wrong clock is to be seen
 _RESTATED_MS: Final = 130 * MINUTE_MS  # the default of LateMinutes, and what close takes
 _MOST_STEPS: Final = 12  # two hours without a whole minute
 
@@ -84,7 +84,7 @@ def read_line_facts(
         late_ms = last_ms + _RESTATED_MS
         texts_of_cluster += group.read_lines(first_ms, late_ms, term_of(cluster))
     rollups, owners, unreadable = _rollups(texts_of_cluster, cluster, now_ms - FRESH_MS)
-    from_ms = newest.minute_ms - HOUR_MINUTES * MINUTE_MS
+    from_ms = newest.minute_ms - LEAST_MINUTES_READ * MINUTE_MS
     return LineFacts(
         instance_id=instance_id,
         now_ms=now_ms,
@@ -115,7 +115,7 @@ def read_other_streams(account: Account, facts: LineFacts, limit: ReadLimit) -> 
 
 
 def _hour(now_ms: int) -> tuple[int, int]:
-    return now_ms - READ_MINUTES * MINUTE_MS, now_ms + _AHEAD_MS
+    return now_ms - READ_MINUTES * MINUTE_MS, now_ms + _SEARCH_AHEAD_MS
 
 
 def _rollups(

@@ -34,7 +34,7 @@ Kind: TypeAlias = Literal[
     "ECS", "Elastic Beanstalk", "Auto Scaling group", "Spot Fleet", "EC2 Fleet", "alone", "unknown",
 ]  # fmt: skip
 
-TAGS: Final[Mapping[Kind, tuple[str, ...]]] = {
+MANAGER_TAGS: Final[Mapping[Kind, tuple[str, ...]]] = {
     "AWS Batch": ("awsbatchservicetag",),
     "AWS PCS": (":aws:pcs:",),
     "ParallelCluster": (":parallelcluster:", ":aws-parallelcluster-"),
@@ -58,12 +58,12 @@ FLEET_TAGS: Final[Mapping[Kind, tuple[str, ...]]] = {
 }
 """Only of instances in no group: groups and Karpenter launch by instant fleets, too."""
 
-OPERATORS: Final[Mapping[str, Kind]] = {
+MANAGERS_BY_OPERATOR: Final[Mapping[str, Kind]] = {
     "eks.amazonaws.com": "EKS Auto Mode",
     "ecs.amazonaws.com": "ECS Managed Instances",
 }
 
-KEEP: Final[Mapping[Kind, str]] = {
+KEEP_REASONS: Final[Mapping[Kind, str]] = {
     "AWS Batch": "Batch replaces it: lower minvCpus of its compute environment.",
     "AWS PCS": "PCS replaces it: lower minInstanceCount of its compute node group.",
     "ParallelCluster": "It powers down what is idle: lower ScaledownIdletime, or MinCount of its"
@@ -80,19 +80,19 @@ KEEP: Final[Mapping[Kind, str]] = {
 """Why it is left alone, and what to lower instead."""
 
 _NO_GROUP: Final = "It is in no Auto Scaling group: lower the replicas of its machine set."
-_ASK: Final = "neuron-emf findings {instance} --region {region}"
+_SECOND_CHECK: Final = "neuron-emf findings {instance} --region {region}"
 _SHRINK: Final = (
     "aws autoscaling terminate-instance-in-auto-scaling-group --instance-id {instance}"
     " --should-decrement-desired-capacity --region {region}"
 )
-_STOP: Final = "aws ec2 {stop} --instance-ids {instance} --region {region}"
+_STOP_COMMAND: Final = "aws ec2 {stop} --instance-ids {instance} --region {region}"
 _CORDON: Final = (
     "node=$(kubectl get nodes -o jsonpath='{{.items[?(@.spec.providerID=="
     '"aws:///{zone}/{instance}")].metadata.name}}\') && kubectl cordon "${{node:?}}"'
 )
 _DRAIN: Final = 'kubectl drain "${{node:?}}" --ignore-daemonsets && '
-_OF_NODES: Final = (_CORDON, _ASK, _DRAIN + 'kubectl delete node "${{node:?}}"')
-_OF_GROUPS: Final = (_CORDON, _ASK, _DRAIN + _SHRINK)
+_OF_NODES: Final = (_CORDON, _SECOND_CHECK, _DRAIN + 'kubectl delete node "${{node:?}}"')
+_OF_GROUPS: Final = (_CORDON, _SECOND_CHECK, _DRAIN + _SHRINK)
 _DRAINING: Final = (
     "aws ecs update-container-instances-state --cluster {ecs_cluster}"
     " --container-instances {container_instance} --status DRAINING --region {region}"
@@ -103,17 +103,17 @@ _DELETE: Final = (
 )
 _SLURM_DRAIN: Final = "sudo scontrol update NodeName={slurm_node} State=DRAIN Reason=neuron-emf"
 
-STEPS: Final[Mapping[Kind, tuple[str, ...]]] = {
+RELEASE_COMMANDS: Final[Mapping[Kind, tuple[str, ...]]] = {
     "EKS managed node group": _OF_GROUPS,
     "Kubernetes": _OF_GROUPS,
     "EKS Auto Mode": _OF_NODES,  # the node's finalizer ends its NodeClaim and the instance
     "Karpenter": _OF_NODES,
     "Auto Scaling group": (_SHRINK,),
-    "alone": (_STOP,),
+    "alone": (_STOP_COMMAND,),
 }
 """What stops placement, asks again and removes; only the last where nothing places work."""
 
-_FORMS: Final[Mapping[str, re.Pattern[str]]] = {
+_ID_FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     "instance": EC2_INSTANCE_ID,
     "region": AWS_REGION,
     "zone": re.compile(AWS_REGION.pattern + "(?:-[a-z]{3,4}-[0-9])?[a-z]"),
@@ -129,7 +129,7 @@ _STARTS_NOTHING: Final = (
     "aws:cloudformation:", "aws:ec2launchtemplate:", "aws:createdby", "aws:servicecatalog:",
 )  # fmt: skip
 _BATCH_NAME: Final = re.compile(r"AWSBatch-.*|.+_Batch_[0-9a-f-]{36}")
-_PLAIN: Final = re.compile(r"[a-zA-Z0-9_.:/-]{1,128}")
+_COMMAND_WORD: Final = re.compile(r"[a-zA-Z0-9_.:/-]{1,128}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class Manager:
         """
         stop = "terminate-instances" if is_spot else "stop-instances"  # EC2 stops no such spot
         names = {**self.names, "instance": instance, "region": region, "zone": zone, "stop": stop}
-        formed = {key: name for key, name in names.items() if _FORMS[key].fullmatch(name)}
+        formed = {key: name for key, name in names.items() if _ID_FORMS[key].fullmatch(name)}
         try:
             return tuple(step.format_map(formed) for step in self.steps)
         except KeyError:
@@ -197,12 +197,12 @@ def manager_of(
         container_instances: ARNs under which ECS knows it.
     """
     if operator:
-        name = f" {operator}" if _PLAIN.fullmatch(operator) else ""
-        return _manager(OPERATORS.get(operator, "unknown"), f"operator{name}")
+        name = f" {operator}" if _COMMAND_WORD.fullmatch(operator) else ""
+        return _manager(MANAGERS_BY_OPERATOR.get(operator, "unknown"), f"operator{name}")
     ecs = {arn: arn.split("/")[1] if arn.count("/") == 2 else "" for arn in container_instances}
     if any(map(_BATCH_NAME.fullmatch, (group or "", *ecs.values()))):
         return _manager("AWS Batch", "name of its group or ECS cluster")
-    scheduler = _by_tags(TAGS, tags)
+    scheduler = _by_tags(MANAGER_TAGS, tags)
     if scheduler and scheduler.leave:
         return scheduler
     if len(ecs) + bool(scheduler) > 1:
@@ -221,7 +221,9 @@ def hyperpod_manager(cluster: str, slurm_node: str = "") -> Manager:
     """
     place = _SLURM_DRAIN if slurm_node else "kubectl cordon hyperpod-{instance}"
     names = {"hyperpod_cluster": cluster, "slurm_node": slurm_node}
-    return Manager("HyperPod", "SageMaker lists it", steps=(place, _ASK, _DELETE), names=names)
+    return Manager(
+        "HyperPod", "SageMaker lists it", steps=(place, _SECOND_CHECK, _DELETE), names=names
+    )
 
 
 def _without_tags_of_a_scheduler(
@@ -232,7 +234,7 @@ def _without_tags_of_a_scheduler(
     if group is not None:
         starter = _manager("Auto Scaling group", "Auto Scaling lists it")
     for arn, cluster in () if starter.leave else ecs.items():
-        steps = (_DRAINING, _ASK, *starter.steps)
+        steps = (_DRAINING, _SECOND_CHECK, *starter.steps)
         names = {"ecs_cluster": cluster, "container_instance": arn}
         return Manager("ECS", "ECS lists it", steps=steps, names=names)
     return starter
@@ -245,7 +247,7 @@ def _by_other_services(tags: Mapping[str, str]) -> Manager | None:
 
 
 def _manager(kind: Kind, sign: str) -> Manager:
-    return Manager(kind, sign, KEEP.get(kind, ""), STEPS.get(kind, ()))
+    return Manager(kind, sign, KEEP_REASONS.get(kind, ""), RELEASE_COMMANDS.get(kind, ()))
 
 
 def _by_tags(table: Mapping[Kind, tuple[str, ...]], tags: Mapping[str, str]) -> Manager | None:
@@ -258,4 +260,4 @@ def _by_tags(table: Mapping[Kind, tuple[str, ...]], tags: Mapping[str, str]) -> 
 
 
 def _tag(key: str) -> str:
-    return f"tag {key}" if _PLAIN.fullmatch(key) else "a tag"
+    return f"tag {key}" if _COMMAND_WORD.fullmatch(key) else "a tag"

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from neuron_emf.findings.facts import AccountFacts, LineFacts
     from neuron_wire.owners import Owner
 
-RELEASE: Final = "release"
-ASK: Final = "ask"
-KEEP: Final = "keep"
-EXIT_CODES: Final = {RELEASE: 0, ASK: 1, KEEP: 3}
+VERDICT_RELEASE: Final = "release"
+VERDICT_ASK: Final = "ask"
+VERDICT_KEEP: Final = "keep"
+EXIT_CODES: Final = {VERDICT_RELEASE: 0, VERDICT_ASK: 1, VERDICT_KEEP: 3}
 VALID_MINUTES: Final = 5
 """How long its commands are valid."""
 
@@ -42,7 +42,7 @@ _STAYS: Final = frozenset({"newest-line", "siblings", "running", "keep-tag"})
 """Guards that leave an instance alone, however idle its owners are."""
 
 _OF_OWNERS: Final = frozenset({"no-holder", "no-reservation"})
-_STEPS: Final = ("Stop placement", "Ask again", "Remove it")
+_RELEASE_STEPS: Final = ("Stop placement", "Ask again", "Remove it")
 _STORE: Final = "instance-store"
 _UNSEEN: Final = (
     "Not seen from here: logins other than those of Session Manager, jobs that wait in a queue, "
@@ -58,7 +58,7 @@ class Verdict:
     Attributes:
         instance_id: The instance.
 
-        answer: `RELEASE`, `ASK` or `KEEP`.
+        answer: `VERDICT_RELEASE`, `VERDICT_ASK` or `VERDICT_KEEP`.
 
         reason: Why, as a sentence.
 
@@ -96,9 +96,13 @@ def verdict(
 ) -> Verdict:
     """The answer of *guards* on these facts; *options* are to be given when it is asked again."""
     results = [guard.result(lines, account) for guard in guards]
-    against = sorted(checks.failures(results), key=lambda result: result.state != checks.FAILED)
+    against = sorted(
+        checks.failures(results), key=lambda result: result.state != checks.CHECK_FAILED
+    )
     stays = [
-        result for result in against if result.state == checks.FAILED and result.check in _STAYS
+        result
+        for result in against
+        if result.state == checks.CHECK_FAILED and result.check in _STAYS
     ]
     owners = [
         owner
@@ -106,7 +110,7 @@ def verdict(
         if min(lines.idle_minutes, owner.quiet_minutes or 0) >= IDLE_AFTER_MINUTES
     ]
     kind = None if isinstance(account.manager, Unknown) else account.manager.kind
-    found = Verdict(lines.instance_id, KEEP, "", results, manager=kind)
+    found = Verdict(lines.instance_id, VERDICT_KEEP, "", results, manager=kind)
     if owners and not stays:
         return _asking(found, lines, owners)
     unread = _not_tried(results)
@@ -116,13 +120,13 @@ def verdict(
         idle = duration(lines.idle_minutes)
         return replace(
             found,
-            answer=RELEASE,
+            answer=VERDICT_RELEASE,
             reason=f"no core was busy, held or reserved for {idle} ({kind}).",
-            commands=[*map(ShownCommand, _STEPS[-len(again) :], again)],
+            commands=[*map(ShownCommand, _RELEASE_STEPS[-len(again) :], again)],
             valid_until_ms=lines.now_ms + VALID_MINUTES * MINUTE_MS,
         )
     states = [(result.check, result.state) for result in against]
-    if states == [(_STORE, checks.FAILED)] and not unread:
+    if states == [(_STORE, checks.CHECK_FAILED)] and not unread:
         return _asking(found, lines, ())
     first = (stays or against or unread)[0]
     is_owned = lines.newest.owners and first.check in _OF_OWNERS
@@ -165,7 +169,7 @@ def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdic
         has += f", which are assigned to {assigned_to}" if assigned_to else ""
         idle = duration(min(lines.idle_minutes, first.quiet_minutes or 0))
         reason = f"{has}; no core busy and no execution for {idle}"
-    return replace(found, answer=ASK, reason=f"{reason}.", owner=asked, commands=commands)
+    return replace(found, answer=VERDICT_ASK, reason=f"{reason}.", owner=asked, commands=commands)
 
 
 def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
@@ -173,7 +177,7 @@ def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
     from rich.text import Text  # noqa: PLC0415 - as `checks` does
 
     ask = f"Ask {found.owner or 'whose it is'}"
-    word = {RELEASE: "Release it", ASK: ask, KEEP: "Keep it"}[found.answer]
+    word = {VERDICT_RELEASE: "Release it", VERDICT_ASK: ask, VERDICT_KEEP: "Keep it"}[found.answer]
     answer = printable(f"{word}: {found.reason}", checks.LONGEST)
     parts: list[RenderableType] = [Text(answer, style="bold")]
     width = max((len(command.label) for command in found.commands), default=0) + 1

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
 
-ERRORS: Final = {
+LINT_ERRORS: Final = {
     "json": "Write each document on one line, with nothing around it and no NaN or Infinity.",
     "object": "Write one object for each log event, not an array of them.",
     "repeated": "Omit one of the two: which one counts is not documented.",
@@ -68,18 +68,18 @@ WARNINGS: Final = {
 }
 """Rules of what is extracted, and perhaps not as its writer thinks; what to do."""
 
-ADVICE: Final = {**ERRORS, **WARNINGS}
+LINT_ADVICE: Final = {**LINT_ERRORS, **WARNINGS}
 
 LONG_BYTES: Final = 262_144  # what a log event could have until 2025, and what many still assume
 _MAX_WHOLE: Final = 1 << 53
-_MAX_DEPTH: Final = 5
+_MAX_NESTED_TEXTS: Final = 5
 # In any quotes: what Python shows of a dictionary is not JSON, and somebody meant it to be.
-_QUOTED: Final = re.compile(rb"[\"'](_aws|cloudwatchmetrics)\\*[\"']", re.IGNORECASE)
-_MOMENT: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)?"
+_QUOTED_DIRECTIVES: Final = re.compile(rb"[\"'](_aws|cloudwatchmetrics)\\*[\"']", re.IGNORECASE)
+_LOGGED_MOMENT: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)?"
 # What Lambda puts before a line, and what an export or `aws logs tail` does: a time comes first.
-_PREFIX: Final = re.compile(r"\s*(\[[A-Z]{4,8}\]\s)?" + _MOMENT + r"\s[^{]{0,1024}")
+_LOGGER_PREFIX: Final = re.compile(r"\s*(\[[A-Z]{4,8}\]\s)?" + _LOGGED_MOMENT + r"\s[^{]{0,1024}")
 # What a container runtime puts before a line, in its files and nowhere in Lambda.
-_CONTAINER: Final = re.compile(_MOMENT + r"\s(stdout|stderr)\s[FP]\S*\s")
+_CONTAINER_PREFIX: Final = re.compile(_LOGGED_MOMENT + r"\s(stdout|stderr)\s[FP]\S*\s")
 # LogGroupName and LogStreamName are the CloudWatch agent's.
 _METADATA: Final = frozenset({"Timestamp", "CloudWatchMetrics", "LogGroupName", "LogStreamName"})
 _DIRECTIVE: Final = frozenset({"Namespace", "Dimensions", "Metrics"})
@@ -89,7 +89,7 @@ _ID_NAME: Final = re.compile(
     r"event|transaction)[-_ ]?(id|uuid|guid)|guid|.*(timestamp|uuid)"
 )
 # A UUID, a hash or a trace of X-Ray; seconds, milliseconds, ... since 1970; a moment.
-_ID_VALUE: Final = re.compile(r"(?i)[0-9a-f-]{32,64}|[0-9]{10}([0-9]{3}){0,3}|" + _MOMENT)
+_ID_VALUE: Final = re.compile(r"(?i)[0-9a-f-]{32,64}|[0-9]{10}([0-9]{3}){0,3}|" + _LOGGED_MOMENT)
 
 
 class LineVerdict(NamedTuple):
@@ -116,7 +116,7 @@ def judge(line: bytes, now_ms: int | None) -> LineVerdict:
 
     It may be cut where no log event is as long.
     """
-    if _QUOTED.search(line) is None:
+    if _QUOTED_DIRECTIVES.search(line) is None:
         first = line.strip()[:1]
         return LineVerdict("json" if first == b"{" else "text" if first else "blank")
     text = line.decode("utf-8", "surrogateescape").rstrip("\r\n")
@@ -125,7 +125,7 @@ def judge(line: bytes, now_ms: int | None) -> LineVerdict:
         return _judge_document(text, "", now_ms)
     if not brace:
         return LineVerdict("text")  # it only speaks of EMF
-    if _PREFIX.fullmatch(prefix):
+    if _LOGGER_PREFIX.fullmatch(prefix):
         return _judge_document(text[len(prefix) :], prefix, now_ms)
     sentence = "the document is not the whole line: text precedes it, or it spans several lines"
     return LineVerdict("emf", (Violation("json", sentence),))
@@ -138,16 +138,16 @@ def _judge_document(text: str, prefix: str, now_ms: int | None) -> LineVerdict:
     if "_aws" not in document:
         if document.get("Kind") == RAW and "Schema" in document:
             return LineVerdict("json")  # a report of neuron-monitor, whatever its texts hold
-        if path := next(_nested(document, ROOT, _MAX_DEPTH), None):
+        if path := next(_nested(document, ROOT, _MAX_NESTED_TEXTS), None):
             sentence = "the document is nested in a member, where nothing is extracted"
             return LineVerdict("emf", (Violation("wrapped", sentence, path),))
         if not {"_aws", "cloudwatchmetrics"} & {name.lower() for name in document}:
             return LineVerdict("json")
     found = list(document_violations(document, now_ms))
-    if _CONTAINER.fullmatch(prefix):
+    if _CONTAINER_PREFIX.fullmatch(prefix):
         sentence = "the prefix of a container runtime precedes the document"
         found.append(Violation("container", sentence))
-    if errors := [violation for violation in found if violation.rule in ERRORS]:
+    if errors := [violation for violation in found if violation.rule in LINT_ERRORS]:
         return LineVerdict("emf", tuple(errors))
     if prefix:
         sentence = "a timestamp precedes the document: outside of Lambda its metrics are lost"

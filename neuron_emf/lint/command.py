@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from neuron_emf.lint import ADVICE, ERRORS, judge
+from neuron_emf.lint import LINT_ADVICE, LINT_ERRORS, judge
 from neuron_emf.printing import escaped
 from neuron_emitter.command_line import Command
 from neuron_wire.extraction import ROOT
@@ -31,15 +31,17 @@ if TYPE_CHECKING:
     from neuron_wire.extraction import Violation
 
 SHOWN_PER_RULE: Final = 5
-MAX_METRICS: Final = 200_000  # listed separately; more are "or more"
+MAX_METRICS_COUNTED: Final = 200_000  # listed separately; more are "or more"
 
-_EPILOG: Final = (
-    "Exit codes: 0 no line loses a metric, 1 one does or no line is EMF, 2 usage error, 3 a "
-    "file cannot be read."
+
+@click.command(
+    name="lint",
+    cls=Command,
+    epilog=(
+        "Exit codes: 0 no line loses a metric, 1 one does or no line is EMF, 2 usage error, 3 a "
+        "file cannot be read."
+    ),
 )
-
-
-@click.command(name="lint", cls=Command, epilog=_EPILOG)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--no-age", is_flag=True, help="Do not check the age of lines: for old lines.")
 @click.option("--json", is_flag=True, help="Print one JSON document, for a program.")
@@ -76,7 +78,7 @@ class Tally:
 
         lossy: EMF lines that lose a metric.
 
-        metrics: What CloudWatch would make of the lines, up to about `MAX_METRICS`.
+        metrics: What CloudWatch would make of the lines, up to about `MAX_METRICS_COUNTED`.
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -93,7 +95,7 @@ class Tally:
     @property
     def has_more(self) -> bool:
         """There may be more metrics than were counted."""
-        return len(self.metrics) >= MAX_METRICS
+        return len(self.metrics) >= MAX_METRICS_COUNTED
 
 
 def tally(verdicts: Iterable[tuple[str, LineVerdict]]) -> Tally:
@@ -101,7 +103,7 @@ def tally(verdicts: Iterable[tuple[str, LineVerdict]]) -> Tally:
     found = Tally()
     for place, verdict in verdicts:
         found.kinds[verdict.kind] += 1
-        found.lossy += any(violation.rule in ERRORS for violation in verdict.violations)
+        found.lossy += any(violation.rule in LINT_ERRORS for violation in verdict.violations)
         if not found.has_more:
             found.metrics |= verdict.metrics
         for violation in verdict.violations:
@@ -120,7 +122,7 @@ def for_people(found: Tally) -> list[RenderableType]:
     for place, violation in found.violations:
         where = f" at {escaped(violation.path)}" if violation.path != ROOT else ""
         said = [f"{escaped(violation.sentence)}."]
-        said += [] if violation.rule in advised else [f"What to do: {ADVICE[violation.rule]}"]
+        said += [] if violation.rule in advised else [f"What to do: {LINT_ADVICE[violation.rule]}"]
         advised.add(violation.rule)
         parts.append(_titled(f"{escaped(place)}: ", violation.rule, where))
         parts += [Padding(text, (0, 0, 0, 4), expand=False) for text in said]
@@ -145,7 +147,7 @@ def for_programs(found: Tally) -> dict[str, object]:
         "metrics": len(found.metrics),
         "more_metrics": found.has_more,
         "rules": [
-            {"rule": rule, "level": _level(rule), "count": count, "advice": ADVICE[rule]}
+            {"rule": rule, "level": _level(rule), "count": count, "advice": LINT_ADVICE[rule]}
             for rule, count in _by_count(found.rules)
         ],
         "violations": [
@@ -159,7 +161,7 @@ def _by_count(rules: Counter[str]) -> list[tuple[str, int]]:
 
 
 def _level(rule: str) -> str:
-    return "error" if rule in ERRORS else "warning"
+    return "error" if rule in LINT_ERRORS else "warning"
 
 
 def _titled(before: str, rule: str, after: str = "") -> Text:

@@ -16,7 +16,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.account import documented, rehearsal_document
-from neuron_emf.now import AHEAD_MS, start_of_reading
+from neuron_emf.now import ROLLUP_AHEAD_MS, start_of_reading
 from neuron_emf.now_lines import object_in
 from neuron_emf.reading import LogGroup
 from neuron_wire import CLUSTER_NAMESPACE
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from neuron_emf.account import Account
     from neuron_words.now_words import Urgency
 
-ALARM: Final = "ALARM"
+IN_ALARM: Final = "ALARM"
 URGENCY: Final[Mapping[str, Urgency]] = {
     "NoMinuteClosed": NOW,
     "LinesNotStored": NOW,
@@ -42,14 +42,14 @@ URGENCY: Final[Mapping[str, Urgency]] = {
 REHEARSAL_ALARMS: Final = "rehearsal-alarms.json"
 """What the rehearsal calls the states that its evaluator gives."""
 
-ACTIONS: Final = ("cloudwatch:DescribeAlarms", "cloudwatch:DescribeAlarmContributors")
+ALARM_PERMISSIONS: Final = ("cloudwatch:DescribeAlarms", "cloudwatch:DescribeAlarmContributors")
 _WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SHORT: Final = frozenset({"Ecc", "Emf"})
-_GROUPS: Final = "GROUP BY"
+_CONTRIBUTORS_MARK: Final = "GROUP BY"
 _METRIC: Final = re.compile(r'"MetricName": "(\w+)"|SELECT \w+\((\w+)\)')
 MESSAGES_MINUTES: Final = 1440
 _MESSAGES: Final = '"AlarmName"'
-_IDENTITY: Final = ("AlarmName", "ClusterName", "State", "Timestamp")
+_ALARM_KEY: Final = ("AlarmName", "ClusterName", "State", "Timestamp")
 
 
 def alarm_status(
@@ -108,7 +108,7 @@ def _urgency(
 ) -> Any:  # noqa: ANN401  # JSON
     for message in messages:
         is_about = message["alarm"] == alarm["name"] or {*message["metrics"]} & {*alarm["metrics"]}
-        if message["state"] == ALARM and is_about and name in (None, message["cluster"]):
+        if message["state"] == IN_ALARM and is_about and name in (None, message["cluster"]):
             return message["urgency"] or alarm["urgency"]
     return alarm["urgency"]
 
@@ -136,7 +136,7 @@ class AccountAlarms:
             SourceError: If CloudWatch refuses or does not answer.
         """
         pages = self._cloudwatch.get_paginator("describe_alarms")
-        with documented(ACTIONS[0]):
+        with documented(ALARM_PERMISSIONS[0]):
             return [
                 self._status(match[1], alarm)
                 for page in pages.paginate(AlarmNamePrefix=self._prefix, AlarmTypes=["MetricAlarm"])
@@ -145,10 +145,10 @@ class AccountAlarms:
             ]
 
     def _status(self, logical_id: str, alarm: dict[str, Any]) -> dict[str, Any]:
-        is_grouped = _GROUPS in json.dumps(alarm.get("Metrics", []), default=str)
+        is_grouped = _CONTRIBUTORS_MARK in json.dumps(alarm.get("Metrics", []), default=str)
         now = {"state": alarm["StateValue"], **_since(alarm), "contributors": []}
-        if is_grouped and alarm["StateValue"] == ALARM:
-            with documented(ACTIONS[1]):
+        if is_grouped and alarm["StateValue"] == IN_ALARM:
+            with documented(ALARM_PERMISSIONS[1]):
                 now["contributors"] = list(self._contributors(alarm["AlarmName"]))
         return alarm_status(logical_id, alarm, alarm["AlarmName"], now)
 
@@ -226,7 +226,7 @@ class MessageLines:
             now_ms = self._now_ms()
             start_ms = start_of_reading(now_ms, self._read_ms, MESSAGES_MINUTES)
             if start_ms is not None:
-                for text in self._group.read_lines(start_ms, now_ms + AHEAD_MS, _MESSAGES):
+                for text in self._group.read_lines(start_ms, now_ms + ROLLUP_AHEAD_MS, _MESSAGES):
                     self._take(text)
                 self._read_ms = now_ms
                 oldest_ms = now_ms - MESSAGES_MINUTES * MINUTE_MS
@@ -240,7 +240,7 @@ class MessageLines:
     def _take(self, text: str) -> None:
         line = object_in(text)
         if line and line.get("Kind") == MESSAGE and (message := _message(line)):
-            self._messages[tuple(str(line.get(name)) for name in _IDENTITY)] = message
+            self._messages[tuple(str(line.get(name)) for name in _ALARM_KEY)] = message
 
 
 def _message(line: Mapping[str, Any]) -> dict[str, Any] | None:

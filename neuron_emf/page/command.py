@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import threading
 from dataclasses import dataclass
-from typing import Final
 
 import click
 
@@ -14,13 +13,6 @@ from neuron_emitter.command_line import Command, print_lines
 from neuron_emitter.errors import EmitterError, SettingsError
 from neuron_emitter.settings.minutes import setting
 from neuron_emitter.settings.options import options
-
-_EPILOG: Final = (
-    "What looking costs: FilterLogEvents and DescribeAlarms are free; what they send over the "
-    "internet is 0.09 USD per GB. A query of Logs Insights runs only when somebody presses its "
-    "button, which has the price beside it. Exit codes: 0 stopped by Ctrl-C or SIGTERM, 2 usage "
-    "error, 3 no rehearsal runs, 4 standard output takes nothing."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +25,16 @@ class PageSettings(AccountSettings, IdleSettings):
     policy: bool = flag("Print the IAM policy that the page needs and end.")
 
 
-@click.command(name="page", cls=Command, epilog=_EPILOG)
+@click.command(
+    name="page",
+    cls=Command,
+    epilog=(
+        "What looking costs: FilterLogEvents and DescribeAlarms are free; what they send over the "
+        "internet is 0.09 USD per GB. A query of Logs Insights runs only when somebody presses its "
+        "button, which has the price beside it. Exit codes: 0 stopped by Ctrl-C or SIGTERM, 2 "
+        "usage error, 3 no rehearsal runs, 4 standard output takes nothing."
+    ),
+)
 @options(PageSettings)
 def command(**values: object) -> int:
     """

@@ -11,7 +11,7 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_emf.now_lines import TOGETHER_MINUTES
+from neuron_emf.now_lines import COVERAGE_SPREAD_MINUTES
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_CLUSTERS: Final = 8
 """Lines that a person can still tell apart; the clusters with the most idle cores now."""
 
-_STATES: Final[Mapping[str, Mapping[str, int]]] = {
+_SERIES_MEMBERS: Final[Mapping[str, Mapping[str, int]]] = {
     "Busy": {"BusyCores": 1},
     "Allocated, not busy": {"AttachedIdleCores": 1, "ReservedCores": 1},
     "Unallocated": {"UnattachedCores": 1, "ReservedCores": -1},
@@ -34,7 +34,7 @@ _STATES: Final[Mapping[str, Mapping[str, int]]] = {
 def graphs(rollups: Sequence[PublishedRollup]) -> list[dict[str, Any]]:
     """The graphs of *rollups*, which are in order of time."""
     whole = _whole(rollups)
-    states = {label: _sums(whole, signs) for label, signs in _STATES.items()}
+    states = {label: _sums(whole, signs) for label, signs in _SERIES_MEMBERS.items()}
     means = {
         "Utilization": _means(whole, "NeuronCoreUtilization", "NeuronCores", "UnknownCores", -1),
         "Coverage": [
@@ -63,7 +63,7 @@ def _whole(rollups: Sequence[PublishedRollup]) -> list[PublishedRollup]:
         span[rollup.cluster] = first_ms, rollup.minute_ms
     newest_ms = max(clusters, default=0)
     for cluster, (first_ms, last_ms) in span.items():
-        if newest_ms - last_ms <= TOGETHER_MINUTES * MINUTE_MS:  # its newest may still come
+        if newest_ms - last_ms <= COVERAGE_SPREAD_MINUTES * MINUTE_MS:  # its newest may still come
             span[cluster] = first_ms, newest_ms
     whole = {
         minute_ms

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 ACTIONS_ON_GROUPS: Final = ("logs:StartQuery",)
 OTHER_ACTIONS: Final = ("logs:DescribeQueryDefinitions", "logs:GetQueryResults")
-MAX_ROWS: Final = 1_000
+MAX_ROWS_OF_QUERY: Final = 1_000
 USD_PER_GB_SCANNED: Final = 0.005  # us-east-1, list price of November 2026
 SAMPLED_BEFORE_MS: Final = 10 * MINUTE_MS
 """The minute that is counted lies so far back that its lines have come."""
 
-_PATIENCE_S: Final = 60.0
-_POLL_S: Final = 0.5
-_RUNNING: Final = frozenset({"Scheduled", "Running", "Unknown"})
+_QUERY_TIMEOUT_S: Final = 60.0
+_QUERY_POLL_S: Final = 0.5
+_UNFINISHED: Final = frozenset({"Scheduled", "Running", "Unknown"})
 
 
 class UnknownQueryError(ValueError):
@@ -83,7 +83,7 @@ class PaidQueries:
                 queryString=text,
                 startTime=now_s - minutes * 60,
                 endTime=now_s,
-                limit=MAX_ROWS,
+                limit=MAX_ROWS_OF_QUERY,
             )["queryId"]
         answer = self._answer(query_id)
         scanned = round(answer.get("statistics", {}).get("bytesScanned", 0))
@@ -103,12 +103,12 @@ class PaidQueries:
                 status = answer["status"]
             if status == "Complete":
                 return answer
-            if status not in _RUNNING or waited_s >= _PATIENCE_S:
+            if status not in _UNFINISHED or waited_s >= _QUERY_TIMEOUT_S:
                 said = f"The query is {str(status)[:40]} after {waited_s:.0f} s"
                 msg = f"{said}. Choose a shorter time and run it again."
                 raise SourceError(msg)
-            time.sleep(_POLL_S)
-            waited_s += _POLL_S
+            time.sleep(_QUERY_POLL_S)
+            waited_s += _QUERY_POLL_S
 
     def _definitions(self) -> dict[str, tuple[str, str]]:
         """

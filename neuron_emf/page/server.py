@@ -37,14 +37,14 @@ HOST: Final = "127.0.0.1"
 STATIC: Final = Path(__file__).resolve().parent / "static"
 TOKEN_BYTES: Final = 32
 TOKEN_HEADER: Final = "Neuron-Emf-Token"  # noqa: S105  # the name of a header
-_TYPES: Final = {
+_CONTENT_TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-POLICY: Final = (
+_STATIC_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
@@ -172,7 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
         if content is None:
             self._refuse(HTTPStatus.NOT_FOUND, "There is no such file.")
         else:
-            self._send(HTTPStatus.OK, content, _TYPES[Path(name).suffix])
+            self._send(HTTPStatus.OK, content, _CONTENT_TYPES[Path(name).suffix])
 
     def _json(self, document: object, status: HTTPStatus = HTTPStatus.OK) -> None:
         text = json.dumps(document, allow_nan=False, separators=(",", ":"))
@@ -186,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in {
             "Content-Type": content_type,
             "Content-Length": str(len(content)),
-            "Content-Security-Policy": POLICY,
+            "Content-Security-Policy": CONTENT_SECURITY_POLICY,
             "Cross-Origin-Resource-Policy": "same-origin",
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "no-referrer",
@@ -203,7 +203,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 def static(name: str) -> bytes | None:
     """A file of the page, None when there is none of that *name*."""
-    if not _NAME.fullmatch(name) or Path(name).suffix not in _TYPES:
+    if not _STATIC_NAME.fullmatch(name) or Path(name).suffix not in _CONTENT_TYPES:
         return None
     try:
         return (STATIC / name).read_bytes()

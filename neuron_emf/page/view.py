@@ -18,10 +18,16 @@ from neuron_accounts.core_time import IDLE_AFTER_MINUTES, time_of
 from neuron_accounts.ledger import USD_PLACES
 from neuron_accounts.then import Then
 from neuron_emf.ledger import stack_ledger
-from neuron_emf.now import AHEAD_MS, FIRST_MINUTES, KEPT_MINUTES, NowReader, answer_of
-from neuron_emf.page.alarms import ACTIONS as ALARM_ACTIONS
+from neuron_emf.now import (
+    KEPT_MINUTES,
+    ROLLUP_AHEAD_MS,
+    ROLLUP_LOOKBACK_MINUTES,
+    NowReader,
+    answer_of,
+)
+from neuron_emf.page.alarms import ALARM_PERMISSIONS as ALARM_ACTIONS
 from neuron_emf.page.alarms import (
-    ALARM,
+    IN_ALARM,
     MessageLines,
     alarms_reader,
     by_urgency,
@@ -155,7 +161,7 @@ class PageView:
                 known = self._alarms_at = now_ms, self._read_alarms()
             read_ms, alarms = known
         messages = []
-        if any(alarm["state"] == ALARM for alarm in alarms):
+        if any(alarm["state"] == IN_ALARM for alarm in alarms):
             # Alarms without messages are worth more than no alarms.
             with contextlib.suppress(SourceError):
                 messages = self._messages.read_newest_first()
@@ -211,7 +217,7 @@ class PageView:
         now_ms = self._now_ms()
         start_ms = (now_ms // MINUTE_MS - HOUR_MINUTES) * MINUTE_MS
         lines = self._records.read_lines_of_instance(
-            start_ms, now_ms + AHEAD_MS, instance_id, pattern_of(instance_id)
+            start_ms, now_ms + ROLLUP_AHEAD_MS, instance_id, pattern_of(instance_id)
         )
         hour = instance_hour(lines, cluster, instance_id)
         region = self._account.region or ""
@@ -294,7 +300,9 @@ class PageView:
         """The cluster that is asked for, empty for all."""
         cluster = query.get("cluster", "")
         if cluster and not self._reader.now().of_cluster(cluster).clusters:
-            msg = f"No cluster of that name in {FIRST_MINUTES} minutes. Choose another one."
+            msg = (
+                f"No cluster of that name in {ROLLUP_LOOKBACK_MINUTES} minutes. Choose another one."
+            )
             raise UnknownClusterError(msg)
         return cluster
 
@@ -309,7 +317,7 @@ def _minutes(query: Query) -> int:
     text = query.get("minutes", "")
     if not (text.isascii() and text.isdigit() and len(text) <= 4):
         return HOUR_MINUTES
-    return min(max(int(text), FIRST_MINUTES), KEPT_MINUTES)
+    return min(max(int(text), ROLLUP_LOOKBACK_MINUTES), KEPT_MINUTES)
 
 
 def policy(account: Account, region: str | None, ledger_bucket: str = "") -> dict[str, Any]:

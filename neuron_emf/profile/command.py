@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from neuron_emf.profile.line import Profile
 
 MAX_MODEL_CHARS: Final = 255
-_EPILOG: Final = (
-    "Exit codes: 0 success, 2 usage error, 3 a file holds no summary, "
-    "4 CloudWatch Logs rejected the lines, or standard output cannot be written."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +44,14 @@ class ProfileSettings(LogGroupSettings):
     )
 
 
-@click.command(name="profile", cls=Command, epilog=_EPILOG)
+@click.command(
+    name="profile",
+    cls=Command,
+    epilog=(
+        "Exit codes: 0 success, 2 usage error, 3 a file holds no summary, "
+        "4 CloudWatch Logs rejected the lines, or standard output cannot be written."
+    ),
+)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @options(ProfileSettings)
 def command(files: tuple[Path, ...], **values: object) -> int:

@@ -39,13 +39,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _INDEXES: Final = {"nd_idx": "DeviceIndex", "nc_idx": "CoreIndex"}
-_KEYS: Final = {entry.source: entry for entry in PROFILES if re.fullmatch("[a-z_]+", entry.source)}
-_NAMES: Final = {key: entry.name for key, entry in _KEYS.items()}
-_TEXTS: Final = {
-    key: _NAMES[key] for key, entry in _KEYS.items() if not entry.unit and key not in _INDEXES
+_PROFILE_KEYS: Final = {
+    entry.source: entry for entry in PROFILES if re.fullmatch("[a-z_]+", entry.source)
 }
-_NUMBERS: Final = {key: _NAMES[key] for key, entry in _KEYS.items() if entry.unit}
-FRACTIONS: Final = {key for key in _NUMBERS if key.endswith("_percent")}
+_MEMBER_NAMES: Final = {key: entry.name for key, entry in _PROFILE_KEYS.items()}
+_TEXT_MEMBERS: Final = {
+    key: _MEMBER_NAMES[key]
+    for key, entry in _PROFILE_KEYS.items()
+    if not entry.unit and key not in _INDEXES
+}
+_NUMBER_MEMBERS: Final = {
+    key: _MEMBER_NAMES[key] for key, entry in _PROFILE_KEYS.items() if entry.unit
+}
+FRACTIONS: Final = {key for key in _NUMBER_MEMBERS if key.endswith("_percent")}
 _SHARES: Final = {
     entry.name: entry.source.split(" / ") for entry in PROFILES if " / " in entry.source
 }
@@ -58,17 +64,17 @@ _SHARE_KEY: Final = re.compile(r"throttle_(activity_[0-9]+_)?active_.+_percent")
 _NS: Final = 1e9
 
 KNOWN_VERSIONS: Final = ("2.26.", "2.27.", "2.28.", "2.29.")
-MOST: Final = 2.0  # of a fraction: estimates may be above 1, and percent are above 2
+MAX_FRACTION: Final = 2.0  # of a fraction: estimates may be above 1, and percent are above 2
 MOST_TRANSPOSE, MOST_SPILL = 10, 25  # percent
 LEAST_THROTTLED: Final = 5  # percent; a moment at the start of a run is no finding
-MAX_FILE_BYTES: Final = 1 << 26  # what is longer is cut, and so no JSON
+MAX_PROFILE_BYTES: Final = 1 << 26  # what is longer is cut, and so no JSON
 MAX_OTHER: Final = 150
-MAX_TEXT_CHARS: Final = 256
+MAX_PROFILE_TEXT_CHARS: Final = 256
 MAX_NUMBER: Final = 1e18  # of a member; the greatest counts of operations have 15 digits
 # NaN, which profilers before 2.19 wrote, is no number.
 _DECODER: Final = json.JSONDecoder(parse_constant=lambda _: None)
 _DOCUMENT_START: Final = re.compile(r"^[{\[]", re.MULTILINE)
-_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
+_PROFILE_METRIC_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +98,7 @@ def summaries_in(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
         SourceError: If it holds none.
     """
     with opened(path) as (_, file):
-        content = file.read(MAX_FILE_BYTES)
+        content = file.read(MAX_PROFILE_BYTES)
     text = content.decode("utf-8-sig", "replace")
     named = [pair for document in _documents_in(text) for pair in _named_rows(document)]
     summaries = [(name, values) for name, values in named if _is_summary(values)]
@@ -140,7 +146,7 @@ def profile_of(
         WireFormatError: If CloudWatch would not extract it, which is a fault of ours.
     """
     amounts = {key: value for key, value in values.items() if _is_amount(value)}
-    is_in_fractions = all(amounts.get(key, 0) <= MOST for key in FRACTIONS)
+    is_in_fractions = all(amounts.get(key, 0) <= MAX_FRACTION for key in FRACTIONS)
     numbers = _numbers(amounts, is_in_fractions=is_in_fractions)
     labels = _labels(values, amounts)
     if _is_text(name):
@@ -193,7 +199,7 @@ def _matching(amounts: Mapping[str, float], pattern: re.Pattern[str]) -> list[fl
 def _numbers(amounts: Mapping[str, float], *, is_in_fractions: bool) -> dict[str, float]:
     """The members that are numbers, in the order of the catalogue."""
     numbers: dict[str, float] = {}
-    for key, name in _NUMBERS.items():
+    for key, name in _NUMBER_MEMBERS.items():
         if key in amounts and key not in FRACTIONS:
             numbers[name] = amounts[key]
         elif key in amounts and is_in_fractions:
@@ -210,13 +216,13 @@ def _numbers(amounts: Mapping[str, float], *, is_in_fractions: bool) -> dict[str
 
 
 def _labels(values: Mapping[str, Any], amounts: Mapping[str, float]) -> dict[str, object]:
-    labels = {name: values[key] for key, name in _TEXTS.items() if _is_text(values.get(key))}
+    labels = {name: values[key] for key, name in _TEXT_MEMBERS.items() if _is_text(values.get(key))}
     indexes = {name: amounts.get(key, math.nan) for key, name in _INDEXES.items()}
     return labels | {name: int(index) for name, index in indexes.items() if index % 1 == 0}
 
 
 def _is_text(value: object) -> bool:
-    is_short = isinstance(value, str) and len(value) <= MAX_TEXT_CHARS
+    is_short = isinstance(value, str) and len(value) <= MAX_PROFILE_TEXT_CHARS
     return is_short and bool(str(value).strip()) and str(value).isprintable()
 
 
@@ -229,7 +235,7 @@ def _other(values: Mapping[str, Any], given: Collection[str]) -> tuple[dict[str,
             continue
         is_number = isinstance(value, (bool, int, float))
         is_kept = abs(value) <= MAX_NUMBER if is_number else _is_text(value)
-        if len(kept) < MAX_OTHER and _NAME.fullmatch(key) and is_kept:
+        if len(kept) < MAX_OTHER and _PROFILE_METRIC_NAME.fullmatch(key) and is_kept:
             kept[key] = value
         else:
             dropped += 1
@@ -240,7 +246,7 @@ def _member(key: str) -> str | None:
     """The member that says what *key* does."""
     if _LIMIT_KEY.fullmatch(key):
         return _LIMIT
-    return _THROTTLED if _TIME_KEY.fullmatch(key) else _NAMES.get(key)
+    return _THROTTLED if _TIME_KEY.fullmatch(key) else _MEMBER_NAMES.get(key)
 
 
 def _findings(members: Mapping[str, float], amounts: Mapping[str, float]) -> dict[str, str]:
@@ -288,4 +294,7 @@ def _doubts(labels: Mapping[str, object], *, is_in_fractions: bool) -> Iterator[
     if not version.startswith(KNOWN_VERSIONS):
         yield f"profiler version {version}; the keys known here are those of 2.26 to 2.29"
     if not is_in_fractions:
-        yield f"a share is above {MOST:g}, so the shares may be percentages already: none is taken"
+        yield (
+            f"a share is above {MAX_FRACTION:g}, so the shares may be percentages already: "
+            "none is taken"
+        )

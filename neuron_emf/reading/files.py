@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from neuron_emitter.command_line import Advance
 
-STANDARD_INPUT: Final = "-"
+STDIN_PATH: Final = "-"
 _GZIP: Final = b"\x1f\x8b"
 _LONGEST_PREFIX: Final = 1024  # a time, and the name of a stream: at most 512 characters
 _LINES_PER_ADVANCE: Final = 1000
@@ -127,7 +127,7 @@ def source_name(path: Path) -> str:
 
 def is_standard_input(path: Path) -> bool:
     """Whether *path* is `-`."""
-    return str(path) == STANDARD_INPUT
+    return str(path) == STDIN_PATH
 
 
 def _open(path: Path) -> IO[bytes]:

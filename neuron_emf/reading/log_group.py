@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MAX_EVENTS_PER_PAGE: Final = 10_000  # the most that FilterLogEvents returns
 ACTION: Final = "logs:FilterLogEvents"
-MINUTES: Final = '"CoveredSeconds"'
+MINUTES_FILTER: Final = '"CoveredSeconds"'
 """What only minute lines have: the pattern by which the stack's subscription chooses, too."""
 
 MAX_CALLS: Final = 300
@@ -45,7 +45,7 @@ def pattern_of(*terms: str) -> str:
     characters that mean something in a pattern is left out, and a line may have
     a term elsewhere than expected.
     """
-    return " ".join([MINUTES, *filter(None, map(term_of, terms))])
+    return " ".join([MINUTES_FILTER, *filter(None, map(term_of, terms))])
 
 
 def term_of(text: str) -> str:

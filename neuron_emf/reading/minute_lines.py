@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from neuron_accounts.instance_hours import InstanceHour, OwnerWork
 from neuron_emf.reading.log_group import LogGroup, pattern_of
-from neuron_emf.reading.periods import HOUR_MS
 from neuron_emf.reading.records import ClusterNames, Records
 from neuron_emitter.errors import SettingsError
 from neuron_wire.merging import merge_clusters
+from neuron_wire.names import HOUR_MS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ _Minutes: TypeAlias = "dict[int, dict[tuple[str, str], list[MinuteRecord]]]"
 """Records by minute, in milliseconds, and by cluster and instance."""
 
 _RECORDS_IN_A_PIECE: Final = 100_000
-_GROWTH: Final = 4  # a piece is at most so many times as long as the one before
+_PIECE_GROWTH: Final = 4  # a piece is at most so many times as long as the one before
 
 
 class MinuteLines:
@@ -128,4 +128,4 @@ class MinuteLines:
             at_ms = stop_ms
             advance(at_ms - self._period.start_ms, end_ms - self._period.start_ms)
             fitting = hours * _RECORDS_IN_A_PIECE // max(1, self.records.read - before)
-            hours = max(1, min(fitting, _GROWTH * hours))
+            hours = max(1, min(fitting, _PIECE_GROWTH * hours))

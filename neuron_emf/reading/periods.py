@@ -11,8 +11,6 @@ from typing import Final
 from neuron_emitter.errors import SettingsError
 from neuron_wire.names import MINUTE_MS
 
-HOUR_MS: Final = 60 * MINUTE_MS
-DAY_MS: Final = 24 * HOUR_MS
 _PERIOD: Final = re.compile(r"([0-9]{1,6})([smhdw])")
 _UNITS_MS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 
@@ -37,7 +35,7 @@ class Period:
         return self.start_ms <= minute_ms < self.end_ms
 
 
-ALWAYS: Final = Period(0, _END_OF_TIME_MS)
+WHOLE_TIME: Final = Period(0, _END_OF_TIME_MS)
 """All that files hold."""
 
 

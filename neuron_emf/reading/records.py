@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from neuron_emf.account import Account
 
-MAX_CLUSTERS: Final = 1000
+MAX_CLUSTERS_READ: Final = 1000
 MAX_CLUSTERS_NAMED: Final = 10
 LOOK_BACK_MS: Final = 10 * MINUTE_MS
 _BLOCK_BITS: Final = 10  # 1,024 numbers: most of a day of minutes
@@ -79,7 +79,7 @@ class ClusterNames:
     """
     The clusters that lines name, to suggest one when the cluster that was asked for has no line.
 
-    Names are other people's text and there may be any number of them: `MAX_CLUSTERS` are kept.
+    Names are other people's text and there may be any number of them: `MAX_CLUSTERS_READ` are kept.
     """
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class ClusterNames:
 
     def add_name(self, name: str) -> None:
         """Keep *name*, the cluster of a line."""
-        if len(self._names) < MAX_CLUSTERS:
+        if len(self._names) < MAX_CLUSTERS_READ:
             self._names.add(name)
 
     def add_names_of_account(self, account: Account, end_ms: int) -> None:

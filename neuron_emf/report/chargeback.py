@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 EXIT_NOT_RECONCILED: Final = 5
 """The bill and the ledger contradict each other, or lack a part of the month."""
 
-COLUMNS: Final = (
+BILL_COLUMNS: Final = (
     "BillingCurrency", "BillingPeriodStart", "ChargePeriodStart", "ChargePeriodEnd",
     "ChargeCategory", "ChargeClass", "ChargeDescription", "CommitmentDiscountId",
     "CapacityReservationId", "ResourceId", "SkuMeter", "x_ServiceCode", "x_Operation",
@@ -43,7 +43,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 """What the statement reads of AWS's export FOCUS_1_2_AWS; it has more."""
 
-WHOLE: Final = "CAST(CAST(a AS HUGEINT) // CAST(b AS HUGEINT) AS DECIMAL(38, 0))"
+WHOLE_DIVISION: Final = "CAST(CAST(a AS HUGEINT) // CAST(b AS HUGEINT) AS DECIMAL(38, 0))"
 """Division in DuckDB: of HUGEINT it is exact, of DECIMAL it would be DOUBLE."""
 
 LEDGER_ROWS_REFUSED: Final = "ledger rows refused"
@@ -59,25 +59,25 @@ _READ_CSV: Final = (
     "read_csv('{}', all_varchar=true, header=true, delim=',', quote='\"', escape='\"')"
 )
 _READ_PARQUET: Final = "read_parquet('{}')"
-_TABLES: Final = """
+_BILL_TABLES: Final = """
 CREATE TABLE teams (number INTEGER, cluster VARCHAR, owner VARCHAR, team VARCHAR);
 CREATE TABLE unassigned (name VARCHAR);
 """
 _CURRENCIES: Final = (
     "SELECT DISTINCT BillingCurrency FROM bill WHERE BillingCurrency IS NOT NULL ORDER BY 1"
 )
-_REFUSED: Final = (
+_REFUSED_ROWS: Final = (
     "SELECT count(*), coalesce(sum(ListCost), 0)::DECIMAL(38, 9) FROM loaded WHERE NOT is_whole"
 )
 
-_CONFIG: Final[dict[str, Any]] = {
+_DUCKDB_CONFIG: Final[dict[str, Any]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "memory_limit": "1GB",
     "preserve_insertion_order": False,
     "threads": min(4, os.cpu_count() or 1),
 }
-_QUOTED: Final = re.compile(r"string [\"']([^\"']{1,80})[\"']")
+_QUOTED_BILL_TEXT: Final = re.compile(r"string [\"']([^\"']{1,80})[\"']")
 _MONTH: Final = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])")
 _CSV: Final = (".csv", ".csv.gz")
 _PARQUET: Final = (".parquet",)
@@ -98,10 +98,10 @@ SELECT substr("Hour", 1, 10) AS "date", substr("Hour", 12, 2) AS "hour",
 FROM read_json(?, columns=?, format='newline_delimited', filename=true,
   ignore_errors=true, hive_partitioning=false)
 """
-_HOURS: Final = (
+_HOURS_TABLE: Final = (
     "CREATE TABLE hours AS SELECT unnest(?::VARCHAR[]) AS iso, unnest(?::VARCHAR[]) AS label"
 )
-_ROWS: Final = """
+_ROWS_VIEW: Final = """
 CREATE VIEW "rows" AS
 SELECT "date", "hour", InstanceId, ClusterName, Owner, Team, AllocatedCoreMinutes, ListCost,
   OverlapMinutes FROM loaded WHERE is_whole
@@ -191,7 +191,7 @@ def chargeback(settings: IdleReportSettings) -> Chargeback:
         ledgers = settings.ledger or [stack_ledger(where).name]
         ledger = ledger_files(ledgers, settings.month, where, folder / "ledger")
         refused = _read_ledger(database, ledger, settings.month)
-        database.execute(_TABLES)
+        database.execute(_BILL_TABLES)
         for number, rule in enumerate(teams(settings.teams).rules):
             of_rule = [number, rule.cluster, rule.owner, rule.team]
             database.execute("INSERT INTO teams VALUES (?, ?, ?, ?)", of_rule)
@@ -259,13 +259,15 @@ def _database(folder: str) -> Iterator[Any]:
     except ImportError as error:
         msg = "--bill needs DuckDB, which is not installed. Run pip install 'neuron-emf[bill]'."
         raise SettingsError(msg) from error
-    with duckdb.connect(":memory:", config={**_CONFIG, "temp_directory": folder}) as database:
+    with duckdb.connect(
+        ":memory:", config={**_DUCKDB_CONFIG, "temp_directory": folder}
+    ) as database:
         database.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
-        database.execute(f"CREATE MACRO whole(a, b) AS {WHOLE}")
+        database.execute(f"CREATE MACRO whole(a, b) AS {WHOLE_DIVISION}")
         try:
             yield database
         except (duckdb.ConversionException, duckdb.OutOfRangeException) as error:
-            found = _QUOTED.search(str(error))
+            found = _QUOTED_BILL_TEXT.search(str(error))
             msg = (
                 f"Cannot divide the bill: {found[1] if found else 'an amount'} has more than 20 "
                 "digits before its point, or is no number. Check EffectiveCost, BilledCost and "
@@ -285,14 +287,14 @@ def _read_bill(database: Any, files: Sequence[Path]) -> str:  # noqa: ANN401  # 
         reader = _READ_PARQUET if file.name.endswith(_PARQUET) else _READ_CSV
         source = reader.format(str(file).replace("'", "''"))
         found = {str(row[0]).lower() for row in _answer(database, f"DESCRIBE FROM {source}")}
-        if missing := [column for column in COLUMNS if column.lower() not in found]:
+        if missing := [column for column in BILL_COLUMNS if column.lower() not in found]:
             msg = (
                 f"{file} lacks {', '.join(missing)}. Export the table FOCUS_1_2_AWS with all "
                 "columns, TIME_GRANULARITY HOURLY."
             )
             raise SettingsError(msg)
         # As texts, or a column that is DECIMAL in one file and DOUBLE in another would be DOUBLE.
-        texts = ", ".join(f"CAST({column} AS VARCHAR) AS {column}" for column in COLUMNS)
+        texts = ", ".join(f"CAST({column} AS VARCHAR) AS {column}" for column in BILL_COLUMNS)
         parts.append(f"FROM {source} SELECT {texts}")
     database.execute(f"CREATE VIEW bill AS {' UNION ALL '.join(parts)}")
     currencies = [str(row[0]) for row in _answer(database, _CURRENCIES)]
@@ -311,9 +313,9 @@ def _read_ledger(
     files = [str(file) for file in ledger.files]
     database.execute(_LEDGER, [month, files, _LEDGER_COLUMNS])
     hours = [iso_minute(hour * HOUR_MINUTES) for hour in ledger.labels]
-    database.execute(_HOURS, [hours, [*ledger.labels.values()]])
-    database.execute(_ROWS)
-    ((count, cost),) = _answer(database, _REFUSED)
+    database.execute(_HOURS_TABLE, [hours, [*ledger.labels.values()]])
+    database.execute(_ROWS_VIEW)
+    ((count, cost),) = _answer(database, _REFUSED_ROWS)
     labels = (LEDGER_ROWS_REFUSED, None, None, None, None)
     return ChargebackRow(*labels, count, Decimal(0), cost) if count else None
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from neuron_emf.report.chargeback import Chargeback, ChargebackRow
 
-REMEDIES: Final = {
+REASON_REMEDIES: Final = {
     "hours without any charge": (
         "{hours} of {month} have no charge of a Neuron instance, and the ledger has {usd} at list "
         "price there. Name every file of the hourly export with --bill, or use --incomplete."
@@ -103,7 +103,7 @@ def show(result: Chargeback, csv_path: Path | None, rows: int, *, as_json: bool)
 def sentence(row: ChargebackRow, result: Chargeback) -> str:
     """Return the sentence of one reason to refuse, with its remedy, or of one note."""
     count = row.found or 0
-    text = REMEDIES[row.problem or ""]
+    text = REASON_REMEDIES[row.problem or ""]
     if row.problem == "ledger hours not billed" and _has_hyperpod(result):
         text = _BESIDE_HYPERPOD
     return text.format(

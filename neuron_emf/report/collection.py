@@ -23,11 +23,11 @@ from neuron_emf.printing import progress, shown_name
 from neuron_emf.reading import lines_in, periods
 from neuron_emf.reading.files import source_name
 from neuron_emf.reading.minute_lines import MinuteLines
-from neuron_emf.reading.periods import HOUR_MS, Period
+from neuron_emf.reading.periods import Period
 from neuron_emf.reading.records import ClusterNames
 from neuron_emf.report.idle_report import IdleReport, Reading, spans
 from neuron_emitter.errors import SettingsError, SourceError
-from neuron_wire.names import MINUTE_MS
+from neuron_wire.names import HOUR_MS, MINUTE_MS
 from neuron_words.quantity_words import counted, joined, moment
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _EPOCH: Final = "1970-01-01"
 _ALIKE: Final = itemgetter(*map(LedgerRow._fields.index, (
     "cluster", "instance_id", "owner", "team", "region", "instance_type", "basis",
 )))  # fmt: skip
-_NUMBERS: Final = LedgerRow._fields[4:17]
+_ROW_NUMBERS: Final = LedgerRow._fields[4:17]
 
 
 def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
@@ -107,7 +107,7 @@ def then_by_days(
                 alike[key] = row, numbers
         for row, sums in alike.values():
             if cluster in {"", row.cluster}:
-                pairs = zip(_NUMBERS, sums, strict=True)
+                pairs = zip(_ROW_NUMBERS, sums, strict=True)
                 known: dict[str, Any] = {
                     name: number for name, number in pairs if getattr(row, name) is not None
                 }
@@ -200,7 +200,7 @@ def _of_lines(
     is_open = bool(files) and not (settings.since or settings.month)
     asked = _asked(settings, now_ms, _EPOCH if is_open else SINCE)
     if is_open and not settings.until:
-        asked = periods.ALWAYS
+        asked = periods.WHOLE_TIME
     rules = LedgerRules(
         prices(settings.price_overrides, settings.region),
         settings.idle_after,
@@ -240,7 +240,7 @@ def _without_lines(
     settings: IdleReportSettings, asked: Period, origin: str, lines: MinuteLines
 ) -> str:
     place = f" in {origin}"
-    if asked != periods.ALWAYS:
+    if asked != periods.WHOLE_TIME:
         place = f" from {moment(asked.start_ms)} to {moment(asked.end_ms)}{place}"
     if settings.cluster:
         return _without_cluster("minute line", settings, place, lines.others)

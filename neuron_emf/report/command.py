@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,13 +17,15 @@ from neuron_emitter.settings.options import options
 if TYPE_CHECKING:
     from neuron_emf.report.idle_report import IdleReport
 
-_EPILOG: Final = (
-    "Exit codes: 0 success, 2 usage error, 3 the ledger or the lines could not be read, "
-    "4 a file or standard output cannot be written, 5 the bill and the ledger do not reconcile."
+
+@click.command(
+    name="report",
+    cls=Command,
+    epilog=(
+        "Exit codes: 0 success, 2 usage error, 3 the ledger or the lines could not be read, "
+        "4 a file or standard output cannot be written, 5 the bill and the ledger do not reconcile."
+    ),
 )
-
-
-@click.command(name="report", cls=Command, epilog=_EPILOG)
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @options(IdleReportSettings)
 def command(files: tuple[Path, ...], **values: object) -> int:

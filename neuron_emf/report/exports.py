@@ -18,7 +18,7 @@ import msgspec
 from neuron_accounts.core_time import Part
 from neuron_accounts.ledger import MINUTE_PLACES, USD_PLACES, decimal_text
 from neuron_emf import printing
-from neuron_emf.report.idle_report import LABELS
+from neuron_emf.report.idle_report import ROW_LABELS
 from neuron_emf.report.terminal import cells, heading, label_text
 from neuron_emitter import __version__
 from neuron_words.name_words import cell
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from neuron_accounts.core_time import CoreTime
     from neuron_emf.report.idle_report import IdleReport
 
-MAX_ROWS: Final = 1_000
+MAX_ROWS_OF_EXPORT: Final = 1_000
 """Rows of a table of the page; a browser is slow with more, and CSV has all."""
 
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
@@ -72,7 +72,7 @@ def json_text(report: IdleReport) -> str:
         "by": report.by,
         "total": _raw(report.then.total),
         "rows": [
-            {**dict(zip(LABELS[report.by], labels, strict=True)), **_raw(time)}
+            {**dict(zip(ROW_LABELS[report.by], labels, strict=True)), **_raw(time)}
             for labels, time in report.rows()
         ],
         "bases": sorted(report.then.bases),
@@ -101,7 +101,7 @@ def json_text(report: IdleReport) -> str:
 
 def csv_text(report: IdleReport) -> str:
     """Its rows as CSV, with a header; a spreadsheet sees no formula in a name."""
-    rows: list[Sequence[str | None]] = [[*LABELS[report.by], *amounts_of(report.then.total)]]
+    rows: list[Sequence[str | None]] = [[*ROW_LABELS[report.by], *amounts_of(report.then.total)]]
     for labels, time in report.rows():
         names = [label and cell(printing.shown_name(label)) for label in labels]
         rows.append([*names, *amounts_of(time).values()])
@@ -119,11 +119,11 @@ def html(report: IdleReport) -> str:
     source = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
     page = environment.from_string(source).render(
         report=report,
-        tables=[(by, labels, report.rows(by)) for by, labels in LABELS.items()],
+        tables=[(by, labels, report.rows(by)) for by, labels in ROW_LABELS.items()],
         headings=list(cells(report.then.total)),
         cells=cells,
         label_text=label_text,
-        max_rows=MAX_ROWS,
+        max_rows=MAX_ROWS_OF_EXPORT,
         version=__version__,
     )
     return f"{page.strip()}\n"

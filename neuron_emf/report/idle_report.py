@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from neuron_accounts.core_time import CoreTime, Part
 from neuron_accounts.then import dearest
 from neuron_emf import printing
-from neuron_emf.reading.periods import DAY_MS, HOUR_MS
-from neuron_wire.names import MINUTE_MS
+from neuron_wire.names import DAY_MS, HOUR_MS, MINUTE_MS
 from neuron_words.quantity_words import counted, duration, iso, joined, moment
 from neuron_words.then_words import (
     MAX_NAMED,
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 Labels = tuple[str | None, ...]
 
-LABELS: Final[Mapping[str, Sequence[str]]] = {
+ROW_LABELS: Final[Mapping[str, Sequence[str]]] = {
     "owner": ("owner", "team", "cluster"),
     "team": ("team",),
     "cluster": ("cluster",),
@@ -104,7 +103,7 @@ class IdleReport:
 
         cluster: The selected cluster; empty for all.
 
-        by: Which of `LABELS` the rows are by.
+        by: Which of `ROW_LABELS` the rows are by.
     """
 
     start_ms: int
@@ -128,7 +127,7 @@ class IdleReport:
             )
             return _ordered(named)
         return _ordered(
-            (tuple(getattr(key, label) for label in LABELS[by]), time)
+            (tuple(getattr(key, label) for label in ROW_LABELS[by]), time)
             for key, time in then.owners.items()
         )
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_accounts.ledger import PARTS, PREFIX, day_prefixes, parse_part_key
 from neuron_emf.ledger import LedgerBucket
-from neuron_emf.reading.periods import ALWAYS, HOUR_MS, month_period
+from neuron_emf.reading.periods import WHOLE_TIME, month_period
 from neuron_emitter.errors import SettingsError
+from neuron_wire.names import HOUR_MS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from neuron_emf.account import Account
 
 S3: Final = "s3://"
-SETTLED: Final = "[settled]"
-MISSING: Final = "[missing]"
+SETTLED_ROW: Final = "[settled]"
+MISSING_ROW: Final = "[missing]"
 
 
 class LedgerFiles(NamedTuple):
@@ -33,7 +34,7 @@ class LedgerFiles(NamedTuple):
     Attributes:
         files: Objects, or files of rows.
 
-        labels: `SETTLED` or `MISSING` of each hour of which objects say it.
+        labels: `SETTLED_ROW` or `MISSING_ROW` of each hour of which objects say it.
     """
 
     files: Sequence[Path]
@@ -42,7 +43,7 @@ class LedgerFiles(NamedTuple):
 
 def month_hours(month: str) -> range:
     """The hours of *month*, as whole hours since the epoch."""
-    period = month_period(month, ALWAYS.end_ms)
+    period = month_period(month, WHOLE_TIME.end_ms)
     return range(period.start_ms // HOUR_MS, period.end_ms // HOUR_MS)
 
 
@@ -63,7 +64,7 @@ class MonthOfLedger:
 
 def hour_labels(ledgers: Sequence[MonthOfLedger], hours: range) -> dict[int, str]:
     """
-    Return `SETTLED` for each of *hours* with all its objects, and `MISSING` for one without.
+    Return `SETTLED_ROW` for each of *hours* with all its objects, else `MISSING_ROW`.
 
     An hour is missing if one of *ledgers* has begun before it and lacks an object. After the
     last hour of a ledger another one may go on. If one began before *hours*, the hour before
@@ -72,16 +73,16 @@ def hour_labels(ledgers: Sequence[MonthOfLedger], hours: range) -> dict[int, str
     settled = {
         hour for ledger in ledgers for hour, parts in ledger.parts.items() if len(parts) == PARTS
     }
-    labels = dict.fromkeys(settled, SETTLED)
+    labels = dict.fromkeys(settled, SETTLED_ROW)
     for ledger in ledgers:
         if ledger.first_hour < hours.start:
-            labels[hours.start - 1] = SETTLED
+            labels[hours.start - 1] = SETTLED_ROW
         last_hour = max(ledger.parts)
         for hour in range(max(ledger.first_hour, hours.start), hours.stop):
             is_whole = len(ledger.parts.get(hour, ())) == PARTS
             has_successor = hour > last_hour and hour in settled
             if not is_whole and not has_successor:
-                labels[hour] = MISSING
+                labels[hour] = MISSING_ROW
     return labels
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from neuron_emf.options import (
-    FILE,
+    FILE_PATH,
     AccountSettings,
     AnswerSettings,
     ClusterSettings,
@@ -76,10 +76,10 @@ class IdleReportSettings(
     html: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
         None,
         "Write one HTML page that needs nothing else, with all tables, to FILE.",
-        kind=FILE,
+        kind=FILE_PATH,
     )
     csv: Path | None = setting(  # noqa: RUF009 - as above
-        None, "Write all rows as CSV to FILE.", kind=FILE
+        None, "Write all rows as CSV to FILE.", kind=FILE_PATH
     )
     rows: int = advanced(
         10,

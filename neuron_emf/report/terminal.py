@@ -12,7 +12,7 @@ from rich.text import Text
 from neuron_accounts.core_time import AVOIDABLE, Part
 from neuron_accounts.ledger import MINUTE_PLACES, USD_PLACES
 from neuron_emf import printing
-from neuron_emf.report.idle_report import LABELS
+from neuron_emf.report.idle_report import ROW_LABELS
 from neuron_words.quantity_words import dollars
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _table(report: IdleReport, rows: int) -> Table:
         show_edge=False,
         collapse_padding=True,
     )
-    labels = LABELS[report.by]
+    labels = ROW_LABELS[report.by]
     ends = sorted({0, len(labels) - 1})  # there is no room for a third name
     for at in ends:
         # A name may go on below: where a table is too wide, no number is cut.
@@ -74,7 +74,7 @@ def cells(time: CoreTime) -> Mapping[str, str]:
     is_known = bool(time.known)
 
     def known(text: str) -> str:
-        return text if is_known else printing.UNKNOWN
+        return text if is_known else printing.UNKNOWN_CELL
 
     def idle_usd(*parts: Part) -> str:
         return known(_dollars(time.idle_cost_of(parts)))

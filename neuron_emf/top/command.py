@@ -8,7 +8,6 @@ import threading
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -16,12 +15,6 @@ from neuron_emf.options import AccountSettings, AnswerSettings, ClusterSettings,
 from neuron_emitter.command_line import Command
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.options import options
-
-_EPILOG: Final = (
-    "Cost: FilterLogEvents and DescribeAlarms are free; their data transfer over the internet "
-    "costs 0.09 USD per GB. Exit codes: 0 success or stopped by Ctrl-C or SIGTERM, 2 usage error, "
-    "3 AWS rejected the request or did not answer, 4 standard output cannot be written."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +25,15 @@ class TopSettings(AccountSettings, AnswerSettings, ClusterSettings):
     watch: bool = flag("Refresh it until Ctrl-C; the default on a terminal.")
 
 
-@click.command(name="top", cls=Command, epilog=_EPILOG)
+@click.command(
+    name="top",
+    cls=Command,
+    epilog=(
+        "Cost: FilterLogEvents and DescribeAlarms are free; their data transfer over the internet "
+        "costs 0.09 USD per GB. Exit codes: 0 success or stopped by Ctrl-C or SIGTERM, 2 usage "
+        "error, 3 AWS rejected the request or did not answer, 4 standard output cannot be written."
+    ),
+)
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @options(TopSettings)
 def command(files: tuple[Path, ...], **values: object) -> int:

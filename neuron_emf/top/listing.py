@@ -13,7 +13,7 @@ from rich.text import Text
 from neuron_accounts.core_time import IDLE_AFTER_MINUTES
 from neuron_emf import printing
 from neuron_emf.now import answer_of, now_of_files
-from neuron_emf.page.alarms import ALARM, urgency_rank
+from neuron_emf.page.alarms import IN_ALARM, urgency_rank
 from neuron_emf.page.view import UnknownClusterError
 from neuron_emf.printing import shown_name
 from neuron_emf.reading import periods
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Answer = Mapping[str, Any]
     """As `schemas/now.json` describes it."""
 
-COLUMNS: Final = 80
+TERMINAL_COLUMNS: Final = 80
 EACH_S: Final = 10.0
 """As the page asks: it reads rollups each minute, and alarms each ten seconds."""
 
@@ -100,7 +100,7 @@ def parts_of(answer: Answer) -> list[RenderableType]:
         numbers = range(1, len(heads_of_clusters))
         parts += [Text("\nClusters"), _table(heads_of_clusters, rows, numbers)]
     parts += [Text(f"\n{note}") for note in (*answer["notes"], *answer["differences"])]
-    return [Constrain(part, COLUMNS) for part in parts]
+    return [Constrain(part, TERMINAL_COLUMNS) for part in parts]
 
 
 def watch(ask: Callable[[], Answer], is_stopped: Callable[[float], bool]) -> None:
@@ -175,7 +175,7 @@ def _firing(answer: Answer) -> Iterator[tuple[str, ...]]:
     firing = [
         (alarm, row)
         for alarm in answer["alarms"] or ()
-        if alarm["state"] == ALARM
+        if alarm["state"] == IN_ALARM
         for row in alarm["contributors"] or [{**alarm, "name": ""}]
     ]
     for alarm, row in sorted(firing, key=lambda pair: urgency_rank(pair[1])):
@@ -200,7 +200,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequenc
         width if place in numbers else min(width, _CLUSTER_WIDTH)
         for place, width in enumerate(widths[1:], 1)
     ]
-    widths[0] = min(widths[0], COLUMNS - sum(widths[1:]) - 2 * (len(widths) - 1))
+    widths[0] = min(widths[0], TERMINAL_COLUMNS - sum(widths[1:]) - 2 * (len(widths) - 1))
     for place, width in enumerate(widths):
         is_number = place in numbers
         table.add_column(

@@ -18,7 +18,7 @@ from local.alarms.history import CloudWatchHistory
 from local.rehearsal.comparison import against_metrics, read_metrics
 from neuron_emf.check.deployment import check_deployment
 from neuron_emf.check.settings import CheckSettings
-from neuron_emf.checks import FAILED, OK, CheckResult, failed, not_tried, ok
+from neuron_emf.checks import CHECK_FAILED, CHECK_OK, CheckResult, failed, not_tried, ok
 from neuron_emf.deploy.package import ReleaseBucket
 from neuron_wire.names import NAMESPACE
 from proof.accept import checks, queries
@@ -57,7 +57,7 @@ def preflight(context: AcceptContext) -> list[str]:
         region=context.place.region,
     )
     results = check_deployment(settings)
-    return [f"{result.check}: {result.found}" for result in results if result.state == FAILED]
+    return [f"{result.check}: {result.found}" for result in results if result.state == CHECK_FAILED]
 
 
 def frame(context: AcceptContext) -> list[str]:
@@ -298,7 +298,7 @@ class Step:
 
         An exception fails this step alone. The context's notes have what it says beside that.
         """
-        failed_steps = {result.check for result in before if result.state != OK}
+        failed_steps = {result.check for result in before if result.state != CHECK_OK}
         missing = [name for name in self.needs if name in failed_steps]
         if context.place.is_embedded and self.not_here:
             result = not_tried(f"{self.not_here} (embedded AWS)")

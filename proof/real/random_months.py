@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
-from neuron_emf.report.chargeback import COLUMNS
+from neuron_emf.report.chargeback import BILL_COLUMNS
 from neuron_emf.report.settings import IdleReportSettings
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def random_month(rng: random.Random, name: str, folder: Path) -> IdleReportSetti
 
     folder.mkdir()
     with (folder / "bill.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, restval="")
+        writer = csv.DictWriter(file, BILL_COLUMNS, restval="")
         writer.writeheader()
         writer.writerows(month.bill)
     lines = [json.dumps(row, default=float) + "\n" for row in month.ledger]

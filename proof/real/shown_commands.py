@@ -16,7 +16,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from neuron_emf.findings.managers import STEPS, Manager, hyperpod_manager, manager_of
+from neuron_emf.findings.managers import RELEASE_COMMANDS, Manager, hyperpod_manager, manager_of
 from neuron_words.owner_commands import (
     ShownCommand,
     findings_commands,
@@ -123,7 +123,7 @@ def rendered_commands() -> list[Shown]:
     commands = [(command.text, f"message, {command.label}") for command in texts]
 
     arn = f"arn:aws:ecs:{REGION}:111122223333:container-instance/training/{'0' * 32}"
-    managers = [Manager(kind, steps=steps) for kind, steps in STEPS.items()]
+    managers = [Manager(kind, steps=steps) for kind, steps in RELEASE_COMMANDS.items()]
     managers += [hyperpod_manager("training", node) for node in ("", "ip-10-1-57-141")]
     managers.append(manager_of({}, group="workers", container_instances=[arn]))
     for manager in managers:

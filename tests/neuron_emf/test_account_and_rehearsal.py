@@ -149,7 +149,7 @@ def test_every_error_of_the_sdk_is_said_with_what_to_do():
         said = str(found.value)
         assert 3 == found.value.exit_code
         assert said.startswith(("Cannot reach CloudFormation in us-west-2 (", "cloudformation:De"))
-        assert said.endswith((*accounts._ADVICE.values(), "or correct the region.")), said
+        assert said.endswith((*accounts._ERROR_ADVICE.values(), "or correct the region.")), said
         assert "\n" not in said
         assert len(said) < 600
 
@@ -202,7 +202,7 @@ def test_a_head_of_s3_that_is_denied_has_a_status_alone():
 )
 def test_half_an_answer_is_no_empty_one(monkeypatch, answer, missing):
     """The SDK took the beginning of a response, or a proxy's page, for one without lines."""
-    monkeypatch.setattr(accounts, "_MAX_ATTEMPTS", 1)
+    monkeypatch.setattr(accounts, "_MAX_CALL_ATTEMPTS", 1)
     with page(answer, missing) as address:
         monkeypatch.setenv("AWS_ENDPOINT_URL", address.removesuffix("/rehearsal.json"))
         found = account(AccountSettings(region="us-west-2"))

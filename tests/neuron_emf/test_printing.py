@@ -77,7 +77,7 @@ def test_progress_waits_before_it_shows_itself(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     shown = []
     for patience_s, screen in ((3600.0, Terminal()), (0.0, io.StringIO()), (0.0, Terminal())):
-        monkeypatch.setattr(printing, "PATIENCE_S", patience_s)
+        monkeypatch.setattr(printing, "PROGRESS_DELAY_S", patience_s)
         monkeypatch.setattr(sys, "stderr", screen)
         with printing.progress("Reading lines") as advance:
             advance(1, 4)

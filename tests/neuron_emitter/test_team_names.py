@@ -13,7 +13,7 @@ from neuron_accounts.instance_hours import LedgerRules
 from neuron_accounts.ledger import row_line
 from neuron_accounts.prices import Prices
 from neuron_emf.reading.minute_lines import MinuteLines
-from neuron_emf.reading.periods import ALWAYS
+from neuron_emf.reading.periods import WHOLE_TIME
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.logs import Event, EventQueue
 from neuron_emitter.owners.assignments import Allocation, Assignments, RuntimeOwner
@@ -153,7 +153,7 @@ def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
         }
         assert {holder.pid for holder in record.holders} <= set(range(1, len(holders) + 1))
         assert {None} >= {holder.tag for holder in record.holders}
-    rows = list(MinuteLines(ALWAYS, "", LedgerRules(Prices())).fold_lines(lines))
+    rows = list(MinuteLines(WHOLE_TIME, "", LedgerRules(Prices())).fold_lines(lines))
     assert {*expected, UNALLOCATED_OWNER} == {row.owner for row in rows}
     assert all(PERSON not in row_line(row) for row in rows)
     for row in rows:

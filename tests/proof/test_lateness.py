@@ -12,7 +12,7 @@ import pytest
 
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
-from aggregator.storage.records import BUCKETS
+from aggregator.storage.records import TABLE_BUCKETS
 from neuron_emf.cost.quantities import FIRST_CLOSE_S
 from proof.memory_table import MemoryTable
 
@@ -42,7 +42,7 @@ class SlowTable(MemoryTable):
     def __init__(self, watch, minute_s):
         super().__init__()
         self._watch = watch
-        self._bucket_s = minute_s / BUCKETS
+        self._bucket_s = minute_s / TABLE_BUCKETS
 
     def put_markers(self, minutes, token, expires_s):
         minutes = list(minutes)

@@ -18,7 +18,7 @@ from base64 import b64decode
 import boto3
 import pytest
 
-from aggregator.storage.table import SETTLED
+from aggregator.storage.table import SETTLE_PROGRESS
 from local.alarms.template import load_template
 from neuron_wire.catalogue import READINGS
 from neuron_wire.line_members import iso_minute
@@ -179,7 +179,7 @@ def test_every_action_that_is_granted_is_used_and_no_other(
     assert 0 == settle.result({})["HoursSettled"]  # begins with the hour in progress
     hour = {"N": str((now - 110) // 60)}
     dynamodb.update_item(
-        TableName=TABLE, Key=SETTLED, UpdateExpression="SET #hour = :hour",
+        TableName=TABLE, Key=SETTLE_PROGRESS, UpdateExpression="SET #hour = :hour",
         ExpressionAttributeNames={"#hour": "hour"}, ExpressionAttributeValues={":hour": hour},
     )  # fmt: skip
     with recorder:

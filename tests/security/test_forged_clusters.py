@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from aggregator.close.registry import PresenceRun, Registry
 from aggregator.environment import Rules
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
-from aggregator.rollups.rollup import MAX_TYPES
+from aggregator.rollups.rollup import MAX_TYPES_IN_ROLLUP
 from aggregator.storage.records import bucket_of
 from neuron_wire.names import MAX_CORES
 from proof.factories.invocations import batch, payload
@@ -98,7 +98,7 @@ def test_twenty_types_of_a_cluster_are_named(attacked):
     names = [f"trn{number}.forged" for number in range(50)]
     attacked.live(0, *(real(0, instance_type=name, instance_id=name) for name in names))
     (rollup,) = attacked.rollups
-    assert MAX_TYPES == len(rollup["Types"]) == 20
+    assert MAX_TYPES_IN_ROLLUP == len(rollup["Types"]) == 20
     assert 30 == rollup["TypesMore"]
 
 

@@ -19,10 +19,10 @@ from rich.console import Console
 
 from aggregator.digest.week import digest_message
 from aggregator.explain.chat import chat_message
-from aggregator.explain.event import SUBJECTS, read_transition
+from aggregator.explain.event import ALARM_SUBJECTS, read_transition
 from aggregator.explain.notification import notify
 from aggregator.explain.topic import attribute_value
-from aggregator.rollups.line import MAX_LINE_BYTES
+from aggregator.rollups.line import MAX_ROLLUP_BYTES
 from neuron_accounts.now import cluster_now
 from neuron_emf.top.listing import answer_of_files, parts_of
 from neuron_wire.extraction import violations
@@ -117,7 +117,7 @@ def special(lines):
     return Counter(letter for line in lines for letter in line if letter in SPECIAL)
 
 
-@given(st.sampled_from(sorted(SUBJECTS)), NAMES, NAMES, OTHER_NAMES, OTHER_NAMES)
+@given(st.sampled_from(sorted(ALARM_SUBJECTS)), NAMES, NAMES, OTHER_NAMES, OTHER_NAMES)
 def test_whatever_the_names_are(metric, cluster, instance, holder, tag):
     """Any that a line may hold."""
     assert_only_text(metric, cluster, instance, holder, tag)
@@ -142,7 +142,7 @@ def assert_only_text(metric, cluster, instance, holder, tag):
             assert set(command.split()) & {"describe-tags", "start-session", "describe-services",
                                            "describe-instance-status", "list-tasks"}  # fmt: skip
     assert [] == violations(line)
-    assert len(line.encode()) <= MAX_LINE_BYTES
+    assert len(line.encode()) <= MAX_ROLLUP_BYTES
     assert cluster == json.loads(line)["ClusterName"]
 
 

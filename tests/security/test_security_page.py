@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from aggregator.environment import MAX_CLUSTERS, Rules
+from aggregator.environment import MAX_CLUSTERS_WITH_OVERRIDES, Rules
 from aggregator.ingest.intake import MAX_AHEAD_MINUTES
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from aggregator.reading.bucket_reader import MOST_OF_AN_INSTANCE, RECORD_WEIGHT
-from aggregator.rollups.rollup import MAX_TYPES
+from aggregator.rollups.rollup import MAX_TYPES_IN_ROLLUP
 from neuron_emitter.reports.child import TAIL_BYTES
 from neuron_wire import minute
 from neuron_wire.holders import MAX_NAME_CHARS
@@ -40,8 +40,8 @@ def test_every_threat_names_its_test(page):
 @pytest.mark.parametrize(
     ("sentence", "numbers"),
     [
-        ("at most `MaxClusters` ({}) clusters", (MAX_CLUSTERS,)),
-        ("at most {} types of a cluster", (MAX_TYPES,)),
+        ("at most `MaxClusters` ({}) clusters", (MAX_CLUSTERS_WITH_OVERRIDES,)),
+        ("at most {} types of a cluster", (MAX_TYPES_IN_ROLLUP,)),
         ("at most {:,} cores and eight holders", (MAX_CORES,)),
         ("some {} of 128 cores", (MOST_OF_AN_INSTANCE // (128 + RECORD_WEIGHT),)),
         ("`LateMinutes` ({}) or more than", (Rules().late_minutes,)),

@@ -9,8 +9,8 @@ import pytest
 
 from local.alarms.definition import read_alarms
 from local.alarms.template import Template, load_template
-from neuron_emf.deploy.package import FUNCTIONS
-from neuron_emf.deploy.package import TEMPLATE as TEMPLATE_FILE
+from neuron_emf.deploy.package import FUNCTIONS_NAME
+from neuron_emf.deploy.package import TEMPLATE_NAME as TEMPLATE_FILE
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.catalogue import ALARMS as CLUSTER_ALARMS
 
@@ -103,6 +103,6 @@ write_zip = _CARRIED["write_zip"]
 
 def carry_release(functions, folder):
     """Put what a wheel of this tree carries into *folder*, with the code in *functions*."""
-    write_zip(functions, folder / FUNCTIONS)
+    write_zip(functions, folder / FUNCTIONS_NAME)
     (folder / TEMPLATE_FILE).write_text(release_template(REPOSITORY / TEMPLATE_FILE), "utf-8")
     return folder

@@ -93,4 +93,4 @@ def test_explain_knows_every_alarm_and_its_page():
         name = f"{subject}Alarm"
         text = description_of(TEMPLATE["Resources"][name]["Properties"])
         found[ALARMS[name].source.metric] = text.rpartition("#")[2]
-    assert found == {metric: subject.anchor for metric, subject in explained.SUBJECTS.items()}
+    assert found == {metric: subject.anchor for metric, subject in explained.ALARM_SUBJECTS.items()}

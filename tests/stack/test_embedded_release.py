@@ -39,7 +39,7 @@ def deploy(aws, release, monkeypatch):
     """The command with these words; answers the parameters of the stack unless it was deleted."""
     for name, value in aws.environment().items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(stack_of, "POLL_S", 0.2)
+    monkeypatch.setattr(stack_of, "STACK_POLL_S", 0.2)
 
     def deploy_with(*named, name="released", of=release, said="", code=0):
         monkeypatch.setattr(package, "carried", lambda **_: of)

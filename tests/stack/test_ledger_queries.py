@@ -28,7 +28,7 @@ from neuron_accounts.ledger import (
     part_key,
 )
 from neuron_emf.ledger import rows as read_rows
-from neuron_emf.report.chargeback import COLUMNS, statement
+from neuron_emf.report.chargeback import BILL_COLUMNS, statement
 
 MEMBERS = {member.lower(): member for member in (*TEXTS, *MINUTES, *COSTS, *COUNTS, "Basis")}
 NANO = Decimal(10**9)
@@ -145,4 +145,4 @@ def test_athena_can_read_the_text_and_its_tables_are_those_of_the_command(templa
         name.upper() for name in columns(template, "ChargebackTeams")
     }
     used = {column.name.lower() for column in tree.find_all(sqlglot.exp.Column)}
-    assert {name.lower() for name in COLUMNS} - used == {"billingcurrency"}
+    assert {name.lower() for name in BILL_COLUMNS} - used == {"billingcurrency"}

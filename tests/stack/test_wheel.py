@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 import neuron_emitter
-from neuron_emf.deploy.package import EMITTERS, FUNCTIONS, TEMPLATE
+from neuron_emf.deploy.package import EMITTERS, FUNCTIONS_NAME, TEMPLATE_NAME
 from tests.programs import run_program
 from tests.stack.stack_template import release_template
 
@@ -30,8 +30,8 @@ def wheel(repository, tmp_path_factory):
         shutil.copytree(repository / name, source / name, ignore=ignored)
     # as `make wheel` does, which also takes them away again
     template = release_template(repository / "template.yaml")
-    (source / "neuron_emf" / "deploy" / TEMPLATE).write_text(template, "utf-8")
-    (source / "neuron_emf" / "deploy" / FUNCTIONS).write_bytes(b"zip")
+    (source / "neuron_emf" / "deploy" / TEMPLATE_NAME).write_text(template, "utf-8")
+    (source / "neuron_emf" / "deploy" / FUNCTIONS_NAME).write_bytes(b"zip")
     shutil.copy(repository / EMITTERS, source / "neuron_emf" / "deploy")
     made = tmp_path_factory.mktemp("wheel")
     command = [*PIP, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(made), "."]
@@ -69,7 +69,7 @@ def test_the_wheel_holds_its_packages_and_nothing_else(wheel, repository):
         for path in (root / package).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    carried = {f"neuron_emf/deploy/{name}" for name in (EMITTERS, FUNCTIONS, TEMPLATE)}
+    carried = {f"neuron_emf/deploy/{name}" for name in (EMITTERS, FUNCTIONS_NAME, TEMPLATE_NAME)}
     assert expected | carried == names
     assert 5 == sum(name.endswith("/py.typed") for name in names)
 

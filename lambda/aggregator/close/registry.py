@@ -26,11 +26,11 @@ import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from aggregator.environment import MAX_CLUSTERS
+from aggregator.environment import MAX_CLUSTERS_WITH_OVERRIDES
 from aggregator.minutes import SILENT_FORGET_MINUTES, Departures
 from aggregator.reading.capacity import MAX_BUCKET_BYTES, BucketCapacity
 from aggregator.rollups.rollup import SilentInstance, SilentOf
-from aggregator.storage.records import BUCKETS, bucket_of
+from aggregator.storage.records import TABLE_BUCKETS, bucket_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -165,16 +165,16 @@ class Registry:
     """
 
     silent_after_minutes: int
-    max_clusters: int = MAX_CLUSTERS
+    max_clusters: int = MAX_CLUSTERS_WITH_OVERRIDES
     departures: Departures = field(default_factory=dict)
     clusters: set[str] = field(default_factory=set)
     newcomers: list[Newcomer] = field(default_factory=list)
     _buckets: list[dict[str, list[RegistryEntry]]] = field(  # of each instance an entry per cluster
-        default_factory=lambda: [{} for _ in range(BUCKETS)]
+        default_factory=lambda: [{} for _ in range(TABLE_BUCKETS)]
     )
     _changed: set[int] = field(default_factory=set)
     _capacities: list[BucketCapacity] = field(
-        default_factory=lambda: [BucketCapacity() for _ in range(BUCKETS)]
+        default_factory=lambda: [BucketCapacity() for _ in range(TABLE_BUCKETS)]
     )
 
     def load(self, packed: Mapping[int, bytes]) -> None:

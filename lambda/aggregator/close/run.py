@@ -48,7 +48,7 @@ from aggregator.minutes import (
 from aggregator.reading.workers import OutOfTimeError, RunClock, forked_workers
 from aggregator.rollups.line import due, rollup_id, rollup_line
 from aggregator.rollups.rollup import RollupInProgress
-from aggregator.storage.records import BUCKETS
+from aggregator.storage.records import TABLE_BUCKETS
 from aggregator.storage.values import CloseProgress
 from neuron_accounts.prices import Prices
 from neuron_wire import WireFormatError
@@ -250,7 +250,7 @@ class CloseRun:
         departures = self.table.read_departures(first_minute - SILENT_FORGET_MINUTES, this_minute)
         shares = [
             BucketShare(
-                buckets=range(first, BUCKETS, self.processes),
+                buckets=range(first, TABLE_BUCKETS, self.processes),
                 connect=connect if connect and self.processes > 1 else lambda: self.table,
                 rules=self.rules,
                 prices=self.prices,
@@ -258,7 +258,7 @@ class CloseRun:
                 registered=registered,
                 departures=departures,
                 is_missing=is_missing,
-                findings=self._book.bucket_findings(range(first, BUCKETS, self.processes))
+                findings=self._book.bucket_findings(range(first, TABLE_BUCKETS, self.processes))
                 if self._book
                 else None,
             )

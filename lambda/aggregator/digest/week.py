@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.topic import MAX_SUBJECT_CHARS, TopicMessage, ascii_only, teams_attribute
 from neuron_accounts.then import OwnerKey, Then, dearest
-from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, PLACEHOLDER_OWNERS
+from neuron_wire.names import HOUR_MS, PLACEHOLDER_OWNERS
 from neuron_words.quantity_words import counted, iso, joined, moment, percent
 from neuron_words.then_words import (
     MAX_NAMED,
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from neuron_accounts.then import InstanceKey
 
 WEEK_HOURS: Final = 7 * 24
-LISTED: Final = 5
-_HOUR_MS: Final = HOUR_MINUTES * MINUTE_MS
+MAX_ROWS_IN_DIGEST: Final = 5
 
 
 @dataclass(slots=True)
@@ -76,7 +75,7 @@ class Week(Then):
 
 def digest_message(week: Week, before: Week, stack_name: str, region: str) -> TopicMessage:
     """The digest of *week*, beside the seven days *before*."""
-    named = dearest(week.owners, LISTED)
+    named = dearest(week.owners, MAX_ROWS_IN_DIGEST)
     teams = teams_attribute(key.team for key, time in named if time.idle)
     return TopicMessage(
         body=digest_text(week, before, stack_name, region),
@@ -87,7 +86,7 @@ def digest_message(week: Week, before: Week, stack_name: str, region: str) -> To
 
 def digest_text(week: Week, before: Week, stack_name: str, region: str) -> str:
     """The text of *week*, compared with the seven days *before*."""
-    first_ms, end_ms = week.hours.start * _HOUR_MS, week.hours.stop * _HOUR_MS
+    first_ms, end_ms = week.hours.start * HOUR_MS, week.hours.stop * HOUR_MS
     where = f"--stack-name {shlex.quote(stack_name)} --region {shlex.quote(region)}"
     hours = f"{week.covered_words} from {moment(first_ms)} to {moment(end_ms)}"
     parts = [
@@ -149,7 +148,7 @@ def _dearest(
 ) -> list[str]:
     idle = {key: time for key, time in times.items() if time.idle}
     rows = ["", title]
-    for key, time in dearest(idle, LISTED):
+    for key, time in dearest(idle, MAX_ROWS_IN_DIGEST):
         works = (
             time.busy if isinstance(key, OwnerKey) and key.owner not in PLACEHOLDER_OWNERS else 0
         )
@@ -157,8 +156,8 @@ def _dearest(
             f"  {usd_of(time.idle_cost):>16}  {name_of(key)}: {core_hours(time.idle)}"
             f"{f' idle, {core_hours(works)} busy' if works else ''}"
         )
-    if len(idle) > LISTED:
-        rows.append(f"  and {more}{len(idle) - LISTED:,} more")
+    if len(idle) > MAX_ROWS_IN_DIGEST:
+        rows.append(f"  and {more}{len(idle) - MAX_ROWS_IN_DIGEST:,} more")
     return rows if idle else []
 
 
@@ -166,6 +165,6 @@ def _gaps(week: Week) -> list[str]:
     missing = week.missing
     if not missing:
         return []
-    named = [moment(hour * _HOUR_MS) for hour in missing[:MAX_NAMED]]
+    named = [moment(hour * HOUR_MS) for hour in missing[:MAX_NAMED]]
     gap = f"{counted(len(missing), 'hour')} of {len(week.hours)} without a summary and in no sum"
     return [f"{gap}: {joined(named, len(missing) - MAX_NAMED)}."]

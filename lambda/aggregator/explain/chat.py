@@ -13,7 +13,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain.explanation import LONGEST_ARN, LONGEST_NAME, compact_json
+from aggregator.explain.explanation import LONGEST_ARN, MAX_RESOURCE_NAME_CHARS, compact_json
 from aggregator.explain.topic import TopicMessage
 from neuron_words.name_words import printable, safe_name
 from neuron_words.quantity_words import iso
@@ -72,7 +72,9 @@ def _notification(explanation: Explanation) -> Members:
             "eventType": "neuron-emf alarm",
             "relatedResources": [arn] if arn else [],
             "additionalContext": {
-                name: safe_name(value, LONGEST_NAME) for name, value in context.items() if value
+                name: safe_name(value, MAX_RESOURCE_NAME_CHARS)
+                for name, value in context.items()
+                if value
             },
         },
     }

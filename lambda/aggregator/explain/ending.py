@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from aggregator.explain.event import HARDWARE, SILENCE, UNKNOWN
+from aggregator.explain.event import HARDWARE, SILENCE, UNKNOWN_SUBJECT
 from aggregator.explain.failures import (
     FINDERS,
     find_number,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 HARDWARE_WINDOW_MINUTES: Final = 60
 """Minutes without a hardware error after which CloudWatch calls the alarm OK."""
 
-_NAMES: Final = "SilentInstanceNames"
+_SILENT_NAMES_MEMBER: Final = "SilentInstanceNames"
 
 
 def find_ending(transition: Transition, evidence: Evidence) -> AlarmFinding:
@@ -73,7 +73,7 @@ def _last_known(evidence: Evidence, forgotten: Entries) -> list[str]:
     """Return the last known state of what the alarm watches, without *forgotten* instances."""
     subject = evidence.subject
     rollup = evidence.rollup
-    if subject == UNKNOWN:
+    if subject == UNKNOWN_SUBJECT:
         return []
     if not rollup:
         return [evidence.trouble or "The table has no rollup of this cluster."]
@@ -92,7 +92,7 @@ def _silence_words(evidence: Evidence, forgotten: Entries) -> str:
     still, count = _silent_count(evidence.rollup), _silent_count(evidence.silent)
     if still and not forgotten:
         return f"Still silent: {counted(still, 'instance')}."
-    entries = entries_in(evidence.silent, _NAMES)
+    entries = entries_in(evidence.silent, _SILENT_NAMES_MEMBER)
     others = [entry for entry in entries if entry not in forgotten]
     if still or not others:
         return "" if forgotten else "No instance is silent in the last rollup."
@@ -111,7 +111,7 @@ def _forgotten(evidence: Evidence, *, lacks_data: bool) -> list[JsonObject]:
     if minute is None or (_silent_count(evidence.rollup) and not lacks_data):
         return []
     forgotten = []
-    for entry in entries_in(evidence.silent, _NAMES):
+    for entry in entries_in(evidence.silent, _SILENT_NAMES_MEMBER):
         last = minute_in(entry, "LastSeen")
         if last is None or minute - last >= SILENT_FORGET_MINUTES:
             forgotten.append(entry)

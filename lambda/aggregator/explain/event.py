@@ -42,25 +42,27 @@ NO_DATA: Final = "NO DATA"
 """How people read INSUFFICIENT_DATA."""
 
 _FILLED: Final = re.compile(r"([0-9]{1,4}) missing datapoints? (?:was|were) treated as \[NonB")
-_STATES: Final[dict[str, State]] = {state: state for state in get_args(State)}
+_ALARM_STATES: Final[dict[str, State]] = {state: state for state in get_args(State)}
 _AGGREGATED: Final = re.compile(r'\b(?:avg|count|max|min|sum)\s*\(\s*"?(\w+)', re.IGNORECASE)
 _OUR_NAMESPACE: Final = re.compile(f'"(?:{NAMESPACE}|{CLUSTER_NAMESPACE})"')
 
 
 IDLE_CORES: Final = ALARMS["IdleCores"]
-UTILIZATION: Final = ALARMS["LowUtilization"]
+LOW_UTILIZATION: Final = ALARMS["LowUtilization"]
 SILENCE: Final = ALARMS["SilentInstances"]
 HARDWARE: Final = ALARMS["HardwareErrors"]
-ERRORS: Final = ALARMS["ExecutionErrors"]
-UNKNOWN: Final = ClusterAlarm()
+EXECUTION_ERRORS: Final = ALARMS["ExecutionErrors"]
+UNKNOWN_SUBJECT: Final = ClusterAlarm()
 """Of an alarm on none of our metrics."""
 
-SUBJECTS: Final = {alarm.metric: alarm for alarm in ALARMS.values()}
+ALARM_SUBJECTS: Final = {alarm.metric: alarm for alarm in ALARMS.values()}
 
 
 def find_subject(metrics: Iterable[str]) -> ClusterAlarm:
-    """The subject of the first of *metrics* that is ours; `UNKNOWN` where none is."""
-    return next((SUBJECTS[metric] for metric in metrics if metric in SUBJECTS), UNKNOWN)
+    """The subject of the first of *metrics* that is ours; `UNKNOWN_SUBJECT` where none is."""
+    return next(
+        (ALARM_SUBJECTS[metric] for metric in metrics if metric in ALARM_SUBJECTS), UNKNOWN_SUBJECT
+    )
 
 
 class EventError(ValueError):
@@ -161,7 +163,7 @@ def read_transition(event: JsonObject) -> Transition:
     detail = object_in(event, "detail")
     now, before = object_in(detail, "state"), object_in(detail, "previousState")
     contributor = object_in(detail, "alarmContributor")
-    alarm, state = text_in(detail, "alarmName"), _STATES.get(text_in(now, "value"))
+    alarm, state = text_in(detail, "alarmName"), _ALARM_STATES.get(text_in(now, "value"))
     timestamp = text_in(now, "timestamp") or text_in(event, "time")
     at_s = _seconds(text_in(now, "timestamp")) or _seconds(text_in(event, "time"))
     if not alarm or state is None or at_s is None:

@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aggregator.explain.event import SILENCE, UNKNOWN
+from aggregator.explain.event import SILENCE, UNKNOWN_SUBJECT
 from aggregator.minutes import minute_at
 from aggregator.storage.values import TableError
 from neuron_accounts.now import ClusterNow, cluster_now
@@ -132,7 +132,7 @@ def gather_evidence(
 ) -> Evidence:
     """*evidence* with what *table* knows about its subject in *cluster*."""
     subject = evidence.subject
-    if subject == UNKNOWN or not cluster:
+    if subject == UNKNOWN_SUBJECT or not cluster:
         return evidence
     try:
         line = table.read_last_rollup(subject.about, cluster)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from aggregator.explain.ending import find_ending
-from aggregator.explain.event import UNKNOWN
+from aggregator.explain.event import UNKNOWN_SUBJECT
 from aggregator.explain.failures import FINDERS, find_number
 from aggregator.explain.finding import AlarmFinding, basis_of
 from aggregator.explain.idle import find_idle_cores
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 LONGEST_CLUSTER: Final = 40  # characters of a cluster's name in a subject line
 LONGEST_REASON: Final = 500  # characters of what CloudWatch says
-LONGEST_NAME: Final = 256  # characters, as of what follows
+MAX_RESOURCE_NAME_CHARS: Final = 256  # characters, as of what follows
 LONGEST_ARN: Final = 512
 MAX_SMS_CHARS: Final = 140  # more are sent, and billed, as two
 MAX_DOCUMENT_BYTES: Final = 30_000
@@ -84,7 +84,7 @@ class Explanation:
     def sentences(self) -> list[str]:
         """The sentences before the commands."""
         finding = self.finding
-        headline = ": ".join(filter(None, (self._about(LONGEST_NAME), finding.headline)))
+        headline = ": ".join(filter(None, (self._about(MAX_RESOURCE_NAME_CHARS), finding.headline)))
         return [*filter(None, (headline, *finding.facts, finding.haste, finding.total))]
 
     @property
@@ -124,7 +124,7 @@ class Explanation:
     def places(self) -> list[str]:
         """The addresses of evidence, the dashboard or else the alarm, and of the runbook."""
         alarm = self._console(
-            f"alarmsV2:alarm/{quote(printable(self.transition.alarm, LONGEST_NAME))}"
+            f"alarmsV2:alarm/{quote(printable(self.transition.alarm, MAX_RESOURCE_NAME_CHARS))}"
         )
         places = {"Evidence": self.dashboard_address or alarm, "Runbook": self.runbook}
         return [f"{what}: {address}" for what, address in places.items() if address]
@@ -133,9 +133,9 @@ class Explanation:
     def query(self) -> str:
         """The Logs Insights query for the rollups of the cluster; may be empty."""
         cluster = self.transition.cluster
-        if self.evidence.subject == UNKNOWN or cluster is None:
+        if self.evidence.subject == UNKNOWN_SUBJECT or cluster is None:
             return ""
-        wanted = member_is("ClusterName", printable(cluster, LONGEST_NAME))
+        wanted = member_is("ClusterName", printable(cluster, MAX_RESOURCE_NAME_CHARS))
         shown = f'filter Kind = "rollup" and {wanted}\n| sort @timestamp desc\n| limit 60'
         return shown if self.environment.rollups_log_group else ""
 
@@ -174,8 +174,8 @@ class Explanation:
             "Kind": subject.kind,
             "State": transition.state,
             "Urgency": self.finding.urgency,
-            "ClusterName": printable(transition.cluster or "", LONGEST_NAME),
-            "Metric": subject.covered_metrics or printable(self.metric, LONGEST_NAME),
+            "ClusterName": printable(transition.cluster or "", MAX_RESOURCE_NAME_CHARS),
+            "Metric": subject.covered_metrics or printable(self.metric, MAX_RESOURCE_NAME_CHARS),
             "Muted": "true" if transition.muted_by else "false",
             # The owners of an ended alarm are not kept, so its end has no team.
             "Team": teams_attribute(self.finding.teams),
@@ -205,7 +205,7 @@ def explain_transition(
 def _find_alarm(transition: Transition, evidence: Evidence) -> AlarmFinding:
     """Find what an alarm that fires is about."""
     subject = evidence.subject
-    if subject == UNKNOWN:
+    if subject == UNKNOWN_SUBJECT:
         watched = safe_name(", ".join((*transition.metrics, *transition.other_metrics)), 200)
         unknown = f"The alarm watches {watched or 'no metric that its event names'}."
         reason = f"CloudWatch: {printable(transition.reason, LONGEST_REASON)}"
@@ -233,10 +233,10 @@ def _members(explanation: Explanation) -> Members:
         "Urgency": explanation.finding.urgency,
         "Since": iso(1000 * transition.at_s),
         "LastedMinutes": _rounded(transition.lasted_minutes),
-        "ClusterName": printable(transition.cluster or "", LONGEST_NAME),
-        "Metric": printable(explanation.metric, LONGEST_NAME),
+        "ClusterName": printable(transition.cluster or "", MAX_RESOURCE_NAME_CHARS),
+        "Metric": printable(explanation.metric, MAX_RESOURCE_NAME_CHARS),
         "Metrics": list(evidence.subject.covered_metrics) or None,
-        "Alarm": printable(transition.alarm, LONGEST_NAME),
+        "Alarm": printable(transition.alarm, MAX_RESOURCE_NAME_CHARS),
         "AlarmArn": printable(transition.alarm_arn, LONGEST_ARN),
         "Account": printable(transition.account),
         "Region": printable(transition.region),

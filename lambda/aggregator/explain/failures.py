@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from aggregator.explain.event import ERRORS, HARDWARE, SILENCE
+from aggregator.explain.event import EXECUTION_ERRORS, HARDWARE, SILENCE
 from aggregator.explain.finding import (
     PROCESSES,
     AlarmFinding,
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from aggregator.explain.evidence import Evidence
     from neuron_words.now_words import Urgency
 
-_LISTED: Final = 3  # instances
+_MAX_INSTANCES_IN_MESSAGE: Final = 3  # instances
 _MOST_IDS: Final = 5  # in one command
 _LITTLE_PERCENT: Final = 10
 _PERSISTENT_MINUTES: Final = 30  # of the last hour
-_MOST_COMMANDS: Final = 4
+_MAX_COMMANDS_OF_FAILURE: Final = 4
 _EMITTER: Final = ShownCommand("There, what runs", "pgrep -af neuron-")
 _KERNEL: Final = ShownCommand("There, the driver", "sudo dmesg --ctime | grep NEURON_HW_ERR")
 _NOT_ENDED: Final = ("ExecutionsTimedOut", "ExecutionsIncorrectInput", "ExecutionsFailedToQueue")
@@ -139,7 +139,7 @@ def find_hardware_errors(evidence: Evidence) -> AlarmFinding:
         commands=(
             *(steps or tags_commands(ids, region)),
             *commands_there(evidence, entry, _KERNEL),
-        )[:_MOST_COMMANDS],
+        )[:_MAX_COMMANDS_OF_FAILURE],
         next_step=f"keep new work off {shown} (cordon or drain), then ask {owners_words(owners)}"
         f" whether to go back to a checkpoint{before}. Replace the instance if the driver reports"
         " TERMINATE_INSTANCE.",
@@ -173,7 +173,9 @@ def find_failed_executions(evidence: Evidence) -> AlarmFinding:
         ),
         urgency=urgency,
         reason=reason,
-        commands=(*commands, *commands_there(evidence, entry, PROCESSES))[:_MOST_COMMANDS],
+        commands=(*commands, *commands_there(evidence, entry, PROCESSES))[
+            :_MAX_COMMANDS_OF_FAILURE
+        ],
         next_step=f"ask {owners_words(owners)} to look at {look or 'the log of the process'}.",
     )
 
@@ -193,7 +195,7 @@ def find_number(evidence: Evidence) -> AlarmFinding:
 FINDERS: Final = {
     SILENCE.metric: find_silence,
     HARDWARE.metric: find_hardware_errors,
-    ERRORS.metric: find_failed_executions,
+    EXECUTION_ERRORS.metric: find_failed_executions,
 }
 """How the alarms on what fails are described, by metric; another one has `find_number`."""
 
@@ -253,7 +255,7 @@ def _most_on(failing: _Failing, total: float) -> str:
 
 def listed(words: Sequence[str], count: int) -> str:
     """Return the first of *words*, and how many more of *count* there are."""
-    shown = words[:_LISTED]
+    shown = words[:_MAX_INSTANCES_IN_MESSAGE]
     return joined(shown, count - len(shown), "; ") or "No instance is named"
 
 

@@ -42,9 +42,9 @@ HASTE: Final = {NOW: "Do not wait", TODAY: "Look today", CAN_WAIT: "Can wait unt
 
 TAGGED: Final = "the owner in the instance's tags"
 PROCESSES: Final = ShownCommand("There, by process", "neuron-top")
-_LISTED: Final = 5  # overrides of prices
-MOST_COMMANDS: Final = 2  # of an owner, next to those for the instance
-_KINDS: Final = {
+_MAX_OVERRIDES_IN_MESSAGE: Final = 5  # overrides of prices
+MAX_COMMANDS_OF_OWNER: Final = 2  # of an owner, next to those for the instance
+_OWNER_KIND_WORDS: Final = {
     "slurm": ("Slurm job", "the job ends"),
     "ecs": ("ECS service", "it runs fewer tasks"),
     "unit": ("unit", "the unit is stopped"),
@@ -66,7 +66,7 @@ def instance_region(evidence: Evidence, entry: JsonObject) -> str:
 def commands_about(evidence: Evidence, entry: JsonObject, owner: str) -> Commands:
     """Return commands about *owner*, or about the tags of its instance if no owner can be asked."""
     region, instances = instance_region(evidence, entry), [text_in(entry, "InstanceId")]
-    commands = owner_commands(owner, evidence.now.cluster, region)[-MOST_COMMANDS:]
+    commands = owner_commands(owner, evidence.now.cluster, region)[-MAX_COMMANDS_OF_OWNER:]
     if commands and owner.startswith("unit:"):
         return (*shell_commands(instances, region), *commands)
     return commands or tags_commands(instances, region)
@@ -102,7 +102,7 @@ def basis_of(evidence: Evidence) -> str:
     """Return the prices of the amounts, the rollup's minute, and the coverage of telemetry."""
     now, age_s, parts = evidence.now, evidence.age_s, list[str]()
     regions = [*map(safe_name, now.price_regions)]
-    overridden = [*map(safe_name, now.overridden[:_LISTED])]
+    overridden = [*map(safe_name, now.overridden[:_MAX_OVERRIDES_IN_MESSAGE])]
     prices = basis_words(regions, safe_name(now.prices_as_of or ""), overridden)
     if evidence.subject.is_idle and prices:
         parts.append(f"Prices: {prices}.")
@@ -189,7 +189,7 @@ def describe_owner(owner: str, team: str | None = None) -> OwnerWords:
     kind, colon, rest = owner.partition(":")
     if not colon:
         kind, rest = ("pod" if "/" in owner else ""), owner
-    noun, end = _KINDS.get(kind, ("", "its work ends"))
+    noun, end = _OWNER_KIND_WORDS.get(kind, ("", "its work ends"))
     marks = [f"team {safe_name(team)}"] if team and kind != "team" else []
     if kind in _WITH_USER and " " in rest:
         rest, _, user = rest.rpartition(" ")

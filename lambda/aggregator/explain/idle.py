@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aggregator.explain.event import UTILIZATION
+from aggregator.explain.event import LOW_UTILIZATION
 from aggregator.explain.finding import (
-    MOST_COMMANDS,
+    MAX_COMMANDS_OF_OWNER,
     PROCESSES,
     TAGGED,
     AlarmFinding,
@@ -57,10 +57,10 @@ if TYPE_CHECKING:
 _NEXT: Final = 2  # owners named behind the first
 _FAILS: Final = "{waiting} has not opened them and may fail to start."
 _UNASKED: Final = "No owner can be asked. Do not end the process without looking at it."
-_UNKNOWN: Final = "Whether it executes is unknown."
-_TAGS: Final = f"in the morning, ask {TAGGED}."
+_EXECUTION_UNKNOWN: Final = "Whether it executes is unknown."
+_ASK_TAGGED: Final = f"in the morning, ask {TAGGED}."
 
-SENTENCES: Final = {
+IDLE_SENTENCES: Final = {
     "assigned elsewhere, holder gone": (
         "{cores} assigned to {waiting} {are} held by a process of {who}, which is gone", "",
         "end its process only if {waiting} waits, {short} is gone, and the process is the same.",
@@ -76,18 +76,19 @@ SENTENCES: Final = {
         "{siblings}It may wait for its image, or for other ranks. Do not delete it without asking.",
         "ask {asked}. {saving}"),
     "left behind": (
-        "{who} is gone, and a process that it left has {used} for {quiet}", _UNASKED, _TAGS),
+        "{who} is gone, and a process that it left has {used} for {quiet}", _UNASKED, _ASK_TAGGED),
     "unallocated": (
         "{cores} unallocated and idle{lasted}", "{host}.", "give these cores work. {saving}"),
     "unknown": (
-        "{who} has {cores} idle{lasted}", f"{_UNKNOWN} Do not cancel it without asking.",
+        "{who} has {cores} idle{lasted}", f"{_EXECUTION_UNKNOWN} Do not cancel it without asking.",
         "ask {asked}."),
     "unknown and left behind": (
         "{who} is gone, and a process that it left has {cores} idle{lasted}",
-        f"{_UNKNOWN} {_UNASKED}", _TAGS),
+        f"{_EXECUTION_UNKNOWN} {_UNASKED}", _ASK_TAGGED),
     "unnamed": (
-        "processes without a known owner have {cores} idle{lasted}", f"{_UNKNOWN} {_UNASKED}",
-        _TAGS),
+        "processes without a known owner have {cores} idle{lasted}",
+        f"{_EXECUTION_UNKNOWN} {_UNASKED}",
+        _ASK_TAGGED),
     "allocation unknown": (
         "{cores} idle{lasted}, allocation unknown",
         "Do not stop the instance: the emitter could not read which cores its scheduler assigned.",
@@ -108,7 +109,7 @@ SENTENCES: Final = {
         "{who} {words} cores, {cores} idle{lasted}", "Do not stop it: {work}.",
         "none now. In the morning, tell {asked} that {fewer}."),
     "others": (
-        "other owners have {cores} idle{lasted}", f"{_UNKNOWN} Do not stop them.",
+        "other owners have {cores} idle{lasted}", f"{_EXECUTION_UNKNOWN} Do not stop them.",
         "none now. In the morning, list every owner with neuron-emf top."),
 }  # fmt: skip
 """
@@ -130,7 +131,8 @@ STOPPABLE: Final = ("idle", "reserved", "left behind", "unallocated")
 """Kinds for which a stop may save money: they rank as one, by how much it would save."""
 
 RANKS: Final = {
-    kind: list(SENTENCES).index("idle" if kind in STOPPABLE else kind) for kind in SENTENCES
+    kind: list(IDLE_SENTENCES).index("idle" if kind in STOPPABLE else kind)
+    for kind in IDLE_SENTENCES
 }
 
 
@@ -139,7 +141,7 @@ class RankedOwner(NamedTuple):
     An owner of idle cores, and the instance with most of them.
 
     Attributes:
-        kind: The state of the owner, a key of `SENTENCES`.
+        kind: The state of the owner, a key of `IDLE_SENTENCES`.
 
         row: Its sums over the whole cluster.
 
@@ -199,7 +201,7 @@ def _commands(evidence: Evidence, first: RankedOwner, worst: JsonObject) -> Comm
         return _assigned_elsewhere_commands(evidence, entry, holder)
     owner = "" if is_gone(holder) else first.row.owner
     commands = commands_about(evidence, entry, owner)
-    if len(commands) < MOST_COMMANDS:
+    if len(commands) < MAX_COMMANDS_OF_OWNER:
         commands = (*commands, *process_commands(evidence, entry, holder))
     findings = findings_commands([text_in(entry, "InstanceId")], evidence.region)
     return (*commands, *findings)
@@ -284,7 +286,9 @@ def _assigned_elsewhere_commands(
         owner_commands(text_in(holder, member), evidence.now.cluster, region)
         for member in ("AssignedTo", "Name")
     )
-    commands = [each._replace(label="Does it fail?") for each in waiting[-MOST_COMMANDS:][:1]]
+    commands = [
+        each._replace(label="Does it fail?") for each in waiting[-MAX_COMMANDS_OF_OWNER:][:1]
+    ]
     commands += [each._replace(label="Is the other gone?") for each in own[:1]]
     return (*commands, *process_commands(evidence, entry, holder))
 
@@ -345,7 +349,7 @@ def total_words(evidence: Evidence) -> list[str]:
         parts.append(f"{usd(today.usd)} so far today")
     if mean is not None:
         parts.append(f"mean utilization {percent(mean)}")
-    return parts[::-1] if evidence.subject == UTILIZATION and not now.idle else parts
+    return parts[::-1] if evidence.subject == LOW_UTILIZATION and not now.idle else parts
 
 
 def _next(owner: RankedOwner) -> str:
@@ -410,7 +414,7 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
         "fewer": fewer_cores_advice(entry, row),
         "waiting": describe_owner(text_in(holder, "AssignedTo")).short,
     }
-    headline, *others = SENTENCES[owner.kind]
+    headline, *others = IDLE_SENTENCES[owner.kind]
     others = [*others, ""][:3]
     cost = "no price" if row.cost is None else quantity_words.per_hour(row.cost)
     short = headline.replace("{who}", "{short}")

@@ -44,8 +44,8 @@ REMEMBERED_S: Final = 14 * 24 * 3600
 WITHIN_MS: Final = 15 * 60_000
 """Transitions nearer than this are one fact."""
 
-PATIENCE_S: Final = 20  # of the 60 that Lambda gives explain
-_POLL_S: Final = 1.0
+EVIDENCE_TIMEOUT_S: Final = 20  # of the 60 that Lambda gives explain
+_EVIDENCE_POLL_S: Final = 1.0
 _TRIES: Final = 2  # to claim: after a refused put the second read finds whose claim it is
 _CHAT: Final = " chat"  # behind the identity under which a message to the chat is remembered
 
@@ -83,10 +83,10 @@ def pauses(
     clock: Clock = time.monotonic, sleep: Callable[[float], None] = time.sleep
 ) -> Iterator[None]:
     """Yield now, and every second for as long as a message is waited for."""
-    until_s = clock() + PATIENCE_S
+    until_s = clock() + EVIDENCE_TIMEOUT_S
     yield
     while clock() < until_s:
-        sleep(_POLL_S)
+        sleep(_EVIDENCE_POLL_S)
         yield
 
 

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 FactsOf: TypeAlias = "Mapping[str, RollupFacts]"
 """Facts of the rollup of each cluster."""
 
-MAX_OWNERS: Final = 8  # named in an event
+MAX_OWNERS_IN_EVENT: Final = 8  # named in an event
 MAX_EVENT_CHARS: Final = 3_000
 """Of an event that names owners: some of them hold hundreds of scattered cores."""
 
@@ -250,5 +250,5 @@ def _owners(record: MinuteRecord, rules: Rules) -> list[Detail]:
         present_members({"Name": name, "Team": rules.teams.team_of(record.cluster, name, team),
                   "Cores": core_ranges((*core_indexes(cores), *core_indexes(reserved))),
                   "Reserved": reserved or None})
-        for name, team, cores, reserved in named[:MAX_OWNERS]
+        for name, team, cores, reserved in named[:MAX_OWNERS_IN_EVENT]
     ]  # fmt: skip

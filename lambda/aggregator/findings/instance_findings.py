@@ -51,7 +51,7 @@ MAX_OPEN_CHARS: Final = 250_000
 
 _NUMBERS_CHARS: Final = 40  # of a finding, beside its names
 
-_FAULTS: Final = LARGER["HardwareErrors"]
+_FAULT_MEMBERS: Final = LARGER["HardwareErrors"]
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ class InstanceFindings:
     def draft_instance(self, found: InstanceMinute) -> None:
         """Draft what the minute of an instance makes of its findings."""
         record = found.record
-        faults = round(max(record.number(member) or 0 for member in _FAULTS))
+        faults = round(max(record.number(member) or 0 for member in _FAULT_MEMBERS))
         if faults:
             self._draft_faults(found, faults)
         if self._minute <= self._taken_in:

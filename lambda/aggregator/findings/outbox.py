@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from neuron_accounts.findings import Detail
 
 
-MAX_ENTRIES: Final = 10  # of one PutEvents
+MAX_EVENTS_IN_CALL: Final = 10  # of one PutEvents
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class EventBus:
     client: Any
 
     def put(self, details: Sequence[Detail]) -> list[bool]:
-        """Which of *details*, at most `MAX_ENTRIES`, the bus took; none if it did not answer."""
+        """Return the accepted ones of *details*, at most MAX_EVENTS_IN_CALL."""
         entries = [
             {
                 "EventBusName": self.name,
@@ -109,7 +109,7 @@ def send_due(
     failed = 0
     del due[MAX_SENT:]
     while due and has_time():
-        batch, due = due[:MAX_ENTRIES], due[MAX_ENTRIES:]
+        batch, due = due[:MAX_EVENTS_IN_CALL], due[MAX_EVENTS_IN_CALL:]
         answers = outlet.put([states[place].due[number] for _, place, number in batch])
         for (_, place, number), is_taken in zip(batch, answers, strict=True):
             if is_taken:

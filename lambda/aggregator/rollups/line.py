@@ -190,7 +190,7 @@ def _failing(instance: Failing, member: str) -> Members:
     )
 
 
-MAX_LINE_BYTES: Final = 32 * 1024
+MAX_ROLLUP_BYTES: Final = 32 * 1024
 """Far below CloudWatch's megabyte: a person should be able to read a rollup."""
 
 
@@ -245,9 +245,9 @@ def rollup_line(rollup: Rollup, minute: int, due: Due, metrics: MembersOf = ROLL
 
     lists = lists_of(rollup)
     whole = line(lists)
-    if len(whole.encode()) <= MAX_LINE_BYTES:
+    if len(whole.encode()) <= MAX_ROLLUP_BYTES:
         return whole
-    return line(cut(lists, MAX_LINE_BYTES - len(line({}).encode())))
+    return line(cut(lists, MAX_ROLLUP_BYTES - len(line({}).encode())))
 
 
 def rollup_id(cluster: str, minute: int, number: int) -> str:

@@ -25,10 +25,10 @@ from aggregator.rollups.instances import (
 )
 from aggregator.rollups.sums import (
     FAILING,
-    GREATEST,
+    GREATEST_METRICS,
     LARGER,
     MAX_FAILING_INSTANCES,
-    SUMS,
+    SUMMED_METRICS,
     Failing,
     Ranking,
     Sums,
@@ -54,12 +54,12 @@ if TYPE_CHECKING:
 SilentOf: TypeAlias = "dict[str, list[SilentInstance]]"
 """Silent instances by cluster."""
 
-MAX_NAMES: Final = 50
+MAX_NAMES_IN_ROLLUP: Final = 50
 """Instances a rollup names in one list; the number beside it is always whole."""
 
 MAX_UNPRICED: Final = 20
 PERCENTILES: Final = (10, 50, 90, 99)
-MAX_TYPES: Final = 20
+MAX_TYPES_IN_ROLLUP: Final = 20
 """Instance types of a cluster that its rollup names: all of them, of any fleet there is."""
 
 _TYPE: Final = re.compile(r"[a-z][a-z0-9-]{0,31}\.[a-z0-9-]{1,32}")  # as EC2 spells them
@@ -198,7 +198,7 @@ class RollupInProgress:
         self._utilization.update(hundredths)
         numbers = read_numbers(record, sum(hundredths))
         self._sums[record.instance_type].fold_numbers(numbers)
-        for name in GREATEST:
+        for name in GREATEST_METRICS:
             self._fold_greatest(name, record.number(name))
         for name, member in FAILING.items():
             if count := numbers.get(member):
@@ -262,10 +262,10 @@ class RollupInProgress:
             types=types,
             types_left_out=types_left_out,
             idle_instances=name_holders(self._idle_instances.first(), team_of),
-            silent=latest_first[:MAX_NAMES],
+            silent=latest_first[:MAX_NAMES_IN_ROLLUP],
             stragglers=[] if stragglers is None else stragglers.first(),
-            duplicates=sorted(self._duplicates)[:MAX_NAMES],
-            in_other_clusters=sorted(self._in_other_clusters)[:MAX_NAMES],
+            duplicates=sorted(self._duplicates)[:MAX_NAMES_IN_ROLLUP],
+            in_other_clusters=sorted(self._in_other_clusters)[:MAX_NAMES_IN_ROLLUP],
             failing={
                 name: ranking.first() for name, ranking in self._failing.items() if ranking.count
             },
@@ -290,7 +290,7 @@ class RollupInProgress:
         listed = [(name, sums) for name, sums in named if _TYPE.fullmatch(name)]
         listed.sort(key=lambda pair: (-pair[1].whole("Instances"), pair[0]))
         types = {}
-        for name, sums in listed[:MAX_TYPES]:
+        for name, sums in listed[:MAX_TYPES_IN_ROLLUP]:
             percent = {"FlopsPercentOfBf16Peak": sums.percent_of_peak()}
             types[name] = {**sums.core_gauges(), **_rounded(percent)}
         return types, len(named) - len(types)
@@ -343,7 +343,7 @@ class RollupInProgress:
 
 
 def _of_family(family: Family, sums: Sums) -> dict[str, float | None]:
-    names = [name for name in (*SUMS, *LARGER) if ROLLUP_NUMBERS[name].family == family]
+    names = [name for name in (*SUMMED_METRICS, *LARGER) if ROLLUP_NUMBERS[name].family == family]
     return {name: sums.total(name) for name in names}
 
 

@@ -88,7 +88,7 @@ class Ranking(Generic[_Thing]):
 MAX_FAILING_INSTANCES: Final = 20
 MAX_LISTED_OWNERS: Final = 4  # of an instance
 
-SUMS: Final = (
+SUMMED_METRICS: Final = (
     "DeviceMemoryUsed", "TeraFlops", "Executions", "ExecutionErrors", "EccCorrectedRise",
     "EccUncorrectedRise", "HardwareFaults",
 )  # fmt: skip
@@ -99,7 +99,7 @@ LARGER: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Metrics to which each instance adds the larger of two: both may count the same event."""
 
-GREATEST: Final = ("LatencyP99Max",)
+GREATEST_METRICS: Final = ("LatencyP99Max",)
 """Metrics that are the greatest of the instances' numbers of the same name."""
 
 FAILING: Final = {
@@ -191,7 +191,7 @@ def read_numbers(record: MinuteRecord, utilization_hundredths: int) -> Numbers:
     }
     if unknown := len(state) - busy - attached_idle - unattached:
         numbers[_unknown_member(record.unknown_reason or REASON_NOT_REPORTED)] = unknown
-    read = zip(SUMS, map(record.number, SUMS), strict=True)
+    read = zip(SUMMED_METRICS, map(record.number, SUMMED_METRICS), strict=True)
     numbers.update({name: number for name, number in read if number is not None})
     for name, members in LARGER.items():
         found = [numbers[member] for member in members if member in numbers]

@@ -14,7 +14,7 @@ from aggregator import aws, runtime
 from aggregator.minutes import hour_of
 from aggregator.reading.workers import processes_for
 from aggregator.runtime import LambdaContext, Logger, log_counts, publish_health
-from aggregator.settle.purchases import DENIED, asked_of_ec2, packed_parts
+from aggregator.settle.purchases import DENIED_CODES, asked_of_ec2, packed_parts
 from aggregator.settle.run import SettleRun
 from aggregator.storage.ledger_objects import LedgerObjects
 from aggregator.storage.table import Table
@@ -64,7 +64,7 @@ def _ask_ec2() -> list[bytes]:
         return packed_parts(asked_of_ec2())
     except aws.AwsError as error:
         logger.warning("EC2 does not say how instances are bought", extra={"reason": str(error)})
-        if error.code not in DENIED:
+        if error.code not in DENIED_CODES:
             raise
         return []  # nothing is kept with the hour: once allowed, a repetition knows more
 

@@ -21,7 +21,7 @@ from aggregator.minutes import SILENT_FORGET_MINUTES, Departures, TimeCheck, min
 from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
 from aggregator.reading.capacity import HourAdmission
 from aggregator.settle.purchases import unpacked
-from aggregator.storage.records import BUCKETS
+from aggregator.storage.records import TABLE_BUCKETS
 from neuron_accounts.instance_hours import InstanceHour, OwnerWork
 from neuron_accounts.ledger import PARTS, pack_rows, part_key
 from neuron_accounts.then import then_of
@@ -178,7 +178,7 @@ class LedgerParts:
             reckoning = BucketHour(hour, self.rules, departures, bought)
             self._hours[part] = [
                 instance_hour
-                for bucket in range(part, BUCKETS, PARTS)
+                for bucket in range(part, TABLE_BUCKETS, PARTS)
                 for instance_hour in reckoning.instance_hours(
                     self._minutes(table, reckoning, bucket, counts, published), works
                 )

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ON_DEMAND: Final = "on-demand"  # EC2 says nothing of the lifecycle then
-TYPES: Final = ("inf*", "trn*")
-DENIED: Final = ("UnauthorizedOperation", "AccessDenied", "AccessDeniedException")
+NEURON_TYPE_FILTERS: Final = ("inf*", "trn*")
+DENIED_CODES: Final = ("UnauthorizedOperation", "AccessDenied", "AccessDeniedException")
 """What EC2 says where a policy forbids the question; no later call is answered otherwise."""
 
-_PAGE: Final = 1_000  # the most that DescribeInstances gives at once
+_INSTANCES_IN_PAGE: Final = 1_000  # the most that DescribeInstances gives at once
 
 Purchases = dict[str, Ec2Instance]
 
@@ -43,8 +43,8 @@ def asked_of_ec2() -> Purchases:
     """
     client = aws.client("ec2")
     request: dict[str, Any] = {
-        "Filters": [{"Name": "instance-type", "Values": list(TYPES)}],
-        "MaxResults": _PAGE,
+        "Filters": [{"Name": "instance-type", "Values": list(NEURON_TYPE_FILTERS)}],
+        "MaxResults": _INSTANCES_IN_PAGE,
     }
     purchases: Purchases = {}
     while True:

@@ -28,11 +28,13 @@ Attributes: TypeAlias = "Mapping[str, Mapping[str, Any]]"
 
 MAX_WRITES: Final = 25  # in one BatchWriteItem
 MAX_KEYS: Final = 100  # in one BatchGetItem
-MAX_ATTEMPTS: Final = 8  # for what a batch left over; with the pauses about 6 s
+MAX_BATCH_ATTEMPTS: Final = 8  # for what a batch left over; with the pauses about 6 s
 FIRST_PAUSE_S: Final = 0.05
-LONGEST_PAUSE_S: Final = 2.0
+MAX_BATCH_PAUSE_S: Final = 2.0
 
-_NAME: Final = re.compile(r"#(\w+)")  # of an attribute, some of which are words of DynamoDB's
+_ATTRIBUTE_PLACEHOLDER: Final = re.compile(
+    r"#(\w+)"
+)  # of an attribute, some of which are words of DynamoDB's
 _One = TypeVar("_One")
 
 
@@ -74,7 +76,7 @@ class Requests:
                     break
                 self.sleep(pause_s)
             else:
-                msg = f"{self.name} left items unread after {MAX_ATTEMPTS} attempts"
+                msg = f"{self.name} left items unread after {MAX_BATCH_ATTEMPTS} attempts"
                 raise TableError(msg)
 
     def write(self, items: Iterable[Attributes]) -> None:
@@ -96,7 +98,9 @@ class Requests:
                 self.sleep(pause_s)
             unwritten += len(left)
         if unwritten:
-            msg = f"{self.name} left {unwritten} items unwritten after {MAX_ATTEMPTS} attempts"
+            msg = (
+                f"{self.name} left {unwritten} items unwritten after {MAX_BATCH_ATTEMPTS} attempts"
+            )
             raise TableError(msg)
 
     def query(self, pk: str, attribute: str | None = None) -> Iterator[Attributes]:
@@ -133,7 +137,7 @@ class Requests:
         self, condition: str, values: Mapping[str, object], operation: Operation, **request: object
     ) -> bool:
         request["ConditionExpression"] = condition
-        if names := {f"#{name}": name for name in _NAME.findall(condition)}:
+        if names := {f"#{name}": name for name in _ATTRIBUTE_PLACEHOLDER.findall(condition)}:
             request["ExpressionAttributeNames"] = names
         if values:
             request["ExpressionAttributeValues"] = {f":{name}": values[name] for name in values}
@@ -169,5 +173,5 @@ def _pauses_s() -> Iterator[float]:
 
     At random, so that what was throttled together does not come back together.
     """
-    for attempt in range(MAX_ATTEMPTS):
-        yield random.uniform(0, min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**attempt))
+    for attempt in range(MAX_BATCH_ATTEMPTS):
+        yield random.uniform(0, min(MAX_BATCH_PAUSE_S, FIRST_PAUSE_S * 2**attempt))

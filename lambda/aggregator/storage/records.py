@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
 
-BUCKETS: Final = 32
+TABLE_BUCKETS: Final = 32
 """
 Parts of a minute. One part takes 1,000 writes a second, DynamoDB's limit for a
 partition, so a minute takes the records of more than a million instances.
@@ -56,7 +56,7 @@ stand beside it.
 
 MAX_KEY_BYTES: Final = 1024  # of a sort key in DynamoDB
 WRITE_UNIT_BYTES: Final = 1024  # what one write unit of DynamoDB takes, attribute names included
-_FIXED_BYTES: Final = sum(map(len, ("pk", "m##00", "sk", "r", "ttl")))
+_FIXED_ITEM_BYTES: Final = sum(map(len, ("pk", "m##00", "sk", "r", "ttl")))
 """What an item has beside its minute, key, payload and time: names, and the rest of its pk."""
 
 _NUMBER_BYTES: Final = 21  # the most that DynamoDB counts for one
@@ -65,7 +65,7 @@ _HASHED: Final = "#"  # no ordinary key starts with it: a cluster's name is neve
 
 def bucket_of(instance_id: str) -> int:
     """The bucket of an instance, the same on every machine and for ever."""
-    return zlib.crc32(instance_id.encode()) % BUCKETS
+    return zlib.crc32(instance_id.encode()) % TABLE_BUCKETS
 
 
 def key_of(record: MinuteRecord) -> str:
@@ -106,7 +106,13 @@ def item_of(record: MinuteRecord, expires_s: int) -> RecordItem:
 
 def stored_bytes(item: RecordItem) -> int:
     """What DynamoDB counts for *item* at most: names and values."""
-    return _FIXED_BYTES + len(str(item.minute)) + len(item.key) + len(item.payload) + _NUMBER_BYTES
+    return (
+        _FIXED_ITEM_BYTES
+        + len(str(item.minute))
+        + len(item.key)
+        + len(item.payload)
+        + _NUMBER_BYTES
+    )
 
 
 def packed(text: bytes) -> bytes:
@@ -160,7 +166,7 @@ after it, and the compressor looks back 32 KB: larger packs are no smaller.
 
 _PACK: Final = "##"  # no key of a single record starts with it
 
-_INSTANCE: Final = re.compile(rb'"InstanceId":"([ -~]*?)"')
+_INSTANCE_ID_MEMBER: Final = re.compile(rb'"InstanceId":"([ -~]*?)"')
 _decode: Final = json.JSONDecoder().raw_decode
 
 Identity = tuple[str, str, str, int]
@@ -208,7 +214,7 @@ def records_of(
     except WireFormatError:
         return [], 1
     if instances is not None:
-        named = [(line, _INSTANCE.search(line)) for line in lines]
+        named = [(line, _INSTANCE_ID_MEMBER.search(line)) for line in lines]
         lines = [line for line, found in named if found and found[1].decode() in instances]
     found = [record for line in lines if (record := _record_in(line, minute)) is not None]
     return found, len(lines) - len(found)

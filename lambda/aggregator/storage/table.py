@@ -68,7 +68,7 @@ def _item(
 
 LEASE: Final = _item("close", "lease")
 PROGRESS: Final = _item("close", "progress")
-SETTLED: Final = _item("settle", "progress")
+SETTLE_PROGRESS: Final = _item("settle", "progress")
 REGISTRY: Final = "registry"
 
 
@@ -307,12 +307,12 @@ class Table:
 
     def read_settled(self) -> int | None:
         """The first hour that is not in the ledger; None before the first run of settle."""
-        item = self._requests.get(SETTLED)
+        item = self._requests.get(SETTLE_PROGRESS)
         return None if item is None else int(item["hour"]["N"])
 
     def write_settled(self, next_hour: int) -> None:
         """Replace what `read_settled` returns."""
-        self._requests.put({**SETTLED, "hour": {"N": str(next_hour)}})
+        self._requests.put({**SETTLE_PROGRESS, "hour": {"N": str(next_hour)}})
 
     def put_purchases(self, hour: int, part: int, payload: bytes, expires_s: int) -> None:
         """Keep how instances of one part of an hour are bought, unless that is kept already."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.reading.workers import ProcessLostError, processes_for
-from aggregator.storage.records import BUCKETS
+from aggregator.storage.records import TABLE_BUCKETS
 from aggregator.storage.values import TableError
 from proof.factories.records import record
 from tests.aggregator.close.test_exactness import compare
@@ -95,7 +95,7 @@ def test_a_run_ends_with_the_process_it_lost(how):
     """Nothing is printed, nothing remembered, the lease is given back."""
 
     def connect(table):
-        return FragileTable(table, how, lambda _, bucket: bucket == BUCKETS - 1)
+        return FragileTable(table, how, lambda _, bucket: bucket == TABLE_BUCKETS - 1)
 
     stack = reported()
     before = stack.table.progress

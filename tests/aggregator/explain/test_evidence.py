@@ -7,7 +7,7 @@ import json
 import pytest
 
 from aggregator.explain.event import (
-    ERRORS,
+    EXECUTION_ERRORS,
     IDLE_CORES,
     SILENCE,
 )
@@ -65,10 +65,10 @@ def test_errors_are_counted_by_what_was_published():
     table = table_with(line, about="errors")
     for minute, errors in ((MINUTE, 40), (MINUTE - 30, 5), (MINUTE - 70, 1000)):
         published(table, minute, ExecutionErrors=errors)
-    assert RecentErrors(40, 45, minutes=2) == evidence_of(ERRORS, table).published
+    assert RecentErrors(40, 45, minutes=2) == evidence_of(EXECUTION_ERRORS, table).published
     table = MemoryTable()  # the line is kept before its publication is remembered
     table.write_last_rollup("errors", "training", MINUTE, json.dumps(rollup(ExecutionErrors=9)))
-    assert RecentErrors(9, 9) == evidence_of(ERRORS, table).published
+    assert RecentErrors(9, 9) == evidence_of(EXECUTION_ERRORS, table).published
 
 
 @pytest.mark.parametrize(("past_s", "expected"), [(0, False), (1, True)])

@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aggregator.explain import chat
-from aggregator.explain.event import SUBJECTS, read_transition
+from aggregator.explain.event import ALARM_SUBJECTS, read_transition
 from aggregator.explain.explanation import JSON_PROTOCOLS
 from aggregator.explain.notification import notify
 from aggregator.rollups.sums import FAILING
@@ -190,7 +190,7 @@ def assert_within_twelve_lines(text):
         assert shlex.split(command)[0] in PROGRAMS
 
 
-@pytest.mark.parametrize("metric", SUBJECTS)
+@pytest.mark.parametrize("metric", ALARM_SUBJECTS)
 @given(st.lists(st.tuples(st.sampled_from(PLACES), VALUES), max_size=8))
 @example([(("TopIdleOwners", 0, "Owner"), ["ml"])])
 def test_whatever_stands_in_a_rollup(metric, changes):
@@ -203,7 +203,7 @@ def test_whatever_stands_in_a_rollup(metric, changes):
 
 
 @given(
-    st.sampled_from([*sorted(SUBJECTS), "Other"]),
+    st.sampled_from([*sorted(ALARM_SUBJECTS), "Other"]),
     st.tuples(NAMES, NAMES, NAMES, NAMES),
     st.sampled_from(["ALARM", "OK", "INSUFFICIENT_DATA"]),
 )
@@ -253,7 +253,7 @@ def test_an_ok_message_claims_of_silent_instances_only_what_was_seen(absent, unl
     assert ("can wait" == message.attributes["Urgency"]) is (reason == "data" and not forgotten)
 
 
-@pytest.mark.parametrize("metric", SUBJECTS)
+@pytest.mark.parametrize("metric", ALARM_SUBJECTS)
 def test_the_longest_lists_are_cut(metric):
     """The text names a few, and the JSON form is cut where SNS would refuse it."""
     entry = {

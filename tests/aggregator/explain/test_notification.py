@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.explain.event import read_transition
-from aggregator.explain.notification import PATIENCE_S, is_news, notify, pauses
+from aggregator.explain.notification import EVIDENCE_TIMEOUT_S, is_news, notify, pauses
 from aggregator.explain.topic import TopicError
 from aggregator.storage.table import Table
 from aggregator.storage.values import TableError
@@ -252,8 +252,8 @@ def test_a_message_is_waited_for_no_longer_than_a_third_of_the_time_that_there_i
 
         looks = sum(1 for _ in pauses(lambda now=now: now[0], sleep))
         assert looks == len(slept) + 1
-        assert PATIENCE_S <= now[0] < PATIENCE_S + 1 + step_s
-    assert PATIENCE_S * 3 <= 60
+        assert EVIDENCE_TIMEOUT_S <= now[0] < EVIDENCE_TIMEOUT_S + 1 + step_s
+    assert EVIDENCE_TIMEOUT_S * 3 <= 60
 
 
 @pytest.mark.parametrize(

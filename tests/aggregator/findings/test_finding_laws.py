@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from aggregator.environment import Rules
 from aggregator.findings.instance_findings import InstanceFindings
 from aggregator.query_text import StackLogGroups
-from aggregator.storage.records import BUCKETS, bucket_of
+from aggregator.storage.records import TABLE_BUCKETS, bucket_of
 from neuron_accounts.findings import FindingKey, FindingsState, OpenFinding, finding_id
 from neuron_accounts.prices import Prices
 from neuron_wire.merging import merge_records
@@ -111,7 +111,7 @@ def holds_for(world):
 )
 def test_an_instance_with_an_unknown_core_neither_opens_nor_closes(state, is_open, idle_minutes):
     """However long the others have been idle."""
-    states = {bucket: FindingsState() for bucket in range(BUCKETS)}
+    states = {bucket: FindingsState() for bucket in range(TABLE_BUCKETS)}
     key = FindingKey("training", "idle-instance", "i-1")
     if is_open:
         states[bucket_of("i-1")].findings[key] = OpenFinding(MINUTE, MINUTE - 20, 1, 0, MINUTE)

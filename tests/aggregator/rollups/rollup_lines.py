@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from aggregator.rollups.line import MAX_LINE_BYTES, due, rollup_line
+from aggregator.rollups.line import MAX_ROLLUP_BYTES, due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_wire.extraction import violations
 from neuron_wire.merging import merge_records
@@ -20,7 +20,7 @@ def published(rollup, **metrics) -> dict:
     """The line of the rollup's first publication, read back."""
     line = rollup_line(rollup, MINUTE, due(rollup, None), **metrics)
     assert [] == violations(line, now_ms=MINUTE * 60_000)
-    assert len(line.encode()) <= MAX_LINE_BYTES
+    assert len(line.encode()) <= MAX_ROLLUP_BYTES
     read = json.loads(line)
     assert [] == undocumented(read)
     return read

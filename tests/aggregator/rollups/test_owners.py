@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.rollups.line import MAX_LINE_BYTES, due, rollup_line
+from aggregator.rollups.line import MAX_ROLLUP_BYTES, due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_accounts import cluster_idle, owner_minutes
 from neuron_accounts.cluster_idle import MAX_ROWS, ClusterIdle
@@ -252,7 +252,7 @@ def test_no_row_is_cut_from_a_long_line():
     ]  # fmt: skip
     found = rollup_of(*fleet)
     line = rollup_line(found, MINUTE, due(found, None))
-    assert len(line.encode()) <= MAX_LINE_BYTES
+    assert len(line.encode()) <= MAX_ROLLUP_BYTES
     assert 60 == total(published(found)["TopIdleOwners"], "Cores")
 
 

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.rollups.rollup import MAX_NAMES, MAX_TYPES, RollupInProgress, SilentInstance
+from aggregator.rollups.rollup import (
+    MAX_NAMES_IN_ROLLUP,
+    MAX_TYPES_IN_ROLLUP,
+    RollupInProgress,
+    SilentInstance,
+)
 from neuron_accounts.instance_types import CHIP_TERA_FLOPS, INSTANCE_TYPES, peak_micros
 from neuron_accounts.now import cluster_now
 from neuron_wire.merging import merge_records
@@ -62,7 +67,7 @@ def test_names_are_bounded_and_numbers_are_not():
     gone = [SilentInstance(f"i-{number}", None, MINUTE - number) for number in range(6, 106)]
     found = in_progress.finish(gone)
     assert (100, 100) == (found.gauges["SilentInstances"], found.gauges["DuplicateEmitters"])
-    assert (MAX_NAMES, MAX_NAMES) == (len(found.silent), len(found.duplicates))
+    assert (MAX_NAMES_IN_ROLLUP, MAX_NAMES_IN_ROLLUP) == (len(found.silent), len(found.duplicates))
     assert "i-6" == found.silent[0].instance_id
     assert 200 == found.records
 
@@ -81,7 +86,7 @@ def test_at_most_twenty_types_are_named():
     """Those with most instances first, then by name."""
     many = [record(instance_type=f"trn{number}.huge") for number in range(100, 125)]
     found = rollup(*many, record(instance_type="trn124.huge"), record(instance_type=None))
-    assert (MAX_TYPES, 5) == (len(found.types), found.types_left_out)
+    assert (MAX_TYPES_IN_ROLLUP, 5) == (len(found.types), found.types_left_out)
     assert [f"trn{number}.huge" for number in (124, *range(100, 119))] == list(found.types)
     assert 27 == found.gauges["Instances"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from aggregator.storage.dynamodb import MAX_ATTEMPTS, Requests
+from aggregator.storage.dynamodb import MAX_BATCH_ATTEMPTS, Requests
 from aggregator.storage.values import TableError
 
 ITEMS = [{"pk": {"S": f"{number}"}, "sk": {"S": "a"}} for number in range(60)]
@@ -51,7 +51,7 @@ def test_what_is_left_in_the_end_is_an_error_and_the_rest_is_kept():
     client, pauses = Busy(capacity=0), []
     with pytest.raises(TableError, match="left 60 items unwritten after 8 attempts"):
         Requests(client, "records", pauses.append).write(ITEMS)
-    assert 3 * MAX_ATTEMPTS == len(pauses)
+    assert 3 * MAX_BATCH_ATTEMPTS == len(pauses)
 
 
 def test_what_a_batch_leaves_unread_is_asked_for_again():

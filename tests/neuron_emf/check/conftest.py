@@ -70,14 +70,14 @@ def _surroundings(tmp_path, monkeypatch, sdk_loader):
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setattr(options, "SYSTEM_FILE", tmp_path / "none.toml")
     monkeypatch.setattr(botocore.session, "create_loader", lambda _: sdk_loader)
-    monkeypatch.setattr(accounts, "_MAX_ATTEMPTS", 1)
+    monkeypatch.setattr(accounts, "_MAX_CALL_ATTEMPTS", 1)
     monkeypatch.setattr(instance, "reach", lambda _places: Reach())
     monkeypatch.setattr(instance, "schedulers_of", lambda _places: ())
     monkeypatch.setattr(
         instance, "log_opener", lambda choice, _reports: None if choice == "none" else KernelLog
     )
-    monkeypatch.setattr(log_groups, "READ_WITHIN_S", 0.02)
-    monkeypatch.setattr(log_groups, "LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr(log_groups, "ROUND_TRIP_TIMEOUT_S", 0.02)
+    monkeypatch.setattr(log_groups, "ROUND_TRIP_POLL_S", 0.01)
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from local.alarms.template import Template, load_template
 from neuron_emf.check import command, deployment
-from neuron_emf.check.aws_client import ACCESS, MISSING, REFUSED, UNREACHABLE, Answer
-from neuron_emf.checks import UNKNOWN, CheckResult
+from neuron_emf.check.aws_client import ACCESS, CALL_REFUSED, NO_LOG_GROUP, UNREACHABLE, Answer
+from neuron_emf.checks import CHECK_UNKNOWN, CheckResult
 from tests.neuron_emf.fake_aws import FakeAws
 
 GROUP = "/neuron-emf/records"
@@ -40,8 +40,8 @@ def type_of(TypeName, **_):  # noqa: N803  # as boto3 has it
 LACKS_NOTHING = {
     "describe_account_policies": {},
     "describe_log_groups": {},
-    "describe_stacks": Answer("", reason=REFUSED, words="ValidationError: does not exist"),
-    "describe_subscription_filters": Answer("", reason=MISSING),
+    "describe_stacks": Answer("", reason=CALL_REFUSED, words="ValidationError: does not exist"),
+    "describe_subscription_filters": Answer("", reason=NO_LOG_GROUP),
     "describe_type": type_of,
     "get_account_settings": {"AccountLimit": {"ConcurrentExecutions": 1000}},
     "get_caller_identity": {"Arn": "arn:aws:iam::111122223333:user/ops"},
@@ -72,7 +72,7 @@ def filters(count):
 GROUP_THERE = {"describe_log_groups": {"logGroups": [{"logGroupName": GROUP}]}}
 ABSENT = {
     "a property": {"describe_type": {"Schema": '{"properties": {}}'}},
-    "a type": {"describe_type": Answer("", reason=REFUSED, words="TypeNotFoundException: no")},
+    "a type": {"describe_type": Answer("", reason=CALL_REFUSED, words="TypeNotFoundException: no")},
     "a schema that can be read": {"describe_type": {"Schema": "{"}},
     "concurrency": {"get_account_settings": {"AccountLimit": {"ConcurrentExecutions": 10}}},
     "room for the log group": GROUP_THERE,
@@ -118,7 +118,7 @@ def test_what_aws_does_not_answer_is_no_success(check, reason):
         assert (operation not in spared) == code
         assert {"warning", "unknown"} & {row["state"] for row in rows.values()}
     assert 1 == check(**dict.fromkeys(LACKS_NOTHING, refusal))[0]
-    unanswered = [CheckResult(UNKNOWN, "not known")]
+    unanswered = [CheckResult(CHECK_UNKNOWN, "not known")]
     assert (
         "It is unknown whether the stack can be deployed: 1 unknown."
         == (command.for_people(unanswered, [], command.CAN_DEPLOY)[-1])

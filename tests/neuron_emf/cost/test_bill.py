@@ -20,8 +20,8 @@ from neuron_emf.cost.bill import (
     total,
 )
 from neuron_emf.cost.quantities import (
+    COST_GROUPS,
     FIRST_CLOSE_S,
-    GROUPS,
     MODES,
     Fleet,
     close_of,
@@ -143,9 +143,9 @@ def test_what_the_bill_leaves_out_by_hand():
 def test_a_bill_is_the_sum_of_its_groups_and_more_never_costs_less(fleet):
     """Each entry is in one of them; an instance, a cluster, a core or a day more adds."""
     entries = bill(fleet)
-    assert sum(total(entries, group) for group in GROUPS) == pytest.approx(total(entries))
+    assert sum(total(entries, group) for group in COST_GROUPS) == pytest.approx(total(entries))
     assert all(entry.usd >= 0 and entry.quantity >= 0 for entry in entries)
-    assert {entry.group for entry in entries} <= set(GROUPS)
+    assert {entry.group for entry in entries} <= set(COST_GROUPS)
     assert all(entry.usd > 0 for entry in beyond_bill(fleet, listed()))
     less = total(entries) - total(bill(replace(fleet, has_dashboard=False)))
     assert less == pytest.approx(3.00 if fleet.has_stack else 0.0)

@@ -136,7 +136,7 @@ def test_the_stack_is_that_of_the_template(mode, repository):
              if "Condition" not in made or resolved.condition(made["Condition"])}  # fmt: skip
     memory = [int(found[f"{name}Function"]["Properties"]["MemorySize"])
               for name in ("Ingest", "Close", "Settle")]  # fmt: skip
-    assert [quantities.INGEST_MB[mode], *2 * quantities.CLOSE_MB[:1]] == memory
+    assert [quantities.INGEST_MB[mode], *2 * quantities.CLOSE_MEMORY_SIZES_MB[:1]] == memory
     retention = found["RollupsLogGroup"]["Properties"]["RetentionInDays"]
     assert quantities.RETENTION_DAYS == int(retention)
     if mode == "kinesis":

@@ -27,7 +27,7 @@ def deploy(monkeypatch, release, emitters, typed):
     """Deploy to a fake account; gives exit code, standard output and error."""
     kinds = {False: release, True: emitters}
     monkeypatch.setattr(package, "carried", lambda emitters_only: kinds[emitters_only])
-    monkeypatch.setattr(stacks, "POLL_S", 0.0)
+    monkeypatch.setattr(stacks, "STACK_POLL_S", 0.0)
 
     def call(fake, *words, asks=False):
         monkeypatch.setattr(accounts, "account", lambda _: fake)

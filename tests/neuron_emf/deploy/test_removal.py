@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from local.alarms.template import load
-from neuron_emf.deploy.removal import KEPT
+from neuron_emf.deploy.removal import RETAINED_RESOURCES
 
 NAME = "neuron-emf"
 OTHERS = {
@@ -273,7 +273,7 @@ def test_a_deletion_that_failed_names_the_first_failure_and_is_repeated(deploy):
 
 def test_what_a_template_retains_stays(release, emitters):
     """The command names the same resources as the templates."""
-    for package, kept in ((release, KEPT), (emitters, {"RecordsLogGroup"})):
+    for package, kept in ((release, RETAINED_RESOURCES), (emitters, {"RecordsLogGroup"})):
         assert kept == {
             name
             for name, resource in load(package.source)["Resources"].items()

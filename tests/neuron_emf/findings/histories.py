@@ -382,8 +382,8 @@ CLEAN: dict[str, Callable[[World], object]] = {
     "published again": lambda w: [
         w.cluster(30, 31, CoveragePercent=50, BusyCores=0), w.publish(30, Publication=2, late=9)],
     "rollups missing for nine minutes": lambda w: (w.begin(40), w.forget_rollups(20, 29)),
-    "less than half fell with it": lambda w: w.fall(w.since, left=0.6),
-    "less than half fell in the hour": lambda w: w.fall(30, left=0.6),
+    "less than half fell with it": lambda w: w.fall(w.since, left=0.75),
+    "less than half fell in the hour": lambda w: w.fall(30, left=0.75),
     "fleet fell twelve minutes before it": lambda w: w.fall(w.since - 11),
     "fleet fell between it and the hour": lambda w: (
         w.begin(60), w.fall(w.since + minute(w, 12, 50))),

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeou
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from neuron_emf.findings.verdict import RELEASE
+from neuron_emf.findings.verdict import VERDICT_RELEASE
 from neuron_emf.reading.log_group import MAX_CALLS
 from tests.neuron_emf.findings.histories import CLEAN, OF_LINES, OTHER, SHARED
 from tests.neuron_emf.findings.world import INSTANCE, World
@@ -75,7 +75,7 @@ def test_a_line_in_any_log_stream_counts(answered, seed, stream, name, lines):
     code, out, err = answered(_play(seed, stream, CLEAN[name], [*harmless, *against]))
     assert "" == err
     assert (3 if against else 0) == code
-    assert (not against) == (json.loads(out)["answer"] == RELEASE)
+    assert (not against) == (json.loads(out)["answer"] == VERDICT_RELEASE)
 
 
 @LAW
@@ -89,7 +89,7 @@ def test_no_line_elsewhere_causes_a_release(answered, seed, stream, name, lines)
     """No lines of other log streams cause a release, not even a whole idle hour."""
     code, out, err = answered(_play(seed, stream, OF_LINES[name].spoil, lines))
     assert ("", 3) == (err, code)
-    assert RELEASE != json.loads(out)["answer"]
+    assert VERDICT_RELEASE != json.loads(out)["answer"]
 
 
 def _refused(code: str) -> ClientError:

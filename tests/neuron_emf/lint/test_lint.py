@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emf.cli import cli
-from neuron_emf.lint import ADVICE, ERRORS, LONG_BYTES, command, judge
+from neuron_emf.lint import LINT_ADVICE, LINT_ERRORS, LONG_BYTES, command, judge
 from neuron_wire.extraction import MAX_LINE_BYTES, violations
 
 NOW_MS = 1_790_000_000_000
@@ -52,7 +52,9 @@ def judged(line, now_ms=NOW_MS):
 def errors(line, **now):
     """The rules that cost *line* a metric."""
     return [
-        violation.rule for violation in judged(line, **now).violations if violation.rule in ERRORS
+        violation.rule
+        for violation in judged(line, **now).violations
+        if violation.rule in LINT_ERRORS
     ]
 
 
@@ -61,7 +63,7 @@ def warnings(line, **now):
     return [
         violation.rule
         for violation in judged(line, **now).violations
-        if violation.rule not in ERRORS
+        if violation.rule not in LINT_ERRORS
     ]
 
 
@@ -81,7 +83,7 @@ def test_whatever_a_line_is_there_is_a_judgement(noise, start):
     found = judged(start + noise)
     assert found.kind in ("emf", "text", "json", "blank")
     assert (found.kind == "emf") == bool(found.violations or found.metrics)
-    assert {violation.rule for violation in found.violations} <= ADVICE.keys()
+    assert {violation.rule for violation in found.violations} <= LINT_ADVICE.keys()
 
 
 @given(
@@ -233,4 +235,4 @@ def test_every_rule_that_is_found_has_its_advice(repository):
         for path in sources
         for name in re.findall(r'Violation\(\s*"([a-z_]+)"', path.read_text(encoding="utf-8"))
     }
-    assert ADVICE.keys() == found
+    assert LINT_ADVICE.keys() == found

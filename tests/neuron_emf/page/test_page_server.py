@@ -14,7 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emf.page.server import HOST, POLICY, STATIC, TOKEN_HEADER, PageServer, static
+from neuron_emf.page.server import (
+    CONTENT_SECURITY_POLICY,
+    HOST,
+    STATIC,
+    TOKEN_HEADER,
+    PageServer,
+    static,
+)
 from neuron_emf.page.view import UnknownClusterError
 from neuron_emitter.errors import SettingsError
 from tests.neuron_emf.fake_account import OWN_QUERY
@@ -115,8 +122,8 @@ def test_a_request_that_names_another_host_is_refused(server, host):
 def test_every_answer_forbids_everything_from_elsewhere(server, path):
     """No script or style of another host, none within the page, no frame around it."""
     _, headers, _ = ask(server, path)
-    assert POLICY == headers["Content-Security-Policy"]
-    rules = {rule.split()[0]: set(rule.split()[1:]) for rule in POLICY.split(";")}
+    assert CONTENT_SECURITY_POLICY == headers["Content-Security-Policy"]
+    rules = {rule.split()[0]: set(rule.split()[1:]) for rule in CONTENT_SECURITY_POLICY.split(";")}
     assert {"'none'"} == rules["default-src"]
     assert {"'self'"} == rules["script-src"]
     assert all(sources <= SELF for sources in rules.values())

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
-from neuron_emf.report.chargeback import COLUMNS
+from neuron_emf.report.chargeback import BILL_COLUMNS
 
 UNIT = Decimal(1).scaleb(-18)
 NOBODY = {
@@ -62,7 +62,7 @@ def held(hour, instance, owner, minutes, **others):
 def bill_text(rows):
     """The export as CSV."""
     file = io.StringIO()
-    writer = csv.DictWriter(file, COLUMNS, restval="")
+    writer = csv.DictWriter(file, BILL_COLUMNS, restval="")
     writer.writeheader()
     writer.writerows(rows)
     return file.getvalue()

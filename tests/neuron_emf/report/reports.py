@@ -15,10 +15,11 @@ from neuron_accounts.prices import Prices
 from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import then_of
 from neuron_emf.reading.minute_lines import MinuteLines
-from neuron_emf.reading.periods import ALWAYS, HOUR_MS
+from neuron_emf.reading.periods import WHOLE_TIME
 from neuron_emf.report import exports, terminal
 from neuron_emf.report.collection import then_by_days
 from neuron_emf.report.idle_report import IdleReport, Reading
+from neuron_wire.names import HOUR_MS
 from neuron_wire.owners import Owner
 from proof.factories.records import message, record
 
@@ -65,7 +66,7 @@ class Page(HTMLParser):
             self.rows[-1].append(data)
 
 
-def then_of_lines(lines, rules=None, period=ALWAYS):
+def then_of_lines(lines, rules=None, period=WHOLE_TIME):
     """What *lines* come to by the report."""
     reader = MinuteLines(period, "", rules or LedgerRules(Prices()))
     return then_by_days(reader.fold_lines(lines), TeamRules())[0]
@@ -83,7 +84,7 @@ def report_of(then, by="owner", **reading):
 def evil_report(by="owner"):
     """Of names that mean something to a terminal, a browser or a spreadsheet."""
     lines = [message(record(owners=(Owner("0-1", "x"),)))]
-    (row,) = MinuteLines(ALWAYS, "", LedgerRules(Prices())).fold_lines(lines)
+    (row,) = MinuteLines(WHOLE_TIME, "", LedgerRules(Prices())).fold_lines(lines)
     named = [
         row._replace(owner=name, cluster=name, team=name, instance_type=name, instance_id=f"i-{n}")
         for n, name in enumerate(EVIL)

@@ -15,8 +15,8 @@ from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_accounts.ledger import PARTS, LedgerRow, pack_rows, part_key
 from neuron_emf.account import Account
 from neuron_emf.report.chargeback import chargeback, statement
-from neuron_emf.report.month_ledger import MISSING as MISSING_HOUR
-from neuron_emf.report.month_ledger import SETTLED, MonthOfLedger, hour_labels, month_hours
+from neuron_emf.report.month_ledger import MISSING_ROW as MISSING_HOUR
+from neuron_emf.report.month_ledger import SETTLED_ROW, MonthOfLedger, hour_labels, month_hours
 from neuron_emf.report.settings import IdleReportSettings
 from tests.neuron_emf.fake_account import FakeLedgerObjects
 from tests.neuron_emf.report.bill_worlds import (
@@ -369,12 +369,12 @@ ALL_PARTS = set(range(PARTS))
 def test_an_hour_of_the_ledger_is_there_with_all_its_parts(ledgers, labels):
     """From the ledger's first hour on, also where a later ledger goes on."""
     expected = {
-        hour: {"s": SETTLED, "m": MISSING_HOUR}[letter]
+        hour: {"s": SETTLED_ROW, "m": MISSING_HOUR}[letter]
         for hour, letter in zip(HOUR_NUMBERS, labels, strict=True)
         if letter != " "
     }
     if min(first for first, _ in ledgers) < 1000:
-        expected[999] = SETTLED
+        expected[999] = SETTLED_ROW
     months = [MonthOfLedger(first, parts) for first, parts in ledgers]
     assert expected == hour_labels(months, HOUR_NUMBERS)
 

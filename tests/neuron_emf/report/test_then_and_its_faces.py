@@ -16,12 +16,12 @@ from neuron_accounts.ledger import PARTS, LedgerRow, part_key
 from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import summary_key, then_of
 from neuron_emf.ledger import rows
-from neuron_emf.reading.periods import HOUR_MS, Period
+from neuron_emf.reading.periods import Period
 from neuron_emf.report import exports
 from neuron_emf.report.collection import then_by_days
-from neuron_emf.report.idle_report import LABELS
+from neuron_emf.report.idle_report import ROW_LABELS
 from neuron_emf.report.terminal import SHOWN, cells
-from neuron_wire.names import UNKNOWN_OWNER
+from neuron_wire.names import HOUR_MS, UNKNOWN_OWNER
 from proof.factories.records import message
 from tests.aggregator.settle.test_settle import HOUR, Bucket, fleets, settle, world_of
 from tests.aggregator.world import PRICES
@@ -106,7 +106,7 @@ def check_page(report):
     """The page has the table of each kind, cell by cell."""
     page = Page(exports.html(report))
     assert report.headline() in page.texts
-    expected = [list(cells(time).values()) for by in LABELS for _, time in report.rows(by)]
+    expected = [list(cells(time).values()) for by in ROW_LABELS for _, time in report.rows(by)]
     width = len(cells(report.then.total))
     found = [row[-width:] for row in page.rows if row[-1] != "USD per million"]
     assert expected == found
@@ -122,14 +122,14 @@ def test_then_is_the_ledger_and_the_lines(fleet):
     bucket = Bucket()
     settle(world_of(fleet), bucket)
     then = check_then(bucket, HOUR, map(message, fleet), LedgerRules(PRICES))
-    for by in LABELS:
+    for by in ROW_LABELS:
         check_faces(report_of(then, by))
     check_page(report_of(then))
 
 
 def test_what_nobody_knows_is_no_zero_on_any_face():
     """Unknown cores and cores without a price: null, an empty cell, a word."""
-    for by in LABELS:
+    for by in ROW_LABELS:
         check_faces(full_report(by))
     check_page(full_report())
     owners = {row["owner"]: row for row in document_of(full_report())["rows"]}

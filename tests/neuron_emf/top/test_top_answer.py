@@ -59,7 +59,7 @@ def test_names_of_others_fit_and_command_nothing(typed, double):
     code, out, _ = typed("top", "--once")
     assert 0 == code
     assert out.replace("\n", "").isprintable()
-    assert max(map(len, out.splitlines())) <= listing.COLUMNS
+    assert max(map(len, out.splitlines())) <= listing.TERMINAL_COLUMNS
     assert 5 == out.count("123,456.78")
 
 
