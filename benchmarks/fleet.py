@@ -19,7 +19,13 @@ from neuron_emitter.settings import MinuteSettings
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, Holder
 from neuron_wire.minute import MinuteRecord
-from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, UNATTACHED, UNKNOWN
+from neuron_wire.names import (
+    ATTACHED_IDLE_STATE,
+    BUSY_STATE,
+    MINUTE_MS,
+    UNATTACHED_STATE,
+    UNKNOWN_STATE,
+)
 from neuron_wire.owners import Holding, group_holdings, list_owners
 
 if TYPE_CHECKING:
@@ -55,8 +61,8 @@ def _lines() -> LineWriter:
 
 def _record(number: int, cluster: str, cores: int) -> MinuteRecord:
     draw = random.Random(number)
-    state = UNKNOWN * cores if number % 100 == 99 else _state(_MIX[number % len(_MIX)], cores)
-    is_known, works = UNKNOWN not in state, BUSY in state
+    state = UNKNOWN_STATE * cores if number % 100 == 99 else _state(_MIX[number % len(_MIX)], cores)
+    is_known, works = UNKNOWN_STATE not in state, BUSY_STATE in state
     executions = draw.randrange(1_000, 200_000) if works else 0
     p50_s = draw.uniform(0.001, 0.2)
     by_core = _owners(state, random.Random(-1 - number))
@@ -73,7 +79,9 @@ def _record(number: int, cluster: str, cores: int) -> MinuteRecord:
         seq=draw.randrange(1, 1_000_000), minute_ms=MINUTE * MINUTE_MS,
         covered_seconds=round(draw.uniform(58, 60), 2) if is_known else 0.0, reports=12,
         core_state=state, utilization_percent=tuple(_utilization(letter, draw) for letter in state),
-        idle_minutes=tuple(0 if letter == BUSY else draw.randrange(1_000) for letter in state),
+        idle_minutes=tuple(
+            0 if letter == BUSY_STATE else draw.randrange(1_000) for letter in state
+        ),
         instance_type=TYPES[draw.random() < _OF_SECOND_TYPE], region="us-west-2",
         availability_zone="us-west-2d", executions=executions, execution_errors=0,
         latency_p50_mean_s=_significant(p50_s) if works else None,
@@ -98,29 +106,29 @@ def _record(number: int, cluster: str, cores: int) -> MinuteRecord:
 def _state(kind: str, cores: int) -> str:
     half = cores - cores // 2
     return {
-        "train": BUSY * cores,
-        "serve": ((BUSY + ATTACHED_IDLE) * half)[:cores],
-        "half": BUSY * half + UNATTACHED * (cores - half),
-        "free": UNATTACHED * cores,
+        "train": BUSY_STATE * cores,
+        "serve": ((BUSY_STATE + ATTACHED_IDLE_STATE) * half)[:cores],
+        "half": BUSY_STATE * half + UNATTACHED_STATE * (cores - half),
+        "free": UNATTACHED_STATE * cores,
     }[kind]
 
 
 def _utilization(letter: str, draw: random.Random) -> float | None:
-    if letter == UNKNOWN:
+    if letter == UNKNOWN_STATE:
         return None
-    return round(draw.uniform(1, 100), 2) if letter == BUSY else 0.0
+    return round(draw.uniform(1, 100), 2) if letter == BUSY_STATE else 0.0
 
 
 def _owners(state: str, draw: random.Random) -> dict[int, str]:
     """Names of owners by held core."""
-    held = [core for core, letter in enumerate(state) if letter in BUSY + ATTACHED_IDLE]
+    held = [core for core, letter in enumerate(state) if letter in BUSY_STATE + ATTACHED_IDLE_STATE]
     names = [f"{_TEAM}/llama-{draw.getrandbits(40):010x}" for _ in range(_OWNERS)]
     share = -(-len(held) // _OWNERS) or 1
     return {core: names[place // share] for place, core in enumerate(held)}
 
 
 def _holders(state: str, by_core: dict[int, str], draw: random.Random) -> Iterator[Holder]:
-    idle = [core for core, letter in enumerate(state) if letter == ATTACHED_IDLE]
+    idle = [core for core, letter in enumerate(state) if letter == ATTACHED_IDLE_STATE]
     share = -(-len(idle) // MAX_HOLDERS)
     for first in range(0, len(idle), share or 1):
         yield Holder(

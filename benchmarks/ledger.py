@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from aggregator.settle.purchases import part_of
 from aggregator.storage.records import bucket_of
 from benchmarks.figure import Figure
-from neuron_accounts.ledger import PARTS, LedgerRow, pack_rows, part_key
+from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, pack_rows, part_key
 from neuron_emf.report.collection import collect
 from neuron_emf.report.exports import json_text
 from neuron_emf.report.settings import IdleReportSettings
@@ -57,7 +57,7 @@ def write_month(folder: Path, hours: range, instances: int) -> int:
     size = 0
     parts = {name: part_of(bucket_of(name)) for name in map(_name, range(instances))}
     for hour in hours:
-        by_part: list[list[LedgerRow]] = [[] for _ in range(PARTS)]
+        by_part: list[list[LedgerRow]] = [[] for _ in range(PARTS_OF_HOUR)]
         for row in rows_of_hour(hour, instances):
             by_part[parts[row.instance_id]].append(row)
         for part, theirs in enumerate(by_part):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from neuron_emitter import __version__, command_line
-from neuron_emitter.command_line import CONTEXT, PROGRAM
+from neuron_emitter.command_line import CONTEXT_SETTINGS, PROGRAM_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,7 +84,7 @@ class CommandGroup(click.Group):
 
 @click.group(
     cls=CommandGroup,
-    context_settings=CONTEXT,
+    context_settings=CONTEXT_SETTINGS,
     epilog=(
         "Exit codes: 0 success, 2 usage error, 3 the source of reports failed, "
         "4 the destination rejected the records (they stay in the spool); "
@@ -92,7 +92,7 @@ class CommandGroup(click.Group):
     ),
     no_args_is_help=False,
 )
-@click.version_option(__version__, prog_name=PROGRAM)
+@click.version_option(__version__, prog_name=PROGRAM_NAME)
 def cli() -> None:
     """
     See every Neuron cluster's utilization, and every idle core, in CloudWatch.

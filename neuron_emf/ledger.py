@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from neuron_accounts.ledger import (
-    COSTS,
-    COUNTS,
+    LEDGER_COSTS,
+    LEDGER_COUNTS,
+    LEDGER_MINUTES,
+    LEDGER_PREFIX,
+    LEDGER_TEXTS,
     MINUTE_PLACES,
-    MINUTES,
-    PARTS,
-    PREFIX,
-    TEXTS,
+    PARTS_OF_HOUR,
     USD_PLACES,
     LedgerRow,
     day_prefixes,
@@ -78,7 +78,7 @@ class LedgerBucket:
         Raises:
             SourceError: If S3 refuses or does not answer.
         """
-        places = ((hour, part_key(hour, part)) for hour in hours for part in range(PARTS))
+        places = ((hour, part_key(hour, part)) for hour in hours for part in range(PARTS_OF_HOUR))
         return self.read_keys(places)
 
     def read_summaries(self, hours: range) -> Iterator[tuple[int, bytes]]:
@@ -88,7 +88,7 @@ class LedgerBucket:
         Raises:
             SourceError: If S3 refuses or does not answer.
         """
-        prefixes = [prefix.replace(PREFIX, SUMMARIES) for prefix in day_prefixes(hours)]
+        prefixes = [prefix.replace(LEDGER_PREFIX, SUMMARIES) for prefix in day_prefixes(hours)]
         there = {key for prefix in prefixes for key in self.list_keys(prefix)}
         return self.read_keys((hour, key) for hour in hours if (key := summary_key(hour)) in there)
 
@@ -227,12 +227,14 @@ class _InexactError(Exception):
 
 
 _SUMMARY_MEMBERS: Final = {"hour": "Hour", "basis": "Basis"} | {
-    field: member for table in (TEXTS, MINUTES, COSTS, COUNTS) for member, field in table.items()
+    field: member
+    for table in (LEDGER_TEXTS, LEDGER_MINUTES, LEDGER_COSTS, LEDGER_COUNTS)
+    for member, field in table.items()
 }
 _SCALES: Final[dict[str, float]] = {
-    **dict.fromkeys(MINUTES.values(), 10.0**MINUTE_PLACES),
-    **dict.fromkeys(COSTS.values(), 10.0**USD_PLACES),
-    **dict.fromkeys(COUNTS.values(), 1.0),
+    **dict.fromkeys(LEDGER_MINUTES.values(), 10.0**MINUTE_PLACES),
+    **dict.fromkeys(LEDGER_COSTS.values(), 10.0**USD_PLACES),
+    **dict.fromkeys(LEDGER_COUNTS.values(), 1.0),
 }
 _EXACT: Final = float(1 << 53)
 _MAX_LEDGER_UNITS: Final = 1 << 93  # digits that a Decimal has, of the unit in which rows count

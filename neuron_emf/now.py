@@ -11,8 +11,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_accounts.core_time import IDLE_AFTER_MINUTES
-from neuron_accounts.prices import UNKNOWN_TYPE
+from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
+from neuron_accounts.prices import UNKNOWN_TYPE_REASON
 from neuron_emf.account import error_code
 from neuron_emf.now_lines import FOLDED_MINUTES, NewestMinutes, Now, RollupLines
 from neuron_emf.options import prices
@@ -51,7 +51,7 @@ class NowReader:
         account: Account,
         logs: Any,  # noqa: ANN401  # a boto3 client
         now_ms: Callable[[], int],
-        idle_after_minutes: int = IDLE_AFTER_MINUTES,
+        idle_after_minutes: int = DEFAULT_IDLE_AFTER_MINUTES,
     ) -> None:
         """Nothing is read yet; *logs* is a client of *account*."""
         self.lines = RollupLines()
@@ -151,7 +151,7 @@ def now_of_files(paths: Sequence[Path]) -> Now:
     rollups, minutes = RollupLines(), NewestMinutes()
     rollups.fold_lines(minutes.fold_lines(lines_in(paths)))
     now = rollups.now()
-    return now if now.clusters else minutes.now(prices(""), IDLE_AFTER_MINUTES)
+    return now if now.clusters else minutes.now(prices(""), DEFAULT_IDLE_AFTER_MINUTES)
 
 
 def answer_of(now: Now, cluster: str, now_ms: int) -> dict[str, Any]:
@@ -221,7 +221,7 @@ def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
     basis = name_words.safe_name(now.basis, 200)
     unpriced = now_words.unpriced_words(now)
     line = now_words.price_overrides_line(now.unpriced_types) if unpriced else ""
-    has_no_type = any(name.endswith(UNKNOWN_TYPE) for name in now.unpriced_types)
+    has_no_type = any(name.endswith(UNKNOWN_TYPE_REASON) for name in now.unpriced_types)
     return {
         "usd_per_hour": _whole(now.cost),
         "shared_usd_per_hour": _whole(now.shared),

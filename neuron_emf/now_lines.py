@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 from neuron_accounts.cluster_idle import ClusterIdle
 from neuron_accounts.now import (
     BY_REASON,
-    COSTS,
-    COUNTS,
-    OWNERS,
+    NOW_COSTS,
+    NOW_COUNTS,
+    OWNER_ROWS,
     ClusterNow,
     IdleOwner,
     cluster_now,
@@ -33,8 +33,8 @@ from neuron_wire.names import (
     CLUSTER_DIMENSION,
     MINUTE_MS,
     REASON_NOT_REPORTED,
-    ROLLUP,
-    UNKNOWN,
+    ROLLUP_KIND,
+    UNKNOWN_STATE,
     VERSION,
 )
 
@@ -144,7 +144,7 @@ def together(clusters: Sequence[ClusterNow]) -> ClusterNow:
     """*clusters* added up; None where one of them does not tell, or there is none."""
     sums = {
         name: total_of([getattr(cluster, name) for cluster in clusters])
-        for name in (*COUNTS, *COSTS, "covered")
+        for name in (*NOW_COUNTS, *NOW_COSTS, "covered")
     }
     minutes = [cluster.minute for cluster in clusters if cluster.minute is not None]
     unknown_by_reason: Counter[str] = Counter()
@@ -186,7 +186,7 @@ class RollupLines:
                 continue
             if _OF_CLOSE in line:
                 self._take_close(line)
-            elif line.get("Kind") == ROLLUP and (rollup := rollup_of(line)) is not None:
+            elif line.get("Kind") == ROLLUP_KIND and (rollup := rollup_of(line)) is not None:
                 self._take_rollup(rollup, line)
 
     def forget_before(self, oldest_ms: int) -> None:
@@ -297,7 +297,7 @@ def _folded(
     by_reason: Counter[str] = Counter()
     for record in records:
         reason = record.unknown_reason or REASON_NOT_REPORTED
-        by_reason[reason] += record.core_state.count(UNKNOWN)
+        by_reason[reason] += record.core_state.count(UNKNOWN_STATE)
     unknown = by_reason.total()
     members: dict[str, object] = {
         CLUSTER_DIMENSION: cluster,
@@ -319,6 +319,6 @@ def _folded(
     if cores > unknown:
         members |= {
             **idle.core_members(),
-            OWNERS: [row.members() for row in idle.owners.rows(idle.instance_count)],
+            OWNER_ROWS: [row.members() for row in idle.owners.rows(idle.instance_count)],
         }  # fmt: skip
     return cluster_now(members)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import click
 
-from neuron_accounts.core_time import IDLE_AFTER_MINUTES
+from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
 from neuron_accounts.payment import PaidByTypeError, paid_by_type
 from neuron_accounts.prices import DEFAULT_REGION, PriceOverridesError, Prices, price_overrides
 from neuron_accounts.teams import TeamRules, TeamRulesError, team_rules_of_file
@@ -122,7 +122,7 @@ class IdleSettings:
     HEADING: ClassVar = _RULES_GROUP
 
     idle_after: int = advanced(
-        IDLE_AFTER_MINUTES,
+        DEFAULT_IDLE_AFTER_MINUTES,
         "Minutes without work from which a core is idle, 1 to 1440; the stack's parameter "
         "IdleAfterMinutes is the same number.",
         kind=click.IntRange(1, 1440),

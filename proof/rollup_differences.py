@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_accounts.prices import USD_PER_HOUR
+from neuron_accounts.prices import LIST_USD_PER_HOUR
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ OF_UNSEEN: Final = {
 
 LIST_PRICES: Final = {
     f"{region}/{name}": Fraction(str(usd))
-    for region, prices in USD_PER_HOUR.items()
+    for region, prices in LIST_USD_PER_HOUR.items()
     for name, usd in prices.items()
 }
 

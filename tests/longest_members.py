@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from neuron_wire.catalogue import READINGS
+from neuron_wire.catalogue import READING_MEMBERS
 
 _OF_UNIT = {
     "Bytes": 2_199_023_255_552,
@@ -40,7 +40,7 @@ LONGEST: dict[str, Any] = {
     "device_memory_total_bytes": 1_649_267_441_664,
     "runtime_host_memory_bytes": 2_199_023_255_552,
     "ecc_corrected": 1_234_567,
-    "readings": {name: _OF_UNIT[reading.unit] for name, reading in READINGS.items()},
+    "readings": {name: _OF_UNIT[reading.unit] for name, reading in READING_MEMBERS.items()},
 }
 
 LABELS = {

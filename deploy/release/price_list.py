@@ -15,7 +15,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
-from neuron_accounts.prices import FILE
+from neuron_accounts.prices import PRICE_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,13 +83,13 @@ def main() -> None:
 
     client = boto3.client("pricing", region_name="us-east-1")  # it answers about every region
     today = datetime.now(tz=timezone.utc).date().isoformat()
-    document = json.loads(FILE.read_text("utf-8"))
+    document = json.loads(PRICE_FILE.read_text("utf-8"))
     for region in sys.argv[1:]:
         asked = {name: on_demand_price(client, region, name) for name in INSTANCE_TYPES}
         prices = {name: usd for name, usd in asked.items() if usd is not None}
         sys.stdout.write(f"{region}: {len(prices)} of {len(asked)} types have a price.\n")
         document = list_with(document, region, prices, today)
-    FILE.write_text(text_of(document), "utf-8")
+    PRICE_FILE.write_text(text_of(document), "utf-8")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from neuron_emitter.prometheus.names import BUILD, OF_MINUTE, OF_REPORT, SCRIPT
-from neuron_wire.catalogue import CHOOSABLE, EMITTED, SUBJECTS
+from neuron_emitter.prometheus.names import BUILD, OF_MINUTE, OF_REPORT, SCRIPT_METRICS
+from neuron_wire.catalogue import CHOOSABLE, EMITTED, MEMBERS_BY_SUBJECT
 
 TIERS = {
     **{tier: f"metric `{tier}`" for tier in ("cluster", "instance", "core", "legacy")},
@@ -78,11 +78,11 @@ def folds_of(member):
 
 def told_before(subject):
     """The last parts of names with their meanings, of the subjects that stand before this one."""
-    names = list(SUBJECTS)
+    names = list(MEMBERS_BY_SUBJECT)
     return {
         (member.name.rpartition(".")[2], member.meaning)
         for name in names[: names.index(subject)]
-        for member in SUBJECTS[name]
+        for member in MEMBERS_BY_SUBJECT[name]
     }
 
 
@@ -100,11 +100,11 @@ def subject_lists():
         re.sub(r"[^a-z]+", "-", subject.lower()).strip("-"): lambda name=subject, of=members: (
             members_list(name, of)
         )
-        for subject, members in SUBJECTS.items()
+        for subject, members in MEMBERS_BY_SUBJECT.items()
     }
 
 
-SERIES = {"script-series": SCRIPT, "own-series": (*OF_MINUTE, *OF_REPORT, *BUILD)}
+SERIES = {"script-series": SCRIPT_METRICS, "own-series": (*OF_MINUTE, *OF_REPORT, *BUILD)}
 """What the page for Prometheus serves, by the name of the markers."""
 
 

@@ -9,7 +9,14 @@ import click
 from click.core import ParameterSource
 
 from neuron_emitter import __version__, command_line
-from neuron_emitter.command_line import CONTEXT, PROGRAM, Command, Invocation, Option, print_lines
+from neuron_emitter.command_line import (
+    CONTEXT_SETTINGS,
+    PROGRAM_NAME,
+    Command,
+    Invocation,
+    Option,
+    print_lines,
+)
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.logs import log_to_stderr
 from neuron_emitter.settings import ReplaySettings, RunSettings
@@ -19,7 +26,7 @@ RUN_EPILOG: Final = (
     "Exit codes: 0 success, 2 usage error, 3 the source of reports failed, "
     "4 the destination refused the records (they are kept in the spool)."
 )
-_PRINT: Final = "print_monitor_config"
+_PRINT_MONITOR_CONFIG: Final = "print_monitor_config"
 _REPLAY_EPILOG: Final = (
     "Exit codes: 0 success, 2 usage error, 3 a file holds no report, "
     "4 standard output takes nothing."
@@ -29,7 +36,7 @@ _REPLAY_EPILOG: Final = (
 @click.command(cls=Command, epilog=RUN_EPILOG)
 @options(RunSettings)
 @click.option(
-    f"--{_PRINT.replace('_', '-')}",
+    f"--{_PRINT_MONITOR_CONFIG.replace('_', '-')}",
     cls=Option,
     is_advanced=True,
     is_flag=True,
@@ -46,7 +53,7 @@ def run(context: click.Context, /, **values: object) -> None:
     """
     from neuron_emitter.run import service  # noqa: PLC0415 - replay and --help need none of it
 
-    is_asked_to_print = values.pop(_PRINT)
+    is_asked_to_print = values.pop(_PRINT_MONITOR_CONFIG)
     settings = RunSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     log_to_stderr(verbose=settings.verbose)
     if is_asked_to_print:
@@ -71,7 +78,9 @@ def _read_again(context: click.Context) -> RunSettings:
     invocation: Invocation = context.obj
     try:
         with run.make_context("run", list(invocation.words), parent=context.parent) as found:
-            values = {name: value for name, value in found.params.items() if name != _PRINT}
+            values = {
+                name: value for name, value in found.params.items() if name != _PRINT_MONITOR_CONFIG
+            }
             return RunSettings(**values)
     except click.ClickException as error:
         raise SettingsError(error.format_message()) from error
@@ -96,8 +105,8 @@ def replay(invocation: Invocation, /, files: tuple[Path, ...], **values: object)
         print_lines(replayed(files, settings, advance))
 
 
-@click.group(context_settings=CONTEXT, epilog=RUN_EPILOG, no_args_is_help=False)
-@click.version_option(__version__, prog_name=PROGRAM)
+@click.group(context_settings=CONTEXT_SETTINGS, epilog=RUN_EPILOG, no_args_is_help=False)
+@click.version_option(__version__, prog_name=PROGRAM_NAME)
 def cli() -> None:
     """Turn neuron-monitor reports into log lines for CloudWatch."""
 

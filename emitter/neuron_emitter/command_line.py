@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
     Advance = Callable[[float, float | None], None]
 
-PROGRAM: Final = "neuron-emf"
-CONTEXT: Final = {
+PROGRAM_NAME: Final = "neuron-emf"
+CONTEXT_SETTINGS: Final = {
     "auto_envvar_prefix": VARIABLE_PREFIX,  # one variable per setting, whatever the command
     "help_option_names": ["-h", "--help"],
     "max_content_width": 100,
 }
 """What every command has of click."""
 
-OPTIONS: Final = "Options"
+DEFAULT_OPTION_GROUP: Final = "Options"
 """The heading of options that have no other."""
 
 _IS_WHOLE: Final = "neuron_emitter.command_line.is_whole"
@@ -46,7 +46,7 @@ class Option(click.Option):
     def __init__(
         self,
         *names: Any,  # noqa: ANN401 - as click declares them
-        heading: str = OPTIONS,
+        heading: str = DEFAULT_OPTION_GROUP,
         is_advanced: bool = False,
         **attributes: Any,  # noqa: ANN401 - as above
     ) -> None:
@@ -61,7 +61,7 @@ class Command(click.Command):
 
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - as above
         """Have click's *attributes*."""
-        super().__init__(context_settings=CONTEXT, **attributes)
+        super().__init__(context_settings=CONTEXT_SETTINGS, **attributes)
         self._advanced = sum(getattr(param, "is_advanced", False) for param in self.params)
         if self._advanced:
             whole = click.Option(
@@ -78,11 +78,15 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options most people need in one list, or all of them by heading."""
         is_whole = _IS_WHOLE in ctx.meta
-        sections: dict[str, list[tuple[str, str]]] = {OPTIONS: []}
+        sections: dict[str, list[tuple[str, str]]] = {DEFAULT_OPTION_GROUP: []}
         for param in self.get_params(ctx):
             record = None if isinstance(param, click.Argument) else param.get_help_record(ctx)
             if record and (is_whole or not getattr(param, "is_advanced", False)):
-                heading = getattr(param, "heading", OPTIONS) if is_whole else OPTIONS
+                heading = (
+                    getattr(param, "heading", DEFAULT_OPTION_GROUP)
+                    if is_whole
+                    else DEFAULT_OPTION_GROUP
+                )
                 sections.setdefault(heading, []).append(record)
         for heading, records in sections.items():
             with formatter.section(heading):
@@ -136,17 +140,17 @@ def main(
     words = _joined_dimensions(sys.argv[1:] if arguments is None else arguments)
     try:
         invocation = Invocation(words[1:], progress, unnamed_cluster)
-        code = program.main(words, prog_name=PROGRAM, standalone_mode=False, obj=invocation)
+        code = program.main(words, prog_name=PROGRAM_NAME, standalone_mode=False, obj=invocation)
     except click.ClickException as error:
         context = error.ctx if isinstance(error, click.UsageError) else None
         if words or context is None:
-            click.echo(f"{PROGRAM}: {_sentence(error, context)}", err=True)
+            click.echo(f"{PROGRAM_NAME}: {_sentence(error, context)}", err=True)
         else:  # nothing was asked for: a person gets help, a program no success
             click.echo(context.get_help(), err=True)
         sys.exit(EXIT_WRONG_USE)
     except EmitterError as error:
         _forget_output()
-        click.echo(f"{PROGRAM}: {error}", err=True)
+        click.echo(f"{PROGRAM_NAME}: {error}", err=True)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)  # 128 + SIGINT, as shells have it
@@ -207,5 +211,5 @@ def _joined_dimensions(words: Sequence[str]) -> list[str]:
 
 def _sentence(error: click.ClickException, context: click.Context | None) -> str:
     words = error.format_message().rstrip(".")
-    command = context.command_path if context is not None else PROGRAM
+    command = context.command_path if context is not None else PROGRAM_NAME
     return f"{' '.join(words.split())}. See {command} --help."

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-PROGRAM: Final = "neuron-monitor-emf"
+DROP_IN_NAME: Final = "neuron-monitor-emf"
 UNNAMED_CLUSTER: Final = "default"
 """The cluster in lines of an instance without one; the script knew of no clusters."""
 
@@ -26,7 +26,7 @@ _HELP: Final = (
     "extracts the metrics NeuronCoreUtilizationNC0, NC1 and so on from them, with the names that "
     "neuron-monitor-cloudwatch.py uses."
 )
-_EPILOG: Final = (
+_DROP_IN_EPILOG: Final = (
     "The role needs logs:PutLogEvents and logs:CreateLogStream on the log group, by default "
     "/neuron-emf/records, and no cloudwatch:PutMetricData. All other settings are those of "
     "`neuron-emf run`: set them as variables, such as NEURON_EMF_LOG_GROUP and "
@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
 
     from neuron_emitter.lines.settings import COMMON_DIMS  # noqa: PLC0415
 
-    parser = argparse.ArgumentParser(PROGRAM, description=_HELP, epilog=_EPILOG)
+    parser = argparse.ArgumentParser(DROP_IN_NAME, description=_HELP, epilog=_DROP_IN_EPILOG)
     parser.add_argument(
         "-n", "--namespace", help="CloudWatch namespace of the metrics; by default Neuron."
     )

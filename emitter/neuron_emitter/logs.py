@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     OnEvent = Callable[["Event"], None]
     """A function that takes an event for the lines."""
 
-_STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_LOG_RECORD_FIELDS: Final = frozenset(vars(logging.makeLogRecord({}))) | {
+    "message",
+    "asctime",
+    "taskName",
+}
 _JOURNAL_VARIABLE: Final = "JOURNAL_STREAM"  # device and inode of what systemd connected
 _PRIORITIES: Final = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 2}  # syslog(3)
 
@@ -41,7 +45,11 @@ class _KeyValueFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The event, then what was given as `extra`."""
-        pairs = (f"{name}={value}" for name, value in vars(record).items() if name not in _STANDARD)
+        pairs = (
+            f"{name}={value}"
+            for name, value in vars(record).items()
+            if name not in _LOG_RECORD_FIELDS
+        )
         event = f"neuron-emf: {record.levelname.lower()}: {record.getMessage()}"
         line = " ".join((event, *pairs))
         if record.exc_info:
@@ -100,7 +108,7 @@ class Repeats:
 
 SHORTEST_S: Final = 0.2
 LONGEST_S: Final = 60.0
-GROWTH: Final = 1.5
+BACKOFF_GROWTH: Final = 1.5
 
 
 class Backoff:
@@ -128,7 +136,7 @@ class Backoff:
     def next_s(self) -> float:
         """Seconds to wait after one more failure: never shorter or longer than the bounds."""
         wait_s = max(self._shortest_s, self._rng.uniform(self._step_s / 2, self._step_s))
-        self._step_s = min(self._longest_s, GROWTH * self._step_s)
+        self._step_s = min(self._longest_s, BACKOFF_GROWTH * self._step_s)
         return wait_s
 
     def reset(self) -> None:
@@ -136,7 +144,7 @@ class Backoff:
         self._step_s = self._first_step_s
 
 
-MAX_WAITING: Final = 100
+MAX_WAITING_EVENTS: Final = 100
 """Events that may wait for the instance to have a name; the oldest are dropped, and counted."""
 
 
@@ -176,7 +184,7 @@ class EventQueue:
     def add_event(self, event: Event) -> None:
         """Queue *event*; when too many wait, the oldest is dropped."""
         self._waiting.append(event)
-        while len(self._waiting) > MAX_WAITING:
+        while len(self._waiting) > MAX_WAITING_EVENTS:
             self._waiting.popleft()
             self.dropped += 1
 

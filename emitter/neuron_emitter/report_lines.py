@@ -19,7 +19,7 @@ from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.extraction import MAX_LINE_BYTES
+from neuron_wire.extraction import MAX_EXTRACTED_BYTES
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class ReportQueue:
         return records
 
 
-MEMBER: Final = "RawReportsTooLarge"
+TOO_LARGE_MEMBER: Final = "RawReportsTooLarge"
 
 _log = logging.getLogger(__name__)
 
@@ -139,11 +139,11 @@ class RawReports:
                 "--raw-reports dropped a report of %d bytes: a log event holds at most "
                 "%d. It is counted in %s; this is logged once.",
                 len(newest[0]),
-                MAX_LINE_BYTES,
-                MEMBER,
+                MAX_EXTRACTED_BYTES,
+                TOO_LARGE_MEMBER,
             )
         return None
 
     def health_members(self) -> dict[str, int]:
         """What the next minute line says of it."""
-        return {MEMBER: self.too_large} if self.too_large else {}
+        return {TOO_LARGE_MEMBER: self.too_large} if self.too_large else {}

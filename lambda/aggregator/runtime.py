@@ -27,7 +27,7 @@ from aggregator import environment
 from aggregator.arrivals import Arrival, LogDelivery, LogLine, unpacked
 from aggregator.storage.table import Table
 from neuron_wire import STACK_NAMESPACE
-from neuron_wire.catalogue import STACK
+from neuron_wire.catalogue import STACK_METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -164,7 +164,7 @@ def log_counts(log: Callable[..., None], what: str, counts: Counts) -> None:
 
 def publish_health(stack_name: str, counts: Amounts) -> None:
     """
-    Print *counts* as one line: those in `STACK` are its metrics, the others stand beside them.
+    Print *counts* as one line: those in `STACK_METRICS` are metrics, the others are properties.
 
     A new set each time, because the shared one remembers, and an empty service
     name, because a set one becomes a second dimension.
@@ -172,8 +172,8 @@ def publish_health(stack_name: str, counts: Amounts) -> None:
     metrics = EphemeralMetrics(namespace=STACK_NAMESPACE, service="")
     metrics.add_dimension(name="StackName", value=stack_name)
     for name, value in counts.items():
-        if name in STACK:
-            metrics.add_metric(name=name, unit=STACK[name].unit, value=value)
+        if name in STACK_METRICS:
+            metrics.add_metric(name=name, unit=STACK_METRICS[name].unit, value=value)
         else:
             metrics.add_metadata(key=name, value=value)
     metrics.flush_metrics()

@@ -29,10 +29,10 @@ from neuron_wire.names import (
     NOT_REPORTED_OWNER,
     OTHER_OWNERS,
     UNALLOCATED_OWNER,
-    UNATTACHED,
-    UNKNOWN,
+    UNATTACHED_STATE,
+    UNKNOWN_STATE,
 )
-from neuron_wire.owners import UNNAMED
+from neuron_wire.owners import UNNAMED_OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     from neuron_wire import MinuteRecord
     from neuron_wire.line_members import Amounts
 
-MAX_ROWS: Final = 20
-_ALWAYS_ROWS: Final = frozenset({UNALLOCATED_OWNER, NOT_REPORTED_OWNER, UNNAMED})
+MAX_OWNER_ROWS: Final = 20
+_ALWAYS_ROWS: Final = frozenset({UNALLOCATED_OWNER, NOT_REPORTED_OWNER, UNNAMED_OWNER})
 """Placeholder rows that never go to `[others]`, however little is idle in them."""
 
 _DIVIDED: Final = ("AvoidableCostPerHour", "AvoidableAllocatedCostPerHour", "SharedCostPerHour")
 
-MAX_OWNERS: Final = 10_000
+MAX_OWNERS_IN_CLUSTER_ROWS: Final = 10_000
 """
 Owners of one cluster's idle cores that each process adds up apart, in about 5 MB. Beyond them the
 half with most cost stays, and the others are counted and go to `[others]`.
@@ -157,7 +157,7 @@ class IdleOwners:
         longest: dict[str, int] = {}
         for owners, cores in owned.cores_of.items():
             minutes = max([idle_minutes[core] for core in cores])
-            reserved = sum([state[core] == UNATTACHED and core not in free for core in cores])
+            reserved = sum([state[core] == UNATTACHED_STATE and core not in free for core in cores])
             for owner, share in zip(owners, even_shares(len(owners)), strict=True):
                 micros[owner] = micros.get(owner, 0) + share * len(cores)
                 longest[owner] = max(longest.get(owner, 0), minutes)
@@ -194,7 +194,7 @@ class IdleOwners:
         others = OwnerSum()
         rows = [pair for pair in self._sums.items() if pair[0] in _ALWAYS_ROWS]
         ranked = self._ranked()
-        room = MAX_ROWS - len(rows)
+        room = MAX_OWNER_ROWS - len(rows)
         if OTHER_OWNERS in self._sums or len(ranked) > room:
             room -= 1
             others.fold_sums(self._sums.get(OTHER_OWNERS, OwnerSum()))
@@ -234,9 +234,9 @@ class IdleOwners:
             known.fold_sums(added)
 
     def _make_room(self) -> None:
-        if len(self._sums) <= MAX_OWNERS:
+        if len(self._sums) <= MAX_OWNERS_IN_CLUSTER_ROWS:
             return
-        for owner, owner_sum in self._ranked()[MAX_OWNERS // 2 :]:
+        for owner, owner_sum in self._ranked()[MAX_OWNERS_IN_CLUSTER_ROWS // 2 :]:
             del self._sums[owner]
             self._fold_owner(OTHER_OWNERS, owner_sum)
             self.left_out += 1
@@ -326,7 +326,7 @@ class ClusterIdle:
         if price is None:
             self.unpriced_cores += len(state)
         else:
-            self._priced_known_cores += len(state) - state.count(UNKNOWN)
+            self._priced_known_cores += len(state) - state.count(UNKNOWN_STATE)
         idle = idle_cores(state, record.idle_minutes, self.after_minutes)
         cores_of = cores_by_owner(record)
         minutes = self.owners.minutes.fold_record(record, cores_of)
@@ -335,8 +335,10 @@ class ClusterIdle:
         if idle:
             fine_price = None if price is None else round(price * FINE)
             owned = core_owners(record, idle, cores_of)
-            reserved = record.reserved if UNATTACHED in state else ()
-            free = {core for core in idle if state[core] == UNATTACHED and core not in reserved}
+            reserved = record.reserved if UNATTACHED_STATE in state else ()
+            free = {
+                core for core in idle if state[core] == UNATTACHED_STATE and core not in reserved
+            }
             self.owners.fold_idle(record, owned, free, fine_price)
             self._count_cores(record, len(idle), len(free), is_priced=price is not None)
             unallocated_cost = MICRO * len(free) * (fine_price or 0)
@@ -421,7 +423,7 @@ class ClusterIdle:
         return {
             owner: minutes.has_working_sibling(owner)
             for owner in self._resting_owners
-            if owner != UNNAMED and minutes.fully_idle_minutes(owner) < self.after_minutes
+            if owner != UNNAMED_OWNER and minutes.fully_idle_minutes(owner) < self.after_minutes
         }
 
     def _groups(self) -> tuple[list[_Waiting], list[_Waiting], list[_Waiting]]:

@@ -22,7 +22,7 @@ from neuron_wire.cores import round_half_even
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-IDLE_AFTER_MINUTES: Final = 15
+DEFAULT_IDLE_AFTER_MINUTES: Final = 15
 """Minutes without work from which a core is idle, unless a setting says another number."""
 
 
@@ -35,7 +35,7 @@ class Part(IntEnum):
     COMMITTED = 3
 
 
-AVOIDABLE: Final = (Part.AVOIDABLE_ALLOCATED, Part.AVOIDABLE_UNALLOCATED)
+AVOIDABLE_PARTS: Final = (Part.AVOIDABLE_ALLOCATED, Part.AVOIDABLE_UNALLOCATED)
 
 
 @dataclass(slots=True)
@@ -131,7 +131,7 @@ class CoreTime:
     @property
     def avoidable(self) -> int:
         """Of that, avoidable, allocated or not."""
-        return self.idle_of(AVOIDABLE)
+        return self.idle_of(AVOIDABLE_PARTS)
 
     @property
     def has_idle_price(self) -> bool:
@@ -146,7 +146,7 @@ class CoreTime:
     @property
     def avoidable_cost(self) -> int | None:
         """Of that, avoidable; None where nothing idle has a price."""
-        return self.idle_cost_of(AVOIDABLE)
+        return self.idle_cost_of(AVOIDABLE_PARTS)
 
     @property
     def million_executions_cost(self) -> int | None:

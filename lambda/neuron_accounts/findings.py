@@ -19,14 +19,14 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from neuron_wire.line_members import filled
 
 EVENT_SOURCE: Final = "neuron-emf"
-DETAIL_TYPE: Final = "Neuron Finding"
+FINDING_DETAIL_TYPE: Final = "Neuron Finding"
 SCHEMA_FILE: Final = Path(__file__).with_name("finding.schema.json")
 
 IDLE_INSTANCE: Final = "idle-instance"
 IDLE_OWNER: Final = "idle-owner"
 SILENT_INSTANCE: Final = "silent-instance"
 HARDWARE_FAULT: Final = "hardware-fault"
-KINDS: Final = (IDLE_INSTANCE, IDLE_OWNER, SILENT_INSTANCE, HARDWARE_FAULT)
+FINDING_KINDS: Final = (IDLE_INSTANCE, IDLE_OWNER, SILENT_INSTANCE, HARDWARE_FAULT)
 OWNER_KINDS: Final = (IDLE_OWNER, "idle-cores")
 """Those about an owner; the second, of an earlier version, is only closed."""
 
@@ -35,11 +35,11 @@ OPENED: Final = "opened"
 WORSENED: Final = "worsened"
 CLOSED: Final = "closed"
 
-WORK: Final = "work"
-REPORTED: Final = "reported"
-QUIET: Final = "quiet"
-GONE: Final = "gone"
-REPLACED: Final = "replaced"
+CLOSED_BY_WORK: Final = "work"
+CLOSED_BY_REPORT: Final = "reported"
+CLOSED_BY_QUIET: Final = "quiet"
+CLOSED_AS_GONE: Final = "gone"
+CLOSED_AS_REPLACED: Final = "replaced"
 
 LEAST_IDLE_MINUTES: Final = 60
 """What holds an idle instance back, here and in `neuron-emf findings`: idle for less,"""

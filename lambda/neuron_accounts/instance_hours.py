@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from neuron_accounts.core_time import FINE, IDLE_AFTER_MINUTES, CoreTime, Part, round_shares
+from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES, FINE, CoreTime, Part, round_shares
 from neuron_accounts.ledger import USD_PLACES, LedgerRow
 from neuron_accounts.owner_minutes import (
-    MAX_OWNERS,
+    MAX_OWNERS_COUNTED,
     MinutesOf,
     UnseenOwners,
     core_owners,
@@ -36,15 +36,15 @@ from neuron_accounts.prices import PRICES_AS_OF, PriceBasis, basis_words
 from neuron_accounts.teams import TeamRules
 from neuron_wire.cores import idle_cores, round_half_even
 from neuron_wire.names import (
-    BUSY,
+    BUSY_STATE,
     HOUR_MINUTES,
     MICRO,
     MINUTE_MS,
     UNALLOCATED_OWNER,
-    UNKNOWN,
     UNKNOWN_OWNER,
+    UNKNOWN_STATE,
 )
-from neuron_wire.owners import UNNAMED
+from neuron_wire.owners import UNNAMED_OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ Minutes in which an instance was fully idle itself: by the owners that decide it
 core, and how much of its cores each owner has.
 """
 
-_TEXTS: Final = ("account_id", "region", "instance_type", "lifecycle")
+_LABEL_FIELDS: Final = ("account_id", "region", "instance_type", "lifecycle")
 """Of a record, and of a row."""
 
 _COVERED_UNIT: Final = 6_000  # hundredths of a second in a minute
@@ -102,7 +102,7 @@ class LedgerRules:
     """
 
     prices: Prices
-    idle_after_minutes: int = IDLE_AFTER_MINUTES
+    idle_after_minutes: int = DEFAULT_IDLE_AFTER_MINUTES
     paid_by_type: PaidByType = field(default_factory=dict)
     teams: TeamRules = field(default_factory=TeamRules)
 
@@ -151,10 +151,10 @@ class OwnerWork:
         for name, minute in minutes.items():
             if minute.idle_minutes < after_minutes:
                 self.not_idle[name] |= bit
-            if minute.worked and name != UNNAMED:
+            if minute.worked and name != UNNAMED_OWNER:
                 stem = stem_of(name)
                 self.working[stem] |= bit
-        if len(self.not_idle) > MAX_OWNERS:
+        if len(self.not_idle) > MAX_OWNERS_COUNTED:
             self.hidden = ALL_MINUTES
             self.not_idle.clear()
 
@@ -229,7 +229,7 @@ class InstanceHour:
         work.fold_record(record, did, after_minutes, bit)
         price = self._price(record)
         idle = idle_cores(state, record.idle_minutes, after_minutes)
-        known = [index for index, letter in enumerate(state) if letter != UNKNOWN]
+        known = [index for index, letter in enumerate(state) if letter != UNKNOWN_STATE]
         owned, teams = core_owners(record, known, cores_of)
         if len(known) < len(state):
             owned[UNKNOWN_OWNER,] = [index for index in range(len(state)) if index not in known]
@@ -263,7 +263,7 @@ class InstanceHour:
             hundredths = [round(100 * (percents[core] or 0)) for core in cores]
             # Each core is split by itself: what does not divide evenly goes to the first owner.
             used = [even_shares(ways, core_used * _HUNDREDTH) for core_used in hundredths]
-            busy = sum([state[core] == BUSY for core in cores])
+            busy = sum([state[core] == BUSY_STATE for core in cores])
             idle_cores_of = len(is_idle.intersection(cores))
             for place, share in enumerate(even_shares(ways)):
                 owner_hour = self._owners[owners[place]]
@@ -368,7 +368,7 @@ class InstanceHour:
 
     def _note(self, record: MinuteRecord) -> None:
         self._last = record
-        for name in _TEXTS:
+        for name in _LABEL_FIELDS:
             if text := getattr(record, name):
                 self._texts[name] = text
 

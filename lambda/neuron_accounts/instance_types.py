@@ -18,13 +18,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_wire.names import MICRO, UNKNOWN
+from neuron_wire.names import MICRO, UNKNOWN_STATE
 
 if TYPE_CHECKING:
     from neuron_wire import MinuteRecord
 
 
-_FORM: Final = re.compile(
+_TYPE_FORMAT: Final = re.compile(
     r"[a-z][a-z0-9-]{1,30}"
     r"\.(?:metal(?:-[0-9a-z]{1,10})?|nano|micro|small|medium|(?:[0-9]{0,3}x)?large)"
 )
@@ -32,7 +32,7 @@ _FORM: Final = re.compile(
 
 def is_instance_type(text: str) -> bool:
     """Return True if *text* has the form of an EC2 instance type, such as `trn1.32xlarge`."""
-    return _FORM.fullmatch(text) is not None
+    return _TYPE_FORMAT.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +152,6 @@ def flops_of(record: MinuteRecord) -> Flops | None:
     """
     if record.tera_flops is None:
         return None
-    known = len(record.core_state) - record.core_state.count(UNKNOWN)
+    known = len(record.core_state) - record.core_state.count(UNKNOWN_STATE)
     peak = peak_micros(record.instance_type, len(record.core_state), known)
     return Flops(record.tera_flops, peak) if peak else None

@@ -25,22 +25,22 @@ from neuron_wire.names import DAY_HOURS, HOUR_MINUTES, VERSION
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-PARTS: Final = 8
+PARTS_OF_HOUR: Final = 8
 """Objects of an hour. A constant, never a parameter: a repetition replaces each."""
 
-PREFIX: Final = f"ledger/schema={VERSION}/"
+LEDGER_PREFIX: Final = f"ledger/schema={VERSION}/"
 
 MINUTE_PLACES: Final = 6
 USD_PLACES: Final = 9
 
-TEXTS: Final = {
+LEDGER_TEXTS: Final = {
     "AccountId": "account_id", "Region": "region", "ClusterName": "cluster",
     "InstanceId": "instance_id", "InstanceType": "instance_type", "Lifecycle": "lifecycle",
     "CapacityReservationId": "capacity_reservation_id", "Owner": "owner", "Team": "team",
 }  # fmt: skip
 """Members that are text, in the order of the line, and their fields."""
 
-MINUTES: Final = {
+LEDGER_MINUTES: Final = {
     "AllocatedCoreMinutes": "allocated",
     "BusyCoreMinutes": "busy",
     "UsedCoreMinutes": "used",
@@ -52,21 +52,21 @@ MINUTES: Final = {
 }
 """Members in minutes, six places."""
 
-COSTS: Final = {
+LEDGER_COSTS: Final = {
     "ListCost": "list_cost", "IdleCost": "idle_cost", "AvoidableCost": "avoidable_cost",
     "CommittedCost": "committed_cost",
 }  # fmt: skip
 """Members in USD, nine places."""
 
-COUNTS: Final = {"Executions": "executions", "OverlapMinutes": "overlap_minutes"}
+LEDGER_COUNTS: Final = {"Executions": "executions", "OverlapMinutes": "overlap_minutes"}
 """Members that are whole numbers."""
 
 ABSENT_ZEROS: Final = frozenset({"avoidable", "committed", "unpriced", "committed_cost"})
 """Fields that a line has only above 0: most rows have none of them."""
 
 _HOUR: Final = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:00Z")
-_KEY: Final = re.compile(
-    re.escape(PREFIX) + r"date=(\d{4}-\d{2}-\d{2})/hour=(\d{2})/part=(\d{2})\.json\.gz"
+_LEDGER_KEY: Final = re.compile(
+    re.escape(LEDGER_PREFIX) + r"date=(\d{4}-\d{2}-\d{2})/hour=(\d{2})/part=(\d{2})\.json\.gz"
 )
 
 
@@ -154,12 +154,12 @@ def decimal_text(whole: int, places: int) -> str:
 def part_key(hour: int, part: int) -> str:
     """The key of one part of an hour."""
     text = iso_minute(hour * HOUR_MINUTES)
-    return f"{PREFIX}date={text[:10]}/hour={text[11:13]}/part={part:02d}.json.gz"
+    return f"{LEDGER_PREFIX}date={text[:10]}/hour={text[11:13]}/part={part:02d}.json.gz"
 
 
 def parse_part_key(key: str) -> tuple[int, int] | None:
     """The hour and the part of a key; None if it is not one of the ledger."""
-    match = _KEY.fullmatch(key)
+    match = _LEDGER_KEY.fullmatch(key)
     try:
         return (_hour(f"{match[1]}T{match[2]}:00Z"), int(match[3])) if match else None
     except ValueError:
@@ -177,23 +177,23 @@ def settled_hours(keys: Iterable[str], hours: range) -> list[int]:
     parts: dict[int, set[int]] = {}
     for key in keys:
         place = parse_part_key(key)
-        if place is not None and place[0] in hours and place[1] < PARTS:
+        if place is not None and place[0] in hours and place[1] < PARTS_OF_HOUR:
             parts.setdefault(place[0], set()).add(place[1])
-    return sorted(hour for hour, found in parts.items() if len(found) == PARTS)
+    return sorted(hour for hour, found in parts.items() if len(found) == PARTS_OF_HOUR)
 
 
 def row_line(row: LedgerRow) -> str:
     """One row as JSON."""
     members = [f'"Hour":"{iso_minute(row.hour * HOUR_MINUTES)}"']
-    for member, field in TEXTS.items():
+    for member, field in LEDGER_TEXTS.items():
         if (text := getattr(row, field)) is not None:
             members.append(f'"{member}":{json.dumps(text)}')
-    for table, places in ((MINUTES, MINUTE_PLACES), (COSTS, USD_PLACES)):
+    for table, places in ((LEDGER_MINUTES, MINUTE_PLACES), (LEDGER_COSTS, USD_PLACES)):
         for member, field in table.items():
             whole = getattr(row, field)
             if whole is not None and (whole or field not in ABSENT_ZEROS):
                 members.append(f'"{member}":{decimal_text(whole, places)}')
-    for member, field in COUNTS.items():
+    for member, field in LEDGER_COUNTS.items():
         if (count := getattr(row, field)) is not None:
             members.append(f'"{member}":{count}')
     if row.basis is not None:

@@ -39,7 +39,7 @@ from neuron_wire.names import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-OWNERS: Final = "TopIdleOwners"
+OWNER_ROWS: Final = "TopIdleOwners"
 BY_REASON: Final = "UnknownCoresByReason"
 
 
@@ -247,17 +247,17 @@ class ClusterNow:
         return None if self.covered is None or not expected else self.covered / expected / MICRO
 
 
-_NUMBERS: Final = stated_fields(ClusterNow)
-COUNTS: Final = {name: member for name, member, in_micros in _NUMBERS if not in_micros}
-COSTS: Final = {name: member for name, member, in_micros in _NUMBERS if in_micros}
+_NOW_NUMBERS: Final = stated_fields(ClusterNow)
+NOW_COUNTS: Final = {name: member for name, member, in_micros in _NOW_NUMBERS if not in_micros}
+NOW_COSTS: Final = {name: member for name, member, in_micros in _NOW_NUMBERS if in_micros}
 
 
 def cluster_now(line: JsonObject) -> ClusterNow:
     """The numbers of *line*, a rollup."""
     cluster, as_of = line.get(CLUSTER_DIMENSION), line.get("PricesAsOf")
-    counts = {name: count_in(line, member) for name, member in COUNTS.items()}
-    costs = {name: micros_in(line, member) for name, member in COSTS.items()}
-    rows, minute = rows_in(line, OWNERS), minute_in(line, "Minute")
+    counts = {name: count_in(line, member) for name, member in NOW_COUNTS.items()}
+    costs = {name: micros_in(line, member) for name, member in NOW_COSTS.items()}
+    rows, minute = rows_in(line, OWNER_ROWS), minute_in(line, "Minute")
     owners = tuple(owner for row in rows or () if (owner := _owner(row)))
     expected = total_of([counts["instances"], counts["silent"]])
     share = micros_in(line, "CoveragePercent") if expected else expected

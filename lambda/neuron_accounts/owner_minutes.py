@@ -23,17 +23,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from neuron_accounts.now import IdleOwner
 from neuron_wire.cores import core_indexes
 from neuron_wire.names import (
-    ATTACHED_IDLE,
-    BUSY,
+    ATTACHED_IDLE_STATE,
+    BUSY_STATE,
     MICRO,
     NOT_REPORTED_OWNER,
     OTHER_OWNERS,
     PLACEHOLDER_OWNERS,
     UNALLOCATED_OWNER,
-    UNATTACHED,
-    UNKNOWN,
+    UNATTACHED_STATE,
+    UNKNOWN_STATE,
 )
-from neuron_wire.owners import UNNAMED
+from neuron_wire.owners import UNNAMED_OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _RANDOM: Final = "[bcdfghjklmnpqrstvwxz2456789]"  # of which Kubernetes makes the ends of names
 _POD_ENDS: Final = re.compile(rf"-(?:[0-9]{{1,5}}|{_RANDOM}{{5}}|{_RANDOM}{{6,10}})$")
-_ECS: Final = "ecs:"
+_ECS_PREFIX: Final = "ecs:"
 
 
 MinutesOf: TypeAlias = "dict[str, OwnerMinute]"
@@ -93,9 +93,9 @@ def core_owners(record: MinuteRecord, cores: Collection[int], cores_of: CoresOf)
     for core in by_names.pop((), ()):
         letter = record.core_state[core]
         is_others = core in left_out or (
-            not is_complete and record.holders_more and letter == ATTACHED_IDLE
+            not is_complete and record.holders_more and letter == ATTACHED_IDLE_STATE
         )
-        name = unattached_owner if letter == UNATTACHED else NOT_REPORTED_OWNER
+        name = unattached_owner if letter == UNATTACHED_STATE else NOT_REPORTED_OWNER
         by_names[OTHER_OWNERS if is_others else name,].append(core)
     return OwnedCores(by_names, teams)
 
@@ -108,15 +108,17 @@ def cores_by_owner(record: MinuteRecord) -> CoresOf:
     """
     found: dict[str, Sequence[int]] = {}
     state, width = record.core_state, len(record.core_state)
-    is_free = UNATTACHED in state
+    is_free = UNATTACHED_STATE in state
     for entry in record.owners or (() if record.owners_more else record.holders):
         cores: Sequence[int] = core_indexes(entry.cores)
         if cores and (is_free or cores[-1] >= width):
-            cores = [core for core in cores if core < width and state[core] != UNATTACHED]
+            cores = [core for core in cores if core < width and state[core] != UNATTACHED_STATE]
         if cores:
             _append(found, entry.name, cores)
     for owner in record.owners if is_free else ():
-        reserved = [core for core in core_indexes(owner.reserved) if state[core] == UNATTACHED]
+        reserved = [
+            core for core in core_indexes(owner.reserved) if state[core] == UNATTACHED_STATE
+        ]
         if reserved:
             _append(found, owner.name, reserved)
     return found
@@ -129,7 +131,7 @@ def _append(found: dict[str, Sequence[int]], full_name: str | None, cores: Seque
 
 def owner_name(name: str | None) -> str:
     """*name* as a line gives it; `[unnamed]` for none and for a placeholder."""
-    return name if name and name not in PLACEHOLDER_OWNERS else UNNAMED
+    return name if name and name not in PLACEHOLDER_OWNERS else UNNAMED_OWNER
 
 
 @lru_cache(16_384)
@@ -140,7 +142,7 @@ def stem_of(owner: str) -> str:
     Of a pod its namespace and its name without the ends `-3`, `-x7k2p` or `-7d9f8c6b5-x7k2p`
     that Kubernetes gives; of an ECS task its service. All others are their own stem.
     """
-    if owner.startswith(_ECS):
+    if owner.startswith(_ECS_PREFIX):
         return owner.partition("/")[0] if owner.count("/") > 1 else owner
     namespace, slash, rest = owner.partition("/")
     if not slash or ":" in namespace:
@@ -160,7 +162,7 @@ def even_shares(ways: int, micro: int = MICRO) -> tuple[int, ...]:
     return tuple(share + (number < rest) for number in range(ways))
 
 
-MAX_OWNERS: Final = 100_000
+MAX_OWNERS_COUNTED: Final = 100_000
 """Owners of one cluster whose cores each process adds up, in about 30 MB; beyond, of none."""
 
 
@@ -212,7 +214,7 @@ def owner_minutes_of(record: MinuteRecord, cores_of: CoresOf) -> MinutesOf:
     is_uniform = state == state[:1] * len(state)
     for name, cores in cores_of.items():
         letters = state[: len(cores)] if is_uniform else [state[core] for core in cores]
-        busy, unknown = letters.count(BUSY), letters.count(UNKNOWN)
+        busy, unknown = letters.count(BUSY_STATE), letters.count(UNKNOWN_STATE)
         known = len(cores) - unknown
         owner = by_name.get(name)
         quiet = (owner.quiet_minutes or 0) if owner else 0
@@ -237,9 +239,9 @@ def _split_shared_cores(minutes: MinutesOf, cores_of: CoresOf, state: str) -> No
             owners_of[core].append(name)
     for core, owners in owners_of.items():
         for name, share in zip(owners, even_shares(len(owners)), strict=True):
-            if state[core] != UNKNOWN:
+            if state[core] != UNKNOWN_STATE:
                 minutes[name].allocated -= MICRO - share
-            if state[core] == BUSY:
+            if state[core] == BUSY_STATE:
                 minutes[name].busy -= MICRO - share
 
 
@@ -255,7 +257,7 @@ def hides_owners(record: MinuteRecord, minutes: MinutesOf) -> bool:
         is_complete &= minute.is_complete
     if is_complete and record.has_executions and counted < max(1, record.executions or 0):
         return True
-    return busy < MICRO * record.core_state.count(BUSY)
+    return busy < MICRO * record.core_state.count(BUSY_STATE)
 
 
 def quiet_minutes_of(record: MinuteRecord) -> int:
@@ -299,7 +301,7 @@ class UnseenOwners:
         self._bound()
 
     def _bound(self) -> None:
-        if len(self.stems) > MAX_OWNERS:
+        if len(self.stems) > MAX_OWNERS_COUNTED:
             self.stems.clear()
             self.are_any = True
 
@@ -352,7 +354,7 @@ class OwnerMinutes:
                 self.by_owner[name] = minute
             else:
                 known.fold_minute(minute)
-        self.are_too_many |= len(self.by_owner) > MAX_OWNERS
+        self.are_too_many |= len(self.by_owner) > MAX_OWNERS_COUNTED
         if self.are_too_many:  # an owner added later would seem to hold less
             self.by_owner.clear()
 
@@ -363,7 +365,7 @@ class OwnerMinutes:
         An owner that works is known to work even then. Of unnamed processes some may work.
         """
         minute, row = self.by_owner.get(owner), IdleOwner(owner, 0)
-        if minute is None or not minute.allocated or owner == UNNAMED:
+        if minute is None or not minute.allocated or owner == UNNAMED_OWNER:
             return row
         if self.are_more and not minute.worked:
             return row
@@ -387,7 +389,7 @@ class OwnerMinutes:
     def seen_idle_minutes(self, owner: str) -> int:
         """Return for how long *owner* is fully idle on the instances that have reported."""
         minute = self.by_owner.get(owner)
-        if minute is None or self.are_more or owner == UNNAMED:
+        if minute is None or self.are_more or owner == UNNAMED_OWNER:
             return 0
         return 0 if self.has_working_sibling(owner) else minute.idle_minutes
 
@@ -422,4 +424,4 @@ def waits_for(
             return None
     if any(minute.idle_minutes < after_minutes for minute in minutes.values()):
         return None
-    return tuple(sorted(name for name in minutes if name != UNNAMED))
+    return tuple(sorted(name for name in minutes if name != UNNAMED_OWNER))

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from neuron_accounts.prices import setting_entries
-from neuron_wire.names import AVOIDABLE, COMMITTED
+from neuron_wire.names import AVOIDABLE_PAID, COMMITTED_PAID
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,7 @@ MAX_PAID_BY_TYPE_CHARS: Final = 512
 """The parameter's MaxLength, which its pattern cannot say."""
 
 
-_ENTRY: Final = re.compile(r"([a-z0-9.\-]+)=(committed|avoidable)")
+_PAID_ENTRY: Final = re.compile(r"([a-z0-9.\-]+)=(committed|avoidable)")
 
 
 class PaidByTypeError(ValueError):
@@ -76,8 +76,11 @@ def paid_by_type(text: str) -> dict[str, Paid]:
         "trn1.32xlarge=committed,trn2.48xlarge=avoidable, in small letters and without blanks"
     )
     advice = f"at most {MAX_PAID_BY_TYPE_CHARS} are allowed: omit types", wrong
-    matches = setting_entries(text, _ENTRY, MAX_PAID_BY_TYPE_CHARS, advice, PaidByTypeError)
-    return {match[1]: COMMITTED if match[2] == COMMITTED else AVOIDABLE for match in matches}
+    matches = setting_entries(text, _PAID_ENTRY, MAX_PAID_BY_TYPE_CHARS, advice, PaidByTypeError)
+    return {
+        match[1]: COMMITTED_PAID if match[2] == COMMITTED_PAID else AVOIDABLE_PAID
+        for match in matches
+    }
 
 
 def is_committed(instance: Payable, by_type: PaidByType, *, reserved: bool = False) -> bool:
@@ -88,7 +91,7 @@ def is_committed(instance: Payable, by_type: PaidByType, *, reserved: bool = Fal
     """
     paid = instance.paid or by_type.get(instance.instance_type or "")
     if paid is not None:
-        return paid == COMMITTED
+        return paid == COMMITTED_PAID
     if instance.lifecycle in (SPOT, CAPACITY_BLOCK):
         return instance.lifecycle == CAPACITY_BLOCK
     if reserved:

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
     from neuron_wire.line_members import Amounts
 
-FILE: Final = Path(__file__).with_name("list_prices.json")
-_LIST: Final[dict[str, Any]] = json.loads(FILE.read_text("utf-8"))
+PRICE_FILE: Final = Path(__file__).with_name("list_prices.json")
+_LIST: Final[dict[str, Any]] = json.loads(PRICE_FILE.read_text("utf-8"))
 PRICES_AS_OF: Final[str] = _LIST["as_of"]
 
-USD_PER_HOUR: Final[dict[str, dict[str, float]]] = {}
+LIST_USD_PER_HOUR: Final[dict[str, dict[str, float]]] = {}
 """List prices by region and instance type."""
 
 for _row in _LIST["prices"]:
-    USD_PER_HOUR.setdefault(_row["region"], {})[_row["type"]] = _row["usd_per_hour"]
+    LIST_USD_PER_HOUR.setdefault(_row["region"], {})[_row["type"]] = _row["usd_per_hour"]
 
 DEFAULT_REGION: Final = "us-east-1"
 """Of lines without a region, unless a setting names another."""
@@ -39,7 +39,7 @@ DEFAULT_REGION: Final = "us-east-1"
 MAX_OVERRIDES_CHARS: Final = 512
 """The parameter's MaxLength, which its pattern cannot say."""
 
-UNKNOWN_TYPE: Final = "unknown type"
+UNKNOWN_TYPE_REASON: Final = "unknown type"
 
 OVERRIDE_NAME: Final = re.compile(r"(?:[a-z0-9\-]+/)?[a-z0-9.\-]+")
 """What an override is of: `TYPE` or `REGION/TYPE`."""
@@ -112,7 +112,7 @@ class Prices:
         override = self.override_of(instance_type, where)
         if override is not None:
             return self.overrides[override] / cores
-        usd_per_hour = USD_PER_HOUR.get(where, {}).get(instance_type)
+        usd_per_hour = LIST_USD_PER_HOUR.get(where, {}).get(instance_type)
         return None if usd_per_hour is None else usd_per_hour / cores
 
     def override_of(self, instance_type: str | None, region: str | None = None) -> str | None:
@@ -154,7 +154,7 @@ class PriceBasis:
         where = region or prices.region
         if usd is None:
             if cores:
-                self.unpriced[f"{where}/{instance_type or UNKNOWN_TYPE}"] += cores
+                self.unpriced[f"{where}/{instance_type or UNKNOWN_TYPE_REASON}"] += cores
         elif override := prices.override_of(instance_type, where):
             self.overridden.add(override)
         else:

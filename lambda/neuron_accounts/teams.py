@@ -31,10 +31,12 @@ function take 4,096 bytes together.
 """
 
 _COMMENT: Final = "#"
-_NAME: Final = r" *[!#-&(-+\--<>-\[\]-{}~][ !#-&(-+\--<>-\[\]-{}~]*"
+_RULE_NAME: Final = r" *[!#-&(-+\--<>-\[\]-{}~][ !#-&(-+\--<>-\[\]-{}~]*"
 """Printable ASCII, less quotes, backslash and the three separators; something beside blanks."""
 
-_RULE: Final = re.compile(rf"(?P<cluster>{_NAME})\|(?P<owner>{_NAME})=(?P<team>{_NAME})")
+_RULE: Final = re.compile(
+    rf"(?P<cluster>{_RULE_NAME})\|(?P<owner>{_RULE_NAME})=(?P<team>{_RULE_NAME})"
+)
 
 
 class TeamRulesError(ValueError):

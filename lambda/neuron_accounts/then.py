@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from neuron_accounts.core_time import CoreTime, Part, time_of
-from neuron_accounts.ledger import PREFIX, gzip_lines, part_key, unpack_lines
-from neuron_accounts.prices import UNKNOWN_TYPE
+from neuron_accounts.ledger import LEDGER_PREFIX, gzip_lines, part_key, unpack_lines
+from neuron_accounts.prices import UNKNOWN_TYPE_REASON
 from neuron_wire.line_members import BAD_MEMBER, WireFormatError
 from neuron_wire.names import (
     DAY_HOURS,
@@ -96,7 +96,7 @@ class Then:
         if row.basis is not None:
             self.bases.add(row.basis)
         elif time.idle:
-            self.unpriced[f"{row.region}/{row.instance_type or UNKNOWN_TYPE}"] += time.idle
+            self.unpriced[f"{row.region}/{row.instance_type or UNKNOWN_TYPE_REASON}"] += time.idle
 
     def fold_summary(self, hour: int, payload: bytes) -> None:
         """
@@ -179,7 +179,7 @@ def time_of_row(row: LedgerRow) -> CoreTime:
 
 def summary_key(hour: int) -> str:
     """Where the summary of an hour stands."""
-    return part_key(hour, 0).replace(PREFIX, SUMMARIES).replace("/part=00", "")
+    return part_key(hour, 0).replace(LEDGER_PREFIX, SUMMARIES).replace("/part=00", "")
 
 
 def dearest(times: Mapping[_Key, CoreTime], most: int) -> list[tuple[_Key, CoreTime]]:

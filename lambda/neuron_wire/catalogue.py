@@ -40,18 +40,24 @@ STACK_KIND: Final = "stack"
 """Where the stack reports on itself: no kind of line, those lines have no Kind."""
 
 EMITTED: Final = (
-    names.MINUTE, names.MORE, names.CORE, names.RUNTIME, names.EVENT, names.REPORT, names.RAW,
-)  # fmt: skip
+    names.MINUTE_KIND,
+    names.MORE_KIND,
+    names.CORE_KIND,
+    names.RUNTIME_KIND,
+    names.EVENT_KIND,
+    names.REPORT_KIND,
+    names.RAW_KIND,
+)
 """The kinds that an emitter writes."""
 
 Tier = Literal["", "cluster", "instance", "core", "legacy", "always"]
 CLUSTER_TIER: Final = "cluster"
 INSTANCE_TIER: Final = "instance"
-ALWAYS: Final = "always"
+ALWAYS_TIER: Final = "always"
 
 _BEFORE_WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_WHOLE: Final = frozenset({"Count", "Bytes"})
-_STATISTICS: Final[dict[Family, str]] = {
+_WHOLE_UNITS: Final = frozenset({"Count", "Bytes"})
+_STATISTIC_OF_FAMILY: Final[dict[Family, str]] = {
     "gauge": "Average",
     "tally": "Sum",
     "total": "difference",
@@ -96,7 +102,7 @@ class Member:
     meaning: str
     unit: str = ""
     family: Family = "label"
-    kinds: tuple[str, ...] = (names.MINUTE,)
+    kinds: tuple[str, ...] = (names.MINUTE_KIND,)
     tier: Tier = ""
     is_rare: bool = False
     read_with: str = ""
@@ -105,12 +111,12 @@ class Member:
     @property
     def statistic(self) -> str:
         """The CloudWatch statistic that gives a true number; empty for a label."""
-        return self.read_with or _STATISTICS[self.family]
+        return self.read_with or _STATISTIC_OF_FAMILY[self.family]
 
     @property
     def is_whole(self) -> bool:
         """Whether its values are whole numbers: counts and bytes."""
-        return self.unit in _WHOLE
+        return self.unit in _WHOLE_UNITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,20 +178,22 @@ def _read_subjects(subjects: Mapping[str, list[dict[str, Any]]]) -> dict[str, tu
     return {title: tuple(map(member_of, entries)) for title, entries in subjects.items()}
 
 
-_FILE: Final = json.loads(Path(__file__).with_name("catalogue.json").read_text("utf-8"))
+_CATALOGUE: Final = json.loads(Path(__file__).with_name("catalogue.json").read_text("utf-8"))
 
-SUBJECTS: Final = _read_subjects(_FILE["subjects"])
+MEMBERS_BY_SUBJECT: Final = _read_subjects(_CATALOGUE["subjects"])
 """Every member, by what it is about."""
 
-EVENT_NAMES: Final[dict[str, str]] = _FILE["events"]
+EVENT_NAMES: Final[dict[str, str]] = _CATALOGUE["events"]
 """What may stand in the member Event, and what it means."""
 
-MEMBERS: Final = tuple(member for members in SUBJECTS.values() for member in members)
+CATALOGUE_MEMBERS: Final = tuple(
+    member for members in MEMBERS_BY_SUBJECT.values() for member in members
+)
 
-EXECUTIONS: Final = SUBJECTS["Executions"]
-ECC: Final = SUBJECTS["Memory errors (ECC)"]
-HEALTH: Final = SUBJECTS["Emitter health"]
-PROFILES: Final = SUBJECTS["Profiles"]
+EXECUTION_MEMBERS: Final = MEMBERS_BY_SUBJECT["Executions"]
+ECC_MEMBERS: Final = MEMBERS_BY_SUBJECT["Memory errors (ECC)"]
+HEALTH_MEMBERS: Final = MEMBERS_BY_SUBJECT["Emitter health"]
+PROFILE_MEMBERS: Final = MEMBERS_BY_SUBJECT["Profiles"]
 
 FAILURES: Final = {
     "ExecutionsTimedOut": "timed out",
@@ -199,19 +207,19 @@ FAILURES: Final = {
 
 def members_of(kind: str) -> dict[str, Member]:
     """The members that may stand in lines of *kind*, by name."""
-    return {member.name: member for member in MEMBERS if kind in member.kinds}
+    return {member.name: member for member in CATALOGUE_MEMBERS if kind in member.kinds}
 
 
 def _metrics_of(kind: str, *tiers: Tier) -> dict[str, Member]:
     """Those that are metrics in lines of *kind*: of *tiers*, or by default."""
-    tiers = tiers or (CLUSTER_TIER, ALWAYS)
+    tiers = tiers or (CLUSTER_TIER, ALWAYS_TIER)
     return {name: member for name, member in members_of(kind).items() if member.tier in tiers}
 
 
-MINUTE: Final = _metrics_of(names.MINUTE)
+MINUTE_METRICS: Final = _metrics_of(names.MINUTE_KIND)
 """The metrics of a minute line at `--metrics cluster`, dimension ClusterName."""
 
-MINUTE_BY_INSTANCE: Final = _metrics_of(names.MINUTE, INSTANCE_TIER)
+INSTANCE_METRICS: Final = _metrics_of(names.MINUTE_KIND, INSTANCE_TIER)
 """Those that a minute line has besides at `--metrics instance` and `core`."""
 
 _NO_CHOICE: Final = frozenset(
@@ -224,42 +232,42 @@ _NO_CHOICE: Final = frozenset(
 
 CHOOSABLE: Final = {
     name: member
-    for name, member in members_of(names.MINUTE).items()
+    for name, member in members_of(names.MINUTE_KIND).items()
     if member.family in ("gauge", "tally") and "." not in name and name not in _NO_CHOICE
 }
 """The gauges and tallies of a minute line, of which `--metric` makes metrics."""
 
-READINGS: Final = {member.name: member for member in MEMBERS if member.merges}
+READING_MEMBERS: Final = {member.name: member for member in CATALOGUE_MEMBERS if member.merges}
 """The numbers of a minute line that need no field of a record, by name."""
 
-STACK: Final = _metrics_of(STACK_KIND)
+STACK_METRICS: Final = _metrics_of(STACK_KIND)
 """The metrics of what the stack says about itself: Neuron/Stack, dimension StackName."""
 
-PROFILE: Final = _metrics_of(names.PROFILE)
+PROFILE_METRICS: Final = _metrics_of(names.PROFILE_KIND)
 """What a profile says of one core: Neuron/Profile, by ClusterName and Model, and by Core."""
 
-ROLLUP: Final = _metrics_of(names.ROLLUP)
+DEFAULT_ROLLUP_METRICS: Final = _metrics_of(names.ROLLUP_KIND)
 """The metrics of a rollup line by default, namespace Neuron/Cluster, dimension ClusterName."""
 
 ROLLUP_NUMBERS: Final = {
     member.name: member
     for title in ("Rollups: metrics", "Rollups: other numbers")
-    for member in SUBJECTS[title]
+    for member in MEMBERS_BY_SUBJECT[title]
 }
 """All that the parameter Metrics may make a metric; the others are properties unless it does."""
 
 NUMBERS_OF_A_TYPE: Final = tuple(
-    name for name in ROLLUP_NUMBERS if f"Types.{name}" in members_of(names.ROLLUP)
+    name for name in ROLLUP_NUMBERS if f"Types.{name}" in members_of(names.ROLLUP_KIND)
 )
 """The numbers that a rollup also has of each instance type."""
 
-ALARMS: Final = {name: ClusterAlarm(name, **entry) for name, entry in _FILE["alarms"].items()}
+ALARMS: Final = {name: ClusterAlarm(name, **entry) for name, entry in _CATALOGUE["alarms"].items()}
 """The alarms on clusters, by logical ID without `Alarm`."""
 
 ALARMED: Final = tuple(alarm.metric for alarm in ALARMS.values())
 """What alarms read, and so always a metric."""
 
-TAKEN: Final = frozenset(
+RESERVED_NAMES: Final = frozenset(
     name for kind in EMITTED for name in members_of(kind) if "." not in name
 ) | {"_aws"}
 """Names at the root of the lines of an emitter: no tag of an operator may have one of them."""
@@ -274,6 +282,6 @@ def rollup_metrics(text: str) -> tuple[MembersOf, tuple[str, ...]]:
         given; and the names that are none of a number.
     """
     wanted = dict.fromkeys(filter(None, map(str.strip, text.split(","))))
-    chosen = {*wanted, *ALARMED} if wanted else ROLLUP
+    chosen = {*wanted, *ALARMED} if wanted else DEFAULT_ROLLUP_METRICS
     found = {name: member for name, member in ROLLUP_NUMBERS.items() if name in chosen}
     return found, tuple(name for name in wanted if name not in ROLLUP_NUMBERS)

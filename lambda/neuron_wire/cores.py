@@ -13,7 +13,7 @@ from itertools import count, groupby
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from neuron_wire import names
-from neuron_wire.line_members import BAD_MEMBER, NUMBERS, WireFormatError, read_array
+from neuron_wire.line_members import BAD_MEMBER, NUMBER_TYPES, WireFormatError, read_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,12 +25,12 @@ Percents: TypeAlias = "tuple[float | None, ...]"
 """Utilization by core index; None if unknown."""
 
 _RANGES: Final = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
-_REMEMBERED: Final = 512  # texts of ranges: a fleet's instances have the same few
+_RANGES_REMEMBERED: Final = 512  # texts of ranges: a fleet's instances have the same few
 
-_COUNTS: Final = frozenset({int})  # the very type: to Python, bool is an int too
+_COUNT_TYPES: Final = frozenset({int})  # the very type: to Python, bool is an int too
 
 
-_NOT_BUSY: Final = names.ATTACHED_IDLE + names.UNATTACHED
+_NOT_BUSY: Final = names.ATTACHED_IDLE_STATE + names.UNATTACHED_STATE
 
 
 def idle_cores(state: str, minutes: Sequence[int], after_minutes: int) -> list[int]:
@@ -82,7 +82,7 @@ def read_utilization(line: JsonObject, state: str) -> Percents:
     given = read_array(line, "NeuronCoreUtilization") + read_array(
         line, "NeuronCoreUtilizationMore"
     )
-    known = len(state) - state.count(names.UNKNOWN)
+    known = len(state) - state.count(names.UNKNOWN_STATE)
     if len(given) != known:
         raise WireFormatError(
             BAD_MEMBER, f"the line has {len(given)} utilization values for {known} known cores"
@@ -90,7 +90,7 @@ def read_utilization(line: JsonObject, state: str) -> Percents:
     msg = "NeuronCoreUtilization holds a value that is not a number from 0 to 100"
     types = set(map(type, given))
     if given and not (
-        types <= NUMBERS and 0 <= min(given) <= max(given) <= 100  # type: ignore[type-var,operator]
+        types <= NUMBER_TYPES and 0 <= min(given) <= max(given) <= 100  # type: ignore[type-var,operator]
     ):
         raise WireFormatError(BAD_MEMBER, msg)
     # Most lines have fractions alone, which need no conversion.
@@ -100,7 +100,7 @@ def read_utilization(line: JsonObject, state: str) -> Percents:
     if known == len(state):
         return shares
     values = iter(shares)
-    return tuple(None if letter == names.UNKNOWN else next(values) for letter in state)
+    return tuple(None if letter == names.UNKNOWN_STATE else next(values) for letter in state)
 
 
 def read_idle_minutes(line: JsonObject, state: str) -> tuple[int, ...]:
@@ -113,7 +113,7 @@ def read_idle_minutes(line: JsonObject, state: str) -> tuple[int, ...]:
         raise WireFormatError(
             BAD_MEMBER, f"CoreIdleMinutes has {len(given)} values for {len(state)} cores"
         )
-    if not (_COUNTS.issuperset(map(type, given)) and 0 <= min(given) <= max(given) < 1 << 31):  # type: ignore[type-var,operator]
+    if not (_COUNT_TYPES.issuperset(map(type, given)) and 0 <= min(given) <= max(given) < 1 << 31):  # type: ignore[type-var,operator]
         raise WireFormatError(BAD_MEMBER, "CoreIdleMinutes holds a value that is not a count")
     return tuple(given)  # type: ignore[arg-type]
 
@@ -136,7 +136,7 @@ def cores_in(line: JsonObject, name: str, width: int = names.MAX_CORES) -> Seque
     return cores if cores and cores[-1] < width else ()
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_RANGES_REMEMBERED)
 def core_indexes(text: str) -> tuple[int, ...]:
     """
     The core indexes of a text that `core_ranges` wrote, ascending.

@@ -17,22 +17,22 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, TypeGuard
 
-from neuron_wire.line_members import NUMBERS, JsonObject, Members
+from neuron_wire.line_members import NUMBER_TYPES, JsonObject, Members
 from neuron_wire.names import MAX_METRIC_VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-MAX_LINE_BYTES: Final = 1_048_576 - 26  # one log event, less what PutLogEvents charges for it
-MAX_METRICS: Final = 100  # definitions in one directive
+MAX_EXTRACTED_BYTES: Final = 1_048_576 - 26  # one log event, less what PutLogEvents charges for it
+MAX_METRICS_IN_DIRECTIVE: Final = 100  # definitions in one directive
 MAX_DIMENSIONS: Final = 30  # keys in one dimension set
 MAX_DIMENSION_NAME_CHARS: Final = 250
 MAX_DIMENSION_VALUE_CHARS: Final = 1024
 MAX_METRIC_NAME_CHARS: Final = 255
 MAX_NAMESPACE_CHARS: Final = 255
 MAX_VALUE: Final = 2.0**360
-MAX_AGE_MS: Final = 14 * 24 * 3_600_000
-MAX_FUTURE_MS: Final = 2 * 3_600_000
+MAX_METRIC_AGE_MS: Final = 14 * 24 * 3_600_000
+MAX_METRIC_FUTURE_MS: Final = 2 * 3_600_000
 RESOLUTIONS: Final = (1, 60)  # seconds
 UNITS: Final = frozenset(
     ["Seconds", "Microseconds", "Milliseconds", "Percent", "Count", "Count/Second", "None"]
@@ -43,18 +43,18 @@ UNITS: Final = frozenset(
         for rate in ("", "/Second")
     ]
 )
-NAMESPACE: Final = re.compile(r"[a-zA-Z0-9 ._#/-][a-zA-Z0-9 ._#:/-]*")
+NAMESPACE_FORMAT: Final = re.compile(r"[a-zA-Z0-9 ._#/-][a-zA-Z0-9 ._#:/-]*")
 
 
-_BUCKETS: Final = frozenset({"Values", "Counts"})
-_STATISTICS: Final = frozenset({"Max", "Min", "Count", "Sum"})
+_HISTOGRAM_KEYS: Final = frozenset({"Values", "Counts"})
+_STATISTIC_SET_KEYS: Final = frozenset({"Max", "Min", "Count", "Sum"})
 
 Violations: TypeAlias = "Iterator[Violation]"
 """Rules that a line breaks."""
 
-ROOT: Final = "$"
-_PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_MAX_NAME_CHARS: Final = 64  # of a name in a path: it is foreign text
+ROOT_REFERENCE: Final = "$"
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MAX_PLAIN_NAME_CHARS: Final = 64  # of a name in a path: it is foreign text
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +72,19 @@ class Violation:
 
     rule: str
     sentence: str
-    path: str = ROOT
+    path: str = ROOT_REFERENCE
 
 
 def at_root(name: str) -> str:
     """The path of the member *name* of the line itself."""
-    if _PLAIN.fullmatch(name):
-        return f"{ROOT}.{name[:_MAX_NAME_CHARS]}"
-    return f"{ROOT}[{json.dumps(name[:_MAX_NAME_CHARS])}]"
+    if _PLAIN_NAME.fullmatch(name):
+        return f"{ROOT_REFERENCE}.{name[:_MAX_PLAIN_NAME_CHARS]}"
+    return f"{ROOT_REFERENCE}[{json.dumps(name[:_MAX_PLAIN_NAME_CHARS])}]"
 
 
 def in_directive(index: int, rest: str = "") -> str:
     """The path of *rest* in directive *index*, counted from 0."""
-    return f"{ROOT}._aws.CloudWatchMetrics[{index}]{rest}"
+    return f"{ROOT_REFERENCE}._aws.CloudWatchMetrics[{index}]{rest}"
 
 
 _HALF_CHARACTER: Final = re.compile("[\ud800-\udfff]")
@@ -116,8 +116,8 @@ def read_document(line: str) -> tuple[dict[str, Any] | None, list[Violation]]:
 def text_violations(line: str) -> list[Violation]:
     """What is wrong with the characters of *line*, whatever they say."""
     size = len(line) if line.isascii() else len(line.encode("utf-8", "replace"))
-    if size > MAX_LINE_BYTES:
-        return [Violation("size", f"the line has more than {MAX_LINE_BYTES} bytes")]
+    if size > MAX_EXTRACTED_BYTES:
+        return [Violation("size", f"the line has more than {MAX_EXTRACTED_BYTES} bytes")]
     if not line.isascii() and (half := _HALF_CHARACTER.search(line)):
         sentence = f"the line is not UTF-8 at character {half.start() + 1}: half a character"
         return [Violation("json", sentence)]
@@ -220,7 +220,9 @@ def _value_violations(name: str, document: JsonObject) -> Violations:
         counts = f"{len(values)} values, expected 1 to {MAX_METRIC_VALUES}"
         yield Violation("values", f"the metric {name} has {counts}", at_root(name))
     # NaN compares false with everything.
-    if not all(type(value) in NUMBERS and -MAX_VALUE <= value <= MAX_VALUE for value in values):
+    if not all(
+        type(value) in NUMBER_TYPES and -MAX_VALUE <= value <= MAX_VALUE for value in values
+    ):
         yield Violation(
             "value",
             f"the metric {name} has a value that is not a number within 2^360",
@@ -231,8 +233,8 @@ def _value_violations(name: str, document: JsonObject) -> Violations:
 def metric_numbers(value: object) -> list[Any]:
     """Return all numbers of a metric's *value*: one, an array, or a distribution."""
     if isinstance(value, dict):
-        buckets = [value.get(member) for member in _BUCKETS]
-        scalars = [number for member, number in value.items() if member not in _BUCKETS]
+        buckets = [value.get(member) for member in _HISTOGRAM_KEYS]
+        scalars = [number for member, number in value.items() if member not in _HISTOGRAM_KEYS]
         return sum((bucket for bucket in buckets if isinstance(bucket, list)), scalars)
     return value if isinstance(value, list) else [value]
 
@@ -245,8 +247,8 @@ def _distribution_violations(name: str, value: JsonObject) -> Violations:
     extracts it:
     https://github.com/open-telemetry/opentelemetry-collector-contrib/tree/main/exporter/awsemfexporter
     """
-    buckets = value.keys() & _BUCKETS
-    if value.keys() - buckets != _STATISTICS or len(buckets) == 1:
+    buckets = value.keys() & _HISTOGRAM_KEYS
+    if value.keys() - buckets != _STATISTIC_SET_KEYS or len(buckets) == 1:
         members = "Max, Min, Count and Sum, with or without Values and Counts"
         yield Violation(
             "value",
@@ -381,7 +383,7 @@ def _timestamp(value: object, now_ms: int | None) -> Violations:
     path = "$._aws.Timestamp"
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         yield Violation("timestamp", "_aws.Timestamp is not a whole number of milliseconds", path)
-    elif now_ms is not None and not -MAX_AGE_MS <= value - now_ms <= MAX_FUTURE_MS:
+    elif now_ms is not None and not -MAX_METRIC_AGE_MS <= value - now_ms <= MAX_METRIC_FUTURE_MS:
         yield Violation(
             "timestamp", "_aws.Timestamp is not within 14 days before and 2 hours after now", path
         )
@@ -400,10 +402,10 @@ def _directive(
     if not isinstance(metrics, list):
         yield Violation("metrics", "a metric directive has no array Metrics", path)
         return
-    if not 1 <= len(metrics) <= MAX_METRICS:
+    if not 1 <= len(metrics) <= MAX_METRICS_IN_DIRECTIVE:
         yield Violation(
             "metrics",
-            f"a directive defines {len(metrics)} metrics, expected 1 to {MAX_METRICS}",
+            f"a directive defines {len(metrics)} metrics, expected 1 to {MAX_METRICS_IN_DIRECTIVE}",
             path,
         )
     defined: set[str] = set()
@@ -425,7 +427,7 @@ def _directive(
 
 def _namespace(namespace: object, index: int) -> Violations:
     path = in_directive(index, ".Namespace")
-    if not _is_name(namespace, MAX_NAMESPACE_CHARS) or not NAMESPACE.fullmatch(namespace):
+    if not _is_name(namespace, MAX_NAMESPACE_CHARS) or not NAMESPACE_FORMAT.fullmatch(namespace):
         letters = "A-Z a-z 0-9 . _ # : / - and blank, the first no colon"
         yield Violation(
             "namespace",

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 MAX_HOLDERS: Final = 8
 """Holders that one line names; the rest is a count."""
 
-MAX_NAME_CHARS: Final = 128
+MAX_HOLDER_NAME_CHARS: Final = 128
 MAX_TEAM_CHARS: Final = 63
 """What a Kubernetes namespace has at most."""
 
 MAX_COMMAND_CHARS: Final = 15
 """The kernel keeps a command name in 16 bytes, the last one 0: proc_pid_comm(5)."""
 
-_MINUTE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}Z")
+_ISO_MINUTE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}Z")
 
 
 # Never changed, but not frozen: to make a frozen one takes three times as long.
@@ -76,7 +76,7 @@ class Holder:
     command: str | None = None
 
 
-def printable_name(text: object, longest: int = MAX_NAME_CHARS) -> str | None:
+def printable_name(text: object, longest: int = MAX_HOLDER_NAME_CHARS) -> str | None:
     """*text* shortened, with `?` for what does not print; None when it is empty or no text."""
     if not text or not isinstance(text, str):
         return None
@@ -134,7 +134,7 @@ def read_holders(line: JsonObject) -> tuple[tuple[Holder, ...], int]:
 
 def _read_minute(entry: JsonObject, member: str) -> str | None:
     text = entry.get(member)
-    return text if isinstance(text, str) and _MINUTE.fullmatch(text) else None
+    return text if isinstance(text, str) and _ISO_MINUTE.fullmatch(text) else None
 
 
 Naming = tuple[Sequence[Holder], int]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.catalogue import ECC, EXECUTIONS, HEALTH
+from neuron_wire.catalogue import ECC_MEMBERS, EXECUTION_MEMBERS, HEALTH_MEMBERS
 from neuron_wire.line import encode
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ What the value of `_aws` takes of a line with the eight metrics at `--metrics in
 Further metrics of that tier, which `--metric` asks for, come on top.
 """
 
-NAME: Final = "InstanceName"
+INSTANCE_NAME_MEMBER: Final = "InstanceName"
 SHORT_NAME_CHARS: Final = 24
 """An instance name for which an ordinary minute always has room."""
 
@@ -39,7 +39,7 @@ _UNBOUNDED: Final = frozenset({"Holders", "HoldersMore", "Owners", "OwnersMore"}
 _ASIDE: Final = (
     frozenset(
         {
-            NAME,
+            INSTANCE_NAME_MEMBER,
             "NeuronDeviceVersion",
             "NeuronCoreVersion",
             "LogicalNeuronCoreConfig",
@@ -48,7 +48,7 @@ _ASIDE: Final = (
     ),
     *(
         frozenset(member.name for member in members if member.is_rare)
-        for members in (EXECUTIONS, (*HEALTH, *ECC))
+        for members in (EXECUTION_MEMBERS, (*HEALTH_MEMBERS, *ECC_MEMBERS))
     ),
 )
 """
@@ -106,7 +106,7 @@ def split_minute(
 
 def _is_ordinary(members: JsonObject) -> bool:
     """Whether what may be long takes no more bytes than there is always room for."""
-    name, lifecycle = members.get(NAME), members.get("Lifecycle")
+    name, lifecycle = members.get(INSTANCE_NAME_MEMBER), members.get("Lifecycle")
     idle = members.get("CoreIdleMinutes")
     return (
         _NEEDS_MEASURING.isdisjoint(members)

@@ -144,7 +144,7 @@ def parse(message: str) -> MinuteRecord | OtherRecord:
         raise WireFormatError(
             SCHEMA_NEWER, f"the line has schema {schema}, this reader knows up to {names.VERSION}"
         )
-    if kind != names.MINUTE:
+    if kind != names.MINUTE_KIND:
         return OtherRecord(kind)
     return MinuteRecord.from_members(line, _timestamp_ms(line))
 

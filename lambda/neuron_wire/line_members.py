@@ -40,7 +40,7 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 NOTHING: Final[JsonObject] = {}
-NUMBERS: Final = frozenset({int, float})  # the types: to Python, bool is an int too
+NUMBER_TYPES: Final = frozenset({int, float})  # the types: to Python, bool is an int too
 MAX_COUNT: Final = (1 << 63) - 1
 LATEST_MS: Final = 10**14  # in the year 5138; what is later, or before 1970, is no time of ours
 
@@ -48,7 +48,7 @@ LATEST_MS: Final = 10**14  # in the year 5138; what is later, or before 1970, is
 def check_amount(value: object, member: str, most: int = MAX_COUNT) -> float:
     """A number from 0 up to what 64 bits hold: nothing in a record is ever negative."""
     # NaN compares false with everything.
-    if type(value) not in NUMBERS or not 0 <= value <= most:  # type: ignore[operator]
+    if type(value) not in NUMBER_TYPES or not 0 <= value <= most:  # type: ignore[operator]
         raise WireFormatError(BAD_MEMBER, f"{member} is not a number from 0 to {most}")
     return float(value)  # type: ignore[arg-type]
 
@@ -80,7 +80,7 @@ def read_array(line: JsonObject, member: str) -> list[object]:
 def number_in(line: JsonObject, name: str) -> float | None:
     """A number of *line* from 0 up to what 64 bits hold; None where it is missing or is none."""
     value: Any = line.get(name)
-    return value if type(value) in NUMBERS and 0 <= value <= MAX_COUNT else None
+    return value if type(value) in NUMBER_TYPES and 0 <= value <= MAX_COUNT else None
 
 
 def count_in(line: JsonObject, name: str) -> int | None:
@@ -90,7 +90,7 @@ def count_in(line: JsonObject, name: str) -> int | None:
 
 def count_of(value: Any) -> int | None:  # noqa: ANN401  # whatever stands in a line
     """The same of its *value*."""
-    is_count = type(value) in NUMBERS and 0 <= value <= MAX_COUNT and not value % 1
+    is_count = type(value) in NUMBER_TYPES and 0 <= value <= MAX_COUNT and not value % 1
     return int(value) if is_count else None
 
 
@@ -160,7 +160,7 @@ MISSING_MEMBER: Final = "missing_member"
 BAD_MEMBER: Final = "bad_member"
 NOT_EXTRACTABLE: Final = "not_extractable"
 
-REASONS: Final = frozenset(
+REFUSAL_REASONS: Final = frozenset(
     {
         TOO_LONG,
         NOT_JSON,
@@ -209,7 +209,7 @@ class WireFormatError(ValueError):
     A line does not follow the contract.
 
     Attributes:
-        reason: One of `REASONS`. The message says more, and never quotes the line.
+        reason: One of `REFUSAL_REASONS`. The message says more, and never quotes the line.
     """
 
     def __init__(self, reason: str, message: str) -> None:

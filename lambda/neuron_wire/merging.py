@@ -15,10 +15,10 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from neuron_wire.catalogue import READINGS
+from neuron_wire.catalogue import READING_MEMBERS
 from neuron_wire.cores import round_half_even
 from neuron_wire.holders import merge_holders
-from neuron_wire.names import ATTACHED_IDLE, MINUTE_S
+from neuron_wire.names import ATTACHED_IDLE_STATE, MINUTE_S
 from neuron_wire.owners import merge_owners
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ Key: TypeAlias = "tuple[str, str]"
 RecordsOf: TypeAlias = "Mapping[Key, Sequence[MinuteRecord]]"
 """The records of one minute, by cluster and instance."""
 
-_LAST: Final = (
+_LAST_FIELDS: Final = (
     "reservations", "account_id", "lifecycle", "paid", "instance_type", "region",
     "unknown_reason", "device_memory_used_bytes", "device_memory_total_bytes",
 )  # fmt: skip
@@ -51,7 +51,7 @@ _SUMMED: Final = (
 )  # fmt: skip
 """Fields that add up over the parts that have them."""
 
-_GREATEST: Final = ("latency_p99_max_s",)
+_GREATEST_FIELDS: Final = ("latency_p99_max_s",)
 
 
 class InstanceMinute(NamedTuple):
@@ -143,7 +143,7 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
     # Of each part the cores that it was the last to know.
     last_cores = [{core for core, last in enumerate(latest) if last is part} for part in parts]
     attached = [
-        {core for core in cores if part.core_state[core] == ATTACHED_IDLE}
+        {core for core in cores if part.core_state[core] == ATTACHED_IDLE_STATE}
         for part, cores in zip(parts, last_cores, strict=True)
     ]
     holders, holders_more = merge_holders(
@@ -158,7 +158,7 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
         ]
     )
     changes: dict[str, Any] = {}
-    for names, merge in ((_LAST, itemgetter(-1)), (_SUMMED, sum), (_GREATEST, max)):
+    for names, merge in ((_LAST_FIELDS, itemgetter(-1)), (_SUMMED, sum), (_GREATEST_FIELDS, max)):
         for name in names:
             present = [getattr(part, name) for part in parts if getattr(part, name) is not None]
             changes[name] = merge(present) if present else None
@@ -187,7 +187,7 @@ def _readings(parts: Sequence[MinuteRecord]) -> dict[str, int | float]:
     """Each reading as the catalogue says it merges; one that is in no part is absent."""
     present = {name for part in parts for name in part.readings}
     merged: dict[str, int | float] = {}
-    for name, member in READINGS.items():
+    for name, member in READING_MEMBERS.items():
         if name in present:
             pairs = [
                 (part.readings[name], part.covered_seconds)

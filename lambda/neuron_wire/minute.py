@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from neuron_wire import cores, names
-from neuron_wire.catalogue import FAILURES, MEMBERS
+from neuron_wire.catalogue import CATALOGUE_MEMBERS, FAILURES
 from neuron_wire.cores import core_indexes
 from neuron_wire.holders import Holder, holder_members, read_holders
 from neuron_wire.line_members import (
@@ -34,7 +34,7 @@ from neuron_wire.line_members import (
     stands_as,
     stated_fields,
 )
-from neuron_wire.names import MINUTE_S, PAID
+from neuron_wire.names import MINUTE_S, PAID_VALUES
 from neuron_wire.owners import Owner, owner_members, read_owners
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def read_amounts(line: JsonObject) -> tuple[Members, Numbers]:
     """
     fields: Members = {}
     readings: Numbers = {}
-    for member, name, kind in NUMBERS:
+    for member, name, kind in MINUTE_NUMBERS:
         value = line.get(member)
         if value is None:
             continue
@@ -95,7 +95,7 @@ def _acceptable(numbers: Iterable[tuple[str, Number | None]]) -> Members:
 
 MAX_CLUSTER_CHARS: Final = 255
 MAX_INSTANCE_CHARS: Final = 128
-MAX_TEXT_CHARS: Final = 128
+MAX_MEMBER_CHARS: Final = 128
 _MAX_TIME_MS: Final = 1 << 53  # what a JSON number says exactly everywhere
 
 
@@ -125,49 +125,49 @@ def _printable(longest: int) -> re.Pattern[str]:
     return re.compile(rf"(?= *[!-~])[ -~]{{1,{longest}}}")
 
 
-_TEXT: Final = _printable(MAX_TEXT_CHARS)
-_IDENTITY: Final = (
+_SHORT_TEXT: Final = _printable(MAX_MEMBER_CHARS)
+_IDENTITY_RULES: Final = (
     _Member("Boot", "boot", re.compile("[0-9A-Za-z._-]{1,64}"), "needed"),
     _Member("Seq", "seq", partial(check_count, least=1), "needed"),
     _Member("ClusterName", "cluster", _printable(MAX_CLUSTER_CHARS), "needed"),
     _Member("InstanceId", "instance_id", _printable(MAX_INSTANCE_CHARS), "needed"),
     _Member("IdentityGuessed", "identity_guessed", check_flag),
-    _Member("InstanceType", "instance_type", _TEXT),
-    _Member("Region", "region", _TEXT),
-    _Member("AvailabilityZone", "availability_zone", _TEXT),
-    _Member("UltraServerId", "ultraserver_id", _TEXT),
+    _Member("InstanceType", "instance_type", _SHORT_TEXT),
+    _Member("Region", "region", _SHORT_TEXT),
+    _Member("AvailabilityZone", "availability_zone", _SHORT_TEXT),
+    _Member("UltraServerId", "ultraserver_id", _SHORT_TEXT),
     _Member(
         "Reservations", "reservations", re.compile("|".join(names.RESERVATIONS_VALUES)), "lenient"
     ),
     _Member("AccountId", "account_id", re.compile("[0-9]{12}"), "lenient"),
     _Member("Lifecycle", "lifecycle", re.compile("[!-~]{1,40}"), "lenient"),
-    _Member("Paid", "paid", re.compile("|".join(PAID)), "lenient"),
+    _Member("Paid", "paid", re.compile("|".join(PAID_VALUES)), "lenient"),
 )
-_COVERAGE: Final = (
+_COVERAGE_RULES: Final = (
     _Member("CleanShutdown", "is_clean_shutdown", check_flag),
     _Member("CoveredSeconds", "covered_seconds", partial(check_amount, most=MINUTE_S), "needed"),
     _Member("Reports", "reports", check_count, "needed"),
 )
 """Both in the order of the line; labels stand between them."""
 
-_UNKNOWN: Final = (
+_UNKNOWN_RULES: Final = (
     _Member(
         "UnknownReason", "unknown_reason", re.compile("|".join(names.UNKNOWN_REASONS)), "lenient"
     ),
 )
 """Written after the counts of cores, if a core is unknown."""
 
-_RULES: Final = (*_IDENTITY, *_COVERAGE, *_UNKNOWN)
+_MEMBER_RULES: Final = (*_IDENTITY_RULES, *_COVERAGE_RULES, *_UNKNOWN_RULES)
 
 
 def _read_rules(line: JsonObject, fields: Members) -> None:
     """
-    Add the members of `_RULES` to *fields*.
+    Add the members of `_MEMBER_RULES` to *fields*.
 
     Raises:
         WireFormatError: If a needed member is missing, or one has a value that cannot be.
     """
-    for member, name, accepts, need in _RULES:
+    for member, name, accepts, need in _MEMBER_RULES:
         value = line.get(member)
         if value is None:
             if need == "needed":
@@ -315,7 +315,7 @@ class MinuteRecord:
                 cores.update(core_indexes(owner.reserved))
         if self.owners_more:
             more, state = core_indexes(self.owners_more), self.core_state
-            cores.update([core for core in more if state[core] == names.UNATTACHED])
+            cores.update([core for core in more if state[core] == names.UNATTACHED_STATE])
         return cores
 
     def number(self, member: str) -> Number | None:
@@ -337,18 +337,18 @@ class MinuteRecord:
         member and no busy or idle count: they would be zeros without a
         measurement.
         """
-        line: Members = {"Schema": names.VERSION, "Kind": names.MINUTE}
-        self._write(_IDENTITY, line)
+        line: Members = {"Schema": names.VERSION, "Kind": names.MINUTE_KIND}
+        self._write(_IDENTITY_RULES, line)
         line.update(self.labels)
-        self._write(_COVERAGE, line)
+        self._write(_COVERAGE_RULES, line)
         line["CoveredSeconds"] = round(self.covered_seconds, 2)
         line.update(self._core_counts())
         if line.get("UnknownCores"):
-            self._write(_UNKNOWN, line)
+            self._write(_UNKNOWN_RULES, line)
         readings = self.readings
         numbers = (
             (member, readings.get(member) if name is None else getattr(self, name))
-            for member, name, _ in NUMBERS
+            for member, name, _ in MINUTE_NUMBERS
         )
         line.update(_acceptable(chain(numbers, self.details.items(), self.health.items())))
         if self.holders_more > 0:
@@ -383,12 +383,12 @@ class MinuteRecord:
         state = self.core_state
         if not state:
             return {}
-        unknown = state.count(names.UNKNOWN)
+        unknown = state.count(names.UNKNOWN_STATE)
         counts: Members = {"NeuronCores": len(state)}
         if unknown < len(state):
-            counts["BusyCores"] = state.count(names.BUSY)
-            counts["AttachedIdleCores"] = state.count(names.ATTACHED_IDLE)
-            counts["UnattachedCores"] = state.count(names.UNATTACHED)
+            counts["BusyCores"] = state.count(names.BUSY_STATE)
+            counts["AttachedIdleCores"] = state.count(names.ATTACHED_IDLE_STATE)
+            counts["UnattachedCores"] = state.count(names.UNATTACHED_STATE)
             if self.reservations == names.RESERVATIONS_KNOWN:
                 counts["ReservedCores"] = len(self.reserved)
         counts["UnknownCores"] = unknown
@@ -432,10 +432,10 @@ class MinuteRecord:
 FIELDS: Final = {member: name for name, member, _ in stated_fields(MinuteRecord)}
 """Members of a line that have a field of the record, and its name."""
 
-NUMBERS: Final = tuple(
+MINUTE_NUMBERS: Final = tuple(
     (member.name, FIELDS.get(member.name), int if member.is_whole else float)
-    for member in MEMBERS
-    if names.MINUTE in member.kinds and (member.merges or member.name in FIELDS)
+    for member in CATALOGUE_MEMBERS
+    if names.MINUTE_KIND in member.kinds and (member.merges or member.name in FIELDS)
 )
 """In the order of the line: name, field or None where it is a reading, type."""
 

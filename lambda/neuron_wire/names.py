@@ -14,7 +14,7 @@ Variables: TypeAlias = "Mapping[str, str]"
 VERSION: Final = 1
 """Schema of the lines this package writes. A reader refuses a higher one."""
 
-NAMESPACE: Final = "Neuron"
+RECORD_NAMESPACE: Final = "Neuron"
 """Metrics that CloudWatch extracts from the emitters' own lines."""
 
 CLUSTER_NAMESPACE: Final = "Neuron/Cluster"
@@ -30,25 +30,25 @@ CLUSTER_DIMENSION: Final = "ClusterName"
 MODEL_DIMENSION: Final = "Model"
 PROFILE_CORE_DIMENSION: Final = "Core"
 
-MINUTE: Final = "minute"
-MORE: Final = "more"
-CORE: Final = "core"
-RUNTIME: Final = "runtime"
-EVENT: Final = "event"
-REPORT: Final = "report"
-RAW: Final = "raw"
+MINUTE_KIND: Final = "minute"
+MORE_KIND: Final = "more"
+CORE_KIND: Final = "core"
+RUNTIME_KIND: Final = "runtime"
+EVENT_KIND: Final = "event"
+REPORT_KIND: Final = "report"
+RAW_KIND: Final = "raw"
 """A report as it came, for people: no metric, and not read by the stack."""
-ROLLUP: Final = "rollup"
-PROFILE: Final = "profile"
+ROLLUP_KIND: Final = "rollup"
+PROFILE_KIND: Final = "profile"
 """The summary of a profiler, written by `neuron-emf profile`, and not read by the stack."""
-MESSAGE: Final = "message"
+MESSAGE_KIND: Final = "message"
 """A message about an alarm, as explain sent it: no metric, and read by no function."""
 
-BUSY: Final = "b"
-ATTACHED_IDLE: Final = "a"
-UNATTACHED: Final = "u"
-UNKNOWN: Final = "?"
-CORE_STATES: Final = frozenset({BUSY, ATTACHED_IDLE, UNATTACHED, UNKNOWN})
+BUSY_STATE: Final = "b"
+ATTACHED_IDLE_STATE: Final = "a"
+UNATTACHED_STATE: Final = "u"
+UNKNOWN_STATE: Final = "?"
+CORE_STATES: Final = frozenset({BUSY_STATE, ATTACHED_IDLE_STATE, UNATTACHED_STATE, UNKNOWN_STATE})
 
 DEVICES_NOT_SEEN: Final = "devices-not-seen"
 COUNTERS_MISSING: Final = "counters-missing"
@@ -138,6 +138,6 @@ def region_of_variables(variables: Variables) -> str | None:
 
 
 Paid = Literal["committed", "avoidable"]
-COMMITTED: Final = "committed"
-AVOIDABLE: Final = "avoidable"
-PAID: Final[tuple[Paid, ...]] = get_args(Paid)
+COMMITTED_PAID: Final = "committed"
+AVOIDABLE_PAID: Final = "avoidable"
+PAID_VALUES: Final[tuple[Paid, ...]] = get_args(Paid)

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from neuron_wire.cores import core_indexes, core_ranges, cores_in
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
 from neuron_wire.line_members import JsonObject, count_in
-from neuron_wire.names import UNATTACHED
+from neuron_wire.names import UNATTACHED_STATE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-MAX_OWNERS: Final = 32
+MAX_OWNERS_IN_LINE: Final = 32
 """Owners that one line names; readers of a release before reservations take the first 16."""
 
 MAX_OWNERS_BYTES: Final = 1_800
 """Bytes that the array Owners of a line has at most."""
 
-UNNAMED: Final = "[unnamed]"
+UNNAMED_OWNER: Final = "[unnamed]"
 """All processes without a known owner, together."""
 
 TEAM_OWNER: Final = "team:"
@@ -44,7 +44,7 @@ class Owner:
         cores: The cores that they held in the minute, busy or not, such as `0-7,12`; empty
             where it only has some reserved.
 
-        name: Such as `namespace/pod/container`, or `UNNAMED`.
+        name: Such as `namespace/pod/container`, or `UNNAMED_OWNER`.
 
         team: Team from the scheduler; None if unknown, or if there are several.
 
@@ -108,9 +108,9 @@ def group_holdings(holdings: Iterable[Holding]) -> dict[str, OwnerHolding]:
     for holding in holdings:
         if not holding.cores and not holding.reserved:
             continue
-        name = printable_name(holding.name) or UNNAMED
+        name = printable_name(holding.name) or UNNAMED_OWNER
         team = printable_name(holding.team, MAX_TEAM_CHARS)
-        if team and name != UNNAMED:  # which is several owners
+        if team and name != UNNAMED_OWNER:  # which is several owners
             teams[name].add(team)
         known = owners.setdefault(name, OwnerHolding(None))
         if holding.cores:
@@ -143,7 +143,7 @@ def list_owners(owners: Mapping[str, OwnerHolding], others: Collection[int] = ()
     room = MAX_OWNERS_BYTES - len("[]") + len(",")  # each size has a comma, the last entry none
     cores = {name: owner.cores | owner.reserved for name, owner in owners.items()}
     for name in sorted(owners, key=lambda name: (-len(cores[name]), name)):
-        if len(listed) < MAX_OWNERS:
+        if len(listed) < MAX_OWNERS_IN_LINE:
             owner = owners[name].owner(name)
             size = _written_bytes(owner)
             if size <= room:
@@ -197,13 +197,13 @@ def read_owners(line: JsonObject, state: str) -> Owned:
         return (), ""
     owners: list[Owner] = []
     left_out = set(cores_in(line, "OwnersMore", len(state)))
-    for entry in given[:MAX_OWNERS] if isinstance(given, list) else ():
+    for entry in given[:MAX_OWNERS_IN_LINE] if isinstance(given, list) else ():
         if not isinstance(entry, dict):
             continue
         held = cores_in(entry, "Cores", len(state))
         reserved = cores_in(entry, "Reserved", len(state))
         if reserved:
-            reserved = [core for core in reserved if state[core] == UNATTACHED]
+            reserved = [core for core in reserved if state[core] == UNATTACHED_STATE]
         if not held and not reserved:
             continue
         name = printable_name(entry.get("Name"))

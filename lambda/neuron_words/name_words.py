@@ -7,14 +7,14 @@ from typing import Any, Final
 
 from neuron_wire.holders import printable_name
 
-LONGEST_NAME: Final = 80  # characters of any one name in a message
+MAX_NAME_WORDS_CHARS: Final = 80  # characters of any one name in a message
 
 
 _FORMULA: Final = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """What a spreadsheet takes for the beginning of a formula; the last four are the wide ones."""
 
 
-def printable(text: str, longest: int = LONGEST_NAME) -> str:
+def printable(text: str, longest: int = MAX_NAME_WORDS_CHARS) -> str:
     """
     *text* on one line of at most *longest* characters.
 
@@ -32,7 +32,7 @@ _PLACEHOLDER: Final = re.compile(r"\[[a-z ]{1,40}\]")  # `[unallocated]`
 _MARKUP: Final = str.maketrans(dict.fromkeys('`$\\|<>[]{}";&', "?"))
 
 
-def safe_name(text: str, longest: int = LONGEST_NAME) -> str:
+def safe_name(text: str, longest: int = MAX_NAME_WORDS_CHARS) -> str:
     """
     Return *text*, a name that a line, an event or a person gave, as every face shows it.
 

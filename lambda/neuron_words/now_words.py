@@ -17,8 +17,8 @@ from neuron_wire.names import (
     REASON_WORDS,
     UNALLOCATED_OWNER,
 )
-from neuron_wire.owners import TEAM_OWNER, UNNAMED
-from neuron_words.name_words import LONGEST_NAME, safe_name
+from neuron_wire.owners import TEAM_OWNER, UNNAMED_OWNER
+from neuron_words.name_words import MAX_NAME_WORDS_CHARS, safe_name
 from neuron_words.quantity_words import amount, clock, counted, dollars, joined, share_words
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NO_OWNERS: Final = {
     UNALLOCATED_OWNER: "Unallocated",
     OTHER_OWNERS: "Other owners",
-    UNNAMED: "Unnamed processes",
+    UNNAMED_OWNER: "Unnamed processes",
     "": "Unnamed processes",
     NOT_REPORTED_OWNER: "Not reported",
 }
@@ -44,7 +44,7 @@ URGENCIES: Final[tuple[Urgency, ...]] = (NOW, TODAY, CAN_WAIT)
 """Urgencies of messages, the most urgent first."""
 
 RESERVED: Final = "reserved, not opened"
-_MAX_TYPES: Final = 5  # without a price, that are named
+_MAX_TYPES_SHOWN: Final = 5  # without a price, that are named
 _MAX_REASONS: Final = 2  # of unknown cores, that are named
 _SLURM: Final = "slurm:"  # how names of jobs begin; no name of a pod has a colon
 _CONSOLES: Final = {"cn-": "amazonaws.cn", "us-gov-": "amazonaws-us-gov.com"}
@@ -150,7 +150,7 @@ def unknown_words(cores: int, by_reason: Counts, remark: str = "") -> str:
     return f"{words}: {joined(reasons, more, '; ')}" if reasons else words
 
 
-def unpriced_words(now: ClusterNow, most: int = _MAX_TYPES) -> str:
+def unpriced_words(now: ClusterNow, most: int = _MAX_TYPES_SHOWN) -> str:
     """`4 idle cores have no price (us-west-2/trn2.3xlarge)`; empty if none is known."""
     cores = now.idle_unpriced
     if not cores:
@@ -167,8 +167,12 @@ def price_overrides_line(types: Iterable[str], setting: str = "PriceOverrides=")
 
     Five of them at most, and only what *setting* takes; empty where none is.
     """
-    fit = [name for name in types if len(name) <= LONGEST_NAME and OVERRIDE_NAME.fullmatch(name)]
-    return f"{setting}{','.join(f'{name}=USD' for name in fit[:_MAX_TYPES])}" if fit else ""
+    fit = [
+        name
+        for name in types
+        if len(name) <= MAX_NAME_WORDS_CHARS and OVERRIDE_NAME.fullmatch(name)
+    ]
+    return f"{setting}{','.join(f'{name}=USD' for name in fit[:_MAX_TYPES_SHOWN])}" if fit else ""
 
 
 def fully_idle_words(now: ClusterNow) -> str:

@@ -30,31 +30,35 @@ class ShownCommand(NamedTuple):
 
 Commands: TypeAlias = "tuple[ShownCommand, ...]"
 
-_NAMESPACE: Final = r"(?P<namespace>[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)"
-_POD: Final = r"(?P<pod>[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)(?:/[^/]*)?"
+_POD_NAMESPACE: Final = r"(?P<namespace>[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)"
+_POD_NAME: Final = r"(?P<pod>[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)(?:/[^/]*)?"
 _ECS_NAME: Final = "[A-Za-z0-9_][A-Za-z0-9_-]{0,254}"
-_UNIT: Final = r"unit:(?P<unit>[A-Za-z0-9][A-Za-z0-9_.@:-]{0,254})"
-_USER: Final = "(?P<user>[a-z_][a-z0-9_-]{0,31})"
+_UNIT_OWNER: Final = r"unit:(?P<unit>[A-Za-z0-9][A-Za-z0-9_.@:-]{0,254})"
+_UNIT_USER: Final = "(?P<user>[a-z_][a-z0-9_-]{0,31})"
 
-_ECS: Final = "aws ecs {} --cluster {{cluster}} --{} {{name}} --region {{region}}"
+_ECS_COMMAND: Final = "aws ecs {} --cluster {{cluster}} --{} {{name}} --region {{region}}"
 
-_KINDS: Final = {
+_OWNER_COMMANDS: Final = {
     r"slurm:(?P<job>[0-9]{1,10})(?: .*)?": (
         ("State and time left", "scontrol show job {job}"),
         ("What runs in it", "sstat -a -j {job} -o JobID,NTasks,AveCPU"),
     ),
-    f"{_NAMESPACE}/{_POD}": (
+    f"{_POD_NAMESPACE}/{_POD_NAME}": (
         ("Is it there?", "kubectl get pod {pod} -n {namespace}"),
         ("What it waits for", "kubectl describe pod {pod} -n {namespace}"),
         ("Its last output", "kubectl logs {pod} -n {namespace} --all-containers --tail=20"),
     ),
     f"ecs:(?P<name>{_ECS_NAME})/{_ECS_NAME}/{_ECS_NAME}": (
-        ("Its service", _ECS.format("describe-services", "services")),
-        ("Its tasks", _ECS.format("list-tasks", "service-name")),
+        ("Its service", _ECS_COMMAND.format("describe-services", "services")),
+        ("Its tasks", _ECS_COMMAND.format("list-tasks", "service-name")),
     ),
-    f"ecs:(?P<name>{_ECS_NAME})/{_ECS_NAME}": (("Its tasks", _ECS.format("list-tasks", "family")),),
-    _UNIT: (("Is it active?", "systemctl status {unit}"),),
-    f"{_UNIT} {_USER}": (("Is it active?", "systemctl --user --machine={user}@ status {unit}"),),
+    f"ecs:(?P<name>{_ECS_NAME})/{_ECS_NAME}": (
+        ("Its tasks", _ECS_COMMAND.format("list-tasks", "family")),
+    ),
+    _UNIT_OWNER: (("Is it active?", "systemctl status {unit}"),),
+    f"{_UNIT_OWNER} {_UNIT_USER}": (
+        ("Is it active?", "systemctl --user --machine={user}@ status {unit}"),
+    ),
 }
 _CONTAINERS: Final = "aws ecs {} --cluster {{cluster}} --region {{region}} {}"
 _PLACEMENTS: Final = {
@@ -62,7 +66,7 @@ _PLACEMENTS: Final = {
         ("Nodes of its job", "squeue -j {job} -o %N"),
         ("No new job on it", "scontrol update NodeName=NODE State=DRAIN Reason=neuron-hardware"),
     ),
-    f"{_NAMESPACE}/{_POD}": (
+    f"{_POD_NAMESPACE}/{_POD_NAME}": (
         ("Its node", "kubectl get pod {pod} -n {namespace} -o wide"),
         ("No new pod on it", "kubectl cordon NODE"),
     ),
@@ -79,7 +83,7 @@ _PLACEMENTS: Final = {
         ),
     ),
 }
-_PLACES: Final = {
+_PLACE_FORMATS: Final = {
     "instance": EC2_INSTANCE_ID,
     "cluster": re.compile(_ECS_NAME),
     "region": AWS_REGION,
@@ -88,7 +92,7 @@ _PLACES: Final = {
 
 def owner_commands(owner: str, cluster: str, region: str) -> Commands:
     """Return the commands for *owner*, of ECS in *cluster*; none if its name has no known form."""
-    return _formed(_KINDS, owner, {"cluster": cluster, "region": region})
+    return _formed(_OWNER_COMMANDS, owner, {"cluster": cluster, "region": region})
 
 
 def placement_commands(
@@ -109,7 +113,7 @@ def _formed(
     owner: str,
     places: Mapping[str, str],
 ) -> Commands:
-    formed = {key: text for key, text in places.items() if _PLACES[key].fullmatch(text)}
+    formed = {key: text for key, text in places.items() if _PLACE_FORMATS[key].fullmatch(text)}
     for form, commands in kinds.items():
         match = re.fullmatch(form, owner)
         if match is None:
@@ -159,6 +163,6 @@ def _of_instances(
     label: str, command: str, instance_ids: Sequence[str], region: str, separator: str = " "
 ) -> Commands:
     ids = [instance_id for instance_id in instance_ids if EC2_INSTANCE_ID.fullmatch(instance_id)]
-    where = f" --region {region}" if _PLACES["region"].fullmatch(region) else ""
+    where = f" --region {region}" if _PLACE_FORMATS["region"].fullmatch(region) else ""
     text = command.format(ids=separator.join(ids), region=where)
     return (ShownCommand(label, text),) if ids else ()

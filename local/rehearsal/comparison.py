@@ -27,10 +27,9 @@ from local.monitor.truth import (
 )
 from local.rehearsal.fleet import FLEET
 from neuron_wire import CLUSTER_NAMESPACE
-from neuron_wire.catalogue import ROLLUP, ROLLUP_NUMBERS
+from neuron_wire.catalogue import DEFAULT_ROLLUP_METRICS, ROLLUP_NUMBERS
 from neuron_wire.cores import core_indexes, core_ranges
-from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_S
-from neuron_wire.names import ROLLUP as ROLLUP_KIND
+from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_S, ROLLUP_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -104,7 +103,7 @@ def read_metrics(
 ) -> dict[ClusterMinute, dict[str, StatisticSet]]:
     """The metrics of the clusters, of every minute that starts in [*start_s*, *end_s*)."""
     figures: dict[ClusterMinute, dict[str, StatisticSet]] = defaultdict(dict)
-    for name in ROLLUP:
+    for name in DEFAULT_ROLLUP_METRICS:
         by_metric = history.read_metric(CLUSTER_NAMESPACE, name, MINUTE_S, start_s, end_s)
         for dimensions, minutes in by_metric.items():
             for minute_s, statistics in minutes.items():
@@ -199,7 +198,7 @@ def against_metrics(
     problems = []
     for (cluster, minute_s), minute in lines.items():
         extracted = metrics.get((cluster, minute_s), {})
-        for name in ROLLUP:
+        for name in DEFAULT_ROLLUP_METRICS:
             values = minute.values(name)
             if not values:
                 continue

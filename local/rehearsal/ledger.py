@@ -21,7 +21,7 @@ from local.embedded_aws.clients import REGION
 from local.rehearsal.stack import STACK_NAME
 from neuron_accounts.instance_hours import LedgerRules, OwnerWork
 from neuron_accounts.ledger import (
-    PARTS,
+    PARTS_OF_HOUR,
     USD_PLACES,
     pack_rows,
     parse_part_key,
@@ -71,7 +71,7 @@ class SettledPast:
     def objects_before(self, stop_hour: int) -> dict[str, bytes]:
         """Return the objects of its hours before *stop_hour*."""
         hours = range(self.hours.start, min(self.hours.stop, stop_hour))
-        keys = [part_key(hour, part) for hour in hours for part in range(PARTS)]
+        keys = [part_key(hour, part) for hour in hours for part in range(PARTS_OF_HOUR)]
         return {key: self.objects[key] for key in (*keys, *map(summary_key, hours))}
 
     def idle_usd(self) -> dict[str, Fraction]:
@@ -193,7 +193,7 @@ def _rows_of(hour: int, records: Sequence[MinuteRecord], end_minute: int) -> lis
 def _objects(hour: int, found: Sequence[LedgerRow]) -> dict[str, bytes]:
     """What settle puts of the rows of an hour, by key."""
     objects = {}
-    for part in range(PARTS):
+    for part in range(PARTS_OF_HOUR):
         theirs = [row for row in found if part_of(bucket_of(row.instance_id)) == part]
         objects[part_key(hour, part)] = pack_rows(theirs)
     return {**objects, summary_key(hour): then_of(found).summary()}

@@ -21,7 +21,7 @@ from neuron_emitter.errors import SourceError
 from neuron_emitter.reports.child import END_WITHIN_S, Child
 from neuron_emitter.reports.framing import Framer
 from neuron_emitter.reports.monitor import find_monitor
-from neuron_emitter.settings.run import MONITOR as START_MONITOR
+from neuron_emitter.settings.run import MONITOR_INPUT
 from neuron_wire.names import (
     COUNTERS_MISSING,
     COUNTERS_UNREADABLE,
@@ -53,7 +53,7 @@ def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckRes
 
     Also the report; None when none came. Where reports come from elsewhere, nothing is started.
     """
-    if settings.input != START_MONITOR:
+    if settings.input != MONITOR_INPUT:
         where = "standard input" if settings.input == "-" else settings.input
         return not_needed(f"reports come from {where}"), None
     if not configuration:
@@ -76,7 +76,7 @@ def check_monitor(settings: CheckSettings, configuration: str) -> tuple[CheckRes
 
 def check_input(settings: CheckSettings) -> CheckResult:
     """Whether what `--input` names can be read."""
-    if settings.input == START_MONITOR:
+    if settings.input == MONITOR_INPUT:
         return not_needed("neuron-monitor is started and read")
     if settings.input == "-":
         return ok("standard input, which is not read by this check")
@@ -143,7 +143,7 @@ def check_devices(
     settings: CheckSettings, report: Report | None, instance_type: str | None
 ) -> CheckResult:
     """Devices and logical cores, beside what *instance_type* should have."""
-    if settings.input != START_MONITOR:
+    if settings.input != MONITOR_INPUT:
         return not_needed("no report is read")
     if report is None:
         return not_tried("there is no report")

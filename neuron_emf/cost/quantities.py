@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from neuron_emf.cost.tariff import DAYS_IN_MONTH, GB, HOURS_IN_MONTH, MINUTES_IN_MONTH, read_toml
-from neuron_wire.catalogue import ALARMED, MINUTE, MINUTE_BY_INSTANCE, ROLLUP, STACK
+from neuron_wire.catalogue import (
+    ALARMED,
+    DEFAULT_ROLLUP_METRICS,
+    INSTANCE_METRICS,
+    MINUTE_METRICS,
+    STACK_METRICS,
+)
 from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
@@ -190,7 +196,7 @@ def line_bytes(fleet: Fleet) -> float:
         return size
     if fleet.metrics == "legacy":
         return size + measured("legacy-metric-bytes", cores) * cores
-    size += measured("line-metric-bytes") * len(MINUTE)
+    size += measured("line-metric-bytes") * len(MINUTE_METRICS)
     if cores > 100:  # the values of the rest are in a line of their own
         size += measured("rest-line-bytes")
     if fleet.metrics == "core":
@@ -213,9 +219,9 @@ def emitter_metrics(fleet: Fleet) -> int:
     if fleet.metrics == "legacy":
         return fleet.cores
     if fleet.metrics == "cluster":
-        return len(MINUTE) * fleet.clusters
+        return len(MINUTE_METRICS) * fleet.clusters
     by_core = fleet.instances * fleet.cores if fleet.metrics == "core" else 0
-    names = len(MINUTE) + len(MINUTE_BY_INSTANCE)
+    names = len(MINUTE_METRICS) + len(INSTANCE_METRICS)
     return names * (fleet.clusters + fleet.instances) + by_core
 
 
@@ -300,7 +306,7 @@ def _close_with(fleet: Fleet, memory_mb: int) -> Close:
     read_units = measured("close-read-units") + registry_bytes / 4_096
     read_units += BUCKET_QUERIES_PER_MINUTE * max(1.0, bucket_bytes / 4_096 + 0.5)
     rollup_bytes = measured("rollup-bytes", instances / clusters)
-    rollup_bytes += measured("rollup-metric-bytes") * len(ROLLUP)
+    rollup_bytes += measured("rollup-metric-bytes") * len(DEFAULT_ROLLUP_METRICS)
     stored = clusters * measured("cluster-write-units", instances / clusters)
     registered = write_units(instances, measured("registry-bytes"))
     readings, published = (
@@ -333,7 +339,7 @@ def quantities(fleet: Fleet) -> Iterator[Quantity]:
     yield from _table(fleet, close)
     if fleet.mode == "kinesis":
         yield from _stream(fleet)
-    metrics = len(ROLLUP) * fleet.clusters + len(STACK) + COUNTER_METRICS
+    metrics = len(DEFAULT_ROLLUP_METRICS) * fleet.clusters + len(STACK_METRICS) + COUNTER_METRICS
     metrics += emitter_metrics(fleet)
     alarms = len(ALARMED) * fleet.clusters + PIPELINE_ALARM_METRICS[fleet.mode]
     yield METRICS, "of clusters and the stack", metrics, "metrics-first"

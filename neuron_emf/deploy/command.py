@@ -14,7 +14,7 @@ from neuron_emitter.command_line import Command
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.minutes import setting
 from neuron_emitter.settings.options import SYSTEM_FILE, options
-from neuron_emitter.settings.run import LOG_GROUP, RegionSettings
+from neuron_emitter.settings.run import DEFAULT_LOG_GROUP, RegionSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -243,7 +243,10 @@ def _show_plan(package: Package, settings: DeploySettings, named: Mapping[str, s
 
 def _emitter_settings(stack: Stack, region: str, *, has_rollups: bool) -> str:
     """The emitters' configuration file for *stack*."""
-    values = {"log-group": stack.outputs.get("EmitterLogGroupName", LOG_GROUP), "region": region}
+    values = {
+        "log-group": stack.outputs.get("EmitterLogGroupName", DEFAULT_LOG_GROUP),
+        "region": region,
+    }
     if has_rollups:
         values["metrics"] = "none"
     else:

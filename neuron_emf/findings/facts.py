@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from neuron_accounts.findings import LEAST_IDLE_MINUTES
 from neuron_emf.checks import UnknownFactError
-from neuron_wire.names import BUSY, MINUTE_MS
+from neuron_wire.names import BUSY_STATE, MINUTE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -103,7 +103,9 @@ class LineFacts:
         """Minutes for which no core was busy and nothing executed, as far as is known."""
         newest_ms = self.newest.minute_ms
         worked = [
-            record for record in self.records if BUSY in record.core_state or record.has_executions
+            record
+            for record in self.records
+            if BUSY_STATE in record.core_state or record.has_executions
         ]
         own = self.own_records
         counts = [record.idle_minutes for record in own if record.minute_ms == newest_ms]

@@ -25,10 +25,15 @@ from neuron_emf.findings.facts import (
     require_known,
 )
 from neuron_wire.merging import MAX_RESTART_COVERED_S
-from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, WHOLE_MINUTE_S
-from neuron_wire.names import UNKNOWN as UNKNOWN_CORE
-from neuron_wire.owners import UNNAMED
-from neuron_words.name_words import LONGEST_NAME, safe_name
+from neuron_wire.names import (
+    ATTACHED_IDLE_STATE,
+    BUSY_STATE,
+    MINUTE_MS,
+    UNKNOWN_STATE,
+    WHOLE_MINUTE_S,
+)
+from neuron_wire.owners import UNNAMED_OWNER
+from neuron_words.name_words import MAX_NAME_WORDS_CHARS, safe_name
 from neuron_words.now_words import unknown_words, use_of
 from neuron_words.quantity_words import counted, coverage_words, duration, moment, share_words
 
@@ -75,7 +80,7 @@ def _other_streams(lines: LineFacts, _: AccountFacts) -> CheckResult:
     for stream, records in sorted(lines.lines.elsewhere.items()):
         times = [record.minute_ms for record in records if record.minute_ms >= lines.start_ms]
         if times:
-            name = safe_name(stream, LONGEST_NAME)
+            name = safe_name(stream, MAX_NAME_WORDS_CHARS)
             return failed(f"log stream {name} has lines about it at {moment(max(times))}")
     return ok("none")
 
@@ -102,12 +107,12 @@ def _known_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
     least = most
     worst = None
     for record in covered:
-        known = len(record.core_state) - record.core_state.count(UNKNOWN_CORE)
+        known = len(record.core_state) - record.core_state.count(UNKNOWN_STATE)
         if known < least:
             least = known
             worst = record
-    if worst is not None and UNKNOWN_CORE in worst.core_state:
-        cores = worst.core_state.count(UNKNOWN_CORE)
+    if worst is not None and UNKNOWN_STATE in worst.core_state:
+        cores = worst.core_state.count(UNKNOWN_STATE)
         by_reason = {worst.unknown_reason: cores} if worst.unknown_reason else {}
         return failed(unknown_words(cores, by_reason, f" at {moment(worst.minute_ms)}"))
     return judged(bool(covered) and least == most, f"{least} of {most} cores are known")
@@ -115,23 +120,23 @@ def _known_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 def _idle_cores(lines: LineFacts, _: AccountFacts) -> CheckResult:
     for record in reversed(lines.records):
-        if BUSY in record.core_state or record.has_executions:
-            said = "a core was busy" if BUSY in record.core_state else "something executed"
+        if BUSY_STATE in record.core_state or record.has_executions:
+            said = "a core was busy" if BUSY_STATE in record.core_state else "something executed"
             return failed(f"{said} at {moment(record.minute_ms)}")
     idle = lines.idle_minutes
     return judged(idle >= LEAST_MINUTES_READ, f"idle for {duration(idle)}")
 
 
 def _holders(record: MinuteRecord) -> list[str]:
-    names = [holder.name or UNNAMED for holder in record.holders]
+    names = [holder.name or UNNAMED_OWNER for holder in record.holders]
     names += [owner.name for owner in record.owners if owner.cores]
-    hidden = record.holders_more or record.owners_more or ATTACHED_IDLE in record.core_state
-    return names or [UNNAMED] * bool(hidden)
+    hidden = record.holders_more or record.owners_more or ATTACHED_IDLE_STATE in record.core_state
+    return names or [UNNAMED_OWNER] * bool(hidden)
 
 
 def _reservers(record: MinuteRecord) -> list[str]:
     names = [owner.name for owner in record.owners if owner.reserved]
-    return names or [UNNAMED] * bool(record.reserved)
+    return names or [UNNAMED_OWNER] * bool(record.reserved)
 
 
 def _none_of(names_of: Callable[[MinuteRecord], list[str]], did: str) -> Judge:
@@ -153,7 +158,7 @@ def _reservations_known(lines: LineFacts, _: AccountFacts) -> CheckResult:
 
 def _siblings(lines: LineFacts, _: AccountFacts) -> CheckResult:
     """A rank that waits in a collective while its siblings work is not waste."""
-    names = {owner.name for owner in lines.newest.owners} - {UNNAMED}
+    names = {owner.name for owner in lines.newest.owners} - {UNNAMED_OWNER}
     idle_names = {owner.name for owner in lines.newest.owners if owner.quiet_minutes} & names
     rows = {row.owner: row for row in lines.cluster_owners}
     for name in sorted(names & rows.keys()):
@@ -198,7 +203,7 @@ def _not_committed(lines: LineFacts, _: AccountFacts) -> CheckResult:
 def _one_emitter(lines: LineFacts, _: AccountFacts) -> CheckResult:
     clusters = sorted({record.cluster for record in lines.records})
     if len(clusters) > 1:
-        names = " and ".join(safe_name(name, LONGEST_NAME) for name in clusters[:2])
+        names = " and ".join(safe_name(name, MAX_NAME_WORDS_CHARS) for name in clusters[:2])
         return failed(f"its lines name {counted(len(clusters), 'cluster')}: {names}")
     covered, hour = lines.covered_seconds(), lines.hour_rollups()
     twice = [

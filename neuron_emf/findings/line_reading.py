@@ -20,7 +20,7 @@ from neuron_emf.reading import LogGroup
 from neuron_emf.reading.log_group import term_of
 from neuron_emitter.errors import SourceError
 from neuron_wire import VERSION
-from neuron_wire.names import BUSY, CLUSTER_DIMENSION, MINUTE_MS, ROLLUP
+from neuron_wire.names import BUSY_STATE, CLUSTER_DIMENSION, MINUTE_MS, ROLLUP_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -151,7 +151,7 @@ def _rollups(
 
 
 def _may_be_rollup(line: Mapping[str, Any] | None) -> bool:
-    if line is None or line.get("Kind") == ROLLUP:
+    if line is None or line.get("Kind") == ROLLUP_KIND:
         return True
     schema = line.get("Schema")
     return isinstance(schema, int) and schema > VERSION
@@ -171,7 +171,7 @@ def _idle_start(group: LogGroup, newest: MinuteRecord, stream: str) -> IdleStart
         last_ms = start_ms + AROUND_MS
         events = group.read_events(first_ms, last_ms, term_of(newest.instance_id), stream)
         around = parse_instance_lines(events, newest.instance_id, is_whole_group=False).own
-        busy_cores = {record.minute_ms: record.core_state.count(BUSY) for record in around}
+        busy_cores = {record.minute_ms: record.core_state.count(BUSY_STATE) for record in around}
         before = [minute_ms for minute_ms in busy_cores if minute_ms < start_ms]
         busy = [minute_ms for minute_ms in before if busy_cores[minute_ms]]
         if busy or not before:

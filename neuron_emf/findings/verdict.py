@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from neuron_accounts.core_time import IDLE_AFTER_MINUTES
+from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
 from neuron_emf import checks
 from neuron_emf.findings.account_guards import commands_of
 from neuron_emf.findings.facts import Unknown
 from neuron_wire.names import MINUTE_MS
-from neuron_wire.owners import UNNAMED
+from neuron_wire.owners import UNNAMED_OWNER
 from neuron_words.name_words import printable
 from neuron_words.owner_commands import ShownCommand, owner_commands, tags_commands
 from neuron_words.quantity_words import duration, iso, moment
@@ -107,7 +107,7 @@ def verdict(
     owners = [
         owner
         for owner in lines.newest.owners
-        if min(lines.idle_minutes, owner.quiet_minutes or 0) >= IDLE_AFTER_MINUTES
+        if min(lines.idle_minutes, owner.quiet_minutes or 0) >= DEFAULT_IDLE_AFTER_MINUTES
     ]
     kind = None if isinstance(account.manager, Unknown) else account.manager.kind
     found = Verdict(lines.instance_id, VERDICT_KEEP, "", results, manager=kind)
@@ -130,7 +130,11 @@ def verdict(
         return _asking(found, lines, ())
     first = (stays or against or unread)[0]
     is_owned = lines.newest.owners and first.check in _OF_OWNERS
-    more = f", and is not known to have been idle for {IDLE_AFTER_MINUTES} min" if is_owned else ""
+    more = (
+        f", and is not known to have been idle for {DEFAULT_IDLE_AFTER_MINUTES} min"
+        if is_owned
+        else ""
+    )
     return replace(found, reason=f"{first.found}{more}.")
 
 
@@ -147,7 +151,7 @@ def _not_tried(results: Sequence[CheckResult]) -> list[CheckResult]:
 def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdict:
     """Whom to ask: never a process without a name, nor one whose pod or job is gone."""
     record, region = lines.newest, lines.newest.region or ""
-    not_asked = {UNNAMED, *(holder.name for holder in record.holders if holder.gone)}
+    not_asked = {UNNAMED_OWNER, *(holder.name for holder in record.holders if holder.gone)}
     assigned_to = next((holder.assigned_to for holder in record.holders if holder.assigned_to), "")
     asked = (
         next((owner.name for owner in owners if owner.name not in not_asked), assigned_to) or None
@@ -163,7 +167,7 @@ def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdic
     if owners:
         first = next((owner for owner in owners if owner.name == asked), owners[0])
         who = "it" if first.name == asked else f"what is left of {first.name}"
-        has = f"{'a process' if first.name == UNNAMED else who} holds cores {first.cores}"
+        has = f"{'a process' if first.name == UNNAMED_OWNER else who} holds cores {first.cores}"
         if not first.cores:
             has = f"cores {first.reserved} are reserved for it and no process has opened them"
         has += f", which are assigned to {assigned_to}" if assigned_to else ""

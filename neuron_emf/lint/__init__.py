@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from neuron_wire.extraction import (
-    ROOT,
+    ROOT_REFERENCE,
     Violation,
     at_root,
     dimension_sets,
@@ -24,7 +24,7 @@ from neuron_wire.extraction import (
     metric_numbers,
     read_document,
 )
-from neuron_wire.names import MINUTE_MS, RAW
+from neuron_wire.names import MINUTE_MS, RAW_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -136,9 +136,9 @@ def _judge_document(text: str, prefix: str, now_ms: int | None) -> LineVerdict:
     if document is None:
         return LineVerdict("emf", tuple(found))
     if "_aws" not in document:
-        if document.get("Kind") == RAW and "Schema" in document:
+        if document.get("Kind") == RAW_KIND and "Schema" in document:
             return LineVerdict("json")  # a report of neuron-monitor, whatever its texts hold
-        if path := next(_nested(document, ROOT, _MAX_NESTED_TEXTS), None):
+        if path := next(_nested(document, ROOT_REFERENCE, _MAX_NESTED_TEXTS), None):
             sentence = "the document is nested in a member, where nothing is extracted"
             return LineVerdict("emf", (Violation("wrapped", sentence, path),))
         if not {"_aws", "cloudwatchmetrics"} & {name.lower() for name in document}:

@@ -18,7 +18,7 @@ import click
 from neuron_emf.lint import LINT_ADVICE, LINT_ERRORS, judge
 from neuron_emf.printing import escaped
 from neuron_emitter.command_line import Command
-from neuron_wire.extraction import ROOT
+from neuron_wire.extraction import ROOT_REFERENCE
 from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def for_people(found: Tally) -> list[RenderableType]:
     parts: list[RenderableType] = []
     advised = set()
     for place, violation in found.violations:
-        where = f" at {escaped(violation.path)}" if violation.path != ROOT else ""
+        where = f" at {escaped(violation.path)}" if violation.path != ROOT_REFERENCE else ""
         said = [f"{escaped(violation.sentence)}."]
         said += [] if violation.rule in advised else [f"What to do: {LINT_ADVICE[violation.rule]}"]
         advised.add(violation.rule)

@@ -22,7 +22,7 @@ from neuron_emf.reading import LogGroup
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.catalogue import ALARMS
 from neuron_wire.line_members import texts_in
-from neuron_wire.names import CLUSTER_DIMENSION, MESSAGE, MINUTE_MS
+from neuron_wire.names import CLUSTER_DIMENSION, MESSAGE_KIND, MINUTE_MS
 from neuron_words.now_words import NOW, TODAY, URGENCIES
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ class MessageLines:
 
     def _take(self, text: str) -> None:
         line = object_in(text)
-        if line and line.get("Kind") == MESSAGE and (message := _message(line)):
+        if line and line.get("Kind") == MESSAGE_KIND and (message := _message(line)):
             self._messages[tuple(str(line.get(name)) for name in _ALARM_KEY)] = message
 
 

@@ -16,7 +16,7 @@ from neuron_wire.cores import core_indexes, idle_cores
 from neuron_wire.holders import holder_members
 from neuron_wire.line_members import minute_of
 from neuron_wire.merging import merge_records
-from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_MS, REASON_WORDS
+from neuron_wire.names import ATTACHED_IDLE_STATE, BUSY_STATE, MINUTE_MS, REASON_WORDS
 from neuron_words.now_words import RESERVED, holder_marks, low_activity_words, use_words
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ def _holders(record: MinuteRecord) -> list[dict[str, object]]:
         last = None if last_ms is None else last_ms // MINUTE_MS
         owner = next((owner for owner in record.owners if owner.name == holder.name), None)
         letters = [record.core_state[core] for core in core_indexes(owner.cores if owner else "")]
-        held = sum(letter in BUSY + ATTACHED_IDLE for letter in letters)
-        uses = use_words(held, letters.count(BUSY))
+        held = sum(letter in BUSY_STATE + ATTACHED_IDLE_STATE for letter in letters)
+        uses = use_words(held, letters.count(BUSY_STATE))
         if owner and not uses:
             uses = low_activity_words(owner.executions)
         marks = holder_marks(

@@ -14,7 +14,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from neuron_accounts.core_time import IDLE_AFTER_MINUTES, time_of
+from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES, time_of
 from neuron_accounts.ledger import USD_PLACES
 from neuron_accounts.then import Then
 from neuron_emf.ledger import stack_ledger
@@ -71,7 +71,7 @@ class PageView:
         account: Account,
         *,
         read_alarms: Callable[[], list[dict[str, Any]]] | None = None,
-        idle_after_minutes: int = IDLE_AFTER_MINUTES,
+        idle_after_minutes: int = DEFAULT_IDLE_AFTER_MINUTES,
         now_ms: Callable[[], int] = clock,
         differences: Sequence[str] = (),
     ) -> None:

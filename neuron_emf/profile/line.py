@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any, Final
 from neuron_emf.reading.files import opened
 from neuron_emitter.errors import SourceError
 from neuron_wire import VERSION
-from neuron_wire.catalogue import PROFILE as METRICS
-from neuron_wire.catalogue import PROFILES
+from neuron_wire.catalogue import PROFILE_MEMBERS
+from neuron_wire.catalogue import PROFILE_METRICS as METRICS
 from neuron_wire.line import emf_line, encode
 from neuron_wire.names import (
     CLUSTER_DIMENSION,
     MODEL_DIMENSION,
-    PROFILE,
     PROFILE_CORE_DIMENSION,
+    PROFILE_KIND,
     PROFILE_NAMESPACE,
 )
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _INDEXES: Final = {"nd_idx": "DeviceIndex", "nc_idx": "CoreIndex"}
 _PROFILE_KEYS: Final = {
-    entry.source: entry for entry in PROFILES if re.fullmatch("[a-z_]+", entry.source)
+    entry.source: entry for entry in PROFILE_MEMBERS if re.fullmatch("[a-z_]+", entry.source)
 }
 _MEMBER_NAMES: Final = {key: entry.name for key, entry in _PROFILE_KEYS.items()}
 _TEXT_MEMBERS: Final = {
@@ -53,7 +53,7 @@ _NUMBER_MEMBERS: Final = {
 }
 FRACTIONS: Final = {key for key in _NUMBER_MEMBERS if key.endswith("_percent")}
 _SHARES: Final = {
-    entry.name: entry.source.split(" / ") for entry in PROFILES if " / " in entry.source
+    entry.name: entry.source.split(" / ") for entry in PROFILE_MEMBERS if " / " in entry.source
 }
 _LIMIT, _THROTTLED = "ThrottleLimitPercent", "ThrottledSeconds"
 # Of each core: a fraction, 1 is no limit; the time in which the tensor engine was held back while
@@ -162,7 +162,7 @@ def profile_of(
     optional = {"KeysDropped": dropped, "Findings": ", ".join(findings), "Other": other}
     properties: dict[str, object] = {
         "Schema": VERSION,
-        "Kind": PROFILE,
+        "Kind": PROFILE_KIND,
         CLUSTER_DIMENSION: cluster,
         MODEL_DIMENSION: model,
         **labels,

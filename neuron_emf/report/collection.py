@@ -12,9 +12,9 @@ from operator import add, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_accounts.core_time import IDLE_AFTER_MINUTES
+from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
 from neuron_accounts.instance_hours import LedgerRules
-from neuron_accounts.ledger import PARTS, LedgerRow
+from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow
 from neuron_accounts.then import Then
 from neuron_emf.account import account
 from neuron_emf.ledger import LedgerBucket, LedgerFolder, each_once, rows, stack_ledger
@@ -57,7 +57,7 @@ def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
         msg = "--ledger cannot be combined with FILES or --from-lines. Omit one or the other."
         raise SettingsError(msg)
     prices_given = settings.price_overrides or settings.paid_by_type
-    if (prices_given or settings.idle_after != IDLE_AFTER_MINUTES) and not is_of_lines:
+    if (prices_given or settings.idle_after != DEFAULT_IDLE_AFTER_MINUTES) and not is_of_lines:
         msg = (
             "--idle-after, --price-overrides and --paid-by-type need minute lines: the ledger was "
             "settled by the stack's parameters. Use them with --from-lines or FILES."
@@ -148,7 +148,11 @@ def _of_ledgers(
     if not any(settled):
         msg = f"No hour {when} is settled in {reading.origin}. Use another time, or --from-lines."
         raise SourceError(msg)
-    others, rules, total = ClusterNames(), teams(settings.teams), PARTS * sum(map(len, settled))
+    others, rules, total = (
+        ClusterNames(),
+        teams(settings.teams),
+        PARTS_OF_HOUR * sum(map(len, settled)),
+    )
 
     def note_copy(_row: LedgerRow) -> None:
         reading.copies += 1

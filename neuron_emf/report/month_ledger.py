@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_accounts.ledger import PARTS, PREFIX, day_prefixes, parse_part_key
+from neuron_accounts.ledger import LEDGER_PREFIX, PARTS_OF_HOUR, day_prefixes, parse_part_key
 from neuron_emf.ledger import LedgerBucket
 from neuron_emf.reading.periods import WHOLE_TIME, month_period
 from neuron_emitter.errors import SettingsError
@@ -71,7 +71,10 @@ def hour_labels(ledgers: Sequence[MonthOfLedger], hours: range) -> dict[int, str
     them is settled too.
     """
     settled = {
-        hour for ledger in ledgers for hour, parts in ledger.parts.items() if len(parts) == PARTS
+        hour
+        for ledger in ledgers
+        for hour, parts in ledger.parts.items()
+        if len(parts) == PARTS_OF_HOUR
     }
     labels = dict.fromkeys(settled, SETTLED_ROW)
     for ledger in ledgers:
@@ -79,7 +82,7 @@ def hour_labels(ledgers: Sequence[MonthOfLedger], hours: range) -> dict[int, str
             labels[hours.start - 1] = SETTLED_ROW
         last_hour = max(ledger.parts)
         for hour in range(max(ledger.first_hour, hours.start), hours.stop):
-            is_whole = len(ledger.parts.get(hour, ())) == PARTS
+            is_whole = len(ledger.parts.get(hour, ())) == PARTS_OF_HOUR
             has_successor = hour > last_hour and hour in settled
             if not is_whole and not has_successor:
                 labels[hour] = MISSING_ROW
@@ -121,12 +124,12 @@ def _month_of_ledger(root: Path, month: str, first_hour: int | None) -> MonthOfL
     """Return the month of the ledger in *root*, which has folders `date=YYYY-MM-DD`."""
     parts: dict[int, set[int]] = defaultdict(set)
     for file in root.glob(f"date={month}-*/hour=*/part=*.gz"):
-        place = parse_part_key(PREFIX + file.relative_to(root).as_posix())
+        place = parse_part_key(LEDGER_PREFIX + file.relative_to(root).as_posix())
         if place is not None:
             parts[place[0]].add(place[1])
     if first_hour is None:
         earliest = min(root.glob("date=*/hour=*")).relative_to(root).as_posix()
-        place = parse_part_key(f"{PREFIX}{earliest}/part=00.json.gz")
+        place = parse_part_key(f"{LEDGER_PREFIX}{earliest}/part=00.json.gz")
         first_hour = place[0] if place else min(parts)
     return MonthOfLedger(first_hour, parts)
 
@@ -140,5 +143,5 @@ def _fetch_month(place: str, hours: range, where: Account, folder: Path) -> int 
         file = folder / keys[number]
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(payload)
-    earliest = parse_part_key(next(bucket.list_keys(PREFIX), ""))
+    earliest = parse_part_key(next(bucket.list_keys(LEDGER_PREFIX), ""))
     return None if earliest is None else earliest[0]

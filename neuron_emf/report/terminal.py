@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from neuron_accounts.core_time import AVOIDABLE, Part
+from neuron_accounts.core_time import AVOIDABLE_PARTS, Part
 from neuron_accounts.ledger import MINUTE_PLACES, USD_PLACES
 from neuron_emf import printing
 from neuron_emf.report.idle_report import ROW_LABELS
@@ -84,7 +84,7 @@ def cells(time: CoreTime) -> Mapping[str, str]:
         "busy hours": known(_hours(time.busy)),
         "idle hours": known(_hours(time.idle)),
         "idle USD": idle_usd(*Part),
-        "avoidable": idle_usd(*AVOIDABLE),
+        "avoidable": idle_usd(*AVOIDABLE_PARTS),
         "committed": idle_usd(Part.COMMITTED),
         "unknown hours": _hours(time.unknown),
         "executions": "-" if time.executions is None else f"{time.executions:,}",

@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from neuron_accounts.core_time import IDLE_AFTER_MINUTES
+from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
 from neuron_emf import printing
 from neuron_emf.now import answer_of, now_of_files
 from neuron_emf.page.alarms import IN_ALARM, urgency_rank
@@ -72,7 +72,7 @@ def answer_of_files(files: Sequence[Path], cluster: str) -> Answer:
     return {
         **answer_of(now, cluster, now_ms),
         "read_ms": now_ms, "region": None, "stack_name": None,
-        "idle_after_minutes": IDLE_AFTER_MINUTES, "differences": [], "close": None,
+        "idle_after_minutes": DEFAULT_IDLE_AFTER_MINUTES, "differences": [], "close": None,
         "traffic": {"calls": 0, "bytes": 0}, "alarms": None,
     }  # fmt: skip
 

@@ -20,7 +20,7 @@ from local.alarms.definition import read_alarms
 from local.alarms.evaluation import State, evaluate
 from local.alarms.history import CloudWatchHistory
 from local.alarms.template import Template, load
-from neuron_accounts.ledger import PARTS, USD_PLACES
+from neuron_accounts.ledger import PARTS_OF_HOUR, USD_PLACES
 from neuron_emf.account import account
 from neuron_emf.ledger import LedgerBucket, rows
 from neuron_emf.options import AccountSettings
@@ -65,7 +65,9 @@ def ledger(context: AcceptContext) -> list[str]:
         account(settings), stack.outputs["LedgerBucketName"], context.place.client("s3")
     )
     if (found := bucket.list_settled_hours(hours)) != [*hours]:
-        return [f"all {PARTS} objects of hours {[*hours]} were expected, found those of {found}"]
+        return [
+            f"all {PARTS_OF_HOUR} objects of hours {[*hours]} were expected, found those of {found}"
+        ]
     damaged: list[Exception] = []
     settled = list(rows(bucket.read_objects(hours), damaged.append))
     reports = [_report(context, stack, hours, from_lines=each) for each in (False, True)]

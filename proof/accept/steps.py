@@ -20,7 +20,7 @@ from neuron_emf.check.deployment import check_deployment
 from neuron_emf.check.settings import CheckSettings
 from neuron_emf.checks import CHECK_FAILED, CHECK_OK, CheckResult, failed, not_tried, ok
 from neuron_emf.deploy.package import ReleaseBucket
-from neuron_wire.names import NAMESPACE
+from neuron_wire.names import RECORD_NAMESPACE
 from proof.accept import checks, queries
 from proof.accept.context import MINUTES, deploy_parameters, two_clusters
 from proof.accept.resources import (
@@ -188,7 +188,9 @@ def next_minutes(context: AcceptContext, stack: str, stream: str) -> list[str]:
 
 
 def _on_clusters(alarm: dict[str, Any]) -> bool:
-    return NAMESPACE in str(alarm.get("Namespace")) or f'"{NAMESPACE}/' in str(alarm.get("Metrics"))
+    return RECORD_NAMESPACE in str(alarm.get("Namespace")) or f'"{RECORD_NAMESPACE}/' in str(
+        alarm.get("Metrics")
+    )
 
 
 # --- changes of a stack ---

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aggregator.storage.records import bucket_of
 from neuron_wire.cores import core_ranges
-from neuron_wire.names import UNATTACHED
+from neuron_wire.names import UNATTACHED_STATE
 from neuron_wire.owners import Owner
 from proof.factories.records import full_record
 
@@ -117,7 +117,7 @@ def _rank(made: MinuteRecord, host: int, minute: int) -> MinuteRecord:
     """*made* as the record of a rank of its cluster's job."""
     width = len(made.core_state)
     if host == WORKING_RANK:
-        held = [core for core, letter in enumerate(made.core_state) if letter != UNATTACHED]
+        held = [core for core, letter in enumerate(made.core_state) if letter != UNATTACHED_STATE]
         owner = Owner(core_ranges(held), f"ml/train-{host}")
         return replace(made, owners=(owner,) if held else (), holders=())
     idle = 60 + minute - START_MINUTE

@@ -8,7 +8,7 @@ from typing import Any
 
 from aggregator.arrivals import LogLine
 from neuron_wire import MinuteRecord, encode
-from neuron_wire.catalogue import READINGS
+from neuron_wire.catalogue import READING_MEMBERS
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, Holder
 
@@ -25,7 +25,7 @@ def record(**changes: Any) -> MinuteRecord:
         utilization_percent=(80.0, 0.0), idle_minutes=(0, 20), instance_type="trn1.2xlarge",
         executions=100, execution_errors=2, latency_p50_mean_s=0.01, latency_p99_max_s=0.05,
         tera_flops=1.5, device_memory_used_bytes=1 << 30, device_memory_total_bytes=32 << 30,
-        ecc_corrected_rise=0, ecc_uncorrected_rise=0, readings=dict.fromkeys(READINGS, 0),
+        ecc_corrected_rise=0, ecc_uncorrected_rise=0, readings=dict.fromkeys(READING_MEMBERS, 0),
         reservations="none",
     )  # fmt: skip
     if "minute" in changes:
@@ -61,7 +61,7 @@ def full_record(cores: int, seed: int) -> MinuteRecord:
         runtime_host_memory_bytes=draw.getrandbits(36), ecc_corrected=draw.randrange(10**6),
         ecc_uncorrected=draw.randrange(100), ecc_corrected_rise=draw.randrange(1000),
         ecc_uncorrected_rise=draw.randrange(10),
-        readings={name: _reading(draw, reading.unit) for name, reading in READINGS.items()},
+        readings={name: _reading(draw, reading.unit) for name, reading in READING_MEMBERS.items()},
     )  # fmt: skip
 
 

@@ -44,7 +44,9 @@ class Stack:
         read = [json.loads(line) for line in self.printed]
         self.printed.clear()
         return [
-            line for line in read if line["Kind"] == names.ROLLUP and line["ClusterName"] == cluster
+            line
+            for line in read
+            if line["Kind"] == names.ROLLUP_KIND and line["ClusterName"] == cluster
         ]
 
     def told(self, cluster="training"):

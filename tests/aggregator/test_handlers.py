@@ -9,7 +9,7 @@ import pytest
 from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.ingest import function as ingest
-from neuron_wire.catalogue import ALARMED, STACK, members_of
+from neuron_wire.catalogue import ALARMED, STACK_METRICS, members_of
 from proof.factories.invocations import Context, delivery
 from proof.factories.records import MINUTE, lines, record
 from tests.aggregator.handler_traces import documents, items, record_items
@@ -39,7 +39,7 @@ def test_self_metrics_have_the_stack_as_their_only_dimension(capsys):
         assert "neuron-emf" == document["StackName"]
         assert document["_aws"]["Timestamp"] > 1_700_000_000_000  # milliseconds
         names = {"MinutesClosed", "MinutesWaiting", "RecordsRejected"}
-        assert names == {one["Name"] for one in directive["Metrics"]} <= STACK.keys()
+        assert names == {one["Name"] for one in directive["Metrics"]} <= STACK_METRICS.keys()
         assert ([0.0], 0) == (document["RecordsRejected"], document["MinutesDropped"])
         assert document.keys() <= members_of("stack").keys() | {"_aws"}
 

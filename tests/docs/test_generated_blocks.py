@@ -6,7 +6,7 @@ import pytest
 
 from docs.generate.pages import MAKERS, ROOT, TEMPLATE, generated
 from neuron_emf.cli import COMMANDS
-from neuron_wire.catalogue import MEMBERS
+from neuron_wire.catalogue import CATALOGUE_MEMBERS
 
 
 @pytest.mark.parametrize("page", MAKERS)
@@ -23,7 +23,7 @@ def text_of(page):
 @pytest.mark.parametrize(
     ("page", "row", "names"),
     [
-        ("metrics", "`{}`", {member.name for member in MEMBERS}),
+        ("metrics", "`{}`", {member.name for member in CATALOGUE_MEMBERS}),
         ("parameters", "\n- `{}`", {*TEMPLATE["Parameters"], *TEMPLATE["Outputs"]}),
         ("commands", "`neuron-emf {}", COMMANDS),
     ],

@@ -14,7 +14,7 @@ from local.rehearsal.comparison import (
     core_owners,
     read_metrics,
 )
-from neuron_wire.catalogue import ROLLUP
+from neuron_wire.catalogue import DEFAULT_ROLLUP_METRICS
 from neuron_wire.line import emf_line
 from tests.recorded_history import RecordedHistory
 
@@ -33,7 +33,7 @@ def line(publication=1, minute_s=MINUTE_S, idle=(), **changes):
     members = {name: value for name, value in {**RIGHT, **changes}.items() if value is not None}
     return emf_line(
         "Neuron/Cluster", dimension_sets=[["ClusterName"]], metrics=members,
-        units={name: metric.unit for name, metric in ROLLUP.items()},
+        units={name: metric.unit for name, metric in DEFAULT_ROLLUP_METRICS.items()},
         properties={
             "Schema": 1, "Kind": "rollup", "ClusterName": "research",
             "RollupId": f"research@{minute_s}#{publication}",

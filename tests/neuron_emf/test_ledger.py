@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_accounts.ledger import (
-    COSTS,
-    COUNTS,
-    MINUTES,
-    PARTS,
+    LEDGER_COSTS,
+    LEDGER_COUNTS,
+    LEDGER_MINUTES,
+    PARTS_OF_HOUR,
     LedgerRow,
     gzip_lines,
     pack_rows,
@@ -35,7 +35,9 @@ def row(hour, number):
 
 def bucket_of(hours):
     """Eight objects of each hour, one row in each."""
-    objects = {part_key(h, part): pack_rows([row(h, part)]) for h in hours for part in range(PARTS)}
+    objects = {
+        part_key(h, part): pack_rows([row(h, part)]) for h in hours for part in range(PARTS_OF_HOUR)
+    }
     return objects, LedgerBucket(None, "ledger", FakeLedgerObjects(objects, 2))
 
 
@@ -74,7 +76,7 @@ def values_of(field):
     """Whatever a row may have there."""
     values = (
         AMOUNTS
-        if field in {*MINUTES.values(), *COSTS.values(), *COUNTS.values()}
+        if field in {*LEDGER_MINUTES.values(), *LEDGER_COSTS.values(), *LEDGER_COUNTS.values()}
         else st.text(max_size=9)
     )
     is_optional = LedgerRow._field_defaults.get(field, 0) is None

@@ -17,13 +17,13 @@ from aggregator.explain.notification import notify
 from aggregator.rollups.line import due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_accounts.now import cluster_now
-from neuron_accounts.prices import USD_PER_HOUR, Prices
+from neuron_accounts.prices import LIST_USD_PER_HOUR, Prices
 from neuron_emf.now import NO_ROLLUP, answer_of
 from neuron_emf.now_lines import NewestMinutes, Now, RollupLines, together
 from neuron_emf.top.listing import parts_of
 from neuron_wire import encode
 from neuron_wire.merging import merge_clusters
-from neuron_wire.names import MICRO, MINUTE_MS, REASON_WORDS, UNKNOWN, UNKNOWN_REASONS
+from neuron_wire.names import MICRO, MINUTE_MS, REASON_WORDS, UNKNOWN_REASONS, UNKNOWN_STATE
 from neuron_wire.owners import Owner
 from neuron_words.now_words import avoidable_parts_words, price_overrides_line, unpriced_words
 from neuron_words.quantity_words import per_hour
@@ -46,7 +46,7 @@ NUMBERS = {
 }  # fmt: skip
 USD = {
     f"{region}/{name}": Fraction(str(usd))
-    for region, prices in USD_PER_HOUR.items()
+    for region, prices in LIST_USD_PER_HOUR.items()
     for name, usd in prices.items()
 }
 SECOND = "serving"
@@ -203,7 +203,7 @@ def fleets(draw):
     """Records of three clusters in one minute, whose lines can be written."""
     reason = st.sampled_from([None, *UNKNOWN_REASONS])
     records = [
-        replace(record, unknown_reason=draw(reason) if UNKNOWN in record.core_state else None)
+        replace(record, unknown_reason=draw(reason) if UNKNOWN_STATE in record.core_state else None)
         for own in draw(clusters())
         for record in own
     ]

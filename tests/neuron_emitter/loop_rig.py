@@ -6,7 +6,7 @@ from contextlib import nullcontext
 
 from neuron_emitter.fold import FoldSettings
 from neuron_emitter.run.identification import LocalSources
-from neuron_emitter.run.loop import READ_WITHIN_S, Emitter
+from neuron_emitter.run.loop import REPORT_READ_TIMEOUT_S, Emitter
 from neuron_emitter.settings import RunSettings
 from neuron_emitter.spool import Spool
 from neuron_wire import MinuteRecord, parse
@@ -43,7 +43,7 @@ class Timetable:
 
     def read(self, timeout_s):
         """The next chunk if it comes in time."""
-        assert 0 <= timeout_s <= READ_WITHIN_S
+        assert 0 <= timeout_s <= REPORT_READ_TIMEOUT_S
         wait_until_s = self.clock.now_s + timeout_s
         if self.chunks and START_S + self.chunks[0][0] <= wait_until_s:
             at_s, chunk = self.chunks.pop(0)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emitter.logs import (
-    GROWTH,
+    BACKOFF_GROWTH,
     LONGEST_S,
-    MAX_WAITING,
+    MAX_WAITING_EVENTS,
     SHORTEST_S,
     Backoff,
     Event,
@@ -89,7 +89,7 @@ def test_repeats_are_limited_and_counted():
     assert 1 == repeats.due("a")
 
 
-@given(st.lists(st.integers(0, 3 * MAX_WAITING), max_size=6))
+@given(st.lists(st.integers(0, 3 * MAX_WAITING_EVENTS), max_size=6))
 def test_nothing_is_lost_that_is_not_counted(counts):
     """Whatever is added between two looks: taken in order, once, or counted as dropped."""
     queue = EventQueue()
@@ -102,7 +102,7 @@ def test_nothing_is_lost_that_is_not_counted(counts):
         for event in batch:
             queue.add_event(event)
         found = queue.take_events()
-        assert batch[-MAX_WAITING:] == found
+        assert batch[-MAX_WAITING_EVENTS:] == found
         taken += found
         assert queue.dropped == len(added) - len(taken) >= dropped
         dropped = queue.dropped
@@ -117,7 +117,7 @@ def test_waits_stay_within_their_bounds(seed):
     for _ in range(30):
         wait_s = backoff.next_s()
         assert SHORTEST_S <= step_s / 2 <= wait_s <= step_s <= LONGEST_S
-        step_s = min(LONGEST_S, GROWTH * step_s)
+        step_s = min(LONGEST_S, BACKOFF_GROWTH * step_s)
     assert LONGEST_S == step_s
     backoff.reset()
     assert backoff.next_s() <= 2 * SHORTEST_S

@@ -15,8 +15,8 @@ from neuron_emitter.instance.facts import InstanceFacts
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.logs import Event, EventQueue
 from neuron_emitter.run import signals
-from neuron_emitter.run.identification import PATIENCE_S as IDENTITY_PATIENCE_S
-from neuron_emitter.run.loop import READ_WITHIN_S
+from neuron_emitter.run.identification import GUESS_AFTER_S
+from neuron_emitter.run.loop import REPORT_READ_TIMEOUT_S
 from neuron_emitter.spool import Spool
 from neuron_wire import WireFormatError, parse
 from neuron_wire.extraction import violations
@@ -56,7 +56,7 @@ def test_minutes_close_on_time_without_reports():
     assert [0, 0, 0, 0] == [minute.reports for minute in found[1:]]
     ends_s = [START_S + 60 * (place + 1) for place in range(4)]
     late_s = [sent_s - end_s for (sent_s, _), end_s in zip(outlet.sent, ends_s, strict=False)]
-    assert all(0 <= late <= READ_WITHIN_S for late in late_s)
+    assert all(0 <= late <= REPORT_READ_TIMEOUT_S for late in late_s)
     assert [INSTANCE_ID] * len(outlet.sent) == [instance_id for _, instance_id in outlet.sent]
 
 
@@ -131,7 +131,7 @@ def test_numbers_have_no_gap_and_minutes_no_hole(arrivals, until_s):
 
 def test_nothing_is_recorded_before_the_instance_is_known():
     """A guess that is corrected later would leave an instance behind that never existed."""
-    assert [] == records(until_s=IDENTITY_PATIENCE_S - 1)
+    assert [] == records(until_s=GUESS_AFTER_S - 1)
     found = records([(250, chunk(busy()))], 299)
     assert [INSTANCE_ID] == [minute.instance_id for minute in found]
     assert [(4 * MINUTE_MS + START_MS, 1)] == [(minute.minute_ms, minute.seq) for minute in found]
@@ -139,7 +139,7 @@ def test_nothing_is_recorded_before_the_instance_is_known():
 
 def test_patience_ends_after_five_minutes():
     """Then an instance without a report is better than none: under a guessed name, and marked."""
-    assert 300.0 == IDENTITY_PATIENCE_S
+    assert 300.0 == GUESS_AFTER_S
     found = records(until_s=600)
     assert found[0].minute_ms == START_MS + 5 * MINUTE_MS
     assert all(

@@ -110,7 +110,7 @@ def test_what_a_first_call_would_fail_for_is_logged_before_it(
     output, missing, is_over, expected, *, outlet_to, caplog, monkeypatch
 ):
     """Long before the first minute is sent; an input that has ended reports it by itself."""
-    monkeypatch.setattr(outlet_module, "LOOK_AFTER_S", 60.0 if is_over else 0.0)
+    monkeypatch.setattr(outlet_module, "CREDENTIALS_AFTER_S", 60.0 if is_over else 0.0)
     outlet, place = outlet_to(Delivered(), output=output)
     place.missing_for_call = lambda: missing
     outlet.look_ahead()

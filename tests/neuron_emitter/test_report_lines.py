@@ -15,7 +15,7 @@ from neuron_emitter.logs import Event
 from neuron_emitter.replay import replay
 from neuron_emitter.settings import MinuteSettings, ReplaySettings
 from neuron_wire.catalogue import members_of
-from neuron_wire.extraction import MAX_LINE_BYTES
+from neuron_wire.extraction import MAX_EXTRACTED_BYTES
 from tests.neuron_emitter.loop_rig import busy, chunk, run
 from tests.undocumented_members import undocumented
 
@@ -83,13 +83,13 @@ def test_a_report_keeps_its_words_and_numbers_on_one_line():
 
 def test_the_longest_line_is_one_log_event():
     """1,048,576 bytes less the 26 of an event; one more and it is no line."""
-    assert 1_048_550 == MAX_LINE_BYTES == len(sized(MAX_LINE_BYTES)[1])
-    assert sized(MAX_LINE_BYTES + 1)[1] is None
+    assert 1_048_550 == MAX_EXTRACTED_BYTES == len(sized(MAX_EXTRACTED_BYTES)[1])
+    assert sized(MAX_EXTRACTED_BYTES + 1)[1] is None
 
 
 def test_what_no_log_event_holds_is_counted_and_said_once(caplog):
     """Each report that was due; the next minute line says how many there were."""
-    long = chunk({**busy(), "note": "x" * MAX_LINE_BYTES})
+    long = chunk({**busy(), "note": "x" * MAX_EXTRACTED_BYTES})
     with caplog.at_level(logging.WARNING):
         lines, _ = run([(1 + 60 * minute, long) for minute in range(3)], 185, raw_reports=1)
     assert [] == of_kind("raw", lines)

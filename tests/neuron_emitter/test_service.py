@@ -203,7 +203,7 @@ def test_an_unread_pipe_is_warned_of(tmp_path):
     monitor.chmod(0o755)
     program = (
         "from neuron_emitter.run import service\n"
-        "service.LOOK_AFTER_S = 0.0\n"
+        "service.INPUT_CHECK_AFTER_S = 0.0\n"
         "from neuron_emf.cli import main; main()"
     )
     arguments = ("run", "--cluster", "blue", "--output", "stdout", "--monitor-command", monitor)

@@ -22,7 +22,7 @@ from neuron_emitter.settings import RunSettings
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.cores import core_indexes
 from neuron_wire.names import UNALLOCATED_OWNER
-from neuron_wire.owners import UNNAMED
+from neuron_wire.owners import UNNAMED_OWNER
 from tests.neuron_emitter.loop_rig import FakeClock, records, run
 from tests.neuron_emitter.neuron_reports import (
     START_S,
@@ -141,9 +141,11 @@ def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
     expected = {}
     for core, (kind, team) in enumerate(holders):
         named = team or ("lab" if kind == POD else None)
-        expected.setdefault(f"team:{named}" if named else UNNAMED, (set(), set()))[0].add(core)
+        expected.setdefault(f"team:{named}" if named else UNNAMED_OWNER, (set(), set()))[0].add(
+            core
+        )
     for core, team in enumerate(reserved, len(holders)):
-        expected.setdefault(f"team:{team}" if team else UNNAMED, (set(), set()))[1].add(core)
+        expected.setdefault(f"team:{team}" if team else UNNAMED_OWNER, (set(), set()))[1].add(core)
     minutes = [record for record in map(parse, lines) if isinstance(record, MinuteRecord)]
     assert minutes
     for record in minutes:

@@ -13,13 +13,13 @@ from hypothesis import given
 from neuron_wire import encode
 from neuron_wire.catalogue import (
     ALARMED,
+    CATALOGUE_MEMBERS,
+    DEFAULT_ROLLUP_METRICS,
     EMITTED,
     EVENT_NAMES,
-    MEMBERS,
-    ROLLUP,
+    MEMBERS_BY_SUBJECT,
     ROLLUP_NUMBERS,
-    STACK,
-    SUBJECTS,
+    STACK_METRICS,
     members_of,
     rollup_metrics,
 )
@@ -43,13 +43,13 @@ STATISTICS = {
 THEIRS = {"instance_id", "instance_type", "ami_id"}  # as neuron-monitor-cloudwatch.py spells them
 
 
-@pytest.mark.parametrize("subject", SUBJECTS)
+@pytest.mark.parametrize("subject", MEMBERS_BY_SUBJECT)
 def test_each_member_is_described_completely(subject):
     """
     A unit of CloudWatch for each number, a family with its statistic, a source, a sentence, and
     only kinds that exist.
     """
-    for member in SUBJECTS[subject]:
+    for member in MEMBERS_BY_SUBJECT[subject]:
         assert (member.family == "label") == (member.unit == "")
         assert member.unit in UNITS | {""}
         assert member.statistic in STATISTICS[member.family]
@@ -65,7 +65,7 @@ def test_each_member_is_described_completely(subject):
 @pytest.mark.parametrize("kind", [*EMITTED, "rollup", "stack", "profile", "message"])
 def test_a_name_means_one_thing_in_a_line(kind):
     """No two members of one kind have the same name, and none is called `_aws`."""
-    found = [member.name for member in MEMBERS if kind in member.kinds]
+    found = [member.name for member in CATALOGUE_MEMBERS if kind in member.kinds]
     assert sorted(set(found)) == sorted(found)
     assert "_aws" not in found
     assert found
@@ -73,16 +73,21 @@ def test_a_name_means_one_thing_in_a_line(kind):
 
 def test_a_cluster_costs_at_most_eighteen_metrics_and_the_stack_five():
     """CloudWatch bills each; what alarms read is among them."""
-    assert (18, 5) == (len(ROLLUP), len(STACK))
-    assert set(ALARMED) < ROLLUP.keys() < ROLLUP_NUMBERS.keys() <= members_of("rollup").keys()
+    assert (18, 5) == (len(DEFAULT_ROLLUP_METRICS), len(STACK_METRICS))
+    assert (
+        set(ALARMED)
+        < DEFAULT_ROLLUP_METRICS.keys()
+        < ROLLUP_NUMBERS.keys()
+        <= members_of("rollup").keys()
+    )
     assert {"gauge", "tally"} == {number.family for number in ROLLUP_NUMBERS.values()}
 
 
 @pytest.mark.parametrize(
     ("text", "chosen", "unknown"),
     [
-        ("", ROLLUP.keys(), ()),
-        (" , ", ROLLUP.keys(), ()),
+        ("", DEFAULT_ROLLUP_METRICS.keys(), ()),
+        (" , ", DEFAULT_ROLLUP_METRICS.keys(), ()),
         ("TeraFlops", {*ALARMED, "TeraFlops"}, ()),
         (" Stragglers ,IdleCost,Stragglers", {*ALARMED, "Stragglers", "IdleCost"}, ()),
         ("idlecores,Records,Publication", {*ALARMED}, ("idlecores", "Records", "Publication")),

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from neuron_wire.extraction import MAX_LINE_BYTES, UNITS, violations
+from neuron_wire.extraction import MAX_EXTRACTED_BYTES, UNITS, violations
 from tests.neuron_wire.emf_documents import (
     BOUNDARIES,
     DAY_MS,
@@ -94,9 +94,9 @@ def test_a_timestamp_is_at_most_14_days_old_and_2_hours_ahead(age_ms, expected):
 def test_a_line_has_at_most_one_mebibyte_less_26_bytes(filler):
     """UTF-8 bytes, not characters: PutLogEvents adds 26 to each event."""
     empty = len(json.dumps(document(filler="")).encode())
-    count, rest = divmod(MAX_LINE_BYTES - empty, len(filler.encode()))
+    count, rest = divmod(MAX_EXTRACTED_BYTES - empty, len(filler.encode()))
     text = "y" * rest + filler * count
-    assert 1_048_576 - 26 == MAX_LINE_BYTES
+    assert 1_048_576 - 26 == MAX_EXTRACTED_BYTES
     assert [] == rules(json.dumps(document(filler=text), ensure_ascii=False))
     assert ["size"] == rules(json.dumps(document(filler=text + "z"), ensure_ascii=False))
 

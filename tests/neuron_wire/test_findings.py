@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_accounts.findings import KINDS, SCHEMA_FILE
+from neuron_accounts.findings import FINDING_KINDS, SCHEMA_FILE
 from tests.aggregator.findings.finding_story import story
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +43,7 @@ def test_close_still_makes_the_golden_events(golden):
     lines = [json.dumps(event, separators=(",", ":")) for event in story()]
     golden(FOLDER / "story.events.jsonl", "\n".join(lines) + "\n")
     events = [json.loads(line) for line in lines]
-    assert {*KINDS} == {event["Kind"] for event in events}
+    assert {*FINDING_KINDS} == {event["Kind"] for event in events}
     assert {"opened", "worsened", "closed"} == {event["Change"] for event in events}
     reasons = {event.get("Reason", "work") for event in events}
     assert {"work", "reported", "quiet", "gone"} == reasons

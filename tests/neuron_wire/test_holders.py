@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from neuron_wire import MinuteRecord, WireFormatError, encode, parse
 from neuron_wire.cores import core_indexes, core_ranges
-from neuron_wire.holders import MAX_COMMAND_CHARS, MAX_HOLDERS, MAX_NAME_CHARS, Holder
+from neuron_wire.holders import MAX_COMMAND_CHARS, MAX_HOLDER_NAME_CHARS, MAX_HOLDERS, Holder
 from neuron_wire.merging import merge_records
 from neuron_wire.names import MAX_CORES
 from proof.factories.records import record
@@ -39,8 +39,8 @@ def test_what_is_no_list_of_cores_is_refused(text):
 @pytest.mark.parametrize(
     ("tag", "written"),
     [
-        ("x" * MAX_NAME_CHARS, "x" * MAX_NAME_CHARS),
-        ("x" * (MAX_NAME_CHARS + 1), "x" * MAX_NAME_CHARS),
+        ("x" * MAX_HOLDER_NAME_CHARS, "x" * MAX_HOLDER_NAME_CHARS),
+        ("x" * (MAX_HOLDER_NAME_CHARS + 1), "x" * MAX_HOLDER_NAME_CHARS),
         ("caf\u00e9", "caf\u00e9"),
         ("a\nb\x00", "a?b?"),
         ("\ud800", "?"),

@@ -209,7 +209,7 @@ def test_silent_minutes_change_only_unknown_time(hour):
     """All rows but [unknown] are the same to the last digit."""
     records, unknown = hour
     ours, theirs = rows_of(*records, unknown=unknown), rows_of(*records)
-    amounts = [*ledger.MINUTES.values(), *ledger.COSTS.values()]
+    amounts = [*ledger.LEDGER_MINUTES.values(), *ledger.LEDGER_COSTS.values()]
     for owner, row in theirs.items():
         for field in amounts if owner != "[unknown]" else ():
             assert getattr(row, field) == getattr(ours[owner], field)

@@ -7,7 +7,7 @@ from operator import add
 
 import pytest
 
-from neuron_wire.catalogue import READINGS, Member
+from neuron_wire.catalogue import READING_MEMBERS, Member
 from neuron_wire.merging import merge_records
 from proof.factories.records import LATER_BOOT, record
 
@@ -118,7 +118,7 @@ def readings_of(*parts, merges, unit="Count"):
         for seq, (seconds, value) in enumerate(parts, 1)
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(READINGS, "Made", made)
+        patch.setitem(READING_MEMBERS, "Made", made)
         return merge_records(parts).record.readings.get("Made")
 
 

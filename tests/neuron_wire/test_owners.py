@@ -13,8 +13,8 @@ from neuron_wire import encode, parse
 from neuron_wire.cores import core_indexes
 from neuron_wire.merging import merge_records
 from neuron_wire.owners import (
-    MAX_OWNERS,
     MAX_OWNERS_BYTES,
+    MAX_OWNERS_IN_LINE,
     Holding,
     Owner,
     group_holdings,
@@ -50,7 +50,7 @@ def test_owners_and_those_left_out_are_exactly_the_cores_that_somebody_has(holdi
     had = [{*holding.cores, *holding.reserved} for holding in holdings]
     assert set().union(*had) == cores_of(named, more)
     assert not set(core_indexes(more)) & cores_of(named, "")
-    assert len(named) <= MAX_OWNERS
+    assert len(named) <= MAX_OWNERS_IN_LINE
     assert not named or size(named) <= MAX_OWNERS_BYTES
     counts = [len(cores_of([owner], "")) for owner in named]
     assert sorted(counts, reverse=True) == counts

@@ -18,11 +18,11 @@ from neuron_accounts.payment import (
     paid_by_type,
 )
 from neuron_accounts.prices import (
-    FILE,
+    LIST_USD_PER_HOUR,
     MAX_OVERRIDES_CHARS,
     OVERRIDE_NAME,
+    PRICE_FILE,
     PRICES_AS_OF,
-    USD_PER_HOUR,
     PriceBasis,
     PriceOverridesError,
     Prices,
@@ -101,7 +101,9 @@ def test_an_override_goes_before_the_list():
     found = Prices({"trn1.2xlarge": 0.0, "new.large": 6.0})
     assert 0 == found.usd_per_core_hour("trn1.2xlarge", 2)
     assert 3 == found.usd_per_core_hour("new.large", 2)
-    assert USD_PER_HOUR["us-east-1"]["inf2.xlarge"] == found.usd_per_core_hour("inf2.xlarge", 1)
+    assert LIST_USD_PER_HOUR["us-east-1"]["inf2.xlarge"] == found.usd_per_core_hour(
+        "inf2.xlarge", 1
+    )
     for instance_type, cores in (("other.large", 2), (None, 2), ("new.large", 0)):
         assert found.usd_per_core_hour(instance_type, cores) is None
     assert ["new.large", None, None] == [
@@ -148,7 +150,7 @@ def test_the_basis_names_list_overrides_and_unpriced_types():
 
 def test_a_price_that_changes_has_a_new_date():
     """An edit of the list changes its date, and the sum of all prices here."""
-    rows = json.loads(FILE.read_text("utf-8"))
+    rows = json.loads(PRICE_FILE.read_text("utf-8"))
     every = [row["usd_per_hour"] for row in rows["prices"]]
     assert ("2026-11-22", 140, 643.18797) == (PRICES_AS_OF, len(every), round(sum(every), 5))
     assert len(every) == len({(row["region"], row["type"]) for row in rows["prices"]})
@@ -201,7 +203,7 @@ def test_paid_by_type_accepts_what_the_template_accepts(text):
 
 def test_no_price_is_free():
     """An unknown price is None, never 0: its cores are unpriced, not free."""
-    for by_type in USD_PER_HOUR.values():
+    for by_type in LIST_USD_PER_HOUR.values():
         assert all(usd_per_hour > 0 for usd_per_hour in by_type.values())
         assert by_type.keys() <= INSTANCE_TYPES.keys()
     assert all(name == instance_type.name for name, instance_type in INSTANCE_TYPES.items())

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from local.alarms.template import load
 from neuron_wire import MinuteRecord, catalogue
-from neuron_wire.catalogue import MINUTE, READINGS
+from neuron_wire.catalogue import MINUTE_METRICS, READING_MEMBERS
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_COMMAND_CHARS, MAX_HOLDERS, Holder
 from neuron_wire.line import emf_line
-from neuron_wire.names import PAID, RESERVATIONS_VALUES, UNKNOWN_REASONS
+from neuron_wire.names import PAID_VALUES, RESERVATIONS_VALUES, UNKNOWN_REASONS
 from neuron_wire.owners import Holding, Owned, Owner, group_holdings, list_owners
 from tests.longest_members import LABELS, LONGEST
 
@@ -35,7 +35,9 @@ OPTIONAL_AMOUNTS = [
     field.name for field in dataclasses.fields(MinuteRecord) if field.type == "float | None"
 ]
 
-READING = {name: COUNTS if reading.is_whole else AMOUNTS for name, reading in READINGS.items()}
+READING = {
+    name: COUNTS if reading.is_whole else AMOUNTS for name, reading in READING_MEMBERS.items()
+}
 
 
 def texts(longest: int) -> SearchStrategy[str]:
@@ -144,7 +146,7 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
         reservations=draw(st.none() | st.sampled_from(RESERVATIONS_VALUES)),
         account_id=draw(st.none() | st.from_regex(r"[0-9]{12}", fullmatch=True)),
         lifecycle=draw(st.none() | st.sampled_from(["on-demand", "spot", "capacity-block"])),
-        paid=draw(st.none() | st.sampled_from(PAID)),
+        paid=draw(st.none() | st.sampled_from(PAID_VALUES)),
         unknown_reason=draw(st.none() | st.sampled_from(UNKNOWN_REASONS)) if "?" in state else None,
         details=draw(failures) if optional["execution_errors"] else {},
         readings={name: draw(numbers) for name, numbers in READING.items() if draw(st.booleans())},
@@ -207,12 +209,12 @@ def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
 
 def line_with_metrics(members: dict[str, Any], minute_ms: int, sets: list[list[str]]) -> str:
     """The line of *members* with a metric of each that is one, in each of the dimension *sets*."""
-    metrics = {name: members[name] for name in MINUTE if name in members}
+    metrics = {name: members[name] for name in MINUTE_METRICS if name in members}
     return emf_line(
         "Neuron",
         dimension_sets=sets,
         metrics=metrics,
-        units={name: MINUTE[name].unit for name in metrics},
+        units={name: MINUTE_METRICS[name].unit for name in metrics},
         properties={name: value for name, value in members.items() if name not in metrics},
         timestamp_ms=minute_ms,
     )

@@ -22,7 +22,7 @@ from neuron_emitter.lines import LineWriter
 from neuron_emitter.reports.framing import Framer
 from neuron_emitter.settings import MinuteSettings
 from neuron_wire import MinuteRecord, WireFormatError, parse
-from neuron_wire.line_members import REASONS
+from neuron_wire.line_members import REFUSAL_REASONS
 from proof.factories.invocations import batch, payload
 from proof.factories.records import MINUTE, full_record, lines, message, record, some_holders
 from proof.memory_table import MemoryTable
@@ -118,7 +118,7 @@ def test_a_line_is_refused_with_a_reason_or_is_a_record_that_comes_back_the_same
     except WireFormatError as error:
         refused = error
     if refused is not None:
-        assert refused.reason in REASONS
+        assert refused.reason in REFUSAL_REASONS
         assert len(str(refused)) < 200
     elif isinstance(found, MinuteRecord):
         again = parse(message(found))

@@ -17,7 +17,7 @@ from aggregator.explain.event import read_transition
 from aggregator.explain.notification import notify
 from aggregator.runtime import arrival_of
 from local.pump import extract
-from neuron_wire.catalogue import MEMBERS
+from neuron_wire.catalogue import CATALOGUE_MEMBERS
 from neuron_wire.names import OF_A_CONTRIBUTOR, OF_AN_ALARM
 from proof.accept.recording import ACCOUNT, Recorder
 from proof.memory_table import MemoryTable
@@ -74,7 +74,7 @@ def test_metrics_of_what_a_function_prints(row):
 
 def test_no_line_of_ours_has_the_member_that_a_log_level_drops():
     """In JSON format a line with `level` below ApplicationLogLevel was not stored."""
-    assert "level" not in {member.name.lower() for member in MEMBERS}
+    assert "level" not in {member.name.lower() for member in CATALOGUE_MEMBERS}
 
 
 @each("messages_of_alarms")

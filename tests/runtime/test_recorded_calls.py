@@ -20,7 +20,7 @@ import pytest
 
 from aggregator.storage.table import SETTLE_PROGRESS
 from local.alarms.template import load_template
-from neuron_wire.catalogue import READINGS
+from neuron_wire.catalogue import READING_MEMBERS
 from neuron_wire.line_members import iso_minute
 from proof.factories.invocations import batch, delivery, payload
 from proof.factories.records import lines, record
@@ -104,7 +104,7 @@ def action_of(request):
     return f"{signed[1]}:{form['Action'][0]}"
 
 
-FAULTY = {**dict.fromkeys(READINGS, 0), "HardwareFaults": 1}
+FAULTY = {**dict.fromkeys(READING_MEMBERS, 0), "HardwareFaults": 1}
 """Readings that open a finding."""
 
 

@@ -13,7 +13,7 @@ from aggregator.reading.bucket_reader import MOST_OF_AN_INSTANCE, RECORD_WEIGHT
 from aggregator.rollups.rollup import MAX_TYPES_IN_ROLLUP
 from neuron_emitter.reports.child import TAIL_BYTES
 from neuron_wire import minute
-from neuron_wire.holders import MAX_NAME_CHARS
+from neuron_wire.holders import MAX_HOLDER_NAME_CHARS
 from neuron_wire.names import MAX_CORES
 
 TEST = re.compile(r"`(test_\w+\.py)::(test_\w+)`")
@@ -50,7 +50,7 @@ def test_every_threat_names_its_test(page):
         ("(cluster) and {} (instance)", (minute.MAX_INSTANCE_CHARS,)),
         ("for {} minutes", (SILENT_FORGET_MINUTES,)),
         ("the newest {} KiB of what it says", (TAIL_BYTES >> 10,)),
-        ("{} characters that print", (MAX_NAME_CHARS,)),
+        ("{} characters that print", (MAX_HOLDER_NAME_CHARS,)),
     ],
 )  # fmt: skip
 def test_a_number_is_that_of_the_code(page, sentence, numbers):

@@ -17,8 +17,15 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from local.alarms.definition import parse_query
-from neuron_wire import CLUSTER_NAMESPACE, NAMESPACE
-from neuron_wire.catalogue import MEMBERS, MINUTE, PROFILE, ROLLUP, STACK, members_of
+from neuron_wire import CLUSTER_NAMESPACE, RECORD_NAMESPACE
+from neuron_wire.catalogue import (
+    CATALOGUE_MEMBERS,
+    DEFAULT_ROLLUP_METRICS,
+    MINUTE_METRICS,
+    PROFILE_METRICS,
+    STACK_METRICS,
+    members_of,
+)
 from neuron_wire.names import PROFILE_NAMESPACE, STACK_NAMESPACE
 
 SYSTEM_FIELDS = {"@timestamp", "@message", "@logStream", "@log", "@ingestionTime"}
@@ -45,7 +52,7 @@ _NAME = re.compile(r"@?[A-Za-z_][\w.]*(?:\[[0-9]+\][\w.]*)*(?!\w*\()")
 _GIVEN = re.compile(r"\b(?:as|into)\s+(\w+)")
 _PARSED = re.compile(r"\bparse [\w.]+\s+as ([\w, ]+)")
 _KIND = re.compile(r"\bKind (?:= (\S+)|in \[([^\]]*)\])")
-_PARTS = {part for member in MEMBERS for part in re.split(r"\W+", member.name)}
+_PARTS = {part for member in CATALOGUE_MEMBERS for part in re.split(r"\W+", member.name)}
 
 
 def kinds(query):
@@ -70,10 +77,10 @@ def unknown_names(query):
 
 
 OURS = {
-    (NAMESPACE, ("ClusterName",)): MINUTE,
-    (CLUSTER_NAMESPACE, ("ClusterName",)): ROLLUP,
-    (STACK_NAMESPACE, ("StackName",)): STACK,
-    (PROFILE_NAMESPACE, ("ClusterName", "Model")): PROFILE,
+    (RECORD_NAMESPACE, ("ClusterName",)): MINUTE_METRICS,
+    (CLUSTER_NAMESPACE, ("ClusterName",)): DEFAULT_ROLLUP_METRICS,
+    (STACK_NAMESPACE, ("StackName",)): STACK_METRICS,
+    (PROFILE_NAMESPACE, ("ClusterName", "Model")): PROFILE_METRICS,
 }
 _GROUP, _FILTER = ("LogGroupName",), ("FilterName", "LogGroupName")  # those that are asked for
 _TALLY, _GAUGE = {"Sum"}, {"Average", "Maximum"}

@@ -18,11 +18,11 @@ import pytest
 import sqlglot
 
 from neuron_accounts.ledger import (
-    COSTS,
-    COUNTS,
-    MINUTES,
-    PARTS,
-    TEXTS,
+    LEDGER_COSTS,
+    LEDGER_COUNTS,
+    LEDGER_MINUTES,
+    LEDGER_TEXTS,
+    PARTS_OF_HOUR,
     pack_rows,
     parse_part_key,
     part_key,
@@ -30,7 +30,10 @@ from neuron_accounts.ledger import (
 from neuron_emf.ledger import rows as read_rows
 from neuron_emf.report.chargeback import BILL_COLUMNS, statement
 
-MEMBERS = {member.lower(): member for member in (*TEXTS, *MINUTES, *COSTS, *COUNTS, "Basis")}
+MEMBERS = {
+    member.lower(): member
+    for member in (*LEDGER_TEXTS, *LEDGER_MINUTES, *LEDGER_COSTS, *LEDGER_COUNTS, "Basis")
+}
 NANO = Decimal(10**9)
 MICRO_HOURS = 60 * 10**6
 WHOLE = re.compile(r"\bwhole\((?!a, b\))([^(),]+), ([^(),]+)\)")
@@ -92,7 +95,7 @@ def yesterday(hour, tmp_path):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(pack_rows(of_part))
         rows += of_part
-    assert PARTS == len(objects)
+    assert PARTS_OF_HOUR == len(objects)
     return tmp_path, rows
 
 

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from neuron_wire.catalogue import ROLLUP, STACK
+from neuron_wire.catalogue import DEFAULT_ROLLUP_METRICS, STACK_METRICS
 from neuron_wire.names import STACK_NAMESPACE
 from tests.stack.catalogue_names import kinds, series, unknown_names, widget_problems
 from tests.stack.stack_template import EMULATED, of_type
@@ -71,7 +71,7 @@ def test_whatever_the_stack_counts_of_itself_is_on_it(body):
         for drawn in series(widget["properties"]["metrics"], widget["properties"])
         if drawn.namespace == STACK_NAMESPACE
     }
-    assert STACK.keys() == shown
+    assert STACK_METRICS.keys() == shown
     last = [
         widget["properties"]["markdown"] for widget in body["widgets"] if widget["type"] == "text"
     ][-1]
@@ -106,7 +106,7 @@ def test_every_metric_is_read_with_the_statistic_that_is_true_for_it(panels):
             rest = SEARCH.sub("", text)
             assert re.fullmatch(r"|(SUM|MIN)\(\)( - SUM\(\))?", rest), text
             for metric, statistic, _ in found:
-                assert ROLLUP[metric].statistic == statistic, metric
+                assert DEFAULT_ROLLUP_METRICS[metric].statistic == statistic, metric
 
 
 def test_the_table_of_owners_asks_for_fields_that_rollups_have(panels):

@@ -12,7 +12,7 @@ import neuron_emitter
 from aggregator.explain.ending import HARDWARE_WINDOW_MINUTES
 from local.alarms.definition import MetricsInsightsQuery
 from local.alarms.template import Template, load, load_template
-from neuron_wire.catalogue import ROLLUP, STACK
+from neuron_wire.catalogue import DEFAULT_ROLLUP_METRICS, STACK_METRICS
 from tests.docs.pages import anchor_of
 from tests.stack.catalogue_names import unknown_names
 from tests.stack.stack_template import (
@@ -122,7 +122,7 @@ def test_an_alarm_on_silence_waits_for_a_new_stack_or_says_that_it_does_not(
 
 def test_a_repeated_line_changes_no_alarm(template):
     """Alarms read our metrics with Average or Maximum: a copy would double a Sum."""
-    known = {**ROLLUP, **STACK}
+    known = {**DEFAULT_ROLLUP_METRICS, **STACK_METRICS}
     words = {"AVG": "Average", "MAX": "Maximum"}
     asked = [
         (

@@ -12,7 +12,7 @@ from aws_lambda_powertools.shared import constants as powertools
 
 from aggregator import environment
 from local.alarms.template import Template
-from neuron_wire.catalogue import ROLLUP
+from neuron_wire.catalogue import DEFAULT_ROLLUP_METRICS
 from neuron_wire.minute import MinuteRecord
 from tests.stack.stack_template import EMULATED, of_type
 
@@ -201,7 +201,7 @@ def test_the_filter_passes_minute_lines_and_no_rollups(deployed):
         reports=0,
     )
     assert term in smallest.members()
-    assert not [name for name in ROLLUP if term in name]
+    assert not [name for name in DEFAULT_ROLLUP_METRICS if term in name]
     assert properties["FilterName"]
     counter = deployed()["LinesCounter"]["Properties"]
     for member in ("FilterPattern", "LogGroupName"):

@@ -84,15 +84,15 @@ _SDK_KINDS: Final[Mapping[str, Sequence[str]]] = {
     ),
 }  # fmt: skip
 
-_NAMES: Final = ("logGroupName", "logStreamName")
+_SHOWN_PARAMETERS: Final = ("logGroupName", "logStreamName")
 
 _FROM_A_PROXY: Final = frozenset({"403", "407"})  # a status where AWS has the name of an error
 _NO_BODY: Final = "Head"  # S3's answer to it has no error code either
 
-MAX_WORDS: Final = 300
+MAX_AWS_MESSAGE_CHARS: Final = 300
 _LAST_WORDS: Final = 100  # AWS names the policy that denies a call at the end
-_ENDPOINT: Final = re.compile(r"https?://([^/:\"'\s]+)(?::(\d+))?")
-_REGION: Final = re.compile(rf"\.({AWS_REGION.pattern})\.")
+_ENDPOINT_HOST: Final = re.compile(r"https?://([^/:\"'\s]+)(?::(\d+))?")
+_REGION_IN_HOST: Final = re.compile(rf"\.({AWS_REGION.pattern})\.")
 _HTTPS: Final = "443"
 # A validation message names the member and quotes all of its value first.
 _QUOTED_VALUE: Final = re.compile(r"value '.*' at '", re.IGNORECASE | re.DOTALL)
@@ -122,9 +122,9 @@ class Failure:
 def bounded(words: str) -> str:
     """The service's words on one line, without values it quotes, and not too many."""
     plain = " ".join(_QUOTED_VALUE.sub("value at '", words).split())
-    if len(plain) <= MAX_WORDS:
+    if len(plain) <= MAX_AWS_MESSAGE_CHARS:
         return plain
-    return f"{plain[: MAX_WORDS - _LAST_WORDS]}...{plain[-_LAST_WORDS:]}"
+    return f"{plain[: MAX_AWS_MESSAGE_CHARS - _LAST_WORDS]}...{plain[-_LAST_WORDS:]}"
 
 
 def cause_of(code: str, status: int = 0, operation: str = "") -> str:
@@ -205,7 +205,7 @@ def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
         return Retry("stream_not_ready", "The new log stream is not available yet.")
     if cause == "invalid" or failure.status == 413:
         words = bounded(failure.message)
-        if not any(name in words for name in _NAMES):
+        if not any(name in words for name in _SHOWN_PARAMETERS):
             return Invalid(words)
     return _refused(failure, cause, group=group, region=region)
 
@@ -216,12 +216,12 @@ def unreachable(words: str, region: str = "", service: str = "CloudWatch Logs") 
 
     The SDK's *words* name the endpoint, which may be one of no region there is.
     """
-    endpoint = _ENDPOINT.search(words)
+    endpoint = _ENDPOINT_HOST.search(words)
     host, port = f"logs.{region}.amazonaws.com", _HTTPS
     where = f" in {region}" if region else ""
     if endpoint is not None and not region:
         host, port = endpoint[1], endpoint[2] or _HTTPS
-        named = _REGION.search(host)
+        named = _REGION_IN_HOST.search(host)
         where = f" in {named[1]}" if named else f" at {host}"
     advice = (
         f"Allow this machine to reach {host} on port {port} (a route, a VPC "
@@ -263,7 +263,7 @@ def sdk_outcome(kinds: AbstractSet[str], words: str) -> Outcome:
 
 
 # By the reason of a refusal.
-_SENTENCES: Final = {
+_FAILURE_SENTENCES: Final = {
     "no_log_group": "Log group {group} does not exist in {region}. Deploy the stack there, or "
     "use --log-group and --region.",
     "credentials": "AWS rejected the credentials in {region} ({code}). Renew them, or attach the "
@@ -280,11 +280,11 @@ _SENTENCES: Final = {
 
 def _refused(failure: Failure, cause: str, *, group: str, region: str) -> Refused:
     found = {"missing": "no_log_group", "expired": "credentials"}.get(cause, cause)
-    reason = found if found in _SENTENCES else "refused"
+    reason = found if found in _FAILURE_SENTENCES else "refused"
     members = {"operation": failure.operation, "code": failure.code, "region": region}
     words = bounded(failure.message)
     advice = access_advice(
         f"{failure.code} {failure.message}", "Attach the stack's emitter policy to the role."
     )
-    sentence = _SENTENCES[reason].format(group=group, words=words, advice=advice, **members)
+    sentence = _FAILURE_SENTENCES[reason].format(group=group, words=words, advice=advice, **members)
     return Refused(reason, sentence)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from neuron_emitter.spool.records import SpooledRecord
 
-READ_TIMEOUT_S: Final = 15
+PUT_TIMEOUT_S: Final = 15
 SKEW_WARN_S: Final = 60.0
 SKEW_LOG_INTERVAL_S: Final = 3600.0
 # After these a new client may find what was set right meanwhile; the old one keeps its credentials.
@@ -154,7 +154,7 @@ class LogStream:
         self._region = session.region_name or self._instance_region
         config = Config(
             connect_timeout=5,
-            read_timeout=READ_TIMEOUT_S,
+            read_timeout=PUT_TIMEOUT_S,
             retries={"mode": "standard", "total_max_attempts": 1},
             max_pool_connections=1,
             user_agent_extra=f"neuron-emf/{__version__}",

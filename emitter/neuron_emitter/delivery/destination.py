@@ -37,8 +37,8 @@ MAX_BATCH_EVENTS: Final = 10_000
 MAX_BATCH_BYTES: Final = 1_048_576
 EVENT_OVERHEAD_BYTES: Final = 26  # charged per event on top of its UTF-8 bytes
 MAX_BATCH_SPAN_MS: Final = 24 * 3_600_000 - 1  # the whole call fails at more than 24 h
-MAX_AGE_MS: Final = 14 * 24 * 3_600_000
-MAX_FUTURE_MS: Final = 2 * 3_600_000
+MAX_EVENT_AGE_MS: Final = 14 * 24 * 3_600_000
+MAX_EVENT_FUTURE_MS: Final = 2 * 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ PUT_LOG_EVENTS: Final = BatchLimits(
     max_event_bytes=MAX_BATCH_BYTES - EVENT_OVERHEAD_BYTES,
     event_overhead_bytes=EVENT_OVERHEAD_BYTES,
     max_span_ms=MAX_BATCH_SPAN_MS,
-    max_age_ms=MAX_AGE_MS,
-    max_future_ms=MAX_FUTURE_MS,
+    max_age_ms=MAX_EVENT_AGE_MS,
+    max_future_ms=MAX_EVENT_FUTURE_MS,
     by_time=True,
 )
 
@@ -240,7 +240,7 @@ class Destination(Protocol):
         """Let go of connections. It may be sent to again afterwards."""
 
 
-MAX_NAME_CHARS: Final = 512
+MAX_LOG_NAME_CHARS: Final = 512
 MAX_SHARDS: Final = 1000
 
 _GROUP: Final = re.compile(r"(?!aws/)[.\-_/#A-Za-z0-9]{1,512}")
@@ -294,9 +294,9 @@ def stream_name(template: str, *, cluster: str, instance_id: str, region: str | 
             name += _IMPOSSIBLE.sub("-", value)
     if not name:
         raise _wrong(template, "nothing")
-    if len(name) > MAX_NAME_CHARS:
+    if len(name) > MAX_LOG_NAME_CHARS:
         digest = hashlib.blake2b(name.encode(), digest_size=_HASH_BYTES).hexdigest()
-        name = f"{name[: MAX_NAME_CHARS - len(digest) - 1]}-{digest}"
+        name = f"{name[: MAX_LOG_NAME_CHARS - len(digest) - 1]}-{digest}"
     return name
 
 

@@ -26,7 +26,7 @@ OPERATIONS: Final = ("CreateLogStream", "PutLogEvents")
 # Logs itself, and what credentials may come from: a role by web identity (EKS), or a sign-on.
 ENDPOINTS: Final = frozenset({"logs", "oidc", "portal.sso", "sso", "sts"})
 
-_RAW: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_RAW_DECODER: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def lean_loading(load_whole: Callable[[str], object]) -> Callable[[str], object]:
@@ -59,11 +59,11 @@ def lean_endpoints(text: bytes) -> dict[str, object]:
         KeyError: If a part that is looked into is missing.
         msgspec.MsgspecError: If it is not JSON, or of another shape.
     """
-    document = _RAW.decode(text)
+    document = _RAW_DECODER.decode(text)
     partitions = []
     for raw in msgspec.json.decode(document.pop("partitions"), type=list[msgspec.Raw]):
-        partition = _RAW.decode(raw)
-        every = _RAW.decode(partition.pop("services"))
+        partition = _RAW_DECODER.decode(raw)
+        every = _RAW_DECODER.decode(partition.pop("services"))
         services = {name: every[name] for name in ENDPOINTS if name in every}
         partitions.append({**_decoded(partition), "services": _decoded(services)})
     return {**_decoded(document), "partitions": partitions}
@@ -77,9 +77,9 @@ def lean_service(text: bytes) -> dict[str, object]:
         KeyError: If an operation or a shape is missing.
         msgspec.MsgspecError: If it is not JSON, or of another shape.
     """
-    document = _RAW.decode(text)
-    all_operations = _RAW.decode(document.pop("operations"))
-    all_shapes = _RAW.decode(document.pop("shapes"))
+    document = _RAW_DECODER.decode(text)
+    all_operations = _RAW_DECODER.decode(document.pop("operations"))
+    all_shapes = _RAW_DECODER.decode(document.pop("shapes"))
     operations = _decoded({name: all_operations[name] for name in OPERATIONS})
     shapes: dict[str, object] = {}
     wanted = list(_shapes_in(operations))

@@ -18,7 +18,7 @@ MAX_LATENCY_S: Final = 86_400.0
 MAX_VCPU_PERCENT: Final = 1e6  # of one runtime: 10,000 vCPUs at work
 
 SHORTEST_PERIOD_S: Final = 0.5  # 1 s is the shortest that can be asked for
-LONGEST_PERIOD_S: Final = 86_400.0  # the longest is 15 s, but a machine may be suspended
+MAX_PERIOD_S: Final = 86_400.0  # the longest is 15 s, but a machine may be suspended
 LONGEST_NOMINAL_S: Final = 15.0  # the longest that can be asked for: assumed while none is known
 
 PERCENT_DECIMALS: Final = 2
@@ -36,7 +36,7 @@ def as_percent(value: float | None) -> float | None:
 
 def is_long_enough(period_s: float | None) -> TypeGuard[float]:
     """Whether a group's percentages mean anything."""
-    return period_s is not None and SHORTEST_PERIOD_S <= period_s <= LONGEST_PERIOD_S
+    return period_s is not None and SHORTEST_PERIOD_S <= period_s <= MAX_PERIOD_S
 
 
 def sum_known(before: int | None, counts: Iterable[int | None]) -> int | None:

@@ -17,9 +17,14 @@ from neuron_emitter.fold.inventory import CORE_INDEX
 from neuron_emitter.fold.runtimes import UNOWNED, team_name
 from neuron_emitter.owners.assignments import Allocation, RuntimeOwner, with_job
 from neuron_wire.cores import core_ranges
-from neuron_wire.holders import MAX_HOLDERS, MAX_NAME_CHARS, Holder
+from neuron_wire.holders import MAX_HOLDER_NAME_CHARS, MAX_HOLDERS, Holder
 from neuron_wire.line_members import iso_minute
-from neuron_wire.names import ATTACHED_IDLE, RESERVATIONS_KNOWN, UNATTACHED, UNKNOWN
+from neuron_wire.names import (
+    ATTACHED_IDLE_STATE,
+    RESERVATIONS_KNOWN,
+    UNATTACHED_STATE,
+    UNKNOWN_STATE,
+)
 from neuron_wire.owners import Holding, group_holdings
 
 if TYPE_CHECKING:
@@ -239,7 +244,7 @@ def _pod_owner(pod: Pod | None) -> RuntimeOwner | None:
     containers = pod.container_name or ()
     if pod.namespace and len(containers) == 1 and containers[0]:
         name = f"{name}/{containers[0]}"
-    return RuntimeOwner(name[:MAX_NAME_CHARS], team=pod.namespace or None)
+    return RuntimeOwner(name[:MAX_HOLDER_NAME_CHARS], team=pod.namespace or None)
 
 
 def idle_holders(
@@ -260,7 +265,7 @@ def idle_holders(
     Returns:
         At most `MAX_HOLDERS` of them, and how many more there are.
     """
-    idle = {core for core, state in enumerate(states) if state == ATTACHED_IDLE}
+    idle = {core for core, state in enumerate(states) if state == ATTACHED_IDLE_STATE}
     if not idle:
         return (), 0
     ranked = []
@@ -351,8 +356,8 @@ def reserve_cores(
     by_place: dict[str, list[Allocation]] = defaultdict(list)
     for allocation in allocations:
         by_place[_place_of(allocation.name)].append(allocation)
-    unallocated = {core for core, letter in enumerate(states) if letter == UNATTACHED}
-    unknown = {core for core, letter in enumerate(states) if letter == UNKNOWN}
+    unallocated = {core for core, letter in enumerate(states) if letter == UNATTACHED_STATE}
+    unknown = {core for core, letter in enumerate(states) if letter == UNKNOWN_STATE}
     left: list[tuple[Allocation, set[int], int]] = []
     taken: set[int] = set()
     for place, theirs in by_place.items():

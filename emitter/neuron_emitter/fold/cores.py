@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from neuron_emitter.fold.amounts import PERCENT_DECIMALS, as_percent
-from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_S, UNATTACHED, UNKNOWN
+from neuron_wire.names import (
+    ATTACHED_IDLE_STATE,
+    BUSY_STATE,
+    MINUTE_S,
+    UNATTACHED_STATE,
+    UNKNOWN_STATE,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -64,16 +70,16 @@ class MinuteCores(NamedTuple):
             # With a tag filter, a core that no matched runtime holds may be busy
             # for a runtime that the filter hides.
             if percent is None or (settings.only_matched and not is_held):
-                states.append(UNKNOWN)
+                states.append(UNKNOWN_STATE)
                 utilization.append(None)
                 continue
             # Rounded first, so that the letter agrees with the number beside it.
             percent = round(percent, PERCENT_DECIMALS)
             utilization.append(percent)
             if percent >= settings.idle_below_percent:
-                states.append(BUSY)
+                states.append(BUSY_STATE)
             else:
-                states.append(ATTACHED_IDLE if is_held else UNATTACHED)
+                states.append(ATTACHED_IDLE_STATE if is_held else UNATTACHED_STATE)
         tera_flops = None
         if sums.has_flops:
             by_core = sorted(sums.weighted_flops.items())

@@ -28,7 +28,7 @@ CAUSES: Final = {
     "model": "ErrorsModel", "runtime": "ErrorsRuntime", "hardware": "ErrorsHardware",
 }  # fmt: skip
 OTHER_CAUSE: Final = "ErrorsOther"  # a cause that a newer tool names
-_FAILED: Final = (
+_FAILED_COUNTERS: Final = (
     "ExecutionsCompletedWithErr", "ExecutionsCompletedWithNumErr", "ExecutionsTimedOut",
     "ExecutionsIncorrectInput", "ExecutionsFailedToQueue",
 )  # fmt: skip
@@ -152,12 +152,12 @@ class ExecutionFold:
         """Executions that ended or failed, each once; None when nothing was read."""
         if self.ended is None or self.failed is None:
             return self.ended
-        twice = sum(self.details.get(member, 0) for member in _FAILED[:2])
+        twice = sum(self.details.get(member, 0) for member in _FAILED_COUNTERS[:2])
         return self.ended + self.failed - twice
 
     def chosen_zeros(self, chosen: AbstractSet[str]) -> dict[str, int]:
         """Those of *chosen* that were read, as the 0 that a metric needs and a line leaves out."""
-        endings = _FAILED if self.ended is not None else ()
+        endings = _FAILED_COUNTERS if self.ended is not None else ()
         causes = (*CAUSES.values(), OTHER_CAUSE) if self.has_causes else ()
         return {member: 0 for member in (*endings, *causes) if member in chosen}
 
@@ -200,7 +200,7 @@ class ExecutionFold:
             self.ended = sum_known(self.ended, (completed, *failures[:2]))
         self.failed = sum_known(self.failed, failures)
         if any(failures):
-            for member, count in zip(_FAILED, failures, strict=True):
+            for member, count in zip(_FAILED_COUNTERS, failures, strict=True):
                 self._add_detail(member, count)
         return completed or 0
 

@@ -43,7 +43,7 @@ MAX_TEXTS: Final = 512  # as they are written, remembered for speed alone
 RUNTIME: Final = "runtime"
 """Stands for a group in errors of a runtime as a whole."""
 
-_NAMES: Final[dict[type, str]] = {
+_GROUP_NAMES: Final[dict[type, str]] = {
     Counters: "neuroncore_counters", Executions: "execution_stats", Memory: "memory_used",
     RuntimeVcpu: "neuron_runtime_vcpu_usage", HardwareCounters: "neuron_hw_counters",
     VcpuUsage: "vcpu_usage", HostMemory: "memory_info", InstanceInfo: "instance_info",
@@ -51,12 +51,12 @@ _NAMES: Final[dict[type, str]] = {
 }  # fmt: skip
 _NO_SYSTEM: Final = System()
 
-MAX_TEXT_CHARS: Final = 160
+MAX_GROUP_ERROR_CHARS: Final = 160
 OTHER_TEXT: Final = "further errors"
 
 _MAX_READ_CHARS: Final = 1024  # of a text: enough to distinguish errors
-_DIGITS: Final = re.compile(r"\d+")
-_PRIVATE: Final = re.compile(
+_DIGIT_RUN: Final = re.compile(r"\d+")
+_PRIVATE_TEXT: Final = re.compile(
     r"""
     "[^"]*" | '[^']*'                       # what is quoted is a name, a path or a value
     | (?<!\S)(?!/(?:proc|sys|dev)/)
@@ -103,14 +103,14 @@ class GroupErrors:
                 part.neuron_runtime_vcpu_usage,
             ):  # fmt: skip
                 if group is not None and group.error:
-                    self._note(_NAMES[type(group)], group.error, at_s)
+                    self._note(_GROUP_NAMES[type(group)], group.error, at_s)
         system = report.system_data or _NO_SYSTEM
         for shared in (
             report.instance_info, report.neuron_hardware_info, report.neuron_k8s_info,
             system.neuron_hw_counters, system.vcpu_usage, system.memory_info,
         ):  # fmt: skip
             if shared is not None and shared.error:
-                self._note(_NAMES[type(shared)], shared.error, at_s)
+                self._note(_GROUP_NAMES[type(shared)], shared.error, at_s)
 
     def end_minute(self, at_s: float) -> None:
         """End the minute at *at_s*: an error that no report of it had is cleared."""
@@ -133,7 +133,7 @@ class GroupErrors:
             # 32 runtimes have 32 texts, the same in every report.
             if len(self._keys) >= MAX_TEXTS:
                 self._keys.clear()
-            key = (group, _DIGITS.sub("N", text[:_MAX_READ_CHARS]))
+            key = (group, _DIGIT_RUN.sub("N", text[:_MAX_READ_CHARS]))
             if len(text) <= _MAX_READ_CHARS:
                 self._keys[group, text] = key
         known = self._known.get(key)
@@ -170,6 +170,8 @@ class GroupErrors:
 
 def public_text(text: str) -> str:
     """Return *text* without names, paths and keys, in one line of bounded length."""
-    public = _DIGITS.sub("N", _PRIVATE.sub("...", text[:_MAX_READ_CHARS]))
+    public = _DIGIT_RUN.sub("N", _PRIVATE_TEXT.sub("...", text[:_MAX_READ_CHARS]))
     shown = _UNPRINTABLE.sub(" ", public).strip()
-    return shown if len(shown) <= MAX_TEXT_CHARS else f"{shown[: MAX_TEXT_CHARS - 3]}..."
+    return (
+        shown if len(shown) <= MAX_GROUP_ERROR_CHARS else f"{shown[: MAX_GROUP_ERROR_CHARS - 3]}..."
+    )

@@ -18,7 +18,7 @@ from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_emitter.fold.amounts import amount
 from neuron_emitter.instance.facts import InstanceFacts
 from neuron_emitter.settings.minutes import is_printable
-from neuron_wire.minute import MAX_TEXT_CHARS
+from neuron_wire.minute import MAX_MEMBER_CHARS
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def is_core_key(key: str) -> bool:
     return key in CORE_INDEX or (key.isascii() and key.isdigit() and key[0] != "0")
 
 
-_TEXTS: Final = {
+_INSTANCE_FIELDS: Final = {
     "instance_id": "instance_id", "instance_type": "instance_type", "region": "instance_region",
     "availability_zone": "instance_availability_zone", "ami_id": "ami_id",
     "ultraserver_id": "ultraserver_id", "instance_name": "instance_name",
@@ -54,7 +54,7 @@ _TEXTS: Final = {
 """By our name of a text about the instance, the name in a report."""
 
 
-_LABELS: Final = (
+_INVENTORY_LABELS: Final = (
     "InstanceName", "NeuronDeviceVersion", "NeuronCoreVersion", "LogicalNeuronCoreConfig",
 )  # fmt: skip
 
@@ -82,7 +82,7 @@ class Inventory:
     The last known facts about this instance, from *known* on.
 
     Attributes:
-        reported: Texts of the reports, by the names of `_TEXTS`.
+        reported: Texts of the reports, by the names of `_INSTANCE_FIELDS`.
 
         cores: Logical cores, or None while no report has them.
 
@@ -113,7 +113,9 @@ class Inventory:
         """
         info, hardware, is_another = report.instance_info, report.neuron_hardware_info, False
         if info is not None:
-            texts = _texts({name: getattr(info, member) for name, member in _TEXTS.items()})
+            texts = _texts(
+                {name: getattr(info, member) for name, member in _INSTANCE_FIELDS.items()}
+            )
             is_another = self._forget_another(texts)
             self._is_named |= not texts.keys().isdisjoint(("instance_id", "instance_type"))
             self.reported |= texts
@@ -161,7 +163,9 @@ class Inventory:
     def labels(self) -> dict[str, str | int]:
         """What only people look for, by the name of its member."""
         known = {"InstanceName": self.reported.get("instance_name"), **self._labels}
-        return {label: value for label in _LABELS if (value := known.get(label)) is not None}
+        return {
+            label: value for label in _INVENTORY_LABELS if (value := known.get(label)) is not None
+        }
 
     def _forget_another(self, texts: Mapping[str, str | None]) -> bool:
         """
@@ -215,5 +219,5 @@ def _is_other(known: Mapping[str, str], new: Mapping[str, str | None], name: str
 def _texts(found: Mapping[str, str | None]) -> dict[str, str]:
     """Those of *found* that may stand in a record."""
     return {
-        name: text for name, text in found.items() if text and is_printable(text, MAX_TEXT_CHARS)
+        name: text for name, text in found.items() if text and is_printable(text, MAX_MEMBER_CHARS)
     }

@@ -28,7 +28,7 @@ from neuron_wire.names import (
     MONITOR_NOT_RUNNING,
     NO_RECENT_SAMPLE,
     TAG_FILTER,
-    UNKNOWN,
+    UNKNOWN_STATE,
     WHOLE_MINUTE_S,
 )
 from neuron_wire.owners import list_owners
@@ -323,7 +323,7 @@ class Fold:
         self._state.count_quiet_minutes(
             label, whose.by_owner,
             is_whole=cores.covered_seconds >= WHOLE_MINUTE_S,
-            has_unknown=UNKNOWN in cores.states,
+            has_unknown=UNKNOWN_STATE in cores.states,
         )  # fmt: skip
         owners, owners_more = list_owners(whose.by_owner)
         device_bytes, host_bytes = used_bytes(runtimes.held.with_memory)

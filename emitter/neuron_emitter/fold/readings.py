@@ -84,7 +84,7 @@ def _working_percent(average: VcpuShares) -> float | None:
 
 MAX_DEVICES: Final = 1024  # bounds what is remembered; the largest instance today has 16
 _CORRECTED: Final = ("mem_ecc_corrected", "sram_ecc_corrected")
-_REPORTED: Final = "EccUncorrectedReported"
+_ECC_REPORTED: Final = "EccUncorrectedReported"
 _UNCORRECTED: Final = ("mem_ecc_uncorrected", "sram_ecc_uncorrected")
 
 
@@ -177,8 +177,8 @@ class EccFold:
     def details(self, chosen: AbstractSet[str]) -> dict[str, int]:
         """Members that a line has only above 0, or as the 0 that a chosen metric needs."""
         reported = self.uncorrected_reported
-        is_shown = reported or (self.uncorrected is not None and _REPORTED in chosen)
-        return {_REPORTED: reported} if is_shown else {}
+        is_shown = reported or (self.uncorrected is not None and _ECC_REPORTED in chosen)
+        return {_ECC_REPORTED: reported} if is_shown else {}
 
     def events(self) -> list[Event]:
         """Events of the open minute: one for all rises, one for all first sights."""

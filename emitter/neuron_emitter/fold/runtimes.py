@@ -14,12 +14,12 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from neuron_emitter.fold.amounts import LONGEST_PERIOD_S, MAX_VCPU_PERCENT, SHORTEST_PERIOD_S
+from neuron_emitter.fold.amounts import MAX_PERIOD_S, MAX_VCPU_PERCENT, SHORTEST_PERIOD_S
 from neuron_emitter.fold.executions import ExecutionFold
 from neuron_emitter.fold.inventory import core_indexes
 from neuron_emitter.fold.memory import held_by_memory, usable_memory
 from neuron_emitter.owners.assignments import RuntimeOwner
-from neuron_wire.holders import MAX_NAME_CHARS
+from neuron_wire.holders import MAX_HOLDER_NAME_CHARS
 from neuron_wire.owners import TEAM_OWNER
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 RuntimeKey = tuple[int | None, str | None]
 """Pid and tag: tags collide (an unset one is "1" in every container), and so do pids over time."""
 
-MAX_RUNTIMES: Final = 512
+MAX_RUNTIMES_OF_REPORT: Final = 512
 """Runtimes listed separately in one minute; an instance of today has 128 cores at most."""
 
-_GONE: Final = re.compile(
+_PROCESS_GONE: Final = re.compile(
     r"no such (process|file)|process (has )?(exited|finished)|defunct", re.IGNORECASE
 )
 
@@ -47,12 +47,12 @@ def team_name(team: str | None) -> str | None:
 def runtime_key(runtime: Runtime) -> RuntimeKey:
     """The identity of a runtime: its pid, and as much of its tag as a line has."""
     tag = runtime.neuron_runtime_tag
-    return runtime.pid, tag[:MAX_NAME_CHARS] if tag else tag
+    return runtime.pid, tag[:MAX_HOLDER_NAME_CHARS] if tag else tag
 
 
 def is_gone(runtime: Runtime) -> bool:
     """Whether it is what is left of a process that ended; a group's own error is not enough."""
-    if not runtime.error or not _GONE.search(runtime.error):
+    if not runtime.error or not _PROCESS_GONE.search(runtime.error):
         return False
     report = runtime.report
     return report is None or report.neuroncore_counters is None
@@ -63,7 +63,7 @@ class RuntimeFold:
     One runtime in the open minute.
 
     Attributes:
-        key: Its pid and tag, or None for all that came after the first `MAX_RUNTIMES`.
+        key: Its pid and tag, or None for all that came after the first `MAX_RUNTIMES_OF_REPORT`.
 
         executions: Its tallies and latencies.
 
@@ -102,7 +102,7 @@ class RuntimeFold:
             return
         period_s, user, system = vcpu.period, vcpu.vcpu_usage.user, vcpu.vcpu_usage.system
         if (
-            period_s is not None and SHORTEST_PERIOD_S <= period_s <= LONGEST_PERIOD_S
+            period_s is not None and SHORTEST_PERIOD_S <= period_s <= MAX_PERIOD_S
             and user is not None and 0 <= user < MAX_VCPU_PERCENT
             and system is not None and 0 <= system < MAX_VCPU_PERCENT
         ):  # fmt: skip
@@ -142,7 +142,7 @@ class MinuteRuntimes:
 
     @property
     def folds(self) -> list[RuntimeFold]:
-        """One for each runtime, and one for all that came after the first `MAX_RUNTIMES`."""
+        """Return a fold for each of `MAX_RUNTIMES_OF_REPORT` runtimes, and one for all others."""
         return list(self._folds.values())
 
     def fold_runtimes(
@@ -157,7 +157,7 @@ class MinuteRuntimes:
             key: RuntimeKey | None = runtime_key(runtime)
             fold = self._folds.get(key)
             if fold is None:
-                if len(self._folds) >= MAX_RUNTIMES:
+                if len(self._folds) >= MAX_RUNTIMES_OF_REPORT:
                     # One fold for the rest: with processes started in a loop the totals stay right.
                     key = None
                 fold = self._folds.setdefault(key, RuntimeFold(key))

@@ -18,8 +18,8 @@ import msgspec
 
 from neuron_emitter.fold.amounts import (
     LONGEST_NOMINAL_S,
-    LONGEST_PERIOD_S,
     MAX_FLOPS,
+    MAX_PERIOD_S,
     SHORTEST_PERIOD_S,
     is_long_enough,
 )
@@ -74,7 +74,7 @@ class FoldSettings:
 
 
 BELIEVED_PERIODS: Final = 2  # a sample never counts for more than this many nominal periods
-_REMEMBERED: Final = 5
+_PERIODS_REMEMBERED: Final = 5
 _NO_CORES: Final[frozenset[int]] = frozenset()
 
 
@@ -198,8 +198,8 @@ class CoreSampler:
         self.unknown = unknown
         self.is_blind = False
         self._span = _NO_SPAN
-        self._accepted_s: deque[float] = deque(maxlen=_REMEMBERED)
-        self._system_s: deque[float] = deque(maxlen=_REMEMBERED)
+        self._accepted_s: deque[float] = deque(maxlen=_PERIODS_REMEMBERED)
+        self._system_s: deque[float] = deque(maxlen=_PERIODS_REMEMBERED)
         self._has_runtime = False  # ever
         self._anchor_s: float | None = None  # receipt of the last sample, or first empty list
         self._counters_s: float | None = None  # receipt of the last line with runtime counters
@@ -249,7 +249,7 @@ class CoreSampler:
                 fold.listed = uses
             if (
                 counters.error or uses is None or period_s is None
-                or not SHORTEST_PERIOD_S <= period_s <= LONGEST_PERIOD_S
+                or not SHORTEST_PERIOD_S <= period_s <= MAX_PERIOD_S
             ):  # fmt: skip
                 failed.append(runtime)
                 continue

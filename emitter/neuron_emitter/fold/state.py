@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 
 from neuron_emitter.fold.inventory import Count, KnownInstance
-from neuron_emitter.fold.runtimes import MAX_RUNTIMES, UNOWNED
+from neuron_emitter.fold.runtimes import MAX_RUNTIMES_OF_REPORT, UNOWNED
 from neuron_emitter.kernel.detector import LogState
-from neuron_wire.holders import MAX_NAME_CHARS, printable_name
-from neuron_wire.names import BUSY, MAX_CORES, UNKNOWN, WHOLE_MINUTE_S
+from neuron_wire.holders import MAX_HOLDER_NAME_CHARS, printable_name
+from neuron_wire.names import BUSY_STATE, MAX_CORES, UNKNOWN_STATE, WHOLE_MINUTE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from neuron_wire.owners import OwnerHolding
 
 
-MAX_NAMES = 2_048
+MAX_OWNER_NAMES = 2_048
 """Owners that are remembered: a runtime and a reservation for each core there can be."""
-FORGOTTEN_AFTER_MINUTES: Final = 10
+MAX_STATE_AGE_MINUTES: Final = 10
 
 
 def _is_forgotten(watched: int | None, label: int) -> bool:
     """Whether what was *watched* in one epoch minute says nothing any more in another."""
-    return watched is not None and abs(label - watched) > FORGOTTEN_AFTER_MINUTES
+    return watched is not None and abs(label - watched) > MAX_STATE_AGE_MINUTES
 
 
-_Name = Annotated[str, msgspec.Meta(max_length=MAX_NAME_CHARS)]
+_Name = Annotated[str, msgspec.Meta(max_length=MAX_HOLDER_NAME_CHARS)]
 
 
 class RuntimeHistory(msgspec.Struct, omit_defaults=True):
@@ -70,7 +70,7 @@ class RuntimeHistories(msgspec.Struct, omit_defaults=True):
     """
 
     watched: Count | None = None
-    runtimes: Annotated[list[RuntimeHistory], msgspec.Meta(max_length=MAX_RUNTIMES)] = []
+    runtimes: Annotated[list[RuntimeHistory], msgspec.Meta(max_length=MAX_RUNTIMES_OF_REPORT)] = []
 
     def record_minute(
         self,
@@ -140,8 +140,8 @@ class FoldState(KnownInstance):
     idle_minutes: Annotated[list[Count], msgspec.Meta(max_length=MAX_CORES)] = []  # noqa: RUF012 - msgspec copies it
     idle_watched: Count | None = None
     quiet_label: Count | None = None
-    quiet_minutes: Annotated[dict[str, Count], msgspec.Meta(max_length=MAX_NAMES)] = {}  # noqa: RUF012 - msgspec copies it
-    only_reserved: Annotated[list[str], msgspec.Meta(max_length=MAX_NAMES)] = []  # noqa: RUF012 - msgspec copies it
+    quiet_minutes: Annotated[dict[str, Count], msgspec.Meta(max_length=MAX_OWNER_NAMES)] = {}  # noqa: RUF012 - msgspec copies it
+    only_reserved: Annotated[list[str], msgspec.Meta(max_length=MAX_OWNER_NAMES)] = []  # noqa: RUF012 - msgspec copies it
     lists_no_device: bool = False
     ecc: dict[str, Count] = {}  # noqa: RUF012 - msgspec copies it
     histories: RuntimeHistories = msgspec.field(default_factory=RuntimeHistories)
@@ -168,15 +168,15 @@ class FoldState(KnownInstance):
         is_later = self.idle_label is None or label > self.idle_label
         counts = self.idle_minutes + [0] * (len(states) - len(self.idle_minutes))
         for core, state in enumerate(states):
-            if state == BUSY:
+            if state == BUSY_STATE:
                 counts[core] = 0
-            elif state != UNKNOWN and is_later and covered_s[core] >= WHOLE_MINUTE_S:
+            elif state != UNKNOWN_STATE and is_later and covered_s[core] >= WHOLE_MINUTE_S:
                 counts[core] += 1
             else:
                 continue
             self.idle_label = max(self.idle_label or label, label)
         self.idle_minutes = counts[: len(states)] if states else counts
-        if any(state != UNKNOWN for state in states):
+        if any(state != UNKNOWN_STATE for state in states):
             self.idle_watched = max(self.idle_watched or label, label)
         return tuple(self.idle_minutes[: len(states)])
 
@@ -212,7 +212,7 @@ class FoldState(KnownInstance):
                 count += 1
             minutes[name] = count
             owner.quiet_minutes = count or None
-        self.quiet_minutes = dict(list(minutes.items())[:MAX_NAMES])
+        self.quiet_minutes = dict(list(minutes.items())[:MAX_OWNER_NAMES])
         self.only_reserved = [
             name for name in self.quiet_minutes if name not in owners or not owners[name].cores
         ]

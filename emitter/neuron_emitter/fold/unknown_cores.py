@@ -19,8 +19,8 @@ from neuron_wire.names import (
     COUNTERS_UNREADABLE,
     MAX_CORES,
     NO_RECENT_SAMPLE,
-    UNKNOWN,
     UNKNOWN_REASONS,
+    UNKNOWN_STATE,
 )
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class UnknownCores:
         equally many cores. A core without a reason has the reason *otherwise*.
         """
         self.hide_cores(otherwise)
-        unknown = {core for core, state in enumerate(states) if state == UNKNOWN}
+        unknown = {core for core, state in enumerate(states) if state == UNKNOWN_STATE}
         if not unknown:
             return None
         counts = {}

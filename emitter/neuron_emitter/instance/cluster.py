@@ -35,7 +35,7 @@ from neuron_emitter.instance.instance_tags import (
     describe_tags,
     read_metadata_tags,
 )
-from neuron_emitter.instance.local_http import LocalHttpError, exchange
+from neuron_emitter.instance.local_http import ECS_AGENT_URL, LocalHttpError, exchange
 from neuron_emitter.instance.machine import (
     POD_MARK,
     TASK_MARK,
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 CLUSTER_OPTION: Final = "--cluster"
 
 ECS_TASK_WAITS_S: Final = (0.25, 1.0)  # the agent behind the endpoint may just be starting again
-ECS_AGENT_URL: Final = "http://localhost:51678"
 ECS_AGENT_FILE: Final = "etc/ecs/ecs.config"
 
 # Nothing that EKS runs gives a pod its cluster: a person sets these variables.

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.instance.local_http import LocalHttpError
 from neuron_emitter.instance.machine import board_instance_id, board_instance_type
-from neuron_emitter.instance.metadata_service import WITHIN_S, MetadataService
+from neuron_emitter.instance.metadata_service import METADATA_TIMEOUT_S, MetadataService
 from neuron_emitter.logs import Backoff
 from neuron_emitter.settings.minutes import is_printable
-from neuron_wire.minute import MAX_INSTANCE_CHARS, MAX_TEXT_CHARS
+from neuron_wire.minute import MAX_INSTANCE_CHARS, MAX_MEMBER_CHARS
 from neuron_wire.names import region_of_variables
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 DATA_PATH: Final = "/latest/meta-data/"
 # Our name, the document's, and the path of the single value; empty where there is none.
-_MEMBERS: Final = (
+_IDENTITY_SPELLINGS: Final = (
     ("instance_id", "instanceId", "instance-id"),
     ("instance_type", "instanceType", "instance-type"),
     ("region", "region", "placement/region"),
@@ -111,10 +111,10 @@ def _answered_facts(service: MetadataService) -> InstanceFacts:
 
 
 def _ask_for_facts(service: MetadataService) -> InstanceFacts:
-    ends_at_s = time.monotonic() + WITHIN_S
+    ends_at_s = time.monotonic() + METADATA_TIMEOUT_S
     document = _document(service, ends_at_s)
-    facts = {ours: _value(ours, document.get(theirs)) for ours, theirs, _ in _MEMBERS}
-    for ours, _, path in _MEMBERS:
+    facts = {ours: _value(ours, document.get(theirs)) for ours, theirs, _ in _IDENTITY_SPELLINGS}
+    for ours, _, path in _IDENTITY_SPELLINGS:
         if path and facts[ours] is None:
             try:
                 text = service.get_text(f"{DATA_PATH}{path}", ends_at_s=ends_at_s)
@@ -133,7 +133,7 @@ def _document(service: MetadataService, ends_at_s: float) -> dict[str, object]:
 
 
 def _value(ours: str, found: object) -> str | None:
-    longest = MAX_INSTANCE_CHARS if ours == "instance_id" else MAX_TEXT_CHARS
+    longest = MAX_INSTANCE_CHARS if ours == "instance_id" else MAX_MEMBER_CHARS
     return found if isinstance(found, str) and is_printable(found, longest) else None
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
 from neuron_emitter.instance.local_http import LocalHttpError
-from neuron_emitter.instance.metadata_service import WITHIN_S
+from neuron_emitter.instance.metadata_service import METADATA_TIMEOUT_S
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from neuron_emitter.instance.metadata_service import MetadataService
 
 TAGS_PATH: Final = "/latest/meta-data/tags/instance"
-MAX_TAGS: Final = 60  # 50 of the owner's, and those of AWS
-_KEY: Final = re.compile(r"[A-Za-z0-9+\-=.,_:@]{1,255}")  # what the page above allows
+MAX_INSTANCE_TAGS: Final = 60  # 50 of the owner's, and those of AWS
+_TAG_KEY: Final = re.compile(r"[A-Za-z0-9+\-=.,_:@]{1,255}")  # what the page above allows
 CONNECT_AND_READ_S: Final = (2.0, 3.0)
 API_WITHIN_S: Final = 10.0  # credentials may need a service of their own
-MAX_ANSWER_BYTES: Final = 256 << 10
+MAX_TAGS_BYTES: Final = 256 << 10
 
 # The tags, or why there are none.
 _TagsOrReason = dict[str, str] | str
@@ -52,17 +52,17 @@ def read_metadata_tags(service: MetadataService, wanted: Collection[str]) -> Map
     Raises:
         TagsUnavailableError: If they cannot be read.
     """
-    ends_at_s = time.monotonic() + WITHIN_S
+    ends_at_s = time.monotonic() + METADATA_TIMEOUT_S
     try:
         reply = service.get_reply(TAGS_PATH, ends_at_s=ends_at_s)
         if reply is None:
             msg = "tags in instance metadata are not enabled"
             raise TagsUnavailableError(msg)
-        keys = reply.body.decode("utf-8", errors="replace").split("\n")[:MAX_TAGS]
+        keys = reply.body.decode("utf-8", errors="replace").split("\n")[:MAX_INSTANCE_TAGS]
         return {
             key: service.get_text(f"{TAGS_PATH}/{key}", ends_at_s=ends_at_s) or ""
             for key in keys
-            if key in wanted and _KEY.fullmatch(key)
+            if key in wanted and _TAG_KEY.fullmatch(key)
         }
     except LocalHttpError as error:
         msg = f"the instance metadata service: {error}"
@@ -126,7 +126,7 @@ def _ask(instance_id: str, region: str | None, endpoint: str | None) -> _TagsOrR
             timeout=CONNECT_AND_READ_S,
         )
         answer = sender.send(request.prepare())
-        body = answer.raw.read(MAX_ANSWER_BYTES)
+        body = answer.raw.read(MAX_TAGS_BYTES)
         sender.close()
     except Exception as error:  # noqa: BLE001 - whatever botocore meets, there are no tags
         return f"failed with {type(error).__name__}"

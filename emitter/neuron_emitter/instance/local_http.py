@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+ECS_AGENT_URL: Final = "http://127.0.0.1:51678"
 MAX_BODY_BYTES: Final = 64 << 10
 CONNECT_S: Final = 1.0
 EXCHANGE_S: Final = 1.0  # from the request to the last byte of the answer

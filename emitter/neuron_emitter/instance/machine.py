@@ -45,7 +45,7 @@ _MARKER_FILES: Final = (".dockerenv", "run/.containerenv")
 POD_MARK: Final = "KUBERNETES_SERVICE_HOST"
 TASK_MARK: Final = "ECS_CONTAINER_METADATA_URI_V4"
 _MARKER_VARIABLES: Final = (POD_MARK, TASK_MARK, "container")
-MAX_FILE_BYTES: Final = 1 << 20  # a slurm.conf of thousands of nodes
+MAX_MACHINE_FILE_BYTES: Final = 1 << 20  # a slurm.conf of thousands of nodes
 
 
 def board_instance_id(root: Path = Path("/")) -> str | None:
@@ -114,7 +114,7 @@ def read_text(path: Path) -> str | None:
 
 
 def read_bytes(
-    path: Path | str, max_bytes: int = MAX_FILE_BYTES, *, folder: int | None = None
+    path: Path | str, max_bytes: int = MAX_MACHINE_FILE_BYTES, *, folder: int | None = None
 ) -> bytes:
     """
     The beginning of *path*, below the open *folder* if one is given.

@@ -26,7 +26,7 @@ DISABLED_VARIABLE: Final = "AWS_EC2_METADATA_DISABLED"
 
 TOKEN_PATH: Final = "/latest/api/token"  # noqa: S105 - a path
 # What a round of requests may take together, with or without answers.
-WITHIN_S: Final = 2.0
+METADATA_TIMEOUT_S: Final = 2.0
 
 
 class MetadataService:
@@ -59,7 +59,7 @@ class MetadataService:
         if self.disabled:
             msg = f"{DISABLED_VARIABLE} is true"
             raise LocalHttpError(msg)
-        until_s = time.monotonic() + WITHIN_S if ends_at_s is None else ends_at_s
+        until_s = time.monotonic() + METADATA_TIMEOUT_S if ends_at_s is None else ends_at_s
         reply = self._ask(path, until_s)
         if reply.status == 401:  # the token has expired
             self._token = None

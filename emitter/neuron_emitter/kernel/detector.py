@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 # Without a position: faults no older than this count; older ones get one event together.
 LOOK_BACK_S: Final = 600.0
 MAX_WORD_CHARS: Final = 64
-MAX_TEXT_CHARS: Final = 400
+MAX_FAULT_CHARS: Final = 400
 
-_CODE: Final = re.compile(r"(?<!\S)NEURON_HW_ERR=([\w.\-]*)", re.ASCII)
-_MEMBERS: Final = re.compile(r"(?<!\S)(nd-id|nc-id|serial-num|action)=([!-~]+)")
-_INDEX: Final = re.compile(r"[0-9]{1,4}")
+_ERROR_CODE: Final = re.compile(r"(?<!\S)NEURON_HW_ERR=([\w.\-]*)", re.ASCII)
+_MESSAGE_MEMBER: Final = re.compile(r"(?<!\S)(nd-id|nc-id|serial-num|action)=([!-~]+)")
+_DEVICE_INDEX: Final = re.compile(r"[0-9]{1,4}")
 _Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
 _BootId = Annotated[str, msgspec.Meta(min_length=1, max_length=32)]
 
@@ -46,7 +46,7 @@ class HardwareFault:
 
         code: Such as `HBM_UNCORRECTABLE_ERROR`.
 
-        text: The message, printable, at most `MAX_TEXT_CHARS`.
+        text: The message, printable, at most `MAX_FAULT_CHARS`.
 
         device: Index of the Neuron device on its instance.
 
@@ -97,7 +97,7 @@ def read_faults(text: str, at_s: float) -> list[HardwareFault]:
     """
     parts: list[str] = []
     for line in text.split("\n"):
-        if _CODE.search(line):
+        if _ERROR_CODE.search(line):
             parts.append(line)
         elif parts:
             parts[-1] += f"\n{line}"
@@ -105,15 +105,17 @@ def read_faults(text: str, at_s: float) -> list[HardwareFault]:
 
 
 def _read_fault(text: str, at_s: float) -> HardwareFault | None:
-    mark = _CODE.search(text)
+    mark = _ERROR_CODE.search(text)
     if mark is None:
         return None
-    found = reversed(_MEMBERS.findall(text, mark.end()))  # so that the first of a name counts
+    found = reversed(
+        _MESSAGE_MEMBER.findall(text, mark.end())
+    )  # so that the first of a name counts
     members = {name: value[:MAX_WORD_CHARS] for name, value in found}
     return HardwareFault(
         at_s=at_s,
         code=mark[1][:MAX_WORD_CHARS] or "UNNAMED",
-        text="".join(letter if letter.isprintable() else "?" for letter in text[:MAX_TEXT_CHARS]),
+        text="".join(letter if letter.isprintable() else "?" for letter in text[:MAX_FAULT_CHARS]),
         device=_index(members.get("nd-id")),
         device_core=_index(members.get("nc-id")),
         serial_number=members.get("serial-num"),
@@ -122,7 +124,7 @@ def _read_fault(text: str, at_s: float) -> HardwareFault | None:
 
 
 def _index(text: str | None) -> int | None:
-    return int(text) if text is not None and _INDEX.fullmatch(text) else None
+    return int(text) if text is not None and _DEVICE_INDEX.fullmatch(text) else None
 
 
 class Position(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FAULT: Final = "HardwareFault"
 
-MAX_EVENTS: Final = 10  # of single faults in one minute
+MAX_FAULT_EVENTS: Final = 10  # of single faults in one minute
 MAX_CODES: Final = 20
 OLDEST_S: Final = 86_400.0  # an older event gets the time of now: CloudWatch would refuse it
 
@@ -96,7 +96,7 @@ class KernelFaults:
             if located.has_event:
                 continue
             fault = located.fault
-            if self._events_made < MAX_EVENTS:
+            if self._events_made < MAX_FAULT_EVENTS:
                 self._events_made += 1
                 events.append(Event(FAULT, _when(fault, now_s), fault.sentence(), fault.details()))
                 self._announced = located.position

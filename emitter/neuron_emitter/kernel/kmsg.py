@@ -34,13 +34,15 @@ if TYPE_CHECKING:
 
     from neuron_emitter.logs import Clock
 
-DEVICE: Final = "dev/kmsg"  # under the root of the file system
+KMSG_DEVICE: Final = "dev/kmsg"  # under the root of the file system
 RECORDS_A_READ: Final = 1000
 # Of 18 digits at most: a larger number could be kept and not be read again.
-_HEADER: Final = re.compile(rb"[0-9]{1,10},([0-9]{1,18}),([0-9]{1,18})(?:,[^;]*)?;")
+_KMSG_HEADER: Final = re.compile(rb"[0-9]{1,10},([0-9]{1,18}),([0-9]{1,18})(?:,[^;]*)?;")
 _ESCAPE: Final = re.compile(rb"\\x([0-9a-fA-F]{2})")
 _BOOT_ID: Final = re.compile(r"[0-9a-f]{32}")
-MARK: Final = b"NEURON_HW_ERR="  # of the messages that are wanted; the text of others is not read
+HARDWARE_ERROR_MARK: Final = (
+    b"NEURON_HW_ERR="  # of the messages that are wanted; the text of others is not read
+)
 MAX_TEXT_BYTES: Final = 8192  # of one record, as the kernel bounds it
 
 
@@ -82,7 +84,7 @@ def log_opener(
     if choice == NONE or (choice == AUTO and reports not in INPUTS_OF_THIS_MACHINE):
         return None
     is_file = choice.startswith(FILE_PREFIX)
-    path = Path(choice.removeprefix(FILE_PREFIX)) if is_file else root / DEVICE
+    path = Path(choice.removeprefix(FILE_PREFIX)) if is_file else root / KMSG_DEVICE
     return lambda: KernelRing(path, boot_id(root))
 
 
@@ -167,12 +169,12 @@ class KernelRing:
         return [
             self._message(int(header[1]), int(header[2]), line[header.end() :])
             for line in lines
-            if (header := _HEADER.match(line)) is not None  # else of the record before it
+            if (header := _KMSG_HEADER.match(line)) is not None  # else of the record before it
         ]
 
     def _message(self, seq: int, since_boot_us: int, text: bytes) -> KernelMessage:
         ago_s = max(0.0, self._since_boot_s() - since_boot_us / 1e6)
-        wanted = text[:MAX_TEXT_BYTES] if MARK in text else b""
+        wanted = text[:MAX_TEXT_BYTES] if HARDWARE_ERROR_MARK in text else b""
         return KernelMessage(
             boot_id=self._boot,
             at_s=self._clock() - ago_s,

@@ -1,7 +1,7 @@
 """
 The thread that reads the kernel log, so that waiting for it never stops the reading of reports.
 
-It reads ahead at most `MAX_WAITING` faults. The rest waits in the kernel's
+It reads ahead at most `MAX_WAITING_FAULTS` faults. The rest waits in the kernel's
 ring, whose numbers show what was lost.
 """
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from neuron_emitter.kernel.kmsg import KernelRing
     from neuron_emitter.logs import Clock
 
-READ_WITHIN_S: Final = 0.5  # bounds how long a stop waits
-LOOK_EVERY_S: Final = 0.1  # whether faults were taken, while as many wait as may
+KMSG_READ_TIMEOUT_S: Final = 0.5  # bounds how long a stop waits
+QUEUE_POLL_S: Final = 0.1  # whether faults were taken, while as many wait as may
 CLOSE_WITHIN_S: Final = 2.5
 # Faults that may wait to be taken.
-MAX_WAITING: Final = 2000
+MAX_WAITING_FAULTS: Final = 2000
 
 _log = logging.getLogger(__name__)
 
@@ -91,11 +91,11 @@ class KernelWatch:
             with closing(self._open_log()) as ring:
                 self.is_reading = True
                 while not self._closed.is_set():
-                    messages = ring.read_messages(READ_WITHIN_S)
+                    messages = ring.read_messages(KMSG_READ_TIMEOUT_S)
                     with self._lock:
                         self._detector.read_messages(messages)
-                    while self._detector.waiting >= MAX_WAITING:
-                        if self._closed.wait(LOOK_EVERY_S):
+                    while self._detector.waiting >= MAX_WAITING_FAULTS:
+                        if self._closed.wait(QUEUE_POLL_S):
                             break
         except UnreadableLogError as error:
             level = logging.WARNING if self._is_asked_for else logging.INFO

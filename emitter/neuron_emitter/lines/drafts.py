@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 STANDARD_S: Final = 60
 HIGH_S: Final = 1
-MAX_TEXT_CHARS: Final = 4096  # the tail of a process's last words is the longest
+MAX_EVENT_TEXT_CHARS: Final = 4096  # the tail of a process's last words is the longest
 
 Value = str | int | float
 
@@ -89,7 +89,7 @@ def writable(value: Value) -> Value | None:
 
 def _whole(text: str) -> str:
     # A lone surrogate is half a character, which UTF-8 cannot hold.
-    return text[:MAX_TEXT_CHARS].encode("utf-8", "replace").decode()
+    return text[:MAX_EVENT_TEXT_CHARS].encode("utf-8", "replace").decode()
 
 
 def timestamp_ms(at_s: float) -> int:
@@ -99,7 +99,7 @@ def timestamp_ms(at_s: float) -> int:
 
 def runtime_draft(runtime: RuntimeMembers, minute: MinuteRecord, seq: int) -> Draft:
     """The line of a runtime in *minute*; what was not read has no member."""
-    members = {**identity_members(names.RUNTIME, minute, seq), **present(**runtime)}
+    members = {**identity_members(names.RUNTIME_KIND, minute, seq), **present(**runtime)}
     return Draft(members, minute.minute_ms)
 
 
@@ -110,7 +110,7 @@ def event_draft(event: Event, identity: LineIdentity, seq: int) -> Draft:
     A detail with the name of a member that every event has is left out.
     """
     members = {
-        **identity_members(names.EVENT, identity, seq),
+        **identity_members(names.EVENT_KIND, identity, seq),
         **present(Event=event.name, Message=event.message),
     }
     details = {

@@ -19,7 +19,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emitter.lines.drafts import STANDARD_S, Draft
-from neuron_wire.extraction import MAX_METRICS
+from neuron_wire.extraction import MAX_METRICS_IN_DIRECTIVE
 from neuron_wire.line import sendable_line
 from neuron_wire.line_members import NOT_EXTRACTABLE, WireFormatError
 
@@ -126,8 +126,8 @@ def _directives(context: Any, resolution_s: int) -> list[dict[str, Any]]:  # noq
     return [
         {
             "Dimensions": dimensions,
-            "Metrics": metrics[start : start + MAX_METRICS],
+            "Metrics": metrics[start : start + MAX_METRICS_IN_DIRECTIVE],
             "Namespace": context.namespace,
         }
-        for start in range(0, len(metrics), MAX_METRICS)
+        for start in range(0, len(metrics), MAX_METRICS_IN_DIRECTIVE)
     ]

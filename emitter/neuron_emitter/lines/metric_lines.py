@@ -20,7 +20,7 @@ from neuron_emitter.lines.settings import (
 )
 from neuron_emitter.settings.minutes import CORE, INSTANCE, LEGACY, NONE
 from neuron_wire import names
-from neuron_wire.catalogue import CHOOSABLE, MINUTE, MINUTE_BY_INSTANCE
+from neuron_wire.catalogue import CHOOSABLE, INSTANCE_METRICS, MINUTE_METRICS
 from neuron_wire.cores import core_ranges, utilization_members
 from neuron_wire.length import split_minute
 from neuron_wire.names import CLUSTER_DIMENSION
@@ -39,12 +39,12 @@ INSTANCE_DIMENSION: Final = "InstanceId"
 NEURON_CORE_DIMENSION: Final = "NeuronCore"
 INSTANCE_SET: Final = (CLUSTER_DIMENSION, INSTANCE_DIMENSION)
 CORE_SET: Final = (*INSTANCE_SET, NEURON_CORE_DIMENSION)
-UTILIZATION: Final = "NeuronCoreUtilization"
-REPORTED: Final = frozenset({UTILIZATION, "ExecutionErrors"})
+UTILIZATION_METRIC: Final = "NeuronCoreUtilization"
+METRICS_OF_REPORTS: Final = frozenset({UTILIZATION_METRIC, "ExecutionErrors"})
 """Metrics that one report has values for: with high resolution they are in report lines."""
-UTILIZATION_UNIT: Final = MINUTE[UTILIZATION].unit
-_MOST: Final = names.MAX_METRIC_VALUES
-_IDLE_MINUTES: Final = "CoreIdleMinutes"
+UTILIZATION_UNIT: Final = MINUTE_METRICS[UTILIZATION_METRIC].unit
+_CORES_IN_LINE: Final = names.MAX_METRIC_VALUES
+_IDLE_MINUTES_MEMBER: Final = "CoreIdleMinutes"
 
 
 def minute_drafts(
@@ -69,7 +69,7 @@ def minute_drafts(
         fitting = [
             name
             for name, value in members.items()
-            if not (isinstance(value, list) and len(value) > _MOST)
+            if not (isinstance(value, list) and len(value) > _CORES_IN_LINE)
         ]
         wanted = (({**by_tier, **more_units}, sets), (by_instance, (INSTANCE_SET,)))
         directives = [
@@ -86,10 +86,12 @@ def minute_drafts(
     yield defined(members, dict.fromkeys(by_core, LEGACY_UNIT))
     seq = record.seq + 1
     if overflow:
-        yield Draft({**identity_members(names.MORE, record, seq), **overflow}, record.minute_ms)
+        yield Draft(
+            {**identity_members(names.MORE_KIND, record, seq), **overflow}, record.minute_ms
+        )
         seq += 1
     for further in _further_values(record, by_tier.keys() | by_instance.keys()):
-        yield defined({**identity_members(names.MORE, record, seq), **further, **common}, {})
+        yield defined({**identity_members(names.MORE_KIND, record, seq), **further, **common}, {})
         seq += 1
     if settings.metrics == CORE:
         yield from _cores(record, seq)
@@ -103,15 +105,15 @@ def _further_values(record: MinuteRecord, defined: AbstractSet[str]) -> Iterator
     the first 100 utilizations, and no idle minutes when there are more.
     """
     known = tuple(value for value in record.utilization_percent if value is not None)
-    utilization = known[_MOST:] if UTILIZATION in defined else ()
-    idle = record.idle_minutes if _IDLE_MINUTES in defined else ()
-    if len(idle) <= _MOST:
+    utilization = known[_CORES_IN_LINE:] if UTILIZATION_METRIC in defined else ()
+    idle = record.idle_minutes if _IDLE_MINUTES_MEMBER in defined else ()
+    if len(idle) <= _CORES_IN_LINE:
         idle = ()
-    for start in range(0, max(len(utilization), len(idle)), _MOST):
-        part = slice(start, start + _MOST)
+    for start in range(0, max(len(utilization), len(idle)), _CORES_IN_LINE):
+        part = slice(start, start + _CORES_IN_LINE)
         members = utilization_members(utilization[part])
         if minutes := idle[part]:
-            members[_IDLE_MINUTES] = list(minutes)
+            members[_IDLE_MINUTES_MEMBER] = list(minutes)
         yield members
 
 
@@ -119,13 +121,13 @@ def _cores(record: MinuteRecord, seq: int) -> Iterator[Draft]:
     """One line for each core whose utilization is known."""
     for place, (core, value) in enumerate(_known(record.utilization_percent)):
         members = {
-            **identity_members(names.CORE, record, seq + place),
+            **identity_members(names.CORE_KIND, record, seq + place),
             NEURON_CORE_DIMENSION: str(core),  # a dimension is a text
             "CoreState": record.core_state[core],
             "CoreIdleMinutes": record.idle_minutes[core],
-            UTILIZATION: round(value, 2),
+            UTILIZATION_METRIC: round(value, 2),
         }
-        directive = ({UTILIZATION: UTILIZATION_UNIT}, (CORE_SET,))
+        directive = ({UTILIZATION_METRIC: UTILIZATION_UNIT}, (CORE_SET,))
         yield Draft(members, record.minute_ms, (directive,))
 
 
@@ -168,12 +170,12 @@ def metric_units(settings: MinuteSettings) -> tuple[dict[str, str], dict[str, st
     """
     tier, choice = settings.metrics, parse_choice(settings.metric)
     is_by_instance = tier in (INSTANCE, CORE)
-    members = {} if tier in (NONE, LEGACY) else dict(MINUTE)
+    members = {} if tier in (NONE, LEGACY) else dict(MINUTE_METRICS)
     if is_by_instance:
-        members |= MINUTE_BY_INSTANCE
+        members |= INSTANCE_METRICS
     members |= {name: CHOOSABLE[name] for name in choice.by_tier}
     is_reported = settings.high_resolution_metrics and tier != LEGACY
-    elsewhere = REPORTED if is_reported else frozenset()
+    elsewhere = METRICS_OF_REPORTS if is_reported else frozenset()
     counted = {*members, *elsewhere} if is_by_instance else set[str]()
     return (
         {name: member.unit for name, member in members.items() if name not in elsewhere},
@@ -198,7 +200,7 @@ def report_drafts(
     is_array_metric = bool(sets) and settings.metrics != LEGACY
     per_line = names.MAX_METRIC_VALUES if is_array_metric else names.MAX_CORES
     for place, start in enumerate(range(0, max(len(known), 1), per_line)):
-        members = identity_members(names.REPORT, identity, seq + place)
+        members = identity_members(names.REPORT_KIND, identity, seq + place)
         if place == 0:
             members |= present(
                 PeriodSeconds=sample.period_s,
@@ -207,7 +209,7 @@ def report_drafts(
                 TeraFlops=amount(sample.tera_flops),
             )
         members |= _utilization(known[start : start + per_line])
-        units = {name: MINUTE[name].unit for name in members if name in REPORTED}
+        units = {name: MINUTE_METRICS[name].unit for name in members if name in METRICS_OF_REPORTS}
         if settings.metrics == LEGACY and sets:
             by_core = legacy_core_metrics(sample.utilization_percent)
             members |= by_core

@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Final
 from neuron_emitter import VARIABLE_PREFIX
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.minutes import LEGACY, NONE
-from neuron_wire.catalogue import CHOOSABLE, TAKEN
-from neuron_wire.extraction import MAX_DIMENSION_NAME_CHARS, MAX_DIMENSION_VALUE_CHARS, MAX_METRICS
-from neuron_wire.names import NAMESPACE
+from neuron_wire.catalogue import CHOOSABLE, RESERVED_NAMES
+from neuron_wire.extraction import (
+    MAX_DIMENSION_NAME_CHARS,
+    MAX_DIMENSION_VALUE_CHARS,
+    MAX_METRICS_IN_DIRECTIVE,
+)
+from neuron_wire.names import RECORD_NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -55,8 +59,9 @@ def parse_choice(texts: tuple[str, ...]) -> Choice:
         SettingsError: If one is no gauge and no tally of a minute line, or they are too many.
     """
     given = tuple(dict.fromkeys(texts))
-    if len(given) > MAX_METRICS:
-        msg = f"Too many --metric values: {len(given)}, maximum {MAX_METRICS}. Omit some."
+    if len(given) > MAX_METRICS_IN_DIRECTIVE:
+        most = MAX_METRICS_IN_DIRECTIVE
+        msg = f"Too many --metric values: {len(given)}, maximum {most}. Omit some."
         raise SettingsError(msg)
     for text in given:
         if (name := text.removesuffix(_BY_INSTANCE)) in CHOOSABLE:
@@ -77,7 +82,7 @@ def parse_choice(texts: tuple[str, ...]) -> Choice:
     )
 
 
-MAX_TAGS: Final = 50  # as many as one EC2 resource may have
+MAX_LINE_TAGS: Final = 50  # as many as one EC2 resource may have
 
 
 def parse_tags(texts: Iterable[str]) -> dict[str, str]:
@@ -152,7 +157,7 @@ def differences(settings: MinuteSettings) -> Iterator[str]:
     """
     is_legacy, dimensions = settings.metrics == LEGACY, common_dimensions(settings.common_dims)
     is_high = settings.high_resolution_metrics
-    is_used = settings.namespace != NAMESPACE or settings.common_dims or is_high
+    is_used = settings.namespace != RECORD_NAMESPACE or settings.common_dims or is_high
     if settings.metrics == NONE or not (is_legacy or is_used):
         return
     if is_legacy:
@@ -207,11 +212,11 @@ def require_lines(settings: MinuteSettings) -> MinuteSettings:
 
 def _tag_problems(tags: Mapping[str, str], dimensions: Iterable[str]) -> Iterator[str]:
     """Why *tags* would damage a line, or CloudWatch cannot count by *dimensions*."""
-    if len(tags) > MAX_TAGS:
-        yield f"Too many tags: {len(tags)}, maximum {MAX_TAGS}. Omit some."
+    if len(tags) > MAX_LINE_TAGS:
+        yield f"Too many tags: {len(tags)}, maximum {MAX_LINE_TAGS}. Omit some."
     for name, value in tags.items():
         shown = _shown(name)
-        if name in TAKEN or name in COMMON_DIMS or METRIC_NAME.fullmatch(name):
+        if name in RESERVED_NAMES or name in COMMON_DIMS or METRIC_NAME.fullmatch(name):
             yield f"Tag key {shown} is already a member of the lines. Use another key."
         found = f"Tag {shown} has an invalid value: {_shown(value)}."
         for text, longest, problem in (

@@ -26,9 +26,9 @@ from neuron_emitter.lines.settings import (
 from neuron_emitter.settings.minutes import NONE
 from neuron_emitter.spool.records import NewRecord
 from neuron_wire import encode
-from neuron_wire.extraction import MAX_LINE_BYTES
+from neuron_wire.extraction import MAX_EXTRACTED_BYTES
 from neuron_wire.line import escape_unprintable
-from neuron_wire.names import RAW
+from neuron_wire.names import RAW_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -96,12 +96,12 @@ class LineWriter:
         self, report: bytes, at_s: float, identity: LineIdentity, seq: int
     ) -> NewRecord | None:
         """One report as it came, received at *at_s*; None if no log event is so long."""
-        at_ms, members = timestamp_ms(at_s), identity_members(RAW, identity, seq)
+        at_ms, members = timestamp_ms(at_s), identity_members(RAW_KIND, identity, seq)
         head = encode({"Timestamp": at_ms, **members, **self._own_tags(members)})
         # Not decoded and encoded again: numbers stay as they were written.
         text = msgspec.json.format(report, indent=-1).decode("utf-8", "replace")
         line = f'{head[:-1]},"Report":{escape_unprintable(text)}}}'
-        return NewRecord(at_ms, line) if len(line.encode()) <= MAX_LINE_BYTES else None
+        return NewRecord(at_ms, line) if len(line.encode()) <= MAX_EXTRACTED_BYTES else None
 
     def knows_dimensions(self, identity: LineIdentity) -> bool:
         """Whether *identity* has every common dimension that is asked for."""

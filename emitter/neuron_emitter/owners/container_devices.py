@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 MONITORS: Final = frozenset({"neuron-monitor"})  # first processes of containers that watch all
 
-_REMEDY: Final = (
+_PRIVILEGES_REMEDY: Final = (
     "Run as root with the host's process IDs and SYS_PTRACE, as NameServices=true does in the "
     "template for ECS"
 )
@@ -81,7 +81,7 @@ class ContainerDevices:
             if tasks is not None and tasks <= set(self._own_containers()):
                 return ()
             msg = (error.strerror or "unreadable").lower()
-            raise UnknownAssignmentsError(msg, _REMEDY) from error
+            raise UnknownAssignmentsError(msg, _PRIVILEGES_REMEDY) from error
 
     def _bundles(self) -> Mapping[str, Path]:
         """Their folders by container, without those of the kubelet."""
@@ -110,7 +110,7 @@ class ContainerDevices:
                 if not bundle.exists():  # it ended meanwhile
                     continue
                 msg = "the bundle of a container is not JSON of the form that is known"
-                raise UnknownAssignmentsError(msg, _REMEDY) from error
+                raise UnknownAssignmentsError(msg, _PRIVILEGES_REMEDY) from error
             owner = self._owner(name, bundle) if assigned else None
             if owner is not None:
                 key = (owner.name or "", owner.team)

@@ -55,10 +55,10 @@ _NEURON_DEVICE: Final = re.compile(r"/dev/neuron[0-9]{1,4}")
 _LABEL: Final = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _SUBDOMAIN: Final = "[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?"
 # What a namespace, a pod and a container can be called.
-NAME: Final = re.compile(_SUBDOMAIN)
+KUBERNETES_NAME: Final = re.compile(_SUBDOMAIN)
 _POD_FOLDER: Final = re.compile(rf"({_LABEL})_({_SUBDOMAIN})_([0-9a-f-]{{32,36}})")
 _LOG_LINK: Final = re.compile(rf"({_SUBDOMAIN})_({_LABEL})_({_LABEL})-([0-9a-f]{{64}})\.log")
-_ANNOTATIONS: Final = (
+_CRI_ANNOTATIONS: Final = (
     (  # containerd
         "io.kubernetes.cri.sandbox-namespace",
         "io.kubernetes.cri.sandbox-name",
@@ -76,7 +76,7 @@ CONTAINER_LABEL: Final = "com.amazonaws.ecs.container-name"
 _METADATA_URI: Final = re.compile(re.escape(ECS_METADATA_URL) + r"(/v4/[0-9A-Za-z-]{16,80})")
 # What ECS takes for a family, a service and a container:
 # https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RegisterTaskDefinition.html
-_ECS_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,255}")
+_ECS_LABEL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,255}")
 
 
 class _Read(msgspec.Struct, frozen=True, gc=False):
@@ -189,7 +189,7 @@ def logged_pods(
     for name in list_folder(root / POD_LOGS, may_be_cut=may_be_cut) or ():
         if folder := _POD_FOLDER.fullmatch(name):
             inside = list_folder(root / POD_LOGS / name) or ()
-            containers = [entry for entry in inside if NAME.fullmatch(entry)]
+            containers = [entry for entry in inside if KUBERNETES_NAME.fullmatch(entry)]
             yield folder[3], PodName(folder[1], folder[2]), containers
 
 
@@ -202,10 +202,12 @@ def _labels(container: str, root: Path) -> Iterator[Mapping[str, str]]:
 
 
 def _annotated(texts: Mapping[str, str]) -> PodName | None:
-    for keys in _ANNOTATIONS:
+    for keys in _CRI_ANNOTATIONS:
         namespace, pod, container = (texts.get(key, "") for key in keys)
-        if NAME.fullmatch(namespace) and NAME.fullmatch(pod):
-            return PodName(namespace, pod, container if NAME.fullmatch(container) else None)
+        if KUBERNETES_NAME.fullmatch(namespace) and KUBERNETES_NAME.fullmatch(pod):
+            return PodName(
+                namespace, pod, container if KUBERNETES_NAME.fullmatch(container) else None
+            )
     return None
 
 
@@ -273,7 +275,7 @@ def task_by_labels(labels: Mapping[str, str]) -> str | None:
 
 def _task_name(family: str, container: str, service: str | None = None) -> str | None:
     """Without task id and revision, which change each day."""
-    if not (_ECS_NAME.fullmatch(family) and _ECS_NAME.fullmatch(container)):
+    if not (_ECS_LABEL_NAME.fullmatch(family) and _ECS_LABEL_NAME.fullmatch(container)):
         return None
-    known = [service] if service and _ECS_NAME.fullmatch(service) else []
+    known = [service] if service and _ECS_LABEL_NAME.fullmatch(service) else []
     return "ecs:" + "/".join([*known, family, container])

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GRES_FILES: Final = ("etc/slurm/gres.conf", "opt/slurm/etc/gres.conf", "run/slurm/conf/gres.conf")
-CORES: Final = "neuroncore"
+CORES_GRES: Final = "neuroncore"
 _DETECTED: Final = "gpu"  # the resource that AutoDetect fills
-_MAX_DEPTH: Final = 8  # of included files
+_MAX_INCLUDE_DEPTH: Final = 8  # of included files
 _DEVICES_PREFIX: Final = "/dev/neuron"
-_DEVICE: Final = re.compile(r"neuron([0-9]{1,4})")
-_MEMBER: Final = re.compile(r"([A-Za-z]+)=(\S+)")
+_DEVICE_FILE: Final = re.compile(r"neuron([0-9]{1,4})")
+_GRES_CONF_MEMBER: Final = re.compile(r"([A-Za-z]+)=(\S+)")
 _INCLUDE: Final = re.compile(r"\s*include\s+(\S+)\s*", re.IGNORECASE)
 _FILES: Final = re.compile(r"/dev/neuron(?:([0-9]{1,4})|\[([0-9,-]+)\])")
 
@@ -53,7 +53,7 @@ class GresFiles(NamedTuple):
 
 def device_numbers(root: Path) -> list[int]:
     """Return the numbers of the device files of the machine at *root*, in order."""
-    names = map(_DEVICE.fullmatch, list_folder(root / "dev") or ())
+    names = map(_DEVICE_FILE.fullmatch, list_folder(root / "dev") or ())
     return sorted(int(name[1]) for name in names if name)
 
 
@@ -66,16 +66,16 @@ def read_gres_files(root: Path, node: str) -> GresFiles:
     if len(listings) != 1:
         return GresFiles({}, {})
     devices = _devices([dict(line) for line in listings.pop()], node, device_numbers(root))
-    repeats = Counter(devices.get(CORES, ()))
+    repeats = Counter(devices.get(CORES_GRES, ()))
     cores_per_device = max(repeats.values(), default=1)
     if cores_per_device == 1:
         return GresFiles(devices, {})
     seen: Counter[int] = Counter()
     cores: list[frozenset[int]] = []
-    for unit in devices.pop(CORES):
+    for unit in devices.pop(CORES_GRES):
         cores.append(frozenset(device * cores_per_device + seen[device] for device in unit))
         seen.update(unit)
-    return GresFiles(devices, {CORES: cores})
+    return GresFiles(devices, {CORES_GRES: cores})
 
 
 def _lines(path: Path, root: Path, depth: int = 0) -> Iterator[tuple[tuple[str, str], ...]]:
@@ -85,9 +85,9 @@ def _lines(path: Path, root: Path, depth: int = 0) -> Iterator[tuple[tuple[str, 
         content = line.partition("#")[0]
         include = _INCLUDE.fullmatch(content)
         if include is None:
-            members = _MEMBER.findall(content)
+            members = _GRES_CONF_MEMBER.findall(content)
             yield tuple((name.lower(), value) for name, value in members)
-        elif depth < _MAX_DEPTH:
+        elif depth < _MAX_INCLUDE_DEPTH:
             included = include[1]
             folder = root if included.startswith("/") else path.parent
             yield from _lines(folder / included.lstrip("/"), root, depth + 1)

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from neuron_emitter.instance.machine import MAX_FILE_BYTES, POD_MARK, read_bytes, read_text
+from neuron_emitter.instance.machine import MAX_MACHINE_FILE_BYTES, POD_MARK, read_bytes, read_text
 from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
-from neuron_emitter.owners.container_names import NAME, PodName, logged_pods
+from neuron_emitter.owners.container_names import KUBERNETES_NAME, PodName, logged_pods
 from neuron_emitter.owners.membership import POD_LOGS
 from neuron_emitter.owners.places import reach
 from neuron_wire.names import MAX_CORES
@@ -40,16 +40,18 @@ if TYPE_CHECKING:
     from neuron_emitter.owners.places import Places
 
 KUBELET: Final = "var/lib/kubelet"
-CORES: Final = "aws.amazon.com/neuroncore"
-DEVICES: Final = frozenset({"aws.amazon.com/neuron", "aws.amazon.com/neurondevice"})
-DRIVER: Final = "neuron.aws.com"
+CORES_RESOURCE: Final = "aws.amazon.com/neuroncore"
+DEVICES_RESOURCES: Final = frozenset({"aws.amazon.com/neuron", "aws.amazon.com/neurondevice"})
+DRA_DRIVER: Final = "neuron.aws.com"
 RUN_AS_ROOT: Final = (
     "Run as root, without any capability; in a pod, have the chart's container `reservations` do it"
 )
-_INDEX: Final = re.compile(r"([0-9]{1,4})")
+_RESOURCE_INDEX: Final = re.compile(r"([0-9]{1,4})")
 _DEVICE_NAME: Final = re.compile(r"(?:[a-z0-9-]*[a-z-])?([0-9]{1,4})")
 FRESH_S: Final = 30.0  # it is written every 15 s
-_REMEDY: Final = "Look at the pod's container `reservations`: kubectl describe pod, kubectl logs"
+_CONTAINER_REMEDY: Final = (
+    "Look at the pod's container `reservations`: kubectl describe pod, kubectl logs"
+)
 
 
 def is_here(places: Places) -> bool:
@@ -74,9 +76,9 @@ class PodIds:
 
     def gather_resource(self, container: str, resource: str, ids: Iterable[str]) -> None:
         """Gather the *ids* that a device plugin assigned to *container*, if cores or devices."""
-        if resource == CORES or resource in DEVICES:
-            indexes = self.cores if resource == CORES else self.devices
-            self._gather(container, indexes, map(_INDEX.fullmatch, ids))
+        if resource == CORES_RESOURCE or resource in DEVICES_RESOURCES:
+            indexes = self.cores if resource == CORES_RESOURCE else self.devices
+            self._gather(container, indexes, map(_RESOURCE_INDEX.fullmatch, ids))
             self.is_exact = False
 
     def gather_devices(self, container: str, names: Iterable[str]) -> None:
@@ -97,7 +99,9 @@ class PodIds:
         """Return the assignment of *pod*, named by its container if only one container has any."""
         container = next(iter(self.containers)) if len(self.containers) == 1 else ""
         return Allocation(
-            PodName(pod.namespace, pod.pod, container if NAME.fullmatch(container) else None).text,
+            PodName(
+                pod.namespace, pod.pod, container if KUBERNETES_NAME.fullmatch(container) else None
+            ).text,
             team=pod.namespace,
             cores=frozenset(self.cores),
             devices=frozenset(self.devices),
@@ -175,10 +179,10 @@ class HandedOver:
             answer = msgspec.json.decode(content, type=_HandedOverFile)
         except (OSError, ValueError) as error:
             reason = f"{self._places.handed_over} cannot be read ({type(error).__name__})"
-            raise UnknownAssignmentsError(reason, _REMEDY) from error
+            raise UnknownAssignmentsError(reason, _CONTAINER_REMEDY) from error
         if abs(self._clock() - answer.at_s) > FRESH_S:
             reason = f"{self._places.handed_over} was written more than {FRESH_S:.0f} s ago"
-            raise UnknownAssignmentsError(reason, _REMEDY)
+            raise UnknownAssignmentsError(reason, _CONTAINER_REMEDY)
         if answer.reason:
             raise UnknownAssignmentsError(answer.reason, answer.remedy)
         return mark_ended_pods(answer.allocations, self._places)
@@ -196,9 +200,11 @@ def hand_over(source: AssignmentSource, file: Path, now_s: float) -> None:
     except UnknownAssignmentsError as error:
         answer = _HandedOverFile(now_s, reason=str(error), remedy=error.remedy)
     content = msgspec.json.encode(answer)
-    if len(content) > MAX_FILE_BYTES:
-        reason = f"the answer is larger than {MAX_FILE_BYTES >> 20} MiB"
-        content = msgspec.json.encode(_HandedOverFile(now_s, reason=reason, remedy=_REMEDY))
+    if len(content) > MAX_MACHINE_FILE_BYTES:
+        reason = f"the answer is larger than {MAX_MACHINE_FILE_BYTES >> 20} MiB"
+        content = msgspec.json.encode(
+            _HandedOverFile(now_s, reason=reason, remedy=_CONTAINER_REMEDY)
+        )
     written = file.with_suffix(".new")
     written.write_bytes(content)
     written.chmod(0o644)

@@ -22,8 +22,8 @@ from neuron_emitter.instance.machine import read_bytes
 from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
 from neuron_emitter.owners.container_names import PodName, logged_pods
 from neuron_emitter.owners.kubelet import (
-    DEVICES,
-    DRIVER,
+    DEVICES_RESOURCES,
+    DRA_DRIVER,
     KUBELET,
     RUN_AS_ROOT,
     PodIds,
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 PLUGINS_FILE: Final = f"{KUBELET}/device-plugins/kubelet_internal_checkpoint"
 CLAIMS_FILE: Final = f"{KUBELET}/dra_manager_state"
-MAX_BYTES: Final = 4 << 20
+MAX_CHECKPOINT_BYTES: Final = 4 << 20
 
-_FOLDER: Final = "/dev/"
+_DEVICE_FOLDER: Final = "/dev/"
 _NO_CLAIMS: Final = b'{"Data":"{}"}'  # no file, where no driver has claimed devices
-_MOUNT: Final = "Mount the node's folders /var/lib/kubelet and /var/log/pods, read-only"
+_CHECKPOINT_REMEDY: Final = "Mount the node's folders /var/lib/kubelet and /var/log/pods, read-only"
 
 
 class _Checkpoint(msgspec.Struct, gc=False, rename="pascal"):
@@ -115,7 +115,7 @@ class KubeletCheckpoint:
         present = Presence(self._places.root).pods
         if found and present is None:
             reason = "which of its pods are still here is unknown: no pod has a folder"
-            raise UnknownAssignmentsError(reason, _MOUNT)
+            raise UnknownAssignmentsError(reason, _CHECKPOINT_REMEDY)
         names = {uid: pod for uid, pod, _ in logged_pods(self._places.root)}
         allocations = [
             ids.allocation(names[uid])
@@ -129,14 +129,14 @@ class KubeletCheckpoint:
     def _content(self, file: str, otherwise: bytes = b"") -> bytes:
         path = self._places.root / file
         try:
-            return read_bytes(path, MAX_BYTES)
+            return read_bytes(path, MAX_CHECKPOINT_BYTES)
         except FileNotFoundError:
             if otherwise:
                 return otherwise
-            reason, remedy = f"there is no {path}", _MOUNT
+            reason, remedy = f"there is no {path}", _CHECKPOINT_REMEDY
         except OSError as error:
             reason = f"{path} cannot be read: {error.strerror}"
-            remedy = RUN_AS_ROOT if isinstance(error, PermissionError) else _MOUNT
+            remedy = RUN_AS_ROOT if isinstance(error, PermissionError) else _CHECKPOINT_REMEDY
         raise UnknownAssignmentsError(reason, remedy)
 
 
@@ -151,7 +151,7 @@ def _gather(plugins: bytes, claims: bytes) -> Mapping[str, PodIds]:
     for entry in msgspec.json.decode(plugins, type=_PluginsFile).data.pod_device_entries or ():
         listed = entry.ids or ()
         ids = [*chain(*listed.values())] if isinstance(listed, dict) else listed
-        files = _device_files(entry.alloc_resp) if entry.resource_name in DEVICES else []
+        files = _device_files(entry.alloc_resp) if entry.resource_name in DEVICES_RESOURCES else []
         if files and len(files) == len(ids):
             found[entry.pod].gather_devices(entry.container_name, files)
         else:
@@ -160,7 +160,8 @@ def _gather(plugins: bytes, claims: bytes) -> Mapping[str, PodIds]:
     data = msgspec.json.decode(text, type=_Claims)
     for claim in chain(data.entries or (), data.claim_info_state_list or ()):
         devices = [
-            device.device_name for device in claim.driver_state.get(DRIVER, _Driver()).devices or ()
+            device.device_name
+            for device in claim.driver_state.get(DRA_DRIVER, _Driver()).devices or ()
         ]
         for pod in claim.pods:
             found[pod].gather_devices("", devices)
@@ -178,4 +179,8 @@ def _device_files(response: str | None) -> list[str]:
         for part, path in fields(device, entries)
         if part == 2
     ]
-    return [path.removeprefix(_FOLDER) for path in paths if path.startswith(f"{_FOLDER}neuron")]
+    return [
+        path.removeprefix(_DEVICE_FOLDER)
+        for path in paths
+        if path.startswith(f"{_DEVICE_FOLDER}neuron")
+    ]

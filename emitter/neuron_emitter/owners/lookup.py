@@ -38,7 +38,7 @@ MAX_PROCESSES: Final = 1024  # a runtime for each core that an instance can have
 AGAIN_S: Final = 20.0
 
 # How long a process counts that no report names any more.
-KEPT_S: Final = 300.0
+PROCESS_KEPT_S: Final = 300.0
 
 # How long its pod or job must have been missing before a process counts as one that outlived it.
 GONE_AFTER_S: Final = 600.0
@@ -179,7 +179,7 @@ class OwnerLookup:
             if self._closed.is_set():
                 return
             # A process that was not found has most likely ended: room for others.
-            if now_s - seen_s > (KEPT_S if pid in self._known else AGAIN_S):
+            if now_s - seen_s > (PROCESS_KEPT_S if pid in self._known else AGAIN_S):
                 self._seen.pop(pid, None)
                 self._known.pop(pid, None)
             else:

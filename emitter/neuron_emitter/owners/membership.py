@@ -33,25 +33,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-_ID: Final = "[0-9a-f]{64}"
-_CONTAINER: Final = re.compile(
-    rf"(?:(?:cri-containerd|containerd|nerdctl|docker|crio|libpod)-)?({_ID})(?:\.scope)?"
-    rf"|.{{1,200}}:cri-containerd:({_ID})"  # containerd below a slice it does not manage itself
+_CONTAINER_ID: Final = "[0-9a-f]{64}"
+_CONTAINER_CGROUP: Final = re.compile(
+    rf"(?:(?:cri-containerd|containerd|nerdctl|docker|crio|libpod)-)?({_CONTAINER_ID})(?:\.scope)?"
+    rf"|.{{1,200}}:cri-containerd:({_CONTAINER_ID})"  # containerd below a slice of another manager
 )
-_POD: Final = re.compile(
+_POD_CGROUP: Final = re.compile(
     r"(?:kubepods(?:-besteffort|-burstable)?-)?"
     r"pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})"
     r"(?:\.slice)?(?::cri-containerd:[0-9a-f]{64})?"
 )
-_ECS: Final = re.compile(r"ecs|ecstasks\.slice|ecstasks-[0-9a-f-]{1,64}\.slice")
+_ECS_CGROUP: Final = re.compile(r"ecs|ecstasks\.slice|ecstasks-[0-9a-f-]{1,64}\.slice")
 JOB_GROUP: Final = re.compile(r"job_([1-9][0-9]{0,9})")
 # Of Slurm 26.05 on: 64 bits in Crockford's base 32, where no I, L, O and U is.
-SLUID_GROUP: Final = re.compile(r"s[0-9A-HJKMNP-TV-Z]{13}")
+SLUID_FORMAT: Final = re.compile(r"s[0-9A-HJKMNP-TV-Z]{13}")
 SLUID_MARK: Final = "sluid="  # of a job without its number, which squeue and people know
 _JOB_USER: Final = re.compile(r"uid_(0|[1-9][0-9]{0,9})")
 STEPS_SCOPE: Final = "slurmstepd.scope"  # with several slurmds on a node: NODENAME_slurmstepd.scope
 _USER_MANAGER: Final = re.compile(r"user@(0|[1-9][0-9]{0,9})\.service")
-_UNIT: Final = re.compile(r"[A-Za-z0-9:_.\\@-]{1,200}\.(?:service|scope)")
+_UNIT_CGROUP: Final = re.compile(r"[A-Za-z0-9:_.\\@-]{1,200}\.(?:service|scope)")
 # Units in which people start what they like: the unit says nothing of it.
 _OTHERS: Final = re.compile(
     r"session-.*|(?:.*_)?slurmstepd\.scope|init\.scope|run-(?:[0-9]+|u[0-9]+|r[0-9a-f]+|p[0-9]+-i[0-9]+)\..*"
@@ -61,10 +61,10 @@ _OTHERS: Final = re.compile(
 _SYSTEMD: Final = ("", "name=systemd")
 _MAX_PARTS: Final = 64
 POD_LOGS: Final = "var/log/pods"
-MAX_ENTRIES: Final = 10_000  # of a folder
+MAX_CGROUP_ENTRIES: Final = 10_000  # of a folder
 POD_VOLUMES: Final = "var/lib/kubelet/pods"
-GROUPS: Final = "sys/fs/cgroup"
-SCOPES: Final = f"{GROUPS}/system.slice"
+CGROUP_ROOT: Final = "sys/fs/cgroup"
+SCOPES: Final = f"{CGROUP_ROOT}/system.slice"
 # Hierarchies of version 1 in which Slurm makes groups: which of them, its configuration says.
 CONTROLLERS: Final = ("freezer", "memory", "cpuset", "devices", "cpu,cpuacct")
 
@@ -127,8 +127,8 @@ def _of_path(parts: Sequence[str], *, is_systemd: bool) -> Membership:
         return _of_user(parts, manager, is_systemd=is_systemd)
     job, job_user_id = _job(parts)
     container, at = _container(parts)
-    pod = next(filter(None, map(_POD.fullmatch, parts[: at + 1])), None)
-    is_ecs = any(_ECS.fullmatch(part) for part in parts[:at])
+    pod = next(filter(None, map(_POD_CGROUP.fullmatch, parts[: at + 1])), None)
+    is_ecs = any(_ECS_CGROUP.fullmatch(part) for part in parts[:at])
     unit = _unit(parts) if is_systemd and not (container or job) else None
     return Membership(
         job=job,
@@ -168,7 +168,7 @@ def job_of_group(name: str) -> str | None:
     """Return the number of the job whose group has that *name*, or its SLUID with a mark."""
     if job := JOB_GROUP.fullmatch(name):
         return job[1]
-    return f"{SLUID_MARK}{name}" if SLUID_GROUP.fullmatch(name) else None
+    return f"{SLUID_MARK}{name}" if SLUID_FORMAT.fullmatch(name) else None
 
 
 def _is_of_slurm(parts: Sequence[str], at: int) -> bool:
@@ -181,7 +181,7 @@ def _is_of_slurm(parts: Sequence[str], at: int) -> bool:
 def _container(parts: Sequence[str]) -> tuple[str | None, int]:
     """The innermost container and its place, -1 for none."""
     for at in range(len(parts) - 1, -1, -1):
-        if found := _CONTAINER.fullmatch(parts[at]):
+        if found := _CONTAINER_CGROUP.fullmatch(parts[at]):
             return found[1] or found[2], at
     return None, -1
 
@@ -189,7 +189,7 @@ def _container(parts: Sequence[str]) -> tuple[str | None, int]:
 def _unit(parts: Sequence[str]) -> str | None:
     """The innermost unit; a group below it is part of it."""
     for part in reversed(parts):
-        if _UNIT.fullmatch(part):
+        if _UNIT_CGROUP.fullmatch(part):
             return None if _OTHERS.fullmatch(part) else part
     return None
 
@@ -240,7 +240,7 @@ class Presence:
         """
         parents = _below(self._root / SCOPES, STEPS_SCOPE)
         for controller in CONTROLLERS:
-            for slurm in _below(self._root / GROUPS / controller, "slurm"):
+            for slurm in _below(self._root / CGROUP_ROOT / controller, "slurm"):
                 users = list_folder(slurm)
                 if users is None:
                     return None
@@ -264,10 +264,13 @@ def list_folder(folder: Path, *, may_be_cut: bool = False) -> list[str] | None:
     The names in *folder*; None where it cannot be listed whole, unless it *may_be_cut*.
 
     Half a list would show pods and jobs as gone that are here, so a search for what is missing
-    takes none. A search for the name at an id takes the first `MAX_ENTRIES`: a name that is found
-    there is right, and owners keep their names on a node that never cleans up.
+    takes none. A search for the name at an id takes the first
+    `MAX_CGROUP_ENTRIES`: a name that is found there is right, and owners keep their names on a
+    node that never cleans up.
     """
     with suppress(OSError), os.scandir(folder) as entries:
-        names = [entry.name for entry in islice(entries, MAX_ENTRIES + 1)]
-        return names[:MAX_ENTRIES] if may_be_cut or len(names) <= MAX_ENTRIES else None
+        names = [entry.name for entry in islice(entries, MAX_CGROUP_ENTRIES + 1)]
+        return (
+            names[:MAX_CGROUP_ENTRIES] if may_be_cut or len(names) <= MAX_CGROUP_ENTRIES else None
+        )
     return None

@@ -18,7 +18,12 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from neuron_emitter.instance.local_http import MAX_BODY_BYTES, LocalHttpError, exchange
+from neuron_emitter.instance.local_http import (
+    ECS_AGENT_URL,
+    MAX_BODY_BYTES,
+    LocalHttpError,
+    exchange,
+)
 from neuron_emitter.instance.machine import read_text
 
 if TYPE_CHECKING:
@@ -28,10 +33,9 @@ if TYPE_CHECKING:
 
 OWN_PROC: Final = Path("/proc")
 ECS_METADATA_URL: Final = "http://169.254.170.2"
-ECS_AGENT_URL: Final = "http://127.0.0.1:51678"
 # In a volume that two containers of a pod share; `python -m neuron_emitter.owners` writes it.
 HANDED_OVER: Final = Path("/run/neuron-emf/reservations.json")
-WITHIN_S: Final = 1.0
+ECS_AGENT_TIMEOUT_S: Final = 1.0
 # How long a service that did not answer is not asked: where there is none, a try a minute.
 REST_S: Final = 60.0
 # PROC_PID_INIT_INO of the kernel: the namespace that all others are in.
@@ -99,7 +103,7 @@ class Endpoint:
             return None
         reply = None
         with suppress(LocalHttpError):
-            ends_at_s = time.monotonic() + WITHIN_S
+            ends_at_s = time.monotonic() + ECS_AGENT_TIMEOUT_S
             reply = exchange(f"{self._url}{path}", ends_at_s=ends_at_s, max_bytes=max_bytes)
         if reply is None or reply.status >= 500:
             self._rests_until_s = time.monotonic() + REST_S

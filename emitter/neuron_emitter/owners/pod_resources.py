@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.instance.local_http import TimedSocket
 from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
-from neuron_emitter.owners.container_names import NAME, PodName
-from neuron_emitter.owners.kubelet import DRIVER, KUBELET, RUN_AS_ROOT, PodIds, mark_ended_pods
+from neuron_emitter.owners.container_names import KUBERNETES_NAME, PodName
+from neuron_emitter.owners.kubelet import DRA_DRIVER, KUBELET, RUN_AS_ROOT, PodIds, mark_ended_pods
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from neuron_emitter.owners.places import Places
 
 SOCKET: Final = f"{KUBELET}/pod-resources/kubelet.sock"
-WITHIN_S: Final = 3.0
-MAX_BYTES: Final = 16 << 20  # what clients written in Go allow
-MAX_ENTRIES: Final = 100_000  # messages and texts; 110 pods have some 2,000
+POD_RESOURCES_TIMEOUT_S: Final = 3.0
+MAX_RESPONSE_BYTES: Final = 16 << 20  # what clients written in Go allow
+MAX_RESPONSE_ENTRIES: Final = 100_000  # messages and texts; 110 pods have some 2,000
 
 _PREFIX_BYTES: Final = 5  # of a message: whether it is compressed, and its length
 _FRAME_HEADER_BYTES: Final = 9  # of HTTP/2: length (3 bytes), type, flags, stream
@@ -43,11 +43,11 @@ _HEADERS: Final = (
     ("te", "trailers"),
 )
 _VARINT: Final = 0  # wire types
-_TEXT: Final = 2
-_FIXED_BYTES: Final = {1: 8, 5: 4}
-_MALFORMED: Final = "the answer has not the form that its interface says"
+_LENGTH_DELIMITED: Final = 2
+_FIXED_WIRE_BYTES: Final = {1: 8, 5: 4}
+_MALFORMED_RESPONSE: Final = "the answer has not the form that its interface says"
 
-_MOUNT: Final = (
+_SOCKET_REMEDY: Final = (
     "Mount the node's folder /var/lib/kubelet/pod-resources, not the socket in it: a kubelet that "
     "restarts makes a new one"
 )
@@ -55,10 +55,10 @@ _LOOK: Final = "Look into the kubelet's log; it is asked again every 15 s"
 _OF_ERROR: Final[dict[type, tuple[str, str]]] = {
     TimeoutError: ("no whole answer in time", _LOOK),
     PermissionError: ("permission denied", RUN_AS_ROOT),
-    FileNotFoundError: ("there is no such socket", _MOUNT),
-    ConnectionRefusedError: ("nobody is listening", _MOUNT),
+    FileNotFoundError: ("there is no such socket", _SOCKET_REMEDY),
+    ConnectionRefusedError: ("nobody is listening", _SOCKET_REMEDY),
     ConnectionError: ("it closed the connection", _LOOK),
-    OSError: ("it cannot be opened", _MOUNT),
+    OSError: ("it cannot be opened", _SOCKET_REMEDY),
 }
 _OF_STATUS: Final = {
     None: ("the call ended without a status", _LOOK),
@@ -78,7 +78,7 @@ class PodResources:
 
     name = "the kubelet's pod-resources socket"
 
-    def __init__(self, places: Places, *, within_s: float = WITHIN_S) -> None:
+    def __init__(self, places: Places, *, within_s: float = POD_RESOURCES_TIMEOUT_S) -> None:
         self._places = places
         self._within_s = within_s
 
@@ -106,9 +106,9 @@ def allocations_of(answer: memoryview) -> list[Allocation]:
     Return the assignment of each pod in *answer*, a ListPodResourcesResponse.
 
     Raises:
-        ValueError: If it is none, or has more than `MAX_ENTRIES`.
+        ValueError: If it is none, or has more than `MAX_RESPONSE_ENTRIES`.
     """
-    entries = iter(range(MAX_ENTRIES))
+    entries = iter(range(MAX_RESPONSE_ENTRIES))
     found = []
     for number, pod in fields(answer, entries):
         if number != 1:
@@ -120,7 +120,7 @@ def allocations_of(answer: memoryview) -> list[Allocation]:
             elif part == 3:
                 _gather_container(ids, value, entries)
         name = PodName(texts[2], texts[1])
-        if not (NAME.fullmatch(name.namespace) and NAME.fullmatch(name.pod)):
+        if not (KUBERNETES_NAME.fullmatch(name.namespace) and KUBERNETES_NAME.fullmatch(name.pod)):
             msg = "it names a pod as no pod can be called"
             raise ValueError(msg)
         if ids.containers:
@@ -141,7 +141,7 @@ def _gather_container(ids: PodIds, message: memoryview, entries: Iterator[int]) 
             for part, claim in fields(value, entries):
                 if part == 4:
                     of_claim = dict(fields(claim, entries))
-                    if _text(of_claim.get(2)) == DRIVER:
+                    if _text(of_claim.get(2)) == DRA_DRIVER:
                         ids.gather_devices(container, [_text(of_claim.get(4))])
 
 
@@ -156,20 +156,20 @@ def fields(message: memoryview, entries: Iterator[int]) -> Iterator[tuple[int, m
     while at < len(message):
         key, at = _varint(message, at)
         kind = key & 7
-        if kind == _TEXT:
+        if kind == _LENGTH_DELIMITED:
             length, begin = _varint(message, at)
             at = begin + length
             if next(entries, None) is None:
-                msg = f"the answer has more than {MAX_ENTRIES:,} entries"
+                msg = f"the answer has more than {MAX_RESPONSE_ENTRIES:,} entries"
                 raise ValueError(msg)
             if at <= len(message):
                 yield key >> 3, message[begin:at]
         elif kind == _VARINT:
             _, at = _varint(message, at)
         else:
-            at += _FIXED_BYTES.get(kind, len(message))
+            at += _FIXED_WIRE_BYTES.get(kind, len(message))
         if at > len(message):
-            raise ValueError(_MALFORMED)
+            raise ValueError(_MALFORMED_RESPONSE)
 
 
 def _varint(message: memoryview, at: int) -> tuple[int, int]:
@@ -178,7 +178,7 @@ def _varint(message: memoryview, at: int) -> tuple[int, int]:
         value |= (byte & 0x7F) << 7 * shift
         if byte < 0x80:
             return value, at + shift + 1
-    raise ValueError(_MALFORMED)
+    raise ValueError(_MALFORMED_RESPONSE)
 
 
 def _text(value: memoryview | None) -> str:
@@ -221,7 +221,7 @@ def list_pods(path: str, within_s: float) -> memoryview:
                 try:
                     happened = call.receive_data(_take_frames(received))
                 except exceptions.ProtocolError as error:
-                    raise ValueError(_MALFORMED) from error
+                    raise ValueError(_MALFORMED_RESPONSE) from error
                 for event in happened:
                     if isinstance(event, events.DataReceived):
                         body += event.data
@@ -229,8 +229,8 @@ def list_pods(path: str, within_s: float) -> memoryview:
                     elif isinstance(event, (events.ResponseReceived, events.TrailersReceived)):
                         said |= dict(event.headers)
                     has_ended |= isinstance(event, ends)
-                if len(body) > MAX_BYTES:
-                    msg = f"the answer is larger than {MAX_BYTES >> 20} MiB"
+                if len(body) > MAX_RESPONSE_BYTES:
+                    msg = f"the answer is larger than {MAX_RESPONSE_BYTES >> 20} MiB"
                     raise ValueError(msg)
     return _message(body, said.get(b"grpc-status"))
 
@@ -259,5 +259,5 @@ def _message(body: bytearray, status: bytes | None) -> memoryview:
         msg = "the answer is compressed, although the emitter accepts no compression"
         raise ValueError(msg)
     if body[:1] != b"\0" or int.from_bytes(body[1:5], "big") != len(body) - _PREFIX_BYTES:
-        raise ValueError(_MALFORMED)
+        raise ValueError(_MALFORMED_RESPONSE)
     return memoryview(body)[_PREFIX_BYTES:]

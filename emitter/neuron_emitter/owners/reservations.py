@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from neuron_emitter.owners.assignments import AssignmentSource, Status
 
 READ_EVERY_S: Final = 15.0
-KEPT_S: Final = 120.0
+RESERVATIONS_KEPT_S: Final = 120.0
 
 _log = logging.getLogger(__name__)
 
@@ -140,7 +140,9 @@ class Reservations:
         here = [scheduler for scheduler in self._schedulers if scheduler.is_here()]
         answers = [self._answer(scheduler.sources) for scheduler in here]
         known = [answer for answer in answers if answer is not None]
-        until_s = min((answer.until_s for answer in known), default=self._clock() + KEPT_S)
+        until_s = min(
+            (answer.until_s for answer in known), default=self._clock() + RESERVATIONS_KEPT_S
+        )
         is_whole = len(known) == len(here) and all(answer.is_whole for answer in known)
         status: Status = "known" if is_whole else "unknown"
         allocations = tuple(chain.from_iterable(answer.allocations for answer in known))
@@ -148,7 +150,7 @@ class Reservations:
         self._known = (Assignments(status if here else "none", allocations, sources), until_s)
 
     def _answer(self, sources: Sequence[AssignmentSource]) -> _KeptAnswer | None:
-        """Return the answer of the first source that has one now, or had one within `KEPT_S`."""
+        """Return the first source's answer that is at most `RESERVATIONS_KEPT_S` old."""
         for source in sources:
             allocations: Sequence[Allocation] | None = None
             is_whole = False
@@ -166,7 +168,7 @@ class Reservations:
                     source.name, sum(allocation.odd_ids for allocation in allocations)
                 )
             if allocations is not None:
-                until_s = self._clock() + KEPT_S
+                until_s = self._clock() + RESERVATIONS_KEPT_S
                 answer = _KeptAnswer(
                     tuple(map(_shown, allocations)), source.name, until_s, is_whole
                 )

@@ -40,18 +40,18 @@ PREFIXES: Final = (
     "opt/aws/pcs/scheduler/slurm-*",
 )
 CONFIGURATION_VARIABLE: Final = "SLURM_CONF"
-WITHIN_S: Final = 5.0
-MAX_ANSWER_BYTES: Final = 1 << 20  # a job of thousands of nodes that have different assignments
+SCONTROL_TIMEOUT_S: Final = 5.0
+MAX_SCONTROL_BYTES: Final = 1 << 20  # a job of thousands of nodes that have different assignments
 MAX_INDEX: Final = 1 << 16
 MAX_REASON_BYTES: Final = 4096
 _MAX_REASON_CHARS: Final = 160
 # States in which a job runs nowhere; a job that waits again was requeued.
-_ENDED: Final = re.compile(
+_ENDED_STATE: Final = re.compile(
     r"BOOT_FAIL|CANCELLED|COMPLETED|DEADLINE|FAILED|LAUNCH_FAILED|NODE_FAIL|OUT_OF_MEMORY|PENDING"
     r"|PREEMPTED|REQUEUED|REQUEUE_HOLD|REVOKED|SPECIAL_EXIT|TIMEOUT"
 )
 _SPAN: Final = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
-_HEADER: Final = re.compile(
+_JOB_HEADER: Final = re.compile(
     r"^(?:   SLUID=(\S+)\n)?"
     r"   UserId=([^\n]*)\(([0-9]{1,10})\) GroupId=[^\n]*\n"
     r"   Priority=[0-9]+ Nice=\S+ Account=(\S+) [^\n]*\n"
@@ -60,13 +60,13 @@ _HEADER: Final = re.compile(
 )
 _SEVERAL_JOBS: Final = re.compile(r"JobId=[0-9]+ (?:Array|Het)JobId=")
 _END: Final = re.compile(r"^   MinCPUsNode=", re.MULTILINE)
-_ENTRY: Final = re.compile(r"^ +Nodes=(\S+) CPU_IDs=\S+ Mem=[0-9]+ GRES=(\S*)$", re.MULTILINE)
-_GRES: Final = re.compile(
+_NODE_LINE: Final = re.compile(r"^ +Nodes=(\S+) CPU_IDs=\S+ Mem=[0-9]+ GRES=(\S*)$", re.MULTILINE)
+_GRES_ITEM: Final = re.compile(
     r"(?:^|,)([\w.-]+)(?::[^:,(]+)??(?::([0-9]{1,9}))?((?:\([^)]*\))*)(?=,|$)"
 )
-_PLACES: Final = re.compile(r"\((IDX|CNT):([0-9,-]+)\)")
-_PRIVATE: Final = re.compile(r"^PrivateData +=(.*)$", re.MULTILINE)
-_LABELS: Final = re.compile(r"^MCSParameters +=.*privatedata", re.MULTILINE)
+_GRES_INDEXES: Final = re.compile(r"\((IDX|CNT):([0-9,-]+)\)")
+_PRIVATE_DATA: Final = re.compile(r"^PrivateData +=(.*)$", re.MULTILINE)
+_PRIVATE_LABELS: Final = re.compile(r"^MCSParameters +=.*privatedata", re.MULTILINE)
 _PING: Final = "See with `scontrol ping` whether slurmctld answers"
 _HIDDEN_JOBS: Final = (
     "PrivateData in slurm.conf may hide the jobs of other users: make the emitter's user an "
@@ -78,7 +78,7 @@ _OTHER_NODES: Final = (
 )
 # By the words of scontrol, the first that are there; Slurm's src/common/slurm_errno.c has them.
 _UNKNOWN_JOB: Final = re.compile(r"invalid job id", re.IGNORECASE)
-_REMEDIES: Final = (
+_SCONTROL_REMEDIES: Final = (
     (re.compile(r"munge", re.IGNORECASE), "Start munge, and give this node the cluster's key"),
     (re.compile(r"invalid job id|denied", re.IGNORECASE), _HIDDEN_JOBS),
     (
@@ -158,8 +158,8 @@ def hides_jobs(places: Places) -> bool:
         text = _ask(places, "show", "config")
     except UnknownAssignmentsError:
         return True
-    private = _PRIVATE.search(text)
-    return private is None or "jobs" in private[1] or _LABELS.search(text) is not None
+    private = _PRIVATE_DATA.search(text)
+    return private is None or "jobs" in private[1] or _PRIVATE_LABELS.search(text) is not None
 
 
 def parse_job(text: str, job: str, node: str, *, with_devices: bool = True) -> JobRecord:
@@ -177,14 +177,14 @@ def parse_job(text: str, job: str, node: str, *, with_devices: bool = True) -> J
         raise UnknownAssignmentsError(msg, _HIDDEN_JOBS)
     is_several = _SEVERAL_JOBS.match(text) is not None
     records = re.split(r"^(?=JobId=)", text, flags=re.MULTILINE) if is_several else [text]
-    headers = [header for record in records for header in _HEADER.finditer(record)]
+    headers = [header for record in records for header in _JOB_HEADER.finditer(record)]
     own = [header for header in headers if job in {_number(header), f"{SLUID_MARK}{header[1]}"}]
     users = {header[3] for header in headers}
     if len(own) != 1 or len(users) != 1 or not _number(own[0]).isdigit():
         msg = f"it shows job {job} in a form that cannot be read"
         raise UnknownAssignmentsError(msg, "Look for line breaks in the job's name and comment")
     (header,) = own
-    has_ended = _ENDED.fullmatch(header[5]) is not None
+    has_ended = _ENDED_STATE.fullmatch(header[5]) is not None
     return JobRecord(
         number=int(_number(header)),
         user_id=int(header[3]),
@@ -202,7 +202,7 @@ def _number(header: re.Match[str]) -> str:
 def _own_gres(header: re.Match[str], node: str) -> tuple[Gres, ...]:
     """Return the resources on the host *node* of the job with *header*."""
     end = _END.search(header.string, header.end())
-    entries = _ENTRY.findall(header.string, header.end(), end.start() if end else header.end())
+    entries = _NODE_LINE.findall(header.string, header.end(), end.start() if end else header.end())
     own = list({gres for _, gres in entries})
     if len(own) > 1:
         names = (node, node.partition(".")[0])
@@ -211,11 +211,11 @@ def _own_gres(header: re.Match[str], node: str) -> tuple[Gres, ...]:
     if len(own) != 1:
         msg = f"none of the nodes that it shows has the host name {node}"
         raise UnknownAssignmentsError(msg, _OTHER_NODES)
-    return tuple(_gres(*found) for found in _GRES.findall(own[0]))
+    return tuple(_gres(*found) for found in _GRES_ITEM.findall(own[0]))
 
 
 def _gres(name: str, count: str, marks: str) -> Gres:
-    numbers = dict(_PLACES.findall(marks))
+    numbers = dict(_GRES_INDEXES.findall(marks))
     indexes = frozenset(index_list(numbers.get("IDX", "")))
     return Gres(name, indexes, int(numbers.get("CNT") or count or len(indexes)))
 
@@ -274,21 +274,21 @@ def _ask(places: Places, *words: str) -> str:
             msg, "Run the emitter where slurmd runs, not in a container"
         ) from error
     with process:
-        timer = Timer(WITHIN_S, process.kill)
+        timer = Timer(SCONTROL_TIMEOUT_S, process.kill)
         timer.start()
-        text = process.stdout.read(MAX_ANSWER_BYTES) if process.stdout else b""
-        is_whole = len(text) < MAX_ANSWER_BYTES
+        text = process.stdout.read(MAX_SCONTROL_BYTES) if process.stdout else b""
+        is_whole = len(text) < MAX_SCONTROL_BYTES
         exit_code = process.wait() if is_whole else 0
         is_late = not timer.is_alive()
         timer.cancel()
         process.kill()
         reason = _first_line(process.stderr)
     if is_late:
-        msg = f"it did not answer within {WITHIN_S:.0f} s"
+        msg = f"it did not answer within {SCONTROL_TIMEOUT_S:.0f} s"
         raise UnknownAssignmentsError(msg, _PING)
     if exit_code:
         msg = f"it failed with exit code {exit_code}: {reason or 'no message'}"
-        remedies = (remedy for words, remedy in _REMEDIES if words.search(reason))
+        remedies = (remedy for words, remedy in _SCONTROL_REMEDIES if words.search(reason))
         error_type = UnknownJobError if _UNKNOWN_JOB.search(reason) else UnknownAssignmentsError
         raise error_type(msg, next(remedies, f"Try `{' '.join(command)}` as the emitter's user"))
     return text.decode("utf-8", errors="replace")

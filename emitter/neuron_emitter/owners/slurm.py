@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.instance.machine import read_text
 from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
-from neuron_emitter.owners.gres_files import CORES, device_numbers, read_gres_files
+from neuron_emitter.owners.gres_files import CORES_GRES, device_numbers, read_gres_files
 from neuron_emitter.owners.membership import Presence
 from neuron_emitter.owners.naming import Naming, user_name
 from neuron_emitter.owners.process import ProcessGoneError, open_process
 from neuron_emitter.owners.scontrol import (
-    WITHIN_S,
+    SCONTROL_TIMEOUT_S,
     JobRecord,
     UnknownJobError,
     hides_jobs,
@@ -54,7 +54,7 @@ SLURMD: Final = (
 )
 ASKED_EVERY_S: Final = 600.0
 # The nodes of one job ask within this time, a thousand of them 17 times a second.
-SPREAD_S: Final = 60.0
+JOB_SPREAD_S: Final = 60.0
 MAX_JOBS: Final = 32  # asked about at once
 _NOT_ASKED: Final = UnknownAssignmentsError(
     "it was not asked yet about a new job",
@@ -161,7 +161,7 @@ class SlurmJobs:
         if not new:
             self._ask_at_s = None
         elif self._ask_at_s is None:
-            spread_s = SPREAD_S * self._jitter()
+            spread_s = JOB_SPREAD_S * self._jitter()
             self._ask_at_s = max(now_s + spread_s, self._asked_at_s + ASKED_EVERY_S)
         is_asked = self._ask_at_s is not None and now_s >= self._ask_at_s
         if is_asked:
@@ -169,7 +169,7 @@ class SlurmJobs:
             self._ask_at_s = None
         elif now_s < self._check_at_s:
             return
-        self._check_at_s = now_s + ASKED_EVERY_S + SPREAD_S * self._jitter()
+        self._check_at_s = now_s + ASKED_EVERY_S + JOB_SPREAD_S * self._jitter()
         due = self._jobs if is_asked else self._jobs.keys() - new
         waiting = [(job not in running, self._jobs[job].asked_at_s or 0.0, job) for job in due]
         self._ask_each([job for _, _, job in sorted(waiting)[:MAX_JOBS]], running)
@@ -203,7 +203,7 @@ class SlurmJobs:
                     record = replace(record, gres=known.record.gres)
                 known.record = record
                 known.has_ended = record.has_ended
-            if self._clock() - started_s > WITHIN_S:
+            if self._clock() - started_s > SCONTROL_TIMEOUT_S:
                 break
         if missing:
             sees_all = sees_all or not hides_jobs(self._places)
@@ -229,7 +229,9 @@ class SlurmJobs:
         }
         pool = device_numbers(root)
         devices, odd = _shared_out(records, pool, of_devices, files.devices)
-        cores, more_odd = _shared_out(records, range(MAX_CORES), {CORES} - of_devices, files.cores)
+        cores, more_odd = _shared_out(
+            records, range(MAX_CORES), {CORES_GRES} - of_devices, files.cores
+        )
         return [
             Allocation(
                 *self._owner(job),

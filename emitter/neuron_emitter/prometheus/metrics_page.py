@@ -24,10 +24,10 @@ from neuron_emitter.fold.executions import CAUSES
 from neuron_emitter.fold.runtimes import runtime_key
 from neuron_emitter.prometheus.names import (
     BUILD,
-    MAX_RUNTIMES,
+    MAX_RUNTIMES_SCRAPED,
     OF_MINUTE,
     OF_REPORT,
-    SCRIPT,
+    SCRIPT_METRICS,
     ReportValues,
     member,
 )
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from neuron_emitter.fold.attribution import Holdings
     from neuron_emitter.fold.runtimes import RuntimeKey
     from neuron_emitter.logs import Clock
-    from neuron_emitter.prometheus.names import Minute, PageMetric, T, Timed
+    from neuron_emitter.prometheus.names import Minute, PageMetric, PageT, Timed
     from neuron_emitter.reports.groups import Runtime, RuntimeReport, System
     from neuron_emitter.reports.report import Report
     from neuron_wire.minute import MinuteRecord
@@ -90,7 +90,7 @@ class MetricsPage(Collector):
         """All metrics, as the library asks a collector for them."""
         values = replace(self._values, oldest_s=self._clock() - STANDS_S)
         if values.at_s:
-            yield from _metrics(SCRIPT, values, _script_labels(values))
+            yield from _metrics(SCRIPT_METRICS, values, _script_labels(values))
             yield from _metrics(OF_REPORT, values, values.labels)
         if (minute := self._minute) is not None:
             labels = {"cluster": minute[0].cluster, "instance_id": minute[0].instance_id}
@@ -98,7 +98,9 @@ class MetricsPage(Collector):
         yield from _metrics(BUILD, None, {})
 
 
-def _metrics(names: Iterable[PageMetric[T]], of: T, common: Mapping[str, str]) -> Iterator[Metric]:
+def _metrics(
+    names: Iterable[PageMetric[PageT]], of: PageT, common: Mapping[str, str]
+) -> Iterator[Metric]:
     for name in names:
         family = CounterMetricFamily if name.name.endswith("_total") else GaugeMetricFamily
         metric = family(name.name, name.meaning, labels=[*common, *name.labels.split()])
@@ -112,7 +114,7 @@ def _with_runtimes(values: ReportValues, living: list[Runtime]) -> ReportValues:
     """Add the groups of *living*; a tag that none of them has is gone, with its totals."""
     runtimes: dict[RuntimeKey, tuple[str, Timed]] = {}
     totals: dict[str, Counter[tuple[str, str]]] = {}
-    for runtime in living[:MAX_RUNTIMES]:
+    for runtime in living[:MAX_RUNTIMES_SCRAPED]:
         key, tag = runtime_key(runtime), printable_name(runtime.neuron_runtime_tag) or ""
         _, before = values.runtimes.get(key, (tag, {}))
         runtimes[key] = tag, _newer(before, runtime.report, values.at_s)

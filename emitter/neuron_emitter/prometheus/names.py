@@ -1,7 +1,7 @@
 """
 Every metric of the page, one table: name, labels, what it says, and how it is read.
 
-The names, types and labels of `SCRIPT` are those of neuron-monitor-prometheus.py,
+The names, types and labels of `SCRIPT_METRICS` are those of neuron-monitor-prometheus.py,
 as far as public copies show them. It has no label but the tag to tell runtimes
 apart, and tags collide, so the runtimes with one tag are merged here by the rules
 of a minute. A label has one of a bounded number of values at any time. What has
@@ -22,10 +22,16 @@ from neuron_emitter.fold.runtime_lines import DEVICE_USES
 from neuron_emitter.health import DROP_MEMBERS
 from neuron_emitter.instance.facts import InstanceFacts
 from neuron_emitter.reports.groups import Percentiles
-from neuron_wire.catalogue import HEALTH
+from neuron_wire.catalogue import HEALTH_MEMBERS
 from neuron_wire.holders import printable_name
-from neuron_wire.names import ATTACHED_IDLE, BUSY, MINUTE_S, UNATTACHED, UNKNOWN
-from neuron_wire.owners import UNNAMED
+from neuron_wire.names import (
+    ATTACHED_IDLE_STATE,
+    BUSY_STATE,
+    MINUTE_S,
+    UNATTACHED_STATE,
+    UNKNOWN_STATE,
+)
+from neuron_wire.owners import UNNAMED_OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -39,13 +45,16 @@ if TYPE_CHECKING:
     ReadReport = Callable[["ReportValues"], Iterable["Sample"]]
     Reading = tuple[tuple[str, ...], float | None]
 
-MAX_RUNTIMES: Final = 128  # as many as the cores of the largest instance
-MAX_OWNERS: Final = 4  # of one core
-STATES: Final = {
-    BUSY: "busy", ATTACHED_IDLE: "attached_idle", UNATTACHED: "unattached", UNKNOWN: "unknown",
-}  # fmt: skip
+MAX_RUNTIMES_SCRAPED: Final = 128  # as many as the cores of the largest instance
+MAX_OWNERS_PER_CORE_SCRAPED: Final = 4
+STATE_LABELS: Final = {
+    BUSY_STATE: "busy",
+    ATTACHED_IDLE_STATE: "attached_idle",
+    UNATTACHED_STATE: "unattached",
+    UNKNOWN_STATE: "unknown",
+}
 _BY_CORE: Final = "neuron_runtime_used_bytes.usage_breakdown.neuroncore_memory_usage"
-_VCPU_USES: Final = {"user": ("user", "nice"), "system": ("system", "io_wait", "irq", "soft_irq")}
+_VCPU_SHARES: Final = {"user": ("user", "nice"), "system": ("system", "io_wait", "irq", "soft_irq")}
 
 Sample = tuple[tuple[str, ...], float]
 """The values of the labels in their order, and the value."""
@@ -53,7 +62,7 @@ Sample = tuple[tuple[str, ...], float]
 Timed = dict[str, tuple[float, Any]]
 """The newest value of each group by its name, and its time, seconds since the epoch."""
 
-T = TypeVar("T")
+PageT = TypeVar("PageT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +116,7 @@ class ReportValues:
 
 
 @dataclass(frozen=True, slots=True)
-class PageMetric(Generic[T]):
+class PageMetric(Generic[PageT]):
     """
     One metric.
 
@@ -124,7 +133,7 @@ class PageMetric(Generic[T]):
     name: str
     labels: str
     meaning: str
-    read: Callable[[T], Iterable[Sample]]
+    read: Callable[[PageT], Iterable[Sample]]
 
 
 def member(group: object, path: str) -> Any:  # noqa: ANN401 - decoded groups, whose types were checked
@@ -227,7 +236,7 @@ def _ecc(values: ReportValues) -> Iterator[Sample]:
 
 def _host_vcpu(values: ReportValues) -> Iterator[Sample]:
     usage = values.of_system("vcpu_usage")
-    for kind, uses in _VCPU_USES.items() if is_long_enough(member(usage, "period")) else ():
+    for kind, uses in _VCPU_SHARES.items() if is_long_enough(member(usage, "period")) else ():
         listed = [member(usage, f"average_usage.{use}") for use in uses]
         shares = [share for share in listed if share is not None]
         if shares and all(0 <= share <= 100 for share in shares):
@@ -247,29 +256,29 @@ def _hardware(values: ReportValues) -> Iterator[Sample]:
 
 def _states(minute: Minute) -> Iterator[Sample]:
     for core, state in enumerate(minute[0].core_state):
-        for letter, name in STATES.items():
+        for letter, name in STATE_LABELS.items():
             yield (str(core), name), int(letter == state)
 
 
 def _idle(minute: Minute) -> Iterator[Sample]:
     for core, state in enumerate(minute[0].core_state):
-        if state != UNKNOWN:
+        if state != UNKNOWN_STATE:
             yield (str(core),), MINUTE_S * minute[0].idle_minutes[core]
 
 
 def _holders(minute: Minute) -> Iterator[Sample]:
     owners: dict[int, set[str]] = {}
     for key, cores in minute[1].cores.items():
-        name = printable_name(minute[1].owners[key].name) or UNNAMED
+        name = printable_name(minute[1].owners[key].name) or UNNAMED_OWNER
         for core in cores:
             owners.setdefault(core, set()).add(name)
     for core, names in sorted(owners.items()):
-        for name in sorted(names)[:MAX_OWNERS]:
+        for name in sorted(names)[:MAX_OWNERS_PER_CORE_SCRAPED]:
             yield (str(core), name), 1
 
 
 def _cores(minute: Minute) -> Iterator[Sample]:
-    for letter, name in STATES.items() if minute[0].core_state else ():
+    for letter, name in STATE_LABELS.items() if minute[0].core_state else ():
         yield (name,), minute[0].core_state.count(letter)
 
 
@@ -291,7 +300,7 @@ _OF_HEALTH: Final = {
     "SpoolBytes": "spool_bytes", "EmitterCpuSeconds": "cpu_seconds_total",
     "EmitterMemory": "resident_memory_bytes",
 }
-SCRIPT: Final[tuple[PageMetric[ReportValues], ...]] = (
+SCRIPT_METRICS: Final[tuple[PageMetric[ReportValues], ...]] = (
     PageMetric("neuroncore_utilization_ratio", "runtime_tag neuroncore",
          "Busy share of the period, 0 to 1: maximum over the tag's runtimes.", _utilization),
     PageMetric("neuron_runtime_vcpu_usage_ratio", "runtime_tag usage_type",
@@ -327,7 +336,7 @@ OF_REPORT: Final[tuple[PageMetric[ReportValues], ...]] = (
     PageMetric("neuron_emf_report_timestamp_seconds", "", "Time the last report was received.",
          lambda values: _single(values.at_s)),
     PageMetric("neuron_emf_runtimes_left_out", "", "Runtimes that did not fit on the page.",
-         lambda values: _single(max(0, values.listed - MAX_RUNTIMES))),
+         lambda values: _single(max(0, values.listed - MAX_RUNTIMES_SCRAPED))),
 )
 OF_MINUTE: Final[tuple[PageMetric[Minute], ...]] = (
     PageMetric("neuron_emf_core_state", "neuroncore state",
@@ -343,7 +352,7 @@ OF_MINUTE: Final[tuple[PageMetric[Minute], ...]] = (
     PageMetric("neuron_emf_minute_timestamp_seconds", "", "Start of the minute.",
          lambda minute: _single(minute[0].minute_ms / 1000)),
     *(PageMetric(f"neuron_emf_{_OF_HEALTH[entry.name]}", "", entry.meaning, _health(entry.name))
-      for entry in HEALTH if entry.name in _OF_HEALTH),
+      for entry in HEALTH_MEMBERS if entry.name in _OF_HEALTH),
     PageMetric("neuron_emf_records_dropped_total", "reason", "Records dropped, by reason.",
          _dropped),
 )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from neuron_emitter.settings.run import ListenAddress
 
-PATH: Final = "/metrics"
+METRICS_PATH: Final = "/metrics"
 MAX_CONNECTIONS: Final = 16
 ASKED_WITHIN_S: Final = 1.0  # from the connection to the end of its request
 TAKEN_WITHIN_S: Final = 10.0  # the page: as long as Prometheus gives a scrape
@@ -124,8 +124,8 @@ class ScrapeHandler(MetricsHandler):
         """Answer with the page."""
         cast("ScrapeServer", self.server).keep_connection(self.connection)
         self.connection.settimeout(TAKEN_WITHIN_S)
-        if self.path.partition("?")[0] != PATH:
-            self.send_error(404, f"The page is {PATH}")
+        if self.path.partition("?")[0] != METRICS_PATH:
+            self.send_error(404, f"The page is {METRICS_PATH}")
             return
-        self.path = PATH  # always whole: the query may not choose names
+        self.path = METRICS_PATH  # always whole: the query may not choose names
         super().do_GET()

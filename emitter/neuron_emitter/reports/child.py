@@ -27,7 +27,7 @@ from neuron_emitter.reports.source import CHUNK_BYTES
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-STOP_WITHIN_S: Final = 2.0
+CHILD_STOP_TIMEOUT_S: Final = 2.0
 END_WITHIN_S: Final = 0.25  # from the end of its output to its own end
 _PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
 
@@ -117,7 +117,7 @@ class Child:
             was_stopped = True
             self._signal_group(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(STOP_WITHIN_S)
+                process.wait(CHILD_STOP_TIMEOUT_S)
         # Also after the child has ended: a wrapper script leaves on SIGTERM
         # while the program it started may not.
         self._signal_group(signal.SIGKILL)
@@ -158,10 +158,10 @@ def _die_with_parent() -> Callable[[], None] | None:
 
 
 TAIL_BYTES: Final = 2048
-MAX_CHARS: Final = 600
+MAX_STDERR_CHARS: Final = 600
 LINE_MARK: Final = " | "
 
-_ESCAPES: Final = re.compile(
+_TERMINAL_ESCAPES: Final = re.compile(
     r"[\x1b\x9b](?:"
     r"[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"  # titles, links and other texts for a terminal
     r"|\[?[0-?]*[ -/]*[@-~]?"  # colors, movements and the rest
@@ -182,7 +182,7 @@ class ErrorTail:
         self._is_cut = self._is_cut or len(tail) > TAIL_BYTES
         self._tail = tail[-TAIL_BYTES:]
 
-    def text(self, max_chars: int = MAX_CHARS) -> str:
+    def text(self, max_chars: int = MAX_STDERR_CHARS) -> str:
         """The last lines, joined by a bar: printable, at most *max_chars* long."""
         lines = _printable_lines(self._tail)
         if self._is_cut and len(lines) > 1:
@@ -196,7 +196,7 @@ class ErrorTail:
 
 
 def _printable_lines(tail: bytes) -> list[str]:
-    text = _ESCAPES.sub("", tail.decode("utf-8", "replace"))
+    text = _TERMINAL_ESCAPES.sub("", tail.decode("utf-8", "replace"))
     lines = []
     for line in re.split(r"[\r\n]+", text):
         shown = "".join(char if char.isprintable() else " " for char in line)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MAX_REPORT_BYTES: Final = 16 << 20  # the largest report seen has 0.44 MB (32 runtimes)
 
-_MARKS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]', re.DOTALL)
+_STRINGS_AND_BRACES: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]', re.DOTALL)
 """Texts, closed or not, and the braces outside of them. JSON texts cannot span lines."""
 
 _REPORT_START: Final = b'{"neuron_runtime_data"'
@@ -204,7 +204,7 @@ def _object_end(text: bytes, start: int, depth: int) -> tuple[int | None, int]:
         The place behind its last brace and 0, or None and the open braces at
         the end of *text*.
     """
-    for mark in _MARKS.finditer(text, start):
+    for mark in _STRINGS_AND_BRACES.finditer(text, start):
         brace = mark.group()
         if brace == b"{":
             depth += 1

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.options import read_bounded
-from neuron_emitter.settings.run import EVERY_TAG, LONGEST_PERIOD_S
+from neuron_emitter.settings.run import EVERY_TAG, MAX_REQUESTED_PERIOD_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,18 +28,22 @@ if TYPE_CHECKING:
     from neuron_emitter.settings import MonitorSettings
 
 COUNTERS: Final = "neuroncore_counters"
-EXECUTIONS: Final = "execution_stats"
-RUNTIMES: Final = "neuron_runtimes"
+EXECUTION_STATS: Final = "execution_stats"
+RUNTIMES_SECTION: Final = "neuron_runtimes"
 SYSTEM: Final = "system_metrics"
 
-GROUPS: Final[dict[str, str]] = {
-    COUNTERS: RUNTIMES, EXECUTIONS: RUNTIMES, "memory_used": RUNTIMES,
-    "neuron_runtime_vcpu_usage": RUNTIMES, "neuron_hw_counters": SYSTEM, "memory_info": SYSTEM,
+SECTION_OF_GROUP: Final[dict[str, str]] = {
+    COUNTERS: RUNTIMES_SECTION,
+    EXECUTION_STATS: RUNTIMES_SECTION,
+    "memory_used": RUNTIMES_SECTION,
+    "neuron_runtime_vcpu_usage": RUNTIMES_SECTION,
+    "neuron_hw_counters": SYSTEM,
+    "memory_info": SYSTEM,
     "vcpu_usage": SYSTEM,
-}  # fmt: skip
+}
 """Every group that can be collected, and the section of the configuration it belongs to."""
 
-ALL: Final = tuple(GROUPS)
+ALL_GROUPS: Final = tuple(SECTION_OF_GROUP)
 SILENT_DEFAULT_S: Final = 5
 """What the monitor uses for a period that it was not given, or does not understand."""
 
@@ -82,7 +86,9 @@ class _Request:
     tag_filter: str = EVERY_TAG
 
 
-def monitor_config(period_s: int, groups: Iterable[str] = ALL, tag_filter: str = EVERY_TAG) -> str:
+def monitor_config(
+    period_s: int, groups: Iterable[str] = ALL_GROUPS, tag_filter: str = EVERY_TAG
+) -> str:
     """
     The configuration as JSON: each of *groups* every *period_s* seconds.
 
@@ -92,19 +98,19 @@ def monitor_config(period_s: int, groups: Iterable[str] = ALL, tag_filter: str =
         SettingsError: If there is no group, or one that neuron-monitor does not have.
     """
     asked = set(groups)
-    if not asked or not asked <= GROUPS.keys():
-        found = ", ".join(sorted(asked - GROUPS.keys())) or "none"
-        msg = f"Unknown group in --groups: {found}. Use {', '.join(ALL)}."
+    if not asked or not asked <= SECTION_OF_GROUP.keys():
+        found = ", ".join(sorted(asked - SECTION_OF_GROUP.keys())) or "none"
+        msg = f"Unknown group in --groups: {found}. Use {', '.join(ALL_GROUPS)}."
         raise SettingsError(msg)
     period = f"{period_s}s"
-    by_section: dict[str, list[dict[str, str]]] = {RUNTIMES: [], SYSTEM: []}
-    for name, section in GROUPS.items():
+    by_section: dict[str, list[dict[str, str]]] = {RUNTIMES_SECTION: [], SYSTEM: []}
+    for name, section in SECTION_OF_GROUP.items():
         if name in asked:
             by_section[section].append({"type": name, "period": period})
-    runtimes = [{"tag_filter": tag_filter, "metrics": by_section[RUNTIMES]}]
-    if not by_section[RUNTIMES]:
+    runtimes = [{"tag_filter": tag_filter, "metrics": by_section[RUNTIMES_SECTION]}]
+    if not by_section[RUNTIMES_SECTION]:
         runtimes = []  # an entry that asks for nothing may be answered with "no runtime"
-    whole = {"period": period, RUNTIMES: runtimes, SYSTEM: by_section[SYSTEM]}
+    whole = {"period": period, RUNTIMES_SECTION: runtimes, SYSTEM: by_section[SYSTEM]}
     return json.dumps(whole, indent=2)
 
 
@@ -117,7 +123,7 @@ def requested_config(settings: MonitorSettings) -> MonitorConfig:
     """
     if settings.monitor_config is not None:
         return read_monitor_config(settings.monitor_config)
-    groups = settings.groups or ALL
+    groups = settings.groups or ALL_GROUPS
     return MonitorConfig(
         text=monitor_config(settings.period, groups, settings.tag_filter),
         period_s=settings.period,
@@ -185,15 +191,15 @@ def _read(path: Path) -> str:
 
 def _asked(root: dict[str, object], warnings: list[str]) -> Iterator[_Request]:
     root_s = _period_s(root, SILENT_DEFAULT_S, "the file", warnings)
-    for entry in _objects(root, RUNTIMES, warnings):
-        entry_s = _period_s(entry, root_s, f"an entry of {RUNTIMES}", warnings)
+    for entry in _objects(root, RUNTIMES_SECTION, warnings):
+        entry_s = _period_s(entry, root_s, f"an entry of {RUNTIMES_SECTION}", warnings)
         tag_filter = entry.get("tag_filter")
         if not isinstance(tag_filter, str):
             tag_filter = EVERY_TAG
         for group in _objects(entry, "metrics", warnings):
             name = str(group.get("type"))
             period_s = _period_s(group, entry_s, name, warnings)
-            yield _Request(name, RUNTIMES, period_s, tag_filter)
+            yield _Request(name, RUNTIMES_SECTION, period_s, tag_filter)
     for group in _objects(root, SYSTEM, warnings):
         name = str(group.get("type"))
         yield _Request(name, SYSTEM, _period_s(group, root_s, name, warnings))
@@ -232,7 +238,7 @@ def _period_s(holder: dict[str, object], inherited_s: int, whose: str, warnings:
 
 def _warnings(asked: list[_Request], counters: list[_Request]) -> Iterator[str]:
     for group in asked:
-        if GROUPS.get(group.name) != group.section:
+        if SECTION_OF_GROUP.get(group.name) != group.section:
             yield (
                 f"{group.section} has {group.name[:40]!r}, which this release does not "
                 "know: neuron-monitor may reject it, and it is not used here"
@@ -251,9 +257,9 @@ def _warnings(asked: list[_Request], counters: list[_Request]) -> Iterator[str]:
             f"groups have different periods ({listed}), so reports lack the groups "
             "that are not due: use one period for all"
         )
-    if periods_s and periods_s[-1] > LONGEST_PERIOD_S:
+    if periods_s and periods_s[-1] > MAX_REQUESTED_PERIOD_S:
         yield (
-            f"a period of {periods_s[-1]} s is longer than {LONGEST_PERIOD_S} s: "
+            f"a period of {periods_s[-1]} s is longer than {MAX_REQUESTED_PERIOD_S} s: "
             "minutes may be only partly covered"
         )
 

@@ -47,7 +47,7 @@ class ReportError(ValueError):
     """A piece of input is no report."""
 
 
-_T = TypeVar("_T")
+_GroupT = TypeVar("_GroupT")
 
 _BROKEN: Final = (ValueError, RecursionError)
 """msgspec's own errors, broken UTF-8 in a text, and nesting without end."""
@@ -58,8 +58,8 @@ _check_json: Final = msgspec.json.Decoder(msgspec.Raw).decode
 _decode_members: Final = msgspec.json.Decoder(_Members).decode
 
 
-_EMPTY: Final = Report()
-_MEMBERS: Final = frozenset(Report.__struct_encode_fields__[:-1])  # the last one is ours
+_EMPTY_REPORT: Final = Report()
+_REPORT_GROUPS: Final = frozenset(Report.__struct_encode_fields__[:-1])  # the last one is ours
 
 
 def decode(line: bytes) -> Report:
@@ -74,7 +74,7 @@ def decode(line: bytes) -> Report:
         report = _decode(line)
     except _BROKEN:
         return _decode_by_group(line)
-    if report.neuron_runtime_data is None and report == _EMPTY:
+    if report.neuron_runtime_data is None and report == _EMPTY_REPORT:
         _require_member(line)
     return report
 
@@ -104,7 +104,7 @@ def _require_member(line: bytes) -> _Members:
     except _BROKEN as error:
         msg = "a line is JSON but not a readable object"
         raise ReportError(msg) from error
-    if members.keys().isdisjoint(_MEMBERS):
+    if members.keys().isdisjoint(_REPORT_GROUPS):
         msg = "a line is JSON but has no member of a neuron-monitor report"
         raise ReportError(msg)
     return members
@@ -131,7 +131,9 @@ def _runtime(raw: msgspec.Raw, dropped: list[str]) -> Runtime:
     )
 
 
-def _groups(members: _Members, name: str, shape: type[_T], dropped: list[str]) -> _T | None:
+def _groups(
+    members: _Members, name: str, shape: type[_GroupT], dropped: list[str]
+) -> _GroupT | None:
     """Decode an object whose members are groups."""
     groups = _group(members, name, _Members, dropped)
     if groups is None:
@@ -143,7 +145,9 @@ def _groups(members: _Members, name: str, shape: type[_T], dropped: list[str]) -
     )
 
 
-def _group(members: _Members, name: str, shape: type[_T], dropped: list[str]) -> _T | None:
+def _group(
+    members: _Members, name: str, shape: type[_GroupT], dropped: list[str]
+) -> _GroupT | None:
     raw = members.get(name)
     if raw is None:
         return None

@@ -19,7 +19,7 @@ from neuron_emitter.instance.facts import InstanceFacts
 from neuron_emitter.instance.machine import guessed_instance_id
 from neuron_emitter.kernel import KernelFaults
 from neuron_emitter.logs import EventQueue
-from neuron_emitter.settings.run import MONITOR
+from neuron_emitter.settings.run import MONITOR_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from neuron_emitter.reports.report import Report
     from neuron_emitter.settings import RunSettings
 
-PATIENCE_S: Final = 300.0
+GUESS_AFTER_S: Final = 300.0
 """How long to wait for a report to name the instance before a guess does.
 
 A guess that is corrected later leaves an instance behind that never existed,
@@ -42,7 +42,7 @@ and that the stack would call silent.
 _NO_FACTS: Final = InstanceFacts()
 
 _ERROR: Final = "Error"
-_TEXTS: Final = frozenset({_ERROR, "KernelMessage", "Stderr"})
+_TEXT_MEMBERS: Final = frozenset({_ERROR, "KernelMessage", "Stderr"})
 """Details of events that other programs wrote."""
 
 
@@ -98,7 +98,7 @@ class Identification:
         self.is_guessed = settings.instance_id is None
         self.fallback_id = settings.instance_id or guessed_instance_id()
         # Reports from a pipe may be of another instance than this one.
-        self._is_named = fold.instance.instance_id is not None or settings.input == MONITOR
+        self._is_named = fold.instance.instance_id is not None or settings.input == MONITOR_INPUT
 
     @property
     def instance_id(self) -> str:
@@ -111,7 +111,7 @@ class Identification:
             (self._is_named and self._fold.instance.instance_id is not None)
             or not self.is_guessed
             or self._fold.reports_read > 0
-            or self._clock() - self._started_s > PATIENCE_S
+            or self._clock() - self._started_s > GUESS_AFTER_S
         )
 
     def learn_facts(self, timeout_s: float) -> None:
@@ -156,7 +156,7 @@ def without_names(report: Report) -> Report:
 
 def without_texts(event: Event) -> Event:
     """Remove texts that other programs wrote; the log on the instance has them."""
-    details = {name: detail for name, detail in event.details.items() if name not in _TEXTS}
+    details = {name: detail for name, detail in event.details.items() if name not in _TEXT_MEMBERS}
     message = event.message
     if error := event.details.get(_ERROR):
         message = message.removesuffix(f": {error}")

@@ -36,7 +36,7 @@ from neuron_emitter.run.identification import (
     without_texts,
 )
 from neuron_emitter.run.signals import is_stopping_within
-from neuron_emitter.settings.run import STDOUT, TEAM
+from neuron_emitter.settings.run import STDOUT, TEAM_ATTRIBUTION
 from neuron_wire import WireFormatError
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import MINUTE_S
@@ -55,9 +55,9 @@ if TYPE_CHECKING:
     from neuron_emitter.spool import Spool
     from neuron_emitter.spool.records import NewRecord
 
-READ_WITHIN_S: Final = 0.5  # bounds how late a minute closes, and how long a stop waits
+REPORT_READ_TIMEOUT_S: Final = 0.5  # bounds how late a minute closes, and how long a stop waits
 METADATA_PATIENCE_S: Final = 2.5  # for an input that ended before the metadata service answered
-STOP_PATIENCE_S: Final = 1.0  # from the end of a stream to the signal that ended its writer, too
+SIGNAL_AFTER_END_S: Final = 1.0  # from the end of a stream to the signal that ended its writer, too
 MALFORMED_PATIENCE_S: Final = 10.0
 DROPS_LOG_INTERVAL_S: Final = 10.0
 
@@ -94,7 +94,7 @@ class Emitter:
         self._clock = clock
         self._started_s = clock()
         self._framer = Framer()
-        self._only_teams = settings.attribution == TEAM
+        self._only_teams = settings.attribution == TEAM_ATTRIBUTION
         self._fold = Fold(
             fold_settings, spool.state,
             owner_of=lambda pid: self._who.owner_of(pid),  # noqa: PLW0108 - it is made below
@@ -167,7 +167,7 @@ class Emitter:
             self._log_malformed()
             if chunk is None:
                 # Ctrl-C also stops the program that writes to us: then its end is a part of that.
-                patience_s = STOP_PATIENCE_S if self._source.is_stream else 0.0
+                patience_s = SIGNAL_AFTER_END_S if self._source.is_stream else 0.0
                 return not is_stopping_within(patience_s, is_stopping)
             self._keep_events()
         return False
@@ -210,7 +210,7 @@ class Emitter:
         ends_s = (self._fold.clock.ends_at_s(), self._reports.ends_at_s())
         now_s = self._clock()
         waits_s = [max(0.0, end_s - now_s) for end_s in ends_s if end_s is not None]
-        return min([READ_WITHIN_S, *waits_s])
+        return min([REPORT_READ_TIMEOUT_S, *waits_s])
 
     def _fold_report(self, report: Report, now_s: float) -> None:
         if self._only_teams:

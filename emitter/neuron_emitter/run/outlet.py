@@ -41,10 +41,12 @@ if TYPE_CHECKING:
 FLUSH_WITHIN_S: Final = 5.0
 FINISH_WITHIN_S: Final = 30.0  # for an input that ended: no supervisor is waiting to kill us
 CHANGE_WITHIN_S: Final = 1.0  # reports wait in a pipe meanwhile
-LOOK_AFTER_S: Final = 2.0  # for credentials: looking takes seconds, too, and 10 are the promise
+CREDENTIALS_AFTER_S: Final = (
+    2.0  # for credentials: looking takes seconds, too, and 10 are the promise
+)
 HIGH_RESOLUTION_SPREAD_S: Final = 1.0  # of the 5 s after which CloudWatch alarms see half a picture
 
-_UNNAMED: Final = "unnamed"
+_UNNAMED_STREAM: Final = "unnamed"
 
 _log = logging.getLogger(__name__)
 
@@ -111,9 +113,11 @@ class Outlet:
         self._log_stream: LogStream | None = None
         self._to_stdout = settings.output == STDOUT
         self._sender: Sender | None = None
-        self._look = threading.Timer(LOOK_AFTER_S, self._log_missing)
+        self._look = threading.Timer(CREDENTIALS_AFTER_S, self._log_missing)
         self._look.daemon = True  # the SDK may look for credentials in many places
-        self._destination(_UNNAMED)  # a wrong setting is found now, not after the first minute
+        self._destination(
+            _UNNAMED_STREAM
+        )  # a wrong setting is found now, not after the first minute
 
     def look_ahead(self) -> None:
         """
@@ -197,7 +201,7 @@ class Outlet:
         return sender.stop(within_s, is_replaced=is_replaced)
 
     def _log_missing(self) -> None:
-        missing, sender = self._stream_of(_UNNAMED).missing_for_call(), self._sender
+        missing, sender = self._stream_of(_UNNAMED_STREAM).missing_for_call(), self._sender
         if missing is not None and (sender is None or sender.delivery.problem is None):
             extra = {"reason": missing.reason, "why": missing.sentence, "attempts": 0}
             _log.error("delivery refused", extra=extra)

@@ -30,14 +30,14 @@ from neuron_emitter.owners.lookup import owners_of
 from neuron_emitter.owners.places import Places
 from neuron_emitter.owners.reservations import reservations_reader_of
 from neuron_emitter.reports.monitor import Monitor
-from neuron_emitter.reports.monitor_config import EXECUTIONS, requested_config
+from neuron_emitter.reports.monitor_config import EXECUTION_STATS, requested_config
 from neuron_emitter.reports.source import open_file, standard_input
 from neuron_emitter.run.identification import LocalSources
 from neuron_emitter.run.loop import Emitter
 from neuron_emitter.run.outlet import Outlet
 from neuron_emitter.run.signals import Signals, Supervisor
 from neuron_emitter.settings.minutes import require_cluster
-from neuron_emitter.settings.run import LOGS, MONITOR, STDOUT
+from neuron_emitter.settings.run import LOGS, MONITOR_INPUT, STDOUT
 from neuron_emitter.spool import Spool
 from neuron_wire.names import region_of_variables
 from neuron_words.quantity_words import counted
@@ -58,8 +58,8 @@ _FIXED: Final = (
 )  # fmt: skip
 """Settings that only a restart changes: what is open for them holds state."""
 
-LOOK_AFTER_S: Final = 10.0  # a monitor in front of us has written by then
-STANDARD_INPUT: Final = 0
+INPUT_CHECK_AFTER_S: Final = 10.0  # a monitor in front of us has written by then
+STDIN_DESCRIPTOR: Final = 0
 
 _log = logging.getLogger(__name__)
 
@@ -92,7 +92,7 @@ def serve(
         signals = stack.enter_context(Signals())
         service = Service(dataclasses.replace(settings, cluster=cluster), stack)
         if not is_input_given:
-            look = threading.Timer(LOOK_AFTER_S, warn_of_unread_input)
+            look = threading.Timer(INPUT_CHECK_AFTER_S, warn_of_unread_input)
             look.daemon = True
             look.start()
             stack.callback(look.cancel)
@@ -256,12 +256,12 @@ def logged_config(settings: RunSettings) -> MonitorConfig:
 
 
 def _fold_settings(settings: RunSettings, config: MonitorConfig) -> FoldSettings:
-    is_ours = settings.input == MONITOR  # else we do not know what the monitor was asked for
+    is_ours = settings.input == MONITOR_INPUT  # else we do not know what the monitor was asked for
     return FoldSettings(
         idle_below_percent=settings.idle_below_percent,
         period_s=config.period_s if is_ours else None,
         only_matched=config.only_matched,
-        executions_asked=is_ours and EXECUTIONS in config.groups,
+        executions_asked=is_ours and EXECUTION_STATS in config.groups,
         runtime_lines=settings.runtime_lines,
         every_report=settings.high_resolution_metrics,
         chosen=parse_choice(settings.metric).names,
@@ -269,7 +269,7 @@ def _fold_settings(settings: RunSettings, config: MonitorConfig) -> FoldSettings
 
 
 def _source(settings: RunSettings, config: MonitorConfig, events: EventQueue) -> Source:
-    if settings.input == MONITOR:
+    if settings.input == MONITOR_INPUT:
         return Monitor(
             settings.monitor_command, config.text, config.period_s, on_event=events.add_event
         )
@@ -298,9 +298,9 @@ def warn_of_unread_input() -> None:
     """
     is_waiting = False
     with suppress(OSError):  # it is closed
-        mode = os.fstat(STANDARD_INPUT).st_mode
+        mode = os.fstat(STDIN_DESCRIPTOR).st_mode
         is_pipe = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-        is_waiting = is_pipe and any(fcntl.ioctl(STANDARD_INPUT, termios.FIONREAD, bytes(4)))
+        is_waiting = is_pipe and any(fcntl.ioctl(STDIN_DESCRIPTOR, termios.FIONREAD, bytes(4)))
     if is_waiting:
         _log.warning(
             "Standard input is a pipe that is being written to, but it is not read. Use "

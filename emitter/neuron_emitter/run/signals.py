@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from neuron_emitter.logs import Clock
 
 RUN: Final = "run"  # the command that a stop is part of
-_STOP: Final = (signal.SIGINT, signal.SIGTERM)
+_STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _LOOK_S: Final = 0.05
 _BY_SIGNAL: Final = 128  # plus its number: the exit code that shells give what a signal ended
 
@@ -46,7 +46,7 @@ def end_at_once_if_stopped() -> None:
     start. Without it a supervisor sees a failure (-15), and the first process of
     a container sees no signal at all.
     """
-    for number in _STOP:
+    for number in _STOP_SIGNALS:
         signal.signal(number, lambda *_: os._exit(0))
 
 
@@ -71,7 +71,7 @@ class Signals(ExitStack):
         super().__init__()
         self._stopping = False
         self._reload = False
-        handlers = dict.fromkeys(_STOP, self._ask_to_stop)
+        handlers = dict.fromkeys(_STOP_SIGNALS, self._ask_to_stop)
         for number, handler in {**handlers, signal.SIGHUP: self._ask_to_reload}.items():
             self.callback(signal.signal, number, signal.signal(number, handler))
 

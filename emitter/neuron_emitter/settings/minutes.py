@@ -18,14 +18,14 @@ from neuron_accounts.instance_types import is_instance_type
 from neuron_emitter import VARIABLE_PREFIX
 from neuron_emitter.errors import SettingsError
 from neuron_wire.minute import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
-from neuron_wire.names import NAMESPACE
+from neuron_wire.names import RECORD_NAMESPACE
 
 LONGEST_INTERVAL_S: Final = 3600.0
 
-_T = TypeVar("_T")
+_SettingsT = TypeVar("_SettingsT")
 
 
-def setting(default: _T, help_text: str, **form: Any) -> _T:  # noqa: ANN401 - as click has them
+def setting(default: _SettingsT, help_text: str, **form: Any) -> _SettingsT:  # noqa: ANN401 - as click has them
     """
     Declare one setting: its default, its help, and click's attributes of the option.
 
@@ -35,7 +35,7 @@ def setting(default: _T, help_text: str, **form: Any) -> _T:  # noqa: ANN401 - a
     return field(default=default, metadata={"help": help_text, **form})
 
 
-def advanced(default: _T, help_text: str, **form: Any) -> _T:  # noqa: ANN401 - as above
+def advanced(default: _SettingsT, help_text: str, **form: Any) -> _SettingsT:  # noqa: ANN401 - as above
     """Declare a `setting` that `--help` leaves to `--help-all`."""
     return setting(default, help_text, is_advanced=True, **form)
 
@@ -56,7 +56,7 @@ class Amount(click.FloatRange):
         return found
 
 
-FOLDER: Final = click.Path(file_okay=False, path_type=Path)
+FOLDER_TYPE: Final = click.Path(file_okay=False, path_type=Path)
 
 
 class Texts(click.types.StringParamType):
@@ -69,7 +69,7 @@ NO_CLUSTER: Final = (
     f"No cluster name is set. Use --cluster NAME, {VARIABLE_PREFIX}_CLUSTER, "
     'or cluster = "NAME" in the configuration file.'
 )
-_NAMESPACE: Final = re.compile(r"(?!AWS/|:)[A-Za-z0-9._#:/-]{1,255}")
+_SETTABLE_NAMESPACE: Final = re.compile(r"(?!AWS/|:)[A-Za-z0-9._#:/-]{1,255}")
 
 
 def require_cluster(cluster: str) -> str:
@@ -173,7 +173,7 @@ class MinuteSettings:
         metavar="KEY",
     )
     namespace: str = advanced(
-        NAMESPACE,
+        RECORD_NAMESPACE,
         "CloudWatch namespace of the metrics.",
         metavar="NAME",
         short="-n",
@@ -204,7 +204,7 @@ class MinuteSettings:
                 "it, such as trn1.32xlarge, or omit it."
             )
             raise SettingsError(msg)
-        if not _NAMESPACE.fullmatch(self.namespace):
+        if not _SETTABLE_NAMESPACE.fullmatch(self.namespace):
             msg = (
                 f"Invalid --namespace {self.namespace[:40]!r}. Use 1 to 255 of A-Z a-z 0-9 . _ "
                 "# : / -, not beginning with a colon or AWS/."
@@ -233,5 +233,5 @@ class ReplaySettings(MinuteSettings):
         None,
         "The /proc of the reports' machine, live or a copy, to name owners from; the machine's "
         "other files are read beside it; by default no owner is named.",
-        kind=FOLDER,
+        kind=FOLDER_TYPE,
     )

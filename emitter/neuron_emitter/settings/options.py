@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from neuron_emitter.command_line import OPTIONS, Option
+from neuron_emitter.command_line import DEFAULT_OPTION_GROUP, Option
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings import ReplaySettings, RunSettings
 from neuron_emitter.settings.minutes import Texts
@@ -27,7 +27,7 @@ else:  # pragma: no cover - the standard library reads TOML from 3.11 on
     import tomli as tomllib
 
 SYSTEM_FILE: Final = Path("/etc/neuron-emf/config.toml")
-MAX_FILE_BYTES: Final = 1 << 20
+MAX_SETTINGS_FILE_BYTES: Final = 1 << 20
 FILE_READ: Final = "neuron_emitter.settings.options.file"
 """Under this key of click's `meta` is the file that was read, if one was."""
 
@@ -57,7 +57,7 @@ def options(
 def _heading(settings: type, name: str) -> str:
     """The `HEADING` of the class that declares the field *name*."""
     owner = next(base for base in settings.__mro__ if name in vars(base).get("__annotations__", ()))
-    return str(vars(owner).get("HEADING", OPTIONS))
+    return str(vars(owner).get("HEADING", DEFAULT_OPTION_GROUP))
 
 
 def _option(
@@ -116,9 +116,9 @@ def read_bounded(path: Path) -> bytes:
         SettingsError: If it is too large for one.
     """
     with path.open("rb") as file:
-        content = file.read(MAX_FILE_BYTES + 1)
-    if len(content) > MAX_FILE_BYTES:
-        msg = f"{path} is larger than {MAX_FILE_BYTES} bytes. Check the path."
+        content = file.read(MAX_SETTINGS_FILE_BYTES + 1)
+    if len(content) > MAX_SETTINGS_FILE_BYTES:
+        msg = f"{path} is larger than {MAX_SETTINGS_FILE_BYTES} bytes. Check the path."
         raise SettingsError(msg)
     return content
 
@@ -132,9 +132,9 @@ def _read_file(path: Path, known: set[str]) -> Mapping[str, object]:
         msg = f"Cannot read {path} as TOML: {reason}"
         raise SettingsError(msg) from error
     given = {key.replace("-", "_"): value for key, value in document.items()}
-    unknown = sorted(given.keys() - _ALL.keys())
+    unknown = sorted(given.keys() - _SETTINGS_FIELDS.keys())
     if unknown:
-        known_keys = ", ".join(sorted(_flag(name) for name in _ALL))
+        known_keys = ", ".join(sorted(_flag(name) for name in _SETTINGS_FIELDS))
         msg = (
             f"Unknown setting {_flag(unknown[0])[:40]!r} in {path}. Correct or remove "
             f"it; the settings are {known_keys}."
@@ -142,7 +142,7 @@ def _read_file(path: Path, known: set[str]) -> Mapping[str, object]:
         raise SettingsError(msg)
     for name, value in given.items():
         _require_type(path, name, value)
-        if isinstance(_ALL[name].default, tuple) and isinstance(value, str):
+        if isinstance(_SETTINGS_FIELDS[name].default, tuple) and isinstance(value, str):
             given[name] = [value]
     # One file serves all commands: what only another command knows is left out.
     return {name: value for name, value in given.items() if name in known}
@@ -154,7 +154,7 @@ def _flag(name: str) -> str:
 
 def _require_type(path: Path, name: str, value: object) -> None:
     """Refuse a value of another TOML type than its setting."""
-    declared = str(_ALL[name].type).removesuffix(" | None")
+    declared = str(_SETTINGS_FIELDS[name].type).removesuffix(" | None")
     types, expected = _TOML_TYPES[declared]
     texts = value if isinstance(value, list) else ()
     if type(value) not in types or not all(isinstance(text, str) for text in texts):
@@ -176,7 +176,7 @@ _TOML_TYPES: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
     "bool": ((bool,), "true or false"),
     "tuple[str, ...]": ((str, list), 'strings in brackets, such as ["one", "two"]'),
 }
-_ALL: Final[Mapping[str, dataclasses.Field[Any]]] = {
+_SETTINGS_FIELDS: Final[Mapping[str, dataclasses.Field[Any]]] = {
     field.name: field
     for settings in (RunSettings, ReplaySettings)
     for field in dataclasses.fields(settings)

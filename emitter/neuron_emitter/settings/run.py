@@ -13,17 +13,17 @@ import click
 
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.minutes import (
-    FOLDER,
+    FOLDER_TYPE,
     LONGEST_INTERVAL_S,
     Amount,
     MinuteSettings,
     advanced,
     setting,
 )
-from neuron_wire.names import PAID
+from neuron_wire.names import PAID_VALUES
 
 EVERY_TAG: Final = ".*"
-LONGEST_PERIOD_S: Final = 15
+MAX_REQUESTED_PERIOD_S: Final = 15
 """With longer ones a minute has so few reports that one lost leaves it half unknown."""
 
 
@@ -35,8 +35,8 @@ class MonitorSettings:
 
     period: int = advanced(
         5,
-        f"Seconds between neuron-monitor reports, 1 to {LONGEST_PERIOD_S}.",
-        kind=click.IntRange(1, LONGEST_PERIOD_S),
+        f"Seconds between neuron-monitor reports, 1 to {MAX_REQUESTED_PERIOD_S}.",
+        kind=click.IntRange(1, MAX_REQUESTED_PERIOD_S),
     )
     groups: tuple[str, ...] = advanced(
         (),
@@ -95,14 +95,14 @@ def _in_python(found: re.Match[str]) -> str:
     return "x" if found[1] else found[0]
 
 
-LOG_GROUP: Final = "/neuron-emf/records"
+DEFAULT_LOG_GROUP: Final = "/neuron-emf/records"
 FILE_PREFIX: Final = "file:"
-MONITOR: Final = "monitor"
+MONITOR_INPUT: Final = "monitor"
 LOGS: Final = "logs"
 STDOUT: Final = "stdout"
 AUTO: Final = "auto"
 JOURNAL: Final = "journal"  # of earlier versions, which could read systemd's too
-TEAM: Final = "team"
+TEAM_ATTRIBUTION: Final = "team"
 NONE: Final = "none"
 
 
@@ -122,7 +122,7 @@ def require_kernel_log(text: str) -> str:
 
 LOOPBACK: Final = "127.0.0.1"
 
-_FORM: Final = re.compile(
+_LISTEN_ADDRESS: Final = re.compile(
     r"(?:(?:\[(?P<six>[0-9A-Fa-f:.%A-Za-z]+)\]|(?P<host>[A-Za-z0-9._-]+)):)?(?P<port>[0-9]{1,5})"
 )
 
@@ -152,7 +152,7 @@ def read_listen_address(text: str) -> ListenAddress:
     Raises:
         BadParameter: If *text* is of another form, or the port above 65535.
     """
-    found = _FORM.fullmatch(text.strip())
+    found = _LISTEN_ADDRESS.fullmatch(text.strip())
     if found is None or int(found["port"]) > 65_535:
         msg = (
             f"{text[:60]!r} is not a port such as 8008, or an address and port such as 0.0.0.0:8008"
@@ -182,7 +182,9 @@ class LogGroupSettings(RegionSettings):
     HEADING: ClassVar = RegionSettings.HEADING
 
     log_group: str = setting(
-        LOG_GROUP, "Log group of the lines; the stack's output EmitterLogGroupName.", metavar="NAME"
+        DEFAULT_LOG_GROUP,
+        "Log group of the lines; the stack's output EmitterLogGroupName.",
+        metavar="NAME",
     )
 
 
@@ -191,7 +193,7 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
     """From where reports come, to where lines go, and what is kept in between."""
 
     input: str = setting(
-        MONITOR,
+        MONITOR_INPUT,
         "Where reports come from: 'monitor' starts and supervises neuron-monitor, '-' reads "
         "standard input, anything else is a file or named pipe. The end of a file is a planned "
         "stop, that of a pipe a failure.",
@@ -205,20 +207,20 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
         "How to name the owner of a runtime on this machine: 'auto' by pod, ECS "
         "task, container, Slurm job, systemd unit or user of its process, 'team' "
         "by its team alone, so that nothing names a person, 'none' not at all.",
-        kind=click.Choice((AUTO, TEAM, NONE)),
+        kind=click.Choice((AUTO, TEAM_ATTRIBUTION, NONE)),
     )
     proc_dir: Path = advanced(  # noqa: RUF009 - a field, not a shared value
         Path("/proc"),
         "The /proc of the reports' machine; in a container, where the host's is "
         "mounted, such as /host/proc. The host's other files are read beside it.",
-        kind=FOLDER,
+        kind=FOLDER_TYPE,
     )
     paid: str | None = advanced(
         None,
         "How the instance is paid for: 'committed' whether it runs or not, as in a "
         "capacity block or under a reservation, 'avoidable' only while it runs; "
         "by default the stack decides by lifecycle and instance type.",
-        kind=click.Choice(PAID),
+        kind=click.Choice(PAID_VALUES),
     )
     interval: float | None = advanced(
         None,
@@ -241,7 +243,7 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
         None,
         "Directory that keeps records until they are delivered; by default /var/lib/neuron-emf if "
         "writable, else the user's state folder, or memory with --output stdout.",
-        kind=FOLDER,
+        kind=FOLDER_TYPE,
     )
     spool_max_mib: int = advanced(
         256,
@@ -276,7 +278,7 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
         """Refuse settings that contradict each other."""
         MinuteSettings.__post_init__(self)
         MonitorSettings.__post_init__(self)
-        if self.attribution == TEAM and self.raw_reports is not None:
+        if self.attribution == TEAM_ATTRIBUTION and self.raw_reports is not None:
             msg = (
                 "--raw-reports writes the names that --attribution team leaves out. Omit one "
                 "of them."

@@ -31,8 +31,10 @@ LOCK_NAME: Final = "lock"
 
 STATE_NAME: Final = "state"
 STATE_BYTES: Final = 64 << 10  # reserved: 1,024 cores and 500 devices fit
-_NUMBER: Final = "[0-9]{1,16}"
-_HEAD: Final = re.compile(rf"(({BOOT_FORM.pattern}) ({_NUMBER}) ({_NUMBER})) ({_NUMBER})")
+_BOOT_NUMBER: Final = "[0-9]{1,16}"
+_HEAD: Final = re.compile(
+    rf"(({BOOT_FORM.pattern}) ({_BOOT_NUMBER}) ({_BOOT_NUMBER})) ({_BOOT_NUMBER})"
+)
 
 QUARANTINE_NAME: Final = "quarantine.jsonl"
 OLD_QUARANTINE_NAME: Final = "quarantine.1.jsonl"

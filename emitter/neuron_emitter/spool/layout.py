@@ -23,7 +23,7 @@ COMPANIONS: Final = ("-wal", "-shm", "-journal")  # of SQLite, named after their
 LAYOUT_VERSION: Final = 1
 
 
-_TABLES: Final = """
+_SPOOL_TABLES: Final = """
 CREATE TABLE boots (
     id INTEGER PRIMARY KEY,
     boot TEXT NOT NULL UNIQUE,
@@ -57,7 +57,7 @@ CREATE TABLE fold (
 
 # What SQLite says when the disk, not the file, is the problem. By text: Python
 # tells the result code only from 3.11 on.
-_REFUSALS: Final = (
+_DISK_REFUSALS: Final = (
     "database or disk is full", "attempt to write a readonly database", "disk I/O error",
     "unable to open database file", "access permission denied", "database is locked",
     "locking protocol",
@@ -159,7 +159,7 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
     if version < LAYOUT_VERSION:
         # One transaction: a kill in the middle leaves an empty file, not half a layout.
         with writing(database):
-            for statement in _TABLES.split(";") if version == 0 else ():
+            for statement in _SPOOL_TABLES.split(";") if version == 0 else ():
                 database.execute(statement)
             database.execute(f"PRAGMA user_version = {LAYOUT_VERSION}")
     (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
@@ -200,7 +200,7 @@ def sqlite_errors(*, is_reading: bool = False) -> Iterator[None]:
     except sqlite3.ProgrammingError:
         raise  # ours
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        if not is_reading and str(error).startswith(_REFUSALS):
+        if not is_reading and str(error).startswith(_DISK_REFUSALS):
             raise DiskRefusedError(str(error)) from error
         # A UnicodeDecodeError is a message of SQLite's that quotes damaged names.
         # Of quick_check: one finding, several lines.

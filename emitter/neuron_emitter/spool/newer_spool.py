@@ -18,7 +18,7 @@ from neuron_emitter.spool.layout import FILE_NAME, database_files
 if TYPE_CHECKING:
     from pathlib import Path
 
-PREFIX: Final = "newer-"
+NEWER_PREFIX: Final = "newer-"
 
 
 @final
@@ -35,12 +35,12 @@ class NewerSpool:
     """
 
     def __init__(self, directory: Path) -> None:
-        self.path = directory / f"{PREFIX}{FILE_NAME}"
-        self.state_path = directory / f"{PREFIX}{STATE_NAME}"
+        self.path = directory / f"{NEWER_PREFIX}{FILE_NAME}"
+        self.state_path = directory / f"{NEWER_PREFIX}{STATE_NAME}"
         self.size_bytes = 0
         self._database = directory / FILE_NAME
         self._copies = {
-            source: source.with_name(f"{PREFIX}{source.name}")
+            source: source.with_name(f"{NEWER_PREFIX}{source.name}")
             for source in (*database_files(self._database), directory / STATE_NAME)
         }
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from neuron_emitter.logs import Clock, OnEvent
     from neuron_emitter.spool.records import DropReason, NewRecord, SpooledRecord
 
-MAX_BYTES: Final = 256 << 20
+DEFAULT_SPOOL_BYTES: Final = 256 << 20
 MAX_AGE_S: Final = 13 * 86_400.0
 MEMORY_BYTES: Final = 16 << 20  # while the disk refuses: days of minute lines
 
@@ -65,7 +65,7 @@ class Spool:
         self,
         directory: Path | None,
         *,
-        max_bytes: int = MAX_BYTES,
+        max_bytes: int = DEFAULT_SPOOL_BYTES,
         max_age_s: float = MAX_AGE_S,
         memory_bytes: int = MEMORY_BYTES,
         clock: Clock = time.time,

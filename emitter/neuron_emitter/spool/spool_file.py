@@ -40,9 +40,11 @@ if TYPE_CHECKING:
     from neuron_emitter.spool.records import DropReason
 
 RETRY_INTERVAL_S: Final = 1.0  # how often a disk that refuses is asked again, at most
-KEPT: Final = 2  # damaged files, for people: a disk that spoils file after file is not filled
+MAX_DAMAGED_FILES: Final = (
+    2  # damaged files, for people: a disk that spoils file after file is not filled
+)
 
-_PREFIX: Final = "damaged-"
+_DAMAGED_PREFIX: Final = "damaged-"
 DROPS_LOG_INTERVAL_S: Final = 10.0
 DISK_NOTICE_INTERVAL_S: Final = 600.0
 
@@ -342,7 +344,7 @@ def set_aside(path: Path, now_s: float) -> str | None:
             If it cannot be renamed.
     """
     at = datetime.fromtimestamp(now_s, timezone.utc)
-    dated = f"{_PREFIX}{at:%Y%m%dT%H%M%S}.{at.microsecond // 1000:03d}Z-{path.name}"
+    dated = f"{_DAMAGED_PREFIX}{at:%Y%m%dT%H%M%S}.{at.microsecond // 1000:03d}Z-{path.name}"
     name = dated if path.exists() else None
     for file, copy in zip(database_files(path), database_files(path.with_name(dated)), strict=True):
         if file.exists() and name is not None:
@@ -350,7 +352,7 @@ def set_aside(path: Path, now_s: float) -> str | None:
         else:  # of a file that is gone: it belongs to none that comes after it
             file.unlink(missing_ok=True)
     # The dates sort as they passed.
-    for old in sorted(path.parent.glob(f"{_PREFIX}*Z-{path.name}"))[:-KEPT]:
+    for old in sorted(path.parent.glob(f"{_DAMAGED_PREFIX}*Z-{path.name}"))[:-MAX_DAMAGED_FILES]:
         for file in database_files(old):
             with suppress(OSError):  # what was to be moved has been moved
                 file.unlink(missing_ok=True)

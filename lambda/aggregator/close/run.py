@@ -52,7 +52,7 @@ from aggregator.storage.records import TABLE_BUCKETS
 from aggregator.storage.values import CloseProgress
 from neuron_accounts.prices import Prices
 from neuron_wire import WireFormatError
-from neuron_wire.catalogue import ALARMS, ROLLUP, MembersOf
+from neuron_wire.catalogue import ALARMS, DEFAULT_ROLLUP_METRICS, MembersOf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -122,7 +122,7 @@ class CloseRun:
     processes: int = 1
     connect: Callable[[], Table] | None = None
     outlet: FindingsOutlet | None = None
-    metrics: MembersOf = field(default_factory=lambda: ROLLUP)
+    metrics: MembersOf = field(default_factory=lambda: DEFAULT_ROLLUP_METRICS)
     _outcome: CloseOutcome = field(default_factory=CloseOutcome)
     _clock: RunClock = field(init=False)
     _reduction: Reduction = field(init=False)

@@ -26,9 +26,9 @@ from neuron_wire.names import (
     AWS_REGION,
     CLUSTER_DIMENSION,
     CLUSTER_NAMESPACE,
-    NAMESPACE,
     OF_A_CONTRIBUTOR,
     OF_AN_ALARM,
+    RECORD_NAMESPACE,
     VANISHED,
 )
 
@@ -44,7 +44,7 @@ NO_DATA: Final = "NO DATA"
 _FILLED: Final = re.compile(r"([0-9]{1,4}) missing datapoints? (?:was|were) treated as \[NonB")
 _ALARM_STATES: Final[dict[str, State]] = {state: state for state in get_args(State)}
 _AGGREGATED: Final = re.compile(r'\b(?:avg|count|max|min|sum)\s*\(\s*"?(\w+)', re.IGNORECASE)
-_OUR_NAMESPACE: Final = re.compile(f'"(?:{NAMESPACE}|{CLUSTER_NAMESPACE})"')
+_OUR_NAMESPACE: Final = re.compile(f'"(?:{RECORD_NAMESPACE}|{CLUSTER_NAMESPACE})"')
 
 
 IDLE_CORES: Final = ALARMS["IdleCores"]
@@ -214,7 +214,7 @@ def _watched(configuration: JsonObject) -> Iterator[tuple[str, bool, str]]:
         metric = object_in(object_in(query, "metricStat"), "metric")
         name, namespace = text_in(metric, "name"), text_in(metric, "namespace")
         if name:
-            is_ours = namespace in {NAMESPACE, CLUSTER_NAMESPACE}
+            is_ours = namespace in {RECORD_NAMESPACE, CLUSTER_NAMESPACE}
             cluster = text_in(object_in(metric, "dimensions"), CLUSTER_DIMENSION)
             yield (name if is_ours else f"{namespace} {name}"), is_ours, cluster
         expression = text_in(query, "expression")

@@ -9,14 +9,14 @@ from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_wire.cores import core_ranges, cores_in
 from neuron_wire.line_members import entries_in, number_in, text_in
 from neuron_wire.names import (
-    BUSY,
+    BUSY_STATE,
     MICRO,
     NOT_REPORTED_OWNER,
     OTHER_OWNERS,
     RESERVATIONS_UNKNOWN,
     UNALLOCATED_OWNER,
 )
-from neuron_wire.owners import UNNAMED
+from neuron_wire.owners import UNNAMED_OWNER
 from neuron_words import now_words, quantity_words
 from neuron_words.quantity_words import amount, counted
 
@@ -53,7 +53,7 @@ def idle_cores_of(entry: JsonObject, owner: str) -> set[int]:
         if is_allocation_unknown != (owner == NOT_REPORTED_OWNER):
             free.clear()
         return free if owners or owner == UNALLOCATED_OWNER else free | attached
-    wanted = {"", UNNAMED} if owner in {"", UNNAMED} else {owner}
+    wanted = {"", UNNAMED_OWNER} if owner in {"", UNNAMED_OWNER} else {owner}
     named = owners or entries_in(entry, "Holders")
     theirs = [each for each in named if text_in(each, "Name") in wanted]
     cores = (core_set(each, member) for each in theirs for member in ("Cores", "Reserved"))
@@ -84,7 +84,7 @@ def host_sentence(entry: JsonObject) -> str:
 def work_words(entry: JsonObject, row: IdleOwner) -> str:
     """Return `cores 0-15 are busy at 77 %, 52,076 executions in the last minute`."""
     parts = []
-    busy = {core for core, letter in enumerate(text_in(entry, "CoreState")) if letter == BUSY}
+    busy = {core for core, letter in enumerate(text_in(entry, "CoreState")) if letter == BUSY_STATE}
     owners = entries_in(entry, "Owners")
     cores = {text_in(owner, "Name"): core_set(owner, "Cores") for owner in owners}
     if theirs := busy & cores.get(row.owner, set()):

@@ -25,7 +25,7 @@ from aggregator.explain.topic import TopicError
 from aggregator.storage.values import Claim, TableError
 from neuron_wire.line import sendable_line
 from neuron_wire.line_members import filled
-from neuron_wire.names import MESSAGE, VERSION
+from neuron_wire.names import MESSAGE_KIND, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -172,7 +172,7 @@ def message_line(explanation: Explanation, now_s: float) -> str:
     members: Members = {
         "Timestamp": int(now_s * 1000),
         "Schema": VERSION,
-        "Kind": MESSAGE,
+        "Kind": MESSAGE_KIND,
         "AlarmName": explanation.transition.alarm,
         "ClusterName": explanation.transition.cluster,
         "Metrics": list(subject.covered_metrics or filter(None, [explanation.metric])),

@@ -36,9 +36,9 @@ from neuron_accounts.payment import is_committed
 from neuron_wire.cores import core_indexes, core_ranges, idle_cores
 from neuron_wire.line_members import Members, iso_minute, present_members
 from neuron_wire.names import (
-    ATTACHED_IDLE,
-    AVOIDABLE,
-    COMMITTED,
+    ATTACHED_IDLE_STATE,
+    AVOIDABLE_PAID,
+    COMMITTED_PAID,
     MICRO,
     MINUTE_S,
     RESERVATIONS_KNOWN,
@@ -107,7 +107,7 @@ def instance_members(
         "AvailabilityZone": record.availability_zone,
         "AccountId": record.account_id,
         "Lifecycle": record.lifecycle,
-        "Paid": COMMITTED if is_paid_anyway else AVOIDABLE,
+        "Paid": COMMITTED_PAID if is_paid_anyway else AVOIDABLE_PAID,
         "NeuronCores": cores or None,
         "Reservations": RESERVATIONS_UNKNOWN if record.is_allocation_unknown else None,
         "Owners": _owners(record, rules) or None,
@@ -221,7 +221,7 @@ def _held_back_by(
     hides_some = bool(record.holders_more or record.owners_more)
     guards = {
         "idle-cores": idle_minutes < LEAST_IDLE_MINUTES,
-        "no-holder": ATTACHED_IDLE in record.core_state or holds or hides_some,
+        "no-holder": ATTACHED_IDLE_STATE in record.core_state or holds or hides_some,
         "no-reservation": bool(record.reserved),
         "reservations-known": record.is_allocation_unknown,
         "host-cpu": record.reservations != RESERVATIONS_KNOWN

@@ -18,17 +18,17 @@ from aggregator.rollups.sums import LARGER
 from aggregator.storage.records import bucket_of
 from neuron_accounts.findings import (
     CLOSED,
-    GONE,
+    CLOSED_AS_GONE,
+    CLOSED_BY_REPORT,
     HARDWARE_FAULT,
     IDLE_INSTANCE,
     OPENED,
-    REPORTED,
     SILENT_INSTANCE,
     FindingKey,
     FindingsState,
 )
 from neuron_accounts.owner_minutes import cores_by_owner, quiet_minutes_of
-from neuron_wire.names import BUSY, UNKNOWN
+from neuron_wire.names import BUSY_STATE, UNKNOWN_STATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -138,7 +138,7 @@ class InstanceFindings:
                 self._draft(key, step, found)
         if SILENT_INSTANCE in known:
             key = FindingKey(record.cluster, SILENT_INSTANCE, record.instance_id)
-            step = steps.close_finding(state.findings[key], self._minute, REPORTED)
+            step = steps.close_finding(state.findings[key], self._minute, CLOSED_BY_REPORT)
             self._draft(key, step, found)
 
     def _draft_faults(self, found: InstanceMinute, faults: int) -> None:
@@ -181,7 +181,7 @@ class InstanceFindings:
                 if (key.cluster, key.subject) in self._seen:
                     continue
                 presence, absent_minutes = presence_of(key.cluster, key.subject, self._minute)
-                reason = REPORTED if presence == "live" else GONE
+                reason = CLOSED_BY_REPORT if presence == "live" else CLOSED_AS_GONE
                 if key.kind == SILENT_INSTANCE:
                     ends = presence != "silent"
                 else:  # who restarts shuts down cleanly as well, and is back in a moment
@@ -249,7 +249,7 @@ class InstanceFindings:
             None if owners else idle_minutes,
             self._minute,
             self.rules.idle_after_minutes,
-            worked=BUSY in record.core_state
+            worked=BUSY_STATE in record.core_state
             or record.has_executions
             or any(awaited[owner] for owner in owners),
         )
@@ -307,7 +307,7 @@ def fully_idle_minutes(record: MinuteRecord, after_minutes: int) -> int | None:
     None where that is not so, or a core is unknown.
     """
     state = record.core_state
-    if not state or BUSY in state or UNKNOWN in state:
+    if not state or BUSY_STATE in state or UNKNOWN_STATE in state:
         return None
     least = min(*record.idle_minutes, quiet_minutes_of(record))
     return least if least >= after_minutes else None

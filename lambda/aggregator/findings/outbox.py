@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aggregator import aws
 from aggregator.storage.values import FindingsItem
-from neuron_accounts.findings import DETAIL_TYPE, EVENT_SOURCE, FindingsState
+from neuron_accounts.findings import EVENT_SOURCE, FINDING_DETAIL_TYPE, FindingsState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -50,7 +50,7 @@ class EventBus:
             {
                 "EventBusName": self.name,
                 "Source": EVENT_SOURCE,
-                "DetailType": DETAIL_TYPE,
+                "DetailType": FINDING_DETAIL_TYPE,
                 "Detail": json.dumps(detail, separators=(",", ":")),
             }
             for detail in details

@@ -13,7 +13,13 @@ from aggregator.findings import detail, steps
 from aggregator.findings.instance_findings import MAX_DUE
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from neuron_accounts.cluster_idle import IdleOwners
-from neuron_accounts.findings import CLOSED, IDLE_OWNER, REPLACED, FindingKey, FindingsState
+from neuron_accounts.findings import (
+    CLOSED,
+    CLOSED_AS_REPLACED,
+    IDLE_OWNER,
+    FindingKey,
+    FindingsState,
+)
 from neuron_wire.names import PLACEHOLDER_OWNERS
 
 if TYPE_CHECKING:
@@ -88,7 +94,7 @@ class OwnerFindings:
 
     def _owner_steps(self, of_minute: _ClusterMinute, state: FindingsState) -> _OwnerSteps:
         found: _OwnerSteps = {
-            key: steps.close_finding(before, of_minute.minute, REPLACED)
+            key: steps.close_finding(before, of_minute.minute, CLOSED_AS_REPLACED)
             for key, before in state.findings.items()
             if key.kind != IDLE_OWNER
         }

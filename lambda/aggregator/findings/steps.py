@@ -9,7 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from neuron_accounts.findings import CLOSED, GONE, OPENED, QUIET, WORK, WORSENED, OpenFinding
+from neuron_accounts.findings import (
+    CLOSED,
+    CLOSED_AS_GONE,
+    CLOSED_BY_QUIET,
+    CLOSED_BY_WORK,
+    OPENED,
+    WORSENED,
+    OpenFinding,
+)
 from neuron_wire.names import DAY_MINUTES
 
 if TYPE_CHECKING:
@@ -77,7 +85,7 @@ def step_idleness(
         return None
     after = replace(before, quiet=before.quiet + 1, missed=0)
     if after.quiet >= WORKING_MINUTES:
-        return close_finding(after, minute, WORK)
+        return close_finding(after, minute, CLOSED_BY_WORK)
     return FindingStep(after)
 
 
@@ -92,7 +100,7 @@ def step_absence(
     """
     after = replace(before, quiet=before.quiet + is_known, missed=before.missed + 1)
     if after.quiet >= WORKING_MINUTES or after.missed > forget_minutes:
-        return close_finding(after, minute, GONE)
+        return close_finding(after, minute, CLOSED_AS_GONE)
     return FindingStep(after)
 
 
@@ -114,7 +122,7 @@ def step_faults(
             before.level + count,
         )
     if before is not None and minute - before.stepped >= QUIET_MINUTES:
-        return close_finding(before, minute, QUIET)
+        return close_finding(before, minute, CLOSED_BY_QUIET)
     return None
 
 

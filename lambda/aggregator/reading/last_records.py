@@ -14,7 +14,7 @@ from aggregator.minutes import SILENT_FORGET_MINUTES, TimeCheck
 from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
 from aggregator.reading.capacity import HourAdmission
 from neuron_wire.merging import merge_records
-from neuron_wire.names import UNKNOWN
+from neuron_wire.names import UNKNOWN_STATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -91,4 +91,4 @@ class LastRecords:
 
 def knows_a_core(record: MinuteRecord) -> bool:
     """Return True if *record* has telemetry of a core."""
-    return len(record.core_state) > record.core_state.count(UNKNOWN)
+    return len(record.core_state) > record.core_state.count(UNKNOWN_STATE)

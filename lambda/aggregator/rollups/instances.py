@@ -18,7 +18,7 @@ from neuron_accounts.owner_minutes import owner_name
 from neuron_wire.cores import core_indexes, core_ranges
 from neuron_wire.holders import holders_of
 from neuron_wire.line_members import stands_as
-from neuron_wire.names import ATTACHED_IDLE
+from neuron_wire.names import ATTACHED_IDLE_STATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -90,7 +90,7 @@ class IdleInstance:
     @property
     def attached(self) -> list[int]:
         """Those of its idle cores that a runtime holds."""
-        return [core for core in self.cores if self.state[core] == ATTACHED_IDLE]
+        return [core for core in self.cores if self.state[core] == ATTACHED_IDLE_STATE]
 
 
 def idle_instance(

@@ -26,7 +26,7 @@ from aggregator.storage.values import Publication
 from neuron_accounts.now import BY_REASON
 from neuron_accounts.prices import PRICES_AS_OF
 from neuron_wire import CLUSTER_NAMESPACE, VERSION, encode
-from neuron_wire.catalogue import ROLLUP, MembersOf
+from neuron_wire.catalogue import DEFAULT_ROLLUP_METRICS, MembersOf
 from neuron_wire.cores import core_ranges
 from neuron_wire.extraction import MAX_VALUE
 from neuron_wire.holders import holder_members
@@ -39,8 +39,7 @@ from neuron_wire.line_members import (
     present_members,
     stated_members,
 )
-from neuron_wire.names import BUSY, CLUSTER_DIMENSION, RESERVATIONS_UNKNOWN
-from neuron_wire.names import ROLLUP as ROLLUP_KIND
+from neuron_wire.names import BUSY_STATE, CLUSTER_DIMENSION, RESERVATIONS_UNKNOWN, ROLLUP_KIND
 from neuron_wire.owners import owner_members
 
 if TYPE_CHECKING:
@@ -158,7 +157,7 @@ def _idle(instance: IdleInstance) -> Members:
             "Region": instance.region,
             "InstanceType": instance.instance_type,
             "NeuronCores": len(instance.state),
-            "BusyCores": instance.state.count(BUSY),
+            "BusyCores": instance.state.count(BUSY_STATE),
             "Executions": instance.executions,
             "IdleCores": len(instance.cores),
             "Cores": core_ranges(instance.cores),
@@ -194,7 +193,9 @@ MAX_ROLLUP_BYTES: Final = 32 * 1024
 """Far below CloudWatch's megabyte: a person should be able to read a rollup."""
 
 
-def rollup_line(rollup: Rollup, minute: int, due: Due, metrics: MembersOf = ROLLUP) -> str:
+def rollup_line(
+    rollup: Rollup, minute: int, due: Due, metrics: MembersOf = DEFAULT_ROLLUP_METRICS
+) -> str:
     """
     Write *rollup* as a line with the amounts that are *due*; *metrics* of its numbers are such.
 

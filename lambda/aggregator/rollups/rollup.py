@@ -40,7 +40,7 @@ from neuron_accounts.prices import Prices
 from neuron_accounts.teams import TeamRules
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.line_members import Amounts, Counts, iso_minute, present_members
-from neuron_wire.names import BUSY, HOUR_MINUTES, MINUTE_S, UNKNOWN
+from neuron_wire.names import BUSY_STATE, HOUR_MINUTES, MINUTE_S, UNKNOWN_STATE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -205,7 +205,7 @@ class RollupInProgress:
                 self._failing[name].rank(
                     (-count, instance_id), partial(failing_instance, record, member, count)
                 )
-        busy, busy_percent = state.count(BUSY), None
+        busy, busy_percent = state.count(BUSY_STATE), None
         if busy:
             busy_hundredths = _busy_hundredths(state, hundredths)
             busy_percent = round(busy_hundredths / busy / 100, 2)
@@ -356,18 +356,22 @@ def _known_hundredths(record: MinuteRecord) -> list[int]:
     """Utilization of the known cores, in hundredths of a percent."""
     # Many an instance is at 0, and rounding is expensive: it is done for every core of the fleet.
     if not any(record.utilization_percent):
-        return [0] * (len(record.core_state) - record.core_state.count(UNKNOWN))
+        return [0] * (len(record.core_state) - record.core_state.count(UNKNOWN_STATE))
     return [round(percent * 100) for percent in record.utilization_percent if percent is not None]
 
 
 def _busy_hundredths(state: str, known: Sequence[int]) -> int:
     """The sum over the busy cores; *known* are the values of those that are not unknown."""
-    if BUSY * len(state) == state:
+    if BUSY_STATE * len(state) == state:
         return sum(known)
-    letters = state.replace(UNKNOWN, "")
+    letters = state.replace(UNKNOWN_STATE, "")
     # A list, because a generator takes twice as long, once for every core of the fleet.
     return sum(
-        [hundredths for letter, hundredths in zip(letters, known, strict=True) if letter == BUSY]
+        [
+            hundredths
+            for letter, hundredths in zip(letters, known, strict=True)
+            if letter == BUSY_STATE
+        ]
     )
 
 

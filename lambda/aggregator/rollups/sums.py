@@ -19,13 +19,13 @@ from neuron_accounts.instance_types import Flops, flops_of
 from neuron_wire.line_members import Counts, filled
 from neuron_wire.merging import execution_weight
 from neuron_wire.names import (
-    ATTACHED_IDLE,
-    BUSY,
+    ATTACHED_IDLE_STATE,
+    BUSY_STATE,
     OTHER_OWNERS,
     REASON_NOT_REPORTED,
     REASON_WORDS,
     RESERVATIONS_KNOWN,
-    UNATTACHED,
+    UNATTACHED_STATE,
 )
 
 if TYPE_CHECKING:
@@ -177,8 +177,8 @@ class Sums:
 def read_numbers(record: MinuteRecord, utilization_hundredths: int) -> Numbers:
     """The numbers of an instance that a rollup sums, by name; what was not read is absent."""
     state = record.core_state
-    busy = state.count(BUSY)
-    attached_idle, unattached = state.count(ATTACHED_IDLE), state.count(UNATTACHED)
+    busy = state.count(BUSY_STATE)
+    attached_idle, unattached = state.count(ATTACHED_IDLE_STATE), state.count(UNATTACHED_STATE)
     numbers: Numbers = {
         "Instances": 1,
         "NeuronCores": len(state),

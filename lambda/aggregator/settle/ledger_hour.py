@@ -23,7 +23,7 @@ from aggregator.reading.capacity import HourAdmission
 from aggregator.settle.purchases import unpacked
 from aggregator.storage.records import TABLE_BUCKETS
 from neuron_accounts.instance_hours import InstanceHour, OwnerWork
-from neuron_accounts.ledger import PARTS, pack_rows, part_key
+from neuron_accounts.ledger import PARTS_OF_HOUR, pack_rows, part_key
 from neuron_accounts.then import then_of
 from neuron_wire.merging import merge_clusters
 from neuron_wire.names import HOUR_MINUTES
@@ -178,7 +178,7 @@ class LedgerParts:
             reckoning = BucketHour(hour, self.rules, departures, bought)
             self._hours[part] = [
                 instance_hour
-                for bucket in range(part, TABLE_BUCKETS, PARTS)
+                for bucket in range(part, TABLE_BUCKETS, PARTS_OF_HOUR)
                 for instance_hour in reckoning.instance_hours(
                     self._minutes(table, reckoning, bucket, counts, published), works
                 )

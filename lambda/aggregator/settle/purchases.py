@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aggregator import aws
 from aggregator.storage.records import bucket_of
 from neuron_accounts.instance_hours import Ec2Instance
-from neuron_accounts.ledger import PARTS
+from neuron_accounts.ledger import PARTS_OF_HOUR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,7 @@ Purchases = dict[str, Ec2Instance]
 
 def part_of(bucket: int) -> int:
     """The part of an hour that has the instances of *bucket*."""
-    return bucket % PARTS
+    return bucket % PARTS_OF_HOUR
 
 
 def asked_of_ec2() -> Purchases:
@@ -64,7 +64,7 @@ def asked_of_ec2() -> Purchases:
 
 def packed_parts(purchases: Mapping[str, Ec2Instance]) -> list[bytes]:
     """*purchases* by part of an hour, as they are kept."""
-    parts: list[dict[Ec2Instance, list[str]]] = [{} for _ in range(PARTS)]
+    parts: list[dict[Ec2Instance, list[str]]] = [{} for _ in range(PARTS_OF_HOUR)]
     for instance_id, bought in sorted(purchases.items()):
         part = parts[part_of(bucket_of(instance_id))]
         part.setdefault(bought, []).append(instance_id)

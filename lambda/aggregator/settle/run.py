@@ -27,7 +27,7 @@ from aggregator.reading.bucket_reader import ReadingCounts
 from aggregator.reading.workers import OutOfTimeError, RunClock, forked_workers
 from aggregator.settle.ledger_hour import LedgerParts
 from neuron_accounts.instance_hours import OwnerWork
-from neuron_accounts.ledger import PARTS
+from neuron_accounts.ledger import PARTS_OF_HOUR
 from neuron_accounts.then import Then, summary_key
 from neuron_wire.line_members import stands_as
 from neuron_wire.names import HOUR_MINUTES
@@ -116,7 +116,7 @@ class SettleRun:
         clock = RunClock(self.remaining_s)
         shares = [
             LedgerParts(
-                range(first, PARTS, self.processes),
+                range(first, PARTS_OF_HOUR, self.processes),
                 self.connect,
                 self.ledger_rules,
                 clock.check,
@@ -188,7 +188,7 @@ class SettleRun:
             self._outcome.bytes += share.bytes
             summaries |= share.summaries
         whole = Then()
-        for part in range(PARTS):  # in their order, whichever process had them
+        for part in range(PARTS_OF_HOUR):  # in their order, whichever process had them
             whole.fold_summary(hour, summaries[part])
         summary = whole.summary()
         _, objects = self.connect()

@@ -13,7 +13,7 @@ from aggregator.explain import notification
 from aggregator.explain.event import IDLE_CORES, find_subject, read_transition
 from aggregator.explain.notification import notify
 from neuron_wire import OtherRecord, parse
-from neuron_wire.names import MESSAGE
+from neuron_wire.names import MESSAGE_KIND
 from tests.aggregator.explain.alarm_events import (
     ENVIRONMENT,
     RANG_S,
@@ -117,7 +117,7 @@ def line_of(name):
 def test_a_message_is_a_line_that_no_function_reads(name):
     """Its line has a documented Kind of its own and no member that the subscription matches."""
     message, line = line_of(name)
-    assert OtherRecord(MESSAGE) == parse(line)
+    assert OtherRecord(MESSAGE_KIND) == parse(line)
     assert "CoveredSeconds" not in line
     found = json.loads(line)
     assert [] == undocumented(found)

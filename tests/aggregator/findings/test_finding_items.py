@@ -12,7 +12,7 @@ from aggregator.query_text import StackLogGroups
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
 from neuron_accounts.findings import CLUSTER_PLACE, FindingsState
 from neuron_accounts.prices import Prices
-from neuron_wire.holders import MAX_NAME_CHARS, MAX_TEAM_CHARS
+from neuron_wire.holders import MAX_HOLDER_NAME_CHARS, MAX_TEAM_CHARS
 from neuron_wire.merging import merge_records
 from neuron_wire.minute import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
 from neuron_wire.owners import Owner
@@ -44,7 +44,14 @@ def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
         findings.begin_minute(minute, minute - 1)
         for name in instances:
             owners = tuple(
-                Owner("0-1", noise(draw, MAX_NAME_CHARS), noise(draw, MAX_TEAM_CHARS), "", 0, 99)
+                Owner(
+                    "0-1",
+                    noise(draw, MAX_HOLDER_NAME_CHARS),
+                    noise(draw, MAX_TEAM_CHARS),
+                    "",
+                    0,
+                    99,
+                )
                 for _ in range(OWNERS)
             )
             told = {"core_state": "aa", "owners": owners}
@@ -71,7 +78,7 @@ def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
 def test_the_item_of_owners_with_all_it_may_hold_is_under_the_limit():
     """As many owners of a cluster as may have a finding; steps without room are counted."""
     draw = random.Random(0)
-    owners = [noise(draw, MAX_NAME_CHARS) for _ in range(MAX_OPEN_OWNERS)]
+    owners = [noise(draw, MAX_HOLDER_NAME_CHARS) for _ in range(MAX_OPEN_OWNERS)]
     cluster = noise(draw, MAX_CLUSTER_CHARS)
     fleet = Fleet()
     idle_minutes = dict.fromkeys(owners, 1)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aggregator.findings import steps
 from neuron_accounts.findings import (
     CLOSED,
-    KINDS,
+    FINDING_KINDS,
     WORSENED,
     FindingKey,
     FindingsState,
@@ -30,7 +30,9 @@ FINDINGS = st.builds(
     ),
     MINUTES, SMALL, st.integers(1, 500), SMALL, SMALL, st.integers(0, 2), SMALL,
 )  # fmt: skip
-KEYS = st.builds(FindingKey, st.text(max_size=8), st.sampled_from(KINDS), st.text(max_size=8))
+KEYS = st.builds(
+    FindingKey, st.text(max_size=8), st.sampled_from(FINDING_KINDS), st.text(max_size=8)
+)
 
 
 def idle(before, minutes, *, minute=MINUTE, worked=False):

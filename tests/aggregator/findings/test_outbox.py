@@ -12,7 +12,7 @@ from aggregator.close import function as close
 from aggregator.findings.outbox import EventBus
 from aggregator.ingest.intake import take_in
 from aggregator.storage.table import Table
-from neuron_accounts.findings import DETAIL_TYPE, EVENT_SOURCE, FindingsState
+from neuron_accounts.findings import EVENT_SOURCE, FINDING_DETAIL_TYPE, FindingsState
 from proof.factories.invocations import Context
 from proof.factories.records import MINUTE, lines
 from tests.aggregator.findings.fleet import idle
@@ -74,7 +74,7 @@ def test_the_handler_puts_events_on_the_bus_of_its_environment(accepted, monkeyp
     """As a rule sees them, and then nothing is due any more."""
     states = close_an_idle_minute(monkeypatch, "default")
     (entry,) = accepted
-    assert ("default", EVENT_SOURCE, DETAIL_TYPE) == (
+    assert ("default", EVENT_SOURCE, FINDING_DETAIL_TYPE) == (
         entry["EventBusName"], entry["Source"], entry["DetailType"]
     )  # fmt: skip
     detail = json.loads(entry["Detail"])

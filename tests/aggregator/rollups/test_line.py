@@ -14,8 +14,8 @@ from neuron_accounts.prices import Prices
 from neuron_wire import WireFormatError
 from neuron_wire.catalogue import (
     ALARMED,
+    DEFAULT_ROLLUP_METRICS,
     FAILURES,
-    ROLLUP,
     ROLLUP_NUMBERS,
     members_of,
     rollup_metrics,
@@ -44,7 +44,9 @@ def test_the_line_says_what_it_is_and_when():
     assert ("training@2025-11-24T16:00Z#1", 1) == (line["RollupId"], line["Publication"])
 
 
-@pytest.mark.parametrize("metrics", [ROLLUP, ROLLUP_NUMBERS], ids=["default", "all"])
+@pytest.mark.parametrize(
+    "metrics", [DEFAULT_ROLLUP_METRICS, ROLLUP_NUMBERS], ids=["default", "all"]
+)
 def test_every_metric_is_of_the_catalogue_with_its_unit(metrics):
     """Full records give every number there is, whether or not it is a metric."""
     line = published(rollup_of(*SOME), metrics=metrics)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from aggregator.rollups.line import MAX_ROLLUP_BYTES, due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_accounts import cluster_idle, owner_minutes
-from neuron_accounts.cluster_idle import MAX_ROWS, ClusterIdle
+from neuron_accounts.cluster_idle import MAX_OWNER_ROWS, ClusterIdle
 from neuron_accounts.now import cluster_now
 from neuron_accounts.prices import Prices
 from neuron_accounts.teams import team_rules
@@ -82,7 +82,7 @@ def test_the_rows_add_up(fleet):
     """To the idle cores, to those without a price and to what they cost, to the last digit."""
     line = published(rollup_of(*fleet))
     rows = line.get("TopIdleOwners", [])
-    assert len(rows) <= MAX_ROWS
+    assert len(rows) <= MAX_OWNER_ROWS
     assert line.get("IdleCores", 0) == total(rows, "Cores")
     assert Fraction(str(line.get("IdleCostPerHour", 0))) == total(rows, "UsdPerHour")
     unpriced = rollup_of(*(one for one in fleet if one.instance_type in UNPRICED))
@@ -94,7 +94,7 @@ def test_the_rows_add_up(fleet):
 @given(fleets())
 def test_no_number_depends_on_the_cut_of_the_rows(fleet):
     """Idle cores of no owner are counted as lines have them; no crowd of owners cuts their rows."""
-    crowd = [held(f"i-c{number}", (f"ml/c{number}", 9)) for number in range(MAX_ROWS)]
+    crowd = [held(f"i-c{number}", (f"ml/c{number}", 9)) for number in range(MAX_OWNER_ROWS)]
     line = published(rollup_of(*fleet, *crowd))
     free = Counter(dict.fromkeys([UNALLOCATED_OWNER, NOT_REPORTED_OWNER], 0))
     for record in fleet:
@@ -260,7 +260,7 @@ def test_no_row_is_cut_from_a_long_line():
 def test_beyond_the_bound_the_least_are_others_and_counted(fleet):
     """Whatever the bound, the rows are all idle cores; below it nobody is left out."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cluster_idle, "MAX_OWNERS", 6)
+        patch.setattr(cluster_idle, "MAX_OWNERS_IN_CLUSTER_ROWS", 6)
         found = rollup_of(*fleet)
     rows = found.idle_owners
     assert found.gauges.get("IdleCores", 0) * MICRO == sum(row.idle for row in rows)
@@ -274,7 +274,7 @@ def test_beyond_the_bound_the_least_are_others_and_counted(fleet):
 
 def test_the_owner_with_most_survives_the_bound(monkeypatch):
     """However late the others come: the half with most cost stays."""
-    monkeypatch.setattr(cluster_idle, "MAX_OWNERS", 6)
+    monkeypatch.setattr(cluster_idle, "MAX_OWNERS_IN_CLUSTER_ROWS", 6)
     fleet = [held("i-big", ("slurm:7 u", 32), instance_type="trn1.32xlarge")]
     fleet += [held(f"i-{number}", (f"ml/{number}", 1)) for number in range(99)]
     first, second, *_ = rollup_of(*fleet).idle_owners
@@ -286,7 +286,7 @@ def test_the_owner_with_most_survives_the_bound(monkeypatch):
 
 def test_too_many_owners_are_not_reported_in_part(monkeypatch):
     """Beyond the bound nobody is known: nobody seems to hold less, or to be gone."""
-    monkeypatch.setattr(owner_minutes, "MAX_OWNERS", 3)
+    monkeypatch.setattr(owner_minutes, "MAX_OWNERS_COUNTED", 3)
     found, rest = ClusterIdle(15, Prices()), ClusterIdle(15, Prices())
     for number in range(4):
         part = found if number < 2 else rest

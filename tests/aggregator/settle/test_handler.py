@@ -14,7 +14,7 @@ from aggregator.settle import function, purchases
 from aggregator.storage.table import Table
 from aggregator.storage.values import LedgerError, Publication
 from neuron_accounts.instance_hours import Ec2Instance
-from neuron_accounts.ledger import PARTS, part_key
+from neuron_accounts.ledger import PARTS_OF_HOUR, part_key
 from neuron_accounts.then import summary_key
 from neuron_emf.ledger import rows as read_rows
 from neuron_wire.line_members import iso_minute
@@ -56,7 +56,7 @@ def invoke(functions, monkeypatch):  # noqa: ARG001 - its variables and its tabl
 def objects():
     """What is in the bucket."""
     s3 = boto3.client("s3")
-    keys = (part_key(HOUR, part) for part in range(PARTS))
+    keys = (part_key(HOUR, part) for part in range(PARTS_OF_HOUR))
     return [s3.get_object(Bucket=BUCKET, Key=key)["Body"].read() for key in keys]
 
 

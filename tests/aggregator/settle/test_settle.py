@@ -19,7 +19,7 @@ from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
 from aggregator.storage.records import bucket_of
 from neuron_accounts.instance_hours import Ec2Instance, LedgerRules
-from neuron_accounts.ledger import PARTS, part_key
+from neuron_accounts.ledger import PARTS_OF_HOUR, part_key
 from neuron_accounts.then import summary_key
 from neuron_emf.ledger import rows as read_rows
 from neuron_wire.catalogue import ROLLUP_NUMBERS
@@ -109,12 +109,12 @@ def world_of(records, departures=()):
 
 def ledger_of(bucket):
     """The rows of an hour."""
-    return list(read_rows((HOUR, bucket[part_key(HOUR, part)]) for part in range(PARTS)))
+    return list(read_rows((HOUR, bucket[part_key(HOUR, part)]) for part in range(PARTS_OF_HOUR)))
 
 
 def keys_of(hour):
     """Of the objects of an hour: its parts, and their summary last."""
-    return [*(part_key(hour, part) for part in range(PARTS)), summary_key(hour)]
+    return [*(part_key(hour, part) for part in range(PARTS_OF_HOUR)), summary_key(hour)]
 
 
 def minute_of(instance_id, minute, **changes):
@@ -445,6 +445,6 @@ def test_an_instance_is_in_the_part_of_its_bucket():
     """A fixed one: eight parts, whatever is configured."""
     bucket = Bucket()
     settle(world_of([minute_of(f"i-{n}", FIRST) for n in range(20)]), bucket)
-    for part in range(PARTS):
+    for part in range(PARTS_OF_HOUR):
         rows = read_rows([(HOUR, bucket[part_key(HOUR, part)])])
         assert {part} >= {bucket_of(row.instance_id) % 8 for row in rows}

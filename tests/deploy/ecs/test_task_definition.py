@@ -9,7 +9,7 @@ import pytest
 
 from local.alarms.template import Template, load
 from neuron_accounts.instance_types import INSTANCE_TYPES
-from neuron_emitter.reports.child import STOP_WITHIN_S
+from neuron_emitter.reports.child import CHILD_STOP_TIMEOUT_S
 from neuron_emitter.run.outlet import FLUSH_WITHIN_S
 from neuron_emitter.settings.run import RunSettings
 
@@ -74,7 +74,7 @@ def test_the_container_has_no_right_that_it_does_not_need(made, kind):
     variables = variables_of(container)
     known = {f"NEURON_EMF_{field.name.upper()}" for field in dataclasses.fields(RunSettings)}
     assert {"GOMEMLIMIT"} == variables.keys() - known, "a variable that no setting reads"
-    assert FLUSH_WITHIN_S + STOP_WITHIN_S < container["stopTimeout"]
+    assert FLUSH_WITHIN_S + CHILD_STOP_TIMEOUT_S < container["stopTimeout"]
 
 
 # --- service.yaml ---

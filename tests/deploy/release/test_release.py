@@ -10,7 +10,7 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from neuron_accounts.prices import FILE
+from neuron_accounts.prices import PRICE_FILE
 from tests.deploy.release.release_scripts import ROOT, archive, artefacts, price_list, versions
 
 
@@ -104,7 +104,7 @@ def test_a_price_is_that_of_an_hour_on_demand(products, price):
 
 def test_the_list_of_prices_is_written_as_it_is_read():
     """The file of this release is of the form that the script writes; other regions stay."""
-    text = FILE.read_text("utf-8")
+    text = PRICE_FILE.read_text("utf-8")
     assert text == price_list.text_of(json.loads(text))
     written = price_list.list_with(
         json.loads(text), "us-east-1", {"trn1.2xlarge": 2.0}, "2027-01-02"

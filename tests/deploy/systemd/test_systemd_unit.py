@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from neuron_emitter.instance.facts import FIRST_TRY_S
-from neuron_emitter.reports.child import STOP_WITHIN_S
+from neuron_emitter.reports.child import CHILD_STOP_TIMEOUT_S
 from neuron_emitter.run.outlet import CHANGE_WITHIN_S, FINISH_WITHIN_S, FLUSH_WITHIN_S
 from neuron_emitter.run.signals import BEATS_IN_A_PERIOD
 from proof.emitter_process import wait_until
@@ -178,7 +178,7 @@ def test_it_is_no_more_exposed_than_the_page_says(repository):
 def test_the_times_of_the_unit_are_longer_than_those_of_the_emitter(directives):
     """A stop has time for the longest flush and for neuron-monitor; the watchdog for a change."""
     service = dict(directives["Service"])
-    needed_s = max(FLUSH_WITHIN_S, FINISH_WITHIN_S) + STOP_WITHIN_S
+    needed_s = max(FLUSH_WITHIN_S, FINISH_WITHIN_S) + CHILD_STOP_TIMEOUT_S
     assert needed_s < seconds(service["TimeoutStopSec"])
     assert 60 >= seconds(service["WatchdogSec"])
     assert seconds(service["WatchdogSec"]) / BEATS_IN_A_PERIOD > CHANGE_WITHIN_S + FIRST_TRY_S

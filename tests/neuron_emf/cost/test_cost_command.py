@@ -12,7 +12,7 @@ from aggregator.storage.records import item_of, stored_bytes
 from benchmarks import fleet as made
 from local.alarms.definition import read_alarms
 from local.alarms.template import Template, load_template
-from neuron_accounts.prices import USD_PER_HOUR
+from neuron_accounts.prices import LIST_USD_PER_HOUR
 from neuron_emf.cost import quantities
 from neuron_emf.cost.quantities import MODES, Fleet, emitter_metrics, line_bytes, measured
 from neuron_emitter.lines import LineWriter
@@ -47,7 +47,7 @@ def test_json_adds_up(answer, follows_schema):
     total = found["usd"]
     assert sum(entry["usd"] for entry in found["entries"]) == pytest.approx(total)
     assert sum(found["groups_usd"].values()) == pytest.approx(total)
-    each_hour = USD_PER_HOUR["us-east-1"]["trn1.32xlarge"]
+    each_hour = LIST_USD_PER_HOUR["us-east-1"]["trn1.32xlarge"]
     assert found["fleet_usd"] == pytest.approx(500 * 730 * each_hour)
     entries = [*found["entries"], *found["not_counted"]]
     assert {entry["price"] for entry in entries} == set(found["prices"]["used"])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from neuron_emf.cli import cli
 from neuron_emf.lint import LINT_ADVICE, LINT_ERRORS, LONG_BYTES, command, judge
-from neuron_wire.extraction import MAX_LINE_BYTES, violations
+from neuron_wire.extraction import MAX_EXTRACTED_BYTES, violations
 
 NOW_MS = 1_790_000_000_000
 
@@ -123,7 +123,8 @@ LINES_JUDGED = [
     json.dumps(RAW),  # a process may choose any tag
     # meant to be EMF, and not extracted
     str(document()), GOOD + ",", "metrics: " + GOOD, '  "_aws": {',
-    b'{"Who":"caf\xe9","_aws":{}}', GOOD + " " * MAX_LINE_BYTES, [document()], {"message": GOOD},
+    b'{"Who":"caf\xe9","_aws":{}}',
+    GOOD + " " * MAX_EXTRACTED_BYTES, [document()], {"message": GOOD},
     {**RAW, "Kind": "other"}, {"_AWS": document()["_aws"], "Latency": 1}, document(Service=" "),
     GOOD.replace("12.5", "1" * 5000),  # JSON has no bound for a number
     # extracted, perhaps otherwise than its writer thinks: on both sides of a boundary

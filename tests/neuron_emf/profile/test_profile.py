@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from neuron_emf.cli import cli
 from neuron_emf.profile.line import FRACTIONS, MAX_OTHER, profile_of, summaries_in
 from neuron_emitter.errors import DeliveryError, SourceError
-from neuron_wire.catalogue import PROFILE, members_of
+from neuron_wire.catalogue import PROFILE_METRICS, members_of
 from neuron_wire.extraction import violations
 from proof.logs.faults import DENIED
 from proof.logs.service import LogsService
@@ -32,7 +32,7 @@ def test_whatever_a_summary_holds_its_line_is_extracted(values):
     text = profile_of(values, *SUBJECT).line
     found = json.loads(text)
     assert [] == undocumented(found)
-    assert ("_aws" in found) == bool(PROFILE.keys() & found.keys())
+    assert ("_aws" in found) == bool(PROFILE_METRICS.keys() & found.keys())
     assert [] == (violations(text, now_ms=AT_MS) if "_aws" in found else [])
 
 

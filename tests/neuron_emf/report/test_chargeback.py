@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
-from neuron_accounts.ledger import PARTS, LedgerRow, pack_rows, part_key
+from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, pack_rows, part_key
 from neuron_emf.account import Account
 from neuron_emf.report.chargeback import chargeback, statement
 from neuron_emf.report.month_ledger import MISSING_ROW as MISSING_HOUR
@@ -276,7 +276,7 @@ def test_parquet_of_s3_and_ledgers_of_buckets(typed, tmp_path, monkeypatch):
         objects[key] = file.read_bytes()
     for hour in month_hours(MONTH)[4:24]:
         row = LedgerRow(hour, "research", ID, "a/b", 120 * 10**6, 60 * 10**6, team="a")
-        for part in range(PARTS):
+        for part in range(PARTS_OF_HOUR):
             objects[part_key(hour, part)] = pack_rows([row] if part == 3 else [])
     del objects[part_key(month_hours(MONTH)[9], 3)]
     double = FakeLedgerObjects(objects)
@@ -352,7 +352,7 @@ def test_a_month_that_does_not_reconcile_is_refused(asked, golden, repository):
 
 
 HOUR_NUMBERS = range(1000, 1004)
-ALL_PARTS = set(range(PARTS))
+ALL_PARTS = set(range(PARTS_OF_HOUR))
 
 
 @pytest.mark.parametrize(
@@ -386,7 +386,7 @@ def test_a_ledger_row_of_another_hour_is_refused_alone(typed, tmp_path, follows_
         row = LedgerRow(hour, "research", ID, "a/b", 120 * 10**6, 60 * 10**6)
         rows = [row, row._replace(hour=hour + 999, owner="b/c")] if hour % 12 == 0 else [row]
         (tmp_path / part_key(hour, 0)).parent.mkdir(parents=True)
-        for part in range(PARTS):
+        for part in range(PARTS_OF_HOUR):
             (tmp_path / part_key(hour, part)).write_bytes(pack_rows([] if part else rows))
     words = ("report", "--month", MONTH, "--bill", tmp_path / "bill.csv", "--ledger", tmp_path)
     code, out, err = typed(*words)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_accounts.prices import USD_PER_HOUR
+from neuron_accounts.prices import LIST_USD_PER_HOUR
 from neuron_emf.report import collection
 from proof.factories.records import message, record
 from tests.hour import START_S
@@ -140,7 +140,7 @@ def test_files_are_counted_whole(typed, lines):
     assert "Idle cores cost 0.04 USD, of which at most 0.04 USD avoidable: 0.1 core hours" in out
     assert "\x1b" not in out
     found = json.loads(typed(lines, "--json")[1])
-    usd = 2 * USD_PER_HOUR["us-east-1"]["trn1.2xlarge"] / 60
+    usd = 2 * LIST_USD_PER_HOUR["us-east-1"]["trn1.2xlarge"] / 60
     assert usd == pytest.approx(found["total"]["idle_usd"], abs=1e-9)
     assert ("2025-11-24T16:00:00Z", "2025-11-24T16:02:00Z") == (found["start"], found["end"])
     found = json.loads(typed(lines, "--json", "--until", "2025-11-24T18:00:00Z")[1])

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from aggregator.digest.week import WEEK_HOURS, Week, digest_text
 from neuron_accounts.instance_hours import LedgerRules
-from neuron_accounts.ledger import PARTS, LedgerRow, part_key
+from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, part_key
 from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import summary_key, then_of
 from neuron_emf.ledger import rows
@@ -42,7 +42,7 @@ RATE = "usd_per_million_executions"
 
 def rows_in(objects, hour):
     """The rows of an hour of a ledger."""
-    return list(rows((hour, objects[part_key(hour, part)]) for part in range(PARTS)))
+    return list(rows((hour, objects[part_key(hour, part)]) for part in range(PARTS_OF_HOUR)))
 
 
 def known(times):

@@ -114,7 +114,7 @@ def test_what_passes_is_a_retry(service, log_stream, answer, expected):
 @pytest.mark.parametrize("fault", [faults.UNHEARD, faults.NEVER_ANSWERED])
 def test_no_answer_in_time_is_a_retry(fault, service, log_stream, monkeypatch):
     """The records may have been taken."""
-    monkeypatch.setattr(cloudwatch_logs, "READ_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(cloudwatch_logs, "PUT_TIMEOUT_S", 0.2)
     service.rules.groups[GROUP].add(STREAM)
     service.next_faults["PutLogEvents"].append(fault)
     outcome = log_stream.send(batch_of("a"))

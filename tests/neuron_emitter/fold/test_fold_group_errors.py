@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_emitter.fold.group_errors import MAX_TEXT_CHARS
+from neuron_emitter.fold.group_errors import MAX_GROUP_ERROR_CHARS
 from tests.neuron_emitter.neuron_reports import (
     START_S,
     add,
@@ -152,6 +152,6 @@ def test_a_text_is_shown_without_what_is_nobodys_business(text, shown):
 def test_a_shown_text_is_short_and_printable(text):
     """Whatever the monitor says."""
     for event in events_of([complaint(text)]):
-        assert len(event.details["Error"]) <= MAX_TEXT_CHARS
+        assert len(event.details["Error"]) <= MAX_GROUP_ERROR_CHARS
         assert event.message.isprintable()
         assert event.message.isascii()

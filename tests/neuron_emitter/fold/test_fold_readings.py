@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_emitter.fold.amounts import MAX_AMOUNT
-from neuron_wire.catalogue import READINGS
+from neuron_wire.catalogue import READING_MEMBERS
 from tests.neuron_emitter.neuron_reports import (
     START_S,
     add,
@@ -64,7 +64,7 @@ def test_each_reading_of_the_catalogue_is_read():
     fold = new_fold()
     add(fold, host(vcpu(), host_memory()), START_S)
     fold.add_hardware_faults(0)
-    assert READINGS.keys() == closed(fold).readings.keys()
+    assert READING_MEMBERS.keys() == closed(fold).readings.keys()
 
 
 def test_faults_of_a_minute_add_up_and_end_with_it():

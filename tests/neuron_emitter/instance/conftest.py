@@ -34,7 +34,7 @@ def patience(monkeypatch):
         monkeypatch.setattr(local_http, "CONNECT_S", within_s)
         monkeypatch.setattr(local_http, "EXCHANGE_S", within_s)
         for module in (metadata_service, facts, instance_tags):
-            monkeypatch.setattr(module, "WITHIN_S", within_s)
+            monkeypatch.setattr(module, "METADATA_TIMEOUT_S", within_s)
 
     set_bounds(PATIENCE_S)
     return set_bounds

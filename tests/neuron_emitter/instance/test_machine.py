@@ -11,7 +11,7 @@ import pytest
 from neuron_emitter.instance.machine import (
     BOOT_ID_FILE,
     MACHINE_ID_FILE,
-    MAX_FILE_BYTES,
+    MAX_MACHINE_FILE_BYTES,
     MOUNTS_FILE,
     assignments,
     guessed_instance_id,
@@ -116,8 +116,8 @@ def test_an_assignment_is_read_as_shells_and_slurm_write_it(expected, line):
 def test_a_file_is_read_up_to_a_bound(tmp_path):
     """Whatever it is that stands under the name."""
     path = tmp_path / "large"
-    path.write_bytes(b"x" * (MAX_FILE_BYTES + 1))
-    assert MAX_FILE_BYTES == len(read_text(path))
+    path.write_bytes(b"x" * (MAX_MACHINE_FILE_BYTES + 1))
+    assert MAX_MACHINE_FILE_BYTES == len(read_text(path))
 
 
 def test_what_cannot_be_read_is_nothing(tmp_path):

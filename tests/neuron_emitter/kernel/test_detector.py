@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from neuron_emitter.fold.state import FoldState, read_state, with_kernel
 from neuron_emitter.kernel.detector import (
-    MAX_TEXT_CHARS,
+    MAX_FAULT_CHARS,
     MAX_WORD_CHARS,
     HardwareFault,
     LogState,
@@ -133,7 +133,7 @@ def test_whatever_a_message_says_its_event_is_short_and_printable(before, behind
     found = read_faults(f"{before} NEURON_HW_ERR={behind}", AT_S)[0]
     words = [found.code, found.serial_number or "", found.action or ""]
     assert all(len(word) <= MAX_WORD_CHARS for word in words)
-    assert len(found.text) <= MAX_TEXT_CHARS
+    assert len(found.text) <= MAX_FAULT_CHARS
     shown = [value for value in found.details().values() if isinstance(value, str)]
     assert all(text.isprintable() for text in [*shown, found.sentence()])
     assert found.details() == {

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from neuron_emitter.fold.state import read_state, with_kernel
 from neuron_emitter.kernel.detector import FaultDetector, LogState, Position
-from neuron_emitter.kernel.faults import FAULT, MAX_EVENTS, KernelFaults
+from neuron_emitter.kernel.faults import FAULT, MAX_FAULT_EVENTS, KernelFaults
 from neuron_emitter.spool import Spool
 from neuron_wire import WireFormatError
 from neuron_wire.catalogue import EVENT_NAMES, members_of
@@ -167,7 +167,7 @@ class Emitter:
         self.watch.say(*self.log[self.place :])
         self.place = len(self.log)
         if events := self.kernel_faults.take_events(FIRST_S, is_end=is_end):
-            assert is_end or len(events) <= MAX_EVENTS
+            assert is_end or len(events) <= MAX_FAULT_EVENTS
             self.announced += sum(event.details.get("Count", 1) for event in events)
             assert {FAULT} == {event.name for event in events}
             if self.kernel_faults.event_state is not None:
@@ -201,7 +201,7 @@ STEPS = st.one_of(
     SAY,
     SAY,
     st.sampled_from([("read_log", {}), ("end_minute", {}), ("reboot", {}), ("begin", {})]),
-    st.integers(1, 3 * MAX_EVENTS).map(lambda count: ("flood", count)),
+    st.integers(1, 3 * MAX_FAULT_EVENTS).map(lambda count: ("flood", count)),
 )
 
 
@@ -247,8 +247,8 @@ def test_a_flood_of_codes_is_ten_events_and_one_of_bounded_size(log):
     log.say(*(said(number, f"NEURON_HW_ERR=CODE_{number}") for number in range(5000)))
     faults = KernelFaults(log)
     *single, rest = take(faults, is_end=True)
-    assert MAX_EVENTS == len(single)
-    assert 5000 - MAX_EVENTS == rest.details["Count"]
+    assert MAX_FAULT_EVENTS == len(single)
+    assert 5000 - MAX_FAULT_EVENTS == rest.details["Count"]
     assert rest.message == "the kernel log reports 4990 more hardware faults, 1 of them CODE_10"
 
 

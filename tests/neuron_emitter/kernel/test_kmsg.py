@@ -258,7 +258,7 @@ def test_a_log_that_fails_while_it_is_read_does_not_end_the_emitter(
 
 def test_a_flood_waits_where_it_is(monkeypatch):
     """Nothing is read ahead without bound; all of it is there when it is taken."""
-    monkeypatch.setattr(watching, "MAX_WAITING", 5)
+    monkeypatch.setattr(watching, "MAX_WAITING_FAULTS", 5)
     reads = threading.Semaphore(0)
 
     class Flood:

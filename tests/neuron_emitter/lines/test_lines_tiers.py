@@ -11,7 +11,7 @@ from hypothesis import given
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.settings import MinuteSettings
 from neuron_wire import OtherRecord, parse
-from neuron_wire.catalogue import MINUTE
+from neuron_wire.catalogue import MINUTE_METRICS
 from tests.neuron_emitter.lines.line_records import (
     SETTINGS,
     TAG,
@@ -122,7 +122,7 @@ def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
     first = json.loads(lines[0])
     (directive,) = first["_aws"]["CloudWatchMetrics"]
     carried = {"NeuronCoreUtilization", "ExecutionErrors"}
-    expected = [name for name in MINUTE if name not in carried]
+    expected = [name for name in MINUTE_METRICS if name not in carried]
     assert expected == [one["Name"] for one in directive["Metrics"]]
     assert carried <= first.keys()  # the stack still reads them
     assert "more" not in {json.loads(line)["Kind"] for line in lines}

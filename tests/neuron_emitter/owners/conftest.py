@@ -22,7 +22,7 @@ def clock():
 def fence(monkeypatch, this_host_alone):  # noqa: ARG001 it bars the others
     """Only this host is reachable, and a busy machine is no reason for a missing answer."""
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)  # the tests may run in a pod
-    monkeypatch.setattr(places, "WITHIN_S", 8.0)
+    monkeypatch.setattr(places, "ECS_AGENT_TIMEOUT_S", 8.0)
     monkeypatch.setattr("neuron_emitter.instance.local_http.CONNECT_S", 8.0)
     monkeypatch.setattr("neuron_emitter.instance.local_http.EXCHANGE_S", 8.0)
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
 from neuron_emitter.owners.kubelet import FRESH_S, HandedOver, hand_over, is_here, mark_ended_pods
 from neuron_emitter.owners.kubelet_checkpoint import CLAIMS_FILE, PLUGINS_FILE, KubeletCheckpoint
-from neuron_emitter.owners.pod_resources import MAX_BYTES, PodResources, allocations_of
+from neuron_emitter.owners.pod_resources import MAX_RESPONSE_BYTES, PodResources, allocations_of
 from tests.neuron_emitter.owners.fake_machine import (
     BARE,
     CORE,
@@ -115,7 +115,7 @@ MISNAMED = listed(pod("A b", container("c", devices(CORE, "0"))))
         (answers(listed(TRAINER), status=None), "ended without a status"),
         (answers(listed(TRAINER), frames=framed_twice), "has not the form"),
         (answers(MISNAMED), "as no pod can be called"),
-        (answers(bytes(MAX_BYTES)), "larger than 16 MiB"),
+        (answers(bytes(MAX_RESPONSE_BYTES)), "larger than 16 MiB"),
         # Data of no stream.
         (
             lambda channel: channel.recv(1 << 16) and channel.sendall(b"\0\0\1" + bytes(6) + b"x"),

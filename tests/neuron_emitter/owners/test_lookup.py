@@ -14,8 +14,8 @@ from neuron_emitter.owners import lookup
 from neuron_emitter.owners.lookup import (
     AGAIN_S,
     GONE_AFTER_S,
-    KEPT_S,
     MAX_PROCESSES,
+    PROCESS_KEPT_S,
     START_SLACK_S,
     OwnerLookup,
 )
@@ -112,7 +112,7 @@ def test_a_process_that_no_report_names_is_forgotten(machine, owners, clock):
     for after_s, name, kept in (
         (AGAIN_S, "process:python3 ada", {42, 4001}),
         (0.1, "process:python3 ada", {42}),
-        (KEPT_S - AGAIN_S - 0.1, "process:python3 ada", {42}),
+        (PROCESS_KEPT_S - AGAIN_S - 0.1, "process:python3 ada", {42}),
         (1, None, set()),
     ):
         clock.now_s += after_s

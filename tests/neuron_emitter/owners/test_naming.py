@@ -12,7 +12,7 @@ from neuron_emitter.owners import naming
 from neuron_emitter.owners.assignments import RuntimeOwner
 from neuron_emitter.owners.naming import user_name
 from neuron_emitter.owners.places import Places
-from neuron_wire.holders import MAX_NAME_CHARS
+from neuron_wire.holders import MAX_HOLDER_NAME_CHARS
 from tests.neuron_emitter.owners import fake_machine as machines
 from tests.neuron_emitter.owners.fake_machine import (
     CONTAINER,
@@ -102,7 +102,7 @@ def test_every_name_can_be_written(machine, groups, command, variables, user_id)
     machine.process(groups=groups, command=command, variables=variables, user_id=user_id)
     name = name_of(machine)
     assert name.isprintable()
-    assert 0 < len(name) <= MAX_NAME_CHARS
+    assert 0 < len(name) <= MAX_HOLDER_NAME_CHARS
 
 
 USER = next(user for user in pwd.getpwall() if user.pw_uid)

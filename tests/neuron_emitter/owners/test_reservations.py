@@ -9,8 +9,8 @@ import pytest
 
 from neuron_emitter.owners.assignments import Allocation, Assignments, UnknownAssignmentsError
 from neuron_emitter.owners.reservations import (
-    KEPT_S,
     READ_EVERY_S,
+    RESERVATIONS_KEPT_S,
     Reservations,
     Scheduler,
     reservations_reader_of,
@@ -94,7 +94,7 @@ def test_the_last_answer_counts_for_two_minutes(clock):
     first, second = FakeSource("first", POD_A), FakeSource("second")
     found = reservations(clock, first, second)
     first.fail()
-    for _ in range(int(KEPT_S / READ_EVERY_S)):
+    for _ in range(int(RESERVATIONS_KEPT_S / READ_EVERY_S)):
         clock.now_s += READ_EVERY_S
         found.read_schedulers()
         assert Assignments("known", (POD_A,), ("first",)) == found.current_assignments()

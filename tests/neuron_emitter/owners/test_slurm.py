@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from neuron_emitter.owners import scontrol, slurm
 from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
 from neuron_emitter.owners.scontrol import Gres, JobRecord, UnknownJobError, parse_job
-from neuron_emitter.owners.slurm import ASKED_EVERY_S, SPREAD_S, SlurmJobs, is_here
+from neuron_emitter.owners.slurm import ASKED_EVERY_S, JOB_SPREAD_S, SlurmJobs, is_here
 from tests.neuron_emitter.owners.fake_machine import SLUID, SLURM_V2, FakeMachine
 
 SCOPE = "sys/fs/cgroup/system.slice/slurmstepd.scope"
@@ -295,7 +295,7 @@ def test_slurmctld_is_asked_with_devices_once_for_a_new_job_and_not_often(node, 
     for second in (1.05, 2.04, 2.05):
         minutes.read_at(second * ASKED_EVERY_S)
     start(node, "3")
-    for second in (0, SPREAD_S / 2 - 1, SPREAD_S / 2):
+    for second in (0, JOB_SPREAD_S / 2 - 1, JOB_SPREAD_S / 2):
         minutes.read_at(2.2 * ASKED_EVERY_S + second)
     asked = ["-d 1", *("1", "-d 2"), *("1", "2"), *("-d 3", "1", "2")]
     assert [f"show job {job}" for job in asked] == slurmctld.asked
@@ -401,7 +401,7 @@ def test_a_job_is_known_by_its_sluid(node, slurmctld):
 
 
 def _hang(monkeypatch, node):
-    monkeypatch.setattr(scontrol, "WITHIN_S", 0.05)
+    monkeypatch.setattr(scontrol, "SCONTROL_TIMEOUT_S", 0.05)
     install(node, "exec sleep 60")
 
 

@@ -13,7 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emitter.prometheus.names import BUILD, MAX_RUNTIMES, OF_MINUTE, OF_REPORT, SCRIPT
+from neuron_emitter.prometheus.names import (
+    BUILD,
+    MAX_RUNTIMES_SCRAPED,
+    OF_MINUTE,
+    OF_REPORT,
+    SCRIPT_METRICS,
+)
 from tests.neuron_emitter.neuron_reports import (
     counters,
     executions,
@@ -72,7 +78,7 @@ def test_every_metric_of_the_table_is_on_the_page_with_its_type_and_labels():
     """Of reports that have every group, and a minute with health."""
     played = full_page()
     text = played.text()
-    table = [*SCRIPT, *OF_REPORT, *OF_MINUTE, *BUILD]
+    table = [*SCRIPT_METRICS, *OF_REPORT, *OF_MINUTE, *BUILD]
     expected = {
         one.name.removesuffix("_total"): "counter" if one.name.endswith("_total") else "gauge"
         for one in table
@@ -259,10 +265,12 @@ def test_each_core_has_its_state_its_idle_time_and_who_held_it():
 
 def test_the_page_has_a_bound_and_says_what_it_leaves_out():
     """Whole runtimes are left out, and counted."""
-    crowd = [runtime(counters([1.0]), pid=9 + n, tag=f"t{n}") for n in range(MAX_RUNTIMES + 88)]
+    crowd = [
+        runtime(counters([1.0]), pid=9 + n, tag=f"t{n}") for n in range(MAX_RUNTIMES_SCRAPED + 88)
+    ]
     played = PlayedPage()
     played.read(report(*crowd))
-    assert MAX_RUNTIMES == len(played.series(UTILIZATION))
+    assert MAX_RUNTIMES_SCRAPED == len(played.series(UTILIZATION))
     assert 88 == value(played.series(), "neuron_emf_runtimes_left_out")
 
 

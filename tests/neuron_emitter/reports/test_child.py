@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neuron_emitter.reports.child import MAX_CHARS, TAIL_BYTES, ErrorTail
+from neuron_emitter.reports.child import MAX_STDERR_CHARS, TAIL_BYTES, ErrorTail
 from proof.emitter_process import environment
 from tests.neuron_emitter.fake_monitor import LINE, alive, await_end, read_until, running
 
@@ -84,7 +84,7 @@ def test_nothing_but_bounded_printable_text_comes_out(chunks, max_chars):
         assert text == "" or text.isprintable()
         assert len(text) <= max_chars
     assert len(words._tail) <= TAIL_BYTES
-    assert words.text() == words.text(MAX_CHARS)
+    assert words.text() == words.text(MAX_STDERR_CHARS)
 
 
 @pytest.mark.parametrize(

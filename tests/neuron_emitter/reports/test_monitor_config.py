@@ -10,20 +10,21 @@ from hypothesis import strategies as st
 
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.reports.monitor_config import (
-    ALL,
-    RUNTIMES,
+    ALL_GROUPS,
+    RUNTIMES_SECTION,
     SYSTEM,
     monitor_config,
     read_monitor_config,
 )
-from neuron_emitter.settings.options import MAX_FILE_BYTES
+from neuron_emitter.settings.options import MAX_SETTINGS_FILE_BYTES
 
 COUNTERS = "neuroncore_counters"
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
     | st.sampled_from(["5s", "0.5s", ".*", COUNTERS, "memory_info"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-        st.sampled_from(["period", "type", "metrics", "tag_filter", RUNTIMES, SYSTEM]), inner,
+        st.sampled_from(["period", "type", "metrics", "tag_filter", RUNTIMES_SECTION, SYSTEM]),
+        inner,
         max_size=4,
     ),
     max_leaves=20,
@@ -51,7 +52,7 @@ def user_config(tmp_path):
 def asking(*groups, period=None, **members):
     """A user's file with these runtime groups and no system group."""
     metrics = [{"type": group, **({"period": period} if period else {})} for group in groups]
-    return {RUNTIMES: [{"tag_filter": ".*", "metrics": metrics}], **members}
+    return {RUNTIMES_SECTION: [{"tag_filter": ".*", "metrics": metrics}], **members}
 
 
 def test_the_groups_are_those_of_the_user_guide():
@@ -76,7 +77,7 @@ def test_an_unknown_group_is_refused(groups, found):
         monitor_config(5, groups)
     said = str(caught.value)
     assert f"in --groups: {found}. Use" in said
-    assert [] == [group for group in ALL if group not in said]
+    assert [] == [group for group in ALL_GROUPS if group not in said]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,10 @@ def test_a_users_own_file_is_passed_on_byte_for_byte(content, user_config):
     [
         (asking(COUNTERS, period="2s"), 2.0),
         ({**asking(COUNTERS), "period": "3s"}, 3.0),
-        ({RUNTIMES: [{"period": "7s", "metrics": [{"type": COUNTERS}]}], "period": "3s"}, 7.0),
+        (
+            {RUNTIMES_SECTION: [{"period": "7s", "metrics": [{"type": COUNTERS}]}], "period": "3s"},
+            7.0,
+        ),
         (asking(COUNTERS), 5.0),
         ({}, 5.0),
         (
@@ -101,7 +105,11 @@ def test_a_users_own_file_is_passed_on_byte_for_byte(content, user_config):
         ),
         ({SYSTEM: [{"type": "memory_info", "period": "4s"}, {"type": "vcpu_usage"}]}, 4.0),
         (
-            {RUNTIMES: [asking(COUNTERS, period=period)[RUNTIMES][0] for period in ("2s", "6s")]},
+            {
+                RUNTIMES_SECTION: [
+                    asking(COUNTERS, period=period)[RUNTIMES_SECTION][0] for period in ("2s", "6s")
+                ]
+            },
             6.0,
         ),
     ],
@@ -133,7 +141,7 @@ def test_a_tag_filter_leaves_cores_unknown(filters, only_matched, user_config):
         {"metrics": [{"type": COUNTERS}], **({} if pattern is None else {"tag_filter": pattern})}
         for pattern in filters
     ]
-    found = user_config({RUNTIMES: entries})
+    found = user_config({RUNTIMES_SECTION: entries})
     assert only_matched == found.only_matched
     assert any(pattern != ".*" and pattern is not None for pattern in filters) == bool(
         found.warnings
@@ -168,7 +176,7 @@ def test_a_configuration_that_costs_numbers_is_warned_of(document, words, user_c
     (b"[]", "but a list"), (b"null", "but null"), (b'"x"', "but a text"),
     (b"true", "but true or false"), (b"5", "but a number"),
     (b"[" * 100_000, "nested too deeply"), (b"1" * 10_000, "a number"),
-    (b" " * (MAX_FILE_BYTES + 1), "larger than 1048576 bytes"),
+    (b" " * (MAX_SETTINGS_FILE_BYTES + 1), "larger than 1048576 bytes"),
 ], ids=range(12))  # fmt: skip
 def test_an_invalid_configuration_is_refused(content, found, user_config):
     """With the file, the place, and never its content."""

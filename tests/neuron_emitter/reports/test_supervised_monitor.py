@@ -77,7 +77,7 @@ def test_a_silent_child_counts_as_dead(period_s, silent_s, is_dead, *, script, c
 
 def test_a_child_that_ignores_sigterm_is_killed(script, monkeypatch):
     """Ask, wait, insist: close leaves nothing behind."""
-    monkeypatch.setattr(child_module, "STOP_WITHIN_S", 0.1)
+    monkeypatch.setattr(child_module, "CHILD_STOP_TIMEOUT_S", 0.1)
     path = script(f"""
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         os.write(1, {LINE!r})

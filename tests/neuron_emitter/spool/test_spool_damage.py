@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from neuron_emitter.spool import Spool
 from neuron_emitter.spool.layout import FILE_NAME
-from neuron_emitter.spool.spool_file import KEPT, set_aside
+from neuron_emitter.spool.spool_file import MAX_DAMAGED_FILES, set_aside
 from tests.neuron_emitter.spool_parts import (
     NOW_MS,
     Clock,
@@ -145,7 +145,7 @@ def test_what_is_no_database_is_set_aside(tmp_path, clock, caplog):
 def test_only_the_newest_damaged_files_are_kept(tmp_path, clock):
     """With their logs: a disk that damages file after file is not filled with them."""
     path = tmp_path / FILE_NAME
-    for number in range(KEPT + 2):
+    for number in range(MAX_DAMAGED_FILES + 2):
         path.write_bytes(b"%d" % number)
         path.with_name(f"{FILE_NAME}-wal").write_bytes(b"log of %d" % number)
         set_aside(path, clock.now_s + number)
