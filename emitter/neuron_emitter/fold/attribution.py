@@ -341,6 +341,64 @@ def owners_assigned(
     return found
 
 
+class _Workload(NamedTuple):
+    """
+    One pod, task or job.
+
+    Attributes:
+        place: The part of owners' names that its containers share.
+
+        allocation: The first of its allocations.
+
+        cores: Cores at the IDs of its allocations.
+
+        held: Cores that its own runtimes hold.
+
+        is_exact: True if the IDs are certain to be those of its cores.
+
+        is_verified: True if a process of it runs or its container waits to start.
+    """
+
+    place: str
+    allocation: Allocation
+    cores: set[int]
+    held: set[int]
+    is_exact: bool
+    is_verified: bool
+
+    def is_displaced_by(self, owner: RuntimeOwner) -> bool:
+        """Return True if *owner*, which holds cores at its IDs, is certain to be another one."""
+        if not owner.name or _place_of(owner.name) == self.place:
+            return False
+        # IDs that are not exact prove only a number: the extension may have assigned other cores.
+        return self.is_exact or owner.gone
+
+
+def _workloads(
+    allocations: Iterable[Allocation],
+    held: Held,
+    owners: Mapping[RuntimeKey, RuntimeOwner],
+    cores_per_device: int | None,
+    width: int,
+) -> Iterator[_Workload]:
+    """Return the workloads of *allocations*, in the order of the first allocation of each."""
+    held_by: dict[str, set[int]] = defaultdict(set)
+    for key, cores in held.items():
+        held_by[_place_of(owners[key].name or "")] |= cores
+    by_place: dict[str, list[Allocation]] = defaultdict(list)
+    for allocation in allocations:
+        by_place[_place_of(allocation.name)].append(allocation)
+    for place, parts in by_place.items():
+        yield _Workload(
+            place,
+            allocation=parts[0],
+            cores=set().union(*(assigned_cores(part, cores_per_device, width) for part in parts)),
+            held=held_by[place],
+            is_exact=all(part.is_exact for part in parts),
+            is_verified=any(part.is_verified for part in parts),
+        )
+
+
 def reserve_cores(
     allocations: Sequence[Allocation],
     held: Held,
@@ -349,48 +407,35 @@ def reserve_cores(
     cores_per_device: int | None,
 ) -> ReservedCores:
     """Return the part of *allocations* that no runtime holds, by the cores' *states*."""
-    found = ReservedCores()
-    held_by: dict[str, set[int]] = defaultdict(set)
-    for key, cores in held.items():
-        held_by[_place_of(owners[key].name or "")] |= cores
-    by_place: dict[str, list[Allocation]] = defaultdict(list)
-    for allocation in allocations:
-        by_place[_place_of(allocation.name)].append(allocation)
-    unallocated = {core for core, letter in enumerate(states) if letter == UNATTACHED_STATE}
+    reserved = ReservedCores()
+    unattached = {core for core, letter in enumerate(states) if letter == UNATTACHED_STATE}
     unknown = {core for core, letter in enumerate(states) if letter == UNKNOWN_STATE}
-    left: list[tuple[Allocation, set[int], int]] = []
-    taken: set[int] = set()
-    for place, theirs in by_place.items():
-        assigned = set().union(
-            *(assigned_cores(part, cores_per_device, len(states)) for part in theirs)
-        )
-        is_exact = all(part.is_exact for part in theirs)
-        others = [
+    at_ids: list[tuple[Allocation, set[int], int]] = []  # with the number of cores elsewhere
+    for workload in _workloads(allocations, held, owners, cores_per_device, len(states)):
+        displacing = [
             key
             for key, cores in held.items()
-            if cores & assigned
-            and (name := owners[key].name)
-            and (is_exact or owners[key].gone)  # else the extension may have assigned others
-            and _place_of(name) != place
+            if cores & workload.cores and workload.is_displaced_by(owners[key])
         ]
-        for key in others:
-            found.assigned_to[key] = theirs[0].name
-        blocked = unknown.union(*(held[key] for key in others)) & assigned - held_by[place]
-        count = max(0, len(assigned - blocked) - len(held_by[place]))
-        if is_exact:
-            count = len(assigned & unallocated)
-        if not any(part.is_verified for part in theirs):
-            found.unverified += count
-            continue
-        cores = set(sorted(assigned & unallocated)[:count])
-        taken |= cores
-        left.append((theirs[0], cores, 0 if is_exact else count - len(cores)))
-    free = iter(sorted(unallocated - taken))
-    for first, cores, more in left:
-        reserved = {*cores, *islice(free, more)}
-        if reserved:
-            found.holdings.append(Holding(first.name, (), first.team, reserved))
-    return found
+        for key in displacing:
+            reserved.assigned_to[key] = workload.allocation.name
+        open_ids = workload.cores & unattached
+        if workload.is_exact:
+            count = len(open_ids)
+        else:
+            blocked = unknown.union(*(held[key] for key in displacing)) - workload.held
+            count = max(0, len(workload.cores - blocked) - len(workload.held))
+        if workload.is_verified:
+            cores = set(sorted(open_ids)[:count])
+            at_ids.append((workload.allocation, cores, count - len(cores)))
+        else:
+            reserved.unverified += count
+    elsewhere = iter(sorted(unattached.difference(*(cores for _, cores, _ in at_ids))))
+    for allocation, cores, more in at_ids:
+        cores.update(islice(elsewhere, more))
+        if cores:
+            reserved.holdings.append(Holding(allocation.name, (), allocation.team, cores))
+    return reserved
 
 
 def _place_of(name: str) -> str:
