@@ -91,16 +91,16 @@ def each_publication_adds_the_whole(patch):
 @fault
 def progress_goes_ahead_of_the_lines(patch):
     """A run that dies has closed what it never printed."""
-    reduce_all = CloseRun._reduce_all
+    reduce_due = CloseRun._reduce_due
 
-    def hurried(self, open_minutes, marked, now_s):
+    def hurried(self, due, now_s):
         progress = self.table.read_progress()
         self.table.write_progress(
-            replace(progress, next_minute=max([*open_minutes, progress.next_minute - 1]) + 1)
+            replace(progress, next_minute=max([*due.open_minutes, progress.next_minute - 1]) + 1)
         )
-        return reduce_all(self, open_minutes, marked, now_s)
+        reduce_due(self, due, now_s)
 
-    patch.setattr(CloseRun, "_reduce_all", hurried)
+    patch.setattr(CloseRun, "_reduce_due", hurried)
 
 
 @fault

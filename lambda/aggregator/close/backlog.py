@@ -6,11 +6,15 @@ Pure: no clock, no table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
+
+from aggregator.minutes import EARLIEST_CLOSE_S, minute_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
+
+    from aggregator.storage.values import CloseProgress
 
 RUNS_IN_VAIN: Final = 10
 """
@@ -33,9 +37,11 @@ class Attempts:
     tried: int
     tried_late: int
 
-    def count_run(self, stuck: int | None, opened: Collection[int], *, out_of_time: bool) -> bool:
+    def count_run(
+        self, stuck: int | None, opened: Collection[int], *, out_of_time: bool
+    ) -> int | None:
         """
-        Count a run that could not finish *stuck*; whether that minute is given up.
+        Count a run that could not finish *stuck*; return that minute if it is given up.
 
         *opened* are the minutes that nobody has closed. None of *stuck* is a
         run that finished all, or that was *out_of_time* without telling whose
@@ -44,13 +50,13 @@ class Attempts:
         if stuck is None:
             if not out_of_time:
                 self.tried = self.tried_late = 0
-            return False
+            return None
         if stuck in opened:
             self.tried += 1
-            return self.tried > RUNS_IN_VAIN
+            return stuck if self.tried > RUNS_IN_VAIN else None
         self.tried = 0  # the open ones come first, and were done
         self.tried_late += 1
-        return self.tried_late > RUNS_IN_VAIN
+        return stuck if self.tried_late > RUNS_IN_VAIN else None
 
 
 LONGEST_WAIT_MINUTES: Final = 30
@@ -75,3 +81,67 @@ def restating_order(
         return (this_minute - restated.get(minute, minute + 1)) / age
 
     return sorted(marked, key=lambda minute: (-share_waited(minute), minute))
+
+
+@dataclass(frozen=True, slots=True)
+class DueMinutes:
+    """
+    The minutes that one run has to look at.
+
+    Attributes:
+        open_minutes: Minutes that are not closed yet, ascending.
+
+        early_minutes: Minutes that closed before an earlier one, ascending: findings take
+            them in after it.
+
+        marked_minutes: Closed minutes with late records, in the order of restating.
+
+        next_minute: The first minute that is too young.
+
+        dropped: Number of open minutes that were too old.
+    """
+
+    open_minutes: tuple[int, ...]
+    early_minutes: tuple[int, ...]
+    marked_minutes: tuple[int, ...]
+    next_minute: int
+    dropped: int
+
+    @property
+    def unpublished(self) -> tuple[int, ...]:
+        """Minutes of which records wait to be published."""
+        return (*self.marked_minutes, *self.open_minutes)
+
+    @property
+    def first_minute(self) -> int:
+        """The earliest of all minutes that may be read."""
+        return min([*self.unpublished, *self.early_minutes, self.next_minute])
+
+    def without(self, done: Collection[int]) -> DueMinutes:
+        """Return what is left once the minutes in *done* need nothing more."""
+        return replace(
+            self,
+            open_minutes=tuple(minute for minute in self.open_minutes if minute not in done),
+            marked_minutes=tuple(minute for minute in self.marked_minutes if minute not in done),
+        )
+
+
+def due_minutes(
+    progress: CloseProgress, marked: Collection[int], oldest_minute: int, now_s: float
+) -> DueMinutes:
+    """
+    Return what a run at *now_s* has to look at, from *oldest_minute* on.
+
+    *marked* minutes have late records, unless they are still open.
+    """
+    next_minute = max(progress.next_minute, minute_at(now_s - EARLIEST_CLOSE_S))
+    unclosed = [*progress.open_minutes, *range(progress.next_minute, next_minute)]
+    open_minutes = tuple(minute for minute in unclosed if minute >= oldest_minute)
+    late = [minute for minute in {*marked}.difference(open_minutes) if minute < next_minute]
+    return DueMinutes(
+        open_minutes=open_minutes,
+        early_minutes=tuple(minute for minute in progress.early_minutes if minute >= oldest_minute),
+        marked_minutes=tuple(restating_order(late, progress.restated, minute_at(now_s))),
+        next_minute=next_minute,
+        dropped=len(unclosed) - len(open_minutes),
+    )

@@ -31,12 +31,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from aggregator.close.backlog import Attempts, restating_order
+from aggregator.close.backlog import Attempts, due_minutes
 from aggregator.close.reduction import BucketShare, CloseOutcome, Reduction
-from aggregator.findings.book import FindingsBook
+from aggregator.findings.book import FindingsBook, NoFindings
 from aggregator.findings.detail import RollupFacts
 from aggregator.minutes import (
-    EARLIEST_CLOSE_S,
     MARKER_SLACK_MINUTES,
     RECORD_LIFE_MINUTES,
     SILENT_FORGET_MINUTES,
@@ -57,9 +56,12 @@ from neuron_wire.catalogue import ALARMS, DEFAULT_ROLLUP_METRICS, MembersOf
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from aggregator.close.backlog import DueMinutes
     from aggregator.close.reduction import MinuteShare
     from aggregator.environment import Rules
     from aggregator.findings.outbox import FindingsOutlet
+    from aggregator.rollups.line import Due
+    from aggregator.rollups.rollup import Rollup
     from aggregator.storage.table import Table
 
 
@@ -108,7 +110,7 @@ class CloseRun:
 
         connect: Opens the table anew: forked processes must not share a client.
 
-        outlet: Where findings go; None where nobody wants to know.
+        outlet: Where findings go; None if the stack has no event bus.
 
         metrics: Numbers of a rollup that are metrics.
     """
@@ -126,8 +128,9 @@ class CloseRun:
     _outcome: CloseOutcome = field(default_factory=CloseOutcome)
     _clock: RunClock = field(init=False)
     _reduction: Reduction = field(init=False)
-    _book: FindingsBook | None = None
-    _looked_at: list[int] = field(default_factory=list)  # of the marked minutes
+    _book: FindingsBook | NoFindings = field(init=False)
+    _done: set[int] = field(default_factory=set)  # minutes that need nothing more from this run
+    _restated: list[int] = field(default_factory=list)  # marked minutes that this run looked at
     _stuck: int | None = None  # the minute that took more than half of the run and is not done
 
     def run(self) -> CloseOutcome:
@@ -151,7 +154,52 @@ class CloseRun:
         return self._outcome
 
     def _work(self, now_s: float) -> None:
+        """Read what is due at *now_s*, publish it, write what was learnt, and send events."""
         this_minute = minute_at(now_s)
+        progress = self._read_progress(this_minute)
+        oldest_minute = this_minute - self.rules.late_minutes - RECORD_LIFE_MINUTES
+        markers_from = max(progress.markers_from, oldest_minute)
+        # Read before any record: a marker set later keeps another token and is not cleared.
+        tokens = self.table.read_markers(range(markers_from, this_minute + 1))
+        due = due_minutes(progress, tokens.keys(), oldest_minute, now_s)
+        self._outcome.minutes_dropped = due.dropped
+        self._book = self._open_book(progress, due)
+        attempts = Attempts(*progress.tried)
+        with self._processes(due.first_minute, this_minute):
+            self._reduce_due(due, now_s)
+            given_up = attempts.count_run(
+                self._stuck, due.open_minutes, out_of_time=self._outcome.out_of_time
+            )
+            if given_up is not None:
+                self._done.add(given_up)
+                self._book.untaken.discard(given_up)
+                self._outcome.minutes_dropped += 1
+            left = due.without(self._done)
+            markers_from = min([*left.unpublished, this_minute - self._marker_minutes])
+            self._write_registry(markers_from - SILENT_FORGET_MINUTES)
+            self._write_findings()
+        restated = {**progress.restated, **dict.fromkeys(self._restated, this_minute)}
+        self.table.write_progress(
+            CloseProgress(
+                next_minute=due.next_minute,
+                open_minutes=left.open_minutes,
+                markers_from=markers_from,
+                tried=(attempts.tried, attempts.tried_late),
+                restated={minute: at for minute, at in restated.items() if minute >= markers_from},
+                findings_minute=self._book.minute,
+                early_minutes=tuple(sorted(self._book.untaken.difference(left.open_minutes))),
+            )
+        )
+        for minute in sorted(self._done & tokens.keys()):
+            self.table.clear_marker(minute, tokens[minute])
+        self._count_left(left, now_s)
+        self._outcome.findings_failed = self._book.send_events(
+            lambda: self.remaining_s() > TELL_BEFORE_S
+        )
+        self._outcome.findings_waiting = self._book.steps_waiting
+
+    def _read_progress(self, this_minute: int) -> CloseProgress:
+        """Return the stored progress; before the first run, where closing begins."""
         progress = self.table.read_progress()
         if progress is None:
             progress = CloseProgress(
@@ -161,77 +209,39 @@ class CloseRun:
             )
             # At once: however this run ends and whenever the next one comes, it starts from here.
             self.table.write_progress(progress)
-        oldest = this_minute - self.rules.late_minutes - RECORD_LIFE_MINUTES
-        markers_from = max(progress.markers_from, oldest)
-        # Read before any record: a marker set later keeps another token and is not cleared.
-        tokens = self.table.read_markers(range(markers_from, this_minute + 1))
+        return progress
 
-        next_minute = max(progress.next_minute, minute_at(now_s - EARLIEST_CLOSE_S))
-        unclosed = [*progress.open_minutes, *range(progress.next_minute, next_minute)]
-        open_minutes = [minute for minute in unclosed if minute >= oldest]
-        self._outcome.minutes_dropped = len(unclosed) - len(open_minutes)
-        early_minutes = [minute for minute in progress.early_minutes if minute >= oldest]
-        late = tokens.keys() - set(open_minutes)
-        marked = restating_order(
-            [minute for minute in late if minute < next_minute], progress.restated, this_minute
+    def _open_book(self, progress: CloseProgress, due: DueMinutes) -> FindingsBook | NoFindings:
+        if self.outlet is None:
+            return NoFindings(progress.findings_minute)
+        return FindingsBook(
+            table=self.table,
+            rules=self.rules,
+            prices=self.prices,
+            outlet=self.outlet,
+            minute=progress.findings_minute,
+            untaken={*due.open_minutes, *due.early_minutes},
+            faults_from=progress.markers_from,
         )
-        first_minute = min([*open_minutes, *early_minutes, *marked, next_minute])
-        attempts = Attempts(*progress.tried)
-        if self.outlet is not None:
-            self._book = FindingsBook(
-                self.table,
-                self.rules,
-                self.prices,
-                self.outlet,
-                progress.findings_minute,
-                {*open_minutes, *early_minutes},
-                progress.markers_from,
-            )
-        with self._processes(first_minute, this_minute):
-            done = self._reduce_all(open_minutes, early_minutes, marked, now_s)
-            if attempts.count_run(self._stuck, open_minutes, out_of_time=self._outcome.out_of_time):
-                given_up = set() if self._stuck is None else {self._stuck}
-                done |= given_up
-                if self._book is not None:
-                    self._book.untaken -= given_up
-                self._outcome.minutes_dropped += 1
-            still_open = tuple(minute for minute in open_minutes if minute not in done)
-            still_marked = [minute for minute in marked if minute not in done]
-            markers_from = min([*still_marked, *still_open, this_minute - self._marker_minutes])
-            forget_before = markers_from - SILENT_FORGET_MINUTES
-            workers, clusters = self._reduction.workers, self._reduction.clusters
-            packed = workers.call_each(BucketShare.pack_registry, forget_before, clusters)
-            for bucket, payload in sorted(chain.from_iterable(packed)):
-                self.table.write_registry(bucket, payload)
-            if self._book is not None:
-                shares = workers.call_each(BucketShare.pack_findings)
-                if not self._book.write_findings(chain.from_iterable(shares)):
-                    raise SupersededError
-        restated = {**progress.restated, **dict.fromkeys(self._looked_at, this_minute)}
-        self.table.write_progress(
-            CloseProgress(
-                next_minute,
-                still_open,
-                markers_from,
-                (attempts.tried, attempts.tried_late),
-                {minute: at for minute, at in restated.items() if minute >= markers_from},
-                self._book.minute if self._book else progress.findings_minute,
-                tuple(sorted(self._book.untaken.difference(still_open))) if self._book else (),
-            )
-        )
-        for minute in sorted(done & tokens.keys()):
-            self.table.clear_marker(minute, tokens[minute])
 
-        self._outcome.minutes_waiting = len(still_marked) + sum(
-            1 for minute in still_open if self._grace_is_over(minute, now_s)
+    def _write_registry(self, forget_before: int) -> None:
+        packed = self._reduction.workers.call_each(
+            BucketShare.pack_registry, forget_before, self._reduction.clusters
         )
-        first_open = still_open[0] if still_open else next_minute
+        for bucket, payload in sorted(chain.from_iterable(packed)):
+            self.table.write_registry(bucket, payload)
+
+    def _write_findings(self) -> None:
+        packed = self._reduction.workers.call_each(BucketShare.pack_findings)
+        if not self._book.write_findings(chain.from_iterable(packed)):
+            raise SupersededError
+
+    def _count_left(self, left: DueMinutes, now_s: float) -> None:
+        """Count the minutes that are due and *left* to the next run."""
+        overdue = [minute for minute in left.open_minutes if self._grace_is_over(minute, now_s)]
+        self._outcome.minutes_waiting = len(left.marked_minutes) + len(overdue)
+        first_open = min([*left.open_minutes, left.next_minute])
         self._outcome.seconds_behind = round(now_s - end_s(first_open - 1), 3)
-        if self._book is not None:
-            self._outcome.findings_failed = self._book.send_events(
-                lambda: self.remaining_s() > TELL_BEFORE_S
-            )
-            self._outcome.findings_waiting = self._book.steps_waiting
 
     @property
     def _marker_minutes(self) -> int:
@@ -258,9 +268,7 @@ class CloseRun:
                 registered=registered,
                 departures=departures,
                 is_missing=is_missing,
-                findings=self._book.bucket_findings(range(first, TABLE_BUCKETS, self.processes))
-                if self._book
-                else None,
+                findings=self._book.bucket_findings(range(first, TABLE_BUCKETS, self.processes)),
             )
             for first in range(self.processes)
         ]
@@ -271,57 +279,61 @@ class CloseRun:
             )
             yield
 
-    def _reduce_all(
-        self,
-        open_minutes: Sequence[int],
-        early_minutes: Sequence[int],
-        marked: Sequence[int],
-        now_s: float,
-    ) -> set[int]:
-        """Reduce and publish; the minutes that need nothing more, but that findings may lack."""
-        done: set[int] = set()
-        begun_s = self._clock.whole_s
-        longest_s = 0.0
-        minute = 0
+    def _reduce_due(self, due: DueMinutes, now_s: float) -> None:
+        """Publish the minutes that are *due*, as far as the time of the run allows."""
         try:
-            for minute in sorted([*open_minutes, *early_minutes]):
-                begun_s = self.remaining_s()
-                if minute in early_minutes:
-                    if self._book is not None and not self._book.is_early(minute):
-                        self._reduce(minute, wait=False)
-                        done.add(minute)
-                elif self._reduce(minute, wait=not self._grace_is_over(minute, now_s)):
-                    done.add(minute)
-                    self._outcome.minutes_closed += 1
-            for minute in marked:
-                if minute in done:  # read again for findings
-                    continue
-                begun_s = self.remaining_s()
-                if not self._clock.allows_restating(begun_s, longest_s):
-                    self._outcome.out_of_time = True
-                    break
-                self._looked_at.append(minute)
-                self._reduce(minute, wait=False)
-                done.add(minute)
-                self._outcome.minutes_restated += 1
-                longest_s = max(longest_s, begun_s - self.remaining_s())
+            self._close_minutes(due, now_s)
+            self._restate_minutes(due.marked_minutes)
         except OutOfTimeError:
             self._outcome.out_of_time = True
-            self._stuck = minute if begun_s > self._clock.whole_s / 2 else None
-        return done
+
+    def _close_minutes(self, due: DueMinutes, now_s: float) -> None:
+        """Publish open minutes, and read early ones again once findings take them in."""
+        for minute in sorted([*due.open_minutes, *due.early_minutes]):
+            if minute in due.early_minutes:
+                if self._book.takes_in(minute):
+                    self._reduce(minute, wait=False)
+            elif self._reduce(minute, wait=not self._grace_is_over(minute, now_s)):
+                self._outcome.minutes_closed += 1
+
+    def _restate_minutes(self, marked_minutes: Sequence[int]) -> None:
+        """Publish *marked_minutes* again, until the next one may not fit into the run."""
+        longest_s = 0.0
+        for minute in marked_minutes:
+            if minute in self._done:  # read again for findings
+                continue
+            begun_s = self.remaining_s()
+            if not self._clock.allows_restating(begun_s, longest_s):
+                self._outcome.out_of_time = True
+                break
+            self._restated.append(minute)
+            self._reduce(minute, wait=False)
+            self._outcome.minutes_restated += 1
+            longest_s = max(longest_s, begun_s - self.remaining_s())
 
     def _reduce(self, minute: int, *, wait: bool) -> bool:
-        """Publish *minute*; with *wait*, only if every live instance reported."""
-        book = None if self._book is None or self._book.is_early(minute) else self._book
-        taken_in = None if book is None else book.minute
-        reduced = self._reduction.reduce_minute(minute, wait=wait, taken_in=taken_in)
-        if reduced is None:
-            return False
-        facts = self._publish(minute, reduced)
-        if book is not None:
-            kept = self._reduction.workers.call_each(BucketShare.keep_findings, facts)
-            book.waiting += sum(kept)
-            book.take_in_minute(minute, reduced.clusters, facts)
+        """
+        Publish *minute*; with *wait*, only if every live instance reported.
+
+        Raises:
+            OutOfTimeError: If the run must stop; the minute is stuck if it had half of the run.
+        """
+        begun_s = self.remaining_s()
+        takes_in = self._book.takes_in(minute)
+        taken_in = self._book.minute if takes_in else None
+        try:
+            reduced = self._reduction.reduce_minute(minute, wait=wait, taken_in=taken_in)
+            if reduced is None:
+                return False
+            facts = self._publish(minute, reduced)
+            if takes_in:
+                kept = self._reduction.workers.call_each(BucketShare.keep_findings, facts)
+                self._book.take_in_minute(minute, reduced.clusters, facts, sum(kept))
+        except OutOfTimeError:
+            if begun_s > self._clock.whole_s / 2:
+                self._stuck = minute
+            raise
+        self._done.add(minute)
         return True
 
     def _publish(self, minute: int, reduced: MinuteShare) -> dict[str, RollupFacts]:
@@ -346,29 +358,38 @@ class CloseRun:
             rollup = in_progress.finish(silent.get(cluster, []), self.rules.teams)
             before = published.get(cluster)
             owed = due(rollup, before)
-            number = owed.publication.number if owed else before.number if before else 1
+            if owed is not None:
+                number = owed.publication.number
+            elif before is not None:
+                number = before.number
+            else:
+                number = 1
             facts[cluster] = RollupFacts(
                 rollup_id(cluster, minute, number),
                 rollup.gauges.get("CoveragePercent"),
                 in_progress.idle.awaited(),
             )
-            if owed is None:
-                continue
-            try:
-                line = rollup_line(rollup, minute, owed, self.metrics)
-            except WireFormatError:
-                self._outcome.lines_refused += 1
-                continue
-            self.emit(line)
-            self._outcome.lines_printed += 1
-            # An alarm may fire when its minute is no longer the last.
-            self.table.write_last_rollup("minute", cluster, minute, line)
-            for about, tally in KEPT_FOR.items():
-                if rollup.tallies.get(tally, 0) > 0:
-                    self.table.write_last_rollup(about, cluster, minute, line)
-            if rollup.silent:
-                self.table.write_last_rollup("silent", cluster, minute, line)
-            expiry_s = expires_s(minute, self.rules.late_minutes)
-            if not self.table.write_publication(minute, cluster, owed.publication, expiry_s):
-                raise SupersededError
+            if owed is not None:
+                self._print_rollup(rollup, minute, owed)
         return facts
+
+    def _print_rollup(self, rollup: Rollup, minute: int, owed: Due) -> None:
+        """Print the line of *rollup* and keep it, unless CloudWatch would not extract it."""
+        cluster = rollup.cluster
+        try:
+            line = rollup_line(rollup, minute, owed, self.metrics)
+        except WireFormatError:
+            self._outcome.lines_refused += 1
+            return
+        self.emit(line)
+        self._outcome.lines_printed += 1
+        # An alarm may fire when its minute is no longer the last.
+        self.table.write_last_rollup("minute", cluster, minute, line)
+        for about, tally in KEPT_FOR.items():
+            if rollup.tallies.get(tally, 0) > 0:
+                self.table.write_last_rollup(about, cluster, minute, line)
+        if rollup.silent:
+            self.table.write_last_rollup("silent", cluster, minute, line)
+        expiry_s = expires_s(minute, self.rules.late_minutes)
+        if not self.table.write_publication(minute, cluster, owed.publication, expiry_s):
+            raise SupersededError

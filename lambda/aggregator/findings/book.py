@@ -35,6 +35,42 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
+class NoFindings:
+    """
+    The findings of a stack without an event bus: no finding is read, kept or sent.
+
+    Attributes:
+        minute: The newest minute that was taken in while there was a bus.
+
+        untaken: No minute waits for findings.
+
+        steps_waiting: No step waits.
+    """
+
+    minute: int
+    untaken: set[int] = field(default_factory=set)
+    steps_waiting: int = 0
+
+    def takes_in(self, _minute: int) -> bool:
+        """Return False: no minute is taken in."""
+        return False
+
+    def bucket_findings(self, _buckets: Iterable[int]) -> None:
+        """Return None: no bucket has findings."""
+
+    def take_in_minute(self, *_minute: object) -> None:
+        """Change nothing: no finding is kept."""
+
+    def write_findings(self, _buckets: Iterable[tuple[int, int, bytes]]) -> bool:
+        """Return True: nothing was to be written."""
+        return True
+
+    def send_events(self, _has_time: Callable[[], bool]) -> int:
+        """Return 0: no event failed."""
+        return 0
+
+
+@dataclass(slots=True)
 class FindingsBook:
     """
     Of one run.
@@ -87,17 +123,23 @@ class FindingsBook:
             states[bucket].forget_faults(self.faults_from)
         return InstanceFindings(states, self.rules, self.prices, self.outlet.groups)
 
-    def is_early(self, minute: int) -> bool:
-        """Whether an earlier minute must be taken in before *minute*."""
-        return minute > min(self.untaken, default=minute)
+    def takes_in(self, minute: int) -> bool:
+        """Return True if no earlier minute must be taken in before *minute*."""
+        return minute <= min(self.untaken, default=minute)
 
     def take_in_minute(
         self,
         minute: int,
         clusters: Mapping[str, RollupInProgress],
         facts: FactsOf,
+        steps_waiting: int,
     ) -> None:
-        """Step the owners of *clusters*: *minute*, which is not early, was published."""
+        """
+        Step the owners of *clusters* once *minute* was published and no earlier one is untaken.
+
+        *steps_waiting* of its instances found no room.
+        """
+        self.waiting += steps_waiting
         if minute > self.minute:
             self._clusters.step_minute(minute, clusters, facts)
             self.minute = minute
