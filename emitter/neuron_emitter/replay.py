@@ -1,5 +1,5 @@
 """
-What would be sent: the whole program on saved reports, without AWS or a clock.
+Print what would be sent: the conductor of `run` on saved reports, without AWS, on a recorded clock.
 
 Deterministic: report n, from 0, is received at start + n x interval, the boot
 is made of the start and a hash of the inputs, and what differs from run to run
@@ -17,19 +17,18 @@ import logging
 import os
 import stat
 import zlib
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from neuron_emitter.errors import SettingsError
-from neuron_emitter.fold import Fold, FoldSettings, LineIdentity
-from neuron_emitter.health import reading_members
-from neuron_emitter.instance.facts import InstanceFacts
-from neuron_emitter.lines import LineWriter, parse_choice, require_lines
+from neuron_emitter.fold import FoldSettings
+from neuron_emitter.lines import parse_choice
 from neuron_emitter.owners.lookup import saved_owners
-from neuron_emitter.owners.reservations import saved_assignments
-from neuron_emitter.report_lines import RawReports, ReportQueue
-from neuron_emitter.reports.framing import Framer
+from neuron_emitter.owners.reservations import saved_reservations
 from neuron_emitter.reports.source import no_reports
+from neuron_emitter.run.conductor import Conductor
+from neuron_emitter.run.identification import LocalSources
 from neuron_emitter.settings.minutes import require_cluster
 from neuron_wire.names import MINUTE_S, WHOLE_MINUTE_S
 from neuron_words.quantity_words import counted
@@ -38,10 +37,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from neuron_emitter.logs import Event
+    from neuron_emitter.reports.framing import Framer
     from neuron_emitter.reports.report import Report
     from neuron_emitter.settings import ReplaySettings
     from neuron_emitter.spool.records import NewRecord
+    from neuron_wire import MinuteRecord, WireFormatError
 
 _GZIP_MARK: Final = b"\x1f\x8b"  # no JSON begins so
 READ_BYTES: Final = 1 << 16  # a larger read would take fresh pages of memory each time
@@ -63,30 +63,39 @@ def replay(
         SettingsError: If a setting is missing or a file cannot be read.
         SourceError: If no file holds a single report.
     """
-    cluster = require_cluster(settings.cluster)
+    require_cluster(settings.cluster)
     if settings.interval is None:
         msg = "No interval between reports is set. Use --interval SECONDS."
         raise SettingsError(msg)
     start_s = parse_time_s(settings.start)
-    lines = _Lines(settings, cluster, start_s, _hash(files, settings))
-    fold, framer = lines.fold, lines.framer
-    fold.clock.open_minute(start_s)
-    ends_at_s = fold.clock.ends_at_s() or start_s
+    clock = _RecordedClock(start_s)
+    inputs = _hash(files, settings)
+    # As the running emitter's: a later start is a greater text.
+    printed = _PrintedRecords(boot=f"{int(start_s * 1000):012x}{inputs[:8]}")
+    local = LocalSources(
+        owners=saved_owners(settings.saved_proc, clock),
+        reservations=saved_reservations(settings.saved_proc),
+        guessed_id=lambda: f"host-{inputs[8:24]}",
+    )
+    conductor = Conductor(
+        settings, _fold_settings(settings), printed, local, clock=clock, on_drop=_refuse
+    )
+    framer = conductor.framer
+    most_covered_s = 0.0
+    conductor.pass_time(start_s)
     for number, report in enumerate(_reports(files, framer, advance)):
-        lines.at_s = at_s = start_s + number * settings.interval
-        if settings.high_resolution_metrics:
-            yield from lines.write_reports(at_s)
-        while at_s >= ends_at_s:  # each minute closes on time, with or without reports
-            yield from lines.close_minute(is_clean_shutdown=False)
-            fold.clock.open_minute(ends_at_s)
-            ends_at_s += MINUTE_S
-        fold.fold_report(report, at_s)
-        lines.raw.newest = framer.newest, at_s
-        if fold.sample is not None:
-            lines.waiting.add_sample(fold.sample)
-            yield from lines.write_reports(at_s)
-        yield from lines.write_events()
-    if not fold.reports_read:
+        clock.now_s = at_s = start_s + number * settings.interval
+        conductor.write_reports(at_s)
+        # Each minute closes on time, with or without reports.
+        while (ends_at_s := conductor.fold.clock.ends_at_s() or at_s) <= at_s:
+            conductor.pass_time(ends_at_s)
+            most_covered_s = max(most_covered_s, _covered_s(conductor.closed, settings.interval))
+            conductor.write_events()
+        conductor.fold_report(report, at_s)
+        conductor.write_reports(at_s)
+        conductor.write_events()
+        yield from printed.take_lines()
+    if not conductor.fold.reports_read:
         raise no_reports(", ".join(map(str, files)), framer.last_problem)
     if framer.malformed:
         _log.warning(
@@ -94,101 +103,82 @@ def replay(
             counted(framer.malformed, "piece"),
             framer.last_problem,
         )
-    yield from lines.write_reports(0.0, is_end=True)
-    yield from lines.close_minute(is_clean_shutdown=True)
-    if 0 < lines.most_covered_s < WHOLE_MINUTE_S:
+    conductor.write_reports(0.0, is_end=True)
+    conductor.close_minute(is_clean_shutdown=True)
+    most_covered_s = max(most_covered_s, _covered_s(conductor.closed, settings.interval))
+    conductor.write_events()
+    yield from printed.take_lines()
+    if 0 < most_covered_s < WHOLE_MINUTE_S:
         _log.warning(
             "The reports cover %.0f s of a minute, too little for idle time. "
             "Use the seconds between them as --interval.",
-            lines.most_covered_s,
+            most_covered_s,
         )
 
 
-class _Lines:
+@dataclass
+class _RecordedClock:
     """
-    The lines in their order, numbered from 1.
+    The clock of saved reports.
 
     Attributes:
-        at_s: Receipt of the newest report, seconds since the epoch.
-
-        events: Those that have no line yet.
-
-        most_covered_s: Of the minutes full of reports, the most that one of them covered.
+        now_s: Receipt of the newest report, seconds since the epoch.
     """
 
-    def __init__(self, settings: ReplaySettings, cluster: str, start_s: float, inputs: str) -> None:
-        self.at_s = start_s
-        self.events: list[Event] = []
-        self.most_covered_s = 0.0
-        self._full = MINUTE_S / (settings.interval or MINUTE_S)  # reports in a minute
-        assignments = saved_assignments(settings.saved_proc)
-        self.fold = Fold(
-            FoldSettings(
-                idle_below_percent=settings.idle_below_percent,
-                runtime_lines=settings.runtime_lines,
-                every_report=settings.high_resolution_metrics,
-                chosen=parse_choice(settings.metric).names,
-            ),
-            owner_of=saved_owners(settings.saved_proc, lambda: self.at_s),
-            current_assignments=lambda: assignments,
-            on_event=self.events.append,
-        )
-        self.fold.learn_facts(InstanceFacts(instance_type=settings.instance_type))
-        self.framer = Framer()
-        self.raw = RawReports()
-        self.raw.every_minutes = settings.raw_reports
-        self.waiting = ReportQueue()
-        self._writer = LineWriter(require_lines(settings))
-        self._who = LineIdentity(
-            cluster=cluster,
-            instance_id=settings.instance_id or f"host-{inputs[8:24]}",
-            identity_guessed=settings.instance_id is None,
-            # As the running emitter's: a later start is a greater text.
-            boot=f"{int(start_s * 1000):012x}{inputs[:8]}",
-        )
-        self._seq = 1
+    now_s: float
 
-    def write_reports(self, now_s: float, *, is_end: bool = False) -> Iterator[str]:
-        """Write the reports that have waited for long enough, at the end all."""
-        for write in self.waiting.due(self._writer, self._identity, now_s, is_end=is_end):
-            yield from self._numbered(write(self._seq))
+    def __call__(self) -> float:
+        """Return the recorded time."""
+        return self.now_s
 
-    def write_events(self) -> Iterator[str]:
-        """Write the events that have no line yet."""
-        if self.events:
-            records = self._writer.event_records(self.events, self._identity(), self._seq)
-            self.events.clear()
-            yield from self._numbered(records)
 
-    def close_minute(self, *, is_clean_shutdown: bool) -> Iterator[str]:
-        """Write the open minute, between the events up to it and those that it shows."""
-        yield from self.write_events()
-        health = {
-            **reading_members(self.fold, self.framer),
-            **self.raw.health_members(),
-            **self.waiting.health_members(),
-        }
-        record = self.fold.close_minute(
-            self._who, self._seq, is_clean_shutdown=is_clean_shutdown, health=health
-        )
-        if record.reports >= self._full:
-            self.most_covered_s = max(self.most_covered_s, record.covered_seconds)
-        ami_id = self.fold.instance.ami_id
-        yield from self._numbered(
-            self._writer.minute_records(record, self.fold.due_runtimes, ami_id)
-        )
-        yield from self.write_events()
-        if raw := self.raw.due_record(
-            record.minute_ms, self._writer, self._identity(), seq=self._seq
-        ):
-            yield from self._numbered([raw])
+@dataclass
+class _PrintedRecords:
+    """
+    Records to print, numbered from 1.
 
-    def _identity(self) -> LineIdentity:
-        return self.fold.identify(self._who)
+    Attributes:
+        boot: The ID of the replay.
 
-    def _numbered(self, records: list[NewRecord]) -> Iterator[str]:
-        self._seq += len(records)
-        return (record.line for record in records)
+        next_seq: The number of the next record.
+
+        state: None: a replay saves no state.
+    """
+
+    boot: str
+    next_seq: int = 1
+    state: bytes | None = None
+    _lines: list[str] = field(default_factory=list)
+
+    def append(self, records: Sequence[NewRecord], _state: bytes | None = None) -> None:
+        """Number *records* and append their lines."""
+        self.next_seq += len(records)
+        self._lines += [record.line for record in records]
+
+    def take_lines(self) -> list[str]:
+        """Return the lines appended since the last call."""
+        lines, self._lines = self._lines, []
+        return lines
+
+
+def _fold_settings(settings: ReplaySettings) -> FoldSettings:
+    return FoldSettings(
+        idle_below_percent=settings.idle_below_percent,
+        runtime_lines=settings.runtime_lines,
+        every_report=settings.high_resolution_metrics,
+        chosen=parse_choice(settings.metric).names,
+    )
+
+
+def _refuse(_what: str, error: WireFormatError) -> NoReturn:
+    raise error
+
+
+def _covered_s(record: MinuteRecord | None, interval_s: float) -> float:
+    """Return the seconds that *record* covers; 0 unless its minute is full of reports."""
+    if record is None or record.reports * interval_s < MINUTE_S:
+        return 0.0
+    return record.covered_seconds
 
 
 def parse_time_s(text: str | None) -> float:

@@ -22,7 +22,7 @@ from local.monitor.play import MINUTE_MS, live_moments
 from local.monitor.processes import write_processes
 from local.monitor.report import ReportWriter
 from neuron_emitter.owners.lookup import saved_owners
-from neuron_emitter.owners.reservations import saved_assignments
+from neuron_emitter.owners.reservations import saved_reservations
 
 
 @given(st.integers(1, 60), st.integers(0, 10**12), st.floats(0, 1))
@@ -75,8 +75,8 @@ NAMES = ("slurm:4711 ml-user", "ecs:embeddings/api", "unit:jupyter-ada", "chat/l
 
 def named(root, instance):
     """What the emitter calls the owners of the runtimes, in their order."""
-    owner_of = saved_owners(root / "proc", lambda: 1000.0)
-    owners = [owner_of(runtime.pid) for runtime in instance.runtimes]
+    lookup = saved_owners(root / "proc", lambda: 1000.0)
+    owners = [lookup.owner_of(runtime.pid) for runtime in instance.runtimes]
     return tuple(owner and owner.name for owner in owners)
 
 
@@ -92,7 +92,7 @@ def test_assignments_of_pods_are_read_as_written(tmp_path):
     pods = {"search/ranker-1/server": {18, 19}, "ml/trainer-0/main": {0}}
     given = [f"{pod}={','.join(map(str, cores))}" for pod, cores in pods.items()]
     write_processes(tmp_path, FOUR, ("chat/llama-0/server",) * 4, given)
-    found = saved_assignments(tmp_path / "proc")
+    found = saved_reservations(tmp_path / "proc").current_assignments()
     assert pods == {pod.name: set(pod.cores) for pod in found.allocations}
     assert all(pod.is_verified for pod in found.allocations)
 

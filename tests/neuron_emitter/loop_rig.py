@@ -113,6 +113,7 @@ def fold_settings_of(chosen):
         period_s=chosen.interval or chosen.period,
         runtime_lines=chosen.runtime_lines,
         every_report=chosen.high_resolution_metrics,
+        paid=chosen.paid,
     )
 
 

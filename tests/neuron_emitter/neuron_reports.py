@@ -256,9 +256,6 @@ def written(document: Document) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode()
 
 
-GUESS = LineIdentity("blue", "host-guess", identity_guessed=True, boot=BOOT)
-
-
 def new_fold(
     state: bytes | None = None, on_event: Any = lambda _event: None, **settings: Any
 ) -> Fold:
@@ -273,7 +270,20 @@ def add(fold: Fold, document: Document, at_s: float) -> None:
 
 def closed(fold: Fold, seq: int = 1) -> MinuteRecord:
     """Close the open minute."""
-    return fold.close_minute(GUESS, seq)
+    return fold.close_minute(identity_of(fold), seq)
+
+
+def identity_of(fold: Fold) -> LineIdentity:
+    """Return the identity by the facts of *fold*, with a guessed ID if it has none."""
+    facts = fold.instance
+    return LineIdentity(
+        cluster="blue",
+        instance_id=facts.instance_id or "host-guess",
+        identity_guessed=facts.instance_id is None,
+        boot=BOOT,
+        instance_type=facts.instance_type,
+        ami_id=facts.ami_id,
+    )
 
 
 def events_of(*minutes: Sequence[Document]) -> list[Event]:

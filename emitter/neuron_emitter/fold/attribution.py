@@ -113,6 +113,7 @@ class CoreOwners:
         idle_minutes: Sequence[int],
         *,
         cores_per_device: int | None,
+        is_local: bool,
     ) -> Attribution:
         """
         Name the holders and owners of cores in the epoch minute *label*, which closes.
@@ -120,7 +121,7 @@ class CoreOwners:
         Assignments of a look-up count; without a look-up, the assignments in reports.
         """
         folds = runtimes.folds
-        assignments = self._current_assignments()
+        assignments = self._current_assignments() if is_local else None
         status = None if assignments is None else assignments.status
         allocations = self.pods.allocations()
         if assignments is not None and (status == RESERVATIONS_KNOWN or assignments.allocations):
@@ -130,7 +131,8 @@ class CoreOwners:
         pods = None
         if allocations is not None:
             pods = owners_assigned(allocations, cores_per_device, len(states))
-        owners = self._owners(held, folds, pods, allocations or ())
+        owner_of = self._owner_of if is_local else _unknown_owner
+        owners = self._owners(owner_of, held, folds, pods, allocations or ())
         reserved = reserve_cores(allocations or (), held, owners, states, cores_per_device)
         if self._only_teams:
             owners = {
@@ -147,6 +149,7 @@ class CoreOwners:
 
     def _owners(
         self,
+        owner_of: OwnerOf,
         held: Held,
         folds: Iterable[RuntimeFold],
         pods: Mapping[int, RuntimeOwner] | None,
@@ -157,7 +160,7 @@ class CoreOwners:
         listed = (fold.key for fold in folds if fold.key is not None)
         for key in dict.fromkeys((*held, *listed)):
             pid, _ = key
-            owner = None if pid is None else self._owner_of(pid)
+            owner = None if pid is None else owner_of(pid)
             # The cores of a dead pod may be assigned to another pod by now, or under another id.
             if owner is None or not (owner.gone or owner.is_sure):
                 cores = sorted(held.get(key, ()))
@@ -166,6 +169,10 @@ class CoreOwners:
                 owner = owner._replace(started=process.started, command=process.command)
             owners[key] = with_job(owner, allocations)
         return owners
+
+
+def _unknown_owner(_pid: int) -> None:
+    """Return that the owner of a process is unknown."""
 
 
 def _owned(holdings: Holdings, folds: Iterable[RuntimeFold]) -> Iterator[Holding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
@@ -268,33 +268,21 @@ class Fold:
             )
             self._on_event(Event("DevicesNotSeen", at_s, message, {}))
 
-    def identify(self, who: LineIdentity) -> LineIdentity:
-        """*who* writes, under the name that the instance has, where that is known."""
-        instance = self._inventory.instance()
-        return replace(
-            who,
-            instance_id=instance.instance_id or who.instance_id,
-            identity_guessed=instance.instance_id is None and who.identity_guessed,
-            instance_type=instance.instance_type,
-            ami_id=instance.ami_id,
-        )
-
     def close_minute(
         self,
-        who: LineIdentity,
+        identity: LineIdentity,
         seq: int,
         *,
         is_clean_shutdown: bool = False,
         health: Mapping[str, int | float] | None = None,
-        paid: str | None = None,
+        is_local: bool = True,
     ) -> MinuteRecord:
         """
-        Close the open minute: its record, number *seq* of the boot.
+        Close the open minute, and return its record, number *seq* of the boot.
 
-        *who* has the instance id that counts while no report has named one, *is_clean_shutdown*
-        is true for the last record of a planned stop,
-        *health* is the emitter on itself, and *paid* is
-        `committed` or `avoidable`, where the operator says how the instance is paid.
+        *identity* is that of the line, *is_clean_shutdown* is true for the last record of a
+        planned stop, and *health* is the emitter on itself. Unless *is_local*, the reports are of
+        another machine, and owners and assignments of this machine do not count.
         """
         label = self.clock.now
         if label is None:
@@ -302,7 +290,6 @@ class Fold:
             raise ValueError(msg)
         settings, inventory, runtimes = self._settings, self._inventory, self.runtimes
         instance, per_device = inventory.instance(), inventory.per_device()
-        sender = self.identify(who)
         executions = runtimes.executions(were_asked=settings.executions_asked)
         latencies = executions.latencies()
         held = runtimes.held_by_runtime(per_device)
@@ -318,8 +305,9 @@ class Fold:
         else:
             reason = NO_RECENT_SAMPLE
         whose = self._owners.attribute_cores(
-            label, runtimes, held, cores.states, idle_minutes, cores_per_device=per_device
-        )
+            label, runtimes, held, cores.states, idle_minutes,
+            cores_per_device=per_device, is_local=is_local,
+        )  # fmt: skip
         self._state.count_quiet_minutes(
             label, whose.by_owner,
             is_whole=cores.covered_seconds >= WHOLE_MINUTE_S,
@@ -328,10 +316,10 @@ class Fold:
         owners, owners_more = list_owners(whose.by_owner)
         device_bytes, host_bytes = used_bytes(runtimes.held.with_memory)
         record = MinuteRecord(
-            cluster=who.cluster,
-            instance_id=sender.instance_id,
-            identity_guessed=sender.identity_guessed,
-            boot=who.boot,
+            cluster=identity.cluster,
+            instance_id=identity.instance_id,
+            identity_guessed=identity.identity_guessed,
+            boot=identity.boot,
             seq=seq,
             is_clean_shutdown=is_clean_shutdown,
             minute_ms=label * MINUTE_MS,
@@ -352,7 +340,7 @@ class Fold:
             reservations=whose.reservations,
             account_id=instance.account_id,
             lifecycle=instance.lifecycle,
-            paid=paid,
+            paid=settings.paid,
             unknown_reason=self._unknown.main_reason(cores.states, reason),
             executions=executions.ended,
             execution_errors=executions.failed,

@@ -62,6 +62,8 @@ class FoldSettings:
 
         chosen: Members that somebody chose as metrics: a failure that was not
             there is reported as 0.
+
+        paid: `committed` or `avoidable`, as the operator says; None if unknown.
     """
 
     idle_below_percent: float = 1.0
@@ -71,6 +73,7 @@ class FoldSettings:
     executions_asked: bool = False
     every_report: bool = False
     chosen: frozenset[str] = frozenset()
+    paid: str | None = None
 
 
 BELIEVED_PERIODS: Final = 2  # a sample never counts for more than this many nominal periods

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from neuron_emitter.logs import Clock
-    from neuron_emitter.owners.assignments import OwnerOf, RuntimeOwner
+    from neuron_emitter.owners.assignments import RuntimeOwner
 
 OFF: Final = "none"
 
@@ -68,25 +68,17 @@ def owners_of(attribution: str, source: str, proc: Path) -> OwnerLookup | None:
     return OwnerLookup(places)
 
 
-def saved_owners(proc: Path | None, clock: Clock) -> OwnerOf:
+def saved_owners(proc: Path | None, clock: Clock) -> OwnerLookup | None:
     """
-    The owners of pids in saved reports, by the `/proc` saved in *proc*; without it, none.
+    The owners of pids in saved reports, by the `/proc` saved in *proc*; None without it.
 
     Only files are read, and *clock* has the times of the reports, so that the names are the
     same tomorrow.
     """
     places = None if proc is None else Places.saved_beside(proc)
     if places is None or not _names_owners(places):
-        return lambda _pid: None
-    lookup = OwnerLookup(places, clock=clock, is_background=False)
-
-    def owner_of(pid: int) -> RuntimeOwner | None:
-        lookup.note_pids((pid,))
-        lookup.look_up_pending()
-        lookup.recheck_processes()
-        return lookup.owner_of(pid)
-
-    return owner_of
+        return None
+    return _SavedOwners(places, clock=clock, is_background=False)
 
 
 def _names_owners(places: Places) -> bool:
@@ -260,3 +252,14 @@ class OwnerLookup:
         if what not in self._said:
             self._said.add(what)
             _log.warning("%s", sentence)
+
+
+class _SavedOwners(OwnerLookup):
+    """Owners of processes that have ended: each question is looked up at once."""
+
+    def owner_of(self, pid: int) -> RuntimeOwner | None:
+        """Return the owner of process *pid* in the saved `/proc`, None if unknown."""
+        self.note_pids((pid,))
+        self.look_up_pending()
+        self.recheck_processes()
+        return super().owner_of(pid)

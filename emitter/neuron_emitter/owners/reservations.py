@@ -76,7 +76,7 @@ def reservations_reader_of(attribution: str, source: str, proc: Path) -> Reserva
     return Reservations(schedulers)
 
 
-def saved_assignments(proc: Path | None) -> Assignments | None:
+def saved_reservations(proc: Path | None) -> Reservations | None:
     """
     What the files beside the `/proc` saved in *proc* say; no service or command is asked.
 
@@ -85,9 +85,10 @@ def saved_assignments(proc: Path | None) -> Assignments | None:
     if proc is None:
         return None
     schedulers = schedulers_of(Places.saved_beside(proc))
-    saved = Reservations(schedulers, is_background=False, is_quiet=True)
+    # On a clock that stands still the answer counts for the whole replay.
+    saved = Reservations(schedulers, clock=lambda: 0.0, is_background=False, is_quiet=True)
     saved.read_schedulers()
-    return saved.current_assignments()
+    return saved
 
 
 class _KeptAnswer(NamedTuple):

@@ -1,5 +1,5 @@
 """
-Which instance the lines of a run are of, what is known of it beside its reports, and whom to name.
+Resolve the instance ID, and hide personal names with `--attribution team`.
 
 With `--attribution team` nothing names a person. Names of pods, jobs, units and processes, tags
 of runtimes, the instance's tag Name and texts of other programs are other people's words, and
@@ -19,7 +19,6 @@ from neuron_emitter.instance.facts import InstanceFacts
 from neuron_emitter.instance.machine import guessed_instance_id
 from neuron_emitter.kernel import KernelFaults
 from neuron_emitter.logs import EventQueue
-from neuron_emitter.settings.run import MONITOR_INPUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from neuron_emitter.owners.lookup import OwnerLookup
     from neuron_emitter.owners.reservations import Reservations
     from neuron_emitter.reports.report import Report
-    from neuron_emitter.settings import RunSettings
+    from neuron_emitter.settings import MinuteSettings
 
 GUESS_AFTER_S: Final = 300.0
 """How long to wait for a report to name the instance before a guess does.
@@ -54,13 +53,15 @@ class LocalSources:
     Attributes:
         facts: Waits so many seconds for the metadata service; returns what is known by then.
 
-        owners: Finds the owner of a process; None where owners are not named.
+        owners: Finds the owner of a process; None if owners are not named.
 
-        reservations: Assignments of the scheduler; None without attribution.
+        reservations: The scheduler's assignments; None if no scheduler is read.
 
         faults: Hardware faults in the kernel's messages.
 
-        events: Those of the monitor and of the spool.
+        events: Events of the monitor, the fold and the spool.
+
+        guessed_id: Makes the instance ID to use until a source names the instance.
     """
 
     facts: Callable[[float], InstanceFacts] = lambda _timeout_s: _NO_FACTS
@@ -68,80 +69,77 @@ class LocalSources:
     reservations: Reservations | None = None
     faults: KernelFaults = field(default_factory=KernelFaults)
     events: EventQueue = field(default_factory=EventQueue)
+    guessed_id: Callable[[], str] = guessed_instance_id
+
+    def owner_of(self, pid: int) -> RuntimeOwner | None:
+        """Return the owner of process *pid*, None if unknown."""
+        return None if self.owners is None else self.owners.owner_of(pid)
+
+    def current_assignments(self) -> Assignments | None:
+        """Return the scheduler's assignments as last read, None if no scheduler is read."""
+        return None if self.reservations is None else self.reservations.current_assignments()
 
 
 class Identification:
-    """
-    The instance ID: as given, else from reports or the metadata service, else a guess.
-
-    Owners and reservations of this machine are used only for its own reports.
-
-    Attributes:
-        fallback_id: The instance ID to use until a report or the metadata service names one.
-
-        is_guessed: Whether that ID is a guess.
-    """
+    """The instance ID: from reports or the metadata service, else as set, else a guess."""
 
     def __init__(
         self,
-        settings: RunSettings,
+        settings: MinuteSettings,
         fold: Fold,
         sources: LocalSources,
         clock: Clock,
+        *,
+        is_monitor: bool,
     ) -> None:
         self._fold = fold
         self._sources = sources
         self._facts: InstanceFacts | None = None
-        self._configured_facts = InstanceFacts(instance_type=settings.instance_type)
+        self._set_facts = InstanceFacts(instance_type=settings.instance_type)
         self._clock = clock
         self._started_s = clock()
-        self.is_guessed = settings.instance_id is None
-        self.fallback_id = settings.instance_id or guessed_instance_id()
+        self._is_guessed = settings.instance_id is None
+        self._fallback_id = settings.instance_id or sources.guessed_id()
         # Reports from a pipe may be of another instance than this one.
-        self._is_named = fold.instance.instance_id is not None or settings.input == MONITOR_INPUT
+        self._is_named = fold.instance.instance_id is not None or is_monitor
 
     @property
     def instance_id(self) -> str:
         """The best instance ID so far."""
-        return self._fold.instance.instance_id or self.fallback_id
+        return self._fold.instance.instance_id or self._fallback_id
 
     def is_settled(self) -> bool:
-        """Whether lines may be written under that name."""
+        """Return True if lines may be written with this instance ID."""
         return (
             (self._is_named and self._fold.instance.instance_id is not None)
-            or not self.is_guessed
+            or not self._is_guessed
             or self._fold.reports_read > 0
             or self._clock() - self._started_s > GUESS_AFTER_S
         )
 
     def learn_facts(self, timeout_s: float) -> None:
-        """Give the fold what the metadata service has answered, waiting *timeout_s* for it."""
+        """Add what the metadata service has answered to the fold, waiting *timeout_s* for it."""
         facts = self._sources.facts(timeout_s)
         if facts is not self._facts:  # nearly always they are as before
             self._facts = facts
-            self._fold.learn_facts(facts.with_fallback(self._configured_facts))
+            self._fold.learn_facts(facts.with_fallback(self._set_facts))
 
-    def owner_of(self, pid: int) -> RuntimeOwner | None:
-        """The owner of process *pid*, None when it is not known."""
-        if self._sources.owners is None or not self._is_local():
-            return None
-        return self._sources.owners.owner_of(pid)
-
-    def current_assignments(self) -> Assignments | None:
-        """Return the assignments of the scheduler, as last read."""
-        if self._sources.reservations is None or not self._is_local():
-            return None
-        return self._sources.reservations.current_assignments()
-
-    def _is_local(self) -> bool:
-        """Whether the reports may be of this machine."""
+    def is_local(self) -> bool:
+        """Return True if the reports may be of this machine: then its owners count."""
         here = self._facts and self._facts.instance_id
         return not here or here == (self._fold.instance.instance_id or here)
 
     def line_identity(self, cluster: str, boot: str) -> LineIdentity:
-        """The members of every line that identify its sender."""
-        who = LineIdentity(cluster, self.fallback_id, self.is_guessed, boot)
-        return self._fold.identify(who)
+        """Return the members of every line that identify its sender."""
+        instance = self._fold.instance
+        return LineIdentity(
+            cluster=cluster,
+            instance_id=self.instance_id,
+            identity_guessed=instance.instance_id is None and self._is_guessed,
+            boot=boot,
+            instance_type=instance.instance_type,
+            ami_id=instance.ami_id,
+        )
 
 
 def without_names(report: Report) -> Report:

@@ -15,45 +15,27 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.errors import SourceError
-from neuron_emitter.fold import Fold, FoldSettings
-from neuron_emitter.fold.state import with_kernel
-from neuron_emitter.health import (
-    PulseFile,
-    above_zero,
-    process_members,
-    reading_members,
-    spool_members,
-)
-from neuron_emitter.lines import LineWriter, require_lines
+from neuron_emitter.health import PulseFile, process_members, spool_members
 from neuron_emitter.logs import Repeats
-from neuron_emitter.report_lines import RawReports, ReportQueue
-from neuron_emitter.reports.framing import Framer
 from neuron_emitter.reports.source import ended_event, no_reports
-from neuron_emitter.run.identification import (
-    Identification,
-    LocalSources,
-    without_names,
-    without_texts,
-)
+from neuron_emitter.run.conductor import Conductor
 from neuron_emitter.run.signals import is_stopping_within
-from neuron_emitter.settings.run import STDOUT, TEAM_ATTRIBUTION
-from neuron_wire import WireFormatError
+from neuron_emitter.settings.run import MONITOR_INPUT, STDOUT, TEAM_ATTRIBUTION
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import MINUTE_S
 from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from neuron_emitter.fold import LineIdentity
+    from neuron_emitter.fold import FoldSettings
     from neuron_emitter.logs import Clock
     from neuron_emitter.prometheus.metrics_page import MetricsPage
-    from neuron_emitter.reports.report import Report
     from neuron_emitter.reports.source import Source
+    from neuron_emitter.run.identification import LocalSources
     from neuron_emitter.run.outlet import Outlet
     from neuron_emitter.settings import RunSettings
     from neuron_emitter.spool import Spool
-    from neuron_emitter.spool.records import NewRecord
 
 REPORT_READ_TIMEOUT_S: Final = 0.5  # bounds how late a minute closes, and how long a stop waits
 METADATA_PATIENCE_S: Final = 2.5  # for an input that ended before the metadata service answered
@@ -66,7 +48,7 @@ _log = logging.getLogger(__name__)
 
 class Emitter:
     """
-    One source, one fold, one spool, one outlet.
+    The reading loop of one source: it conducts minutes by the clock of the machine.
 
     Attributes:
         outlet: Where the records go.
@@ -86,32 +68,33 @@ class Emitter:
     ) -> None:
         """Start with *settings*, whose `cluster` has been resolved."""
         self.outlet = outlet
+        self._settings = settings
         self._source = source
         self._spool = spool
-        self._local = local
-        self._events, self._faults = local.events, local.faults
-        self._page = page
+        self._events = local.events
         self._clock = clock
         self._started_s = clock()
-        self._framer = Framer()
-        self._only_teams = settings.attribution == TEAM_ATTRIBUTION
-        self._fold = Fold(
-            fold_settings, spool.state,
-            owner_of=lambda pid: self._who.owner_of(pid),  # noqa: PLW0108 - it is made below
-            current_assignments=lambda: self._who.current_assignments(),  # noqa: PLW0108 - as above
-            only_teams=self._only_teams,
-            on_event=self._events.add_event,
-        )  # fmt: skip
-        self._who = Identification(settings, self._fold, self._local, clock)
-        self._raw = RawReports()
-        self._reports = ReportQueue()
         self._pulse = PulseFile(spool.directory)
         self._drop_log = Repeats(DROPS_LOG_INTERVAL_S)
-        self._minutes_dropped = self._malformed_logged = 0
-        self.change_settings(settings, fold_settings)
+        self._malformed_logged = 0
+        self._conductor = Conductor(
+            settings,
+            fold_settings,
+            spool,
+            local,
+            clock=clock,
+            is_monitor=settings.input == MONITOR_INPUT,
+            only_teams=settings.attribution == TEAM_ATTRIBUTION,
+            page=page,
+            on_append=self._send_records,
+            on_drop=self._log_dropped,
+            health=self._health_members,
+        )
+        self._fold = self._conductor.fold
+        self._framer = self._conductor.framer
         if spool.health().older_records:
             # What the last run left waits for no new minute.
-            outlet.send_records(self._who.instance_id)
+            self._send_records()
 
     def change_settings(self, settings: RunSettings, fold_settings: FoldSettings) -> None:
         """
@@ -120,16 +103,14 @@ class Emitter:
         Raises:
             SettingsError: If a tag or a dimension cannot be used; then nothing has changed.
         """
-        self._writer = LineWriter(require_lines(settings))
+        self._conductor.change_settings(settings, fold_settings)
         self._settings = settings
-        self._fold.configure(fold_settings)
-        self._raw.every_minutes = settings.raw_reports
 
     def replace_outlet(self, outlet: Outlet) -> None:
         """Send through *outlet* from now on, including what is waiting."""
         self.outlet.close_for_change()
         self.outlet = outlet
-        outlet.send_records(self._who.instance_id)
+        self._send_records()
 
     def read_until(
         self, is_stopping: Callable[[], bool], between_minutes: Callable[[], None] = lambda: None
@@ -154,22 +135,19 @@ class Emitter:
             self.outlet.require_reader()
             chunk = self._source.read(self._patience_s())
             now_s = self._clock()
-            self._who.learn_facts(0.0)
-            if self._fold.clock.is_due(now_s):
-                self._close_minute(is_clean_shutdown=False)
+            if self._conductor.pass_time(now_s):
                 between_minutes()
-            self._fold.clock.open_minute(now_s)
             for report in (
                 self._framer.end_input() if chunk is None else self._framer.frame_chunk(chunk)
             ):
-                self._fold_report(report, now_s)
-            self._keep_reports(now_s)
+                self._conductor.fold_report(report, now_s)
+            self._conductor.write_reports(now_s)
             self._log_malformed()
             if chunk is None:
                 # Ctrl-C also stops the program that writes to us: then its end is a part of that.
                 patience_s = SIGNAL_AFTER_END_S if self._source.is_stream else 0.0
                 return not is_stopping_within(patience_s, is_stopping)
-            self._keep_events()
+            self._conductor.write_events()
         return False
 
     def finish(self, *, input_ended: bool) -> None:
@@ -183,15 +161,16 @@ class Emitter:
             WireFormatError: If the input ended and its last minute could not be written.
             DeliveryError: If the input ended and records are left.
         """
+        conductor, fold = self._conductor, self._fold
         if input_ended:
-            if not self._fold.reports_read:
+            if not fold.reports_read:
                 raise no_reports(self._source.name, self._framer.last_problem)
-            if self._fold.instance.instance_id is None or self._reports.ends_at_s() is not None:
-                self._who.learn_facts(METADATA_PATIENCE_S)
-        self._keep_reports(self._clock(), is_end=True)
+            if fold.instance.instance_id is None or conductor.reports.ends_at_s() is not None:
+                conductor.identification.learn_facts(METADATA_PATIENCE_S)
+        conductor.write_reports(self._clock(), is_end=True)
         if not input_ended:
-            self._close_minute(is_clean_shutdown=True)
-            self._keep_events()
+            conductor.close_or_drop_minute(is_clean_shutdown=True)
+            conductor.write_events()
             self.outlet.stop_sending()
             return
         failure = None
@@ -201,107 +180,24 @@ class Emitter:
                 "both, or let `neuron-emf run` start neuron-monitor."
             )
             self._events.add_event(ended_event(self._source.name, self._clock()))
-        self._keep_events(is_end=True)
-        self._keep_minute(is_clean_shutdown=failure is None)
-        self._keep_events()
-        self.outlet.finish_sending(self._who.instance_id, failure)
+        conductor.close_minute(is_clean_shutdown=failure is None)
+        conductor.write_events()
+        self.outlet.finish_sending(conductor.identification.instance_id, failure)
 
     def _patience_s(self) -> float:
-        ends_s = (self._fold.clock.ends_at_s(), self._reports.ends_at_s())
+        ends_s = (self._fold.clock.ends_at_s(), self._conductor.reports.ends_at_s())
         now_s = self._clock()
         waits_s = [max(0.0, end_s - now_s) for end_s in ends_s if end_s is not None]
         return min([REPORT_READ_TIMEOUT_S, *waits_s])
 
-    def _fold_report(self, report: Report, now_s: float) -> None:
-        if self._only_teams:
-            report = without_names(report)
-        self._fold.fold_report(report, now_s)
-        newest = self._framer.newest
-        self._raw.newest = newest, now_s
-        if self._page is not None:
-            self._page.show_report(report, newest, self._fold, self._identity(), now_s)
-        if self._local.owners is not None and report.neuron_runtime_data:
-            self._local.owners.note_pids(runtime.pid for runtime in report.neuron_runtime_data)
-        if self._fold.sample is not None and self._who.is_settled():
-            self._reports.add_sample(self._fold.sample)
+    def _send_records(self) -> None:
+        self.outlet.send_records(self._conductor.identification.instance_id)
 
-    def _close_minute(self, *, is_clean_shutdown: bool) -> None:
-        if not self._who.is_settled():
-            # Nothing was ever read: there is no minute to lose, only a name to get wrong.
-            self._fold.discard_minute()
-            return
-        self._keep_events(is_end=True)
-        try:
-            self._keep_minute(is_clean_shutdown=is_clean_shutdown)
-        except WireFormatError as error:
-            # It costs this minute; the next one may be kept again.
-            self._minutes_dropped += 1
-            self._log_dropped("minute", error)
-            if self._fold.clock.ends_at_s() is not None:
-                self._fold.discard_minute()
-        else:
-            self.outlet.send_records(self._who.instance_id)
-
-    def _keep_minute(self, *, is_clean_shutdown: bool) -> None:
-        if (faults := self._faults.count) is not None:
-            self._fold.add_hardware_faults(faults)
-        record = self._fold.close_minute(
-            self._identity(), self._spool.next_seq,
-            is_clean_shutdown=is_clean_shutdown, health=self._health(), paid=self._settings.paid,
-        )  # fmt: skip
-        if self._page is not None:
-            self._page.show_minute(record, self._fold.holdings)
-        state = self._fold.encode_state(self._faults.minute_state)
-        records = self._writer.minute_records(
-            record, self._fold.due_runtimes, self._fold.instance.ami_id
-        )
-        self._spool.append(records, state)
-        self._faults.end_minute()
-        seq = self._spool.next_seq
-        if raw := self._raw.due_record(record.minute_ms, self._writer, self._identity(), seq=seq):
-            self._append("raw report", lambda _seq: [raw])
-
-    def _keep_events(self, *, is_end: bool = False) -> None:
-        if not self._who.is_settled():
-            return
-        events = self._events.take_events() + self._faults.take_events(self._clock(), is_end=is_end)
-        if self._only_teams:
-            events = [without_texts(event) for event in events]
-        if events:
-            identity = self._identity()
-            log = self._faults.event_state
-            state = None if log is None else with_kernel(self._spool.state, log)
-            self._append(
-                "event", lambda seq: self._writer.event_records(events, identity, seq), state
-            )
-
-    def _keep_reports(self, now_s: float, *, is_end: bool = False) -> None:
-        for write in self._reports.due(self._writer, self._identity, now_s, is_end=is_end):
-            self._append("report", write)
-
-    def _append(
-        self, what: str, write: Callable[[int], Sequence[NewRecord]], state: bytes | None = None
-    ) -> None:
-        """Spool records other than a minute's; when it fails, no number of a minute is wrong."""
-        try:
-            self._spool.append(write(self._spool.next_seq), state)
-        except WireFormatError as error:
-            self._log_dropped(what, error)
-        else:
-            self.outlet.send_records(self._who.instance_id)
-
-    def _identity(self) -> LineIdentity:
-        return self._who.line_identity(self._settings.cluster, self._spool.boot)
-
-    def _health(self) -> dict[str, int | float]:
+    def _health_members(self) -> dict[str, int | float]:
         return {
-            **reading_members(self._fold, self._framer),
-            **self._raw.health_members(),
             "MonitorRestarts": self._source.restarts,
             **spool_members(self._spool.health()),
             **process_members(),
-            **self._reports.health_members(),
-            **above_zero(MinutesDropped=self._minutes_dropped, EventsDropped=self._events.dropped),
         }
 
     def _log_dropped(self, what: str, error: Exception) -> None:

@@ -265,6 +265,7 @@ def _fold_settings(settings: RunSettings, config: MonitorConfig) -> FoldSettings
         runtime_lines=settings.runtime_lines,
         every_report=settings.high_resolution_metrics,
         chosen=parse_choice(settings.metric).names,
+        paid=settings.paid,
     )
 
 

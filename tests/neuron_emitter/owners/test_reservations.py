@@ -14,7 +14,7 @@ from neuron_emitter.owners.reservations import (
     Reservations,
     Scheduler,
     reservations_reader_of,
-    saved_assignments,
+    saved_reservations,
     schedulers_of,
 )
 from proof.emitter_process import wait_until
@@ -199,6 +199,6 @@ def test_of_a_saved_machine_only_files_are_read(machine, kubelet):
     kubelet(answers(listed(TRAINER)))
     machine.file(f"var/log/pods/ml_trainer-0_{POD}/main/0.log", "")
     checkpoint(machine, entry(CORE, ["0", "1"]))
-    found = saved_assignments(machine.proc)
+    found = saved_reservations(machine.proc).current_assignments()
     assert ("known", ("the kubelet's checkpoint",)) == (found.status, found.sources)
-    assert saved_assignments(None) is None
+    assert saved_reservations(None) is None

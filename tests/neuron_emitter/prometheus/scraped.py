@@ -5,11 +5,11 @@ from __future__ import annotations
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from neuron_emitter.fold import Fold, FoldSettings, LineIdentity
+from neuron_emitter.fold import Fold, FoldSettings
 from neuron_emitter.owners.assignments import RuntimeOwner
 from neuron_emitter.prometheus.metrics_page import MetricsPage
 from neuron_emitter.reports.framing import Framer
-from tests.neuron_emitter.neuron_reports import BOOT, START_S, written
+from tests.neuron_emitter.neuron_reports import START_S, identity_of, written
 
 PERIOD_S = 5.0
 
@@ -34,11 +34,11 @@ class PlayedPage:
             for report in self._framer.frame_chunk(written(document) + b"\n"):
                 self.fold.fold_report(report, self.now_s)
                 newest = self._framer.newest
-                self.page.show_report(report, newest, self.fold, self._identity(), self.now_s)
+                self.page.show_report(report, newest, self.fold, identity_of(self.fold), self.now_s)
 
     def close(self, health=None):
         """End the minute."""
-        record = self.fold.close_minute(self._identity(), 1, health=health)
+        record = self.fold.close_minute(identity_of(self.fold), 1, health=health)
         self.page.show_minute(record, self.fold.holdings)
         return record
 
@@ -49,17 +49,6 @@ class PlayedPage:
     def text(self):
         """The page, as the library writes it."""
         return generate_latest(self.page).decode()
-
-    def _identity(self):
-        facts = self.fold.instance
-        return LineIdentity(
-            cluster="blue",
-            instance_id=facts.instance_id or "host-guess",
-            identity_guessed=facts.instance_id is None,
-            boot=BOOT,
-            instance_type=facts.instance_type,
-            ami_id=facts.ami_id,
-        )
 
 
 def series_of(text, name=""):
