@@ -49,7 +49,8 @@ NOW_GAUGES: Final = (
     "AttachedIdleCores", "AvoidableCostPerHour", "BusyCores", "CoveragePercent",
     "DuplicateEmitters", "FlopsPercentOfBf16Peak", "IdleCores", "IdleCostPerHour", "Instances",
     "InstancesInOtherClusters", "NeuronCoreUtilization", "NeuronCores", "ReservedCores",
-    "SilentInstances", "UnattachedCores", "UnknownCores", "UnpricedCores",
+    "SilentInstances", "UnattachedCores", "UnknownAllocationCores", "UnknownCores",
+    "UnpricedCores",
 )  # fmt: skip
 
 COVERAGE_SPREAD_MINUTES: Final = 5

@@ -283,6 +283,8 @@ def _rollup(
             for reserved in [_reserved_cores(own)]
             if reserved or last_of(part.reservations for part in own) == "known"
         )
+        unattached = [core.owners for core in known if core.letter == "u"]
+        found["UnknownAllocationCores"] = unattached.count({"[not reported]"})
         unallocated = [core.owners for core in idle if core.letter == "u"]
         found["UnpricedIdleCores"] = sum(core.usd_per_hour is None for core in idle)
         found["UnallocatedIdleCores"] = unallocated.count({"[unallocated]"})

@@ -16,7 +16,13 @@ from neuron_wire.cores import core_indexes, idle_cores
 from neuron_wire.holders import holder_members
 from neuron_wire.line_members import minute_of
 from neuron_wire.merging import merge_records
-from neuron_wire.names import ATTACHED_IDLE_STATE, BUSY_STATE, MINUTE_MS, REASON_WORDS
+from neuron_wire.names import (
+    ATTACHED_IDLE_STATE,
+    BUSY_STATE,
+    MINUTE_MS,
+    REASON_WORDS,
+    UNATTACHED_STATE,
+)
 from neuron_words.now_words import RESERVED, holder_marks, low_activity_words, use_words
 
 if TYPE_CHECKING:
@@ -26,7 +32,9 @@ if TYPE_CHECKING:
 
 NO_LINE: Final = "-"
 RESERVED_CORE: Final = "r"
-"""An unattached core that is reserved."""
+"""The letter of a reserved core."""
+UNKNOWN_ALLOCATION_CORE: Final = "n"
+"""The letter of an unattached core of unknown allocation."""
 
 
 def newest_minute(
@@ -35,8 +43,8 @@ def newest_minute(
     """
     The instances of *cluster*, or of all, in one minute; the most idle cores first.
 
-    Each core has one letter, that of its state or `RESERVED_CORE`, in capitals once it has been
-    not busy for *idle_after_minutes*; and its utilization in whole percent, null where unknown.
+    Each core has the letter of `_letters`, in capitals if it has not been busy for
+    *idle_after_minutes*, and its utilization in whole percent, null if unknown.
     """
     merged = _merged(lines, cluster)
     instances = [
@@ -143,11 +151,13 @@ def _now(
 
 
 def _letters(record: MinuteRecord) -> str:
-    """The state of each core; a reserved core that no process opened is `RESERVED_CORE`."""
+    """The state of each core; an unattached one is `r`, `u` or `n`."""
     reserved = record.reserved
+    state = record.core_state
+    if record.is_allocation_unknown:
+        state = state.replace(UNATTACHED_STATE, UNKNOWN_ALLOCATION_CORE)
     return "".join(
-        RESERVED_CORE if core in reserved else letter
-        for core, letter in enumerate(record.core_state)
+        RESERVED_CORE if core in reserved else letter for core, letter in enumerate(state)
     )
 
 

@@ -25,10 +25,11 @@ MOST_CLUSTERS: Final = 8
 _SERIES_MEMBERS: Final[Mapping[str, Mapping[str, int]]] = {
     "Busy": {"BusyCores": 1},
     "Allocated, not busy": {"AttachedIdleCores": 1, "ReservedCores": 1},
-    "Unallocated": {"UnattachedCores": 1, "ReservedCores": -1},
+    "Unallocated": {"UnattachedCores": 1, "ReservedCores": -1, "UnknownAllocationCores": -1},
+    "Allocation unknown": {"UnknownAllocationCores": 1},
     "Unknown": {"UnknownCores": 1},
 }
-"""Sums of gauges. ReservedCores is a part of UnattachedCores, absent where nothing is reserved."""
+"""Sums of gauges. ReservedCores and UnknownAllocationCores are parts of UnattachedCores."""
 
 
 def graphs(rollups: Sequence[PublishedRollup]) -> list[dict[str, Any]]:

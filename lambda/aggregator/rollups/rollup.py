@@ -328,6 +328,7 @@ class RollupInProgress:
             gauges["UnpricedCores"] = self.idle.unpriced_cores
         if known:
             gauges["ReservedCores"] = sums.total("ReservedCores")
+            gauges["UnknownAllocationCores"] = sums.whole("UnknownAllocationCores")
             gauges |= self.idle.core_members()
             gauges["IdleCorePercent"] = 100 * self.idle.cores / known
             gauges["IdleInstanceCount"] = self.idle.instance_count

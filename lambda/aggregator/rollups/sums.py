@@ -200,6 +200,8 @@ def read_numbers(record: MinuteRecord, utilization_hundredths: int) -> Numbers:
     reserved = record.reserved
     if reserved or record.reservations == RESERVATIONS_KNOWN:
         numbers["ReservedCores"] = len(reserved)
+    if record.is_allocation_unknown:
+        numbers["UnknownAllocationCores"] = unattached - len(reserved)
     _add_ratios(record, numbers)
     return numbers
 

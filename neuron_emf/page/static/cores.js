@@ -10,7 +10,7 @@ import { addressOf, addressed, ask, busy } from "./source.js";
 import { onColours } from "./theme.js";
 
 const ROWS = 50;
-const STATES = [["A", 0, "idle, allocated"], ["U", 0, "idle, unallocated"], ["a", 0, "not busy yet for so long"], ["b", 90, "busy, stronger with utilization"], ["?", null, "unknown"]];
+const STATES = [["A", 0, "idle, allocated"], ["U", 0, "idle, unallocated"], ["N", 0, "idle, allocation unknown"], ["a", 0, "not busy yet for so long"], ["b", 90, "busy, stronger with utilization"], ["?", null, "unknown"]];
 const HEIGHT = 14;
 const WIDEST = 18;
 

@@ -42,7 +42,7 @@ function picture(graph, { start_ms: start, end_ms: end }, width) {
   }
   const body = bars ? stacked(graph.series, x, y) : graph.series.map((one, at) => line(one.points, at, x, y));
   return drawn("svg", { class: "drawing", viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": wordsOf(graph) },
-    drawn("defs", {}, ...[1, 2, 3].map(texture)), ...axes.flat(), ...ticks, ...body);
+    drawn("defs", {}, ...[1, 2, 3, 4].map(texture)), ...axes.flat(), ...ticks, ...body);
 }
 
 /** The least of 1, 2, 2.5, 5 and 10 times a power of ten that is not under *value*. */
@@ -78,7 +78,7 @@ function stacked(series, x, y) {
 }
 
 function texture(at) {
-  const mark = { 1: drawn("path", { class: "texture-1", d: "M0 8L8 0" }), 2: drawn("circle", { class: "texture-2", cx: 4, cy: 4, r: 1 }), 3: drawn("path", { class: "texture-3", d: "M2 2L6 6M6 2L2 6" }) }[at];
+  const mark = { 1: drawn("path", { class: "texture-1", d: "M0 8L8 0" }), 2: drawn("circle", { class: "texture-2", cx: 4, cy: 4, r: 1 }), 3: drawn("path", { class: "texture-1", d: "M1 4H7" }), 4: drawn("path", { class: "texture-4", d: "M2 2L6 6M6 2L2 6" }) }[at];
   return drawn("pattern", { id: `texture-${at}`, width: 8, height: 8, patternUnits: "userSpaceOnUse" }, mark);
 }
 

@@ -4,8 +4,8 @@
 
 import { clock, counted, duration, figure } from "./figures.js";
 
-const STATES = { b: "busy", a: "allocated, not busy", r: "reserved, not opened", u: "unallocated", "?": "unknown", "-": "no line" };
-const ORDER = ["b", "a", "r", "u", "?"];
+const STATES = { b: "busy", a: "allocated, not busy", r: "reserved, not opened", u: "unallocated", n: "allocation unknown", "?": "unknown", "-": "no line" };
+const ORDER = ["b", "a", "r", "u", "n", "?"];
 
 /** Core numbers of "0-7,12". */
 function coresOf(text) {

@@ -1,10 +1,10 @@
 /*
  * Paint cores on a canvas: one, or those of an instance by minutes.
  *
- * Idle is strong and hatched, busy is calm. Idle for long enough (A, R, U) is the strongest; not
- * busy yet for so long (a, r, u) is a tint of it; busy gets stronger with its utilization; unknown
- * is grey with a cross. Who has an idle core: a stroke is held or reserved, a dot is unallocated, as in
- * every tint. A canvas is a picture only: what a keyboard or a voice reads lies over it
+ * Idle is strong and hatched, busy is calm. Idle for long enough (A, R, U, N) is the strongest; not
+ * busy yet for so long (a, r, u, n) is a tint of it; busy gets stronger with its utilization; unknown
+ * is gray with a cross. A stroke is allocated, a dot is unallocated, a dash is of unknown allocation,
+ * in every tint. A canvas is a picture only: what a keyboard or a voice reads lies over it
  * (hour.js), on the same geometry.
  */
 
@@ -43,7 +43,7 @@ export function paint(canvas, instance, place) {
       const [x, y] = [place.left + (at - place.first) * place.cell, place.top + core * place.row];
       const width = place.cell - (place.cell > 4 ? 1 : 0);
       // What is not busy is strong here whatever its time: the hour shows for how long.
-      paintCore(pen, "aru".includes(letter) ? letter.toUpperCase() : letter, instance.utilization[core][at], x, y, width, place.row - 1);
+      paintCore(pen, "arun".includes(letter) ? letter.toUpperCase() : letter, instance.utilization[core][at], x, y, width, place.row - 1);
     }
   }
 }
@@ -110,13 +110,18 @@ export function paintCore(pen, letter, utilization, x, y, width, height) {
   if (ink) mark(pen, kind, ink, x, y, width, height);
 }
 
-/** Held or reserved a stroke, unallocated a dot, unknown a cross. */
+/** Allocated a stroke, unallocated a dot, of unknown allocation a dash, unknown a cross. */
 function mark(pen, kind, ink, x, y, width, height) {
   const [cx, cy] = [x + width / 2, y + height / 2];
   if (kind === "u") {
     const size = width > 5 ? 2 : 1;
     pen.fillStyle = ink;
     pen.fillRect(Math.round(cx - size / 2), Math.round(cy - size / 2), size, size);
+    return;
+  }
+  if (kind === "n") {
+    pen.fillStyle = ink;
+    pen.fillRect(x + (width > 4 ? 1 : 0), Math.round(cy), width - (width > 4 ? 2 : 0), 1);
     return;
   }
   const reach = Math.min(width, height) / 2 - (width > 4 ? 1.5 : 0.5);

@@ -48,10 +48,18 @@ RECORDS = st.lists(
 )
 
 
-@given(RECORDS, st.randoms(use_true_random=False))
-def test_every_cell_is_what_the_line_says_or_nothing(rows, draw):
-    """Copies and order change nothing; a minute without a line is no minute."""
-    copied = [record(minute, state, instance=instance) for minute, state, instance in rows] * 2
+@given(RECORDS, st.sampled_from(["known", "none", "unknown", None]), st.randoms())
+def test_each_cell_is_the_state_in_the_line(rows, reservations, draw):
+    """
+    Copies and order change nothing, and a minute without a line has no state.
+
+    An unattached core is of unknown allocation (n) unless reservations are known or none.
+    """
+    copied = 2 * [
+        record(minute, state, instance=instance, reservations=reservations)
+        for minute, state, instance in rows
+    ]
+    unattached = "u" if reservations in {"known", "none"} else "n"
     draw.shuffle(copied)
     says = {(instance, minute): state for minute, state, instance in rows}
     for name in ("i-1", "i-2"):
@@ -64,7 +72,7 @@ def test_every_cell_is_what_the_line_says_or_nothing(rows, draw):
             for at, minute in enumerate(expected):
                 state = says.get((name, minute), "")
                 letter = state[core] if core < len(state) else "-"
-                assert letter == shown["states"][core][at]
+                assert letter.replace("u", unattached) == shown["states"][core][at]
                 value = {"b": 50.0, "a": 0.0, "u": 0.0}.get(letter)
                 assert value == shown["utilization"][core][at]
 

@@ -82,11 +82,12 @@ def test_a_minute_without_a_line_has_no_point():
     assert [(0, 60), (1, 60), (3, 60)] == shown["Cores by state"]["Busy"]
 
 
-def test_reserved_cores_are_drawn_with_those_that_are_held():
-    """The graph counts reserved cores as the card does; without one the metric is absent."""
-    shown = drawn(line(ReservedCores=4), line(minute=1))["Cores by state"]
+def test_cores_of_unknown_allocation_are_neither_allocated_nor_unallocated():
+    """The graph counts reserved cores as allocated, as the card does."""
+    shown = drawn(line(ReservedCores=4, UnknownAllocationCores=5), line(minute=1))["Cores by state"]
     assert [(0, 34), (1, 30)] == shown["Allocated, not busy"]
-    assert [(0, 6), (1, 10)] == shown["Unallocated"]
+    assert [(0, 1), (1, 10)] == shown["Unallocated"]
+    assert [(0, 5)] == shown["Allocation unknown"]
 
 
 def test_a_sum_waits_for_every_cluster():
