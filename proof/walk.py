@@ -1,9 +1,9 @@
 """
 The way of one report through the code, as Python runs it: `python -m proof.walk`.
 
-Twelve reports of an instance become the line of a minute, the line a record, the record its
-cluster's rollup, the rollup a message and its hour rows of the ledger, by the functions that do it
-on the instance and in the account. A move is a call from one file of the product into another.
+The running loop makes the line of a minute of twelve reports. The line becomes a record, the record
+its cluster's rollup, the rollup a message and its hour rows of the ledger, by the functions that do
+it on the instance and in the account. A move is a call from one file of the product into another.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import json
 import sys
 import tempfile
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from unittest import mock
 
 from aggregator.arrivals import LogLine
 from aggregator.close.run import CloseRun
@@ -27,8 +29,13 @@ from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
 from neuron_accounts.instance_hours import LedgerRules
 from neuron_accounts.prices import Prices
-from neuron_emitter.replay import replay
-from neuron_emitter.settings import ReplaySettings
+from neuron_emitter.fold import FoldSettings
+from neuron_emitter.reports.source import open_file
+from neuron_emitter.run.identification import LocalSources
+from neuron_emitter.run.loop import Emitter
+from neuron_emitter.run.outlet import Outlet
+from neuron_emitter.settings import RunSettings
+from neuron_emitter.spool import Spool
 from proof.memory_table import MemoryTable
 
 if TYPE_CHECKING:
@@ -39,7 +46,6 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parents[1]
 ROOMS: Final = tuple(f"{ROOT / name}/" for name in ("emitter", "lambda"))
-START: Final = "2026-01-01T00:00:00Z"
 START_S: Final = 1_767_225_600
 REPORTS_A_MINUTE: Final = 12
 DATA: Final = ROOT / "tests" / "data" / "walk"
@@ -105,6 +111,23 @@ class _Bucket(dict[str, bytes]):
     put = dict.__setitem__
 
 
+def _line_of(file: Path) -> str:
+    """Return the line that the running emitter makes of the reports in *file*."""
+    with closing(open_file(file)) as source, Spool(None, clock=lambda: START_S) as spool:
+        emitter = Emitter(
+            RunSettings(cluster="serving", input=str(file)),
+            source,
+            spool,
+            mock.Mock(spec=Outlet),  # the line stays in the spool
+            FoldSettings(runtime_lines="none"),
+            local=LocalSources(),
+            clock=lambda: START_S,
+        )
+        emitter.finish(input_ended=emitter.read_until(lambda: False))
+        (record,) = spool.oldest(1, 1 << 20)
+        return record.line
+
+
 @cache
 def walk() -> Walk:
     """Walk once; the first walk of a process fills its caches and is thrown away."""
@@ -116,12 +139,10 @@ def _walk() -> Walk:
     names = "report to line", "line to record", "record to rollup"
     stages = [Stage(name) for name in (*names, "rollup to message", "hour to ledger rows")]
     to_line, to_record, to_rollup, to_message, to_rows = stages
-    settings = ReplaySettings(cluster="serving", interval=5.0, start=START, runtime_lines="none")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "reports.jsonl"
         file.write_text(f"{json.dumps(REPORT)}\n" * REPORTS_A_MINUTE, encoding="utf-8")
-        lines = to_line.run(lambda: list(replay([file], settings)))
-    line = next(line for line in lines if '"Kind":"minute"' in line)
+        line = to_line.run(lambda: _line_of(file))
     table = MemoryTable()
     printed: list[str] = []
     rules = Rules(idle_after_minutes=1)
