@@ -18,14 +18,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from neuron_emitter.fold.amounts import MAX_AMOUNT, amount, as_percent, is_long_enough
+from neuron_emitter.fold.amounts import amount, as_percent, is_long_enough
 from neuron_emitter.logs import Event
+from neuron_wire.catalogue import READINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
 
     from neuron_emitter.reports.groups import Device, HardwareCounters, System, VcpuShares
+
+_MEMORY_PATH: Final = "system_data.memory_info."
+_MEMORY_FIELDS: Final = {
+    name: reading.source.removeprefix(_MEMORY_PATH)
+    for name, reading in READINGS.items()
+    if reading.source.startswith(_MEMORY_PATH)
+}
+"""The fields of the memory group that become readings, by member."""
 
 
 class Readings:
@@ -38,18 +47,17 @@ class Readings:
 
     def __init__(self) -> None:
         self.hardware_faults: int | None = None
-        self._memory_used = self._memory_total = -1.0  # of the last report that had it
+        self._memory: dict[str, int] = {}  # of the last report that had it, by member
         self._cpu_s = self._weighted_cpu = 0.0
 
     def add_system(self, system: System) -> None:
         """Add the system groups of one report."""
         memory, vcpu = system.memory_info, system.vcpu_usage
         if memory is not None and not memory.error:
-            used, total = memory.memory_used_bytes, memory.memory_total_bytes
-            if used is not None and 0 <= used <= MAX_AMOUNT:
-                self._memory_used = used
-            if total is not None and 0 <= total <= MAX_AMOUNT:
-                self._memory_total = total
+            for member, field in _MEMORY_FIELDS.items():
+                value = amount(getattr(memory, field))
+                if value is not None:
+                    self._memory[member] = value
         if vcpu is None or vcpu.error or vcpu.average_usage is None:
             return
         period_s, percent = vcpu.period, _working_percent(vcpu.average_usage)
@@ -60,8 +68,7 @@ class Readings:
     def by_member(self) -> dict[str, int | float]:
         """Every reading of the minute, by the name of its member."""
         readings = {
-            "HostMemoryUsed": amount(self._memory_used),
-            "HostMemoryTotal": amount(self._memory_total),
+            **self._memory,
             "HostCpuPercent": as_percent(self._weighted_cpu / self._cpu_s if self._cpu_s else None),
             "HardwareFaults": self.hardware_faults,
         }
