@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.settings import MinuteSettings
-from neuron_wire.catalogue import READINGS
+from neuron_wire.catalogue import READING_MEMBERS
 from neuron_wire.cores import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, Holder
 from neuron_wire.minute import MinuteRecord
@@ -94,7 +94,7 @@ def _record(number: int, cluster: str, cores: int) -> MinuteRecord:
         device_memory_used_bytes=draw.randrange(512 * _GIB), device_memory_total_bytes=512 * _GIB,
         runtime_host_memory_bytes=draw.randrange(64 * _GIB),
         readings={
-            **dict.fromkeys(READINGS, 0),
+            **dict.fromkeys(READING_MEMBERS, 0),
             "HostMemoryUsed": draw.randrange(512 * _GIB), "HostMemoryTotal": 512 * _GIB,
             "HostCpuPercent": round(draw.uniform(0, 100), 2),
         },

@@ -1,4 +1,4 @@
-"""The six alarms on clusters over synthetic histories: when each fires, and when it must not."""
+"""The alarms on clusters over synthetic histories: when each fires, and when it must not."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ INSIGHTS_S = 3 * 3600
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
-def test_six_alarms_watch_clusters_whatever_the_parameters_say(template, choice):
+def test_its_alarms_watch_clusters_whatever_the_parameters_say(template, choice):
     """All but the rehearsal, whose evaluator runs the queries itself."""
     expected = set() if EMULATED.items() <= choice.items() else set(OF_CLUSTERS)
     assert expected == on_rollups(template).keys() & stated(template, **choice).keys()
@@ -167,7 +167,7 @@ def test_an_alarm_on_the_pipeline_publishes_itself_and_one_on_clusters_leaves_it
 
 @pytest.mark.parametrize("parameters", [{}, ONE_CLUSTER], ids=str)
 def test_explain_hears_of_every_alarm_on_rollups_and_of_no_other(deployed, parameters):
-    """The rule takes contributors of this stack's six alarms, not the query's own state."""
+    """The rule takes contributors of this stack's alarms, not the query's own state."""
     resources = deployed(**parameters)
     rules = {
         name: rule

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.fold.amounts import amount, as_percent, is_long_enough
 from neuron_emitter.logs import Event
-from neuron_wire.catalogue import READINGS
+from neuron_wire.catalogue import READING_MEMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _MEMORY_PATH: Final = "system_data.memory_info."
 _MEMORY_FIELDS: Final = {
     name: reading.source.removeprefix(_MEMORY_PATH)
-    for name, reading in READINGS.items()
+    for name, reading in READING_MEMBERS.items()
     if reading.source.startswith(_MEMORY_PATH)
 }
 """The fields of the memory group that become readings, by member."""

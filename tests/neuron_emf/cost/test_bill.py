@@ -29,6 +29,7 @@ from neuron_emf.cost.quantities import (
 from neuron_emf.cost.tariff import YOUR_OWN, listed, tariff_of
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.minutes import TIERS
+from neuron_wire.catalogue import ALARMED
 
 GIB = 1 << 30
 FLEETS = st.builds(
@@ -84,7 +85,7 @@ def test_a_bill_by_hand():
         "close, reading": 43_800 * read_units,
         "storage": 1_000 * 74 * 60 * 600 / GIB,
         "of clusters and the stack": 18 * 4 + 5 + 1,
-        "metrics used by alarms": 6 * 4 + 19,
+        "metrics used by alarms": len(ALARMED) * 4 + 19,
         "dashboards": 1,
         "settle, time": 730 * (120 * 1_000 * 0.0001 * slow + 3_840 * 0.010) / 2,
         "settle, schedule": 730,
@@ -119,7 +120,7 @@ def test_a_stream_by_hand():
         what: entries[what].quantity for what in ("shards", "deliveries", "ingest, invocations")
     }
     assert entries["shards"].usd + entries["deliveries"].usd == pytest.approx(10.95 + 0.6132)
-    assert entries["metrics used by alarms"].quantity == 6 * 3 + 20
+    assert entries["metrics used by alarms"].quantity == len(ALARMED) * 3 + 20
     by_hour = bill(Fleet(1_000, 3, mode="kinesis", shards=0))
     expected = 29.20 + 43_800_000 * (0.08 * 2_048 + 0.04 * 1_000) / GIB
     assert total(by_hour, "Kinesis") == pytest.approx(expected)

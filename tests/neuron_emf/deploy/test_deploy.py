@@ -335,17 +335,6 @@ def test_the_plan_counts_what_cloudformation_would_make(release, repository, nam
     )
 
 
-def test_the_readme_counts_alarms_as_the_plan_does(release, repository):
-    """The README has the number of alarms by default and with Mode=kinesis."""
-    counted = [
-        count_resources(release, {"Mode": mode})["AWS::CloudWatch::Alarm"]
-        for mode in ("direct", "kinesis")
-    ]
-    readme = (repository / "README.md").read_text("utf-8")
-    found = re.search(r"raises (\d+) alarms .*\((\d+) with `Mode=kinesis`\)", readme)
-    assert counted == [int(number) for number in found.groups()]
-
-
 def test_a_condition_is_resolved_as_cloudformation_does(release, emitters):
     """Each of both templates, with each parameter turned alone."""
     for carried in (release, emitters):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.lines import parse_choice
-from neuron_wire.catalogue import CHOOSABLE
+from neuron_wire.catalogue import CHOOSABLE, INSTANCE_METRICS, MINUTE_METRICS
 from neuron_wire.extraction import violations
 from tests.neuron_emitter.lines.line_records import (
     SETTINGS,
@@ -25,15 +25,16 @@ from tests.neuron_emitter.lines.line_records import (
 CLUSTER = ("ClusterName",)
 INSTANCE = ("ClusterName", "InstanceId")
 CORE = ("ClusterName", "InstanceId", "NeuronCore")
+BY_TIER = len(MINUTE_METRICS) + len(INSTANCE_METRICS)
 
 
 @pytest.mark.parametrize(
     ("tier", "expected"),
     [
         ("none", {CLUSTER: 2, INSTANCE: 2}),
-        ("cluster", {CLUSTER: 9, INSTANCE: 2}),
-        ("instance", {CLUSTER: 9, INSTANCE: 10}),
-        ("core", {CLUSTER: 9, INSTANCE: 10, CORE: 4}),
+        ("cluster", {CLUSTER: len(MINUTE_METRICS) + 1, INSTANCE: 2}),
+        ("instance", {CLUSTER: BY_TIER + 1, INSTANCE: BY_TIER + 2}),
+        ("core", {CLUSTER: BY_TIER + 1, INSTANCE: BY_TIER + 2, CORE: 4}),
         ("legacy", {(): 6, INSTANCE: 2}),
     ],
 )

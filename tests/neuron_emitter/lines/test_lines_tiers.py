@@ -11,7 +11,7 @@ from hypothesis import given
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.settings import MinuteSettings
 from neuron_wire import OtherRecord, parse
-from neuron_wire.catalogue import MINUTE_METRICS
+from neuron_wire.catalogue import INSTANCE_METRICS, MINUTE_METRICS
 from tests.neuron_emitter.lines.line_records import (
     SETTINGS,
     TAG,
@@ -28,6 +28,8 @@ from tests.undocumented_members import undocumented
 CLUSTER = ("ClusterName",)
 INSTANCE = ("ClusterName", "InstanceId")
 CORE = ("ClusterName", "InstanceId", "NeuronCore")
+BY_TIER = {**MINUTE_METRICS, **INSTANCE_METRICS}
+"""The metrics of a minute line at `--metrics instance` and `core`."""
 
 
 @given(records(), SETTINGS)
@@ -76,8 +78,8 @@ def test_every_known_core_is_extracted_once_and_no_other(record):
     [
         ("none", {}),
         ("cluster", {CLUSTER: 8}),
-        ("instance", {CLUSTER: 8, INSTANCE: 8}),
-        ("core", {CLUSTER: 8, INSTANCE: 8, CORE: 128}),
+        ("instance", {CLUSTER: len(BY_TIER), INSTANCE: len(BY_TIER)}),
+        ("core", {CLUSTER: len(BY_TIER), INSTANCE: len(BY_TIER), CORE: 128}),
         ("legacy", {(): 128}),
     ],
 )
@@ -122,7 +124,7 @@ def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
     first = json.loads(lines[0])
     (directive,) = first["_aws"]["CloudWatchMetrics"]
     carried = {"NeuronCoreUtilization", "ExecutionErrors"}
-    expected = [name for name in MINUTE_METRICS if name not in carried]
-    assert expected == [one["Name"] for one in directive["Metrics"]]
+    expected = (MINUTE_METRICS if tier == "cluster" else BY_TIER).keys() - carried
+    assert expected == {one["Name"] for one in directive["Metrics"]}
     assert carried <= first.keys()  # the stack still reads them
     assert "more" not in {json.loads(line)["Kind"] for line in lines}
