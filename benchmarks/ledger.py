@@ -14,7 +14,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from aggregator.settle.purchases import part_of
-from aggregator.storage.records import bucket_of
+from aggregator.storage.record_items import bucket_of
 from benchmarks.figure import Figure
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, pack_rows, part_key
 from neuron_emf.report.collection import collect

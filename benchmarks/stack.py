@@ -30,7 +30,7 @@ from botocore.awsrequest import AWSResponse
 from aggregator.environment import Rules
 from aggregator.minutes import end_s
 from aggregator.storage.dynamodb import Requests
-from aggregator.storage.records import TABLE_BUCKETS, item_of
+from aggregator.storage.record_items import TABLE_BUCKETS, item_of
 from aggregator.storage.table import Table
 from aggregator.storage.values import CloseProgress
 from benchmarks import fleet

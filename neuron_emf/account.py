@@ -34,7 +34,7 @@ from neuron_wire.names import region_of_variables
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from neuron_emf.options import AccountSettings
+    from neuron_emf.command_options import AccountSettings
 
 REHEARSAL: Final = "http://127.0.0.1:8600/rehearsal.json"
 """Where the page of `make demo` says how its embedded AWS is reached."""

@@ -106,9 +106,11 @@ def cli() -> None:
 
 def _progress(what: str) -> AbstractContextManager[Advance]:
     """A bar on standard error, unless the lines themselves are on the screen."""
-    from neuron_emf import printing  # noqa: PLC0415 - `run` needs no bar
+    from neuron_emf import command_output  # noqa: PLC0415 - `run` needs no bar
 
-    return printing.progress(what, is_wanted=sys.stdout is not None and not sys.stdout.isatty())
+    return command_output.progress(
+        what, is_wanted=sys.stdout is not None and not sys.stdout.isatty()
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from aggregator.storage.records import MAX_KEY_BYTES
+from aggregator.storage.record_items import MAX_KEY_BYTES
 from aggregator.storage.table import Table
 from aggregator.storage.values import TableError
 

@@ -61,9 +61,9 @@ KEEPERS = {
     ("neuron_emf", "boto3"): {"neuron_emf.account"},
     ("neuron_emf", "botocore"): {"neuron_emf.account"},
     ("neuron_emf", "jinja2"): {"neuron_emf.report.exports"},
-    ("neuron_emf", "rich"): {  # `printing` sets it up; the others lay out what they show
+    ("neuron_emf", "rich"): {  # `command_output` sets it up; others lay out what they show
         "neuron_emf.check.command",
-        "neuron_emf.checks",
+        "neuron_emf.check_results",
         "neuron_emf.cost.listing",
         "neuron_emf.deploy.change_set",
         "neuron_emf.deploy.plan",
@@ -71,9 +71,9 @@ KEEPERS = {
         "neuron_emf.report.chargeback_listing",
         "neuron_emf.report.terminal",
         "neuron_emf.findings.command",
-        "neuron_emf.findings.verdict",
+        "neuron_emf.verdict.instance_verdict",
         "neuron_emf.lint.command",
-        "neuron_emf.printing",
+        "neuron_emf.command_output",
         "neuron_emf.top.listing",
     },
     ("local", "boto3"): {"local.embedded_aws.clients"},

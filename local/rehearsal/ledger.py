@@ -16,7 +16,7 @@ from aggregator.digest.week import WEEK_HOURS, Week, digest_text
 from aggregator.environment import Rules
 from aggregator.settle.ledger_hour import BucketHour
 from aggregator.settle.purchases import part_of
-from aggregator.storage.records import bucket_of
+from aggregator.storage.record_items import bucket_of
 from local.embedded_aws.clients import REGION
 from local.rehearsal.stack import STACK_NAME
 from neuron_accounts.instance_hours import LedgerRules, OwnerWork
@@ -31,7 +31,7 @@ from neuron_accounts.ledger import (
 from neuron_accounts.prices import Prices
 from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import Then, summary_key, then_of
-from neuron_emf.ledger import rows
+from neuron_emf.reading.ledger_bucket import rows
 from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import WHOLE_TIME
 from neuron_emf.report.collection import then_by_days

@@ -15,7 +15,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.account import error_code, is_refusal, refusal_cause, words_of
-from neuron_emf.checks import CheckResult, failed, not_tried, ok, warning
+from neuron_emf.check_results import CheckResult, failed, not_tried, ok, warning
 from neuron_emitter.delivery.aws_failures import (
     ALREADY_EXISTS,
     PROXY_ADVICE,

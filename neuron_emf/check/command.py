@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from neuron_emf import checks
+from neuron_emf import check_results
 from neuron_emf.check.settings import CheckSettings, origins
 from neuron_emitter.command_line import Command
 from neuron_emitter.settings import RunSettings
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from neuron_emf.check.settings import Origin
-    from neuron_emf.checks import CheckResult
+    from neuron_emf.check_results import CheckResult
 
 CAN_SEND: Final = "A first record {} be sent"
 CAN_DEPLOY: Final = "The stack {} be deployed"
@@ -59,29 +59,29 @@ def command(context: click.Context, /, **values: object) -> int:
         given = origins(settings, sources, context.meta.get(FILE_READ))
     results = _results(settings, given)
     if settings.json:
-        from neuron_emf.printing import show_json  # noqa: PLC0415 - --help needs none of it
+        from neuron_emf.command_output import show_json  # noqa: PLC0415 - --help needs none of it
 
         show_json(for_programs(results, given))
     elif settings.quick:  # without Rich: it is asked every half minute
-        click.echo("\n".join(map(checks.line, results)))
+        click.echo("\n".join(map(check_results.line, results)))
     else:
-        from neuron_emf.printing import show  # noqa: PLC0415 - as above
+        from neuron_emf.command_output import show  # noqa: PLC0415 - as above
 
         show(*for_people(results, given, can_do=CAN_DEPLOY if settings.deployment else CAN_SEND))
-    return checks.exit_code(results)
+    return check_results.exit_code(results)
 
 
 def for_people(
     results: Sequence[CheckResult], given: Sequence[Origin], can_do: str = CAN_SEND
 ) -> list[RenderableType]:
     """The checks, the settings that are not at their defaults, and the sum."""
-    failures = checks.failures(results)
+    failures = check_results.failures(results)
     verdict = can_do.format("cannot" if failures else "can")
-    if failures and all(result.state == checks.CHECK_UNKNOWN for result in failures):
+    if failures and all(result.state == check_results.CHECK_UNKNOWN for result in failures):
         question = can_do.format("can")
         verdict = f"It is unknown whether {question[:1].lower()}{question[1:]}"
-    last = f"{verdict}: {checks.counted_states(results)}."
-    return [*checks.for_people(results), *_settings(given), last]
+    last = f"{verdict}: {check_results.counted_states(results)}."
+    return [*check_results.for_people(results), *_settings(given), last]
 
 
 def for_programs(results: Sequence[CheckResult], given: Sequence[Origin]) -> dict[str, object]:
@@ -90,7 +90,7 @@ def for_programs(results: Sequence[CheckResult], given: Sequence[Origin]) -> dic
         {"setting": origin.name, "value": origin.value or None, "from": origin.where}
         for origin in given
     ]
-    return {**checks.for_programs(results), "settings": settings}
+    return {**check_results.for_programs(results), "settings": settings}
 
 
 def _settings(origins: Sequence[Origin]) -> Iterator[RenderableType]:
@@ -106,7 +106,7 @@ def _settings(origins: Sequence[Origin]) -> Iterator[RenderableType]:
         column.overflow = "fold"
     for origin in given:
         cells = f"  {origin.name}", origin.value, f"from {origin.where}"
-        table.add_row(*(Text(printable(cell, checks.LONGEST)) for cell in cells))
+        table.add_row(*(Text(printable(cell, check_results.LONGEST)) for cell in cells))
     yield Text("settings not at their defaults", style="bold")
     yield table
     yield Text()
@@ -117,7 +117,7 @@ def _results(settings: CheckSettings, given: Sequence[Origin]) -> list[CheckResu
         from neuron_emf.check.quick import check_pulse  # noqa: PLC0415 - as above
 
         return check_pulse(settings)
-    from neuron_emf.printing import progress  # noqa: PLC0415 - as above
+    from neuron_emf.command_output import progress  # noqa: PLC0415 - as above
 
     if settings.deployment:
         from neuron_emf.check.deployment import check_deployment  # noqa: PLC0415 - as above

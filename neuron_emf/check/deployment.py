@@ -27,7 +27,7 @@ from neuron_emf.check.aws_client import (
     unanswered,
 )
 from neuron_emf.check.log_groups import check_extraction, find_log_group
-from neuron_emf.checks import CHECK_UNKNOWN, CheckResult, failed, ok, section, warning
+from neuron_emf.check_results import CHECK_UNKNOWN, CheckResult, failed, ok, section, warning
 from neuron_emf.deploy.stack import shard_steps, values_of
 from neuron_emitter.errors import SettingsError
 from neuron_words.quantity_words import counted

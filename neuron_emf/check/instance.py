@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_accounts.payment import CAPACITY_BLOCK, is_committed
 from neuron_accounts.prices import PriceBasis, Prices
-from neuron_emf.checks import CheckResult, failed, not_needed, ok, warning
-from neuron_emf.printing import prices_of
+from neuron_emf.check_results import CheckResult, failed, not_needed, ok, warning
+from neuron_emf.command_output import prices_of
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.fold.inventory import Inventory, KnownInstance
 from neuron_emitter.instance.cluster import ClusterSearch, find_cluster

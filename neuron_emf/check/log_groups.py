@@ -39,7 +39,7 @@ from neuron_emf.check.aws_client import (
     proxy_advice,
     unanswered,
 )
-from neuron_emf.checks import CheckResult, failed, not_needed, not_tried, ok, warning
+from neuron_emf.check_results import CheckResult, failed, not_needed, not_tried, ok, warning
 from neuron_emitter.delivery.aws_failures import unreachable
 from neuron_emitter.delivery.destination import stream_name
 from neuron_wire.names import VERSION

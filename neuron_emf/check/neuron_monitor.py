@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
-from neuron_emf.checks import CheckResult, failed, not_needed, not_tried, ok, warning
+from neuron_emf.check_results import CheckResult, failed, not_needed, not_tried, ok, warning
 from neuron_emitter.errors import SourceError
 from neuron_emitter.reports.child import END_WITHIN_S, Child
 from neuron_emitter.reports.framing import Framer

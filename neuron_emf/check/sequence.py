@@ -44,7 +44,7 @@ from neuron_emf.check.log_groups import (
 )
 from neuron_emf.check.neuron_monitor import check_devices, check_input, check_monitor
 from neuron_emf.check.settings import DEFAULT_SOURCE
-from neuron_emf.checks import (
+from neuron_emf.check_results import (
     CHECK_FAILED,
     CHECK_OK,
     CheckResult,

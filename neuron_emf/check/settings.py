@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from click.core import ParameterSource
 
-from neuron_emf.options import AccountSettings, AnswerSettings, StackSettings, flag
+from neuron_emf.command_options import AccountSettings, AnswerSettings, StackSettings, flag
 from neuron_emitter import VARIABLE_PREFIX
 from neuron_emitter.settings import RunSettings
 from neuron_emitter.settings.minutes import Amount, setting

@@ -10,8 +10,8 @@ from typing import Final
 import click
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
+from neuron_emf.command_options import AnswerSettings, PriceSettings, flag, prices
 from neuron_emf.cost.quantities import MODES, RETENTION_DAYS, Fleet
-from neuron_emf.options import AnswerSettings, PriceSettings, flag, prices
 from neuron_emitter.command_line import Command
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.minutes import TIERS, setting
@@ -92,9 +92,9 @@ def command(**values: object) -> int:
     an instance, metrics of every core as Container Insights has them, and the
     price of the instances themselves.
     """
+    from neuron_emf.command_output import show_answer  # noqa: PLC0415 - as above
     from neuron_emf.cost.listing import estimate, for_people  # noqa: PLC0415 - not for --help
     from neuron_emf.cost.tariff import tariff_of  # noqa: PLC0415 - as above
-    from neuron_emf.printing import show_answer  # noqa: PLC0415 - as above
 
     settings = CostSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     tariff, overrides = tariff_of(settings.prices), prices(settings.price_overrides)

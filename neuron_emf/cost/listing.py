@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from neuron_accounts.prices import PriceBasis
+from neuron_emf.command_output import UNKNOWN_CELL, prices_of
 from neuron_emf.cost.bill import (
     alternatives,
     beyond_bill,
@@ -32,7 +33,6 @@ from neuron_emf.cost.quantities import (
     shards_of,
 )
 from neuron_emf.cost.tariff import HOURS_IN_MONTH
-from neuron_emf.printing import UNKNOWN_CELL, prices_of
 from neuron_words import quantity_words
 from neuron_words.quantity_words import counted
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_emf.printing import MONTH_HOURS
+from neuron_emf.command_output import MONTH_HOURS
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.options import read_bounded
 

@@ -17,8 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from neuron_emf.account import documented
+from neuron_emf.command_output import escaped
 from neuron_emf.deploy.stack import NEW, poll_until_ready, values_of
-from neuron_emf.printing import escaped
 from neuron_emitter.errors import SourceError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from neuron_emf.options import AnswerSettings, flag
+from neuron_emf.command_options import AnswerSettings, flag
 from neuron_emitter.command_line import Command
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.minutes import setting
@@ -101,6 +101,7 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         SettingsError: If a parameter cannot be read, or the template has none of its name.
         SourceError: If AWS refuses, or the deployment fails.
     """
+    from neuron_emf.command_output import show  # noqa: PLC0415 - as above
     from neuron_emf.deploy.change_set import (  # noqa: PLC0415 - as above
         change_listing,
         drop_change_set,
@@ -122,7 +123,6 @@ def deploy(package: Package, settings: DeploySettings, parameters: Sequence[str]
         require_usable,
         wait_until_deployed,
     )
-    from neuron_emf.printing import show  # noqa: PLC0415 - as above
 
     if settings.write_template:
         return _write(package, Path(settings.write_template))
@@ -178,12 +178,12 @@ def delete(settings: DeploySettings) -> int:
         SettingsError: If there is no such stack, or it must not be deleted.
         SourceError: If AWS refuses, or the deletion fails.
     """
+    from neuron_emf.command_output import show  # noqa: PLC0415 - as above
     from neuron_emf.deploy.removal import (  # noqa: PLC0415 - as above
         read_removal,
         removal_listing,
         remove,
     )
-    from neuron_emf.printing import show  # noqa: PLC0415 - as above
 
     where, name = _place(settings)
     removal = read_removal(where, name)
@@ -217,7 +217,7 @@ def bind_role(settings: DeploySettings) -> int:
 def _place(settings: DeploySettings) -> tuple[Account, str]:
     """Return the account, and the name of the stack."""
     from neuron_emf.account import account  # noqa: PLC0415 - as above
-    from neuron_emf.options import AccountSettings  # noqa: PLC0415 - as above
+    from neuron_emf.command_options import AccountSettings  # noqa: PLC0415 - as above
 
     default = "neuron-emf-emitters" if settings.emitters_only else "neuron-emf"
     name = settings.stack_name or default
@@ -225,12 +225,12 @@ def _place(settings: DeploySettings) -> tuple[Account, str]:
 
 
 def _show_plan(package: Package, settings: DeploySettings, named: Mapping[str, str]) -> int:
+    from neuron_emf.command_output import show, show_json  # noqa: PLC0415 - as above
     from neuron_emf.deploy.plan import (  # noqa: PLC0415 - as above
         for_people,
         plan,
         unpriced_sentence,
     )
-    from neuron_emf.printing import show, show_json  # noqa: PLC0415 - as above
 
     found = plan(package, named)
     if settings.json:

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from neuron_emf.account import documented, error_code, rows_of
+from neuron_emf.command_output import UNKNOWN_CELL
 from neuron_emf.cost.tariff import GB, listed
 from neuron_emf.deploy.change_set import STORES
 from neuron_emf.deploy.package import BUCKET_STACK_NAME, ReleaseBucket, bucket_of
@@ -30,7 +31,6 @@ from neuron_emf.deploy.stack import (
     require_usable,
     values_of,
 )
-from neuron_emf.printing import UNKNOWN_CELL
 from neuron_emitter.errors import SettingsError, SourceError
 from neuron_words.quantity_words import dollars
 

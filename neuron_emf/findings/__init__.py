@@ -1,7 +1,1 @@
-"""
-The findings that are open, and whether an idle instance can be released.
-
-It stops nothing. The verdict is a pure function over two sorts of facts, what log lines say
-and what the account says, and over guards, each of which must hold. A fact that is not known
-never passes a guard.
-"""
+"""The command `neuron-emf findings`: open findings, or the verdict about an instance."""

@@ -11,7 +11,7 @@ import click
 
 from neuron_accounts.findings import OWNER_KINDS, PARTITION, FindingsState, finding_id
 from neuron_emf.account import documented, stack_output
-from neuron_emf.options import (
+from neuron_emf.command_options import (
     AccountSettings,
     AnswerSettings,
     ClusterSettings,
@@ -93,7 +93,7 @@ def command(instance: str | None, **values: object) -> int:
 
 
 def _list_findings(settings: FindingsSettings) -> int:
-    from neuron_emf import printing  # noqa: PLC0415 - --help needs none
+    from neuron_emf import command_output  # noqa: PLC0415 - --help needs none
     from neuron_emf.account import account  # noqa: PLC0415 - as above
 
     found, waiting = read_findings(account(settings))
@@ -103,7 +103,7 @@ def _list_findings(settings: FindingsSettings) -> int:
         if settings.cluster in ("", key.cluster) and settings.kind in ("", key.kind)
     ]
     programs, people = partial(for_programs, waiting=waiting), partial(for_people, waiting=waiting)
-    printing.show_answer(chosen, programs, people, as_json=settings.json)
+    command_output.show_answer(chosen, programs, people, as_json=settings.json)
     return 0
 
 
@@ -180,14 +180,14 @@ def _judge_instance(settings: FindingsSettings, instance: str) -> int:
     # --help needs none of these
     from neuron_emf.account import account  # noqa: PLC0415
     from neuron_emf.check.aws_client import AwsClient  # noqa: PLC0415
-    from neuron_emf.findings import verdict  # noqa: PLC0415
-    from neuron_emf.findings.account_guards import ACCOUNT_GUARDS  # noqa: PLC0415
-    from neuron_emf.findings.account_reading import read_account_facts  # noqa: PLC0415
-    from neuron_emf.findings.line_guards import LINE_GUARDS  # noqa: PLC0415
-    from neuron_emf.findings.line_reading import read_line_facts, read_other_streams  # noqa: PLC0415
-    from neuron_emf.printing import progress, show_answer  # noqa: PLC0415
+    from neuron_emf.command_output import progress, show_answer  # noqa: PLC0415
     from neuron_emf.reading.log_group import ReadLimit  # noqa: PLC0415
     from neuron_emf.reading.periods import now_ms  # noqa: PLC0415
+    from neuron_emf.verdict import instance_verdict  # noqa: PLC0415
+    from neuron_emf.verdict.account_guards import ACCOUNT_GUARDS  # noqa: PLC0415
+    from neuron_emf.verdict.account_reading import read_account_facts  # noqa: PLC0415
+    from neuron_emf.verdict.line_guards import LINE_GUARDS  # noqa: PLC0415
+    from neuron_emf.verdict.line_reading import read_line_facts, read_other_streams  # noqa: PLC0415
 
     looked_at, paid_by_type = account(settings), payment(settings.paid_by_type)
     guards = (*LINE_GUARDS, *ACCOUNT_GUARDS)
@@ -196,13 +196,13 @@ def _judge_instance(settings: FindingsSettings, instance: str) -> int:
         limit = ReadLimit(advance)
         lines = read_line_facts(looked_at, instance, now_ms(), paid_by_type, limit)
         facts = read_account_facts(AwsClient(looked_at), instance)
-        found = verdict.verdict(lines, facts, guards, options_again)
-        if verdict.needs_other_streams(found):
+        found = instance_verdict.verdict(lines, facts, guards, options_again)
+        if instance_verdict.needs_other_streams(found):
             lines = read_other_streams(looked_at, lines, limit)
-            found = verdict.verdict(lines, facts, guards, options_again)
-    for_people = partial(verdict.for_people, is_whole=settings.all)
-    show_answer(found, verdict.for_programs, for_people, as_json=settings.json)
-    return verdict.EXIT_CODES[found.answer]
+            found = instance_verdict.verdict(lines, facts, guards, options_again)
+    for_people = partial(instance_verdict.for_people, is_whole=settings.all)
+    show_answer(found, instance_verdict.for_programs, for_people, as_json=settings.json)
+    return instance_verdict.EXIT_CODES[found.answer]
 
 
 def _options_again(settings: FindingsSettings) -> str:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from neuron_emf.command_output import escaped
 from neuron_emf.lint import LINT_ADVICE, LINT_ERRORS, judge
-from neuron_emf.printing import escaped
 from neuron_emitter.command_line import Command
 from neuron_wire.extraction import ROOT_REFERENCE
 from neuron_words.quantity_words import counted
@@ -52,7 +52,7 @@ def command(files: tuple[Path, ...], *, no_age: bool, json: bool) -> int:
     FILES hold lines in Embedded Metric Format, whoever wrote them, plain or
     gzip; - is standard input. Lines that are no EMF are counted and left alone.
     """
-    from neuron_emf.printing import progress, show_answer  # noqa: PLC0415 - not for --help
+    from neuron_emf.command_output import progress, show_answer  # noqa: PLC0415 - not for --help
     from neuron_emf.reading.files import numbered_lines  # noqa: PLC0415 - as above
 
     now_ms = None if no_age else int(time.time() * 1000)

@@ -16,9 +16,9 @@ import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.account import documented, rehearsal_document
-from neuron_emf.now import ROLLUP_AHEAD_MS, start_of_reading
-from neuron_emf.now_lines import object_in
 from neuron_emf.reading import LogGroup
+from neuron_emf.reading.now_reader import ROLLUP_AHEAD_MS, start_of_reading
+from neuron_emf.reading.rollup_lines import object_in
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.catalogue import ALARMS
 from neuron_wire.line_members import texts_in

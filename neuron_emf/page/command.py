@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import click
 
-from neuron_emf.options import AccountSettings, IdleSettings, flag
+from neuron_emf.command_options import AccountSettings, IdleSettings, flag
 from neuron_emitter.command_line import Command, print_lines
 from neuron_emitter.errors import EmitterError, SettingsError
 from neuron_emitter.settings.minutes import setting
@@ -46,10 +46,10 @@ def command(**values: object) -> int:
     """
     # --help needs none of these
     from neuron_emf.account import account  # noqa: PLC0415
-    from neuron_emf.ledger import stack_ledger  # noqa: PLC0415
+    from neuron_emf.command_output import show_json  # noqa: PLC0415
     from neuron_emf.page.server import HOST, PageServer  # noqa: PLC0415
     from neuron_emf.page.view import PageView, policy  # noqa: PLC0415
-    from neuron_emf.printing import show_json  # noqa: PLC0415
+    from neuron_emf.reading.ledger_bucket import stack_ledger  # noqa: PLC0415
 
     settings = PageSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     looked_at = account(settings)

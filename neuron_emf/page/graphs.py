@@ -11,13 +11,13 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_emf.now_lines import COVERAGE_SPREAD_MINUTES
+from neuron_emf.reading.rollup_lines import COVERAGE_SPREAD_MINUTES
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from neuron_emf.now_lines import PublishedRollup
+    from neuron_emf.reading.rollup_lines import PublishedRollup
 
 MOST_CLUSTERS: Final = 8
 """Lines that a person can still tell apart; the clusters with the most idle cores now."""

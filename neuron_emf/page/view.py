@@ -17,14 +17,6 @@ from urllib.parse import quote
 from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES, time_of
 from neuron_accounts.ledger import USD_PLACES
 from neuron_accounts.then import Then
-from neuron_emf.ledger import stack_ledger
-from neuron_emf.now import (
-    KEPT_MINUTES,
-    ROLLUP_AHEAD_MS,
-    ROLLUP_LOOKBACK_MINUTES,
-    NowReader,
-    answer_of,
-)
 from neuron_emf.page.alarms import ALARM_PERMISSIONS as ALARM_ACTIONS
 from neuron_emf.page.alarms import (
     IN_ALARM,
@@ -33,11 +25,19 @@ from neuron_emf.page.alarms import (
     by_urgency,
     messages_group,
 )
-from neuron_emf.page.cores import instance_hour, newest_minute
+from neuron_emf.page.core_hours import instance_hour, newest_minute
 from neuron_emf.page.graphs import graphs
 from neuron_emf.page.paid_queries import ACTIONS_ON_GROUPS, OTHER_ACTIONS, PaidQueries
 from neuron_emf.reading import LogGroup, pattern_of
+from neuron_emf.reading.ledger_bucket import stack_ledger
 from neuron_emf.reading.log_group import ACTION as READ_LINES
+from neuron_emf.reading.now_reader import (
+    KEPT_MINUTES,
+    ROLLUP_AHEAD_MS,
+    ROLLUP_LOOKBACK_MINUTES,
+    NowReader,
+    answer_of,
+)
 from neuron_emf.reading.periods import now_ms as clock
 from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS

@@ -21,7 +21,7 @@ from neuron_emitter.settings.run import LOGS, STDOUT, LogGroupSettings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from neuron_emf.profile.line import Profile
+    from neuron_emf.profile.profile_line import Profile
 
 MAX_MODEL_CHARS: Final = 255
 
@@ -63,7 +63,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     profiled gives one line, namespace Neuron/Profile. What the rules of thumb
     find is said on standard error, and is in the line.
     """
-    from neuron_emf.printing import escaped  # noqa: PLC0415 - --help needs none of it
+    from neuron_emf.command_output import escaped  # noqa: PLC0415 - --help needs none of it
     from neuron_emf.reading.periods import moment_ms  # noqa: PLC0415 - as above
     from neuron_words.quantity_words import counted  # noqa: PLC0415 - as above
 
@@ -90,7 +90,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
 
 
 def _profiles(path: Path, settings: ProfileSettings, at_ms: int) -> Iterator[tuple[str, Profile]]:
-    from neuron_emf.profile.line import profile_of, summaries_in  # noqa: PLC0415 - as above
+    from neuron_emf.profile.profile_line import profile_of, summaries_in  # noqa: PLC0415 - as above
 
     model = settings.model or ("profile" if str(path) == "-" else path.stem)
     if not is_printable(model, MAX_MODEL_CHARS):

@@ -7,7 +7,7 @@ What several records of one instance and minute say together is
 
 from neuron_emf.reading.files import lines_in
 from neuron_emf.reading.log_group import MINUTES_FILTER, LogGroup, pattern_of
+from neuron_emf.reading.minute_records import Records
 from neuron_emf.reading.periods import moment_ms
-from neuron_emf.reading.records import Records
 
 __all__ = ["MINUTES_FILTER", "LogGroup", "Records", "lines_in", "moment_ms", "pattern_of"]

@@ -53,7 +53,7 @@ def term_of(text: str) -> str:
     return f'"{text}"' if _SAFE_TERM.fullmatch(text) else ""
 
 
-class LogLine(NamedTuple):
+class GroupLine(NamedTuple):
     """
     One event of a log group.
 
@@ -153,7 +153,7 @@ class LogGroup:
 
     def read_events(
         self, start_ms: int, end_ms: int, pattern: str = "", stream: str = ""
-    ) -> Iterator[LogLine]:
+    ) -> Iterator[GroupLine]:
         """
         Return the same lines, each with its log stream and the time of its receipt.
 
@@ -165,11 +165,11 @@ class LogGroup:
                 message: str = event["message"]
                 self.bytes_read += len(message.encode("utf-8", "surrogatepass"))
                 name = event.get("logStreamName", stream)
-                yield LogLine(name, message, event.get("ingestionTime"))
+                yield GroupLine(name, message, event.get("ingestionTime"))
 
     def read_stream_of_instance(
         self, start_ms: int, end_ms: int, instance_id: str, pattern: str
-    ) -> list[LogLine]:
+    ) -> list[GroupLine]:
         """
         Return the lines of the log stream that an emitter of *instance_id* has by default.
 

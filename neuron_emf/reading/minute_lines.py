@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from neuron_accounts.instance_hours import InstanceHour, OwnerWork
 from neuron_emf.reading.log_group import LogGroup, pattern_of
-from neuron_emf.reading.records import ClusterNames, Records
+from neuron_emf.reading.minute_records import ClusterNames, Records
 from neuron_emitter.errors import SettingsError
 from neuron_wire.merging import merge_clusters
 from neuron_wire.names import HOUR_MS

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from neuron_emf.account import account
-from neuron_emf.ledger import LedgerBucket, stack_ledger
-from neuron_emf.options import teams
+from neuron_emf.command_options import teams
+from neuron_emf.reading.ledger_bucket import LedgerBucket, stack_ledger
 from neuron_emf.report.month_ledger import S3, ledger_files
 from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.line_members import iso_minute

@@ -12,7 +12,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from neuron_emf import printing
+from neuron_emf import command_output
 from neuron_emf.report.chargeback import MOVED
 from neuron_emf.report.month_ledger import month_hours
 from neuron_emf.report.terminal import NO_TEAM
@@ -93,8 +93,8 @@ def show(result: Chargeback, csv_path: Path | None, rows: int, *, as_json: bool)
         DeliveryError: If a file or standard output takes nothing.
     """
     if csv_path is not None:
-        printing.write_file(csv_path, spreadsheet(result))
-    printing.show_answer(result, document, partial(parts, rows=rows), as_json=as_json)
+        command_output.write_file(csv_path, spreadsheet(result))
+    command_output.show_answer(result, document, partial(parts, rows=rows), as_json=as_json)
     for row in (*result.rows, *result.notes):
         if row.problem:
             sys.stderr.write(f"neuron-emf: {sentence(row, result)}\n")
@@ -139,7 +139,7 @@ def spreadsheet(result: Chargeback) -> str:
         members = {**_members(row, result), **names}
         rows = rows or [[*members]]
         rows.append([*members.values()])
-    return printing.csv_text(rows)
+    return command_output.csv_text(rows)
 
 
 def parts(result: Chargeback, rows: int) -> list[RenderableType]:
@@ -163,8 +163,8 @@ def parts(result: Chargeback, rows: int) -> list[RenderableType]:
     payers = sorted(by_payer, key=lambda names: (-_sum(by_payer[names]), names))
     for names in payers[:rows]:
         days = by_payer[names]
-        hours = printing.shown_hours(float(sum(row.core_minutes for row in days)))
-        shown = (printing.shown_name(name) if name else "" for name in names)
+        hours = command_output.shown_hours(float(sum(row.core_minutes for row in days)))
+        shown = (command_output.shown_name(name) if name else "" for name in names)
         table.add_row(*shown, str(len(days)), hours, _money(_sum(days)))
     if len(payers) > rows:
         table.caption = f"{counted(len(payers) - rows, 'row')} more. Use --rows, --csv or --json."

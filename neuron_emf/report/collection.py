@@ -17,14 +17,20 @@ from neuron_accounts.instance_hours import LedgerRules
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow
 from neuron_accounts.then import Then
 from neuron_emf.account import account
-from neuron_emf.ledger import LedgerBucket, LedgerFolder, each_once, rows, stack_ledger
-from neuron_emf.options import SINCE, payment, prices, teams
-from neuron_emf.printing import progress, shown_name
+from neuron_emf.command_options import SINCE, payment, prices, teams
+from neuron_emf.command_output import progress, shown_name
 from neuron_emf.reading import lines_in, periods
 from neuron_emf.reading.files import source_name
+from neuron_emf.reading.ledger_bucket import (
+    LedgerBucket,
+    LedgerFolder,
+    each_once,
+    rows,
+    stack_ledger,
+)
 from neuron_emf.reading.minute_lines import MinuteLines
+from neuron_emf.reading.minute_records import ClusterNames
 from neuron_emf.reading.periods import Period
-from neuron_emf.reading.records import ClusterNames
 from neuron_emf.report.idle_report import IdleReport, Reading, spans
 from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.names import HOUR_MS, MINUTE_MS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from neuron_emf import printing
+from neuron_emf import command_output
 from neuron_emf.report.settings import BY, IdleReportSettings
 from neuron_emitter.command_line import Command
 from neuron_emitter.errors import SettingsError
@@ -79,10 +79,10 @@ def show(report: IdleReport, settings: IdleReportSettings) -> None:
     from neuron_emf.report import exports, terminal  # noqa: PLC0415 - as above
 
     if settings.html is not None:
-        printing.write_file(settings.html, exports.html(report))
+        command_output.write_file(settings.html, exports.html(report))
     if settings.csv is not None:
-        printing.write_file(settings.csv, exports.csv_text(report))
+        command_output.write_file(settings.csv, exports.csv_text(report))
     if settings.json:
-        printing.show_text(exports.json_text(report))
+        command_output.show_text(exports.json_text(report))
     else:
-        printing.show(*terminal.parts(report, settings.rows))
+        command_output.show(*terminal.parts(report, settings.rows))

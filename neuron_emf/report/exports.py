@@ -17,7 +17,7 @@ import msgspec
 
 from neuron_accounts.core_time import Part
 from neuron_accounts.ledger import MINUTE_PLACES, USD_PLACES, decimal_text
-from neuron_emf import printing
+from neuron_emf import command_output
 from neuron_emf.report.idle_report import ROW_LABELS
 from neuron_emf.report.terminal import cells, heading, label_text
 from neuron_emitter import __version__
@@ -103,9 +103,9 @@ def csv_text(report: IdleReport) -> str:
     """Its rows as CSV, with a header; a spreadsheet sees no formula in a name."""
     rows: list[Sequence[str | None]] = [[*ROW_LABELS[report.by], *amounts_of(report.then.total)]]
     for labels, time in report.rows():
-        names = [label and cell(printing.shown_name(label)) for label in labels]
+        names = [label and cell(command_output.shown_name(label)) for label in labels]
         rows.append([*names, *amounts_of(time).values()])
-    return printing.csv_text(rows)
+    return command_output.csv_text(rows)
 
 
 def html(report: IdleReport) -> str:

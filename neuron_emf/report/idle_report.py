@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_accounts.core_time import CoreTime, Part
 from neuron_accounts.then import dearest
-from neuron_emf import printing
+from neuron_emf import command_output
 from neuron_wire.names import DAY_MS, HOUR_MS, MINUTE_MS
 from neuron_words.quantity_words import counted, duration, iso, joined, moment
 from neuron_words.then_words import (
@@ -133,7 +133,9 @@ class IdleReport:
 
     def period(self) -> str:
         """The period and the clusters, as a sentence."""
-        whose = f"cluster {printing.shown_name(self.cluster)}" if self.cluster else "all clusters"
+        whose = (
+            f"cluster {command_output.shown_name(self.cluster)}" if self.cluster else "all clusters"
+        )
         length = duration((self.end_ms - self.start_ms) // MINUTE_MS)
         return f"{moment(self.start_ms)} to {moment(self.end_ms)} ({length}), {whose}."
 

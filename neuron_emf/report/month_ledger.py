@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_accounts.ledger import LEDGER_PREFIX, PARTS_OF_HOUR, day_prefixes, parse_part_key
-from neuron_emf.ledger import LedgerBucket
+from neuron_emf.reading.ledger_bucket import LedgerBucket
 from neuron_emf.reading.periods import WHOLE_TIME, month_period
 from neuron_emitter.errors import SettingsError
 from neuron_wire.names import HOUR_MS

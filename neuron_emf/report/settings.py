@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from neuron_emf.options import (
+from neuron_emf.command_options import (
     FILE_PATH,
     AccountSettings,
     AnswerSettings,

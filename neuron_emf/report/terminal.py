@@ -11,7 +11,7 @@ from rich.text import Text
 
 from neuron_accounts.core_time import AVOIDABLE_PARTS, Part
 from neuron_accounts.ledger import MINUTE_PLACES, USD_PLACES
-from neuron_emf import printing
+from neuron_emf import command_output
 from neuron_emf.report.idle_report import ROW_LABELS
 from neuron_words.quantity_words import dollars
 
@@ -74,7 +74,7 @@ def cells(time: CoreTime) -> Mapping[str, str]:
     is_known = bool(time.known)
 
     def known(text: str) -> str:
-        return text if is_known else printing.UNKNOWN_CELL
+        return text if is_known else command_output.UNKNOWN_CELL
 
     def idle_usd(*parts: Part) -> str:
         return known(_dollars(time.idle_cost_of(parts)))
@@ -99,7 +99,7 @@ def heading(label: str) -> str:
 
 def label_text(label: str, text: str | None) -> str:
     """The *label* of a row as it is shown."""
-    return NO_TEAM if label == "team" and not text else printing.shown_name(text)
+    return NO_TEAM if label == "team" and not text else command_output.shown_name(text)
 
 
 def _dollars(nanos: int | None) -> str:
@@ -107,4 +107,4 @@ def _dollars(nanos: int | None) -> str:
 
 
 def _hours(micros: int) -> str:
-    return printing.shown_hours(micros / 10**MINUTE_PLACES)
+    return command_output.shown_hours(micros / 10**MINUTE_PLACES)

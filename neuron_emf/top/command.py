@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from neuron_emf.options import AccountSettings, AnswerSettings, ClusterSettings, flag
+from neuron_emf.command_options import AccountSettings, AnswerSettings, ClusterSettings, flag
 from neuron_emitter.command_line import Command
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.options import options
@@ -55,7 +55,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
         msg = f"FILES cannot be combined with {option}. Omit one or the other."
         raise SettingsError(msg)
     # --help needs none of these
-    from neuron_emf.printing import show, show_json  # noqa: PLC0415
+    from neuron_emf.command_output import show, show_json  # noqa: PLC0415
     from neuron_emf.top.listing import answer_of_files, answer_of_view, parts_of, watch  # noqa: PLC0415  # fmt: skip
 
     if files:

@@ -11,12 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
-from neuron_emf import printing
-from neuron_emf.now import answer_of, now_of_files
+from neuron_emf import command_output
+from neuron_emf.command_output import shown_name
 from neuron_emf.page.alarms import IN_ALARM, urgency_rank
 from neuron_emf.page.view import UnknownClusterError
-from neuron_emf.printing import shown_name
 from neuron_emf.reading import periods
+from neuron_emf.reading.now_reader import answer_of, now_of_files
 from neuron_emitter.errors import EmitterError, SourceError
 from neuron_words.name_words import printable
 from neuron_words.quantity_words import amount, counted, coverage_words, dollars, duration, moment
@@ -114,7 +114,7 @@ def watch(ask: Callable[[], Answer], is_stopped: Callable[[float], bool]) -> Non
         EmitterError: If the first answer cannot be read.
     """
     parts, trouble = parts_of(ask()), ""
-    console = printing.console()
+    console = command_output.console()
     with Live(console=console, auto_refresh=False, screen=console.is_terminal) as live:
         while True:
             if console.is_terminal:

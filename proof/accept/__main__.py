@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from local.embedded_aws.clients import REGION, SDK_ERRORS
 from local.embedded_aws.server import EmbeddedAws
-from neuron_emf.checks import NOT_TRIED, CheckResult, counted_states, exit_code, line
+from neuron_emf.check_results import NOT_TRIED, CheckResult, counted_states, exit_code, line
 from neuron_emf.deploy.package import carried
 from neuron_emitter.errors import EmitterError
 from proof.accept.context import AcceptContext

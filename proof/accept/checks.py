@@ -22,8 +22,8 @@ from local.alarms.history import CloudWatchHistory
 from local.alarms.template import Template, load
 from neuron_accounts.ledger import PARTS_OF_HOUR, USD_PLACES
 from neuron_emf.account import account
-from neuron_emf.ledger import LedgerBucket, rows
-from neuron_emf.options import AccountSettings
+from neuron_emf.command_options import AccountSettings
+from neuron_emf.reading.ledger_bucket import LedgerBucket, rows
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import (

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from local.embedded_aws.clients import require_loopback
 from local.embedded_aws.processes import EmbeddedAwsError
 from neuron_emf.account import account
-from neuron_emf.options import AccountSettings
+from neuron_emf.command_options import AccountSettings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ from local.alarms.history import CloudWatchHistory
 from local.rehearsal.comparison import against_metrics, read_metrics
 from neuron_emf.check.deployment import check_deployment
 from neuron_emf.check.settings import CheckSettings
-from neuron_emf.checks import CHECK_FAILED, CHECK_OK, CheckResult, failed, not_tried, ok
+from neuron_emf.check_results import CHECK_FAILED, CHECK_OK, CheckResult, failed, not_tried, ok
 from neuron_emf.deploy.package import ReleaseBucket
 from neuron_wire.names import RECORD_NAMESPACE
 from proof.accept import checks, queries

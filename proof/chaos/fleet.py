@@ -16,7 +16,7 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from aggregator.storage.records import bucket_of
+from aggregator.storage.record_items import bucket_of
 from neuron_wire.cores import core_ranges
 from neuron_wire.names import UNATTACHED_STATE
 from neuron_wire.owners import Owner

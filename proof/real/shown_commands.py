@@ -16,7 +16,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from neuron_emf.findings.managers import RELEASE_COMMANDS, Manager, hyperpod_manager, manager_of
+from neuron_emf.verdict.managers import RELEASE_COMMANDS, Manager, hyperpod_manager, manager_of
 from neuron_words.owner_commands import (
     ShownCommand,
     findings_commands,

@@ -24,7 +24,7 @@ import sqlglot
 import yaml
 from sqlglot import expressions
 
-from neuron_emf.options import teams
+from neuron_emf.command_options import teams
 from neuron_emf.report.chargeback import MOVED, ChargebackRow, chargeback
 from proof.real.random_months import random_month
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from aggregator.storage.records import records_of
+from aggregator.storage.record_items import records_of
 
 
 class CurrentStdout:

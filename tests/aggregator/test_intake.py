@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aggregator.arrivals import LogLine
 from aggregator.ingest.intake import take_in
-from aggregator.storage.records import identity_of, records_of
+from aggregator.storage.record_items import identity_of, records_of
 from aggregator.storage.values import TableError
 from proof.factories.records import MINUTE, lines, message, record, some_holders
 from proof.memory_table import MemoryTable

@@ -34,7 +34,7 @@ from local.rehearsal.stack import STACK_NAME
 from local.rehearsal.workspace import StoppedError, Workspace
 from neuron_accounts.then import Then
 from neuron_emf import account as accounts
-from neuron_emf.options import AccountSettings
+from neuron_emf.command_options import AccountSettings
 from neuron_emf.page.alarms import read_rehearsal_alarms
 from neuron_emf.page.server import HOST, TOKEN_HEADER
 from neuron_emf.reading.minute_lines import MinuteLines

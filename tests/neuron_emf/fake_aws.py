@@ -10,7 +10,7 @@ from botocore.validate import ParamValidator
 
 from neuron_emf.account import account
 from neuron_emf.check.aws_client import Answer, AwsClient
-from neuron_emf.options import AccountSettings
+from neuron_emf.command_options import AccountSettings
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from botocore import exceptions, parsers
 from aggregator import aws
 from neuron_emf import account as accounts
 from neuron_emf.account import account, documented, refusal
-from neuron_emf.options import AccountSettings, prices
+from neuron_emf.command_options import AccountSettings, prices
 from neuron_emf.reading import LogGroup
 from neuron_emitter.delivery.cloudwatch_logs import LogStream
 from neuron_emitter.errors import SourceError

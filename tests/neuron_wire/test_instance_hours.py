@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from neuron_accounts import ledger
 from neuron_accounts.instance_hours import Ec2Instance, InstanceHour, LedgerRules, OwnerWork
 from neuron_accounts.prices import Prices
-from neuron_emf.ledger import rows as read_rows
+from neuron_emf.reading.ledger_bucket import rows as read_rows
 from neuron_wire.owners import Owner
 from proof.factories.records import record as make_record
 

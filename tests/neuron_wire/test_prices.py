@@ -30,7 +30,7 @@ from neuron_accounts.prices import (
     price_overrides,
 )
 from neuron_accounts.teams import MAX_TEAMS_CHARS
-from neuron_emf.options import prices
+from neuron_emf.command_options import prices
 from neuron_emitter.errors import SettingsError
 from neuron_words.now_words import price_overrides_line
 from proof.factories.records import record

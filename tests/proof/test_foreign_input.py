@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from aggregator.arrivals import LogLine
 from aggregator.ingest.intake import take_in
 from aggregator.runtime import arrival_of
-from neuron_emf.now_lines import PublishedRollup, rollup_of
+from neuron_emf.reading.rollup_lines import PublishedRollup, rollup_of
 from neuron_emitter.fold import Fold, FoldSettings, LineIdentity
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.reports.framing import Framer

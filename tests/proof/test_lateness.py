@@ -12,7 +12,7 @@ import pytest
 
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
-from aggregator.storage.records import TABLE_BUCKETS
+from aggregator.storage.record_items import TABLE_BUCKETS
 from neuron_emf.cost.quantities import FIRST_CLOSE_S
 from proof.memory_table import MemoryTable
 

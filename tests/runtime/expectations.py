@@ -9,7 +9,7 @@ from dataclasses import replace
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.ingest.intake import take_in
-from aggregator.storage.records import identity_of, records_of
+from aggregator.storage.record_items import identity_of, records_of
 from proof.factories.records import full_record, lines, some_holders
 from proof.memory_table import MemoryTable
 

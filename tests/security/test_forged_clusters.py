@@ -15,7 +15,7 @@ from aggregator.close.registry import PresenceRun, Registry
 from aggregator.environment import Rules
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
 from aggregator.rollups.rollup import MAX_TYPES_IN_ROLLUP
-from aggregator.storage.records import bucket_of
+from aggregator.storage.record_items import bucket_of
 from neuron_wire.names import MAX_CORES
 from proof.factories.invocations import batch, payload
 from proof.factories.records import MINUTE, lines, record

@@ -11,7 +11,7 @@ from aggregator.close.reduction import CloseOutcome
 from aggregator.close.registry import Registry
 from aggregator.reading import bucket_reader
 from aggregator.reading.bucket_reader import MOST_OF_AN_INSTANCE, BucketReader
-from aggregator.storage.records import bucket_of, item_of
+from aggregator.storage.record_items import bucket_of, item_of
 from neuron_wire.names import MAX_CORES
 from proof.factories.records import MINUTE, record
 from tests.security.conftest import END_S, real

@@ -22,7 +22,7 @@ from aggregator.explain.chat import chat_message
 from aggregator.explain.event import ALARM_SUBJECTS, read_transition
 from aggregator.explain.notification import notify
 from aggregator.explain.topic import attribute_value
-from aggregator.rollups.line import MAX_ROLLUP_BYTES
+from aggregator.rollups.rollup_line import MAX_ROLLUP_BYTES
 from neuron_accounts.now import cluster_now
 from neuron_emf.top.listing import answer_of_files, parts_of
 from neuron_wire.extraction import violations

@@ -27,7 +27,7 @@ from neuron_accounts.ledger import (
     parse_part_key,
     part_key,
 )
-from neuron_emf.ledger import rows as read_rows
+from neuron_emf.reading.ledger_bucket import rows as read_rows
 from neuron_emf.report.chargeback import BILL_COLUMNS, statement
 
 MEMBERS = {

@@ -30,7 +30,7 @@ from aggregator.environment import MAX_CLUSTERS_WITH_OVERRIDES
 from aggregator.minutes import SILENT_FORGET_MINUTES, Departures
 from aggregator.reading.capacity import MAX_BUCKET_BYTES, BucketCapacity
 from aggregator.rollups.rollup import SilentInstance, SilentOf
-from aggregator.storage.records import TABLE_BUCKETS, bucket_of
+from aggregator.storage.record_items import TABLE_BUCKETS, bucket_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

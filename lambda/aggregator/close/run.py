@@ -45,9 +45,9 @@ from aggregator.minutes import (
     minute_at,
 )
 from aggregator.reading.workers import OutOfTimeError, RunClock, forked_workers
-from aggregator.rollups.line import due, rollup_id, rollup_line
 from aggregator.rollups.rollup import RollupInProgress
-from aggregator.storage.records import TABLE_BUCKETS
+from aggregator.rollups.rollup_line import due, rollup_id, rollup_line
+from aggregator.storage.record_items import TABLE_BUCKETS
 from aggregator.storage.values import CloseProgress
 from neuron_accounts.prices import Prices
 from neuron_wire import WireFormatError
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from aggregator.close.reduction import MinuteShare
     from aggregator.environment import Rules
     from aggregator.findings.outbox import FindingsOutlet
-    from aggregator.rollups.line import Due
     from aggregator.rollups.rollup import Rollup
+    from aggregator.rollups.rollup_line import Due
     from aggregator.storage.table import Table
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from aggregator.explain.alarm_summary import AlarmSummary, instance_words
 from aggregator.explain.event import HARDWARE, SILENCE, UNKNOWN_SUBJECT
 from aggregator.explain.failures import (
     FINDERS,
@@ -17,7 +18,6 @@ from aggregator.explain.failures import (
     listed,
     silent_commands,
 )
-from aggregator.explain.finding import AlarmFinding, instance_words
 from aggregator.explain.idle import total_words
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from neuron_wire.line_members import Entries, entries_in, minute_in, number_in
@@ -36,7 +36,7 @@ HARDWARE_WINDOW_MINUTES: Final = 60
 _SILENT_NAMES_MEMBER: Final = "SilentInstanceNames"
 
 
-def find_ending(transition: Transition, evidence: Evidence) -> AlarmFinding:
+def find_ending(transition: Transition, evidence: Evidence) -> AlarmSummary:
     """Find what CloudWatch measured when the alarm ended, or lost its data."""
     subject = evidence.subject
     title = subject.title or f"alarm {safe_name(transition.alarm)}"
@@ -48,16 +48,16 @@ def find_ending(transition: Transition, evidence: Evidence) -> AlarmFinding:
     if forgotten:
         return _no_longer_counted(evidence, forgotten, facts)
     if transition.state == "INSUFFICIENT_DATA":
-        return AlarmFinding(f"{title}, no data{after}: the state is unknown", facts, TODAY)
+        return AlarmSummary(f"{title}, no data{after}: the state is unknown", facts, TODAY)
     if missing:
-        return AlarmFinding(f"{title}, OK for lack of data{after}", facts, TODAY)
+        return AlarmSummary(f"{title}, OK for lack of data{after}", facts, TODAY)
     if subject == HARDWARE:
-        return AlarmFinding(
+        return AlarmSummary(
             f"no new hardware error for {HARDWARE_WINDOW_MINUTES} min; nothing was replaced",
             (*facts, "An instance that you have not replaced has the same hardware."),
             TODAY,
         )
-    return AlarmFinding(f"{title}, within the alarm's threshold again{after}", facts, CAN_WAIT)
+    return AlarmSummary(f"{title}, within the alarm's threshold again{after}", facts, CAN_WAIT)
 
 
 def _missing_data(transition: Transition) -> str:
@@ -120,12 +120,12 @@ def _forgotten(evidence: Evidence, *, lacks_data: bool) -> list[JsonObject]:
 
 def _no_longer_counted(
     evidence: Evidence, forgotten: Entries, facts: tuple[str, ...]
-) -> AlarmFinding:
+) -> AlarmSummary:
     """Find that CloudWatch is OK because the stack does not count silent instances any more."""
     count = counted(len(forgotten), "instance")
     headline = f"no longer counted: {count} without a line for {SILENT_FORGET_MINUTES} min"
     names = [last_seen_words(entry, evidence.now.minute) for entry in forgotten]
-    return AlarmFinding(
+    return AlarmSummary(
         headline=f"{headline}, {listed(names, len(names))}",
         facts=(*facts, "An instance that is not counted may still run, and cost."),
         urgency=TODAY,

@@ -85,7 +85,7 @@ _UNKNOWN_NOW: Final = cluster_now({})
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """
-    What is known of a cluster when a message is written: what a finding is made of.
+    What is known of a cluster when a message is written: the source of a summary.
 
     Attributes:
         subject: What the alarm is about.

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
+from aggregator.explain.alarm_summary import AlarmSummary, basis_of
 from aggregator.explain.ending import find_ending
 from aggregator.explain.event import UNKNOWN_SUBJECT
 from aggregator.explain.failures import FINDERS, find_number
-from aggregator.explain.finding import AlarmFinding, basis_of
 from aggregator.explain.idle import find_idle_cores
 from aggregator.explain.topic import (
     MAX_SUBJECT_CHARS,
@@ -62,35 +62,35 @@ class Explanation:
 
         evidence: The contents of the table about the cluster.
 
-        finding: The evidence in sentences.
+        summary: The evidence in sentences.
 
         environment: Addresses of runbook, rollups and dashboard.
     """
 
     transition: Transition
     evidence: Evidence
-    finding: AlarmFinding
+    summary: AlarmSummary
     environment: Environment
 
     @property
     def title(self) -> str:
-        """The subject line at full length: CloudWatch's state, the urgency, cluster and finding."""
+        """The full subject line: CloudWatch's state, urgency, cluster and headline."""
         state = self.transition.state
-        urgency = self.finding.urgency
-        headline = self.finding.short or self.finding.headline
+        urgency = self.summary.urgency
+        headline = self.summary.short or self.summary.headline
         return ": ".join(filter(None, (state, urgency, self._about(LONGEST_CLUSTER), headline)))
 
     @property
     def sentences(self) -> list[str]:
         """The sentences before the commands."""
-        finding = self.finding
-        headline = ": ".join(filter(None, (self._about(MAX_RESOURCE_NAME_CHARS), finding.headline)))
-        return [*filter(None, (headline, *finding.facts, finding.haste, finding.total))]
+        summary = self.summary
+        headline = ": ".join(filter(None, (self._about(MAX_RESOURCE_NAME_CHARS), summary.headline)))
+        return [*filter(None, (headline, *summary.facts, summary.haste, summary.total))]
 
     @property
     def commands(self) -> list[str]:
         """The commands to type, each behind its purpose."""
-        shown = self.finding.commands
+        shown = self.summary.commands
         labels = [f"{command.label}{'' if command.is_question else ':'}" for command in shown]
         width = max(map(len, labels), default=0)
         return [
@@ -101,7 +101,7 @@ class Explanation:
     @property
     def last_sentences(self) -> list[str]:
         """The next step, and the basis of the numbers."""
-        next_step = f"Next step: {self.finding.next_step}" if self.finding.next_step else ""
+        next_step = f"Next step: {self.summary.next_step}" if self.summary.next_step else ""
         return [*filter(None, (next_step, basis_of(self.evidence)))]
 
     @property
@@ -173,12 +173,12 @@ class Explanation:
         attributes: Attributes = {
             "Kind": subject.kind,
             "State": transition.state,
-            "Urgency": self.finding.urgency,
+            "Urgency": self.summary.urgency,
             "ClusterName": printable(transition.cluster or "", MAX_RESOURCE_NAME_CHARS),
             "Metric": subject.covered_metrics or printable(self.metric, MAX_RESOURCE_NAME_CHARS),
             "Muted": "true" if transition.muted_by else "false",
             # The owners of an ended alarm are not kept, so its end has no team.
-            "Team": teams_attribute(self.finding.teams),
+            "Team": teams_attribute(self.summary.teams),
         }
         return filled(attributes)
 
@@ -202,7 +202,7 @@ def explain_transition(
     return Explanation(transition, evidence, find(transition, evidence), environment)
 
 
-def _find_alarm(transition: Transition, evidence: Evidence) -> AlarmFinding:
+def _find_alarm(transition: Transition, evidence: Evidence) -> AlarmSummary:
     """Find what an alarm that fires is about."""
     subject = evidence.subject
     if subject == UNKNOWN_SUBJECT:
@@ -210,7 +210,7 @@ def _find_alarm(transition: Transition, evidence: Evidence) -> AlarmFinding:
         unknown = f"The alarm watches {watched or 'no metric that its event names'}."
         reason = f"CloudWatch: {printable(transition.reason, LONGEST_REASON)}"
         unknown = f"{unknown} neuron-emf does not know this alarm."
-        return AlarmFinding(f"alarm {safe_name(transition.alarm)}", (unknown, reason))
+        return AlarmSummary(f"alarm {safe_name(transition.alarm)}", (unknown, reason))
     if evidence.rollup:
         find = find_idle_cores if subject.is_idle else FINDERS.get(subject.metric, find_number)
         return find(evidence)
@@ -218,7 +218,7 @@ def _find_alarm(transition: Transition, evidence: Evidence) -> AlarmFinding:
     missing = evidence.trouble or f"The table has no rollup of this cluster{which}."
     if transition.cluster is None:
         missing = "The event names no cluster, so there are no details."
-    return AlarmFinding(subject.title, (missing,), TODAY if subject.is_idle else NOW)
+    return AlarmSummary(subject.title, (missing,), TODAY if subject.is_idle else NOW)
 
 
 def _members(explanation: Explanation) -> Members:
@@ -230,7 +230,7 @@ def _members(explanation: Explanation) -> Members:
         "Title": explanation.title,
         "State": transition.state,
         "StateBefore": printable(transition.before or ""),
-        "Urgency": explanation.finding.urgency,
+        "Urgency": explanation.summary.urgency,
         "Since": iso(1000 * transition.at_s),
         "LastedMinutes": _rounded(transition.lasted_minutes),
         "ClusterName": printable(transition.cluster or "", MAX_RESOURCE_NAME_CHARS),

@@ -1,14 +1,13 @@
-"""The findings about what fails: silent instances, hardware, executions."""
+"""Summaries of failures: silent instances, hardware, executions."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from aggregator.explain.event import EXECUTION_ERRORS, HARDWARE, SILENCE
-from aggregator.explain.finding import (
+from aggregator.explain.alarm_summary import (
     PROCESSES,
-    AlarmFinding,
+    AlarmSummary,
     commands_about,
     commands_there,
     describe_owner,
@@ -16,6 +15,7 @@ from aggregator.explain.finding import (
     instance_words,
     owners_words,
 )
+from aggregator.explain.event import EXECUTION_ERRORS, HARDWARE, SILENCE
 from aggregator.rollups.sums import FAILING
 from neuron_wire.catalogue import FAILURES, ROLLUP_NUMBERS
 from neuron_wire.line_members import (
@@ -68,19 +68,19 @@ _LOOK_AT: Final = {
 """Next steps for the owner of failing executions, by how most of them failed."""
 
 
-def find_silence(evidence: Evidence) -> AlarmFinding:
+def find_silence(evidence: Evidence) -> AlarmSummary:
     """Find the instances that stopped reporting."""
     rollup, now = evidence.rollup, evidence.now.minute
     count, reporting = number_in(rollup, "SilentInstances"), number_in(rollup, "Instances")
     if not count:
         none = "No instance is silent in the last rollup."
-        return AlarmFinding(evidence.subject.title, facts=(none,))
+        return AlarmSummary(evidence.subject.title, facts=(none,))
     entries = entries_in(rollup, "SilentInstanceNames")
     first = entries[0] if entries else NOTHING
     others = (
         "" if reporting is None else f"{counted(reporting, 'other instance')} still reporting. "
     )
-    return AlarmFinding(
+    return AlarmSummary(
         headline=f"{counted(count, 'instance')} stopped reporting without a clean shutdown",
         short=counted(count, "silent instance"),
         facts=(
@@ -116,7 +116,7 @@ def _instances(evidence: Evidence, entries: Entries) -> tuple[str, list[str]]:
     return region, [text_in(entry, "InstanceId") for entry in near[:_MOST_IDS]]
 
 
-def find_hardware_errors(evidence: Evidence) -> AlarmFinding:
+def find_hardware_errors(evidence: Evidence) -> AlarmSummary:
     """Find the instances with faults in their kernel log, or uncorrectable memory errors."""
     lists = {"FaultyInstances": "kernel fault", "EccInstances": "memory error"}
     total, when, failing = _failing(evidence, lists)
@@ -129,7 +129,7 @@ def find_hardware_errors(evidence: Evidence) -> AlarmFinding:
     region, ids = _instances(evidence, [entry for entry, _, _ in failing])
     steps = placement_commands(owners[0] if owners else "", evidence.now.cluster, region, ids[:1])
     shown = safe_name(text_in(entry, "InstanceId")) or "the instance"
-    return AlarmFinding(
+    return AlarmSummary(
         headline=f"{counted(total, 'hardware error')} in one minute{_most_on(failing, total)}",
         facts=(
             f"{listed([words for _, _, words in failing], len(failing))}. {when}",
@@ -146,7 +146,7 @@ def find_hardware_errors(evidence: Evidence) -> AlarmFinding:
     )
 
 
-def find_failed_executions(evidence: Evidence) -> AlarmFinding:
+def find_failed_executions(evidence: Evidence) -> AlarmSummary:
     """Find which executions failed, how, and of which owner."""
     total, when, failing = _failing(evidence, {"ErrorInstances": "failed execution"})
     entry = failing[0][0] if failing else NOTHING
@@ -164,7 +164,7 @@ def find_failed_executions(evidence: Evidence) -> AlarmFinding:
     urgency, reason = _urgency(evidence, entry, failed)
     look = joined([_LOOK_AT[kind] for kind in shown_kinds], separator="; and at ")
     on = _most_on(failing, total)
-    return AlarmFinding(
+    return AlarmSummary(
         headline=f"{words}, of {alone.words}" if alone else f"{words}{on}",
         short=f"{words}, of {alone.short}" if alone else "",
         facts=(
@@ -180,12 +180,12 @@ def find_failed_executions(evidence: Evidence) -> AlarmFinding:
     )
 
 
-def find_number(evidence: Evidence) -> AlarmFinding:
+def find_number(evidence: Evidence) -> AlarmSummary:
     """Find the number that an alarm without a finder of its own watches."""
     alarm = evidence.subject
     value = number_in(evidence.rollup, alarm.metric)
     shown = "unknown" if value is None else amount(value)
-    return AlarmFinding(
+    return AlarmSummary(
         headline=f"{alarm.title}: {alarm.metric} is {shown}",
         facts=(ROLLUP_NUMBERS[alarm.metric].meaning,),
         urgency=alarm.urgency,

@@ -1,5 +1,5 @@
 """
-The finding about idle cores, shared by three alarms: their owner, how long and at what price.
+The summary of idle cores, shared by three alarms: their owner, how long and at what price.
 
 Only a fully idle owner gets the words of an idle owner. A message never advises to stop an owner
 that works.
@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from aggregator.explain.event import LOW_UTILIZATION
-from aggregator.explain.finding import (
+from aggregator.explain.alarm_summary import (
     MAX_COMMANDS_OF_OWNER,
     PROCESSES,
     TAGGED,
-    AlarmFinding,
+    AlarmSummary,
     commands_about,
     commands_there,
     describe_owner,
@@ -23,6 +22,7 @@ from aggregator.explain.finding import (
     process_commands,
     process_words,
 )
+from aggregator.explain.event import LOW_UTILIZATION
 from aggregator.explain.idle_instance import (
     core_set,
     cores_words,
@@ -169,7 +169,7 @@ class RankedOwner(NamedTuple):
         return self.kind in UNASKED_KINDS or self.row.owner.startswith("process:")
 
 
-def find_idle_cores(evidence: Evidence) -> AlarmFinding:
+def find_idle_cores(evidence: Evidence) -> AlarmSummary:
     """Find what a message about idle cores, their cost or low utilization contains."""
     ranked, total = _ranked(evidence), total_words(evidence)
     entries = entries_in(evidence.rollup, "TopIdleInstances")
@@ -180,7 +180,7 @@ def find_idle_cores(evidence: Evidence) -> AlarmFinding:
     headline, short, against, next_step, fails = owner_sentences(evidence, first)
     named = [owner for owner in ranked[1:] if owner.row.owner != first.row.owner][:_NEXT]
     following = [f"next: {', '.join(map(_next, named))}"] if named else []
-    return AlarmFinding(
+    return AlarmSummary(
         headline=headline,
         short=short,
         facts=(_where(evidence, first), against),
@@ -207,13 +207,13 @@ def _commands(evidence: Evidence, first: RankedOwner, worst: JsonObject) -> Comm
     return (*commands, *findings)
 
 
-def _without_owners(evidence: Evidence, total: list[str], worst: JsonObject) -> AlarmFinding:
+def _without_owners(evidence: Evidence, total: list[str], worst: JsonObject) -> AlarmSummary:
     """Find what is known of the whole cluster, if its rollup has no owners or no idle cores."""
     slow = entries_in(evidence.rollup, "StragglerInstances")[:1]
     headline, *others = total or ["no core is known"]
     findings = findings_commands([text_in(worst, "InstanceId")], evidence.region)
     commands = (*commands_about(evidence, worst, ""), *findings)
-    return AlarmFinding(
+    return AlarmSummary(
         headline=headline,
         facts=tuple(f"{instance_words(entry)} is slow for its type." for entry in slow),
         urgency=CAN_WAIT if total else TODAY,

@@ -177,7 +177,7 @@ def message_line(explanation: Explanation, now_s: float) -> str:
         "ClusterName": explanation.transition.cluster,
         "Metrics": list(subject.covered_metrics or filter(None, [explanation.metric])),
         "State": explanation.transition.shown_state,
-        "Urgency": explanation.finding.urgency,
+        "Urgency": explanation.summary.urgency,
         "Subject": explanation.subject,
         "Text": explanation.text,
         "Runbook": explanation.runbook,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from aggregator.findings import detail, steps
 from aggregator.rollups.rollup import SilentInstance
 from aggregator.rollups.sums import LARGER
-from aggregator.storage.records import bucket_of
+from aggregator.storage.record_items import bucket_of
 from neuron_accounts.findings import (
     CLOSED,
     CLOSED_AS_GONE,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from aggregator.minutes import MARK_AFTER_S, Clock, end_s, expires_s, minute_at, minute_at_ms
-from aggregator.storage.records import Identity, identity_of, item_of, packs_of
+from aggregator.storage.record_items import Identity, identity_of, item_of, packs_of
 from neuron_wire import MinuteRecord, WireFormatError, parse
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.storage.records import records_of
+from aggregator.storage.record_items import records_of
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from aggregator.minutes import SILENT_FORGET_MINUTES, Departures, TimeCheck, min
 from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
 from aggregator.reading.capacity import HourAdmission
 from aggregator.settle.purchases import unpacked
-from aggregator.storage.records import TABLE_BUCKETS
+from aggregator.storage.record_items import TABLE_BUCKETS
 from neuron_accounts.instance_hours import InstanceHour, OwnerWork
 from neuron_accounts.ledger import PARTS_OF_HOUR, pack_rows, part_key
 from neuron_accounts.then import then_of

@@ -12,7 +12,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregator import aws
-from aggregator.storage.records import bucket_of
+from aggregator.storage.record_items import bucket_of
 from neuron_accounts.instance_hours import Ec2Instance
 from neuron_accounts.ledger import PARTS_OF_HOUR
 

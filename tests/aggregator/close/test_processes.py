@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
 from aggregator.reading.workers import ProcessLostError, processes_for
-from aggregator.storage.records import TABLE_BUCKETS
+from aggregator.storage.record_items import TABLE_BUCKETS
 from aggregator.storage.values import TableError
 from proof.factories.records import record
 from tests.aggregator.close.test_exactness import compare

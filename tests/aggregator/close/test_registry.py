@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.close.registry import Registry
-from aggregator.storage.records import bucket_of
+from aggregator.storage.record_items import bucket_of
 from proof.factories.records import MINUTE
 
 NAME = "i-0aaaaaaaaaaaaaaa1"

@@ -10,7 +10,7 @@ from aggregator.close.reduction import CloseOutcome
 from aggregator.close.registry import Registry
 from aggregator.reading.bucket_reader import BucketReader
 from aggregator.reading.workers import RunClock
-from aggregator.storage.records import item_of, packs_of, records_of
+from aggregator.storage.record_items import item_of, packs_of, records_of
 from proof.factories.records import MINUTE, full_record, record, some_holders
 from proof.memory_table import KillableProcess, KilledError, MemoryTable
 from tests.aggregator.made_stack import END_S, RULES, Stack, on_time

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from aggregator.environment import Rules
 from aggregator.findings.instance_findings import InstanceFindings
 from aggregator.query_text import StackLogGroups
-from aggregator.storage.records import TABLE_BUCKETS, bucket_of
+from aggregator.storage.record_items import TABLE_BUCKETS, bucket_of
 from neuron_accounts.findings import FindingKey, FindingsState, OpenFinding, finding_id
 from neuron_accounts.prices import Prices
 from neuron_wire.merging import merge_records

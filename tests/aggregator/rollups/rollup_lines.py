@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from aggregator.rollups.line import MAX_ROLLUP_BYTES, due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress
+from aggregator.rollups.rollup_line import MAX_ROLLUP_BYTES, due, rollup_line
 from neuron_wire.extraction import violations
 from neuron_wire.merging import merge_records
 from proof.factories.records import MINUTE, record

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.rollups.line import due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress, SilentInstance
+from aggregator.rollups.rollup_line import due, rollup_line
 from aggregator.rollups.sums import FAILING
 from neuron_accounts.prices import Prices
 from neuron_wire import WireFormatError

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.rollups.line import MAX_ROLLUP_BYTES, due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress
+from aggregator.rollups.rollup_line import MAX_ROLLUP_BYTES, due, rollup_line
 from neuron_accounts import cluster_idle, owner_minutes
 from neuron_accounts.cluster_idle import MAX_OWNER_ROWS, ClusterIdle
 from neuron_accounts.now import cluster_now

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.rollups.instances import IdleInstance
-from aggregator.rollups.line import due
 from aggregator.rollups.rollup import Rollup
+from aggregator.rollups.rollup_line import due
 from neuron_wire.holders import Holder
 
 

@@ -16,7 +16,7 @@ from aggregator.storage.values import LedgerError, Publication
 from neuron_accounts.instance_hours import Ec2Instance
 from neuron_accounts.ledger import PARTS_OF_HOUR, part_key
 from neuron_accounts.then import summary_key
-from neuron_emf.ledger import rows as read_rows
+from neuron_emf.reading.ledger_bucket import rows as read_rows
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import HOUR_MINUTES
 from proof.factories.records import MINUTE, lines, record

@@ -17,11 +17,11 @@ from aggregator.reading.workers import OutOfTimeError
 from aggregator.settle import function
 from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
-from aggregator.storage.records import bucket_of
+from aggregator.storage.record_items import bucket_of
 from neuron_accounts.instance_hours import Ec2Instance, LedgerRules
 from neuron_accounts.ledger import PARTS_OF_HOUR, part_key
 from neuron_accounts.then import summary_key
-from neuron_emf.ledger import rows as read_rows
+from neuron_emf.reading.ledger_bucket import rows as read_rows
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 from neuron_wire.names import HOUR_MINUTES, MICRO
 from neuron_wire.owners import Owner

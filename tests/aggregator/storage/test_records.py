@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aggregator.storage import records as storage_records
-from aggregator.storage.records import (
+from aggregator.storage import record_items as storage_records
+from aggregator.storage.record_items import (
     MAX_KEY_BYTES,
     bucket_of,
     identity_of,

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from local.alarms.template import Template, load_template
 from neuron_emf.check import command, deployment
 from neuron_emf.check.aws_client import ACCESS, CALL_REFUSED, NO_LOG_GROUP, UNREACHABLE, Answer
-from neuron_emf.checks import CHECK_UNKNOWN, CheckResult
+from neuron_emf.check_results import CHECK_UNKNOWN, CheckResult
 from tests.neuron_emf.fake_aws import FakeAws
 
 GROUP = "/neuron-emf/records"

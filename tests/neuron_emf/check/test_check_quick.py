@@ -21,7 +21,7 @@ from neuron_emf.check.quick import (
     check_pulse,
 )
 from neuron_emf.check.settings import CheckSettings
-from neuron_emf.checks import line
+from neuron_emf.check_results import line
 from neuron_emitter.health import PULSE_NAME, Pulse, PulseFile
 from neuron_emitter.spool import Spool, SpoolHealth
 

@@ -8,7 +8,7 @@ from statistics import fmean
 
 import pytest
 
-from aggregator.storage.records import item_of, stored_bytes
+from aggregator.storage.record_items import item_of, stored_bytes
 from benchmarks import fleet as made
 from local.alarms.definition import read_alarms
 from local.alarms.template import Template, load_template

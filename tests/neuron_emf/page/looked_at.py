@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from datetime import datetime, timezone
 
 from neuron_emf.account import account
-from neuron_emf.ledger import LedgerBucket
-from neuron_emf.options import AccountSettings
+from neuron_emf.command_options import AccountSettings
 from neuron_emf.page.server import PageServer
 from neuron_emf.page.view import PageView
+from neuron_emf.reading.ledger_bucket import LedgerBucket
 from tests.hour import END_S
 from tests.neuron_emf.fake_account import FakeAccount, FakeLedgerObjects
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emf.page.cores import instance_hour, newest_minute
+from neuron_emf.page.core_hours import instance_hour, newest_minute
 from neuron_wire import encode
 from neuron_wire.holders import Holder
 from neuron_wire.line_members import iso_minute

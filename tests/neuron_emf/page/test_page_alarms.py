@@ -7,7 +7,7 @@ import json
 import pytest
 
 from neuron_emf.account import account
-from neuron_emf.options import AccountSettings
+from neuron_emf.command_options import AccountSettings
 from neuron_emf.page.alarms import URGENCY, AccountAlarms, MessageLines, by_urgency
 from neuron_wire.catalogue import ALARMS
 from tests.neuron_emf.page.looked_at import EXPLAIN_GROUP, IDLE_TEXT, NOW_S, double_of, message

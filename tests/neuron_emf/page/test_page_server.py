@@ -196,7 +196,7 @@ def test_the_policy_allows_what_the_page_does(typed, looked_at, hour, monkeypatc
 
 def test_the_policy_has_the_bucket_of_the_ledger_and_its_key(typed, hour, monkeypatch):
     """An adopted bucket is named. Any key is admitted, only through S3 and for that bucket."""
-    monkeypatch.setattr("neuron_emf.ledger.stack_ledger", ledger_of(hour))
+    monkeypatch.setattr("neuron_emf.reading.ledger_bucket.stack_ledger", ledger_of(hour))
     code, out, err = typed("page", "--policy", "--region", "us-gov-west-1")
     assert (0, "") == (code, err)
     by_sid = {statement["Sid"]: statement for statement in json.loads(out)["Statement"]}

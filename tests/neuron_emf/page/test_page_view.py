@@ -7,9 +7,9 @@ import threading
 
 import pytest
 
-from neuron_emf.now_lines import rollup_of
 from neuron_emf.page.graphs import graphs
 from neuron_emf.page.view import UnknownClusterError
+from neuron_emf.reading.rollup_lines import rollup_of
 from neuron_emitter.errors import SettingsError
 from tests.neuron_emf.page.looked_at import MINUTE_MS, START_MS, line, view_of
 from tests.neuron_emf.page.looked_at import line as rollup_line

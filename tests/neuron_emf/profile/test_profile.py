@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emf.cli import cli
-from neuron_emf.profile.line import FRACTIONS, MAX_OTHER, profile_of, summaries_in
+from neuron_emf.profile.profile_line import FRACTIONS, MAX_OTHER, profile_of, summaries_in
 from neuron_emitter.errors import DeliveryError, SourceError
 from neuron_wire.catalogue import PROFILE_METRICS, members_of
 from neuron_wire.extraction import violations

@@ -15,7 +15,7 @@ from neuron_accounts.instance_hours import LedgerRules
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, part_key
 from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import summary_key, then_of
-from neuron_emf.ledger import rows
+from neuron_emf.reading.ledger_bucket import rows
 from neuron_emf.reading.periods import Period
 from neuron_emf.report import exports
 from neuron_emf.report.collection import then_by_days

@@ -84,7 +84,7 @@ def test_it_refreshes_until_it_is_stopped(monkeypatch, double, hour):
     filled(double, hour)
     file = io.StringIO()
     screen = Console(file=file, width=80, height=50, force_terminal=True, no_color=True)
-    monkeypatch.setattr("neuron_emf.printing.console", lambda: screen)
+    monkeypatch.setattr("neuron_emf.command_output.console", lambda: screen)
     answer = listing.answer_of_view(view_of(), "")
     said = iter([answer, answer, SourceError("AWS does not answer.")])
     waits = iter([False, False, True])

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from neuron_accounts.ledger import PARTS_OF_HOUR, part_key
-from neuron_emf.ledger import rows
+from neuron_emf.reading.ledger_bucket import rows
 from tests.neuron_emf.fake_account import OWN_QUERY
 from tests.neuron_emf.page.looked_at import START_MS
 

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from neuron_emf.now_lines import object_in
+from neuron_emf.reading.rollup_lines import object_in
 from neuron_emitter.delivery.destination import stream_name
 from neuron_wire import MinuteRecord, WireFormatError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from neuron_emf.reading.log_group import LogLine
+    from neuron_emf.reading.log_group import GroupLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +78,13 @@ class InstanceLines:
 
 
 def parse_instance_lines(
-    lines: Iterable[LogLine], instance_id: str, *, is_whole_group: bool
+    lines: Iterable[GroupLine], instance_id: str, *, is_whole_group: bool
 ) -> InstanceLines:
     """Return the lines about *instance_id* among *lines* of one log stream or the whole group."""
-    copies: dict[str, list[LogLine]] = defaultdict(list)
+    copies: dict[str, list[GroupLine]] = defaultdict(list)
     for line in lines:
         copies[line.text].append(line)
-    found: list[tuple[MinuteRecord, list[LogLine]]] = []
+    found: list[tuple[MinuteRecord, list[GroupLine]]] = []
     unreadable = 0
     for text, same in copies.items():
         if not names_in(object_in(text), text, "InstanceId", instance_id):

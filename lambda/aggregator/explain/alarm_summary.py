@@ -1,5 +1,5 @@
 """
-A finding about an alarm's subject: owner, amount, reasons against haste, what to do.
+The summary of one alarm: owner, amount, reasons against haste, what to do.
 
 Numbers come from the rollup. A number that the rollup lacks is left out.
 """
@@ -121,9 +121,9 @@ def basis_of(evidence: Evidence) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class AlarmFinding:
+class AlarmSummary:
     """
-    A finding about one subject, in the order of a message.
+    The summary of one subject, in the order of a message.
 
     Attributes:
         headline: Owner and amount, shown behind the name of the cluster.

@@ -14,12 +14,12 @@ from rich.console import Console
 
 from aggregator.explain.event import read_transition
 from aggregator.explain.notification import notify
-from aggregator.rollups.line import due, rollup_line
 from aggregator.rollups.rollup import RollupInProgress
+from aggregator.rollups.rollup_line import due, rollup_line
 from neuron_accounts.now import cluster_now
 from neuron_accounts.prices import LIST_USD_PER_HOUR, Prices
-from neuron_emf.now import NO_ROLLUP, answer_of
-from neuron_emf.now_lines import NewestMinutes, Now, RollupLines, together
+from neuron_emf.reading.now_reader import NO_ROLLUP, answer_of
+from neuron_emf.reading.rollup_lines import NewestMinutes, Now, RollupLines, together
 from neuron_emf.top.listing import parts_of
 from neuron_wire import encode
 from neuron_wire.merging import merge_clusters

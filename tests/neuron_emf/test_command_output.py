@@ -11,7 +11,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from neuron_emf import printing
+from neuron_emf import command_output
 from neuron_wire.holders import Holder
 from proof.factories.records import message, record
 
@@ -31,11 +31,11 @@ def a_table() -> Table:
 
 def test_piped_there_is_no_color_and_one_width(capsys):
     """A table in a file is plain text, and no line of it is longer than 100 characters."""
-    printing.show(a_table(), Text("x" * 250, style="bold green"))
+    command_output.show(a_table(), Text("x" * 250, style="bold green"))
     found = capsys.readouterr().out
     assert "\x1b" not in found
     assert "training" in found
-    assert printing.PIPED_COLUMNS == max(map(len, found.splitlines()))
+    assert command_output.PIPED_COLUMNS == max(map(len, found.splitlines()))
 
 
 def test_json_keeps_order_and_is_ascii(capsys):
@@ -44,17 +44,17 @@ def test_json_keeps_order_and_is_ascii(capsys):
 
     A NaN would be read by few programs.
     """
-    printing.show_json({"b": 1, "a": "é"})
+    command_output.show_json({"b": 1, "a": "é"})
     assert '{\n  "b": 1,\n  "a": "\\u00e9"\n}\n' == capsys.readouterr().out
     with pytest.raises(ValueError, match="JSON"):
-        printing.show_json({"share": float("nan")})
+        command_output.show_json({"share": float("nan")})
 
 
 def test_a_reader_that_has_enough_is_no_error():
     """`neuron-emf ... | head` ends without a traceback."""
     program = (
-        "from neuron_emf import printing\n"
-        "for _ in range(2000): printing.show_json(list(range(100)))"
+        "from neuron_emf import command_output\n"
+        "for _ in range(2000): command_output.show_json(list(range(100)))"
     )
     child = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -77,9 +77,9 @@ def test_progress_waits_before_it_shows_itself(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     shown = []
     for patience_s, screen in ((3600.0, Terminal()), (0.0, io.StringIO()), (0.0, Terminal())):
-        monkeypatch.setattr(printing, "PROGRESS_DELAY_S", patience_s)
+        monkeypatch.setattr(command_output, "PROGRESS_DELAY_S", patience_s)
         monkeypatch.setattr(sys, "stderr", screen)
-        with printing.progress("Reading lines") as advance:
+        with command_output.progress("Reading lines") as advance:
             advance(1, 4)
             advance(2, 4)
         shown.append(screen.getvalue())

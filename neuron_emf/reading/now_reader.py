@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
 from neuron_accounts.prices import UNKNOWN_TYPE_REASON
 from neuron_emf.account import error_code
-from neuron_emf.now_lines import FOLDED_MINUTES, NewestMinutes, Now, RollupLines
-from neuron_emf.options import prices
+from neuron_emf.command_options import prices
 from neuron_emf.reading import LogGroup, lines_in, pattern_of
+from neuron_emf.reading.rollup_lines import FOLDED_MINUTES, NewestMinutes, Now, RollupLines
 from neuron_emitter.delivery.aws_failures import NOT_FOUND
 from neuron_emitter.errors import SourceError
 from neuron_wire.names import MICRO, MINUTE_MS

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
-from neuron_emf import checks
-from neuron_emf.findings.account_guards import commands_of
-from neuron_emf.findings.facts import Unknown
+from neuron_emf import check_results
+from neuron_emf.verdict.account_guards import commands_of
+from neuron_emf.verdict.verdict_facts import Unknown
 from neuron_wire.names import MINUTE_MS
 from neuron_wire.owners import UNNAMED_OWNER
 from neuron_words.name_words import printable
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from neuron_emf.checks import Check, CheckResult
-    from neuron_emf.findings.facts import AccountFacts, LineFacts
+    from neuron_emf.check_results import Check, CheckResult
+    from neuron_emf.verdict.verdict_facts import AccountFacts, LineFacts
     from neuron_wire.owners import Owner
 
 VERDICT_RELEASE: Final = "release"
@@ -85,7 +85,7 @@ class Verdict:
     @property
     def warnings(self) -> list[str]:
         """What holds nothing back and is to be known before a command is typed."""
-        found = [result for result in self.results if result.state == checks.WARNING]
+        found = [result for result in self.results if result.state == check_results.WARNING]
         return [
             f"{result.found[:1].upper()}{result.found[1:]}. {result.advice}" for result in found
         ]
@@ -97,12 +97,13 @@ def verdict(
     """The answer of *guards* on these facts; *options* are to be given when it is asked again."""
     results = [guard.result(lines, account) for guard in guards]
     against = sorted(
-        checks.failures(results), key=lambda result: result.state != checks.CHECK_FAILED
+        check_results.failures(results),
+        key=lambda result: result.state != check_results.CHECK_FAILED,
     )
     stays = [
         result
         for result in against
-        if result.state == checks.CHECK_FAILED and result.check in _STAYS
+        if result.state == check_results.CHECK_FAILED and result.check in _STAYS
     ]
     owners = [
         owner
@@ -126,7 +127,7 @@ def verdict(
             valid_until_ms=lines.now_ms + VALID_MINUTES * MINUTE_MS,
         )
     states = [(result.check, result.state) for result in against]
-    if states == [(_STORE, checks.CHECK_FAILED)] and not unread:
+    if states == [(_STORE, check_results.CHECK_FAILED)] and not unread:
         return _asking(found, lines, ())
     first = (stays or against or unread)[0]
     is_owned = lines.newest.owners and first.check in _OF_OWNERS
@@ -140,12 +141,12 @@ def verdict(
 
 def needs_other_streams(found: Verdict) -> bool:
     """Return True if lines of log streams that were not read can change the answer."""
-    against = {result.check for result in checks.failures(found.results)}
+    against = {result.check for result in check_results.failures(found.results)}
     return bool(_not_tried(found.results)) and against <= {_STORE}
 
 
 def _not_tried(results: Sequence[CheckResult]) -> list[CheckResult]:
-    return [result for result in results if result.state == checks.NOT_TRIED]
+    return [result for result in results if result.state == check_results.NOT_TRIED]
 
 
 def _asking(found: Verdict, lines: LineFacts, owners: Sequence[Owner]) -> Verdict:
@@ -182,7 +183,7 @@ def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
 
     ask = f"Ask {found.owner or 'whose it is'}"
     word = {VERDICT_RELEASE: "Release it", VERDICT_ASK: ask, VERDICT_KEEP: "Keep it"}[found.answer]
-    answer = printable(f"{word}: {found.reason}", checks.LONGEST)
+    answer = printable(f"{word}: {found.reason}", check_results.LONGEST)
     parts: list[RenderableType] = [Text(answer, style="bold")]
     width = max((len(command.label) for command in found.commands), default=0) + 1
     for number, command in enumerate(found.commands, 1):
@@ -190,16 +191,18 @@ def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
         parts.append(Text(f"{number}. {label}  {command.text}", no_wrap=True))
     if found.valid_until_ms is not None:
         parts.append(f"Nothing was stopped. Valid until {moment(found.valid_until_ms)}.")
-        parts += [f"Warning: {printable(sentence, checks.LONGEST)}" for sentence in found.warnings]
+        parts += [
+            f"Warning: {printable(sentence, check_results.LONGEST)}" for sentence in found.warnings
+        ]
         parts.append(_UNSEEN)
     if is_whole:
-        return [*parts, "", *checks.for_people(found.results)]
+        return [*parts, "", *check_results.for_people(found.results)]
     against: dict[str, list[str]] = {}
-    for result in checks.failures(found.results):
+    for result in check_results.failures(found.results):
         if f"{result.found}." != found.reason:
             against.setdefault(result.found, []).append(result.check)
     for said, names in against.items():
-        parts.append(printable(f"Against it: {said} ({', '.join(names)}).", checks.LONGEST))
+        parts.append(printable(f"Against it: {said} ({', '.join(names)}).", check_results.LONGEST))
     return parts
 
 
@@ -214,5 +217,5 @@ def for_programs(found: Verdict) -> dict[str, Any]:
         "commands": [command.text for command in found.commands],
         "warnings": found.warnings,
         "valid_until": None if found.valid_until_ms is None else iso(found.valid_until_ms),
-        "checks": checks.for_programs(found.results)["checks"],
+        "checks": check_results.for_programs(found.results)["checks"],
     }

@@ -10,15 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from neuron_accounts.payment import SPOT
-from neuron_emf.checks import Check, CheckResult, failed, judged, ok, unknown, warning
-from neuron_emf.findings.facts import Unknown, require_known
+from neuron_emf.check_results import Check, CheckResult, failed, judged, ok, unknown, warning
+from neuron_emf.verdict.verdict_facts import Unknown, require_known
 from neuron_wire.names import RESERVATIONS_KNOWN, RESERVATIONS_VALUES
 from neuron_words.quantity_words import counted, moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from neuron_emf.findings.facts import AccountFacts, LineFacts
+    from neuron_emf.verdict.verdict_facts import AccountFacts, LineFacts
 
 KEEP_TAG: Final = "neuron-emf:keep"
 GROUP_TAG: Final = "aws:autoscaling:groupName"

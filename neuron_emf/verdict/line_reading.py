@@ -13,11 +13,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_accounts.now import cluster_now
-from neuron_emf.findings.facts import LEAST_MINUTES_READ, IdleStart, LineFacts
-from neuron_emf.findings.instance_lines import names_in, parse_instance_lines
-from neuron_emf.now_lines import object_in, rollup_of
 from neuron_emf.reading import LogGroup
 from neuron_emf.reading.log_group import term_of
+from neuron_emf.reading.rollup_lines import object_in, rollup_of
+from neuron_emf.verdict.instance_lines import names_in, parse_instance_lines
+from neuron_emf.verdict.verdict_facts import LEAST_MINUTES_READ, IdleStart, LineFacts
 from neuron_emitter.errors import SourceError
 from neuron_wire import VERSION
 from neuron_wire.names import BUSY_STATE, CLUSTER_DIMENSION, MINUTE_MS, ROLLUP_KIND
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from neuron_accounts.now import IdleOwner
     from neuron_emf.account import Account
-    from neuron_emf.now_lines import PublishedRollup
     from neuron_emf.reading.log_group import ReadLimit
+    from neuron_emf.reading.rollup_lines import PublishedRollup
     from neuron_wire import MinuteRecord
 
 READ_MINUTES: Final = LEAST_MINUTES_READ + 10

@@ -10,12 +10,12 @@ from botocore.exceptions import ClientError
 
 from neuron_emf.account import Account
 from neuron_emf.check import aws_client
-from neuron_emf.findings.verdict import EXIT_CODES
 from neuron_emf.reading import periods
+from neuron_emf.verdict.instance_verdict import EXIT_CODES
 from proof.account.account import AccountDouble
 from proof.logs.rules import ServiceError
 from tests.neuron_emf.fake_aws import FakeAws
-from tests.neuron_emf.findings.world import INSTANCE, World
+from tests.neuron_emf.verdict.world import INSTANCE, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from neuron_emf.account import account
-from neuron_emf.now import FOLDED, KEPT_MINUTES, NowReader
-from neuron_emf.options import AccountSettings
+from neuron_emf.command_options import AccountSettings
+from neuron_emf.reading.now_reader import FOLDED, KEPT_MINUTES, NowReader
 from neuron_emitter.errors import SourceError
 from tests.neuron_emf.page.looked_at import (
     MINUTE_MS,

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from neuron_accounts.findings import LEAST_IDLE_MINUTES
-from neuron_emf.checks import UnknownFactError
+from neuron_emf.check_results import UnknownFactError
 from neuron_wire.names import BUSY_STATE, MINUTE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from neuron_accounts.now import IdleOwner
-    from neuron_emf.findings.instance_lines import InstanceLines
-    from neuron_emf.findings.managers import Manager
-    from neuron_emf.now_lines import PublishedRollup
+    from neuron_emf.reading.rollup_lines import PublishedRollup
+    from neuron_emf.verdict.instance_lines import InstanceLines
+    from neuron_emf.verdict.managers import Manager
     from neuron_wire import MinuteRecord
 
 LEAST_MINUTES_READ: Final = LEAST_IDLE_MINUTES

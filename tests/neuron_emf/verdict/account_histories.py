@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neuron_emf.check.aws_client import ACCESS, Answer
-from tests.neuron_emf.findings.histories import LONG_AGO, OTHER, Kind, minute
-from tests.neuron_emf.findings.world import INSTANCE, JOB, MEMBER, MINUTE_MS, World
+from tests.neuron_emf.verdict.histories import LONG_AGO, OTHER, Kind, minute
+from tests.neuron_emf.verdict.world import INSTANCE, JOB, MEMBER, MINUTE_MS, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable

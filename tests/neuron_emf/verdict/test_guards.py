@@ -6,14 +6,14 @@ import re
 
 import pytest
 
-from neuron_emf.findings.account_guards import ACCOUNT_GUARDS
-from neuron_emf.findings.account_reading import read_account_facts
-from neuron_emf.findings.facts import Unknown
-from neuron_emf.findings.line_guards import LINE_GUARDS
+from neuron_emf.verdict.account_guards import ACCOUNT_GUARDS
+from neuron_emf.verdict.account_reading import read_account_facts
+from neuron_emf.verdict.line_guards import LINE_GUARDS
+from neuron_emf.verdict.verdict_facts import Unknown
 from tests.neuron_emf.fake_aws import FakeAws
-from tests.neuron_emf.findings.account_histories import OF_ACCOUNT, OF_HYPERPOD, OWNED, store
-from tests.neuron_emf.findings.histories import CLEAN, COMPILING, OF_LINES, OF_STREAMS, Kind
-from tests.neuron_emf.findings.world import INSTANCE, World
+from tests.neuron_emf.verdict.account_histories import OF_ACCOUNT, OF_HYPERPOD, OWNED, store
+from tests.neuron_emf.verdict.histories import CLEAN, COMPILING, OF_LINES, OF_STREAMS, Kind
+from tests.neuron_emf.verdict.world import INSTANCE, World
 
 SHRINK = "aws autoscaling terminate-instance-in-auto-scaling-group"
 REMOVE = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.neuron_emf.findings.world import CLUSTER, INSTANCE, JOB, MINUTE_MS, ZONE, World, text_of
+from tests.neuron_emf.verdict.world import CLUSTER, INSTANCE, JOB, MINUTE_MS, ZONE, World, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

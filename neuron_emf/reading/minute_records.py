@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from neuron_emf import printing
+from neuron_emf import command_output
 from neuron_emf.reading.log_group import LogGroup, pattern_of
 from neuron_wire import MinuteRecord, WireFormatError, parse
 from neuron_wire.names import MINUTE_MS
@@ -110,4 +110,4 @@ class ClusterNames:
         listed = get_close_matches(cluster, sorted(names), MAX_CLUSTERS_NAMED, cutoff=0.0)
         rest = len(names) - len(listed)
         more = f" and {rest:,} more" if rest else ""
-        return f"Other clusters: {', '.join(map(printing.shown_name, listed))}{more}"
+        return f"Other clusters: {', '.join(map(command_output.shown_name, listed))}{more}"

@@ -14,17 +14,17 @@ from aggregator.storage.table import Table
 from neuron_emf.account import Account
 from neuron_emf.check import aws_client
 from neuron_emf.check.aws_client import ACCESS, Answer
-from neuron_emf.findings.account_guards import ACCOUNT_GUARDS
-from neuron_emf.findings.line_guards import LINE_GUARDS
 from neuron_emf.reading import periods
+from neuron_emf.verdict.account_guards import ACCOUNT_GUARDS
+from neuron_emf.verdict.line_guards import LINE_GUARDS
 from neuron_wire.owners import Owner
 from proof.account.account import AccountDouble
 from tests import records_table
 from tests.aggregator.findings.fleet import Fleet, held, idle, maker
 from tests.hour import END_S
 from tests.neuron_emf.fake_aws import FakeAws
-from tests.neuron_emf.findings.account_histories import OWNED
-from tests.neuron_emf.findings.world import INSTANCE, World, bare_instance
+from tests.neuron_emf.verdict.account_histories import OWNED
+from tests.neuron_emf.verdict.world import INSTANCE, World, bare_instance
 
 
 class CloudFormation:

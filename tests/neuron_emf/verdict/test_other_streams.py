@@ -10,10 +10,10 @@ from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeou
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from neuron_emf.findings.verdict import VERDICT_RELEASE
 from neuron_emf.reading.log_group import MAX_CALLS
-from tests.neuron_emf.findings.histories import CLEAN, OF_LINES, OTHER, SHARED
-from tests.neuron_emf.findings.world import INSTANCE, World
+from neuron_emf.verdict.instance_verdict import VERDICT_RELEASE
+from tests.neuron_emf.verdict.histories import CLEAN, OF_LINES, OTHER, SHARED
+from tests.neuron_emf.verdict.world import INSTANCE, World
 
 HARMLESS: dict[str, dict[str, Any]] = {
     "another instance": {"InstanceId": OTHER, "CoreState": "b"},

@@ -20,7 +20,7 @@ from neuron_accounts.ledger import (
     part_key,
     row_line,
 )
-from neuron_emf.ledger import LedgerBucket, rows
+from neuron_emf.reading.ledger_bucket import LedgerBucket, rows
 from tests.neuron_emf.fake_account import FakeLedgerObjects
 
 HOUR = 490_000

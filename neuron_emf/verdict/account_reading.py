@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from neuron_accounts.payment import SPOT
 from neuron_emf.account import MALFORMED_ERRORS
 from neuron_emf.check.aws_client import ACCESS, TOKENS
-from neuron_emf.checks import UnknownFactError
-from neuron_emf.findings.facts import (
+from neuron_emf.check_results import UnknownFactError
+from neuron_emf.verdict.managers import Manager, hyperpod_manager, manager_of
+from neuron_emf.verdict.verdict_facts import (
     AccountFacts,
     Ec2Facts,
     GroupFacts,
@@ -23,7 +24,6 @@ from neuron_emf.findings.facts import (
     Unknown,
     require_known,
 )
-from neuron_emf.findings.managers import Manager, hyperpod_manager, manager_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

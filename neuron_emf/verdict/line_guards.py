@@ -15,8 +15,17 @@ from typing import TYPE_CHECKING, Final
 from neuron_accounts.findings import LEAST_COVERAGE_PERCENT, MOST_HOST_VCPUS
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_accounts.payment import is_committed
-from neuron_emf.checks import Check, CheckResult, failed, judged, not_tried, ok, unknown, warning
-from neuron_emf.findings.facts import (
+from neuron_emf.check_results import (
+    Check,
+    CheckResult,
+    failed,
+    judged,
+    not_tried,
+    ok,
+    unknown,
+    warning,
+)
+from neuron_emf.verdict.verdict_facts import (
     LEAST_MINUTES_READ,
     AccountFacts,
     Ec2Facts,
@@ -40,7 +49,7 @@ from neuron_words.quantity_words import counted, coverage_words, duration, momen
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from neuron_emf.now_lines import PublishedRollup
+    from neuron_emf.reading.rollup_lines import PublishedRollup
     from neuron_wire import MinuteRecord
 
     Judge = Callable[[LineFacts, AccountFacts], CheckResult]

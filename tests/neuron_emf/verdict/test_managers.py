@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emf.findings.managers import hyperpod_manager, manager_of
+from neuron_emf.verdict.managers import hyperpod_manager, manager_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
