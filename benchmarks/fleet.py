@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.settings import MinuteSettings
 from neuron_wire.catalogue import READING_MEMBERS
-from neuron_wire.cores import core_ranges
+from neuron_wire.core_members import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, Holder
-from neuron_wire.minute import MinuteRecord
+from neuron_wire.minute_record import MinuteRecord
 from neuron_wire.names import (
     ATTACHED_IDLE_STATE,
     BUSY_STATE,

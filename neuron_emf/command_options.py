@@ -19,9 +19,9 @@ from neuron_accounts.payment import PaidByTypeError, paid_by_type
 from neuron_accounts.prices import DEFAULT_REGION, PriceOverridesError, Prices, price_overrides
 from neuron_accounts.teams import TeamRules, TeamRulesError, team_rules_of_file
 from neuron_emitter.errors import SettingsError
-from neuron_emitter.settings.minutes import advanced, setting
+from neuron_emitter.settings.minute_settings import advanced, setting
 from neuron_emitter.settings.options import read_bounded
-from neuron_emitter.settings.run import LogGroupSettings, RegionSettings
+from neuron_emitter.settings.run_settings import LogGroupSettings, RegionSettings
 from neuron_wire.names import region_of_variables
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from neuron_emitter.prometheus.names import BUILD, OF_MINUTE, OF_REPORT, SCRIPT_METRICS
+from neuron_emitter.prometheus.page_metrics import BUILD, OF_MINUTE, OF_REPORT, SCRIPT_METRICS
 from neuron_wire.catalogue import CHOOSABLE, EMITTED, MEMBERS_BY_SUBJECT
 
 TIERS = {

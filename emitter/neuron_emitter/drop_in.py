@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
     """The options of neuron-monitor-cloudwatch.py."""
     import argparse  # noqa: PLC0415 - after the signals, as in __main__
 
-    from neuron_emitter.lines.settings import COMMON_DIMS  # noqa: PLC0415
+    from neuron_emitter.lines.line_settings import COMMON_DIMS  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(DROP_IN_NAME, description=_HELP, epilog=_DROP_IN_EPILOG)
     parser.add_argument(

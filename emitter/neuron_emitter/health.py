@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from neuron_emitter.logs import Clock
     from neuron_emitter.reports.framing import Framer
     from neuron_emitter.spool import SpoolHealth
-    from neuron_emitter.spool.records import DropReason
+    from neuron_emitter.spool.spool_records import DropReason
 
 
 _STATM: Final = Path("/proc/self/statm")

@@ -29,7 +29,7 @@ from neuron_emitter.owners.reservations import saved_reservations
 from neuron_emitter.reports.source import no_reports
 from neuron_emitter.run.conductor import Conductor
 from neuron_emitter.run.identification import LocalSources
-from neuron_emitter.settings.minutes import require_cluster
+from neuron_emitter.settings.minute_settings import require_cluster
 from neuron_wire.names import MINUTE_S, WHOLE_MINUTE_S
 from neuron_words.quantity_words import counted
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from neuron_emitter.reports.framing import Framer
     from neuron_emitter.reports.report import Report
     from neuron_emitter.settings import ReplaySettings
-    from neuron_emitter.spool.records import NewRecord
+    from neuron_emitter.spool.spool_records import NewRecord
     from neuron_wire import MinuteRecord, WireFormatError
 
 _GZIP_MARK: Final = b"\x1f\x8b"  # no JSON begins so

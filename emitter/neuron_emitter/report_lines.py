@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from neuron_emitter.fold import LineIdentity, ReportSample
     from neuron_emitter.lines import LineWriter
-    from neuron_emitter.spool.records import NewRecord
+    from neuron_emitter.spool.spool_records import NewRecord
 
 HELD_S: Final = 3.0
 MAX_HELD: Final = 100

@@ -23,7 +23,7 @@ from neuron_accounts.owner_minutes import (
 )
 from neuron_accounts.payment import PaidByType, is_committed
 from neuron_accounts.prices import PriceBasis
-from neuron_wire.cores import idle_cores
+from neuron_wire.core_members import idle_cores
 from neuron_wire.names import (
     MICRO,
     NOT_REPORTED_OWNER,

@@ -17,7 +17,7 @@ from enum import IntEnum
 from operator import add
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.cores import round_half_even
+from neuron_wire.core_members import round_half_even
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

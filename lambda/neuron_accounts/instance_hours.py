@@ -34,7 +34,7 @@ from neuron_accounts.owner_minutes import (
 from neuron_accounts.payment import SPOT, PaidByType, is_committed
 from neuron_accounts.prices import PRICES_AS_OF, PriceBasis, basis_words
 from neuron_accounts.teams import TeamRules
-from neuron_wire.cores import idle_cores, round_half_even
+from neuron_wire.core_members import idle_cores, round_half_even
 from neuron_wire.names import (
     BUSY_STATE,
     HOUR_MINUTES,

@@ -21,7 +21,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from neuron_accounts.now import IdleOwner
-from neuron_wire.cores import core_indexes
+from neuron_wire.core_members import core_indexes
 from neuron_wire.names import (
     ATTACHED_IDLE_STATE,
     BUSY_STATE,

@@ -8,7 +8,7 @@ it costs a Lambda function nothing and can be vendored anywhere.
 
 from neuron_wire.line import OtherRecord, encode, parse
 from neuron_wire.line_members import WireFormatError
-from neuron_wire.minute import MinuteRecord
+from neuron_wire.minute_record import MinuteRecord
 from neuron_wire.names import CLUSTER_NAMESPACE, RECORD_NAMESPACE, STACK_NAMESPACE, VERSION
 
 __all__ = [

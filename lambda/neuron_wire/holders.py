@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from neuron_wire.cores import core_indexes, core_ranges, cores_in
+from neuron_wire.core_members import core_indexes, core_ranges, cores_in
 from neuron_wire.line_members import MAX_COUNT, JsonObject, Members, count_of, present_members
 
 if TYPE_CHECKING:

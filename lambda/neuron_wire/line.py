@@ -33,7 +33,7 @@ from neuron_wire.line_members import (
     Members,
     WireFormatError,
 )
-from neuron_wire.minute import MinuteRecord
+from neuron_wire.minute_record import MinuteRecord
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

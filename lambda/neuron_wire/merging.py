@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from neuron_wire.catalogue import READING_MEMBERS
-from neuron_wire.cores import round_half_even
+from neuron_wire.core_members import round_half_even
 from neuron_wire.holders import merge_holders
 from neuron_wire.names import ATTACHED_IDLE_STATE, MINUTE_S
 from neuron_wire.owners import merge_owners
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from neuron_wire import MinuteRecord
     from neuron_wire.catalogue import Merging
-    from neuron_wire.cores import Percents
+    from neuron_wire.core_members import Percents
 
 MAX_RESTART_COVERED_S: Final = 66
 """

@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from neuron_wire.cores import core_indexes, core_ranges, cores_in
+from neuron_wire.core_members import core_indexes, core_ranges, cores_in
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
 from neuron_wire.line_members import JsonObject, count_in
 from neuron_wire.names import UNATTACHED_STATE

@@ -28,7 +28,7 @@ from local.monitor.truth import (
 from local.rehearsal.fleet import FLEET
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.catalogue import DEFAULT_ROLLUP_METRICS, ROLLUP_NUMBERS
-from neuron_wire.cores import core_indexes, core_ranges
+from neuron_wire.core_members import core_indexes, core_ranges
 from neuron_wire.names import CLUSTER_DIMENSION, MINUTE_S, ROLLUP_KIND
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from neuron_emitter.fold.state import FoldState
 from neuron_emitter.replay import replay
 from neuron_emitter.settings import ReplaySettings
 from neuron_emitter.spool import Spool
-from neuron_emitter.spool.records import NewRecord
+from neuron_emitter.spool.spool_records import NewRecord
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.names import MINUTE_S
 

@@ -22,7 +22,7 @@ from neuron_emf.command_output import prices_of
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.fold.inventory import Inventory, KnownInstance
 from neuron_emitter.instance.cluster import ClusterSearch, find_cluster
-from neuron_emitter.instance.facts import InstanceFacts
+from neuron_emitter.instance.instance_facts import InstanceFacts
 from neuron_emitter.instance.machine import INPUTS_OF_THIS_MACHINE, guessed_instance_id
 from neuron_emitter.kernel.kmsg import UnreadableLogError, log_opener
 from neuron_emitter.owners.assignments import UnknownAssignmentsError
@@ -30,7 +30,7 @@ from neuron_emitter.owners.lookup import OFF
 from neuron_emitter.owners.places import Places, reach
 from neuron_emitter.owners.reservations import schedulers_of
 from neuron_emitter.run.service import spool_directory
-from neuron_emitter.settings.run import JOURNAL, LOGS, NONE
+from neuron_emitter.settings.run_settings import JOURNAL, LOGS, NONE
 from neuron_emitter.spool.directory import holder_of
 from neuron_emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
 from neuron_emitter.spool.newer_spool import NewerSpool, stored_bytes

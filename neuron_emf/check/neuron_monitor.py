@@ -21,7 +21,7 @@ from neuron_emitter.errors import SourceError
 from neuron_emitter.reports.child import END_WITHIN_S, Child
 from neuron_emitter.reports.framing import Framer
 from neuron_emitter.reports.monitor import find_monitor
-from neuron_emitter.settings.run import MONITOR_INPUT
+from neuron_emitter.settings.run_settings import MONITOR_INPUT
 from neuron_wire.names import (
     COUNTERS_MISSING,
     COUNTERS_UNREADABLE,

@@ -57,11 +57,11 @@ from neuron_emf.check_results import (
 )
 from neuron_emitter.delivery.destination import require_group, stream_name
 from neuron_emitter.errors import EmitterError, SettingsError
-from neuron_emitter.instance.facts import find_instance
+from neuron_emitter.instance.instance_facts import find_instance
 from neuron_emitter.lines import differences, require_lines
 from neuron_emitter.reports.monitor_config import requested_config
-from neuron_emitter.settings.minutes import require_cluster
-from neuron_emitter.settings.run import LOGS
+from neuron_emitter.settings.minute_settings import require_cluster
+from neuron_emitter.settings.run_settings import LOGS
 from neuron_wire.names import REGION_VARIABLES
 
 if TYPE_CHECKING:

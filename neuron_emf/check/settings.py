@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from neuron_emf.command_options import AccountSettings, AnswerSettings, StackSettings, flag
 from neuron_emitter import VARIABLE_PREFIX
 from neuron_emitter.settings import RunSettings
-from neuron_emitter.settings.minutes import Amount, setting
+from neuron_emitter.settings.minute_settings import Amount, setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

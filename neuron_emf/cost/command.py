@@ -14,7 +14,7 @@ from neuron_emf.command_options import AnswerSettings, PriceSettings, flag, pric
 from neuron_emf.cost.quantities import MODES, RETENTION_DAYS, Fleet
 from neuron_emitter.command_line import Command
 from neuron_emitter.errors import SettingsError
-from neuron_emitter.settings.minutes import TIERS, setting
+from neuron_emitter.settings.minute_settings import TIERS, setting
 from neuron_emitter.settings.options import options
 
 MAX_INSTANCES_PRICED: Final = 100_000

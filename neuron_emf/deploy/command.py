@@ -12,9 +12,9 @@ import click
 from neuron_emf.command_options import AnswerSettings, flag
 from neuron_emitter.command_line import Command
 from neuron_emitter.errors import SettingsError
-from neuron_emitter.settings.minutes import setting
+from neuron_emitter.settings.minute_settings import setting
 from neuron_emitter.settings.options import SYSTEM_FILE, options
-from neuron_emitter.settings.run import DEFAULT_LOG_GROUP, RegionSettings
+from neuron_emitter.settings.run_settings import DEFAULT_LOG_GROUP, RegionSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -21,7 +21,7 @@ from neuron_emf.command_options import (
 )
 from neuron_emitter.command_line import Command
 from neuron_emitter.errors import EXIT_DESTINATION_REFUSED, EmitterError, SettingsError, SourceError
-from neuron_emitter.settings.minutes import setting
+from neuron_emitter.settings.minute_settings import setting
 from neuron_emitter.settings.options import options
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import EC2_INSTANCE_ID, MINUTE_MS

@@ -11,7 +11,7 @@ import click
 from neuron_emf.command_options import AccountSettings, IdleSettings, flag
 from neuron_emitter.command_line import Command, print_lines
 from neuron_emitter.errors import EmitterError, SettingsError
-from neuron_emitter.settings.minutes import setting
+from neuron_emitter.settings.minute_settings import setting
 from neuron_emitter.settings.options import options
 
 

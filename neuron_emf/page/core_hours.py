@@ -12,7 +12,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.reading import Records
-from neuron_wire.cores import core_indexes, idle_cores
+from neuron_wire.core_members import core_indexes, idle_cores
 from neuron_wire.holders import holder_members
 from neuron_wire.line_members import minute_of
 from neuron_wire.merging import merge_records

@@ -14,9 +14,9 @@ import click
 
 from neuron_emitter.command_line import Command, print_lines
 from neuron_emitter.errors import DeliveryError, SettingsError
-from neuron_emitter.settings.minutes import is_printable, require_cluster, setting
+from neuron_emitter.settings.minute_settings import is_printable, require_cluster, setting
 from neuron_emitter.settings.options import options
-from neuron_emitter.settings.run import LOGS, STDOUT, LogGroupSettings
+from neuron_emitter.settings.run_settings import LOGS, STDOUT, LogGroupSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -109,7 +109,7 @@ def _send(lines: Sequence[str], at_ms: int, settings: ProfileSettings) -> None:
         Undelivered,
         stream_name,
     )
-    from neuron_emitter.spool.records import SpooledRecord  # noqa: PLC0415 - as above
+    from neuron_emitter.spool.spool_records import SpooledRecord  # noqa: PLC0415 - as above
 
     stream = stream_name("profiles/{cluster}", cluster=settings.cluster, instance_id="")
     with closing(LogStream(settings.log_group, stream, region=settings.region)) as destination:

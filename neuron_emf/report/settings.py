@@ -19,7 +19,7 @@ from neuron_emf.command_options import (
     TeamSettings,
     flag,
 )
-from neuron_emitter.settings.minutes import advanced, setting
+from neuron_emitter.settings.minute_settings import advanced, setting
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,7 +24,7 @@ from neuron_emitter.delivery.cloudwatch_logs import LogStream
 from neuron_emitter.delivery.destination import Delivered
 from neuron_emitter.replay import replay
 from neuron_emitter.settings import ReplaySettings
-from neuron_emitter.spool.records import SpooledRecord
+from neuron_emitter.spool.spool_records import SpooledRecord
 from neuron_wire import MinuteRecord, WireFormatError, parse
 from proof import reference
 from proof.accept.recording import AcceptError, Place

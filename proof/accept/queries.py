@@ -13,7 +13,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_wire.cores import core_indexes
+from neuron_wire.core_members import core_indexes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -36,7 +36,7 @@ from proof.accept.resources import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from neuron_emitter.spool.records import SpooledRecord
+    from neuron_emitter.spool.spool_records import SpooledRecord
     from proof.accept.context import AcceptContext, Instance
 
 

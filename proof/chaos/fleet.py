@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from aggregator.storage.record_items import bucket_of
-from neuron_wire.cores import core_ranges
+from neuron_wire.core_members import core_ranges
 from neuron_wire.names import UNATTACHED_STATE
 from neuron_wire.owners import Owner
 from proof.factories.records import full_record

@@ -9,7 +9,7 @@ from typing import Any
 from aggregator.arrivals import LogLine
 from neuron_wire import MinuteRecord, encode
 from neuron_wire.catalogue import READING_MEMBERS
-from neuron_wire.cores import core_ranges
+from neuron_wire.core_members import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, Holder
 
 MINUTE = 29_400_000  # an epoch minute, in November 2025

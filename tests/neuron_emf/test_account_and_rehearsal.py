@@ -18,7 +18,7 @@ from neuron_emf.command_options import AccountSettings, prices
 from neuron_emf.reading import LogGroup
 from neuron_emitter.delivery.cloudwatch_logs import LogStream
 from neuron_emitter.errors import SourceError
-from neuron_emitter.instance.facts import find_instance
+from neuron_emitter.instance.instance_facts import find_instance
 from neuron_emitter.instance.metadata_service import MetadataService
 
 RIGHT = {

@@ -23,7 +23,7 @@ from proof.logs.rules import POISONED, RECORDS_GROUP, LogRules, ServiceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from neuron_emitter.spool.records import DropReason, SpooledRecord
+    from neuron_emitter.spool.spool_records import DropReason, SpooledRecord
 
 STREAM = "training/i-0123456789abcdef0"
 DAY_MS = 86_400_000

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_emitter.logs import Event
-    from neuron_wire.minute import MinuteRecord
+    from neuron_wire.minute_record import MinuteRecord
 
 Document = dict[str, Any]
 

@@ -15,7 +15,7 @@ from neuron_emitter.health import (
     spool_members,
 )
 from neuron_emitter.spool import Spool, SpoolHealth
-from neuron_emitter.spool.records import DropReason, NewRecord
+from neuron_emitter.spool.spool_records import DropReason, NewRecord
 from tests.neuron_emitter.loop_rig import FakeClock, Timetable, busy, chunk, emitter_of
 from tests.neuron_emitter.neuron_reports import START_S
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_emitter.instance.facts import InstanceFacts
+from neuron_emitter.instance.instance_facts import InstanceFacts
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.logs import Event, EventQueue
 from neuron_emitter.run import signals

@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings import MonitorSettings, ReplaySettings, RunSettings
 from neuron_emitter.settings import options as options_module
-from neuron_emitter.settings.minutes import require_cluster
+from neuron_emitter.settings.minute_settings import require_cluster
 from neuron_emitter.settings.options import options
-from neuron_emitter.settings.run import read_listen_address
+from neuron_emitter.settings.run_settings import read_listen_address
 
 # Of each type that a setting has: three values of one that no default has.
 VALUES = {

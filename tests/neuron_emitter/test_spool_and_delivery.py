@@ -22,7 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from neuron_emitter.delivery.delivery import Delivery
 from neuron_emitter.spool import NewRecord, Spool
-from neuron_emitter.spool.records import cost_bytes
+from neuron_emitter.spool.spool_records import cost_bytes
 from tests.neuron_emitter.in_process_service import POISON, InProcessService, SenderKilledError
 from tests.neuron_emitter.spool_parts import (
     Clock,

@@ -20,7 +20,7 @@ from neuron_emitter.owners.assignments import Allocation, Assignments, RuntimeOw
 from neuron_emitter.prometheus.metrics_page import MetricsPage
 from neuron_emitter.settings import RunSettings
 from neuron_wire import MinuteRecord, parse
-from neuron_wire.cores import core_indexes
+from neuron_wire.core_members import core_indexes
 from neuron_wire.names import UNALLOCATED_OWNER
 from neuron_wire.owners import UNNAMED_OWNER
 from tests.neuron_emitter.loop_rig import FakeClock, records, run

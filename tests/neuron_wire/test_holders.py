@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_wire import MinuteRecord, WireFormatError, encode, parse
-from neuron_wire.cores import core_indexes, core_ranges
+from neuron_wire.core_members import core_indexes, core_ranges
 from neuron_wire.holders import MAX_COMMAND_CHARS, MAX_HOLDER_NAME_CHARS, MAX_HOLDERS, Holder
 from neuron_wire.merging import merge_records
 from neuron_wire.names import MAX_CORES

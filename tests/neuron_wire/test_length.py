@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from neuron_emitter.fold import LineIdentity
-from neuron_emitter.fold.cores import ReportSample
+from neuron_emitter.fold.minute_cores import ReportSample
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.lines.drafts import runtime_draft
 from neuron_emitter.lines.emf import line_of

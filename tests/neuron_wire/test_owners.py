@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_wire import encode, parse
-from neuron_wire.cores import core_indexes
+from neuron_wire.core_members import core_indexes
 from neuron_wire.merging import merge_records
 from neuron_wire.owners import (
     MAX_OWNERS_BYTES,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from local.alarms.template import load
 from neuron_wire import MinuteRecord, catalogue
 from neuron_wire.catalogue import MINUTE_METRICS, READING_MEMBERS
-from neuron_wire.cores import core_ranges
+from neuron_wire.core_members import core_ranges
 from neuron_wire.holders import MAX_COMMAND_CHARS, MAX_HOLDERS, Holder
 from neuron_wire.line import emf_line
 from neuron_wire.names import PAID_VALUES, RESERVATIONS_VALUES, UNKNOWN_REASONS

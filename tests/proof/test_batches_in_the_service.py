@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_emitter.delivery.destination import cut
-from neuron_emitter.spool.records import SpooledRecord
+from neuron_emitter.spool.spool_records import SpooledRecord
 from proof.logs.rules import RECORDS_GROUP, LogRules
 from tests.recorded.recording import DAY_MS, HOUR_MS, NOW_MS, NOW_S, PLACE
 

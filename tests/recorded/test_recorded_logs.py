@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 
 from neuron_emitter.delivery.destination import Delivered
-from neuron_emitter.spool.records import SpooledRecord
+from neuron_emitter.spool.spool_records import SpooledRecord
 from proof.account.account import AccountDouble
 from proof.account.account_faults import break_account
 from proof.logs.rules import INVALID, ServiceError, matcher

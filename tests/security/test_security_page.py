@@ -12,7 +12,7 @@ from aggregator.minutes import SILENT_FORGET_MINUTES
 from aggregator.reading.bucket_reader import MOST_OF_AN_INSTANCE, RECORD_WEIGHT
 from aggregator.rollups.rollup import MAX_TYPES_IN_ROLLUP
 from neuron_emitter.reports.child import TAIL_BYTES
-from neuron_wire import minute
+from neuron_wire import minute_record
 from neuron_wire.holders import MAX_HOLDER_NAME_CHARS
 from neuron_wire.names import MAX_CORES
 
@@ -46,8 +46,8 @@ def test_every_threat_names_its_test(page):
         ("some {} of 128 cores", (MOST_OF_AN_INSTANCE // (128 + RECORD_WEIGHT),)),
         ("`LateMinutes` ({}) or more than", (Rules().late_minutes,)),
         ("more than {} minutes ahead", (MAX_AHEAD_MINUTES,)),
-        ("ASCII of 1 to {} (cluster)", (minute.MAX_CLUSTER_CHARS,)),
-        ("(cluster) and {} (instance)", (minute.MAX_INSTANCE_CHARS,)),
+        ("ASCII of 1 to {} (cluster)", (minute_record.MAX_CLUSTER_CHARS,)),
+        ("(cluster) and {} (instance)", (minute_record.MAX_INSTANCE_CHARS,)),
         ("for {} minutes", (SILENT_FORGET_MINUTES,)),
         ("the newest {} KiB of what it says", (TAIL_BYTES >> 10,)),
         ("{} characters that print", (MAX_HOLDER_NAME_CHARS,)),

@@ -13,7 +13,7 @@ from aws_lambda_powertools.shared import constants as powertools
 from aggregator import environment
 from local.alarms.template import Template
 from neuron_wire.catalogue import DEFAULT_ROLLUP_METRICS
-from neuron_wire.minute import MinuteRecord
+from neuron_wire.minute_record import MinuteRecord
 from tests.stack.stack_template import EMULATED, of_type
 
 FUNCTION = "AWS::Serverless::Function"

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from botocore.client import BaseClient
     from botocore.exceptions import ClientError
 
-    from neuron_emitter.spool.records import SpooledRecord
+    from neuron_emitter.spool.spool_records import SpooledRecord
 
 PUT_TIMEOUT_S: Final = 15
 SKEW_WARN_S: Final = 60.0

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from neuron_emitter.delivery.destination import Destination
     from neuron_emitter.logs import Clock
     from neuron_emitter.spool import Spool
-    from neuron_emitter.spool.records import DropReason, SpooledRecord
+    from neuron_emitter.spool.spool_records import DropReason, SpooledRecord
 
 REFUSED_WAIT_S: Final = 60.0  # a person must act first, and then no restart is needed
 PROBLEM_LOG_INTERVAL_S: Final = 600.0

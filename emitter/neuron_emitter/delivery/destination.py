@@ -31,7 +31,7 @@ from neuron_emitter.errors import SettingsError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from neuron_emitter.spool.records import DropReason, SpooledRecord
+    from neuron_emitter.spool.spool_records import DropReason, SpooledRecord
 
 MAX_BATCH_EVENTS: Final = 10_000
 MAX_BATCH_BYTES: Final = 1_048_576

@@ -6,8 +6,8 @@ that is read at the end of the minute. All of it is pure: times come in as
 arguments, state goes out as a value.
 """
 
-from neuron_emitter.fold.cores import ReportSample
 from neuron_emitter.fold.minute import Fold, LineIdentity
+from neuron_emitter.fold.minute_cores import ReportSample
 from neuron_emitter.fold.samples import FoldSettings
 
 __all__ = ["Fold", "FoldSettings", "LineIdentity", "ReportSample"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from neuron_emitter.fold.inventory import CORE_INDEX
 from neuron_emitter.fold.runtimes import UNOWNED, team_name
 from neuron_emitter.owners.assignments import Allocation, RuntimeOwner, with_job
-from neuron_wire.cores import core_ranges
+from neuron_wire.core_members import core_ranges
 from neuron_wire.holders import MAX_HOLDER_NAME_CHARS, MAX_HOLDERS, Holder
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import (

@@ -16,9 +16,9 @@ import msgspec
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_emitter.fold.amounts import amount
-from neuron_emitter.instance.facts import InstanceFacts
-from neuron_emitter.settings.minutes import is_printable
-from neuron_wire.minute import MAX_MEMBER_CHARS
+from neuron_emitter.instance.instance_facts import InstanceFacts
+from neuron_emitter.settings.minute_settings import is_printable
+from neuron_wire.minute_record import MAX_MEMBER_CHARS
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from neuron_emitter.fold.attribution import CoreOwners, Holdings
-from neuron_emitter.fold.cores import MinuteCores, ReportSample
 from neuron_emitter.fold.group_errors import GroupErrors
 from neuron_emitter.fold.inventory import Inventory
 from neuron_emitter.fold.memory import used_bytes
+from neuron_emitter.fold.minute_cores import MinuteCores, ReportSample
 from neuron_emitter.fold.readings import EccFold, Readings
 from neuron_emitter.fold.runtime_lines import RuntimeLines, RuntimeMembers
 from neuron_emitter.fold.runtimes import MinuteRuntimes
@@ -20,7 +20,7 @@ from neuron_emitter.fold.state import FoldState, read_state
 from neuron_emitter.fold.unknown_cores import UnknownCores, missing_reason
 from neuron_emitter.kernel.detector import LogState
 from neuron_emitter.logs import Event
-from neuron_wire.minute import MinuteRecord
+from neuron_wire.minute_record import MinuteRecord
 from neuron_wire.names import (
     DEVICES_NOT_SEEN,
     MINUTE_MS,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from neuron_emitter.fold.samples import CoreSample, FoldSettings
-    from neuron_emitter.instance.facts import InstanceFacts
+    from neuron_emitter.instance.instance_facts import InstanceFacts
     from neuron_emitter.logs import OnEvent
     from neuron_emitter.owners.assignments import Assignments, OwnerOf
     from neuron_emitter.reports.groups import Hardware, InstanceInfo, Runtime

@@ -15,9 +15,9 @@ from neuron_emitter.fold.amounts import amount, as_percent
 from neuron_emitter.fold.inventory import CORE_INDEX
 from neuron_emitter.fold.runtimes import UNOWNED
 from neuron_emitter.reports.groups import Memory
-from neuron_wire.cores import core_ranges
+from neuron_wire.core_members import core_ranges
 from neuron_wire.holders import printable_name
-from neuron_wire.minute import round_significant
+from neuron_wire.minute_record import round_significant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emitter import VARIABLE_PREFIX
 from neuron_emitter.errors import SettingsError
-from neuron_emitter.instance.facts import find_instance
+from neuron_emitter.instance.instance_facts import find_instance
 from neuron_emitter.instance.instance_tags import (
     TagsUnavailableError,
     describe_tags,
@@ -44,7 +44,7 @@ from neuron_emitter.instance.machine import (
     read_text,
 )
 from neuron_emitter.instance.metadata_service import MetadataService
-from neuron_emitter.settings.minutes import NO_CLUSTER, require_cluster
+from neuron_emitter.settings.minute_settings import NO_CLUSTER, require_cluster
 from neuron_wire.names import region_of_variables
 
 if TYPE_CHECKING:

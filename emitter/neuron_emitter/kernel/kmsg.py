@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.errors import EmitterError
 from neuron_emitter.instance.machine import BOOT_ID_FILE, INPUTS_OF_THIS_MACHINE, read_text
-from neuron_emitter.settings.run import AUTO, FILE_PREFIX, NONE
+from neuron_emitter.settings.run_settings import AUTO, FILE_PREFIX, NONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

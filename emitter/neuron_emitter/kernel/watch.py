@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.kernel.detector import FaultDetector, LogState
 from neuron_emitter.kernel.kmsg import UnreadableLogError, log_opener
-from neuron_emitter.settings.run import AUTO, JOURNAL
+from neuron_emitter.settings.run_settings import AUTO, JOURNAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable

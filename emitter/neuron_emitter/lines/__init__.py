@@ -1,6 +1,6 @@
 """Records as log lines."""
 
-from neuron_emitter.lines.settings import (
+from neuron_emitter.lines.line_settings import (
     Choice,
     differences,
     parse_choice,

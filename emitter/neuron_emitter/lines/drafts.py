@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_wire import names
 from neuron_wire.line_members import MAX_COUNT
-from neuron_wire.minute import round_significant
+from neuron_wire.minute_record import round_significant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

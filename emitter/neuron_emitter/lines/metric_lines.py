@@ -12,16 +12,16 @@ from neuron_emitter.lines.drafts import (
     present,
     timestamp_ms,
 )
-from neuron_emitter.lines.settings import (
+from neuron_emitter.lines.line_settings import (
     LEGACY_UNIT,
     common_dimensions,
     legacy_core_metrics,
     parse_choice,
 )
-from neuron_emitter.settings.minutes import CORE, INSTANCE, LEGACY, NONE
+from neuron_emitter.settings.minute_settings import CORE, INSTANCE, LEGACY, NONE
 from neuron_wire import names
 from neuron_wire.catalogue import CHOOSABLE, INSTANCE_METRICS, MINUTE_METRICS
-from neuron_wire.cores import core_ranges, utilization_members
+from neuron_wire.core_members import core_ranges, utilization_members
 from neuron_wire.length import split_minute
 from neuron_wire.names import CLUSTER_DIMENSION
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from neuron_emitter.fold.cores import ReportSample
     from neuron_emitter.fold.minute import LineIdentity
+    from neuron_emitter.fold.minute_cores import ReportSample
     from neuron_emitter.settings import MinuteSettings
     from neuron_wire import MinuteRecord
 

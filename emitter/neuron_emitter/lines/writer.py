@@ -14,8 +14,7 @@ import msgspec
 
 from neuron_emitter.lines.drafts import event_draft, identity_members, runtime_draft, timestamp_ms
 from neuron_emitter.lines.emf import line_of, load_library
-from neuron_emitter.lines.metric_lines import minute_drafts, report_drafts
-from neuron_emitter.lines.settings import (
+from neuron_emitter.lines.line_settings import (
     AMI_ID,
     INSTANCE_ID,
     INSTANCE_TYPE,
@@ -23,8 +22,9 @@ from neuron_emitter.lines.settings import (
     parse_choice,
     parse_tags,
 )
-from neuron_emitter.settings.minutes import NONE
-from neuron_emitter.spool.records import NewRecord
+from neuron_emitter.lines.metric_lines import minute_drafts, report_drafts
+from neuron_emitter.settings.minute_settings import NONE
+from neuron_emitter.spool.spool_records import NewRecord
 from neuron_wire import encode
 from neuron_wire.extraction import MAX_EXTRACTED_BYTES
 from neuron_wire.line import escape_unprintable
@@ -33,8 +33,8 @@ from neuron_wire.names import RAW_KIND
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from neuron_emitter.fold.cores import ReportSample
     from neuron_emitter.fold.minute import LineIdentity
+    from neuron_emitter.fold.minute_cores import ReportSample
     from neuron_emitter.fold.runtime_lines import RuntimeMembers
     from neuron_emitter.lines.drafts import Draft
     from neuron_emitter.logs import Event

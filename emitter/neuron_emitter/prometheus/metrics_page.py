@@ -22,7 +22,7 @@ from prometheus_client.registry import Collector
 from neuron_emitter.fold.amounts import LONGEST_NOMINAL_S, amount
 from neuron_emitter.fold.executions import CAUSES
 from neuron_emitter.fold.runtimes import runtime_key
-from neuron_emitter.prometheus.names import (
+from neuron_emitter.prometheus.page_metrics import (
     BUILD,
     MAX_RUNTIMES_SCRAPED,
     OF_MINUTE,
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from neuron_emitter.fold.attribution import Holdings
     from neuron_emitter.fold.runtimes import RuntimeKey
     from neuron_emitter.logs import Clock
-    from neuron_emitter.prometheus.names import Minute, PageMetric, PageT, Timed
+    from neuron_emitter.prometheus.page_metrics import Minute, PageMetric, PageT, Timed
     from neuron_emitter.reports.groups import Runtime, RuntimeReport, System
     from neuron_emitter.reports.report import Report
-    from neuron_wire.minute import MinuteRecord
+    from neuron_wire.minute_record import MinuteRecord
 
 STANDS_S: Final = 2 * LONGEST_NOMINAL_S
 OTHER_TYPE: Final = "other"  # of an error that a newer tool names: a label must have few values

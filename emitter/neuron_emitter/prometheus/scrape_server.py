@@ -25,7 +25,7 @@ from neuron_emitter.logs import Repeats
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
 
-    from neuron_emitter.settings.run import ListenAddress
+    from neuron_emitter.settings.run_settings import ListenAddress
 
 METRICS_PATH: Final = "/metrics"
 MAX_CONNECTIONS: Final = 16

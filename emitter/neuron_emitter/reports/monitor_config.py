@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.options import read_bounded
-from neuron_emitter.settings.run import EVERY_TAG, MAX_REQUESTED_PERIOD_S
+from neuron_emitter.settings.run_settings import EVERY_TAG, MAX_REQUESTED_PERIOD_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

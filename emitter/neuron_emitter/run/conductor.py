@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from neuron_emitter.reports.report import Report
     from neuron_emitter.run.identification import LocalSources
     from neuron_emitter.settings import MinuteSettings
-    from neuron_emitter.spool.records import NewRecord
+    from neuron_emitter.spool.spool_records import NewRecord
     from neuron_wire import MinuteRecord
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from neuron_emitter.fold import LineIdentity
-from neuron_emitter.instance.facts import InstanceFacts
+from neuron_emitter.instance.instance_facts import InstanceFacts
 from neuron_emitter.instance.machine import guessed_instance_id
 from neuron_emitter.kernel import KernelFaults
 from neuron_emitter.logs import EventQueue

@@ -20,7 +20,7 @@ from neuron_emitter.logs import Repeats
 from neuron_emitter.reports.source import ended_event, no_reports
 from neuron_emitter.run.conductor import Conductor
 from neuron_emitter.run.signals import is_stopping_within
-from neuron_emitter.settings.run import MONITOR_INPUT, STDOUT, TEAM_ATTRIBUTION
+from neuron_emitter.settings.run_settings import MONITOR_INPUT, STDOUT, TEAM_ATTRIBUTION
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import MINUTE_S
 from neuron_words.quantity_words import counted

@@ -24,8 +24,8 @@ from neuron_emitter.delivery.destination import (
 )
 from neuron_emitter.delivery.sender import Sender
 from neuron_emitter.errors import DeliveryError
-from neuron_emitter.lines.settings import legacy_permissions
-from neuron_emitter.settings.run import STDOUT
+from neuron_emitter.lines.line_settings import legacy_permissions
+from neuron_emitter.settings.run_settings import STDOUT
 from neuron_wire.names import region_of_variables
 from neuron_words.quantity_words import counted
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from neuron_emitter.errors import SourceError
     from neuron_emitter.settings import RunSettings
     from neuron_emitter.spool import Spool
-    from neuron_emitter.spool.records import SpooledRecord
+    from neuron_emitter.spool.spool_records import SpooledRecord
 
 FLUSH_WITHIN_S: Final = 5.0
 FINISH_WITHIN_S: Final = 30.0  # for an input that ended: no supervisor is waiting to kill us

@@ -22,7 +22,7 @@ from neuron_emitter.errors import EmitterError, SourceError
 from neuron_emitter.fold import FoldSettings
 from neuron_emitter.fold.state import read_state
 from neuron_emitter.instance.cluster import ClusterSearch, find_cluster
-from neuron_emitter.instance.facts import BackgroundLookup
+from neuron_emitter.instance.instance_facts import BackgroundLookup
 from neuron_emitter.kernel import KernelFaults, watch_of
 from neuron_emitter.lines import differences, parse_choice, require_lines
 from neuron_emitter.logs import EventQueue
@@ -36,8 +36,8 @@ from neuron_emitter.run.identification import LocalSources
 from neuron_emitter.run.loop import Emitter
 from neuron_emitter.run.outlet import Outlet
 from neuron_emitter.run.signals import Signals, Supervisor
-from neuron_emitter.settings.minutes import require_cluster
-from neuron_emitter.settings.run import LOGS, MONITOR_INPUT, STDOUT
+from neuron_emitter.settings.minute_settings import require_cluster
+from neuron_emitter.settings.run_settings import LOGS, MONITOR_INPUT, STDOUT
 from neuron_emitter.spool import Spool
 from neuron_wire.names import region_of_variables
 from neuron_words.quantity_words import counted

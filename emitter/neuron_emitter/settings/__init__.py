@@ -6,7 +6,7 @@ A field of a settings class is an option of its command. `cluster` is the flag
 configuration file, looked up in this order; the help ends with the default.
 """
 
-from neuron_emitter.settings.minutes import MinuteSettings, ReplaySettings
-from neuron_emitter.settings.run import MonitorSettings, RunSettings
+from neuron_emitter.settings.minute_settings import MinuteSettings, ReplaySettings
+from neuron_emitter.settings.run_settings import MonitorSettings, RunSettings
 
 __all__ = ["MinuteSettings", "MonitorSettings", "ReplaySettings", "RunSettings"]

@@ -19,7 +19,7 @@ import click
 from neuron_emitter.command_line import DEFAULT_OPTION_GROUP, Option
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings import ReplaySettings, RunSettings
-from neuron_emitter.settings.minutes import Texts
+from neuron_emitter.settings.minute_settings import Texts
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -1,6 +1,6 @@
 """Records on disk until the destination has answered for them."""
 
-from neuron_emitter.spool.records import NewRecord, SpoolHealth
 from neuron_emitter.spool.spool import Spool, SpoolFailedError
+from neuron_emitter.spool.spool_records import NewRecord, SpoolHealth
 
 __all__ = ["NewRecord", "Spool", "SpoolFailedError", "SpoolHealth"]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar, final
 
 from neuron_emitter.spool.database import SpoolDatabase
 from neuron_emitter.spool.layout import DiskDamagedError
-from neuron_emitter.spool.records import (
+from neuron_emitter.spool.spool_records import (
     BootCounters,
     DeliveredState,
     PendingChanges,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from neuron_emitter.spool.database import Contents
-    from neuron_emitter.spool.records import DropReason
+    from neuron_emitter.spool.spool_records import DropReason
 
 Answer = TypeVar("Answer")
 Found = TypeVar("Found", SpooledRecord, RecordSize)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emitter.spool.layout import sqlite_errors, writing
-from neuron_emitter.spool.records import (
+from neuron_emitter.spool.spool_records import (
     BOOT_FORM,
     LINE_OVERHEAD_DIVISOR,
     RECORD_OVERHEAD_BYTES,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from neuron_emitter.spool.records import PendingChanges
+    from neuron_emitter.spool.spool_records import PendingChanges
 
 _LARGEST: Final = 1 << 53  # of a number that is to count on: SQLite ends at 64 bits
 

@@ -19,13 +19,13 @@ from io import FileIO
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.errors import EXIT_SOURCE_FAILED, EmitterError
-from neuron_emitter.spool.records import BOOT_FORM, DeliveredState
+from neuron_emitter.spool.spool_records import BOOT_FORM, DeliveredState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from neuron_emitter.spool.records import SpooledRecord
+    from neuron_emitter.spool.spool_records import SpooledRecord
 
 LOCK_NAME: Final = "lock"
 

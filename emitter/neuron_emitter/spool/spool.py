@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, Final, final
 from neuron_emitter.errors import EXIT_SOURCE_FAILED, EmitterError
 from neuron_emitter.spool.backlog import Backlog
 from neuron_emitter.spool.directory import quarantine_records
-from neuron_emitter.spool.records import SpoolHealth, cost_bytes, new_boot
 from neuron_emitter.spool.spool_file import Notices, SpoolFile
+from neuron_emitter.spool.spool_records import SpoolHealth, cost_bytes, new_boot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from neuron_emitter.logs import Clock, OnEvent
-    from neuron_emitter.spool.records import DropReason, NewRecord, SpooledRecord
+    from neuron_emitter.spool.spool_records import DropReason, NewRecord, SpooledRecord
 
 DEFAULT_SPOOL_BYTES: Final = 256 << 20
 MAX_AGE_S: Final = 13 * 86_400.0

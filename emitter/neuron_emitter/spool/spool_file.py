@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from neuron_emitter.logs import Clock, OnEvent
     from neuron_emitter.spool.backlog import Backlog
-    from neuron_emitter.spool.records import DropReason
+    from neuron_emitter.spool.spool_records import DropReason
 
 RETRY_INTERVAL_S: Final = 1.0  # how often a disk that refuses is asked again, at most
 MAX_DAMAGED_FILES: Final = (

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
-from neuron_wire.cores import core_ranges, cores_in
+from neuron_wire.core_members import core_ranges, cores_in
 from neuron_wire.line_members import entries_in, number_in, text_in
 from neuron_wire.names import (
     BUSY_STATE,

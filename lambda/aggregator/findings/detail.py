@@ -33,7 +33,7 @@ from neuron_accounts.owner_minutes import (
     waits_for,
 )
 from neuron_accounts.payment import is_committed
-from neuron_wire.cores import core_indexes, core_ranges, idle_cores
+from neuron_wire.core_members import core_indexes, core_ranges, idle_cores
 from neuron_wire.line_members import Members, iso_minute, present_members
 from neuron_wire.names import (
     ATTACHED_IDLE_STATE,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregator.rollups.sums import MAX_LISTED_OWNERS, Ranking
 from neuron_accounts.owner_minutes import owner_name
-from neuron_wire.cores import core_indexes, core_ranges
+from neuron_wire.core_members import core_indexes, core_ranges
 from neuron_wire.holders import holders_of
 from neuron_wire.line_members import stands_as
 from neuron_wire.names import ATTACHED_IDLE_STATE

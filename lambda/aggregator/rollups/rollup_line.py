@@ -27,7 +27,7 @@ from neuron_accounts.now import BY_REASON
 from neuron_accounts.prices import PRICES_AS_OF
 from neuron_wire import CLUSTER_NAMESPACE, VERSION, encode
 from neuron_wire.catalogue import DEFAULT_ROLLUP_METRICS, MembersOf
-from neuron_wire.cores import core_ranges
+from neuron_wire.core_members import core_ranges
 from neuron_wire.extraction import MAX_VALUE
 from neuron_wire.holders import holder_members
 from neuron_wire.line import emf_line

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
-    from neuron_wire.minute import Number, Numbers
+    from neuron_wire.minute_record import Number, Numbers
 
 
 _Thing = TypeVar("_Thing")

@@ -14,7 +14,7 @@ from neuron_accounts.findings import CLUSTER_PLACE, FindingsState
 from neuron_accounts.prices import Prices
 from neuron_wire.holders import MAX_HOLDER_NAME_CHARS, MAX_TEAM_CHARS
 from neuron_wire.merging import merge_records
-from neuron_wire.minute import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
+from neuron_wire.minute_record import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE
 from tests.aggregator.findings.fleet import Fleet, held, idle, maker

@@ -20,7 +20,7 @@ from neuron_wire.catalogue import (
     members_of,
     rollup_metrics,
 )
-from neuron_wire.cores import core_ranges
+from neuron_wire.core_members import core_ranges
 from neuron_wire.holders import Holder
 from neuron_wire.merging import merge_records
 from neuron_wire.owners import Owner

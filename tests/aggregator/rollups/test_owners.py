@@ -17,7 +17,7 @@ from neuron_accounts.cluster_idle import MAX_OWNER_ROWS, ClusterIdle
 from neuron_accounts.now import cluster_now
 from neuron_accounts.prices import Prices
 from neuron_accounts.teams import team_rules
-from neuron_wire.cores import core_indexes, core_ranges
+from neuron_wire.core_members import core_indexes, core_ranges
 from neuron_wire.holders import Holder
 from neuron_wire.merging import merge_records
 from neuron_wire.names import (

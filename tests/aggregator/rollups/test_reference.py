@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from aggregator.rollups.rollup import RollupInProgress
 from neuron_accounts.prices import Prices
 from neuron_wire.catalogue import ROLLUP_NUMBERS
-from neuron_wire.cores import core_ranges
+from neuron_wire.core_members import core_ranges
 from neuron_wire.holders import Holder
 from neuron_wire.merging import merge_clusters, merge_records
 from neuron_wire.names import MICRO

@@ -24,7 +24,7 @@ from aggregator.storage.record_items import (
     unpacked,
 )
 from neuron_wire import WireFormatError
-from neuron_wire.cores import core_ranges
+from neuron_wire.core_members import core_ranges
 from neuron_wire.holders import MAX_HOLDERS
 from neuron_wire.names import MAX_CORES
 from neuron_wire.owners import Owner

@@ -11,7 +11,7 @@ from local.alarms.template import Template, load
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_emitter.reports.child import CHILD_STOP_TIMEOUT_S
 from neuron_emitter.run.outlet import FLUSH_WITHIN_S
-from neuron_emitter.settings.run import RunSettings
+from neuron_emitter.settings.run_settings import RunSettings
 
 GIVEN = {
     "Cluster": "training",

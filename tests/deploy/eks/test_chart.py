@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from neuron_emf.cli import cli
 from neuron_emitter.owners.places import HANDED_OVER
-from neuron_emitter.settings.run import RunSettings
+from neuron_emitter.settings.run_settings import RunSettings
 from tests.programs import run_program
 
 REFUSALS = """

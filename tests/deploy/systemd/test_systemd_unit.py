@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from neuron_emitter.instance.facts import FIRST_TRY_S
+from neuron_emitter.instance.instance_facts import FIRST_TRY_S
 from neuron_emitter.reports.child import CHILD_STOP_TIMEOUT_S
 from neuron_emitter.run.outlet import CHANGE_WITHIN_S, FINISH_WITHIN_S, FLUSH_WITHIN_S
 from neuron_emitter.run.signals import BEATS_IN_A_PERIOD

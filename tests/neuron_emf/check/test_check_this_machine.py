@@ -21,7 +21,7 @@ from neuron_emf.check.instance import (
     emitted_instance,
 )
 from neuron_emf.check.settings import CheckSettings
-from neuron_emitter.instance.facts import InstanceFacts
+from neuron_emitter.instance.instance_facts import InstanceFacts
 from neuron_emitter.instance.instance_tags import TagsUnavailableError
 from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
 from neuron_emitter.owners.reservations import Scheduler

@@ -28,7 +28,7 @@ from neuron_emf.cost.quantities import (
 )
 from neuron_emf.cost.tariff import YOUR_OWN, listed, tariff_of
 from neuron_emitter.errors import SettingsError
-from neuron_emitter.settings.minutes import TIERS
+from neuron_emitter.settings.minute_settings import TIERS
 from neuron_wire.catalogue import ALARMED
 
 GIB = 1 << 30

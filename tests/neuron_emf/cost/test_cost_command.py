@@ -17,7 +17,7 @@ from neuron_emf.cost import quantities
 from neuron_emf.cost.quantities import MODES, Fleet, emitter_metrics, line_bytes, measured
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.settings import MinuteSettings
-from neuron_emitter.settings.minutes import TIERS
+from neuron_emitter.settings.minute_settings import TIERS
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.catalogue import ALARMED
 from tests.stack.stack_template import of_type

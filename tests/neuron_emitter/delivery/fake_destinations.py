@@ -9,7 +9,7 @@ from neuron_emitter.delivery.delivery import Delivery
 from neuron_emitter.delivery.destination import BatchLimits, Delivered, Invalid, Refused, Retry
 from neuron_emitter.delivery.sender import Sender, Waiter
 from neuron_emitter.spool import NewRecord
-from neuron_emitter.spool.records import SpooledRecord
+from neuron_emitter.spool.spool_records import SpooledRecord
 
 NOW_S = 1_795_000_020.0  # the start of a minute
 

@@ -17,7 +17,7 @@ from neuron_emitter.delivery.destination import (
     cut,
     rejected_places,
 )
-from neuron_emitter.spool.records import SpooledRecord
+from neuron_emitter.spool.spool_records import SpooledRecord
 
 BOOT = "019aa3c5d2f04f1e2d3c"
 

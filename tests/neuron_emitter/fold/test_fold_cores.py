@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_emitter.fold import FoldSettings
-from neuron_emitter.fold.cores import ReportSample
+from neuron_emitter.fold.minute_cores import ReportSample
 from tests.neuron_emitter.neuron_reports import (
     START_S,
     add,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_wire.cores import core_indexes
+from neuron_wire.core_members import core_indexes
 from neuron_wire.holders import MAX_HOLDERS
 from tests.neuron_emitter.neuron_reports import (
     START_S,

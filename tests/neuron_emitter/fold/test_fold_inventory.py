@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neuron_emitter.instance.facts import InstanceFacts
+from neuron_emitter.instance.instance_facts import InstanceFacts
 from tests.neuron_emitter.neuron_reports import (
     INSTANCE_ID,
     START_S,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from neuron_emitter.fold import Fold, FoldSettings
 from neuron_emitter.fold.attribution import reserve_cores
 from neuron_emitter.owners.assignments import Allocation, Assignments, RuntimeOwner
-from neuron_wire.cores import core_indexes
+from neuron_wire.core_members import core_indexes
 from neuron_wire.owners import Owner
 from tests.neuron_emitter.neuron_reports import (
     START_S,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from neuron_emitter.instance import facts, instance_tags, local_http, metadata_service
+from neuron_emitter.instance import instance_facts, instance_tags, local_http, metadata_service
 from tests.neuron_emitter.played_services import PlayedImds
 
 # What answers on this machine does so in milliseconds, but the machine may be busy.
@@ -33,7 +33,7 @@ def patience(monkeypatch):
     def set_bounds(within_s):
         monkeypatch.setattr(local_http, "CONNECT_S", within_s)
         monkeypatch.setattr(local_http, "EXCHANGE_S", within_s)
-        for module in (metadata_service, facts, instance_tags):
+        for module in (metadata_service, instance_facts, instance_tags):
             monkeypatch.setattr(module, "METADATA_TIMEOUT_S", within_s)
 
     set_bounds(PATIENCE_S)

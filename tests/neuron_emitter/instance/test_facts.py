@@ -10,7 +10,12 @@ from types import SimpleNamespace
 import pytest
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
-from neuron_emitter.instance.facts import DATA_PATH, BackgroundLookup, InstanceFacts, find_instance
+from neuron_emitter.instance.instance_facts import (
+    DATA_PATH,
+    BackgroundLookup,
+    InstanceFacts,
+    find_instance,
+)
 from neuron_emitter.instance.machine import (
     ASSET_TAG_FILE,
     PRODUCT_NAME_FILE,
@@ -126,7 +131,9 @@ def look(machine, monkeypatch):
 
     def start(service, files=None, *, before=(), next_s=lambda: 0.0):
         backoff = SimpleNamespace(next_s=next_s)
-        monkeypatch.setattr("neuron_emitter.instance.facts.Backoff", lambda *_bounds: backoff)
+        monkeypatch.setattr(
+            "neuron_emitter.instance.instance_facts.Backoff", lambda *_bounds: backoff
+        )
         started.append(BackgroundLookup(service, roots=(*before, machine(files))))
         return started[-1]
 

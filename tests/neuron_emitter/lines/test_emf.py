@@ -13,7 +13,7 @@ from aws_embedded_metrics.serializers.log_serializer import LogSerializer
 from aws_embedded_metrics.storage_resolution import StorageResolution
 from hypothesis import given
 
-from neuron_emitter.fold.cores import ReportSample
+from neuron_emitter.fold.minute_cores import ReportSample
 from neuron_emitter.lines.emf import line_of
 from neuron_emitter.lines.metric_lines import minute_drafts, report_drafts
 from neuron_wire import WireFormatError

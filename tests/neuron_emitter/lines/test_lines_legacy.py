@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neuron_emitter.fold.cores import ReportSample
+from neuron_emitter.fold.minute_cores import ReportSample
 from neuron_emitter.lines import LineWriter, differences
 from neuron_emitter.settings import MinuteSettings
 from neuron_wire.extraction import violations

@@ -8,12 +8,12 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emitter.fold.cores import ReportSample
+from neuron_emitter.fold.minute_cores import ReportSample
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.logs import Event
 from neuron_emitter.settings import MinuteSettings
 from neuron_wire import MinuteRecord, OtherRecord, parse
-from neuron_wire.cores import core_indexes
+from neuron_wire.core_members import core_indexes
 from neuron_wire.extraction import violations
 from tests.neuron_emitter.lines.line_records import (
     NUMBERS,

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emitter.errors import SettingsError
-from neuron_emitter.fold.cores import ReportSample
+from neuron_emitter.fold.minute_cores import ReportSample
 from neuron_emitter.lines import LineWriter
-from neuron_emitter.lines.settings import COMMON_DIMS, parse_tags, require_lines
+from neuron_emitter.lines.line_settings import COMMON_DIMS, parse_tags, require_lines
 from neuron_emitter.logs import Event
 from neuron_emitter.settings import MinuteSettings
 from neuron_wire.catalogue import EMITTED, members_of

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from neuron_emitter.instance.facts import InstanceFacts
+from neuron_emitter.instance.instance_facts import InstanceFacts
 from neuron_emitter.owners import places
 from neuron_emitter.owners.assignments import RuntimeOwner
 from neuron_emitter.owners.lookup import owners_of

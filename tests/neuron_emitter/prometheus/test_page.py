@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emitter.prometheus.names import (
+from neuron_emitter.prometheus.page_metrics import (
     BUILD,
     MAX_RUNTIMES_SCRAPED,
     OF_MINUTE,

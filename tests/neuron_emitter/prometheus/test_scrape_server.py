@@ -15,7 +15,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from neuron_emitter.prometheus.scrape_server import MAX_CONNECTIONS, ScrapeServer
-from neuron_emitter.settings.run import ListenAddress, read_listen_address
+from neuron_emitter.settings.run_settings import ListenAddress, read_listen_address
 from tests.neuron_emitter.emitter_command import neuron_emf, sentence
 from tests.neuron_emitter.neuron_reports import counters, hardware, report, runtime, written
 from tests.neuron_emitter.prometheus.scraped import series_of

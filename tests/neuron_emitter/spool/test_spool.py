@@ -20,7 +20,7 @@ from neuron_emitter.spool.directory import (
     SpoolHeldError,
 )
 from neuron_emitter.spool.layout import FILE_NAME
-from neuron_emitter.spool.records import cost_bytes
+from neuron_emitter.spool.spool_records import cost_bytes
 from tests.neuron_emitter.spool_parts import (
     NOW_MS,
     NOW_S,

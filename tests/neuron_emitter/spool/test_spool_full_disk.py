@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from neuron_emitter.spool import Spool
-from neuron_emitter.spool.records import cost_bytes
+from neuron_emitter.spool.spool_records import cost_bytes
 from tests.neuron_emitter.spool_parts import (
     Ticks,
     balance,

@@ -21,8 +21,8 @@ from neuron_emitter.instance.local_http import LocalHttpError
 from neuron_emitter.instance.machine import board_instance_id, board_instance_type
 from neuron_emitter.instance.metadata_service import METADATA_TIMEOUT_S, MetadataService
 from neuron_emitter.logs import Backoff
-from neuron_emitter.settings.minutes import is_printable
-from neuron_wire.minute import MAX_INSTANCE_CHARS, MAX_MEMBER_CHARS
+from neuron_emitter.settings.minute_settings import is_printable
+from neuron_wire.minute_record import MAX_INSTANCE_CHARS, MAX_MEMBER_CHARS
 from neuron_wire.names import region_of_variables
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import ClassVar, Final, NamedTuple
 import click
 
 from neuron_emitter.errors import SettingsError
-from neuron_emitter.settings.minutes import (
+from neuron_emitter.settings.minute_settings import (
     FOLDER_TYPE,
     LONGEST_INTERVAL_S,
     Amount,

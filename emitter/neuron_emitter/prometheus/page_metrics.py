@@ -20,7 +20,7 @@ from neuron_emitter.fold.amounts import MAX_LATENCY_S, MAX_VCPU_PERCENT, amount,
 from neuron_emitter.fold.inventory import CORE_INDEX
 from neuron_emitter.fold.runtime_lines import DEVICE_USES
 from neuron_emitter.health import DROP_MEMBERS
-from neuron_emitter.instance.facts import InstanceFacts
+from neuron_emitter.instance.instance_facts import InstanceFacts
 from neuron_emitter.reports.groups import Percentiles
 from neuron_wire.catalogue import HEALTH_MEMBERS
 from neuron_wire.holders import printable_name
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from neuron_emitter.fold.attribution import Holdings
     from neuron_emitter.fold.runtimes import RuntimeKey
     from neuron_emitter.reports.groups import Hardware, InstanceInfo, Memory, RuntimeVcpu
-    from neuron_wire.minute import MinuteRecord
+    from neuron_wire.minute_record import MinuteRecord
 
     Minute = tuple[MinuteRecord, Holdings]
     ReadReport = Callable[["ReportValues"], Iterable["Sample"]]

@@ -17,7 +17,7 @@ import click
 from neuron_accounts.instance_types import is_instance_type
 from neuron_emitter import VARIABLE_PREFIX
 from neuron_emitter.errors import SettingsError
-from neuron_wire.minute import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
+from neuron_wire.minute_record import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
 from neuron_wire.names import RECORD_NAMESPACE
 
 LONGEST_INTERVAL_S: Final = 3600.0

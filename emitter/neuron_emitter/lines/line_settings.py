@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emitter import VARIABLE_PREFIX
 from neuron_emitter.errors import SettingsError
-from neuron_emitter.settings.minutes import LEGACY, NONE
+from neuron_emitter.settings.minute_settings import LEGACY, NONE
 from neuron_wire.catalogue import CHOOSABLE, RESERVED_NAMES
 from neuron_wire.extraction import (
     MAX_DIMENSION_NAME_CHARS,
@@ -23,7 +23,7 @@ from neuron_wire.names import RECORD_NAMESPACE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from neuron_emitter.settings.minutes import MinuteSettings
+    from neuron_emitter.settings.minute_settings import MinuteSettings
 
 
 _BY_INSTANCE: Final = "@instance"

@@ -14,9 +14,9 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from neuron_wire import cores, names
+from neuron_wire import core_members, names
 from neuron_wire.catalogue import CATALOGUE_MEMBERS, FAILURES
-from neuron_wire.cores import core_indexes
+from neuron_wire.core_members import core_indexes
 from neuron_wire.holders import Holder, holder_members, read_holders
 from neuron_wire.line_members import (
     BAD_MEMBER,
@@ -40,7 +40,7 @@ from neuron_wire.owners import Owner, owner_members, read_owners
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from neuron_wire.cores import Percents
+    from neuron_wire.core_members import Percents
 
 Number = int | float
 
@@ -309,14 +309,14 @@ class MinuteRecord:
     @property
     def reserved(self) -> set[int]:
         """Unattached cores that the scheduler assigned to an owner, as far as known."""
-        cores: set[int] = set()
+        core_members: set[int] = set()
         for owner in self.owners:
             if owner.reserved:
-                cores.update(core_indexes(owner.reserved))
+                core_members.update(core_indexes(owner.reserved))
         if self.owners_more:
             more, state = core_indexes(self.owners_more), self.core_state
-            cores.update([core for core in more if state[core] == names.UNATTACHED_STATE])
-        return cores
+            core_members.update([core for core in more if state[core] == names.UNATTACHED_STATE])
+        return core_members
 
     def number(self, member: str) -> Number | None:
         """The number that stands in a line as *member*, be it a field or a reading."""
@@ -357,7 +357,7 @@ class MinuteRecord:
             line["OwnersMore"] = self.owners_more
         if self.core_state:
             line["CoreState"] = self.core_state
-            line.update(cores.utilization_members(self.utilization_percent))
+            line.update(core_members.utilization_members(self.utilization_percent))
             line["CoreIdleMinutes"] = list(self.idle_minutes)
         if self.owners:
             line["Owners"] = owner_members(self.owners)
@@ -409,7 +409,7 @@ class MinuteRecord:
         """
         if minute_ms % names.MINUTE_MS or not 0 <= minute_ms < _MAX_TIME_MS:
             raise WireFormatError(BAD_MEMBER, "the timestamp is not the start of a minute")
-        state = cores.read_core_state(line)
+        state = core_members.read_core_state(line)
         fields, readings = read_amounts(line)
         _read_rules(line, fields)
         holders, holders_more = read_holders(line)
@@ -417,8 +417,8 @@ class MinuteRecord:
         return cls(
             minute_ms=minute_ms,
             core_state=state,
-            utilization_percent=cores.read_utilization(line, state),
-            idle_minutes=cores.read_idle_minutes(line, state),
+            utilization_percent=core_members.read_utilization(line, state),
+            idle_minutes=core_members.read_idle_minutes(line, state),
             holders=holders,
             holders_more=holders_more,
             owners=owners,
