@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
+import sys
 import textwrap
 import time
 
@@ -17,6 +19,7 @@ import pytest
 
 from tests.docs.places import PLACES
 from tests.docs.shown_blocks import PAGES, ROOT, blocks_of, files_of
+from tests.programs import run_program
 
 PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 TOGETHER = [
@@ -140,3 +143,20 @@ def compare(block, printed, update):
         )
     else:
         assert text == block.text, block.where
+
+
+def test_the_example_of_contributing_applies_and_its_test_passes(tmp_path):
+    """A contributor who applies the patch of CONTRIBUTING to this tree sees its test pass."""
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    (patch,) = re.findall(r"^```diff\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    for folder in ("emitter", "lambda", "tests"):
+        unused = shutil.ignore_patterns("__pycache__", "data", "recorded", "neuron_emf")
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=unused)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    alone = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
+    subprocess.run(["git", "apply"], input=patch, cwd=tmp_path, env=alone, text=True, check=True)
+    (path,) = re.findall(r"^\+\+\+ b/(tests/.+)$", patch, re.MULTILINE)
+    (name,) = re.findall(r"^\+def (test_\w+)", patch, re.MULTILINE)
+    command = [sys.executable, "-m", "pytest", "-q", "--noconftest", f"{path}::{name}"]
+    ended = run_program(command, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stdout
