@@ -196,12 +196,17 @@ def line_bytes(fleet: Fleet) -> float:
         return size
     if fleet.metrics == "legacy":
         return size + measured("legacy-metric-bytes", cores) * cores
-    size += measured("line-metric-bytes") * len(MINUTE_METRICS)
+    size += measured("line-metric-bytes") * _metrics_of_line(fleet)
     if cores > 100:  # the values of the rest are in a line of their own
         size += measured("rest-line-bytes")
     if fleet.metrics == "core":
         size += KNOWN_SHARE * cores * (EVENT_BYTES + measured("core-line-bytes"))
     return size
+
+
+def _metrics_of_line(fleet: Fleet) -> int:
+    by_instance = len(INSTANCE_METRICS) if fleet.metrics in ("instance", "core") else 0
+    return len(MINUTE_METRICS) + by_instance
 
 
 def emitter_bytes(fleet: Fleet) -> float:
@@ -219,10 +224,9 @@ def emitter_metrics(fleet: Fleet) -> int:
     if fleet.metrics == "legacy":
         return fleet.cores
     if fleet.metrics == "cluster":
-        return len(MINUTE_METRICS) * fleet.clusters
+        return _metrics_of_line(fleet) * fleet.clusters
     by_core = fleet.instances * fleet.cores if fleet.metrics == "core" else 0
-    names = len(MINUTE_METRICS) + len(INSTANCE_METRICS)
-    return names * (fleet.clusters + fleet.instances) + by_core
+    return _metrics_of_line(fleet) * (fleet.clusters + fleet.instances) + by_core
 
 
 def delivery_bytes(fleet: Fleet, name: str = "delivery-bytes") -> float:
