@@ -46,7 +46,7 @@ hypothesis.settings.load_profile("neuron-emf")
 if not FRESH_EXAMPLES:
     # Hypothesis draws constants from the source of every loaded module of ours: examples would
     # follow which tests a worker ran before.
-    providers.is_local_module_file = lambda _path: False
+    vars(providers)["is_local_module_file"] = lambda _path: False
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

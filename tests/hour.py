@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from aggregator.arrivals import LogLine
@@ -18,6 +18,7 @@ from aggregator.environment import Rules
 from aggregator.ingest.intake import take_in
 from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
+from aggregator.storage.ledger_objects import LedgerObjects
 from local.rehearsal.fleet import FLEET
 from local.rehearsal.past import Past
 from neuron_accounts.instance_hours import LedgerRules
@@ -84,7 +85,7 @@ def make(folder: Path) -> Hour:
     return Hour(folder)
 
 
-class _Objects:
+class _Objects(LedgerObjects):
     """The ledger's bucket, a folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -125,13 +126,13 @@ def _closed(
     for minute, texts in sorted(by_minute.items()):
         taken_s = minute * 60 + 70.0
         events = [LogLine(str(number), text) for number, text in enumerate(texts)]
-        take_in(events, table, rules.late_minutes, lambda taken_s=taken_s: taken_s, in_packs=False)
+        take_in(events, table, rules.late_minutes, partial(float, taken_s), in_packs=False)
         for closed_s in (minute * 60 + 110.0, minute * 60 + 185.0):
             CloseRun(
                 table=table,
                 rules=rules,
                 emit=printed.append,
-                now_s=lambda closed_s=closed_s: closed_s,
+                now_s=partial(float, closed_s),
                 remaining_s=lambda: 50.0,
                 prices=Prices({}),
                 outlet=outlet,

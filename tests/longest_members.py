@@ -43,7 +43,7 @@ LONGEST: dict[str, Any] = {
     "readings": {name: _OF_UNIT[reading.unit] for name, reading in READING_MEMBERS.items()},
 }
 
-LABELS = {
+LABELS: dict[str, str | int] = {
     "InstanceName": "llm-pretraining-worker-7",
     "NeuronDeviceVersion": "v4",
     "NeuronCoreVersion": "v3d",

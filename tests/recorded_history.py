@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from local.alarms.history import StatisticSet
+from local.alarms.history import CloudWatchHistory, StatisticSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ def statistics_of(values: list[float]) -> StatisticSet:
     return StatisticSet(float(len(values)), sum(values), max(values))
 
 
-class RecordedHistory:
+class RecordedHistory(CloudWatchHistory):
     """A history in memory."""
 
     def __init__(self) -> None:

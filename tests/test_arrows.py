@@ -118,7 +118,7 @@ def imports_of_source(module: str, source: str) -> list[Import]:
         elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
             called = ast.unparse(node.func).rpartition(".")[2]
             names = [str(node.args[0].value)] if called in {"import_module", "__import__"} else []
-        found += [Import(module, node.lineno, name) for name in names]
+        found += [Import(module, getattr(node, "lineno", 0), name) for name in names]
     return found
 
 

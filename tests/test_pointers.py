@@ -26,7 +26,7 @@ def said(path):
         if isinstance(node, ast.JoinedStr):
             texts = [value for value in node.values if isinstance(value, ast.Constant)]
             inner.update(map(id, texts))
-            yield "".join(text.value for text in texts)
+            yield "".join(str(text.value) for text in texts)
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inner:
             yield node.value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 from docs.generate.markdown import code, codes
 from neuron_emitter.fold import Fold, FoldSettings, LineIdentity
@@ -52,7 +53,7 @@ class Clock:
 def of_monitor(found):
     """neuron-monitor that dies, hangs, cannot be started, is back; and a pipe that ends."""
     clock = Clock()
-    monitor = Monitor("true", "", 5.0, found.append, clock=clock, now_s=lambda: AT_S)
+    monitor: Any = Monitor("true", "", 5.0, found.append, clock=clock, now_s=lambda: AT_S)
     words = ErrorTail()
     words.add_output(b"failed to open /dev/neuron0\n")
     for chunk, error_tail in ((None, words), (b"", ErrorTail()), (b"{}", ErrorTail())):
@@ -121,7 +122,7 @@ def of_kernel(found):
         lost=3,
         position=position,
     )
-    watch = SimpleNamespace(state=LogState(), take_detection=lambda: detection)
+    watch: Any = SimpleNamespace(state=LogState(), take_detection=lambda: detection)
     found += KernelFaults(watch).take_events(AT_S, is_end=True)
 
 

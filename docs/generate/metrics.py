@@ -55,8 +55,8 @@ def members_list(subject, members):
         if (member.name.rpartition(".")[2], member.meaning) in said and "." in member.name:
             repeated.append(f"`{member.name}`")
             continue
-        words = [value for head, value in row.items() if value != usual[head]]
-        words = "; ".join(filter(None, words))
+        values = [value for head, value in row.items() if value != usual[head]]
+        words = "; ".join(filter(None, values))
         mark = RARE * member.is_rare + CHOICE * (CHOOSABLE.get(member.name) is member)
         end = f" ({words})" if words else ""
         items.setdefault(f"{member.meaning}{end}", []).append(f"`{member.name}`{mark}")

@@ -33,7 +33,7 @@ class Context(LambdaContext):
 
 def payload(
     *log_lines: LogLine,
-    log_group: str = "/neuron-emf/records",
+    log_group: Any = "/neuron-emf/records",
     log_stream: str = STREAM,
     kind: str = "DATA_MESSAGE",
 ) -> bytes:
@@ -52,7 +52,7 @@ def payload(
     return gzip.compress(json.dumps(delivered).encode())
 
 
-def delivery(*log_lines: LogLine, **members: str) -> dict[str, Any]:
+def delivery(*log_lines: LogLine, **members: Any) -> dict[str, Any]:
     """A subscription event as CloudWatch Logs makes it."""
     return direct(payload(*log_lines, **members))
 

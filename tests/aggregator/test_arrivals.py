@@ -7,6 +7,7 @@ import json
 import tracemalloc
 import zlib
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -61,7 +62,10 @@ def test_as_many_brackets_as_the_limit_are_read():
     """
     The limit is inclusive too, and those in the text of lines do not count: each is read alone.
     """
-    document = {"a": "[" * MAX_BRACKETS + '"{', "b": [[] for _ in range(MAX_BRACKETS - 2)]}
+    document: dict[str, Any] = {
+        "a": "[" * MAX_BRACKETS + '"{',
+        "b": [[] for _ in range(MAX_BRACKETS - 2)],
+    }
     assert document == unpacked(gzip.compress(json.dumps(document).encode(), 1))
     document["b"].append([])
     with pytest.raises(OversizeDeliveryError, match="262144"):
@@ -98,7 +102,7 @@ def test_an_unreadable_record_before_the_limit_is_told_from_those_left(monkeypat
     """One is counted as unreadable, the others only come again."""
     monkeypatch.setattr("aggregator.runtime.MAX_HELD_BYTES", 500)
     good = payload(*lines(record()))
-    arrival = arrival_of(batch(b"junk", good, good, b"junk", good))
+    arrival: Any = arrival_of(batch(b"junk", good, good, b"junk", good))
     assert (("n-0",), ("n-2", "n-3", "n-4")) == (arrival.unreadable, arrival.left)
     named = [one["itemIdentifier"] for one in arrival.response["batchItemFailures"]]
     assert (1, ["n-0", "n-2", "n-3", "n-4"]) == (len(arrival.deliveries), named)

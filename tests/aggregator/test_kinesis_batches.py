@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import time
+from typing import Any
 
 import pytest
 
@@ -30,10 +31,11 @@ def test_an_empty_batch_is_nothing(dynamodb, capsys):
     assert ("", []) == (capsys.readouterr().out, items(dynamodb))
 
 
+NUMBER: Any = 7
 UNREADABLE = [
     b"", b"secret junk", gzip.compress(b"secret junk")[:-9], gzip.compress(b"secret junk"),
     gzip.compress(b"[]"), gzip.compress(b"{}"), payload(log_group=["/secret"]),
-    payload(*(type(line)(7, line.message) for line in lines(record()))),
+    payload(*(type(line)(NUMBER, line.message) for line in lines(record()))),
 ]  # fmt: skip
 
 
@@ -41,7 +43,7 @@ def test_a_record_that_is_no_delivery_is_reported_and_the_others_are_stored(dyna
     """Also those behind it: when Lambda gives it up it may give up the rest of the batch too."""
     minute = last_minute()
     first, last = (payload(*lines(record(seq=seq, minute=minute))) for seq in (1, 2))
-    response = ingest.handler(batch(first, *UNREADABLE, last), Context())
+    response: dict[str, Any] = ingest.handler(batch(first, *UNREADABLE, last), Context())
     numbers = [f"n-{number}" for number in range(1, 1 + len(UNREADABLE))]
     assert numbers == [one["itemIdentifier"] for one in response["batchItemFailures"]]
     assert [1, 2] == [seq for _, seq in records(dynamodb)]

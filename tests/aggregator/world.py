@@ -9,7 +9,7 @@ import time
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
@@ -85,7 +85,7 @@ class World:
 
         *pause* happens between storing and reading the clock.
         """
-        process = KillableProcess(self.table, self.printed, **fate)
+        process: Any = KillableProcess(self.table, self.printed, **fate)
         moments = iter([lambda: None, pause or (lambda: None)])
 
         def now_s() -> float:
@@ -111,9 +111,11 @@ class World:
 
         One of its *processes* is *lost*: how, and when it reads which bucket for a minute.
         """
-        process = KillableProcess(self.table, self.printed, bus=self.told, **fate)
+        process: Any = KillableProcess(self.table, self.printed, bus=self.told, **fate)
         how, at = lost or ("", -1)
-        fragile = FragileTable(process, how, lambda minute, bucket: (minute + bucket) % 41 == at)
+        fragile: Any = FragileTable(
+            process, how, lambda minute, bucket: (minute + bucket) % 41 == at
+        )
         looks = iter(range(patience))
         closing = CloseRun(
             table=process, rules=self.rules, emit=process.emit, now_s=lambda: self.now_s,
@@ -136,9 +138,9 @@ class World:
             self.now_s += 60
             self.close()
 
-    def rollups(self) -> dict[tuple[str, str], list[dict]]:
+    def rollups(self) -> dict[tuple[int, str], list[dict]]:
         """The lines of each (minute, cluster), the last of each RollupId."""
-        found: dict[tuple[str, str], dict[str, dict]] = defaultdict(dict)
+        found: dict[tuple[int, str], dict[str, dict]] = defaultdict(dict)
         for text in self.printed:
             assert [] == violations(text)
             assert len(text.encode()) <= 32 * 1024

@@ -59,8 +59,8 @@ def test_the_emitters_command_line_is_enough(repository, tmp_path):
     config = tmp_path / "monitor.json"
     config.write_text('{"period": "7s"}')
     play = {"instance_type": "trn2.3xlarge", "scenario": "half-idle", "instance_id": "i-0cafe"}
-    play = json.dumps({**play, "reports": 3, "start_ms": 0})
-    with started(repository, tmp_path, "-c", str(config), NEURON_SIM=play) as process:
+    text = json.dumps({**play, "reports": 3, "start_ms": 0})
+    with started(repository, tmp_path, "-c", str(config), NEURON_SIM=text) as process:
         output, words = process.communicate()
     reports = [json.loads(line) for line in output.splitlines()]
     assert (3, b"", 0) == (len(reports), words, process.returncode)

@@ -11,6 +11,7 @@ import sys
 import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -143,7 +144,7 @@ def test_live_minutes_count_from_when_all_are_there_to_the_stop(workspace):
     minute_s = 1_799_999_940
     for number, member in enumerate(FLEET):
         truth = opened._truths[member] = workspace.folder / f"{number}.truth"
-        moments = [minute_s + 60 * minute + 30 for minute in range(number == 3, 6)]
+        moments: list[float] = [minute_s + 60 * minute + 30 for minute in range(number == 3, 6)]
         moments += [minute_s + 239.6] * (number == 4)
         truth.write_text("".join(truth_line(member.instance_id, at_s) for at_s in moments))
     found = expected_live(opened, minute_s + 300.0)
@@ -266,7 +267,7 @@ FIRING = {
     "metrics": ["IdleCorePercent"], "urgency": "can wait",
     "contributors": [{"name": "research", "reason": "15 of 15"}],
 }  # fmt: skip
-ALARMS = SimpleNamespace(read_alarms=lambda: [FIRING])
+ALARMS: Any = SimpleNamespace(read_alarms=lambda: [FIRING])
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ class FakeAws(AwsClient):
         if not isinstance(answer, Answer):
             answer = Answer(f"{service}:{name}", answer)
         model = model_of(service).operation_model(name)
-        shapes = [(model.input_shape, asked)]
+        shapes: list[tuple[Any, Any]] = [(model.input_shape, asked)]
         if answer.response:  # else a refusal, or the empty answer of a proxy
             shapes.append((model.output_shape, answer.response))
         for shape, value in shapes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from typing import Any
 
 from neuron_emitter.fold import FoldSettings
 from neuron_emitter.run.identification import LocalSources
@@ -126,7 +127,13 @@ def emitter_of(source, spool, outlet=None, *, clock, **changes):
     given = {name: changes.pop(name) for name in LOCAL & changes.keys()}
     local = LocalSources(**{name: part for name, part in given.items() if part is not None})
     chosen = settings_of(**changes)
-    parts = (chosen, source, spool, outlet or FakeOutlet(), fold_settings_of(chosen))
+    parts: tuple[Any, ...] = (
+        chosen,
+        source,
+        spool,
+        outlet or FakeOutlet(),
+        fold_settings_of(chosen),
+    )
     return Emitter(*parts, local=local, page=page, clock=clock)
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,8 @@ def here(monkeypatch, capfd, tmp_path):
             monkeypatch.setattr(sys, "stdin", opened)
             with logging_restored(), pytest.raises(SystemExit) as ended:
                 main([*map(str, arguments)])
-        return subprocess.CompletedProcess(arguments, ended.value.code, *capfd.readouterr())
+        code: Any = ended.value.code
+        return subprocess.CompletedProcess(arguments, code, *capfd.readouterr())
 
     return run
 
@@ -165,7 +167,7 @@ def test_a_pipe_that_ends_is_a_failure(tmp_path):
     # A minute may end between two reports.
     lines = [json.loads(line) for line in ended.stdout.splitlines()]
     assert ["InputEnded"] == [line["Event"] for line in lines if line["Kind"] == "event"]
-    records = [parse(json.dumps(line)) for line in lines if line["Kind"] == "minute"]
+    records: list[Any] = [parse(json.dumps(line)) for line in lines if line["Kind"] == "minute"]
     assert (3, False) == (sum(record.reports for record in records), records[-1].is_clean_shutdown)
     names = "cluster", "instance_id", "core_state"
     assert ("blue", "i-0123456789abcdef0", "baaa") == attrgetter(*names)(records[-1])

@@ -6,6 +6,7 @@ import json
 import logging
 from operator import attrgetter
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -121,7 +122,7 @@ def test_numbers_have_no_gap_and_minutes_no_hole(arrivals, until_s):
     found = [json.loads(line) for line in lines]
     assert [*range(1, len(found) + 1)] == [line["Seq"] for line in found]
     assert 1 == len({line["Boot"] for line in found})
-    minutes = [parse(line) for line in lines if '"Kind":"minute"' in line]
+    minutes: list[Any] = [parse(line) for line in lines if '"Kind":"minute"' in line]
     first_ms = minutes[0].minute_ms
     assert [first_ms + place * MINUTE_MS for place in range(len(minutes))] == [
         minute.minute_ms for minute in minutes

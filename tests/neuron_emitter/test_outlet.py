@@ -168,12 +168,12 @@ def test_sends_are_spread_as_the_lines_allow(outlet_to, changes, expected_s):
 def test_a_wrong_setting_is_found_before_the_first_record(spool, monkeypatch):
     """With the name of the option; standard output has no log stream."""
     monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
-    for changes, words in (
-        ({"log_group": "a b"}, "Invalid --log-group"),
-        ({"log_stream": "{host}"}, "unknown placeholder {host}"),
-        ({"log_stream": "a:b"}, "--log-stream"),
-        ({"log_stream": "{region}"}, "Use --region"),
+    for settings, words in (
+        (RunSettings(log_group="a b"), "Invalid --log-group"),
+        (RunSettings(log_stream="{host}"), "unknown placeholder {host}"),
+        (RunSettings(log_stream="a:b"), "--log-stream"),
+        (RunSettings(log_stream="{region}"), "Use --region"),
     ):
         with pytest.raises(SettingsError, match=words):
-            Outlet(RunSettings(**changes), spool)
+            Outlet(settings, spool)
     Outlet(RunSettings(output="stdout", log_stream="{host}"), spool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -44,7 +45,11 @@ def test_it_is_the_last_report_of_every_so_many_minutes(tmp_path, every, minutes
     documents = [busy(number) for number in range(10)]
     path = tmp_path / "reports.jsonl"
     path.write_bytes(chunk(*documents))
-    settings = {"cluster": "blue", "interval": 30.0, "start": "2026-01-01T00:00:00Z"}
+    settings: dict[str, Any] = {
+        "cluster": "blue",
+        "interval": 30.0,
+        "start": "2026-01-01T00:00:00Z",
+    }
     found = list(replay([path], ReplaySettings(**settings, raw_reports=every)))
     raw = of_kind("raw", found)
     expected = [1_767_225_600_000 + 60_000 * minute + 30_000 for minute in minutes]

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,7 +100,7 @@ def test_a_signal_stops_the_child_and_closes_the_minute(number, monitor, tmp_pat
     process.send_signal(number)
     printed, said = process.communicate(timeout=300)
     assert (0, []) == (process.returncode, complaints(said.decode()))
-    found = [parse(line) for line in printed.decode().splitlines()]
+    found: list[Any] = [parse(line) for line in printed.decode().splitlines()]
     assert (True, INSTANCE_ID) == (found[-1].is_clean_shutdown, found[-1].instance_id)
     assert 1 == sum(record.reports for record in found)
     assert not alive(child)

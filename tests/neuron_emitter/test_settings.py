@@ -200,7 +200,7 @@ def test_the_help_of_an_option_ends_with_its_default(settings):
     texts = {
         param.name: param.get_help_record(context)[1]
         for param in command.params
-        if not param.is_flag
+        if not getattr(param, "is_flag", False)
     }
     assert {"cluster", "config"} < texts.keys()
     end = re.compile(r"(\[default: [^\]]+\]|by default .+\.( +\[.+\])?|required\.( +\[.+\])?)$")

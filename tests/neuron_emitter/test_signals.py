@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -190,8 +191,9 @@ def test_a_reload_ends_with_ready(listening, monkeypatch):
     for name, value in variables(listening).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(service, "Service", FakeService)
+    settings: Any = "settings"
     service.serve(
-        RunSettings(cluster="blue"), lambda: "settings", is_input_given=True, unnamed_cluster=""
+        RunSettings(cluster="blue"), lambda: settings, is_input_given=True, unnamed_cluster=""
     )
     notified = [[part for part in parts if "MONOTONIC" not in part] for parts in heard(listening)]
     assert [

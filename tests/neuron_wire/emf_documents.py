@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -83,7 +84,7 @@ def many_dimensions(count):
 
 def distribution(buckets, **changes):
     """The document whose metric is a distribution of so many *buckets*."""
-    value = {"Values": [*range(buckets)], "Counts": [1] * buckets}
+    value: dict[str, Any] = {"Values": [*range(buckets)], "Counts": [1] * buckets}
     value |= {"Max": 9, "Min": 0, "Count": buckets, "Sum": 9.5, **changes}
     return document(BusyCores={name: part for name, part in value.items() if part is not None})
 

@@ -116,7 +116,7 @@ USES = {
     "DeviceMemory": "Constants ModelCode ModelSharedScratchpad RuntimeMemory Tensors Other",
     "RuntimeHostMemory": "ApplicationMemory Constants DmaBuffers Tensors Other",
 }
-RUNTIME = {
+RUNTIME: dict[str, str | int | float | None] = {
     "Reason": "error", "Pid": 41, "RuntimeTag": "serve", "Owner": "ml/llama-0", "Cores": "0-2,5",
     "CoresHeld": 4, "CoresListed": 32, "LoadedModels": 2, "Executions": 100, "ExecutionErrors": 3,
     "LatencyP50Mean": 0.1, "LatencyP99Max": 0.2, "LatencyMin": 0.05, "LatencyMax": 0.3,
@@ -163,7 +163,7 @@ def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, 
     """
     for letters, idle_for in itertools.product(["bau", "b", "u", "a?", "a"], [0, 1_440, 44_640]):
         record = everything((letters * cores)[:cores], idle_for)
-        bare = {"holders": (), "holders_more": 0, "owners": (), "owners_more": ""}
+        bare: dict[str, Any] = {"holders": (), "holders_more": 0, "owners": (), "owners_more": ""}
         record = dataclasses.replace(record, **bare)
         written = [written_record.line for written_record in lines(tier).minute_records(record)]
         metadata = len(encode(json.loads(written[0]).get("_aws", {})))

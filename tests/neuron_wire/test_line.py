@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -40,8 +41,9 @@ def test_a_record_is_read_back_as_it_was_written(record):
 @pytest.mark.parametrize("field", ["executions", "tera_flops", "details", "health"])
 def test_an_impossible_number_has_no_member(field, value):
     """The rest of the minute is still read."""
-    changed = {"Strange": value} if field in ("details", "health") else value
-    record = dataclasses.replace(SMALL, **{field: changed})
+    changed: Any = {"Strange": value} if field in ("details", "health") else value
+    members: dict[str, Any] = {field: changed}
+    record = dataclasses.replace(SMALL, **members)
     assert SMALL == parse(plain(record))
 
 
@@ -84,7 +86,7 @@ def test_a_number_that_is_not_finite_is_not_written(value, wrap):
     assert "not_extractable" == caught.value.reason
 
 
-@given(st.text(st.characters(exclude_categories=("Cs",))))
+@given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_unprintable_characters_are_escaped(text):
     """A line is safe on a terminal, and decodes to the same text."""
     line = encode({text: text})

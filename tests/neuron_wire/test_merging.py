@@ -113,13 +113,13 @@ def test_an_instance_is_gone_when_both_its_emitters_shut_down():
 def readings_of(*parts, merges, unit="Count"):
     """What a made-up reading becomes of the parts of a minute: (seconds, value or None) each."""
     made = Member("Made", "a test", "any", "Made up.", unit, "gauge", merges=merges)
-    parts = [
+    records = [
         part(seconds, seq=seq, readings={} if value is None else {"Made": value})
         for seq, (seconds, value) in enumerate(parts, 1)
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(READING_MEMBERS, "Made", made)
-        return merge_records(parts).record.readings.get("Made")
+        return merge_records(records).record.readings.get("Made")
 
 
 @pytest.mark.parametrize(("merges", "expected"), [("last", 4), ("sum", 17), ("mean", 5)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -119,8 +120,14 @@ def test_the_minute_is_read_whatever_owners_and_holders_are(entries, more, text)
     bare = parse(json.dumps(line_of()))
     texts = {"AccountId": text, "Lifecycle": text, "Paid": text, "Reservations": text}
     listed = {"Owners": entries, "OwnersMore": more, "Holders": entries, "HoldersMore": more}
-    found = parse(json.dumps(line_of(**listed, **texts)))
-    changes = {"owners": (), "owners_more": "", "account_id": None, "lifecycle": None, "paid": None}
+    found: Any = parse(json.dumps(line_of(**listed, **texts)))
+    changes: dict[str, Any] = {
+        "owners": (),
+        "owners_more": "",
+        "account_id": None,
+        "lifecycle": None,
+        "paid": None,
+    }
     changes |= {"reservations": None, "holders": (), "holders_more": 0}
     assert bare == dataclasses.replace(found, **changes)
     assert found == parse(encode({"Timestamp": MINUTE_MS, **found.members()}))
@@ -144,7 +151,8 @@ def test_a_text_of_another_form_is_absent(member, good, bad):
     assert good == getattr(parse(json.dumps(line_of(**{member: good}))), read)
     for value in bad:
         assert getattr(parse(json.dumps(line_of(**{member: value}))), read) is None
-        assert member not in dataclasses.replace(made, **{read: str(value)}).members() or value
+        wrong: dict[str, Any] = {read: str(value)}
+        assert member not in dataclasses.replace(made, **wrong).members() or value
     assert good == dataclasses.replace(made, **{read: good}).members()[member]
 
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
+from typing import Any
 
 import pytest
 
@@ -204,7 +205,7 @@ def records(tmp_path_factory):
 @pytest.fixture
 def totals(records, expected):
     """The totals of the saved queries' answers about the lines, each of which has a copy."""
-    context = AcceptContext(None, Journal(None, [{"run": "run", "where": {}}]), None, None)
+    context: Any = AcceptContext(None, Journal(None, [{"run": "run", "where": {}}]), None, None)
     context.records = lambda _stack: records * 2
     context.messages = lambda _stack: []
     context.expected = lambda _stack: expected
@@ -305,7 +306,7 @@ def test_totals_of_queries_count_each_line_once(totals):
 
 def test_no_two_stacks_of_a_run_publish_metrics_of_one_cluster():
     """CloudWatch adds up what two stacks publish for the same cluster."""
-    context = AcceptContext(None, Journal(None, [{"run": "run", "where": {}}]), None, None)
+    context: Any = AcceptContext(None, Journal(None, [{"run": "run", "where": {}}]), None, None)
     stacks = context.watched, context.changed
     clusters = [instance.cluster for stack in stacks for instance in two_clusters(stack)]
     assert 2 * len(stacks) == len(set(clusters))

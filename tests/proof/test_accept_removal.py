@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import boto3
 from botocore.exceptions import ClientError
 from moto import mock_aws
-from moto.core import DEFAULT_ACCOUNT_ID
+from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.s3.models import s3_backends
 
 from proof.accept.resources import STACK, TAG, Journal, remove

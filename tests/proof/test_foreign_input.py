@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import gzip
 import json
+from typing import Any
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -121,7 +122,7 @@ def test_a_line_is_refused_with_a_reason_or_is_a_record_that_comes_back_the_same
         assert refused.reason in REFUSAL_REASONS
         assert len(str(refused)) < 200
     elif isinstance(found, MinuteRecord):
-        again = parse(message(found))
+        again: Any = parse(message(found))
         assert again == parse(message(again))
         assert (found.instance_id, found.boot, found.seq) == (
             again.instance_id, again.boot, again.seq,

@@ -8,6 +8,7 @@ import json
 import re
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import boto3
 import pytest
@@ -58,7 +59,7 @@ def test_an_event_has_the_members_that_were_recorded(row):
 def test_ingest_unpacks_what_was_delivered(row):
     """By subscription or out of a stream, gzip either way; of a control message no line."""
     packed = base64.b64encode(gzip.compress(json.dumps(row["envelope"]).encode())).decode()
-    event = {"awslogs": {"data": packed}}
+    event: dict[str, Any] = {"awslogs": {"data": packed}}
     if "kinesis" in row["recording"]:
         kinesis = {"sequenceNumber": "1", "data": packed, "partitionKey": "0" * 32}
         event = {"Records": [{"eventSource": "aws:kinesis", "kinesis": kinesis}]}

@@ -85,7 +85,7 @@ class Runtime:
 
         Functions start with -B: theirs is made at every cold start, because the artefact has none.
         """
-        command = [self.interpreter, "-S", "-c", FIRST_IMPORTS]
+        command = [str(self.interpreter), "-S", "-c", FIRST_IMPORTS]
         subprocess.run(command, env=self.variables(), check=True, stdin=subprocess.DEVNULL)
 
 

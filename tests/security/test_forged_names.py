@@ -187,12 +187,13 @@ def faces(name, folder):
     yield unpriced_words(cluster_now(rollup))
     path = folder / "rollup.jsonl"
     path.write_text(json.dumps({**rollup, "PricesOverridden": [name]}), encoding="utf-8")
-    shown = Console(file=io.StringIO(), width=500, no_color=True, highlight=False)
+    printed = io.StringIO()
+    shown = Console(file=printed, width=500, no_color=True, highlight=False)
     answer = answer_of_files([path], "")
     alarm = {"state": "ALARM", "title": name, "is_pipeline": False, "since_ms": None,
              "urgency": "now", "contributors": []}  # fmt: skip
     shown.print(*parts_of({**answer, "alarms": [alarm]}), sep="\n")
-    yield from shown.file.getvalue().split("\n")
+    yield from printed.getvalue().split("\n")
 
 
 @pytest.mark.parametrize("name", [*ASCII, *WIDE])

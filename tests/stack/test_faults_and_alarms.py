@@ -115,7 +115,7 @@ FAULTS = {
 
 # By fault: after how many minutes an alarm is in ALARM, and after how many OK again.
 STARVED = {"SilentInstances": (12, 67), "LinesNotStored": (12, None)}
-RINGS = {
+RINGS: dict[str, dict[str, tuple[int, int | None]]] = {
     "the subscription filter is deleted": STARVED,
     "ingest may not be invoked": {**STARVED, "DeliveryErrors": (2, None)},
     "ingest may not write to the table": {

@@ -53,7 +53,7 @@ def metric_calls(source):
         names = {getattr(node, "attr", ""), getattr(node, "id", "")} & FORBIDDEN_NAMES
         if isinstance(node, ast.Constant):
             names = {node.value} & (FORBIDDEN_NAMES | FORBIDDEN_CLIENTS)
-        found += [(node.lineno, name) for name in names]
+        found += [(getattr(node, "lineno", 0), name) for name in names]
     return found
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 
 from proof.factories.records import MINUTE, record
+from proof.memory_table import MemoryTable
 from tests.aggregator.made_stack import END_S, Stack, on_time
 
 NAME = record().instance_id
@@ -120,7 +121,7 @@ def test_only_the_departures_that_matter_are_read():
     stack = Stack()
     asked = []
 
-    class Spy(type(stack.table)):
+    class Spy(MemoryTable):
         def read_departures(self, first_minute, last_minute):
             asked.append((first_minute - MINUTE, last_minute - MINUTE))
             return super().read_departures(first_minute, last_minute)

@@ -90,7 +90,7 @@ def test_the_digest_is_what_the_rows_are(rows):
     assert (whole.total, whole.unpriced) == (found.total, found.unpriced)
     assert whole.days == {day: time for day, time in found.days.items() if time.allocated}
     idle = [row for row in rows if row.idle]
-    expected = defaultdict(lambda: [0, Fraction(0), Fraction(0)])
+    expected = defaultdict(lambda: [Fraction(0)] * 3)
     for idle_row in idle:
         of_name = expected[idle_row.owner, idle_row.cluster]
         of_name[0] += idle_row.idle

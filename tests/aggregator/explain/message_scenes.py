@@ -269,7 +269,7 @@ SCENES = [*_SCENES]
 def play(name):
     """The event of a scene, and a table with its rollup."""
     event, line, *rest = copy.deepcopy(_SCENES[name])
-    about, silent = (*rest, *("minute", None)[len(rest) :])
+    about, silent = rest + ["minute", None][len(rest) :]
     table = table_with(*filter(None, [line]), about=about)
     if silent is not None:
         table.write_last_rollup("silent", silent["ClusterName"], MINUTE, json.dumps(silent))

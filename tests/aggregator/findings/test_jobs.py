@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -69,7 +70,7 @@ class Rank:
         """The minute line."""
         idle = 0 if self.works else self.idle_minutes + offset
         owner = Owner("0-1", self.owner, None, "", 9 if self.works else 0, idle or None)
-        members = {
+        members: dict[str, Any] = {
             "core_state": "bb" if self.works else "aa",
             "utilization_percent": (50.0 * self.works,) * 2,
             "idle_minutes": (idle, idle), "owners": (owner,), **NOTHING_RAN,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -69,7 +70,7 @@ def test_every_member_of_a_rollup_is_written_by_some_rollup():
         "1", "n", 1, "t", "m", minute, gone=True, assigned_to="o", started=minute, command="c",
     )  # fmt: skip
     readings = {"HardwareFaults": 1, "HostCpuPercent": 1.0}
-    failures = {
+    failures: dict[str, Any] = {
         "ecc_uncorrected_rise": 1,
         "readings": readings,
         "details": dict.fromkeys(FAILURES, 1),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -119,7 +120,9 @@ def test_who_works_elsewhere_in_the_cluster_is_told_with_what_it_holds(fleet, ha
     nothing is said only where every busy core has a named owner, and that it is fully idle
     only where its last execution is known.
     """
-    held, busy, is_hidden = Counter(), Counter(), False
+    held: Any = Counter()
+    busy: Any = Counter()
+    is_hidden = False
     for record in fleet:
         for core, letter in enumerate(record.core_state):
             named = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -85,7 +86,8 @@ def test_amounts_add_up_to_the_highest_total_and_the_excess_to_the_rest(totals):
     last, is the last total; no amount is negative. Records beyond those of the first are late.
     """
     published: dict[str, float] = {}
-    before, excess = None, {}
+    before: Any = None
+    excess: Any = {}
     for records, millionths in totals:
         exact = {name: value / 1_000_000 for name, value in millionths.items()}
         step = due(rollup(records, **exact), before)

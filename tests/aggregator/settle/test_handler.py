@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from typing import Any
 
 import boto3
 import pytest
@@ -50,7 +51,8 @@ def invoke(functions, monkeypatch):  # noqa: ARG001 - its variables and its tabl
     table = Table.connect("records")
     take_in(lines(record()), table, 120, lambda: MINUTE * 60.0 + 90, in_packs=False)
     table.write_publication(MINUTE, "training", Publication(1, {}, "", 1), 2**31)
-    return lambda event: function.handler(event, Context())
+    context: Any = Context()
+    return lambda event: function.handler(event, context)
 
 
 def objects():

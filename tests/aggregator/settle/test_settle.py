@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -74,8 +74,8 @@ def settle(
     world, bucket, *, hour=None, ec2=None, ask_ec2=None, patience=10**6, processes=1, **fate
 ):
     """One invocation of settle; None if it was killed."""
-    process = KillableProcess(world.table, world.printed, **fate)
-    process_bucket = KillableProcess(bucket, [], **fate)
+    process: Any = KillableProcess(world.table, world.printed, **fate)
+    process_bucket: Any = KillableProcess(bucket, [], **fate)
     process_bucket.do = process.do
     looks = iter(range(patience))
     run = SettleRun(
@@ -124,7 +124,7 @@ def minute_of(instance_id, minute, **changes):
     return record(instance_id=instance_id, owners=owners, **moment, **changes)
 
 
-QUIET = {"executions": 0, "quiet_minutes": 60}
+QUIET: dict[str, Any] = {"executions": 0, "quiet_minutes": 60}
 OWNED = [
     (), (Owner("0-1", "ml/a-0", **QUIET),), (Owner("0-1", "ml/a-1", executions=5),),
     (Owner("0-1", "ml/a-1", **QUIET),), (Owner("", "ml/c", reserved="0-1", quiet_minutes=60),),
@@ -387,7 +387,11 @@ def test_the_type_that_ec2_says_is_the_price():
 @pytest.mark.parametrize(("minutes", "mark"), [(0, None), (2, None), (3, 3)])
 def test_an_instance_that_reports_to_two_clusters_is_marked(minutes, mark):
     """From three minutes of the hour on, in every row; in each such minute nothing is avoidable."""
-    idle = {"core_state": "uu", "utilization_percent": (0.0, 0.0), "idle_minutes": (60, 60)}
+    idle: dict[str, Any] = {
+        "core_state": "uu",
+        "utilization_percent": (0.0, 0.0),
+        "idle_minutes": (60, 60),
+    }
     idle |= {"reservations": "none", "executions": 0, "execution_errors": 0}
     fleet = [record(instance_id="i-1", minute=FIRST + at, seq=at + 1, **idle) for at in range(9)]
     fleet += [

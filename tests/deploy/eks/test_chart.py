@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import Any
 
 import click
 import pytest
@@ -68,7 +69,7 @@ def test_the_plain_manifests_are_the_chart(chart, render, golden):
 
 # --- rights ---
 
-ALL_VALUES = st.fixed_dictionaries(
+ALL_VALUES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
         "attribution": st.fixed_dictionaries(
             {"enabled": st.booleans(), "hostPID": st.booleans(),
@@ -204,7 +205,9 @@ TYPES = {"bool": "boolean", "int": "integer", "float": "number", "str": "string"
 def setting_schema(field):
     """What JSON schema says of a setting."""
     if isinstance(field.default, tuple):
-        found = {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+        found: dict[str, Any] = {
+            "oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
+        }
     else:
         found = {"type": TYPES[str(field.type).removesuffix(" | None")]}
     kind = field.metadata.get("kind")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError, NoCredentialsError, UnauthorizedSSOTokenError
@@ -32,6 +33,7 @@ def test_each_reason_for_an_unknown_caller_has_its_own_sentence(error, state, se
         raise error
 
     client = SimpleNamespace(get_caller_identity=get_caller_identity)
-    result, _ = check_caller(AwsClient(SimpleNamespace(client=lambda _service: client)))
+    account: Any = SimpleNamespace(client=lambda _service: client)
+    result, _ = check_caller(AwsClient(account))
     assert state == result.state
     assert result.found.startswith(sentence)

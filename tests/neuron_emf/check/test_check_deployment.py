@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -70,7 +71,7 @@ def filters(count):
 
 
 GROUP_THERE = {"describe_log_groups": {"logGroups": [{"logGroupName": GROUP}]}}
-ABSENT = {
+ABSENT: dict[str, dict[str, Any]] = {
     "a property": {"describe_type": {"Schema": '{"properties": {}}'}},
     "a type": {"describe_type": Answer("", reason=CALL_REFUSED, words="TypeNotFoundException: no")},
     "a schema that can be read": {"describe_type": {"Schema": "{"}},
@@ -127,9 +128,16 @@ def test_what_aws_does_not_answer_is_no_success(check, reason):
 
 def test_a_stack_with_a_stream_hears_which_shards_it_reaches(check):
     """From 1 to 5 by the steps that the pages name."""
-    resource = {"LogicalResourceId": "RecordsStream", "ResourceType": "AWS::Kinesis::Stream"}
+    resource: dict[str, Any] = {
+        "LogicalResourceId": "RecordsStream",
+        "ResourceType": "AWS::Kinesis::Stream",
+    }
     resource |= {"LastUpdatedTimestamp": 0, "ResourceStatus": "CREATE_COMPLETE"}
-    stream = {"StreamName": "s", "StreamARN": "arn:aws:kinesis:::s", "StreamStatus": "ACTIVE"}
+    stream: dict[str, Any] = {
+        "StreamName": "s",
+        "StreamARN": "arn:aws:kinesis:::s",
+        "StreamStatus": "ACTIVE",
+    }
     stream |= {"RetentionPeriodHours": 24, "StreamCreationTimestamp": 0, "EnhancedMonitoring": []}
     _, rows = check(
         describe_stacks=stack(Mode="kinesis", StreamShards="1"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -36,7 +37,8 @@ FILTER = {
 def subscribed(**members):
     """What is said of the filter with these members."""
     answer = (Answer("logs:DescribeSubscriptionFilters"), [{**FILTER, **members}])
-    return check_subscription(SimpleNamespace(ask_all=lambda *_, **__: answer, account=ACCOUNT))
+    client: Any = SimpleNamespace(ask_all=lambda *_, **__: answer, account=ACCOUNT)
+    return check_subscription(client)
 
 
 @pytest.mark.parametrize(

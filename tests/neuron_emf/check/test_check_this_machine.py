@@ -8,6 +8,7 @@ import os
 import shutil
 import sqlite3
 from collections import namedtuple
+from functools import partial
 
 import pytest
 
@@ -92,7 +93,7 @@ def said_of_this_machine(monkeypatch):
         yield f"payment {paid}, {lifecycle}, {instance_type}", result
     for case, sources in {**SOURCES, "no scheduler": GIVEN}.items():
         is_here = case != "no scheduler"
-        played = (Scheduler(lambda is_here=is_here: is_here, sources),)
+        played = (Scheduler(partial(bool, is_here), sources),)
         monkeypatch.setattr(instance, "schedulers_of", lambda _places, played=played: played)
         yield f"given: {case}", check_reservations(CheckSettings())
 

@@ -129,7 +129,7 @@ def test_a_stream_by_hand():
 @pytest.mark.usefixtures("of_round_sizes")
 def test_what_the_bill_leaves_out_by_hand():
     """A trail by requests, an endpoint by zone and hour, requests to KMS by user of the stream."""
-    events = 2 * 43_800_000 + 43_800 + 730 * 3_840  # each line is an invocation and a write
+    events: float = 2 * 43_800_000 + 43_800 + 730 * 3_840  # each line is an invocation and a write
     events += 43_800 * (2.5 - power(0.999, 1_000)) * (10 + 32 + 32)  # of close
     for mode, used in (
         ("direct", {quantities.TRAIL: events * 0.10 / 100_000}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
 from botocore.exceptions import ClientError
 
@@ -52,7 +53,7 @@ class FakeCloudFormation:
 
     def client(self, _service):
         """One for all three: no operation of theirs has the name of another's."""
-        answers = {
+        answers: dict[str, Any] = {
             "create_change_set": lambda **_: {},
             "create_stack": lambda **asked: self._change(asked, "CREATE_COMPLETE"),
             "delete_change_set": lambda **_: {},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from types import SimpleNamespace
+from typing import Any
 
 import boto3
 import pytest
@@ -104,7 +105,7 @@ class Region:
 
     def client(self, service):
         """Return a client, as `Account` does."""
-        pages = {
+        pages: dict[str, Any] = {
             "describe_stacks": lambda: {"Stacks": list(self.stacks.values())},
             "describe_stack_events": lambda **_: {"StackEvents": EVENTS},
             "list_stack_resources": self._resources,

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -45,10 +46,13 @@ class View:
         return {"cluster": query.get("cluster")}
 
 
+VIEW: Any = View()
+
+
 @pytest.fixture
 def server():
     """A server at a free port, with one document for everybody."""
-    with PageServer((HOST, 0), View(), {"/open.json": lambda: {"open": True}}) as started:
+    with PageServer((HOST, 0), VIEW, {"/open.json": lambda: {"open": True}}) as started:
         yield started
 
 
@@ -96,7 +100,7 @@ def test_a_token_has_256_bits_and_is_in_the_fragment_alone(server):
     """A browser sends a fragment to nobody; each server has another token, and no cookie."""
     assert server.url == f"http://{HOST}:{server.port}/#token={server.token}"
     assert 43 == len(server.token)  # 32 bytes, six bits a letter
-    with PageServer((HOST, 0), View()) as another:
+    with PageServer((HOST, 0), VIEW) as another:
         assert another.token != server.token
     for path in ("/", "/overview.json"):
         assert "Set-Cookie" not in ask(server, path)[1]
@@ -142,7 +146,7 @@ def test_it_only_reads(server, method):
 def test_it_listens_on_this_machine_only(host):
     """Another address is refused before anything listens."""
     with pytest.raises(SettingsError, match=r"served on 127\.0\.0\.1 only"):
-        PageServer((host, 0), View())
+        PageServer((host, 0), VIEW)
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,19 +22,25 @@ def events_at(moments):
     return [(at_ms, f"{number} at {at_ms}") for number, at_ms in enumerate(moments)]
 
 
+def group_of(logs, **changes):
+    """Return the log group of an account with these lines."""
+    account: Any = FakeLogsAccount(logs)
+    return LogGroup(account, GROUP, **changes)
+
+
 @given(MOMENTS, st.integers(0, 41), st.integers(0, 41), st.lists(st.integers(0, 9), max_size=9))
 def test_every_line_of_the_range_is_read_once(moments, start_ms, end_ms, page_sizes):
     """Pages may be empty while more follow; the end of the range is no part of it."""
     logs = FakeLogs(events_at(moments), page_sizes)
     expected = [message for at_ms, message in logs.events if start_ms <= at_ms < end_ms]
-    assert expected == list(LogGroup(FakeLogsAccount(logs), GROUP).read_lines(start_ms, end_ms))
+    assert expected == list(group_of(logs).read_lines(start_ms, end_ms))
 
 
 @given(moments=MOMENTS, limit=st.integers(2, 9))
 def test_a_rehearsals_page_that_is_cut_off_without_a_token_is_gone_on_behind(moments, limit):
     """The embedded AWS stops at the limit and gives no token."""
     logs = FakeLogs(events_at(moments), tokens=False)
-    account = FakeLogsAccount(logs, is_rehearsal=True)
+    account: Any = FakeLogsAccount(logs, is_rehearsal=True)
     crowded = max((moments.count(moment) for moment in moments), default=0) >= limit
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_group, "MAX_EVENTS_PER_PAGE", limit)
@@ -50,7 +57,7 @@ def test_an_instance_is_read_from_its_own_stream_first():
     """One call where the group would be many; several may share a stream, then it is the group."""
     own, shared = (f'"CoveredSeconds" "{name}"' for name in ("i-1", "i-2"))
     logs = FakeLogs([(1, own), (2, shared)], streams={"i-1": [own], "train/07": [shared]})
-    group = LogGroup(FakeLogsAccount(logs), GROUP)
+    group = group_of(logs)
     assert [own] == group.read_lines_of_instance(0, 9, "i-1", pattern_of("i-1"))
     assert [shared] == group.read_lines_of_instance(0, 9, "i-2", pattern_of("i-2"))
     assert [["i-1"], ["i-2"], None] == [request.get("logStreamNames") for request in logs.requests]
@@ -58,9 +65,8 @@ def test_an_instance_is_read_from_its_own_stream_first():
 
 def test_a_refusal_of_lines_names_the_group_and_the_quota():
     """What the client gave up on is no line less, but an error."""
-    account = FakeLogsAccount(FakeLogs(refusal="ThrottlingException"))
     with pytest.raises(SourceError) as found:
-        list(LogGroup(account, GROUP).read_lines(0, 9))
+        list(group_of(FakeLogs(refusal="ThrottlingException")).read_lines(0, 9))
     for words in (
         "logs:FilterLogEvents",
         GROUP,
@@ -75,7 +81,7 @@ def test_no_call_starts_after_a_minute():
     seconds = itertools.count(step=7)
     shown = []
     limit = log_group.ReadLimit(lambda *done: shown.append(done), lambda: next(seconds))
-    limited = LogGroup(FakeLogsAccount(FakeLogs()), GROUP, limit=limit)
+    limited = group_of(FakeLogs(), limit=limit)
     for _ in range(8):
         list(limited.read_lines(0, 9))
     with pytest.raises(SourceError, match="stopped after 8 calls and 63 s"):
@@ -88,4 +94,4 @@ def test_a_service_that_goes_in_a_circle_is_left():
     logs = FakeLogs([(1000, "a"), (2000, "b")])
     logs.filter_log_events = lambda **_: {"events": [], "nextToken": "here"}
     with pytest.raises(SourceError, match="the same page token twice"):
-        list(LogGroup(FakeLogsAccount(logs), GROUP).read_lines(0, 3000))
+        list(group_of(logs).read_lines(0, 3000))

@@ -6,10 +6,12 @@ import csv
 import json
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from neuron_accounts.prices import LIST_USD_PER_HOUR
+from neuron_emf.account import account
 from neuron_emf.report import collection
 from proof.factories.records import message, record
 from tests.hour import START_S
@@ -39,7 +41,7 @@ def clients():
 def typed(typed, full, clients, monkeypatch, tmp_path):  # noqa: ARG001 - the account with the hour in it
     """`neuron-emf report` and what follows, an hour after the hour."""
     monkeypatch.chdir(tmp_path)
-    real = collection.account
+    real = account
 
     class WithLedger:
         def __init__(self, settings):
@@ -58,7 +60,11 @@ def typed(typed, full, clients, monkeypatch, tmp_path):  # noqa: ARG001 - the ac
 @pytest.fixture
 def lines(tmp_path):
     """A file of two minutes of an instance whose two cores are idle."""
-    idle = {"core_state": "uu", "idle_minutes": (60, 61), "utilization_percent": (0.0, 0.0)}
+    idle: dict[str, Any] = {
+        "core_state": "uu",
+        "idle_minutes": (60, 61),
+        "utilization_percent": (0.0, 0.0),
+    }
     idle |= {"executions": 0, "execution_errors": 0}
     path = tmp_path / "lines.jsonl"
     made = [record(**idle), record(seq=2, minute=29_400_001, **idle)]

@@ -94,9 +94,9 @@ def check_faces(report):
         shown = cells(time)["idle USD"].replace(",", "")
         if shown not in {"no price", "unknown", "under 0.01"}:
             assert abs(Decimal(shown) - row["idle_usd"]) <= Decimal("0.005")
-    shown = [[cells(time)[name] for name in SHOWN] for _, time in everything]
+    rows = [[cells(time)[name] for name in SHOWN] for _, time in everything]
     lines = Counter(" ".join(line.split()) for line in printed(report).splitlines())
-    for row in shown:
+    for row in rows:
         tail = " ".join(row)
         assert any(line.endswith(tail) for line in lines), tail
     return everything

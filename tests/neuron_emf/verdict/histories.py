@@ -7,6 +7,7 @@ Kinds of histories: what each does to a world in which the instance can be relea
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.neuron_emf.verdict.world import CLUSTER, INSTANCE, JOB, MINUTE_MS, ZONE, World, text_of
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 OTHER = "i-0fedcba9876543210"
 SHARED = f"{CLUSTER}/07"
 LONG_AGO = -9999
-NEWER = {"Schema": 2, "Seq": 9000}
+NEWER: dict[str, Any] = {"Schema": 2, "Seq": 9000}
 
 
 class Kind(NamedTuple):
@@ -336,12 +337,17 @@ _SPOKEN: dict[str, tuple[str, Callable[[World], dict[str, Any]]]] = {
     "of another cluster": ("one-emitter other-streams", lambda _: {"ClusterName": "default"}),
     "of a newer schema": ("readable", lambda _: {"Schema": 2}),
 }
+
+
+def _say_in_another_stream(members: Callable[[World], dict[str, Any]], w: World) -> None:
+    w.say_in("other", minute(w), Boot="b9", Seq=7, **members(w))
+
+
 OF_STREAMS = {
     "only another is new": Kind("newest-line whole-hour", _dead_emitter),
     "changed in the hour": Kind("whole-hour", lambda w: _changed_stream(w, minute(w, 1))),
     **{
-        f"{name}, in another log stream": Kind(guards, lambda w, members=members: w.say_in(
-            "other", minute(w), Boot="b9", Seq=7, **members(w)))
+        f"{name}, in another log stream": Kind(guards, partial(_say_in_another_stream, members))
         for name, (guards, members) in _SPOKEN.items()
     },
 }  # fmt: skip

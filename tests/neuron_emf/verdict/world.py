@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from neuron_emf.check.aws_client import Answer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from proof.account.account import AccountDouble
 
 LAUNCHED = datetime(2025, 11, 20, 8, tzinfo=timezone.utc)
@@ -296,7 +298,7 @@ class World:
         self.join_group()
 
 
-MANAGERS = {
+MANAGERS: dict[str, Callable[[World], object]] = {
     "alone": lambda _: None,
     "group": World.join_group,
     "EKS node group": World.join_node_group,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -26,6 +27,9 @@ from tests.neuron_emitter.delivery.fake_destinations import (
     fill,
     identity_holds,
 )
+
+if TYPE_CHECKING:
+    from neuron_emitter.spool.spool_records import DropReason
 
 
 def test_what_passes_is_tried_again_with_jitter(spool, deliver_to, clock):
@@ -58,11 +62,12 @@ def test_a_refusal_is_said_once_in_ten_minutes(spool, deliver_to, clock, caplog)
     assert "no_log_group" == over.after
 
 
+REASONS: list[DropReason] = ["too_old", "too_new", "expired"]
 OUTCOMES = st.one_of(
     st.just(TIMEOUT),
     st.just(NO_GROUP),
     st.just(Delivered()),
-    st.sampled_from(["too_old", "too_new", "expired"]).map(lambda why: Delivered({why: (0,)})),
+    st.sampled_from(REASONS).map(lambda why: Delivered({why: (0,)})),
 )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -239,7 +241,8 @@ def test_effective_flops_win_over_flops(rates, tera_flops):
     The observed name is effective_flops, and 0 counts; the documentation and older tools say
     flops. What is below 0 or above 10^18 of one core is missing.
     """
-    group = counters([50, 50], **{name: {0: rate} for name, rate in rates.items()})
+    named: dict[str, Any] = {name: {0: rate} for name, rate in rates.items()}
+    group = counters([50, 50], **named)
     assert tera_flops == flops_of(two_cores(runtime(group)))
 
 

@@ -152,6 +152,6 @@ def test_a_text_is_shown_without_what_is_nobodys_business(text, shown):
 def test_a_shown_text_is_short_and_printable(text):
     """Whatever the monitor says."""
     for event in events_of([complaint(text)]):
-        assert len(event.details["Error"]) <= MAX_GROUP_ERROR_CHARS
+        assert len(str(event.details["Error"])) <= MAX_GROUP_ERROR_CHARS
         assert event.message.isprintable()
         assert event.message.isascii()

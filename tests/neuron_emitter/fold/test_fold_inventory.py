@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from neuron_emitter.instance.instance_facts import InstanceFacts
@@ -109,7 +111,7 @@ def test_an_id_that_may_not_stand_in_a_record_is_no_id(info):
 @pytest.mark.parametrize("other", [None, -1, 0, 9])
 def test_labels_are_those_told_last(physical, other):
     """A value that is missing or absurd changes nothing; another instance has its own."""
-    long = {"neuron_device_version": "v" * 9, "neuroncore_version": None}
+    long: dict[str, Any] = {"neuron_device_version": "v" * 9, "neuroncore_version": None}
     told = report(
         instance_info=instance(instance_name="trainer"),
         neuron_hardware_info=hardware(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -54,7 +56,9 @@ def test_the_runtimes_add_up_to_the_instance(reports):
         ]
         add(fold, report(*groups), START_S)
     record = closed(fold)
-    runtimes = [line for line in fold.due_runtimes if line["Executions"] is not None]
+    runtimes: list[dict[str, Any]] = [
+        line for line in fold.due_runtimes if line["Executions"] is not None
+    ]
     for count, member in (
         (record.executions, "Executions"), (record.execution_errors, "ExecutionErrors"),
     ):  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from operator import attrgetter
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ from neuron_emitter.kernel.detector import (
 from neuron_emitter.lines.drafts import present
 from tests.neuron_emitter.kernel.kernel_logs import BOOT, EARLIER_BOOT, REAL
 
-KNOWN = {"instance_id": "i-0a1b2c3d4e5f60718", "cores": 32}
+KNOWN: dict[str, Any] = {"instance_id": "i-0a1b2c3d4e5f60718", "cores": 32}
 AT_S = 1_760_000_000.5
 KNOWN_CODES = [
     "SRAM_UNCORRECTABLE_ERROR", "NC_UNCORRECTABLE_ERROR", "HBM_UNCORRECTABLE_ERROR", "DMA_ERROR",

@@ -11,6 +11,7 @@ import json
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
+from typing import Any
 
 import pytest
 from hypothesis import event as note_event
@@ -147,8 +148,9 @@ class Emitter:
     def begin(self):
         """Start the emitter on what the spool holds."""
         self.place = 0
-        self.watch = FakeWatch(read_state(self.state).kernel, now_s=FIRST_S)
-        self.kernel_faults = KernelFaults(self.watch)
+        watch: Any = FakeWatch(read_state(self.state).kernel, now_s=FIRST_S)
+        self.watch = watch
+        self.kernel_faults = KernelFaults(watch)
 
     def say(self, *, is_fault, after_us):
         """A message; stamps can be a little out of order."""
@@ -168,7 +170,7 @@ class Emitter:
         self.place = len(self.log)
         if events := self.kernel_faults.take_events(FIRST_S, is_end=is_end):
             assert is_end or len(events) <= MAX_FAULT_EVENTS
-            self.announced += sum(event.details.get("Count", 1) for event in events)
+            self.announced += sum(int(event.details.get("Count", 1)) for event in events)
             assert {FAULT} == {event.name for event in events}
             if self.kernel_faults.event_state is not None:
                 self.state = with_kernel(self.state, self.kernel_faults.event_state)
@@ -264,7 +266,7 @@ def test_an_event_is_of_its_own_time_within_a_day(at_s, expected, log):
 
 def test_messages_that_were_overwritten_have_one_event_at_the_end_of_the_minute():
     """With their number: they may have been faults."""
-    log = FakeWatch(LogState(Position(BOOT, 1)))
+    log: Any = FakeWatch(LogState(Position(BOOT, 1)))
     faults = KernelFaults(log)
     log.say(message(5), message(10))
     assert [] == take(faults)
@@ -276,7 +278,7 @@ def test_messages_that_were_overwritten_have_one_event_at_the_end_of_the_minute(
 
 def test_faults_from_before_the_first_start_are_one_event_and_do_not_count():
     """Ten minutes is what a restart of everything takes; an older fault may be repaired by now."""
-    log = FakeWatch(now_s=NOW_S)
+    log: Any = FakeWatch(now_s=NOW_S)
     young_us, old_us = (int((NOW_S - BOOTED_S - 600 + by_s) * 1e6) for by_s in (0, -1))
     log.say(message(0, seq=0), fault(9, seq=1), fault(old_us, seq=2), fault(young_us, seq=3))
     faults = KernelFaults(log)

@@ -6,13 +6,15 @@ import errno
 import logging
 import os
 import threading
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emitter.kernel import KernelFaults, kmsg, watch_of
+from neuron_emitter.instance.machine import BOOT_ID_FILE
+from neuron_emitter.kernel import KernelFaults, watch_of
 from neuron_emitter.kernel import watch as watching
 from neuron_emitter.kernel.detector import LogState, Position
 from neuron_emitter.kernel.kmsg import (
@@ -160,7 +162,7 @@ def test_what_was_overwritten_does_not_stop_the_reading(machine, monkeypatch):
         return read(file, size)
 
     source = ring(machine.ring)
-    monkeypatch.setattr(kmsg.os, "read", reads)
+    monkeypatch.setattr("os.read", reads)
     assert [REAL] == [message.text for message in source.read_messages(0.0)]
     source.close()
 
@@ -168,7 +170,7 @@ def test_what_was_overwritten_does_not_stop_the_reading(machine, monkeypatch):
 @pytest.mark.parametrize("text", ["", "no id", "0" * 31, "0" * 33, "g" * 32])
 def test_a_boot_without_an_id_cannot_be_read(machine, text):
     """Without it nothing could be told from what an earlier boot said."""
-    (machine.root / kmsg.BOOT_ID_FILE).write_text(text, "utf-8")
+    (machine.root / BOOT_ID_FILE).write_text(text, "utf-8")
     with pytest.raises(UnreadableLogError, match="Mount /proc"):
         boot_id(machine.root)
 
@@ -246,7 +248,7 @@ def test_a_log_that_fails_while_it_is_read_does_not_end_the_emitter(
     machine.write(1, REAL)
     watch = watched("kmsg", LogState(Position(BOOT)))
     wait_until(lambda: watch._detector.waiting)
-    monkeypatch.setattr(kmsg.os, "read", Mock(side_effect=OSError(errno.EIO, "Input/output error")))
+    monkeypatch.setattr("os.read", Mock(side_effect=OSError(errno.EIO, "Input/output error")))
     watch._thread.join()
     assert "Input/output error" in caplog.text
     faults = KernelFaults(watch)
@@ -273,7 +275,7 @@ def test_a_flood_waits_where_it_is(monkeypatch):
             pass
 
     state = LogState(Position(BOOT))
-    flood = Flood()
+    flood: Any = Flood()
     watch = KernelWatch(lambda: flood, state)
     for _ in range(5):
         assert reads.acquire(timeout=300)

@@ -80,7 +80,7 @@ def test_a_reader_can_tell_which_value_is_of_which_core(sample, settings):
 
 TEXTS = st.none() | st.text(st.characters(exclude_categories=()))
 COUNTS = st.none() | st.integers(0, 1 << 70)
-NUMBERS = st.none() | st.floats()
+NUMBERS = st.one_of(st.none(), st.floats())
 RUNTIMES = st.fixed_dictionaries(
     {
         "Pid": st.none() | st.integers(), "RuntimeTag": TEXTS, "Owner": TEXTS,

@@ -13,7 +13,7 @@ import shutil
 import socket
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from h2.config import H2Configuration
 from h2.connection import H2Connection
@@ -116,7 +116,7 @@ class FakeMachine:
     def __init__(self, root: Path, nowhere: str) -> None:
         self.root = root
         self.proc = root / "proc"
-        self.urls = {"ecs_agent_url": nowhere, "ecs_metadata_url": nowhere}
+        self.urls: dict[str, Any] = {"ecs_agent_url": nowhere, "ecs_metadata_url": nowhere}
         self.process(1, command="systemd", groups=v2("/init.scope"), user_id=0)
         self.file("etc/passwd", "root:x:0:0::/root:/bin/sh\nada:x:1000:1000::/home/ada:/bin/sh\n")
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emitter.instance.machine import TASK_MARK
-from neuron_emitter.owners import container_devices
 from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
 from neuron_emitter.owners.container_devices import ContainerDevices, is_here
 from neuron_emitter.owners.container_names import BUNDLES, neuron_devices
@@ -126,7 +125,7 @@ def test_without_rights_only_the_absence_of_tasks_is_known(
     monkeypatch.setenv(TASK_MARK, f"http://169.254.170.2/v4/{METADATA_ID}")
     with monkeypatch.context() as patch:
         denied = Mock(side_effect=PermissionError(13, "Permission denied"))
-        patch.setattr(container_devices.os, "listdir", denied)
+        patch.setattr("os.listdir", denied)
         if reads:
             assert [] == list(ContainerDevices(machine.places).read_allocations())
         else:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from neuron_emitter.owners import membership, places
+from neuron_emitter.owners import places
 from neuron_emitter.owners.naming import Naming
 from neuron_emitter.owners.process import open_process
 from tests.neuron_emitter.owners import fake_machine as machines
@@ -115,7 +115,7 @@ def test_the_first_ten_thousand_entries_of_a_folder_give_names(
     entries = [SimpleNamespace(name=name) for name in names]
     machine.process(groups=machines.EKS_SYSTEMD_V2)
     with monkeypatch.context() as patch:
-        patch.setattr(membership.os, "scandir", lambda _folder: nullcontext(iter(entries)))
+        patch.setattr("os.scandir", lambda _folder: nullcontext(iter(entries)))
         assert is_found == (name_of(machine) == "search/llama-0/server")
 
 

@@ -163,5 +163,5 @@ def test_in_a_folder_that_cannot_be_listed_whole_nothing_is_missing(machine, own
         patch.setattr(membership_module, "MAX_CGROUP_ENTRIES", 0)
         assert not Presence(machine.root).is_missing(**owner)
     with monkeypatch.context() as patch:
-        patch.setattr(membership_module.os, "scandir", Mock(side_effect=PermissionError))
+        patch.setattr("os.scandir", Mock(side_effect=PermissionError))
         assert not Presence(machine.root).is_missing(**owner)

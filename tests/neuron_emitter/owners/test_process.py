@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def child():
 def test_a_process_may_end_between_any_two_reads(child, reads):
     """Really killed and reaped after so many reads: the next one says that it has gone."""
     with open_process(PROC, child.pid) as process:
-        steps = [process.command_and_start, process.control_groups, process.user_id]
+        steps: list[Any] = [process.command_and_start, process.control_groups, process.user_id]
         steps.append(lambda: process.variables("A"))
         for step in steps[:reads]:
             step()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -31,7 +33,7 @@ class FakeSource:
 
     def __init__(self, name, *allocations):
         self.name = name
-        self.answer = allocations
+        self.answer: Any = allocations
         self.asked = 0
         self.is_released = threading.Event()
         self.is_released.set()
@@ -179,6 +181,11 @@ def test_sources_are_asked_in_their_order(machine):
     assert handed_over + own == names()[0]
 
 
+def has_status(found, status):
+    """Return True if the reader has this status now."""
+    return found.current_assignments().status == status
+
+
 @pytest.mark.parametrize(("attribution", "expected"), [("auto", "known"), ("none", "unknown")])
 def test_without_attribution_only_the_presence_of_a_scheduler_is_known(
     machine, attribution, expected
@@ -186,7 +193,7 @@ def test_without_attribution_only_the_presence_of_a_scheduler_is_known(
     """If there is one, reservations are unknown, not none."""
     for status in ("none", expected):
         found = reservations_reader_of(attribution, "monitor", machine.proc)
-        wait_until(lambda status=status, found=found: found.current_assignments().status == status)
+        wait_until(partial(has_status, found, status))
         found.close()
         checkpoint(machine)
     assert reservations_reader_of(attribution, "/reports.json", machine.proc) is None, (

@@ -6,6 +6,7 @@ import os
 import shutil
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -16,6 +17,7 @@ from neuron_emitter.owners import scontrol, slurm
 from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
 from neuron_emitter.owners.scontrol import Gres, JobRecord, UnknownJobError, parse_job
 from neuron_emitter.owners.slurm import ASKED_EVERY_S, JOB_SPREAD_S, SlurmJobs, is_here
+from neuron_wire.names import MAX_CORES
 from tests.neuron_emitter.owners.fake_machine import SLUID, SLURM_V2, FakeMachine
 
 SCOPE = "sys/fs/cgroup/system.slice/slurmstepd.scope"
@@ -252,10 +254,10 @@ def test_no_two_jobs_share_and_none_has_more_than_the_machine(tmp_path_factory, 
     for job in records:
         (root / SCOPE / f"job_{job}").mkdir()
         (root / SCOPE / f"job_{job}/cgroup.procs").write_text("9\n")
-    places = SimpleNamespace(root=root, proc=root, ecs_agent_url="", ecs_metadata_url="")
+    places: Any = SimpleNamespace(root=root, proc=root, ecs_agent_url="", ecs_metadata_url="")
     with patch.object(slurm, "show_job", lambda job, _, **_options: records[job]):
         allocations = SlurmJobs(places).read_allocations()
-    for kind, most in (("devices", range(4)), ("cores", range(slurm.MAX_CORES))):
+    for kind, most in (("devices", range(4)), ("cores", range(MAX_CORES))):
         ids = [index for allocation in allocations for index in getattr(allocation, kind)]
         assert len(set(ids)) == len(ids)
         assert set(most) >= set(ids)

@@ -8,6 +8,7 @@ neuron-monitor-prometheus.py show.
 from __future__ import annotations
 
 import shutil
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -78,7 +79,7 @@ def test_every_metric_of_the_table_is_on_the_page_with_its_type_and_labels():
     """Of reports that have every group, and a minute with health."""
     played = full_page()
     text = played.text()
-    table = [*SCRIPT_METRICS, *OF_REPORT, *OF_MINUTE, *BUILD]
+    table: list[Any] = [*SCRIPT_METRICS, *OF_REPORT, *OF_MINUTE, *BUILD]
     expected = {
         one.name.removesuffix("_total"): "counter" if one.name.endswith("_total") else "gauge"
         for one in table

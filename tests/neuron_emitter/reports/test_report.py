@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -60,7 +60,8 @@ def test_every_member_of_the_newest_tool_is_decoded():
     latency = dict.fromkeys(("p0", "p1", "p25", "p50", "p75", "p99", "p100"), 0.5)
     cores = counters({0: 42.01, 1: 0}, flops={0: 5e12, 1: 0}, effective_flops={0: 4e12, 1: 0})
     ran = executions(300, total=latency, device=latency)
-    kinds = ("neuron_device_type", "neuron_device_version", "neuroncore_version")
+    names = "neuron_device_type", "neuron_device_version", "neuroncore_version"
+    kinds: dict[str, Any] = dict.fromkeys(names, "v3d")
     document = {
         **whole(),
         "neuron_runtime_data": [runtime(cores, memory({0: 65_536}, [(0, 1)]), ran, runtime_vcpu())],
@@ -68,7 +69,7 @@ def test_every_member_of_the_newest_tool_is_decoded():
         "neuron_hardware_info": hardware(
             neuron_device_memory_size=96 << 30,
             logical_neuroncore_config=2,
-            **dict.fromkeys(kinds, "v3d"),
+            **kinds,
         ),
     }
     del document["system_data"]["vcpu_usage"]["usage_data"]

@@ -13,7 +13,6 @@ from unittest.mock import Mock
 import pytest
 
 from neuron_emitter.errors import SourceError
-from neuron_emitter.reports import source as source_module
 from neuron_emitter.reports.source import (
     DescriptorSource,
     open_file,
@@ -97,7 +96,7 @@ def test_a_read_error_is_a_source_error(pipe, monkeypatch):
     source = DescriptorSource(pipe[0], "a pipe", owned=False)
     os.write(pipe[1], b"x")
     broken = Mock(side_effect=OSError(errno.EIO, "Input/output error"))
-    monkeypatch.setattr(source_module.os, "read", broken)
+    monkeypatch.setattr("os.read", broken)
     with pytest.raises(SourceError, match=r"Cannot read a pipe: Input/output error"):
         source.read(1)
     source.close()
