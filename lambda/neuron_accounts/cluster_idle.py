@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from neuron_accounts.core_time import FINE, round_shares
+from neuron_accounts.core_time import FINE, CoreTime, OwnerTime, Part, round_shares, time_of
 from neuron_accounts.owner_minutes import (
     OwnerMinutes,
     core_owners,
@@ -57,77 +57,6 @@ half with most cost stays, and the others are counted and go to `[others]`.
 
 
 @dataclass(slots=True)
-class OwnerSum:
-    """
-    What has been added of one owner.
-
-    Attributes:
-        idle: Its idle cores, in millionths.
-
-        cost: Price of those that have one, in millionths of `FINE` parts of a dollar per hour.
-
-        unpriced: Of the idle ones, in millionths, those without a price.
-
-        unallocated: Of those, in millionths, what it neither holds nor has reserved.
-
-        reserved: Of those, in millionths, what it has reserved and not opened.
-
-        instances: On which they are.
-
-        minutes: For how long the longest idle of them has not been busy.
-
-        teams: The first by name and the last of the teams that lines give.
-    """
-
-    idle: int = 0
-    cost: int = 0
-    unpriced: int = 0
-    unallocated: int = 0
-    reserved: int = 0
-    instances: int = 0
-    minutes: int = 0
-    teams: tuple[str, str] | None = None
-
-    @property
-    def idle_cost(self) -> int | None:
-        """Price of its idle cores; None where none of them has one."""
-        return self.cost if not self.unpriced or self.unpriced < self.idle else None
-
-    @property
-    def team(self) -> str | None:
-        """As all lines give it; None where they do not give the same."""
-        first, last = self.teams or (None, None)
-        return first if first == last else None
-
-    def fold_instance(self, micros: int, price: int | None, minutes: int, team: str | None) -> None:
-        """Add what is idle of one instance, for up to so many *minutes*."""
-        self.idle += micros
-        if price is None:
-            self.unpriced += micros
-        else:
-            self.cost += price * micros
-        self.instances += 1
-        if minutes > self.minutes:  # noqa: PLR1730  # max() takes thrice as long
-            self.minutes = minutes
-        if team is not None:
-            first, last = self.teams or (team, team)
-            self.teams = min(first, team), max(last, team)
-
-    def fold_sums(self, other: OwnerSum) -> None:
-        """Add what was added to *other*."""
-        self.idle += other.idle
-        self.cost += other.cost
-        self.unpriced += other.unpriced
-        self.unallocated += other.unallocated
-        self.reserved += other.reserved
-        self.instances += other.instances
-        self.minutes = max(self.minutes, other.minutes)
-        if other.teams is not None:
-            teams = (*other.teams, *(self.teams or ()))
-            self.teams = min(teams), max(teams)
-
-
-@dataclass(slots=True)
 class IdleOwners:
     """
     The owners of a cluster's idle cores.
@@ -141,7 +70,7 @@ class IdleOwners:
 
     left_out: int = 0
     minutes: OwnerMinutes = field(default_factory=OwnerMinutes)
-    _sums: dict[str, OwnerSum] = field(default_factory=lambda: defaultdict(OwnerSum))
+    _sums: dict[str, OwnerTime] = field(default_factory=lambda: defaultdict(OwnerTime))
 
     def fold_idle(
         self, record: MinuteRecord, owned: OwnedCores, free: Collection[int], price: int | None
@@ -174,11 +103,11 @@ class IdleOwners:
         """Add the instances of *other*."""
         self.left_out += other.left_out
         self.minutes.fold_minutes(other.minutes)
-        for owner, owner_sum in other._sums.items():
-            self._fold_owner(owner, owner_sum)
+        for owner, owner_time in other._sums.items():
+            self._fold_owner(owner, owner_time)
         self._make_room()
 
-    def sums(self) -> dict[str, OwnerSum] | None:
+    def sums(self) -> dict[str, OwnerTime] | None:
         """Every owner, most cost first; None where some had no room and went to `[others]`."""
         if self.left_out or self.minutes.are_too_many:
             return None
@@ -191,74 +120,60 @@ class IdleOwners:
         *instances* have idle cores. Owners beyond them are one row, `[others]`; no placeholder
         is among those.
         """
-        others = OwnerSum()
+        others = OwnerTime()
         rows = [pair for pair in self._sums.items() if pair[0] in _ALWAYS_ROWS]
         ranked = self._ranked()
         room = MAX_OWNER_ROWS - len(rows)
         if OTHER_OWNERS in self._sums or len(ranked) > room:
             room -= 1
-            others.fold_sums(self._sums.get(OTHER_OWNERS, OwnerSum()))
-            for _, owner_sum in ranked[room:]:
-                others.fold_sums(owner_sum)
+            others.fold_owner(self._sums.get(OTHER_OWNERS, OwnerTime()))
+            for _, owner_time in ranked[room:]:
+                others.fold_owner(owner_time)
             others.instances = min(others.instances, instances)
             others.teams = None  # of many owners, and of no team
             rows.append((OTHER_OWNERS, others))
         rows += ranked[:room]
         rows.sort(key=_place)
-        costs = round_shares([row.cost for _, row in rows], FINE)
+        costs = round_shares([sum(row.cost_by_part) for _, row in rows], FINE)
         return [self._row(*pair, cost) for pair, cost in zip(rows, costs, strict=True)]
 
-    def _row(self, owner: str, owner_sum: OwnerSum, cost: int) -> IdleOwner:
+    def _row(self, owner: str, owner_time: OwnerTime, cost: int) -> IdleOwner:
         row = self.minutes.row_of(owner)
-        if owner == NOT_REPORTED_OWNER and owner_sum.unallocated:  # its allocation is unknown
-            row = replace(row, allocated=owner_sum.idle - owner_sum.unallocated)
+        if owner == NOT_REPORTED_OWNER and owner_time.unallocated:  # its allocation is unknown
+            row = replace(row, allocated=owner_time.idle - owner_time.unallocated)
         return replace(
             row,
-            idle=owner_sum.idle,
-            team=owner_sum.team,
-            reserved=owner_sum.reserved,
-            instances=owner_sum.instances,
-            minutes=owner_sum.minutes,
-            cost=None if owner_sum.idle_cost is None else cost,
-            unpriced=owner_sum.unpriced,
+            idle=owner_time.idle,
+            team=owner_time.team,
+            reserved=owner_time.reserved,
+            instances=owner_time.instances,
+            minutes=owner_time.minutes,
+            cost=None if owner_time.idle_cost is None else cost,
+            unpriced=owner_time.unpriced_idle,
         )
 
-    def _ranked(self) -> list[tuple[str, OwnerSum]]:
+    def _ranked(self) -> list[tuple[str, OwnerTime]]:
         kept = _ALWAYS_ROWS | {OTHER_OWNERS}
         named = [pair for pair in self._sums.items() if pair[0] not in kept]
         return sorted(named, key=_place)
 
-    def _fold_owner(self, owner: str, added: OwnerSum) -> None:
+    def _fold_owner(self, owner: str, added: OwnerTime) -> None:
         known = self._sums.setdefault(owner, added)
         if known is not added:
-            known.fold_sums(added)
+            known.fold_owner(added)
 
     def _make_room(self) -> None:
         if len(self._sums) <= MAX_OWNERS_IN_CLUSTER_ROWS:
             return
-        for owner, owner_sum in self._ranked()[MAX_OWNERS_IN_CLUSTER_ROWS // 2 :]:
+        for owner, owner_time in self._ranked()[MAX_OWNERS_IN_CLUSTER_ROWS // 2 :]:
             del self._sums[owner]
-            self._fold_owner(OTHER_OWNERS, owner_sum)
+            self._fold_owner(OTHER_OWNERS, owner_time)
             self.left_out += 1
 
 
-def _place(pair: tuple[str, OwnerSum]) -> tuple[int, int, str]:
-    owner, owner_sum = pair
-    return -owner_sum.cost, -owner_sum.idle, owner
-
-
-@dataclass(slots=True)
-class _Waiting:
-    """Fully idle instances, and the price of their allocated and unallocated cores."""
-
-    instances: int = 0
-    allocated_cost: int = 0
-    unallocated_cost: int = 0
-
-    @property
-    def cost(self) -> int:
-        """Price of all their cores."""
-        return self.allocated_cost + self.unallocated_cost
+def _place(pair: tuple[str, OwnerTime]) -> tuple[int, int, str]:
+    owner, owner_time = pair
+    return -sum(owner_time.cost_by_part), -owner_time.idle, owner
 
 
 @dataclass(slots=True)
@@ -306,10 +221,12 @@ class ClusterIdle:
     basis: PriceBasis = field(default_factory=PriceBasis)
     owners: IdleOwners = field(default_factory=IdleOwners)
     _priced_known_cores: int = 0
-    _committed_cost: int = 0
-    _shared_cost: int = 0
+    _divided: CoreTime = field(default_factory=CoreTime)  # idle cores whose part is certain
     _resting_owners: set[str] = field(default_factory=set)
-    _waiting: dict[tuple[str, ...], _Waiting] = field(default_factory=lambda: defaultdict(_Waiting))
+    # Idle cores that are avoidable once all of their owners are fully idle, by these owners.
+    _waiting: dict[tuple[str, ...], OwnerTime] = field(
+        default_factory=lambda: defaultdict(OwnerTime)
+    )
 
     def fold_record(
         self, record: MinuteRecord, *, in_other_clusters: bool = False
@@ -341,8 +258,6 @@ class ClusterIdle:
             }
             self.owners.fold_idle(record, owned, free, fine_price)
             self._count_cores(record, len(idle), len(free), is_priced=price is not None)
-            unallocated_cost = MICRO * len(free) * (fine_price or 0)
-            cost = MICRO * len(idle) * (fine_price or 0)
             waits = waits_for(
                 record,
                 idle,
@@ -352,14 +267,16 @@ class ClusterIdle:
                 is_excluded=in_other_clusters,
             )
             if is_committed(record, self.paid_by_type):
-                self._committed_cost += cost
+                self._divided.fold_idle(Part.COMMITTED, MICRO * len(idle), fine_price)
             elif waits is None:
-                self._shared_cost += cost
+                self._divided.fold_idle(Part.SHARED, MICRO * len(idle), fine_price)
             else:
                 waiting = self._waiting[waits]
                 waiting.instances += 1
-                waiting.allocated_cost += cost - unallocated_cost
-                waiting.unallocated_cost += unallocated_cost
+                unallocated = MICRO * len(free)
+                allocated = MICRO * len(idle) - unallocated
+                waiting.fold_idle(Part.AVOIDABLE_ALLOCATED, allocated, fine_price)
+                waiting.fold_idle(Part.AVOIDABLE_UNALLOCATED, unallocated, fine_price)
         return idle, price
 
     def _count_cores(self, record: MinuteRecord, idle: int, free: int, *, is_priced: bool) -> None:
@@ -383,14 +300,10 @@ class ClusterIdle:
         self.unpriced_cores += other.unpriced_cores
         self.basis.fold_basis(other.basis)
         self._priced_known_cores += other._priced_known_cores
-        self._committed_cost += other._committed_cost
-        self._shared_cost += other._shared_cost
+        self._divided.fold_time(other._divided)
         self._resting_owners |= other._resting_owners
-        for waits, theirs in other._waiting.items():
-            mine = self._waiting[waits]
-            mine.instances += theirs.instances
-            mine.allocated_cost += theirs.allocated_cost
-            mine.unallocated_cost += theirs.unallocated_cost
+        for waits, waiting in other._waiting.items():
+            self._waiting[waits].fold_owner(waiting)
         self.owners.fold_sums(other.owners)
 
     def core_members(self) -> dict[str, int | None]:
@@ -426,12 +339,12 @@ class ClusterIdle:
             if owner != UNNAMED_OWNER and minutes.fully_idle_minutes(owner) < self.after_minutes
         }
 
-    def _groups(self) -> tuple[list[_Waiting], list[_Waiting], list[_Waiting]]:
+    def _groups(self) -> tuple[list[OwnerTime], list[OwnerTime], list[OwnerTime]]:
         """Divide the waiting instances into avoidable, shared, and those that may be either."""
         minutes = self.owners.minutes
-        avoidable: list[_Waiting] = []
-        shared: list[_Waiting] = []
-        unknown: list[_Waiting] = []
+        avoidable: list[OwnerTime] = []
+        shared: list[OwnerTime] = []
+        unknown: list[OwnerTime] = []
         for waits, group in self._waiting.items():
             if any(minutes.seen_idle_minutes(owner) < self.after_minutes for owner in waits):
                 shared.append(group)
@@ -451,13 +364,10 @@ class ClusterIdle:
         if not self._priced_known_cores:
             return {}
         avoidable, of_shared, unknown = self._groups()
-        allocated = sum(group.allocated_cost for group in avoidable)
-        unallocated = sum(group.unallocated_cost for group in avoidable)
+        costs = time_of([self._divided, *avoidable]).cost_by_part
         # What is unknown counts as shared, in the total alone.
-        shared = self._shared_cost + sum(group.cost for group in (*of_shared, *unknown))
-        allocated, unallocated, shared, committed = round_shares(
-            [allocated, unallocated, shared, self._committed_cost], FINE
-        )
+        costs[Part.SHARED] += sum(sum(group.cost_by_part) for group in (*of_shared, *unknown))
+        allocated, unallocated, shared, committed = round_shares(costs, FINE)
         micro_usd = {
             "IdleCostPerHour": allocated + unallocated + shared + committed,
             "AvoidableCostPerHour": allocated + unallocated,
@@ -465,7 +375,7 @@ class ClusterIdle:
             "SharedCostPerHour": shared,
             "CommittedCostPerHour": committed,
         }
-        if any(group.cost for group in unknown):
+        if any(sum(group.cost_by_part) for group in unknown):
             for name in _DIVIDED:
                 del micro_usd[name]
         return {name: amount / MICRO for name, amount in micro_usd.items()}

@@ -17,7 +17,13 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES, FINE, CoreTime, Part, round_shares
+from neuron_accounts.core_time import (
+    DEFAULT_IDLE_AFTER_MINUTES,
+    FINE,
+    OwnerTime,
+    Part,
+    round_shares,
+)
 from neuron_accounts.ledger import USD_PLACES, LedgerRow
 from neuron_accounts.owner_minutes import (
     MAX_OWNERS_COUNTED,
@@ -49,6 +55,7 @@ from neuron_wire.owners import UNNAMED_OWNER
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from neuron_accounts.core_time import CoreTime
     from neuron_accounts.prices import Prices
     from neuron_wire import MinuteRecord
     from neuron_wire.line_members import Counts
@@ -105,24 +112,6 @@ class LedgerRules:
     idle_after_minutes: int = DEFAULT_IDLE_AFTER_MINUTES
     paid_by_type: PaidByType = field(default_factory=dict)
     teams: TeamRules = field(default_factory=TeamRules)
-
-
-@dataclass(slots=True)
-class _OwnerHour(CoreTime):
-    """Of one owner so far."""
-
-    teams: set[str] = field(default_factory=set)
-
-    @property
-    def costs(self) -> tuple[int, int, int, int]:
-        """Its cost in four parts: avoidable, committed, shared, not idle."""
-        allocated, unallocated, shared, committed = self.cost_by_part
-        return (
-            allocated + unallocated,
-            committed,
-            shared,
-            self.cost - allocated - unallocated - committed - shared,
-        )
 
 
 @dataclass(slots=True)
@@ -202,7 +191,7 @@ class InstanceHour:
     rules: LedgerRules
     ec2: Ec2Instance | None = None
     overlap_minutes: int = 0
-    _owners: dict[str, _OwnerHour] = field(default_factory=lambda: defaultdict(_OwnerHour))
+    _owners: dict[str, OwnerTime] = field(default_factory=lambda: defaultdict(OwnerTime))
     _executions: Counter[str] = field(default_factory=Counter)  # known ones, by owner
     _waiting: Counter[_Waiting] = field(default_factory=Counter)
     _covered_hundredths: int = 0
@@ -249,7 +238,7 @@ class InstanceHour:
                 self._executions[name] += owner_minute.executions
         for owner, team in teams.items():
             if owner in self._owners:
-                self._owners[owner].teams.add(team)
+                self._owners[owner].fold_team(team)
 
     def _fold_cores(
         self, record: MinuteRecord, owned: Mapping[tuple[str, ...], Sequence[int]],
@@ -304,9 +293,9 @@ class InstanceHour:
             part
             for owner, owner_hour in owners
             if owner != UNKNOWN_OWNER
-            for part in owner_hour.costs
+            for part in _costs_of(owner_hour)
         ]
-        unknown = self._owners[UNKNOWN_OWNER].costs if UNKNOWN_OWNER in self._owners else ()
+        unknown = _costs_of(self._owners[UNKNOWN_OWNER]) if UNKNOWN_OWNER in self._owners else ()
         costs, unknown_costs = round_shares(known, _COST_UNIT), round_shares(unknown, _COST_UNIT)
         basis = basis_words(
             self._basis.regions,
@@ -332,11 +321,10 @@ class InstanceHour:
             is_known = owner != UNKNOWN_OWNER
             avoidable, committed, shared, not_idle = islice(left, 4) if is_known else unknown_costs
             is_priced = owner_hour.unpriced < owner_hour.allocated
-            team = min(owner_hour.teams) if len(owner_hour.teams) == 1 else None
             rows.append(
                 common._replace(
                     owner=owner,
-                    team=self.rules.teams.team_of(last.cluster, owner, team),
+                    team=self.rules.teams.team_of(last.cluster, owner, owner_hour.team),
                     allocated=owner_hour.allocated,
                     executions=owner_hour.executions,
                     busy=owner_hour.busy if is_known else None,
@@ -390,3 +378,10 @@ class InstanceHour:
         is_reserved = bought is not None and bought.capacity_reservation_id is not None
         is_spot = bought is not None and bought.lifecycle == SPOT
         return is_committed(record, self.rules.paid_by_type, reserved=is_reserved and not is_spot)
+
+
+def _costs_of(time: CoreTime) -> tuple[int, int, int, int]:
+    """Return the cost of *time* in four parts: avoidable, committed, shared, not idle."""
+    allocated, unallocated, shared, committed = time.cost_by_part
+    avoidable = allocated + unallocated
+    return avoidable, committed, shared, time.cost - avoidable - committed - shared

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from aggregator.environment import Rules
     from aggregator.findings.steps import FindingStep
-    from neuron_accounts.cluster_idle import OwnerSum
+    from neuron_accounts.core_time import OwnerTime
     from neuron_accounts.findings import Detail, FindingKey
     from neuron_accounts.owner_minutes import OwnerMinute
     from neuron_accounts.prices import Prices
@@ -136,7 +136,7 @@ def instance_members(
 
 
 def owner_members(
-    key: FindingKey, did: OwnerMinute, idle: OwnerSum | None, minutes: int, rules: Rules
+    key: FindingKey, did: OwnerMinute, idle: OwnerTime | None, minutes: int, rules: Rules
 ) -> Detail:
     """What an owner holds in a cluster, how much of it works, and what is *idle*, for *minutes*."""
     detail: Detail = {

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from aggregator.findings.steps import FindingStep
     from aggregator.query_text import StackLogGroups
     from aggregator.rollups.rollup import RollupInProgress
-    from neuron_accounts.cluster_idle import OwnerSum
+    from neuron_accounts.core_time import OwnerTime
     from neuron_accounts.findings import Detail, OpenFinding
     from neuron_accounts.owner_minutes import OwnerMinutes
 
@@ -49,7 +49,7 @@ class _ClusterMinute:
     # are its owners with idle cores, None where they are too many.
     cluster: str
     minute: int
-    idle: Mapping[str, OwnerSum] | None
+    idle: Mapping[str, OwnerTime] | None
     seen: OwnerMinutes
     facts: RollupFacts | None
 
