@@ -9,7 +9,7 @@ Whether an instance is paid for whether it runs or not.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from neuron_accounts.prices import setting_entries
 from neuron_wire.names import AVOIDABLE_PAID, COMMITTED_PAID
@@ -17,6 +17,7 @@ from neuron_wire.names import AVOIDABLE_PAID, COMMITTED_PAID
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from neuron_wire import MinuteRecord
     from neuron_wire.names import Paid
 
 
@@ -46,20 +47,21 @@ class PaidByTypeError(ValueError):
     """The text is not in the grammar; the message says what is wrong and what to write."""
 
 
-class Payable(Protocol):
-    """What is known of how an instance is paid: a `MinuteRecord`, or as much of one."""
+class PaymentTerms(NamedTuple):
+    """
+    How an instance is paid, without its record.
 
-    @property
-    def paid(self) -> str | None:
-        """`committed` or `avoidable`, where its operator said it."""
+    Attributes:
+        paid: `committed` or `avoidable` if its operator set it.
 
-    @property
-    def lifecycle(self) -> str | None:
-        """The purchasing option, as the metadata service says it."""
+        lifecycle: The purchasing option that the metadata service reports.
 
-    @property
-    def instance_type(self) -> str | None:
-        """As EC2 spells it."""
+        instance_type: The type as EC2 spells it.
+    """
+
+    paid: str | None
+    lifecycle: str | None
+    instance_type: str | None
 
 
 def paid_by_type(text: str) -> dict[str, Paid]:
@@ -83,7 +85,9 @@ def paid_by_type(text: str) -> dict[str, Paid]:
     }
 
 
-def is_committed(instance: Payable, by_type: PaidByType, *, reserved: bool = False) -> bool:
+def is_committed(
+    instance: MinuteRecord | PaymentTerms, by_type: PaidByType, *, reserved: bool = False
+) -> bool:
     """
     Whether *instance* costs the same when it stops; *by_type* as `paid_by_type` gives it.
 

@@ -119,10 +119,8 @@ class Prices:
         """The override by which *instance_type* is priced, as it was written; None by the list."""
         if not self.overrides:
             return None
-        for name in (f"{region or self.region}/{instance_type}", instance_type):
-            if name is not None and name in self.overrides:
-                return name
-        return None
+        names = f"{region or self.region}/{instance_type}", instance_type
+        return next((name for name in names if name in self.overrides), None)
 
 
 @dataclass(slots=True)

@@ -104,22 +104,18 @@ def merge_clusters(
 def merge_records(found: Iterable[MinuteRecord]) -> InstanceMinute:
     """Merge the distinct records of one instance and minute, in any order."""
     parts = sorted(found, key=lambda part: (part.boot, part.seq))
-    if len(parts) == 1:
-        return InstanceMinute(
-            parts[0], 1, duplicate_emitters=False, gone=parts[0].is_clean_shutdown
-        )
-    emitters: dict[str, list[MinuteRecord]] = defaultdict(list)
-    for part in parts:
-        emitters[part.boot].append(part)
-    if len(emitters) == 1 or _covered_s(parts) <= MAX_RESTART_COVERED_S:
+    if parts[0].boot == parts[-1].boot or _covered_s(parts) <= MAX_RESTART_COVERED_S:
         return InstanceMinute(
             _one_minute(parts),
             len(parts),
             duplicate_emitters=False,
             gone=parts[-1].is_clean_shutdown,
         )
+    emitters: dict[str, list[MinuteRecord]] = defaultdict(list)
+    for part in parts:
+        emitters[part.boot].append(part)
     # Ascending by Boot, and max() keeps the first of equals: a tie goes to the smaller Boot.
-    counted = max((emitters[boot] for boot in sorted(emitters)), key=_covered_s)
+    counted = max(emitters.values(), key=_covered_s)
     return InstanceMinute(
         _one_minute(counted),
         len(parts),

@@ -13,9 +13,9 @@ import os
 import shutil
 import sys
 import tempfile
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from neuron_accounts.payment import CAPACITY_BLOCK, is_committed
+from neuron_accounts.payment import CAPACITY_BLOCK, PaymentTerms, is_committed
 from neuron_accounts.prices import PriceBasis, Prices
 from neuron_emf.check_results import CheckResult, failed, not_needed, ok, warning
 from neuron_emf.command_output import prices_of
@@ -135,18 +135,10 @@ def check_price(instance: InstanceFacts) -> CheckResult:
     return ok(f"{instance_type}: {usd(price)} per hour ({prices_of(basis)})")
 
 
-class Terms(NamedTuple):
-    """How an instance is paid, as `neuron_accounts.payment.Payable` has it."""
-
-    paid: str | None
-    lifecycle: str | None
-    instance_type: str | None
-
-
 def check_payment(paid: str | None, instance: InstanceFacts) -> CheckResult:
     """Committed or avoidable, and why; *paid* is what `run --paid` says."""
     lifecycle, instance_type = instance.lifecycle, instance.instance_type
-    saves_nothing = is_committed(Terms(paid, lifecycle, instance_type), {})
+    saves_nothing = is_committed(PaymentTerms(paid, lifecycle, instance_type), {})
     if saves_nothing:
         taken = "committed: paid even if stopped, so stopping it saves nothing"
     else:

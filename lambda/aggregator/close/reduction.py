@@ -84,9 +84,6 @@ class CloseOutcome(ReadingCounts):
     lines_printed: int = stands_as("LinesPrinted", 0)
     lines_refused: int = stands_as("LinesRefused", 0)
     seconds_behind: float = stands_as("SecondsBehind", 0.0)
-    records_read: int = stands_as("RecordsRead", 0)
-    records_unreadable: int = stands_as("RecordsUnreadable", 0)
-    records_refused: int = stands_as("RecordsRefused", 0)
     findings_failed: int = 0
     findings_waiting: int = 0
 

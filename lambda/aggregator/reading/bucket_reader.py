@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from aggregator.storage.record_items import records_of
+from neuron_wire.line_members import stands_as
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
@@ -57,9 +58,9 @@ class ReadingCounts:
         refused_clusters: The first few clusters that these name.
     """
 
-    records_read: int = 0
-    records_unreadable: int = 0
-    records_refused: int = 0
+    records_read: int = stands_as("RecordsRead", 0)
+    records_unreadable: int = stands_as("RecordsUnreadable", 0)
+    records_refused: int = stands_as("RecordsRefused", 0)
     refused_clusters: list[str] = field(default_factory=list)
 
     def refuse(self, cluster: str, records: int = 1) -> None:

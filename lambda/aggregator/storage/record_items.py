@@ -86,7 +86,8 @@ def item_of(record: MinuteRecord, expires_s: int) -> RecordItem:
     cores are charged to. Holders never cost one: those that find no room in the
     units that all the rest takes are only counted, the least idle first.
     """
-    item = _item(replace(record, health={}), expires_s)
+    record = replace(record, health={})
+    item = _item(record, expires_s)
     if not record.holders or stored_bytes(item) <= WRITE_UNIT_BYTES:
         return item
     best = _item(_with_holders(record, 0), expires_s)
@@ -142,7 +143,6 @@ def _with_holders(record: MinuteRecord, count: int) -> MinuteRecord:
     left_out = len(record.holders) - count
     return replace(
         record,
-        health={},
         holders=record.holders[:count],
         holders_more=record.holders_more + left_out,
     )
