@@ -44,6 +44,7 @@ URGENCIES: Final[tuple[Urgency, ...]] = (NOW, TODAY, CAN_WAIT)
 """Urgencies of messages, the most urgent first."""
 
 RESERVED: Final = "reserved, not opened"
+ALLOCATION_UNKNOWN: Final = "allocation unknown"
 _MAX_TYPES_SHOWN: Final = 5  # without a price, that are named
 _MAX_REASONS: Final = 2  # of unknown cores, that are named
 _SLURM: Final = "slurm:"  # how names of jobs begin; no name of a pod has a colon
@@ -110,15 +111,20 @@ def low_activity_words(executions: int | None) -> str:
 
 
 def owner_words(owner: IdleOwner) -> str:
-    """What *owner* does, in a few words; `63 of 64 without a busy core` is of its siblings."""
+    """Return the use of *owner*; `63 of 64 without a busy core` is of its siblings."""
     if used := use_of(owner) or low_activity_words(owner.executions):
         return used
     if owner.siblings and owner.idle_siblings is not None and owner.idle_siblings < owner.siblings:
         return f"{owner.idle_siblings:,} of {owner.siblings:,} without a busy core"
-    if not owner.reserved:
+    part = owner.reserved
+    state = RESERVED
+    if owner.owner == NOT_REPORTED_OWNER:
+        part = owner.unallocated
+        state = ALLOCATION_UNKNOWN
+    if not part:
         return ""
-    cores = "" if owner.reserved == owner.idle else f"{amount(owner.reserved / MICRO)} "
-    return f"{cores}{RESERVED}"
+    cores = "" if part == owner.idle else f"{amount(part / MICRO)} "
+    return f"{cores}{state}"
 
 
 def host_words(percent: float | None, vcpus: int | None) -> str:

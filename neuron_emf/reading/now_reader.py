@@ -199,7 +199,8 @@ def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
             f"{quantity_words.amount(now.unallocated)} unallocated"
         )
         if now.unknown_allocation:
-            allocated += f", {quantity_words.amount(now.unknown_allocation)} allocation unknown"
+            cores = quantity_words.amount(now.unknown_allocation)
+            allocated += f", {cores} {now_words.ALLOCATION_UNKNOWN}"
     if now.unknown:
         unknown = now_words.unknown_words(now.unknown, now.unknown_by_reason, ", not counted")
     return {

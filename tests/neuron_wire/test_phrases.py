@@ -115,10 +115,12 @@ HOLDS = {"idle": 2 * MICRO, "allocated": 64 * MICRO, "busy": 0, "executions": 0}
         ("", {"siblings": 64, "idle_siblings": 64}),
         ("reserved, not opened", {"reserved": 2 * MICRO}),
         ("1 reserved, not opened", {"reserved": MICRO}),
+        ("allocation unknown", {"owner": "[not reported]", "allocated": 0}),
+        ("1 allocation unknown", {"owner": "[not reported]", "allocated": MICRO}),
         ("", {"allocated": None, "busy": None, "executions": None}),
         ("", {}),
     ],
 )
 def test_what_an_owner_does_in_a_few_words(expected, changes):
     """Work comes first; nothing is shown where the owner does none or that is unknown."""
-    assert expected == now_words.owner_words(IdleOwner("ml/a-0", **{**HOLDS, **changes}))
+    assert expected == now_words.owner_words(IdleOwner(**{"owner": "ml/a-0", **HOLDS, **changes}))

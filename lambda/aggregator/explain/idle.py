@@ -372,7 +372,7 @@ def kind_of(evidence: Evidence, row: IdleOwner, entry: JsonObject, holder: JsonO
     has_executed = number_in(entry, "BusyCores") == 0 and number_in(entry, "Executions")
     kinds = (
         ("unallocated", row.owner == UNALLOCATED_OWNER),
-        ("allocation unknown", row.owner == NOT_REPORTED_OWNER and row.unallocated),
+        (now_words.ALLOCATION_UNKNOWN, row.owner == NOT_REPORTED_OWNER and row.unallocated),
         ("of an older emitter", row.owner == NOT_REPORTED_OWNER),
         ("others", row.owner == OTHER_OWNERS),
         ("partly used", row.busy),
