@@ -180,7 +180,7 @@ def processor_s(work: Callable[[], object], times: int) -> float:
 
 
 def line_size(cores: int) -> Figure:
-    """The minute line of an instance whose cores are all held, little used and long idle."""
+    """The minute line of an instance whose cores are all held, with low activity and long idle."""
     framer, fold = Framer(), Fold(FoldSettings(period_s=_PERIOD_S))
     minute, now_s = reports.wide(cores, share=LITTLE), _START_S
     record = None

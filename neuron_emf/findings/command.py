@@ -77,8 +77,8 @@ def command(instance: str | None, **values: object) -> int:
     Without INSTANCE it reads the stack's table (dynamodb:Query) and its name
     (cloudformation:DescribeStacks). Of an INSTANCE it looks at an hour of its
     lines, at its cluster and at the account, and answers: release it, ask its
-    owner, or keep it, with the commands for you to type. What cannot be told
-    never gives it back. It acts with your AWS credentials and changes nothing.
+    owner, or keep it, with the commands for you to type. An unknown fact
+    never releases it. It acts with your AWS credentials and changes nothing.
 
     Before a release it reads all log streams of the log group, at most 300
     calls or 60 s. It does not see other log groups and regions.

@@ -94,7 +94,7 @@ def _group_minimum(_: LineFacts, account: AccountFacts) -> CheckResult:
 
 def commands_of(lines: LineFacts, account: AccountFacts) -> Sequence[str]:
     """
-    What gives the instance back, in order; nothing where a name has not the form of its kind.
+    Return the commands that release the instance, in order; none if a name has the wrong form.
 
     Raises:
         UnknownFactError: If its manager is not known.
@@ -155,7 +155,7 @@ ACCOUNT_GUARDS: Final = (
     Check("purchase", "It is on-demand or spot, in no capacity reservation.", _purchase),
     Check("protections", "It is protected against no stop, end or scale-in.", _protections),
     Check("group-minimum", "Its auto-scaling group is above its minimum.", _group_minimum),
-    Check("manager", "Whoever manages it has a command that gives it back.", _manager),
+    Check("manager", "Its manager has a command that releases it.", _manager),
     Check("instance-store", "Nothing on its disks is lost that somebody needs.", _instance_store),
     Check("placement-group", "Another instance may take its place.", _placement_group),
     Check("ultraserver", "It is no member of an UltraServer.", _ultraserver),

@@ -109,7 +109,7 @@ def test_wrong_use_is_exit_code_2(seconds, capsys):
 
 @pytest.fixture
 def workspace():
-    """A workspace whose signals are given back to pytest."""
+    """A workspace whose signals return to pytest."""
     with Workspace() as opened:
         yield opened
 

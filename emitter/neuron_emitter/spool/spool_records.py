@@ -1,5 +1,5 @@
 """
-What the spool takes and gives back: lines, with the identity they have for ever.
+Lines in the spool, with their permanent identity.
 
 Values only, and what each boot's counters say. What a line says is the wire
 format's business.

@@ -142,7 +142,7 @@ class Table:
         )
 
     def release_lease(self, owner: str) -> None:
-        """Give the lease back, if *owner* still has it."""
+        """Release the lease, if *owner* still has it."""
         self._requests.delete_if(LEASE, "#owner = :owner", owner={"S": owner})
 
     def read_progress(self) -> CloseProgress | None:

@@ -92,7 +92,7 @@ def test_a_process_that_ends_loses_nothing_and_doubles_nothing(records, fates):
 
 @pytest.mark.parametrize("how", ENDS)
 def test_a_run_ends_with_the_process_it_lost(how):
-    """Nothing is printed, nothing remembered, the lease is given back."""
+    """Nothing is printed, nothing remembered, the lease is released."""
 
     def connect(table):
         return FragileTable(table, how, lambda _, bucket: bucket == TABLE_BUCKETS - 1)
