@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -38,6 +40,28 @@ def test_every_test_states_its_claim():
 def test_a_test_without_a_claim_is_found():
     """The check above sees what it is for."""
     assert unclaimed("def test_it():\n    assert True") == ["test_it"]
+
+
+def test_old_names_are_only_in_their_table_and_the_changelog():
+    """Each name that `docs/decisions.md` calls old is in no other text or code."""
+    page = (TESTS.parent / "docs" / "decisions.md").read_text("utf-8")
+    table = page.partition("| was | is |")[2].partition("\n\n")[0]
+    names = [
+        name for row in table.splitlines()[2:] for name in re.findall("`(.+?)`", row.split("|")[1])
+    ]
+    patterns = "|".join(map(re.escape, names)).replace(r"\.\.\.", r"\w*")
+    old = re.compile(rf"(?<!\w)(?:{patterns})(?!\w)")
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=TESTS.parent, check=True, capture_output=True, text=True
+    )
+    found = {
+        file: hits
+        for file in set(listed.stdout.splitlines()) - {"CHANGELOG.md"}
+        if (path := TESTS.parent / file).is_file()
+        if (hits := old.findall(path.read_text("utf-8", "replace").replace(table, "")))
+    }
+    assert len(names) > 10
+    assert {} == found
 
 
 def drawn_examples():

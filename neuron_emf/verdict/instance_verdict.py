@@ -68,7 +68,7 @@ class Verdict:
 
         manager: Who manages it, where that is known.
 
-        commands: Of a manager the commands that release it, in order; of owners what shows what they do.
+        commands: Of its manager, to release it, in order; of owners, to show their work.
 
         valid_until_ms: Until when commands that release it are good; None of others.
     """

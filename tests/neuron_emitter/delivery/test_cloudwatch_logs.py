@@ -245,7 +245,7 @@ def test_quoted_values_are_cut_from_the_words():
 )
 @pytest.mark.parametrize("resource", ["", "x" * 400])
 def test_the_remedy_of_a_denied_call_is_for_the_policy_that_denied_it(resource, words, remedy):
-    """A role that has the emitter policy is not told to attach it."""
+    """No message asks a role with the emitter policy to attach it."""
     failure = Failure("PutLogEvents", "AccessDeniedException", 400, f"r/i-0 {resource} {words}")
     outcome = outcome_of(failure, group=GROUP, region=REGION)
     assert "access" == outcome.reason
