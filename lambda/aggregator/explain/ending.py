@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 from aggregator.explain.alarm_summary import AlarmSummary, instance_words
 from aggregator.explain.event import HARDWARE, SILENCE, UNKNOWN_SUBJECT
 from aggregator.explain.failures import (
-    FINDERS,
-    find_number,
+    find_failure,
     last_seen_words,
     listed,
     silent_commands,
@@ -82,8 +81,7 @@ def _last_known(evidence: Evidence, forgotten: Entries) -> list[str]:
     if not subject.is_idle:
         minute = evidence.now.minute
         at = "" if minute is None else f", at {clock(minute, minute)}"
-        find = FINDERS.get(subject.metric, find_number)
-        return [f"Last{at}: {find(evidence).headline}."]
+        return [f"Last{at}: {find_failure(evidence).headline}."]
     total = total_words(evidence)
     return [f"Cluster: {'; '.join(total)}." if total else "No core of the cluster is known."]
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from aggregator.explain.alarm_summary import AlarmSummary, basis_of
 from aggregator.explain.ending import find_ending
 from aggregator.explain.event import UNKNOWN_SUBJECT
-from aggregator.explain.failures import FINDERS, find_number
+from aggregator.explain.failures import find_failure
 from aggregator.explain.idle import find_idle_cores
 from aggregator.explain.topic import (
     MAX_SUBJECT_CHARS,
@@ -212,8 +212,7 @@ def _find_alarm(transition: Transition, evidence: Evidence) -> AlarmSummary:
         unknown = f"{unknown} neuron-emf does not know this alarm."
         return AlarmSummary(f"alarm {safe_name(transition.alarm)}", (unknown, reason))
     if evidence.rollup:
-        find = find_idle_cores if subject.is_idle else FINDERS.get(subject.metric, find_number)
-        return find(evidence)
+        return find_idle_cores(evidence) if subject.is_idle else find_failure(evidence)
     which = "" if subject.about == "minute" else " with such errors"
     missing = evidence.trouble or f"The table has no rollup of this cluster{which}."
     if transition.cluster is None:

@@ -180,8 +180,7 @@ def find_failed_executions(evidence: Evidence) -> AlarmSummary:
     )
 
 
-def find_number(evidence: Evidence) -> AlarmSummary:
-    """Find the number that an alarm without a finder of its own watches."""
+def _find_number(evidence: Evidence) -> AlarmSummary:
     alarm = evidence.subject
     value = number_in(evidence.rollup, alarm.metric)
     shown = "unknown" if value is None else amount(value)
@@ -192,12 +191,17 @@ def find_number(evidence: Evidence) -> AlarmSummary:
     )
 
 
-FINDERS: Final = {
+_FINDERS: Final = {
     SILENCE.metric: find_silence,
     HARDWARE.metric: find_hardware_errors,
     EXECUTION_ERRORS.metric: find_failed_executions,
 }
-"""How the alarms on what fails are described, by metric; another one has `find_number`."""
+"""The finders of alarms on what fails, by metric. For another alarm, its number is the finding."""
+
+
+def find_failure(evidence: Evidence) -> AlarmSummary:
+    """Find what an alarm that is not about idle cores watches."""
+    return _FINDERS.get(evidence.subject.metric, _find_number)(evidence)
 
 
 def _urgency(evidence: Evidence, entry: JsonObject, failed: Amounts) -> tuple[Urgency, str]:

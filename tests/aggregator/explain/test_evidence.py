@@ -18,7 +18,9 @@ from aggregator.explain.evidence import (
     RecentErrors,
     gather_evidence,
 )
+from aggregator.explain.failures import find_failure
 from aggregator.storage.values import Publication
+from neuron_wire.catalogue import ClusterAlarm
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import (
     MIDNIGHT,
@@ -86,3 +88,15 @@ def test_a_rollup_without_its_minute_is_damaged(line):
     table.write_last_rollup("minute", "training", MINUTE, line)
     evidence = evidence_of(SILENCE, table)
     assert (DAMAGED, {}) == (evidence.trouble, evidence.rollup)
+
+
+@pytest.mark.parametrize(
+    ("members", "shown"), [({"CoveragePercent": 50}, "50"), ({"CoveragePercent": None}, "unknown")]
+)
+def test_a_new_alarm_is_described_by_its_number(members, shown):
+    """Without a finder of its own, from its catalogue entry: title, metric, meaning, urgency."""
+    alarm = ClusterAlarm("LowCoverage", "CoveragePercent", "low coverage", "today")
+    summary = find_failure(evidence_of(alarm, table_with(rollup(**members))))
+    assert f"low coverage: CoveragePercent is {shown}" == summary.headline
+    assert ("Share of the minute that telemetry covers.",) == summary.facts
+    assert "today" == summary.urgency
