@@ -42,7 +42,7 @@ help:
 	@echo "make accept-clean REGION=R removes what a killed acceptance left"
 	@echo "make mutants          faults planted in what decides money, counts and delivery: cosmic-ray with proof/mutants.toml; takes hours;"
 	@echo "                      SAMPLE=100 SEED=7 tries that many, drawn with that seed"
-	@echo "make sizes            weight and files by folder beside their budgets, light files, repeated names"
+	@echo "make sizes            weight and files by folder beside their budgets, class names that repeat"
 	@echo "make pages            write what pages show of the code: generated blocks, and what commands print"
 	@echo "make docs             the pages of docs/ as a site, into build/site; a broken link is a failure"
 	@echo "make release          all that a release publishes, into dist/release, with hashes; the same bytes from the same commit"
@@ -151,7 +151,7 @@ proof-laws:
 
 # 3: the vulnerability service could not be reached; it says so
 proof-audit:
-	@$(PY) -m proof.audit || [ $$? = 3 ]
+	@$(PY) requirements/audit.py || [ $$? = 3 ]
 
 # never installs: a part that is missing is skipped with its reason
 proof-real: .venv/.editable
@@ -183,7 +183,7 @@ mutants: .venv/.editable .venv-tools/.ready
 		cosmic-ray exec proof/mutants.toml found.sqlite && python -m proof.mutants found.sqlite
 
 sizes:
-	@$(PYTHON) -m proof.sizes
+	@$(PYTHON) -m benchmarks.sizes
 
 # --- pages ---
 

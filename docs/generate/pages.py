@@ -12,10 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchmarks import bills, record
+from benchmarks import record
 from docs.generate import (
     alarms,
     architecture,
+    bills,
     commands,
     events,
     metrics,

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from benchmarks import record
-from benchmarks.bills import MIDDLE, PROMISED_SHARE
 from benchmarks.figure import Figure
 from benchmarks.ledger import HOURS, report, write_month
+from docs.generate.bills import MIDDLE, PROMISED_SHARE
 from neuron_emf.cost.bill import bill, put_metric_data_usd, total
 from neuron_emf.cost.quantities import MODES
 

@@ -8,9 +8,9 @@ import json
 import pytest
 
 from local.alarms.template import load_template
-from proof.audit import read_answer, verdict
 from proof.logs.faults import DENIED, THROTTLED
 from proof.logs.service import LogsService
+from requirements.audit import read_answer, verdict
 from tests.neuron_emitter.emitter_command import neuron_emf
 from tests.neuron_emitter.neuron_reports import GOOD
 from tests.stack.stack_template import as_list, statements

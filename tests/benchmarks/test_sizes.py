@@ -2,7 +2,7 @@
 
 import ast
 
-from proof.sizes import weight
+from benchmarks.sizes import weight
 
 SOURCE = '''"""Say what it does."""
 import os

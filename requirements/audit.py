@@ -1,5 +1,5 @@
 """
-Known vulnerabilities of what is pinned, by pip-audit: `python -m proof.audit`.
+Known vulnerabilities of what is pinned, by pip-audit: `make proof-audit`.
 
 pip-audit calls an audit clean in which nobody answered for a single package.
 Here a package that nobody answered for is "not audited", and that is no 0:

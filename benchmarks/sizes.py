@@ -1,9 +1,8 @@
 """
-Print the size of the repository beside its budgets: `python -m proof.sizes`, in a clone.
+Print the size of the repository beside its budgets: `python -m benchmarks.sizes`, in a clone.
 
 Size is weight: nodes of the syntax tree. Imports, docstrings, comments and layout weigh nothing.
-The product is every folder of the table except the tests. A public method belongs to a class of the
-product and its name has no leading underscore.
+The product is every folder of the table except the tests.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 from typing import Final
 
@@ -30,8 +29,6 @@ MAX_TRACKED_FILES: Final = 950
 GENERATED_REFERENCE: Final = re.compile(
     r"docs/reference/(settings|parameters|metrics|commands)\.md$"
 )
-LIGHT_FILE_NODES: Final = 120
-MAX_USES_OF_A_METHOD_NAME: Final = 10
 
 
 def weight(node: ast.AST) -> int:
@@ -43,7 +40,7 @@ def weight(node: ast.AST) -> int:
 
 
 def main() -> None:
-    """Print the table, then the light files and the names that are used too often."""
+    """Print the table, then the names of classes that several files define."""
     listed = subprocess.run(["git", "ls-files"], check=True, capture_output=True, text=True)
     paths = listed.stdout.splitlines()
     trees = {
@@ -65,38 +62,15 @@ def main() -> None:
 
     product = BUDGETS.keys() - {"tests"}
     product_trees = {path: trees[path] for path in weights if path.split("/")[0] in product}
-    light = sorted(
-        (weights[path], path) for path in product_trees if 1 < weights[path] < LIGHT_FILE_NODES
-    )
-    print(f"\nProduct files of less than {LIGHT_FILE_NODES} nodes, but not empty: {len(light)}")
-    for count, path in light:
-        print(f"{count:>6}  {path}")
-    classes = [
-        (path, node)
-        for path, tree in product_trees.items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
-    ]
     files: dict[str, list[str]] = defaultdict(list)
-    for path, node in classes:
-        files[node.name].append(path)
+    for path, tree in product_trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                files[node.name].append(path)
     repeated = {name: paths for name, paths in sorted(files.items()) if len(paths) > 1}
     print(f"\nClass names defined more than once: {len(repeated)}")
     for name, paths in repeated.items():
         print(f"  {name}: {', '.join(paths)}")
-    methods = Counter(
-        method.name
-        for _, node in classes
-        for method in node.body
-        if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.name[0] != "_"
-    )
-    often = [
-        (name, count) for name, count in methods.most_common() if count > MAX_USES_OF_A_METHOD_NAME
-    ]
-    heading = f"Public method names used more than {MAX_USES_OF_A_METHOD_NAME} times"
-    print(f"\n{heading}: {len(often)}")
-    for name, count in often:
-        print(f"{count:>6}  {name}")
 
 
 if __name__ == "__main__":
