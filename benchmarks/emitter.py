@@ -41,18 +41,18 @@ if TYPE_CHECKING:
 USUAL_LIMIT: Final = 1.5  # of processor time
 INSTRUCTIONS_LIMIT: Final = 1.2  # for the same work, which waits longer for memory
 FEW: Final = 24  # reports, two minutes
-MANY: Final = 624
+RUNTIME_REPORTS: Final = 624
 LONG_LIMIT: Final = 1.0
 LINE_LIMITS_BYTES: Final[Mapping[int, int]] = {32: 2_400, 64: 2_700, 128: 3_600}
 MEMORY_LIMITS_MIB: Final = {"logs": 60, "stdout": 45}
-REPORTS: Final = 720  # an hour's, read at once
+MEASURED_REPORTS: Final = 720  # an hour's, read at once
 IDLE_MINUTES: Final = 1_000  # four digits, as after most of a day
 LITTLE: Final = 0.01  # of a busy core's utilization: two decimals, and idle all the same
-PATIENCE_S: Final = 120.0  # a minute closes within 60
-_PERIOD_S: Final = 5.0
+LINE_WITHIN_S: Final = 120.0  # a minute closes within 60
+_MEASURED_PERIOD_S: Final = 5.0
 _REPORTS_A_MINUTE: Final = 12
-_START_S: Final = 1_800_000_000.0
-_HEALTH: Final = {
+_MEASURED_FROM_S: Final = 1_800_000_000.0
+_HEALTH_COUNTS: Final = {
     "ReportsRead": 1_000_000, "ReportsMalformed": 0, "MonitorRestarts": 12,
     "RecordsProduced": 100_000, "RecordsDelivered": 99_990, "RecordsDropped": 0, "SpoolRecords": 10,
     "SpoolBytes": 24_000, "EmitterCpuSeconds": 1_234.56, "EmitterMemory": 55_000_000,
@@ -66,7 +66,7 @@ class Reading:
     def __init__(self, lines: Sequence[bytes]) -> None:
         self._lines = itertools.cycle(lines)
         self._framer = Framer()
-        self._fold = Fold(FoldSettings(period_s=_PERIOD_S))
+        self._fold = Fold(FoldSettings(period_s=_MEASURED_PERIOD_S))
         self._decode = msgspec.json.Decoder().decode
         self._reports = 0
 
@@ -76,7 +76,7 @@ class Reading:
         if self._reports % _REPORTS_A_MINUTE == 0:
             self._fold.discard_minute()
         for frame in self._framer.frame_chunk(next(self._lines)):
-            self._fold.fold_report(frame, _START_S)
+            self._fold.fold_report(frame, _MEASURED_FROM_S)
 
     def decode_report(self) -> None:
         """Decode one report, and nothing more."""
@@ -105,7 +105,7 @@ def usual_report() -> Figure:
         return report(reports.usual(), USUAL_LIMIT, rounds=50, times=1_000)
     _instructions("read_report", 1)  # compiles what has changed
     ours, bare = (
-        (_instructions(way, MANY) - _instructions(way, FEW)) / (MANY - FEW)
+        (_instructions(way, RUNTIME_REPORTS) - _instructions(way, FEW)) / (RUNTIME_REPORTS - FEW)
         for way in ("read_report", "decode_report")
     )
     return Figure(
@@ -181,14 +181,14 @@ def processor_s(work: Callable[[], object], times: int) -> float:
 
 def line_size(cores: int) -> Figure:
     """The minute line of an instance whose cores are all held, with low activity and long idle."""
-    framer, fold = Framer(), Fold(FoldSettings(period_s=_PERIOD_S))
-    minute, now_s = reports.wide(cores, share=LITTLE), _START_S
+    framer, fold = Framer(), Fold(FoldSettings(period_s=_MEASURED_PERIOD_S))
+    minute, now_s = reports.wide(cores, share=LITTLE), _MEASURED_FROM_S
     record = None
     for seq in range(100_000, 100_000 + IDLE_MINUTES):
         # Idle minutes count whole minutes: twelve reports each, the same ones.
         for place, line in enumerate(minute):
             for frame in framer.frame_chunk(line):
-                fold.fold_report(frame, now_s + _PERIOD_S * place + 2)
+                fold.fold_report(frame, now_s + _MEASURED_PERIOD_S * place + 2)
         now_s += 60
         record = fold.close_minute(
             LineIdentity(
@@ -196,7 +196,7 @@ def line_size(cores: int) -> Figure:
                 boot="01234567890123456789",
             ),
             seq,
-            health=_HEALTH,
+            health=_HEALTH_COUNTS,
         )  # fmt: skip
     if record is None or record.neuron_cores != cores:
         msg = f"a minute of {cores} cores was expected"
@@ -247,7 +247,9 @@ def running(folder: Path) -> Iterator[Callable[[], list[Figure]]]:
         try:
             for process in emitters.values():
                 if process.stdin is not None:
-                    process.stdin.writelines(itertools.islice(itertools.cycle(minute), REPORTS))
+                    process.stdin.writelines(
+                        itertools.islice(itertools.cycle(minute), MEASURED_REPORTS)
+                    )
                     process.stdin.flush()
 
             def figures() -> list[Figure]:
@@ -258,7 +260,7 @@ def running(folder: Path) -> Iterator[Callable[[], list[Figure]]]:
                         memory_mib(process.pid),
                         "MiB",
                         MEMORY_LIMITS_MIB[output],
-                        f"after {REPORTS} reports of 32 cores and a line",
+                        f"after {MEASURED_REPORTS} reports of 32 cores and a line",
                     )
                     for output, process in emitters.items()
                 ]
@@ -284,10 +286,10 @@ def wait(is_so: Callable[[], bool]) -> None:
     Raises:
         RuntimeError: If it is not within `PATIENCE_S`.
     """
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + LINE_WITHIN_S
     while not is_so():
         if time.monotonic() > deadline:
-            msg = f"an emitter wrote no line within {PATIENCE_S:.0f} s: see its standard error"
+            msg = f"an emitter wrote no line within {LINE_WITHIN_S:.0f} s: see its standard error"
             raise RuntimeError(msg)
         time.sleep(0.1)
 

@@ -32,19 +32,21 @@ from neuron_wire.owners import Holding, group_holdings, list_owners
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CORES: Final = 32
-MINUTE: Final = 30_000_000  # an epoch minute
-TYPES: Final = ("trn1.32xlarge", "trn1n.32xlarge")
+CORES_OF_INSTANCE: Final = 32
+FLEET_MINUTE: Final = 30_000_000  # an epoch minute
+FLEET_TYPES: Final = ("trn1.32xlarge", "trn1n.32xlarge")
 _OF_SECOND_TYPE: Final = 0.2
 _MIX: Final = (
     "train", "serve", "train", "half", "train", "train", "free", "train", "serve", "train",
 )  # fmt: skip
-_OWNERS: Final = 4
+_OWNERS_OF_FLEET_INSTANCE: Final = 4
 _TEAM: Final = "serving"
 _GIB: Final = 1 << 30
 
 
-def records(instances: int, clusters: int = 1, cores: int = CORES) -> Iterator[MinuteRecord]:
+def records(
+    instances: int, clusters: int = 1, cores: int = CORES_OF_INSTANCE
+) -> Iterator[MinuteRecord]:
     """The records of `MINUTE` of a fleet in that many clusters of equal size."""
     for number in range(instances):
         yield _record(number, f"training-{number % clusters:03d}", cores)
@@ -77,13 +79,13 @@ def _record(number: int, cluster: str, cores: int) -> MinuteRecord:
     return MinuteRecord(
         cluster=cluster, instance_id=f"i-0{draw.getrandbits(64):016x}",
         boot=f"{draw.getrandbits(48):012x}{draw.getrandbits(32):08x}",
-        seq=draw.randrange(1, 1_000_000), minute_ms=MINUTE * MINUTE_MS,
+        seq=draw.randrange(1, 1_000_000), minute_ms=FLEET_MINUTE * MINUTE_MS,
         covered_seconds=round(draw.uniform(58, 60), 2) if is_known else 0.0, reports=12,
         core_state=state, utilization_percent=tuple(_utilization(letter, draw) for letter in state),
         idle_minutes=tuple(
             0 if letter == BUSY_STATE else draw.randrange(1_000) for letter in state
         ),
-        instance_type=TYPES[draw.random() < _OF_SECOND_TYPE], region="us-west-2",
+        instance_type=FLEET_TYPES[draw.random() < _OF_SECOND_TYPE], region="us-west-2",
         availability_zone="us-west-2d", executions=executions, execution_errors=0,
         latency_p50_mean_s=_significant(p50_s) if works else None,
         latency_p99_max_s=_significant(3 * p50_s) if works else None,
@@ -124,8 +126,8 @@ def _utilization(letter: str, draw: random.Random) -> float | None:
 def _owners(state: str, draw: random.Random) -> dict[int, str]:
     """Names of owners by held core."""
     held = [core for core, letter in enumerate(state) if letter in BUSY_STATE + ATTACHED_IDLE_STATE]
-    names = [f"{_TEAM}/llama-{draw.getrandbits(40):010x}" for _ in range(_OWNERS)]
-    share = -(-len(held) // _OWNERS) or 1
+    names = [f"{_TEAM}/llama-{draw.getrandbits(40):010x}" for _ in range(_OWNERS_OF_FLEET_INSTANCE)]
+    share = -(-len(held) // _OWNERS_OF_FLEET_INSTANCE) or 1
     return {core: names[place // share] for place, core in enumerate(held)}
 
 

@@ -28,27 +28,28 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 REPORT_LIMIT_S: Final = 60.0
-INSTANCES: Final = 1_000
-HOURS: Final = range(496728, 496728 + 30 * 24)
+LEDGER_INSTANCES: Final = 1_000
+LEDGER_HOURS: Final = range(496728, 496728 + 30 * 24)
 """September 2026."""
 
 CORE_MICROS: Final = 60 * 10**6
-CORES: Final = 32
+LEDGER_CORES: Final = 32
 NANO_USD: Final = 671_875_000  # of a core-hour of a trn1.32xlarge
-OWNERS: Final = 200
+LEDGER_OWNERS: Final = 200
 
 
 def figure(folder: Path) -> Figure:
     """The report of a month of `INSTANCES`."""
-    size = write_month(folder, HOURS, INSTANCES)
+    size = write_month(folder, LEDGER_HOURS, LEDGER_INSTANCES)
     begun_s = time.perf_counter()
-    usd = report(folder, HOURS)
+    usd = report(folder, LEDGER_HOURS)
     return Figure(
-        f"report of 30 days from the ledger, {INSTANCES:,} instances",
+        f"report of 30 days from the ledger, {LEDGER_INSTANCES:,} instances",
         time.perf_counter() - begun_s,
         "s",
         REPORT_LIMIT_S,
-        f"{size / INSTANCES / len(HOURS):.0f} bytes an instance-hour, {usd:,.0f} USD idle",
+        f"{size / LEDGER_INSTANCES / len(LEDGER_HOURS):.0f} bytes an instance-hour, {usd:,.0f} "
+        "USD idle",
     )
 
 
@@ -71,10 +72,13 @@ def rows_of_hour(hour: int, instances: int) -> Iterator[LedgerRow]:
     """Of each instance an owner, what nobody holds, and every third time a second owner."""
     draw = random.Random(hour)  # the same fleet each time
     for number in range(instances):
-        names = [f"slurm:{4_000 + number % OWNERS} user-{number % OWNERS}", "[unallocated]"]
+        names = [
+            f"slurm:{4_000 + number % LEDGER_OWNERS} user-{number % LEDGER_OWNERS}",
+            "[unallocated]",
+        ]
         if number % 3 == 0:
-            names.append(f"team-{number % 20}/model-{number % OWNERS}/server")
-        left = CORES
+            names.append(f"team-{number % 20}/model-{number % LEDGER_OWNERS}/server")
+        left = LEDGER_CORES
         for name in names:
             cores = draw.randint(0, left) if name != names[-1] else left
             left -= cores

@@ -21,17 +21,21 @@ if TYPE_CHECKING:
 
     from benchmarks.figure import Figure
 
-COMMAND: Final = "make bench RECORD=1"
+RECORD_COMMAND: Final = "make bench RECORD=1"
 LIBRARIES: Final = ("msgspec", "boto3", "aws-embedded-metrics", "aws-lambda-powertools")
 """A figure depends on those of these that the environment has."""
 
-FILE: Final = Path(__file__).resolve().parent.parent / "docs" / "figures" / "benchmarks.json"
+FIGURES_FILE: Final = (
+    Path(__file__).resolve().parent.parent / "docs" / "figures" / "benchmarks.json"
+)
 
 
 def commit() -> str:
     """Return the commit that is measured; followed by `-dirty` if files differ from it."""
     command = ("git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
-    ended = subprocess.run(command, cwd=FILE.parent, capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        command, cwd=FIGURES_FILE.parent, capture_output=True, text=True, check=True
+    )
     return ended.stdout.strip()
 
 
@@ -44,12 +48,12 @@ def keep(figures: Sequence[Figure], took_s: float) -> None:
         "took_s": round(took_s, 1),
         "rows": [figure.row() for figure in figures],
     }
-    FILE.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    FIGURES_FILE.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 def read() -> dict[str, Any]:
     """What was kept: when, on what, how long it took, and a row for each figure."""
-    kept: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    kept: dict[str, Any] = json.loads(FIGURES_FILE.read_text(encoding="utf-8"))
     return kept
 
 
@@ -59,7 +63,7 @@ def table() -> str:
     of = kept["as_of"]
     if "commit" in kept:  # files of before 2026-11-28 have none
         of = f"commit {kept['commit'][:12]}, {of}"
-    how = f"`{COMMAND}`, {of}, {kept['took_s']:.0f} s on {kept['machine']}."
+    how = f"`{RECORD_COMMAND}`, {of}, {kept['took_s']:.0f} s on {kept['machine']}."
     items = [
         f"- {what}: {measured}, limit {limit}{'' if verdict == 'ok' else f' ({verdict})'}"
         for what, measured, limit, verdict, _ in kept["rows"]

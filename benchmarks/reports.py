@@ -16,9 +16,9 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-ROOT: Final = Path(__file__).resolve().parent.parent
+REPOSITORY: Final = Path(__file__).resolve().parents[1]
 LONG_REPORT_BYTES: Final = 444_000
-_REPORTS: Final = 13  # the first covers milliseconds
+_SIMULATED_REPORTS: Final = 13  # the first covers milliseconds
 
 
 def usual() -> list[bytes]:
@@ -38,7 +38,7 @@ def wide(cores: int, *, share: float = 1.0) -> list[bytes]:
 
 def environment(**variables: str) -> dict[str, str]:
     """What a process of this repository sees: nothing of this machine's settings."""
-    path = f"{ROOT}{os.pathsep}{ROOT / 'lambda'}"
+    path = f"{REPOSITORY}{os.pathsep}{REPOSITORY / 'lambda'}"
     return {
         "PATH": os.defpath,
         "PYTHONPATH": path,
@@ -48,7 +48,7 @@ def environment(**variables: str) -> dict[str, str]:
     }
 
 
-def _simulated(instance_type: str, scenario: str, reports: int = _REPORTS) -> list[bytes]:
+def _simulated(instance_type: str, scenario: str, reports: int = _SIMULATED_REPORTS) -> list[bytes]:
     play = {"instance_type": instance_type, "scenario": scenario, "reports": reports, "start_ms": 0}
     ended = subprocess.run(
         [sys.executable, "-m", "local.monitor", json.dumps(play)],

@@ -49,16 +49,16 @@ if TYPE_CHECKING:
 INGEST_LIMIT_MS: Final = 2.0
 CLOSE_LIMIT_S: Final = 1.5
 CLOSE_LIMIT_MIB: Final = 512
-INSTANCES: Final = 10_000
-CLUSTERS: Final = 20
-RUNS: Final = 3  # of which the fastest counts: what is short is often disturbed as a whole
+STACK_INSTANCES: Final = 10_000
+STACK_CLUSTERS: Final = 20
+MEASURED_RUNS: Final = 3  # of which the fastest counts: what is short is often disturbed as a whole
 DELIVERIES: Final = 300
-LOG_GROUP: Final = "/neuron-emf/records"
-ACCOUNT: Final = "123456789012"
-SETTINGS: Final = {
+RECORDS_GROUP: Final = "/neuron-emf/records"
+STACK_ACCOUNT: Final = "123456789012"
+FUNCTION_VARIABLES: Final = {
     "AWS_LAMBDA_FUNCTION_NAME": "neuron-emf-ingest", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256",
     "AWS_LAMBDA_LOG_GROUP_NAME": "/neuron-emf/neuron-emf/ingest",
-    "POWERTOOLS_SERVICE_NAME": "ingest", "RECORDS_LOG_GROUP": LOG_GROUP,
+    "POWERTOOLS_SERVICE_NAME": "ingest", "RECORDS_LOG_GROUP": RECORDS_GROUP,
     "ROLLUPS_LOG_GROUP": "/neuron-emf/neuron-emf/rollups", "STACK_NAME": "neuron-emf",
     "TABLE_NAME": "neuron-emf",
 }  # fmt: skip
@@ -122,10 +122,10 @@ class StandIn:
         return {"Items": items, **({"LastEvaluatedKey": more} if len(items) == _PAGE_ITEMS else {})}
 
 
-_CONTEXT: Final = SimpleNamespace(
+_INGEST_CONTEXT: Final = SimpleNamespace(
     function_name="neuron-emf-ingest",
     memory_limit_in_mb=256,
-    invoked_function_arn=f"arn:aws:lambda:us-east-1:{ACCOUNT}:function:neuron-emf-ingest",
+    invoked_function_arn=f"arn:aws:lambda:us-east-1:{STACK_ACCOUNT}:function:neuron-emf-ingest",
     aws_request_id="8e3c1a5e-0000-4000-8000-000000000000",
     get_remaining_time_in_millis=lambda: 30_000,
 )
@@ -134,11 +134,11 @@ _CONTEXT: Final = SimpleNamespace(
 
 def figures(folder: Path) -> list[Figure]:
     """One delivery, and a minute of a fleet."""
-    write_minute(folder, INSTANCES)
+    write_minute(folder, STACK_INSTANCES)
     once = _measured("ingest")
-    runs = [_measured("close", str(folder)) for _ in range(RUNS)]
+    runs = [_measured("close", str(folder)) for _ in range(MEASURED_RUNS)]
     least = min(runs, key=lambda run: run["cpu_s"])
-    what = f"{INSTANCES:,} instances of {fleet.CORES} cores of a minute"
+    what = f"{STACK_INSTANCES:,} instances of {fleet.CORES_OF_INSTANCE} cores of a minute"
     return [
         Figure(
             "ingest: processor time of one record", 1_000 * once["cpu_s"], "ms", INGEST_LIMIT_MS,
@@ -146,14 +146,14 @@ def figures(folder: Path) -> list[Figure]:
         ),
         Figure(
             f"reduce: processor time of {what}", least["cpu_s"], "s", CLOSE_LIMIT_S,
-            f"{CLUSTERS} clusters, {least['lines']:.0f} lines",
+            f"{STACK_CLUSTERS} clusters, {least['lines']:.0f} lines",
         ),
         Figure(f"reduce: most memory of {what}", least["mib"], "MiB", CLOSE_LIMIT_MIB),
     ]  # fmt: skip
 
 
 def _measured(*words: str) -> dict[str, float]:
-    settings = SETTINGS if words[0] == "ingest" else {}
+    settings = FUNCTION_VARIABLES if words[0] == "ingest" else {}
     ended = subprocess.run(
         [sys.executable, "-m", "benchmarks.stack", *words],
         stdout=subprocess.PIPE, env=environment(**settings), check=True,
@@ -165,7 +165,7 @@ def _measured(*words: str) -> dict[str, float]:
 def write_minute(folder: Path, instances: int) -> None:
     """Write the items of a fleet's minute into *folder*."""
     buckets: dict[int, list[RecordItem]] = defaultdict(list)
-    for record in fleet.records(instances, CLUSTERS):
+    for record in fleet.records(instances, STACK_CLUSTERS):
         item = item_of(record, 0)
         buckets[item.bucket].append(item)
     folder.mkdir(parents=True)
@@ -185,9 +185,9 @@ def close(folder: Path) -> dict[str, float]:
     from aggregator.close.run import CloseRun  # noqa: PLC0415  # ingest has no use for it
 
     table = Table(Requests(StandIn(folder), "neuron-emf"))
-    table.write_progress(CloseProgress(fleet.MINUTE - 1, (), fleet.MINUTE - 1))
+    table.write_progress(CloseProgress(fleet.FLEET_MINUTE - 1, (), fleet.FLEET_MINUTE - 1))
     found: dict[str, float] = {}
-    for minute in (fleet.MINUTE - 1, fleet.MINUTE):
+    for minute in (fleet.FLEET_MINUTE - 1, fleet.FLEET_MINUTE):
         run = CloseRun(
             table=table, rules=Rules(), emit=lambda _line: None,
             now_s=lambda at=minute: float(end_s(at) + _ALL_HAVE_REPORTED_S),  # type: ignore[misc]
@@ -215,7 +215,7 @@ def ingest() -> dict[str, float]:
     times_s: list[float] = []
     for event in _events(DELIVERIES + 1):
         begun = time.process_time()
-        if function.handler(event, cast("LambdaContext", _CONTEXT))["RecordsStored"] != 1:
+        if function.handler(event, cast("LambdaContext", _INGEST_CONTEXT))["RecordsStored"] != 1:
             msg = "every record was to be stored, one was not"
             raise RuntimeError(msg)
         times_s.append(time.process_time() - begun)
@@ -235,7 +235,7 @@ def _events(count: int) -> Iterator[dict[str, object]]:
         record = dataclasses.replace(made, minute_ms=minute_ms)
         event = {"id": f"{number:056d}", "timestamp": minute_ms, "message": fleet.line_of(record)}
         document = {
-            "messageType": "DATA_MESSAGE", "owner": ACCOUNT, "logGroup": LOG_GROUP,
+            "messageType": "DATA_MESSAGE", "owner": STACK_ACCOUNT, "logGroup": RECORDS_GROUP,
             "logStream": record.instance_id, "subscriptionFilters": ["neuron-emf-minutes"],
             "logEvents": [event],
         }  # fmt: skip

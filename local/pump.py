@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-_MARK: Final = '"_aws"'  # every EMF line has this member at its root
+_EMF_MARK: Final = '"_aws"'  # every EMF line has this member at its root
 _STRAY: Final = frozenset({"dimension_blank", "no_dimensions"})  # extracted, without dimensions
 
 
@@ -73,7 +73,7 @@ class Extraction:
 
 def extract(message: str, now_ms: int) -> Extraction:
     """The metrics of one log line that arrived at *now_ms*."""
-    if not message.lstrip().startswith("{") or _MARK not in message:
+    if not message.lstrip().startswith("{") or _EMF_MARK not in message:
         return Extraction()  # a log line like any other
     found = dict.fromkeys(violation.rule for violation in violations(message, now_ms=now_ms))
     rules = tuple(rule for rule in found if rule not in _STRAY)

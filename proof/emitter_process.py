@@ -33,11 +33,11 @@ def environment(home: Path, **variables: str) -> dict[str, str]:
     }
 
 
-PATIENCE_S: Final = 600.0  # bounds a hang, judges nothing: retries alone may take 240 s
+HUNG_AFTER_S: Final = 600.0  # bounds a hang, judges nothing: retries alone may take 240 s
 
 
 def wait_until(
-    is_so: Callable[[], object], within_s: float = PATIENCE_S, *, event: str = "the condition"
+    is_so: Callable[[], object], within_s: float = HUNG_AFTER_S, *, event: str = "the condition"
 ) -> None:
     """
     Check *is_so* every few milliseconds until it is true.

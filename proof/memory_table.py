@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from neuron_accounts.findings import Detail
 
 
-MAX_ITEM_BYTES = 400 * 1024
+MAX_TABLE_ITEM_BYTES = 400 * 1024
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
@@ -46,7 +46,7 @@ def _distinct(values: Iterable[Any]) -> list[Any]:
 
 def _check_item(key: str, payload: bytes = b"") -> None:
     """Raise TableError if DynamoDB rejects an item of this sort key and *payload*."""
-    if not 0 < len(key.encode()) <= MAX_KEY_BYTES or len(payload) >= MAX_ITEM_BYTES:
+    if not 0 < len(key.encode()) <= MAX_KEY_BYTES or len(payload) >= MAX_TABLE_ITEM_BYTES:
         msg = f"an item has a key of {len(key)} characters and {len(payload)} bytes"
         raise TableError(msg)
 

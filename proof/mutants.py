@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PLACE = "module_path, start_pos_row, start_pos_col, operator_name"
+MUTANT_COLUMNS = "module_path, start_pos_row, start_pos_col, operator_name"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,9 +46,8 @@ def draw_sample(session: sqlite3.Connection, size: int, seed: int) -> tuple[int,
 
     Most `|` stand in annotations, which only a type checker reads: none of them is drawn.
     """
-    query = (
-        f"SELECT job_id, {PLACE} FROM mutation_specs ORDER BY {PLACE}, operator_args, occurrence"
-    )
+    order = f"{MUTANT_COLUMNS}, operator_args, occurrence"
+    query = f"SELECT job_id, {MUTANT_COLUMNS} FROM mutation_specs ORDER BY {order}"
     rows = session.execute(query).fetchall()
     faults = [job_id for job_id, *_, operator in rows if "BitOr" not in operator]
     drawn = set(random.Random(seed).sample(faults, min(size, len(faults))))
@@ -62,8 +61,8 @@ def draw_sample(session: sqlite3.Connection, size: int, seed: int) -> tuple[int,
 def surviving_faults(session: sqlite3.Connection) -> list[str]:
     """One line for each fault that no test found: module, line and kind of fault."""
     query = f"""
-        SELECT {PLACE} FROM mutation_specs JOIN work_results USING (job_id)
-        WHERE test_outcome = 'SURVIVED' ORDER BY {PLACE}
+        SELECT {MUTANT_COLUMNS} FROM mutation_specs JOIN work_results USING (job_id)
+        WHERE test_outcome = 'SURVIVED' ORDER BY {MUTANT_COLUMNS}
     """
     return [
         f"{module}:{line}: {operator.removeprefix('core/')}"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     Minutes = dict[tuple[int, str], dict[str, Records]]
     """The records of each minute and cluster, by instance."""
 
-USD_PER_HOUR = {
+REFERENCE_USD_PER_HOUR = {
     "us-east-1/trn1.2xlarge": Fraction("1.34375"),
     "us-east-1/inf2.xlarge": Fraction("0.7582"),
     "eu-north-1/inf2.xlarge": Fraction("0.83402"),
@@ -64,7 +64,7 @@ Dense BF16, TFLOPS of an instance, and its cores, by type; None where the chip i
 
 A type that is missing here raises `KeyError`: left out in silence, its share would look wrong.
 """
-IDLE_AFTER_MINUTES = 15
+REFERENCE_IDLE_AFTER_MINUTES = 15
 FORGOTTEN_AFTER_MINUTES = 60
 BACK_WITHIN_MINUTES = 5
 """Minutes after a clean shutdown in which an instance may report again."""
@@ -85,8 +85,8 @@ class OwnerRow:
 
 def rollups(
     records: Iterable[MinuteRecord],
-    idle_after_minutes: int = IDLE_AFTER_MINUTES,
-    usd_per_hour: Mapping[str, Fraction] = USD_PER_HOUR,
+    idle_after_minutes: int = REFERENCE_IDLE_AFTER_MINUTES,
+    usd_per_hour: Mapping[str, Fraction] = REFERENCE_USD_PER_HOUR,
     paid_by_type: Mapping[str, str] = NOTHING_SAID,
 ) -> dict[tuple[int, str], dict[str, float]]:
     """
@@ -123,7 +123,7 @@ def idle_owners(
         for parts in map(counting_records, instances.values()):
             own = set()
             for core in cores_of(parts, usd_per_hour):
-                if core.letter in "b?" or core.idle < IDLE_AFTER_MINUTES:
+                if core.letter in "b?" or core.idle < REFERENCE_IDLE_AFTER_MINUTES:
                     continue
                 holding = sorted(core.owners)
                 for number, owner in enumerate(holding):

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from local.rehearsal.comparison import ClusterMinute, PublishedMinute
 
 EPSILON: Final = 2e-6  # a line has six decimals
-TALLIES: Final = {name for name, number in ROLLUP_NUMBERS.items() if number.family == "tally"}
-GAUGES: Final = ROLLUP_NUMBERS.keys() - TALLIES - {"SilentInstances", "CoveragePercent"}
+CHECKED_TALLIES: Final = {
+    name for name, number in ROLLUP_NUMBERS.items() if number.family == "tally"
+}
+CHECKED_GAUGES: Final = (
+    ROLLUP_NUMBERS.keys() - CHECKED_TALLIES - {"SilentInstances", "CoveragePercent"}
+)
 OF_UNSEEN: Final = {
     "AvoidableCostPerHour",
     "AvoidableAllocatedCostPerHour",
@@ -70,13 +74,13 @@ def of_rollup(
     """
     *_, last = rollups
     yield from if_not("Records", numbers["Records"], last["Records"])
-    for name in sorted(GAUGES if is_final else GAUGES - OF_UNSEEN):
+    for name in sorted(CHECKED_GAUGES if is_final else CHECKED_GAUGES - OF_UNSEEN):
         yield from if_not(name, numbers.get(name), last.get(name))
     overstated = last.get("TalliesOverstated", {})
     if overstated and not may_overstate:
         yield "TalliesOverstated", "none, nothing was merged", ", ".join(sorted(overstated))
     totals = {**numbers, "LateRecords": numbers["Records"] - rollups[0]["Records"]}
-    for name in sorted(TALLIES):
+    for name in sorted(CHECKED_TALLIES):
         amounts = [line[name] for line in rollups if name in line]
         total = sum(amounts) - overstated.get(name, 0) if amounts else None
         if name in totals:

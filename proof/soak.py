@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from proof.emitter_process import PATIENCE_S, bytes_in, environment, wait_until
+from proof.emitter_process import HUNG_AFTER_S, bytes_in, environment, wait_until
 from proof.kills.lives import CLOCKED
 from proof.logs.faults import ANSWER_LOST, RESET, THROTTLED
 from proof.logs.service import LogsService
@@ -31,11 +31,11 @@ from proof.wall_clock import WallClock
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-START_S = 1_800_000_000
-PERIOD_S = 5
+SOAK_START_S = 1_800_000_000
+SOAK_PERIOD_S = 5
 REPORTS_A_MINUTE, REPORTS_IN_TEN_MINUTES, REPORTS_AN_HOUR = 12, 120, 720
 BROKEN_EVERY = 701
-FAULTS = (THROTTLED, RESET, ANSWER_LOST)
+SOAK_FAULTS = (THROTTLED, RESET, ANSWER_LOST)
 FAULT_HOURS = 4
 DAY_HOURS = 24
 GONE_HOURS = range(14, 20)  # of each day: no network
@@ -93,9 +93,9 @@ class SoakedEmitter:
         if hour % DAY_HOURS not in GONE_HOURS and not service.is_there:
             service.come_back()
         if hour % FAULT_HOURS == 0:
-            service.next_faults["PutLogEvents"] += FAULTS
+            service.next_faults["PutLogEvents"] += SOAK_FAULTS
         for number in range(hour * REPORTS_AN_HOUR, (hour + 1) * REPORTS_AN_HOUR):
-            self._clock.set(START_S + PERIOD_S * (number + 0.5))
+            self._clock.set(SOAK_START_S + SOAK_PERIOD_S * (number + 0.5))
             self._write(next(reports))
             if number % REPORTS_A_MINUTE == REPORTS_A_MINUTE - 1:
                 self._wait_until_read()
@@ -182,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with contextlib.ExitStack() as stack:
         name = stack.enter_context(tempfile.TemporaryDirectory(prefix="neuron-emf-soak-"))
         clock = stack.enter_context(WallClock(Path(name) / "clock"))
-        clock.set(START_S)
+        clock.set(SOAK_START_S)
         service = stack.enter_context(LogsService(clock))
         emitter = SoakedEmitter(Path(name), clock, service)
         stack.callback(emitter.process.kill)
@@ -191,7 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             looks.append(emitter.feed_hour(len(looks), reports))
         problems = grown(looks)
         emitter.process.terminate()
-        if code := emitter.process.wait(PATIENCE_S):
+        if code := emitter.process.wait(HUNG_AFTER_S):
             problems.append(f"the emitter ended with {code}")
         minutes = emitter.arrived_minutes()
     print(

@@ -27,6 +27,7 @@ from aggregator.explain.notification import notify
 from aggregator.ingest.intake import take_in
 from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
+from local import REPOSITORY
 from neuron_accounts.instance_hours import LedgerRules
 from neuron_accounts.prices import Prices
 from neuron_emitter.fold import FoldSettings
@@ -44,13 +45,14 @@ if TYPE_CHECKING:
 
     from aggregator.storage.ledger_objects import LedgerObjects
 
-ROOT: Final = Path(__file__).parents[1]
-ROOMS: Final = tuple(f"{ROOT / name}/" for name in ("emitter", "lambda"))
-START_S: Final = 1_767_225_600
+ROOMS: Final = tuple(f"{REPOSITORY / name}/" for name in ("emitter", "lambda"))
+WALK_START_S: Final = 1_767_225_600
 REPORTS_A_MINUTE: Final = 12
-DATA: Final = ROOT / "tests" / "data" / "walk"
-REPORT: Final[dict[str, Any]] = json.loads((DATA / "report.json").read_text(encoding="utf-8"))
-ALARM: Final[dict[str, Any]] = json.loads((DATA / "alarm.json").read_text(encoding="utf-8"))
+WALK_DATA: Final = REPOSITORY / "tests" / "data" / "walk"
+REPORT: Final[dict[str, Any]] = json.loads((WALK_DATA / "report.json").read_text(encoding="utf-8"))
+WALK_ALARM: Final[dict[str, Any]] = json.loads(
+    (WALK_DATA / "alarm.json").read_text(encoding="utf-8")
+)
 
 
 @dataclass
@@ -93,7 +95,7 @@ class Stage:
 
 def _file_of(frame: FrameType) -> str:
     file = frame.f_code.co_filename
-    return file[len(str(ROOT)) + 1 :] if file.startswith(ROOMS) else ""
+    return file[len(str(REPOSITORY)) + 1 :] if file.startswith(ROOMS) else ""
 
 
 class Walk(NamedTuple):
@@ -113,7 +115,7 @@ class _Bucket(dict[str, bytes]):
 
 def _line_of(file: Path) -> str:
     """Return the line that the running emitter makes of the reports in *file*."""
-    with closing(open_file(file)) as source, Spool(None, clock=lambda: START_S) as spool:
+    with closing(open_file(file)) as source, Spool(None, clock=lambda: WALK_START_S) as spool:
         emitter = Emitter(
             RunSettings(cluster="serving", input=str(file)),
             source,
@@ -121,7 +123,7 @@ def _line_of(file: Path) -> str:
             mock.Mock(spec=Outlet),  # the line stays in the spool
             FoldSettings(runtime_lines="none"),
             local=LocalSources(),
-            clock=lambda: START_S,
+            clock=lambda: WALK_START_S,
         )
         emitter.finish(input_ended=emitter.read_until(lambda: False))
         (record,) = spool.oldest(1, 1 << 20)
@@ -148,7 +150,11 @@ def _walk() -> Walk:
     rules = Rules(idle_after_minutes=1)
     to_record.run(
         lambda: take_in(
-            [LogLine("0", line)], table, rules.late_minutes, lambda: START_S + 70.0, in_packs=False
+            [LogLine("0", line)],
+            table,
+            rules.late_minutes,
+            lambda: WALK_START_S + 70.0,
+            in_packs=False,
         )
     )
     to_rollup.run(
@@ -156,7 +162,7 @@ def _walk() -> Walk:
             table=table,
             rules=rules,
             emit=printed.append,
-            now_s=lambda: START_S + 185.0,
+            now_s=lambda: WALK_START_S + 185.0,
             remaining_s=lambda: 50.0,
             prices=Prices({}),
             outlet=None,
@@ -172,11 +178,11 @@ def _walk() -> Walk:
     )
     notification = to_message.run(
         lambda: notify(
-            read_transition(ALARM),
+            read_transition(WALK_ALARM),
             table,
             environment,
             lambda *_: None,
-            START_S + 300.0,
+            WALK_START_S + 300.0,
             printer=lambda _: None,
         )
     )
@@ -186,10 +192,10 @@ def _walk() -> Walk:
             rules=rules,
             ledger_rules=LedgerRules(Prices()),
             ask_ec2=lambda: packed_parts({}),
-            now_s=lambda: float(START_S + 4 * 3600),
+            now_s=lambda: float(WALK_START_S + 4 * 3600),
             remaining_s=lambda: 900.0,
             connect=lambda: (table, cast("LedgerObjects", _Bucket())),
-        ).run(START_S // 3600)
+        ).run(WALK_START_S // 3600)
     )
     rollup = next(line for line in printed if '"Kind":"rollup"' in line)
     return Walk(stages, line, rollup, notification.message.text)

@@ -15,12 +15,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = ROOT / ".venv-tools" / "bin" / "pip-audit"
-OPTIONS = (
+from local import REPOSITORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = REPOSITORY / ".venv-tools" / "bin" / "pip-audit"
+AUDIT_OPTIONS = (
     "--disable-pip",  # nothing is resolved: the pins are complete
     "--require-hashes",
     "--progress-spinner=off",
@@ -72,15 +75,15 @@ def verdict(found: Audited) -> int:
 
 def audit(path: Path) -> int:
     """Audit one file of pins and print what was found; returns its exit code."""
-    command = [str(PROGRAM), "--requirement", str(path), *OPTIONS]
-    run = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    command = [str(PROGRAM), "--requirement", str(path), *AUDIT_OPTIONS]
+    run = subprocess.run(command, cwd=REPOSITORY, check=False, capture_output=True, text=True)
     try:
         found = read_answer(run.stdout)
     except (ValueError, KeyError) as error:
         msg = f"pip-audit gave no answer for {path}: {run.stderr.strip() or error}"
         raise SystemExit(msg) from error
     sys.stdout.write(
-        f"{path.relative_to(ROOT)}: {found.packages} packages,"
+        f"{path.relative_to(REPOSITORY)}: {found.packages} packages,"
         f" {len(found.unanswered)} not audited, {len(found.known)} with known vulnerabilities\n"
     )
     sys.stderr.writelines(f"{path}: {known}\n" for known in found.known)
@@ -92,7 +95,10 @@ def main() -> int:
     if not PROGRAM.exists():
         sys.stderr.write(f"{PROGRAM} is missing: run make venvs, which installs it\n")
         return 2
-    pins = [*(ROOT / "requirements").glob("*.txt"), ROOT / "lambda" / "requirements.txt"]
+    pins = [
+        *(REPOSITORY / "requirements").glob("*.txt"),
+        REPOSITORY / "lambda" / "requirements.txt",
+    ]
     codes = {audit(path) for path in sorted(pins)}
     if 3 in codes:
         sys.stderr.write("Not audited: the vulnerability service did not answer for it.\n")

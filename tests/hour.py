@@ -19,7 +19,7 @@ from aggregator.ingest.intake import take_in
 from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
 from aggregator.storage.ledger_objects import LedgerObjects
-from local.rehearsal.fleet import FLEET
+from local.rehearsal.fleet import REHEARSED_FLEET
 from local.rehearsal.past import Past
 from neuron_accounts.instance_hours import LedgerRules
 from neuron_accounts.prices import Prices
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from aggregator.findings.outbox import FindingsOutlet
     from local.rehearsal.fleet import FleetInstance
 
-START_S = int(datetime(2026, 11, 20, 8, tzinfo=timezone.utc).timestamp())
-MINUTES = 60
-END_S = START_S + MINUTES * 60
+HOUR_START_S = int(datetime(2026, 11, 20, 8, tzinfo=timezone.utc).timestamp())
+RECORDED_MINUTES = 60
+HOUR_END_S = HOUR_START_S + RECORDED_MINUTES * 60
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,11 @@ class Hour:
 def make(folder: Path) -> Hour:
     """Simulate, replay and close the hour; about five seconds."""
     lines = sorted(
-        (line for member in FLEET for line in lines_of(member, folder, START_S, MINUTES)),
+        (
+            line
+            for member in REHEARSED_FLEET
+            for line in lines_of(member, folder, HOUR_START_S, RECORDED_MINUTES)
+        ),
         key=timestamp_ms,
     )
     (folder / "records.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
@@ -103,10 +107,10 @@ def _settle(table: MemoryTable, folder: Path) -> None:
         rules=Rules(),
         ledger_rules=LedgerRules(Prices()),
         ask_ec2=lambda: packed_parts({}),
-        now_s=lambda: float(END_S),
+        now_s=lambda: float(HOUR_END_S),
         remaining_s=lambda: 900.0,
         connect=lambda: (table, _Objects(folder)),
-    ).run(START_S // 3600)
+    ).run(HOUR_START_S // 3600)
     assert outcome.hours_settled == 1
 
 

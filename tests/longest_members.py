@@ -14,7 +14,7 @@ _OF_UNIT = {
     "None": 12_345.6789,
 }
 
-LONGEST: dict[str, Any] = {
+LONGEST_RECORD: dict[str, Any] = {
     "boot": "01a1fd4e75ef2470b16e",
     "cluster": "llm-pretraining-production-blue1",
     "instance_id": "i-0123456789abcdef0",

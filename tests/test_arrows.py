@@ -11,15 +11,14 @@ from __future__ import annotations
 import ast
 import graphlib
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+from local import REPOSITORY
 
 # Where each package of ours lives, and which of the others it may import.
-FOLDERS = {
+ROOM_FOLDERS = {
     "neuron_emitter": REPOSITORY / "emitter" / "neuron_emitter",
     "neuron_emf": REPOSITORY / "neuron_emf",
     "aggregator": REPOSITORY / "lambda" / "aggregator",
@@ -30,12 +29,12 @@ FOLDERS = {
     "proof": REPOSITORY / "proof",
     "benchmarks": REPOSITORY / "benchmarks",
 }
-SHARED = {"neuron_accounts", "neuron_wire", "neuron_words"}
-PRODUCT = {"aggregator", "neuron_emf", "neuron_emitter"} | SHARED
+SHARED_ROOMS = {"neuron_accounts", "neuron_wire", "neuron_words"}
+PRODUCT = {"aggregator", "neuron_emf", "neuron_emitter"} | SHARED_ROOMS
 ARROWS = {
-    "neuron_emitter": SHARED,
-    "neuron_emf": SHARED | {"neuron_emitter"},
-    "aggregator": SHARED,
+    "neuron_emitter": SHARED_ROOMS,
+    "neuron_emf": SHARED_ROOMS | {"neuron_emitter"},
+    "aggregator": SHARED_ROOMS,
     "neuron_words": {"neuron_accounts", "neuron_wire"},
     "neuron_accounts": {"neuron_wire"},
     "neuron_wire": set(),
@@ -125,15 +124,15 @@ def imports_of_source(module: str, source: str) -> list[Import]:
 def imports_of_package(name: str) -> list[Import]:
     """Every import in one package of ours."""
     found = []
-    for path in sorted(FOLDERS[name].rglob("*.py")):
-        parts = [name, *path.relative_to(FOLDERS[name]).with_suffix("").parts]
+    for path in sorted(ROOM_FOLDERS[name].rglob("*.py")):
+        parts = [name, *path.relative_to(ROOM_FOLDERS[name]).with_suffix("").parts]
         module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         found += imports_of_source(module, path.read_text(encoding="utf-8"))
     assert found, f"{name} has moved, or imports nothing"
     return found
 
 
-IMPORTS = {name: imports_of_package(name) for name in FOLDERS}
+IMPORTS = {name: imports_of_package(name) for name in ROOM_FOLDERS}
 
 
 def wrong(name: str, imports: list[Import]) -> list[Import]:
@@ -145,9 +144,11 @@ def wrong(name: str, imports: list[Import]) -> list[Import]:
         for asked in imports
         if (keepers := KEEPERS.get((name, asked.package))) and asked.module not in keepers
     ]
-    if name in SHARED:  # in the wheel and in the artefact, where it must cost neither
+    if name in SHARED_ROOMS:  # in the wheel and in the artefact, where it must cost neither
         found += [
-            asked for asked in imports if asked.package not in {*sys.stdlib_module_names, *SHARED}
+            asked
+            for asked in imports
+            if asked.package not in {*sys.stdlib_module_names, *SHARED_ROOMS}
         ]
     return found
 
@@ -183,7 +184,7 @@ def mutual_folders(imports: list[Import]) -> set[tuple[str, str]]:
     }
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("name", ROOM_FOLDERS)
 def test_a_package_imports_only_what_the_tables_allow(name):
     """
     Emitter and aggregator never meet but in neuron_wire, no emitter knows what people type, and a

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-MODULES = [
-    path for folder in ("emitter", "neuron_emf") for path in sorted((ROOT / folder).rglob("*.py"))
+from local import REPOSITORY
+
+SHIPPED_MODULES = [
+    path
+    for folder in ("emitter", "neuron_emf")
+    for path in sorted((REPOSITORY / folder).rglob("*.py"))
 ]
 OF_A_CLONE = re.compile(r"\b(?:docs|deploy|local|tests)/|\.md\b|\bmake [a-z]+(?=`)")
 
@@ -34,5 +36,5 @@ def said(path):
 
 def test_no_message_leads_to_a_file_of_a_clone():
     """The pages and the Makefile are in the repository alone: who is sent there is told so."""
-    found = [text for path in MODULES for text in said(path) if OF_A_CLONE.search(text)]
+    found = [text for path in SHIPPED_MODULES for text in said(path) if OF_A_CLONE.search(text)]
     assert [] == [text for text in found if OF_HELP not in text and IN_A_CLONE not in text]

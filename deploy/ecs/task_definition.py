@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-HERE: Final = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "lambda"))  # also where neuron-emf is not installed
+ECS_FOLDER: Final = Path(__file__).resolve().parent
+sys.path.insert(0, str(ECS_FOLDER.parents[1] / "lambda"))  # also where neuron-emf is not installed
 if sys.version_info < (3, 10):  # noqa: UP036 - such as the python3 of Amazon Linux 2023
     sys.stderr.write(
         f"Error: This is Python {sys.version_info[0]}.{sys.version_info[1]}. "
@@ -47,7 +47,7 @@ CPU_UNITS: Final = 128  # of 1,024 a vCPU; a share when the CPU is contended, no
 STOP_WITHIN_S: Final = 20  # neuron-monitor ends within 2, records are flushed for 5
 SPOOL: Final = "/var/lib/neuron-emf"
 SPOOL_VOLUME: Final = "neuron-emf-spool"  # of the instance, so that the next task finds it
-USER: Final = 10001  # the image's
+CONTAINER_USER: Final = 10001  # the image's
 HEALTH_COMMAND: Final = ("CMD", "neuron-emf", "check", "--quick")
 HEALTH_CHECK: Final = {
     "command": list(HEALTH_COMMAND),
@@ -56,8 +56,8 @@ HEALTH_CHECK: Final = {
     "retries": 3,
     "startPeriod": 180,
 }
-LOG_GROUP: Final = "/neuron-emf/emitters"  # what the emitter says of itself; never its records
-RECORDS: Final = "/neuron-emf/records"
+EMITTERS_GROUP: Final = "/neuron-emf/emitters"  # what the emitter says of itself; never its records
+TASK_RECORDS_GROUP: Final = "/neuron-emf/records"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Place:
     region: str
     task_role: str
     execution_role: str
-    records: str = RECORDS
+    records: str = TASK_RECORDS_GROUP
     device_group: int | None = None
     prometheus_port: int | None = None
 
@@ -131,7 +131,9 @@ def emitter_container(devices: int, place: Place, *, is_daemon: bool) -> dict[st
     return {
         "name": "neuron-emf",
         "image": place.image,
-        **({} if place.device_group is None else {"user": f"{USER}:{place.device_group}"}),
+        **(
+            {} if place.device_group is None else {"user": f"{CONTAINER_USER}:{place.device_group}"}
+        ),
         "essential": is_daemon,
         **({} if is_daemon else {"restartPolicy": {"enabled": True, "restartAttemptPeriod": 60}}),
         **({"portMappings": [{"containerPort": port, "hostPort": port}]} if published else {}),
@@ -152,7 +154,7 @@ def emitter_container(devices: int, place: Place, *, is_daemon: bool) -> dict[st
         "logConfiguration": {
             "logDriver": "awslogs",
             "options": {
-                "awslogs-group": LOG_GROUP,
+                "awslogs-group": EMITTERS_GROUP,
                 "awslogs-region": place.region,
                 "awslogs-stream-prefix": "neuron-emf",
                 "mode": "non-blocking",  # a log that is away must not stop the reading
@@ -227,7 +229,7 @@ def main(arguments: list[str] | None = None) -> None:
             command.add_argument(option, required=True)
         for option in ("--task-role", "--execution-role"):
             command.add_argument(option, required=True, metavar="ARN")
-        command.add_argument("--log-group", default=RECORDS)
+        command.add_argument("--log-group", default=TASK_RECORDS_GROUP)
         command.add_argument("--device-group", type=int, metavar="GID")
         command.add_argument("--prometheus-port", type=int, metavar="PORT")
         if name == "sidecar":

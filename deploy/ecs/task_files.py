@@ -16,9 +16,9 @@ from typing import Final
 
 from task_definition import Place, as_json, daemon, device_paths, sidecar, types_by_devices
 
-HERE: Final = Path(__file__).resolve().parent
+ECS_FOLDER: Final = Path(__file__).resolve().parent
 
-EXAMPLE: Final = Place(
+EXAMPLE_PLACE: Final = Place(
     image="111122223333.dkr.ecr.us-east-1.amazonaws.com/neuron-emf:0.1.0",
     region="us-east-1",
     task_role="arn:aws:iam::111122223333:role/neuron-emf-task",
@@ -63,7 +63,7 @@ def _counted(devices: int) -> str:
 
 
 def _daemons() -> str:
-    shape = (HERE / "daemon.part.yaml").read_text("utf-8").partition("\n---\n")[2]
+    shape = (ECS_FOLDER / "daemon.part.yaml").read_text("utf-8").partition("\n---\n")[2]
     return "".join(
         shape.replace("{devices}", str(devices)).replace("{device_list}", _device_list(devices))
         for devices in types_by_devices()
@@ -77,10 +77,10 @@ def _device_list(devices: int) -> str:
 
 def files() -> dict[Path, str]:
     """What stands beside this program, as it should be."""
-    template_file = HERE / "service.yaml"
+    template_file = ECS_FOLDER / "service.yaml"
     return {
-        HERE / "daemon.json": as_json(daemon(EXAMPLE_DEVICES, EXAMPLE)),
-        HERE / "sidecar.json": as_json(sidecar(EXAMPLE_DEVICES, EXAMPLE, EXAMPLE_APP)),
+        ECS_FOLDER / "daemon.json": as_json(daemon(EXAMPLE_DEVICES, EXAMPLE_PLACE)),
+        ECS_FOLDER / "sidecar.json": as_json(sidecar(EXAMPLE_DEVICES, EXAMPLE_PLACE, EXAMPLE_APP)),
         template_file: template(template_file.read_text("utf-8")),
     }
 

@@ -19,27 +19,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from archive import commit_time_s, rewrite
-from versions import ROOT, notes, version
+from versions import CLONE, notes, version
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 SUMS: Final = "SHA256SUMS"
 NOTES: Final = "RELEASE_NOTES.md"
-_TOOLS: Final = ROOT / ".venv-tools/bin"
-_CARRIED: Final = ROOT / "neuron_emf/deploy"
+_TOOLS_BIN: Final = CLONE / ".venv-tools/bin"
+_CARRIED_FOLDER: Final = CLONE / "neuron_emf/deploy"
 
 
 def _run(*words: str | Path, **variables: str) -> None:
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(commit_time_s()), **variables}
-    subprocess.run(words, check=True, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603 - our own words
+    subprocess.run(words, check=True, cwd=CLONE, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603 - our own words
 
 
 def _tracked() -> list[str]:
     """The files of this clone as they are now, without what was built in it."""
     words = ["git", "ls-files", "-z"]
-    listed = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True)  # noqa: S603 - our own words
-    return [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+    listed = subprocess.run(words, cwd=CLONE, check=True, capture_output=True, text=True)  # noqa: S603 - our own words
+    return [name for name in listed.stdout.split("\0") if name and (CLONE / name).is_file()]
 
 
 def distributions(folder: Path) -> None:
@@ -49,8 +49,8 @@ def distributions(folder: Path) -> None:
         source = Path(temporary) / "source"
         for name in _tracked():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, source / name)
-        carried = source / _CARRIED.relative_to(ROOT)
+            shutil.copy2(CLONE / name, source / name)
+        carried = source / _CARRIED_FOLDER.relative_to(CLONE)
         before = set(carried.iterdir())
         _run(sys.executable, source / "deploy/wheel/carried.py", carried)
         for made in set(carried.iterdir()) - before:
@@ -68,13 +68,13 @@ def distributions(folder: Path) -> None:
 
 def bundle(folder: Path) -> None:
     """What installs the service without a clone."""
-    _run(ROOT / "deploy/systemd/bundle.sh", OUT=str(folder))
+    _run(CLONE / "deploy/systemd/bundle.sh", OUT=str(folder))
     rewrite(folder / f"neuron-emf-{version()}.tar.gz", commit_time_s())
 
 
 def chart(folder: Path) -> None:
     """The Helm chart."""
-    _run(_TOOLS / "helm", "package", ROOT / "deploy/eks/chart", "--destination", folder)
+    _run(_TOOLS_BIN / "helm", "package", CLONE / "deploy/eks/chart", "--destination", folder)
     made = folder / f"neuron-emf-{version()}.tgz"
     rewrite(made, commit_time_s())
     made.rename(folder / f"neuron-emf-chart-{version()}.tgz")
@@ -83,14 +83,14 @@ def chart(folder: Path) -> None:
 def bill_of_materials(folder: Path) -> None:
     """What the agent is made of: CycloneDX 1.6, checked against its schema by the tool."""
     _run(
-        *(_TOOLS / "cyclonedx-py", "requirements", ROOT / "requirements/emitter.txt"),
-        *("--pyproject", ROOT / "pyproject.toml", "--spec-version", "1.6", "--of", "JSON"),
+        *(_TOOLS_BIN / "cyclonedx-py", "requirements", CLONE / "requirements/emitter.txt"),
+        *("--pyproject", CLONE / "pyproject.toml", "--spec-version", "1.6", "--of", "JSON"),
         *("--output-reproducible", "--validate"),
         *("--output-file", folder / f"neuron-emf-{version()}.cdx.json"),
     )
 
 
-STEPS: Final[tuple[Callable[[Path], None], ...]] = (
+ARTEFACT_STEPS: Final[tuple[Callable[[Path], None], ...]] = (
     distributions, bundle, chart, bill_of_materials,
 )  # fmt: skip
 
@@ -108,10 +108,10 @@ def main() -> None:
     folder = Path(sys.argv[1]).resolve()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for step in STEPS:
+    for step in ARTEFACT_STEPS:
         step(folder)
     (folder / SUMS).write_text(sums(folder), "utf-8")
-    (folder / NOTES).write_text(notes(ROOT, version()) or "Not released.\n", "utf-8")
+    (folder / NOTES).write_text(notes(CLONE, version()) or "Not released.\n", "utf-8")
     for line in (folder / SUMS).read_text("utf-8").splitlines():
         digest, name = line.split("  ")
         size = (folder / name).stat().st_size

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-HOME: Final = "emitter/neuron_emitter/__init__.py"
+CLONE: Final = Path(__file__).resolve().parents[2]
+VERSION_FILE: Final = "emitter/neuron_emitter/__init__.py"
 CHANGELOG: Final = "CHANGELOG.md"
 _NUMBER: Final = r"[0-9]+\.[0-9]+\.[0-9]+"
-_HOME: Final = re.compile(rf'(?<=^__version__: Final = "){_NUMBER}(?="$)', re.MULTILINE)
+_VERSION_LINE: Final = re.compile(rf'(?<=^__version__: Final = "){_NUMBER}(?="$)', re.MULTILINE)
 _REPEATED: Final = re.compile(
     r"(?:(?<=neuron-emf[:-])|(?<=^  tag: )|(?<=^version: )|(?<=^appVersion: \")"
     r"|(?<=kubernetes\.io/version: \"))"
@@ -34,7 +34,7 @@ _REPEATED: Final = re.compile(
 )
 """An image, a bundle, a tag of the chart's values, the chart itself."""
 
-_PLACES: Final = (
+_FILES_WITH_VERSION: Final = (
     "*.yaml", "deploy/**/*.yaml", "deploy/**/*.json", "deploy/**/*.py", "deploy/**/*.tf",
     "CONTRIBUTING.md", "docs/how-to/*.md", "docs/reference/*.md", "tests/aggregator/explain/*.py",
     "tests/data/messages/**/*",
@@ -42,17 +42,17 @@ _PLACES: Final = (
 _UNRELEASED: Final = "## Unreleased\n"
 
 
-def version(root: Path = ROOT) -> str:
+def version(root: Path = CLONE) -> str:
     """The version of this tree."""
-    match = _HOME.search((root / HOME).read_text("utf-8"))
+    match = _VERSION_LINE.search((root / VERSION_FILE).read_text("utf-8"))
     if match is None:
-        sys.exit(f'{HOME} has no line __version__: Final = "1.2.3". Write one.')
+        sys.exit(f'{VERSION_FILE} has no line __version__: Final = "1.2.3". Write one.')
     return match[0]
 
 
 def repeated(root: Path) -> Iterator[tuple[Path, str]]:
     """Each file that repeats the version, once for each time, with what it says."""
-    for pattern in _PLACES:
+    for pattern in _FILES_WITH_VERSION:
         for path in sorted(path for path in root.glob(pattern) if path.is_file()):
             for said in _REPEATED.findall(path.read_text("utf-8")):
                 yield path, said
@@ -68,7 +68,9 @@ def faults(root: Path, tag: str = "") -> list[str]:
         if said != expected
     ]
     if tag and tag != f"v{expected}":
-        wrong.append(f"The tag is {tag}, not v{expected}. Tag v{expected}, or change {HOME}.")
+        wrong.append(
+            f"The tag is {tag}, not v{expected}. Tag v{expected}, or change {VERSION_FILE}."
+        )
     if tag and not notes(root, expected):
         wrong.append(f"{CHANGELOG} has no section {expected}. Cut one by versions.py --set.")
     return wrong
@@ -85,8 +87,8 @@ def notes(root: Path, expected: str) -> str:
 
 def set_version(root: Path, wanted: str) -> None:
     """Write *wanted* everywhere; what was unreleased is now released today."""
-    home = root / HOME
-    home.write_text(_HOME.sub(wanted, home.read_text("utf-8")), "utf-8")
+    home = root / VERSION_FILE
+    home.write_text(_VERSION_LINE.sub(wanted, home.read_text("utf-8")), "utf-8")
     for path in dict.fromkeys(path for path, _ in repeated(root)):
         path.write_text(_REPEATED.sub(wanted, path.read_text("utf-8")), "utf-8")
     changelog = root / CHANGELOG
@@ -104,8 +106,8 @@ def main() -> None:
     if given.set:
         if not re.fullmatch(_NUMBER, given.set):
             parser.error(f"--set is {given.set!a}. Write three numbers, such as 1.2.3.")
-        set_version(ROOT, given.set)
-    if wrong := faults(ROOT, given.tag):
+        set_version(CLONE, given.set)
+    if wrong := faults(CLONE, given.tag):
         sys.exit("\n".join(wrong))
     sys.stdout.write(f"{version()}\n")
 

@@ -16,9 +16,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-HERE: Final = Path(__file__).resolve().parent
-ROOT: Final = HERE.parents[1]
-sys.path.insert(0, str(ROOT))
+TERRAFORM_FOLDER: Final = Path(__file__).resolve().parent
+CLONE: Final = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(CLONE))
 
 from local.alarms.template import load_template  # noqa: E402
 
@@ -132,9 +132,9 @@ def _text(text: str) -> str:
 
 def main() -> None:
     """Write both."""
-    template = load_template(ROOT / "template.yaml")
-    (HERE / "variables.tf").write_text(variables(template), "utf-8")
-    (HERE / "outputs.tf").write_text(outputs(template), "utf-8")
+    template = load_template(CLONE / "template.yaml")
+    (TERRAFORM_FOLDER / "variables.tf").write_text(variables(template), "utf-8")
+    (TERRAFORM_FOLDER / "outputs.tf").write_text(outputs(template), "utf-8")
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ from typing import Final
 from neuron_emf.deploy.package import EMITTERS, FUNCTIONS_NAME, TEMPLATE_NAME, read_template
 from neuron_emitter import __version__
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-FUNCTION: Final = "IngestFunction"  # all functions have one artefact
+CLONE: Final = Path(__file__).resolve().parents[2]
+BUILT_FUNCTION: Final = "IngestFunction"  # all functions have one artefact
 _TIME: Final = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say
 _RIGHTS: Final = 0o100644 << 16  # a file that everybody may read: Lambda's user is none of ours
 _UNIX: Final = 3
@@ -30,16 +30,16 @@ _UNIX: Final = 3
 _ARCHITECTURE: Final = re.compile(
     r"^  Architecture:\n(?:    .+\n)+\n|(?<=[\[ ])Architecture, |, Architecture(?=])", re.MULTILINE
 )
-_CODE: Final = "    CodeUri: lambda/\n"  # of Globals, which the AWS CLI does not package
-_FUNCTION: Final = re.compile(
+_CODE_URI: Final = "    CodeUri: lambda/\n"  # of Globals, which the AWS CLI does not package
+_FUNCTION_HEAD: Final = re.compile(
     r"^    Type: AWS::Serverless::Function\n(?:.+\n)*?    Properties:\n", re.MULTILINE
 )
-ADDRESS: Final = re.search(  # type: ignore[index]
-    r'^Repository = "([^"]+)"', (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE
+REPOSITORY_ADDRESS: Final = re.search(  # type: ignore[index]
+    r'^Repository = "([^"]+)"', (CLONE / "pyproject.toml").read_text("utf-8"), re.MULTILINE
 )[1]
 """The repository's address; templates name it too, in the links to their runbook."""
 
-_PAGE: Final = f"{ADDRESS}/blob/main/docs/"
+_PAGE_ADDRESS: Final = f"{REPOSITORY_ADDRESS}/blob/main/docs/"
 _APPLICATION: Final = f"""\
   AWS::ServerlessRepo::Application:
     Name: neuron-emf
@@ -51,18 +51,18 @@ _APPLICATION: Final = f"""\
     LicenseUrl: LICENSE
     ReadmeUrl: README.md
     Labels: [cloudwatch, emf, idle, inferentia, neuron, trainium]
-    HomePageUrl: {ADDRESS}
+    HomePageUrl: {REPOSITORY_ADDRESS}
     SemanticVersion: {__version__}
-    SourceCodeUrl: {ADDRESS}/tree/v{__version__}
+    SourceCodeUrl: {REPOSITORY_ADDRESS}/tree/v{__version__}
 """
 
 
 def built(folder: Path) -> Path:
     """What `sam build` would make of lambda/, made in *folder*."""
     target = folder / "artefact"
-    words = ["make", "--silent", f"build-{FUNCTION}", f"ARTIFACTS_DIR={target}"]
+    words = ["make", "--silent", f"build-{BUILT_FUNCTION}", f"ARTIFACTS_DIR={target}"]
     subprocess.run(  # noqa: S603 - our own words
-        [*words, f"PYTHON={sys.executable}"], cwd=ROOT / "lambda", check=True, env={**os.environ}
+        [*words, f"PYTHON={sys.executable}"], cwd=CLONE / "lambda", check=True, env={**os.environ}
     )
     return target
 
@@ -92,13 +92,15 @@ def release_template(path: Path) -> str:
     functions and the two files that it names.
     """
     text = _ARCHITECTURE.sub("", read_template(path)).replace("[!Ref Architecture]", "[arm64]")
-    text = _FUNCTION.sub(rf"\g<0>      CodeUri: {FUNCTIONS_NAME}\n", text.replace(_CODE, ""))
+    text = _FUNCTION_HEAD.sub(
+        rf"\g<0>      CodeUri: {FUNCTIONS_NAME}\n", text.replace(_CODE_URI, "")
+    )
     return with_public_pages(text.replace("\nMetadata:\n", f"\nMetadata:\n{_APPLICATION}", 1))
 
 
 def with_public_pages(text: str) -> str:
     """Return *text* with runbooks at the release's tag; those of a clone are at its branch."""
-    return text.replace(_PAGE, f"{ADDRESS}/blob/v{__version__}/docs/")
+    return text.replace(_PAGE_ADDRESS, f"{REPOSITORY_ADDRESS}/blob/v{__version__}/docs/")
 
 
 def main() -> None:
@@ -106,8 +108,8 @@ def main() -> None:
     folder = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as temporary:
         write_zip(built(Path(temporary)), folder / FUNCTIONS_NAME)
-    (folder / TEMPLATE_NAME).write_text(release_template(ROOT / TEMPLATE_NAME), encoding="utf-8")
-    emitters = with_public_pages((ROOT / EMITTERS).read_text(encoding="utf-8"))
+    (folder / TEMPLATE_NAME).write_text(release_template(CLONE / TEMPLATE_NAME), encoding="utf-8")
+    emitters = with_public_pages((CLONE / EMITTERS).read_text(encoding="utf-8"))
     (folder / EMITTERS).write_text(emitters, encoding="utf-8")
 
 

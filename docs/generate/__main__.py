@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 
-from docs.generate.pages import MAKERS, ROOT, generated
+from docs.generate.pages import BLOCK_MAKERS, generated
+from local import REPOSITORY
 
 logging.disable()  # examples of events log what they are examples of
-for page in MAKERS:
+for page in BLOCK_MAKERS:
     text = generated(page)
-    if text != (ROOT / page).read_text(encoding="utf-8"):
-        (ROOT / page).write_text(text, encoding="utf-8")
+    if text != (REPOSITORY / page).read_text(encoding="utf-8"):
+        (REPOSITORY / page).write_text(text, encoding="utf-8")
         print(f"{page}: written")

@@ -10,9 +10,9 @@ from local.alarms.evaluation import EXTRA_PERIODS
 from local.alarms.template import Template
 from neuron_wire import CLUSTER_NAMESPACE
 from tests.stack.stack_template import description_of, of_type
-from tests.stack.test_faults_and_alarms import FAULTS, RINGS, messages
+from tests.stack.test_faults_and_alarms import RINGS, STACK_FAULTS, messages
 
-ALARM = "AWS::CloudWatch::Alarm"
+ALARM_TYPE = "AWS::CloudWatch::Alarm"
 
 
 def typed(template):
@@ -25,7 +25,7 @@ def alarms_list(template, *, on_clusters):
     """An item for each alarm on rollups, or for each on the rest."""
     alarms = typed(template)
     items = []
-    for name, stated in of_type(template["Resources"], ALARM).items():
+    for name, stated in of_type(template["Resources"], ALARM_TYPE).items():
         alarm = alarms[name]
         if (alarm.namespace == CLUSTER_NAMESPACE) == on_clusters:
             link = f"[{code(name)}](#{anchor(stated)})"
@@ -63,7 +63,7 @@ def rings(alarm, stated):
 def faults_list():
     """What breaks, after how many minutes which alarm is in alarm, and how many messages come."""
     items = []
-    for fault in FAULTS:
+    for fault in STACK_FAULTS:
         rung = RINGS.get(fault, {})
         if not rung:
             continue

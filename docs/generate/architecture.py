@@ -6,8 +6,9 @@ import ast
 import json
 import textwrap
 
+from local import REPOSITORY
 from proof.walk import REPORT, walk
-from tests.test_arrows import FOLDERS, IMPORTS, REPOSITORY
+from tests.test_arrows import IMPORTS, ROOM_FOLDERS
 
 WIDTH = 100
 VARIABLE_MEMBERS = {
@@ -30,7 +31,7 @@ def shown(text):
 def _folder(module):
     """The folder of a module below its package, as a path in the repository."""
     package, *inner = module.split(".")
-    path = FOLDERS[package]
+    path = ROOM_FOLDERS[package]
     for name in inner:
         if not (path / name / "__init__.py").exists():
             break

@@ -16,7 +16,7 @@ SMALL, MIDDLE, LARGE = Fleet(10), Fleet(1_000, 2), Fleet(100_000, 100)
 PROMISED_SHARE: Final = 0.03
 """Of what PutMetricData would cost, at most, at 1,000 instances."""
 
-_COLUMNS: Final = tuple(
+_FLEETS_SHOWN: Final = tuple(
     replace(fleet, mode=mode) for fleet in (SMALL, MIDDLE, LARGE) for mode in MODES
 )
 _SMALLEST: Final = "inf1.xlarge"
@@ -24,15 +24,17 @@ _SMALLEST: Final = "inf1.xlarge"
 
 def month() -> str:
     """The bill of each fleet by group, and what PutMetricData would cost."""
-    bills = [bill(fleet) for fleet in _COLUMNS]
+    bills = [bill(fleet) for fleet in _FLEETS_SHOWN]
     sums = [total(entries) for entries in bills]
-    instead = [put_metric_data_usd(fleet.instances) for fleet in _COLUMNS]
-    each = [usd / fleet.instances for usd, fleet in zip(sums, _COLUMNS, strict=True)]
+    instead = [put_metric_data_usd(fleet.instances) for fleet in _FLEETS_SHOWN]
+    each = [usd / fleet.instances for usd, fleet in zip(sums, _FLEETS_SHOWN, strict=True)]
     shares = [usd / other for usd, other in zip(sums, instead, strict=True)]
     beyond = [
-        {entry.what: entry.usd for entry in beyond_bill(fleet, listed())} for fleet in _COLUMNS
+        {entry.what: entry.usd for entry in beyond_bill(fleet, listed())} for fleet in _FLEETS_SHOWN
     ]
-    heads = [f"{column.instances:,} in {column.clusters}, {column.mode}" for column in _COLUMNS]
+    heads = [
+        f"{column.instances:,} in {column.clusters}, {column.mode}" for column in _FLEETS_SHOWN
+    ]
     return markdown(
         ("USD a month, instances in clusters", *heads),
         [
@@ -55,7 +57,7 @@ def month() -> str:
 def bills() -> str:
     """What the README says: each fleet by itself, in the mode or modes that it would choose."""
     rows = []
-    for fleet in _COLUMNS:
+    for fleet in _FLEETS_SHOWN:
         if (fleet.instances, fleet.mode) in ((10, "kinesis"), (100_000, "direct")):
             continue
         usd = total(bill(fleet))

@@ -10,14 +10,14 @@ import click
 from docs.generate.markdown import code, codes, one_line
 from neuron_emf.cli import cli
 
-CONTEXT = click.Context(cli, info_name="neuron-emf")
-CONFIG = "config"
-EXIT_CODES = re.compile(r"Exit codes: (.+?)\.?$", re.DOTALL)
+CLI_CONTEXT = click.Context(cli, info_name="neuron-emf")
+CONFIG_OPTION = "config"
+EXIT_CODES_SENTENCE = re.compile(r"Exit codes: (.+?)\.?$", re.DOTALL)
 
 
 def each_command():
     """Name and command, in the order of `neuron-emf --help`."""
-    return [(name, cli.get_command(CONTEXT, name)) for name in cli.list_commands(CONTEXT)]
+    return [(name, cli.get_command(CLI_CONTEXT, name)) for name in cli.list_commands(CLI_CONTEXT)]
 
 
 def options_of(command):
@@ -36,7 +36,7 @@ def sections():
 
 def section(name, command):
     """What it is for, how it is called, what it takes, how it ends."""
-    context = click.Context(command, info_name=name, parent=CONTEXT)
+    context = click.Context(command, info_name=name, parent=CLI_CONTEXT)
     usage = " ".join(command.collect_usage_pieces(context))
     parts = [f"## {name}\n", f"`neuron-emf {name} {usage}`\n", *paragraphs(command.help)]
     options = options_of(command)
@@ -59,7 +59,9 @@ def section(name, command):
 
 def link(option):
     """An option that is a setting, leading to where it is told."""
-    anchor = "how-a-setting-is-given" if option.name == CONFIG else option.name.replace("_", "-")
+    anchor = (
+        "how-a-setting-is-given" if option.name == CONFIG_OPTION else option.name.replace("_", "-")
+    )
     return f"[`{max(option.opts, key=len)}`](settings.md#{anchor})"
 
 
@@ -87,12 +89,12 @@ def is_of_several(option):
 def is_of_run(option):
     """Whether `run` has just this option, too."""
     same = settings_of_run().get(option.name)
-    return same is not None and (same.help == option.help or option.name == CONFIG)
+    return same is not None and (same.help == option.help or option.name == CONFIG_OPTION)
 
 
 def settings_of_run():
     """The options of `run` that can be variables, too; `--print-monitor-config` is a question."""
-    options = options_of(cli.get_command(CONTEXT, "run"))
+    options = options_of(cli.get_command(CLI_CONTEXT, "run"))
     return {option.name: option for option in options if option.allow_from_autoenv}
 
 
@@ -131,6 +133,6 @@ def default(option):
 
 def exit_codes(command):
     """What the command says of its exit codes, but for the two that all have."""
-    said = EXIT_CODES.search(one_line(command.epilog or ""))
+    said = EXIT_CODES_SENTENCE.search(one_line(command.epilog or ""))
     text = said[1].partition("; of check and lint")[0] if said else ""
     return text.replace("0 success, ", "").replace("2 usage error, ", "").strip()

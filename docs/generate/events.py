@@ -23,18 +23,18 @@ from neuron_emitter.settings import MinuteSettings
 from neuron_emitter.spool.spool_file import Notices
 from neuron_wire.catalogue import EVENT_NAMES
 
-AT_S = 1_767_225_600.0
+EVENT_AT_S = 1_767_225_600.0
 IDENTITY = LineIdentity(
     cluster="research",
     instance_id="i-0123456789abcdef0",
     identity_guessed=False,
     boot="0a1b2c3d4e5f60718293",
 )
-SENDER = {"Timestamp", "Schema", "Kind", "Boot", "Seq", "ClusterName", "InstanceId"}
-SHARED = SENDER | {"Event", "Message"}
+SENDER_MEMBERS = {"Timestamp", "Schema", "Kind", "Boot", "Seq", "ClusterName", "InstanceId"}
+SHARED_MEMBERS = SENDER_MEMBERS | {"Event", "Message"}
 
 
-FAULT = (
+FAULT_MESSAGE = (
     "NEURON_HW_ERR=HBM_UNCORRECTABLE_ERROR nd-id=3 nc-id=1 serial-num=0123456789abcdef "
     "action=TERMINATE_INSTANCE"
 )
@@ -53,7 +53,7 @@ class Clock:
 def of_monitor(found):
     """neuron-monitor that dies, hangs, cannot be started, is back; and a pipe that ends."""
     clock = Clock()
-    monitor: Any = Monitor("true", "", 5.0, found.append, clock=clock, now_s=lambda: AT_S)
+    monitor: Any = Monitor("true", "", 5.0, found.append, clock=clock, now_s=lambda: EVENT_AT_S)
     words = ErrorTail()
     words.add_output(b"failed to open /dev/neuron0\n")
     for chunk, error_tail in ((None, words), (b"", ErrorTail()), (b"{}", ErrorTail())):
@@ -67,7 +67,7 @@ def of_monitor(found):
     monitor._child, monitor._path = None, "/"
     monitor.read(0)
     monitor.close()
-    found.append(ended_event("standard input", AT_S))
+    found.append(ended_event("standard input", EVENT_AT_S))
 
 
 def of_memory(found):
@@ -75,7 +75,7 @@ def of_memory(found):
     ecc = EccFold({})
     for errors in (1, 2):
         device = Device(neuron_device_index=3, mem_ecc_uncorrected=errors)
-        ecc.add_counters(HardwareCounters(neuron_devices=[device]), AT_S)
+        ecc.add_counters(HardwareCounters(neuron_devices=[device]), EVENT_AT_S)
         found += ecc.events()
         ecc.clear()
 
@@ -90,8 +90,8 @@ def of_groups(found):
         {"neuron_runtime_data": [], "system_data": {}},
     ):
         report = decode(json.dumps(document).encode())
-        errors.add_report(report, report.neuron_runtime_data, AT_S)
-        errors.end_minute(AT_S + 60)
+        errors.add_report(report, report.neuron_runtime_data, EVENT_AT_S)
+        errors.end_minute(EVENT_AT_S + 60)
 
 
 def of_reports(found):
@@ -100,13 +100,15 @@ def of_reports(found):
     hardware = {"neuron_device_count": 0}
     document = {"neuron_runtime_data": [runtime], "neuron_hardware_info": hardware}
     fold = Fold(FoldSettings(), on_event=found.append)
-    fold.fold_report(decode(json.dumps(document).encode()), AT_S)
+    fold.fold_report(decode(json.dumps(document).encode()), EVENT_AT_S)
 
 
 def of_spool(found):
     """A disk that is full and takes lines again, and a file that is damaged."""
     clock = Clock()
-    notices = Notices(Path("/var/lib/neuron-emf"), 16 << 20, lambda: AT_S, clock, found.append)
+    notices = Notices(
+        Path("/var/lib/neuron-emf"), 16 << 20, lambda: EVENT_AT_S, clock, found.append
+    )
     notices.say_in_memory("No space left on device")
     notices.say_on_disk_again(42)
     notices.say_set_aside("spool.sqlite3.damaged-20260101T000000Z", "malformed", 3)
@@ -116,23 +118,23 @@ def of_kernel(found):
     """A device that breaks, one that broke before the first start, and lost messages."""
     position = Position("0123456789abcdef0123456789abcdef", 7)
     detection = Detection(
-        faults=[LocatedFault(read_faults(FAULT, AT_S)[0], position, has_event=False)],
+        faults=[LocatedFault(read_faults(FAULT_MESSAGE, EVENT_AT_S)[0], position, has_event=False)],
         older=1,
-        newest_older=read_faults(FAULT, AT_S - 7200)[0],
+        newest_older=read_faults(FAULT_MESSAGE, EVENT_AT_S - 7200)[0],
         lost=3,
         position=position,
     )
     watch: Any = SimpleNamespace(state=LogState(), take_detection=lambda: detection)
-    found += KernelFaults(watch).take_events(AT_S, is_end=True)
+    found += KernelFaults(watch).take_events(EVENT_AT_S, is_end=True)
 
 
-MAKERS = (of_monitor, of_memory, of_kernel, of_groups, of_reports, of_spool)
+EVENT_MAKERS = (of_monitor, of_memory, of_kernel, of_groups, of_reports, of_spool)
 
 
 def examples():
     """One event of each name, the first that its code tells."""
     found = []
-    for make in MAKERS:
+    for make in EVENT_MAKERS:
         make(found)
     by_name = {}
     for event in found:
@@ -150,7 +152,7 @@ def events_list():
     made = examples()
     items = []
     for name, meaning in EVENT_NAMES.items():
-        members = json.loads(line_of(made[name])).keys() - SHARED if name in made else set()
+        members = json.loads(line_of(made[name])).keys() - SHARED_MEMBERS if name in made else set()
         end = f" ({codes(sorted(members))})" if members else ""
         items.append(f"- {code(name)}: {meaning}{end}\n")
     return "".join(items)

@@ -8,12 +8,12 @@ from collections import Counter
 from neuron_emitter.prometheus.page_metrics import BUILD, OF_MINUTE, OF_REPORT, SCRIPT_METRICS
 from neuron_wire.catalogue import CHOOSABLE, EMITTED, MEMBERS_BY_SUBJECT
 
-TIERS = {
+TIER_TEXTS = {
     **{tier: f"metric `{tier}`" for tier in ("cluster", "instance", "core", "legacy")},
     "always": "metric",
     "": "",
 }
-RARE = "\u2020"
+RARE_SIGN = "\u2020"
 CHOICE = "\u2021"
 FOLDS_OF_FAMILY = (
     *("sum", "count", "since Boot", "last report with the group", "last known", "once per line"),
@@ -21,7 +21,7 @@ FOLDS_OF_FAMILY = (
     *("greatest of all reports", "as in the minute line"),
 )
 """What the page says of all gauges, tallies and totals together."""
-FOLDED = {"minute", "more", "core", "runtime"}
+FOLDED_KINDS = {"minute", "more", "core", "runtime"}
 """Kinds of lines of which a member is made of several reports."""
 
 
@@ -42,7 +42,7 @@ def members_list(subject, members):
     """All there is to say of members of one subject, those that say the same together."""
     rows = [
         {
-            "metric": TIERS[member.tier],
+            "metric": TIER_TEXTS[member.tier],
             "read as": read_as(member),
             "lines": lines_of(member),
             "folds": folds_of(member),
@@ -57,7 +57,7 @@ def members_list(subject, members):
             continue
         values = [value for head, value in row.items() if value != usual[head]]
         words = "; ".join(filter(None, values))
-        mark = RARE * member.is_rare + CHOICE * (CHOOSABLE.get(member.name) is member)
+        mark = RARE_SIGN * member.is_rare + CHOICE * (CHOOSABLE.get(member.name) is member)
         end = f" ({words})" if words else ""
         items.setdefault(f"{member.meaning}{end}", []).append(f"`{member.name}`{mark}")
     lines = [f"- {', '.join(names)}: {meaning}" for meaning, names in items.items()]
@@ -70,7 +70,7 @@ def members_list(subject, members):
 
 def folds_of(member):
     """How the minute's value comes about, where its family does not say it."""
-    if member.family == "label" or not FOLDED & set(member.kinds):
+    if member.family == "label" or not FOLDED_KINDS & set(member.kinds):
         return ""
     parts = [part for part in member.folds.split("; ") if not part.startswith(FOLDS_OF_FAMILY)]
     return "; ".join(parts)

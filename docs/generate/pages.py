@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchmarks import record
@@ -24,23 +23,23 @@ from docs.generate import (
     settings,
     small_blocks,
 )
+from local import REPOSITORY
 from local.alarms.template import load_template
 from proof.real import record as real_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-ROOT: Final = Path(__file__).parents[2]
-TEMPLATE: Final = load_template(ROOT / "template.yaml")
+LOADED_TEMPLATE: Final = load_template(REPOSITORY / "template.yaml")
 NOT_GENERATED: Final = {
     *("ask", "release", "keep", "now", "run"),
     *("event", "reader", "supervisord"),
 }
 """Blocks that commands print, and blocks that tests run as they are."""
 
-MAKERS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
+BLOCK_MAKERS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
     "README.md": {"bills": bills.bills, "small-fleets": bills.small_fleets},
-    "docs/how-to/restricted.md": {"rights": partial(parameters.rights, TEMPLATE)},
+    "docs/how-to/restricted.md": {"rights": partial(parameters.rights, LOADED_TEMPLATE)},
     "docs/explanation/cost.md": {"month": bills.month, "figures": record.table},
     "docs/reference/metrics.md": {
         **metrics.subject_lists(),
@@ -51,29 +50,29 @@ MAKERS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
         "lint-rules": small_blocks.lint_rules,
     },
     "docs/reference/settings.md": {
-        name: partial(settings.sections, group) for name, group in settings.GROUPS.items()
+        name: partial(settings.sections, group) for name, group in settings.SETTING_GROUPS.items()
     },
     "docs/reference/looking.md": {
-        "saved-queries": partial(small_blocks.saved_queries, TEMPLATE),
+        "saved-queries": partial(small_blocks.saved_queries, LOADED_TEMPLATE),
     },
     "docs/how-to/prometheus.md": {
         name: partial(metrics.families, listed) for name, listed in metrics.SERIES.items()
     },
     "docs/operations.md": {
-        "on-clusters": partial(alarms.alarms_list, TEMPLATE, on_clusters=True),
-        "on-the-pipeline": partial(alarms.alarms_list, TEMPLATE, on_clusters=False),
+        "on-clusters": partial(alarms.alarms_list, LOADED_TEMPLATE, on_clusters=True),
+        "on-the-pipeline": partial(alarms.alarms_list, LOADED_TEMPLATE, on_clusters=False),
         "faults": alarms.faults_list,
     },
     "docs/reference/parameters.md": {
-        "parameters": partial(parameters.groups, TEMPLATE),
-        "outputs": partial(parameters.outputs, TEMPLATE),
+        "parameters": partial(parameters.groups, LOADED_TEMPLATE),
+        "outputs": partial(parameters.outputs, LOADED_TEMPLATE),
     },
     "docs/how-to/acting.md": {"members": small_blocks.finding_members},
     "docs/how-to/notifications.md": {"sample": small_blocks.message},
     "docs/architecture.md": architecture.BLOCKS,
     "docs/reference/support.md": {"real-parts": real_record.page_list},
 }
-MARKED: Final = re.compile(r"<!-- ([a-z-]+) -->\n(\n?)(.*?)(\n?)<!-- /\1 -->", re.DOTALL)
+MARKED_BLOCK: Final = re.compile(r"<!-- ([a-z-]+) -->\n(\n?)(.*?)(\n?)<!-- /\1 -->", re.DOTALL)
 
 
 def generated(page: str) -> str:
@@ -86,9 +85,9 @@ def generated(page: str) -> str:
 
     def made(found: re.Match[str]) -> str:
         name, before, _, after = found.groups()
-        if name in NOT_GENERATED - MAKERS[page].keys():
+        if name in NOT_GENERATED - BLOCK_MAKERS[page].keys():
             return found[0]
-        block = MAKERS[page][name]().rstrip()
+        block = BLOCK_MAKERS[page][name]().rstrip()
         return f"<!-- {name} -->\n{before}{block}\n{after and before}<!-- /{name} -->"
 
-    return MARKED.sub(made, (ROOT / page).read_text(encoding="utf-8"))
+    return MARKED_BLOCK.sub(made, (REPOSITORY / page).read_text(encoding="utf-8"))

@@ -62,7 +62,7 @@ def exported(stated):
     return "exported as `STACK-" + stated["Export"]["Name"]["Fn::Sub"].partition("-")[2] + "`"
 
 
-SERVICES = {
+ENDPOINT_SERVICES = {
     "cloudformation": "CloudFormation",
     "dynamodb": "DynamoDB (gateway endpoint)",
     "ec2": "EC2",
@@ -80,7 +80,9 @@ NOT_FROM_THE_VPC = {"kinesis", "kms", "logs", "sqs"}
 """What Lambda itself, or the service that holds the data, does with a function's role."""
 
 OF_INSTANCES = "EmitterPolicy"
-ANSWERS = {"s3": ["ModeGuard"]}  # CloudFormation, by an address of S3 that needs no right
+ENDPOINTS_FOR_ANSWERS = {
+    "s3": ["ModeGuard"]
+}  # CloudFormation, by an address of S3 that needs no right
 
 
 def rights(template):
@@ -101,15 +103,15 @@ def rights(template):
             actions[service].add(operation)
             if role in functions and service not in NOT_FROM_THE_VPC:
                 callers[service][functions[role]] = None
-    for service, names in ANSWERS.items():
+    for service, names in ENDPOINTS_FOR_ANSWERS.items():
         callers[service].update(dict.fromkeys(names))
     rows = [
         [
-            SERVICES[service],
+            ENDPOINT_SERVICES[service],
             codes(f"{service}:{action}" for action in sorted(actions[service])),
             ", ".join(map(words, callers[service])),
         ]
-        for service in sorted(actions, key=SERVICES.get)
+        for service in sorted(actions, key=ENDPOINT_SERVICES.get)
     ]
     return table(["service", "actions", "functions that need a way to it"], rows)
 

@@ -12,7 +12,7 @@ from neuron_emitter.run import service
 from neuron_emitter.settings import MinuteSettings, MonitorSettings, ReplaySettings, RunSettings
 from neuron_emitter.settings.options import options
 
-GROUPS = {
+SETTING_GROUPS = {
     "minutes": MinuteSettings,
     "monitor": MonitorSettings,
     "run": RunSettings,

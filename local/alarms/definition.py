@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from local.alarms.template import Template
 
 
-_NAME: Final = r'(?:"[^"]+"|[A-Za-z_][\w./]*)'
-_QUERY: Final = re.compile(
-    rf"""SELECT\ (AVG|MAX|SUM)\(({_NAME})\)
-    \ FROM\ (?:SCHEMA\(({_NAME}(?:,\ ?{_NAME})*)\)|({_NAME}))
-    (?:\ WHERE\ ({_NAME}\ =\ '[^']*'(?:\ AND\ {_NAME}\ =\ '[^']*')*))?
-    (?:\ GROUP\ BY\ ({_NAME}(?:,\ ?{_NAME})*)\ ORDER\ BY\ \1\(\)(?:\ ASC|\ DESC)?)?""",
+_QUERY_NAME: Final = r'(?:"[^"]+"|[A-Za-z_][\w./]*)'
+_METRICS_QUERY: Final = re.compile(
+    rf"""SELECT\ (AVG|MAX|SUM)\(({_QUERY_NAME})\)
+    \ FROM\ (?:SCHEMA\(({_QUERY_NAME}(?:,\ ?{_QUERY_NAME})*)\)|({_QUERY_NAME}))
+    (?:\ WHERE\ ({_QUERY_NAME}\ =\ '[^']*'(?:\ AND\ {_QUERY_NAME}\ =\ '[^']*')*))?
+    (?:\ GROUP\ BY\ ({_QUERY_NAME}(?:,\ ?{_QUERY_NAME})*)\ ORDER\ BY\ \1\(\)(?:\ ASC|\ DESC)?)?""",
     re.VERBOSE,
 )
 
@@ -84,7 +84,7 @@ def parse_query(text: str) -> MetricsInsightsQuery:
     Raises:
         AlarmDefinitionError: If it is not of the family this module knows.
     """
-    match = _QUERY.fullmatch(" ".join(text.split()))
+    match = _METRICS_QUERY.fullmatch(" ".join(text.split()))
     if match is None:
         msg = f"the evaluator does not know the query {text!r}"
         raise AlarmDefinitionError(msg)

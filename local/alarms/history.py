@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Dimensions = tuple[tuple[str, str], ...]
 """Names with values, sorted by name."""
 
-_FUNCTIONS: Final = {"Average": "AVG", "Maximum": "MAX", "Sum": "SUM"}
+_QUERY_FUNCTIONS: Final = {"Average": "AVG", "Maximum": "MAX", "Sum": "SUM"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class StatisticSet:
         """One CloudWatch statistic, or one Metrics Insights function, by name."""
         average = self.total / self.sample_count
         values = {"AVG": average, "MAX": self.maximum, "SUM": self.total}
-        return values[_FUNCTIONS.get(statistic, statistic)]
+        return values[_QUERY_FUNCTIONS.get(statistic, statistic)]
 
 
 class CloudWatchHistory:

@@ -26,7 +26,7 @@ _PSEUDO_PARAMETERS: Final = {
     "AWS::StackId": "arn:aws:cloudformation:us-east-1:123456789012:stack/neuron-emf/0a1b2c3d-4e5f",
     "AWS::URLSuffix": "amazonaws.com",
 }  # fmt: skip
-_FUNCTIONS: Final[Mapping[str, Callable[[list[Any]], object]]] = {
+_TEMPLATE_FUNCTIONS: Final[Mapping[str, Callable[[list[Any]], object]]] = {
     "And": all,
     "Equals": lambda terms: str(terms[0]) == str(terms[1]),
     "Join": lambda terms: terms[0].join(map(str, terms[1])),
@@ -103,7 +103,7 @@ class Template:
         if function == "Sub":
             text, values = (argument, {}) if isinstance(argument, str) else argument
             return _SUBSTITUTED.sub(lambda match: self._substituted(match, values), text)
-        return _FUNCTIONS[function](self.resolve(argument))
+        return _TEMPLATE_FUNCTIONS[function](self.resolve(argument))
 
     def _substituted(self, match: re.Match[str], values: Mapping[str, Any]) -> str:
         is_literal, name = match.groups()

@@ -21,7 +21,7 @@ from local.embedded_aws.processes import EmbeddedAwsError, is_loopback
 SDK_ERRORS: Final = (BotoCoreError, ClientError)
 """What a client raises when the service refuses, or does not answer."""
 
-REGION: Final = "us-west-2"  # of the simulated instances, too
+EMBEDDED_REGION: Final = "us-west-2"  # of the simulated instances, too
 _CREDENTIAL: Final = "rehearsal"  # any text will do: the emulator checks no signature
 _NO_PROXY: Final = "127.0.0.1,localhost"
 
@@ -35,7 +35,9 @@ def client(service: str, endpoint_url: str) -> Any:  # noqa: ANN401  # boto3 pub
     """
     require_loopback(endpoint_url)
     session = boto3.session.Session(
-        aws_access_key_id=_CREDENTIAL, aws_secret_access_key=_CREDENTIAL, region_name=REGION
+        aws_access_key_id=_CREDENTIAL,
+        aws_secret_access_key=_CREDENTIAL,
+        region_name=EMBEDDED_REGION,
     )
     config = Config(
         connect_timeout=5,
@@ -77,8 +79,8 @@ def environment(endpoint_url: str | None = None) -> dict[str, str]:
         AWS_EC2_METADATA_DISABLED="true",
         AWS_ACCESS_KEY_ID=_CREDENTIAL,
         AWS_SECRET_ACCESS_KEY=_CREDENTIAL,
-        AWS_DEFAULT_REGION=REGION,
-        AWS_REGION=REGION,
+        AWS_DEFAULT_REGION=EMBEDDED_REGION,
+        AWS_REGION=EMBEDDED_REGION,
     )
     for name in ("NO_PROXY", "no_proxy"):
         inherited[name] = ",".join(filter(None, (inherited.get(name), _NO_PROXY)))

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from local.embedded_aws.server import EmbeddedAws
 
-PATIENCE_S: Final = 300.0  # it may have to download the functions' dependencies
-_POLL_S: Final = 0.1
+DEPLOYED_WITHIN_S: Final = 300.0  # it may have to download the functions' dependencies
+_SAM_POLL_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +112,14 @@ class SamCli:
             environment=settings,
             folder=folder,
         )
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + DEPLOYED_WITHIN_S
         try:
-            while (code := child.wait(_POLL_S)) is None and time.monotonic() < deadline:
+            while (code := child.wait(_SAM_POLL_S)) is None and time.monotonic() < deadline:
                 self._check()
         finally:
             child.stop(patience_s=2.0)
         if code is None:
-            msg = f"sam {name} did not finish within {PATIENCE_S:.0f} s and was stopped"
+            msg = f"sam {name} did not finish within {DEPLOYED_WITHIN_S:.0f} s and was stopped"
             raise EmbeddedAwsError(msg, child.tail())
         if code:
             msg = f"sam {name} failed with exit code {code}; its last lines:"

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _PROC: Final = Path("/proc")
-_LISTEN: Final = "0A"  # TCP_LISTEN in include/net/tcp_states.h
+_TCP_LISTEN: Final = "0A"  # TCP_LISTEN in include/net/tcp_states.h
 _SETPRIV: Final = shutil.which("setpriv")
-_POLL_S: Final = 0.05
+_PROCESS_POLL_S: Final = 0.05
 
 
 class EmbeddedAwsError(RuntimeError):
@@ -133,7 +133,7 @@ class ChildProcess:
         self._signal_group(signal.SIGTERM)
         deadline = time.monotonic() + 1.0
         while group_members(self.pid) and time.monotonic() < deadline:
-            time.sleep(_POLL_S)
+            time.sleep(_PROCESS_POLL_S)
         self._signal_group(signal.SIGKILL)
         self._stopped = True
         return code
@@ -173,7 +173,7 @@ def listening(pids: Iterable[int]) -> list[tuple[str, int]]:
         with contextlib.suppress(OSError):  # a kernel without IPv6, or no Linux
             for row in (_PROC / "net" / table).read_text(encoding="ascii").splitlines()[1:]:
                 fields = row.split()
-                if fields[3] == _LISTEN and fields[9] in inodes:
+                if fields[3] == _TCP_LISTEN and fields[9] in inodes:
                     addresses.append(_address(fields[1]))
     return sorted(addresses)
 

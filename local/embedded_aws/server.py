@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 STRICT: Final = Path(__file__).with_name("strict.py")
 HOST: Final = "127.0.0.1"
 START_PATIENCE_S: Final = 30.0
-_POLL_S: Final = 0.1
+_SERVER_POLL_S: Final = 0.1
 
 
 class EmbeddedAws:
@@ -123,7 +123,7 @@ class EmbeddedAws:
             PERSIST_STATE="0",
             S3_DATA_DIR=str(self._folder / "s3"),
             TMPDIR=str(self._folder / "tmp"),
-            MINISTACK_REGION=clients.REGION,
+            MINISTACK_REGION=clients.EMBEDDED_REGION,
             LOG_LEVEL="WARNING",
             PYTHONUNBUFFERED="1",
         )
@@ -143,7 +143,7 @@ class EmbeddedAws:
             check()
             if _answers(f"{self.endpoint_url}/_ministack/ready"):
                 return True
-            time.sleep(_POLL_S)
+            time.sleep(_SERVER_POLL_S)
         return False
 
     def refuse_strangers(self) -> None:

@@ -29,14 +29,14 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-BUCKET: Final = "AWS::S3::Bucket"
+BUCKET_TYPE: Final = "AWS::S3::Bucket"
 MAX_FILTERS: Final = 2  # of one log group
 
 
 def keep_system_tags(s3: Any, provisioners: Any) -> None:
     """Let CloudFormation tag buckets, S3 keep these tags, and neither lose objects."""
-    provisioners._STACK_TAG_PROPERTY[BUCKET] = ("Tags", "list")
-    handlers = provisioners._RESOURCE_HANDLERS[BUCKET]
+    provisioners._STACK_TAG_PROPERTY[BUCKET_TYPE] = ("Tags", "list")
+    handlers = provisioners._RESOURCE_HANDLERS[BUCKET_TYPE]
     create = handlers["create"]
     delete = handlers["delete"]
     put_tags = s3._put_bucket_tagging

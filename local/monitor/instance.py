@@ -107,10 +107,10 @@ SCENARIOS: Final[dict[str, Scenario]] = {
 }
 
 
-ECC_COUNTERS: Final = (
+SIMULATED_ECC_COUNTERS: Final = (
     "mem_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected", "sram_ecc_corrected",
 )  # fmt: skip
-REGION: Final = "us-west-2"
+SIMULATED_REGION: Final = "us-west-2"
 
 _SLOW_SHARE: Final = 0.5  # of the swing: a wave of many minutes, common to the runtime
 _QUICK_SHARE: Final = 0.2  # a wave of a minute or two, common to the runtime
@@ -255,7 +255,7 @@ class SimulatedInstance:
         nothing twice for a reader who takes a lower value for a restart.
         """
         if not (self.scenario.ecc_rises and self.host.family.tells_device_bytes):
-            return dict.fromkeys(ECC_COUNTERS, 0)
+            return dict.fromkeys(SIMULATED_ECC_COUNTERS, 0)
         every = 4 + 3 * device
         return {
             "mem_ecc_corrected": number // every,
@@ -271,9 +271,9 @@ class SimulatedInstance:
             "instance_name": "",
             "instance_id": self.instance_id,
             "instance_type": self.host.hardware.name,
-            "instance_availability_zone": f"{REGION}{'abcd'[zone]}",
+            "instance_availability_zone": f"{SIMULATED_REGION}{'abcd'[zone]}",
             "instance_availability_zone_id": f"usw2-az{zone + 1}",
-            "instance_region": REGION,
+            "instance_region": SIMULATED_REGION,
             "ami_id": f"ami-0{self._digest[16:32]}",
             "subnet_id": f"subnet-0{self._digest[32:48]}",
         }

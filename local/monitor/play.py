@@ -22,12 +22,12 @@ import msgspec
 from local.monitor.instance import SimulatedInstance
 from local.monitor.processes import write_processes
 from local.monitor.report import ReportWriter
+from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 DEFAULT_PERIOD_S: Final = 5
-MINUTE_MS: Final = 60_000
 CLEAR_OF_MINUTES_MS: Final = 800
 LONGEST_SLEEP_S = 1.0
 """Between two looks at the time of day, which may be set."""

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
     from local.monitor.instance import SimulatedInstance
 
-GONE: Final = " (gone)"
+GONE_SUFFIX: Final = " (gone)"
 _FIRST_USER_ID: Final = 1000
 _FIRST_WAITING_PID: Final = 100  # below those of runtimes
 _CHECKPOINT: Final = "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"
 _START_TICKS: Final = 100  # a second after the boot: before any report
-_BOOTED_S: Final = 1_795_158_000  # 2026-11-20T07:00Z, the same for every instance
+_SIMULATED_BOOT_S: Final = 1_795_158_000  # 2026-11-20T07:00Z, the same for every instance
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class _Process:
 
 def name_of(owner: str) -> str:
     """The name that people shall read of an owner as it was given."""
-    return owner.removesuffix(GONE)
+    return owner.removesuffix(GONE_SUFFIX)
 
 
 def write_processes(
@@ -82,13 +82,13 @@ def write_processes(
     files = {
         "sys/devices/virtual/dmi/id/board_asset_tag": f"{instance.instance_id}\n",
         "sys/devices/virtual/dmi/id/product_name": f"{instance.host.hardware.name}\n",
-        "proc/stat": f"btime {_BOOTED_S}\n",
+        "proc/stat": f"btime {_SIMULATED_BOOT_S}\n",
     }
     for runtime, owner in zip(instance.runtimes, owners, strict=True):
         process = _process(name_of(owner), f"{instance.instance_id}/{runtime.pid}")
         processes[runtime.pid] = process
         files |= process.files
-        if not owner.endswith(GONE):
+        if not owner.endswith(GONE_SUFFIX):
             files |= {**process.removed, f"sys/fs/cgroup{process.group}/cgroup.procs": ""}
     pods = [reservation.partition("=")[::2] for reservation in assigned]
     for place, (pod, _) in enumerate(pods):

@@ -12,8 +12,8 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from local.monitor.hosts import PAGE_BYTES
-from local.monitor.instance import ECC_COUNTERS
-from local.monitor.runtime_groups import RUNTIME_GROUPS, RuntimeEntry, group
+from local.monitor.instance import SIMULATED_ECC_COUNTERS
+from local.monitor.runtime_groups import WRITTEN_RUNTIME_GROUPS, RuntimeEntry, group
 from local.monitor.truth import ReportTruth
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from local.monitor.instance import SimulatedInstance
 
-SYSTEM_GROUPS: Final = ("memory_info", "neuron_hw_counters", "vcpu_usage")
+WRITTEN_SYSTEM_GROUPS: Final = ("memory_info", "neuron_hw_counters", "vcpu_usage")
 _FIRST_PERIOD_S: Final = (0.0005, 0.07)
 _VCPU_USES: Final = ("user", "nice", "system", "idle", "io_wait", "irq", "soft_irq")
 _LATENESS_S: Final = 0.0005  # how far a measured period is off, at most
@@ -52,7 +52,8 @@ class ReportWriter:
         rng = instance.rng(f"report {number}")
         elapsed_s = (at_ms - self._last_ms) / 1000 if number else None
         periods_s = {
-            name: _measured_s(elapsed_s, rng) for name in (*SYSTEM_GROUPS, *RUNTIME_GROUPS)
+            name: _measured_s(elapsed_s, rng)
+            for name in (*WRITTEN_SYSTEM_GROUPS, *WRITTEN_RUNTIME_GROUPS)
         }
         self._number += 1
         self._last_ms = at_ms
@@ -83,7 +84,7 @@ class ReportWriter:
             at_ms=at_ms,
             period_s=periods_s["neuroncore_counters"]
             if documents
-            else max(periods_s[name] for name in SYSTEM_GROUPS),
+            else max(periods_s[name] for name in WRITTEN_SYSTEM_GROUPS),
             runtimes=len(documents),
             percents=[percent_by_core.get(core, 0.0) for core in range(instance.cores)],
             held=[core in held for core in range(instance.cores)],
@@ -96,10 +97,12 @@ class ReportWriter:
     def _ecc_rises(self, number: int) -> dict[str, int]:
         devices = range(self._instance.host.hardware.devices)
         counters = [self._instance.ecc(device, number) for device in devices]
-        totals = {name: sum(counter[name] for counter in counters) for name in ECC_COUNTERS}
+        totals = {
+            name: sum(counter[name] for counter in counters) for name in SIMULATED_ECC_COUNTERS
+        }
         before = self._ecc_totals or totals
         self._ecc_totals = totals
-        return {name: totals[name] - before[name] for name in ECC_COUNTERS}
+        return {name: totals[name] - before[name] for name in SIMULATED_ECC_COUNTERS}
 
     def _memory(self, period_s: float, rng: random.Random) -> dict[str, object]:
         total_bytes = self._instance.host.memory_bytes

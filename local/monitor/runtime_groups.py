@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from local.monitor.instance import SimulatedInstance, SimulatedRuntime
 
-RUNTIME_GROUPS: Final = (
+WRITTEN_RUNTIME_GROUPS: Final = (
     "execution_stats", "memory_used", "neuron_runtime_vcpu_usage", "neuroncore_counters",
 )  # fmt: skip
 EXECUTION_ENDINGS: Final = (
@@ -29,7 +29,13 @@ _NOT_COMPLETED: Final = {"timed_out": 1.4, "incorrect_input": 2, "failed_to_queu
 """How many of them there are in a report, at most, where executions fail."""
 
 _SPLIT_PERCENT: Final = 12.0  # how far the physical cores of a logical one lie apart, at most
-_USES: Final = ("constants", "model_code", "model_shared_scratchpad", "runtime_memory", "tensors")
+_MEMORY_USES: Final = (
+    "constants",
+    "model_code",
+    "model_shared_scratchpad",
+    "runtime_memory",
+    "tensors",
+)
 _MODEL_CODE_BYTES: Final = 164_049_536
 _MODEL_CONSTANTS_BYTES: Final = 229_376
 _MODEL_HOST_BYTES: Final = 20_480
@@ -59,7 +65,7 @@ class RuntimeEntry:
         Returns:
             The entry, and what became of the executions.
         """
-        executions, memory, vcpu, counters = (periods_s[name] for name in RUNTIME_GROUPS)
+        executions, memory, vcpu, counters = (periods_s[name] for name in WRITTEN_RUNTIME_GROUPS)
         ended = self._ended(percents, executions, rng)
         entry: dict[str, object] = {
             "pid": self.runtime.pid,
@@ -155,7 +161,7 @@ class RuntimeMemory:
         table = {
             str(core): _core_bytes(per_core_bytes, models, rng)
             if core in runtime.held and tells_bytes
-            else dict.fromkeys(_USES, 0)
+            else dict.fromkeys(_MEMORY_USES, 0)
             for core in listed
         }
         self._table = dict(sorted(table.items()))  # as texts, as the real one sorts its keys

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from neuron_wire.names import MINUTE_MS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-UTILIZATION: Final = "NeuronCoreUtilization"
+UTILIZATION_MEMBER: Final = "NeuronCoreUtilization"
 
 Expected = Mapping[str, float | None]
 """
@@ -30,13 +32,12 @@ None is missing.
 """
 
 
-MINUTE_MS: Final = 60_000
 WITHOUT_RUNTIME: Final = ("Executions", "ExecutionErrors")
 BUSY_FROM_PERCENT: Final = 1.0
 SHORTEST_PERIOD_S: Final = 0.5  # below it percentages are noise; tallies are not
 BELIEVED_PERIODS: Final = 2
-ENDED: Final = ("completed", "completed_with_err", "completed_with_num_err")
-FAILED: Final = (*ENDED[1:], "timed_out", "incorrect_input", "failed_to_queue")
+ENDED_COUNTS: Final = ("completed", "completed_with_err", "completed_with_num_err")
+FAILED_COUNTS: Final = (*ENDED_COUNTS[1:], "timed_out", "incorrect_input", "failed_to_queue")
 CORRECTED: Final = ("mem_ecc_corrected", "sram_ecc_corrected")
 UNCORRECTED: Final = ("mem_ecc_uncorrected", "sram_ecc_uncorrected")
 
@@ -132,8 +133,10 @@ def merged(parts: Sequence[Expected]) -> Expected:
     """What a cluster's minute must come to, given those of its instances."""
     sums = {name: _sum_known([part[name] for part in parts]) for name in parts[0]}
     cores = [(part["NeuronCores"] or 0) - (part["UnknownCores"] or 0) for part in parts]
-    total = sum((part[UTILIZATION] or 0) * count for part, count in zip(parts, cores, strict=True))
-    return {**sums, UTILIZATION: total / sum(cores) if any(cores) else None}
+    total = sum(
+        (part[UTILIZATION_MEMBER] or 0) * count for part, count in zip(parts, cores, strict=True)
+    )
+    return {**sums, UTILIZATION_MEMBER: total / sum(cores) if any(cores) else None}
 
 
 def _sum_known(values: Sequence[float | None]) -> float | None:
@@ -161,9 +164,9 @@ def _expected(rows: Sequence[ReportTruth]) -> Expected:
         "AttachedIdleCores": len(attached),
         "UnattachedCores": len(idle) - len(attached),
         "UnknownCores": cores - len(means),
-        UTILIZATION: sum(means) / len(means) if means else None,
-        "Executions": _sum(executions, ENDED),
-        "ExecutionErrors": _sum(executions, FAILED),
+        UTILIZATION_MEMBER: sum(means) / len(means) if means else None,
+        "Executions": _sum(executions, ENDED_COUNTS),
+        "ExecutionErrors": _sum(executions, FAILED_COUNTS),
         "EccCorrectedRise": _sum(rises, CORRECTED),
         "EccUncorrectedRise": _sum(rises, UNCORRECTED),
         "Reports": len(rows),
@@ -175,7 +178,7 @@ def is_right(name: str, expected: float | None, found: float | None, tolerance: 
     if expected is None or found is None:
         # Without a runtime the truth does not say whether the reader knows of 0 executions.
         return expected is None and (found is None or (name in WITHOUT_RUNTIME and found == 0))
-    return abs(found - expected) <= (tolerance if name == UTILIZATION else 0.0)
+    return abs(found - expected) <= (tolerance if name == UTILIZATION_MEMBER else 0.0)
 
 
 def _covers_s(row: ReportTruth) -> float:

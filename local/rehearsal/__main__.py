@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from local.embedded_aws.clients import SDK_ERRORS
 from local.embedded_aws.processes import EmbeddedAwsError
-from local.rehearsal.fleet import FLEET
+from local.rehearsal.fleet import REHEARSED_FLEET
 from local.rehearsal.page import PORT
 from local.rehearsal.rehearsal import Rehearsal
 from local.rehearsal.workspace import StoppedError, Workspace
@@ -37,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one rehearsal; returns the exit code."""
     options = _parser().parse_args(arguments)
     print(
-        f"neuron-emf on this machine: {len(FLEET)} simulated instances, the real emitter on each,\n"
+        f"neuron-emf on this machine: {len(REHEARSED_FLEET)} simulated instances, the real "
+        "emitter on each,\n"
         "and template.yaml in an AWS emulator, without an account. It leaves nothing behind."
     )
     with _own_terminal(), Workspace(keep=options.keep) as workspace:

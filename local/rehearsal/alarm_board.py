@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from local.alarms.definition import MetricsInsightsQuery, read_alarms
 from local.alarms.evaluation import State, evaluate
-from local.embedded_aws.clients import REGION
+from local.embedded_aws.clients import EMBEDDED_REGION
 from neuron_emf.page.alarms import (
     alarm_status,
     is_about_clusters,
@@ -123,7 +123,7 @@ class AlarmBoard:
             "source": "aws.cloudwatch",
             "account": "000000000000",
             "time": at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "region": REGION,
+            "region": EMBEDDED_REGION,
             "resources": [],
             "detail": detail,
         }

@@ -25,7 +25,7 @@ from local.monitor.truth import (
     is_right,
     read_truth,
 )
-from local.rehearsal.fleet import FLEET
+from local.rehearsal.fleet import REHEARSED_FLEET
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.catalogue import DEFAULT_ROLLUP_METRICS, ROLLUP_NUMBERS
 from neuron_wire.core_members import core_indexes, core_ranges
@@ -44,11 +44,15 @@ if TYPE_CHECKING:
 ClusterMinute = tuple[str, int]
 """Cluster, and start of the minute in seconds since the epoch."""
 
-GAUGES: Final = tuple(name for name, number in ROLLUP_NUMBERS.items() if number.family == "gauge")
-TALLIES: Final = tuple(name for name, number in ROLLUP_NUMBERS.items() if number.family == "tally")
+COMPARED_GAUGES: Final = tuple(
+    name for name, number in ROLLUP_NUMBERS.items() if number.family == "gauge"
+)
+COMPARED_TALLIES: Final = tuple(
+    name for name, number in ROLLUP_NUMBERS.items() if number.family == "tally"
+)
 
 
-_MARK: Final = f'"Kind":"{ROLLUP_KIND}"'
+_ROLLUP_MARK: Final = f'"Kind":"{ROLLUP_KIND}"'
 
 
 @dataclass(slots=True)
@@ -91,7 +95,7 @@ class PublishedRollups:
 
     def add_messages(self, messages: Iterable[str]) -> int:
         """Keep the rollups among *messages*; returns how many there were."""
-        lines = [json.loads(message) for message in messages if _MARK in message]
+        lines = [json.loads(message) for message in messages if _ROLLUP_MARK in message]
         for line in lines:
             key = line[CLUSTER_DIMENSION], line["_aws"]["Timestamp"] // 1000
             self.minutes[key].printed.append(line)
@@ -146,8 +150,8 @@ def against_truth(
         if lines is None:
             problems.append(Problem(cluster, minute_s, "rollup", "one", "none"))
             continue
-        for name in wanted.keys() & {*GAUGES, *TALLIES}:
-            value = lines.tally(name) if name in TALLIES else lines.gauge(name)
+        for name in wanted.keys() & {*COMPARED_GAUGES, *COMPARED_TALLIES}:
+            value = lines.tally(name) if name in COMPARED_TALLIES else lines.gauge(name)
             if not is_right(name, wanted[name], value, UTILIZATION_TOLERANCE_PERCENT):
                 said = name, _number(wanted[name]), _number(value)
                 problems.append(Problem(cluster, minute_s, *said))
@@ -202,10 +206,10 @@ def against_metrics(
             values = minute.values(name)
             if not values:
                 continue
-            wanted = max(values) if name in GAUGES else sum(values)
+            wanted = max(values) if name in COMPARED_GAUGES else sum(values)
             value = None
             if (statistics := extracted.get(name)) is not None:
-                value = statistics.maximum if name in GAUGES else statistics.total
+                value = statistics.maximum if name in COMPARED_GAUGES else statistics.total
             if value is None or abs(value - wanted) > 1e-6 * max(1.0, abs(wanted)):
                 said = f"metric {name}", _number(wanted), _number(value)
                 problems.append(Problem(cluster, minute_s, *said))
@@ -214,7 +218,7 @@ def against_metrics(
 
 def expected_past(past: Past) -> dict[ClusterMinute, Expected]:
     """Return the expected rollups of the minutes of *past*."""
-    expected = _expected([past.truth(member) for member in FLEET], 0)
+    expected = _expected([past.truth(member) for member in REHEARSED_FLEET], 0)
     return {key: rollup for key, rollup in expected.items() if key[1] < past.end_s}
 
 
@@ -246,12 +250,12 @@ def core_owners() -> dict[str, dict[int, str]]:
             for runtime, owner in zip(member.simulated.runtimes, member.owners, strict=True)
             for core in runtime.held
         }
-        for member in FLEET
+        for member in REHEARSED_FLEET
     }
 
 
 def _expected(truths: Iterable[Path], margin_ms: int) -> dict[ClusterMinute, Expected]:
-    cluster_of = {member.instance_id: member.cluster for member in FLEET}
+    cluster_of = {member.instance_id: member.cluster for member in REHEARSED_FLEET}
     minutes = expected_minutes(read_truth(truths), margin_ms=margin_ms)
     rollups = expected_rollups(minutes, cluster_of)
     return {(cluster, at_ms // 1000): rollup for (cluster, at_ms), rollup in rollups.items()}

@@ -11,24 +11,24 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from local import REPOSITORY
 from local.embedded_aws.processes import ChildProcess, EmbeddedAwsError
 from local.monitor.instance import SimulatedInstance
 from local.monitor.play import Play
-from local.monitor.processes import GONE
+from local.monitor.processes import GONE_SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from local.rehearsal.workspace import Workspace
 
-REPOSITORY: Final = Path(__file__).resolve().parents[2]
-MONITOR: Final = REPOSITORY / "local" / "monitor" / "neuron-monitor"
-PERIOD_S: Final = 5  # the emitter's default
+MONITOR_PROGRAM: Final = REPOSITORY / "local" / "monitor" / "neuron-monitor"
+LIVE_PERIOD_S: Final = 5  # the emitter's default
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,12 @@ class FleetInstance:
         return f"{self.cluster}-{self.instance_type}-{self.scenario}-{self.seed}"
 
 
-_PODS: Final = ("chat/llama-70b-0/server", "chat/llama-70b-1/server", "chat/llama-70b-2/server")
-FLEET: Final = (
+_CHAT_PODS: Final = (
+    "chat/llama-70b-0/server",
+    "chat/llama-70b-1/server",
+    "chat/llama-70b-2/server",
+)
+REHEARSED_FLEET: Final = (
     FleetInstance("research", "trn1.32xlarge", "busy", 1, ("slurm:4702 nlp-user",)),
     FleetInstance("research", "trn1.32xlarge", "half-idle", 2, ("unit:jupyter-ada",)),
     FleetInstance("research", "trn1.32xlarge", "idle", 3, ("slurm:4711 ml-user",)),
@@ -89,7 +93,7 @@ FLEET: Final = (
         "inf2.48xlarge",
         "multi-runtime",
         5,
-        (*_PODS, f"search/ranker-0/server{GONE}"),
+        (*_CHAT_PODS, f"search/ranker-0/server{GONE_SUFFIX}"),
         ("search/ranker-1/server=18,19,20,21,22,23",),
     ),
     # A pod that has cores and opens none.
@@ -145,7 +149,7 @@ class LiveFleet:
                 *(sys.executable, "-m", "neuron_emitter", "run"),
                 *("--cluster", member.cluster, "--log-group", self._log_group),
                 *("--spool-dir", str(spool_folder(folder, member))),
-                *("--monitor-command", str(MONITOR), "--period", str(PERIOD_S)),
+                *("--monitor-command", str(MONITOR_PROGRAM), "--period", str(LIVE_PERIOD_S)),
                 *("--kernel-messages", f"file:{kernel}"),
                 *("--proc-dir", str(machine_folder(folder, member) / "proc")),
             ],

@@ -17,7 +17,7 @@ from aggregator.environment import Rules
 from aggregator.settle.ledger_hour import BucketHour
 from aggregator.settle.purchases import part_of
 from aggregator.storage.record_items import bucket_of
-from local.embedded_aws.clients import REGION
+from local.embedded_aws.clients import EMBEDDED_REGION
 from local.rehearsal.stack import STACK_NAME
 from neuron_accounts.instance_hours import LedgerRules, OwnerWork
 from neuron_accounts.ledger import (
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from neuron_accounts.ledger import LedgerRow
 
-_NANO: Final = 10**USD_PLACES
+_NANO_PER_USD: Final = 10**USD_PLACES
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class SettledPast:
         }
         nanos = {"the ledger": sum(row.idle_cost or 0 for row in _rows_in(self.objects))}
         nanos |= {who: then.total.idle_cost or 0 for who, then in thens.items()}
-        return {who: Fraction(nano, _NANO) for who, nano in nanos.items()}
+        return {who: Fraction(nano, _NANO_PER_USD) for who, nano in nanos.items()}
 
     def problems(self) -> list[str]:
         """One sentence where two of them differ."""
@@ -115,7 +115,7 @@ def digest_week(objects: Mapping[str, bytes], stop_hour: int) -> Week:
 def digest_of(week: Week) -> str:
     """Return the digest of *week*; nothing is known of the seven days before."""
     before = range(week.hours.start - WEEK_HOURS, week.hours.start)
-    return digest_text(week, Week(hours=before), STACK_NAME, REGION)
+    return digest_text(week, Week(hours=before), STACK_NAME, EMBEDDED_REGION)
 
 
 def report_of(objects: Mapping[str, bytes]) -> Then:
@@ -199,4 +199,4 @@ def _objects(hour: int, found: Sequence[LedgerRow]) -> dict[str, bytes]:
     return {**objects, summary_key(hour): then_of(found).summary()}
 
 
-_LEDGER_RULES: Final = LedgerRules(Prices(region=REGION), Rules().idle_after_minutes)
+_LEDGER_RULES: Final = LedgerRules(Prices(region=EMBEDDED_REGION), Rules().idle_after_minutes)

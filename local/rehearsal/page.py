@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PORT: Final = 8600
 """Where `--rehearsal` looks."""
 
-DIFFERENCES: Final = Path(__file__).with_name("differences.yaml")
+DIFFERENCES_FILE: Final = Path(__file__).with_name("differences.yaml")
 """Differences from AWS; the file says how to read them."""
 
 
@@ -89,7 +89,7 @@ def differences_from_aws(template: Mapping[str, Any]) -> list[str]:
     python = f"Python {platform.python_version()}"
     sentences = [
         f"{row['part']}: {row['here'].format(python=python)} ({row['basis']})."
-        for row in yaml.safe_load(DIFFERENCES.read_text("utf-8"))
+        for row in yaml.safe_load(DIFFERENCES_FILE.read_text("utf-8"))
     ]
     sentences.extend(
         f"Not deployed, because {row['Why']}: {', '.join(row['Resources'])}."

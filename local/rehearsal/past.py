@@ -19,7 +19,7 @@ import msgspec
 
 from local.embedded_aws.processes import EmbeddedAwsError
 from local.monitor.play import run
-from local.rehearsal.fleet import FLEET, FleetInstance, machine_folder, spool_folder
+from local.rehearsal.fleet import REHEARSED_FLEET, FleetInstance, machine_folder, spool_folder
 from neuron_emitter.delivery.cloudwatch_logs import LogStream
 from neuron_emitter.delivery.delivery import Delivery
 from neuron_emitter.fold.state import FoldState
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-MINUTES: Final = 60
+PAST_MINUTES: Final = 60
 LEAD_MINUTES: Final = 10  # simulated beyond the hour: its emitters stay until the live ones start
-PERIOD_S: Final = 15  # the longest period the emitter asks for: a third of the reports of 5 s
+PAST_PERIOD_S: Final = 15  # the longest period the emitter asks for: a third of the reports of 5 s
 _FLUSH_S: Final = 20.0
 
 
@@ -53,7 +53,7 @@ class Past:
 
     folder: Path
     end_s: int
-    minutes: int = MINUTES
+    minutes: int = PAST_MINUTES
 
     @property
     def start_s(self) -> int:
@@ -63,7 +63,7 @@ class Past:
     def extended(self, now_s: float) -> Past:
         """Return the past with the minutes up to the one of *now_s*, as far as simulated."""
         minutes = (int(now_s) - self.start_s) // MINUTE_S
-        minutes = min(minutes, MINUTES + LEAD_MINUTES - 1)
+        minutes = min(minutes, PAST_MINUTES + LEAD_MINUTES - 1)
         return Past(self.folder, self.start_s + minutes * MINUTE_S, minutes)
 
     def truth(self, member: FleetInstance) -> Path:
@@ -74,7 +74,7 @@ class Past:
     def lines(self) -> Iterator[Callable[[], dict[FleetInstance, list[str]]]]:
         """Make the lines of each member beside other work; gives the call that waits for them."""
         with ThreadPoolExecutor(1) as executor:
-            futures = {member: executor.submit(self.replayed, member) for member in FLEET}
+            futures = {member: executor.submit(self.replayed, member) for member in REHEARSED_FLEET}
             try:
                 yield lambda: {member: future.result() for member, future in futures.items()}
             finally:
@@ -85,8 +85,8 @@ class Past:
         reports = self.folder / f"{member.name}.reports"
         machine = machine_folder(self.folder, member)
         play = member.play(
-            period_s=PERIOD_S,
-            reports=(self.minutes + LEAD_MINUTES) * MINUTE_S // PERIOD_S,
+            period_s=PAST_PERIOD_S,
+            reports=(self.minutes + LEAD_MINUTES) * MINUTE_S // PAST_PERIOD_S,
             start_ms=self.start_s * 1000,
             truth=str(self.truth(member)),
             machine=str(machine),
@@ -97,7 +97,7 @@ class Past:
             run(play, file.fileno())
         settings = ReplaySettings(
             cluster=member.cluster,
-            interval=float(PERIOD_S),
+            interval=float(PAST_PERIOD_S),
             start=datetime.fromtimestamp(self.start_s, timezone.utc).isoformat(),
             saved_proc=machine / "proc",
         )

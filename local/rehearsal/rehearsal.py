@@ -10,6 +10,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+from local import REPOSITORY
 from local.alarms.template import Template, load_template
 from local.embedded_aws.clients import environment
 from local.embedded_aws.deployment import SamCli
@@ -25,7 +26,7 @@ from local.rehearsal.comparison import (
     expected_past,
     read_metrics,
 )
-from local.rehearsal.fleet import FLEET, REPOSITORY, LiveFleet
+from local.rehearsal.fleet import REHEARSED_FLEET, LiveFleet
 from local.rehearsal.ledger import (
     SettledPast,
     days_before,
@@ -57,8 +58,8 @@ if TYPE_CHECKING:
 DAYS: Final = 3
 """Before the replayed hour, in the ledger."""
 
-TEMPLATE: Final = REPOSITORY / "template.yaml"
-MINISTACK: Final = REPOSITORY / ".venv-embedded" / "bin" / "ministack"
+TEMPLATE_FILE: Final = REPOSITORY / "template.yaml"
+MINISTACK_PROGRAM: Final = REPOSITORY / ".venv-embedded" / "bin" / "ministack"
 SAM: Final = REPOSITORY / ".venv-sam" / "bin" / "sam"
 HISTORY_PATIENCE_S: Final = 90.0
 CLOSE_PATIENCE_S: Final = 100.0  # a minute closes 45 s after its end, or at 120 when one is missing
@@ -95,7 +96,7 @@ class Rehearsal:
         """The page is served at *page_port*; 0 takes a free one."""
         self._workspace = workspace
         self._page_port = page_port
-        self.template: Mapping[str, Any] = load_template(TEMPLATE)
+        self.template: Mapping[str, Any] = load_template(TEMPLATE_FILE)
 
     def run(self, seconds: float | None) -> RehearsalOutcome:
         """
@@ -108,14 +109,17 @@ class Rehearsal:
         with ExitStack() as exits:
             folder = self._workspace.folder / "aws"
             folder.mkdir()
-            aws = EmbeddedAws(MINISTACK, folder)
+            aws = EmbeddedAws(MINISTACK_PROGRAM, folder)
             exits.callback(aws.stop)
             exits.callback(self._workspace.stop_all)  # first: emitters wait for its answers
             with step("Starting the AWS emulator on 127.0.0.1"):
                 aws.start(self._workspace.check_signals)
             past = Past(self._workspace.folder, int(time.time()) // MINUTE_S * MINUTE_S)
             stack, lines = self._deploy(aws, past)
-            with step(f"Replaying an hour of {len(FLEET)} instances, settling {DAYS} days before"):
+            with step(
+                f"Replaying an hour of {len(REHEARSED_FLEET)} instances, settling {DAYS} days "
+                "before"
+            ):
                 self._close_history(aws, stack, past, lines)
                 ledger, objects, week = self._settle(stack, past, lines)
             board = AlarmBoard(Template(self.template, {}, stack.resources), stack.history)
@@ -124,13 +128,13 @@ class Rehearsal:
             wrong_week = problems_of_week(objects, week, server.view.week({}))
             fleet = LiveFleet(self._workspace, aws.environment(), stack.records_group)
             aws.refuse_strangers()  # again, now that its functions have run
-            with step(f"Starting {len(FLEET)} emitters with simulated neuron-monitors"):
+            with step(f"Starting {len(REHEARSED_FLEET)} emitters with simulated neuron-monitors"):
                 bridged = self._bridge(aws, stack, past, lines)
                 self._go_live(fleet)
             self._say_where_to_look(server, seconds)
             is_cut = self._live(aws, stack, fleet, board, server, seconds=seconds)
             stopped_s = time.time()
-            with step(f"Stopping {len(FLEET)} emitters"):
+            with step(f"Stopping {len(REHEARSED_FLEET)} emitters"):
                 wrong = fleet.stop_emitters(EMITTER_PATIENCE_S)
             problems, history, live = self._compare(
                 stack, fleet, past, bridged, stopped_s, is_cut=is_cut
@@ -145,7 +149,7 @@ class Rehearsal:
         sam = SamCli(SAM, self._workspace.folder, self._workspace.check_signals)
         with past.lines() as lines:
             with step("Building the functions with the SAM CLI"):
-                built = sam.build(TEMPLATE, environment())
+                built = sam.build(TEMPLATE_FILE, environment())
             with step("Deploying template.yaml with the SAM CLI"):
                 deployment = sam.deploy(built, STACK_NAME, overrides(self.template), aws)
             return DeployedStack(aws, deployment, past.start_s * 1000), lines()
@@ -221,7 +225,7 @@ class Rehearsal:
             past = bridged
 
     def _go_live(self, fleet: LiveFleet) -> None:
-        for member in FLEET:
+        for member in REHEARSED_FLEET:
             fleet.start_emitter(member)
             self._workspace.wait(0.2)  # their imports fill a small machine
         fleet.check_emitters()

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 from local.alarms.history import CloudWatchHistory
-from local.embedded_aws.clients import REGION
+from local.embedded_aws.clients import EMBEDDED_REGION
 from local.embedded_aws.processes import EmbeddedAwsError
 from local.pump import EmfPump
 from local.rehearsal.comparison import PublishedRollups, against_truth
@@ -84,7 +84,7 @@ class DeployedStack:
         self.resources = deployment.resources
         self.rollups = PublishedRollups()
         self.place = AccountEndpoint(
-            aws.endpoint_url, REGION, self.records_group, rollups_group, STACK_NAME
+            aws.endpoint_url, EMBEDDED_REGION, self.records_group, rollups_group, STACK_NAME
         )
         self.history = CloudWatchHistory(aws.client("cloudwatch"))
         groups = [self.records_group, rollups_group, outputs["IngestLogGroupName"]]

@@ -21,26 +21,26 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from local.embedded_aws.clients import REGION, SDK_ERRORS
+from local import REPOSITORY
+from local.embedded_aws.clients import EMBEDDED_REGION, SDK_ERRORS
 from local.embedded_aws.server import EmbeddedAws
 from neuron_emf.check_results import NOT_TRIED, CheckResult, counted_states, exit_code, line
 from neuron_emf.deploy.package import carried
 from neuron_emitter.errors import EmitterError
 from proof.accept.context import AcceptContext
 from proof.accept.recording import AcceptError, Place, Recorder
-from proof.accept.resources import NAME, Journal, remove
-from proof.accept.steps import STEPS
+from proof.accept.resources import JOURNAL_NAME, Journal, remove
+from proof.accept.steps import ACCEPT_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-STATE = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-FOLDER = STATE / "neuron-emf-accept"
+STATE_FOLDER = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+ACCEPT_FOLDER = STATE_FOLDER / "neuron-emf-accept"
 """Journals. They outlive the checkout: only a journal finds what a killed run left."""
-RELEASE = REPOSITORY / "build" / "release"
+RELEASE_FOLDER = REPOSITORY / "build" / "release"
 RECORDINGS = REPOSITORY / "tests" / "recorded" / "answers"
-REFUSALS = (AcceptError, EmitterError, *SDK_ERRORS)
+ACCEPT_REFUSALS = (AcceptError, EmitterError, *SDK_ERRORS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,10 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--release",
         type=Path,
-        default=RELEASE,
+        default=RELEASE_FOLDER,
         help="template and functions",
     )
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="takes journals and answers")
+    parser.add_argument(
+        "--folder", type=Path, default=ACCEPT_FOLDER, help="takes journals and answers"
+    )
     parser.add_argument("--record", action="store_true", help="keep the answers in tests/recorded")
     parser.add_argument("--embedded", action="store_true", help="on the embedded AWS, no account")
     parser.add_argument("--mode", default="direct", choices=["direct", "kinesis"], help="Mode")
@@ -68,12 +70,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stack.callback(aws.stop)
             aws.start()
             os.environ.update(aws.environment())
-            chosen.region, chosen.folder = REGION, folder / "accept"
+            chosen.region, chosen.folder = EMBEDDED_REGION, folder / "accept"
         if not chosen.region:
             parser.error("no region was named: make accept REGION=eu-central-1")
         try:
             return clean(chosen) if chosen.clean else accept(chosen)
-        except REFUSALS as error:
+        except ACCEPT_REFUSALS as error:
             print(f"accept: {error}", file=sys.stderr)
             return 3
 
@@ -91,11 +93,13 @@ def accept(chosen: argparse.Namespace) -> int:
         raise AcceptError(msg)
     journal = Journal.begin(folder, run, place.where)
     context = AcceptContext(place, journal, package, folder, chosen.mode, chosen.kms)
-    print(f"run {run}, journal {folder / NAME}", flush=True)
+    print(f"run {run}, journal {folder / JOURNAL_NAME}", flush=True)
     chosen_steps = set(filter(None, (chosen.steps or "").split(",")))
     results: list[CheckResult] = []
     try:
-        for step in [step for step in STEPS if not chosen_steps or step.name in chosen_steps]:
+        for step in [
+            step for step in ACCEPT_STEPS if not chosen_steps or step.name in chosen_steps
+        ]:
             results.append(step.result(context, results))
             notes = [] if results[-1].state == NOT_TRIED else context.notes
             print(line(results[-1]), *notes, sep="\n            ", flush=True)
@@ -112,7 +116,7 @@ def clean(chosen: argparse.Namespace) -> int:
     """Remove what killed runs of this account and region left."""
     place = Place(chosen.region, Recorder(chosen.folder / "clean"))
     left = []
-    paths = sorted(chosen.folder.glob(f"*/{NAME}"))
+    paths = sorted(chosen.folder.glob(f"*/{JOURNAL_NAME}"))
     if not paths:
         place.close()
         print(

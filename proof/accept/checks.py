@@ -35,7 +35,7 @@ from neuron_wire.names import (
     OF_AN_ALARM,
 )
 from neuron_words.quantity_words import usd
-from proof.accept.context import IDLE_AFTER_MINUTES, deploy_parameters, two_clusters
+from proof.accept.context import ACCEPT_IDLE_AFTER_MINUTES, deploy_parameters, two_clusters
 from proof.accept.recording import AcceptError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 TEXT_MINUTES: Final = 3.0
-_NANO: Final = 10**USD_PLACES
+_NANO_PER_USD: Final = 10**USD_PLACES
 _REPORT_TIMEOUT_S: Final = 300
 
 
@@ -102,7 +102,9 @@ def against_lines(
         if wanted != idle:
             problems.append(f"{_start(hour)}: {wanted} idle core-minutes, found {idle}")
         cost = sum(Fraction(rollup.get("IdleCost", 0)) for rollup in of_hour)
-        if abs(cost - _idle_usd(theirs)) > Fraction(len(theirs), _NANO):  # each is rounded once
+        if abs(cost - _idle_usd(theirs)) > Fraction(
+            len(theirs), _NANO_PER_USD
+        ):  # each is rounded once
             found = float(_idle_usd(theirs))
             problems.append(f"{_start(hour)}: idle cores cost {float(cost):.9f}, found {found:.9f}")
     return problems
@@ -149,7 +151,7 @@ def _report(
     Raises:
         AcceptError: If it prints none.
     """
-    by_lines = ["--from-lines", "--idle-after", str(IDLE_AFTER_MINUTES)]
+    by_lines = ["--from-lines", "--idle-after", str(ACCEPT_IDLE_AFTER_MINUTES)]
     done = subprocess.run(
         [
             *(sys.executable, "-m", "neuron_emf", "report", "--json"),
@@ -192,7 +194,7 @@ def _received(context: AcceptContext, output: str) -> list[str]:
 
 
 def _idle_usd(settled: Iterable[LedgerRow]) -> Fraction:
-    return Fraction(sum(row.idle_cost or 0 for row in settled), _NANO)
+    return Fraction(sum(row.idle_cost or 0 for row in settled), _NANO_PER_USD)
 
 
 def _start(hour: int) -> str:

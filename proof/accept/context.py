@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from neuron_emf.deploy.stack import Stack
     from proof.accept.resources import Journal
 
-MINUTES: Final = 12
+ACCEPT_MINUTES: Final = 12
 """That each instance tells at once: what an alarm looks back on."""
-IDLE_AFTER_MINUTES: Final = 1  # or nothing would be idle in time
-PERIOD_S: Final = 15  # the longest the emitter asks for
+ACCEPT_IDLE_AFTER_MINUTES: Final = 1  # or nothing would be idle in time
+ACCEPT_PERIOD_S: Final = 15  # the longest the emitter asks for
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,14 @@ class Instance:
 
         One minute more is simulated and not delivered: the last line has no `CleanShutdown`.
         """
-        reports = self._reports(folder, (minutes + 1) * 60 // PERIOD_S)
+        reports = self._reports(folder, (minutes + 1) * 60 // ACCEPT_PERIOD_S)
         middle = len(reports) // 2 - 1  # within a minute
         parts = [(reports, start_s)]
         if self.is_restarted:
-            parts = [(reports[:middle], start_s), (reports[middle:], start_s + middle * PERIOD_S)]
+            parts = [
+                (reports[:middle], start_s),
+                (reports[middle:], start_s + middle * ACCEPT_PERIOD_S),
+            ]
         end_ms = (start_s + 60 * minutes) * 1000
         lines = [line for part, at_s in parts for line in self._written(folder, part, at_s)]
         records = []
@@ -92,7 +95,7 @@ class Instance:
         path = folder / f"{self.name}.reports"
         play = Play(
             instance_type=self.instance_type, scenario=self.scenario, seed=len(self.name),
-            instance_id=self.instance_id, period_s=PERIOD_S,
+            instance_id=self.instance_id, period_s=ACCEPT_PERIOD_S,
             reports=count, start_ms=0,
         )  # fmt: skip
         with path.open("wb") as file:
@@ -103,7 +106,9 @@ class Instance:
         path = folder / f"{self.name}.part"
         path.write_bytes(b"".join(reports))
         start = datetime.fromtimestamp(start_s + 0.5, timezone.utc).isoformat()
-        settings = ReplaySettings(cluster=self.cluster, interval=float(PERIOD_S), start=start)
+        settings = ReplaySettings(
+            cluster=self.cluster, interval=float(ACCEPT_PERIOD_S), start=start
+        )
         return [*replay([path], settings)]
 
 
@@ -134,7 +139,7 @@ class AcceptContext:
     folder: Path
     mode: str = "direct"
     has_key: bool = False
-    start_s: int = field(default_factory=lambda: (int(time.time()) // 60 - MINUTES - 3) * 60)
+    start_s: int = field(default_factory=lambda: (int(time.time()) // 60 - ACCEPT_MINUTES - 3) * 60)
     stacks: dict[str, Stack] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     delivered_until_s: dict[str, int] = field(default_factory=dict)
@@ -208,7 +213,9 @@ class AcceptContext:
     def expected(self, stack: str) -> Mapping[tuple[int, str], Mapping[str, float]]:
         """What the lines of the log group come to, by the reference that shares no code."""
         return reference.rollups(
-            self.records(stack), idle_after_minutes=IDLE_AFTER_MINUTES, usd_per_hour=LIST_PRICES
+            self.records(stack),
+            idle_after_minutes=ACCEPT_IDLE_AFTER_MINUTES,
+            usd_per_hour=LIST_PRICES,
         )
 
     def messages(self, stack: str) -> list[str]:
@@ -280,7 +287,7 @@ def deploy_parameters(context: AcceptContext, name: str) -> dict[str, str]:
     frame = context.stacks[context.frame].outputs
     given = {
         "LogGroupName": context.group(name),
-        "IdleAfterMinutes": str(IDLE_AFTER_MINUTES),
+        "IdleAfterMinutes": str(ACCEPT_IDLE_AFTER_MINUTES),
         "RetentionDays": "14",
         "KmsKeyArn": frame.get("KeyArn", ""),
     }

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from proof.accept.context import AcceptContext
 
 QUERY_MINUTES: Final = 10.0  # a line is found up to minutes after it was taken
-EXAMPLE: Final = "i-0123456789abcdef0"  # the value that a query is saved with
+PLACEHOLDER_INSTANCE: Final = "i-0123456789abcdef0"  # the value that a query is saved with
 ATHENA_QUERY: Final = "idle-by-owner"
-EPSILON: Final = 1e-4  # of a total: each row of an answer is rounded
+QUERY_EPSILON: Final = 1e-4  # of a total: each row of an answer is rounded
 
 
 def queries(context: AcceptContext) -> list[str]:
@@ -51,7 +51,7 @@ def _differences(context: AcceptContext, definition: Mapping[str, Any]) -> list[
         logGroupNames=definition["logGroupNames"],
         startTime=context.start_s,
         endTime=int(time.time()),
-        queryString=text.replace(EXAMPLE, instance),
+        queryString=text.replace(PLACEHOLDER_INSTANCE, instance),
         limit=10_000,
     )
     query = {"queryId": started["queryId"]}
@@ -76,7 +76,7 @@ def against_totals(
     """Return how the *rows* of the saved query *name* differ from its expected total."""
     column, expected = totals.get(name.rpartition("/")[2], ("", 0.0))
     found = sum(float(row[column]) for row in rows if row.get(column))
-    if not column or math.isclose(expected, found, rel_tol=EPSILON, abs_tol=EPSILON):
+    if not column or math.isclose(expected, found, rel_tol=QUERY_EPSILON, abs_tol=QUERY_EPSILON):
         return []
     return [f"{name}: {column} of all rows was expected to be {expected:.6f}, found {found:.6f}"]
 

@@ -25,9 +25,9 @@ from neuron_emf.command_options import AccountSettings
 if TYPE_CHECKING:
     from pathlib import Path
 
-ACCOUNT: Final = "111122223333"
-_HIDDEN: Final = "hidden"
-_MAX_CHARS: Final = 20_000
+RECORDED_ACCOUNT: Final = "111122223333"
+_HIDDEN_TEXT: Final = "hidden"
+_MAX_RECORDED_CHARS: Final = 20_000
 
 _SECRET_MEMBERS: Final = re.compile(
     r"(?i)token|credential|password|secret|signature|receipthandle|hostid|userid|httpheaders"
@@ -35,16 +35,21 @@ _SECRET_MEMBERS: Final = re.compile(
 _PATTERNS: Final = (  # what, stand-in
     (re.compile(r"\b(?:AKIA|ASIA|AIDA|AROA|AGPA|ANPA)[0-9A-Z]{12,}\b"), "AKIAEXAMPLE"),
     (re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+"), "someone@example.org"),
-    (re.compile(r"(?<=[?&])X-Amz-[^=]+=[^&\s\"]+"), _HIDDEN),
+    (re.compile(r"(?<=[?&])X-Amz-[^=]+=[^&\s\"]+"), _HIDDEN_TEXT),
     (re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])"), "192.0.2.1"),
 )
-_KINDS: Final = {"assumed-role", "federated-user", "root", "user"}  # before a name in an ARN
+_IDENTITY_KINDS: Final = {
+    "assumed-role",
+    "federated-user",
+    "root",
+    "user",
+}  # before a name in an ARN
 _UUID: Final = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 _DIGITS: Final = re.compile(r"(?<!\d)\d{12}(?!\d)")
 _NUMBERS_OF_MEMBERS: Final = re.compile(r"(?i)account|owner")
 
 
-ENDPOINT: Final = "AWS_ENDPOINT_URL"
+ENDPOINT_VARIABLE: Final = "AWS_ENDPOINT_URL"
 
 
 class AcceptError(Exception):
@@ -77,7 +82,9 @@ class Scrubber:
             text = pattern.sub(stand_in, text)
         text = _UUID.sub(self._uuid, text)
         # in an ARN; elsewhere 12 digits may be a measured number
-        return re.sub(r"(?<=:)\d{12}(?=:)|(?<=/)\d{12}(?=/)", ACCOUNT, text)[:_MAX_CHARS]
+        return re.sub(r"(?<=:)\d{12}(?=:)|(?<=/)\d{12}(?=/)", RECORDED_ACCOUNT, text)[
+            :_MAX_RECORDED_CHARS
+        ]
 
     def value(self, value: Any, member: str = "") -> Any:
         """Any value of an answer."""
@@ -89,14 +96,14 @@ class Scrubber:
         if isinstance(value, (list, tuple)):
             return [self.value(item, member) for item in value]
         if value is not None and _SECRET_MEMBERS.search(member):
-            return _HIDDEN
+            return _HIDDEN_TEXT
         if value is None or isinstance(value, (bool, int, float)):
             return value
         text = value if isinstance(value, str) else f"<{type(value).__name__}>"
         if isinstance(value, datetime):
             text = value.isoformat()
         if _NUMBERS_OF_MEMBERS.search(member):
-            text = _DIGITS.sub(ACCOUNT, text)
+            text = _DIGITS.sub(RECORDED_ACCOUNT, text)
         return self.text(text)
 
     def _uuid(self, found: re.Match[str]) -> str:
@@ -120,10 +127,12 @@ class Recorder:
 
     def hide(self, number: str, user_id: str, arn: str) -> None:
         """Whose account it is, and who asks."""
-        names = {*user_id.split(":"), *arn.rpartition(":")[2].split("/")} - _KINDS - {number}
+        names = (
+            {*user_id.split(":"), *arn.rpartition(":")[2].split("/")} - _IDENTITY_KINDS - {number}
+        )
         for name in names:
-            self.scrubber.hide(name, _HIDDEN)
-        self.scrubber.hide(number, ACCOUNT)
+            self.scrubber.hide(name, _HIDDEN_TEXT)
+        self.scrubber.hide(number, RECORDED_ACCOUNT)
 
     def step(self, name: str) -> None:
         """What comes belongs to this step."""
@@ -177,13 +186,13 @@ class Place:
             AcceptError: If an endpoint is set that is not on this machine.
         """
         self.region, self.recorder = region, recorder
-        self.endpoint = os.environ.get(ENDPOINT, "")
+        self.endpoint = os.environ.get(ENDPOINT_VARIABLE, "")
         self._clients: dict[str, Any] = {}
         try:
             if self.endpoint:
                 require_loopback(self.endpoint)
         except EmbeddedAwsError as error:
-            msg = f"{ENDPOINT} is {self.endpoint}, neither AWS nor this machine. Unset it."
+            msg = f"{ENDPOINT_VARIABLE} is {self.endpoint}, neither AWS nor this machine. Unset it."
             raise AcceptError(msg) from error
         caller = self.client("sts").get_caller_identity()
         recorder.hide(caller["Account"], caller["UserId"], caller["Arn"])

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from proof.accept.recording import Place
 
 
-NAME: Final = "journal.jsonl"
-STACK: Final = "stack"
-LOG_GROUP: Final = "log group"
-BUCKET: Final = "bucket"
+JOURNAL_NAME: Final = "journal.jsonl"
+STACK_KIND_OF_RESOURCE: Final = "stack"
+LOG_GROUP_KIND: Final = "log group"
+BUCKET_KIND: Final = "bucket"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Journal:
     def begin(cls, folder: Path, run: str, where: dict[str, str]) -> Journal:
         """A new journal in *folder*."""
         folder.mkdir(parents=True, exist_ok=True)
-        journal = cls(folder / NAME, [])
+        journal = cls(folder / JOURNAL_NAME, [])
         journal.run, journal.where = run, where
         journal._write(row="run", run=run, where=where)
         return journal
@@ -122,8 +122,10 @@ class Journal:
         self._rows.append(row)
 
 
-TAG: Final = "neuron-emf-accept"
-PATIENCE_S: Final = 2400.0  # a function in a VPC, or a bucket that is not empty, takes its time
+ACCEPT_TAG: Final = "neuron-emf-accept"
+REMOVED_WITHIN_S: Final = (
+    2400.0  # a function in a VPC, or a bucket that is not empty, takes its time
+)
 
 
 def make_stack(
@@ -149,13 +151,13 @@ def make_stack(
         if group_arn(place, keeps):
             msg = f"The log group {keeps} is there already. Run again, for another name."
             raise AcceptError(msg)
-        journal.will_make(LOG_GROUP, keeps)
-    journal.will_make(STACK, name)
+        journal.will_make(LOG_GROUP_KIND, keeps)
+    journal.will_make(STACK_KIND_OF_RESOURCE, name)
     cloudformation.create_stack(
         StackName=name,
         Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()],
         Capabilities=list(CAPABILITIES),
-        Tags=[{"Key": TAG, "Value": journal.run}],
+        Tags=[{"Key": ACCEPT_TAG, "Value": journal.run}],
         **template,
     )
 
@@ -167,13 +169,13 @@ def settled(place: Place, name: str) -> Stack | None:
     Raises:
         AcceptError: If that takes too long.
     """
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + REMOVED_WITHIN_S
     while True:
         stack = Stack.describe(place.client("cloudformation"), name)
         if stack is None or stack.status == NEW or not stack.status.endswith("_IN_PROGRESS"):
             return stack
         if time.monotonic() >= deadline:
-            minutes = PATIENCE_S / 60
+            minutes = REMOVED_WITHIN_S / 60
             msg = (
                 f"The stack {name} is in {stack.status} for {minutes:.0f} minutes. See its events."
             )
@@ -217,7 +219,7 @@ def delete_stack(place: Place, journal: Journal, name: str) -> str:
     if stack is None:
         return ""
     (found,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
-    if why := _untagged(STACK, name, found.get("Tags", ()), journal):
+    if why := _untagged(STACK_KIND_OF_RESOURCE, name, found.get("Tags", ()), journal):
         return why
     rows = cloudformation.describe_stack_resources(StackName=name)["StackResources"]
     buckets = [
@@ -226,7 +228,7 @@ def delete_stack(place: Place, journal: Journal, name: str) -> str:
         if row["ResourceType"] == "AWS::S3::Bucket" and row.get("PhysicalResourceId")
     ]
     for bucket in buckets:
-        journal.will_make(BUCKET, bucket)
+        journal.will_make(BUCKET_KIND, bucket)
         if _is_there(place, bucket):  # not where an earlier attempt came so far
             _empty(place, bucket)
     cloudformation.delete_stack(StackName=name)
@@ -234,7 +236,7 @@ def delete_stack(place: Place, journal: Journal, name: str) -> str:
     if stack is not None:
         return f"stack {name}: it is in {stack.status}, see its events"
     for bucket in buckets:
-        if why := remove_one(place, journal, MadeResource(BUCKET, bucket)):
+        if why := remove_one(place, journal, MadeResource(BUCKET_KIND, bucket)):
             return why
     return ""
 
@@ -254,8 +256,8 @@ def remove(place: Place, journal: Journal, say: Callable[[str], None]) -> list[s
     left = []
     has_stack = False
     # Buckets last: a stack that is still there needs its bucket.
-    for entry in sorted(journal.left(), key=lambda entry: entry.kind == BUCKET):
-        if entry.kind == BUCKET and has_stack:
+    for entry in sorted(journal.left(), key=lambda entry: entry.kind == BUCKET_KIND):
+        if entry.kind == BUCKET_KIND and has_stack:
             left.append(f"bucket {entry.name}: kept, because a stack of this run is still there")
             continue
         try:
@@ -264,7 +266,7 @@ def remove(place: Place, journal: Journal, say: Callable[[str], None]) -> list[s
             why = f"{entry.kind} {entry.name}: {error}"
         if why:
             left.append(why)
-            has_stack = has_stack or entry.kind == STACK
+            has_stack = has_stack or entry.kind == STACK_KIND_OF_RESOURCE
         else:
             say(f"removed: {entry.kind} {entry.name}")
     return left
@@ -285,7 +287,7 @@ def _delete_group(place: Place, journal: Journal, name: str) -> str:
     logs = place.client("logs")
     tags = logs.list_tags_for_resource(resourceArn=arn)["tags"]
     rows = [{"Key": key, "Value": value} for key, value in tags.items()]
-    if why := _untagged(LOG_GROUP, name, rows, journal):
+    if why := _untagged(LOG_GROUP_KIND, name, rows, journal):
         return why
     logs.delete_log_group(logGroupName=name)
     return ""
@@ -296,7 +298,7 @@ def _delete_bucket(place: Place, journal: Journal, name: str) -> str:
         return ""
     client, owner = place.client("s3"), {"ExpectedBucketOwner": place.account}
     if why := _untagged(
-        BUCKET, name, client.get_bucket_tagging(Bucket=name, **owner)["TagSet"], journal
+        BUCKET_KIND, name, client.get_bucket_tagging(Bucket=name, **owner)["TagSet"], journal
     ):
         return why
     _empty(place, name)
@@ -327,9 +329,13 @@ def _empty(place: Place, bucket: str) -> None:
 
 def _untagged(kind: str, name: str, tags: Iterable[Mapping[str, str]], journal: Journal) -> str:
     """Why it is not removed; empty when it has the tag of the run."""
-    if {"Key": TAG, "Value": journal.run} in tags:
+    if {"Key": ACCEPT_TAG, "Value": journal.run} in tags:
         return ""
     return f"{kind} {name}: it has not the tag of this run, it was not touched"
 
 
-_REMOVERS: Final = {STACK: delete_stack, LOG_GROUP: _delete_group, BUCKET: _delete_bucket}
+_REMOVERS: Final = {
+    STACK_KIND_OF_RESOURCE: delete_stack,
+    LOG_GROUP_KIND: _delete_group,
+    BUCKET_KIND: _delete_bucket,
+}

@@ -22,9 +22,9 @@ from neuron_emf.check_results import CHECK_FAILED, CHECK_OK, CheckResult, failed
 from neuron_emf.deploy.package import ReleaseBucket
 from neuron_wire.names import RECORD_NAMESPACE
 from proof.accept import checks, queries
-from proof.accept.context import MINUTES, deploy_parameters, two_clusters
+from proof.accept.context import ACCEPT_MINUTES, deploy_parameters, two_clusters
 from proof.accept.resources import (
-    STACK,
+    STACK_KIND_OF_RESOURCE,
     MadeResource,
     change_stack,
     done,
@@ -119,7 +119,7 @@ def _timely_records(context: AcceptContext, instance: Instance) -> list[SpooledR
     late_ms = (context.start_s + 60 * LATE) * 1000
     return [
         record
-        for record in instance.records(context.folder, context.start_s, MINUTES)
+        for record in instance.records(context.folder, context.start_s, ACCEPT_MINUTES)
         if instance.name != "busy" or record.timestamp_ms != late_ms
     ]
 
@@ -129,7 +129,7 @@ def late(context: AcceptContext) -> list[str]:
     late_ms = (context.start_s + 60 * LATE) * 1000
     for stack in (context.changed, context.watched):
         (busy,) = [each for each in two_clusters(stack) if each.name == "busy"]
-        records = busy.records(context.folder, context.start_s, MINUTES)
+        records = busy.records(context.folder, context.start_s, ACCEPT_MINUTES)
         held_back = [record for record in records if record.timestamp_ms == late_ms]
         context.send(stack, busy.name, held_back)
     problems = context.wait_until_right(
@@ -236,7 +236,7 @@ def delete_and_adopt(context: AcceptContext) -> list[str]:
     """Deleted, its lines stay; deployed again on them, they are read on; deleted, they stay."""
     group, name = context.group(context.changed), context.changed
     before = len(context.events(group))
-    made = MadeResource(STACK, name)
+    made = MadeResource(STACK_KIND_OF_RESOURCE, name)
     if why := remove_one(context.place, context.journal, made):
         return [why]
     if before != len(context.events(group)):
@@ -323,7 +323,7 @@ class Step:
         return ok(f"no difference after {time.monotonic() - began_s:.0f} s")
 
 
-STEPS: Final = (
+ACCEPT_STEPS: Final = (
     Step("preflight", preflight),
     Step("frame", frame, needs=("preflight",)),
     Step("deploy", deploy, needs=("frame",)),

@@ -4,7 +4,7 @@ An account on 127.0.0.1 with the stack in it, that an operator's commands talk t
     with AccountDouble(lambda: now_s) as account:            # lines older than 30 days are gone
         account.put(account.records_group, "i-0", [(timestamp_ms, text), ...])
         environment.update(account.variables)      # for boto3, also in another process
-        break_account(account, "records group missing")  # of `account_faults.FAULTS`
+        break_account(account, "records group missing")  # of `account_faults.ACCOUNT_FAULTS`
         account.denied.add("logs:FilterLogEvents") # one permission
         account.service.always["StartQuery"] = UNAVAILABLE  # of every call
         account.operations                         # what was asked, in order
@@ -27,8 +27,9 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 from local.alarms.template import Template, load_template
+from neuron_wire.names import DAY_MS
 from proof.logs.rules import (
-    INVALID,
+    INVALID_PARAMETER,
     NOT_FOUND,
     NOT_PLAYED,
     RECORDS_GROUP,
@@ -46,15 +47,14 @@ if TYPE_CHECKING:
 
     Document = dict[str, Any]
 
-TEMPLATE = Path(__file__).resolve().parents[2] / "template.yaml"
+ACCOUNT_TEMPLATE = Path(__file__).resolve().parents[2] / "template.yaml"
 ACCOUNT_ID = "123456789012"
-REGION = "us-west-2"
-ARN = f"arn:aws:logs:{REGION}:{ACCOUNT_ID}:log-group:"
-DENIED = "AccessDeniedException"
+ACCOUNT_REGION = "us-west-2"
+LOG_GROUP_ARN = f"arn:aws:logs:{ACCOUNT_REGION}:{ACCOUNT_ID}:log-group:"
+ACCOUNT_DENIED = "AccessDeniedException"
 USER_ARN = f"arn:aws:iam::{ACCOUNT_ID}:user/testing"
-DAY_MS = 86_400_000
-MAX_EVENTS = 10_000
-MAX_BYTES = 1_048_576
+MAX_CALL_EVENTS = 10_000
+MAX_CALL_BYTES = 1_048_576
 MAX_DESCRIBED = 50
 MAX_PATTERN = 1024  # characters
 MAX_STREAMS = 100  # that one request may name
@@ -123,7 +123,7 @@ class AccountDouble:
         self.empty_pages = self.empty_reads = 1
         self.lag_ms = 0.0
         self.policies: list[Document] = []
-        values = {"AWS::Region": REGION, "AWS::AccountId": ACCOUNT_ID, **given}
+        values = {"AWS::Region": ACCOUNT_REGION, "AWS::AccountId": ACCOUNT_ID, **given}
         values["AWS::StackName"] = self.stack_name
         bare = Template(_document(), values).resources("AWS::Logs::LogGroup")
         names = {logical_id: group["LogGroupName"] for logical_id, group in bare}
@@ -202,10 +202,10 @@ class AccountDouble:
             group = document.get("logGroupName", document.get("logGroupNamePrefix", ""))
             words = (
                 f"User: {USER_ARN} is not authorized to perform: {action} on resource:"
-                f" {ARN}{group}:log-stream:{document.get('logStreamName', '')}"
+                f" {LOG_GROUP_ARN}{group}:log-stream:{document.get('logStreamName', '')}"
                 f" because no identity-based policy allows the {action} action"
             )
-            raise ServiceError(DENIED, words)
+            raise ServiceError(ACCOUNT_DENIED, words)
 
     def group_in(self, document: Document, operation: str = "") -> str:
         """The log group that a request is for, of class Standard for an *operation* that reads."""
@@ -214,7 +214,7 @@ class AccountDouble:
             raise ServiceError(NOT_FOUND, "The specified log group does not exist.")
         if operation and self.classes[name] != "STANDARD":
             words = f"{operation} is supported for log groups of the Standard log class only."
-            raise ServiceError(INVALID, words)
+            raise ServiceError(INVALID_PARAMETER, words)
         return name
 
     def events(self, group: str) -> Iterator[Applied]:
@@ -235,10 +235,10 @@ class AccountDouble:
             {
                 "logGroupName": name,
                 "creationTime": self.made_ms,
-                "arn": f"{ARN}{name}:*",
+                "arn": f"{LOG_GROUP_ARN}{name}:*",
                 "deletionProtectionEnabled": False,
                 "logGroupClass": self.classes[name],
-                "logGroupArn": f"{ARN}{name}",
+                "logGroupArn": f"{LOG_GROUP_ARN}{name}",
                 "retentionInDays": self.days[name],
             }
             for name in sorted(self.rules.groups)
@@ -260,13 +260,13 @@ class AccountDouble:
         if "logStreamNamePrefix" in document:
             raise ServiceError(NOT_PLAYED, "no logStreamNamePrefix is played here", 501)
         for member, size, most in (
-            ("limit", document.get("limit", 1), MAX_EVENTS),
+            ("limit", document.get("limit", 1), MAX_CALL_EVENTS),
             ("filterPattern", len(document.get("filterPattern", "")), MAX_PATTERN),
             ("logStreamNames", len(document.get("logStreamNames", ())), MAX_STREAMS),
         ):
             if size > most:
                 words = f"Value at '{member}' failed to satisfy constraint: at most {most}"
-                raise ServiceError(INVALID, f"1 validation error detected: {words}")
+                raise ServiceError(INVALID_PARAMETER, f"1 validation error detected: {words}")
         matches = matcher(document.get("filterPattern", ""))
         streams = document.get("logStreamNames", self.rules.groups[group])
         if not set(streams) <= set(self.rules.groups[group]):
@@ -283,9 +283,11 @@ class AccountDouble:
         if start is None:
             start = -self.empty_pages if found else 0
         end, size = max(start, 0), 0
-        while start >= 0 and end < len(found) and end - start < document.get("limit", MAX_EVENTS):
+        while (
+            start >= 0 and end < len(found) and end - start < document.get("limit", MAX_CALL_EVENTS)
+        ):
             size += len(found[end].message.encode())
-            if size > MAX_BYTES and end > start:
+            if size > MAX_CALL_BYTES and end > start:
                 break
             end += 1
         events = [
@@ -368,7 +370,7 @@ def _place_in(document: Document) -> int | None:
         return None
     place = int(token.rpartition(":")[2]) if ":" in token else 0
     if token != _token(document, place):
-        raise ServiceError(INVALID, "The specified nextToken is invalid.")
+        raise ServiceError(INVALID_PARAMETER, "The specified nextToken is invalid.")
     return place
 
 
@@ -381,7 +383,7 @@ def _subscription(properties: Document, stack: str) -> Document:
     # <IngestFunction.Arn>, as long as nobody deployed it.
     target = properties["DestinationArn"].strip("<>").partition(".")[0]
     of_kind = "kinesis:{}:stream/" if target.endswith("Stream") else "lambda:{}:function:"
-    place = of_kind.format(f"{REGION}:{ACCOUNT_ID}")
+    place = of_kind.format(f"{ACCOUNT_REGION}:{ACCOUNT_ID}")
     return {
         "filterName": properties["FilterName"],
         "logGroupName": properties["LogGroupName"],
@@ -400,4 +402,4 @@ def _plain(event: Applied) -> Document:
 
 @functools.cache
 def _document() -> Document:
-    return load_template(TEMPLATE)
+    return load_template(ACCOUNT_TEMPLATE)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from proof.account.account import ACCOUNT_ID, REGION
+from proof.account.account import ACCOUNT_ID, ACCOUNT_REGION
 from proof.logs.faults import THROTTLED
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ ACTIONS = (
     "PutLogEvents",
 )
 _CLASS = "INFREQUENT_ACCESS"
-_OTHER_FUNCTION = f"arn:aws:lambda:{REGION}:{ACCOUNT_ID}:function:somebody-elses"
+_OTHER_FUNCTION = f"arn:aws:lambda:{ACCOUNT_REGION}:{ACCOUNT_ID}:function:somebody-elses"
 
 Fault = Callable[["AccountDouble"], object]
 
@@ -82,7 +82,7 @@ def _throttled(action: str) -> Fault:
     return lambda account: account.service.always.update({action: THROTTLED})
 
 
-FAULTS: Mapping[str, Fault] = {
+ACCOUNT_FAULTS: Mapping[str, Fault] = {
     "credentials expired": lambda account: account.service.keys.update(testing=None),
     "credentials of another secret": lambda account: account.service.keys.update(testing="another"),
     "credentials unknown": lambda account: account.service.keys.clear(),
@@ -111,7 +111,7 @@ FAULTS: Mapping[str, Fault] = {
 }
 """What can be wrong; `clock` is that of the machine that asks."""
 
-HARMLESS: Mapping[str, Fault] = {
+HARMLESS_ACCOUNT_CHANGES: Mapping[str, Fault] = {
     "extraction off elsewhere": _extraction_off("/somebody/elses"),
     "a clock within a minute": _clock(30.0),
 }
@@ -120,4 +120,4 @@ HARMLESS: Mapping[str, Fault] = {
 
 def break_account(account: AccountDouble, fault: str) -> None:
     """Do one of `FAULTS`, or of `HARMLESS`, to it."""
-    {**FAULTS, **HARMLESS}[fault](account)
+    {**ACCOUNT_FAULTS, **HARMLESS_ACCOUNT_CHANGES}[fault](account)

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from neuron_wire.names import MINUTE_S
 from proof.chaos.functions import (
     FAILED,
-    HEALTH,
+    HEALTH_STEP,
     PRINT,
     Functions,
     InjectedFaults,
@@ -26,25 +27,26 @@ if TYPE_CHECKING:
 
     from proof.chaos.timeline import Timeline
 
-MINUTE_S = 60.0
 LONG_S = 50.0
-SHORT_S = 5.0  # with less a run starts nothing
+SHORT_RUN_S = 5.0  # with less a run starts nothing
 APART_S = 7.1  # a lease outlives its run's time by two seconds
 BETWEEN = 7  # runs between two ticks
-LONGEST_PAUSE_S = 40.0  # less than the time that a run has
-TICKS = {
+LONGEST_CLOSE_PAUSE_S = 40.0  # less than the time that a run has
+CLOSE_TICKS = {
     "": 1, "lease of a dead run": 1, "held up": 3, "the table refused": 2,
     "two at once": 2, "met by ingest": 4, "tick missed": 1,
     "three ticks missed": 1,
 }  # fmt: skip
 FEWEST_STEPS = 9  # of a run with nothing to do
-CALLS = (  # those first that only a run with something to do makes
+CLOSE_CALLS = (  # those first that only a run with something to do makes
     *("write_registry", PRINT, "write_last_rollup", "write_publication", "clear_marker"),
     *("read_publications", "read_bucket", "take_lease", "read_progress", "write_progress"),
-    *("read_markers", "read_registry", "read_departures", "release_lease", HEALTH),
+    *("read_markers", "read_registry", "read_departures", "release_lease", HEALTH_STEP),
 )
 OF_ONE_MINUTE = 64  # buckets read by a run that closed one minute and looked at the next
-KINDS = tuple(f"close: {card}" for card in TICKS if card not in {"", "three ticks missed"})
+CLOSE_TROUBLES = tuple(
+    f"close: {card}" for card in CLOSE_TICKS if card not in {"", "three ticks missed"}
+)
 
 
 class CloseRuns:
@@ -58,12 +60,12 @@ class CloseRuns:
     """
 
     def __init__(self, rng: random.Random, timeline: Timeline, functions: Functions) -> None:
-        self.steps = Steps("close", CALLS, rng, timeline.happened)
+        self.steps = Steps("close", CLOSE_CALLS, rng, timeline.happened)
         self.deliver: Callable[[], bool] = lambda: False
         self._rng = rng
         self._timeline = timeline
         self._functions = functions
-        self._ticks = Deck(rng, TICKS)
+        self._ticks = Deck(rng, CLOSE_TICKS)
         self._to_miss = 0
 
     def start_ticks(self) -> None:
@@ -125,14 +127,14 @@ class CloseRuns:
         return faults_by_card.get(card)
 
     def _die(self) -> None:
-        faults = self._death(SHORT_S)
+        faults = self._death(SHORT_RUN_S)
         if faults is not None:
             self.run(faults)
 
     def _hold_up(self) -> None:
         # Never longer than its lease: on AWS the function would have been ended. So
         # it may be held up within an invocation of ingest that is, and not the other way.
-        seconds = self._rng.uniform(5.0, LONGEST_PAUSE_S)
+        seconds = self._rng.uniform(5.0, LONGEST_CLOSE_PAUSE_S)
         held_up = self._timeline.hold_up("close", seconds, within=("ingest",))
         self._timeline.happened["close: held up"] += held_up
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aggregator.storage.record_items import bucket_of
 from neuron_wire.core_members import core_ranges
-from neuron_wire.names import UNATTACHED_STATE
+from neuron_wire.names import MINUTE_S, UNATTACHED_STATE
 from neuron_wire.owners import Owner
 from proof.factories.records import full_record
 
@@ -27,11 +27,10 @@ if TYPE_CHECKING:
 
     from neuron_wire import MinuteRecord
 
-START_MINUTE = 30_000_000
-MINUTE_S = 60
-BUCKETS = 3  # of 32
+CHAOS_START_MINUTE = 30_000_000
+CHAOS_BUCKETS = 3  # of 32
 WORKING_RANK = 1
-TYPES = ("trn1.2xlarge", "inf2.8xlarge", "trn1.32xlarge", "trn2.48xlarge", "inf1.6xlarge")
+CHAOS_TYPES = ("trn1.2xlarge", "inf2.8xlarge", "trn1.32xlarge", "trn2.48xlarge", "inf1.6xlarge")
 
 
 class Accepted(NamedTuple):
@@ -53,7 +52,7 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
         full_record(rng.choice([2, 8, 32]), host),
         cluster=f"cluster-{host % 4}",
         instance_id=_instance_id(host),
-        instance_type=rng.choice(TYPES),
+        instance_type=rng.choice(CHAOS_TYPES),
         reservations=rng.choice([None, "none", "known", "unknown"]),
     )
     lost_from = rng.randrange(minutes) if rng.random() < 0.3 else minutes
@@ -72,16 +71,16 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
             for_good = (host, offset) == (1, 2)  # in every fleet one shuts down cleanly and is gone
             is_clean_shutdown = for_good or rng.random() < 0.03
             minute_record = replace(
-                _minute(rng, like, START_MINUTE + offset),
+                _minute(rng, like, CHAOS_START_MINUTE + offset),
                 boot=f"{boot:020d}",
                 seq=seq,
                 is_clean_shutdown=is_clean_shutdown,
                 covered_seconds=60.0 / parts if rng.random() < 0.8 else 60.0,
             )
-            closed_s = (START_MINUTE + offset + 1) * MINUTE_S
+            closed_s = (CHAOS_START_MINUTE + offset + 1) * MINUTE_S
             at_s = closed_s + rng.uniform(0.0, 32.0)
             if lost_from <= offset < found_again:
-                at_s = (START_MINUTE + found_again + 1) * MINUTE_S + offset
+                at_s = (CHAOS_START_MINUTE + found_again + 1) * MINUTE_S + offset
             yield Accepted(at_s, minute_record)
             if other_cluster and part == parts - 1:  # of a minute, or of a moment
                 yield Accepted(at_s, _beside(minute_record, other_cluster, rng.choice([60.0, 3.0])))
@@ -101,7 +100,7 @@ def _beside(own: MinuteRecord, cluster: str, covered_seconds: float) -> MinuteRe
 def _instance_id(host: int) -> str:
     """One in a few buckets: in packs of several a record has copies elsewhere."""
     names = (f"i-{host:05x}{number:012x}" for number in itertools.count())
-    return next(name for name in names if bucket_of(name) < BUCKETS)
+    return next(name for name in names if bucket_of(name) < CHAOS_BUCKETS)
 
 
 def _minute(rng: random.Random, like: MinuteRecord, minute: int) -> MinuteRecord:
@@ -120,7 +119,7 @@ def _rank(made: MinuteRecord, host: int, minute: int) -> MinuteRecord:
         held = [core for core, letter in enumerate(made.core_state) if letter != UNATTACHED_STATE]
         owner = Owner(core_ranges(held), f"ml/train-{host}")
         return replace(made, owners=(owner,) if held else (), holders=())
-    idle = 60 + minute - START_MINUTE
+    idle = 60 + minute - CHAOS_START_MINUTE
     owner = Owner(core_ranges(range(width)), f"ml/train-{host}", None, "", 0, idle)
     return replace(
         made, owners=(owner,), holders=(), core_state="a" * width, executions=0,

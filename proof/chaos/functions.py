@@ -38,7 +38,7 @@ TICK: dict[str, object] = {
     "source": "aws.scheduler",
 }
 PRINT = "print"
-HEALTH = "print_health"
+HEALTH_STEP = "print_health"
 DONE, FAILED, KILLED = "done", "failed", "killed"
 Step = int | tuple[str, int]
 
@@ -127,7 +127,7 @@ class _Life(KillableProcess):
             self.killed_at = number
         if faults.meets_at in step:
             self.meets_at = number
-        if faults.refused_at == number and name not in {PRINT, HEALTH}:
+        if faults.refused_at == number and name not in {PRINT, HEALTH_STEP}:
             self.steps += 1
             msg = "the table is busy"
             raise TableError(msg)
@@ -221,4 +221,4 @@ class Functions:
             for name, value in document.items()
             if name not in ("_aws", "StackName")
         }
-        life.do(HEALTH, lambda: seen.health.update(amounts))
+        life.do(HEALTH_STEP, lambda: seen.health.update(amounts))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from proof.chaos.functions import (
     DONE,
     FAILED,
-    HEALTH,
+    HEALTH_STEP,
     Functions,
     InjectedFaults,
     InvocationResult,
@@ -35,14 +35,14 @@ WINDOW_S = (1.0, 20.0)  # for which a batch is gathered
 RETRIES_S = (60.0, 120.0)
 REDRIVE_S = 300.0
 RETRY_S = 1.0
-LATE_S = 60.0
-LONGEST_PAUSE_S = 55.0  # less than the timeout of the function
-DELAYS_S = {(0.2, 5.0): 14, (5.0, LATE_S): 4, (LATE_S, 180.0): 2}
+DELIVERED_LATE_S = 60.0
+LONGEST_INGEST_PAUSE_S = 55.0  # less than the timeout of the function
+DELAYS_S = {(0.2, 5.0): 14, (5.0, DELIVERED_LATE_S): 4, (DELIVERED_LATE_S, 180.0): 2}
 CARDS = {"": 9, "killed": 4, "kept": 1, "refused": 1, "held up": 2, "met by close": 1}
-CALLS = ("put_records", "put_markers", HEALTH)
+INGEST_CALLS = ("put_records", "put_markers", HEALTH_STEP)
 FIRST_STEPS = 6
-KEPT = "direct: kept in the failure queue"
-KINDS = ("delivered late", KEPT, "ingest: held up", "ingest: met by close")
+KEPT_IN_QUEUE = "direct: kept in the failure queue"
+INGEST_TROUBLES = ("delivered late", KEPT_IN_QUEUE, "ingest: held up", "ingest: met by close")
 
 
 class IngestRuns:
@@ -56,7 +56,7 @@ class IngestRuns:
     """
 
     def __init__(self, rng: random.Random, timeline: Timeline, functions: Functions) -> None:
-        self.steps = Steps("ingest", CALLS, rng, timeline.happened)
+        self.steps = Steps("ingest", INGEST_CALLS, rng, timeline.happened)
         self.run_close: Callable[[], None] = lambda: None
         self._rng = rng
         self._timeline = timeline
@@ -82,7 +82,7 @@ class IngestRuns:
         self._sent += 1
         number = self._sent
         delay_s = self._rng.uniform(*self._delays_s.deal())
-        self._timeline.happened["delivered late"] += delay_s > LATE_S
+        self._timeline.happened["delivered late"] += delay_s > DELIVERED_LATE_S
         if not streamed:
             self._direct[number] = delivery
             self._timeline.after(delay_s, lambda: self._arrive(number))
@@ -142,7 +142,7 @@ class IngestRuns:
         if seen.ended == DONE:
             return
         if retries == len(RETRIES_S):
-            self._timeline.happened[KEPT] += 1
+            self._timeline.happened[KEPT_IN_QUEUE] += 1
             self._doomed.discard(id(delivery))
             self._kept.append(delivery)
             return
@@ -196,7 +196,7 @@ class IngestRuns:
         return InjectedFaults(pause=self._pause)
 
     def _pause(self) -> None:
-        held_up = self._timeline.hold_up("ingest", self._rng.uniform(5.0, LONGEST_PAUSE_S))
+        held_up = self._timeline.hold_up("ingest", self._rng.uniform(5.0, LONGEST_INGEST_PAUSE_S))
         self._timeline.happened["ingest: held up"] += held_up
         self.run_close()
 

@@ -20,9 +20,10 @@ from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING
 
+from neuron_wire.names import MINUTE_S
 from proof.chaos import close_runs, ingest_runs
 from proof.chaos.close_runs import CloseRuns
-from proof.chaos.fleet import START_MINUTE
+from proof.chaos.fleet import CHAOS_START_MINUTE
 from proof.chaos.functions import Functions
 from proof.chaos.ingest_runs import IngestRuns
 from proof.chaos.subscription import ODD, SubscriptionFilter
@@ -35,14 +36,13 @@ if TYPE_CHECKING:
     from proof.chaos.fleet import Accepted
     from proof.chaos.subscription import FilteredDelivery
 
-MINUTE_S = 60
 LATE_MINUTES = 120
 STEP_S = 7.0  # in which what was accepted is delivered together
 AGAIN = {"": 15, "delivered twice": 3, "delivered twice, cut otherwise": 2}
-BESIDE = {"": 8, **dict.fromkeys(ODD, 1)}
-GARBAGE = {"": 5, "garbage lines": 1}
-KINDS = (
-    *(name for name in (*AGAIN, *BESIDE, *GARBAGE) if name),
+BESIDE_LINES = {"": 8, **dict.fromkeys(ODD, 1)}
+GARBAGE_CARDS = {"": 5, "garbage lines": 1}
+STACK_TROUBLES = (
+    *(name for name in (*AGAIN, *BESIDE_LINES, *GARBAGE_CARDS) if name),
     "through the stream",
     "direct",
 )
@@ -82,14 +82,14 @@ class ChaosStack:
         self._ingesting.run_close = self._closes.run
         self._closes.deliver = self._deliver
         self._streamed = set(rng.sample(sorted(clusters), len(clusters) // 2))
-        self._again, self._beside = Deck(rng, AGAIN), Deck(rng, BESIDE)
-        self._garbage = Deck(rng, GARBAGE)
+        self._again, self._beside = Deck(rng, AGAIN), Deck(rng, BESIDE_LINES)
+        self._garbage = Deck(rng, GARBAGE_CARDS)
         self._last_sent: FilteredDelivery | None = None
         self._restating = range(0)
 
     def run(self, lived: Sequence[Accepted]) -> None:
         """Let all this happen, deliver what is left, and close until nothing is open."""
-        start_s = float(START_MINUTE * MINUTE_S)
+        start_s = float(CHAOS_START_MINUTE * MINUTE_S)
         self._timeline.now_s = start_s
         self._closes.start_ticks()
         first_closed = self._first_open()
@@ -116,7 +116,7 @@ class ChaosStack:
 
     def missing(self) -> list[str]:
         """The kinds of trouble that have not happened."""
-        kinds = [*KINDS, *ingest_runs.KINDS, *close_runs.KINDS]
+        kinds = [*STACK_TROUBLES, *ingest_runs.INGEST_TROUBLES, *close_runs.CLOSE_TROUBLES]
         kinds += [*self._ingesting.steps.kinds, *self._closes.steps.kinds]
         return [kind for kind in kinds if not self.happened[kind]]
 

@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 
     from neuron_wire import MinuteRecord
 
-MAX_EVENTS = 40  # in one delivery; CloudWatch Logs says of no number that it is the most
-MAX_BATCH = 8
-ATTEMPTS = 20  # 101 by the template: an unreadable record costs as many invocations
-FORGED = "nobody-sent-this"  # a cluster that must never get a rollup
+MAX_DELIVERED_EVENTS = 40  # in one delivery; CloudWatch Logs says of no number that it is the most
+MAX_STREAM_BATCH = 8
+PUT_ATTEMPTS = 20  # 101 by the template: an unreadable record costs as many invocations
+FORGED_MESSAGE = "nobody-sent-this"  # a cluster that must never get a rollup
 
 LINES, CONTROL, OWN_GROUP, OWN_LOG, UNREADABLE = (
     "lines", "control message", "delivery of the rollups' log group",
     "delivery of ingest's own log group", "unreadable delivery",
 )  # fmt: skip
 ODD = (CONTROL, OWN_GROUP, OWN_LOG, UNREADABLE)
-GARBAGE = (
+GARBAGE_LINES = (
     "", "{", "[1]", '"CoveredSeconds"', '{"CoveredSeconds":60}',
     '{"Schema":99,"Kind":"minute","CoveredSeconds":60}',
     '{"Schema":1,"Kind":"minute","CoveredSeconds":60}',
@@ -84,7 +84,7 @@ class SubscriptionFilter:
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
         self._ids = (f"{number:056d}" for number in itertools.count(1))
-        self._garbage = itertools.cycle(GARBAGE)
+        self._garbage = itertools.cycle(GARBAGE_LINES)
 
     def deliveries(self, records: Iterable[MinuteRecord]) -> list[FilteredDelivery]:
         """Cut what was accepted into deliveries of lines, in order."""
@@ -100,7 +100,7 @@ class SubscriptionFilter:
         deliveries = []
         left = list(events)
         while left:
-            count = self._rng.randint(1, MAX_EVENTS)
+            count = self._rng.randint(1, MAX_DELIVERED_EVENTS)
             deliveries.append(self._lines(stream, tuple(left[:count])))
             left = left[count:]
         return deliveries
@@ -170,7 +170,9 @@ class Shard:
     ) -> tuple[list[FilteredDelivery], InvocationResult] | None:
         """One invocation, if anything waits: what it was given and what became of it."""
         if self._work is None and self._queue:
-            count = min(len(self._queue), self._rng.randint(MAX_BATCH // 2, MAX_BATCH))
+            count = min(
+                len(self._queue), self._rng.randint(MAX_STREAM_BATCH // 2, MAX_STREAM_BATCH)
+            )
             self._work = [self._queue.popleft() for _ in range(count)], 1
         if self._work is None:
             return None
@@ -179,7 +181,7 @@ class Shard:
         seen = self._functions.ingest(batch(*(record.payload for record in records)), faults)
         left = records[_taken(seen, len(records)) :]
         attempt = 1 if len(left) < len(records) else attempt + 1
-        if attempt > ATTEMPTS:
+        if attempt > PUT_ATTEMPTS:
             self.given_up.append(left.pop(0))
             attempt = 1
         if left:
@@ -188,7 +190,7 @@ class Shard:
 
 
 def _forged(event: LogLine) -> str:
-    return json.dumps({**json.loads(event.message), "ClusterName": FORGED})
+    return json.dumps({**json.loads(event.message), "ClusterName": FORGED_MESSAGE})
 
 
 def _taken(seen: InvocationResult, count: int) -> int:

@@ -13,7 +13,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 if TYPE_CHECKING:
     from aggregator.arrivals import LogLine
 
-STREAM = "i-0aaaaaaaaaaaaaaa1"
+SAMPLE_STREAM = "i-0aaaaaaaaaaaaaaa1"
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Context(LambdaContext):
 def payload(
     *log_lines: LogLine,
     log_group: Any = "/neuron-emf/records",
-    log_stream: str = STREAM,
+    log_stream: str = SAMPLE_STREAM,
     kind: str = "DATA_MESSAGE",
 ) -> bytes:
     """What CloudWatch Logs delivers, compressed, to a function or a stream."""

@@ -13,14 +13,16 @@ from neuron_wire.core_members import core_ranges
 from neuron_wire.holders import MAX_HOLDERS, Holder
 
 MINUTE = 29_400_000  # an epoch minute, in November 2025
-BOOT = "019a00000000aaaaaaaa"
+RECORDS_GROUP = "/neuron-emf/records"
+AN_INSTANCE = "i-0123456789abcdef0"
+SAMPLE_BOOT = "019a00000000aaaaaaaa"
 LATER_BOOT = "019a00000001aaaaaaaa"
 
 
 def record(**changes: Any) -> MinuteRecord:
     """A whole minute of a trn1.2xlarge: one core busy, one attached idle for 20 minutes."""
     made = MinuteRecord(
-        cluster="training", instance_id="i-0aaaaaaaaaaaaaaa1", boot=BOOT, seq=1,
+        cluster="training", instance_id="i-0aaaaaaaaaaaaaaa1", boot=SAMPLE_BOOT, seq=1,
         minute_ms=MINUTE * 60_000, covered_seconds=60.0, reports=12, core_state="ba",
         utilization_percent=(80.0, 0.0), idle_minutes=(0, 20), instance_type="trn1.2xlarge",
         executions=100, execution_errors=2, latency_p50_mean_s=0.01, latency_p99_max_s=0.05,

@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from proof.emitter_process import PATIENCE_S, environment, wait_until
+from neuron_wire.names import MINUTE_MS
+from proof.emitter_process import HUNG_AFTER_S, environment, wait_until
+from proof.factories.records import AN_INSTANCE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 
 
 CLOCKED = Path(__file__).resolve().parent.parent / "wall_clock.py"
-MINUTE_MS = 60_000
 PIPE_BYTES = 1 << 16  # what a Linux pipe holds, and the most that one read takes
 REPORT_BYTES = 34_000  # no report of the simulated monitor is shorter
 LIFE = "PROOF_OF_LIFE"  # a variable that marks a process and all that it starts
@@ -59,12 +60,12 @@ class Life:
         """End it as the kernel's out-of-memory killer would."""
         assert self.process.poll() is None, self.last_words()
         self.process.send_signal(signal.SIGKILL)
-        assert -signal.SIGKILL == self.process.wait(PATIENCE_S), self.last_words()
+        assert -signal.SIGKILL == self.process.wait(HUNG_AFTER_S), self.last_words()
 
     def stop(self) -> int:
         """End it as systemd would; its exit code."""
         self.process.terminate()
-        return self.process.wait(PATIENCE_S)
+        return self.process.wait(HUNG_AFTER_S)
 
     @property
     def has_ended(self) -> bool:
@@ -109,9 +110,6 @@ class Life:
         return {minute for minute in minutes if minute + MINUTE_MS <= came_back_after_ms}
 
 
-INSTANCE_ID = "i-0123456789abcdef0"
-
-
 @final
 @dataclass
 class Lives:
@@ -134,13 +132,13 @@ class Lives:
         truth = self.folder / f"life-{self._count}-truth"
         play = {
             "instance_type": "trn1.32xlarge", "scenario": "multi-runtime", "truth": str(truth),
-            "instance_id": INSTANCE_ID,
+            "instance_id": AN_INSTANCE,
         }  # fmt: skip
         command = (
             *(sys.executable, CLOCKED, self.clock.path, "neuron_emitter", "run"),
             *("--cluster", "blue"),
             *("--spool-dir", self.folder / "spool", "--spread-seconds", "0"),
-            *("--instance-id", INSTANCE_ID),  # known from the first minute on
+            *("--instance-id", AN_INSTANCE),  # known from the first minute on
             *("--monitor-command", self._monitor(), "--runtime-lines", "all"),
         )
         variables = {"TMPDIR": str(self.folder), "NEURON_SIM": json.dumps(play), LIFE: str(truth)}

@@ -7,7 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from proof.emitter_process import PATIENCE_S, wait_until
+from proof.emitter_process import HUNG_AFTER_S, wait_until
 
 if TYPE_CHECKING:
     import random
@@ -60,7 +60,7 @@ class Moments:
         self._wait_for_reports(life, self._rng.randint(1, ENOUGH_REPORTS))
         before = self._lives.changed_at()
         wait_s = self._rng.choice([0.0, self._rng.uniform(0.0, 0.002)])
-        deadline_s = time.monotonic() + PATIENCE_S
+        deadline_s = time.monotonic() + HUNG_AFTER_S
         while self._lives.changed_at() == before and not life.has_ended:
             assert time.monotonic() < deadline_s, "the spool does not change"
             time.sleep(0.0002)
@@ -79,7 +79,7 @@ class Moments:
         self.unanswered += 1
 
     def _wait_for_reports(self, life: Life, count: int) -> None:
-        wait_until(lambda: len(life.reports()) >= count or life.has_ended, PATIENCE_S)
+        wait_until(lambda: len(life.reports()) >= count or life.has_ended, HUNG_AFTER_S)
 
     @contextlib.contextmanager
     def _held(self, moment: str) -> Iterator[None]:
@@ -93,11 +93,11 @@ class Moments:
             if passing >= 0:
                 return
             reached.set()
-            go_on.wait(PATIENCE_S)
+            go_on.wait(HUNG_AFTER_S)
 
         setattr(self._service, moment, hold)
         try:
-            assert reached.wait(PATIENCE_S), f"no call came to {moment}"
+            assert reached.wait(HUNG_AFTER_S), f"no call came to {moment}"
             yield
         finally:
             setattr(self._service, moment, lambda: None)

@@ -14,7 +14,7 @@ from proof.logs.rules import ServiceError
 THROTTLED = "throttled"  # as PutLogEvents does it: HTTP 400
 UNAVAILABLE = "unavailable"
 INTERNAL = "internal"
-DENIED = "denied"
+DENIED_FAULT = "denied"
 # Nothing is taken, and the answer looks as if it was.
 SIGN_IN = "sign in"  # a page of a proxy's, with HTTP 200
 # Nothing is taken, and nothing is said.
@@ -28,7 +28,7 @@ CUT = "cut"  # half of the answer, then the connection ends
 GARBLED = "garbled"  # half of the answer, as if it were all of it
 
 # Names and words; a new error is made of them each time.
-MISSING = ("MissingAuthenticationTokenException", "Missing Authentication Token")
+MISSING_TOKEN = ("MissingAuthenticationTokenException", "Missing Authentication Token")
 UNKNOWN_KEY = (
     "UnrecognizedClientException",
     "The security token included in the request is invalid.",
@@ -79,11 +79,11 @@ class Fault:
     is_said: bool = True
 
 
-_ALL = (
+_ALL_FAULTS = (
     Fault(THROTTLED, answer=ServiceError("ThrottlingException", "Rate exceeded")),
     Fault(UNAVAILABLE, answer=ServiceError("ServiceUnavailableException", "Not now.", 503)),
     Fault(INTERNAL, answer=ServiceError("InternalFailure", "An unknown error has occurred.", 500)),
-    Fault(DENIED, answer=ServiceError(*NOT_ALLOWED)),
+    Fault(DENIED_FAULT, answer=ServiceError(*NOT_ALLOWED)),
     Fault(SIGN_IN, answer=ProxyPage(200, "Sign in")),
     Fault(RESET, is_said=False),
     Fault(UNHEARD, is_said=False),
@@ -93,7 +93,7 @@ _ALL = (
     Fault(CUT, taken=True),
     Fault(GARBLED, taken=True),
 )
-_BY_NAME = {fault.name: fault for fault in _ALL}
+_BY_NAME = {fault.name: fault for fault in _ALL_FAULTS}
 
 
 def fault_of(given: str | ServiceError) -> Fault:

@@ -17,18 +17,20 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from neuron_wire.names import HOUR_MS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-MAX_EVENTS = 10_000
+MAX_BATCH_EVENTS_OF_SERVICE = 10_000
 MAX_NAME_CHARACTERS = 512
 GROUP_PATTERN = r"[\.\-_/#A-Za-z0-9]+"
 STREAM_PATTERN = r"[^:*]*"
 
 _TERM = re.compile(r'\s*([?-]?)(?:"([^"\\]*)"|(\w+))')
 
-INVALID = "InvalidParameterException"
+INVALID_PARAMETER = "InvalidParameterException"
 NOT_PLAYED = "NotPlayed"  # AWS would answer it, the service of the tests does not; HTTP 501
 
 
@@ -59,7 +61,7 @@ def checked(document: dict[str, Any]) -> tuple[str, str, list[tuple[int, str]]]:
     if broken:
         errors = "error" if len(broken) == 1 else "errors"
         words = f"{len(broken)} validation {errors} detected: {'; '.join(broken)}"
-        raise ServiceError(INVALID, words)
+        raise ServiceError(INVALID_PARAMETER, words)
     return group, stream, events
 
 
@@ -81,7 +83,7 @@ def matcher(pattern: str) -> Callable[[str], bool]:
         found = _TERM.match(pattern, place)
         if found is None:
             rest = pattern[place:].split(maxsplit=1)[0]
-            raise ServiceError(INVALID, f"Invalid character(s) in term '{rest}'")
+            raise ServiceError(INVALID_PARAMETER, f"Invalid character(s) in term '{rest}'")
         terms[found[1]].append(found[2] or found[3] or "")
         place = found.end()
     optional = [] if terms[""] or terms["-"] else terms["?"]
@@ -95,8 +97,12 @@ def matcher(pattern: str) -> Callable[[str], bool]:
 
 
 def _broken_events(events: list[tuple[int, str]]) -> Iterator[str]:
-    if not 1 <= len(events) <= MAX_EVENTS:
-        bound = f"less than or equal to {MAX_EVENTS}" if events else "greater than or equal to 1"
+    if not 1 <= len(events) <= MAX_BATCH_EVENTS_OF_SERVICE:
+        bound = (
+            f"less than or equal to {MAX_BATCH_EVENTS_OF_SERVICE}"
+            if events
+            else "greater than or equal to 1"
+        )
         yield (
             f"Value at 'logEvents' failed to satisfy constraint: Member must have length {bound}"
         )
@@ -125,16 +131,15 @@ def _broken_name(member: str, found: str, pattern: str) -> Iterator[str]:
 
 
 RECORDS_GROUP = "/neuron-emf/records"
-MAX_BYTES = 1_048_576  # of a call, and of one event: each with its overhead
+MAX_BATCH_BYTES_OF_SERVICE = 1_048_576  # of a call, and of one event: each with its overhead
 OVERHEAD_BYTES = 26
-HOUR_MS = 3_600_000
 MAX_SPAN_MS = 24 * HOUR_MS
 MAX_AGE_MS = 14 * 24 * HOUR_MS
 MAX_FUTURE_MS = 2 * HOUR_MS
 
 EXISTS = "ResourceAlreadyExistsException"
 NOT_FOUND = "ResourceNotFoundException"
-UNKNOWN = "UnknownOperationException"
+UNKNOWN_OPERATION = "UnknownOperationException"
 POISONED = "Log event message is not valid"
 
 
@@ -195,7 +200,7 @@ class LogRules:
             ServiceError: If it was against the rules; then nothing was done.
         """
         if operation not in self.operations:
-            raise ServiceError(UNKNOWN, operation)
+            raise ServiceError(UNKNOWN_OPERATION, operation)
         with self._one_at_a_time:
             return self.operations[operation](document)
 
@@ -257,8 +262,8 @@ def _check_sizes(sizes: list[int]) -> None:
         ("Log event", max(sizes) + OVERHEAD_BYTES),
         ("Upload", sum(sizes) + OVERHEAD_BYTES * len(sizes)),
     ):
-        if size > MAX_BYTES:
-            _refuse(f"{what} too large: {size} bytes exceeds limit of {MAX_BYTES}")
+        if size > MAX_BATCH_BYTES_OF_SERVICE:
+            _refuse(f"{what} too large: {size} bytes exceeds limit of {MAX_BATCH_BYTES_OF_SERVICE}")
 
 
 def _first(times_ms: list[int], from_ms: int) -> int:
@@ -267,4 +272,4 @@ def _first(times_ms: list[int], from_ms: int) -> int:
 
 
 def _refuse(words: str) -> None:
-    raise ServiceError(INVALID, words)
+    raise ServiceError(INVALID_PARAMETER, words)

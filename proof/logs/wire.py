@@ -32,7 +32,7 @@ from proof.logs.faults import (
     EXPIRED_KEY,
     GARBLED,
     MISMATCH,
-    MISSING,
+    MISSING_TOKEN,
     NEVER_ANSWERED,
     RESET,
     UNHEARD,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 MOMENT = "%Y%m%dT%H%M%SZ"
 TOLERANCE = timedelta(minutes=5)  # between the signer's clock and the service's
-_PARTS = re.compile(
+_AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256 Credential=(?P<key>[^/]+)/\d{8}/(?P<region>[^/]+)/[^/]+/aws4_request,"
     r" SignedHeaders=(?P<headers>[^,]+), Signature=(?P<signature>[0-9a-f]{64})"
 )
@@ -99,9 +99,9 @@ def region_signed_for(
     Raises:
         ServiceError: If it was not signed by one of *keys*, now, and as it came.
     """
-    found = _PARTS.fullmatch(headers.get("authorization", ""))
+    found = _AUTHORIZATION.fullmatch(headers.get("authorization", ""))
     if found is None:
-        raise ServiceError(*MISSING)
+        raise ServiceError(*MISSING_TOKEN)
     moment, now = headers["x-amz-date"], datetime.fromtimestamp(now_s, timezone.utc)
     signed_at = datetime.strptime(moment, MOMENT).replace(tzinfo=timezone.utc)
     if abs(signed_at - now) > TOLERANCE:

@@ -30,8 +30,8 @@ from proof.real import record
 if TYPE_CHECKING:
     from types import ModuleType
 
-FOLDER = Path(__file__).resolve().parent
-OVER = FOLDER / "over.sh"
+PARTS_FOLDER = Path(__file__).resolve().parent
+OVER_PROGRAM = PARTS_FOLDER / "over.sh"
 IS_OVER = "NEURON_EMF_PROOF_OVER"  # set by over.sh
 
 
@@ -49,8 +49,8 @@ def main() -> int:
     if unknown:
         parser.error(f"unknown parts: {', '.join(unknown)}. Parts are {', '.join(parts)}.")
     if os.geteuid() == 0 and IS_OVER not in os.environ:
-        command = [OVER, sys.executable, "-m", "proof.real", *sys.argv[1:]]
-        os.execv(OVER, list(map(str, command)))
+        command = [OVER_PROGRAM, sys.executable, "-m", "proof.real", *sys.argv[1:]]
+        os.execv(OVER_PROGRAM, list(map(str, command)))
 
     failed = []
     skipped = []
@@ -76,7 +76,7 @@ def main() -> int:
 
 def read_parts() -> dict[str, ModuleType]:
     """Return the parts by name: the modules of this folder that have a CLAIM."""
-    names = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__main__")
+    names = sorted(path.stem for path in PARTS_FOLDER.glob("*.py") if path.stem != "__main__")
     modules = {name: importlib.import_module(f"proof.real.{name}") for name in names}
     return {name: module for name, module in modules.items() if hasattr(module, "CLAIM")}
 

@@ -18,7 +18,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proof.real.shown_commands import ROOT, Shown, files_of, shown_commands
+from local import REPOSITORY
+from proof.real.shown_commands import Shown, files_of, shown_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 TITLE = "AWS CLI, versions 1 and 2"
 CLAIM = "Both CLIs parse every aws command of pages, messages, templates and programs."
 
-PROGRAMS = {"1": str(ROOT / ".real/aws_cli/bin/aws"), "2": "/usr/bin/aws"}
-PYTHONS = {"1": [str(ROOT / ".real/aws_cli/bin/python")], "2": ["/usr/bin/python3"]}
+CLI_PROGRAMS = {"1": str(REPOSITORY / ".real/aws_cli/bin/aws"), "2": "/usr/bin/aws"}
+PYTHONS = {"1": [str(REPOSITORY / ".real/aws_cli/bin/python")], "2": ["/usr/bin/python3"]}
 EACH = r"""
 import json, os, sys
 import awscli.clidriver
@@ -47,9 +48,9 @@ for folder, file, words in json.load(sys.stdin):
 """
 """The CLI for each command, in a process of its own that is forked after its imports."""
 
-PATH = re.compile(r"(?!.*\.\.)[a-z][\w./-]{0,99}\w")
+CLI_PATH = re.compile(r"(?!.*\.\.)[a-z][\w./-]{0,99}\w")
 REFUSED_CONNECTION = "Could not connect to the endpoint URL"
-UNKNOWN = re.compile(r"argument (operation|command): Invalid choice")
+UNKNOWN_CHOICE = re.compile(r"argument (operation|command): Invalid choice")
 INCOMPLETE = re.compile(r"the following arguments are required|too few arguments")
 ONLY_IN_VERSION_2 = {("logs", "tail"), ("sso", "login")}  # docs/operations.md says it
 NEEDS_A_PROFILE: dict[tuple[str, ...], str] = {
@@ -59,7 +60,7 @@ NEEDS_A_PROFILE: dict[tuple[str, ...], str] = {
 
 def missing() -> str | None:
     """Return why the part cannot run here."""
-    for program in PROGRAMS.values():
+    for program in CLI_PROGRAMS.values():
         if shutil.which(program) is None:
             return f"{program} is missing: run proof/real/install.sh aws_cli"
     if version_of("2").startswith("1."):
@@ -69,7 +70,7 @@ def missing() -> str | None:
 
 def versions() -> dict[str, str]:
     """Return the versions of both CLIs."""
-    return {f"AWS CLI {major}": version_of(major) for major in PROGRAMS}
+    return {f"AWS CLI {major}": version_of(major) for major in CLI_PROGRAMS}
 
 
 def run(folder: Path) -> list[str]:
@@ -85,14 +86,16 @@ def run(folder: Path) -> list[str]:
         endpoint = f"http://127.0.0.1:{closed.getsockname()[1]}"
         answers = {
             major: dict(answers_of(major, by_words.values(), endpoint, folder))
-            for major in PROGRAMS
+            for major in CLI_PROGRAMS
         }
-    known = {shown.operation for shown, text in answers["1"].items() if not UNKNOWN.search(text)}
+    known = {
+        shown.operation for shown, text in answers["1"].items() if not UNKNOWN_CHOICE.search(text)
+    }
     newer = sorted(
         {
             " ".join(shown.operation)
             for shown, text in answers["2"].items()
-            if UNKNOWN.search(text) and shown.operation in known
+            if UNKNOWN_CHOICE.search(text) and shown.operation in known
         }
     )
     faults = []
@@ -101,7 +104,7 @@ def run(folder: Path) -> list[str]:
             if major == "2" and " ".join(shown.operation) in newer:
                 continue
             if major == "1" and shown.operation in ONLY_IN_VERSION_2:
-                assert UNKNOWN.search(text), f"Version 1 has {shlex.join(shown.operation)}."
+                assert UNKNOWN_CHOICE.search(text), f"Version 1 has {shlex.join(shown.operation)}."
                 continue
             if not is_accepted(shown, text):
                 refused = shlex.join(["aws", *shown.words])
@@ -116,7 +119,7 @@ def run(folder: Path) -> list[str]:
 
 def version_of(major: str) -> str:
     """Return the version that a CLI prints."""
-    command = [*PYTHONS[major], PROGRAMS[major], "--version"]
+    command = [*PYTHONS[major], CLI_PROGRAMS[major], "--version"]
     printed = subprocess.run(command, capture_output=True, text=True, check=False)
     match = re.search(r"aws-cli/(\S+)", printed.stdout + printed.stderr)
     return match[1] if match else "unknown"
@@ -159,17 +162,17 @@ def make_files(folder: Path, shown: Shown) -> None:
     of_page = files_of(shown.page) if shown.page else {}
     for before, word in pairwise(shown.words):
         name = re.sub("^(file|fileb)://", "", word)
-        if not PATH.fullmatch(name):
+        if not CLI_PATH.fullmatch(name):
             continue
         is_named = name != word or "/" in name or before == "--template-file"
         path = folder / name
-        if not is_named and not (ROOT / name).is_file():
+        if not is_named and not (REPOSITORY / name).is_file():
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         if name in of_page:
             path.write_text(of_page[name], "utf-8")
-        elif (ROOT / name).is_file():
-            shutil.copy(ROOT / name, path)
+        elif (REPOSITORY / name).is_file():
+            shutil.copy(REPOSITORY / name, path)
         else:
             path.write_text("{}")
 

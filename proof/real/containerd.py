@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from local import REPOSITORY
 from neuron_emitter.owners.assignments import UnknownAssignmentsError
 from neuron_emitter.owners.container_devices import ContainerDevices
 from neuron_emitter.owners.container_names import BUNDLES
@@ -23,7 +24,6 @@ from neuron_emitter.owners.lookup import OwnerLookup
 from neuron_emitter.owners.places import FIRST_NAMESPACE, Places
 from proof.real.machine import (
     PYTHON_VARIABLES,
-    ROOT,
     add_users,
     environment,
     identity,
@@ -44,7 +44,7 @@ CLAIM: Final = (
     "Containers with the control group and annotations of a pod, with devices, and privileged; the "
     "emitter as root and as a user without rights."
 )
-POD: Final = "0a1b2c3d-0000-4000-8000-0123456789ab"
+POD_UID: Final = "0a1b2c3d-0000-4000-8000-0123456789ab"
 ANNOTATIONS: Final = {
     "io.kubernetes.cri.sandbox-namespace": "ml",
     "io.kubernetes.cri.sandbox-name": "train-0",
@@ -82,7 +82,7 @@ def run(folder: Path) -> list[str]:
         *("unshare", "--mount", "--fork", "--kill-child", sys.executable),
         *("-m", "proof.real.containerd", "scene", str(folder)),
     ]
-    ended = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    ended = subprocess.run(command, cwd=REPOSITORY, check=False, capture_output=True, text=True)
     sys.stderr.write(ended.stderr)
     assert ended.returncode == 0, ended.stderr.strip().rpartition("\n")[2]
     return ended.stdout.splitlines()
@@ -97,7 +97,7 @@ def scene(state: Path) -> Iterator[str]:
     for folder in ("/run", "/var/lib", "/var/log"):
         run_command(["mount", "-t", "tmpfs", "-o", "mode=755", "proof", folder])
     Path("/var/lib/ecs").mkdir()  # the sign of an ECS agent
-    Path("/var/log/pods", f"ml_train-0_{POD}", "main").mkdir(parents=True)
+    Path("/var/log/pods", f"ml_train-0_{POD_UID}", "main").mkdir(parents=True)
     server = start_daemon(
         ["containerd", "--root", str(state / "containerd"), "--log-level", "error"],
         state / "errors",
@@ -116,7 +116,7 @@ def scene(state: Path) -> Iterator[str]:
 def _compare(stack: ExitStack, state: Path) -> Iterator[str]:
     identifiers = [character * 64 for character in "abcd"]
     pod, docker, plain, privileged = identifiers
-    group = f"kubepods/burstable/pod{POD}/{pod}"
+    group = f"kubepods/burstable/pod{POD_UID}/{pod}"
     notes = [f"--annotation={name}={value}" for name, value in ANNOTATIONS.items()]
     pids = [
         stack.enter_context(container(state, "k8s.io", pod, f"--cgroup={group}", *notes)),
@@ -129,7 +129,7 @@ def _compare(stack: ExitStack, state: Path) -> Iterator[str]:
     for user, answer in by_user.items():
         assert names == answer["names"], f"as {user}: {answer}"
     pods = by_user["root"]["pods"]
-    assert [POD, None, None, None] == pods, pods
+    assert [POD_UID, None, None, None] == pods, pods
     yield "A pod's container was named by pod, three others by id, as root and as another user."
 
     given = dict(by_user["root"]["allocations"])
@@ -182,7 +182,7 @@ def read(user: str, pids: list[int]) -> dict[str, Any]:
     command = [sys.executable, "-m", "proof.real.containerd", "read", *map(str, pids)]
     ended = subprocess.run(
         command,
-        cwd=ROOT,
+        cwd=REPOSITORY,
         check=True,
         stdout=subprocess.PIPE,
         text=True,

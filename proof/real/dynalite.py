@@ -50,13 +50,13 @@ CLAIM: Final = (
     "holds, and the rollups of the chaos and of an hour of 200 instances equal the reference's."
 )
 CONTRACT: Final = ("tests/aggregator/storage", "tests/aggregator/test_handlers.py")
-OPTIONS: Final = {"createTableMs": 0, "deleteTableMs": 0}
-SEED: Final = 5
+DYNALITE_OPTIONS: Final = {"createTableMs": 0, "deleteTableMs": 0}
+DYNALITE_SEED: Final = 5
 CHAOS_INSTANCES: Final = 12
 CHAOS_MINUTES: Final = 20
-INSTANCES: Final = 200
-MINUTES: Final = 60
-BUCKETS: Final = 32  # all of them
+DYNALITE_INSTANCES: Final = 200
+DYNALITE_MINUTES: Final = 60
+DYNALITE_BUCKETS: Final = 32  # all of them
 MEMORY_MB: Final = 2 * 1_769  # two processes
 
 
@@ -74,7 +74,7 @@ def run(folder: Path) -> list[str]:
     """Run the three on one server each; raise AssertionError with the differences."""
     sentences = []
     for part in (run_contract, run_chaos, run_hour):
-        with npm_server.serving("dynalite", OPTIONS) as address:
+        with npm_server.serving("dynalite", DYNALITE_OPTIONS) as address:
             began_s = time.monotonic()
             with mock.patch.dict(os.environ, environment(address)):
                 sentence = part(folder)
@@ -109,9 +109,9 @@ def run_contract(_: Path) -> str:
 
 def run_chaos(_: Path) -> str:
     """Run the chaos of the stack with its table on the server."""
-    lived = fleet.fleet(SEED, CHAOS_INSTANCES, CHAOS_MINUTES)
+    lived = fleet.fleet(DYNALITE_SEED, CHAOS_INSTANCES, CHAOS_MINUTES)
     with mock.patch.object(functions, "MemoryTable", ServerTable):
-        stack = ChaosStack(SEED, {line.record.cluster for line in lived})
+        stack = ChaosStack(DYNALITE_SEED, {line.record.cluster for line in lived})
         stack.run(lived)
     records = [line.record for line in lived]
     rollups, problems = compare(records, stack.printed, stack.restated, stack.closed)
@@ -161,14 +161,15 @@ def create_table() -> Any:
 
 def run_hour(_: Path) -> str:
     """Let the handlers take in and close an hour of 200 instances."""
-    with mock.patch.object(fleet, "BUCKETS", BUCKETS):
-        lived = fleet.fleet(SEED, INSTANCES, MINUTES)
+    with mock.patch.object(fleet, "CHAOS_BUCKETS", DYNALITE_BUCKETS):
+        lived = fleet.fleet(DYNALITE_SEED, DYNALITE_INSTANCES, DYNALITE_MINUTES)
     create_table()
     hour = HandlersHour(lived)
     with hour.invoking():
         rollups = hour.live()
     return (
-        f"Hour: {INSTANCES} instances, {MINUTES} minutes, {len(lived):,} lines, {hour.runs} runs "
+        f"Hour: {DYNALITE_INSTANCES} instances, {DYNALITE_MINUTES} minutes, {len(lived):,} lines, "
+        f"{hour.runs} runs "
         f"of close in 2 processes; {rollups.total():,} rollups in {len(rollups)} clusters, no "
         "difference."
     )
@@ -180,7 +181,7 @@ class HandlersHour(Hour):
     def __init__(self, lived: list[Accepted]) -> None:
         super().__init__(lived)
         self.table = Table.connect("records")
-        self._subscription = SubscriptionFilter(random.Random(SEED))
+        self._subscription = SubscriptionFilter(random.Random(DYNALITE_SEED))
 
     def deliver(self, records: list[MinuteRecord]) -> None:
         for delivery in self._subscription.deliveries(records):

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 TITLE = "grpc-go"
 CLAIM = "The emitter's pod-resources client reads a server of grpc-go on a Unix socket."
 
-SOURCE = Path(__file__).with_name("grpc_server.go")
+SERVER_SOURCE = Path(__file__).with_name("grpc_server.go")
 GOPATH = Path("/usr/share/gocode")
 LIBRARY = GOPATH / "src/google.golang.org/grpc"
-PODS = 4_000
-REFUSALS = {
+SERVED_PODS = 4_000
+SERVER_REFUSALS = {
     "compressed": "the answer is compressed",
     "refused": "refuses to answer so many questions",
     "silent": "timed out",
@@ -57,20 +57,21 @@ def run(folder: Path) -> list[str]:
     """Read answers of several windows and of a server that stops, and each refusal."""
     program = build(folder)
     answer = folder / "answer"
-    answer.write_bytes(b"".join(map(pod, range(PODS))))
+    answer.write_bytes(b"".join(map(pod, range(SERVED_PODS))))
     for mode in ("answer", "stopping"):
         with serving(program, folder / f"{mode}.sock", mode, answer) as socket:
             found = allocations_of(list_pods(str(socket), 60.0))
-            assert len(found) == PODS, f"{mode}: {len(found)} of {PODS} pods"
-    for mode, reason in REFUSALS.items():
+            assert len(found) == SERVED_PODS, f"{mode}: {len(found)} of {SERVED_PODS} pods"
+    for mode, reason in SERVER_REFUSALS.items():
         with serving(program, folder / f"{mode}.sock", mode, answer) as socket:
             within_s = 0.2 if mode == "silent" else 60.0
             said = refusal_of(socket, within_s)
             assert reason in said, f"{mode}: {said}"
     size = answer.stat().st_size
+    pods = f"{SERVED_PODS:,} pods in {size:,} bytes"
     return [
-        f"{PODS:,} pods in {size:,} bytes are read, also when the server stops before the answer.",
-        f"It names {len(REFUSALS)} refusals: {', '.join(REFUSALS)}.",
+        f"{pods} are read, also when the server stops before the answer.",
+        f"It names {len(SERVER_REFUSALS)} refusals: {', '.join(SERVER_REFUSALS)}.",
     ]
 
 
@@ -84,7 +85,7 @@ def build(folder: Path) -> Path:
         "GOCACHE": str(folder / "cache"),
         "GOFLAGS": "-p=1",
     }
-    command = ["go", "build", "-o", str(program), str(SOURCE)]
+    command = ["go", "build", "-o", str(program), str(SERVER_SOURCE)]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return program

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregator.minutes import minute_at
-from proof.chaos.fleet import START_MINUTE
+from proof.chaos.fleet import CHAOS_START_MINUTE
 from proof.chaos.truth import compare
 
 if TYPE_CHECKING:
@@ -71,14 +71,14 @@ class Hour(ABC):
         for line in self._lived:
             by_minute[minute_at(line.at_s)].append(line.record)
         last = max(by_minute)
-        self._close(START_MINUTE)
-        for minute in range(START_MINUTE, last + 1):
+        self._close(CHAOS_START_MINUTE)
+        for minute in range(CHAOS_START_MINUTE, last + 1):
             self.now_s = 60.0 * minute + DELIVERED_S
             self.deliver(by_minute[minute])
             self._close(minute)
         last = self._close_all(last)
         self._lines = self._restated
-        closed = range(START_MINUTE, self._first_open())
+        closed = range(CHAOS_START_MINUTE, self._first_open())
         self.table.put_markers(closed, "again", 0)
         self._close_all(last)
         records = [line.record for line in self._lived]

@@ -34,15 +34,17 @@ CLAIM: Final = (
     "Deliveries of a subscription go through a stream of kinesalite, an independent Kinesis, into "
     "ingest; the rollups equal the reference's."
 )
-STREAM: Final = "lines"
+KINESALITE_STREAM: Final = "lines"
 SHARDS: Final = 2
-SEED: Final = 8
-INSTANCES: Final = 60
-MINUTES: Final = 30
-MAX_BATCH: Final = 40  # deliveries, fewer than the template's 500, so that batches are many
+KINESALITE_SEED: Final = 8
+KINESALITE_INSTANCES: Final = 60
+KINESALITE_MINUTES: Final = 30
+MAX_KINESALITE_BATCH: Final = (
+    40  # deliveries, fewer than the template's 500, so that batches are many
+)
 MAX_PUT: Final = 500  # records in one PutRecords
-ATTEMPTS: Final = 4  # of 101 in the template
-CHANCES: Final = {"twice": 0.1, "unreadable": 0.02, "refused": 0.1, "killed": 0.05}
+PUT_ATTEMPTS_OF_STREAM: Final = 4  # of 101 in the template
+TROUBLE_CHANCES: Final = {"twice": 0.1, "unreadable": 0.02, "refused": 0.1, "killed": 0.05}
 
 
 def missing() -> str | None:
@@ -57,7 +59,7 @@ def versions() -> dict[str, str]:
 
 def run(_: Path) -> list[str]:
     """Compare all rollups; raise AssertionError with the first differences."""
-    lived = fleet(SEED, INSTANCES, MINUTES)
+    lived = fleet(KINESALITE_SEED, KINESALITE_INSTANCES, KINESALITE_MINUTES)
     options = {"createStreamMs": 0, "deleteStreamMs": 0, "updateStreamMs": 0}
     with npm_server.serving("kinesalite", options) as address:
         hour = StreamHour(lived, address)
@@ -67,7 +69,7 @@ def run(_: Path) -> list[str]:
     counts = source.counts
     assert min(counts[kind] for kind in ("whole", "in part", "failed")) > 0, counts
     return [
-        f"{INSTANCES} instances, {MINUTES} minutes, {len(lived):,} lines.",
+        f"{KINESALITE_INSTANCES} instances, {KINESALITE_MINUTES} minutes, {len(lived):,} lines.",
         f"{hour.put:,} records on {SHARDS} shards in {counts.total():,} batches.",
         f"Taken whole {counts['whole']}, in part {counts['in part']}, failed {counts['failed']}.",
         f"Given up: the {len(source.given_up)} unreadable records alone.",
@@ -89,7 +91,7 @@ class StreamHour(Hour):
 
     def __init__(self, lived: list[Accepted], address: str) -> None:
         super().__init__(lived)
-        self._rng = random.Random(SEED)
+        self._rng = random.Random(KINESALITE_SEED)
         self._subscription = SubscriptionFilter(self._rng)
         self._functions = Functions(lambda: self.now_s, self.take_line)
         self.table = self._functions.table
@@ -100,8 +102,8 @@ class StreamHour(Hour):
             aws_access_key_id="local",
             aws_secret_access_key="local",
         )
-        self._client.create_stream(StreamName=STREAM, ShardCount=SHARDS)
-        self._client.get_waiter("stream_exists").wait(StreamName=STREAM)
+        self._client.create_stream(StreamName=KINESALITE_STREAM, ShardCount=SHARDS)
+        self._client.get_waiter("stream_exists").wait(StreamName=KINESALITE_STREAM)
         self.source = EventSource(self._client, self._invoke)
         self.put = 0
         self.unreadable: Counter[bytes] = Counter()
@@ -123,7 +125,7 @@ class StreamHour(Hour):
                 {"Data": data, "PartitionKey": stream}
                 for stream, data in entries[first : first + MAX_PUT]
             ]
-            answer = self._client.put_records(StreamName=STREAM, Records=request)
+            answer = self._client.put_records(StreamName=KINESALITE_STREAM, Records=request)
             assert answer["FailedRecordCount"] == 0
         self.source.poll()
 
@@ -131,7 +133,7 @@ class StreamHour(Hour):
         return self._functions.close(InjectedFaults()).health
 
     def _happens(self, what: str) -> bool:
-        return self._rng.random() < CHANCES[what]
+        return self._rng.random() < TROUBLE_CHANCES[what]
 
     def _invoke(self, event: dict[str, Any]) -> dict[str, Any] | None:
         """Run ingest; return the answer, None if the invocation failed or was killed."""
@@ -161,11 +163,13 @@ class EventSource:
         self.given_up: Counter[bytes] = Counter()
         self._client = client
         self._invoke = invoke
-        answer = client.describe_stream(StreamName=STREAM)["StreamDescription"]
+        answer = client.describe_stream(StreamName=KINESALITE_STREAM)["StreamDescription"]
         self._arn = answer["StreamARN"]
         self._iterators = {
             shard["ShardId"]: client.get_shard_iterator(
-                StreamName=STREAM, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
+                StreamName=KINESALITE_STREAM,
+                ShardId=shard["ShardId"],
+                ShardIteratorType="TRIM_HORIZON",
             )["ShardIterator"]
             for shard in answer["Shards"]
         }
@@ -176,7 +180,7 @@ class EventSource:
         for shard in self._iterators:
             while True:
                 answer = self._client.get_records(
-                    ShardIterator=self._iterators[shard], Limit=MAX_BATCH
+                    ShardIterator=self._iterators[shard], Limit=MAX_KINESALITE_BATCH
                 )
                 self._iterators[shard] = answer["NextShardIterator"]
                 if not answer["Records"]:
@@ -203,7 +207,7 @@ class EventSource:
             assert named <= set(numbers), "ingest names records that it was not given"
             self.counts["in part" if named else "whole"] += 1
             left = batch_records[min(map(numbers.index, named), default=len(numbers)) :]
-            if left and attempts[left[0]["SequenceNumber"]] >= ATTEMPTS:
+            if left and attempts[left[0]["SequenceNumber"]] >= PUT_ATTEMPTS_OF_STREAM:
                 self.given_up[left.pop(0)["Data"]] += 1
             if left:
                 batches.appendleft(left)

@@ -13,22 +13,23 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from local import REPOSITORY
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-USERS: Final = {"ada": 31101, "bob": 31102, "neuron-emf": 31103}
+MACHINE_USERS: Final = {"ada": 31101, "bob": 31102, "neuron-emf": 31103}
 DEVICES: Final = 16
 DEVICE_MAJOR: Final = 245  # no driver: a permitted open ends with ENODEV or ENXIO
 PARTS_OF_DEV: Final = ("full", "null", "random", "tty", "urandom", "zero")
-ROOT: Final = Path(__file__).resolve().parents[2]
-PATIENCE_S: Final = 60.0
-PYTHON_VARIABLES: Final = {"PYTHONPATH": f"{ROOT}:{ROOT / 'lambda'}"}
+DAEMONS_WITHIN_S: Final = 60.0
+PYTHON_VARIABLES: Final = {"PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'lambda'}"}
 
 
 def add_users() -> None:
     """Add the users of the proofs to this namespace's passwd."""
     with Path("/etc/passwd").open("a") as passwd, Path("/etc/group").open("a") as group:
-        for name, number in USERS.items():
+        for name, number in MACHINE_USERS.items():
             passwd.write(f"{name}:x:{number}:{number}::/tmp:/bin/sh\n")
             group.write(f"{name}:x:{number}:\n")
 
@@ -51,14 +52,14 @@ def identity(user: str) -> dict[str, Any]:
     """Return the arguments of subprocess for a process of *user* without further groups."""
     if user == "root":
         return {}
-    return {"user": USERS[user], "group": USERS[user], "extra_groups": []}
+    return {"user": MACHINE_USERS[user], "group": MACHINE_USERS[user], "extra_groups": []}
 
 
 def wait_for(is_so: Callable[[], object], what: str) -> object:
     """Return the first true value of *is_so*; raises AssertionError if *what* does not happen."""
-    deadline_s = time.monotonic() + PATIENCE_S
+    deadline_s = time.monotonic() + DAEMONS_WITHIN_S
     while not (value := is_so()):
-        assert time.monotonic() < deadline_s, f"{what}: not within {PATIENCE_S:.0f} s"
+        assert time.monotonic() < deadline_s, f"{what}: not within {DAEMONS_WITHIN_S:.0f} s"
         time.sleep(0.1)
     return value
 
@@ -92,7 +93,7 @@ def make_devices(folder: Path) -> None:
 
 def open_ways(state: Path) -> None:
     """Let any user run this Python and read this tree."""
-    for path in (Path(sys.base_prefix), ROOT):
+    for path in (Path(sys.base_prefix), REPOSITORY):
         _open_way(path, state)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MODULES: Final = Path(__file__).resolve().parents[2] / ".real" / "npm" / "node_modules"
+NODE_MODULES: Final = Path(__file__).resolve().parents[2] / ".real" / "npm" / "node_modules"
 CREDENTIALS: Final = {
     "AWS_ACCESS_KEY_ID": "local",
     "AWS_SECRET_ACCESS_KEY": "local",
@@ -33,7 +33,7 @@ server.listen(0, '127.0.0.1', () => console.log(server.address().port))
 def missing(package: str) -> str | None:
     """Return why the server *package* cannot run here, or None."""
     for name, is_here in (
-        (package, (MODULES / package).is_dir()),
+        (package, (NODE_MODULES / package).is_dir()),
         ("node", shutil.which("node") is not None),
     ):
         if not is_here:
@@ -43,7 +43,7 @@ def missing(package: str) -> str | None:
 
 def versions(package: str) -> dict[str, str]:
     """Return the versions of the server and of Node.js."""
-    about = json.loads((MODULES / package / "package.json").read_text("utf-8"))
+    about = json.loads((NODE_MODULES / package / "package.json").read_text("utf-8"))
     node = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True)
     return {package: about["version"], "node": node.stdout.strip().removeprefix("v")}
 
@@ -52,7 +52,7 @@ def versions(package: str) -> dict[str, str]:
 def serving(package: str, options: dict[str, int]) -> Iterator[str]:
     """Start the server *package* with *options*, yield its address, and end it."""
     command = ["node", "-e", SCRIPT, package, json.dumps(options)]
-    environment = {**os.environ, "NODE_PATH": str(MODULES), "NODE_NO_WARNINGS": "1"}
+    environment = {**os.environ, "NODE_PATH": str(NODE_MODULES), "NODE_NO_WARNINGS": "1"}
     with subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

@@ -17,18 +17,19 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from local import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 TITLE = "Prometheus"
 CLAIM = "A Prometheus server scrapes the page of `run --prometheus` and keeps its values."
 
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 240.0
-UTILIZATION = "neuroncore_utilization_ratio"
+SAMPLE_WITHIN_S = 240.0
+UTILIZATION_SERIES = "neuroncore_utilization_ratio"
 
 
 def missing() -> str | None:
@@ -82,12 +83,12 @@ def run(folder: Path) -> list[str]:
     server = ["prometheus", f"--config.file={settings}", f"--storage.tsdb.path={folder / 'data'}"]
     server += [f"--web.listen-address=127.0.0.1:{port}"]
     variables = {
-        "PYTHONPATH": f"{ROOT}:{ROOT / 'lambda'}",
+        "PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'lambda'}",
         "NEURON_SIM": '{"scenario": "half-idle", "seed": 2, "period_s": 1}',
         "NEURON_EMF_SPOOL_DIR": str(folder / "spool"),
     }
     with running(emitter, folder / "emitter.log", variables), running(server, folder / "log", {}):
-        samples = wait_for(port, UTILIZATION)
+        samples = wait_for(port, UTILIZATION_SERIES)
         health = query(f"http://127.0.0.1:{port}/api/v1/targets?state=active")
         page = urllib.request.urlopen(f"http://127.0.0.1:{page_port}/metrics").read()
     (target,) = health["data"]["activeTargets"]
@@ -99,7 +100,9 @@ def run(folder: Path) -> list[str]:
     )
     complaints = (checked.stdout + checked.stderr).decode().strip().splitlines()
     assert all(line.startswith("system_vcpu_count ") for line in complaints), complaints
-    return [f"{len(values)} cores with {UTILIZATION} from 0 to 1; promtool accepts the page."]
+    return [
+        f"{len(values)} cores with {UTILIZATION_SERIES} from 0 to 1; promtool accepts the page."
+    ]
 
 
 def free_port() -> int:
@@ -126,7 +129,7 @@ def running(command: list[str], log: Path, variables: Mapping[str, str]) -> Iter
 def wait_for(port: int, name: str) -> list[dict[str, Any]]:
     """Return the newest samples of a metric, as soon as Prometheus has one."""
     address = f"http://127.0.0.1:{port}/api/v1/query?query={urllib.parse.quote(name)}"
-    deadline_s = time.monotonic() + PATIENCE_S
+    deadline_s = time.monotonic() + SAMPLE_WITHIN_S
     while time.monotonic() < deadline_s:
         try:
             samples: list[dict[str, Any]] = query(address)["data"]["result"]
@@ -135,7 +138,7 @@ def wait_for(port: int, name: str) -> list[dict[str, Any]]:
         if samples:
             return samples
         time.sleep(0.5)
-    msg = f"Prometheus has no sample of {name} after {PATIENCE_S:.0f} s."
+    msg = f"Prometheus has no sample of {name} after {SAMPLE_WITHIN_S:.0f} s."
     raise AssertionError(msg)
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BLOCK: Final = "cr-0123456789abcdef0"
-CLUSTERS: Final = ("research", "serving_a", "servingxa", "100%")
-OWNERS: Final = (
+MONTH_CLUSTERS: Final = ("research", "serving_a", "servingxa", "100%")
+MONTH_OWNERS: Final = (
     "slurm:7 ann", "slurm:8 bob", "ml/train-1", "ml/x_y", "ml/größe", "[others]", "[not reported]",
     "[unallocated]", "[unknown]",
 )  # fmt: skip
@@ -29,9 +29,9 @@ TEAM_RULES: Final = (
     "*|ml/x_y=serving\n*|*ann=ann\nserving_a|*=a\n",
     "100%|*=percent\nserving*|ml/*=ml\n*|[unallocated]=platform\n",
 )
-TYPES: Final = ("trn1.2xlarge", "inf2.24xlarge", "inf1.6xlarge", "trn2.3xlarge")
+MONTH_TYPES: Final = ("trn1.2xlarge", "inf2.24xlarge", "inf1.6xlarge", "trn2.3xlarge")
 QUANTITIES: Final = ("1", "1.0000000000", "0.5", "0.3333333333", "0.000278")
-BILL_FAULTS: Final = ("copied row", "daily row", "HyperPod", "lost fee", "lost hours")
+MONTH_FAULTS: Final = ("copied row", "daily row", "HyperPod", "lost fee", "lost hours")
 LEDGER_FAULTS: Final = ("forged cluster", "overlap", "moved", "moved", "lost hours", "late start")
 
 Row = dict[str, Any]
@@ -60,8 +60,8 @@ class Month:
     def add_instance(self, number: int) -> None:
         """Add an instance that runs for a part of the month; number 0 is in the capacity block."""
         rng = self.rng
-        kind = rng.choice(TYPES)
-        cluster = rng.choice(CLUSTERS)
+        kind = rng.choice(MONTH_TYPES)
+        cluster = rng.choice(MONTH_CLUSTERS)
         first = rng.randrange(len(self.hours) // 2)
         last = rng.randrange(first + 1, len(self.hours))
         usage = {
@@ -109,7 +109,7 @@ class Month:
     def hold(self, hour: str, instance: str, cluster: str, cores: int) -> None:
         """Add the ledger rows of one instance-hour: owners that share its core-minutes."""
         rng = self.rng
-        owners = rng.sample(OWNERS, rng.randint(1, 4))
+        owners = rng.sample(MONTH_OWNERS, rng.randint(1, 4))
         for owner in owners:
             minutes = Decimal(rng.randrange(cores * 60 * 10**6 // len(owners) + 1)).scaleb(-6)
             row = {
@@ -180,7 +180,7 @@ def random_month(rng: random.Random, name: str, folder: Path) -> IdleReportSetti
     if first == 0:
         month.add_block()
     if rng.random() < 0.3:
-        month.add_fault_of_bill(rng.choice(BILL_FAULTS))
+        month.add_fault_of_bill(rng.choice(MONTH_FAULTS))
     if rng.random() < 0.5:
         month.add_fault_of_ledger(rng.choice(LEDGER_FAULTS))
 

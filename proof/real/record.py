@@ -14,8 +14,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Final
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-FILE: Final = Path(__file__).with_name("last_run.json")
+from local import REPOSITORY
+
+LAST_RUN_FILE: Final = Path(__file__).with_name("last_run.json")
 
 
 @dataclass(frozen=True)
@@ -52,14 +53,14 @@ def keep(name: str, result: Result) -> None:
     origin = {"date": today, "commit": _commit(), "machine": _machine()}
     kept[name] = asdict(result) | origin
     text = json.dumps(dict(sorted(kept.items())), indent=1, ensure_ascii=False)
-    FILE.write_text(f"{text}\n", encoding="utf-8")
+    LAST_RUN_FILE.write_text(f"{text}\n", encoding="utf-8")
 
 
 def read() -> dict[str, dict[str, Any]]:
     """Return the last results by part."""
-    if not FILE.exists():
+    if not LAST_RUN_FILE.exists():
         return {}
-    kept: dict[str, dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))
+    kept: dict[str, dict[str, Any]] = json.loads(LAST_RUN_FILE.read_text(encoding="utf-8"))
     return kept
 
 
@@ -83,10 +84,10 @@ def _item(result: dict[str, Any]) -> str:
 def _commit() -> str:
     def git(*arguments: str) -> str:
         command = ["git", *arguments]
-        run = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+        run = subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True)
         return run.stdout.strip()
 
-    own = f":!{FILE.relative_to(ROOT)}"
+    own = f":!{LAST_RUN_FILE.relative_to(REPOSITORY)}"
     changes = git("status", "--porcelain", "--untracked-files=no", "--", ".", own, ":!docs")
     return git("rev-parse", "--short=8", "HEAD") + (" with changes" if changes else "")
 

@@ -14,8 +14,8 @@ import re
 import shlex
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 
+from local import REPOSITORY
 from neuron_emf.verdict.managers import RELEASE_COMMANDS, Manager, hyperpod_manager, manager_of
 from neuron_words.owner_commands import (
     ShownCommand,
@@ -27,23 +27,28 @@ from neuron_words.owner_commands import (
     tags_commands,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
 NOT_SHOWN = ("lambda/requirements.txt", "proof/", "requirements/", "tests/")
 SHOWN_AFTER_ALL = "tests/data/"
 GAP = "a-value-of-24-characters"  # ARNs have at least 20
-REGION = "us-east-1"
-INSTANCE = "i-0c3f5a7b9d1e2f4a6"
+SHOWN_REGION = "us-east-1"
+SHOWN_INSTANCE = "i-0c3f5a7b9d1e2f4a6"
 
-COMMAND = re.compile(r"(?<![\w./:@=-])aws\s+(?=--?[a-z]|[a-z{])")
-CODE = re.compile(r"^ *```.*?^ *```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"<!-- file: (\S+) -->\n+```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+AWS_COMMAND = re.compile(r"(?<![\w./:@=-])aws\s+(?=--?[a-z]|[a-z{])")
+SHOWN_CODE = re.compile(r"^ *```.*?^ *```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+SHOWN_FILE = re.compile(r"<!-- file: (\S+) -->\n+```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXPANSION = re.compile(r"\$\{[^}]*\}|\$\w+")
 HELM_BLOCK = re.compile(r"\{\{-? *(?:with|if|else|end)\b[^}]*\}\}")
 HELM_VALUE = re.compile(r"\{\{[^}]*\}\}")
-VALUES = {"$bundle": "s3://amzn-s3-demo-bucket/bundle.tar.gz"}
+SHELL_VALUES = {"$bundle": "s3://amzn-s3-demo-bucket/bundle.tar.gz"}
 ESCAPES = {"\n": "", "`": "`"}  # of a backslash, where `shlex` differs from a shell
 DERIVED = re.compile(r"^jq 'del\((.*?)\)' (\S+) > (\S+)$", re.MULTILINE)
-OWNERS = ("slurm:5", "ml/train-0/main", "ecs:search/api/main", "ecs:api/main", "unit:jupyter-ada")
+SHOWN_OWNERS = (
+    "slurm:5",
+    "ml/train-0/main",
+    "ecs:search/api/main",
+    "ecs:api/main",
+    "unit:jupyter-ada",
+)
 
 
 @dataclass(frozen=True)
@@ -77,14 +82,14 @@ class Shown:
 def shown_commands() -> tuple[list[Shown], list[str]]:
     """Return the commands, and the places of templates that no command here is made from."""
     listed = subprocess.run(
-        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
     commands = rendered_commands()
     templates: list[Shown] = []
     for name in listed.stdout.splitlines():
         if name.startswith(NOT_SHOWN) and not name.startswith(SHOWN_AFTER_ALL):
             continue
-        path = ROOT / name
+        path = REPOSITORY / name
         try:
             text = path.read_text("utf-8")
         except (UnicodeDecodeError, IsADirectoryError):
@@ -112,23 +117,25 @@ def is_made(template: Shown, made: set[tuple[str, ...]]) -> bool:
 
 def rendered_commands() -> list[Shown]:
     """Return what messages and `findings` show, for each kind of owner and manager."""
-    ids = [INSTANCE, "i-0a1b2c3d4e5f60718"]
+    ids = [SHOWN_INSTANCE, "i-0a1b2c3d4e5f60718"]
     texts: list[ShownCommand] = []
-    for owner in OWNERS:
-        texts += owner_commands(owner, "training", REGION)
-        texts += placement_commands(owner, "training", REGION, ids)
+    for owner in SHOWN_OWNERS:
+        texts += owner_commands(owner, "training", SHOWN_REGION)
+        texts += placement_commands(owner, "training", SHOWN_REGION, ids)
     for of_instances in (tags_commands, states_commands, shell_commands, findings_commands):
-        texts += of_instances(ids, REGION)
+        texts += of_instances(ids, SHOWN_REGION)
         texts += of_instances(ids, "")
     commands = [(command.text, f"message, {command.label}") for command in texts]
 
-    arn = f"arn:aws:ecs:{REGION}:111122223333:container-instance/training/{'0' * 32}"
+    arn = f"arn:aws:ecs:{SHOWN_REGION}:111122223333:container-instance/training/{'0' * 32}"
     managers = [Manager(kind, steps=steps) for kind, steps in RELEASE_COMMANDS.items()]
     managers += [hyperpod_manager("training", node) for node in ("", "ip-10-1-57-141")]
     managers.append(manager_of({}, group="workers", container_instances=[arn]))
     for manager in managers:
         for is_spot in (False, True):
-            steps = manager.commands(INSTANCE, REGION, f"{REGION}a", is_spot=is_spot)
+            steps = manager.commands(
+                SHOWN_INSTANCE, SHOWN_REGION, f"{SHOWN_REGION}a", is_spot=is_spot
+            )
             assert steps, f"{manager.kind} has no commands"
             commands += [(step, f"findings, {manager.kind}") for step in steps]
     return [
@@ -158,7 +165,7 @@ def commands_of_python(name: str, text: str) -> list[Shown]:
 
 def commands_of_text(name: str, text: str, *, code_only: bool) -> list[Shown]:
     """Return the commands of a page, in its code alone, or of another text."""
-    spans = [match.span() for match in CODE.finditer(text)] if code_only else [(0, len(text))]
+    spans = [match.span() for match in SHOWN_CODE.finditer(text)] if code_only else [(0, len(text))]
     found = []
     for start, end in spans:
         for at, words in commands_in(text[start:end]):
@@ -169,8 +176,8 @@ def commands_of_text(name: str, text: str, *, code_only: bool) -> list[Shown]:
 
 def files_of(page: str) -> dict[str, str]:
     """Return the files that a reader of *page* makes of its blocks, by name."""
-    text = (ROOT / page).read_text("utf-8")
-    files = dict(FILE.findall(text))
+    text = (REPOSITORY / page).read_text("utf-8")
+    files = dict(SHOWN_FILE.findall(text))
     for members, source, target in DERIVED.findall(text):
         document = json.loads(files[source])
         for member in members.split(","):
@@ -181,7 +188,7 @@ def files_of(page: str) -> dict[str, str]:
 
 def commands_in(text: str) -> list[tuple[int, list[str]]]:
     """Return place and words of each command in *text*."""
-    return [(match.start(), words_of(text[match.end() :])) for match in COMMAND.finditer(text)]
+    return [(match.start(), words_of(text[match.end() :])) for match in AWS_COMMAND.finditer(text)]
 
 
 def words_of(text: str) -> list[str]:
@@ -203,7 +210,7 @@ def words_of(text: str) -> list[str]:
         expansion = EXPANSION.match(text, end) if quote != "'" else None
         if expansion:
             may_be_nothing = ":+" in expansion[0] and not quote
-            kept += "" if may_be_nothing else VALUES.get(expansion[0], GAP)
+            kept += "" if may_be_nothing else SHELL_VALUES.get(expansion[0], GAP)
             end = expansion.end()
             continue
         if not quote and character in "\n|;&)`<>":

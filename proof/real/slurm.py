@@ -14,11 +14,11 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from local import REPOSITORY
 from neuron_emitter.owners.places import FIRST_NAMESPACE
-from proof.real.machine import ROOT
 from proof.real.machine import run as run_command
 from proof.real.slurm_node import prepare_machine
-from proof.real.slurm_scenes import SCENES
+from proof.real.slurm_scenes import SLURM_SCENES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,12 +28,12 @@ CLAIM: Final = (
     "slurmctld, slurmd and munge on one node in namespaces, jobs of two users; the emitter as a "
     "user without rights."
 )
-PROGRAMS: Final = ("slurmctld", "slurmd", "munged", "scontrol")
+SLURM_PROGRAMS: Final = ("slurmctld", "slurmd", "munged", "scontrol")
 
 
 def missing() -> str | None:
     """Return why real Slurm cannot run here, None if it can."""
-    lacking = [name for name in (*PROGRAMS, "unshare") if shutil.which(name) is None]
+    lacking = [name for name in (*SLURM_PROGRAMS, "unshare") if shutil.which(name) is None]
     if os.geteuid() != 0:
         return "it mounts and changes users: run as root"
     if str(Path("/proc/self/ns/pid").readlink()) != FIRST_NAMESPACE:
@@ -57,7 +57,7 @@ def run(folder: Path) -> list[str]:
         *("unshare", "--mount", "--uts", "--ipc", "--fork", "--kill-child"),
         *(sys.executable, "-m", "proof.real.slurm", str(folder)),
     ]
-    ended = subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
+    ended = subprocess.run(command, cwd=REPOSITORY, check=False, stdout=subprocess.PIPE, text=True)
     sentences = ended.stdout.splitlines()
     assert ended.returncode == 0, "; ".join(sentences)
     return sentences
@@ -69,7 +69,7 @@ def main() -> int:
     state = Path(folder)
     prepare_machine(state)
     failed = 0
-    for scene in SCENES:
+    for scene in SLURM_SCENES:
         if scene.__name__ in chosen or not chosen:
             failed += not _has_passed(scene, state / "node")
     return 1 if failed else 0

@@ -33,8 +33,8 @@ from proof.real.machine import (
     wait_for,
 )
 
-NODE: Final = "n1"
-SLURM_CONF: Final = """
+NODE_NAME: Final = "n1"
+SLURM_CONF_TEXT: Final = """
 ClusterName=training
 SlurmctldHost={node}(127.0.0.1)
 SlurmUser=root
@@ -72,7 +72,7 @@ CgroupMountpoint=/sys/fs/cgroup
 CgroupAutomount=no
 ConstrainDevices=yes
 """
-JOB: Final = """#!/bin/sh
+JOB_SCRIPT: Final = """#!/bin/sh
 for number in $(seq 0 {last}); do
   (: </dev/neuron$number) 2>&1 | grep -q "not permitted" || printf '%s ' $number
 done >$OPENED.part
@@ -103,7 +103,7 @@ def prepare_machine(state: Path) -> None:
     state.chmod(0o755)
     others = list(Path("/sys/fs/cgroup/freezer").glob("slurm*"))
     assert not others, f"Slurm runs here: {others[0]} exists. Stop slurmd first."
-    run(["hostname", NODE])
+    run(["hostname", NODE_NAME])
     for folder in ("/run", "/sys/fs/cgroup"):
         run(["mount", "-t", "tmpfs", "-o", "mode=755", "proof", folder])
     for controller in ("freezer", "devices"):
@@ -112,7 +112,7 @@ def prepare_machine(state: Path) -> None:
         run(["mount", "-t", "cgroup", "-o", controller, controller, str(place)])
     add_users()
     hosts = state / "hosts"  # bound: some machines have the file mounted
-    hosts.write_text(f"127.0.0.1 localhost {NODE}\n", "ascii")
+    hosts.write_text(f"127.0.0.1 localhost {NODE_NAME}\n", "ascii")
     run(["mount", "--bind", str(hosts), "/etc/hosts"])
     make_devices(state / "dev")
     open_ways(state)
@@ -129,11 +129,11 @@ class SlurmNode:
         for folder in (state / "slurmctld", state / "slurmd", Path("/run/slurm")):
             folder.mkdir(parents=True, exist_ok=True)
         state.chmod(0o777)
-        (state / "job.sh").write_text(JOB.format(last=DEVICES - 1), "ascii")
+        (state / "job.sh").write_text(JOB_SCRIPT.format(last=DEVICES - 1), "ascii")
         (state / "job.sh").chmod(0o755)
         configuration = Path("/etc/slurm")
         configuration.mkdir(exist_ok=True)
-        text = SLURM_CONF.format(node=NODE, state=state, count=count, more=more)
+        text = SLURM_CONF_TEXT.format(node=NODE_NAME, state=state, count=count, more=more)
         (configuration / "slurm.conf").write_text(text, "ascii")
         (configuration / "gres.conf").write_text(gres, "ascii")
         (configuration / "cgroup.conf").write_text(CGROUP_CONF, "ascii")

@@ -12,41 +12,41 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from local import REPOSITORY
+from neuron_wire.names import MINUTE_S
 from proof.real.machine import (
     DEVICES,
+    MACHINE_USERS,
     PYTHON_VARIABLES,
-    ROOT,
-    USERS,
     environment,
     identity,
     run,
     wait_for,
 )
-from proof.real.slurm_node import NODE, SlurmNode, process_of, step_daemon
+from proof.real.slurm_node import NODE_NAME, SlurmNode, process_of, step_daemon
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-DEVICES_OF_NODE: Final = f"NodeName={NODE} Name=gpu File=/dev/neuron"
+DEVICES_OF_NODE: Final = f"NodeName={NODE_NAME} Name=gpu File=/dev/neuron"
 FULL: Final = f"{DEVICES_OF_NODE}[0-15]\n"
-GRES: Final = {
+GRES_FORMS: Final = {
     "all devices": (FULL, 16),
     "from device 4 on": (f"{DEVICES_OF_NODE}[4-15]\n", 12),
     "device 2 left out": (f"{DEVICES_OF_NODE}[0-1,3-15]\n", 15),
     "two lines out of order": (f"{DEVICES_OF_NODE}[8-15]\n{DEVICES_OF_NODE}[0-7]\n", 16),
     "four files each": (
         "".join(
-            f"NodeName={NODE} Name=gpu MultipleFiles=/dev/neuron[{first}-{first + 3}]\n"
+            f"NodeName={NODE_NAME} Name=gpu MultipleFiles=/dev/neuron[{first}-{first + 3}]\n"
             for first in range(0, DEVICES, 4)
         ),
         4,
     ),
 }
-NAME: Final = r"slurm:(\S+) "
-MINUTE_S: Final = 60
-MINUTES: Final = 27
-SLUID: Final = "sBB5M8GVS6K900"
-SLUID_GROUP: Final = f"system.slice/slurmstepd.scope/{SLUID}/step_batch/user/task_0"
+JOB_NAME: Final = r"slurm:(\S+) "
+CHURN_MINUTES: Final = 27
+SCENE_SLUID: Final = "sBB5M8GVS6K900"
+SLUID_GROUP: Final = f"system.slice/slurmstepd.scope/{SCENE_SLUID}/step_batch/user/task_0"
 SLUID_ANSWER: Final = """JobId=4711 JobName=train
    SLUID={sluid}
    UserId=ada({user_id}) GroupId=ada({user_id}) MCS_label=N/A
@@ -78,7 +78,7 @@ class Reader:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            cwd=ROOT,
+            cwd=REPOSITORY,
             env=environment(PYTHON_VARIABLES),
             **identity(user),
         )
@@ -102,7 +102,7 @@ class Reader:
 
 def job_of(name: str) -> str:
     """Return the number of the job in an owner's name."""
-    number = re.match(NAME, name)
+    number = re.match(JOB_NAME, name)
     assert number is not None, name
     return number[1]
 
@@ -147,7 +147,7 @@ def _first_whole_minute(state: Path, pid: int) -> dict[str, Any]:
         command,
         stdout=subprocess.PIPE,
         text=True,
-        cwd=ROOT,
+        cwd=REPOSITORY,
         env=environment(variables),
         **identity("neuron-emf"),
     ) as emitter:
@@ -163,7 +163,7 @@ def devices_scene(state: Path) -> Iterator[str]:
     """The devices of a job are those that the kernel lets it open, for each gres.conf."""
     differences = []
     exact = 0
-    for label, (gres, count) in GRES.items():
+    for label, (gres, count) in GRES_FORMS.items():
         listed = frozenset(_numbers(gres))
         with SlurmNode(state, gres, count) as node, Reader() as reader:
             jobs = [
@@ -180,7 +180,8 @@ def devices_scene(state: Path) -> Iterator[str]:
                         f"{label}: job {job.number} may open {truth}, the emitter says {devices}"
                     )
     assert not differences, "; ".join(differences)
-    yield f"The kernel agreed on the devices of {exact} jobs under {len(GRES)} forms of gres.conf."
+    forms = len(GRES_FORMS)
+    yield f"The kernel agreed on the devices of {exact} jobs under {forms} forms of gres.conf."
 
 
 def _numbers(gres: str) -> Iterator[int]:
@@ -249,15 +250,16 @@ def churn_scene(state: Path) -> Iterator[str]:
     with SlurmNode(state, FULL, 16) as node, Reader() as reader:
         old = node.submit("ada", "physics", "--gres=gpu:4")
         known = 0
-        for _ in range(MINUTES):
+        for _ in range(CHURN_MINUTES):
             new = node.submit("bob", "nlp", "--gres=gpu:2")
             answer = reader.read(MINUTE_S)
             allocation = by_job(answer).get(old.number)
             known += allocation is not None and sorted(old.opened) == allocation["devices"]
             run(["scancel", new.number])
             wait_for(partial(_is_over, new.number), "the end of a job")
-    assert known == MINUTES, f"the old job was known in {known} of {MINUTES} minutes"
-    yield f"With a new job each minute an old job's devices were known in {known} of {MINUTES}."
+    assert known == CHURN_MINUTES, f"the old job was known in {known} of {CHURN_MINUTES} minutes"
+    known_of = f"{known} of {CHURN_MINUTES}"
+    yield f"With a new job each minute an old job's devices were known in {known_of}."
 
 
 def comment_scene(state: Path) -> Iterator[str]:
@@ -292,11 +294,11 @@ def sluid_scene(state: Path) -> Iterator[str]:
 def _sluid_job(state: Path) -> Iterator[int]:
     """Put a process into a group of Slurm 26.05, and scontrol's captured answer on the PATH."""
     answer = state / "answer"
-    text = SLUID_ANSWER.format(sluid=SLUID, user_id=USERS["ada"])
+    text = SLUID_ANSWER.format(sluid=SCENE_SLUID, user_id=MACHINE_USERS["ada"])
     answer.write_text(text, "ascii")
     scontrol = state / "scontrol"
     scontrol.write_text(
-        f'#!/bin/sh\ncase "$*" in *{SLUID}* | *4711*) exec cat {answer};; esac\n'
+        f'#!/bin/sh\ncase "$*" in *{SCENE_SLUID}* | *4711*) exec cat {answer};; esac\n'
         "echo 'slurm_load_jobs error: Invalid job id specified' >&2\nexit 1\n",
         "ascii",
     )
@@ -340,7 +342,7 @@ def _is_forgotten(number: str, user: str = "root") -> bool:
     return "Invalid job id" in answer.stderr
 
 
-SCENES: Final = (
+SLURM_SCENES: Final = (
     devices_scene,
     dead_scene,
     empty_scene,

@@ -17,18 +17,20 @@ from decimal import Decimal
 from importlib import import_module
 from importlib.metadata import version
 from itertools import zip_longest
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import sqlglot
 import yaml
 from sqlglot import expressions
 
+from local import REPOSITORY
 from neuron_emf.command_options import teams
 from neuron_emf.report.chargeback import MOVED, ChargebackRow, chargeback
 from proof.real.random_months import random_month
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from neuron_emf.report.chargeback import Chargeback
     from neuron_emf.report.settings import IdleReportSettings
 
@@ -37,9 +39,8 @@ CLAIM: Final = (
     "The saved Athena query of the chargeback runs on Apache Spark over 22 random months, and its "
     "rows equal the rows that the command computes with DuckDB."
 )
-ROOT: Final = Path(__file__).resolve().parents[2]
 SITE: Final = ".real/spark/lib/python3*/site-packages"
-SEED: Final = 47
+SPARK_SEED: Final = 47
 FIRST_MONTH: Final = 2025 * 12  # January 2025, counted from year 0
 MONTHS: Final = 22
 FEWEST_OF_A_KIND: Final = 4
@@ -48,11 +49,11 @@ LEDGER_SCHEMA: Final = (
     "Hour STRING, InstanceId STRING, ClusterName STRING, Owner STRING, Team STRING,"
     " AllocatedCoreMinutes DECIMAL(24, 6), ListCost DECIMAL(24, 9), OverlapMinutes BIGINT"
 )
-ROWS: Final = (
+SPARK_COLUMNS: Final = (
     "substr(Hour, 1, 10) AS date", "substr(Hour, 12, 2) AS hour", "instanceid", "clustername",
     "owner", "team", "allocatedcoreminutes", "listcost", "overlapminutes",
 )  # fmt: skip
-CONFIG: Final = {
+SPARK_CONFIG: Final = {
     "spark.master": "local[1]",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -75,7 +76,7 @@ JAVA_OPTIONS: Final = "-XX:TieredStopAtLevel=1"  # compile quickly rather than w
 
 def missing() -> str | None:
     """Return why Spark cannot run here, or None."""
-    if not any(ROOT.glob(f"{SITE}/pyspark")):
+    if not any(REPOSITORY.glob(f"{SITE}/pyspark")):
         return "pyspark is not installed; run proof/real/install.sh spark"
     if shutil.which("java") is None:
         return "java is not installed; run proof/real/install.sh spark"
@@ -84,7 +85,7 @@ def missing() -> str | None:
 
 def versions() -> dict[str, str]:
     """Return the versions of the programs that compute and translate."""
-    (found,) = ROOT.glob(f"{SITE}/pyspark-*.dist-info")
+    (found,) = REPOSITORY.glob(f"{SITE}/pyspark-*.dist-info")
     java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True)
     return {
         "pyspark": found.stem.removeprefix("pyspark-"),
@@ -104,7 +105,7 @@ def run(folder: Path) -> list[str]:
         for number in range(MONTHS):
             year, month = divmod(FIRST_MONTH + number, 12)
             name = f"{year}-{month + 1:02d}"
-            asked = random_month(random.Random(f"{SEED}/{name}"), name, folder / name)
+            asked = random_month(random.Random(f"{SPARK_SEED}/{name}"), name, folder / name)
             expected = chargeback(asked)
             row_count += compare(expected, answer(session, text, asked))
             kinds["refused" if expected.is_refused else "split"] += 1
@@ -112,7 +113,7 @@ def run(folder: Path) -> list[str]:
         session.stop()
     assert min(kinds["refused"], kinds["split"]) >= FEWEST_OF_A_KIND, dict(kinds)
     return [
-        f"{MONTHS} months, seed {SEED}: {kinds['split']} split, {kinds['refused']} refused.",
+        f"{MONTHS} months, seed {SPARK_SEED}: {kinds['split']} split, {kinds['refused']} refused.",
         f"All {row_count:,} rows are equal in every column, amounts to 18 decimals.",
         "sqlglot translates names of types and functions, quotes, escapes and NULLS LAST.",
         f"{WHOLE_DIVISIONS} whole divisions call a function: Spark keeps 20 digits of a quotient.",
@@ -121,7 +122,7 @@ def run(folder: Path) -> list[str]:
 
 def athena_text() -> str:
     """Return the saved query as the template has it, on the table `bill`."""
-    resources = yaml.safe_load((ROOT / "views.yaml").read_text("utf-8"))
+    resources = yaml.safe_load((REPOSITORY / "views.yaml").read_text("utf-8"))
     text: str = resources["ChargebackQuery"]["Properties"]["QueryString"]["Fn::Sub"]
     return text.replace("${BillTable}", "bill")
 
@@ -148,7 +149,7 @@ def spark_text(text: str) -> str:
 
 def open_session(folder: Path) -> Any:
     """Start Spark in this process; *folder* takes what Spark writes."""
-    (site,) = ROOT.glob(SITE)
+    (site,) = REPOSITORY.glob(SITE)
     sys.path.append(str(site))
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
@@ -156,7 +157,11 @@ def open_session(folder: Path) -> Any:
         "--driver-java-options -XX:TieredStopAtLevel=1 pyspark-shell"
     )
     builder = import_module("pyspark.sql").SparkSession.builder
-    settings = {**CONFIG, "spark.local.dir": folder, "spark.sql.warehouse.dir": folder / "tables"}
+    settings = {
+        **SPARK_CONFIG,
+        "spark.local.dir": folder,
+        "spark.sql.warehouse.dir": folder / "tables",
+    }
     for name, value in settings.items():
         builder = builder.config(name, str(value))
     session = builder.getOrCreate()
@@ -181,7 +186,7 @@ def answer(session: Any, text: str, asked: IdleReportSettings) -> list[tuple[Any
     bill = session.read.csv(list(asked.bill), header=True, quote='"', escape='"')
     bill.createOrReplaceTempView("bill")
     ledger = session.read.schema(LEDGER_SCHEMA).json(list(asked.ledger))
-    ledger.selectExpr(*ROWS).createOrReplaceTempView("rows")
+    ledger.selectExpr(*SPARK_COLUMNS).createOrReplaceTempView("rows")
     rules = [
         (number, rule.cluster, rule.owner, rule.team)
         for number, rule in enumerate(teams(asked.teams).rules)

@@ -16,8 +16,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from local import REPOSITORY
 from local.alarms.template import load
-from local.embedded_aws.clients import REGION
+from local.embedded_aws.clients import EMBEDDED_REGION
 from local.embedded_aws.server import EmbeddedAws
 from local.rehearsal.stack import overrides
 from neuron_emf.deploy.package import carried
@@ -31,9 +32,8 @@ CLAIM = (
     "AWS, with the provider of AWS."
 )
 
-ROOT = Path(__file__).resolve().parents[2]
-MODULE = ROOT / "deploy/terraform"
-MINISTACK = ROOT / ".venv-embedded/bin/ministack"
+MODULE = REPOSITORY / "deploy/terraform"
+TERRAFORM_MINISTACK = REPOSITORY / ".venv-embedded/bin/ministack"
 PROVIDER = Path("registry.terraform.io/hashicorp/aws")
 MIRRORS = (
     "~/.terraform.d/plugins",
@@ -41,9 +41,9 @@ MIRRORS = (
     "/usr/local/share/terraform/plugins",
     "/usr/share/terraform/plugins",
 )
-BUCKET = "amzn-s3-demo-bucket"
+TERRAFORM_BUCKET = "amzn-s3-demo-bucket"
 DIFFERENCE = 2  # the exit code of `plan -detailed-exitcode`
-SERVICES = ("cloudformation", "s3", "sts", "iam")
+TERRAFORM_SERVICES = ("cloudformation", "s3", "sts", "iam")
 
 
 def mirror() -> Path | None:
@@ -61,14 +61,14 @@ def missing() -> str | None:
         return "terraform was not found: it is in no package of Debian, install it by hand"
     if mirror() is None:
         return f"the provider hashicorp/aws was not found: make {MIRRORS[2]} with it"
-    if not MINISTACK.exists():
-        return f"{MINISTACK} is missing: run make venvs"
+    if not TERRAFORM_MINISTACK.exists():
+        return f"{TERRAFORM_MINISTACK} is missing: run make venvs"
     return None
 
 
 def versions() -> dict[str, str]:
     """Return the versions of Terraform and of the provider."""
-    printed = json.loads(terraform(ROOT, "version", "-json").stdout)
+    printed = json.loads(terraform(REPOSITORY, "version", "-json").stdout)
     folder = mirror()
     found = sorted(path.name for path in (folder / PROVIDER).iterdir()) if folder else []
     return {"Terraform": printed["terraform_version"], "provider of AWS": found[-1]}
@@ -105,11 +105,11 @@ def run(folder: Path) -> list[str]:
     initialize(module)
     emulator = folder / "aws"
     emulator.mkdir()
-    aws = EmbeddedAws(MINISTACK, emulator)
+    aws = EmbeddedAws(TERRAFORM_MINISTACK, emulator)
     aws.start()
     try:
-        place = {"LocationConstraint": REGION}
-        aws.client("s3").create_bucket(Bucket=BUCKET, CreateBucketConfiguration=place)
+        place = {"LocationConstraint": EMBEDDED_REGION}
+        aws.client("s3").create_bucket(Bucket=TERRAFORM_BUCKET, CreateBucketConfiguration=place)
         use_path_style(module / "main.tf")
         (module / "provider.tf").write_text(provider(aws.endpoint_url))
         (module / "terraform.tfvars.json").write_text(json.dumps(variables(release)))
@@ -122,8 +122,8 @@ def write_release(folder: Path) -> Path:
     """Write the release of this tree to *folder*, as `neuron-emf deploy --write-template` does."""
     made = folder.with_name("carried")
     made.mkdir()
-    script = ROOT / "deploy/wheel/carried.py"
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'lambda'}"}
+    script = REPOSITORY / "deploy/wheel/carried.py"
+    environment = {**os.environ, "PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'lambda'}"}
     subprocess.run([sys.executable, script, made], env=environment, check=True)
     carried(made).write_release(folder)
     return folder
@@ -136,7 +136,12 @@ def variables(release: Path) -> dict[str, Any]:
         re.sub(r"(?<!^)(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])", "_", name).lower(): value
         for name, value in changed.items()
     }
-    return {"release": str(release), "bucket": BUCKET, "idle_after_minutes": 20, **in_snake_case}
+    return {
+        "release": str(release),
+        "bucket": TERRAFORM_BUCKET,
+        "idle_after_minutes": 20,
+        **in_snake_case,
+    }
 
 
 def use_path_style(main: Path) -> None:
@@ -144,16 +149,16 @@ def use_path_style(main: Path) -> None:
     text = main.read_text("utf-8")
     by_host = "https://${data.aws_s3_bucket.release.bucket_regional_domain_name}/"
     assert text.count(by_host) == 1, text
-    main.write_text(text.replace(by_host, f"https://s3.amazonaws.com/{BUCKET}/"), "utf-8")
+    main.write_text(text.replace(by_host, f"https://s3.amazonaws.com/{TERRAFORM_BUCKET}/"), "utf-8")
 
 
 def provider(endpoint: str) -> str:
     """Return the settings of the provider, which may reach *endpoint* alone."""
-    lines = [f'    {service} = "{endpoint}"' for service in SERVICES]
+    lines = [f'    {service} = "{endpoint}"' for service in TERRAFORM_SERVICES]
     return "\n".join(
         [
             'provider "aws" {',
-            f'  region = "{REGION}"',
+            f'  region = "{EMBEDDED_REGION}"',
             '  access_key = "none"',
             '  secret_key = "none"',
             "  s3_use_path_style = true",
@@ -190,7 +195,7 @@ def applied(module: Path, aws: EmbeddedAws) -> list[str]:
     assert again.returncode == 0, f"A plan after an apply finds a difference: {again.stdout}"
     gone = step("destroy", "-auto-approve")
     assert gone.returncode == 0, gone.stderr
-    left = aws.client("s3").list_objects_v2(Bucket=BUCKET).get("Contents", [])
+    left = aws.client("s3").list_objects_v2(Bucket=TERRAFORM_BUCKET).get("Contents", [])
     assert not left, f"Left in the bucket: {left}"
     return [
         f"{to_add} {summary(r'Apply complete!.*', made.stdout)}",

@@ -11,8 +11,8 @@ from neuron_wire import names
 from proof.factories.records import MINUTE, lines, record
 from proof.memory_table import MemoryTable
 
-RULES = Rules()
-END_S = (MINUTE + 1) * 60
+STACK_RULES = Rules()
+MINUTE_END_S = (MINUTE + 1) * 60
 
 
 class Stack:
@@ -26,14 +26,18 @@ class Stack:
     def deliver(self, at_s, *records, in_packs=False):
         self.now_s = at_s
         take_in(
-            lines(*records), self.table, RULES.late_minutes, lambda: self.now_s, in_packs=in_packs
+            lines(*records),
+            self.table,
+            STACK_RULES.late_minutes,
+            lambda: self.now_s,
+            in_packs=in_packs,
         )
 
     def close(self, at_s, remaining_s=lambda: 50.0, table=None):
         self.now_s = at_s
         return CloseRun(
             table=table or self.table,
-            rules=RULES,
+            rules=STACK_RULES,
             emit=self.printed.append,
             now_s=lambda: self.now_s,
             remaining_s=remaining_s,
@@ -60,4 +64,4 @@ class Stack:
 def on_time(stack, *offsets, **changes):
     """One record for each minute, five seconds after its end."""
     for offset in offsets:
-        stack.deliver(END_S + 60 * offset + 5, record(minute=MINUTE + offset, **changes))
+        stack.deliver(MINUTE_END_S + 60 * offset + 5, record(minute=MINUTE + offset, **changes))

@@ -6,11 +6,9 @@ import pytest
 
 from aggregator import departure, runtime
 from aggregator.departure import DEPARTING, NoDepartureError, departure_of
-from proof.factories.invocations import Context
+from proof.factories.invocations import SAMPLE_STREAM, Context
 from proof.factories.records import MINUTE
 from tests.aggregator.handler_traces import CurrentStdout, state_change
-
-NAME = "i-0aaaaaaaaaaaaaaa1"
 
 
 @pytest.fixture
@@ -25,7 +23,7 @@ def test_a_departure_is_put_at_the_minute_of_the_event(dynamodb):
     for state in sorted(DEPARTING):
         departure.handler(state_change(state), Context())
     _, table = runtime.stack()
-    assert {NAME: [MINUTE]} == table.read_departures(MINUTE, MINUTE)
+    assert {SAMPLE_STREAM: [MINUTE]} == table.read_departures(MINUTE, MINUTE)
     (item,) = dynamodb.scan(TableName="records")["Items"]
     assert str((MINUTE + 1 + 120 + 24 * 60) * 60) == item["ttl"]["N"]
 
@@ -40,7 +38,7 @@ def test_a_departure_is_put_at_the_minute_of_the_event(dynamodb):
         (state_change(**{"detail-type": "Scheduled Event"}), "'Scheduled Event' with"),
         (state_change(instance_id=None), "'None' is not "),
         (state_change(instance_id="i-0#1"), "'i-0#1' is not "),
-        (state_change(instance_id=f"{NAME}/x"), "'i-0aaaaaaaaaaaaaaa1/x' is not "),
+        (state_change(instance_id=f"{SAMPLE_STREAM}/x"), "'i-0aaaaaaaaaaaaaaa1/x' is not "),
         (state_change(time="yesterday"), "'yesterday' is not "),
         (state_change(time=None), "'None' is not "),
         (state_change(time=1_764_000_000), "'1764000000' is not "),

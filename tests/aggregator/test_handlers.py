@@ -25,13 +25,13 @@ TICK: dict[str, object] = {
 }
 
 
-NOW_S = 60.0 * (MINUTE + 10_000) + 30
+HANDLERS_NOW_S = 60.0 * (MINUTE + 10_000) + 30
 
 
 @pytest.fixture(autouse=True)
 def _now(monkeypatch):
     """The functions ask `time.time`: half past a minute, always the same one."""
-    monkeypatch.setattr(time, "time", lambda: NOW_S)
+    monkeypatch.setattr(time, "time", lambda: HANDLERS_NOW_S)
 
 
 def test_self_metrics_have_the_stack_as_their_only_dimension(capsys):
@@ -59,7 +59,7 @@ def test_the_functions_own_group_is_refused_in_silence(dynamodb, capsys):
 
 def test_bad_lines_are_logged_by_reason_and_never_quoted(dynamodb, capsys):
     """The event ids lead to the lines, which are where they were."""
-    good, *_ = lines(record(minute=int(NOW_S) // 60 - 1))
+    good, *_ = lines(record(minute=int(HANDLERS_NOW_S) // 60 - 1))
     bad = [type(good)(f"bad-{number}", "secret junk") for number in range(7)]
     counts = ingest.handler(delivery(*bad, good), Context())
     output = capsys.readouterr().out
@@ -102,7 +102,7 @@ def test_a_metric_that_nobody_knows_is_logged_once_and_the_others_are_made(
     """Whatever the parameter says, minutes are closed."""
     monkeypatch.setenv("METRICS", "TeraFlops,idlecores")
     runtime.stack.cache_clear()
-    minute = int(NOW_S) // 60 - 1
+    minute = int(HANDLERS_NOW_S) // 60 - 1
     ingest.handler(delivery(*lines(record(minute=minute))), Context())
     monkeypatch.setattr(time, "time", lambda: (minute + 1) * 60 + 130.0)
     close.handler(TICK, Context())
@@ -118,7 +118,7 @@ def test_a_metric_that_nobody_knows_is_logged_once_and_the_others_are_made(
 def test_a_second_close_at_the_same_time_says_so_and_does_nothing(capsys):
     """No metric either: the run that has the lease publishes its own."""
     _, table = runtime.stack()
-    table.take_lease("somebody", NOW_S, NOW_S + 60)
+    table.take_lease("somebody", HANDLERS_NOW_S, HANDLERS_NOW_S + 60)
     assert {} == close.handler(TICK, Context())
     ([], (logged,)) = documents(capsys.readouterr().out)
     assert "another run is closing minutes" == logged["message"]
@@ -126,7 +126,7 @@ def test_a_second_close_at_the_same_time_says_so_and_does_nothing(capsys):
 
 def test_what_close_drops_is_logged(dynamodb, capsys):
     """An item that is no record: counted, named as a reason, and no more than that."""
-    minute = int(NOW_S) // 60 - 3
+    minute = int(HANDLERS_NOW_S) // 60 - 3
     key = {"pk": {"S": f"m#{minute}#00"}, "sk": {"S": "junk"}}
     dynamodb.put_item(TableName="records", Item={**key, "r": {"B": b"junk"}})
     close.handler(TICK, Context())

@@ -15,15 +15,15 @@ from aggregator.storage.record_items import identity_of, records_of
 from aggregator.storage.values import TableError
 from proof.factories.records import MINUTE, lines, message, record, some_holders
 from proof.memory_table import MemoryTable
+from tests.aggregator.made_stack import MINUTE_END_S
 
-END_S = (MINUTE + 1) * 60
 LATE_MINUTES = 120
 
 
 BOTH_MODES = pytest.mark.parametrize("in_packs", [False, True], ids=["alone", "in_packs"])
 
 
-def taken(log_lines, now_s=END_S, table=None, *, in_packs=False):
+def taken(log_lines, now_s=MINUTE_END_S, table=None, *, in_packs=False):
     """What became of the lines, at *now_s*."""
     return take_in(
         log_lines, table or MemoryTable(), LATE_MINUTES, lambda: now_s, in_packs=in_packs
@@ -108,7 +108,7 @@ def test_a_bad_line_costs_itself_only(text, reason, in_packs):
 def test_unless_packs_are_asked_for_each_record_has_an_item():
     """A direct subscription delivers one instance's lines: nothing would be packed together."""
     table = MemoryTable()
-    take_in(lines(record(), record(seq=2)), table, LATE_MINUTES, lambda: END_S)
+    take_in(lines(record(), record(seq=2)), table, LATE_MINUTES, lambda: MINUTE_END_S)
     assert [2] == [len(bucket) for bucket in table.records.values()]
 
 
@@ -124,14 +124,14 @@ def test_packs_are_one_item_for_a_minute_and_bucket():
 def test_a_minute_that_may_be_closed_gets_a_marker(after_s, marked):
     """From 40 s after its end, which is 5 s before it may be closed."""
     table = MemoryTable()
-    taken(lines(record()), now_s=END_S + after_s, table=table)
+    taken(lines(record()), now_s=MINUTE_END_S + after_s, table=table)
     assert marked == (MINUTE in table.markers)
 
 
 def test_the_clock_is_read_after_the_records_are_stored():
     """A delivery that starts in time and takes long leaves a marker."""
     table = MemoryTable()
-    clock = iter([END_S + 1.0, END_S + 60.0])
+    clock = iter([MINUTE_END_S + 1.0, MINUTE_END_S + 60.0])
     take_in(lines(record()), table, LATE_MINUTES, lambda: next(clock))
     assert [MINUTE] == list(table.markers)
 
@@ -139,9 +139,9 @@ def test_the_clock_is_read_after_the_records_are_stored():
 def test_each_marker_is_a_new_one():
     """So that clearing the old one does not clear the new."""
     table = MemoryTable()
-    taken(lines(record()), now_s=END_S + 60, table=table)
+    taken(lines(record()), now_s=MINUTE_END_S + 60, table=table)
     first = dict(table.markers)
-    taken(lines(record()), now_s=END_S + 60, table=table)
+    taken(lines(record()), now_s=MINUTE_END_S + 60, table=table)
     assert first.keys() == table.markers.keys()
     assert first != table.markers
 
@@ -157,7 +157,7 @@ def test_what_was_stored_before_a_failure_is_marked_too():
 
     table = Full()
     with pytest.raises(TableError):
-        taken(lines(record(), record(seq=2)), now_s=END_S + 60, table=table)
+        taken(lines(record(), record(seq=2)), now_s=MINUTE_END_S + 60, table=table)
     assert [MINUTE] == list(table.markers)
 
 
@@ -165,7 +165,7 @@ def test_nothing_stored_is_no_call_of_the_table():
     """A delivery of bad lines alone writes nothing."""
     table = MemoryTable()
     table.put_markers = None  # would not be callable
-    assert 0 == taken([LogLine("1", "junk")], now_s=END_S + 60, table=table).stored
+    assert 0 == taken([LogLine("1", "junk")], now_s=MINUTE_END_S + 60, table=table).stored
 
 
 @BOTH_MODES

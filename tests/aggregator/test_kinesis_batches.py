@@ -32,7 +32,7 @@ def test_an_empty_batch_is_nothing(dynamodb, capsys):
 
 
 NUMBER: Any = 7
-UNREADABLE = [
+UNREADABLE_PAYLOADS = [
     b"", b"secret junk", gzip.compress(b"secret junk")[:-9], gzip.compress(b"secret junk"),
     gzip.compress(b"[]"), gzip.compress(b"{}"), payload(log_group=["/secret"]),
     payload(*(type(line)(NUMBER, line.message) for line in lines(record()))),
@@ -43,8 +43,8 @@ def test_a_record_that_is_no_delivery_is_reported_and_the_others_are_stored(dyna
     """Also those behind it: when Lambda gives it up it may give up the rest of the batch too."""
     minute = last_minute()
     first, last = (payload(*lines(record(seq=seq, minute=minute))) for seq in (1, 2))
-    response: dict[str, Any] = ingest.handler(batch(first, *UNREADABLE, last), Context())
-    numbers = [f"n-{number}" for number in range(1, 1 + len(UNREADABLE))]
+    response: dict[str, Any] = ingest.handler(batch(first, *UNREADABLE_PAYLOADS, last), Context())
+    numbers = [f"n-{number}" for number in range(1, 1 + len(UNREADABLE_PAYLOADS))]
     assert numbers == [one["itemIdentifier"] for one in response["batchItemFailures"]]
     assert [1, 2] == [seq for _, seq in records(dynamodb)]
     output = capsys.readouterr().out

@@ -16,15 +16,17 @@ from proof.factories.invocations import Context
 from proof.factories.records import MINUTE
 from tests.aggregator.explain.alarm_events import of_a_contributor
 from tests.aggregator.handler_traces import CurrentStdout
+from tests.aggregator.made_stack import MINUTE_END_S
 
-ITEMS = Path(__file__).resolve().parent.parent / "data" / "table" / "records-in-flight.jsonl"
-END_S = (MINUTE + 1) * 60
+ITEMS_IN_FLIGHT = (
+    Path(__file__).resolve().parent.parent / "data" / "table" / "records-in-flight.jsonl"
+)
 
 
 @pytest.fixture
 def left_behind(dynamodb, functions):  # noqa: ARG001 - the functions are those of today
     """The table as an earlier release left it: see README.md beside the file."""
-    for line in ITEMS.read_text(encoding="utf-8").splitlines():
+    for line in ITEMS_IN_FLIGHT.read_text(encoding="utf-8").splitlines():
         item = json.loads(line)
         for value in item.values():
             if "B" in value:
@@ -37,7 +39,7 @@ def close_at(left_behind, monkeypatch, capsys):  # noqa: ARG001
     """Close what is due so many seconds after the first minute; the rollups by minute."""
 
     def rollups(seconds):
-        monkeypatch.setattr(time, "time", lambda: END_S + float(seconds))
+        monkeypatch.setattr(time, "time", lambda: MINUTE_END_S + float(seconds))
         capsys.readouterr()
         close.handler({}, Context())
         lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -28,10 +28,10 @@ from proof.memory_table import KillableProcess, KilledError, MemoryTable
 if TYPE_CHECKING:
     from neuron_wire import MinuteRecord
 
-RULES = Rules()
-PRICES = Prices({"inf2.xlarge": 0.6})
-INSTANCES = ("i-1", "i-2", "i-3")
-BOOTS = ("019a000000aa00000000", "019a000000bb00000000", "019a000000cc00000000")
+WORLD_RULES = Rules()
+WORLD_PRICES = Prices({"inf2.xlarge": 0.6})
+WORLD_INSTANCES = ("i-1", "i-2", "i-3")
+WORLD_BOOTS = ("019a000000aa00000000", "019a000000bb00000000", "019a000000cc00000000")
 
 
 class FragileTable:
@@ -69,7 +69,7 @@ class World:
     """The table, the clock and everything that was printed."""
 
     now_s: float
-    rules: Rules = RULES
+    rules: Rules = WORLD_RULES
     table: MemoryTable = field(default_factory=MemoryTable)
     printed: list[str] = field(default_factory=list)
     failed: list[list[MinuteRecord]] = field(default_factory=list)
@@ -119,7 +119,7 @@ class World:
         looks = iter(range(patience))
         closing = CloseRun(
             table=process, rules=self.rules, emit=process.emit, now_s=lambda: self.now_s,
-            remaining_s=lambda: 50.0 if next(looks, None) is not None else 0.0, prices=PRICES,
+            remaining_s=lambda: 50.0 if next(looks, None) is not None else 0.0, prices=WORLD_PRICES,
             processes=processes, connect=lambda: fragile,
             outlet=FindingsOutlet(process.put_events, StackLogGroups("records", "rollups")),
         )  # fmt: skip
@@ -152,7 +152,7 @@ class World:
 
 
 @st.composite
-def minute_records(draw, boots=BOOTS):
+def minute_records(draw, boots=WORLD_BOOTS):
     """One record, with an identity that follows from its place."""
     state = draw(st.text("bau?", max_size=3))
     percent = st.integers(0, 10_000).map(lambda hundredths: hundredths / 100)
@@ -161,7 +161,7 @@ def minute_records(draw, boots=BOOTS):
     seconds = st.sampled_from([0.0, 6.0, 30.0, 33.0, 36.0, 60.0])
     return record(
         cluster=draw(st.sampled_from(["training", "serving"])),
-        instance_id=draw(st.sampled_from(INSTANCES)), boot=draw(st.sampled_from(boots)),
+        instance_id=draw(st.sampled_from(WORLD_INSTANCES)), boot=draw(st.sampled_from(boots)),
         seq=2 * offset + part + 1, minute=MINUTE + offset, covered_seconds=draw(seconds),
         core_state=state,
         utilization_percent=tuple(None if one == "?" else draw(percent) for one in state),
@@ -186,24 +186,26 @@ def universes(records):
     return st.lists(records, min_size=1, max_size=12, unique_by=identity)
 
 
-ONE_EACH = universes(minute_records(boots=BOOTS[:1]).filter(lambda one: one.seq % 2))
+ONE_EACH = universes(minute_records(boots=WORLD_BOOTS[:1]).filter(lambda one: one.seq % 2))
 """Records of instances with one emitter that never restarts: nothing to merge."""
 
-STEPS = st.none() | st.integers(1, 3) | st.integers(1, 60) | st.integers(1, 400)
-FATES = st.fixed_dictionaries(
+KILL_STEPS = st.none() | st.integers(1, 3) | st.integers(1, 60) | st.integers(1, 400)
+WORLD_FATES = st.fixed_dictionaries(
     {
         "what": st.sampled_from(["deliver", "close", "deliver", "close", "depart"]),
         "in_packs": st.booleans(), "shares": st.lists(st.integers(0, 99), max_size=6),
-        "wait_s": st.integers(0, 90), "killed_at": STEPS, "after": st.booleans(), "meets_at": STEPS,
+        "wait_s": st.integers(0, 90), "killed_at": KILL_STEPS, "after": st.booleans(),
+        "meets_at": KILL_STEPS,
         "meets": st.sampled_from(["deliver", "close"]), "meets_in_packs": st.booleans(),
-        "departure": st.tuples(st.sampled_from(INSTANCES), st.integers(MINUTE - 1, MINUTE + 9)),
+        "departure": st.tuples(st.sampled_from(WORLD_INSTANCES),
+            st.integers(MINUTE - 1, MINUTE + 9)),
         "meets_shares": st.lists(st.integers(0, 99), max_size=3),
         "patience": st.sampled_from([10_000, 10_000, 90, 40]),
     }
 )  # fmt: skip
 
 
-def live_through(records, fates, rules=RULES) -> World:
+def live_through(records, fates, rules=WORLD_RULES) -> World:
     """
     Everything of *fates* happens to *records*; what never arrived does, and all settles.
 

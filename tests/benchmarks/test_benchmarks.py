@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import record
 from benchmarks.figure import Figure
-from benchmarks.ledger import HOURS, report, write_month
+from benchmarks.ledger import LEDGER_HOURS, report, write_month
 from docs.generate.bills import MIDDLE, PROMISED_SHARE
 from neuron_emf.cost.bill import bill, put_metric_data_usd, total
 from neuron_emf.cost.quantities import MODES
@@ -35,6 +35,6 @@ def test_a_thousand_instances_keep_the_promise(mode):
 
 def test_the_ledger_that_is_measured_is_one(tmp_path):
     """The report reads what was made of it: its idle cost is not nothing."""
-    hours = range(HOURS.start, HOURS.start + 2)
+    hours = range(LEDGER_HOURS.start, LEDGER_HOURS.start + 2)
     assert write_month(tmp_path, hours, 3) > 0
     assert report(tmp_path, hours) > 0

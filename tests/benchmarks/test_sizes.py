@@ -4,7 +4,7 @@ import ast
 
 from benchmarks.sizes import weight
 
-SOURCE = '''"""Say what it does."""
+WEIGHED_SOURCE = '''"""Say what it does."""
 import os
 from pathlib import Path
 
@@ -28,4 +28,4 @@ NODES = {
 
 def test_weight_is_nodes_without_imports_docstrings_and_comments():
     """Imports, strings alone in a body, comments and contexts of names weigh nothing."""
-    assert sum(NODES.values()) == weight(ast.parse(SOURCE))
+    assert sum(NODES.values()) == weight(ast.parse(WEIGHED_SOURCE))

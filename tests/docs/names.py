@@ -11,45 +11,51 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = (
+from local import REPOSITORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMED_FOLDERS = (
     *("benchmarks", "deploy", "docs", "emitter", "lambda", "local", "neuron_emf"),
     *("proof", "requirements", "tests"),
 )
-BESIDE = (
+FILES_OF_ROOT = (
     *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md"),
     *("mkdocs.yml", "pyproject.toml", "samconfig.toml", "template.yaml", "views.yaml"),
 )
 PACKAGES = {
-    **{name: ROOT / name for name in ("benchmarks", "local", "neuron_emf", "proof")},
-    "neuron_emitter": ROOT / "emitter/neuron_emitter",
-    "aggregator": ROOT / "lambda/aggregator",
-    "neuron_accounts": ROOT / "lambda/neuron_accounts",
-    "neuron_wire": ROOT / "lambda/neuron_wire",
-    "neuron_words": ROOT / "lambda/neuron_words",
-    "tests": ROOT / "tests",
+    **{name: REPOSITORY / name for name in ("benchmarks", "local", "neuron_emf", "proof")},
+    "neuron_emitter": REPOSITORY / "emitter/neuron_emitter",
+    "aggregator": REPOSITORY / "lambda/aggregator",
+    "neuron_accounts": REPOSITORY / "lambda/neuron_accounts",
+    "neuron_wire": REPOSITORY / "lambda/neuron_wire",
+    "neuron_words": REPOSITORY / "lambda/neuron_words",
+    "tests": REPOSITORY / "tests",
 }
-CODE = re.compile(r"`([^`\n]+)`")
-PATH = re.compile(rf"(?:{'|'.join(FOLDERS)})/[\w./-]*|{'|'.join(map(re.escape, BESIDE))}")
+CODE_SPAN = re.compile(r"`([^`\n]+)`")
+PATH_IN_TEXT = re.compile(
+    rf"(?:{'|'.join(NAMED_FOLDERS)})/[\w./-]*|{'|'.join(map(re.escape, FILES_OF_ROOT))}"
+)
 DOTTED = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.[A-Za-z_]\w*)+")
-TEST = re.compile(r"(test_\w+\.py)::(test_\w+)")
+TEST_IN_TEXT = re.compile(r"(test_\w+\.py)::(test_\w+)")
 MAP = re.compile(r"^ *\* ((?:`[\w.]+`(?:, )?)+)", re.MULTILINE)
 
 
 def unknown(text: str, folder: Path) -> list[str]:
     """The names in *text*, which stands in *folder*, that lead nowhere."""
-    return [code for code in CODE.findall(text) if not is_known(code, folder)]
+    return [code for code in CODE_SPAN.findall(text) if not is_known(code, folder)]
 
 
 def is_known(code: str, folder: Path) -> bool:
     """Whether *code* is no name of ours, or one that is there."""
-    if test := TEST.fullmatch(code):
+    if test := TEST_IN_TEXT.fullmatch(code):
         return test.groups() in _tests()
     word = code.partition("::")[0].removesuffix("()")
-    if PATH.fullmatch(word):
-        return (ROOT / word).exists() or (folder / word).exists()
+    if PATH_IN_TEXT.fullmatch(word):
+        return (REPOSITORY / word).exists() or (folder / word).exists()
     if DOTTED.fullmatch(word) and not word.endswith((".json", ".md", ".toml", ".yaml")):
         return _is_there(*word.split("."))
     return True

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).resolve().parents[2]
-DOCS = ROOT / "docs"
-FENCE = re.compile(r"^ *(```+|~~~+).*?^ *\1", re.MULTILINE | re.DOTALL)
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-CODE = re.compile(r"`([^`\n]+)`")
+from local import REPOSITORY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DOCS_FOLDER = REPOSITORY / "docs"
+CODE_FENCE = re.compile(r"^ *(```+|~~~+).*?^ *\1", re.MULTILINE | re.DOTALL)
+HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+CODE_SPAN = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"!?\[[^\]]*\]\(<?([^)\s>]+)>?\)")
-ADDRESS = re.compile(r'\b(?:src|srcset|href)="([^"]+)"')
-ELSEWHERE = re.compile(r"https://|http://127\.0\.0\.1|mailto:")
+HTML_ADDRESS = re.compile(r'\b(?:src|srcset|href)="([^"]+)"')
+OTHER_SITE = re.compile(r"https://|http://127\.0\.0\.1|mailto:")
 HEADING = re.compile(r"^#{1,6} (.+?) *#*$", re.MULTILINE)
 
 
 def pages():
     """What people read: the README and its neighbours, and everything in docs/."""
-    beside = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-    return [*(path for path in beside if path.exists()), *sorted(DOCS.rglob("*.md"))]
+    beside = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    return [*(path for path in beside if path.exists()), *sorted(DOCS_FOLDER.rglob("*.md"))]
 
 
 def anchor_of(heading):
@@ -48,7 +52,7 @@ class LinkedPage:
     def read(cls, path):
         """The page at *path*."""
         text = path.read_text(encoding="utf-8")
-        return cls(path, COMMENT.sub("", FENCE.sub("", text)))
+        return cls(path, HTML_COMMENT.sub("", CODE_FENCE.sub("", text)))
 
     @property
     def anchors(self):
@@ -58,15 +62,15 @@ class LinkedPage:
     @property
     def links(self):
         """Every target, of links and of pictures."""
-        prose = CODE.sub("", self.text)
-        return [*LINK.findall(prose), *ADDRESS.findall(prose)]
+        prose = CODE_SPAN.sub("", self.text)
+        return [*LINK.findall(prose), *HTML_ADDRESS.findall(prose)]
 
     def broken_links(self):
         """What is wrong with its links, a sentence each."""
         return [fault for link in self.links if (fault := self._fault(link))]
 
     def _fault(self, link):
-        if ELSEWHERE.match(link):
+        if OTHER_SITE.match(link):
             return None
         name, _, anchor = link.partition("#")
         target = (self.path.parent / name).resolve() if name else self.path
@@ -74,7 +78,7 @@ class LinkedPage:
             fault = "neither relative nor https"
         elif name and not target.is_file():
             fault = "there is no such file"
-        elif DOCS in self.path.parents and DOCS not in target.parents:
+        elif DOCS_FOLDER in self.path.parents and DOCS_FOLDER not in target.parents:
             fault = "leads out of docs/, where the site has nothing"
         else:
             fault = self._fault_of_anchor(target, anchor)

@@ -23,17 +23,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from local import REPOSITORY
 from proof.account.account import AccountDouble
-from tests.docs.shown_blocks import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-PROFILES = ROOT / "tests" / "data" / "profile"
-INSTANCE_TYPE = "inf2.xlarge"
-KEPT = ("LANG", "LC_ALL", "TMPDIR")
+PROFILES = REPOSITORY / "tests" / "data" / "profile"
+PLACE_TYPE = "inf2.xlarge"
+KEPT_VARIABLES = ("LANG", "LC_ALL", "TMPDIR")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def instance(folder: Path, _request: pytest.FixtureRequest) -> Iterator[Place]:
     """An inf2.xlarge that is busy, with an empty folder."""
     programs = folder / ".programs"
     programs.mkdir()
-    (programs / "neuron-monitor").symlink_to(ROOT / "local" / "monitor" / "neuron-monitor")
+    (programs / "neuron-monitor").symlink_to(REPOSITORY / "local" / "monitor" / "neuron-monitor")
     for name, runs in (
         ("neuron-emf", f'"{sys.executable}" -m neuron_emf'),
         ("python", sys.executable),
@@ -80,7 +80,7 @@ def instance(folder: Path, _request: pytest.FixtureRequest) -> Iterator[Place]:
     truth = folder / ".truth"
     with AccountDouble() as account:
         variables = {
-            **{name: os.environ[name] for name in KEPT if name in os.environ},
+            **{name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ},
             **account.variables,
             "AWS_EC2_METADATA_DISABLED": "true",
             "COLUMNS": "100",
@@ -89,10 +89,10 @@ def instance(folder: Path, _request: pytest.FixtureRequest) -> Iterator[Place]:
             "NEURON_EMF_KERNEL_MESSAGES": "none",
             "NEURON_EMF_PERIOD": "1",  # two reports come sooner
             "NEURON_EMF_SPOOL_DIR": str(folder / ".spool"),
-            "NEURON_SIM": f'{{"instance_type": "{INSTANCE_TYPE}"}}',
+            "NEURON_SIM": f'{{"instance_type": "{PLACE_TYPE}"}}',
             "NEURON_SIM_PYTHON": sys.executable,
             "PATH": f"{programs}:{os.environ['PATH']}",
-            "PYTHONPATH": f"{ROOT}:{ROOT / 'lambda'}",
+            "PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'lambda'}",
             "PYTHONUTF8": "1",
         }
         yield Place(folder, account, variables, truth)
@@ -119,23 +119,23 @@ def clone(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
     """A clone of this repository, with what is not yet committed, and no environment in it."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=ROOT,
+        cwd=REPOSITORY,
         check=True,
         capture_output=True,
         text=True,
     ).stdout
     with instance(folder, request) as place:
         for name in filter(None, listed.split("\0")):
-            if (ROOT / name).is_file():  # not one that was just moved away
+            if (REPOSITORY / name).is_file():  # not one that was just moved away
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(ROOT / name, folder / name)
+                shutil.copy(REPOSITORY / name, folder / name)
         yield place
 
 
 @contextmanager
 def chart(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
     """A clone with Helm at hand, the one of .venv-tools."""
-    helm = ROOT / ".venv-tools" / "bin" / "helm"
+    helm = REPOSITORY / ".venv-tools" / "bin" / "helm"
     if not helm.exists():
         problem = pytest.fail if request.config.getoption("--built") else pytest.skip
         problem(f"{helm} is missing: make venvs makes it")
@@ -144,7 +144,7 @@ def chart(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
         yield place
 
 
-PLACES: dict[str, Callable[[Path, pytest.FixtureRequest], AbstractContextManager[Place]]] = {
+PLACE_MAKERS: dict[str, Callable[[Path, pytest.FixtureRequest], AbstractContextManager[Place]]] = {
     "instance": instance,
     "hour": hour,
     "clone": clone,

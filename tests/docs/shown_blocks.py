@@ -31,7 +31,13 @@ import re
 import sys
 import textwrap
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+from local import REPOSITORY
+from tests.docs.pages import DOCS_FOLDER
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -39,9 +45,9 @@ else:
     import tomli as tomllib
 
 __all__ = [
-    "DOCS",
-    "PAGES",
-    "ROOT",
+    "DOCS_FOLDER",
+    "REPOSITORY",
+    "STEP_PAGES",
     "Block",
     "blocks_in",
     "blocks_of",
@@ -49,16 +55,18 @@ __all__ = [
     "tomllib",
 ]
 
-ROOT = Path(__file__).parents[2]
-DOCS = ROOT / "docs"
-PAGES = [DOCS / "tutorial.md", DOCS / "operations.md", *sorted((DOCS / "how-to").glob("*.md"))]
+STEP_PAGES = [
+    DOCS_FOLDER / "tutorial.md",
+    DOCS_FOLDER / "operations.md",
+    *sorted((DOCS_FOLDER / "how-to").glob("*.md")),
+]
 """Pages whose steps are run, or say that they are not."""
 
 UNTIL_STOPPED = "until stopped"
 _NOTE = re.compile(
     r"<!-- (?P<word>run|file|shows): (?P<value>[^\n]+) -->|<!-- (?P<bare>prints) -->"
 )
-_FENCE = re.compile(
+_BLOCK_FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>[a-z]*)\n(?P<text>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -112,7 +120,7 @@ def blocks_of(page: Path) -> list[Block]:
 def blocks_in(text: str, page: Path) -> list[Block]:
     """Every fenced block of *text*, which stands in *page*."""
     found = []
-    for fence in _FENCE.finditer(text):
+    for fence in _BLOCK_FENCE.finditer(text):
         before = text[: fence.start()].rstrip("\n").rpartition("\n")[2].strip()
         if text[: fence.start()].endswith("\n\n"):
             before = ""  # a note stands on the line directly before

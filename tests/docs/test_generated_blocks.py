@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from docs.generate.pages import MAKERS, ROOT, TEMPLATE, generated
+from docs.generate.pages import BLOCK_MAKERS, LOADED_TEMPLATE, generated
+from local import REPOSITORY
 from neuron_emf.cli import COMMANDS
 from neuron_wire.catalogue import CATALOGUE_MEMBERS
 
 
-@pytest.mark.parametrize("page", MAKERS)
+@pytest.mark.parametrize("page", BLOCK_MAKERS)
 def test_generated_blocks_are_what_the_code_says(page):
     """No generated block is edited by hand: `make pages` changes nothing."""
-    assert generated(page) == (ROOT / page).read_text(encoding="utf-8")
+    assert generated(page) == (REPOSITORY / page).read_text(encoding="utf-8")
 
 
 def text_of(page):
     """A page of reference."""
-    return (ROOT / "docs" / "reference" / f"{page}.md").read_text(encoding="utf-8")
+    return (REPOSITORY / "docs" / "reference" / f"{page}.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
     ("page", "row", "names"),
     [
         ("metrics", "`{}`", {member.name for member in CATALOGUE_MEMBERS}),
-        ("parameters", "\n- `{}`", {*TEMPLATE["Parameters"], *TEMPLATE["Outputs"]}),
+        ("parameters", "\n- `{}`", {*LOADED_TEMPLATE["Parameters"], *LOADED_TEMPLATE["Outputs"]}),
         ("commands", "`neuron-emf {}", COMMANDS),
     ],
 )

@@ -11,18 +11,21 @@ import re
 import pytest
 import yaml
 
+from local import REPOSITORY
 from local.alarms.template import load
 from tests.docs.names import PACKAGES, docstrings, unknown, unknown_in_map
-from tests.docs.pages import DOCS, ROOT, LinkedPage, pages
-from tests.docs.shown_blocks import PAGES as STEPS
+from tests.docs.pages import DOCS_FOLDER, LinkedPage, pages
+from tests.docs.shown_blocks import STEP_PAGES as STEPS
 
-EACH_PAGE = pytest.mark.parametrize("path", pages(), ids=lambda path: str(path.relative_to(ROOT)))
+EACH_PAGE = pytest.mark.parametrize(
+    "path", pages(), ids=lambda path: str(path.relative_to(REPOSITORY))
+)
 OF_THEIR_TIME = {"decisions.md", "CHANGELOG.md"}
 """What was decided or released names the files of that day."""
 
-OUTPUT = re.compile(r"OutputKey=='(\w+)'")
-OVERRIDES = re.compile(r"sam deploy[^\n`]*--parameter-overrides((?: \w+=[\w'\"-]*)+)")
-QUERY = re.compile(r"[Ss]aved quer(?:y|ies) ((?:`[a-z-]+`(?:, | and )?)+)")
+OUTPUT_KEY = re.compile(r"OutputKey=='(\w+)'")
+SHOWN_OVERRIDES = re.compile(r"sam deploy[^\n`]*--parameter-overrides((?: \w+=[\w'\"-]*)+)")
+SAVED_QUERY = re.compile(r"[Ss]aved quer(?:y|ies) ((?:`[a-z-]+`(?:, | and )?)+)")
 
 
 @EACH_PAGE
@@ -44,16 +47,16 @@ def test_a_docstring_names_what_there_is(package):
         if path.name == "__init__.py":
             found += unknown_in_map(text, path.parent)
         if found:
-            faults[str(path.relative_to(ROOT))] = found
+            faults[str(path.relative_to(REPOSITORY))] = found
     assert {} == faults
 
 
 def test_every_page_is_in_the_navigation_once():
     """But decisions, which are no page of the site; what mkdocs would only note is an error."""
-    text = re.sub(r"!!python/\S+", "", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    text = re.sub(r"!!python/\S+", "", (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8"))
     site = yaml.safe_load(text)
     listed = entries(site["nav"])
-    pages_of_site = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
+    pages_of_site = {str(path.relative_to(DOCS_FOLDER)) for path in DOCS_FOLDER.rglob("*.md")}
     assert sorted(pages_of_site - {*site["exclude_docs"].split()}) == sorted(listed)
     assert {"warn"} == {rule for rules in site["validation"].values() for rule in rules.values()}
 
@@ -70,18 +73,18 @@ def entries(nav):
 def outputs(template):
     """Of every template that a reader may deploy."""
     names = set(template["Outputs"])
-    for file in sorted((ROOT / "deploy").rglob("*.yaml")):
+    for file in sorted((REPOSITORY / "deploy").rglob("*.yaml")):
         if "\nOutputs:" in (text := file.read_text("utf-8")):
             names |= set(load(text)["Outputs"])
     return names
 
 
-@pytest.mark.parametrize("path", [ROOT / "README.md", *STEPS], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [REPOSITORY / "README.md", *STEPS], ids=lambda path: path.stem)
 def test_what_a_reader_is_told_to_type_or_to_look_for_exists(path, template, outputs):
     """Outputs, parameters with their values, and saved queries."""
     text = path.read_text("utf-8")
-    assert [] == [name for name in OUTPUT.findall(text) if name not in outputs]
-    for name, value in re.findall(r"(\w+)=([\w'\"-]*)", " ".join(OVERRIDES.findall(text))):
+    assert [] == [name for name in OUTPUT_KEY.findall(text) if name not in outputs]
+    for name, value in re.findall(r"(\w+)=([\w'\"-]*)", " ".join(SHOWN_OVERRIDES.findall(text))):
         assert name in template["Parameters"], name
         assert value in template["Parameters"][name].get("AllowedValues", [value])
     deployed = {
@@ -89,5 +92,5 @@ def test_what_a_reader_is_told_to_type_or_to_look_for_exists(path, template, out
         for resource in template["Resources"].values()
         if resource["Type"] == "AWS::Logs::QueryDefinition"
     }
-    for names in QUERY.findall(text):
+    for names in SAVED_QUERY.findall(text):
         assert set(re.findall(r"[a-z-]+", names)) - {"and"} <= deployed, names

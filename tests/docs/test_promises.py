@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from local import REPOSITORY
+
 MAX_PROMISES = 80
 NOT_RUN = "nobody has run this on AWS"
 ITEM = re.compile(rf"^- (.+) (`[^`]+`|{NOT_RUN})$", re.MULTILINE)
-TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
-TARGET = re.compile(r"`make ([a-z]+)[^`]*`")
+DECIDING_TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
+MAKE_TARGET = re.compile(r"`make ([a-z]+)[^`]*`")
 
 
 def promises():
     """Each promise with what decides it."""
-    page = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs" / "promises.md").read_text(encoding="utf-8")
     found = ITEM.findall(page)
     assert page.count("\n- ") == len(found)
     return found
@@ -30,15 +30,15 @@ def test_there_are_at_most_80_and_none_stands_twice():
 
 def test_each_promise_is_decided_by_one_test_that_exists():
     """Or by a proof of the Makefile, or the page says that nobody has run it on AWS."""
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
     undecided = []
     for sentence, decided in promises():
-        if named := TEST.fullmatch(decided):
-            file = ROOT / named[1]
+        if named := DECIDING_TEST.fullmatch(decided):
+            file = REPOSITORY / named[1]
             tree = ast.parse(file.read_text(encoding="utf-8") if file.exists() else "")
             tests = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
             exists = named[2] in tests
-        elif target := TARGET.fullmatch(decided):
+        elif target := MAKE_TARGET.fullmatch(decided):
             exists = f"\n{target[1]}:" in makefile
         else:
             exists = decided == NOT_RUN

@@ -17,16 +17,17 @@ import time
 
 import pytest
 
-from tests.docs.places import PLACES
-from tests.docs.shown_blocks import PAGES, ROOT, blocks_of, files_of
+from local import REPOSITORY
+from tests.docs.places import PLACE_MAKERS
+from tests.docs.shown_blocks import STEP_PAGES, blocks_of, files_of
 from tests.programs import run_program
 
-PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+EACH_PAGE_OF_STEPS = pytest.mark.parametrize("page", STEP_PAGES, ids=lambda page: page.stem)
 TOGETHER = [
     pytest.param(page, place, id=f"{page.stem}: {place}")
-    for page in PAGES
+    for page in STEP_PAGES
     for place in dict.fromkeys(block.place for block in blocks_of(page))
-    if place in PLACES
+    if place in PLACE_MAKERS
 ]
 OF_THIS_RUN = {
     r"/\S+/bin/neuron-monitor": "/opt/aws/neuron/bin/neuron-monitor",
@@ -35,28 +36,28 @@ OF_THIS_RUN = {
     r"[0-9]+ MiB free": "72220 MiB free",
 }
 """What is another figure in every run, and what a page says instead."""
-REPORTS = 2
+AWAITED_REPORTS = 2
 MOST_INDENT = 40
 STOPPED = {0}
 STOPPED_PIPE = {0, -signal.SIGTERM, 128 + signal.SIGTERM}
 """A shell that waits for several processes is stopped itself."""
 
 
-@PAGE
+@EACH_PAGE_OF_STEPS
 def test_a_page_with_steps_that_are_not_run_says_so(page):
     """By a link to what was tried; and each place in which a step is run exists."""
     steps = [block for block in blocks_of(page) if block.language in ("sh", "bash", "console")]
-    assert {block.place for block in steps} <= {None, *PLACES}
+    assert {block.place for block in steps} <= {None, *PLACE_MAKERS}
     if any(block.place is None for block in steps):
         assert "reference/support.md)" in page.read_text("utf-8")
 
 
-@PAGE
+@EACH_PAGE_OF_STEPS
 def test_what_a_page_shows_of_a_file_is_in_the_file(page):
     """Line for line, indented as a whole at most."""
     for block in blocks_of(page):
         if "shows" in block.notes:
-            path = ROOT / block.notes["shows"]
+            path = REPOSITORY / block.notes["shows"]
             assert path.is_file(), f"{block.where}: {block.notes['shows']} does not exist"
             assert is_excerpt(block.text, path.read_text("utf-8")), (
                 f"{block.where} differs from {block.notes['shows']}"
@@ -75,7 +76,7 @@ def test_the_steps_of_a_page_do_what_it_says(page, place, short_folder, request)
     """
     All that are run in one place, one after the other, as they are written; what is shown is seen.
     """
-    with PLACES[place](short_folder, request) as prepared:
+    with PLACE_MAKERS[place](short_folder, request) as prepared:
         for name, text in files_of(page).items():
             path = short_folder / name
             assert path.resolve().is_relative_to(short_folder.resolve())
@@ -122,12 +123,15 @@ def wait_for_reports(process, place):
     """Until the monitor has written two, or the process or patience has ended."""
     until_s = time.monotonic() + place.patience_s
     while time.monotonic() < until_s and process.poll() is None:
-        if place.truth.exists() and len(place.truth.read_text("utf-8").splitlines()) >= REPORTS:
+        if (
+            place.truth.exists()
+            and len(place.truth.read_text("utf-8").splitlines()) >= AWAITED_REPORTS
+        ):
             return
         time.sleep(0.05)
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
-    pytest.fail(f"{REPORTS} reports were not read: {process.communicate()[0]}")
+    pytest.fail(f"{AWAITED_REPORTS} reports were not read: {process.communicate()[0]}")
 
 
 def compare(block, printed, update):
@@ -147,12 +151,12 @@ def compare(block, printed, update):
 
 def test_the_example_of_contributing_applies_and_its_test_passes(tmp_path):
     """A contributor who applies the patch of CONTRIBUTING to this tree sees its test pass."""
-    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    page = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
     (patch,) = re.findall(r"^```diff\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     for folder in ("emitter", "lambda", "tests"):
         unused = shutil.ignore_patterns("__pycache__", "data", "recorded", "neuron_emf")
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=unused)
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+        shutil.copytree(REPOSITORY / folder, tmp_path / folder, ignore=unused)
+    shutil.copy(REPOSITORY / "pyproject.toml", tmp_path)
     alone = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
     subprocess.run(["git", "apply"], input=patch, cwd=tmp_path, env=alone, text=True, check=True)
     (path,) = re.findall(r"^\+\+\+ b/(tests/.+)$", patch, re.MULTILINE)

@@ -9,18 +9,18 @@ import pytest
 from local.alarms.template import Template, load_template
 from local.pump import extract
 from local.rehearsal.alarm_board import EVALUATE_EACH_S, NOT_EVALUATED, AlarmBoard
-from tests.neuron_emf.page.looked_at import FIRING
-from tests.neuron_emf.page.looked_at import NOW_S as HOUR_READ_S
+from tests.neuron_emf.page.looked_at import FIRING_CLUSTERS
+from tests.neuron_emf.page.looked_at import PAGE_NOW_S as HOUR_READ_S
 from tests.recorded_history import RecordedHistory
 from tests.stack.stack_template import SUBJECTS
 
-NOW_S = 1_800_000_030.0
+ALARMS_NOW_S = 1_800_000_030.0
 
 
 class World:
     """The template's alarms, nothing recorded."""
 
-    def __init__(self, repository, now_s=NOW_S):
+    def __init__(self, repository, now_s=ALARMS_NOW_S):
         self.now_s = now_s
         self.history = RecordedHistory()
         template = Template(load_template(repository / "template.yaml"))
@@ -72,4 +72,6 @@ def test_the_page_of_the_hour_shows_what_the_rehearsal_fires(repository, hour):
         (state.alarm.logical_id, dict(state.contributor)["ClusterName"])
         for state in world.board.firing_on_clusters()
     }
-    assert {(name, cluster) for name, clusters in FIRING.items() for cluster in clusters} == firing
+    assert {
+        (name, cluster) for name, clusters in FIRING_CLUSTERS.items() for cluster in clusters
+    } == firing

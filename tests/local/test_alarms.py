@@ -38,7 +38,7 @@ def test_another_query_is_refused(text):
         parse_query(text)
 
 
-NOW_S = 1_800_000_030.0  # half a minute into a minute
+ALARMS_NOW_S = 1_800_000_030.0  # half a minute into a minute
 NEWEST_S = 1_799_999_940  # the newest minute that is over
 
 THREE = Alarm(
@@ -47,14 +47,14 @@ THREE = Alarm(
     comparison="GreaterThanOrEqualToThreshold", threshold=20.0, period_s=60, evaluation_periods=3,
     datapoints_to_alarm=3, missing="missing",
 )  # fmt: skip
-IDLE = replace(THREE, evaluation_periods=15, datapoints_to_alarm=10, missing="notBreaching")
+IDLE_ALARM = replace(THREE, evaluation_periods=15, datapoints_to_alarm=10, missing="notBreaching")
 EVERY_CLUSTER = replace(
-    IDLE,
+    IDLE_ALARM,
     source=MetricsInsightsQuery(
         "AVG", "IdleCorePercent", "Neuron/Cluster", ("ClusterName",), ("ClusterName",)
     ),
 )
-VALUES = {"0": 0.0, "X": 20.0, "-": None}
+POINT_VALUES = {"0": 0.0, "X": 20.0, "-": None}
 KEEPS = "keeps its state"
 
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html:
@@ -73,15 +73,15 @@ TWO_OF_THREE = [
     ("- - - - 0", "OK", "OK", "ALARM", "OK"),
     ("- - - X -", "ALARM", KEEPS, "ALARM", "OK"),
 ]
-ROWS = [(3, row) for row in THREE_OF_THREE] + [(2, row) for row in TWO_OF_THREE]
+TABLE_ROWS = [(3, row) for row in THREE_OF_THREE] + [(2, row) for row in TWO_OF_THREE]
 
 
 def newest_first(drawn: str) -> list[float | None]:
     """A row of the documentation's tables, drawn oldest first."""
-    return [VALUES[mark] for mark in reversed(drawn.split())]
+    return [POINT_VALUES[mark] for mark in reversed(drawn.split())]
 
 
-@pytest.mark.parametrize(("needed", "row"), ROWS)
+@pytest.mark.parametrize(("needed", "row"), TABLE_ROWS)
 @pytest.mark.parametrize("column", [1, 2, 3, 4])
 @pytest.mark.parametrize("previous", list(State))
 def test_the_tables_of_the_documentation_hold(needed, row, column, previous):
@@ -114,17 +114,17 @@ def state_of(alarm: Alarm, history: RecordedHistory) -> dict[str, State]:
     """States by cluster."""
     return {
         dict(found.contributor).get("ClusterName", ""): found.state
-        for found in evaluate(alarm, history, NOW_S)
+        for found in evaluate(alarm, history, ALARMS_NOW_S)
     }
 
 
 def test_a_metric_of_other_dimensions_is_another_metric():
     """Idle cores of one instance type are not those of the cluster, nor those of another one."""
-    assert {"a": State.OK} == state_of(IDLE, recorded({"b": minutes(0, 20, 90.0)}))
+    assert {"a": State.OK} == state_of(IDLE_ALARM, recorded({"b": minutes(0, 20, 90.0)}))
     history = recorded({"a": minutes(0, 20, 90.0)}, InstanceType="trn1.32xlarge")
     assert {"": State.OK} == state_of(EVERY_CLUSTER, history)
-    assert {"a": State.OK} == state_of(IDLE, history)
-    missing = replace(IDLE, missing="missing")
+    assert {"a": State.OK} == state_of(IDLE_ALARM, history)
+    missing = replace(IDLE_ALARM, missing="missing")
     assert {"a": State.INSUFFICIENT_DATA} == state_of(missing, history)
 
 
@@ -137,7 +137,7 @@ def test_a_query_without_groups_is_one_series_of_what_it_selects(points):
         history.put("N", "M", {"Filter": cluster, "Type": kind}, NEWEST_S, [value])
         history.put("N", "M", {"Filter": cluster}, NEWEST_S, [1000])
     values = [value for cluster, _, value in points if cluster == "a"]
-    alarm = replace(IDLE, source=query, evaluation_periods=1, datapoints_to_alarm=1)
+    alarm = replace(IDLE_ALARM, source=query, evaluation_periods=1, datapoints_to_alarm=1)
     for above, fires in ((0, bool(values)), (1, False)):
-        (found,) = evaluate(replace(alarm, threshold=sum(values) + above), history, NOW_S)
+        (found,) = evaluate(replace(alarm, threshold=sum(values) + above), history, ALARMS_NOW_S)
         assert (fires, ()) == (found.state is State.ALARM, found.contributor)

@@ -25,14 +25,14 @@ from local.embedded_aws.processes import (
     listening,
 )
 from local.embedded_aws.server import EmbeddedAws
+from proof.emitter_process import HUNG_AFTER_S
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
-PATIENCE_S = 300.0
 
 
 def until(condition):
     """Wait for *condition*, which the kernel or a child makes true."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + HUNG_AFTER_S
     while not condition():
         assert time.monotonic() < deadline, "it never came true"
         time.sleep(0.01)
@@ -84,7 +84,7 @@ def test_stopping_takes_the_grandchildren_along(start):
     assert [] == [pid for pid in group_members(child.pid) if alive(pid)]
 
 
-PARENT = """
+KILLED_PARENT = """
 import os, signal, sys, time
 from pathlib import Path
 from local.embedded_aws.processes import ChildProcess
@@ -99,7 +99,7 @@ time.sleep(60)
 @LINUX
 def test_a_child_dies_with_a_parent_that_was_killed(tmp_path, repository):
     """A kill -9 gives us no chance to stop anything: the kernel does it."""
-    command = [sys.executable, "-c", PARENT, str(tmp_path / "log")]
+    command = [sys.executable, "-c", KILLED_PARENT, str(tmp_path / "log")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=repository, text=True) as parent:
         child = int(parent.stdout.readline())
         until(lambda: alive(child))

@@ -18,11 +18,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local.monitor.instance import SimulatedInstance
-from local.monitor.play import MINUTE_MS, live_moments
+from local.monitor.play import live_moments
 from local.monitor.processes import write_processes
 from local.monitor.report import ReportWriter
 from neuron_emitter.owners.lookup import saved_owners
 from neuron_emitter.owners.reservations import saved_reservations
+from neuron_wire.names import MINUTE_MS
 
 
 @given(st.integers(1, 60), st.integers(0, 10**12), st.floats(0, 1))
@@ -69,8 +70,13 @@ def test_the_emitters_command_line_is_enough(repository, tmp_path):
     assert 7 == round(reports[1]["system_data"]["memory_info"]["period"])
 
 
-FOUR = SimulatedInstance("inf2.48xlarge", "multi-runtime", 5)
-NAMES = ("slurm:4711 ml-user", "ecs:embeddings/api", "unit:jupyter-ada", "chat/llama-0/server")
+FOUR_RUNTIMES = SimulatedInstance("inf2.48xlarge", "multi-runtime", 5)
+OWNER_FORMS = (
+    "slurm:4711 ml-user",
+    "ecs:embeddings/api",
+    "unit:jupyter-ada",
+    "chat/llama-0/server",
+)
 
 
 def named(root, instance):
@@ -80,18 +86,20 @@ def named(root, instance):
     return tuple(owner and owner.name for owner in owners)
 
 
-@pytest.mark.parametrize("names", [NAMES, ("process:python3 grace", "process:uvicorn ada") * 2])
+@pytest.mark.parametrize(
+    "names", [OWNER_FORMS, ("process:python3 grace", "process:uvicorn ada") * 2]
+)
 def test_every_form_is_read_as_it_was_given(tmp_path, names):
     """By files alone, which are all that there is."""
-    write_processes(tmp_path, FOUR, names)
-    assert names == named(tmp_path, FOUR)
+    write_processes(tmp_path, FOUR_RUNTIMES, names)
+    assert names == named(tmp_path, FOUR_RUNTIMES)
 
 
 def test_assignments_of_pods_are_read_as_written(tmp_path):
     """By the checkpoint alone; each has a process, so that none of them has ended."""
     pods = {"search/ranker-1/server": {18, 19}, "ml/trainer-0/main": {0}}
     given = [f"{pod}={','.join(map(str, cores))}" for pod, cores in pods.items()]
-    write_processes(tmp_path, FOUR, ("chat/llama-0/server",) * 4, given)
+    write_processes(tmp_path, FOUR_RUNTIMES, ("chat/llama-0/server",) * 4, given)
     found = saved_reservations(tmp_path / "proc").current_assignments()
     assert pods == {pod.name: set(pod.cores) for pod in found.allocations}
     assert all(pod.is_verified for pod in found.allocations)

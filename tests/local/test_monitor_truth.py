@@ -11,7 +11,7 @@ from neuron_emitter.replay import replay
 from neuron_emitter.settings import ReplaySettings
 from neuron_wire.line import parse
 
-START_MS = 1_768_000_015_000
+TRUTH_START_MS = 1_768_000_015_000
 ROUNDING = 0.01  # a minute line has two decimals per core
 
 
@@ -19,7 +19,7 @@ def minutes_of(folder, instance_type, scenario):
     """The minutes as expected, and as the emitter's replay has them, by instance and start."""
     history, truth = folder / "reports", folder / "truth"
     play = Play(
-        instance_type=instance_type, scenario=scenario, reports=60, start_ms=START_MS,
+        instance_type=instance_type, scenario=scenario, reports=60, start_ms=TRUTH_START_MS,
         truth=str(truth),
     )  # fmt: skip
     with history.open("wb") as file:

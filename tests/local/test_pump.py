@@ -16,7 +16,7 @@ from local import pump as pump_module
 from local.embedded_aws.processes import EmbeddedAwsError
 from local.pump import Datum, EmfPump, LogTail, extract, publish
 
-NOW_MS = 1_800_000_000_000
+PUMP_NOW_MS = 1_800_000_000_000
 
 
 def line(metrics, *, sets=(("ClusterName",),), **properties):
@@ -27,14 +27,14 @@ def line(metrics, *, sets=(("ClusterName",),), **properties):
         "Metrics": [{"Name": name, **extra} for name, (extra, _) in metrics.items()],
     }
     values = {name: value for name, (_, value) in metrics.items()}
-    aws = {"Timestamp": NOW_MS, "CloudWatchMetrics": [directive]}
+    aws = {"Timestamp": PUMP_NOW_MS, "CloudWatchMetrics": [directive]}
     return json.dumps({"_aws": aws, "ClusterName": "a", **properties, **values})
 
 
 @given(st.lists(st.sampled_from([0.0, 0.5, 99.25, 100.0]), min_size=1, max_size=100))
 def test_an_array_keeps_every_value(values):
     """As values with their counts: nothing is averaged, so percentiles stay true."""
-    (datum,) = extract(line({"NeuronCoreUtilization": ({}, values)}), NOW_MS).data
+    (datum,) = extract(line({"NeuronCoreUtilization": ({}, values)}), PUMP_NOW_MS).data
     again = [value for value, count in datum.counts.items() for _ in range(count)]
     assert sorted(values) == sorted(again)
 
@@ -50,7 +50,7 @@ def test_an_array_keeps_every_value(values):
 )
 def test_without_a_dimension_it_is_a_metric_without_dimensions(text):
     """As others saw it: OpenTelemetry's exporters leave them out, a blank value strays."""
-    (datum,) = extract(text, NOW_MS).data
+    (datum,) = extract(text, PUMP_NOW_MS).data
     assert ((), {1.0: 1}) == (datum.dimensions, datum.counts)
 
 

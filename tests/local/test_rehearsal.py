@@ -17,11 +17,11 @@ import pytest
 
 from local.alarms.template import load_template
 from local.embedded_aws.processes import EmbeddedAwsError
-from local.monitor.instance import ECC_COUNTERS
+from local.monitor.instance import SIMULATED_ECC_COUNTERS
 from local.monitor.runtime_groups import EXECUTION_ENDINGS
 from local.rehearsal import __main__ as command_line
 from local.rehearsal.comparison import expected_live
-from local.rehearsal.fleet import FLEET, LiveFleet, python_environment
+from local.rehearsal.fleet import REHEARSED_FLEET, LiveFleet, python_environment
 from local.rehearsal.ledger import (
     days_before,
     digest_of,
@@ -39,9 +39,10 @@ from neuron_emf.command_options import AccountSettings
 from neuron_emf.page.alarms import read_rehearsal_alarms
 from neuron_emf.page.server import HOST, TOKEN_HEADER
 from neuron_emf.reading.minute_lines import MinuteLines
-from tests.hour import END_S
+from proof.emitter_process import HUNG_AFTER_S
+from tests.hour import HOUR_END_S
 
-RIGHT = RehearsalOutcome([], 120, 4, "It costs 28 USD.")
+RIGHT_OUTCOME = RehearsalOutcome([], 120, 4, "It costs 28 USD.")
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def play(monkeypatch):
     ("end", "code", "words"),
     [
         (
-            RIGHT, 0,
+            RIGHT_OUTCOME, 0,
             ("It costs 28 USD.",
              "RIGHT: 120 rollups of the replayed hour and 4 live ones are what was simulated."),
         ),
@@ -129,7 +130,7 @@ def truth_line(instance, at_s):
         "instance": instance, "cores": 2, "nominal_s": 5.0, "at_ms": round(1000 * at_s),
         "period_s": 5.0, "runtimes": 1, "percents": [50.0, 50.0], "held": [True, True],
         "executions": {**dict.fromkeys(EXECUTION_ENDINGS, 0), "completed": 5},
-        "ecc_rises": dict.fromkeys(ECC_COUNTERS, 0),
+        "ecc_rises": dict.fromkeys(SIMULATED_ECC_COUNTERS, 0),
     }  # fmt: skip
     return f"{json.dumps(line)}\n"
 
@@ -142,7 +143,7 @@ def test_live_minutes_count_from_when_all_are_there_to_the_stop(workspace):
     """
     opened = LiveFleet(workspace, {}, "/g")
     minute_s = 1_799_999_940
-    for number, member in enumerate(FLEET):
+    for number, member in enumerate(REHEARSED_FLEET):
         truth = opened._truths[member] = workspace.folder / f"{number}.truth"
         moments: list[float] = [minute_s + 60 * minute + 30 for minute in range(number == 3, 6)]
         moments += [minute_s + 239.6] * (number == 4)
@@ -155,12 +156,11 @@ def test_live_minutes_count_from_when_all_are_there_to_the_stop(workspace):
     } == set(found)
     assert {(5, 25)} == {(rollup["Instances"], rollup["Executions"]) for rollup in found.values()}
     assert [] == opened.silent_members()
-    opened._truths[FLEET[5]].write_text("", encoding="utf-8")
-    assert [FLEET[5]] == opened.silent_members()
+    opened._truths[REHEARSED_FLEET[5]].write_text("", encoding="utf-8")
+    assert [REHEARSED_FLEET[5]] == opened.silent_members()
 
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
-PATIENCE_S = 300.0
 
 # A rehearsal in small: a child and a file.
 PLAY = """
@@ -204,7 +204,7 @@ def test_a_signal_leaves_no_process_and_no_folder(repository, number, arguments)
         assert Path(folder).is_dir()
         play.send_signal(number)
         assert f"stopped by {int(number)}\n" == play.stdout.readline()
-        assert bool(arguments) == bool(play.wait(PATIENCE_S))
+        assert bool(arguments) == bool(play.wait(HUNG_AFTER_S))
     assert _ended(int(child))
     assert not Path(folder).exists()
 
@@ -212,7 +212,7 @@ def test_a_signal_leaves_no_process_and_no_folder(repository, number, arguments)
 @pytest.fixture
 def past(hour):
     """The rehearsal's hour, settled."""
-    return settle_lines(hour.lines, END_S // 60)
+    return settle_lines(hour.lines, HOUR_END_S // 60)
 
 
 def test_it_is_what_settle_puts(past, hour):
@@ -261,13 +261,13 @@ def test_a_planted_fault_is_said(past, monkeypatch, place, name, planted):
     assert "the ledger 29.85" in problem
 
 
-PLACE = AccountEndpoint("http://127.0.0.1:9", "us-east-1", "/records", "/r", STACK_NAME)
-FIRING = {
+REHEARSAL_PLACE = AccountEndpoint("http://127.0.0.1:9", "us-east-1", "/records", "/r", STACK_NAME)
+FIRING_ALARM = {
     "name": "rehearsal-IdleCoresAlarm", "title": "Idle cores", "state": "ALARM",
     "metrics": ["IdleCorePercent"], "urgency": "can wait",
     "contributors": [{"name": "research", "reason": "15 of 15"}],
 }  # fmt: skip
-ALARMS: Any = SimpleNamespace(read_alarms=lambda: [FIRING])
+FIRING_ALARMS: Any = SimpleNamespace(read_alarms=lambda: [FIRING_ALARM])
 
 
 @pytest.fixture
@@ -286,29 +286,29 @@ def asked(server, path, token=""):
 
 def test_the_alarms_are_the_evaluators(document):
     """For the page itself, with its token."""
-    with open_page(PLACE, ALARMS, document, 0) as server:
+    with open_page(REHEARSAL_PLACE, FIRING_ALARMS, document, 0) as server:
         (alarm,) = asked(server, "/alarms.json", server.token)["alarms"]
     assert ("Idle cores", "research") == (alarm["title"], alarm["contributors"][0]["name"])
 
 
 def test_commands_find_the_rehearsal_and_its_alarms(document, monkeypatch):
     """`--rehearsal` reads where it is and, for the page, what its evaluator says; without token."""
-    with open_page(PLACE, ALARMS, document, 0) as server:
+    with open_page(REHEARSAL_PLACE, FIRING_ALARMS, document, 0) as server:
         address = f"http://{HOST}:{server.port}/rehearsal.json"
         monkeypatch.setattr(accounts, "REHEARSAL", address)
         found = accounts.account(AccountSettings(rehearsal=True))
         assert found.is_rehearsal
         names = ("log_group", "rollups_log_group", "stack_name")
-        assert all(getattr(PLACE, name) == getattr(found, name) for name in names)
-        assert PLACE.endpoint_url == found.client("logs").meta.endpoint_url
-        assert [FIRING] == read_rehearsal_alarms()
+        assert all(getattr(REHEARSAL_PLACE, name) == getattr(found, name) for name in names)
+        assert REHEARSAL_PLACE.endpoint_url == found.client("logs").meta.endpoint_url
+        assert [FIRING_ALARM] == read_rehearsal_alarms()
 
 
 def test_a_port_that_is_taken_is_said_and_another_one_found(document, capsys):
     """Two rehearsals can run beside each other."""
-    with open_page(PLACE, ALARMS, document, 0) as first:
+    with open_page(REHEARSAL_PLACE, FIRING_ALARMS, document, 0) as first:
         capsys.readouterr()
-        with open_page(PLACE, ALARMS, document, first.port) as second:
+        with open_page(REHEARSAL_PLACE, FIRING_ALARMS, document, first.port) as second:
             assert first.port != second.port
             said = capsys.readouterr().out
             assert f"Port {first.port} is in use" in said

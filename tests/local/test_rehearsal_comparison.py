@@ -18,19 +18,21 @@ from neuron_wire.catalogue import DEFAULT_ROLLUP_METRICS
 from neuron_wire.line import emf_line
 from tests.recorded_history import RecordedHistory
 
-MINUTE_S = 1_799_999_940
-NOW_MS = 1_800_000_000_000
-RIGHT = {
+ROLLUP_MINUTE_S = 1_799_999_940
+PUMP_NOW_MS = 1_800_000_000_000
+RIGHT_ROLLUP = {
     "Instances": 4, "NeuronCores": 98, "BusyCores": 34, "AttachedIdleCores": 32,
     "UnattachedCores": 32, "UnknownCores": 0, "NeuronCoreUtilization": 21.34, "Executions": 1200,
     "ExecutionErrors": 3, "HardwareErrors": 0,
 }  # fmt: skip
-KEY = ("research", MINUTE_S)
+ROLLUP_KEY = ("research", ROLLUP_MINUTE_S)
 
 
-def line(publication=1, minute_s=MINUTE_S, idle=(), **changes):
+def line(publication=1, minute_s=ROLLUP_MINUTE_S, idle=(), **changes):
     """A rollup line as close prints it; a member changed to None is left out."""
-    members = {name: value for name, value in {**RIGHT, **changes}.items() if value is not None}
+    members = {
+        name: value for name, value in {**RIGHT_ROLLUP, **changes}.items() if value is not None
+    }
     return emf_line(
         "Neuron/Cluster", dimension_sets=[["ClusterName"]], metrics=members,
         units={name: metric.unit for name, metric in DEFAULT_ROLLUP_METRICS.items()},
@@ -53,18 +55,18 @@ def rollups(*lines):
 
 def test_a_right_rollup_has_no_problem():
     """And of a minute without a runtime, a rollup without executions or with 0 of them."""
-    assert [] == against_truth({KEY: RIGHT}, rollups(line()))
-    without = {**RIGHT, "Executions": None}
+    assert [] == against_truth({ROLLUP_KEY: RIGHT_ROLLUP}, rollups(line()))
+    without = {**RIGHT_ROLLUP, "Executions": None}
     for executions in (None, 0):
-        assert [] == against_truth({KEY: without}, rollups(line(Executions=executions)))
+        assert [] == against_truth({ROLLUP_KEY: without}, rollups(line(Executions=executions)))
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", RIGHT_ROLLUP)
 @pytest.mark.parametrize("wrong", [-30, 30, None])
 def test_each_wrong_or_missing_number_is_found(name, wrong):
     """Too low, too high or missing: the comparison can fail for every member."""
-    value = None if wrong is None else RIGHT[name] + wrong
-    found = against_truth({KEY: RIGHT}, rollups(line(**{name: value})))
+    value = None if wrong is None else RIGHT_ROLLUP[name] + wrong
+    found = against_truth({ROLLUP_KEY: RIGHT_ROLLUP}, rollups(line(**{name: value})))
     assert [name] == [problem.member for problem in found]
 
 
@@ -72,7 +74,7 @@ def test_each_wrong_or_missing_number_is_found(name, wrong):
 def test_utilization_has_the_stated_tolerance(off_by, problems):
     """And no more than that; no other number has any."""
     value = 21.34 + off_by * (UTILIZATION_TOLERANCE_PERCENT - 1e-9)
-    found = against_truth({KEY: RIGHT}, rollups(line(NeuronCoreUtilization=value)))
+    found = against_truth({ROLLUP_KEY: RIGHT_ROLLUP}, rollups(line(NeuronCoreUtilization=value)))
     assert problems == len(found)
 
 
@@ -80,18 +82,18 @@ def test_a_restated_minute_counts_its_last_gauges_and_all_its_tallies():
     """The second line says what holds, and only what the first lacked."""
     first = line(1, Instances=3, BusyCores=30, Executions=900)
     second = line(2, Executions=300, ExecutionErrors=0)
-    assert [] == against_truth({KEY: RIGHT}, rollups(second, first))
+    assert [] == against_truth({ROLLUP_KEY: RIGHT_ROLLUP}, rollups(second, first))
 
 
 def extracted(lines):
     """The metrics that the pump makes of *lines*, in memory."""
     history = RecordedHistory()
     for text in lines:
-        for datum in extract(text, NOW_MS).data:
+        for datum in extract(text, PUMP_NOW_MS).data:
             values = [value for value, count in datum.counts.items() for _ in range(count)]
             at_s = datum.timestamp_ms / 1000
             history.put(datum.namespace, datum.name, dict(datum.dimensions), at_s, values)
-    return read_metrics(history, MINUTE_S, MINUTE_S + 60)
+    return read_metrics(history, ROLLUP_MINUTE_S, ROLLUP_MINUTE_S + 60)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from neuron_emitter.errors import SourceError
 from neuron_emitter.instance.instance_facts import find_instance
 from neuron_emitter.instance.metadata_service import MetadataService
 
-RIGHT = {
+RIGHT_ANSWER = {
     "endpoint_url": "http://127.0.0.1:4566",
     "region": "us-east-1",
     "log_group": "/neuron-emf/records",
@@ -65,13 +65,13 @@ def test_a_rehearsal_says_where_it_is(monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "real")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "https://logs.example.com")
     monkeypatch.setenv("HTTP_PROXY", "http://proxy.example.com:3128")
-    with page(json.dumps(RIGHT).encode()) as address:
+    with page(json.dumps(RIGHT_ANSWER).encode()) as address:
         monkeypatch.setattr(accounts, "REHEARSAL", address)
         found = account(AccountSettings(rehearsal=True))
     assert found.is_rehearsal
-    assert RIGHT["rollups_log_group"] == found.rollups_log_group
+    assert RIGHT_ANSWER["rollups_log_group"] == found.rollups_log_group
     client = found.client("logs")
-    assert RIGHT["endpoint_url"] == client.meta.endpoint_url
+    assert RIGHT_ANSWER["endpoint_url"] == client.meta.endpoint_url
     assert "rehearsal" == client._request_signer._credentials.access_key
     assert {} == client._endpoint.http_session._proxy_config._proxies
 
@@ -79,9 +79,13 @@ def test_a_rehearsal_says_where_it_is(monkeypatch):
 @pytest.mark.parametrize(
     "answer",
     [
-        json.dumps({**RIGHT, "endpoint_url": "https://logs.us-east-1.amazonaws.com"}).encode(),
-        json.dumps({**RIGHT, "endpoint_url": "http://localhost:4566"}).encode(),
-        json.dumps({name: RIGHT[name] for name in RIGHT if name != "region"}).encode(),
+        json.dumps(
+            {**RIGHT_ANSWER, "endpoint_url": "https://logs.us-east-1.amazonaws.com"}
+        ).encode(),
+        json.dumps({**RIGHT_ANSWER, "endpoint_url": "http://localhost:4566"}).encode(),
+        json.dumps(
+            {name: RIGHT_ANSWER[name] for name in RIGHT_ANSWER if name != "region"}
+        ).encode(),
         b"[]",
         b"<html>",
         b"\xff",

@@ -19,21 +19,21 @@ from pathlib import Path
 
 import pytest
 
+from local import REPOSITORY
 from neuron_emf.cli import COMMANDS, main
 from tests.docs.places import instance
 from tests.docs.test_shown_steps import wait_for_reports
 
-ROOT = Path(__file__).parents[2]
-PAGE_FILES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-SHOWN = re.compile(r"<!-- run: (neuron-emf [^\n]+) -->\n(.*?)<!-- /run -->", re.DOTALL)
+PAGE_FILES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
+SHOWN_RUN = re.compile(r"<!-- run: (neuron-emf [^\n]+) -->\n(.*?)<!-- /run -->", re.DOTALL)
 
 
 def shown_in(path: Path) -> list[tuple[str, str]]:
     """The commands of a page, each with what stands below it."""
-    return [(found[1], found[2]) for found in SHOWN.finditer(path.read_text("utf-8"))]
+    return [(found[1], found[2]) for found in SHOWN_RUN.finditer(path.read_text("utf-8"))]
 
 
-ALL = [
+ALL_SHOWN = [
     pytest.param((path, command, text), id=f"{path.name}: {command}")
     for path in PAGE_FILES
     for command, text in shown_in(path)
@@ -67,7 +67,7 @@ def printed_by(command: str, capsys) -> str:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("at_the_hour")
-@pytest.mark.parametrize("shown", ALL)
+@pytest.mark.parametrize("shown", ALL_SHOWN)
 def test_a_page_shows_what_is_printed(shown, capsys, request):
     """Byte for byte, but for spaces at the end of a line."""
     path, command, text = shown
@@ -87,22 +87,27 @@ def test_a_page_shows_what_is_printed(shown, capsys, request):
 
 def test_every_operator_command_is_shown():
     """What it prints is on a page of reference, from here or from the test of its own page."""
-    text = "".join(page.read_text("utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
+    text = "".join(
+        page.read_text("utf-8") for page in (REPOSITORY / "docs" / "reference").glob("*.md")
+    )
     own = {*("check", "cost", "deploy", "findings", "lint", "page", "profile", "top")}
     shown = {shlex.split(command)[1] for page in PAGE_FILES for command, _ in shown_in(page)}
     assert COMMANDS.keys() - {"replay", "run"} == shown | own
     assert [] == [name for name in own if f"neuron-emf {name}" not in text]
 
 
-README = (ROOT / "README.md").read_text("utf-8")
-PAGES = [README, *(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))]
+README_TEXT = (REPOSITORY / "README.md").read_text("utf-8")
+PAGE_TEXTS = [
+    README_TEXT,
+    *(page.read_text("utf-8") for page in (REPOSITORY / "docs").rglob("*.md")),
+]
 
-RUN = "neuron-emf run --cluster my-cluster --region us-east-1"
+RUN_COMMAND = "neuron-emf run --cluster my-cluster --region us-east-1"
 CHECK = "neuron-emf check --cluster my-cluster --region us-east-1"
 CONFIGURE = "neuron-emf run --print-monitor-config > monitor.json"
 PIPE = "neuron-monitor -c monitor.json | neuron-emf run --input - --cluster my-cluster"
-LOOK = "neuron-emf run --cluster my-cluster --output stdout"
-REPLAY = (
+LOOK_COMMAND = "neuron-emf run --cluster my-cluster --output stdout"
+REPLAY_COMMAND = (
     "neuron-emf replay reports.json --interval 5 --start 2026-01-01T00:00:00Z --cluster my-cluster"
 )
 
@@ -120,7 +125,7 @@ def shell(place):
     started = []
 
     def start(command):
-        assert any(command in page for page in PAGES), f"no page says {command!r} any more"
+        assert any(command in page for page in PAGE_TEXTS), f"no page says {command!r} any more"
         process = subprocess.Popen(
             ["bash", "-o", "pipefail", "-c", command],
             cwd=place.folder,
@@ -185,7 +190,7 @@ def test_check_finds_all_that_run_needs(shell, place):
 @pytest.mark.slow
 def test_run_sends_to_the_log_group(shell, place):
     """And shuts down cleanly when it is stopped: its line is in the log group of the stack."""
-    code, _, said = stop_after_two_reports(shell(RUN), place)
+    code, _, said = stop_after_two_reports(shell(RUN_COMMAND), place)
     assert 0 == code, said
     (line,) = [line for line in minute_lines(sent_to(place.account)) if line.get("CleanShutdown")]
     assert ("my-cluster", 2) == (line["ClusterName"], line["NeuronCores"])
@@ -206,7 +211,7 @@ def test_where_something_else_runs_the_monitor_it_is_piped(shell, place):
 @pytest.mark.slow
 def test_what_it_would_send_can_be_looked_at(shell, place):
     """Lines are on standard output, and nothing was sent."""
-    code, printed, said = stop_after_two_reports(shell(LOOK), place)
+    code, printed, said = stop_after_two_reports(shell(LOOK_COMMAND), place)
     assert 0 == code, said
     # two lines where the full minute passes between the reports
     assert {2} == {line["NeuronCores"] for line in minute_lines(printed.splitlines())}
@@ -218,7 +223,7 @@ def test_saved_reports_are_replayed(shell, place, hour):
     """Into lines of the times that were said."""
     saved = min(hour.folder.glob("*.reports"))
     (place.folder / "reports.json").write_bytes(saved.read_bytes())
-    replay = shell(REPLAY)
+    replay = shell(REPLAY_COMMAND)
     printed, said = replay.communicate(timeout=place.patience_s)
     assert 0 == replay.returncode, said
     assert 1_767_225_600_000 == minute_lines(printed.splitlines())[0]["_aws"]["Timestamp"]
@@ -226,8 +231,8 @@ def test_saved_reports_are_replayed(shell, place, hour):
 
 def test_every_command_line_of_the_readme_is_run():
     """By a test above, or with its output by the test of shown commands."""
-    said = re.sub(r"<!-- run: .*?<!-- /run -->", "", README, flags=re.DOTALL)
+    said = re.sub(r"<!-- run: .*?<!-- /run -->", "", README_TEXT, flags=re.DOTALL)
     lines = re.findall(r"neuron-emf (?:check|run|replay)[^`\n#]*", said)
     assert lines
-    run = (CHECK, RUN, CONFIGURE, PIPE, LOOK, REPLAY)
+    run = (CHECK, RUN_COMMAND, CONFIGURE, PIPE, LOOK_COMMAND, REPLAY_COMMAND)
     assert [] == [line for line in lines if not any(line.strip() in command for command in run)]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-COMMAND = (sys.executable, "-m", "neuron_emf")
+EMITTER_COMMAND = (sys.executable, "-m", "neuron_emf")
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def neuron_emf(
     if "stdout" not in options:
         options["stdout"] = subprocess.PIPE
     return subprocess.run(
-        [*COMMAND, *map(str, arguments)],
+        [*EMITTER_COMMAND, *map(str, arguments)],
         env=environment(home, **(variables or {})),
         cwd=options.pop("cwd", home),
         stderr=subprocess.PIPE,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neuron_emitter.reports.monitor import Monitor
+from proof.emitter_process import HUNG_AFTER_S
 from tests.neuron_emitter.neuron_reports import counters, report, runtime, written
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from tests.neuron_emitter.loop_rig import FakeClock
 
-PATIENCE_S = 300.0  # a loaded machine takes long to start a process
 LINE = written(report(runtime(counters([50.0])))) + b"\n"
 
 
@@ -64,7 +64,7 @@ def read_until(monitor: Monitor, is_enough: Callable[[bytes], object]) -> bytes:
     """Bytes until there are enough."""
     found = b""
     while not is_enough(found):
-        found += monitor.read(PATIENCE_S) or b""
+        found += monitor.read(HUNG_AFTER_S) or b""
     return found
 
 
@@ -72,15 +72,15 @@ def await_end(pid: int) -> None:
     """Wait until a process that need not be a child of ours has ended."""
     with suppress(ProcessLookupError):
         descriptor = os.pidfd_open(pid)
-        assert select.select([descriptor], [], [], PATIENCE_S)[0]
+        assert select.select([descriptor], [], [], HUNG_AFTER_S)[0]
         os.close(descriptor)
 
 
 def fail_once(monitor: Monitor, clock: FakeClock) -> None:
     """Read until the child has failed once more and the next start is due later."""
-    monitor.read(PATIENCE_S)
+    monitor.read(HUNG_AFTER_S)
     while monitor._start_at_s <= clock():
-        monitor.read(PATIENCE_S)
+        monitor.read(HUNG_AFTER_S)
 
 
 def alive(pid: int) -> bool:

@@ -18,15 +18,15 @@ from neuron_emitter.delivery.destination import (
     Refused,
     Retry,
 )
+from neuron_wire.names import DAY_MS
 from proof.logs.rules import POISONED, RECORDS_GROUP, LogRules, ServiceError
+from tests.neuron_emitter.delivery.fake_destinations import DELIVERED_STREAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from neuron_emitter.spool.spool_records import DropReason, SpooledRecord
 
-STREAM = "training/i-0123456789abcdef0"
-DAY_MS = 86_400_000
 POISON = "poison"
 
 
@@ -60,7 +60,7 @@ class InProcessService:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._rules = LogRules(
-            lambda: clock() + self.skew_s, {RECORDS_GROUP: {STREAM}}, poison=POISON
+            lambda: clock() + self.skew_s, {RECORDS_GROUP: {DELIVERED_STREAM}}, poison=POISON
         )
         self.mood: str | None = None
         self.skew_s = 0.0
@@ -115,7 +115,7 @@ class InProcessService:
     def _rejected(self, batch: Sequence[SpooledRecord]) -> Mapping[DropReason, tuple[int, ...]]:
         self._rules.retention_ms = self.retention_days * DAY_MS
         events = [{"timestamp": each.timestamp_ms, "message": each.line} for each in batch]
-        place = {"logGroupName": RECORDS_GROUP, "logStreamName": STREAM}
+        place = {"logGroupName": RECORDS_GROUP, "logStreamName": DELIVERED_STREAM}
         answer = self._rules.call("PutLogEvents", {**place, "logEvents": events})
         told = answer.get("rejectedLogEventsInfo", {})
         old_end = told.get("tooOldLogEventEndIndex", 0)

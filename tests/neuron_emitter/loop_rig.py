@@ -11,18 +11,17 @@ from neuron_emitter.run.loop import REPORT_READ_TIMEOUT_S, Emitter
 from neuron_emitter.settings import RunSettings
 from neuron_emitter.spool import Spool
 from neuron_wire import MinuteRecord, parse
-from tests.neuron_emitter.neuron_reports import START_S, counters, report, runtime, written
+from tests.neuron_emitter.neuron_reports import REPORTS_START_S, counters, report, runtime, written
 from tests.neuron_emitter.spool_parts import Clock
 
-MINUTE_MS = 60_000
-START_MS = int(START_S * 1000)
+LOOP_START_MS = int(REPORTS_START_S * 1000)
 
 
 class FakeClock(Clock):
     """A clock that begins with the reports."""
 
     def __init__(self):
-        super().__init__(START_S)
+        super().__init__(REPORTS_START_S)
 
 
 class Timetable:
@@ -46,9 +45,9 @@ class Timetable:
         """The next chunk if it comes in time."""
         assert 0 <= timeout_s <= REPORT_READ_TIMEOUT_S
         wait_until_s = self.clock.now_s + timeout_s
-        if self.chunks and START_S + self.chunks[0][0] <= wait_until_s:
+        if self.chunks and REPORTS_START_S + self.chunks[0][0] <= wait_until_s:
             at_s, chunk = self.chunks.pop(0)
-            self.clock.now_s = max(self.clock.now_s, START_S + at_s)
+            self.clock.now_s = max(self.clock.now_s, REPORTS_START_S + at_s)
             self.has_ended = chunk is None
             return chunk
         self.clock.now_s = wait_until_s
@@ -59,7 +58,7 @@ class Timetable:
         Whether the test has seen enough; nobody asks an input to stop that has ended by itself.
         """
         return not (self.chunks or self.has_ended) and (
-            self.until_s is None or self.clock.now_s >= START_S + self.until_s
+            self.until_s is None or self.clock.now_s >= REPORTS_START_S + self.until_s
         )
 
     def close(self):

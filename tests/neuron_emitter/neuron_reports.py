@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from neuron_emitter.fold import Fold, FoldSettings, LineIdentity
 from neuron_emitter.reports.report import decode
+from proof.factories.records import AN_INSTANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,17 +22,21 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-START_S = 1_800_000_000.0  # the start of a minute
-INSTANCE_ID = "i-0123456789abcdef0"
-BOOT = "01234567890123456789"
+REPORTS_START_S = 1_800_000_000.0  # the start of a minute
+REPORT_BOOT = "01234567890123456789"
 GIB = 1 << 30
 _OF_A_CORE = ("constants", "model_code", "model_shared_scratchpad", "runtime_memory")
-_CAUSES = ("generic", "numerical", "transient", "model", "runtime", "hardware")
-_FAILURES = (
+_ERROR_CAUSES = ("generic", "numerical", "transient", "model", "runtime", "hardware")
+_FAILURE_COUNTS = (
     *("completed_with_err", "completed_with_num_err", "timed_out", "incorrect_input"),
     "failed_to_queue",
 )
-_ECC = ("mem_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected", "sram_ecc_corrected")
+_HARDWARE_COUNTERS = (
+    "mem_ecc_corrected",
+    "mem_ecc_uncorrected",
+    "sram_ecc_uncorrected",
+    "sram_ecc_corrected",
+)
 
 
 def hardware(devices: int | None = 1, cores_per_device: int | None = 4, **members: Any) -> Document:
@@ -48,7 +53,7 @@ def instance(instance_type: str = "inf1.xlarge", **members: Any) -> Document:
     """`instance_info`, complete."""
     return {
         "instance_name": "",
-        "instance_id": INSTANCE_ID,
+        "instance_id": AN_INSTANCE,
         "instance_type": instance_type,
         "instance_availability_zone": "us-west-2d",
         "instance_availability_zone_id": "usw2-az4",
@@ -144,8 +149,12 @@ def executions(
     """`execution_stats`: counts by the names of `execution_summary`, latencies in seconds."""
     return {
         "period": period,
-        "error_summary": {**dict.fromkeys(_CAUSES, 0), **(causes or {})},
-        "execution_summary": {"completed": completed, **dict.fromkeys(_FAILURES, 0), **counts},
+        "error_summary": {**dict.fromkeys(_ERROR_CAUSES, 0), **(causes or {})},
+        "execution_summary": {
+            "completed": completed,
+            **dict.fromkeys(_FAILURE_COUNTS, 0),
+            **counts,
+        },
         "latency_stats": {"total_latency": total, "device_latency": device},
         "error": error,
     }
@@ -229,7 +238,7 @@ def vcpu(period: float | None = 5.0, error: str = "", **shares: float | None) ->
 
 def hardware_counters(*devices: Mapping[str, int | None], error: str = "") -> Document:
     """`neuron_hw_counters`: one device per argument, counters not named are 0."""
-    zeros = dict.fromkeys(_ECC, 0)
+    zeros = dict.fromkeys(_HARDWARE_COUNTERS, 0)
     return {
         "period": 5.0,
         "neuron_devices": [
@@ -280,7 +289,7 @@ def identity_of(fold: Fold) -> LineIdentity:
         cluster="blue",
         instance_id=facts.instance_id or "host-guess",
         identity_guessed=facts.instance_id is None,
-        boot=BOOT,
+        boot=REPORT_BOOT,
         instance_type=facts.instance_type,
         ami_id=facts.ami_id,
     )
@@ -291,9 +300,9 @@ def events_of(*minutes: Sequence[Document]) -> list[Event]:
     found: list[Event] = []
     fold = new_fold(on_event=found.append)
     for number, documents in enumerate(minutes):
-        fold.clock.open_minute(START_S + 60 * number)
+        fold.clock.open_minute(REPORTS_START_S + 60 * number)
         for place, document in enumerate(documents):
-            add(fold, document, START_S + 60 * number + 5 * place)
+            add(fold, document, REPORTS_START_S + 60 * number + 5 * place)
         closed(fold)
     return found
 
@@ -302,7 +311,7 @@ def minute_of(*documents: Document, every_s: float = 5.0, **settings: Any) -> Mi
     """The minute that these reports make, the first received at its start."""
     fold = new_fold(**settings)
     for place, document in enumerate(documents):
-        add(fold, document, START_S + place * every_s)
+        add(fold, document, REPORTS_START_S + place * every_s)
     return closed(fold)
 
 
@@ -337,5 +346,6 @@ def whole() -> Document:
     )
 
 
-GOOD = written(report(runtime(counters([50.0, 0.0, 0.0, 0.0])))) + b"\n"
+GOOD_REPORT = written(report(runtime(counters([50.0, 0.0, 0.0, 0.0])))) + b"\n"
 """One report, as a line of neuron-monitor's output."""
+IDLE_COUNTERS = counters([0, 0, 0, 0])

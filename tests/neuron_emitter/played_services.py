@@ -14,7 +14,7 @@ import json
 import threading
 from typing import Any
 
-DOCUMENT = {
+IDENTITY_DOCUMENT = {
     "instanceId": "i-0123456789abcdef0",
     "instanceType": "trn1.32xlarge",
     "region": "eu-north-1",
@@ -85,7 +85,7 @@ class PlayedImds(PlayedService):
     """The instance metadata service, version 2: nothing without a token, which can expire."""
 
     def __init__(self) -> None:
-        super().__init__({DOCUMENT_PATH: json.dumps(DOCUMENT), TAGS_PATH: ""})
+        super().__init__({DOCUMENT_PATH: json.dumps(IDENTITY_DOCUMENT), TAGS_PATH: ""})
         self._numbers = itertools.count(1)
         self._token = ""
 

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 
 from neuron_emitter.spool import NewRecord, Spool
 
-NOW_S = 1_795_000_000.0
-NOW_MS = 1_795_000_000_000
+SPOOL_NOW_S = 1_795_000_000.0
+SPOOL_NOW_MS = 1_795_000_000_000
 
 
 class Clock:
     """A clock that moves only when a test sets it or waits."""
 
-    def __init__(self, now_s: float = NOW_S) -> None:
+    def __init__(self, now_s: float = SPOOL_NOW_S) -> None:
         self.now_s = now_s
         self.waits: list[float] = []
 
@@ -39,7 +39,7 @@ class Ticks(Clock):
         return self.now_s
 
 
-def lines(*texts: str, at_ms: int = NOW_MS) -> list[NewRecord]:
+def lines(*texts: str, at_ms: int = SPOOL_NOW_MS) -> list[NewRecord]:
     """Records to append."""
     return [NewRecord(at_ms, text) for text in texts]
 

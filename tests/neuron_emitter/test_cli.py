@@ -22,22 +22,22 @@ from neuron_wire import parse
 from neuron_words.quantity_words import counted
 from proof.emitter_process import environment
 from tests.neuron_emitter.emitter_command import (
-    COMMAND,
+    EMITTER_COMMAND,
     complaints,
     logging_restored,
     neuron_emf,
     sentence,
 )
-from tests.neuron_emitter.neuron_reports import GOOD
+from tests.neuron_emitter.neuron_reports import GOOD_REPORT
 
-REPLAY = ("replay", "--interval", 5, "--start", "2026-01-01T00:00:00Z", "--cluster", "blue")
+REPLAY_WORDS = ("replay", "--interval", 5, "--start", "2026-01-01T00:00:00Z", "--cluster", "blue")
 
-RUN = ("run", "--cluster", "blue", "--runtime-lines", "none", "--output", "stdout", "--input")
+RUN_WORDS = ("run", "--cluster", "blue", "--runtime-lines", "none", "--output", "stdout", "--input")
 
 # What may stand where reports should: bytes, and what is found in them.
 MALFORMED = {
     "not JSON": (b"hello world\n", "not a JSON"),
-    "half a line": (GOOD[:200], "ended in the middle of a report"),
+    "half a line": (GOOD_REPORT[:200], "ended in the middle of a report"),
     "an empty file": (b"", "empty"),
     "a line of 20 MB": (b"x" * 20_000_000, "16777216 bytes"),
 }
@@ -47,7 +47,7 @@ MALFORMED = {
 def reports(tmp_path):
     """A file with one good report."""
     path = tmp_path / "reports.jsonl"
-    path.write_bytes(GOOD)
+    path.write_bytes(GOOD_REPORT)
     return path
 
 
@@ -77,9 +77,9 @@ def test_what_holds_no_report_ends_with_one_sentence(command, name, here, tmp_pa
     path = tmp_path / "reports.jsonl"
     path.write_bytes(content)
     arguments = {
-        "replay": (*REPLAY, path),
-        "run --input FILE": (*RUN, path),
-        "run --input -": (*RUN, "-"),
+        "replay": (*REPLAY_WORDS, path),
+        "run --input FILE": (*RUN_WORDS, path),
+        "run --input -": (*RUN_WORDS, "-"),
     }
     said = sentence(here(*arguments[command], stdin=path), 3)
     place = "standard input" if command == "run --input -" else str(path)
@@ -89,7 +89,7 @@ def test_what_holds_no_report_ends_with_one_sentence(command, name, here, tmp_pa
     assert len(said) < 400
 
 
-@pytest.mark.parametrize("command", [RUN, REPLAY], ids=["run", "replay"])
+@pytest.mark.parametrize("command", [RUN_WORDS, REPLAY_WORDS], ids=["run", "replay"])
 def test_a_missing_file_or_a_folder_ends_with_one_sentence(command, here, tmp_path):
     """Wrong use: the name is wrong, and it says which."""
     missing = sentence(here(*command, "missing.jsonl"), 2)
@@ -102,7 +102,7 @@ def test_a_missing_file_or_a_folder_ends_with_one_sentence(command, here, tmp_pa
 @pytest.mark.parametrize("command", ["run", "replay"])
 def test_without_a_cluster_name_nothing_starts(command, reports, here, tmp_path):
     """Flag, variable and key are all named; `run` also lists where else it has looked."""
-    arguments = ("run", "--input", reports) if command == "run" else (*REPLAY[:-2], reports)
+    arguments = ("run", "--input", reports) if command == "run" else (*REPLAY_WORDS[:-2], reports)
     ended = here(*arguments)
     assert 2 == ended.returncode
     said = ended.stderr
@@ -114,7 +114,7 @@ def test_without_a_cluster_name_nothing_starts(command, reports, here, tmp_path)
     assert not (tmp_path / ".local").exists()
 
 
-@pytest.mark.parametrize("command", [RUN, REPLAY], ids=["run", "replay"])
+@pytest.mark.parametrize("command", [RUN_WORDS, REPLAY_WORDS], ids=["run", "replay"])
 def test_standard_output_that_takes_nothing_is_a_refusal(command, reports, tmp_path):
     """A full disk and a closed output: exit code 4, one sentence, no trace of Python."""
     with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123 a device
@@ -138,8 +138,8 @@ def test_standard_output_that_takes_nothing_is_a_refusal(command, reports, tmp_p
         (("replay",), ["FILES", "neuron-emf replay --help"]),
         (("replay", "x", "--cluster", "c"), ["--interval SECONDS"]),
         (("replay", "x", "--cluster", "c", "--interval", "5"), ["--start"]),
-        ((*REPLAY, "--start", "noon", "x"), ["--start", "'noon'", "2026-01-01T00:00:00Z"]),
-        ((*REPLAY, "--start", "1969-12-31", "x"), ["1970", "'1969-12-31'"]),
+        ((*REPLAY_WORDS, "--start", "noon", "x"), ["--start", "'noon'", "2026-01-01T00:00:00Z"]),
+        ((*REPLAY_WORDS, "--start", "1969-12-31", "x"), ["1970", "'1969-12-31'"]),
     ],
     ids=lambda value: " ".join(map(str, value))[:40],
 )  # fmt: skip
@@ -158,7 +158,7 @@ def test_a_pipe_that_ends_is_a_failure(tmp_path):
     ended = neuron_emf(
         *("run", "--runtime-lines", "none", "--output", "stdout", "--input", "-"),
         home=tmp_path,
-        input=(GOOD * 3).decode(),
+        input=(GOOD_REPORT * 3).decode(),
         variables={"NEURON_EMF_CLUSTER": "blue"},
     )
     assert 3 == ended.returncode
@@ -175,8 +175,8 @@ def test_a_pipe_that_ends_is_a_failure(tmp_path):
 
 def test_what_is_dropped_beside_good_reports_is_logged_and_counted(reports, here):
     """Junk between two reports costs itself: exit code 0, one warning, a count in the line."""
-    reports.write_bytes(GOOD + b"junk\n" + GOOD)
-    ended = here(*RUN, "-", stdin=reports)
+    reports.write_bytes(GOOD_REPORT + b"junk\n" + GOOD_REPORT)
+    ended = here(*RUN_WORDS, "-", stdin=reports)
     assert 0 == ended.returncode
     (said,) = ended.stderr.splitlines()
     assert "warning: Dropped 1 piece of input" in said
@@ -186,8 +186,10 @@ def test_what_is_dropped_beside_good_reports_is_logged_and_counted(reports, here
 
 def test_a_reader_that_has_seen_enough_is_no_failure_of_replay(reports, tmp_path):
     """`replay ... | head -1`: silence, and exit code 0."""
-    shell = " ".join([*COMMAND, *map(str, REPLAY[:2]), "3600", *map(str, REPLAY[3:])])
-    reports.write_bytes(GOOD * 30)
+    shell = " ".join(
+        [*EMITTER_COMMAND, *map(str, REPLAY_WORDS[:2]), "3600", *map(str, REPLAY_WORDS[3:])]
+    )
+    reports.write_bytes(GOOD_REPORT * 30)
     ended = subprocess.run(
         ["bash", "-c", f"{shell} {reports} | head -1 | wc -l; echo ${{PIPESTATUS[0]}}"],
         env=environment(tmp_path),
@@ -203,14 +205,14 @@ def test_a_reader_that_has_gone_ends_the_run(tmp_path):
     A pipe that was closed never comes back: exit code 4 and one sentence, not a silent daemon.
     """
     process = subprocess.Popen(
-        [*COMMAND, *RUN, "-"],
+        [*EMITTER_COMMAND, *RUN_WORDS, "-"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(tmp_path),
     )
     process.stdout.close()
-    process.stdin.write(GOOD)
+    process.stdin.write(GOOD_REPORT)
     _, said = process.communicate(timeout=300)
     assert 4 == process.returncode
     (line,) = complaints(said.decode())
@@ -255,7 +257,7 @@ def test_the_monitors_configuration_is_printed(here, tmp_path):
     assert "--monitor-config" in sentence(both, 2)
 
 
-REGION = "us-east-1"
+CLI_REGION = "us-east-1"
 
 
 def logs(reports, home, *more, **variables):
@@ -272,7 +274,7 @@ def logs(reports, home, *more, **variables):
     ("more", "found", "to_do"),
     [
         ((), "No AWS Region is set", "Use --region or AWS_REGION"),
-        (("--region", REGION), "No AWS credentials found", "Attach the stack's emitter policy"),
+        (("--region", CLI_REGION), "No AWS credentials found", "Attach the stack's emitter policy"),
     ],
     ids=["no region", "no credentials"],
 )

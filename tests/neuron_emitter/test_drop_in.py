@@ -9,14 +9,15 @@ import sys
 import pytest
 
 from proof.emitter_process import environment
+from proof.factories.records import AN_INSTANCE
 from tests.neuron_emitter.lines.line_records import data
-from tests.neuron_emitter.neuron_reports import GOOD, INSTANCE_ID
+from tests.neuron_emitter.neuron_reports import GOOD_REPORT
 
-REGION = ("--region", "us-east-1")
-DIMENSIONS = (("instance_id", INSTANCE_ID), ("instance_type", "inf1.xlarge"))
+REGION_WORDS = ("--region", "us-east-1")
+OLD_DIMENSIONS = (("instance_id", AN_INSTANCE), ("instance_type", "inf1.xlarge"))
 
 
-def piped(tmp_path, *arguments, reports=GOOD, **variables):
+def piped(tmp_path, *arguments, reports=GOOD_REPORT, **variables):
     """`neuron-monitor | neuron-monitor-emf ARGUMENTS`, of a monitor that ends."""
     return subprocess.run(
         [sys.executable, "-m", "neuron_emitter.drop_in", *arguments],
@@ -33,14 +34,14 @@ def piped(tmp_path, *arguments, reports=GOOD, **variables):
     ("arguments", "namespace", "dimensions"),
     [
         (("--high-resolution-metrics",), "Neuron", ()),
-        (("-n", "Mine", "-d", "instance_id", "instance_type"), "Mine", DIMENSIONS),
-        (("--common-dims", "instance_id", "neuron_runtime_tag"), "Neuron", DIMENSIONS[:1]),
+        (("-n", "Mine", "-d", "instance_id", "instance_type"), "Mine", OLD_DIMENSIONS),
+        (("--common-dims", "instance_id", "neuron_runtime_tag"), "Neuron", OLD_DIMENSIONS[:1]),
     ],
     ids=["one-second", "two dimensions", "runtime tag"],
 )
 def test_the_old_names_go_on_in_the_old_dimensions(arguments, namespace, dimensions, tmp_path):
     """Whatever alarm was built on them; and a cluster, which the script had not, is `default`."""
-    ended = piped(tmp_path, *REGION, *arguments, NEURON_EMF_OUTPUT="stdout")
+    ended = piped(tmp_path, *REGION_WORDS, *arguments, NEURON_EMF_OUTPUT="stdout")
     said = ended.stderr.decode()
     assert 3 == ended.returncode, said
     lines = ended.stdout.decode().splitlines()
@@ -55,7 +56,7 @@ def test_the_first_refusal_says_what_else_changes(tmp_path):
     """
     Another permission, on a log group; exit code 4 for a pipe that ended and left records.
     """
-    ended = piped(tmp_path, *REGION, NEURON_EMF_CLUSTER="blue", NEURON_EMF_SPOOL_DIR="spool")
+    ended = piped(tmp_path, *REGION_WORDS, NEURON_EMF_CLUSTER="blue", NEURON_EMF_SPOOL_DIR="spool")
     *_, said = ended.stderr.decode().splitlines()
     assert 4 == ended.returncode
     assert "The program writing to standard input has exited" in said
@@ -70,9 +71,9 @@ def test_the_first_refusal_says_what_else_changes(tmp_path):
     ("arguments", "found"),
     [
         ((), "required: -r/--region"),
-        ((*REGION, "-d", "instance_id", "elsewhere"), "invalid choice: 'elsewhere'"),
-        ((*REGION, "-d"), "expected at least one argument"),
-        ((*REGION, "--cluster", "blue"), "unrecognized arguments: --cluster"),
+        ((*REGION_WORDS, "-d", "instance_id", "elsewhere"), "invalid choice: 'elsewhere'"),
+        ((*REGION_WORDS, "-d"), "expected at least one argument"),
+        ((*REGION_WORDS, "--cluster", "blue"), "unrecognized arguments: --cluster"),
     ],
 )
 def test_wrong_use_is_exit_code_2(arguments, found, tmp_path):

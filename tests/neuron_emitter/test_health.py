@@ -17,15 +17,15 @@ from neuron_emitter.health import (
 from neuron_emitter.spool import Spool, SpoolHealth
 from neuron_emitter.spool.spool_records import DropReason, NewRecord
 from tests.neuron_emitter.loop_rig import FakeClock, Timetable, busy, chunk, emitter_of
-from tests.neuron_emitter.neuron_reports import START_S
+from tests.neuron_emitter.neuron_reports import REPORTS_START_S
 
-REASONS = typing.get_args(DropReason)
+ALL_DROP_REASONS = typing.get_args(DropReason)
 
 
 @given(
     delivered=st.integers(0, 99),
     waiting=st.integers(0, 99),
-    dropped=st.dictionaries(st.sampled_from(REASONS), st.integers(1, 99)),
+    dropped=st.dictionaries(st.sampled_from(ALL_DROP_REASONS), st.integers(1, 99)),
 )
 def test_produced_is_delivered_and_spooled_and_dropped(delivered, waiting, dropped):
     """Whatever happened, nothing is missing; and a reason is there only when it happened."""
@@ -66,7 +66,7 @@ class NotedPulse(PulseFile):
     def write_beat(self, reports_read, spool):
         """As before, and remembered."""
         super().write_beat(reports_read, spool)
-        self.beats.append((self.clock.now_s - START_S, reports_read))
+        self.beats.append((self.clock.now_s - REPORTS_START_S, reports_read))
 
 
 def beats_of(chunks, until_s, wall_clock=None):
@@ -95,5 +95,7 @@ def test_a_beat_is_never_late(moments):
 
 def test_a_wall_clock_that_stands_still_stops_no_beat():
     """After a step back no minute closes until the clock has passed it: nothing hangs meanwhile."""
-    found = beats_of([(1, chunk(busy())), (70, chunk(busy()))], 200, wall_clock=lambda: START_S)
+    found = beats_of(
+        [(1, chunk(busy())), (70, chunk(busy()))], 200, wall_clock=lambda: REPORTS_START_S
+    )
     assert [0, 1, 2, 2] == [reports for _, reports in found]

@@ -31,7 +31,7 @@ def restored():
         yield
 
 
-EVENTS = """
+LOGGED_EVENTS = """
 debug: detail
 info: event
 warning: records dropped count=12 reason=too_old
@@ -61,8 +61,8 @@ def test_an_event_is_one_line_with_its_values(journal, capfd, monkeypatch):
     terminal, a file, or a journal that standard error was turned away from.
     """
     monkeypatch.setenv("JOURNAL_STREAM", journal)
-    assert EVENTS == logged(capfd, verbose=True)
-    assert EVENTS.replace("debug: detail\n", "") == logged(capfd, verbose=False)
+    assert LOGGED_EVENTS == logged(capfd, verbose=True)
+    assert LOGGED_EVENTS.replace("debug: detail\n", "") == logged(capfd, verbose=False)
 
 
 def test_the_journal_gets_a_priority_with_each_line(capfd, monkeypatch):

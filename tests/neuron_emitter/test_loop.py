@@ -21,9 +21,10 @@ from neuron_emitter.run.loop import REPORT_READ_TIMEOUT_S
 from neuron_emitter.spool import Spool
 from neuron_wire import WireFormatError, parse
 from neuron_wire.extraction import violations
+from neuron_wire.names import MINUTE_MS
+from proof.factories.records import AN_INSTANCE
 from tests.neuron_emitter.loop_rig import (
-    MINUTE_MS,
-    START_MS,
+    LOOP_START_MS,
     FakeClock,
     FakeOutlet,
     Timetable,
@@ -34,8 +35,7 @@ from tests.neuron_emitter.loop_rig import (
     run,
 )
 from tests.neuron_emitter.neuron_reports import (
-    INSTANCE_ID,
-    START_S,
+    REPORTS_START_S,
     counters,
     hardware,
     hardware_counters,
@@ -51,14 +51,14 @@ def test_minutes_close_on_time_without_reports():
     lines, outlet = run([(1, chunk(busy()))], 299.5)
     found = [parse(line) for line in lines]
     assert ["baaa", "????", "????", "????", "????"] == [minute.core_state for minute in found]
-    assert [START_MS + place * MINUTE_MS for place in range(5)] == [
+    assert [LOOP_START_MS + place * MINUTE_MS for place in range(5)] == [
         minute.minute_ms for minute in found
     ]
     assert [0, 0, 0, 0] == [minute.reports for minute in found[1:]]
-    ends_s = [START_S + 60 * (place + 1) for place in range(4)]
+    ends_s = [REPORTS_START_S + 60 * (place + 1) for place in range(4)]
     late_s = [sent_s - end_s for (sent_s, _), end_s in zip(outlet.sent, ends_s, strict=False)]
     assert all(0 <= late <= REPORT_READ_TIMEOUT_S for late in late_s)
-    assert [INSTANCE_ID] * len(outlet.sent) == [instance_id for _, instance_id in outlet.sent]
+    assert [AN_INSTANCE] * len(outlet.sent) == [instance_id for _, instance_id in outlet.sent]
 
 
 def test_the_end_of_the_input_is_a_planned_stop():
@@ -67,7 +67,7 @@ def test_the_end_of_the_input_is_a_planned_stop():
     lines, outlet = run([(1, document), (2, None)], ended=True)
     (record,) = [parse(line) for line in lines]
     assert (1, True) == (record.reports, record.is_clean_shutdown)
-    assert f"finish {INSTANCE_ID}" == outlet.ended
+    assert f"finish {AN_INSTANCE}" == outlet.ended
 
 
 class Stream(Timetable):
@@ -134,15 +134,17 @@ def test_nothing_is_recorded_before_the_instance_is_known():
     """A guess that is corrected later would leave an instance behind that never existed."""
     assert [] == records(until_s=GUESS_AFTER_S - 1)
     found = records([(250, chunk(busy()))], 299)
-    assert [INSTANCE_ID] == [minute.instance_id for minute in found]
-    assert [(4 * MINUTE_MS + START_MS, 1)] == [(minute.minute_ms, minute.seq) for minute in found]
+    assert [AN_INSTANCE] == [minute.instance_id for minute in found]
+    assert [(4 * MINUTE_MS + LOOP_START_MS, 1)] == [
+        (minute.minute_ms, minute.seq) for minute in found
+    ]
 
 
 def test_patience_ends_after_five_minutes():
     """Then an instance without a report is better than none: under a guessed name, and marked."""
     assert 300.0 == GUESS_AFTER_S
     found = records(until_s=600)
-    assert found[0].minute_ms == START_MS + 5 * MINUTE_MS
+    assert found[0].minute_ms == LOOP_START_MS + 5 * MINUTE_MS
     assert all(
         minute.identity_guessed and minute.instance_id.startswith("host-") for minute in found
     )
@@ -155,7 +157,7 @@ def test_reports_that_name_no_instance_are_recorded_under_a_guess():
     found = records([(1, chunk(nameless)), (61, chunk(busy()))], 119)
     assert [True, False] == [minute.identity_guessed for minute in found]
     assert ["baaa", "baaa"] == [minute.core_state for minute in found]
-    assert INSTANCE_ID == found[1].instance_id
+    assert AN_INSTANCE == found[1].instance_id
 
 
 def test_state_goes_from_boot_to_boot(tmp_path):
@@ -189,7 +191,7 @@ def test_state_goes_from_boot_to_boot(tmp_path):
     assert [1, 1, 1] == [found[0].seq for found in (first, second, third)]
     # No report in this boot, and still nobody had to guess.
     names = "instance_id", "identity_guessed", "core_state"
-    assert (INSTANCE_ID, False, "????") == attrgetter(*names)(third[0])
+    assert (AN_INSTANCE, False, "????") == attrgetter(*names)(third[0])
 
 
 def test_what_the_last_run_left_is_sent_at_once(tmp_path):
@@ -203,7 +205,7 @@ def test_what_the_last_run_left_is_sent_at_once(tmp_path):
     with Spool(tmp_path, clock=clock, max_age_s=1e12) as spool:
         outlet = FakeOutlet()
         emitter_of(Timetable(clock), spool, outlet, clock=clock)
-        assert [(None, INSTANCE_ID)] == outlet.sent
+        assert [(None, AN_INSTANCE)] == outlet.sent
 
 
 def test_a_minute_that_cannot_be_written_costs_itself_only(monkeypatch, caplog):
@@ -224,14 +226,16 @@ def test_a_minute_that_cannot_be_written_costs_itself_only(monkeypatch, caplog):
     found = [json.loads(line) for line in lines]
     assert [1, 2] == [line["Seq"] for line in found]
     assert [1, 1] == [line["MinutesDropped"] for line in found]
-    assert [START_MS + MINUTE_MS, START_MS + 2 * MINUTE_MS] == [
+    assert [LOOP_START_MS + MINUTE_MS, LOOP_START_MS + 2 * MINUTE_MS] == [
         line["_aws"]["Timestamp"] for line in found
     ]
     (said,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert ("minutes dropped", 1, str(error)) == (said.getMessage(), said.count, said.why)
 
 
-DIED = Event("MonitorDied", START_S + 30.25, "neuron-monitor ended with code 1.", {"ExitCode": 1})
+DIED_EVENT = Event(
+    "MonitorDied", REPORTS_START_S + 30.25, "neuron-monitor ended with code 1.", {"ExitCode": 1}
+)
 
 
 def kinds(lines):
@@ -250,14 +254,14 @@ def test_an_event_is_kept_when_it_happens_not_when_the_minute_ends():
     with Spool(None, clock=clock, max_age_s=1e12) as spool:
         source = Timetable(clock, [(1, chunk(busy())), (31, chunk(busy()))], 40)
         emitter = emitter_of(source, spool, clock=clock, events=events)
-        events.add_event(DIED)
+        events.add_event(DIED_EVENT)
         assert not emitter.read_until(source.is_over)
         (kept,) = spool.oldest(10, 1 << 20)
-        assert round(1000 * DIED.at_s) == kept.timestamp_ms
+        assert round(1000 * DIED_EVENT.at_s) == kept.timestamp_ms
         emitter.finish(input_ended=False)
         assert ["event", "minute"] == kinds(record.line for record in spool.oldest(10, 1 << 20))
     found = json.loads(kept.line)
-    expected = {"Event": "MonitorDied", "ExitCode": 1, "InstanceId": INSTANCE_ID, "Seq": 1}
+    expected = {"Event": "MonitorDied", "ExitCode": 1, "InstanceId": AN_INSTANCE, "Seq": 1}
     assert expected == {name: found[name] for name in expected}
 
 
@@ -265,7 +269,7 @@ def test_every_report_is_a_line_of_one_second_metrics_when_asked():
     """With the moment of receipt, sent at once, and numbered with the minute's line."""
     chunks = [(5 * place + 1, chunk(busy())) for place in range(12)]
     lines, outlet = run(chunks, 60.4, high_resolution_metrics=True)
-    at_s = [START_S + 5 * place + 1 for place in range(12)]
+    at_s = [REPORTS_START_S + 5 * place + 1 for place in range(12)]
     reports = of_kind(lines, "report")
     assert at_s == [report["_aws"]["Timestamp"] / 1000 for report in reports]
     assert at_s == [sent_s for sent_s, _ in outlet.sent[:12]]
@@ -286,12 +290,14 @@ def test_a_line_of_a_report_waits_for_its_dimensions(known_s, written, counted):
     nameless = busy(instance_info=instance(ami_id=""))
     lines, outlet = run(
         [(1, chunk(nameless)), (2, chunk(nameless)), (10, chunk(nameless))], 59, clock=clock,
-        facts=lambda _: facts if clock.now_s >= START_S + known_s else InstanceFacts(),
+        facts=lambda _: facts if clock.now_s >= REPORTS_START_S + known_s else InstanceFacts(),
         high_resolution_metrics=True, metrics="legacy", common_dims=("instance_type", "ami_id"),
     )  # fmt: skip
-    assert [*written, 10] == [pytest.approx(at_s - START_S, abs=0.5) for at_s, _ in outlet.sent[:3]]
+    assert [*written, 10] == [
+        pytest.approx(at_s - REPORTS_START_S, abs=0.5) for at_s, _ in outlet.sent[:3]
+    ]
     reports = of_kind(lines, "report")
-    assert [START_MS + second * 1000 for second in (1, 2, 10)] == [
+    assert [LOOP_START_MS + second * 1000 for second in (1, 2, 10)] == [
         report.get("Timestamp") or report["_aws"]["Timestamp"] for report in reports
     ]
     without = sum("_aws" not in report for report in reports)
@@ -315,7 +321,7 @@ def test_an_input_that_ends_waits_for_the_metadata_service_only_without_a_name(n
     document = busy() if named else busy(instance_info=instance(instance_id=""))
     (line,), _ = run([(1, chunk(document)), (2, None)], ended=True, facts=facts)
     assert named is (not [wait for wait in waits if wait > 0])
-    expected = INSTANCE_ID if named else "i-metadata"
+    expected = AN_INSTANCE if named else "i-metadata"
     assert expected == json.loads(line)["InstanceId"]
 
 

@@ -15,9 +15,9 @@ from neuron_emitter.run.outlet import Outlet
 from neuron_emitter.settings import RunSettings
 from neuron_emitter.spool import NewRecord, Spool
 
-REFUSED = Refused("no_log_group", "there is no log group: deploy the stack")
+REFUSED_CALL = Refused("no_log_group", "there is no log group: deploy the stack")
 
-RECORD = NewRecord(1_800_000_000_000, "line")
+SENT_RECORD = NewRecord(1_800_000_000_000, "line")
 
 
 class FakeDestination:
@@ -74,7 +74,7 @@ def outlet_to(spool, monkeypatch):
 def test_records_are_sent_by_a_thread_of_its_own(output, spool, outlet_to):
     """So that no answer of the service holds up the reading of reports."""
     outlet, place = outlet_to(Delivered(), output=output)
-    spool.append([RECORD])
+    spool.append([SENT_RECORD])
     outlet.send_records("i-1")
     assert place.offered.wait(60)
     outlet.stop_sending()
@@ -87,8 +87,8 @@ def test_records_are_sent_by_a_thread_of_its_own(output, spool, outlet_to):
 )
 def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, outlet_to, caplog):
     """How many, where they are kept, and why; the reason why the input ended comes first."""
-    outlet, _ = outlet_to(REFUSED)
-    spool.append([RECORD] * 2)
+    outlet, _ = outlet_to(REFUSED_CALL)
+    spool.append([SENT_RECORD] * 2)
     with pytest.raises(DeliveryError) as caught:
         outlet.finish_sending("i-1", failure)
     expected = (
@@ -102,8 +102,8 @@ def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, out
 @pytest.mark.parametrize(
     ("output", "missing", "is_over", "expected"),
     [
-        ("logs", REFUSED, False, 1), ("logs", REFUSED, True, 0), ("logs", None, False, 0),
-        ("stdout", REFUSED, False, 0),
+        ("logs", REFUSED_CALL, False, 1), ("logs", REFUSED_CALL, True, 0), ("logs", None, False, 0),
+        ("stdout", REFUSED_CALL, False, 0),
     ],
 )  # fmt: skip
 def test_what_a_first_call_would_fail_for_is_logged_before_it(
@@ -119,7 +119,7 @@ def test_what_a_first_call_would_fail_for_is_logged_before_it(
     for thread in [each for each in threading.enumerate() if isinstance(each, threading.Timer)]:
         thread.join()
     said = [(record.getMessage(), record.reason, record.why) for record in caplog.records]
-    assert [("delivery refused", REFUSED.reason, REFUSED.sentence)] * expected == said
+    assert [("delivery refused", REFUSED_CALL.reason, REFUSED_CALL.sentence)] * expected == said
 
 
 def test_records_of_a_memory_spool_are_reported_as_lost(monkeypatch):
@@ -128,7 +128,7 @@ def test_records_of_a_memory_spool_are_reported_as_lost(monkeypatch):
     monkeypatch.setattr(outlet_module, "StreamDestination", lambda _: place)
     monkeypatch.setattr(outlet_module, "FINISH_WITHIN_S", 0.0)
     with Spool(None, max_age_s=1e12) as spool:
-        spool.append([RECORD])
+        spool.append([SENT_RECORD])
         with pytest.raises(DeliveryError, match=r"\(lost\)\. no answer"):
             Outlet(RunSettings(output="stdout"), spool).finish_sending("i-1")
 
@@ -139,7 +139,7 @@ def test_the_stream_is_renamed_when_the_instance_becomes_known(spool, outlet_to)
     """
     outlet, place = outlet_to(Delivered(), log_stream="{cluster}/{instance}", cluster="blue")
     for instance_id in ("host-1", "host-1", "i-1", "i-1"):
-        spool.append([RECORD])
+        spool.append([SENT_RECORD])
         outlet.send_records(instance_id)
     outlet.stop_sending()
     assert ["blue/host-1", "blue/i-1", "blue/i-1"] == place.names

@@ -16,8 +16,9 @@ from neuron_emitter.replay import parse_time_s, replay
 from neuron_emitter.settings import ReplaySettings
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.extraction import violations
+from neuron_wire.names import MINUTE_MS
 from proof.emitter_process import environment
-from tests.neuron_emitter.emitter_command import COMMAND
+from tests.neuron_emitter.emitter_command import EMITTER_COMMAND
 from tests.neuron_emitter.neuron_reports import (
     counters,
     executions,
@@ -29,11 +30,9 @@ from tests.neuron_emitter.neuron_reports import (
     written,
 )
 
-START = "2026-01-01T00:00:00Z"
+REPLAY_START = "2026-01-01T00:00:00Z"
 
-START_MS = 1_767_225_600_000
-
-MINUTE_MS = 60_000
+REPLAY_START_MS = 1_767_225_600_000
 
 
 def good(percent=50.0, completed=1):
@@ -51,7 +50,13 @@ def saved(path, *documents):
 
 def replayed(*files, **changes):
     """The lines of these files."""
-    given = {"runtime_lines": "none", "cluster": "blue", "interval": 5.0, "start": START, **changes}
+    given = {
+        "runtime_lines": "none",
+        "cluster": "blue",
+        "interval": 5.0,
+        "start": REPLAY_START,
+        **changes,
+    }
     return list(replay(files, ReplaySettings(**given)))
 
 
@@ -70,9 +75,9 @@ def test_the_same_input_gives_the_same_bytes_wherever_it_is_run(tmp_path):
     (other / "copy.jsonl").write_bytes(first.read_bytes())
 
     def run(file, folder, **variables):
-        arguments = f"replay {file} --interval 5 --start {START} --cluster blue".split()
+        arguments = f"replay {file} --interval 5 --start {REPLAY_START} --cluster blue".split()
         return subprocess.run(
-            [*COMMAND, *arguments],
+            [*EMITTER_COMMAND, *arguments],
             cwd=folder,
             env=environment(tmp_path, **variables),
             capture_output=True,
@@ -123,7 +128,7 @@ def test_the_boot_is_made_of_start_and_input(tmp_path):
     file = saved(tmp_path / "a", good())
     (first,) = records(file)
     (later,) = records(file, start="2026-01-01T00:00:01Z")
-    assert f"{START_MS:012x}" == first.boot[:12]
+    assert f"{REPLAY_START_MS:012x}" == first.boot[:12]
     assert 20 == len(first.boot) == len(later.boot)
     assert first.boot < later.boot
     others = [

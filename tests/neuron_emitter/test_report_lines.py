@@ -20,7 +20,7 @@ from neuron_wire.extraction import MAX_EXTRACTED_BYTES
 from tests.neuron_emitter.loop_rig import busy, chunk, run
 from tests.undocumented_members import undocumented
 
-SENDER = LineIdentity(
+REPORT_SENDER = LineIdentity(
     "blue", "i-0123456789abcdef0", identity_guessed=True, boot="01a1fd4e75ef2470b16e"
 )
 
@@ -33,9 +33,9 @@ def of_kind(kind, lines):
 def sized(size):
     """A report whose raw line has *size* bytes, and that line if one is made of it."""
     made = LineWriter(MinuteSettings())
-    bare = made.raw_record(b'{"neuron_runtime_data":[],"a":""}', 1000, SENDER, 1).line
+    bare = made.raw_record(b'{"neuron_runtime_data":[],"a":""}', 1000, REPORT_SENDER, 1).line
     whole = b'{"neuron_runtime_data":[],"a":"%b"}' % (b"x" * (size - len(bare)))
-    record = made.raw_record(whole, 1000, SENDER, 1)
+    record = made.raw_record(whole, 1000, REPORT_SENDER, 1)
     return whole, record and record.line
 
 
@@ -72,7 +72,11 @@ def test_a_report_keeps_its_words_and_numbers_on_one_line():
         '{ "neuron_runtime_data" : [],\n "b": 1.50e-05, "b": 12345678901234567890,\n'
         ' "é\u009b": "_aws"}'
     )
-    line = LineWriter(MinuteSettings(tag=("team=a",))).raw_record(text.encode(), 7, SENDER, 3).line
+    line = (
+        LineWriter(MinuteSettings(tag=("team=a",)))
+        .raw_record(text.encode(), 7, REPORT_SENDER, 3)
+        .line
+    )
     expected = (
         '"Report":{"neuron_runtime_data":[],"b":1.50e-05,"b":12345678901234567890,'
         '"é\\u009b":"_aws"}}'
@@ -114,7 +118,9 @@ def test_a_record_has_the_time_of_its_line(at_s):
     writer = LineWriter(MinuteSettings(metrics="none"))
     sample = ReportSample(at_s, 5.0, (50.0,))
     for record in (
-        *writer.event_records([Event("MonitorDied", at_s, "neuron-monitor ended.")], SENDER, 1),
-        *writer.report_records(sample, SENDER, 2),
+        *writer.event_records(
+            [Event("MonitorDied", at_s, "neuron-monitor ended.")], REPORT_SENDER, 1
+        ),
+        *writer.report_records(sample, REPORT_SENDER, 2),
     ):
         assert json.loads(record.line)["Timestamp"] == record.timestamp_ms

@@ -22,10 +22,10 @@ from neuron_emitter.run import service
 from neuron_emitter.settings import RunSettings
 from neuron_wire import parse
 from proof.emitter_process import environment
-from tests.neuron_emitter.emitter_command import COMMAND, complaints
+from proof.factories.records import AN_INSTANCE
+from tests.neuron_emitter.emitter_command import EMITTER_COMMAND, complaints
 from tests.neuron_emitter.fake_monitor import alive, write_script
 from tests.neuron_emitter.loop_rig import busy, chunk, settings_of
-from tests.neuron_emitter.neuron_reports import INSTANCE_ID
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_signal_stops_the_child_and_closes_the_minute(number, monitor, tmp_pat
     """Exit code 0, the last minute with CleanShutdown, neuron-monitor gone, no file left."""
     arguments = ["run", "--cluster", "blue", "--output", "stdout", "--monitor-command", monitor]
     process = subprocess.Popen(
-        [*COMMAND, *arguments, "--runtime-lines", "none"],
+        [*EMITTER_COMMAND, *arguments, "--runtime-lines", "none"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(tmp_path, TMPDIR=str(tmp_path)),
@@ -101,7 +101,7 @@ def test_a_signal_stops_the_child_and_closes_the_minute(number, monitor, tmp_pat
     printed, said = process.communicate(timeout=300)
     assert (0, []) == (process.returncode, complaints(said.decode()))
     found: list[Any] = [parse(line) for line in printed.decode().splitlines()]
-    assert (True, INSTANCE_ID) == (found[-1].is_clean_shutdown, found[-1].instance_id)
+    assert (True, AN_INSTANCE) == (found[-1].is_clean_shutdown, found[-1].instance_id)
     assert 1 == sum(record.reports for record in found)
     assert not alive(child)
     assert [] == list(tmp_path.glob("neuron-emf-*"))

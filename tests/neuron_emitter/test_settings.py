@@ -18,7 +18,7 @@ from neuron_emitter.settings.options import options
 from neuron_emitter.settings.run_settings import read_listen_address
 
 # Of each type that a setting has: three values of one that no default has.
-VALUES = {
+SETTING_VALUES = {
     "cluster": ("from-flag", "from-variable", "from-file"),
     "metrics": ("none", "core", "legacy"),
     "kernel_messages": ("kmsg", "journal", "file:/host/kmsg"),
@@ -71,10 +71,10 @@ def toml_of(name, value):
     return f"{name.replace('_', '-')} = {written}\n"
 
 
-@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("name", SETTING_VALUES)
 def test_flag_wins_over_variable_over_file_over_default(name, tmp_path):
     """One declaration, four places to look."""
-    flag, variable, file = VALUES[name]
+    flag, variable, file = SETTING_VALUES[name]
     config = tmp_path / "config.toml"
     config.write_text(toml_of(name, file))
     given = ["--config", str(config)]

@@ -22,7 +22,7 @@ from neuron_emitter.run.signals import Supervisor
 from neuron_emitter.settings import RunSettings
 from proof.emitter_process import environment, wait_until
 from tests.neuron_emitter.loop_rig import FakeClock
-from tests.neuron_emitter.neuron_reports import GOOD
+from tests.neuron_emitter.neuron_reports import GOOD_REPORT
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -205,13 +205,13 @@ def test_a_reload_ends_with_ready(listening, monkeypatch):
     ] == notified
 
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "migrating.md"
+MIGRATING_PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "migrating.md"
 
 
 @pytest.mark.proof
 def test_a_dead_pipe_is_started_again_and_a_stop_is_clean(program_of, tmp_path):
     """Exit code 3 is one that it does not expect; a stop reaches both, and says CleanShutdown."""
-    (tmp_path / "reports").write_bytes(GOOD)
+    (tmp_path / "reports").write_bytes(GOOD_REPORT)
     variables = environment(tmp_path, NEURON_EMF_OUTPUT="stdout", NEURON_EMF_SPOOL_DIR="spool")
     path = variables.pop("PYTHONPATH")  # supervisord may be of another Python
     for name, program in {
@@ -222,7 +222,9 @@ def test_a_dead_pipe_is_started_again_and_a_stop_is_clean(program_of, tmp_path):
     }.items():
         (tmp_path / name).write_text(f"#!/bin/sh\n{program}\n")
         (tmp_path / name).chmod(0o755)
-    shown = re.search(r"<!-- supervisord -->\n```ini\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    shown = re.search(
+        r"<!-- supervisord -->\n```ini\n(.*?)```", MIGRATING_PAGE.read_text("utf-8"), re.DOTALL
+    )
     config = tmp_path / "supervisord.conf"
     config.write_text(f"[supervisord]\nnodaemon=true\npidfile=pid\nlogfile=log\n{shown[1]}")
     variables["PATH"] = f"{tmp_path}:{variables['PATH']}"

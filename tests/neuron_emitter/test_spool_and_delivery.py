@@ -37,7 +37,7 @@ from tests.neuron_emitter.spool_parts import (
 HOUR_S = 3600.0
 
 # What is in a record, and how far it is ahead of the clock.
-KINDS = {
+RECORD_KINDS = {
     "plain": ("x" * 40, 0.0),
     "late": ("x" * 40, -30 * HOUR_S),  # with a plain one: more than 24 h
     "long": ("é" * 3_000, 0.0),
@@ -48,7 +48,7 @@ KINDS = {
 
 def made(kind, boot, seq, now_s):
     """A record of one of KINDS, or an empty line; its identity is in it, as in a real one."""
-    text, ahead_s = KINDS.get(kind, ("", 0.0))
+    text, ahead_s = RECORD_KINDS.get(kind, ("", 0.0))
     return NewRecord(round((now_s + ahead_s) * 1000), f"{boot} {seq} {text}" if kind else "")
 
 
@@ -91,16 +91,16 @@ class Model:
                     self.rejected[key] = rejected[key]
 
 
-MAX_BYTES = 24_000
+SMALL_SPOOL_BYTES = 24_000
 
-MEMORY_BYTES = 9_000
+SMALL_MEMORY_BYTES = 9_000
 
 MAX_AGE_S = 13 * 86_400.0
 
 # A file system without a disk, where there is one: a commit then waits for nothing.
 QUICK_DISK = next((path for path in ("/dev/shm",) if os.access(path, os.W_OK)), None)
 
-EVERYTHING = (100_000, 1 << 30)
+NO_LIMITS = (100_000, 1 << 30)
 
 # What may become of a call, beside being answered.
 MOODS = (
@@ -108,14 +108,14 @@ MOODS = (
 )  # fmt: skip
 
 # How far its clock is ahead, and the days its log group keeps: neither is ours to choose.
-SERVICES = {
+SERVICE_CLOCKS = {
     "as it should be": (0.0, 9999),
     "ahead": (2 * 86_400.0, 9999),
     "behind": (-3 * 3600.0, 9999),
     "forgetful": (0.0, 1),
 }
 
-CALLS = st.lists(st.sampled_from([*MOODS, *[None] * len(MOODS)]), max_size=6)
+ANY_MOODS = st.lists(st.sampled_from([*MOODS, *[None] * len(MOODS)]), max_size=6)
 
 
 class SpoolAndDelivery(RuleBasedStateMachine):
@@ -138,9 +138,9 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         with self.disk():
             self.spool = Spool(
                 directory,
-                max_bytes=MAX_BYTES,
+                max_bytes=SMALL_SPOOL_BYTES,
                 max_age_s=MAX_AGE_S,
-                memory_bytes=MEMORY_BYTES,
+                memory_bytes=SMALL_MEMORY_BYTES,
                 clock=self.clock,
                 monotonic=Ticks(),
             )
@@ -164,7 +164,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         self.service.rejected.clear()
         with self.disk():
             yield
-            now = {(each.boot, each.seq) for each in self.spool.oldest(*EVERYTHING)}
+            now = {(each.boot, each.seq) for each in self.spool.oldest(*NO_LIMITS)}
         self.model.observe(now, self.service.answered, self.service.rejected)
         if self.is_written:
             self.on_disk = copy.deepcopy(self.model)
@@ -175,10 +175,12 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         return self.spool._file.refused is None and not self.spool._backlog.changed
 
     @rule(
-        kinds=st.lists(st.sampled_from([*KINDS, "plain", "plain", ""]), min_size=1, max_size=6),
-        moods=CALLS,
+        kinds=st.lists(
+            st.sampled_from([*RECORD_KINDS, "plain", "plain", ""]), min_size=1, max_size=6
+        ),
+        moods=ANY_MOODS,
         disk=st.sampled_from([None, None, "full", "not full"]),
-        service=st.sampled_from([None, None, *SERVICES]),
+        service=st.sampled_from([None, None, *SERVICE_CLOCKS]),
     )
     def minute(self, kinds, moods, disk, service):
         """
@@ -188,7 +190,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         if disk is not None:
             self.is_full = disk == "full"
         if service is not None:
-            self.service.skew_s, self.service.retention_days = SERVICES[service]
+            self.service.skew_s, self.service.retention_days = SERVICE_CLOCKS[service]
         self.append(kinds)
         self.offer(moods)
 
@@ -203,13 +205,13 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         lost_before = len(self.model.lost)
         with self.observed():
             assert first == self.spool.append(records, state)
-        if len(self.model.lost) > lost_before and before <= MEMORY_BYTES:
+        if len(self.model.lost) > lost_before and before <= SMALL_MEMORY_BYTES:
             newly_lost = list(self.model.lost.values())[lost_before:]
             earliest_ms = (self.clock() - MAX_AGE_S) * 1000
             assert all(record.timestamp_ms < earliest_ms for record in newly_lost)
         assert self.is_full or self.is_written, "the disk takes it and did not get it"
 
-    @rule(moods=CALLS)
+    @rule(moods=ANY_MOODS)
     def offer(self, moods):
         """One attempt for each mood the service is in."""
         killed = False
@@ -265,7 +267,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         """
         self.is_full = False
         self.service.mood = None
-        self.service.skew_s, self.service.retention_days = SERVICES["as it should be"]
+        self.service.skew_s, self.service.retention_days = SERVICE_CLOCKS["as it should be"]
         with self.observed():
             flushed = self.delivery.flush(HOUR_S)
         assert (0, None) == (flushed.remaining, flushed.problem)

@@ -25,7 +25,7 @@ from neuron_wire.names import UNALLOCATED_OWNER
 from neuron_wire.owners import UNNAMED_OWNER
 from tests.neuron_emitter.loop_rig import FakeClock, records, run
 from tests.neuron_emitter.neuron_reports import (
-    START_S,
+    REPORTS_START_S,
     counters,
     executions,
     hardware,
@@ -39,11 +39,11 @@ from tests.neuron_emitter.neuron_reports import (
 )
 
 PERSON = "ada-lovelace"
-CORES = 32
-POD = "pod"
-TEAMS = st.sampled_from(["ml", "ops", None])
+TEAM_CORES = 32
+TEAM_POD = "pod"
+ANY_TEAMS = st.sampled_from(["ml", "ops", None])
 HOLDERS = st.lists(
-    st.tuples(st.sampled_from([POD, "slurm:7", "process:python3"]), TEAMS), max_size=8
+    st.tuples(st.sampled_from([TEAM_POD, "slurm:7", "process:python3"]), ANY_TEAMS), max_size=8
 )
 
 
@@ -59,14 +59,20 @@ class FakeLookup:
     def owner_of(self, pid):
         """By a person's name, and the team that a scheduler tells."""
         kind, team = self.holders[pid]
-        return None if kind == POD else RuntimeOwner(f"{kind} {PERSON}", team=team, command=PERSON)
+        return (
+            None
+            if kind == TEAM_POD
+            else RuntimeOwner(f"{kind} {PERSON}", team=team, command=PERSON)
+        )
 
 
 class FakeReservations:
     """What a scheduler tells: pods have the cores that they hold, *teams* a free one each."""
 
     def __init__(self, holders, teams):
-        pods = [(core, team or "lab") for core, (kind, team) in enumerate(holders) if kind == POD]
+        pods = [
+            (core, team or "lab") for core, (kind, team) in enumerate(holders) if kind == TEAM_POD
+        ]
         free = [(len(holders) + number, team) for number, team in enumerate(teams)]
         allocations = [
             Allocation(f"{team or 'lab'}/{PERSON}-{core}", team, frozenset([core]), is_exact=True)
@@ -84,12 +90,12 @@ def document_of(holders):
     pods = {
         core: f"{team or 'lab'}/{PERSON}-0"
         for core, (kind, team) in enumerate(holders)
-        if kind == POD
+        if kind == TEAM_POD
     }
     runtimes = [
         runtime(
-            counters([0] * CORES),
-            memory({core: 1}, [(0, 0)] if core == 0 else [], cores=CORES),
+            counters([0] * TEAM_CORES),
+            memory({core: 1}, [(0, 0)] if core == 0 else [], cores=TEAM_CORES),
             executions(1, causes={PERSON: 1}),
             runtime_vcpu(error=f"no vCPU of {PERSON}"),
             pid=core + 1,
@@ -110,9 +116,11 @@ def document_of(holders):
 def events_of_others():
     """What the monitor and the kernel say in their own words."""
     events = EventQueue()
-    events.add_event(Event("MonitorDied", START_S, "neuron-monitor exited", {"Stderr": PERSON}))
     events.add_event(
-        Event("HardwareFault", START_S, "a fault", {"KernelMessage": PERSON, "Fault": "X"})
+        Event("MonitorDied", REPORTS_START_S, "neuron-monitor exited", {"Stderr": PERSON})
+    )
+    events.add_event(
+        Event("HardwareFault", REPORTS_START_S, "a fault", {"KernelMessage": PERSON, "Fault": "X"})
     )
     return events
 
@@ -132,7 +140,7 @@ def played(holders, attribution, reserved=()):
 
 
 @settings(max_examples=30)
-@given(HOLDERS, st.lists(TEAMS, max_size=4))
+@given(HOLDERS, st.lists(ANY_TEAMS, max_size=4))
 def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
     """In every line, on the page for Prometheus and in the ledger; each core is somebody's."""
     lines, page = played(holders, "team", reserved)
@@ -140,7 +148,7 @@ def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
         assert PERSON not in text, text
     expected = {}
     for core, (kind, team) in enumerate(holders):
-        named = team or ("lab" if kind == POD else None)
+        named = team or ("lab" if kind == TEAM_POD else None)
         expected.setdefault(f"team:{named}" if named else UNNAMED_OWNER, (set(), set()))[0].add(
             core
         )
@@ -160,13 +168,13 @@ def test_teams_have_their_cores_and_no_person_a_name(holders, reserved):
     assert all(PERSON not in row_line(row) for row in rows)
     for row in rows:
         assert (row.owner.partition("team:")[2] or None) == row.team
-        theirs = expected.get(row.owner, [range(len(holders) + len(reserved), CORES)])
+        theirs = expected.get(row.owner, [range(len(holders) + len(reserved), TEAM_CORES)])
         assert sum(map(len, theirs)) * len(minutes) * 1_000_000 == row.allocated
 
 
 def test_without_it_each_is_named():
     """Else the law above would hold of an emitter that names nobody."""
-    lines, page = played([(POD, "ml"), ("slurm:7", "ml"), ("process:python3", None)], "auto")
+    lines, page = played([(TEAM_POD, "ml"), ("slurm:7", "ml"), ("process:python3", None)], "auto")
     texts = {json.loads(line)["Kind"]: line for line in lines if PERSON in line}
     assert {"minute", "runtime", "event"} == texts.keys()
     assert PERSON in page
@@ -177,7 +185,7 @@ def test_a_core_assigned_to_another_owner_is_assigned_to_its_team():
     holders = [("slurm:7", "ops")]
     lost = FakeLookup(holders)
     lost.owner_of = lambda _pid: RuntimeOwner(f"slurm:7 {PERSON}", team="ops", gone=True)
-    reservations = FakeReservations([(POD, "ml")], [])
+    reservations = FakeReservations([(TEAM_POD, "ml")], [])
     chunks = [(second, document_of(holders)) for second in range(0, 60, 5)]
     parts = {"owners": lost, "reservations": reservations, "attribution": "team"}
     (holder,) = records(chunks, until_s=59, **parts)[0].holders

@@ -10,10 +10,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from neuron_wire.extraction import violations
-from tests.neuron_wire.wire_records import MINUTE_MS
+from tests.neuron_wire.wire_records import WIRE_MINUTE_MS
 
-DAY_MS = 24 * 3_600_000
-HOUR_MS = 3_600_000
 LIMIT = 2.0**360
 TOO_MUCH = math.nextafter(LIMIT, math.inf)
 
@@ -22,7 +20,7 @@ def document(**root):
     """A small document that is extracted; *root* replaces members, None takes one out."""
     whole = {
         "_aws": {
-            "Timestamp": MINUTE_MS,
+            "Timestamp": WIRE_MINUTE_MS,
             "CloudWatchMetrics": [
                 {
                     "Namespace": "Neuron",
@@ -165,5 +163,5 @@ def json_values(**floats):
     )
 
 
-ANYTHING = json_values()
+ANY_JSON = json_values()
 FINITE = json_values(allow_nan=False, allow_infinity=False)

@@ -24,16 +24,15 @@ from neuron_wire.catalogue import (
     rollup_metrics,
 )
 from neuron_wire.extraction import UNITS
-from tests.neuron_wire.wire_records import everything, records
+from tests.neuron_wire.wire_records import V1_FOLDER, everything, records
 from tests.undocumented_members import undocumented
 
-FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
 GOLDEN = [
     pytest.param(json.loads(line), id=f"{path.name.partition('.')[0]}-{number}")
-    for path in sorted(FOLDER.glob("*.lines.jsonl"))
+    for path in sorted(V1_FOLDER.glob("*.lines.jsonl"))
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines())
 ]
-GONE = {"Stalls"}  # once written; readers ignore it
+MEMBERS_GONE = {"Stalls"}  # once written; readers ignore it
 STATISTICS = {
     "gauge": {"Average", "Maximum", "Minimum"},
     "tally": {"Sum"},
@@ -123,7 +122,7 @@ def test_each_member_of_a_minute_line_is_written_by_some_record():
 @pytest.mark.parametrize("line", GOLDEN)
 def test_released_lines_are_documented(line):
     """What any emitter of this schema has written stays in the catalogue."""
-    assert [] == [name for name in undocumented(line) if name.partition(".")[0] not in GONE]
+    assert [] == [name for name in undocumented(line) if name.partition(".")[0] not in MEMBERS_GONE]
 
 
 def test_an_undocumented_member_is_found():
@@ -146,9 +145,9 @@ def test_a_metric_by_core_number_is_one_member():
     )
 
 
-EMITTER = Path(__file__).resolve().parent.parent.parent / "emitter"
+EMITTER_FOLDER = Path(__file__).resolve().parent.parent.parent / "emitter"
 DOCUMENTED = EVENT_NAMES.keys() | members_of("event").keys() | members_of("minute").keys()
-NAME = re.compile(r"[A-Z][a-z0-9]+([A-Z][a-z0-9]+)*")
+MEMBER_NAME = re.compile(r"[A-Z][a-z0-9]+([A-Z][a-z0-9]+)*")
 COMPOUND = re.compile(r"[A-Z][a-z0-9]+([A-Z][a-z0-9]+)+")
 
 
@@ -164,7 +163,7 @@ def makes_events(tree):
 
 TREES = {
     path: tree
-    for path in sorted(EMITTER.rglob("*.py"))
+    for path in sorted(EMITTER_FOLDER.rglob("*.py"))
     if makes_events(tree := ast.parse(path.read_text(encoding="utf-8")))
 }
 
@@ -175,15 +174,15 @@ def names_in(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if COMPOUND.fullmatch(node.value):
                 yield node.value
-        elif isinstance(node, ast.keyword) and node.arg and NAME.fullmatch(node.arg):
+        elif isinstance(node, ast.keyword) and node.arg and MEMBER_NAME.fullmatch(node.arg):
             yield node.arg
         elif isinstance(node, ast.Dict):
             for key in node.keys:
-                if isinstance(key, ast.Constant) and NAME.fullmatch(str(key.value)):
+                if isinstance(key, ast.Constant) and MEMBER_NAME.fullmatch(str(key.value)):
                     yield key.value
 
 
-@pytest.mark.parametrize("path", TREES, ids=lambda path: str(path.relative_to(EMITTER)))
+@pytest.mark.parametrize("path", TREES, ids=lambda path: str(path.relative_to(EMITTER_FOLDER)))
 def test_events_and_their_members_are_documented(path):
     """Each name that a module gives an event or a member of one is in the catalogue."""
     assert set() == set(names_in(TREES[path])) - DOCUMENTED

@@ -8,17 +8,16 @@ import math
 import pytest
 
 from neuron_wire.extraction import MAX_EXTRACTED_BYTES, UNITS, violations
+from neuron_wire.names import DAY_MS, HOUR_MS
 from tests.neuron_wire.emf_documents import (
     BOUNDARIES,
-    DAY_MS,
-    HOUR_MS,
     dimension,
     directive,
     document,
     metric,
     rules,
 )
-from tests.neuron_wire.wire_records import MINUTE_MS
+from tests.neuron_wire.wire_records import WIRE_MINUTE_MS
 
 
 @pytest.mark.parametrize("rule", sorted({rule for rule, _, _ in BOUNDARIES}))
@@ -86,7 +85,7 @@ def test_a_timestamp_is_whole_milliseconds(timestamp):
 )
 def test_a_timestamp_is_at_most_14_days_old_and_2_hours_ahead(age_ms, expected):
     """Both ends are inclusive; without a clock the age is not checked."""
-    assert expected == rules(document(), now_ms=MINUTE_MS + age_ms)
+    assert expected == rules(document(), now_ms=WIRE_MINUTE_MS + age_ms)
     assert [] == rules(document())
 
 

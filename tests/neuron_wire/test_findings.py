@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from local import REPOSITORY
 from neuron_accounts.findings import FINDING_KINDS, SCHEMA_FILE
 from tests.aggregator.findings.finding_story import story
 
-ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "tests" / "data" / "findings" / "v1"
-VALIDATOR = ROOT / ".venv-tools" / "bin" / "check-jsonschema"
-EVENTS = [
+EVENTS_FOLDER = REPOSITORY / "tests" / "data" / "findings" / "v1"
+VALIDATOR = REPOSITORY / ".venv-tools" / "bin" / "check-jsonschema"
+GOLDEN_EVENTS = [
     json.loads(line)
-    for path in sorted(FOLDER.glob("*.events.jsonl"))
+    for path in sorted(EVENTS_FOLDER.glob("*.events.jsonl"))
     for line in path.read_text(encoding="utf-8").splitlines()
 ]
 
@@ -41,7 +41,7 @@ def violations_of(tmp_path, events):
 def test_close_still_makes_the_golden_events(golden):
     """Every kind, every change and every reason, from one story of a small fleet."""
     lines = [json.dumps(event, separators=(",", ":")) for event in story()]
-    golden(FOLDER / "story.events.jsonl", "\n".join(lines) + "\n")
+    golden(EVENTS_FOLDER / "story.events.jsonl", "\n".join(lines) + "\n")
     events = [json.loads(line) for line in lines]
     assert {*FINDING_KINDS} == {event["Kind"] for event in events}
     assert {"opened", "worsened", "closed"} == {event["Change"] for event in events}
@@ -51,15 +51,15 @@ def test_close_still_makes_the_golden_events(golden):
 
 def test_every_event_follows_the_schema(tmp_path):
     """Of every release; the schema describes every member."""
-    assert set() == violations_of(tmp_path, EVENTS)
+    assert set() == violations_of(tmp_path, GOLDEN_EVENTS)
     known = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))["properties"]
-    assert set() == {name for event in EVENTS for name in event} - known.keys()
-    assert set() == known.keys() - {name for event in EVENTS for name in event}
+    assert set() == {name for event in GOLDEN_EVENTS for name in event} - known.keys()
+    assert set() == known.keys() - {name for event in GOLDEN_EVENTS for name in event}
 
 
 def test_an_older_reader_reads_a_newer_event_and_refuses_a_newer_schema(tmp_path):
     """Unknown members and kinds are ignored; a higher Schema is refused."""
-    event = EVENTS[0]
+    event = GOLDEN_EVENTS[0]
     newer = {**event, "Kind": "slow-link", "Reason": "repaired", "LinkErrors": {"Total": 3}}
     wrong = [
         {**event, "Schema": 2}, {**event, "Step": 0}, {**event, "Change": "mended"},

@@ -15,9 +15,9 @@ from neuron_wire.holders import MAX_COMMAND_CHARS, MAX_HOLDER_NAME_CHARS, MAX_HO
 from neuron_wire.merging import merge_records
 from neuron_wire.names import MAX_CORES
 from proof.factories.records import record
-from tests.neuron_wire.wire_records import MINUTE_MS, line_of
+from tests.neuron_wire.wire_records import WIRE_MINUTE_MS, line_of
 
-SMALL = MinuteRecord("blue", "i-1", "0", 1, MINUTE_MS, 60.0, 1, "aa", (0.0, 0.0), (5, 5))
+TWO_CORES = MinuteRecord("blue", "i-1", "0", 1, WIRE_MINUTE_MS, 60.0, 1, "aa", (0.0, 0.0), (5, 5))
 
 
 @given(st.lists(st.integers(0, MAX_CORES - 1), max_size=40))
@@ -49,28 +49,28 @@ def test_what_is_no_list_of_cores_is_refused(text):
 )
 def test_a_foreign_name_is_shortened_and_printable(tag, written):
     """A tag or command may have any length and any character; the line can still be sent."""
-    record = dataclasses.replace(SMALL, holders=(Holder("0", tag, 1, tag, command=tag),))
-    line = encode({"Timestamp": MINUTE_MS, **record.members()})
+    record = dataclasses.replace(TWO_CORES, holders=(Holder("0", tag, 1, tag, command=tag),))
+    line = encode({"Timestamp": WIRE_MINUTE_MS, **record.members()})
     assert line.encode()
     command = written[:MAX_COMMAND_CHARS]
     assert (Holder("0", written, 1, written, command=command),) == parse(line).holders
 
 
-GOOD = {"Cores": "0"}
+GOOD_HOLDER = {"Cores": "0"}
 
 
 @pytest.mark.parametrize(
     ("member", "expected"),
     [
         (None, ((), 0)), ([], ((), 0)), ("0-7", ((), 0)), ({"Cores": "0"}, ((), 0)),
-        ([GOOD, 1, None, []], ((Holder("0"),), 3)), ([GOOD, {}], ((Holder("0"),), 1)),
-        ([{"Cores": "x"}, GOOD], ((Holder("0"),), 1)), ([{"Cores": 0}], ((), 1)),
-        ([{**GOOD, "Pid": "1", "Tag": 2, "Name": []}], ((Holder("0"),), 0)),
-        ([{**GOOD, "Pid": True}], ((Holder("0"),), 0)),
-        ([{**GOOD, "Started": "2026-11-22 02:10", "Command": ["rm"]}], ((Holder("0"),), 0)),
-        ([{"Cores": "9-3"}, {"Cores": "0,1024"}, GOOD], ((Holder("0"),), 2)),
-        ([{**GOOD, "Host": "of a later release"}], ((Holder("0"),), 0)),
-        ([GOOD] * (MAX_HOLDERS + 2), ((Holder("0"),) * MAX_HOLDERS, 2)),
+        ([GOOD_HOLDER, 1, None, []], ((Holder("0"),), 3)), ([GOOD_HOLDER, {}], ((Holder("0"),), 1)),
+        ([{"Cores": "x"}, GOOD_HOLDER], ((Holder("0"),), 1)), ([{"Cores": 0}], ((), 1)),
+        ([{**GOOD_HOLDER, "Pid": "1", "Tag": 2, "Name": []}], ((Holder("0"),), 0)),
+        ([{**GOOD_HOLDER, "Pid": True}], ((Holder("0"),), 0)),
+        ([{**GOOD_HOLDER, "Started": "2026-11-22 02:10", "Command": ["rm"]}], ((Holder("0"),), 0)),
+        ([{"Cores": "9-3"}, {"Cores": "0,1024"}, GOOD_HOLDER], ((Holder("0"),), 2)),
+        ([{**GOOD_HOLDER, "Host": "of a later release"}], ((Holder("0"),), 0)),
+        ([GOOD_HOLDER] * (MAX_HOLDERS + 2), ((Holder("0"),) * MAX_HOLDERS, 2)),
     ],
     ids=lambda value: repr(value)[:40],
 )  # fmt: skip

@@ -13,25 +13,25 @@ from neuron_accounts import ledger
 from neuron_accounts.instance_hours import Ec2Instance, InstanceHour, LedgerRules, OwnerWork
 from neuron_accounts.prices import Prices
 from neuron_emf.reading.ledger_bucket import rows as read_rows
+from neuron_wire.names import MICRO
 from neuron_wire.owners import Owner
 from proof.factories.records import record as make_record
 
-HOUR = 490_000
-FIRST = HOUR * 60
-MICRO = 1_000_000
-PRICES = Prices({"inf2.xlarge": 0.07})
-RULES = LedgerRules(PRICES)
-TYPES = ["inf2.xlarge", "trn1.2xlarge", "x", None]
-DEAREST = max(Fraction(PRICES.usd_per_core_hour(name, 1, None) or 0) for name in TYPES)
-NOTHING = {"executions": 0, "execution_errors": 0}
-OWNERS = ["ml/a", "ml/b", "slurm:7 ann", "[unnamed]"]
+ACCOUNTED_HOUR = 490_000
+FIRST_ACCOUNTED = ACCOUNTED_HOUR * 60
+HOUR_PRICES = Prices({"inf2.xlarge": 0.07})
+HOUR_RULES = LedgerRules(HOUR_PRICES)
+HOUR_TYPES = ["inf2.xlarge", "trn1.2xlarge", "x", None]
+DEAREST = max(Fraction(HOUR_PRICES.usd_per_core_hour(name, 1, None) or 0) for name in HOUR_TYPES)
+NO_EXECUTIONS = {"executions": 0, "execution_errors": 0}
+HOUR_OWNERS = ["ml/a", "ml/b", "slurm:7 ann", "[unnamed]"]
 
 
 def minute(state, *owners, idle=None, **changes):
     """A record of cores in *state*; *owners* are pairs of cores and name."""
     idle = tuple(idle) if idle else tuple(0 if letter == "b" else 60 for letter in state)
     percent = tuple(None if letter == "?" else 50.0 * (letter == "b") for letter in state)
-    changes = {"minute": FIRST, "utilization_percent": percent, **changes}
+    changes = {"minute": FIRST_ACCOUNTED, "utilization_percent": percent, **changes}
     held_by = tuple(
         Owner(cores, name, None, *more) if more else Owner(cores, name, None, "", 0, 60)
         for cores, name, *more in owners
@@ -39,9 +39,9 @@ def minute(state, *owners, idle=None, **changes):
     return make_record(core_state=state, idle_minutes=idle, owners=held_by, **changes)
 
 
-def rows_of(*records, rules=RULES, ec2=None, unknown=()):
+def rows_of(*records, rules=HOUR_RULES, ec2=None, unknown=()):
     """The rows of an hour, by owner."""
-    hour, work = InstanceHour(HOUR, rules, ec2), OwnerWork()
+    hour, work = InstanceHour(ACCOUNTED_HOUR, rules, ec2), OwnerWork()
     for record in records:
         hour.fold_minute(record, work)
     for missed in unknown:
@@ -57,7 +57,7 @@ def hours(draw):
         state = draw(st.text("bau?", min_size=1, max_size=6))
         cores = st.sampled_from([*map(str, range(len(state))), f"0-{len(state) - 1}"])
         had = st.tuples(cores, cores | st.just(""), st.none() | st.integers(0, 9))
-        named = draw(st.dictionaries(st.sampled_from(OWNERS), had, max_size=4))
+        named = draw(st.dictionaries(st.sampled_from(HOUR_OWNERS), had, max_size=4))
         percent = st.integers(0, 10_000).map(lambda hundredths: hundredths / 100)
         records.append(
             minute(
@@ -72,7 +72,7 @@ def hours(draw):
                     None if letter == "?" else draw(percent) for letter in state
                 ),
                 covered_seconds=draw(st.sampled_from([0.01, 33.33, 60.0])),
-                instance_type=draw(st.sampled_from(TYPES)),
+                instance_type=draw(st.sampled_from(HOUR_TYPES)),
                 lifecycle=draw(st.sampled_from([None, "spot", "capacity-block"])),
                 paid=draw(st.sampled_from([None, "committed", "avoidable"])),
             )
@@ -87,7 +87,7 @@ def expected_hour(records, unknown):
         *((record, True) for record in records),
         *((part, False) for part in unknown),
     ]:
-        price = PRICES.usd_per_core_hour(part.instance_type, len(part.core_state), None)
+        price = HOUR_PRICES.usd_per_core_hour(part.instance_type, len(part.core_state), None)
         idle = [
             is_known and letter in "au" and minutes >= 15
             for letter, minutes in zip(part.core_state, part.idle_minutes, strict=True)
@@ -195,7 +195,7 @@ def test_costs_conserve_the_hour(hour):
         *((record, True) for record in records),
         *((part, False) for part in unknown),
     ]:
-        price = PRICES.usd_per_core_hour(part.instance_type, len(part.core_state), None)
+        price = HOUR_PRICES.usd_per_core_hour(part.instance_type, len(part.core_state), None)
         for letter in part.core_state:
             usd = Fraction(round((price or 0) * 10**15), 10**15) / 60
             exact[was_there and letter != "?"] += usd
@@ -260,14 +260,20 @@ def test_what_ec2_says_wins_over_what_the_instance_said(ec2, changes, avoidable)
 )  # fmt: skip
 def test_a_minute_is_avoidable_where_its_owner_is_fully_idle_in_the_cluster(elsewhere, avoidable):
     """Known once all instances are read; a working sibling makes the others wait."""
-    work, hour, other = OwnerWork(), InstanceHour(HOUR, RULES), InstanceHour(HOUR, RULES)
+    work, hour, other = (
+        OwnerWork(),
+        InstanceHour(ACCOUNTED_HOUR, HOUR_RULES),
+        InstanceHour(ACCOUNTED_HOUR, HOUR_RULES),
+    )
     for number in range(2):
-        hour.fold_minute(minute("aa", ("0-1", "ml/a-0"), minute=FIRST + number, **NOTHING), work)
+        hour.fold_minute(
+            minute("aa", ("0-1", "ml/a-0"), minute=FIRST_ACCOUNTED + number, **NO_EXECUTIONS), work
+        )
     if elsewhere:
         state, *owner = elsewhere
         seen = OwnerWork()  # as another process reads it
         owner += [None] if len(owner) == 4 else []
-        other.fold_minute(minute(state, owner, minute=FIRST + 1, **NOTHING), seen)
+        other.fold_minute(minute(state, owner, minute=FIRST_ACCOUNTED + 1, **NO_EXECUTIONS), seen)
         work.fold_work(seen)
     (row,) = hour.rows(work)
     assert 2 * MICRO * avoidable == row.avoidable
@@ -277,13 +283,13 @@ def test_a_minute_is_avoidable_where_its_owner_is_fully_idle_in_the_cluster(else
 def test_hidden_or_unknown_cores_are_not_avoidable():
     """Nor is an instance that executes; a reservation alone is, from its first minute."""
     pod = ("", "ml/a", "0-1", None)
-    assert 2 * MICRO == rows_of(minute("uu", (*pod, 15), **NOTHING))["ml/a"].avoidable
-    assert 0 == rows_of(minute("uu", (*pod, 14), **NOTHING))["ml/a"].avoidable
+    assert 2 * MICRO == rows_of(minute("uu", (*pod, 15), **NO_EXECUTIONS))["ml/a"].avoidable
+    assert 0 == rows_of(minute("uu", (*pod, 14), **NO_EXECUTIONS))["ml/a"].avoidable
     assert 0 == rows_of(minute("uu", (*pod, 15), executions=1))["ml/a"].avoidable
-    hidden = minute("uu", ("", "ml/a", "0", None, 15), owners_more="1", **NOTHING)
+    hidden = minute("uu", ("", "ml/a", "0", None, 15), owners_more="1", **NO_EXECUTIONS)
     assert 0 == rows_of(hidden)["ml/a"].avoidable
     for status in (None, "unknown"):
-        unread = rows_of(minute("uu", reservations=status, **NOTHING))
+        unread = rows_of(minute("uu", reservations=status, **NO_EXECUTIONS))
         assert (["[not reported]"], 0) == ([*unread], unread["[not reported]"].avoidable)
 
 
@@ -295,4 +301,4 @@ def test_the_same_rows_are_the_same_bytes(hour, chance):
     chance.shuffle(rows)
     assert payload == ledger.pack_rows(rows)
     assert b"\0\0\0\0" == payload[4:8]
-    assert sorted(rows, key=lambda row: row.owner) == list(read_rows([(HOUR, payload)]))
+    assert sorted(rows, key=lambda row: row.owner) == list(read_rows([(ACCOUNTED_HOUR, payload)]))

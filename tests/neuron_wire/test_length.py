@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,12 +24,13 @@ from neuron_wire.length import METADATA_BYTES, max_minute_bytes, split_minute
 from neuron_wire.owners import Owner
 from tests.longest_members import LABELS
 from tests.neuron_wire.wire_records import (
-    FAILURES,
-    HEALTH,
     HOLDER,
-    MINUTE_MS,
     RARE_ECC,
     RARE_HEALTH,
+    V1_FOLDER,
+    WIRE_MINUTE_MS,
+    WORST_FAILURES,
+    WORST_HEALTH,
     everything,
     line_with_metrics,
     records,
@@ -41,20 +41,20 @@ PROMISED = {32: 2_400, 64: 2_700, 128: 3_600}
 SETS = [["ClusterName"], ["ClusterName", "InstanceId"]]
 UNVERIFIED = "AssignedUnverifiedCores"
 HALF_A_DAY = 999
-MONTH = 44_640
+MONTH_MINUTES = 44_640
 USUAL: dict[str, Any] = {"lifecycle": "on-demand", "paid": None}
 """How nearly every instance is paid; what else there is has its bytes measured."""
-LAST = {"Holders", "HoldersMore", "Owners", "OwnersMore"}
+LAST_MEMBERS = {"Holders", "HoldersMore", "Owners", "OwnersMore"}
 
 
 def size(record):
     """Bytes of the minute line of *record* at `--metrics instance`, without lists of runtimes."""
     kept, _ = split_minute(record.members())
-    bounded = {name: value for name, value in kept.items() if name not in LAST}
+    bounded = {name: value for name, value in kept.items() if name not in LAST_MEMBERS}
     return len(line_with_metrics(bounded, record.minute_ms, SETS).encode())
 
 
-@pytest.mark.parametrize("health", [{}, HEALTH], ids=["no health", "health"])
+@pytest.mark.parametrize("health", [{}, WORST_HEALTH], ids=["no health", "health"])
 @pytest.mark.parametrize("cores", [1, 32, 33, 64, 65, 128, 129, 1024])
 def test_an_ordinary_minute_is_one_line_and_needs_no_encoding(cores, health, monkeypatch):
     """
@@ -72,7 +72,9 @@ def test_an_ordinary_minute_is_one_line_and_needs_no_encoding(cores, health, mon
 @given(records())
 def test_no_member_is_lost_to_the_second_line(record):
     """The two parts are the record's members, each in one of them, in their order."""
-    record = dataclasses.replace(record, details=FAILURES, health={**HEALTH, **RARE_HEALTH})
+    record = dataclasses.replace(
+        record, details=WORST_FAILURES, health={**WORST_HEALTH, **RARE_HEALTH}
+    )
     members = record.members()
     kept, aside = split_minute(members)
     assert members == kept | aside
@@ -84,11 +86,11 @@ def test_no_member_is_lost_to_the_second_line(record):
 def test_failures_move_to_the_second_line_first():
     """Runtime lines have them too; members that the stack reads never move."""
     record = everything("bau" * 13, 99)
-    assert [*LABELS, UNVERIFIED, *FAILURES] == list(split_minute(record.members())[1])
-    record = everything("a" * 64, MONTH)
+    assert [*LABELS, UNVERIFIED, *WORST_FAILURES] == list(split_minute(record.members())[1])
+    record = everything("a" * 64, MONTH_MINUTES)
     kept, aside = split_minute(record.members())
-    assert {*LABELS, *FAILURES, *RARE_HEALTH, *RARE_ECC, UNVERIFIED} == aside.keys()
-    assert {*HEALTH, "ExecutionErrors", "CoreIdleMinutes", *LAST} <= kept.keys()
+    assert {*LABELS, *WORST_FAILURES, *RARE_HEALTH, *RARE_ECC, UNVERIFIED} == aside.keys()
+    assert {*WORST_HEALTH, "ExecutionErrors", "CoreIdleMinutes", *LAST_MEMBERS} <= kept.keys()
 
 
 def test_the_room_for_metrics_is_what_they_take():
@@ -103,35 +105,36 @@ def test_the_room_for_metrics_is_what_they_take():
 def test_more_cores_have_more_bytes(cores):
     """Beyond 128 each core has 14 bytes more: a letter, its utilization, its idle minutes."""
     assert 3_600 + 14 * (cores - 128) == max_minute_bytes(cores)
-    assert size(everything("a" * cores, MONTH)) <= max_minute_bytes(cores)
+    assert size(everything("a" * cores, MONTH_MINUTES)) <= max_minute_bytes(cores)
 
 
-FOLDER = Path(__file__).resolve().parent.parent / "data" / "wire" / "v1"
 AMI_ID = "ami-0123456789abcdef0"
-SENDER = LineIdentity(
+LENGTH_SENDER = LineIdentity(
     "blue", "i-0123456789abcdef0", identity_guessed=True, boot="01a1fd4e75ef2470b16e",
     instance_type="trn1.32xlarge", ami_id=AMI_ID,
 )  # fmt: skip
-USES = {
+USES_OF_MEMORY = {
     "DeviceMemory": "Constants ModelCode ModelSharedScratchpad RuntimeMemory Tensors Other",
     "RuntimeHostMemory": "ApplicationMemory Constants DmaBuffers Tensors Other",
 }
-RUNTIME: dict[str, str | int | float | None] = {
+LONG_RUNTIME: dict[str, str | int | float | None] = {
     "Reason": "error", "Pid": 41, "RuntimeTag": "serve", "Owner": "ml/llama-0", "Cores": "0-2,5",
     "CoresHeld": 4, "CoresListed": 32, "LoadedModels": 2, "Executions": 100, "ExecutionErrors": 3,
     "LatencyP50Mean": 0.1, "LatencyP99Max": 0.2, "LatencyMin": 0.05, "LatencyMax": 0.3,
     "DeviceLatencyP50Mean": 0.08, "DeviceLatencyP99Max": 0.18, "LatencyGapP50": 0.02,
     "TeraFlops": 3.5, "DeviceMemoryUsed": 1 << 30, "RuntimeHostMemory": 1 << 20,
     "RuntimeCpuUserPercent": 130.5, "RuntimeCpuSystemPercent": 3.5,
-    **{total + use: 1 for total, uses in USES.items() for use in uses.split()}, **FAILURES,
+    **{total + use: 1 for total, uses in USES_OF_MEMORY.items() for use in uses.split()},
+    **WORST_FAILURES,
 }  # fmt: skip
 SAMPLE = ReportSample(
-    at_s=MINUTE_MS / 1000 + 0.25, period_s=1.0, utilization_percent=(1.5, None, 2.5), executions=10,
+    at_s=WIRE_MINUTE_MS / 1000 + 0.25, period_s=1.0, utilization_percent=(1.5, None, 2.5),
+    executions=10,
     execution_errors=1, tera_flops=0.5,
 )  # fmt: skip
-EVENT = Event(
+LONG_EVENT = Event(
     "MonitorDied",
-    MINUTE_MS / 1000 + 1.5,
+    WIRE_MINUTE_MS / 1000 + 1.5,
     "neuron-monitor ended with code 1 after 5 s",
     {"RanSeconds": 5.25, "ExitCode": 1, "Stderr": "no device", "Count": 3},
 )
@@ -175,7 +178,7 @@ def test_a_line_of_the_worst_minute_is_no_longer_than_promised(cores, promised, 
 
 def test_a_runtime_line_is_documented_whole():
     """A runtime of which everything was read has every member of its kind."""
-    line = json.loads(line_of(runtime_draft(RUNTIME, everything("ba", 1), 7), "Neuron"))
+    line = json.loads(line_of(runtime_draft(LONG_RUNTIME, everything("ba", 1), 7), "Neuron"))
     assert [] == undocumented(line)
     assert members_of("runtime").keys() == line.keys()
 
@@ -184,15 +187,15 @@ def test_lines_of_the_other_kinds_are_golden(golden):
     """A changed byte of a core, runtime, event or report line is read in review."""
     made = lines("core", high_resolution_metrics=True)
     *_, core = lines("core").minute_records(everything("ba", 1))
-    minute = dataclasses.replace(everything("ba", 1), cluster=SENDER.cluster)
+    minute = dataclasses.replace(everything("ba", 1), cluster=LENGTH_SENDER.cluster)
     written = [
         core.line,
-        line_of(runtime_draft(RUNTIME, minute, 7), "Neuron"),
-        made.event_records([EVENT], SENDER, 8)[0].line,
-        *[record.line for record in made.report_records(SAMPLE, SENDER, 9)],
+        line_of(runtime_draft(LONG_RUNTIME, minute, 7), "Neuron"),
+        made.event_records([LONG_EVENT], LENGTH_SENDER, 8)[0].line,
+        *[record.line for record in made.report_records(SAMPLE, LENGTH_SENDER, 9)],
     ]
     assert ["core", "runtime", "event", "report"] == [line["Kind"] for line in read(written)]
-    golden(FOLDER / "kinds.lines.jsonl", "".join(f"{line}\n" for line in written))
+    golden(V1_FOLDER / "kinds.lines.jsonl", "".join(f"{line}\n" for line in written))
 
 
 def test_a_minute_line_with_owners_is_golden(golden):
@@ -206,11 +209,13 @@ def test_a_minute_line_with_owners_is_golden(golden):
         owners=(Owner("0-2", "ml/llama-0", "ml"), Owner("4", "[unnamed]")), owners_more="3",
         reservations=None, unknown_reason=None,
     )  # fmt: skip
-    golden(FOLDER / "owned.lines.jsonl", f"{lines('cluster').minute_records(before)[0].line}\n")
+    golden(V1_FOLDER / "owned.lines.jsonl", f"{lines('cluster').minute_records(before)[0].line}\n")
     now = dataclasses.replace(
         before, holders=(dataclasses.replace(HOLDER, cores="1-2"),), reservations="known",
         details={"AssignedUnverifiedCores": 1},
         owners=(Owner("0-2", "ml/llama-0", "ml", "", 0, 7), Owner("4", "[unnamed]", None, "", 12),
                 Owner("", "ml/llama-1", "ml", "3", None, 7)), owners_more="",
     )  # fmt: skip
-    golden(FOLDER / "reservations.lines.jsonl", f"{lines('cluster').minute_records(now)[0].line}\n")
+    golden(
+        V1_FOLDER / "reservations.lines.jsonl", f"{lines('cluster').minute_records(now)[0].line}\n"
+    )

@@ -15,12 +15,12 @@ from neuron_wire import VERSION, MinuteRecord, OtherRecord, WireFormatError, enc
 from neuron_wire.extraction import violations
 from neuron_wire.line import MAX_LINE_CHARS, emf_line, sendable_line
 from neuron_wire.names import MAX_CORES
-from tests.neuron_wire.emf_documents import ANYTHING, BOUNDARIES, FINITE, directive, document
-from tests.neuron_wire.wire_records import MINUTE_MS, line_of, records
+from tests.neuron_wire.emf_documents import ANY_JSON, BOUNDARIES, FINITE, directive, document
+from tests.neuron_wire.wire_records import WIRE_MINUTE_MS, line_of, records
 
-SMALL = MinuteRecord(
+SMALL_RECORD = MinuteRecord(
     cluster="blue", instance_id="i-0123456789abcdef0", boot="01a1fd4e75ef2470b16e", seq=1,
-    minute_ms=MINUTE_MS, covered_seconds=60.0, reports=12,
+    minute_ms=WIRE_MINUTE_MS, covered_seconds=60.0, reports=12,
 )  # fmt: skip
 
 
@@ -30,7 +30,7 @@ def plain(record):
 
 
 @given(records(max_cores=MAX_CORES))
-@example(SMALL)
+@example(SMALL_RECORD)
 def test_a_record_is_read_back_as_it_was_written(record):
     """Every field, whichever are absent, of none to 1,024 cores, known or not."""
     assert record == parse(plain(record))
@@ -43,8 +43,8 @@ def test_an_impossible_number_has_no_member(field, value):
     """The rest of the minute is still read."""
     changed: Any = {"Strange": value} if field in ("details", "health") else value
     members: dict[str, Any] = {field: changed}
-    record = dataclasses.replace(SMALL, **members)
-    assert SMALL == parse(plain(record))
+    record = dataclasses.replace(SMALL_RECORD, **members)
+    assert SMALL_RECORD == parse(plain(record))
 
 
 @given(st.dictionaries(st.text(max_size=12).map("New{}".format), FINITE, max_size=4))
@@ -55,7 +55,7 @@ def test_members_of_a_later_release_are_ignored(added):
 
 def test_the_timestamp_of_a_line_without_metrics_is_at_its_root():
     """Such a line is no EMF document."""
-    line = line_of(_aws=None, Timestamp=MINUTE_MS)
+    line = line_of(_aws=None, Timestamp=WIRE_MINUTE_MS)
     assert parse(json.dumps(line_of())) == parse(json.dumps(line))
 
 
@@ -96,7 +96,7 @@ def test_unprintable_characters_are_escaped(text):
 
 SECRET = "hunter2 \u00e9"
 DEEP = "[" * 100_000
-UNREAD = {"NeuronCores", "Kind"}  # what the letters say; what may be any text
+UNREAD_MEMBERS = {"NeuronCores", "Kind"}  # what the letters say; what may be any text
 
 
 def reason(line):
@@ -175,7 +175,10 @@ NO_VALUES = {
     "CoreState": (1, True, "x", "B", "ba u", "b" * 1025, ["b"]),
     "_aws": [
         *("x", 7, []),
-        *({"Timestamp": at} for at in (True, "1", 1.5, -60_000, MINUTE_MS + 1, 60_000 << 60, [])),
+        *(
+            {"Timestamp": at}
+            for at in (True, "1", 1.5, -60_000, WIRE_MINUTE_MS + 1, 60_000 << 60, [])
+        ),
     ],
 }
 
@@ -194,7 +197,7 @@ def test_a_utilization_that_is_not_finite_is_refused(value, place):
     percent = [1.5, 2, 3.25]
     percent[place] = value
     with pytest.raises(WireFormatError) as refused:
-        MinuteRecord.from_members(line_of(NeuronCoreUtilization=percent), MINUTE_MS)
+        MinuteRecord.from_members(line_of(NeuronCoreUtilization=percent), WIRE_MINUTE_MS)
     assert "bad_member" == refused.value.reason
 
 
@@ -206,7 +209,7 @@ def test_a_utilization_that_is_not_finite_is_refused(value, place):
         ("Seq", 1, 0), ("Seq", (1 << 63) - 1, 1 << 63), ("Reports", 0, -1),
         ("CoveredSeconds", 0, -0.001), ("CoveredSeconds", 60, 60.001),
         ("_aws", {"Timestamp": 0}, {"Timestamp": -60_000}),
-        ("_aws", {"Timestamp": MINUTE_MS}, {"Timestamp": MINUTE_MS - 1}),
+        ("_aws", {"Timestamp": WIRE_MINUTE_MS}, {"Timestamp": WIRE_MINUTE_MS - 1}),
         ("NeuronCoreUtilization", [100, 0, 0], [100.001, 0, 0]),
         ("NeuronCoreUtilization", [0, 0, 0], [-0.001, 0, 0]),
         ("NeuronCoreUtilization", [1, 2, 3], [1, 2]),
@@ -230,7 +233,9 @@ def test_each_member_is_refused_beyond_its_boundary(member, accepted, refused):
 
 @pytest.mark.parametrize(
     "member",
-    sorted({*line_of(), "CleanShutdown", "Region", "Executions", "LatencyP50Mean"} - UNREAD),
+    sorted(
+        {*line_of(), "CleanShutdown", "Region", "Executions", "LatencyP50Mean"} - UNREAD_MEMBERS
+    ),
 )
 def test_a_refusal_never_quotes_the_line(member):
     """Lines hold names of customers, which must not reach a metric or a log."""
@@ -248,7 +253,7 @@ def built(**changes):
         "metrics": {"BusyCores": 3, "NeuronCoreUtilization": [97.5, 0.0]},
         "units": {"BusyCores": "Count", "NeuronCoreUtilization": "Percent"},
         "properties": {"Names": ["a"], "ClusterName": "blue", "Total": 4.0},
-        "timestamp_ms": MINUTE_MS,
+        "timestamp_ms": WIRE_MINUTE_MS,
         **changes,
     }
     return emf_line(arguments.pop("namespace", "Neuron/Cluster"), **arguments)
@@ -301,9 +306,9 @@ def test_the_boundary_of_each_rule_is_found_before_the_line_is_written():
 
 
 @given(
-    ANYTHING,
-    st.dictionaries(st.sampled_from(["Namespace", "Dimensions", "Metrics"]), ANYTHING),
-    st.dictionaries(st.text(max_size=3), ANYTHING, max_size=3),
+    ANY_JSON,
+    st.dictionaries(st.sampled_from(["Namespace", "Dimensions", "Metrics"]), ANY_JSON),
+    st.dictionaries(st.text(max_size=3), ANY_JSON, max_size=3),
 )
 @example(None, {}, {"filler": "x" * 1_048_576})
 @example("\ud800", {}, {"filler": "x" * 1_048_576})

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from neuron_words.owner_commands import owner_commands, tags_commands
 
-PLACES = ("prod", "us-west-2")
-OPTIONS = {"-a", "-j", "-n", "-o", "--all-containers", "--cluster", "--family", "--machine",
+CLUSTER_AND_REGION = ("prod", "us-west-2")
+COMMAND_OPTIONS = {"-a", "-j", "-n", "-o", "--all-containers", "--cluster", "--family", "--machine",
            "--region", "--service-name", "--services", "--tail", "--user"}  # fmt: skip
 ECS = "--cluster prod --services search --region us-west-2"
 
@@ -36,7 +36,7 @@ ECS = "--cluster prod --services search --region us-west-2"
 )  # fmt: skip
 def test_commands_by_kind_of_owner(owner, first):
     """A name that does not have the form of its kind gives no command."""
-    found = owner_commands(owner, *PLACES)
+    found = owner_commands(owner, *CLUSTER_AND_REGION)
     assert first == (found[0].text if found else None)
 
 
@@ -54,7 +54,7 @@ def test_a_name_cannot_inject_into_a_command(name, kind, cluster, region):
         assert command.text.isprintable()
         assert not any(letter in command.text for letter in "$`;&|<>*?(){}#!~")
         options = {word.partition("=")[0] for word in words if word.startswith("-")}
-        assert options <= OPTIONS
+        assert options <= COMMAND_OPTIONS
 
 
 def test_tags_are_asked_of_ids_that_ec2_gave():

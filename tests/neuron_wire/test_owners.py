@@ -23,9 +23,9 @@ from neuron_wire.owners import (
     owner_members,
 )
 from proof.factories.records import record
-from tests.neuron_wire.wire_records import MINUTE_MS, holdings, line_of, owners, quieted
+from tests.neuron_wire.wire_records import WIRE_MINUTE_MS, holdings, line_of, owners, quieted
 
-STATE = "abuu?" * 8
+LONG_STATE = "abuu?" * 8
 
 
 def cores_of(named, more):
@@ -44,7 +44,7 @@ def size(named):
     return len(encode({"Owners": owner_members(named)}).encode()) - len('{"Owners":}')
 
 
-@given(holdings(STATE))
+@given(holdings(LONG_STATE))
 def test_owners_and_those_left_out_are_exactly_the_cores_that_somebody_has(holdings):
     """For any names; the cores of a listed owner are not also in OwnersMore."""
     named, more = quieted(holdings)
@@ -67,10 +67,10 @@ def test_all_holdings_of_one_name_are_one_owner():
     assert (expected, "") == owned(*holdings, ("", {3, 4, 5, 6}, "y"))
 
 
-SOURCES = st.tuples(st.sampled_from(["x", "x", "z", None, ""]), st.booleans())
+TEAM_SOURCES = st.tuples(st.sampled_from(["x", "x", "z", None, ""]), st.booleans())
 
 
-@given(st.lists(SOURCES, min_size=1, max_size=4))
+@given(st.lists(TEAM_SOURCES, min_size=1, max_size=4))
 def test_the_team_of_an_owner_is_what_any_source_knows(sources):
     """In any order: a source without a team takes none away, and two teams are no team."""
     known = {team for team, _ in sources} - {None, ""}
@@ -94,7 +94,7 @@ def test_an_owner_that_fits_to_the_byte_is_listed(more_letters, left_out):
     assert left_out or size(named) == MAX_OWNERS_BYTES
 
 
-JSON = st.recursive(
+OWNER_JSON = st.recursive(
     st.none()
     | st.booleans()
     | st.integers()
@@ -114,7 +114,7 @@ JSON = st.recursive(
 )
 
 
-@given(JSON, JSON, JSON)
+@given(OWNER_JSON, OWNER_JSON, OWNER_JSON)
 def test_the_minute_is_read_whatever_owners_and_holders_are(entries, more, text):
     """The rest is the same, and can be written again."""
     bare = parse(json.dumps(line_of()))
@@ -130,7 +130,7 @@ def test_the_minute_is_read_whatever_owners_and_holders_are(entries, more, text)
     }
     changes |= {"reservations": None, "holders": (), "holders_more": 0}
     assert bare == dataclasses.replace(found, **changes)
-    assert found == parse(encode({"Timestamp": MINUTE_MS, **found.members()}))
+    assert found == parse(encode({"Timestamp": WIRE_MINUTE_MS, **found.members()}))
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_a_text_of_another_form_is_absent(member, good, bad):
     assert good == dataclasses.replace(made, **{read: good}).members()[member]
 
 
-PARTS = st.lists(
+OWNED_PARTS = st.lists(
     st.text("bau?", min_size=6, max_size=6).flatmap(
         lambda state: st.tuples(st.just(state), owners(state))
     ),
@@ -165,7 +165,7 @@ PARTS = st.lists(
 )
 
 
-@given(PARTS)
+@given(OWNED_PARTS)
 def test_the_last_record_that_knew_a_core_names_its_owner(parts):
     """Core by core; cores of several parts with one name are one owner."""
     records = [

@@ -73,20 +73,24 @@ def test_a_duration_has_its_two_greatest_units(expected, minutes):
     assert expected == quantity_words.duration(minutes)
 
 
-DAY = 20_779 * 1440  # minutes to 2026-11-22
+FIRST_MINUTE_OF_DAY = 20_779 * 1440  # minutes to 2026-11-22
 
 
 @pytest.mark.parametrize(
     ("last", "minute", "marks"),
     [
-        (DAY + 130, DAY + 540, ["no execution since 02:10 UTC"]),
-        (DAY - 1310, DAY + 540, ["no execution since 2026-11-21 02:10 UTC"]),
-        (DAY - 1310, None, ["last execution 2026-11-21 02:10 UTC"]),
-        (DAY + 538, DAY + 540, ["no execution since 08:58 UTC"]),
-        (DAY + 539, DAY + 540, ["executing, last at 08:59 UTC"]),
-        (DAY + 540, DAY + 540, ["executing, last at 09:00 UTC"]),
-        (DAY - 1, DAY, ["executing, last at 2026-11-21 23:59 UTC"]),
-        (None, DAY, []),
+        (FIRST_MINUTE_OF_DAY + 130, FIRST_MINUTE_OF_DAY + 540, ["no execution since 02:10 UTC"]),
+        (
+            FIRST_MINUTE_OF_DAY - 1310,
+            FIRST_MINUTE_OF_DAY + 540,
+            ["no execution since 2026-11-21 02:10 UTC"],
+        ),
+        (FIRST_MINUTE_OF_DAY - 1310, None, ["last execution 2026-11-21 02:10 UTC"]),
+        (FIRST_MINUTE_OF_DAY + 538, FIRST_MINUTE_OF_DAY + 540, ["no execution since 08:58 UTC"]),
+        (FIRST_MINUTE_OF_DAY + 539, FIRST_MINUTE_OF_DAY + 540, ["executing, last at 08:59 UTC"]),
+        (FIRST_MINUTE_OF_DAY + 540, FIRST_MINUTE_OF_DAY + 540, ["executing, last at 09:00 UTC"]),
+        (FIRST_MINUTE_OF_DAY - 1, FIRST_MINUTE_OF_DAY, ["executing, last at 2026-11-21 23:59 UTC"]),
+        (None, FIRST_MINUTE_OF_DAY, []),
     ],
 )
 def test_what_is_known_of_a_holder(last, minute, marks):

@@ -36,14 +36,16 @@ from neuron_words.now_words import price_overrides_line
 from proof.factories.records import record
 from tests.neuron_wire.wire_records import PARAMETERS, nearly
 
-PARAMETER = PARAMETERS["PriceOverrides"]
-PATTERN = re.compile(PARAMETER["AllowedPattern"])
-OVERRIDES = st.from_regex(re.compile(PATTERN.pattern, re.ASCII), fullmatch=True)
+OVERRIDES_PARAMETER = PARAMETERS["PriceOverrides"]
+OVERRIDES_PATTERN = re.compile(OVERRIDES_PARAMETER["AllowedPattern"])
+ANY_OVERRIDES = st.from_regex(re.compile(OVERRIDES_PATTERN.pattern, re.ASCII), fullmatch=True)
 
 
 @given(
     st.one_of(
-        OVERRIDES, nearly(OVERRIDES, ",=. \neE-/0T\u0663"), st.text("at1.-=/, eE+_\n", max_size=12)
+        ANY_OVERRIDES,
+        nearly(ANY_OVERRIDES, ",=. \neE-/0T\u0663"),
+        st.text("at1.-=/, eE+_\n", max_size=12),
     )
 )
 @example("trn1.32xlarge=1e2")
@@ -59,7 +61,7 @@ OVERRIDES = st.from_regex(re.compile(PATTERN.pattern, re.ASCII), fullmatch=True)
 @example("trn1.32xlarge=1\n")
 def test_the_parser_accepts_what_the_template_accepts(text):
     """Nothing else; a type that stands twice has its last price."""
-    if len(text) > PARAMETER["MaxLength"] or not PATTERN.fullmatch(text):
+    if len(text) > OVERRIDES_PARAMETER["MaxLength"] or not OVERRIDES_PATTERN.fullmatch(text):
         with pytest.raises(PriceOverridesError):
             price_overrides(text)
         return

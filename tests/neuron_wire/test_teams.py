@@ -18,15 +18,17 @@ from neuron_accounts.teams import (
 from neuron_wire.names import PLACEHOLDER_OWNERS
 from tests.neuron_wire.wire_records import PARAMETERS, nearly
 
-PARAMETER = PARAMETERS["Teams"]
-PATTERN = re.compile(PARAMETER["AllowedPattern"], re.ASCII)
-TEAMS = "research|slurm:*=ml, research | * = lab ,*|prod/*=serving"
+TEAMS_PARAMETER = PARAMETERS["Teams"]
+TEAMS_PATTERN = re.compile(TEAMS_PARAMETER["AllowedPattern"], re.ASCII)
+TEAM_RULES_TEXT = "research|slurm:*=ml, research | * = lab ,*|prod/*=serving"
 
 
-RULES = st.from_regex(PATTERN, fullmatch=True)
+ANY_TEAM_RULES = st.from_regex(TEAMS_PATTERN, fullmatch=True)
 
 
-@given(st.one_of(RULES, nearly(RULES, ",=| '\"\\*#\n\u00e9"), st.text("a*:/ |=,'\n")))
+@given(
+    st.one_of(ANY_TEAM_RULES, nearly(ANY_TEAM_RULES, ",=| '\"\\*#\n\u00e9"), st.text("a*:/ |=,'\n"))
+)
 @example("a|b=c,")
 @example("a|b|c=d")
 @example("a|b=c=d")
@@ -35,7 +37,7 @@ RULES = st.from_regex(PATTERN, fullmatch=True)
 @example("!|}=~")
 def test_the_parser_accepts_what_the_template_accepts(text):
     """Nothing else; blanks around each part do not count."""
-    if len(text) > PARAMETER["MaxLength"] or not PATTERN.fullmatch(text):
+    if len(text) > TEAMS_PARAMETER["MaxLength"] or not TEAMS_PATTERN.fullmatch(text):
         with pytest.raises(TeamRulesError):
             team_rules(text)
         return
@@ -47,7 +49,7 @@ def test_the_parser_accepts_what_the_template_accepts(text):
 
 def test_the_first_rule_that_matches_counts():
     """Before the scheduler's team, which stays where no rule matches."""
-    rules = team_rules(TEAMS)
+    rules = team_rules(TEAM_RULES_TEXT)
     assert ["ml", "lab", "serving"] == [
         rules.team_of(cluster, owner, "scheduled")
         for cluster, owner in (
@@ -82,7 +84,7 @@ def test_a_star_is_any_text_and_nothing_else_is(pattern, name):
 def test_a_file_holds_a_rule_a_line():
     """Comments and blank lines are skipped; an error gives the number of its line."""
     text = "# who is who\nresearch|slurm:*=ml\n\n  research | * = lab\r\n*|prod/*=serving"
-    assert team_rules(TEAMS) == team_rules_of_file(text)
+    assert team_rules(TEAM_RULES_TEXT) == team_rules_of_file(text)
     with pytest.raises(TeamRulesError, match=r"line 2: 'ml', which is not CLUSTER\|OWNER=TEAM"):
         team_rules_of_file("research|slurm:*=ml\nml")
     with pytest.raises(TeamRulesError, match=f"^'{60 * 'a'}', which"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -15,10 +14,9 @@ from neuron_wire import encode, parse
 from neuron_wire.extraction import violations
 from neuron_wire.owners import Owner
 from tests.neuron_wire.emf_documents import metric
+from tests.neuron_wire.wire_records import TESTS_DATA, V1_FOLDER
 from tests.programs import run_program
 
-DATA = Path(__file__).resolve().parent.parent / "data"
-FOLDER = DATA / "wire" / "v1"
 WRONG_UNIT = json.dumps(metric(Unit="Counts"))
 
 
@@ -49,16 +47,16 @@ MADE = {
     ),
 }
 WITHOUT_OWNERS = ("busy", "bare", "wide", "chosen")
-OWNED = [f"owned_{name}" for name in WITHOUT_OWNERS]
-KEPT = {"messages", "stalled", "without_holders", *WITHOUT_OWNERS, *OWNED}
+OWNED_GOLDENS = [f"owned_{name}" for name in WITHOUT_OWNERS]
+KEPT_GOLDENS = {"messages", "stalled", "without_holders", *WITHOUT_OWNERS, *OWNED_GOLDENS}
 """What was written once: nothing makes these lines again, and every reader reads them."""
 
 MADE_ELSEWHERE = {"kinds", "owned", "reservations"}
 """By test_length.py, from values and not from reports."""
 
-LINES = [
+GOLDEN_LINES = [
     pytest.param(line, id=f"{path.name.partition('.')[0]}-{number}")
-    for path in sorted(FOLDER.glob("*.lines.jsonl"))
+    for path in sorted(V1_FOLDER.glob("*.lines.jsonl"))
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines())
 ]
 
@@ -85,9 +83,9 @@ def test_replay_prints_all_that_the_golden_lines_say(name, golden):
         raw_reports=made.raw_reports,
         runtime_lines="none",
     )
-    replayed = replay([FOLDER / f"{made.reports}.reports.jsonl"], settings)
+    replayed = replay([V1_FOLDER / f"{made.reports}.reports.jsonl"], settings)
     lines = [line for line in map(json.loads, replayed) if line["Kind"] != "event"]
-    path = FOLDER / f"{name}.lines.jsonl"
+    path = V1_FOLDER / f"{name}.lines.jsonl"
     frozen = map(json.loads, path.read_text("utf-8").splitlines()) if path.exists() else lines
     said = [kept(*pair) for pair in zip(lines, frozen, strict=True)]
     golden(path, "".join(f"{encode(line)}\n" for line in said))
@@ -95,18 +93,18 @@ def test_replay_prints_all_that_the_golden_lines_say(name, golden):
 
 def test_every_golden_file_has_its_maker():
     """Each is made above, kept from an older release, or made by another test."""
-    files = [path.name.partition(".")[0] for path in FOLDER.glob("*.lines.*")]
-    assert sorted([*MADE, *KEPT, *MADE_ELSEWHERE]) == sorted(files)
+    files = [path.name.partition(".")[0] for path in V1_FOLDER.glob("*.lines.*")]
+    assert sorted([*MADE, *KEPT_GOLDENS, *MADE_ELSEWHERE]) == sorted(files)
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", GOLDEN_LINES)
 def test_a_line_is_read_and_is_written_the_same(line):
     """Every line of this schema can be read, and compact JSON has one form."""
     parse(line)
     assert line == encode(json.loads(line))
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", GOLDEN_LINES)
 def test_a_line_with_metrics_is_extracted(line):
     """A line with `_aws` breaks no rule; one without defines no metric."""
     if "_aws" in json.loads(line):
@@ -117,12 +115,18 @@ def test_a_line_with_metrics_is_extracted(line):
 
 def test_the_schema_of_aws_accepts_each_line_with_metrics(program_of, tmp_path):
     """The schema that AWS publishes for the format refuses a wrong line, and no golden line."""
-    texts = [path.read_text("utf-8") for path in sorted(DATA.rglob("*.jsonl"))]
+    texts = [path.read_text("utf-8") for path in sorted(TESTS_DATA.rglob("*.jsonl"))]
     lines = [line for text in texts for line in text.splitlines() if '"_aws":' in line]
     documents = tmp_path / "documents.json"
     documents.write_text(f"[{','.join([WRONG_UNIT, *lines])}]", "utf-8")
     validator = program_of(".venv-tools", "check-jsonschema")
-    command = [validator, "--schemafile", DATA / "wire/emf.schema.json", "--output-format", "json"]
+    command = [
+        validator,
+        "--schemafile",
+        TESTS_DATA / "wire/emf.schema.json",
+        "--output-format",
+        "json",
+    ]
     ended = run_program([*command, documents])
     refused = [error["path"] for error in json.loads(ended.stdout)["errors"]]
     assert ["$[0]['_aws'].CloudWatchMetrics[0].Metrics[0].Unit"] == refused
@@ -130,7 +134,7 @@ def test_the_schema_of_aws_accepts_each_line_with_metrics(program_of, tmp_path):
 
 def records(name):
     """What the stack reads in one file."""
-    return [parse(line) for line in (FOLDER / f"{name}.lines.jsonl").read_text().splitlines()]
+    return [parse(line) for line in (V1_FOLDER / f"{name}.lines.jsonl").read_text().splitlines()]
 
 
 def test_cores_assigned_to_a_pod_without_a_process_are_reserved():
@@ -142,9 +146,9 @@ def test_cores_assigned_to_a_pod_without_a_process_are_reserved():
 
 def test_no_golden_of_schema_1_changes():
     """Every reader reads what an emitter wrote. A new line gets a new file, listed here, too."""
-    listed = (FOLDER / "frozen.sha256").read_text("ascii").splitlines()
+    listed = (V1_FOLDER / "frozen.sha256").read_text("ascii").splitlines()
     found = [
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}"
-        for path in sorted(FOLDER.glob("*.jsonl"))
+        for path in sorted(V1_FOLDER.glob("*.jsonl"))
     ]
     assert listed == found

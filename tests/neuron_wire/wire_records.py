@@ -16,17 +16,17 @@ from neuron_wire.holders import MAX_COMMAND_CHARS, MAX_HOLDERS, Holder
 from neuron_wire.line import emf_line
 from neuron_wire.names import PAID_VALUES, RESERVATIONS_VALUES, UNKNOWN_REASONS
 from neuron_wire.owners import Holding, Owned, Owner, group_holdings, list_owners
-from tests.longest_members import LABELS, LONGEST
+from tests.longest_members import LABELS, LONGEST_RECORD
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-MINUTE_MS = 1_800_000_000_000
+WIRE_MINUTE_MS = 1_800_000_000_000
 
-PRINTABLE = st.characters(min_codepoint=0x20, max_codepoint=0x7E)
-COUNTS = st.integers(0, (1 << 63) - 1)
-AMOUNTS = st.floats(0, 2.0**62).map(lambda value: float(f"{value:.6g}"))
-PERCENTS = st.integers(0, 10_000).map(lambda hundredths: hundredths / 100)
+PRINTABLE_LETTERS = st.characters(min_codepoint=0x20, max_codepoint=0x7E)
+WIRE_COUNTS = st.integers(0, (1 << 63) - 1)
+ANY_AMOUNTS = st.floats(0, 2.0**62).map(lambda value: float(f"{value:.6g}"))
+WIRE_PERCENTS = st.integers(0, 10_000).map(lambda hundredths: hundredths / 100)
 
 OPTIONAL_COUNTS = [
     field.name for field in dataclasses.fields(MinuteRecord) if field.type == "int | None"
@@ -36,17 +36,20 @@ OPTIONAL_AMOUNTS = [
 ]
 
 READING = {
-    name: COUNTS if reading.is_whole else AMOUNTS for name, reading in READING_MEMBERS.items()
+    name: WIRE_COUNTS if reading.is_whole else ANY_AMOUNTS
+    for name, reading in READING_MEMBERS.items()
 }
 
 
 def texts(longest: int) -> SearchStrategy[str]:
     """What may name something: printable, not blank."""
-    return st.text(PRINTABLE, min_size=1, max_size=longest).filter(str.strip)
+    return st.text(PRINTABLE_LETTERS, min_size=1, max_size=longest).filter(str.strip)
 
 
-TEMPLATE = Path(__file__).parents[2] / "template.yaml"
-PARAMETERS = load(TEMPLATE.read_text("utf-8"))["Parameters"]
+TESTS_DATA = Path(__file__).parents[1] / "data"
+V1_FOLDER = TESTS_DATA / "wire" / "v1"
+STACK_TEMPLATE_FILE = Path(__file__).parents[2] / "template.yaml"
+PARAMETERS = load(STACK_TEMPLATE_FILE.read_text("utf-8"))["Parameters"]
 
 
 @st.composite
@@ -67,7 +70,7 @@ def holders(draw: Any) -> tuple[Holder, ...]:
         Holder,
         cores=cores,
         name=name,
-        pid=st.none() | COUNTS,
+        pid=st.none() | WIRE_COUNTS,
         tag=name,
         team=name,
         last_execution=moment,
@@ -114,14 +117,18 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
     """Any record of *min_cores* to *max_cores* cores, with any members absent."""
     cores = draw(st.integers(min_cores, max_cores))
     # A short pattern repeated: drawing a thousand letters one by one takes seconds.
-    pattern = draw(st.lists(st.tuples(st.sampled_from("bau?"), PERCENTS), min_size=1, max_size=9))
+    pattern = draw(
+        st.lists(st.tuples(st.sampled_from("bau?"), WIRE_PERCENTS), min_size=1, max_size=9)
+    )
     drawn = (pattern * (cores // len(pattern) + 1))[:cores]
     idle = draw(st.lists(st.integers(0, 100_000), min_size=1, max_size=5))
-    optional = {name: draw(st.none() | COUNTS) for name in OPTIONAL_COUNTS}
-    optional.update({name: draw(st.none() | AMOUNTS) for name in OPTIONAL_AMOUNTS})
+    optional = {name: draw(st.none() | WIRE_COUNTS) for name in OPTIONAL_COUNTS}
+    optional.update({name: draw(st.none() | ANY_AMOUNTS) for name in OPTIONAL_AMOUNTS})
     state = "".join(letter for letter, _ in drawn)
     named, owners_more = draw(owners(state))
-    failures = st.dictionaries(st.sampled_from(sorted(catalogue.FAILURES)), COUNTS.filter(bool))
+    failures = st.dictionaries(
+        st.sampled_from(sorted(catalogue.FAILURES)), WIRE_COUNTS.filter(bool)
+    )
     return MinuteRecord(
         cluster=draw(texts(255)),
         instance_id=draw(texts(128)),
@@ -129,7 +136,7 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
         seq=draw(st.integers(1, (1 << 63) - 1)),
         minute_ms=draw(st.integers(0, 50_000_000)) * 60_000,
         covered_seconds=draw(st.integers(0, 6000)) / 100,
-        reports=draw(COUNTS),
+        reports=draw(WIRE_COUNTS),
         core_state=state,
         utilization_percent=tuple(None if letter == "?" else value for letter, value in drawn),
         idle_minutes=tuple((idle * (cores // len(idle) + 1))[:cores]),
@@ -156,13 +163,13 @@ def records(draw: Any, min_cores: int = 0, max_cores: int = 140) -> MinuteRecord
 
 IN_THE_WORST_MINUTE = 12_345
 ENDINGS = "CompletedWithErr CompletedWithNumErr TimedOut IncorrectInput FailedToQueue"
-CAUSES = "Generic Numerical Transient Model Runtime Hardware Other"
-FAILURES = {
+CAUSE_NAMES = "Generic Numerical Transient Model Runtime Hardware Other"
+WORST_FAILURES = {
     **{f"Executions{name}": IN_THE_WORST_MINUTE for name in ENDINGS.split()},
-    **{f"Errors{name}": IN_THE_WORST_MINUTE for name in CAUSES.split()},
+    **{f"Errors{name}": IN_THE_WORST_MINUTE for name in CAUSE_NAMES.split()},
 }
 RARE_ECC = {"EccUncorrectedReported": IN_THE_WORST_MINUTE}
-HEALTH = {
+WORST_HEALTH = {
     "ReportsRead": 2_678_400, "ReportsMalformed": 12_345, "MonitorRestarts": 12_345,
     "RecordsProduced": 44_640, "RecordsDelivered": 12_345, "RecordsDropped": 12_345,
     "SpoolRecords": 20_160, "SpoolBytes": 268_435_456, "EmitterCpuSeconds": 12_345.678,
@@ -193,17 +200,17 @@ def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
     """
     percent = {"b": 99.99, "a": 0.63, "u": 0.0, "?": None}
     return MinuteRecord(
-        **{**LONGEST, "lifecycle": "capacity-block"}, paid="avoidable",
+        **{**LONGEST_RECORD, "lifecycle": "capacity-block"}, paid="avoidable",
         unknown_reason="counters-unreadable" if "?" in state else None,
-        labels=LABELS, minute_ms=MINUTE_MS, core_state=state,
+        labels=LABELS, minute_ms=WIRE_MINUTE_MS, core_state=state,
         utilization_percent=tuple(percent[letter] for letter in state),
         idle_minutes=tuple(0 if letter == "b" else idle_for for letter in state),
         identity_guessed=True, ecc_uncorrected=123_456, ecc_corrected_rise=123_456,
         ecc_uncorrected_rise=12_345,
         holders=(HOLDER,) * MAX_HOLDERS, holders_more=24,
         owners=(Owner("0", "ml/llama-0", "ml", "1", 7, 3),), owners_more="0", reservations="known",
-        details={**FAILURES, **RARE_ECC, "AssignedUnverifiedCores": 4},
-        health={**HEALTH, **RARE_HEALTH},
+        details={**WORST_FAILURES, **RARE_ECC, "AssignedUnverifiedCores": 4},
+        health={**WORST_HEALTH, **RARE_HEALTH},
     )  # fmt: skip
 
 
@@ -223,7 +230,8 @@ def line_with_metrics(members: dict[str, Any], minute_ms: int, sets: list[list[s
 def line_of(**changes: Any) -> dict[str, Any]:
     """The members of a small minute line, written by hand; None takes one out."""
     whole = {
-        "_aws": {"Timestamp": MINUTE_MS, "CloudWatchMetrics": []}, "Schema": 1, "Kind": "minute",
+        "_aws": {"Timestamp": WIRE_MINUTE_MS, "CloudWatchMetrics": []}, "Schema": 1,
+        "Kind": "minute",
         "Boot": "01a1fd4e75ef2470b16e", "Seq": 7, "ClusterName": "blue",
         "InstanceId": "i-0123456789abcdef0", "CoveredSeconds": 59.5, "Reports": 12,
         "NeuronCores": 4, "CoreState": "ba?u", "NeuronCoreUtilization": [97.5, 0.25, 0],

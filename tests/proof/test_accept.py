@@ -20,7 +20,7 @@ import pytest
 
 from aggregator.settle.ledger_hour import BucketHour
 from local.alarms.template import load
-from local.embedded_aws.clients import REGION
+from local.embedded_aws.clients import EMBEDDED_REGION
 from neuron_accounts.instance_hours import LedgerRules
 from neuron_accounts.prices import Prices
 from neuron_accounts.teams import TeamRules
@@ -29,16 +29,21 @@ from neuron_wire import MinuteRecord, parse
 from neuron_wire.names import MINUTE_MS, OF_A_CONTRIBUTOR, OF_AN_ALARM, UNKNOWN_OWNER
 from proof import reference
 from proof.accept.checks import against_lines, against_report
-from proof.accept.context import IDLE_AFTER_MINUTES, MINUTES, AcceptContext, two_clusters
+from proof.accept.context import (
+    ACCEPT_IDLE_AFTER_MINUTES,
+    ACCEPT_MINUTES,
+    AcceptContext,
+    two_clusters,
+)
 from proof.accept.queries import against_totals, expected_totals
-from proof.accept.resources import LOG_GROUP, STACK, TAG, Journal
-from proof.accept.steps import FRAME, STEPS
+from proof.accept.resources import ACCEPT_TAG, LOG_GROUP_KIND, STACK_KIND_OF_RESOURCE, Journal
+from proof.accept.steps import ACCEPT_STEPS, FRAME
+from proof.emitter_process import HUNG_AFTER_S
 from proof.factories.records import message
 from proof.rollup_differences import LIST_PRICES
 from tests.neuron_emf.report.reports import document_of, report_of, then_of_lines
 from tests.stack.stack_template import carry_release
 
-PATIENCE_S = 300.0
 CHEAP = "frame,deploy,to-kinesis"
 WITH_FRAME = 4  # of the journal's rows the first that is written when the frame is there
 FIRST_GONE = 10
@@ -66,11 +71,11 @@ def aws(aws):
     logs.create_log_group(logGroupName="/neuron-emf/records", tags={"team": "others"})
     logs.put_subscription_filter(
         logGroupName="/neuron-emf/records", filterName="of-others", filterPattern="",
-        destinationArn=f"arn:aws:lambda:{REGION}:000000000000:function:others",
+        destinationArn=f"arn:aws:lambda:{EMBEDDED_REGION}:000000000000:function:others",
     )  # fmt: skip
     aws.client("s3").create_bucket(
         Bucket="aws-sam-cli-managed-default-bucket",
-        CreateBucketConfiguration={"LocationConstraint": REGION},
+        CreateBucketConfiguration={"LocationConstraint": EMBEDDED_REGION},
     )
     aws.client("sqs").create_queue(QueueName="neuron-accept-of-others")
     return aws
@@ -81,7 +86,15 @@ def begin(aws, release, repository):
     """Start the program on the emulator."""
 
     def started(folder, *words):
-        command = [sys.executable, "-m", "proof.accept", "--region", REGION, "--folder", folder]
+        command = [
+            sys.executable,
+            "-m",
+            "proof.accept",
+            "--region",
+            EMBEDDED_REGION,
+            "--folder",
+            folder,
+        ]
         return subprocess.Popen(
             [*map(str, command), "--release", str(release), *words],
             cwd=repository, env={**aws.environment(), "PYTHONPATH": f"{repository}"},
@@ -127,7 +140,7 @@ def inventory(aws):
 
 def ended(process, code):
     """What a program printed, which ended with this code."""
-    said, _ = process.communicate(timeout=PATIENCE_S)
+    said, _ = process.communicate(timeout=HUNG_AFTER_S)
     assert code == process.returncode, said
     return said
 
@@ -138,7 +151,7 @@ def test_each_step_is_judged_or_named(aws, begin, tmp_path):
     """The whole program: each step right, or named with why it cannot be judged here."""
     before = inventory(aws)
     said = ended(begin(tmp_path), 0)
-    for step in STEPS:
+    for step in ACCEPT_STEPS:
         assert f"{'not tried' if step.not_here else 'ok':<10}  {step.name:<8}  " in said, said
     assert before == inventory(aws)
     assert "Nothing is left." in ended(begin(tmp_path, "--clean"), 0)
@@ -152,7 +165,7 @@ def test_a_killed_run_is_removed_by_its_journal(aws, begin, tmp_path, point):
     row, delay_s = point
     before = inventory(aws)
     with begin(tmp_path, "--steps", CHEAP) as process:
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + HUNG_AFTER_S
         while (
             sum(path.read_bytes().count(b"\n") for path in tmp_path.glob("*/journal.jsonl")) < row
         ):
@@ -172,13 +185,13 @@ def test_a_killed_run_is_removed_by_its_journal(aws, begin, tmp_path, point):
 def test_what_journal_or_tag_alone_name_is_not_touched(aws, begin, tmp_path):
     """Named without the tag: it stays, and is said. With a tag and not named: it stays."""
     logs = aws.client("logs")
-    logs.create_log_group(logGroupName="/only/tag", tags={TAG: "run"})
-    where = {"account": "000000000000", "region": REGION, "endpoint": aws.endpoint_url}
+    logs.create_log_group(logGroupName="/only/tag", tags={ACCEPT_TAG: "run"})
+    where = {"account": "000000000000", "region": EMBEDDED_REGION, "endpoint": aws.endpoint_url}
     journal = Journal.begin(tmp_path / "run", "run", where)
-    journal.will_make(LOG_GROUP, "/neuron-emf/records")
-    journal.will_make(STACK, "aws-sam-cli-managed-default")
+    journal.will_make(LOG_GROUP_KIND, "/neuron-emf/records")
+    journal.will_make(STACK_KIND_OF_RESOURCE, "aws-sam-cli-managed-default")
     other = Journal.begin(tmp_path / "other", "other", {**where, "account": "111122223333"})
-    other.will_make(LOG_GROUP, "/only/tag")
+    other.will_make(LOG_GROUP_KIND, "/only/tag")
     before = inventory(aws)
     said = ended(begin(tmp_path, "--clean"), 1)
     assert 2 == said.count("it has not the tag of this run, it was not touched")
@@ -186,8 +199,8 @@ def test_what_journal_or_tag_alone_name_is_not_touched(aws, begin, tmp_path):
     assert before == inventory(aws)
 
 
-HOUR = 500_000
-START_MINUTE = HOUR * 60 - 5  # so that the lines are of two hours
+ACCEPTED_HOUR = 500_000
+ACCEPTED_FROM_MINUTE = ACCEPTED_HOUR * 60 - 5  # so that the lines are of two hours
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +210,7 @@ def records(tmp_path_factory):
     parsed = [
         parse(record.line)
         for instance in two_clusters("run")
-        for record in instance.records(folder, START_MINUTE * 60, MINUTES)
+        for record in instance.records(folder, ACCEPTED_FROM_MINUTE * 60, ACCEPT_MINUTES)
     ]
     return [record for record in parsed if isinstance(record, MinuteRecord)]
 
@@ -218,9 +231,9 @@ def settled(records):
     minutes = defaultdict(lambda: defaultdict(list))
     for record in records:
         minutes[record.minute_ms // MINUTE_MS][record.cluster, record.instance_id].append(record)
-    rules = LedgerRules(Prices(), IDLE_AFTER_MINUTES)
+    rules = LedgerRules(Prices(), ACCEPT_IDLE_AFTER_MINUTES)
     found = []
-    for hour in (HOUR - 1, HOUR):
+    for hour in (ACCEPTED_HOUR - 1, ACCEPTED_HOUR):
         reckoning = BucketHour(hour, rules, {}, {})
         works = {}
         read = ((at, minutes.get(at, {})) for at in reckoning.minutes())
@@ -232,7 +245,7 @@ def settled(records):
 @pytest.fixture(scope="module")
 def expected(records):
     """What the reference makes of the lines."""
-    return reference.rollups(records, IDLE_AFTER_MINUTES, LIST_PRICES)
+    return reference.rollups(records, ACCEPT_IDLE_AFTER_MINUTES, LIST_PRICES)
 
 
 def report(then, ledger_rows=0):
@@ -242,7 +255,7 @@ def report(then, ledger_rows=0):
 
 def by_lines(records):
     """Of the lines."""
-    rules = LedgerRules(Prices(), IDLE_AFTER_MINUTES)
+    rules = LedgerRules(Prices(), ACCEPT_IDLE_AFTER_MINUTES)
     return report(then_of_lines(map(message, records), rules))
 
 
@@ -253,7 +266,7 @@ def by_ledger(rows):
 
 def test_a_ledger_that_is_right_has_no_problem(records, settled, expected):
     """Lines of two hours, in the middle of which instances fall silent; a restart within."""
-    assert {HOUR - 1, HOUR} == {row.hour for row in settled}
+    assert {ACCEPTED_HOUR - 1, ACCEPTED_HOUR} == {row.hour for row in settled}
     assert any(row.owner == UNKNOWN_OWNER for row in settled)
     assert [] == against_lines(settled, expected)
     assert [] == against_report(settled, by_ledger(settled), by_lines(records))
@@ -295,7 +308,7 @@ def test_a_planted_fault_is_found(records, settled, expected, planted):
 def test_totals_of_queries_count_each_line_once(totals):
     """Two cores of each of four instances, one of which restarts within a minute."""
     names = "cores-of-instance", "emitters-that-dropped-or-restarted", "cores-by-owner"
-    expected = [2 * MINUTES, 1, 2 * (4 * MINUTES + 1) / 60]
+    expected = [2 * ACCEPT_MINUTES, 1, 2 * (4 * ACCEPT_MINUTES + 1) / 60]
     assert expected == [totals[name][1] for name in names]
     column, idle_usd = totals["idle-cost-by-cluster"]
     rows = [{column: f"{idle_usd}"}]

@@ -8,7 +8,7 @@ from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.s3.models import s3_backends
 
-from proof.accept.resources import STACK, TAG, Journal, remove
+from proof.accept.resources import ACCEPT_TAG, STACK_KIND_OF_RESOURCE, Journal, remove
 
 SYSTEM_TAGS = {"aws:cloudformation:stack-name": "run-frame", "aws:cloudformation:logical-id": "B"}
 BUCKET_NAME = "run-frame-bucket"
@@ -35,7 +35,7 @@ class OneStack:
             message = f"Stack with id {StackName} does not exist"
             error = {"Error": {"Code": "ValidationError", "Message": message}}
             raise ClientError(error, "DescribeStacks")
-        tags = [{"Key": TAG, "Value": "run"}]
+        tags = [{"Key": ACCEPT_TAG, "Value": "run"}]
         return {"Stacks": [{"StackName": StackName, "StackStatus": self.status, "Tags": tags}]}
 
     def describe_stack_resources(self, StackName):  # noqa: ARG002, N803
@@ -51,7 +51,7 @@ def run_with_stack(folder, *, can_delete):
     s3 = boto3.client("s3", "us-east-1")
     s3.meta.events.register("provide-client-params.s3.PutBucketTagging", refuse_without_system_tags)
     s3.create_bucket(Bucket=BUCKET_NAME)
-    tags = {**SYSTEM_TAGS, TAG: "run"}
+    tags = {**SYSTEM_TAGS, ACCEPT_TAG: "run"}
     # CloudFormation tags the bucket; a client may not set system tags.
     s3_backends[DEFAULT_ACCOUNT_ID]["aws"].tagger.tag_resource(
         f"arn:aws:s3:::{BUCKET_NAME}", [{"Key": key, "Value": value} for key, value in tags.items()]
@@ -60,7 +60,7 @@ def run_with_stack(folder, *, can_delete):
     clients = {"s3": s3, "cloudformation": OneStack(can_delete=can_delete)}
     place = SimpleNamespace(client=clients.get, account=DEFAULT_ACCOUNT_ID, is_embedded=True)
     journal = Journal.begin(folder, "run", {})
-    journal.will_make(STACK, "run-frame")
+    journal.will_make(STACK_KIND_OF_RESOURCE, "run-frame")
     return place, journal
 
 

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from neuron_emitter.delivery.destination import cut
 from neuron_emitter.spool.spool_records import SpooledRecord
+from neuron_wire.names import DAY_MS, HOUR_MS
 from proof.logs.rules import RECORDS_GROUP, LogRules
-from tests.recorded.recording import DAY_MS, HOUR_MS, NOW_MS, NOW_S, PLACE
+from tests.neuron_emitter.delivery.fake_destinations import DELIVERED_BOOT
+from tests.recorded.recording import RECORDED_NOW_MS, RECORDED_NOW_S, RECORDED_STREAM
 
-BOOT = "019aa3c5d2f04f1e2d3c"
 EDGES_MS = [
     edge_ms + step_ms
     for edge_ms in (-2 * HOUR_MS, 0, DAY_MS, 14 * DAY_MS, 15 * DAY_MS)
@@ -20,49 +21,49 @@ EDGES_MS = [
 ]
 # Lengths at which a call is full with one, two or three events; and of two bytes a character.
 LENGTHS = [0, 1, 349_499, 349_500, 524_262, 524_263, 1_048_549, 1_048_550, 1_048_551]
-LINES = [character * length for length in LENGTHS for character in "xé"]
-RECORDS = st.tuples(
+EDGE_LINES = [character * length for length in LENGTHS for character in "xé"]
+EDGE_RECORDS = st.tuples(
     st.sampled_from(EDGES_MS) | st.integers(-3 * HOUR_MS, 15 * DAY_MS),
-    st.sampled_from(LINES) | st.text("xé", max_size=9),
+    st.sampled_from(EDGE_LINES) | st.text("xé", max_size=9),
 )
 
 
 def records_of(parts):
     """Spooled records of (age in ms, line)."""
     return [
-        SpooledRecord(place, BOOT, place, NOW_MS - age_ms, line)
+        SpooledRecord(place, DELIVERED_BOOT, place, RECORDED_NOW_MS - age_ms, line)
         for place, (age_ms, line) in enumerate(parts, 1)
     ]
 
 
 def taken_of(batches):
     """What the service has when all batches were sent; it has said no to nothing."""
-    rules = LogRules(lambda: NOW_S, {RECORDS_GROUP: {"i-0"}})
+    rules = LogRules(lambda: RECORDED_NOW_S, {RECORDS_GROUP: {"i-0"}})
     for batch in batches:
         events = [{"timestamp": one.timestamp_ms, "message": one.line} for one in batch]
-        answer = rules.call("PutLogEvents", {**PLACE, "logEvents": events})
+        answer = rules.call("PutLogEvents", {**RECORDED_STREAM, "logEvents": events})
         assert "rejectedLogEventsInfo" not in answer
     return [(one.timestamp_ms, one.message) for one in rules.applied]
 
 
-@given(st.lists(RECORDS, max_size=12))
+@given(st.lists(EDGE_RECORDS, max_size=12))
 @settings(max_examples=50)
 def test_every_batch_is_taken_whole(parts):
     """What is sendable arrives once; what is not was found out before."""
     records = records_of(parts)
-    batches, unsendable = cut(records, now_ms=NOW_MS)
+    batches, unsendable = cut(records, now_ms=RECORDED_NOW_MS)
     left_out = [one for those in unsendable.values() for one in those]
     expected = [(record.timestamp_ms, record.line) for record in records if record not in left_out]
     assert sorted(expected) == sorted(taken_of(batches))
 
 
-@given(RECORDS)
+@given(EDGE_RECORDS)
 @settings(max_examples=50)
 def test_nothing_is_held_back_that_would_be_taken(part):
     """Alone, a record is unsendable only if the service would not have it."""
     (record,) = records_of([part])
     age_ms, line = part
-    batches, _ = cut([record], now_ms=NOW_MS)
+    batches, _ = cut([record], now_ms=RECORDED_NOW_MS)
     would_be_taken = (
         -2 * HOUR_MS <= age_ms <= 14 * DAY_MS and 1 <= len(line.encode()) <= 1_048_576 - 26
     )

@@ -25,13 +25,13 @@ from proof.chaos.__main__ import main
 from proof.chaos.fleet import fleet
 from proof.chaos.stack import ChaosStack
 
-FAULTS = {}
-RUNS = ((0, 8), (1, 4), (2, 8), (4, 4))  # seed, hosts
+PLANTED_FAULTS = {}
+CHAOS_RUNS = ((0, 8), (1, 4), (2, 8), (4, 4))  # seed, hosts
 
 
 def fault(planted):
     """One fault of the functions; its docstring says what a user would see."""
-    FAULTS[planted.__name__] = planted
+    PLANTED_FAULTS[planted.__name__] = planted
     return planted
 
 
@@ -146,16 +146,16 @@ def the_second_line_of_an_instance_is_dropped(patch):
     patch.setattr(merging, "merge_records", lambda found: merge(list(found)[:1]))
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", PLANTED_FAULTS)
 def test_a_fault_of_the_functions_is_found(name, monkeypatch):
     """Each of them, as differences between rollups and truth or by what ingest says of itself."""
-    FAULTS[name](monkeypatch)
-    assert any(is_wrong(*run) for run in RUNS)
+    PLANTED_FAULTS[name](monkeypatch)
+    assert any(is_wrong(*run) for run in CHAOS_RUNS)
 
 
 def test_without_a_fault_these_runs_are_right():
     """So it was the fault that was found."""
-    assert not any(is_wrong(*run) for run in RUNS)
+    assert not any(is_wrong(*run) for run in CHAOS_RUNS)
 
 
 def is_wrong(seed, hosts):

@@ -27,11 +27,11 @@ from neuron_wire.line_members import REFUSAL_REASONS
 from proof.factories.invocations import batch, payload
 from proof.factories.records import MINUTE, full_record, lines, message, record, some_holders
 from proof.memory_table import MemoryTable
-from tests.aggregator.made_stack import END_S, Stack
-from tests.neuron_emitter.neuron_reports import START_S, nobody, two_cores, whole, written
+from tests.aggregator.made_stack import MINUTE_END_S, Stack
+from tests.neuron_emitter.neuron_reports import REPORTS_START_S, nobody, two_cores, whole, written
 
 NESTING = 20_000  # deeper than any decoder goes
-RAW = (
+RAW_VALUES = (
     b"null", b"true", b'""', b'"x"', b'"27.4"', b'"\\u0000\\u202e"', b'"\\ud800"', b'"\xff"',
     b'"' + b"y" * 3000 + b'"', b"-1", b"0.5", b"1e-320", b"1e300", b"1e999", b"2147483648",
     b"9223372036854775808", b"18446744073709551616", b"1" + b"0" * 400, b"[]", b"{}", b"[[]]",
@@ -62,7 +62,7 @@ def broken(draw, *documents):
         holder[last] = "\u0001here\u0001"
     else:
         del holder[last]
-    raw = draw(st.sampled_from(RAW))
+    raw = draw(st.sampled_from(RAW_VALUES))
     return (
         json.dumps(document, separators=(",", ":"))
         .encode()
@@ -70,8 +70,8 @@ def broken(draw, *documents):
     )
 
 
-REPORTS = (whole(), two_cores(), nobody())
-LINES = tuple(
+WHOLE_REPORTS = (whole(), two_cores(), nobody())
+FOREIGN_LINES = tuple(
     json.loads(message(one))
     for one in (
         record(),
@@ -82,18 +82,18 @@ LINES = tuple(
 )
 
 
-@given(broken(*REPORTS) | st.binary(max_size=200), st.sampled_from([1 << 16, 100]))
+@given(broken(*WHOLE_REPORTS) | st.binary(max_size=200), st.sampled_from([1 << 16, 100]))
 @example(b"[" * NESTING, 100)
 def test_a_report_is_read_or_counted_and_the_next_is_read(content, chunk_bytes):
     """Whatever it holds, the minute closes, the stack reads its line, and the state comes back."""
     framer, fold = Framer(), Fold(FoldSettings(period_s=5.0, runtime_lines="all"))
-    fold.clock.open_minute(START_S)
+    fold.clock.open_minute(REPORTS_START_S)
     text = content + b"\n" + written(whole())
     for start in range(0, len(text), chunk_bytes):
         for one in framer.frame_chunk(text[start : start + chunk_bytes]):
-            fold.fold_report(one, START_S + 5.0)
+            fold.fold_report(one, REPORTS_START_S + 5.0)
     for one in framer.end_input():
-        fold.fold_report(one, START_S + 10.0)
+        fold.fold_report(one, REPORTS_START_S + 10.0)
     assert 1 <= fold.reports_read
     if content.strip():
         assert 2 <= fold.reports_read + framer.malformed
@@ -108,7 +108,7 @@ def test_a_report_is_read_or_counted_and_the_next_is_read(content, chunk_bytes):
     assert json.loads(state) == json.loads(again)
 
 
-@given(broken(*LINES).map(lambda one: one.decode(errors="replace")) | st.text(max_size=100))
+@given(broken(*FOREIGN_LINES).map(lambda one: one.decode(errors="replace")) | st.text(max_size=100))
 @example('{"Schema":1,"Kind":"minute","CoveredSeconds":NaN}')
 @example("[" * 3000)
 def test_a_line_is_refused_with_a_reason_or_is_a_record_that_comes_back_the_same(text):
@@ -143,16 +143,16 @@ def test_a_delivery_between_two_good_ones_is_read_or_named_and_costs_neither(com
     arrival = arrival_of(batch(good, compressed, payload(*lines(record(instance_id="i-last")))))
     assert arrival.unreadable in ((), ("n-1",))
     found = [line for delivery in arrival.deliveries for line in delivery.lines]
-    taken = take_in(found, MemoryTable(), 120, lambda: END_S, in_packs=True)
+    taken = take_in(found, MemoryTable(), 120, lambda: MINUTE_END_S, in_packs=True)
     assert 2 <= taken.stored <= len(found) - taken.rejected - taken.too_late
 
 
 def a_rollup():
     """A cluster's line as close prints it."""
     stack = Stack()
-    stack.close(END_S - 60)
-    stack.deliver(END_S + 5, record(), record(instance_id="i-2", core_state="aa"))
-    stack.close(END_S + 125)
+    stack.close(MINUTE_END_S - 60)
+    stack.deliver(MINUTE_END_S + 5, record(), record(instance_id="i-2", core_state="aa"))
+    stack.close(MINUTE_END_S + 125)
     return next(line for line in stack.rollups() if line["Instances"])
 
 

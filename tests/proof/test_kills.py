@@ -20,7 +20,7 @@ from proof.kills.lives import Life, Lives
 from proof.kills.moments import Moments
 from proof.logs.faults import (
     ANSWER_LOST,
-    DENIED,
+    DENIED_FAULT,
     INTERNAL,
     RESET,
     THROTTLED,
@@ -28,15 +28,15 @@ from proof.logs.faults import (
 )
 from proof.logs.service import LogsService
 from proof.wall_clock import WallClock
+from tests.neuron_emitter.neuron_reports import REPORTS_START_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-START_S = 1_800_000_000.0
 SPEED = 60.0
 KILLS = 12  # each moment twice
-SEED = 50
-CHANCES = dict.fromkeys((THROTTLED, UNAVAILABLE, INTERNAL, RESET, ANSWER_LOST), 0.09)
+KILLS_SEED = 50
+FAULT_CHANCES = dict.fromkeys((THROTTLED, UNAVAILABLE, INTERNAL, RESET, ANSWER_LOST), 0.09)
 
 
 class Killer:
@@ -44,7 +44,7 @@ class Killer:
 
     def __init__(self, service: LogsService, lives: Lives) -> None:
         self._service = service
-        self._rng = random.Random(SEED)
+        self._rng = random.Random(KILLS_SEED)
         self.moments = Moments(service, lives, self._rng, speed=SPEED)
         self._in_turn = [
             *(self.moments.starting, self.moments.anywhere, self.moments.closing),
@@ -63,7 +63,7 @@ class Killer:
             self._service.vanish()
         elif not needs_a_call and trouble < 0.4:
             # And is not asked again for a minute.
-            self._service.next_faults["PutLogEvents"].append(DENIED)
+            self._service.next_faults["PutLogEvents"].append(DENIED_FAULT)
         kind(life)
         self._service.next_faults["PutLogEvents"].clear()
         if not self._service.is_there:
@@ -84,12 +84,12 @@ def test_kills_lose_no_closed_minute(tmp_path):
     read_something = 0
     with (
         WallClock(tmp_path / "clock") as clock,
-        LogsService(clock, seed=SEED) as service,
+        LogsService(clock, seed=KILLS_SEED) as service,
         Lives(tmp_path, clock, service.variables) as lives,
     ):
-        clock.set(START_S, SPEED)
+        clock.set(REPORTS_START_S, SPEED)
         killer = Killer(service, lives)
-        service.chances = CHANCES
+        service.chances = FAULT_CHANCES
         for _ in range(KILLS):
             life = lives.begin()
             killer.kill(life)

@@ -16,10 +16,10 @@ from aggregator.storage.record_items import TABLE_BUCKETS
 from neuron_emf.cost.quantities import FIRST_CLOSE_S
 from proof.memory_table import MemoryTable
 
-TICKS = 195
+CLOSE_TICKS_LATE = 195
 PAUSE = 30  # ticks without a run, of the backlog
 TIMEOUT_S = 55.0
-START = 30_000_000  # an epoch minute
+FIRST_LATE_MINUTE = 30_000_000  # an epoch minute
 ONE_LATE = (5,)
 """Ages of minutes for which something comes late at each tick: one, five minutes old."""
 
@@ -66,13 +66,13 @@ def waits(minute_s, late_ages, pause=0):
     Returns the longest minutes that a late record waited, the runs after the pause until
     nothing waited (None if it always did), and the seconds of the busiest run.
     """
-    watch = Watch(START * 60.0)
+    watch = Watch(FIRST_LATE_MINUTE * 60.0)
     table = SlowTable(watch, minute_s)
     busiest_s, waiting = 0.0, []
     close(table, watch)
-    for tick in range(1, TICKS + 1):
-        begun_s = watch.now_s = (START + tick) * 60.0
-        marked = [START + tick - age for age in late_ages if age < tick]
+    for tick in range(1, CLOSE_TICKS_LATE + 1):
+        begun_s = watch.now_s = (FIRST_LATE_MINUTE + tick) * 60.0
+        marked = [FIRST_LATE_MINUTE + tick - age for age in late_ages if age < tick]
         table.put_markers(marked, f"{tick}", 0)
         if tick > pause:
             waiting.append(close(table, watch))

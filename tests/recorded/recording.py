@@ -19,7 +19,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from proof.account.account import REGION
+from proof.account.account import ACCOUNT_REGION
 
 TABLES = Path(__file__).parent / "tables"
 
@@ -36,12 +36,10 @@ def each(subject):
     return pytest.mark.parametrize("row", rows(subject), ids=name)
 
 
-NOW_S = 1_800_000_000.0
-NOW_MS = int(NOW_S * 1000)
-HOUR_MS = 3_600_000
-DAY_MS = 24 * HOUR_MS
-PLACE = {"logGroupName": "/neuron-emf/records", "logStreamName": "i-0"}
-INVALID = ("InvalidParameterException", 400)
+RECORDED_NOW_S = 1_800_000_000.0
+RECORDED_NOW_MS = int(RECORDED_NOW_S * 1000)
+RECORDED_STREAM = {"logGroupName": "/neuron-emf/records", "logStreamName": "i-0"}
+INVALID_ANSWER = ("InvalidParameterException", 400)
 
 
 @functools.cache
@@ -55,14 +53,16 @@ def client_of(account):
     retries = {"mode": "standard", "total_max_attempts": 1}
     config = Config(retries=retries, parameter_validation=False)
     keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
-    address = {"endpoint_url": account.service.url, "region_name": REGION}
+    address = {"endpoint_url": account.service.url, "region_name": ACCOUNT_REGION}
     return _sdk().client("logs", config=config, **address, **keys)
 
 
 def put(client, *events, **place):
     """Put events of (age in ms, message)."""
-    sent = [{"timestamp": NOW_MS - age_ms, "message": message} for age_ms, message in events]
-    return client.put_log_events(**{**PLACE, **place}, logEvents=sent)
+    sent = [
+        {"timestamp": RECORDED_NOW_MS - age_ms, "message": message} for age_ms, message in events
+    ]
+    return client.put_log_events(**{**RECORDED_STREAM, **place}, logEvents=sent)
 
 
 def error_in(call):

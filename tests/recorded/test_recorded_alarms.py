@@ -11,17 +11,17 @@ from neuron_wire.names import VANISHED
 from tests.recorded.recording import each
 from tests.recorded_history import RecordedHistory
 
-DAY_S = 1_800_000_000 // 86_400 * 86_400
-NOW_S = DAY_S + 21 * 3600 + 8 * 60 + 21.561
-STATES = {"OK": State.OK, "ALARM": State.ALARM, "-": State.INSUFFICIENT_DATA}
+RECORDED_DAY_S = 1_800_000_000 // 86_400 * 86_400
+ALARM_NOW_S = RECORDED_DAY_S + 21 * 3600 + 8 * 60 + 21.561
+STATE_LETTERS = {"OK": State.OK, "ALARM": State.ALARM, "-": State.INSUFFICIENT_DATA}
 SIGNAL = MetricSource("N", "Signal", (("Probe", "p"),), "Average")
-QUERY = MetricsInsightsQuery("MAX", "Load", "N", ("Team",), ("Team",))
+RECORDED_QUERY = MetricsInsightsQuery("MAX", "Load", "N", ("Team",), ("Team",))
 
 
 def at(clock):
     """A time of day in seconds since the epoch."""
     hours, minutes, seconds = clock.split(":")
-    return DAY_S + int(hours) * 3600 + int(minutes) * 60 + float(seconds)
+    return RECORDED_DAY_S + int(hours) * 3600 + int(minutes) * 60 + float(seconds)
 
 
 def key(team):
@@ -36,9 +36,9 @@ def test_one_metric(row):
     for clock, value in row["points"]:
         history.put("N", "Signal", {"Probe": "p"}, at(clock), [value])
     alarm = Alarm("A", SIGNAL, "GreaterThanThreshold", 50, 10, 3, row["needed"], row["missing"])
-    previous = {SIGNAL.dimensions: STATES[row["before"]]}
+    previous = {SIGNAL.dimensions: STATE_LETTERS[row["before"]]}
     (found,) = evaluate(alarm, history, at(row["at"]), previous)
-    assert STATES[row["after"]] is found.state, found.reason
+    assert STATE_LETTERS[row["after"]] is found.state, found.reason
 
 
 @each("alarms_on_a_query")
@@ -51,17 +51,21 @@ def test_a_query_with_groups(row):
     history, points = RecordedHistory(), row["points"]
     for team, of_team in points.items():
         for age, value in of_team:
-            history.put("N", "Load", {"Team": team}, NOW_S // 60 * 60 - 60 * (age + 1), [value])
+            history.put(
+                "N", "Load", {"Team": team}, ALARM_NOW_S // 60 * 60 - 60 * (age + 1), [value]
+            )
     numbers = row["periods"], row["needed"]
-    alarm = Alarm("A", QUERY, "GreaterThanThreshold", 10, 60, *numbers, row["missing"])
+    alarm = Alarm("A", RECORDED_QUERY, "GreaterThanThreshold", 10, 60, *numbers, row["missing"])
     previous = {key(team): State.ALARM for team in row["before"]}
-    found = {series.contributor: series for series in evaluate(alarm, history, NOW_S, previous)}
+    found = {
+        series.contributor: series for series in evaluate(alarm, history, ALARM_NOW_S, previous)
+    }
     ringing = {
         team for team in "abc" if key(team) in found and found[key(team)].state is State.ALARM
     }
     assert set(row["in_alarm"]) == ringing
     itself = found[()].state if () in found else State.ALARM if ringing else State.OK
-    assert STATES[row["alarm"]] is itself
+    assert STATE_LETTERS[row["alarm"]] is itself
     gone = [found[key(team)].reason for team in row["before"] if team not in points]
     assert {VANISHED} >= set(gone)
     assert points or found[()].reason.startswith("No time series were returned by the query.")

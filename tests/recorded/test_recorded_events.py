@@ -20,7 +20,7 @@ from aggregator.runtime import arrival_of
 from local.pump import extract
 from neuron_wire.catalogue import CATALOGUE_MEMBERS
 from neuron_wire.names import OF_A_CONTRIBUTOR, OF_AN_ALARM
-from proof.accept.recording import ACCOUNT, Recorder
+from proof.accept.recording import RECORDED_ACCOUNT, Recorder
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import ENVIRONMENT, RANG_S, of_a_contributor, of_an_alarm
 from tests.recorded.recording import each
@@ -90,15 +90,15 @@ def test_a_subject_begins_as_the_recorded_one(row, event):
     assert {"AlarmName", "NewStateValue", "NewStateReason"} <= set(row["members"])
 
 
-ANSWERS = Path(__file__).parent / "answers"
+ANSWERS_FOLDER = Path(__file__).parent / "answers"
 NUMBER, RUN = "987654321098", "neuron-accept-0123456789"
-ARN = f"arn:aws:sts::{NUMBER}:assumed-role/PaulaAdmin/paula"
+CALLER_ARN = f"arn:aws:sts::{NUMBER}:assumed-role/PaulaAdmin/paula"
 
 
 def test_an_answer_is_kept_without_account_person_run_or_key(tmp_path):
     """The same by the same, so that what was equal stays equal; a repeated answer is kept once."""
     recorder = Recorder(tmp_path)
-    recorder.hide(NUMBER, "AROAEXAMPLEEXAMPLE123:paula", ARN)
+    recorder.hide(NUMBER, "AROAEXAMPLEEXAMPLE123:paula", CALLER_ARN)
     recorder.scrubber.hide(RUN, "neuron-accept-run")
     client = boto3.client(
         "sts", region_name="eu-west-1", aws_access_key_id="a", aws_secret_access_key="b"
@@ -112,7 +112,7 @@ def test_an_answer_is_kept_without_account_person_run_or_key(tmp_path):
             "AccessKeyId": "ASIAABCDEFGHIJKLMNOP", "SecretAccessKey": "sEcReT",
             "SessionToken": "tOkEn", "Expiration": datetime(2026, 11, 22, tzinfo=timezone.utc),
         },
-        "AssumedRoleUser": {"AssumedRoleId": "AROAEXAMPLEEXAMPLE123:paula", "Arn": ARN},
+        "AssumedRoleUser": {"AssumedRoleId": "AROAEXAMPLEEXAMPLE123:paula", "Arn": CALLER_ARN},
         "SourceIdentity": f"paula@corp.example.com from 10.1.2.3 {uuid} {uuid}",
     }  # fmt: skip
     asked = {"RoleArn": role, "RoleSessionName": "paula"}
@@ -120,7 +120,7 @@ def test_an_answer_is_kept_without_account_person_run_or_key(tmp_path):
         for _ in range(2):
             stubber.add_response("assume_role", answer, asked)
             client.assume_role(**asked)
-        stubber.add_client_error("get_caller_identity", "AccessDenied", f"{ARN} may not")
+        stubber.add_client_error("get_caller_identity", "AccessDenied", f"{CALLER_ARN} may not")
         with pytest.raises(client.exceptions.ClientError):
             client.get_caller_identity()
     client.close()
@@ -129,14 +129,18 @@ def test_an_answer_is_kept_without_account_person_run_or_key(tmp_path):
         assert secret not in kept, secret
     lines = (tmp_path / "look.jsonl").read_text(encoding="utf-8").splitlines()
     first, refused = map(json.loads, lines)
-    assert f"arn:aws:iam::{ACCOUNT}:role/neuron-accept-run-role" == first["asked"]["RoleArn"]
+    assert (
+        f"arn:aws:iam::{RECORDED_ACCOUNT}:role/neuron-accept-run-role" == first["asked"]["RoleArn"]
+    )
     assert 2 == first["answer"]["SourceIdentity"].count("00000000-0000-4000-8000-000000000001")
     assert "AccessDenied" == refused["error"]["Code"]
 
 
-@pytest.mark.parametrize("path", sorted(ANSWERS.glob("*.jsonl")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(ANSWERS_FOLDER.glob("*.jsonl")), ids=lambda path: path.stem)
 def test_a_kept_recording_has_no_number_but_the_stand_in(path):
     """What was committed was scrubbed."""
     text = path.read_text(encoding="utf-8")
-    assert all(ACCOUNT == part for part in text.split(":") if part.isdigit() and len(part) == 12)
+    assert all(
+        RECORDED_ACCOUNT == part for part in text.split(":") if part.isdigit() and len(part) == 12
+    )
     assert all(json.loads(line) for line in text.splitlines())

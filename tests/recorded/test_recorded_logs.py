@@ -11,15 +11,15 @@ import pytest
 
 from neuron_emitter.delivery.destination import Delivered
 from neuron_emitter.spool.spool_records import SpooledRecord
+from neuron_wire.names import DAY_MS
 from proof.account.account import AccountDouble
 from proof.account.account_faults import break_account
-from proof.logs.rules import INVALID, ServiceError, matcher
+from proof.logs.rules import INVALID_PARAMETER, ServiceError, matcher
 from tests.neuron_emitter.in_process_service import InProcessService
 from tests.recorded.recording import (
-    DAY_MS,
-    NOW_MS,
-    NOW_S,
-    PLACE,
+    RECORDED_NOW_MS,
+    RECORDED_NOW_S,
+    RECORDED_STREAM,
     client_of,
     each,
     error_in,
@@ -33,8 +33,8 @@ RETENTION_MS = 7 * DAY_MS
 @pytest.fixture
 def account():
     """An account at one moment, with 89 events in one stream."""
-    with AccountDouble(lambda: NOW_S) as made:
-        made.put(made.records_group, "i-0", [(NOW_MS + n, f"{n}") for n in range(89)])
+    with AccountDouble(lambda: RECORDED_NOW_S) as made:
+        made.put(made.records_group, "i-0", [(RECORDED_NOW_MS + n, f"{n}") for n in range(89)])
         yield made
 
 
@@ -58,10 +58,10 @@ def by_network(account, client, events):
 
 def in_process(events):
     """The same of a destination of the emitter's."""
-    service = InProcessService(lambda: NOW_S)
+    service = InProcessService(lambda: RECORDED_NOW_S)
     service.retention_days = 7
     outcome = service.send([
-        SpooledRecord(place, "0" * 20, place, NOW_MS - age_ms, "x" * size)
+        SpooledRecord(place, "0" * 20, place, RECORDED_NOW_MS - age_ms, "x" * size)
         for place, (age_ms, size) in enumerate(events)
     ])  # fmt: skip
     if not isinstance(outcome, Delivered):
@@ -92,7 +92,7 @@ def test_a_batch_is_answered_as_recorded(row, account, logs):
 @each("refusals_of_logs")
 def test_a_refusal_has_the_words_of_the_service(row, logs):
     """With a full stop or without one, as each came."""
-    asked = {**PLACE, **row["given"]}
+    asked = {**RECORDED_STREAM, **row["given"]}
     call = {
         "create_log_stream": lambda: logs.create_log_stream(**asked),
         "put": lambda: put(logs, (0, "x"), **asked),
@@ -157,7 +157,7 @@ def test_who_may_not_ask_gets_400(fault, error, account, logs):
     assert (error, 400) == error_in(lambda: logs.get_log_events(**stream, startFromHead=True))
 
 
-MESSAGES = [
+EIGHTEEN_MESSAGES = [
     "FAIL POD NODE", "FAIL BAD NODE", "WARM POD", "WARM NODE", "fail pod node",
     "FAIL INNER CORE FAIL", "FAIL INNER  CORE FAIL", "INNER CORE fail", "UNFAIL NODE",
     "[FAIL] NODE", "FAIL-NODE", "FAIL_POD", "FAIL\nPOD", "POD FAIL", "plain",
@@ -171,10 +171,10 @@ def test_what_a_pattern_matches(row):
     if "words" in row:
         with pytest.raises(ServiceError) as refused:
             matcher(row["pattern"])
-        assert (INVALID, row["words"]) == (refused.value.code, refused.value.words)
+        assert (INVALID_PARAMETER, row["words"]) == (refused.value.code, refused.value.words)
         return
     matches = matcher(row["pattern"])
-    assert row["matches"] == [n for n, message in enumerate(MESSAGES) if matches(message)]
+    assert row["matches"] == [n for n, message in enumerate(EIGHTEEN_MESSAGES) if matches(message)]
 
 
 @pytest.mark.parametrize("pattern", ["{ $.a = 1 }", "[a, b]", "%a%"])

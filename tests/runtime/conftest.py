@@ -11,17 +11,22 @@ import pytest
 from tests import records_table
 from tests.runtime.function_process import Function, Runtime, interpreter_of
 
-VERSIONS = ["3.11", "3.13"]  # the oldest that Lambda goes on offering, and the template's default
-TABLE = "records"
-ON_THE_DEFAULT = pytest.mark.parametrize("runtime", VERSIONS[-1:], indirect=True, scope="session")
+PYTHONS_AT_THE_ENDS = [
+    "3.11",
+    "3.13",
+]  # the oldest that Lambda goes on offering, and the template's default
+TABLE_NAME = "records"
+ON_THE_DEFAULT = pytest.mark.parametrize(
+    "runtime", PYTHONS_AT_THE_ENDS[-1:], indirect=True, scope="session"
+)
 """What does not depend on the release of Python is tried on the one that the template names."""
 
-LEDGER = "neuron-emf-ledger"
+LEDGER_NAME = "neuron-emf-ledger"
 
 VARIABLES = {
-    "LEDGER_BUCKET": LEDGER,
+    "LEDGER_BUCKET": LEDGER_NAME,
     "ALARM_TOPIC_ARN": "arn:aws:sns:us-east-1:123456789012:alarms",
-    "TABLE_NAME": TABLE,
+    "TABLE_NAME": TABLE_NAME,
     "STACK_NAME": "neuron-emf",
     "RECORDS_LOG_GROUP": "/neuron-emf/records",
     "ROLLUPS_LOG_GROUP": "/neuron-emf/rollups",
@@ -29,7 +34,7 @@ VARIABLES = {
 }
 
 
-@pytest.fixture(scope="session", params=VERSIONS, ids=lambda version: f"python{version}")
+@pytest.fixture(scope="session", params=PYTHONS_AT_THE_ENDS, ids=lambda version: f"python{version}")
 def runtime(request, repository, runtime_libraries, tmp_path_factory):
     """One Python of Lambda, with AWS's client for it."""
     interpreter = interpreter_of(request.param)
@@ -69,8 +74,8 @@ def dynamodb(endpoint):
         "aws_secret_access_key": "testing",
     }
     client, s3, sns = (boto3.client(name, **where) for name in ("dynamodb", "s3", "sns"))
-    records_table.create(client, TABLE)
-    s3.create_bucket(Bucket=LEDGER)
+    records_table.create(client, TABLE_NAME)
+    s3.create_bucket(Bucket=LEDGER_NAME)
     sns.create_topic(Name="alarms")
     yield client
     for opened in (client, s3, sns):

@@ -50,7 +50,7 @@ def _asked(candidate):
     return run.stdout.strip().split(" ", 1) if run.returncode == 0 else None
 
 
-FRAME_HEADER_BYTES = 16  # of a message on the telemetry descriptor: type, length, time
+LOG_FRAME_HEADER_BYTES = 16  # of a message on the telemetry descriptor: type, length, time
 
 FIRST_IMPORTS = "import awslambdaric.bootstrap, boto3; boto3.client('dynamodb').close()"
 
@@ -161,8 +161,8 @@ class Function:
         found, rest = [], self._news(self._telemetry)
         while rest:
             length = int.from_bytes(rest[4:8], "big")
-            end = FRAME_HEADER_BYTES + length
-            found.append(rest[FRAME_HEADER_BYTES:end].decode())
+            end = LOG_FRAME_HEADER_BYTES + length
+            found.append(rest[LOG_FRAME_HEADER_BYTES:end].decode())
             rest = rest[end:]
         return found
 

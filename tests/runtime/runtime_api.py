@@ -15,7 +15,7 @@ import uuid
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-VERSION = "2018-06-01"
+API_VERSION = "2018-06-01"
 FUNCTION_ARN = "arn:aws:lambda:us-east-1:123456789012:function:neuron-emf"
 
 
@@ -132,7 +132,7 @@ def _handler_of(api):
 
         def do_POST(self):
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            api.take(self.path.removeprefix(f"/{VERSION}/runtime/").split("/"), body)
+            api.take(self.path.removeprefix(f"/{API_VERSION}/runtime/").split("/"), body)
             self._answer(202, {"Content-Type": "application/json"}, b'{"status":"OK"}')
 
         def _answer(self, status, headers, body):

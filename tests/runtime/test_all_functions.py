@@ -37,7 +37,7 @@ def an_alarm():
     return of_an_alarm(now=state("ALARM", now))
 
 
-EVENTS = {
+FUNCTION_EVENTS = {
     "IngestFunction": a_delivery,
     "CloseFunction": a_tick,
     "SettleFunction": a_tick,
@@ -48,12 +48,12 @@ EVENTS = {
 
 
 @pytest.mark.usefixtures("dynamodb")
-@pytest.mark.parametrize("name", EVENTS)
+@pytest.mark.parametrize("name", FUNCTION_EVENTS)
 def test_every_function_starts_and_answers(repository, start, name):
     """From a new process to an answer, and then warm."""
     function = start(name, handlers(repository)[name])
     function.start()
-    event = EVENTS[name]()
+    event = FUNCTION_EVENTS[name]()
     answers = [function.invoke(event) for _ in range(2)]
     assert [] == [answer.body for answer in answers if answer.failed]
     assert [] == function.messages()

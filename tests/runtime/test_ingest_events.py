@@ -9,13 +9,12 @@ import json
 import pytest
 
 from aggregator.arrivals import LogLine
+from neuron_wire.extraction import MAX_EXTRACTED_BYTES
 from proof.factories.invocations import delivery
 from proof.factories.records import lines, record
 from tests.runtime.expectations import closable_minute, identities, kept
 
 pytestmark = [pytest.mark.slow]
-
-MAX_LINE_BYTES = 1_048_576 - 26  # of one event of a log group
 
 
 def corrupt_events():
@@ -49,7 +48,7 @@ def test_a_line_of_one_megabyte_costs_itself_only(warm, dynamodb, filler):
     """Whatever it is made of: deep nesting and endless numbers too."""
     ingest = warm("ingest")
     made = record(minute=closable_minute())
-    long = (filler * MAX_LINE_BYTES)[:MAX_LINE_BYTES]
+    long = (filler * MAX_EXTRACTED_BYTES)[:MAX_EXTRACTED_BYTES]
     counts = ingest.result(delivery(LogLine("long", long), *lines(made)))
     assert (1, 1) == (counts["RecordsStored"], counts["RecordsRejected"])
     assert identities([made]) == kept(dynamodb)

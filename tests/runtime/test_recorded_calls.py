@@ -26,7 +26,7 @@ from proof.factories.invocations import batch, delivery, payload
 from proof.factories.records import lines, record
 from tests.aggregator.explain.alarm_events import of_an_alarm, state
 from tests.built_artefact import handlers
-from tests.runtime.conftest import LEDGER, ON_THE_DEFAULT, TABLE
+from tests.runtime.conftest import LEDGER_NAME, ON_THE_DEFAULT, TABLE_NAME
 from tests.runtime.test_all_functions import a_departure
 from tests.stack.stack_template import as_list, statements
 
@@ -175,17 +175,17 @@ def test_every_action_that_is_granted_is_used_and_no_other(
     with recorder:
         explain.result(of_an_alarm(now=rang, before=state("OK", stamp(now - 60))))
         used["Explain"] = recorder.actions()
-    settle = warm("settle", LEDGER_BUCKET=LEDGER, LATE_MINUTES="10")
+    settle = warm("settle", LEDGER_BUCKET=LEDGER_NAME, LATE_MINUTES="10")
     assert 0 == settle.result({})["HoursSettled"]  # begins with the hour in progress
     hour = {"N": str((now - 110) // 60)}
     dynamodb.update_item(
-        TableName=TABLE, Key=SETTLE_PROGRESS, UpdateExpression="SET #hour = :hour",
+        TableName=TABLE_NAME, Key=SETTLE_PROGRESS, UpdateExpression="SET #hour = :hour",
         ExpressionAttributeNames={"#hour": "hour"}, ExpressionAttributeValues={":hour": hour},
     )  # fmt: skip
     with recorder:
         assert 0 < settle.result({})["HoursSettled"]
         used["Settle"] = recorder.actions()
-    digest = warm("digest", LEDGER_BUCKET=LEDGER, ALARM_TOPIC_ARN=topic_arn)
+    digest = warm("digest", LEDGER_BUCKET=LEDGER_NAME, ALARM_TOPIC_ARN=topic_arn)
     with recorder:
         digest.result({"Until": iso_minute((now - 4) // 60 * 60 + 60)})
         used["Digest"] = recorder.actions()

@@ -15,8 +15,7 @@ from proof.factories.invocations import Context, delivery
 from proof.factories.records import MINUTE, lines, record
 from proof.memory_table import MemoryTable
 from tests.aggregator.handler_traces import CurrentStdout
-
-END_S = (MINUTE + 1) * 60
+from tests.aggregator.made_stack import MINUTE_END_S
 
 
 class AttackedStack:
@@ -33,7 +32,7 @@ class AttackedStack:
 
     def __init__(self, monkeypatch, capsys, **rules):
         self.table = MemoryTable()
-        self.now_s = END_S - 60.0
+        self.now_s = MINUTE_END_S - 60.0
         self.remaining_s = 50.0
         self._capsys = capsys
         environment = Environment(
@@ -74,8 +73,8 @@ class AttackedStack:
         """
         A minute goes by: *records* of it come in time, and it is closed when its grace is over.
         """
-        self.write(*records, at_s=END_S + 60 * offset + 5)
-        return self.close(END_S + 60 * offset + 50)
+        self.write(*records, at_s=MINUTE_END_S + 60 * offset + 5)
+        return self.close(MINUTE_END_S + 60 * offset + 50)
 
     @property
     def clusters(self):

@@ -19,8 +19,9 @@ from aggregator.storage.record_items import bucket_of
 from neuron_wire.names import MAX_CORES
 from proof.factories.invocations import batch, payload
 from proof.factories.records import MINUTE, lines, record
+from tests.aggregator.made_stack import MINUTE_END_S
 from tests.aggregator.world import World
-from tests.security.conftest import END_S, forged, real
+from tests.security.conftest import forged, real
 
 DYNAMODB_ITEM_BYTES = 409_600
 LAST_RUN = PresenceRun(MINUTE + 1300, MINUTE + 1300, is_clean_shutdown=False)
@@ -79,10 +80,10 @@ def test_a_line_for_a_past_minute_takes_no_room_either(attacked):
 )
 def test_whatever_the_order_there_are_never_more(deliveries, max_clusters):
     """Any names in any minutes: the clusters of all lines are at most so many."""
-    world = World(END_S - 60.0, Rules(max_clusters=max_clusters))
+    world = World(MINUTE_END_S - 60.0, Rules(max_clusters=max_clusters))
     world.close()
     for offset, names in enumerate(deliveries):
-        world.now_s = END_S + 60.0 * offset
+        world.now_s = MINUTE_END_S + 60.0 * offset
         world.deliver([record(cluster=f"c{name}", instance_id=f"i-{name}", minute=MINUTE + offset,
                               seq=offset + 1) for name in names])  # fmt: skip
         world.now_s += 50
@@ -182,7 +183,7 @@ def test_no_line_becomes_an_item_that_the_table_refuses(attacked):
     assert 600_000 < len(forged_line) < 1_048_576
     (made,) = lines(real(0))
     counts = attacked.deliver(
-        batch(payload(type(made)("forged", forged_line)), payload(made)), at_s=END_S + 5
+        batch(payload(type(made)("forged", forged_line)), payload(made)), at_s=MINUTE_END_S + 5
     )
     assert {"batchItemFailures": []} == counts
     sizes = [len(payload) for kept in attacked.table.records.values() for payload in kept.values()]

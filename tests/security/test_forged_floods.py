@@ -14,9 +14,10 @@ from aggregator.reading.bucket_reader import MOST_OF_AN_INSTANCE, BucketReader
 from aggregator.storage.record_items import bucket_of, item_of
 from neuron_wire.names import MAX_CORES
 from proof.factories.records import MINUTE, record
-from tests.security.conftest import END_S, real
+from tests.aggregator.made_stack import MINUTE_END_S
+from tests.security.conftest import real
 
-BUCKET = bucket_of("i-training")
+FLOODED_BUCKET = bucket_of("i-training")
 
 
 def busy(cores):
@@ -25,7 +26,7 @@ def busy(cores):
     return {"core_state": "b" * cores, "utilization_percent": percent, "idle_minutes": (0,) * cores}
 
 
-LARGEST = busy(128)
+LARGEST_RECORD = busy(128)
 
 
 class Flood:
@@ -49,7 +50,7 @@ class Flood:
 def read(table, registry, outcome=None):
     return BucketReader(
         table, registry, outcome or CloseOutcome(), lambda: None, MINUTE
-    ).read_bucket(BUCKET)
+    ).read_bucket(FLOODED_BUCKET)
 
 
 def peak_bytes(work):
@@ -87,7 +88,7 @@ def test_a_thousand_lines_more_take_no_memory(changes):
 def test_one_instance_has_room_for_many_restarts():
     """Twenty parts of a minute of the largest instance count; a thousand do not."""
     for count, expected in ((20, 20), (1_000, MOST_OF_AN_INSTANCE // 144)):
-        flood = Flood(count, instance_id="i-training", cluster="training", **LARGEST)
+        flood = Flood(count, instance_id="i-training", cluster="training", **LARGEST_RECORD)
         ((_, records),) = read(flood, full_registry()).items()
         assert expected == len(records)
 
@@ -104,7 +105,7 @@ def test_in_a_full_bucket_each_known_instance_still_counts(monkeypatch):
         def read_bucket(self, *_):
             yield from Flood(90, cluster="!", **busy(MAX_CORES)).read_bucket()
             for number in range(50):
-                made = record(cluster="training", instance_id=f"i-real{number}", **LARGEST)
+                made = record(cluster="training", instance_id=f"i-real{number}", **LARGEST_RECORD)
                 yield item_of(made, 0).payload
 
     held = read(Both(0), registry, outcome)
@@ -141,9 +142,9 @@ def dropped(counts):
 def test_a_minute_that_no_run_can_read_is_given_up(attacked, monkeypatch):
     """After ten runs in vain; the minutes behind it are closed by the next, and it is counted."""
     slow(attacked, monkeypatch, MINUTE)
-    attacked.close(END_S - 60)
-    attacked.write(real(0), real(1), at_s=END_S + 30)
-    counts = ticks(attacked, RUNS_IN_VAIN + 2, END_S + 50)
+    attacked.close(MINUTE_END_S - 60)
+    attacked.write(real(0), real(1), at_s=MINUTE_END_S + 30)
+    counts = ticks(attacked, RUNS_IN_VAIN + 2, MINUTE_END_S + 50)
     assert [0] * RUNS_IN_VAIN + [1, 0] == dropped(counts)
     assert counts[-1]["MinutesClosed"] >= RUNS_IN_VAIN
     assert MINUTE + 1 in {rollup["_aws"]["Timestamp"] // 60_000 for rollup in attacked.rollups}
@@ -156,8 +157,8 @@ def test_a_flood_into_the_past_holds_nothing_up_for_long(attacked, monkeypatch):
         attacked.live(offset, real(offset))
     slow(attacked, monkeypatch, MINUTE)
     late = {"instance_id": "i-late", "boot": "019a000000cc00000000"}
-    attacked.write(real(0, **late), real(1, **late), at_s=END_S + 181)
-    counts = ticks(attacked, RUNS_IN_VAIN + 2, END_S + 230)
+    attacked.write(real(0, **late), real(1, **late), at_s=MINUTE_END_S + 181)
+    counts = ticks(attacked, RUNS_IN_VAIN + 2, MINUTE_END_S + 230)
     assert all(count["MinutesClosed"] for count in counts[:-1])
     assert [0] * RUNS_IN_VAIN + [1, 0] == dropped(counts)
     assert [0, 1] == [count["MinutesRestated"] for count in counts[:2]]
@@ -175,16 +176,16 @@ def test_a_minute_that_had_less_than_half_a_run_is_not_to_blame(attacked, monkey
         return honest(minute, bucket)
 
     monkeypatch.setattr(attacked.table, "read_bucket", read_bucket)
-    attacked.write(real(0, instance_id="i-late"), at_s=END_S + 181)
-    counts = ticks(attacked, RUNS_IN_VAIN + 2, END_S + 230)
+    attacked.write(real(0, instance_id="i-late"), at_s=MINUTE_END_S + 181)
+    counts = ticks(attacked, RUNS_IN_VAIN + 2, MINUTE_END_S + 230)
     assert [0] * (RUNS_IN_VAIN + 2) == dropped(counts)
     assert {MINUTE} == attacked.table.markers.keys()
 
 
 def test_lines_that_stop_again_delay_rollups_until_their_grace_is_over(attacked):
     """close waits for a forged instance as for any other, and never longer than that."""
-    attacked.close(END_S - 60)
+    attacked.close(MINUTE_END_S - 60)
     attacked.live(0, real(0), real(0, instance_id="i-forged"))
-    attacked.write(real(1), at_s=END_S + 65)
-    attacked.close(END_S + 60 + 45)
+    attacked.write(real(1), at_s=MINUTE_END_S + 65)
+    attacked.close(MINUTE_END_S + 60 + 45)
     assert MINUTE + 1 in {rollup["_aws"]["Timestamp"] // 60_000 for rollup in attacked.rollups}

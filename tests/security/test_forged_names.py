@@ -32,10 +32,10 @@ from neuron_words.now_words import unpriced_words
 from proof.factories.records import MINUTE, record
 from tests.aggregator.digest.test_digest import row, week_of
 from tests.aggregator.explain.alarm_events import ENVIRONMENT, of_a_contributor
-from tests.aggregator.made_stack import END_S, Stack
+from tests.aggregator.made_stack import MINUTE_END_S, Stack
 from tests.stack.catalogue_names import unknown_names
 
-SPECIAL = '`$\\|<>[]{}";&'
+SPECIAL_LETTERS = '`$\\|<>[]{}";&'
 COPIED = re.compile(r"[1-4]\. [A-Z][A-Za-z, ]+[:?] +")  # a command, behind what it is for
 FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 ASCII = [
@@ -66,10 +66,10 @@ WIDE = [
     "\u202egnp.exe", "\x1b]8;;http://evil.example\x07click\x1b\\", "\x1b[2Jgone", "\x9b31m",
     "a\nALARM: run this", "\uff1dHYPERLINK", "\u200bhidden", "caf\u00e9/\u65e5\u672c",
 ]  # fmt: skip
-NAMES = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=60).filter(
-    str.strip
-) | st.sampled_from(ASCII)
-OTHER_NAMES = NAMES | st.sampled_from(WIDE) | st.text(min_size=1, max_size=60)
+FORGED_NAMES = st.text(
+    st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=60
+).filter(str.strip) | st.sampled_from(ASCII)
+OTHER_NAMES = FORGED_NAMES | st.sampled_from(WIDE) | st.text(min_size=1, max_size=60)
 
 
 def message_and_line(metric, cluster, instance, holder, tag):
@@ -84,11 +84,11 @@ def message_and_line(metric, cluster, instance, holder, tag):
         **idle,
     )
     still = record(cluster=cluster, minute=MINUTE + 7, instance_id="i-0c3f5a7b9d1e2f4a6", **idle)
-    stack.deliver(END_S, made)
-    stack.close(END_S + 50)
+    stack.deliver(MINUTE_END_S, made)
+    stack.close(MINUTE_END_S + 50)
     if metric == "SilentInstances":
-        stack.deliver(END_S + 420, still)
-        stack.close(END_S + 420 + 50)
+        stack.deliver(MINUTE_END_S + 420, still)
+        stack.close(MINUTE_END_S + 420 + 50)
     event = of_a_contributor(metric, cluster=cluster)
     message = notify(
         read_transition(event), stack.table, ENVIRONMENT, lambda *_: None, stack.now_s
@@ -114,10 +114,12 @@ def prose(message):
 
 
 def special(lines):
-    return Counter(letter for line in lines for letter in line if letter in SPECIAL)
+    return Counter(letter for line in lines for letter in line if letter in SPECIAL_LETTERS)
 
 
-@given(st.sampled_from(sorted(ALARM_SUBJECTS)), NAMES, NAMES, OTHER_NAMES, OTHER_NAMES)
+@given(
+    st.sampled_from(sorted(ALARM_SUBJECTS)), FORGED_NAMES, FORGED_NAMES, OTHER_NAMES, OTHER_NAMES
+)
 def test_whatever_the_names_are(metric, cluster, instance, holder, tag):
     """Any that a line may hold."""
     assert_only_text(metric, cluster, instance, holder, tag)
@@ -153,7 +155,9 @@ def test_an_attribute_has_the_name_itself():
     assert "'=1+1" == json.loads(message.document)["ClusterName"]
 
 
-@given(st.lists(NAMES | st.sampled_from(['a"b', "a\\b", "caf\u00e9"]), min_size=1, max_size=4))
+@given(
+    st.lists(FORGED_NAMES | st.sampled_from(['a"b', "a\\b", "caf\u00e9"]), min_size=1, max_size=4)
+)
 def test_no_attribute_has_a_quote_or_a_backslash(names):
     """SNS drops a message with such an attribute for every subscription with a filter."""
     assert not {'"', "\\"} & {*attribute_value(names[0])["StringValue"]}
@@ -164,8 +168,8 @@ def test_no_attribute_has_a_quote_or_a_backslash(names):
     assert {*plain} <= {*json.loads(several)}
 
 
-OURS = r"us-east-1\.console\.aws|example\.org/docs"
-MARKUP = re.compile(rf"<[^0-9]|://(?!{OURS})|[`|\x1b\u202e]|\$\(|\]\(")
+OUR_ADDRESSES = r"us-east-1\.console\.aws|example\.org/docs"
+MARKUP_OR_LINK = re.compile(rf"<[^0-9]|://(?!{OUR_ADDRESSES})|[`|\x1b\u202e]|\$\(|\]\(")
 
 
 def faces(name, folder):
@@ -200,7 +204,7 @@ def faces(name, folder):
 def test_a_name_is_text_on_every_face(name, tmp_path):
     """No face has a mention, link, address or control letter of a name."""
     for text in faces(name, tmp_path):
-        assert not MARKUP.search(text), text
+        assert not MARKUP_OR_LINK.search(text), text
         assert text.isprintable() or not text.strip()
 
 

@@ -14,9 +14,10 @@ import pytest
 from neuron_wire.names import MAX_CORES
 from proof.factories.invocations import delivery
 from proof.factories.records import MINUTE, lines, record
-from tests.security.conftest import END_S, real
+from tests.aggregator.made_stack import MINUTE_END_S
+from tests.security.conftest import real
 
-BUSY = {"core_state": "bb", "utilization_percent": (99.0, 99.0), "idle_minutes": (0, 0)}
+BUSY_MEMBERS = {"core_state": "bb", "utilization_percent": (99.0, 99.0), "idle_minutes": (0, 0)}
 EARLIER, LATER = "0", "zzzz"  # as a Boot
 
 
@@ -38,7 +39,7 @@ def test_a_name_or_number_that_none_can_have_is_refused(attacked, member, value)
     """ingest drops and counts it; it is in no table and in no rollup."""
     (line,) = lines(real(0))
     forged = json.dumps({**json.loads(line.message), member: value})
-    counts = attacked.deliver(delivery(type(line)("event", forged)), at_s=END_S + 5)
+    counts = attacked.deliver(delivery(type(line)("event", forged)), at_s=MINUTE_END_S + 5)
     assert 1 == counts["RecordsRejected"]
     assert 0 == counts["RecordsStored"]
     assert not attacked.table.records
@@ -62,7 +63,7 @@ def test_a_minute_far_from_now_is_dropped(attacked, minutes, fate):
 
 def test_a_line_for_the_future_waits_for_its_minute(attacked):
     """It publishes nothing before, and is a line like any other then."""
-    attacked.write(real(90), at_s=END_S - 60)
+    attacked.write(real(90), at_s=MINUTE_END_S - 60)
     for offset in range(3):
         attacked.live(offset, real(offset))
         assert {MINUTE + offset} == {
@@ -72,7 +73,7 @@ def test_a_line_for_the_future_waits_for_its_minute(attacked):
 
 def test_a_line_with_the_same_identity_takes_the_place_of_another(attacked):
     """Boot and Seq are no secrets: a line with both replaces the record."""
-    attacked.write(real(0), at_s=END_S + 5)
+    attacked.write(real(0), at_s=MINUTE_END_S + 5)
     attacked.live(0, real(0, executions=0, execution_errors=0))
     (line,) = attacked.rollups
     assert (0, 1) == (line["Executions"], line["Instances"])
@@ -84,7 +85,7 @@ def test_a_second_emitter_is_named(attacked, boot):
     A forged record of a whole minute may count in the place of the real one, and says that there
     are two.
     """
-    attacked.live(0, real(0), real(0, boot=boot, **BUSY))
+    attacked.live(0, real(0), real(0, boot=boot, **BUSY_MEMBERS))
     (line,) = attacked.rollups
     assert (1, 1) == (line["Instances"], line["DuplicateEmitters"])
     assert ["i-training"] == line["DuplicateEmitterInstances"]
@@ -93,7 +94,7 @@ def test_a_second_emitter_is_named(attacked, boot):
 
 def test_a_record_of_few_seconds_passes_for_a_restart(attacked):
     """Up to 6 seconds beside a whole minute are merged: its core states win, unseen."""
-    attacked.live(0, real(0), real(0, boot=LATER, covered_seconds=6.0, **BUSY))
+    attacked.live(0, real(0), real(0, boot=LATER, covered_seconds=6.0, **BUSY_MEMBERS))
     (line,) = attacked.rollups
     assert (2, 0, 1) == (line["BusyCores"], line["DuplicateEmitters"], line["Instances"])
 

@@ -16,7 +16,7 @@ from neuron_wire import minute_record
 from neuron_wire.holders import MAX_HOLDER_NAME_CHARS
 from neuron_wire.names import MAX_CORES
 
-TEST = re.compile(r"`(test_\w+\.py)::(test_\w+)`")
+TEST_ON_PAGE = re.compile(r"`(test_\w+\.py)::(test_\w+)`")
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def page(repository):
 
 
 def named(text):
-    return set(TEST.findall(text))
+    return set(TEST_ON_PAGE.findall(text))
 
 
 def test_every_threat_names_its_test(page):

@@ -8,11 +8,11 @@ import json
 import pytest
 
 from local.alarms.template import load_template
-from proof.logs.faults import DENIED, THROTTLED
+from proof.logs.faults import DENIED_FAULT, THROTTLED
 from proof.logs.service import LogsService
 from requirements.audit import read_answer, verdict
 from tests.neuron_emitter.emitter_command import neuron_emf
-from tests.neuron_emitter.neuron_reports import GOOD
+from tests.neuron_emitter.neuron_reports import GOOD_REPORT
 from tests.stack.stack_template import as_list, statements
 
 
@@ -58,10 +58,10 @@ def granted(repository):
 def test_the_emitter_asks_for_what_it_may_and_for_nothing_else(repository, tmp_path):
     """A stream that is not there yet, a throttled call, a denied one; then in order."""
     reports = tmp_path / "reports.jsonl"
-    reports.write_bytes(GOOD)
+    reports.write_bytes(GOOD_REPORT)
     arguments = ("run", "--cluster", "blue", "--input", reports, "--spool-dir", tmp_path / "spool")
     with LogsService() as service:
-        for faults in ([DENIED], [THROTTLED], []):
+        for faults in ([DENIED_FAULT], [THROTTLED], []):
             service.next_faults["PutLogEvents"][:] = faults
             neuron_emf(*arguments, home=tmp_path, variables=service.variables)
         used = {f"logs:{call.operation}" for call in service.calls}

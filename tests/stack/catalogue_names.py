@@ -44,39 +44,41 @@ WORDS = {
     ),
     *("and", "as", "asc", "by", "desc", "in", "into", "like", "not", "or"),
 }
-MAX_CHARS = 10_000
+MAX_QUERY_CHARS = 10_000
 _NO_NAME = re.compile(
     r"""\#[^\n]*|"[^"\\]*"|'[^'\\]*'|(?<=like)\s*/(?:[^/\\\n]|\\.)+/|\{\{\w+\}\}|(?<![\[.\w])[0-9]\w*"""
 )
-_NAME = re.compile(r"@?[A-Za-z_][\w.]*(?:\[[0-9]+\][\w.]*)*(?!\w*\()")
-_GIVEN = re.compile(r"\b(?:as|into)\s+(\w+)")
+_FIELD_NAME = re.compile(r"@?[A-Za-z_][\w.]*(?:\[[0-9]+\][\w.]*)*(?!\w*\()")
+_ALIAS = re.compile(r"\b(?:as|into)\s+(\w+)")
 _PARSED = re.compile(r"\bparse [\w.]+\s+as ([\w, ]+)")
-_KIND = re.compile(r"\bKind (?:= (\S+)|in \[([^\]]*)\])")
-_PARTS = {part for member in CATALOGUE_MEMBERS for part in re.split(r"\W+", member.name)}
+_KIND_TERM = re.compile(r"\bKind (?:= (\S+)|in \[([^\]]*)\])")
+_MEMBER_PARTS = {part for member in CATALOGUE_MEMBERS for part in re.split(r"\W+", member.name)}
 
 
 def kinds(query):
     """The kinds of line that *query* reads."""
-    return {kind for pair in _KIND.findall(query) for kind in re.findall(r"\w+", ",".join(pair))}
+    return {
+        kind for pair in _KIND_TERM.findall(query) for kind in re.findall(r"\w+", ",".join(pair))
+    }
 
 
 def unknown_names(query):
     """The fields of *query* that no line of its kinds has and that it does not make itself."""
-    assert len(query) <= MAX_CHARS
+    assert len(query) <= MAX_QUERY_CHARS
     text = _NO_NAME.sub(" ", query)
-    given = {*_GIVEN.findall(text), *re.findall(r"\w+", ",".join(_PARSED.findall(text)))}
+    given = {*_ALIAS.findall(text), *re.findall(r"\w+", ",".join(_PARSED.findall(text)))}
     members = {name for kind in kinds(query) for name in members_of(kind)}
     known = {*members, *given, *SYSTEM_FIELDS, *WORDS}
     unknown = []
-    for path in _NAME.findall(text):
+    for path in _FIELD_NAME.findall(text):
         first, *rest = re.split(r"[.\[\]]+", path)
         inside = [part for part in rest if part and not part.isdigit()]
-        if first not in known or not set(inside) <= _PARTS:
+        if first not in known or not set(inside) <= _MEMBER_PARTS:
             unknown.append(path)
     return unknown
 
 
-OURS = {
+OUR_METRICS = {
     (RECORD_NAMESPACE, ("ClusterName",)): MINUTE_METRICS,
     (CLUSTER_NAMESPACE, ("ClusterName",)): DEFAULT_ROLLUP_METRICS,
     (STACK_NAMESPACE, ("StackName",)): STACK_METRICS,
@@ -85,7 +87,7 @@ OURS = {
 _GROUP, _FILTER = ("LogGroupName",), ("FilterName", "LogGroupName")  # those that are asked for
 _TALLY, _GAUGE = {"Sum"}, {"Average", "Maximum"}
 # Namespace and dimensions: what each metric is read with.
-OF_AWS = {
+AWS_METRICS = {
     ("AWS/Lambda", ("FunctionName",)): {
         **dict.fromkeys(("Errors", "Invocations", "Throttles"), _TALLY),
         **dict.fromkeys(("Duration", "IteratorAge"), _GAUGE),
@@ -110,7 +112,7 @@ OF_AWS = {
 # What may stand around searches: numbers, names of other rows, and functions of one series or many.
 ARITHMETIC = re.compile(r"(?:FLOOR\(|MAX\(|MIN\(|SUM\(|[-+*/(),. 0-9]|[a-z]\w*)*")
 RENDERING = {"color", "id", "label", "period", "stat", "visible", "yAxis"}
-SEARCH = re.compile(
+SEARCH_TERMS = re.compile(
     r"SEARCH\('\{(?P<schema>[^}']+)\}(?P<terms>(?: \w+=\"[^\"']+\")+)', "
     r"'(?P<stat>\w+)', (?P<period>[0-9]+)\)"
 )
@@ -140,7 +142,7 @@ class Series:
 
     def member(self):
         """What the catalogue says of it, None when it is not ours."""
-        return OURS.get((self.namespace, self.dimensions), {}).get(self.metric)
+        return OUR_METRICS.get((self.namespace, self.dimensions), {}).get(self.metric)
 
     def problems(self):
         """What is wrong with it."""
@@ -151,7 +153,7 @@ class Series:
         if self.period < 60 or self.period % 60:
             found.append(f"{name}: a period is a multiple of 60 seconds, not {self.period}")
         member = self.member()
-        of_aws = OF_AWS.get((self.namespace, self.dimensions), {}).get(self.metric)
+        of_aws = AWS_METRICS.get((self.namespace, self.dimensions), {}).get(self.metric)
         if member is None and of_aws is None:
             return [*found, f"{name} by {', '.join(self.dimensions)}: there is no such metric"]
         allowed = of_aws or _statistics(member)
@@ -191,10 +193,10 @@ def _searched(rendering):
         values = dict(query.where)
         stat = {"AVG": "Average", "MAX": "Maximum", "SUM": "Sum"}[query.function]
         return [Series(query.namespace, query.metric, tuple(sorted(values)), values, stat)]
-    around, count = SEARCH.subn("searched", rendering["expression"])
+    around, count = SEARCH_TERMS.subn("searched", rendering["expression"])
     if not count or not ARITHMETIC.fullmatch(around):
         return [Series(wrong=(f"it is no search that we know: {rendering['expression']}",))]
-    matches = SEARCH.finditer(rendering["expression"])
+    matches = SEARCH_TERMS.finditer(rendering["expression"])
     return [_found(match, rendering.get("yAxis", "left")) for match in matches]
 
 

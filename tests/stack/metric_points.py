@@ -7,11 +7,11 @@ from collections import defaultdict
 from local.alarms.evaluation import SETTLE_S, State, evaluate
 from tests.recorded_history import statistics_of
 
-START = 30_000_000
+FIRST_POINT_MINUTE = 30_000_000
 """The epoch minute that offsets count from."""
 
-CLUSTER = "training"
-LATE_S = 120.0
+POINTS_CLUSTER = "training"
+POINTS_LATE_S = 120.0
 """After the end of a minute: 45 to 120 s until it closes, and its line must be extracted."""
 
 
@@ -34,7 +34,7 @@ class ArrivedMinutes:
         *metric* is a namespace, a name and dimensions.
         """
         namespace, name, dimensions = metric
-        at_s = (START + minute) * 60
+        at_s = (FIRST_POINT_MINUTE + minute) * 60
         minutes = self._rows[namespace, name][tuple(sorted(dimensions.items()))]
         minutes[at_s].extend([(at_s + 60 + late_s, value)] * copies)
 
@@ -63,7 +63,7 @@ def ringing(alarm, history, last, contributor=None):
     """
     before, found = {}, []
     for minute in range(last):
-        history.now_s = (START + minute + 1) * 60
+        history.now_s = (FIRST_POINT_MINUTE + minute + 1) * 60
         at_s = history.now_s + SETTLE_S
         before = {
             series.contributor: series.state for series in evaluate(alarm, history, at_s, before)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import runpy
-from pathlib import Path
 
 import pytest
 
+from local import REPOSITORY
 from local.alarms.definition import read_alarms
 from local.alarms.template import Template, load_template
 from neuron_emf.deploy.package import FUNCTIONS_NAME
@@ -24,14 +24,15 @@ def of_type(resources, resource_type):
     }
 
 
-ALARM = "AWS::CloudWatch::Alarm"
+ALARM_TYPE = "AWS::CloudWatch::Alarm"
 SUBJECTS = tuple(CLUSTER_ALARMS)
 ONE_CLUSTER = {"ClusterName": "training"}
 EMULATED = {"AWS::AccountId": "000000000000"}
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-TEMPLATE = load_template(REPOSITORY / "template.yaml")
-ALARMS = {alarm.logical_id: alarm for alarm in read_alarms(Template(TEMPLATE, {"Mode": "kinesis"}))}
+STACK_TEMPLATE = load_template(REPOSITORY / "template.yaml")
+STACK_ALARMS = {
+    alarm.logical_id: alarm for alarm in read_alarms(Template(STACK_TEMPLATE, {"Mode": "kinesis"}))
+}
 """All there are, whatever the parameters, by logical id."""
 
 
@@ -53,7 +54,7 @@ def on_pipeline(template):
     """The alarms on everything else, whatever their condition, by logical id."""
     return {
         name: properties
-        for name, properties in of_type(template["Resources"], ALARM).items()
+        for name, properties in of_type(template["Resources"], ALARM_TYPE).items()
         if name not in on_rollups(template)
     }
 
@@ -95,10 +96,10 @@ def as_list(value):
     return value if isinstance(value, list) else [value]
 
 
-_CARRIED = runpy.run_path(str(REPOSITORY / "deploy" / "wheel" / "carried.py"))
-ADDRESS = _CARRIED["ADDRESS"]
-release_template = _CARRIED["release_template"]
-write_zip = _CARRIED["write_zip"]
+_CARRIED_NAMES = runpy.run_path(str(REPOSITORY / "deploy" / "wheel" / "carried.py"))
+PAGES_ADDRESS = _CARRIED_NAMES["REPOSITORY_ADDRESS"]
+release_template = _CARRIED_NAMES["release_template"]
+write_zip = _CARRIED_NAMES["write_zip"]
 
 
 def carry_release(functions, folder):

@@ -10,9 +10,9 @@ import pytest
 from local.alarms.template import Template
 from tests.stack.stack_template import of_type
 
-KEY = "arn:aws:kms:eu-west-1:111122223333:key/0"
+KMS_KEY = "arn:aws:kms:eu-west-1:111122223333:key/0"
 IN_VPC = {"SubnetIds": "subnet-1,subnet-2", "SecurityGroupIds": "sg-1"}
-FUNCTIONS = ["Ingest", "Close", "Departure", "Explain", "Settle", "Digest"]
+FUNCTION_STEMS = ["Ingest", "Close", "Departure", "Explain", "Settle", "Digest"]
 
 # --- the log group of an earlier stack ---
 
@@ -47,9 +47,9 @@ def test_an_adopted_bucket_is_used_like_a_made_one(deployed):
 
 def test_roles_use_the_key_only_through_the_services_that_hold_the_data(deployed):
     """No role can decrypt what it has not been given by a service it may call."""
-    resources = deployed(KmsKeyArn=KEY, Mode="kinesis")
+    resources = deployed(KmsKeyArn=KMS_KEY, Mode="kinesis")
     properties = resources["KeyPolicy"]["Properties"]
-    roles = {f"<{name}Role>" for name in [*FUNCTIONS, "Schedule"]}
+    roles = {f"<{name}Role>" for name in [*FUNCTION_STEMS, "Schedule"]}
     assert roles == set(properties["Roles"])
     through, variables = properties["PolicyDocument"]["Statement"]
     services = {
@@ -60,11 +60,11 @@ def test_roles_use_the_key_only_through_the_services_that_hold_the_data(deployed
     assert {"kms:Decrypt", "kms:GenerateDataKey"} == set(through["Action"])
     assert "kms:Decrypt" == variables["Action"]
     (functions,) = variables["Condition"]["ArnLike"].values()
-    assert [f"<{name}Function.Arn>" for name in FUNCTIONS] == functions
-    assert KEY == through["Resource"] == variables["Resource"]
+    assert [f"<{name}Function.Arn>" for name in FUNCTION_STEMS] == functions
+    assert KMS_KEY == through["Resource"] == variables["Resource"]
     (policy,) = resources["SubscriptionRole"]["Properties"]["Policies"]
     writing = policy["PolicyDocument"]["Statement"][1]
-    assert ("kms:GenerateDataKey", KEY) == (writing["Action"], writing["Resource"])
+    assert ("kms:GenerateDataKey", KMS_KEY) == (writing["Action"], writing["Resource"])
     assert "kms:ViaService" in writing["Condition"]["StringEquals"]
 
 
@@ -94,7 +94,7 @@ def test_every_function_is_in_the_network_and_its_role_may_be(template, deployed
     network = {"SubnetIds": ["subnet-1", "subnet-2"], "SecurityGroupIds": ["sg-1"]}
     shared = Template(template, IN_VPC).resolve(template["Globals"]["Function"]["VpcConfig"])
     assert network == shared == resources["ModeGuardFunction"]["Properties"]["VpcConfig"]
-    for name in [*FUNCTIONS, "ModeGuard"]:
+    for name in [*FUNCTION_STEMS, "ModeGuard"]:
         assert ["<NetworkPolicy>"] == resources[f"{name}Role"]["Properties"]["ManagedPolicyArns"]
     assert "NetworkPolicy" not in deployed()
     assert "VpcConfig" not in deployed()["ModeGuardFunction"]["Properties"]
@@ -139,7 +139,7 @@ def test_the_stack_makes_a_topic_unless_one_is_given(deployed, given):
         assert "AlarmEmailSubscription" not in deployed()
 
 
-EXAMPLE = {"AWS::AccountId": "111122223333", "AWS::Region": "us-east-1"}
+EXAMPLE_ACCOUNT = {"AWS::AccountId": "111122223333", "AWS::Region": "us-east-1"}
 RESOURCE_POLICIES = {"AWS::SNS::TopicPolicy": "Topics", "AWS::SQS::QueuePolicy": "Queues"}
 
 
@@ -175,15 +175,17 @@ def principals(statements):
 
 def test_the_key_admits_every_service_that_acts_on_its_own(key_policy, deployed):
     """CloudWatch Logs, and every service that sends to an encrypted topic or queue."""
-    resources = deployed(KmsKeyArn=KEY, Mode="drain", **EXAMPLE)
+    resources = deployed(KmsKeyArn=KMS_KEY, Mode="drain", **EXAMPLE_ACCOUNT)
     needed = set()
     for properties in of_type(resources, "AWS::Logs::LogGroup").values():
         needed |= (
-            {f"logs.{EXAMPLE['AWS::Region']}.amazonaws.com"} if properties["KmsKeyId"] else set()
+            {f"logs.{EXAMPLE_ACCOUNT['AWS::Region']}.amazonaws.com"}
+            if properties["KmsKeyId"]
+            else set()
         )
     for resource_type, member in RESOURCE_POLICIES.items():
         for properties in of_type(resources, resource_type).values():
             for target in properties[member]:
-                assert resources[target.strip("<>")]["Properties"]["KmsMasterKeyId"] == KEY
+                assert resources[target.strip("<>")]["Properties"]["KmsMasterKeyId"] == KMS_KEY
             needed |= principals(properties["PolicyDocument"]["Statement"])
     assert needed == principals(key_policy)

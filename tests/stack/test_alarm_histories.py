@@ -10,15 +10,17 @@ from hypothesis import strategies as st
 
 from aggregator.explain import event as explained
 from aggregator.minutes import SILENT_FORGET_MINUTES
-from tests.stack.metric_points import CLUSTER, LATE_S, ArrivedMinutes, ringing
-from tests.stack.stack_template import ALARMS, SUBJECTS, TEMPLATE, description_of, each
+from tests.stack.metric_points import POINTS_CLUSTER, POINTS_LATE_S, ArrivedMinutes, ringing
+from tests.stack.stack_template import STACK_ALARMS, STACK_TEMPLATE, SUBJECTS, description_of, each
 
-ON_ROLLUPS = {name: alarm for name, alarm in ALARMS.items() if alarm.namespace == "Neuron/Cluster"}
+ON_ROLLUPS = {
+    name: alarm for name, alarm in STACK_ALARMS.items() if alarm.namespace == "Neuron/Cluster"
+}
 AT_ONCE = {name: alarm for name, alarm in ON_ROLLUPS.items() if alarm.datapoints_to_alarm == 1}
 MOST_LATE_S = 240.0
 
 
-def rung(alarm, pattern, late_s=LATE_S):
+def rung(alarm, pattern, late_s=POINTS_LATE_S):
     """
     At the end of which minutes the alarm is in ALARM.
 
@@ -31,15 +33,15 @@ def rung(alarm, pattern, late_s=LATE_S):
         "b": limit if is_inclusive else nextafter(limit, 0),
         "g": nextafter(limit, 0 if is_inclusive else limit + 1),
     }
-    metric = (alarm.source.namespace, alarm.source.metric, {"ClusterName": CLUSTER})
+    metric = (alarm.source.namespace, alarm.source.metric, {"ClusterName": POINTS_CLUSTER})
     for minute, mark in enumerate(pattern):
         if mark in values:
             history.put_value(metric, minute, values[mark], late_s)
-    return ringing(alarm, history, len(pattern), CLUSTER)
+    return ringing(alarm, history, len(pattern), POINTS_CLUSTER)
 
 
 @each(ON_ROLLUPS)
-@pytest.mark.parametrize("late_s", [0.0, LATE_S, MOST_LATE_S])
+@pytest.mark.parametrize("late_s", [0.0, POINTS_LATE_S, MOST_LATE_S])
 def test_what_lasts_rings_although_the_newest_minutes_are_always_missing(alarm, late_s):
     """It fires when the M-th point has arrived, four minutes late too, until it is over."""
     bad_minutes = alarm.evaluation_periods + 10
@@ -52,7 +54,7 @@ def test_what_lasts_rings_although_the_newest_minutes_are_always_missing(alarm, 
 
 
 @each(AT_ONCE)
-@pytest.mark.parametrize("late_s", [LATE_S, 45 * 60.0])
+@pytest.mark.parametrize("late_s", [POINTS_LATE_S, 45 * 60.0])
 def test_one_memory_error_rings_even_if_its_line_comes_late(alarm, late_s):
     """A host that restarted sends the lines of the last half hour."""
     assert rung(alarm, "g" * 10 + "b" + "g" * 70, late_s=late_s)
@@ -60,12 +62,12 @@ def test_one_memory_error_rings_even_if_its_line_comes_late(alarm, late_s):
 
 @each(ON_ROLLUPS)
 @settings(max_examples=25)
-@example(drawn="-" * 120, late_s=LATE_S)
-@example(drawn="g" * 70 + "-" * 90, late_s=LATE_S)
-@example(drawn="-" * 70 + "b" + "-" * 70, late_s=LATE_S)
+@example(drawn="-" * 120, late_s=POINTS_LATE_S)
+@example(drawn="g" * 70 + "-" * 90, late_s=POINTS_LATE_S)
+@example(drawn="-" * 70 + "b" + "-" * 70, late_s=POINTS_LATE_S)
 @given(
     drawn=st.text("gggb--", min_size=20, max_size=100),
-    late_s=st.sampled_from([0.0, LATE_S, MOST_LATE_S]),
+    late_s=st.sampled_from([0.0, POINTS_LATE_S, MOST_LATE_S]),
 )
 def test_fewer_than_m_bad_minutes_never_ring(alarm, drawn, late_s):
     """Wherever they lie, however late, with any gaps: missing data is not bad data."""
@@ -76,14 +78,16 @@ def test_fewer_than_m_bad_minutes_never_ring(alarm, drawn, late_s):
     assert [] == rung(alarm, pattern, late_s=late_s)
 
 
-LONGEST = TEMPLATE["Parameters"]["SilentAfterMinutes"]["MaxValue"]
+LONGEST_SILENT_AFTER = STACK_TEMPLATE["Parameters"]["SilentAfterMinutes"]["MaxValue"]
 
 
-@pytest.mark.parametrize(("silent_after", "fires"), [(LONGEST + 1, False), (LONGEST, True)])
+@pytest.mark.parametrize(
+    ("silent_after", "fires"), [(LONGEST_SILENT_AFTER + 1, False), (LONGEST_SILENT_AFTER, True)]
+)
 def test_the_longest_silent_after_still_fires(silent_after, fires):
     """An instance is silent until it is forgotten after an hour; the alarm needs five minutes."""
     silent = "g" * silent_after + "b" * (SILENT_FORGET_MINUTES - silent_after)
-    assert fires == bool(rung(ALARMS["SilentInstancesAlarm"], silent + "-" * 30))
+    assert fires == bool(rung(STACK_ALARMS["SilentInstancesAlarm"], silent + "-" * 30))
 
 
 def test_explain_knows_every_alarm_and_its_page():
@@ -91,6 +95,6 @@ def test_explain_knows_every_alarm_and_its_page():
     found = {}
     for subject in SUBJECTS:
         name = f"{subject}Alarm"
-        text = description_of(TEMPLATE["Resources"][name]["Properties"])
-        found[ALARMS[name].source.metric] = text.rpartition("#")[2]
+        text = description_of(STACK_TEMPLATE["Resources"][name]["Properties"])
+        found[STACK_ALARMS[name].source.metric] = text.rpartition("#")[2]
     assert found == {metric: subject.anchor for metric, subject in explained.ALARM_SUBJECTS.items()}

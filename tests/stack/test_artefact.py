@@ -14,7 +14,7 @@ from tests.built_artefact import differences, files, handlers
 from tests.programs import run_program
 from tests.runtime.function_process import interpreter_of
 
-VERSIONS = [f"3.{minor}" for minor in range(10, 15)]
+OFFERED_PYTHONS = [f"3.{minor}" for minor in range(10, 15)]
 
 IMPORT = """
 import importlib, json, sys
@@ -56,7 +56,7 @@ def test_all_functions_have_the_same_artefact(built, artefact, repository):
         assert set() == differences(artefact, built / name)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", OFFERED_PYTHONS)
 def test_the_artefact_imports_as_in_lambda(artefact, repository, runtime_libraries, version):
     """Every handler, with the artefact and the runtime's own libraries alone, on each Python."""
     interpreter = interpreter_of(version)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
+from local import REPOSITORY
 from tests.programs import run_program
 
 
@@ -36,17 +36,21 @@ def test_clean_removes_what_is_made_and_nothing_else(repository, tmp_path):
     assert [] == [name for name in own if not (tmp_path / name).exists()]
 
 
-ROOT = Path(__file__).parents[2]
-FILES = [ROOT / "lambda" / "requirements.txt", *sorted((ROOT / "requirements").glob("*.txt"))]
+REQUIREMENTS_FILES = [
+    REPOSITORY / "lambda" / "requirements.txt",
+    *sorted((REPOSITORY / "requirements").glob("*.txt")),
+]
 PIN = re.compile(r"^([a-z0-9._-]+)(?:\[[\w, -]+\])?==([^\s;]+)(?: ; (.+?))? \\$", re.MULTILINE)
 
 
 def pins(path):
     """The pinned releases of one file, each with its marker."""
-    return PIN.findall((ROOT / path).read_text(encoding="utf-8"))
+    return PIN.findall((REPOSITORY / path).read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "path", REQUIREMENTS_FILES, ids=lambda path: str(path.relative_to(REPOSITORY))
+)
 def test_every_line_is_a_pin_a_hash_or_a_comment(path):
     """Every pin has a hash; where packages come from is the business of the machine."""
     text = path.read_text(encoding="utf-8")

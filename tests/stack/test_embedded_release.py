@@ -16,9 +16,8 @@ from local.rehearsal.stack import overrides
 from neuron_emf.deploy import command, package
 from neuron_emf.deploy import stack as stack_of
 from neuron_emitter.errors import SourceError
+from proof.factories.records import RECORDS_GROUP
 from tests.stack.stack_template import carry_release
-
-GROUP = "/neuron-emf/records"
 
 pytestmark = [
     pytest.mark.embedded,
@@ -90,8 +89,8 @@ def test_a_release_is_deployed_changed_upgraded_deleted_and_adopted(aws, deploy,
     assert release.functions_key in {key["Key"] for key in keys}
 
     deploy("--delete")
-    groups = aws.client("logs").describe_log_groups(logGroupNamePrefix=GROUP)["logGroups"]
-    assert [GROUP] == [group["logGroupName"] for group in groups]
+    groups = aws.client("logs").describe_log_groups(logGroupNamePrefix=RECORDS_GROUP)["logGroups"]
+    assert [RECORDS_GROUP] == [group["logGroupName"] for group in groups]
     adopted = deploy(*local, "AdoptLogGroup=true")
     assert ("true", "direct") == (adopted["AdoptLogGroup"], adopted["Mode"])
     deploy("--delete")
@@ -116,8 +115,8 @@ def test_a_stack_of_sam_is_upgraded_by_the_command(aws, deploy, sam_build, templ
     """
     asked = {**overrides(template), "AdoptLogGroup": "true", "IdleAfterMinutes": "20"}
     logs = aws.client("logs")
-    if not logs.describe_log_groups(logGroupNamePrefix=GROUP)["logGroups"]:
-        logs.create_log_group(logGroupName=GROUP)
+    if not logs.describe_log_groups(logGroupNamePrefix=RECORDS_GROUP)["logGroups"]:
+        logs.create_log_group(logGroupName=RECORDS_GROUP)
     sam_build.sam.deploy(sam_build.template, "of-sam", asked, aws)
     before, of_sam = parameters(aws, "of-sam"), resources(aws, "of-sam")
     assert "Architecture" in before

@@ -11,17 +11,17 @@ from local.pump import extract
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.settings import MinuteSettings
 from proof.factories.records import record
-from tests.stack.metric_points import START, ArrivedMinutes, ringing
+from tests.stack.metric_points import FIRST_POINT_MINUTE, ArrivedMinutes, ringing
 from tests.stack.stack_template import stated
 
 SENT_AFTER_S = 90.0
-CLUSTER = "neuron"  # as the parameter has it
-BUSY = record(cluster=CLUSTER, core_state="bb", utilization_percent=(80.0, 60.0))
-IDLE = replace(BUSY, core_state="au", utilization_percent=(0.0, 0.0))
-UNKNOWN = replace(
-    BUSY, core_state="??", utilization_percent=(), covered_seconds=0.0, execution_errors=None
+EMITTERS_CLUSTER = "neuron"  # as the parameter has it
+BUSY_RECORD = record(cluster=EMITTERS_CLUSTER, core_state="bb", utilization_percent=(80.0, 60.0))
+IDLE_RECORD = replace(BUSY_RECORD, core_state="au", utilization_percent=(0.0, 0.0))
+UNKNOWN_RECORD = replace(
+    BUSY_RECORD, core_state="??", utilization_percent=(), covered_seconds=0.0, execution_errors=None
 )
-FAILING = replace(BUSY, execution_errors=10)
+FAILING_RECORD = replace(BUSY_RECORD, execution_errors=10)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def rung(alarms, *acts):
     lines, history = LineWriter(MinuteSettings(metrics="cluster")), ArrivedMinutes()
     played = [records for minutes, records in acts for _ in range(minutes)]
     for minute, records in enumerate(played):
-        at_ms = (START + minute) * 60_000
+        at_ms = (FIRST_POINT_MINUTE + minute) * 60_000
         written = [
             line
             for record in records
@@ -73,7 +73,12 @@ def rung(alarms, *acts):
 
 def test_half_the_cores_idle_for_a_quarter_of_an_hour_fire(alarms):
     """Counted over all instances; it fires once and ends when there is work again."""
-    found = rung(alarms, (30, [BUSY, BUSY]), (40, [BUSY, IDLE]), (30, [BUSY, BUSY]))
+    found = rung(
+        alarms,
+        (30, [BUSY_RECORD, BUSY_RECORD]),
+        (40, [BUSY_RECORD, IDLE_RECORD]),
+        (30, [BUSY_RECORD, BUSY_RECORD]),
+    )
     (minutes,) = found.values()
     assert ["IdleCoresAlarm"] == list(found)
     assert 30 + 15 <= minutes[0] <= 30 + 15 + 2
@@ -84,10 +89,10 @@ def test_half_the_cores_idle_for_a_quarter_of_an_hour_fire(alarms):
 @pytest.mark.parametrize(
     "acts",
     [
-        ((30, [BUSY]), (14, [IDLE]), (30, [BUSY])),
-        ((30, [BUSY] * 9 + [IDLE]), (30, [BUSY])),
-        ((40, [UNKNOWN]),),
-        ((10, [BUSY]), (40, [])),
+        ((30, [BUSY_RECORD]), (14, [IDLE_RECORD]), (30, [BUSY_RECORD])),
+        ((30, [BUSY_RECORD] * 9 + [IDLE_RECORD]), (30, [BUSY_RECORD])),
+        ((40, [UNKNOWN_RECORD]),),
+        ((10, [BUSY_RECORD]), (40, [])),
     ],
     ids=["a pause", "10 % idle", "unknown", "nobody"],
 )
@@ -98,7 +103,12 @@ def test_what_is_short_little_or_unknown_fires_nothing(alarms, acts):
 
 def test_failing_executions_fire_at_the_third_minute(alarms):
     """Beside an instance that fails nothing."""
-    found = rung(alarms, (20, [BUSY, BUSY]), (10, [BUSY, FAILING]), (30, [BUSY, BUSY]))
+    found = rung(
+        alarms,
+        (20, [BUSY_RECORD, BUSY_RECORD]),
+        (10, [BUSY_RECORD, FAILING_RECORD]),
+        (30, [BUSY_RECORD, BUSY_RECORD]),
+    )
     assert ["ExecutionErrorsAlarm"] == list(found)
     assert 20 + 3 <= found["ExecutionErrorsAlarm"][0] <= 20 + 3 + 2
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.stack.metric_points import CLUSTER, LATE_S, ArrivedMinutes, ringing
-from tests.stack.stack_template import ALARMS, SUBJECTS
+from tests.stack.metric_points import POINTS_CLUSTER, POINTS_LATE_S, ArrivedMinutes, ringing
+from tests.stack.stack_template import STACK_ALARMS, SUBJECTS
 
 BREAKS_AT = 40
-LAST = 170
-INSTANCES = 4
+LAST_MINUTE = 170
+FLEET_INSTANCES = 4
 OF_STACK = {"StackName": "neuron-emf"}
-OF_CLUSTER = {"ClusterName": CLUSTER}
+OF_CLUSTER = {"ClusterName": POINTS_CLUSTER}
 OF_FILTER = {
     "DestinationType": "any", "FilterName": "neuron-emf-minutes",
     "LogGroupName": "/neuron-emf/records",
@@ -23,11 +23,12 @@ JOINED_MINUTES = 15
 LINES_S, SOON_S = 75.0, 60.0  # until a minute's lines have arrived; until AWS has counted
 
 # Of a minute: what a fleet that is well does in it.
-WELL = {
-    "lines": INSTANCES, "invocations": INSTANCES, "closed": 1, "rejected": 0, "waiting": 0,
+WELL_MINUTE = {
+    "lines": FLEET_INSTANCES, "invocations": FLEET_INSTANCES, "closed": 1, "rejected": 0,
+    "waiting": 0,
     "silent": 0, "ingest_errors": 0, "close_errors": 0, "explain_errors": 0, "hardware": 0,
 }  # fmt: skip
-METRICS = {
+HISTORY_METRICS = {
     "lines": ("Neuron/Lines", "neuron-emf-MinuteLines", {}),
     "invocations": ("AWS/Lambda", "Invocations", {"FunctionName": "<IngestFunction>"}),
     "rejected": ("Neuron/Stack", "RecordsRejected", OF_STACK),
@@ -54,7 +55,7 @@ NO_CLOSE = dict.fromkeys(("closed", "rejected", "waiting", "silent", "hardware")
 
 def starved(minute):
     """Nothing reaches ingest, so close counts the instances as silent until it forgets them."""
-    silent = INSTANCES if minute >= SILENT_AFTER else 0
+    silent = FLEET_INSTANCES if minute >= SILENT_AFTER else 0
     return {**NOT_INVOKED, "silent": silent if minute < FORGET_AFTER else None}
 
 
@@ -65,17 +66,18 @@ def an_hour_at_once(minute):
     return {"invocations": 60} if minute == 60 else {}
 
 
-FAULTS = {
+STACK_FAULTS = {
     "nothing": lambda _: {},
     "the subscription filter is deleted": starved,
-    "ingest may not be invoked": lambda minute: {**starved(minute), "delivery": INSTANCES},
+    "ingest may not be invoked": lambda minute: {**starved(minute), "delivery": FLEET_INSTANCES},
     "ingest may not write to the table": lambda minute: {
         **starved(minute), "invocations": 4, "ingest_errors": 4,
-        "dead": INSTANCES if minute >= 3 else None,
+        "dead": FLEET_INSTANCES if minute >= 3 else None,
     },
     "ingest is throttled": starved,
     "half of the deliveries are throttled": lambda minute: {
-        "invocations": INSTANCES // 2, "silent": INSTANCES // 2 * int(minute >= SILENT_AFTER),
+        "invocations": FLEET_INSTANCES // 2,
+        "silent": FLEET_INSTANCES // 2 * int(minute >= SILENT_AFTER),
     },
     "a poisoned delivery": lambda minute: {
         "ingest_errors": int(minute in (0, 1, 3)), "dead": 1 if minute == 3 else None,
@@ -93,7 +95,7 @@ FAULTS = {
         "explain_errors": int(minute in (0, 1, 3)), "dead": 1 if minute == 3 else None,
     },
     "departure fails on an event": lambda minute: {"dead": 1 if minute == 3 else None},
-    "a policy disables the metrics of the emitters' group": lambda _: {"disabled": INSTANCES},
+    "a policy disables the metrics of the emitters' group": lambda _: {"disabled": FLEET_INSTANCES},
     "a policy disables the metrics of the rollups' group": lambda _: {
         **NO_CLOSE, "disabled_rollups": 2,
     },
@@ -104,7 +106,7 @@ FAULTS = {
     "foreign lines with our term": lambda _: {"rejected": 3},
     "an instance without network for an hour": an_hour_at_once,
     "lines that are all too late": lambda minute: {
-        **starved(minute), "invocations": INSTANCES, "ingest_errors": 0,
+        **starved(minute), "invocations": FLEET_INSTANCES, "ingest_errors": 0,
     },
     "one memory error, which the kernel tells, too": lambda minute: {"hardware": int(minute == 0)},
     "a large cluster falls idle": lambda minute: {
@@ -152,20 +154,20 @@ RINGS: dict[str, dict[str, tuple[int, int | None]]] = {
 def metric_history(fault):
     """What CloudWatch has counted, minute by minute."""
     history = ArrivedMinutes()
-    for minute in range(-480, LAST, 60):  # settle, each hour
-        history.put_value(METRICS["hours_waiting"], minute, 0, SOON_S)
-    for minute in range(LAST):
+    for minute in range(-480, LAST_MINUTE, 60):  # settle, each hour
+        history.put_value(HISTORY_METRICS["hours_waiting"], minute, 0, SOON_S)
+    for minute in range(LAST_MINUTE):
         since = minute - BREAKS_AT
-        counts = {**WELL, **(fault(since) if since >= 0 else {})}
+        counts = {**WELL_MINUTE, **(fault(since) if since >= 0 else {})}
         for name, count in counts.items():
             if count is not None:
-                of_rollups = METRICS[name][0] == "Neuron/Cluster"
-                late_s = LATE_S if of_rollups else LINES_S if name == "lines" else SOON_S
-                history.put_value(METRICS[name], minute, count, late_s)
+                of_rollups = HISTORY_METRICS[name][0] == "Neuron/Cluster"
+                late_s = POINTS_LATE_S if of_rollups else LINES_S if name == "lines" else SOON_S
+                history.put_value(HISTORY_METRICS[name], minute, count, late_s)
     if fault is an_hour_at_once:
         for minute in range(BREAKS_AT, BREAKS_AT + 60):
             sent_s = (BREAKS_AT + 60 - minute) * 60
-            history.put_value(METRICS["lines"], minute, 1, sent_s + SOON_S)
+            history.put_value(HISTORY_METRICS["lines"], minute, 1, sent_s + SOON_S)
     return history
 
 
@@ -173,14 +175,16 @@ def rung(fault):
     """First and last minute in ALARM after the fault, by alarm, with whether it goes on."""
     history, found = metric_history(fault), {}
     of_clusters = {f"{subject}Alarm" for subject in SUBJECTS}
-    for name, alarm in ALARMS.items():
-        contributor = CLUSTER if name in of_clusters else None
-        minutes = [minute for minute in ringing(alarm, history, LAST, contributor) if minute >= 20]
+    for name, alarm in STACK_ALARMS.items():
+        contributor = POINTS_CLUSTER if name in of_clusters else None
+        minutes = [
+            minute for minute in ringing(alarm, history, LAST_MINUTE, contributor) if minute >= 20
+        ]
         if minutes:
             assert list(range(minutes[0], minutes[-1] + 1)) == minutes, name
             found[name.removesuffix("Alarm")] = (
                 minutes[0] + 1 - BREAKS_AT,
-                None if minutes[-1] == LAST - 1 else minutes[-1] + 1 - BREAKS_AT,
+                None if minutes[-1] == LAST_MINUTE - 1 else minutes[-1] + 1 - BREAKS_AT,
             )
     return found
 
@@ -195,7 +199,7 @@ def messages(rings):
     return count
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", STACK_FAULTS)
 def test_a_fault_rings_the_alarms_that_it_should_in_time_and_no_other(fault):
     """Every alarm of the template runs on one history; each fires at most once."""
-    assert RINGS.get(fault, {}) == rung(FAULTS[fault])
+    assert RINGS.get(fault, {}) == rung(STACK_FAULTS[fault])

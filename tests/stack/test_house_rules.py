@@ -35,7 +35,7 @@ def translated(repository, request):
     return json.loads(run.stdout)
 
 
-RULE = re.compile(
+HOUSE_RULE = re.compile(
     r"^rule (?P<name>\w+) \{.+?<<\s*(?P<sentence>.+?)\s*>>.*?^\}\n", re.MULTILINE | re.DOTALL
 )
 
@@ -45,7 +45,7 @@ def keeps(template, rules, name):
     Whether *template* keeps the rule *name*. cfn-guard-rs 0.3.3 cuts a long report, so it gets
     one rule at a time; only the report of a broken one is long.
     """
-    alone = RULE.sub(lambda rule: rule[0] if rule["name"] == name else "", rules)
+    alone = HOUSE_RULE.sub(lambda rule: rule[0] if rule["name"] == name else "", rules)
     try:
         return name in cfn_guard_rs.run_checks(template, alone).compliant
     except json.JSONDecodeError:
@@ -54,7 +54,7 @@ def keeps(template, rules, name):
 
 def test_the_template_keeps_every_house_rule(translated, rules):
     """None is broken, and each finds resources to look at."""
-    sentences = {rule["name"]: rule["sentence"] for rule in RULE.finditer(rules)}
+    sentences = {rule["name"]: rule["sentence"] for rule in HOUSE_RULE.finditer(rules)}
     assert {} == {
         name: sentence for name, sentence in sentences.items() if not keeps(translated, rules, name)
     }

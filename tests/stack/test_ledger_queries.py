@@ -30,13 +30,13 @@ from neuron_accounts.ledger import (
 from neuron_emf.reading.ledger_bucket import rows as read_rows
 from neuron_emf.report.chargeback import BILL_COLUMNS, statement
 
-MEMBERS = {
+MEMBER_BY_COLUMN = {
     member.lower(): member
     for member in (*LEDGER_TEXTS, *LEDGER_MINUTES, *LEDGER_COSTS, *LEDGER_COUNTS, "Basis")
 }
-NANO = Decimal(10**9)
-MICRO_HOURS = 60 * 10**6
-WHOLE = re.compile(r"\bwhole\((?!a, b\))([^(),]+), ([^(),]+)\)")
+NANO_DECIMAL = Decimal(10**9)
+MICROS_OF_HOUR = 60 * 10**6
+WHOLE_CALL = re.compile(r"\bwhole\((?!a, b\))([^(),]+), ([^(),]+)\)")
 IN_ATHENA = r"CAST((\1 - mod(\1, \2)) / \2 AS DECIMAL(38, 0))"
 """Division of DECIMAL rounds half up in Trino, so what is divided has no remainder."""
 
@@ -65,7 +65,9 @@ def columns(template, logical_id):
 
 def answers(folder, template):
     """What each saved query but the chargeback gives of the ledger in *folder*."""
-    kinds = {MEMBERS[name]: kind for name, kind in columns(template, "LedgerTable").items()}
+    kinds = {
+        MEMBER_BY_COLUMN[name]: kind for name, kind in columns(template, "LedgerTable").items()
+    }
     with duckdb.connect() as database:
         database.execute(
             "CREATE TABLE rows AS SELECT * FROM read_json("
@@ -109,10 +111,12 @@ def test_each_saved_query_says_what_the_rows_say(yesterday, template):
         for field in ("idle_cost", "avoidable_cost", "allocated")
     )
     for name, told in found.items():
-        assert idle / NANO == sum(Decimal(row["idle_usd"] or 0) for row in told), name
-        assert avoidable / NANO == sum(Decimal(row["avoidable_usd"] or 0) for row in told), name
+        assert idle / NANO_DECIMAL == sum(Decimal(row["idle_usd"] or 0) for row in told), name
+        assert avoidable / NANO_DECIMAL == sum(
+            Decimal(row["avoidable_usd"] or 0) for row in told
+        ), name
     (day,) = found["trend-by-day"]
-    assert held / MICRO_HOURS == pytest.approx(float(day["core_hours"]))
+    assert held / MICROS_OF_HOUR == pytest.approx(float(day["core_hours"]))
     first = found["idle-by-owner"][0]
     assert ("slurm:4711 ml-user", 1) == (first["owner"], first["instances"])
     assert {row.owner for row in rows} == {row["owner"] for row in found["idle-by-owner"]}
@@ -123,7 +127,7 @@ def test_the_two_texts_of_the_chargeback_differ_in_whole_division_alone(
 ):
     """And in the name of the bill's table; `--update-golden` writes Athena's anew."""
     expected = re.sub(
-        r"FROM bill\b", "FROM ${BillTable}", WHOLE.sub(IN_ATHENA, statement())
+        r"FROM bill\b", "FROM ${BillTable}", WHOLE_CALL.sub(IN_ATHENA, statement())
     ).strip()
     if request.config.getoption("--update-golden"):
         views = repository / "views.yaml"
@@ -132,7 +136,7 @@ def test_the_two_texts_of_the_chargeback_differ_in_whole_division_alone(
         views.write_text(text, "utf-8")
         return
     assert expected == queries(template)["chargeback"]["Fn::Sub"]
-    assert 5 == len(WHOLE.findall(statement()))
+    assert 5 == len(WHOLE_CALL.findall(statement()))
 
 
 def test_athena_can_read_the_text_and_its_tables_are_those_of_the_command(template):

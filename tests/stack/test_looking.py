@@ -13,8 +13,8 @@ from neuron_wire.names import STACK_NAMESPACE
 from tests.stack.catalogue_names import kinds, series, unknown_names, widget_problems
 from tests.stack.stack_template import EMULATED, of_type
 
-COLUMNS = 24
-CHOICES = [
+DASHBOARD_COLUMNS = 24
+DASHBOARD_CHOICES = [
     {"ClusterName": cluster, "Mode": mode, **account}
     for cluster, account, mode in product(["", "blue"], [{}, EMULATED], ["direct", "kinesis"])
 ]
@@ -23,7 +23,7 @@ CHOICES = [
 # --- what is deployed ---
 
 
-@pytest.mark.parametrize("choice", CHOICES, ids=str)
+@pytest.mark.parametrize("choice", DASHBOARD_CHOICES, ids=str)
 def test_it_has_no_mistake_whatever_the_parameters_say(dashboards, choice):
     """
     It is JSON after substitution, fits 24 columns, and each metric, dimension, statistic and field
@@ -36,10 +36,10 @@ def test_it_has_no_mistake_whatever_the_parameters_say(dashboards, choice):
                 assert [] == widget_problems(properties), properties["title"]
             elif widget["type"] == "log":
                 assert [] == unknown_names(properties["query"]), properties["title"]
-            assert widget["x"] + widget["width"] <= COLUMNS
+            assert widget["x"] + widget["width"] <= DASHBOARD_COLUMNS
 
 
-@pytest.mark.parametrize("choice", CHOICES, ids=str)
+@pytest.mark.parametrize("choice", DASHBOARD_CHOICES, ids=str)
 def test_every_alarm_of_the_deployment_is_on_it_once(dashboards, deployed, choice):
     """And none that the deployment does not have: a widget with one unknown ARN shows an error."""
     bodies = [json.loads(dashboard["DashboardBody"]) for dashboard in dashboards(**choice).values()]
@@ -78,7 +78,7 @@ def test_whatever_the_stack_counts_of_itself_is_on_it(body):
     assert last.startswith("## Pipeline")
 
 
-SEARCH = re.compile(
+CLUSTER_SEARCH = re.compile(
     r"SEARCH\('\{Neuron/Cluster,ClusterName\} MetricName=\"(\w+)\"', '(\w+)', (60|300)\)"
 )
 
@@ -101,9 +101,9 @@ def test_every_metric_is_read_with_the_statistic_that_is_true_for_it(panels):
         if panel["targets"][0]["queryMode"] == "Logs":
             continue
         for text in [target["expression"] for target in panel["targets"]]:
-            found = SEARCH.findall(text)
+            found = CLUSTER_SEARCH.findall(text)
             assert found, title
-            rest = SEARCH.sub("", text)
+            rest = CLUSTER_SEARCH.sub("", text)
             assert re.fullmatch(r"|(SUM|MIN)\(\)( - SUM\(\))?", rest), text
             for metric, statistic, _ in found:
                 assert DEFAULT_ROLLUP_METRICS[metric].statistic == statistic, metric
@@ -117,7 +117,7 @@ def test_the_table_of_owners_asks_for_fields_that_rollups_have(panels):
     assert [] == unknown_names(query["expression"])
 
 
-NAMES = {
+QUERY_NAMES = {
     "CoresByOwnerQuery": "cores-by-owner",
     "IdleCoresQuery": "idle-cores-by-instance",
     "IdleCostQuery": "idle-cost-by-cluster",
@@ -128,31 +128,31 @@ NAMES = {
     "EmittersQuery": "emitters-that-dropped-or-restarted",
     "CoresQuery": "cores-of-instance",
 }
-OF_ROLLUPS = {"IdleCoresQuery", "IdleCostQuery", "SilentInstancesQuery"}
+ROLLUP_QUERIES = {"IdleCoresQuery", "IdleCostQuery", "SilentInstancesQuery"}
 
 # --- what is deployed ---
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", QUERY_NAMES)
 def test_every_field_that_a_query_names_is_in_the_catalogue(queries, name):
     """Logs Insights answers a name that no line has with nothing, and says no word."""
     assert [] == unknown_names(queries[name]["QueryString"])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", QUERY_NAMES)
 def test_a_query_asks_the_log_group_that_has_its_lines(queries, name):
     """Rollups are in a group of their own."""
-    assert (name in OF_ROLLUPS) is ({"rollup"} == kinds(queries[name]["QueryString"]))
-    group = "<RollupsLogGroup>" if name in OF_ROLLUPS else "/neuron-emf/records"
+    assert (name in ROLLUP_QUERIES) is ({"rollup"} == kinds(queries[name]["QueryString"]))
+    group = "<RollupsLogGroup>" if name in ROLLUP_QUERIES else "/neuron-emf/records"
     assert [group] == queries[name]["LogGroupNames"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", QUERY_NAMES)
 def test_a_query_reads_only_the_lines_that_it_is_about(queries, deployed, name):
     """
     It begins with a field that the log group has an index of: CloudWatch bills by what it reads.
     """
-    group = "RollupsLogGroup" if name in OF_ROLLUPS else "RecordsLogGroup"
+    group = "RollupsLogGroup" if name in ROLLUP_QUERIES else "RecordsLogGroup"
     (policy,) = deployed()[group]["Properties"]["FieldIndexPolicies"]
     condition = re.search(r"^filter (.+)$", queries[name]["QueryString"], re.MULTILINE)[1]
     terms = [] if " or " in condition and "(" not in condition else condition.split(" and ")

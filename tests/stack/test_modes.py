@@ -9,10 +9,10 @@ import urllib.request
 import boto3
 import pytest
 
-MODES = ["direct", "kinesis", "drain"]
+ALL_MODES = ["direct", "kinesis", "drain"]
 STREAM_ONLY = {"RecordsStream", "StreamReader", "IteratorAgeAlarm"}
 NAMED = "arn:aws:kinesis:us-east-1:123456789012:stream/neuron-emf-RecordsStream-*"
-RIGHT = re.compile(r"AWS::(IAM::|Lambda::Permission|SQS::QueuePolicy|SNS::TopicPolicy)")
+RIGHT_TYPES = re.compile(r"AWS::(IAM::|Lambda::Permission|SQS::QueuePolicy|SNS::TopicPolicy)")
 
 
 def statements_of(role):
@@ -38,7 +38,7 @@ def test_kinesis_delivers_to_the_stream_and_to_nothing_else(deployed):
 
 def test_drain_delivers_directly_and_still_reads_the_stream(deployed):
     """What direct and kinesis have, together: so nothing in the stream is left unread."""
-    direct, kinesis, drain = (deployed(Mode=mode) for mode in MODES)
+    direct, kinesis, drain = (deployed(Mode=mode) for mode in ALL_MODES)
     assert direct.keys() | STREAM_ONLY == kinesis.keys() == drain.keys()
     assert direct["RecordsSubscription"] == drain["RecordsSubscription"]
     assert kinesis["StreamReader"] == drain["StreamReader"]
@@ -50,9 +50,9 @@ def test_no_mode_changes_what_anybody_may_do(deployed):
         {
             name: resource
             for name, resource in deployed(Mode=mode).items()
-            if RIGHT.match(resource["Type"])
+            if RIGHT_TYPES.match(resource["Type"])
         }
-        for mode in MODES
+        for mode in ALL_MODES
     ]
     assert rights[0]
     assert rights[0] == rights[1] == rights[2]
@@ -80,8 +80,8 @@ def test_a_full_window_ends_before_a_minute_is_closed_without_it(template):
     assert window_s < template["Parameters"]["GraceSeconds"]["MinValue"] / 2
 
 
-STACK = "arn:aws:cloudformation:us-east-1:111122223333:stack/neuron-emf/0"
-DIRECTLY = ("kinesis", "direct")
+STACK_ARN = "arn:aws:cloudformation:us-east-1:111122223333:stack/neuron-emf/0"
+KINESIS_TO_DIRECT = ("kinesis", "direct")
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def ask(template, monkeypatch):
     def answer(kind, before, after, status):
         class FakeCloudFormation:
             def describe_stacks(self, StackName):  # noqa: N803 - as boto3 calls it
-                assert StackName == STACK
+                assert StackName == STACK_ARN
                 if status is None:
                     raise PermissionError
                 return {"Stacks": [{"StackStatus": status}]}
@@ -102,7 +102,7 @@ def ask(template, monkeypatch):
         monkeypatch.setattr(boto3, "client", lambda _service, **_: FakeCloudFormation())
         old = {"OldResourceProperties": {"Mode": before}} if kind == "Update" else {}
         event = {
-            "RequestType": kind, "ResponseURL": "http://127.0.0.1/", "StackId": STACK,
+            "RequestType": kind, "ResponseURL": "http://127.0.0.1/", "StackId": STACK_ARN,
             "RequestId": "1", "LogicalResourceId": "ModeGuard",
             "ResourceProperties": {"Mode": after}, **old,
         }  # fmt: skip
@@ -115,9 +115,9 @@ def ask(template, monkeypatch):
 @pytest.mark.parametrize(
     ("kind", "modes", "status", "expected"),
     [
-        ("Update", DIRECTLY, "UPDATE_IN_PROGRESS", "FAILED"),
-        ("Update", DIRECTLY, None, "FAILED"),  # not known is not rolling back
-        ("Update", DIRECTLY, "UPDATE_ROLLBACK_IN_PROGRESS", "SUCCESS"),
+        ("Update", KINESIS_TO_DIRECT, "UPDATE_IN_PROGRESS", "FAILED"),
+        ("Update", KINESIS_TO_DIRECT, None, "FAILED"),  # not known is not rolling back
+        ("Update", KINESIS_TO_DIRECT, "UPDATE_ROLLBACK_IN_PROGRESS", "SUCCESS"),
         ("Update", ("drain", "direct"), "UPDATE_IN_PROGRESS", "SUCCESS"),
         ("Update", ("kinesis", "drain"), "UPDATE_IN_PROGRESS", "SUCCESS"),
         ("Update", ("direct", "kinesis"), "UPDATE_IN_PROGRESS", "SUCCESS"),
@@ -130,7 +130,7 @@ def test_unread_lines_are_deleted_by_no_deployment(ask, kind, modes, status, exp
     answer = ask(kind, *modes, status)
     assert (expected, "mode") == (answer["Status"], answer["PhysicalResourceId"])
     assert (expected == "FAILED") == ("Mode=drain" in answer.get("Reason", ""))
-    assert ("ModeGuard", "1", STACK) == (
+    assert ("ModeGuard", "1", STACK_ARN) == (
         answer["LogicalResourceId"],
         answer["RequestId"],
         answer["StackId"],

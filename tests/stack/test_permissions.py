@@ -14,7 +14,8 @@ RECORDS_LOG_GROUP = {
     "Fn::Sub": "arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}"
     ":log-group:${LogGroupName}:*"
 }
-STREAM = {  # by its name, which CloudFormation begins with the stack's: the right is older than it
+# by its name, which CloudFormation begins with the stack's: the right is older than it
+STREAM_RESOURCE = {
     "Fn::Sub": "arn:${AWS::Partition}:kinesis:${AWS::Region}:${AWS::AccountId}"
     ":stream/${AWS::StackName}-RecordsStream-*"
 }
@@ -29,7 +30,7 @@ NETWORK = {  # what Lambda needs of a role whose function is in a VPC
         *("DescribeNetworkInterfaces", "DescribeSubnets", "UnassignPrivateIpAddresses"),
     )
 }
-BUCKET = [  # by its name: it may be one that the stack did not create
+BUCKET_RESOURCES = [  # by its name: it may be one that the stack did not create
     {
         "Fn::Sub": [
             f"arn:${{AWS::Partition}}:s3:::${{Name}}{objects}",
@@ -39,7 +40,7 @@ BUCKET = [  # by its name: it may be one that the stack did not create
     for objects in ("", "/ledger/*")
     for name in ("LedgerBucketName",)
 ]
-ANYTHING = NETWORK | {"ec2:DescribeInstances"}  # know no resources
+ANY_RESOURCE_ACTIONS = NETWORK | {"ec2:DescribeInstances"}  # know no resources
 
 
 def metric_calls(source):
@@ -89,10 +90,10 @@ def test_every_statement_names_its_actions_and_its_resource(template):
         actions = as_list(statement["Action"])
         assert not [action for action in actions if "*" in action], name
         for resource in as_list(statement["Resource"]):
-            if resource in (STREAM, BUS, *BUCKET, {"Ref": "AWS::StackId"}):
+            if resource in (STREAM_RESOURCE, BUS, *BUCKET_RESOURCES, {"Ref": "AWS::StackId"}):
                 continue
             if resource in ("*", RECORDS_LOG_GROUP):
-                assert resource == RECORDS_LOG_GROUP or ANYTHING >= set(actions), name
+                assert resource == RECORDS_LOG_GROUP or ANY_RESOURCE_ACTIONS >= set(actions), name
                 continue
             ways = resource["Fn::If"][1:] if "Fn::If" in resource else [resource]
             for way in ways:

@@ -16,10 +16,10 @@ from neuron_wire.catalogue import DEFAULT_ROLLUP_METRICS, STACK_METRICS
 from tests.docs.pages import anchor_of
 from tests.stack.catalogue_names import unknown_names
 from tests.stack.stack_template import (
-    ADDRESS,
-    ALARM,
+    ALARM_TYPE,
     EMULATED,
     ONE_CLUSTER,
+    PAGES_ADDRESS,
     SUBJECTS,
     description_of,
     of_type,
@@ -29,7 +29,7 @@ from tests.stack.stack_template import (
     stated,
 )
 
-CHOICES = [
+ALARM_CHOICES = [
     {"ClusterName": cluster, "Mode": mode, **account}
     for cluster, account, mode in product(
         ["", "training"], [{}, EMULATED], ["direct", "kinesis", "drain"]
@@ -37,8 +37,8 @@ CHOICES = [
 ]
 OF_CLUSTERS = [f"{subject}Alarm" for subject in SUBJECTS]
 TOPIC = "arn:aws:sns:us-east-1:123456789012"
-DAY_S = 86_400
-SILENCE = {"NoMinuteClosedAlarm", "HoursNotSettledAlarm"}
+DAY_SECONDS = 86_400
+SILENCE_ALARMS = {"NoMinuteClosedAlarm", "HoursNotSettledAlarm"}
 INSIGHTS_S = 3 * 3600
 """How far back CloudWatch lets an alarm look: a day, a query's alarm three hours."""
 
@@ -46,7 +46,7 @@ INSIGHTS_S = 3 * 3600
 # --- which there are ---
 
 
-@pytest.mark.parametrize("choice", CHOICES, ids=str)
+@pytest.mark.parametrize("choice", ALARM_CHOICES, ids=str)
 def test_its_alarms_watch_clusters_whatever_the_parameters_say(template, choice):
     """All but the rehearsal, whose evaluator runs the queries itself."""
     expected = set() if EMULATED.items() <= choice.items() else set(OF_CLUSTERS)
@@ -68,7 +68,7 @@ def test_naming_a_cluster_changes_whom_an_alarm_asks_about_and_nothing_else(temp
 
 def test_more_clusters_than_a_query_returns_leave_out_the_harmless_ones(deployed):
     """A query returns its first 500 time series, so the worst come first."""
-    for name, alarm in of_type(deployed(), ALARM).items():
+    for name, alarm in of_type(deployed(), ALARM_TYPE).items():
         if name in OF_CLUSTERS:
             worst_first = "ASC" if alarm["ComparisonOperator"].startswith("Less") else "DESC"
             assert alarm["Metrics"][0]["Expression"].endswith(f"() {worst_first}"), name
@@ -81,7 +81,7 @@ def test_no_alarm_looks_further_back_than_cloudwatch_lets_it(template):
     """A day, and three hours for a query."""
     for parameters in ({}, ONE_CLUSTER, {"Mode": "kinesis"}):
         for name, alarm in stated(template, **parameters).items():
-            limit_s = INSIGHTS_S if isinstance(alarm.source, MetricsInsightsQuery) else DAY_S
+            limit_s = INSIGHTS_S if isinstance(alarm.source, MetricsInsightsQuery) else DAY_SECONDS
             assert alarm.evaluation_periods * alarm.period_s <= limit_s, name
 
 
@@ -89,7 +89,7 @@ def test_only_silence_of_the_stack_itself_breaches(template):
     """Missing data fires only the alarms on a stack that closes or settles nothing."""
     for parameters in ({}, ONE_CLUSTER, {"Mode": "kinesis"}):
         for name, alarm in stated(template, **parameters).items():
-            expected = "breaching" if name in SILENCE else "notBreaching"
+            expected = "breaching" if name in SILENCE_ALARMS else "notBreaching"
             assert expected == alarm.missing, name
 
 
@@ -101,7 +101,7 @@ def test_where_missing_data_breaches_lateness_alone_does_not_ring(template):
 
 @pytest.mark.parametrize("partition", ["aws", "aws-cn", "aws-us-gov"])
 @pytest.mark.parametrize(
-    ("file", "silent"), [("template.yaml", SILENCE), ("emitters.yaml", {"NoLinesAlarm"})]
+    ("file", "silent"), [("template.yaml", SILENCE_ALARMS), ("emitters.yaml", {"NoLinesAlarm"})]
 )
 def test_an_alarm_on_silence_waits_for_a_new_stack_or_says_that_it_does_not(
     repository, file, silent, partition
@@ -141,7 +141,7 @@ def test_a_repeated_line_changes_no_alarm(template):
         assert expected == statistic, name
 
 
-RULE = "AWS::Events::Rule"
+RULE_TYPE = "AWS::Events::Rule"
 PERMISSION = "AWS::Lambda::Permission"
 
 
@@ -159,7 +159,7 @@ def test_an_alarm_on_the_pipeline_publishes_itself_and_one_on_clusters_leaves_it
 ):
     """Of ALARM alone; explain may be what is broken, and a cluster's alarm would come twice."""
     resources = deployed(Mode="kinesis", **parameters)
-    for name, properties in of_type(resources, ALARM).items():
+    for name, properties in of_type(resources, ALARM_TYPE).items():
         expected = topics if name in on_pipeline(template) else None
         assert expected == properties.get("AlarmActions"), name
         assert not {"OKActions", "InsufficientDataActions"} & properties.keys(), name
@@ -171,7 +171,7 @@ def test_explain_hears_of_every_alarm_on_rollups_and_of_no_other(deployed, param
     resources = deployed(**parameters)
     rules = {
         name: rule
-        for name, rule in of_type(resources, RULE).items()
+        for name, rule in of_type(resources, RULE_TYPE).items()
         if "aws.cloudwatch" in rule["EventPattern"]["source"]
     }
     ((name, rule),) = rules.items()
@@ -183,7 +183,7 @@ def test_explain_hears_of_every_alarm_on_rollups_and_of_no_other(deployed, param
     (target,) = rule["Targets"]
     assert target["Arn"] == "<ExplainFunction.Arn>"
     assert target["DeadLetterConfig"] == {"Arn": "<UndeliveredQueue.Arn>"}
-    assert 0 < target["RetryPolicy"]["MaximumEventAgeInSeconds"] <= DAY_S
+    assert 0 < target["RetryPolicy"]["MaximumEventAgeInSeconds"] <= DAY_SECONDS
     (permission,) = [
         permission
         for permission in of_type(resources, PERMISSION).values()
@@ -210,7 +210,7 @@ def test_the_link_is_of_the_release_that_is_deployed(template, repository, deplo
 
     An upgrade keeps the value of each parameter, so no default names a version.
     """
-    page = f"{ADDRESS}/blob/main/docs/operations.md"
+    page = f"{PAGES_ADDRESS}/blob/main/docs/operations.md"
     assert page.startswith("https://")
     released = load(release_template(repository / "template.yaml"))["Mappings"]["Defaults"]
     public = page.replace("/main/", f"/v{neuron_emitter.__version__}/")
@@ -222,7 +222,7 @@ def test_the_link_is_of_the_release_that_is_deployed(template, repository, deplo
         resources = deployed(Runbook=given)
         variables = resources["ExplainFunction"]["Properties"]["Environment"]["Variables"]
         assert expected == variables["RUNBOOK"]
-        for alarm in of_type(resources, ALARM).values():
+        for alarm in of_type(resources, ALARM_TYPE).values():
             assert f" Runbook: {expected}#" in alarm["AlarmDescription"]
     defaults = {
         name: str(parameter["Default"]) for name, parameter in template["Parameters"].items()
@@ -241,7 +241,7 @@ def test_every_alarm_has_its_page_and_every_page_its_alarm(template, runbook):
     headings = [anchor_of(found) for found in re.findall(r"^### (.+)$", runbook, re.MULTILINE)]
     assert len(headings) == len(set(headings))
     linked = set()
-    for name, alarm in of_type(template["Resources"], ALARM).items():
+    for name, alarm in of_type(template["Resources"], ALARM_TYPE).items():
         link = re.search(r"Runbook: \$\{Runbook\}#([a-z-]+)$", description_of(alarm))
         assert link, name
         linked.add(link[1])

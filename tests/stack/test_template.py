@@ -16,9 +16,9 @@ from neuron_wire.catalogue import DEFAULT_ROLLUP_METRICS
 from neuron_wire.minute_record import MinuteRecord
 from tests.stack.stack_template import EMULATED, of_type
 
-FUNCTION = "AWS::Serverless::Function"
-LOG_GROUP = "AWS::Logs::LogGroup"
-FUNCTIONS = [
+FUNCTION_TYPE = "AWS::Serverless::Function"
+LOG_GROUP_TYPE = "AWS::Logs::LogGroup"
+FUNCTION_IDS = [
     "IngestFunction",
     "CloseFunction",
     "SettleFunction",
@@ -26,11 +26,11 @@ FUNCTIONS = [
     "DepartureFunction",
     "ExplainFunction",
 ]
-UNITS = (
+UNIT_WORDS = (
     r"\b(seconds|minutes|days|percent|USD|points|shards|deliveries|instances|executions|messages"
     r"|clusters)\b"
 )
-OWN = {
+OWN_VARIABLES = {
     "MESSAGES_LOG_GROUP": ["Ingest"],
     "GRACE_SECONDS": ["Close"],
     "MAX_CLUSTERS": ["Close"],
@@ -46,7 +46,7 @@ OWN = {
     "RUNBOOK": ["Explain"],
     "DASHBOARD": ["Explain"],
 }
-RULES = [
+RULE_PARAMETERS = [
     "GraceSeconds",
     "LateMinutes",
     "IdleAfterMinutes",
@@ -75,7 +75,7 @@ def test_every_parameter_says_what_it_is_and_what_it_may_be(template):
                 parameter["MinValue"],
                 parameter["MaxValue"],
             ]
-            assert re.search(UNITS, words, re.IGNORECASE), name
+            assert re.search(UNIT_WORDS, words, re.IGNORECASE), name
             assert f"{min(values)} to {max(values)}" in words, name
 
 
@@ -154,14 +154,16 @@ def variables_of(template, deployed, function, **parameters):
     return {name: values[value["Ref"]] for name, value in shared.items()} | texts
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", FUNCTION_IDS)
 def test_a_function_gets_the_variables_that_it_reads(template, deployed, function):
     """No more and no fewer; Lambda sets AWS_ variables, and `OWN` lists those of some functions."""
     given = Recorded(variables_of(template, deployed, function))
     environment.read_environment(given)
     read = {name for name in given.read if not name.startswith("AWS_")}
     read -= {
-        name for name, owners in OWN.items() if function.removesuffix("Function") not in owners
+        name
+        for name, owners in OWN_VARIABLES.items()
+        if function.removesuffix("Function") not in owners
     }
     of_powertools = {
         value for name, value in vars(powertools).items() if name.endswith("_ENV")
@@ -175,7 +177,7 @@ def test_the_template_and_the_code_have_the_same_defaults(template, deployed):
     assert environment.Rules() == environment.read_environment(given).rules
 
 
-@pytest.mark.parametrize(("name", "bound"), [*product(RULES, ["MinValue", "MaxValue"])])
+@pytest.mark.parametrize(("name", "bound"), [*product(RULE_PARAMETERS, ["MinValue", "MaxValue"])])
 def test_what_cloudformation_accepts_the_functions_accept(template, deployed, name, bound):
     """A deployment that succeeds does not fail at its first event."""
     value = template["Parameters"][name][bound]
@@ -212,10 +214,10 @@ def test_no_function_writes_to_the_group_it_is_fed_from(deployed):
     """Otherwise its own output would invoke it again, without end."""
     resources = deployed()
     source = resources["RecordsLogGroup"]["Properties"]["LogGroupName"]
-    for name, properties in of_type(resources, LOG_GROUP).items():
+    for name, properties in of_type(resources, LOG_GROUP_TYPE).items():
         if name != "RecordsLogGroup":
             assert source != properties["LogGroupName"]
-    for name, properties in of_type(resources, FUNCTION).items():
+    for name, properties in of_type(resources, FUNCTION_TYPE).items():
         assert properties["LoggingConfig"]["LogGroup"] != "<RecordsLogGroup>", name
 
 

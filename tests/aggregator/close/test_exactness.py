@@ -21,22 +21,22 @@ from aggregator.environment import Rules
 from neuron_wire.catalogue import ROLLUP_NUMBERS
 from proof import reference
 from proof.factories.records import MINUTE, record
+from proof.rollup_differences import EPSILON
 from tests.aggregator.world import (
-    FATES,
     ONE_EACH,
-    PRICES,
+    WORLD_FATES,
+    WORLD_PRICES,
     World,
     live_through,
     minute_records,
     universes,
 )
 
-EPSILON = 2e-6  # a line has six decimals
-USD_PER_HOUR = {
-    **reference.USD_PER_HOUR,
-    **{name: Fraction(str(price)) for name, price in PRICES.overrides.items()},
+EXACT_USD_PER_HOUR = {
+    **reference.REFERENCE_USD_PER_HOUR,
+    **{name: Fraction(str(price)) for name, price in WORLD_PRICES.overrides.items()},
 }
-TALLIES = [name for name, number in ROLLUP_NUMBERS.items() if number.family == "tally"]
+EXACT_TALLIES = [name for name, number in ROLLUP_NUMBERS.items() if number.family == "tally"]
 
 
 def compare(world: World, records, *, may_overstate: bool) -> None:
@@ -46,7 +46,7 @@ def compare(world: World, records, *, may_overstate: bool) -> None:
     A gauge that the reference does not have is in no line, a tally comes to nothing.
     """
     found = world.rollups()
-    expected = reference.rollups(records, usd_per_hour=USD_PER_HOUR)
+    expected = reference.rollups(records, usd_per_hour=EXACT_USD_PER_HOUR)
     types = reference.types(records)
     assert expected.keys() <= found.keys()
     for key, numbers in expected.items():
@@ -64,7 +64,7 @@ def compare(world: World, records, *, may_overstate: bool) -> None:
         overstated = last.get("TalliesOverstated", {})
         assert may_overstate or not overstated
         for name in ROLLUP_NUMBERS:
-            if name in TALLIES:
+            if name in EXACT_TALLIES:
                 amounts = [line[name] for line in published if name in line]
                 assert all(amount >= 0 for amount in amounts)
                 actual = sum(amounts) - overstated.get(name, 0)
@@ -75,14 +75,14 @@ def compare(world: World, records, *, may_overstate: bool) -> None:
                 assert numbers.get(name) == pytest.approx(last.get(name), abs=EPSILON), name
 
 
-@given(ONE_EACH, st.lists(FATES, max_size=8))
+@given(ONE_EACH, st.lists(WORLD_FATES, max_size=8))
 def test_gauges_are_the_last_line_and_tallies_the_sum_of_all(records, fates):
     """With one emitter on each instance both are exact, whatever happened."""
     world = live_through(records, fates)
     compare(world, records, may_overstate=False)
 
 
-@given(universes(minute_records()), st.lists(FATES, max_size=8))
+@given(universes(minute_records()), st.lists(WORLD_FATES, max_size=8))
 def test_with_restarts_and_second_emitters_a_line_names_what_it_cannot_take_back(records, fates):
     """
     Where a late record makes an amount smaller, the last line says by how much

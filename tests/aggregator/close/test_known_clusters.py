@@ -8,9 +8,9 @@ import json
 
 from proof.factories.records import MINUTE, record
 from proof.memory_table import MemoryTable
-from tests.aggregator.made_stack import END_S, Stack, on_time
+from tests.aggregator.made_stack import MINUTE_END_S, Stack, on_time
 
-NAME = record().instance_id
+KNOWN_INSTANCE = record().instance_id
 
 
 def test_a_cluster_that_vanished_is_published_until_it_is_forgotten():
@@ -18,7 +18,7 @@ def test_a_cluster_that_vanished_is_published_until_it_is_forgotten():
     stack = Stack()
     on_time(stack, 0)
     for offset in range(70):
-        stack.close(END_S + 60 * offset + 130)
+        stack.close(MINUTE_END_S + 60 * offset + 130)
     read = stack.rollups()
     assert [0] * 5 + [1] * 55 == [line["SilentInstances"] for line in read[1:]]
     assert [1] + [0] * 60 == [line["Instances"] for line in read]
@@ -35,14 +35,14 @@ def test_a_clean_shutdown_that_comes_late_changes_no_minute_that_lacks_a_record_
     on_time(stack, 0)
     for offset in range(12):
         on_time(stack, offset, instance_id="i-1")
-        stack.close(END_S + 60 * offset + 130)
+        stack.close(MINUTE_END_S + 60 * offset + 130)
     silent = [line["SilentInstances"] for line in stack.rollups()]
     assert [0] * 6 + [1] * 6 == silent
-    stack.deliver(END_S + 60 * 12, record(minute=MINUTE + 1, is_clean_shutdown=True))
-    stack.deliver(END_S + 60 * 12, record(minute=MINUTE + 8, instance_id="i-2"))
+    stack.deliver(MINUTE_END_S + 60 * 12, record(minute=MINUTE + 1, is_clean_shutdown=True))
+    stack.deliver(MINUTE_END_S + 60 * 12, record(minute=MINUTE + 8, instance_id="i-2"))
     for offset in (12, 13):
         on_time(stack, offset, instance_id="i-1")
-        stack.close(END_S + 60 * offset + 130)
+        stack.close(MINUTE_END_S + 60 * offset + 130)
     told = {
         line["_aws"]["Timestamp"] // 60_000 - MINUTE: line["SilentInstances"]
         for line in stack.rollups()
@@ -55,9 +55,9 @@ def test_the_last_rollup_of_each_cluster_is_kept():
     stack = Stack()
     on_time(stack, 0, 1)
     on_time(stack, 1, cluster="serving")
-    stack.close(END_S + 60 + 50)
-    stack.deliver(END_S + 130, record(instance_id="i-2"))
-    stack.close(END_S + 60 + 110)
+    stack.close(MINUTE_END_S + 60 + 50)
+    stack.deliver(MINUTE_END_S + 130, record(instance_id="i-2"))
+    stack.close(MINUTE_END_S + 60 + 110)
     minute, line = stack.table.last_rollups["minute", "training"]
     assert MINUTE + 1 == minute == json.loads(line)["_aws"]["Timestamp"] // 60_000
     assert MINUTE + 1 == stack.table.last_rollups["minute", "serving"][0]
@@ -70,7 +70,7 @@ def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
     on_time(stack, 1, execution_errors=0, ecc_uncorrected_rise=2)
     on_time(stack, 2, execution_errors=None, ecc_uncorrected_rise=None)
     for offset in range(3):
-        stack.close(END_S + 60 * offset + 50)
+        stack.close(MINUTE_END_S + 60 * offset + 50)
 
     def kept():
         return {
@@ -80,8 +80,10 @@ def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
     assert {"minute": 2, "errors": 0, "hardware": 1} == kept()
     line = json.loads(stack.table.read_last_rollup("errors", "training"))
     assert (3, "rollup") == (line["ExecutionErrors"], line["Kind"])
-    stack.deliver(END_S + 190, record(minute=MINUTE + 2, instance_id="i-2", execution_errors=1))
-    stack.close(END_S + 240)
+    stack.deliver(
+        MINUTE_END_S + 190, record(minute=MINUTE + 2, instance_id="i-2", execution_errors=1)
+    )
+    stack.close(MINUTE_END_S + 240)
     assert {"minute": 2, "errors": 2, "hardware": 1} == kept()
 
 
@@ -91,7 +93,7 @@ def test_the_last_rollup_with_silent_instances_is_kept():
     on_time(stack, 0, instance_id="i-2")
     for offset in range(62):
         on_time(stack, offset, instance_id="i-1")
-        stack.close(END_S + 60 * offset + 130)
+        stack.close(MINUTE_END_S + 60 * offset + 130)
     minute, line = stack.table.last_rollups["silent", "training"]
     assert MINUTE + 60 == minute
     assert ["i-2"] == [entry["InstanceId"] for entry in json.loads(line)["SilentInstanceNames"]]
@@ -106,10 +108,10 @@ def test_nobody_waits_for_an_instance_that_ec2_stopped():
     stack = Stack()
     on_time(stack, 0, instance_id="i-1")
     on_time(stack, 0, 1, instance_id="i-2")
-    stack.close(END_S + 46)
+    stack.close(MINUTE_END_S + 46)
     stack.told()
     stack.table.put_departure("i-1", MINUTE, 0)
-    stack.close(END_S + 60 + 46)
+    stack.close(MINUTE_END_S + 60 + 46)
     assert [(1, 1)] == stack.told()
 
 
@@ -128,10 +130,10 @@ def test_only_the_departures_that_matter_are_read():
 
     stack.table = Spy()
     on_time(stack, 0)
-    stack.close(END_S + 50)
-    stack.close(END_S + 3600 + 50)
-    stack.deliver(END_S + 3700, record(minute=MINUTE + 5, instance_id="i-2"))
-    stack.close(END_S + 3720)
+    stack.close(MINUTE_END_S + 50)
+    stack.close(MINUTE_END_S + 3600 + 50)
+    stack.deliver(MINUTE_END_S + 3700, record(minute=MINUTE + 5, instance_id="i-2"))
+    stack.close(MINUTE_END_S + 3720)
     assert [(-64, 1), (-59, 61), (-55, 63)] == [(first, last) for first, last in asked]
 
 
@@ -140,8 +142,10 @@ def test_of_two_emitters_with_two_cluster_names_each_is_waited_for():
     stack = Stack()
     on_time(stack, 0, 1, instance_id="i-1")
     on_time(stack, 0, instance_id="i-1", cluster="serving")
-    stack.close(END_S + 50)
-    assert ([(0, 1)], 0) == (stack.told(), stack.close(END_S + 110).minutes_closed)
-    stack.deliver(END_S + 112, record(minute=MINUTE + 1, instance_id="i-1", cluster="serving"))
-    assert 1 == stack.close(END_S + 114).minutes_closed
+    stack.close(MINUTE_END_S + 50)
+    assert ([(0, 1)], 0) == (stack.told(), stack.close(MINUTE_END_S + 110).minutes_closed)
+    stack.deliver(
+        MINUTE_END_S + 112, record(minute=MINUTE + 1, instance_id="i-1", cluster="serving")
+    )
+    assert 1 == stack.close(MINUTE_END_S + 114).minutes_closed
     assert [(1, 1)] == stack.told("serving")

@@ -17,16 +17,16 @@ from aggregator.storage.record_items import TABLE_BUCKETS
 from aggregator.storage.values import TableError
 from proof.factories.records import record
 from tests.aggregator.close.test_exactness import compare
-from tests.aggregator.made_stack import END_S, Stack
-from tests.aggregator.world import FATES, ONE_EACH, FragileTable, live_through
+from tests.aggregator.made_stack import MINUTE_END_S, Stack
+from tests.aggregator.world import ONE_EACH, WORLD_FATES, FragileTable, live_through
 
-ENDS = ("killed", "memory", "pipe")
+PROCESS_ENDS = ("killed", "memory", "pipe")
 FORKED_FATES = st.builds(
     lambda fate, **more: fate | more,
-    FATES,
+    WORLD_FATES,
     what=st.sampled_from(["deliver", "close"]),
     processes=st.integers(1, 4),
-    lost=st.none() | st.tuples(st.sampled_from(ENDS), st.integers(0, 40)),
+    lost=st.none() | st.tuples(st.sampled_from(PROCESS_ENDS), st.integers(0, 40)),
 )
 
 
@@ -42,9 +42,9 @@ def gone():
 def reported():
     """A stack to which 40 instances of seven clusters have reported a minute."""
     stack = Stack()
-    stack.close(END_S - 10)
+    stack.close(MINUTE_END_S - 10)
     stack.deliver(
-        END_S + 5,
+        MINUTE_END_S + 5,
         *(record(instance_id=f"i-{n}", cluster=f"cluster-{n % 7}") for n in range(40)),
     )
     return stack
@@ -55,7 +55,7 @@ def closed(processes, *, stack=None, rules=None, connect=None, remaining_s=lambd
     stack = stack or reported()
     outcome = CloseRun(
         table=stack.table, rules=rules or Rules(), emit=stack.printed.append,
-        now_s=lambda: END_S + 50, remaining_s=remaining_s, processes=processes,
+        now_s=lambda: MINUTE_END_S + 50, remaining_s=remaining_s, processes=processes,
         connect=connect and (lambda: connect(stack.table)),
     ).run()  # fmt: skip
     return stack, outcome
@@ -90,7 +90,7 @@ def test_a_process_that_ends_loses_nothing_and_doubles_nothing(records, fates):
     assert gone()
 
 
-@pytest.mark.parametrize("how", ENDS)
+@pytest.mark.parametrize("how", PROCESS_ENDS)
 def test_a_run_ends_with_the_process_it_lost(how):
     """Nothing is printed, nothing remembered, the lease is released."""
 

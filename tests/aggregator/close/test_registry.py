@@ -9,22 +9,21 @@ from hypothesis import strategies as st
 
 from aggregator.close.registry import Registry
 from aggregator.storage.record_items import bucket_of
+from proof.factories.invocations import SAMPLE_STREAM
 from proof.factories.records import MINUTE
-
-NAME = "i-0aaaaaaaaaaaaaaa1"
 
 
 def registry(*minutes, gone=False) -> Registry:
     """Five minutes to silence, sixty to oblivion; one instance seen in *minutes*."""
     made = Registry(silent_after_minutes=5)
     for minute in minutes:
-        made.record_presence("training", NAME, minute, "trn1.2xlarge", gone=gone)
+        made.record_presence("training", SAMPLE_STREAM, minute, "trn1.2xlarge", gone=gone)
     return made
 
 
 def expected(made: Registry, minute: int) -> bool:
     """Whether closing *minute* waits for the instance."""
-    return ("training", NAME) in set(made.expected(bucket_of(NAME), minute))
+    return ("training", SAMPLE_STREAM) in set(made.expected(bucket_of(SAMPLE_STREAM), minute))
 
 
 def silent(made: Registry, minute: int) -> bool:
@@ -32,24 +31,24 @@ def silent(made: Registry, minute: int) -> bool:
     return bool(made.silent_by_cluster(minute).get("training"))
 
 
-MINUTES = st.lists(st.integers(MINUTE, MINUTE + 40), min_size=1, max_size=12, unique=True)
+SEEN_MINUTES = st.lists(st.integers(MINUTE, MINUTE + 40), min_size=1, max_size=12, unique=True)
 
 
 def test_a_clean_shutdown_is_taken_back_by_a_later_record_of_the_minute():
     """The emitter restarted within the minute, and its second part came late."""
     made = registry(MINUTE, gone=True)
-    made.record_presence("training", NAME, MINUTE, None, gone=False)
+    made.record_presence("training", SAMPLE_STREAM, MINUTE, None, gone=False)
     assert silent(made, MINUTE + 10)
 
 
-@given(MINUTES.flatmap(lambda minutes: st.tuples(st.just(minutes), st.permutations(minutes))))
+@given(SEEN_MINUTES.flatmap(lambda minutes: st.tuples(st.just(minutes), st.permutations(minutes))))
 def test_the_order_in_which_minutes_are_seen_does_not_matter(orders):
     """Reduced again, late or out of turn: the registry is the same."""
     one, other = registry(*orders[0]), registry(*orders[1])
     assert list(one.packed()) == list(other.packed())
 
 
-@given(MINUTES, st.booleans())
+@given(SEEN_MINUTES, st.booleans())
 def test_packing_keeps_everything(minutes, gone):
     """Loaded again, the registry answers the same."""
     made = registry(*minutes, gone=gone)
@@ -65,10 +64,10 @@ def test_only_changed_buckets_are_packed():
     made = registry(MINUTE)
     again = registry()
     again.load(dict(made.packed()))
-    again.record_presence("training", NAME, MINUTE, "trn1.2xlarge", gone=False)
+    again.record_presence("training", SAMPLE_STREAM, MINUTE, "trn1.2xlarge", gone=False)
     assert [] == list(again.packed())
-    again.record_presence("training", NAME, MINUTE + 1, "trn1.2xlarge", gone=False)
-    assert [bucket_of(NAME)] == [bucket for bucket, _ in again.packed()]
+    again.record_presence("training", SAMPLE_STREAM, MINUTE + 1, "trn1.2xlarge", gone=False)
+    assert [bucket_of(SAMPLE_STREAM)] == [bucket for bucket, _ in again.packed()]
 
 
 def test_what_ended_long_ago_is_dropped():
@@ -126,8 +125,8 @@ def test_who_is_silent_follows_from_what_was_seen_and_said(history, departures, 
     """
     made = Registry(silent_after_minutes=5)
     for cluster, minute, gone in history:
-        made.record_presence(cluster, NAME, minute, None, gone=gone)
-    made.departures = {NAME: departures}
+        made.record_presence(cluster, SAMPLE_STREAM, minute, None, gone=gone)
+    made.departures = {SAMPLE_STREAM: departures}
     known = [seen for seen in history if seen[1] <= asked]
     silent_in = set()
     for cluster in ("training", "serving"):

@@ -13,7 +13,7 @@ from aggregator.reading.workers import RunClock
 from aggregator.storage.record_items import item_of, packs_of, records_of
 from proof.factories.records import MINUTE, full_record, record, some_holders
 from proof.memory_table import KillableProcess, KilledError, MemoryTable
-from tests.aggregator.made_stack import END_S, RULES, Stack, on_time
+from tests.aggregator.made_stack import MINUTE_END_S, STACK_RULES, Stack, on_time
 
 # --- when a minute closes ---
 
@@ -23,7 +23,7 @@ def test_no_minute_closes_before_45_seconds_after_its_end(after_s, told):
     """Emitters spread their sends over 30 seconds."""
     stack = Stack()
     on_time(stack, 0)
-    stack.close(END_S + after_s)
+    stack.close(MINUTE_END_S + after_s)
     assert told == stack.told()
 
 
@@ -33,9 +33,9 @@ def test_a_minute_waits_for_live_instances_until_grace_is_over(after_s, told):
     stack = Stack()
     on_time(stack, 0, instance_id="i-1")
     on_time(stack, 0, 1, instance_id="i-2")
-    stack.close(END_S + 46)
+    stack.close(MINUTE_END_S + 46)
     stack.told()
-    outcome = stack.close(END_S + 60 + after_s)
+    outcome = stack.close(MINUTE_END_S + 60 + after_s)
     assert told == stack.told()[:1]
     assert len(told) == outcome.minutes_closed
 
@@ -45,11 +45,11 @@ def test_a_newer_minute_does_not_wait_for_an_older_one():
     stack = Stack()
     on_time(stack, -1, 0, 1, instance_id="i-1")
     on_time(stack, -1, 1, instance_id="i-2")
-    stack.close(END_S - 60 + 46)
+    stack.close(MINUTE_END_S - 60 + 46)
     stack.told()
-    stack.close(END_S + 60 + 45.5)
+    stack.close(MINUTE_END_S + 60 + 45.5)
     assert [(1, 2)] == stack.told()
-    stack.close(END_S + 60 + 61)
+    stack.close(MINUTE_END_S + 60 + 61)
     assert [(0, 1)] == stack.told()
 
 
@@ -59,9 +59,11 @@ def test_a_newer_minute_does_not_wait_for_an_older_one():
 def test_the_first_run_closes_the_last_minutes_and_the_marked_history():
     """Records of two hours ago, and records that came in time before closing was deployed."""
     stack = Stack()
-    stack.deliver(END_S + 41 * 60, *(record(minute=MINUTE + offset) for offset in (-60, -30)))
+    stack.deliver(
+        MINUTE_END_S + 41 * 60, *(record(minute=MINUTE + offset) for offset in (-60, -30))
+    )
     on_time(stack, 41, 42)
-    outcome = stack.close(END_S + 43 * 60)
+    outcome = stack.close(MINUTE_END_S + 43 * 60)
     assert [(41, 1), (42, 1), (-60, 1), (-30, 1)] == [one for one in stack.told() if one[1]]
     assert {} == stack.table.markers
     assert 2 == outcome.minutes_restated
@@ -74,10 +76,11 @@ def test_a_first_run_that_was_killed_is_where_the_next_one_starts(killed_at):
     on_time(stack, 0)
     with pytest.raises(KilledError):
         stack.close(
-            END_S + 50, table=KillableProcess(stack.table, stack.printed, killed_at=killed_at)
+            MINUTE_END_S + 50,
+            table=KillableProcess(stack.table, stack.printed, killed_at=killed_at),
         )
     assert [] == stack.told()
-    stack.close(END_S + 50 + 30 * 60)
+    stack.close(MINUTE_END_S + 50 + 30 * 60)
     assert (0, 1) == stack.told()[0]
 
 
@@ -85,10 +88,10 @@ def test_missed_runs_are_made_up_oldest_first():
     """Ten minutes without a run: the next one closes them all."""
     stack = Stack()
     on_time(stack, 0)
-    stack.close(END_S + 50)
+    stack.close(MINUTE_END_S + 50)
     stack.told()
     on_time(stack, *range(1, 11))
-    outcome = stack.close(END_S + 600 + 50)
+    outcome = stack.close(MINUTE_END_S + 600 + 50)
     assert [(offset, 1) for offset in range(1, 11)] == stack.told()
     assert (10, 50) == (outcome.minutes_closed, outcome.seconds_behind)
 
@@ -97,14 +100,15 @@ def test_a_run_stops_before_its_time_is_over_and_the_next_goes_on():
     """With time for a few minutes only, several runs close what one would have."""
     stack = Stack()
     on_time(stack, 0)
-    stack.close(END_S + 50)
+    stack.close(MINUTE_END_S + 50)
     stack.told()
     on_time(stack, *range(1, 11))
     told, runs = [], 0
     while len(told) < 10:
         looks = iter(range(100))
         outcome = stack.close(
-            END_S + 720 + runs, lambda looks=looks: 50.0 if next(looks, None) is not None else 4.9
+            MINUTE_END_S + 720 + runs,
+            lambda looks=looks: 50.0 if next(looks, None) is not None else 4.9,
         )
         told += stack.told()
         runs += 1
@@ -121,20 +125,22 @@ def test_what_is_due_comes_before_what_is_late():
     """
     stack = Stack()
     on_time(stack, 0)
-    stack.close(END_S + 50)
+    stack.close(MINUTE_END_S + 50)
     stack.told()
     on_time(stack, *range(1, 31), instance_id="i-2")
-    stack.close(END_S + 30 * 60 + 125)
+    stack.close(MINUTE_END_S + 30 * 60 + 125)
     stack.told()
     late = [record(minute=MINUTE + offset, instance_id="i-3") for offset in range(20)]
-    stack.deliver(END_S + 31 * 60 + 10, *late)
+    stack.deliver(MINUTE_END_S + 31 * 60 + 10, *late)
     on_time(stack, 31, instance_id="i-2")
     looks = iter(range(33 * 3))
-    stack.close(END_S + 31 * 60 + 125, lambda: 50.0 if next(looks, None) is not None else 0.0)
+    stack.close(
+        MINUTE_END_S + 31 * 60 + 125, lambda: 50.0 if next(looks, None) is not None else 0.0
+    )
     told = stack.told()
     assert (31, 1) == told[0]
     assert 1 < len(told) < 20
-    stack.close(END_S + 32 * 60)
+    stack.close(MINUTE_END_S + 32 * 60)
     told += stack.told()
     assert set(range(20)) <= {offset for offset, _ in told}
     assert {} == stack.table.markers
@@ -144,29 +150,29 @@ def test_after_a_pause_of_days_the_lost_minutes_are_counted():
     """The table keeps records for a day: older minutes are dropped, and said to be."""
     stack = Stack()
     on_time(stack, 0)
-    stack.close(END_S + 50)
+    stack.close(MINUTE_END_S + 50)
     pause_minutes = 2 * 24 * 60
-    outcome = stack.close(END_S + 50 + 60 * pause_minutes)
+    outcome = stack.close(MINUTE_END_S + 50 + 60 * pause_minutes)
     assert pause_minutes == outcome.minutes_dropped + outcome.minutes_closed
-    assert 24 * 60 + RULES.late_minutes == outcome.minutes_closed
+    assert 24 * 60 + STACK_RULES.late_minutes == outcome.minutes_closed
 
 
 def test_a_marker_set_while_nobody_closed_is_found_after_the_pause():
     """Closing paused for ten hours; early in the pause a record came late."""
     stack = Stack()
     on_time(stack, 0)
-    stack.close(END_S + 50)
+    stack.close(MINUTE_END_S + 50)
     stack.told()
-    stack.deliver(END_S + 3600, record(instance_id="i-2"))
-    stack.close(END_S + 10 * 3600)
+    stack.deliver(MINUTE_END_S + 3600, record(instance_id="i-2"))
+    stack.close(MINUTE_END_S + 10 * 3600)
     assert (0, 2) in stack.told()
 
 
 def test_an_empty_stack_closes_its_minutes_too():
     """No instance is no reason for the alarm that says that no minute is closed."""
     stack = Stack()
-    stack.close(END_S + 50)
-    outcome = stack.close(END_S + 110)
+    stack.close(MINUTE_END_S + 50)
+    outcome = stack.close(MINUTE_END_S + 110)
     assert (1, 0) == (outcome.minutes_closed, outcome.lines_printed)
     assert [] == stack.printed
 
@@ -188,8 +194,8 @@ def test_the_lease_of_a_killed_run_expires_with_its_time():
     stack = Stack()
     process = KillableProcess(stack.table, stack.printed, killed_at=5)
     with pytest.raises(KilledError):
-        stack.close(END_S, table=process)
-    assert [True, False] == [stack.close(END_S + after_s).left for after_s in (52.0, 52.1)]
+        stack.close(MINUTE_END_S, table=process)
+    assert [True, False] == [stack.close(MINUTE_END_S + after_s).left for after_s in (52.0, 52.1)]
 
 
 def test_a_run_that_was_overtaken_writes_nothing_more():
@@ -205,10 +211,10 @@ def test_a_run_that_was_overtaken_writes_nothing_more():
 
     stack = Stack()
     stack.table = Overtaken()
-    stack.close(END_S - 10)
+    stack.close(MINUTE_END_S - 10)
     before = stack.table.progress
     on_time(stack, 0)
-    assert stack.close(END_S + 50).superseded
+    assert stack.close(MINUTE_END_S + 50).superseded
     assert (before, {}) == (stack.table.progress, stack.table.registry)
     assert stack.table.lease is None
     assert [(0, 1)] == stack.told()

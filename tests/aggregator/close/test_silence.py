@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from aggregator.close import registry
 from aggregator.environment import Rules
 from proof.factories.records import MINUTE
-from tests.aggregator.world import FATES, INSTANCES, ONE_EACH, live_through
+from tests.aggregator.world import ONE_EACH, WORLD_FATES, WORLD_INSTANCES, live_through
 
-QUICK = Rules(silent_after_minutes=1)
+QUICK_RULES = Rules(silent_after_minutes=1)
 FORGET_MINUTES = 4
 
 
@@ -23,12 +23,12 @@ def silent(records, departed, cluster, asked):
     Only of records that need no merging.
     """
     found = set()
-    for name in INSTANCES:
+    for name in WORLD_INSTANCES:
         known = [record for record in records if record.instance_id == name]
         known = [(one.minute_ms // 60_000, one) for one in known]
         own = {minute: one for minute, one in known if one.cluster == cluster and minute <= asked}
         last = max(own, default=asked)
-        absent = QUICK.silent_after_minutes < asked - last <= FORGET_MINUTES
+        absent = QUICK_RULES.silent_after_minutes < asked - last <= FORGET_MINUTES
         moved = any(last < minute <= asked for minute, _ in known)
         gone = any(last <= minute < asked for one, minute in departed if one == name)
         if absent and not own[last].is_clean_shutdown and not moved and not gone:
@@ -38,14 +38,14 @@ def silent(records, departed, cluster, asked):
 
 @mock.patch.object(registry, "SILENT_FORGET_MINUTES", FORGET_MINUTES)
 @settings(max_examples=60)
-@given(ONE_EACH, st.lists(FATES, max_size=8))
+@given(ONE_EACH, st.lists(WORLD_FATES, max_size=8))
 def test_a_minute_restated_knows_who_was_silent_then(records, fates):
     """
     Whatever order it was learnt in: restated in the end, each minute names those
     who had reported, not just now, and had neither shut down cleanly nor been
     stopped nor gone to another cluster.
     """
-    world = live_through(records, fates, QUICK)
+    world = live_through(records, fates, QUICK_RULES)
     minutes = range(MINUTE, MINUTE + 10)
     world.table.put_markers(minutes, "again", 0)
     world.settle()

@@ -14,24 +14,25 @@ from neuron_accounts import then
 from neuron_accounts.ledger import LedgerRow
 from neuron_accounts.then import then_of
 
-END = 490_000
-HOURS = range(END - WEEK_HOURS, END)
+END_HOUR = 490_000
+WEEK_OF_HOURS = range(END_HOUR - WEEK_HOURS, END_HOUR)
 CORE_HOUR = 60 * 10**6
-NANO = 10**9
+NANOS = 10**9
 
 
-def row(hour=END - 1, owner="slurm:7 ann", **changes):
+def row(hour=END_HOUR - 1, owner="slurm:7 ann", **changes):
     """A core-hour of an owner, idle and avoidable, for a dollar."""
     given = {
         "cluster": "research", "instance_id": "i-1", "allocated": CORE_HOUR, "covered": CORE_HOUR,
-        "busy": 0, "used": 0, "idle": CORE_HOUR, "avoidable": CORE_HOUR, "list_cost": NANO,
-        "idle_cost": NANO, "avoidable_cost": NANO, "basis": "list price, us-east-1, 2026-11-22",
+        "busy": 0, "used": 0, "idle": CORE_HOUR, "avoidable": CORE_HOUR, "list_cost": NANOS,
+        "idle_cost": NANOS, "avoidable_cost": NANOS,
+        "basis": "list price, us-east-1, 2026-11-22",
         "region": "us-east-1", "instance_type": "trn1.2xlarge",
     }  # fmt: skip
     return LedgerRow(hour=hour, owner=owner, **{**given, **changes})
 
 
-def week_of(rows=(), hours=HOURS, missing=()):
+def week_of(rows=(), hours=WEEK_OF_HOURS, missing=()):
     """Seven days, all in the ledger but those that are *missing*."""
     found = Week(hours=hours)
     found.fold_hours(
@@ -44,8 +45,8 @@ def week_of(rows=(), hours=HOURS, missing=()):
 
 def said(rows=(), before=None, missing=()):
     """The text of a week, on one line."""
-    days = range(HOURS.start - WEEK_HOURS, HOURS.start)
-    before = before if before is not None else week_of([row(HOURS.start - 1)], days)
+    days = range(WEEK_OF_HOURS.start - WEEK_HOURS, WEEK_OF_HOURS.start)
+    before = before if before is not None else week_of([row(WEEK_OF_HOURS.start - 1)], days)
     return " ".join(digest_text(week_of(rows, missing=missing), before, "s", "us-east-1").split())
 
 
@@ -60,22 +61,22 @@ def possible_row(idle, cost, *, is_avoidable, **changes):
     return row(idle=idle, busy=busy, idle_cost=cost, **avoidable, **unpriced, **changes)
 
 
-ROWS = st.lists(
+LEDGER_ROWS = st.lists(
     st.builds(
         possible_row,
-        hour=st.sampled_from([HOURS.start, END - 1]),
+        hour=st.sampled_from([WEEK_OF_HOURS.start, END_HOUR - 1]),
         owner=st.sampled_from(["a", "b", "[unallocated]"]),
         cluster=st.sampled_from(["x", "y"]),
         instance_id=st.sampled_from(["i-1", "i-2", "i-3"]),
         idle=st.integers(0, CORE_HOUR),
-        cost=st.none() | st.integers(0, NANO),
+        cost=st.none() | st.integers(0, NANOS),
         is_avoidable=st.booleans(),
     ),
     max_size=12,
 )
 
 
-@given(ROWS)
+@given(LEDGER_ROWS)
 def test_the_digest_is_what_the_rows_are(rows):
     """Summaries of hours add up to the rows, by owner, instance and day, in any order."""
     found, whole = week_of(rows), then_of(rows)
@@ -94,13 +95,13 @@ def test_the_digest_is_what_the_rows_are(rows):
     for idle_row in idle:
         of_name = expected[idle_row.owner, idle_row.cluster]
         of_name[0] += idle_row.idle
-        of_name[1] += Fraction(idle_row.idle_cost or 0, NANO)
+        of_name[1] += Fraction(idle_row.idle_cost or 0, NANOS)
         of_name[2] += (
-            Fraction(idle_row.avoidable_cost or 0, NANO) if idle_row.idle_cost is not None else 0
+            Fraction(idle_row.avoidable_cost or 0, NANOS) if idle_row.idle_cost is not None else 0
         )
     assert dict(expected) == {
-        key[:2]: [time.idle, Fraction(sum(time.cost_by_part), NANO),
-                  Fraction(sum(time.cost_by_part[:2]), NANO)]
+        key[:2]: [time.idle, Fraction(sum(time.cost_by_part), NANOS),
+                  Fraction(sum(time.cost_by_part[:2]), NANOS)]
         for key, time in found.owners.items() if time.idle
     }  # fmt: skip
 
@@ -108,20 +109,20 @@ def test_the_digest_is_what_the_rows_are(rows):
 def test_a_summary_lists_the_dearest_instances_and_every_owner(monkeypatch):
     """Instances that it leaves out are counted, and the text says so."""
     monkeypatch.setattr(then, "MAX_INSTANCES", 6)
-    rows = [row(owner=f"o{n}", instance_id=f"i-{n}", idle_cost=n * NANO) for n in range(1, 9)]
+    rows = [row(owner=f"o{n}", instance_id=f"i-{n}", idle_cost=n * NANOS) for n in range(1, 9)]
     found = week_of(rows)
     assert (8, {f"i-{n}" for n in range(3, 9)}) == (
         len(found.owners),
         {i for i, _ in found.instances},
     )
-    assert (2, 36 * NANO) == (found.unlisted, found.total.idle_cost)
+    assert (2, 36 * NANOS) == (found.unlisted, found.total.idle_cost)
     assert "4.00 USD i-4, cluster research: 1.0 core hours and at least 1 more" in said(rows)
     assert "4.00 USD o4, cluster research: 1.0 core hours and 3 more" in said(rows)
 
 
 def test_a_week_is_said_with_its_owners_instances_and_the_change():
     """Cost, avoidable, share, the five most expensive, prices, coverage and the report command."""
-    rows = [row(owner=f"o{n}", instance_id=f"i-{n}", idle_cost=n * NANO) for n in range(1, 8)]
+    rows = [row(owner=f"o{n}", instance_id=f"i-{n}", idle_cost=n * NANOS) for n in range(1, 8)]
     rows += [row(owner="busy", idle=0, idle_cost=0, allocated=3 * CORE_HOUR, avoidable_cost=0)]
     rows += [row(owner="[unknown]", busy=None, idle=None, idle_cost=None, allocated=10 * CORE_HOUR)]
     shown = said(rows)
@@ -141,27 +142,29 @@ def test_a_week_is_said_with_its_owners_instances_and_the_change():
 
 def test_hours_that_are_missing_are_said_and_no_saving():
     """The change compares the hours that are in the ledger."""
-    rows = [row(hour) for hour in HOURS]
-    before = week_of([row(hour) for hour in HOURS], HOURS)
-    shown = said(rows, before, missing=list(HOURS)[:84])
+    rows = [row(hour) for hour in WEEK_OF_HOURS]
+    before = week_of([row(hour) for hour in WEEK_OF_HOURS], WEEK_OF_HOURS)
+    shown = said(rows, before, missing=list(WEEK_OF_HOURS)[:84])
     assert "As much per hour in the ledger as in the 7 days before (168.00 USD)." in shown
     gap = "84 hours of 168 without a summary and in no sum: 2025-11-17 16:00 UTC, 2025-11-17 17:00"
     assert gap in shown
     assert "and 79 more." in shown
     assert "of stack s: 84 of 168 hours from 2025-11-17 16:00 UTC to 2025-11-24 16:00" in shown
-    for missing, hours in (list(HOURS)[:84], "84 of 168 hours"), ((), "7 days"):
+    for missing, hours in (list(WEEK_OF_HOURS)[:84], "84 of 168 hours"), ((), "7 days"):
         message = digest_message(week_of(rows, missing=missing), before, "s", "us-east-1")
         assert f"{168 - len(missing)}.00 USD in {hours}" in message.subject
 
 
 def test_a_week_without_a_ledger_has_no_cost():
     """It is not a week in which nothing was idle."""
-    shown = said(missing=HOURS)
+    shown = said(missing=WEEK_OF_HOURS)
     assert "No hour of these days is in the ledger." in shown
     assert "0.00" not in shown
     unknown = row(owner="[unknown]", busy=None, idle=None, idle_cost=None)
     assert "Nothing is known of any core." in said([unknown])
-    assert "The 7 days before are not in the ledger." in said([row()], before=Week(hours=HOURS))
+    assert "The 7 days before are not in the ledger." in said(
+        [row()], before=Week(hours=WEEK_OF_HOURS)
+    )
 
 
 def test_what_has_no_price_is_named_and_not_free():
@@ -176,10 +179,14 @@ def test_what_has_no_price_is_named_and_not_free():
 def test_the_teams_that_a_digest_names_first_can_subscribe_to_it():
     """At most four, of the most expensive owners; without a team there is no attribute."""
     rows = [
-        row(owner=f"slurm:{number}", team=f"team-{number // 2}", idle_cost=(99 - number) * NANO)
+        row(
+            owner=f"slurm:{number}",
+            team=f"team-{number // 2}",
+            idle_cost=(99 - number) * NANOS,
+        )
         for number in range(6)
     ]
-    before = Week(hours=HOURS)
+    before = Week(hours=WEEK_OF_HOURS)
     attributes = digest_message(week_of(rows), before, "s", "us-east-1").attributes
     assert {"Kind": "digest", "Team": ("team-0", "team-1", "team-2")} == attributes
     quiet = [row(owner="slurm:7", team="ml", idle=0, idle_cost=0)]

@@ -11,16 +11,16 @@ from neuron_wire.names import CLUSTER_NAMESPACE
 from proof.memory_table import MemoryTable
 
 RANG_S = 1_795_231_020.0  # 2026-11-21 03:17:00 UTC
-MINUTE = int(RANG_S) // 60 - 4  # 03:13, the last closed when the alarm rang
-MIDNIGHT = MINUTE - MINUTE % 1440
+ALARM_MINUTE = int(RANG_S) // 60 - 4  # 03:13, the last closed when the alarm rang
+MIDNIGHT = ALARM_MINUTE - ALARM_MINUTE % 1440
 RANG_MS = "2026-11-21T03:17:00.125+0000"
-OVER = "2026-11-21T04:04:10.500+0000"
+OVER_AT = "2026-11-21T04:04:10.500+0000"
 REASON = (
     "Threshold Crossed: 10 out of the last 15 datapoints were greater than or equal to the"
     " threshold (20.0). The most recent datapoints which crossed the threshold:"
     " [34.693878 (21/11/26 03:13:00)] (minimum 10 datapoints for OK -> ALARM transition)."
 )
-ARN = "arn:aws:cloudwatch:us-east-1:123456789012:alarm:"
+ALARM_ARN = "arn:aws:cloudwatch:us-east-1:123456789012:alarm:"
 TOPIC_ARN = "arn:aws:sns:us-east-1:123456789012:neuron-emf-alarms"
 
 ENVIRONMENT = Environment(
@@ -98,11 +98,11 @@ def _event(kind, detail):
     return {
         "version": "0", "id": "6d226bbc-07f0-9a31-3359-1736968f8ded", "detail-type": kind,
         "source": "aws.cloudwatch", "account": "123456789012", "time": "2026-11-21T03:17:01Z",
-        "region": "us-east-1", "resources": [ARN + detail["alarmName"]], "detail": detail,
+        "region": "us-east-1", "resources": [ALARM_ARN + detail["alarmName"]], "detail": detail,
     }  # fmt: skip
 
 
-def rollup(minute=MINUTE, **changes):
+def rollup(minute=ALARM_MINUTE, **changes):
     """A rollup of four instances of a trn1.32xlarge, two of them with idle cores."""
     members = {
         "Schema": 1,

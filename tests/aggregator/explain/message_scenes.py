@@ -7,8 +7,8 @@ import json
 
 from neuron_wire.line_members import iso_minute
 from tests.aggregator.explain.alarm_events import (
-    MINUTE,
-    OVER,
+    ALARM_MINUTE,
+    OVER_AT,
     of_a_contributor,
     of_an_alarm,
     rollup,
@@ -18,16 +18,19 @@ from tests.aggregator.explain.alarm_events import (
 
 FIRST, SECOND = "i-0c3f5a7b9d1e2f4a6", "i-0a1b2c3d4e5f60718"
 BIG, SMALL = "trn1.32xlarge", "inf2.xlarge"
-FILLED = (
+FILLED_REASON = (
     "Threshold Crossed: 2 out of the last 15 datapoints were greater than or equal to the threshold"
     " (20.0) and 13 missing datapoints were treated as [NonBreaching]."
 )
-GONE = "No data was returned for this contributor"
-ENDED = {"now": state("OK", OVER, "Threshold Crossed: 6 of 15."), "before": state("ALARM")}
-NO_DATA = {"now": state("INSUFFICIENT_DATA", OVER, "No data."), "before": state("ALARM")}
+GONE_REASON = "No data was returned for this contributor"
+ENDED_STATES = {
+    "now": state("OK", OVER_AT, "Threshold Crossed: 6 of 15."),
+    "before": state("ALARM"),
+}
+NO_DATA_STATES = {"now": state("INSUFFICIENT_DATA", OVER_AT, "No data."), "before": state("ALARM")}
 
 
-HOUR_AGO = iso_minute(MINUTE - 64)
+HOUR_AGO = iso_minute(ALARM_MINUTE - 64)
 
 
 def row(owner, cores, usd, **members):
@@ -69,7 +72,7 @@ def of(rows, *entries, **members):
 def waiting(*, gone):
     """A core of `ml/trainer-b-0` that a process of `ml/trainer-a-0` holds."""
     holder = {"Cores": "0-1", "Name": "ml/trainer-a-0/train", "Pid": 4242, "Tag": "1",
-              "Started": iso_minute(MINUTE - 300), "Command": "python3",
+              "Started": iso_minute(ALARM_MINUTE - 300), "Command": "python3",
               "LastExecution": HOUR_AGO, "AssignedTo": "ml/trainer-b-0/train"}  # fmt: skip
     owners = [{"Cores": "0-1", "Name": "ml/trainer-a-0/train", "Executions": 0}]
     return of(
@@ -80,30 +83,30 @@ def waiting(*, gone):
     )  # fmt: skip
 
 
-JOB = of(
+JOB_ROLLUP = of(
     [row("slurm:4711 ml-user", 32, 21.5, Team="ml"), row("[unallocated]", 10, 6.71875),
      row("unit:jupyter-ada", 8, 5.375, AllocatedCores=24, BusyCores=16, FullyIdleMinutes=None)],
     entry("a" * 32, 21.5, HostCpuPercent=19.5,
           Owners=[{"Cores": "0-31", "Name": "slurm:4711 ml-user", "Executions": 0}],
           Holders=[{"Cores": "0-31", "Name": "slurm:4711 ml-user", "Pid": 4711, "Tag": "1",
-                    "LastExecution": iso_minute(MINUTE - 62)}]),
+                    "LastExecution": iso_minute(ALARM_MINUTE - 62)}]),
     AvoidableCostPerHour=21.5, AvoidableAllocatedCostPerHour=21.5, FullyIdleInstances=1,
 )  # fmt: skip
-PART = of(
+PART_ROLLUP = of(
     [row("unit:jupyter-ada", 8, 5.375, AllocatedCores=24, BusyCores=16, Executions=52_076,
          FullyIdleMinutes=None)],
     entry("b" * 16 + "a" * 16, 5.375, Executions=52_076, BusyUtilization=77.2,
           Cores="16-23", AttachedCores="16-23", IdleCores=8,
           Owners=[{"Cores": "0-23", "Name": "unit:jupyter-ada", "Executions": 52_076}],
           Holders=[{"Cores": "16-23", "Name": "unit:jupyter-ada", "Pid": 4242,
-                    "LastExecution": iso_minute(MINUTE - 100)}]),
+                    "LastExecution": iso_minute(ALARM_MINUTE - 100)}]),
 )  # fmt: skip
-RESERVED = of(
+RESERVED_ROLLUP = of(
     [row("ml/trainer-0/train", 2, 0.7582, Team="ml", ReservedCores=2)],
     entry("uu", 0.7582, FIRST, SMALL, Owners=[{"Reserved": "0-1", "Name": "ml/trainer-0/train"}]),
     AvoidableCostPerHour=0.7582, AvoidableAllocatedCostPerHour=0.7582, FullyIdleInstances=1,
 )  # fmt: skip
-FREE = of(
+FREE_ROLLUP = of(
     [row("[unallocated]", 32, 21.5)],
     entry("u" * 32, 21.5, HostCpuPercent=0.82),
     AvoidableCostPerHour=21.5, AvoidableAllocatedCostPerHour=0, FullyIdleInstances=1,
@@ -117,15 +120,15 @@ UNNAMED = of(
     entry("a" * 4 + "b" * 28, 2.6875, Executions=7,
           Owners=[{"Cores": "0-3", "Name": "[unnamed]", "Executions": 0}],
           Holders=[{"Cores": "0-3", "Pid": 777, "Tag": "eval", "Command": "python3",
-                    "Started": iso_minute(MINUTE - 1500)}]),
+                    "Started": iso_minute(ALARM_MINUTE - 1500)}]),
 )  # fmt: skip
 PROCESS = of(
     [row("process:python3 ada", 32, 21.5)],
     entry("a" * 32, 21.5, Region="us-west-2",
           Owners=[{"Cores": "0-31", "Name": "process:python3 ada", "Executions": 0}],
           Holders=[{"Cores": "0-31", "Name": "process:python3 ada", "Pid": 777,
-                    "Command": "python3", "Started": iso_minute(MINUTE - 500),
-                    "LastExecution": iso_minute(MINUTE - 62)}]),
+                    "Command": "python3", "Started": iso_minute(ALARM_MINUTE - 500),
+                    "LastExecution": iso_minute(ALARM_MINUTE - 62)}]),
     AvoidableCostPerHour=21.5, AvoidableAllocatedCostPerHour=21.5, FullyIdleInstances=1,
 )  # fmt: skip
 """A process that no scheduler started, on an instance of another region than the alarm's."""
@@ -134,9 +137,9 @@ LEFT = of(
     entry("a" * 4 + "b" * 28, 2.6875,
           Owners=[{"Cores": "0-3", "Name": "ml/eval-0/run", "Executions": 0}],
           Holders=[{"Cores": "0-3", "Name": "ml/eval-0/run", "Pid": 777, "Gone": True,
-                    "LastExecution": iso_minute(MINUTE - 180)}]),
+                    "LastExecution": iso_minute(ALARM_MINUTE - 180)}]),
 )  # fmt: skip
-UNPRICED = rollup(
+UNPRICED_ROLLUP = rollup(
     UnknownCores=12, UnpricedCores=64, UnpricedIdleCores=4,
     UnpricedTypes=["us-east-2/trn2.48xlarge"], PricesOverridden=["trn1.32xlarge"],
     AvoidableCostPerHour=10.75, SharedCostPerHour=8.0625, CommittedCostPerHour=5.375,
@@ -158,119 +161,123 @@ ALL_BUSY = rollup(
     StragglerInstances=[{"InstanceId": SECOND, "InstanceType": BIG, "BusyUtilization": 1.5,
                          "TypeMedian": 6.25}],
 )  # fmt: skip
-SILENT = rollup(
+SILENT_ROLLUP = rollup(
     Instances=2, SilentInstances=10, TopIdleInstances=None,
     SilentInstanceNames=[
         *({"InstanceId": f"i-0{minutes - 6:016x}", "InstanceType": BIG,
-           "LastSeen": iso_minute(MINUTE - minutes)} for minutes in range(6, 15)),
-        {"InstanceId": "host-7c9e6679", "LastSeen": iso_minute(MINUTE - 20)},
+           "LastSeen": iso_minute(ALARM_MINUTE - minutes)} for minutes in range(6, 15)),
+        {"InstanceId": "host-7c9e6679", "LastSeen": iso_minute(ALARM_MINUTE - 20)},
     ],
 )  # fmt: skip
 FORGOTTEN = rollup(
     Instances=0, SilentInstances=1, TopIdleInstances=None,
     SilentInstanceNames=[{"InstanceId": FIRST, "InstanceType": BIG,
-                          "LastSeen": iso_minute(MINUTE - 60)}],
+                          "LastSeen": iso_minute(ALARM_MINUTE - 60)}],
 )  # fmt: skip
 """The last minute in which the stack counts an instance that stopped reporting."""
 CAME_BACK = rollup(
     SilentInstances=1,
     SilentInstanceNames=[{"InstanceId": SECOND, "InstanceType": BIG,
-                          "LastSeen": iso_minute(MINUTE - 9)}],
+                          "LastSeen": iso_minute(ALARM_MINUTE - 9)}],
 )  # fmt: skip
-ECC = rollup(
-    minute=MINUTE - 1, EccUncorrectedRise=3,
+ECC_ROLLUP = rollup(
+    minute=ALARM_MINUTE - 1, EccUncorrectedRise=3,
     EccInstances=[{"InstanceId": SECOND, "EccUncorrectedRise": 2},
                   {"InstanceId": "i-0d4e6f8091a2b3c4d", "EccUncorrectedRise": 1}],
 )  # fmt: skip
 TWO_PODS = ["ml/train-0/main", "ml/train-1/main"]
-HARDWARE = {
-    **ECC, "HardwareErrors": 7, "HardwareFaults": 5,
+HARDWARE_ROLLUP = {
+    **ECC_ROLLUP, "HardwareErrors": 7, "HardwareFaults": 5,
     "FaultyInstances": [{"InstanceId": FIRST, "HardwareFaults": 4, "Owners": TWO_PODS},
                         {"InstanceId": SECOND, "HardwareFaults": 1}],
 }  # fmt: skip
-FAILED = {"InstanceId": FIRST, "ExecutionErrors": 1_204, "Executions": 80,
+FAILED_INSTANCE = {"InstanceId": FIRST, "ExecutionErrors": 1_204, "Executions": 80,
           "ExecutionsTimedOut": 1_180, "ExecutionsIncorrectInput": 24,
           "Owners": ["ecs:search/live/server"]}  # fmt: skip
-ERRORS = rollup(ExecutionErrors=1_204, ErrorInstances=[FAILED])
+ERRORS = rollup(ExecutionErrors=1_204, ErrorInstances=[FAILED_INSTANCE])
 SOME_ERRORS = rollup(
     ExecutionErrors=24,
     ErrorInstances=[{"InstanceId": FIRST, "ExecutionErrors": 24, "Executions": 9_976,
                      "ExecutionsIncorrectInput": 24, "Owners": ["ml/a-0/run", "ml/b-0/run"]}],
 )  # fmt: skip
-NUMERICAL = rollup(
+NUMERICAL_ROLLUP = rollup(
     ExecutionErrors=26,
     ErrorInstances=[{"InstanceId": FIRST, "ExecutionErrors": 26, "Executions": 10_000,
                      "ExecutionsCompletedWithNumErr": 13, "ExecutionsTimedOut": 13,
                      "Owners": ["ecs:search/live/server"]}],
 )  # fmt: skip
 """An inference service with 0.26 % failures, half of them numerical errors."""
-LATER = MINUTE + 47
+LATER = ALARM_MINUTE + 47
 ALMOST_NONE = rollup(minute=LATER, IdleCores=2, IdleCorePercent=1.5625)
-UNKNOWN = rollup(IdleCores=None, IdleCorePercent=None)
+UNKNOWN_ROLLUP = rollup(IdleCores=None, IdleCorePercent=None)
 MUTED = {"mutedByArn": "arn:aws:cloudwatch:us-east-1:123456789012:alarm-mute-rule:load-test"}
-OVER_AND_FILLED = {**ENDED, "now": state("OK", OVER, FILLED)}
+OVER_AND_FILLED = {**ENDED_STATES, "now": state("OK", OVER_AT, FILLED_REASON)}
 
 # The event, the rollup or None, which of the kept ones that is, the last with silent instances.
-_SCENES = {
-    "idle-cores": (of_an_alarm(), JOB),
+_SCENES_BY_NAME = {
+    "idle-cores": (of_an_alarm(), JOB_ROLLUP),
     "idle-cores-of-a-contributor": (of_a_contributor(), rollup()),
-    "idle-cores-in-use": (of_an_alarm(), PART),
-    "idle-cores-reserved": (of_an_alarm(), RESERVED),
-    "idle-cores-unallocated": (of_an_alarm(), FREE),
+    "idle-cores-in-use": (of_an_alarm(), PART_ROLLUP),
+    "idle-cores-reserved": (of_an_alarm(), RESERVED_ROLLUP),
+    "idle-cores-unallocated": (of_an_alarm(), FREE_ROLLUP),
     "idle-cores-allocation-unknown": (of_an_alarm(), ALLOCATION_UNKNOWN),
     "idle-cores-unnamed": (of_an_alarm(), UNNAMED),
     "idle-cores-of-a-gone-pod": (of_an_alarm(), LEFT),
-    "idle-cores-unpriced": (of_an_alarm(), UNPRICED),
+    "idle-cores-unpriced": (of_an_alarm(), UNPRICED_ROLLUP),
     "idle-cores-of-an-older-stack": (of_an_alarm(), OLDER),
-    "idle-cores-over": (of_an_alarm(**ENDED), ALMOST_NONE),
+    "idle-cores-over": (of_an_alarm(**ENDED_STATES), ALMOST_NONE),
     "idle-cores-over-without-data": (of_an_alarm(**OVER_AND_FILLED), rollup()),
     "idle-cores-of-a-process": (of_an_alarm(), PROCESS),
-    "idle-cores-over-and-gone": (of_a_contributor(now=state("OK", OVER, GONE)), rollup()),
-    "idle-cores-no-data": (of_an_alarm(**NO_DATA), rollup()),
-    "idle-cores-old": (of_an_alarm(), rollup(minute=MINUTE - 90)),
+    "idle-cores-over-and-gone": (of_a_contributor(now=state("OK", OVER_AT, GONE_REASON)), rollup()),
+    "idle-cores-no-data": (of_an_alarm(**NO_DATA_STATES), rollup()),
+    "idle-cores-old": (of_an_alarm(), rollup(minute=ALARM_MINUTE - 90)),
     "idle-cores-no-rollup": (of_an_alarm(), None),
-    "idle-cores-no-core-known": (of_an_alarm(), UNKNOWN),
+    "idle-cores-no-core-known": (of_an_alarm(), UNKNOWN_ROLLUP),
     "idle-cores-muted": (
-        of_a_contributor(now=state("OK", OVER), muteDetail=MUTED),
+        of_a_contributor(now=state("OK", OVER_AT), muteDetail=MUTED),
         rollup(minute=LATER),
     ),
     "low-utilization": (of_an_alarm("NeuronCoreUtilization"), ALL_BUSY),
-    "silent-instances": (of_an_alarm("SilentInstances"), SILENT),
+    "silent-instances": (of_an_alarm("SilentInstances"), SILENT_ROLLUP),
     "silent-instances-over": (
-        of_an_alarm("SilentInstances", **ENDED),
+        of_an_alarm("SilentInstances", **ENDED_STATES),
         rollup(minute=LATER),
         "minute",
         CAME_BACK,
     ),
     "silent-instances-over-and-forgotten": (
-        of_an_alarm("SilentInstances", **ENDED),
+        of_an_alarm("SilentInstances", **ENDED_STATES),
         rollup(minute=LATER),
         "minute",
         FORGOTTEN,
     ),
     "silent-instances-over-and-gone": (
-        of_a_contributor("SilentInstances", now=state("OK", OVER, GONE)),
+        of_a_contributor("SilentInstances", now=state("OK", OVER_AT, GONE_REASON)),
         FORGOTTEN,
         "minute",
         FORGOTTEN,
     ),
-    "hardware-errors": (of_an_alarm("HardwareErrors"), HARDWARE, "hardware"),
-    "hardware-errors-over": (of_an_alarm("HardwareErrors", **ENDED), HARDWARE, "hardware"),
+    "hardware-errors": (of_an_alarm("HardwareErrors"), HARDWARE_ROLLUP, "hardware"),
+    "hardware-errors-over": (
+        of_an_alarm("HardwareErrors", **ENDED_STATES),
+        HARDWARE_ROLLUP,
+        "hardware",
+    ),
     "execution-errors": (of_an_alarm("ExecutionErrors"), ERRORS, "errors"),
-    "execution-errors-over": (of_an_alarm("ExecutionErrors", **ENDED), ERRORS, "errors"),
-    "execution-errors-numerical": (of_an_alarm("ExecutionErrors"), NUMERICAL, "errors"),
+    "execution-errors-over": (of_an_alarm("ExecutionErrors", **ENDED_STATES), ERRORS, "errors"),
+    "execution-errors-numerical": (of_an_alarm("ExecutionErrors"), NUMERICAL_ROLLUP, "errors"),
     "execution-errors-of-two": (of_an_alarm("ExecutionErrors"), SOME_ERRORS, "errors"),
     "another-metric": (of_an_alarm("LateRecords"), rollup()),
     "no-cluster": (of_an_alarm(cluster=""), rollup()),
 }
-SCENES = [*_SCENES]
+MESSAGE_SCENES = [*_SCENES_BY_NAME]
 
 
 def play(name):
     """The event of a scene, and a table with its rollup."""
-    event, line, *rest = copy.deepcopy(_SCENES[name])
+    event, line, *rest = copy.deepcopy(_SCENES_BY_NAME[name])
     about, silent = rest + ["minute", None][len(rest) :]
     table = table_with(*filter(None, [line]), about=about)
     if silent is not None:
-        table.write_last_rollup("silent", silent["ClusterName"], MINUTE, json.dumps(silent))
+        table.write_last_rollup("silent", silent["ClusterName"], ALARM_MINUTE, json.dumps(silent))
     return event, table

@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 
 from aggregator.explain.event import EventError, read_transition
 from tests.aggregator.explain.alarm_events import (
-    OVER,
+    OVER_AT,
     RANG_MS,
     of_a_contributor,
     of_an_alarm,
     state,
 )
 
-JSON = st.recursive(
+EVENT_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
     max_leaves=20,
 )
-MEMBERS = (
+EVENT_MEMBERS = (
     "detail-type time resources account region detail detail.alarmName detail.state"
     " detail.state.value detail.state.timestamp detail.state.reason detail.previousState"
     " detail.alarmContributor detail.alarmContributor.attributes detail.muteDetail"
@@ -31,7 +31,7 @@ MEMBERS = (
 )
 
 
-@given(JSON)
+@given(EVENT_JSON)
 def test_what_is_no_event_is_an_event_error(junk):
     """Junk of any shape fails the invocation with one sentence, not with a stack trace of ours."""
     with pytest.raises(EventError):
@@ -40,7 +40,7 @@ def test_what_is_no_event_is_an_event_error(junk):
         read_transition({"detail-type": junk})
 
 
-@given(st.sampled_from(MEMBERS.split()), JSON, st.booleans())
+@given(st.sampled_from(EVENT_MEMBERS.split()), EVENT_JSON, st.booleans())
 def test_an_event_with_a_member_of_another_kind_is_read_or_refused(path, junk, contributor):
     """Whatever CloudWatch adds, drops or changes, only an EventError can come of it."""
     event = copy.deepcopy(of_a_contributor() if contributor else of_an_alarm())
@@ -81,7 +81,7 @@ def test_each_transition_has_one_identity_of_its_own():
     """A redelivery has another id and time; another cluster, time, state or alarm is another."""
     redelivered = {**of_a_contributor(), "id": "another", "time": "2026-11-21T03:19:30Z"}
     events = [of_a_contributor(), redelivered, of_a_contributor(cluster="serving"),
-              of_a_contributor(now=state("ALARM", OVER)), of_a_contributor(now=state("OK")),
+              of_a_contributor(now=state("ALARM", OVER_AT)), of_a_contributor(now=state("OK")),
               of_a_contributor("IdleCostPerHour"), of_an_alarm()]  # fmt: skip
     first, again, *others = [read_transition(event).identity for event in events]
     assert first == again

@@ -23,8 +23,8 @@ from aggregator.storage.values import Publication
 from neuron_wire.catalogue import ClusterAlarm
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import (
+    ALARM_MINUTE,
     MIDNIGHT,
-    MINUTE,
     RANG_S,
     rollup,
     table_with,
@@ -52,12 +52,12 @@ def test_the_cost_of_today_is_that_of_each_minute_since_midnight():
     for restated in (7.0, 1.0):
         published(table, MIDNIGHT, IdleCost=restated)
     published(table, MIDNIGHT + 1, Executions=5)
-    published(table, MINUTE, cluster="serving", IdleCost=1000.0)
+    published(table, ALARM_MINUTE, cluster="serving", IdleCost=1000.0)
     published(table, int(RANG_S) // 60, IdleCost=0.25)
     published(table, int(RANG_S) // 60 + 1, IdleCost=1000.0)
     assert (1.25, 2) == evidence_of(IDLE_CORES, table).cost_today
     priceless = MemoryTable()
-    published(priceless, MINUTE, Executions=5)
+    published(priceless, ALARM_MINUTE, Executions=5)
     assert evidence_of(IDLE_CORES, priceless).cost_today is None  # unknown, not 0
 
 
@@ -65,18 +65,20 @@ def test_errors_are_counted_by_what_was_published():
     """A restated rollup has only what was new, so the last line alone would say too little."""
     line = rollup(ExecutionErrors=2)
     table = table_with(line, about="errors")
-    for minute, errors in ((MINUTE, 40), (MINUTE - 30, 5), (MINUTE - 70, 1000)):
+    for minute, errors in ((ALARM_MINUTE, 40), (ALARM_MINUTE - 30, 5), (ALARM_MINUTE - 70, 1000)):
         published(table, minute, ExecutionErrors=errors)
     assert RecentErrors(40, 45, minutes=2) == evidence_of(EXECUTION_ERRORS, table).published
     table = MemoryTable()  # the line is kept before its publication is remembered
-    table.write_last_rollup("errors", "training", MINUTE, json.dumps(rollup(ExecutionErrors=9)))
+    table.write_last_rollup(
+        "errors", "training", ALARM_MINUTE, json.dumps(rollup(ExecutionErrors=9))
+    )
     assert RecentErrors(9, 9) == evidence_of(EXECUTION_ERRORS, table).published
 
 
 @pytest.mark.parametrize(("past_s", "expected"), [(0, False), (1, True)])
 def test_a_rollup_is_old_after_ten_minutes(past_s, expected):
     """Its age counts from the end of its minute."""
-    now_s = (MINUTE + 1) * 60 + OLD_AFTER_S + past_s
+    now_s = (ALARM_MINUTE + 1) * 60 + OLD_AFTER_S + past_s
     found = evidence_of(SILENCE, table_with(rollup()), now_s)
     assert (expected, OLD_AFTER_S + past_s) == (found.is_old, found.age_s)
 
@@ -85,7 +87,7 @@ def test_a_rollup_is_old_after_ten_minutes(past_s, expected):
 def test_a_rollup_without_its_minute_is_damaged(line):
     """Whatever else it lacks, the message is sent without; when it was must be known."""
     table = MemoryTable()
-    table.write_last_rollup("minute", "training", MINUTE, line)
+    table.write_last_rollup("minute", "training", ALARM_MINUTE, line)
     evidence = evidence_of(SILENCE, table)
     assert (DAMAGED, {}) == (evidence.trouble, evidence.rollup)
 

@@ -24,8 +24,8 @@ from neuron_wire.line_members import iso_minute
 from neuron_words.now_words import URGENCIES
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import (
+    ALARM_MINUTE,
     ENVIRONMENT,
-    MINUTE,
     RANG_S,
     of_a_contributor,
     of_an_alarm,
@@ -35,17 +35,17 @@ from tests.aggregator.explain.alarm_events import (
 )
 
 SNS_BYTES = 262_144
-CHATTING = replace(ENVIRONMENT, chat_topic_arn=f"{ENVIRONMENT.alarm_topic_arn}-chat")
-COMMAND = re.compile(r"[1-4]\. [A-Z][A-Za-z, ]+[:?] +")
-PROGRAMS = {
+CHAT_OF_ALARM_TOPIC = replace(ENVIRONMENT, chat_topic_arn=f"{ENVIRONMENT.alarm_topic_arn}-chat")
+COMMAND_LINE = re.compile(r"[1-4]\. [A-Z][A-Za-z, ]+[:?] +")
+ALLOWED_PROGRAMS = {
     "aws", "kubectl", "scontrol", "squeue", "sstat", "systemctl", "ps", "neuron-emf",
     "neuron-top", "pgrep", "sudo",
 }  # fmt: skip
 STOP = re.compile(r"\b(stop|cancel|kill|end|terminate|delete|restart|reboot)\b", re.IGNORECASE)
-CONDITION = re.compile(r"\b(only if|when|ask|tell)\b")
+CONDITION_WORDS = re.compile(r"\b(only if|when|ask|tell)\b")
 MARGIN = 10_000  # for attributes, and for what SNS wraps around a message
 
-NAMES = st.text(max_size=40) | st.sampled_from(
+ANY_NAMES = st.text(max_size=40) | st.sampled_from(
     [
         "x" * 10_000,
         "\U0001f4a9" * 5_000,
@@ -61,7 +61,7 @@ NAMES = st.text(max_size=40) | st.sampled_from(
         "",
     ]
 )
-OWNERS = NAMES | st.sampled_from(
+ANY_OWNERS = ANY_NAMES | st.sampled_from(
     [
         "slurm:4711 ada",
         "ml/a-0/main",
@@ -76,23 +76,23 @@ OWNERS = NAMES | st.sampled_from(
         "x" * 300 + "/y",
     ]
 )
-NUMBERS = st.integers(-(10**400), 10**400) | st.floats()
+ANY_NUMBERS = st.integers(-(10**400), 10**400) | st.floats()
 CORES_AND_MINUTES = st.sampled_from(
-    ["0-1", "0-31", "16-23", iso_minute(MINUTE), iso_minute(MINUTE - 9999)]
+    ["0-1", "0-31", "16-23", iso_minute(ALARM_MINUTE), iso_minute(ALARM_MINUTE - 9999)]
 )
-VALUES = st.recursive(
-    st.none() | st.booleans() | NUMBERS | OWNERS | CORES_AND_MINUTES,
+ANY_ROLLUP_VALUES = st.recursive(
+    st.none() | st.booleans() | ANY_NUMBERS | ANY_OWNERS | CORES_AND_MINUTES,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=2),
     max_leaves=4,
 )
 ENTRY = {"InstanceId": "i-0c3f5a7b9d1e2f4a6", "InstanceType": "trn1.32xlarge"}
-WHOLE = rollup(
+WHOLE_ROLLUP = rollup(
     HardwareErrors=1, PricesOverridden=["trn2"], UnpricedTypes=["trn2"],
     StragglerInstances=[{**ENTRY, "BusyUtilization": 1, "TypeMedian": 2}],
     SilentInstanceNames=[{**ENTRY, "LastSeen": "2026-11-21T03:00Z"}],
     **{name: [{**ENTRY, amount: 1, "Owners": ["ml/a-0/main"]}] for name, amount in FAILING.items()},
 )  # fmt: skip
-LISTS = ("TopIdleInstances", "SilentInstanceNames", "StragglerInstances", *FAILING)
+ROLLUP_LISTS = ("TopIdleInstances", "SilentInstanceNames", "StragglerInstances", *FAILING)
 
 
 def places(value):
@@ -104,7 +104,7 @@ def places(value):
             yield from ((name, *path) for path in places(inner))
 
 
-PLACES = sorted(places(WHOLE), key=str)
+ROLLUP_PLACES = sorted(places(WHOLE_ROLLUP), key=str)
 
 
 def message_for(event, line):
@@ -113,12 +113,12 @@ def message_for(event, line):
     table, sent = MemoryTable(), []
     for about in ("minute", "hardware", "errors"):
         with suppress(TableError):  # no cluster has a name that the table refuses as a key
-            table.write_last_rollup(about, transition.cluster or "", MINUTE, json.dumps(line))
+            table.write_last_rollup(about, transition.cluster or "", ALARM_MINUTE, json.dumps(line))
     message = notify(
-        transition, table, CHATTING, lambda *call: sent.append(call), RANG_S + 1,
+        transition, table, CHAT_OF_ALARM_TOPIC, lambda *call: sent.append(call), RANG_S + 1,
         printer=lambda _: None,
     ).message  # fmt: skip
-    assert_chat_fits(dict(sent)[CHATTING.chat_topic_arn])
+    assert_chat_fits(dict(sent)[CHAT_OF_ALARM_TOPIC.chat_topic_arn])
     return message
 
 
@@ -137,7 +137,7 @@ def assert_chat_fits(publication):
     assert all(1 <= len(text) <= 75 for text in content["keywords"])
     assert all(isinstance(text, str) for text in metadata["additionalContext"].values())
     assert re.fullmatch("[0-9a-f]{32}", metadata["threadId"])
-    assert CHATTING.runbook in content["description"]
+    assert CHAT_OF_ALARM_TOPIC.runbook in content["description"]
     assert not re.search("<[^0-9]", json.dumps(content))  # so no name calls a whole channel
 
 
@@ -173,7 +173,7 @@ def assert_stops_nothing(text):
     for line in text.split("\n"):
         if line.startswith("Next step: "):
             for sentence in re.split(r"(?<=[.;]) ", line):
-                assert not STOP.search(sentence) or CONDITION.search(sentence), sentence
+                assert not STOP.search(sentence) or CONDITION_WORDS.search(sentence), sentence
 
 
 def assert_within_twelve_lines(text):
@@ -184,18 +184,18 @@ def assert_within_twelve_lines(text):
         assert line
         assert line.isprintable()
         assert len(line) <= 1_000
-    for typed in [line for line in lines if COMMAND.match(line)]:
-        command = COMMAND.sub("", typed)
+    for typed in [line for line in lines if COMMAND_LINE.match(line)]:
+        command = COMMAND_LINE.sub("", typed)
         assert "$(" not in command
-        assert shlex.split(command)[0] in PROGRAMS
+        assert shlex.split(command)[0] in ALLOWED_PROGRAMS
 
 
 @pytest.mark.parametrize("metric", ALARM_SUBJECTS)
-@given(st.lists(st.tuples(st.sampled_from(PLACES), VALUES), max_size=8))
+@given(st.lists(st.tuples(st.sampled_from(ROLLUP_PLACES), ANY_ROLLUP_VALUES), max_size=8))
 @example([(("TopIdleOwners", 0, "Owner"), ["ml"])])
 def test_whatever_stands_in_a_rollup(metric, changes):
     """Ten thousand letters, other alphabets, endless numbers, or a list in place of a name."""
-    line = json.loads(json.dumps(WHOLE))
+    line = json.loads(json.dumps(WHOLE_ROLLUP))
     for path, value in sorted(changes, key=lambda change: -len(change[0])):
         *folders, last = path
         functools.reduce(operator.getitem, folders, line)[last] = value
@@ -204,7 +204,7 @@ def test_whatever_stands_in_a_rollup(metric, changes):
 
 @given(
     st.sampled_from([*sorted(ALARM_SUBJECTS), "Other"]),
-    st.tuples(NAMES, NAMES, NAMES, NAMES),
+    st.tuples(ANY_NAMES, ANY_NAMES, ANY_NAMES, ANY_NAMES),
     st.sampled_from(["ALARM", "OK", "INSUFFICIENT_DATA"]),
 )
 def test_whatever_stands_in_an_event(metric, names, now):
@@ -218,28 +218,28 @@ def test_whatever_stands_in_an_event(metric, names, now):
 
 
 SILENT_MINUTES = st.lists(st.integers(6, 60), max_size=5)
-REASONS = {
+STATE_REASONS = {
     "data": "Threshold Crossed: 6 of 10.",
     "filled": "2 datapoints and 8 missing datapoints were treated as [NonBreaching].",
     "gone": "No data was returned for this contributor",
 }
 
 
-@given(SILENT_MINUTES, st.integers(0, 2), st.sampled_from([*REASONS]))
+@given(SILENT_MINUTES, st.integers(0, 2), st.sampled_from([*STATE_REASONS]))
 @example([60], 0, "data")
 @example([60, 9], 0, "gone")
 @example([9], 1, "data")
 def test_an_ok_message_claims_of_silent_instances_only_what_was_seen(absent, unlisted, reason):
     """An instance is forgotten after 60 minutes; an instance that no list names is unknown."""
     names = [
-        {"InstanceId": f"i-0{number:016x}", "LastSeen": iso_minute(MINUTE - minutes)}
+        {"InstanceId": f"i-0{number:016x}", "LastSeen": iso_minute(ALARM_MINUTE - minutes)}
         for number, minutes in enumerate(absent)
     ]
     count = len(names) + unlisted
     silent = rollup(SilentInstances=count, SilentInstanceNames=names)
-    event = of_a_contributor("SilentInstances", now=state("OK", reason=REASONS[reason]))
-    table = table_with(rollup(minute=MINUTE + 10))
-    table.write_last_rollup("silent", "training", MINUTE, json.dumps(silent))
+    event = of_a_contributor("SilentInstances", now=state("OK", reason=STATE_REASONS[reason]))
+    table = table_with(rollup(minute=ALARM_MINUTE + 10))
+    table.write_last_rollup("silent", "training", ALARM_MINUTE, json.dumps(silent))
     message = notify(
         read_transition(event), table, ENVIRONMENT, lambda *_: None, RANG_S + 601,
         printer=lambda _: None,
@@ -265,7 +265,9 @@ def test_the_longest_lists_are_cut(metric):
         "Holders": [{"Cores": "0", "Name": "x" * 128, "Pid": 1, "Tag": "y" * 128}] * 8,
         "LastSeen": "2026-11-21T03:00Z",
     }
-    message = message_for(of_an_alarm(metric), rollup(**{name: [entry] * 50 for name in LISTS}))
+    message = message_for(
+        of_an_alarm(metric), rollup(**{name: [entry] * 50 for name in ROLLUP_LISTS})
+    )
     assert_within_bounds(message)
     document = json.loads(message.document)
     assert document["RollupListsCut"] is True

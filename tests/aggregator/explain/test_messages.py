@@ -21,8 +21,8 @@ from tests.aggregator.explain.alarm_events import (
     table_with,
 )
 from tests.aggregator.explain.message_scenes import (
-    PART,
-    SCENES,
+    MESSAGE_SCENES,
+    PART_ROLLUP,
     SECOND,
     entry,
     of,
@@ -32,11 +32,11 @@ from tests.aggregator.explain.message_scenes import (
 )
 from tests.undocumented_members import undocumented
 
-DATA = Path(__file__).parents[2] / "data"
-DOCS = Path(__file__).parents[3] / "docs"
-MESSAGES, WIRE = DATA / "messages", DATA / "wire" / "v1"
+MESSAGE_DATA = Path(__file__).parents[2] / "data"
+MESSAGE_DOCS = Path(__file__).parents[3] / "docs"
+MESSAGES, WIRE = MESSAGE_DATA / "messages", MESSAGE_DATA / "wire" / "v1"
 AT_OVER_S = RANG_S + 47 * 60 + 11
-KEPT = ("idle-cores-of-a-contributor", "idle-cores-over-and-gone", "no-cluster")
+KEPT_SCENES = ("idle-cores-of-a-contributor", "idle-cores-over-and-gone", "no-cluster")
 
 
 def message_of(event, table, environment=ENVIRONMENT, now_s=RANG_S):
@@ -58,7 +58,7 @@ def idle_text(line):
     return message_of(of_an_alarm(), table_with(line)).text
 
 
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("name", MESSAGE_SCENES)
 def test_a_message_reads_as_it_did(golden, name):
     """One file for each scene: subject, SMS, attributes and text."""
     message = scene_message(name)
@@ -72,7 +72,7 @@ def test_a_message_reads_as_it_did(golden, name):
 
 def test_every_golden_message_has_a_scene():
     """A golden file without a scene would be dead text."""
-    assert set(SCENES) == {path.stem for path in MESSAGES.glob("*.txt")}
+    assert set(MESSAGE_SCENES) == {path.stem for path in MESSAGES.glob("*.txt")}
 
 
 def test_the_forms_for_chat_and_programs_read_as_they_did(golden):
@@ -113,7 +113,7 @@ def line_of(name):
     return found.message, line
 
 
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("name", MESSAGE_SCENES)
 def test_a_message_is_a_line_that_no_function_reads(name):
     """Its line has a documented Kind of its own and no member that the subscription matches."""
     message, line = line_of(name)
@@ -130,7 +130,7 @@ def test_a_message_is_a_line_that_no_function_reads(name):
 def test_a_line_has_the_members_that_it_always_had():
     """Members of the kept lines stay, with their types; the words may change."""
     kept = (WIRE / "messages.lines.jsonl").read_text(encoding="utf-8").splitlines()
-    for name, line in zip(KEPT, map(json.loads, kept), strict=True):
+    for name, line in zip(KEPT_SCENES, map(json.loads, kept), strict=True):
         found = json.loads(line_of(name)[1])
         assert {member: type(value) for member, value in line.items()} == {
             member: type(found.get(member)) for member in line
@@ -211,9 +211,9 @@ def test_cores_assigned_to_another_owner_cannot_wait(gone, works):
 )  # fmt: skip
 def test_only_fully_idle_devices_can_be_released(expected, changes):
     """A core of another owner keeps its device, idle or not."""
-    first = {**PART["TopIdleInstances"][0], **changes}
+    first = {**PART_ROLLUP["TopIdleInstances"][0], **changes}
     first = {name: value for name, value in first.items() if value is not None}
-    assert expected in idle_text({**PART, "TopIdleInstances": [first]})
+    assert expected in idle_text({**PART_ROLLUP, "TopIdleInstances": [first]})
 
 
 @pytest.mark.parametrize(
@@ -236,18 +236,21 @@ def between_markers(name):
     return re.compile(f"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
 
 
-PAGE = DOCS / "how-to" / "notifications.md"
+NOTIFICATIONS_PAGE = MESSAGE_DOCS / "how-to" / "notifications.md"
 
 
 def test_the_page_names_each_member_of_a_message():
     """Of the JSON that review has read, and the rollup that it leaves out."""
-    page, sent = PAGE.read_text(encoding="utf-8"), (MESSAGES / "webhook.json").read_text("utf-8")
+    page, sent = (
+        NOTIFICATIONS_PAGE.read_text(encoding="utf-8"),
+        (MESSAGES / "webhook.json").read_text("utf-8"),
+    )
     assert [] == [name for name in (*json.loads(sent), "Rollup") if f"`{name}`" not in page]
 
 
 def test_the_event_of_the_page_is_one_that_explain_takes():
     """The event on the page produces a message."""
-    block = between_markers("event").search(PAGE.read_text(encoding="utf-8"))[0]
+    block = between_markers("event").search(NOTIFICATIONS_PAGE.read_text(encoding="utf-8"))[0]
     transition = read_transition(json.loads(block.strip("`json\n")))
     assert IDLE_CORES == find_subject(transition.metrics)
     assert ("training", "ALARM") == (transition.cluster, transition.state)
@@ -256,7 +259,7 @@ def test_the_event_of_the_page_is_one_that_explain_takes():
 
 def test_the_reader_of_the_page_reads_both_kinds_of_messages():
     """It reads explain's messages and CloudWatch's own; it skips a subscription confirmation."""
-    block = between_markers("reader").search(PAGE.read_text(encoding="utf-8"))[0]
+    block = between_markers("reader").search(NOTIFICATIONS_PAGE.read_text(encoding="utf-8"))[0]
     namespace = {}
     exec(block.removeprefix("```python\n").removesuffix("```\n"), namespace)
 

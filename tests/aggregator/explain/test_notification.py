@@ -19,9 +19,9 @@ from aggregator.storage.table import Table
 from aggregator.storage.values import TableError
 from proof.memory_table import KillableProcess, KilledError
 from tests.aggregator.explain.alarm_events import (
+    ALARM_MINUTE,
     ENVIRONMENT,
-    MINUTE,
-    OVER,
+    OVER_AT,
     RANG_S,
     TOPIC_ARN,
     of_a_contributor,
@@ -32,13 +32,13 @@ from tests.aggregator.explain.alarm_events import (
 )
 
 CHAT_ARN = f"{TOPIC_ARN}-chat"
-EVENTS = (
+TRANSITION_EVENTS = (
     of_an_alarm(),
     of_an_alarm("SilentInstances"),
-    of_an_alarm(now=state("OK", OVER), before=state("ALARM")),
+    of_an_alarm(now=state("OK", OVER_AT), before=state("ALARM")),
     of_a_contributor(cluster="research"),
     of_a_contributor(cluster="serving"),
-    of_a_contributor(cluster="research", now=state("OK", OVER)),
+    of_a_contributor(cluster="research", now=state("OK", OVER_AT)),
 )
 
 
@@ -49,7 +49,7 @@ def notify_about(event, table, sent):
     )
 
 
-@given(st.lists(st.sampled_from(EVENTS), max_size=12))
+@given(st.lists(st.sampled_from(TRANSITION_EVENTS), max_size=12))
 def test_each_transition_is_sent_once_however_often_it_is_delivered(deliveries):
     """Deliveries may come in any order."""
     table, sent = table_with(rollup()), []
@@ -59,7 +59,7 @@ def test_each_transition_is_sent_once_however_often_it_is_delivered(deliveries):
     assert {TOPIC_ARN} >= {topic for topic, _ in sent}
 
 
-@given(st.sampled_from(EVENTS), st.integers(min_value=1, max_value=8), st.booleans())
+@given(st.sampled_from(TRANSITION_EVENTS), st.integers(min_value=1, max_value=8), st.booleans())
 def test_a_crash_at_any_step_may_repeat_a_message_and_never_loses_one(event, step, after):
     """
     Lambda delivers the event again; the second invocation finds the table as the first left it.
@@ -151,14 +151,14 @@ def test_the_news_are_alarms_and_their_ends(now, before, expected):
 
 
 CORES, COST, UTILIZATION = IDLE = ("IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilization")
-CHATTING = replace(ENVIRONMENT, chat_topic_arn=CHAT_ARN)
+CHAT_TOPIC_TOO = replace(ENVIRONMENT, chat_topic_arn=CHAT_ARN)
 
 
 @pytest.fixture
 def table(dynamodb):  # noqa: ARG001 - the table is there
     """The table in DynamoDB, with a rollup of the cluster."""
     made = Table.connect("records")
-    made.write_last_rollup("minute", "training", MINUTE, json.dumps(rollup()))
+    made.write_last_rollup("minute", "training", ALARM_MINUTE, json.dumps(rollup()))
     return made
 
 
@@ -294,7 +294,7 @@ def test_ends_are_joined_with_ends(table, sent):
 )
 def test_nothing_else_is_joined(table, sent, other):
     """A subscription that filters by Muted must not miss a message, and gone is not resolved."""
-    table.write_last_rollup("minute", "serving", MINUTE, json.dumps(rollup()))
+    table.write_last_rollup("minute", "serving", ALARM_MINUTE, json.dumps(rollup()))
     for changed in (transition(CORES, value=other.state), other):
         assert "sent" == tell(changed, table, sent)
 
@@ -314,9 +314,9 @@ def test_chat_is_told_where_only_the_people_were(table, sent):
         sent.append(arn)
 
     with pytest.raises(TopicError):
-        tell(transition(CORES), table, sent, publish=refuse_chat, environment=CHATTING)
-    assert "sent" == tell(transition(COST), table, sent, environment=CHATTING)
+        tell(transition(CORES), table, sent, publish=refuse_chat, environment=CHAT_TOPIC_TOO)
+    assert "sent" == tell(transition(COST), table, sent, environment=CHAT_TOPIC_TOO)
     assert [TOPIC_ARN, CHAT_ARN] == sent
-    assert "sent" == tell(transition(CORES), table, sent, environment=CHATTING)
-    assert "joined" == tell(transition(UTILIZATION), table, sent, environment=CHATTING)
+    assert "sent" == tell(transition(CORES), table, sent, environment=CHAT_TOPIC_TOO)
+    assert "joined" == tell(transition(UTILIZATION), table, sent, environment=CHAT_TOPIC_TOO)
     assert [TOPIC_ARN, CHAT_ARN, CHAT_ARN] == sent

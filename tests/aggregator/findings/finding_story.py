@@ -10,8 +10,8 @@ from neuron_wire.owners import Owner
 from proof.factories.records import record
 from tests.aggregator.findings.fleet import NOTHING_RAN, Fleet, busy, idle, maker
 
-TEAMS = team_rules("research|slurm:*=ml")
-PLACE = {
+STORY_TEAMS = team_rules("research|slurm:*=ml")
+STORY_PLACE = {
     "region": "us-east-1", "availability_zone": "us-east-1b", "account_id": "123456789012",
     "lifecycle": "spot",
 }  # fmt: skip
@@ -23,14 +23,14 @@ def story():
 
 
 def _hours_of_research():
-    fleet = Fleet(Rules(grace_s=60, teams=TEAMS))
+    fleet = Fleet(Rules(grace_s=60, teams=STORY_TEAMS))
     job = {"cluster": "research", "instance_type": "trn1.2xlarge", "reservations": "known"}
     owner, other = (Owner("0-1", f"slurm:{name}", "default") for name in ("7 ann", "8 ben"))
     works = maker(busy, instance_id="i-0works", owners=(other,), **job)
     holds = [
         maker(
             record, instance_id="i-0holds", core_state="aa", utilization_percent=(0.0, 0.0),
-            idle_minutes=(minutes, minutes), **NOTHING_RAN, **PLACE, **job,
+            idle_minutes=(minutes, minutes), **NOTHING_RAN, **STORY_PLACE, **job,
             owners=(replace(owner, executions=0, quiet_minutes=minutes),),
         )
         for minutes in (16, 30, 61)

@@ -13,10 +13,10 @@ from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, lines, record
 from proof.memory_table import MemoryTable
 
-RULES = Rules(grace_s=60, teams=team_rules("training|slurm:*=ml"))
-GROUPS = StackLogGroups("records", "rollups")
+FLEET_RULES = Rules(grace_s=60, teams=team_rules("training|slurm:*=ml"))
+STACK_GROUPS = StackLogGroups("records", "rollups")
 NOTHING_RAN = {"executions": None, "execution_errors": None}
-IDLE = {
+IDLE_MEMBERS = {
     "core_state": "uu",
     "utilization_percent": (0.0, 0.0),
     "reservations": "none",
@@ -26,7 +26,7 @@ IDLE = {
 
 def idle(instance_id="i-1", minutes=20, **changes):
     """A record of an instance that is fully idle and held by nobody."""
-    made = {**IDLE, "idle_minutes": (minutes, minutes + 5), **changes}
+    made = {**IDLE_MEMBERS, "idle_minutes": (minutes, minutes + 5), **changes}
     return record(instance_id=instance_id, **made)
 
 
@@ -41,7 +41,7 @@ def busy(instance_id="i-1", **changes):
 class Fleet:
     """Ingest and close on one table, one minute after another, and an event bus."""
 
-    def __init__(self, rules=RULES):
+    def __init__(self, rules=FLEET_RULES):
         self.rules = rules
         self.table = MemoryTable()
         self.told = []
@@ -64,7 +64,7 @@ class Fleet:
         now_s = (self.minute + 1) * 60 + after_s
         return CloseRun(
             table=self.table, rules=self.rules, emit=lambda _line: None, now_s=lambda: now_s,
-            remaining_s=lambda: 50.0, outlet=FindingsOutlet(self.put, GROUPS),
+            remaining_s=lambda: 50.0, outlet=FindingsOutlet(self.put, STACK_GROUPS),
         ).run()  # fmt: skip
 
     def pass_minute(self, *makers):

@@ -12,8 +12,8 @@ from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, record
 from tests.aggregator.world import World
 
-RULES = Rules(idle_after_minutes=5)
-MINUTES = 40
+LATE_FLEET_RULES = Rules(idle_after_minutes=5)
+LATE_FLEET_MINUTES = 40
 RESTART = 20
 LAST_RUNS = 12
 LATE, TWICE, HALVES, FAULTY, MISSING = 0.02, 0.02, 0.05, 0.05, 0.01
@@ -48,11 +48,11 @@ def lived(seed: int) -> History:
     Close runs at a second at which it looks at a minute twice before its grace is over.
     """
     draw = random.Random(seed)
-    history = History(World(MINUTE * 60 + draw.uniform(45, 60), RULES))
+    history = History(World(MINUTE * 60 + draw.uniform(45, 60), LATE_FLEET_RULES))
     world = history.world
     world.close()
     deliveries = sorted(_deliveries(draw, history), key=lambda one: -one[0])
-    for now_s in [world.now_s + 60 * number for number in range(1, MINUTES + LAST_RUNS)]:
+    for now_s in [world.now_s + 60 * number for number in range(1, LATE_FLEET_MINUTES + LAST_RUNS)]:
         while deliveries and deliveries[-1][0] <= now_s:
             world.now_s, line = deliveries.pop()
             world.deliver([line])
@@ -74,7 +74,7 @@ def _deliveries(draw, history):
         is_alone = number == 0  # a cluster of one idle instance: its gaps leave nobody to report
         cluster = "alone" if is_alone else f"c{number % 2}"
         is_idle, silent_until = is_alone or draw.random() < 0.5, -1
-        for minute in range(MINUTES):
+        for minute in range(LATE_FLEET_MINUTES):
             if draw.random() < MISSING:  # for at most 4 minutes, which is not silence yet
                 silent_until = minute + draw.randint(0, 3)
             is_restarting = is_alone and minute == RESTART + 1

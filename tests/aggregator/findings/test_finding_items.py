@@ -19,25 +19,25 @@ from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE
 from tests.aggregator.findings.fleet import Fleet, held, idle, maker
 
-BUCKET = 7
-GROUP = MAX_DUE // 2
-OWNERS = 8  # of an event, which is then nearly as long as one may be
-LETTERS = [chr(code) for code in range(33, 127) if chr(code) not in '"\\']
+FULL_BUCKET = 7
+DUE_GROUP = MAX_DUE // 2
+OWNERS_IN_ITEM = 8  # of an event, which is then nearly as long as one may be
+ITEM_LETTERS = [chr(code) for code in range(33, 127) if chr(code) not in '"\\']
 
 
 def noise(draw, length):
     """A name without any pattern."""
-    return "".join(draw.choices(LETTERS, k=length))
+    return "".join(draw.choices(ITEM_LETTERS, k=length))
 
 
 def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
     """Open findings and due events with names that do not compress; what has no room is counted."""
-    monkeypatch.setattr(instance_findings, "bucket_of", lambda _: BUCKET)
+    monkeypatch.setattr(instance_findings, "bucket_of", lambda _: FULL_BUCKET)
     draw = random.Random(0)
     names = [noise(draw, MAX_INSTANCE_CHARS) for _ in range(MAX_OPEN_CHARS // MAX_INSTANCE_CHARS)]
     cluster = noise(draw, 20)  # it is there often, and takes the room of names that are not
     findings = InstanceFindings(
-        {BUCKET: FindingsState()}, Rules(), Prices(), StackLogGroups("records", "rollups")
+        {FULL_BUCKET: FindingsState()}, Rules(), Prices(), StackLogGroups("records", "rollups")
     )
 
     def see(minute, instances, idle_minutes):
@@ -52,14 +52,14 @@ def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
                     0,
                     99,
                 )
-                for _ in range(OWNERS)
+                for _ in range(OWNERS_IN_ITEM)
             )
             told = {"core_state": "aa", "owners": owners}
             record = idle(name, idle_minutes, cluster=cluster, minute=minute, **told)
             findings.draft_instance(merge_records([record]))
         return findings.keep_drafts({})
 
-    state = findings.states[BUCKET]
+    state = findings.states[FULL_BUCKET]
     waiting = 0
     for number, first in enumerate(range(0, len(names), MAX_DUE)):
         waiting += see(MINUTE + number, names[first:][:MAX_DUE], 20)
@@ -67,9 +67,9 @@ def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
     assert len(names) == waiting + len(state.findings)
     assert 0 < waiting < len(names) / 2
     known = [key.subject for key in state.findings]
-    assert GROUP == see(MINUTE + 1 + number, known[: MAX_DUE + GROUP], 60)
+    assert DUE_GROUP == see(MINUTE + 1 + number, known[: MAX_DUE + DUE_GROUP], 60)
     assert MAX_DUE == len(state.due)
-    assert {OWNERS} == {len(event["Owners"]) for event in state.due}
+    assert {OWNERS_IN_ITEM} == {len(event["Owners"]) for event in state.due}
     ((_, due, payload),) = findings.packed_buckets()
     assert MAX_DUE == due
     assert 300_000 < len(payload) <= MAX_BUCKET_BYTES
@@ -96,11 +96,11 @@ def test_the_item_of_owners_with_all_it_may_hold_is_under_the_limit():
         fleet.deliver(*made, minute=fleet.minute)
         return fleet.close().findings_waiting
 
-    groups = [owners[first:][:GROUP] for first in range(0, len(owners), GROUP)]
+    groups = [owners[first:][:DUE_GROUP] for first in range(0, len(owners), DUE_GROUP)]
     assert [0] * len(groups) == [pass_minute(some, 20) for some in groups]
     assert MAX_OPEN_OWNERS == len(fleet.told)
     fleet.accepts = lambda details: [False] * len(details)
-    assert [0, 0, GROUP] == [pass_minute(some, 60) for some in groups[:3]]
+    assert [0, 0, DUE_GROUP] == [pass_minute(some, 60) for some in groups[:3]]
     item = fleet.table.findings[f"{CLUSTER_PLACE}{cluster}"]
     assert (MAX_DUE, MAX_OPEN_OWNERS) == (
         item.due, len(FindingsState.unpacked(item.payload).findings),

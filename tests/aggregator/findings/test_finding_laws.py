@@ -21,25 +21,25 @@ from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, record
 from tests.aggregator.findings.fleet import NOTHING_RAN, held
 from tests.aggregator.findings.late_fleet import lived
-from tests.aggregator.world import FATES, World, live_through, minute_records, universes
+from tests.aggregator.world import WORLD_FATES, World, live_through, minute_records, universes
 
-RULES = Rules(idle_after_minutes=12, silent_after_minutes=2)
+LAW_RULES = Rules(idle_after_minutes=12, silent_after_minutes=2)
 
 
-OWNED = minute_records().map(
+OWNED_RECORDS = minute_records().map(
     lambda one: replace(one, owners=(Owner("0", "slurm:7 ann"),) if one.core_state else ())
 )
 
 
 @settings(max_examples=150)
-@given(universes(OWNED), st.lists(FATES, max_size=8))
+@given(universes(OWNED_RECORDS), st.lists(WORLD_FATES, max_size=8))
 def test_each_step_is_told_and_a_copy_says_the_same(records, fates):
     """
     Redelivered, restated, killed at any call, two runs at once.
 
     No step is lost or told twice with other words, and what was told last is what is open.
     """
-    holds_for(live_through(records, fates, RULES))
+    holds_for(live_through(records, fates, LAW_RULES))
 
 
 @pytest.mark.parametrize("after", [False, True])
@@ -47,7 +47,7 @@ def test_a_run_may_be_killed_at_each_of_its_calls(after):
     """One after the other; where the bus has taken an event it takes a copy of it."""
     copies = 0
     for killed_at in range(1, 200):
-        world = World(MINUTE * 60.0, RULES)
+        world = World(MINUTE * 60.0, LAW_RULES)
         world.close()
         world.now_s += 66
         world.deliver([held("aa", (20, 20))()])
@@ -115,7 +115,7 @@ def test_an_instance_with_an_unknown_core_neither_opens_nor_closes(state, is_ope
     key = FindingKey("training", "idle-instance", "i-1")
     if is_open:
         states[bucket_of("i-1")].findings[key] = OpenFinding(MINUTE, MINUTE - 20, 1, 0, MINUTE)
-    findings = InstanceFindings(states, RULES, Prices(), StackLogGroups("", ""))
+    findings = InstanceFindings(states, LAW_RULES, Prices(), StackLogGroups("", ""))
     findings.begin_minute(MINUTE + 1, MINUTE)
     findings.draft_instance(
         merge_records([record(

@@ -21,16 +21,17 @@ from neuron_accounts.findings import (
 from proof.factories.records import MINUTE
 
 AFTER = 15
-DAY = 24 * 60
-MINUTES = st.integers(MINUTE, MINUTE + 100_000)
-SMALL = st.integers(0, 5000)
+MINUTES_OF_DAY = 24 * 60
+STEP_MINUTES = st.integers(MINUTE, MINUTE + 100_000)
+SMALL_COUNTS = st.integers(0, 5000)
 FINDINGS = st.builds(
     lambda opened, before, step, level, after, quiet, missed: OpenFinding(
         opened, opened - before, step, level, opened + after, quiet, missed
     ),
-    MINUTES, SMALL, st.integers(1, 500), SMALL, SMALL, st.integers(0, 2), SMALL,
+    STEP_MINUTES, SMALL_COUNTS, st.integers(1, 500), SMALL_COUNTS, SMALL_COUNTS, st.integers(0, 2),
+    SMALL_COUNTS,
 )  # fmt: skip
-KEYS = st.builds(
+FINDING_KEYS = st.builds(
     FindingKey, st.text(max_size=8), st.sampled_from(FINDING_KINDS), st.text(max_size=8)
 )
 
@@ -48,14 +49,14 @@ def opened(idle_minutes=AFTER):
 def test_it_worsens_whenever_the_idle_time_has_doubled_eight_times_then_daily():
     """One step for each minute at which a level is reached, and none in between."""
     finding, worse = opened(), []
-    for minutes in range(AFTER + 1, AFTER * 2**8 + 3 * DAY + 1):
+    for minutes in range(AFTER + 1, AFTER * 2**8 + 3 * MINUTES_OF_DAY + 1):
         step = idle(finding, minutes)
         if step is not None:
             assert WORSENED == step.change
             worse.append(minutes)
             finding = step.after
     doubled = [AFTER * 2**n for n in range(1, 9)]
-    assert [*doubled, *(doubled[-1] + n * DAY for n in (1, 2, 3))] == worse
+    assert [*doubled, *(doubled[-1] + n * MINUTES_OF_DAY for n in (1, 2, 3))] == worse
     assert 1 + len(worse) == finding.step
 
 
@@ -90,8 +91,8 @@ def test_a_fault_opens_each_further_one_worsens_and_a_day_without_closes():
     finding = faults(None, 2, MINUTE).after
     step = faults(finding, 3, MINUTE + 10)
     assert (WORSENED, 5) == (step.change, step.after.level)
-    assert faults(step.after, 0, MINUTE + 10 + DAY - 1) is None
-    last = faults(step.after, 0, MINUTE + 10 + DAY)
+    assert faults(step.after, 0, MINUTE + 10 + MINUTES_OF_DAY - 1) is None
+    last = faults(step.after, 0, MINUTE + 10 + MINUTES_OF_DAY)
     assert (CLOSED, "quiet", 3) == (last.change, last.reason, last.after.step)
 
 
@@ -109,10 +110,10 @@ def test_an_owner_nobody_sees_is_gone(is_known, closes_after):
 
 
 @given(
-    st.dictionaries(KEYS, FINDINGS), st.integers(0, MINUTE), st.lists(st.just({"Id": "a"})),
+    st.dictionaries(FINDING_KEYS, FINDINGS), st.integers(0, MINUTE), st.lists(st.just({"Id": "a"})),
     st.dictionaries(
         st.tuples(st.text(max_size=8), st.text(max_size=8)),
-        st.dictionaries(MINUTES, SMALL, min_size=1),
+        st.dictionaries(STEP_MINUTES, SMALL_COUNTS, min_size=1),
     ),
 )  # fmt: skip
 def test_a_state_survives_being_packed(findings, minute, due, faults):

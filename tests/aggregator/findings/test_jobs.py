@@ -14,12 +14,12 @@ from neuron_wire.holders import Holder
 from neuron_wire.line_members import iso_minute
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, record
-from tests.aggregator.findings.fleet import NOTHING_RAN, RULES, Fleet, busy, held, maker
+from tests.aggregator.findings.fleet import FLEET_RULES, NOTHING_RAN, Fleet, busy, held, maker
 
-MINUTES = 12
+JOB_MINUTES = 12
 IDLE_FROM = 4  # the minute in which a job that idles has done so for long enough
 IN_TIME, DARK, LATE, LOST, RESTART = "in time", "dark", "late", "lost", "restart"
-FATES = st.sampled_from([IN_TIME, IN_TIME, IN_TIME, DARK, LATE, LOST, RESTART])
+LINE_FATES = st.sampled_from([IN_TIME, IN_TIME, IN_TIME, DARK, LATE, LOST, RESTART])
 DARKNESS = {
     "core_state": "??", "utilization_percent": (None, None), "idle_minutes": (0, 0), "owners": (),
 }  # fmt: skip
@@ -93,13 +93,13 @@ def jobs(draw):
     """One job whose first rank works and whose others wait for it, and one that idles."""
     paid = st.sampled_from([None, "committed", "avoidable"])
     types = st.sampled_from(["trn1.2xlarge", "trn2.48xlarge", "trn9.huge"])
-    fates = st.lists(FATES, min_size=MINUTES, max_size=MINUTES).map(
+    fates = st.lists(LINE_FATES, min_size=JOB_MINUTES, max_size=JOB_MINUTES).map(
         lambda others: (IN_TIME, *others)
     )
     working = draw(st.integers(2, 3))
     idle = draw(st.integers(1, 3))
     ranks = [("works", number, number == 0, 60) for number in range(working)]
-    first = RULES.idle_after_minutes - IDLE_FROM
+    first = FLEET_RULES.idle_after_minutes - IDLE_FROM
     ranks += [("idles", number, False, first) for number in range(idle)]
     return [Rank(*rank, draw(paid), draw(types), draw(fates)) for rank in ranks]
 
@@ -114,7 +114,7 @@ def test_an_owner_is_idle_if_all_its_instances_say_so_and_others_never_matter(ra
     """
     fleet = Fleet()
     late = []
-    for offset in range(MINUTES + 1):
+    for offset in range(JOB_MINUTES + 1):
         fleet.minute = MINUTE + offset
         for line in late:
             fleet.deliver(line, minute=fleet.minute - 1)
@@ -126,7 +126,7 @@ def test_an_owner_is_idle_if_all_its_instances_say_so_and_others_never_matter(ra
     subjects = {name for rank in idles for name in (rank.owner, rank.instance_id)}
     known = [
         offset
-        for offset in range(IDLE_FROM, MINUTES + 1)
+        for offset in range(IDLE_FROM, JOB_MINUTES + 1)
         if all(rank.fate(offset) in (IN_TIME, RESTART) for rank in idles)
     ]
     expected = {(name, "opened", iso_minute(MINUTE + known[0])) for name in subjects if known}
@@ -136,23 +136,27 @@ def test_an_owner_is_idle_if_all_its_instances_say_so_and_others_never_matter(ra
     }
 
 
-LAST = {"core_state": "bb", "minutes": (0, 0), "owner": "ml/other-0"}
-SIBLING = {**LAST, "owner": "ml/train-1"}
+WORKING_JOB = {"core_state": "bb", "minutes": (0, 0), "owner": "ml/other-0"}
+SIBLING = {**WORKING_JOB, "owner": "ml/train-1"}
 
 
 @pytest.mark.parametrize(
     ("last", "happens", "waits"),
     [
-        (LAST, "", 1),
+        (WORKING_JOB, "", 1),
         (SIBLING, "", 61),
         ({**SIBLING, "is_clean_shutdown": True}, "", 6),
         (SIBLING, "EC2 stops it", 1),
         (SIBLING, "it moves to another cluster", 1),
         ({**SIBLING, "core_state": "??", "minutes": (0, 0)}, "", 1),
-        ({**LAST, "owners_more": "1", "owners": (Owner("0", "ml/other-0"),)}, "", 61),
-        ({**LAST, "owners": ()}, "", 61),
-        ({**LAST, "core_state": "aa", "owners": (), "holders": (Holder("0-1", "x"),)}, "", 1),
-        (LAST, "its item is damaged", 61),
+        ({**WORKING_JOB, "owners_more": "1", "owners": (Owner("0", "ml/other-0"),)}, "", 61),
+        ({**WORKING_JOB, "owners": ()}, "", 61),
+        (
+            {**WORKING_JOB, "core_state": "aa", "owners": (), "holders": (Holder("0-1", "x"),)},
+            "",
+            1,
+        ),
+        (WORKING_JOB, "its item is damaged", 61),
     ],
 )
 def test_the_last_record_of_an_instance_holds_back_the_owners_that_it_names(last, happens, waits):

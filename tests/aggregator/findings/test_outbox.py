@@ -17,7 +17,7 @@ from proof.factories.invocations import Context
 from proof.factories.records import MINUTE, lines
 from tests.aggregator.findings.fleet import idle
 
-DETAILS = [{"Id": "a", "Step": 1}, {"Id": "b", "Step": 2}]
+EVENT_DETAILS = [{"Id": "a", "Step": 1}, {"Id": "b", "Step": 2}]
 
 
 class Client:
@@ -40,7 +40,7 @@ class Client:
 )
 def test_what_was_not_taken_is_known_entry_by_entry(entries, taken):
     """An answer that is too short took nothing more."""
-    assert taken == EventBus("default", Client({"Entries": entries})).put(DETAILS)
+    assert taken == EventBus("default", Client({"Entries": entries})).put(EVENT_DETAILS)
 
 
 @pytest.fixture

@@ -32,8 +32,8 @@ from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE
 from tests.aggregator.rollups.rollup_lines import cores, published, rollup_of
 
-TYPES = ["trn1.2xlarge", "inf2.48xlarge", "trn2.48xlarge", None]
-UNPRICED = TYPES[2:]
+OWNER_TYPES = ["trn1.2xlarge", "inf2.48xlarge", "trn2.48xlarge", None]
+UNPRICED_TYPES = OWNER_TYPES[2:]
 PAID = [None, "committed", "avoidable"]
 
 
@@ -61,7 +61,7 @@ def fleets(draw):
                 state,
                 instance_id=f"i-{number}",
                 idle=tuple(draw(st.sampled_from([0, 14, 15, 900])) for _ in state),
-                instance_type=draw(st.sampled_from(TYPES)),
+                instance_type=draw(st.sampled_from(OWNER_TYPES)),
                 paid=draw(st.sampled_from(PAID)),
                 reservations=draw(st.sampled_from([None, "none", "known", "unknown"])),
                 owners=tuple(
@@ -86,7 +86,7 @@ def test_the_rows_add_up(fleet):
     assert len(rows) <= MAX_OWNER_ROWS
     assert line.get("IdleCores", 0) == total(rows, "Cores")
     assert Fraction(str(line.get("IdleCostPerHour", 0))) == total(rows, "UsdPerHour")
-    unpriced = rollup_of(*(one for one in fleet if one.instance_type in UNPRICED))
+    unpriced = rollup_of(*(one for one in fleet if one.instance_type in UNPRICED_TYPES))
     assert unpriced.gauges.get("IdleCores", 0) == total(rows, "UnpricedCores")
     parts = [line.get(f"{part}CostPerHour", 0) for part in ("Avoidable", "Shared", "Committed")]
     assert Fraction(str(line.get("IdleCostPerHour", 0))) == sum(Fraction(str(p)) for p in parts)

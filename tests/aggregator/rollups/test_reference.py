@@ -22,13 +22,13 @@ from neuron_wire.names import MICRO
 from neuron_wire.owners import Owner
 from proof import reference
 from proof.factories.records import MINUTE, record
+from proof.rollup_differences import EPSILON
 
-EPSILON = 2e-6  # six decimals
 OF_THE_REGISTRY = {"SilentInstances", "CoveragePercent"}
-NAMES = ["ml/a-0", "ml/a-1", "slurm:1 u", "[unnamed]"]
-RESERVATIONS_VALUES = st.sampled_from([None, "none", "known", "unknown"])
+OWNER_NAMES = ["ml/a-0", "ml/a-1", "slurm:1 u", "[unnamed]"]
+ANY_RESERVATIONS = st.sampled_from([None, "none", "known", "unknown"])
 PAID_BY_TYPE = {"inf2.xlarge": "committed"}
-TYPES = ["trn1.2xlarge", "trn1.2xlarge", "trn1.2xlarge", "inf2.xlarge", "trn9.huge", None]
+REFERENCE_TYPES = ["trn1.2xlarge", "trn1.2xlarge", "trn1.2xlarge", "inf2.xlarge", "trn9.huge", None]
 
 
 @st.composite
@@ -49,7 +49,7 @@ def parts(draw, instance_id, most):
                 core_state=state,
                 utilization_percent=tuple(None if one == "?" else draw(percent) for one in state),
                 idle_minutes=tuple(draw(st.integers(13, 17)) for _ in state),
-                instance_type=draw(st.sampled_from(TYPES)), executions=draw(count),
+                instance_type=draw(st.sampled_from(REFERENCE_TYPES)), executions=draw(count),
                 paid=draw(st.sampled_from([None, None, "committed", "avoidable"])),
                 lifecycle=draw(st.sampled_from([None, "on-demand", "spot", "capacity-block"])),
                 execution_errors=draw(count), latency_p50_mean_s=draw(amount),
@@ -64,17 +64,17 @@ def parts(draw, instance_id, most):
 
 
 def _nothing(draw, _state):
-    return {"reservations": draw(RESERVATIONS_VALUES)}
+    return {"reservations": draw(ANY_RESERVATIONS)}
 
 
 def _owners(draw, state):
     """Some owners of some cores, and those of owners for whom there was no room."""
-    given = {"reservations": draw(RESERVATIONS_VALUES)}
+    given = {"reservations": draw(ANY_RESERVATIONS)}
     if not state:
         return given
     some = st.sets(st.integers(0, len(state) - 1))
     listed, left_out = [], draw(st.just(set()) | some)
-    for name in NAMES:
+    for name in OWNER_NAMES:
         held, free = (
             {core for core in draw(some) if (state[core] == "u") is is_free}
             for is_free in (False, True)
@@ -93,7 +93,7 @@ def _holders(draw, state):
     some = st.sets(st.integers(0, len(state)), min_size=1)
     listed = [
         Holder(core_ranges(draw(some)), None if name == "[unnamed]" else name, pid)
-        for pid, name in enumerate(NAMES)
+        for pid, name in enumerate(OWNER_NAMES)
         if draw(st.booleans())
     ]
     return {"holders": tuple(listed), "reservations": None}
@@ -143,7 +143,7 @@ def test_every_number_is_that_of_the_reference(instances):
     sums = defaultdict(lambda: in_progress([]))
     for (cluster, _), instance in merge_clusters(parts).items():
         sums[MINUTE, cluster].fold_instance(instance)
-    prices = {**reference.USD_PER_HOUR, "inf2.xlarge": Fraction("0.5")}
+    prices = {**reference.REFERENCE_USD_PER_HOUR, "inf2.xlarge": Fraction("0.5")}
     expected = reference.rollups(records, usd_per_hour=prices, paid_by_type=PAID_BY_TYPE)
     assert expected.keys() == sums.keys()
     owners = reference.idle_owners(records, usd_per_hour=prices)
@@ -197,10 +197,10 @@ def test_the_order_does_not_matter_to_the_last_digit(field, metric):
     assert found[0] == found[1]
 
 
-BUSY = st.lists(st.integers(1, 10_000), min_size=1, max_size=6)
+BUSY_HUNDREDTHS = st.lists(st.integers(1, 10_000), min_size=1, max_size=6)
 
 
-@given(st.lists(BUSY, min_size=1, max_size=12))
+@given(st.lists(BUSY_HUNDREDTHS, min_size=1, max_size=12))
 def test_stragglers_are_those_of_the_reference(instances):
     """Of busy instances of one type, whose means are any fractions."""
     records = [

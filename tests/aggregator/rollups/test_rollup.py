@@ -17,7 +17,7 @@ from aggregator.rollups.rollup import (
 from neuron_accounts.instance_types import CHIP_TERA_FLOPS, INSTANCE_TYPES, peak_micros
 from neuron_accounts.now import cluster_now
 from neuron_wire.merging import merge_records
-from neuron_wire.names import UNKNOWN_REASONS
+from neuron_wire.names import MICRO, UNKNOWN_REASONS
 from proof.factories.records import LATER_BOOT, MINUTE, record
 from tests.aggregator.rollups.rollup_lines import cores, published, rollup
 
@@ -92,7 +92,6 @@ def test_at_most_twenty_types_are_named():
 
 
 SHARE = "FlopsPercentOfBf16Peak"
-MICRO = 10**6
 
 
 def rolled(*instances):

@@ -23,9 +23,9 @@ from neuron_wire.names import HOUR_MINUTES
 from proof.factories.records import MINUTE, lines, record
 from tests.aggregator.handler_traces import CurrentStdout
 
-BUCKET = "neuron-emf-ledger"
-HOUR = MINUTE // HOUR_MINUTES
-EVENT = {"Hour": iso_minute(HOUR * HOUR_MINUTES)}
+LEDGER_BUCKET = "neuron-emf-ledger"
+HANDLED_HOUR = MINUTE // HOUR_MINUTES
+HOUR_EVENT = {"Hour": iso_minute(HANDLED_HOUR * HOUR_MINUTES)}
 
 
 class Context:
@@ -44,10 +44,10 @@ def invoke(functions, monkeypatch):  # noqa: ARG001 - its variables and its tabl
     """The handler, with one minute of one instance in the table and a bucket to write to."""
     from aggregator import runtime  # noqa: PLC0415 - after its variables
 
-    monkeypatch.setenv("LEDGER_BUCKET", BUCKET)
+    monkeypatch.setenv("LEDGER_BUCKET", LEDGER_BUCKET)
     runtime.stack.cache_clear()
     monkeypatch.setattr(function.logger.registered_handler, "stream", CurrentStdout())
-    boto3.client("s3").create_bucket(Bucket=BUCKET)
+    boto3.client("s3").create_bucket(Bucket=LEDGER_BUCKET)
     table = Table.connect("records")
     take_in(lines(record()), table, 120, lambda: MINUTE * 60.0 + 90, in_packs=False)
     table.write_publication(MINUTE, "training", Publication(1, {}, "", 1), 2**31)
@@ -58,33 +58,33 @@ def invoke(functions, monkeypatch):  # noqa: ARG001 - its variables and its tabl
 def objects():
     """What is in the bucket."""
     s3 = boto3.client("s3")
-    keys = (part_key(HOUR, part) for part in range(PARTS_OF_HOUR))
-    return [s3.get_object(Bucket=BUCKET, Key=key)["Body"].read() for key in keys]
+    keys = (part_key(HANDLED_HOUR, part) for part in range(PARTS_OF_HOUR))
+    return [s3.get_object(Bucket=LEDGER_BUCKET, Key=key)["Body"].read() for key in keys]
 
 
 def rows():
     """Every row in the bucket."""
-    return list(read_rows((HOUR, payload) for payload in objects()))
+    return list(read_rows((HANDLED_HOUR, payload) for payload in objects()))
 
 
 def test_an_hour_becomes_eight_objects_and_their_summary(invoke, capsys):
     """The rows of the minute, and the counts as metrics of the stack."""
-    counts = invoke(EVENT)
+    counts = invoke(HOUR_EVENT)
     assert (1, 2) == (counts["HoursSettled"], counts["LedgerRows"])
     owners = {row.owner: row.allocated for row in rows()}
     assert {"[not reported]": 2_000_000, "[unknown]": 118_000_000} == owners
     metrics = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line]
     assert {"HoursWaiting": [0], "HoursSettled": 1, "HoursDropped": 0}.items() <= metrics[0].items()
-    key = summary_key(HOUR)
-    summary = boto3.client("s3").get_object(Bucket=BUCKET, Key=key)["Body"].read()
+    key = summary_key(HANDLED_HOUR)
+    summary = boto3.client("s3").get_object(Bucket=LEDGER_BUCKET, Key=key)["Body"].read()
     assert counts["LedgerBytes"] == sum(map(len, [*objects(), summary]))
 
 
 def test_a_bucket_that_takes_nothing_is_an_error(invoke):
     """The run fails and the next one starts over."""
-    boto3.client("s3").delete_bucket(Bucket=BUCKET)
-    with pytest.raises(LedgerError, match=BUCKET):
-        invoke(EVENT)
+    boto3.client("s3").delete_bucket(Bucket=LEDGER_BUCKET)
+    with pytest.raises(LedgerError, match=LEDGER_BUCKET):
+        invoke(HOUR_EVENT)
 
 
 def test_every_page_of_ec2_is_read(monkeypatch):

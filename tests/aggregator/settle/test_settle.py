@@ -27,17 +27,17 @@ from neuron_wire.names import HOUR_MINUTES, MICRO
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, record
 from proof.memory_table import KillableProcess, KilledError
-from tests.aggregator.world import PRICES, RULES, World
+from tests.aggregator.world import WORLD_PRICES, WORLD_RULES, World
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-HOUR = MINUTE // HOUR_MINUTES + 1
-FIRST = HOUR * HOUR_MINUTES
-LAST = FIRST + HOUR_MINUTES - 1
-DUE_S = end_s(LAST + RULES.late_minutes + 5)
-BOOTS = ("019a00000000aaaaaaaa", "019a00000001aaaaaaaa")
-NAMES = ("i-1", "i-2", "i-3")
+SETTLED_HOUR = MINUTE // HOUR_MINUTES + 1
+FIRST_OF_HOUR = SETTLED_HOUR * HOUR_MINUTES
+LAST_OF_HOUR = FIRST_OF_HOUR + HOUR_MINUTES - 1
+DUE_S = end_s(LAST_OF_HOUR + WORLD_RULES.late_minutes + 5)
+SETTLED_BOOTS = ("019a00000000aaaaaaaa", "019a00000001aaaaaaaa")
+SETTLED_INSTANCES = ("i-1", "i-2", "i-3")
 
 
 class Folder(NamedTuple):
@@ -79,7 +79,7 @@ def settle(
     process_bucket.do = process.do
     looks = iter(range(patience))
     run = SettleRun(
-        table=process, rules=world.rules, ledger_rules=LedgerRules(PRICES),
+        table=process, rules=world.rules, ledger_rules=LedgerRules(WORLD_PRICES),
         ask_ec2=ask_ec2 or (lambda: packed_parts(ec2 or {})), now_s=lambda: world.now_s,
         remaining_s=lambda: 900.0 if next(looks, None) is not None else 0.0,
         connect=lambda: (process, process_bucket), processes=processes,
@@ -91,12 +91,12 @@ def settle(
 
 def world_of(records, departures=()):
     """A world in which *records* came in time for their minutes, or a little late, and closed."""
-    world = World(now_s=end_s(FIRST - 2), rules=RULES)
+    world = World(now_s=end_s(FIRST_OF_HOUR - 2), rules=WORLD_RULES)
     world.close()
     settle(world, Bucket())
     for instance_id, minute in departures:
         world.depart(instance_id, minute)
-    for at in (FIRST, LAST + 2):
+    for at in (FIRST_OF_HOUR, LAST_OF_HOUR + 2):
         world.now_s = end_s(at)
         if due := [record for record in records if record.minute_ms < world.now_s * 1000 - 60_000]:
             world.deliver(due)
@@ -109,7 +109,11 @@ def world_of(records, departures=()):
 
 def ledger_of(bucket):
     """The rows of an hour."""
-    return list(read_rows((HOUR, bucket[part_key(HOUR, part)]) for part in range(PARTS_OF_HOUR)))
+    return list(
+        read_rows(
+            (SETTLED_HOUR, bucket[part_key(SETTLED_HOUR, part)]) for part in range(PARTS_OF_HOUR)
+        )
+    )
 
 
 def keys_of(hour):
@@ -124,10 +128,11 @@ def minute_of(instance_id, minute, **changes):
     return record(instance_id=instance_id, owners=owners, **moment, **changes)
 
 
-QUIET: dict[str, Any] = {"executions": 0, "quiet_minutes": 60}
-OWNED = [
-    (), (Owner("0-1", "ml/a-0", **QUIET),), (Owner("0-1", "ml/a-1", executions=5),),
-    (Owner("0-1", "ml/a-1", **QUIET),), (Owner("", "ml/c", reserved="0-1", quiet_minutes=60),),
+QUIET_OWNER: dict[str, Any] = {"executions": 0, "quiet_minutes": 60}
+OWNER_LISTS = [
+    (), (Owner("0-1", "ml/a-0", **QUIET_OWNER),), (Owner("0-1", "ml/a-1", executions=5),),
+    (Owner("0-1", "ml/a-1", **QUIET_OWNER),),
+    (Owner("", "ml/c", reserved="0-1", quiet_minutes=60),),
 ]  # fmt: skip
 
 
@@ -136,13 +141,14 @@ def fleets(draw):
     """A few minutes of a few instances in two clusters, with restarts, copies and doubles."""
     offsets = st.integers(-70, HOUR_MINUTES - 1)
     records = []
-    for name in NAMES:
+    for name in SETTLED_INSTANCES:
         for offset in draw(st.sets(offsets, max_size=8)):
             state = draw(st.text("bau?", min_size=1, max_size=3))
             one = record(
                 cluster=draw(st.sampled_from(["training", "research"])),
-                instance_id=name, minute=FIRST + offset, seq=offset + 100,
-                boot=draw(st.sampled_from(BOOTS)), is_clean_shutdown=draw(st.integers(0, 5)) == 0,
+                instance_id=name, minute=FIRST_OF_HOUR + offset, seq=offset + 100,
+                boot=draw(st.sampled_from(SETTLED_BOOTS)),
+                is_clean_shutdown=draw(st.integers(0, 5)) == 0,
                 covered_seconds=draw(st.sampled_from([30.0, 60.0])), core_state=state,
                 utilization_percent=tuple(None if x == "?" else 7.0 for x in state),
                 idle_minutes=tuple(draw(st.sampled_from([0, 15, 99])) for _ in state),
@@ -151,7 +157,7 @@ def fleets(draw):
             )  # fmt: skip
             records.append(one)
             if draw(st.booleans()):
-                records.append(replace(one, boot=BOOTS[1], seq=300 + offset))
+                records.append(replace(one, boot=SETTLED_BOOTS[1], seq=300 + offset))
             if draw(st.integers(0, 4)) == 0:
                 records.append(replace(one, cluster=draw(st.sampled_from(["other", "training"]))))
     return records
@@ -164,12 +170,13 @@ def jobs(draw):
     the second one may be missing.
     """
     records = []
-    for name in NAMES:
+    for name in SETTLED_INSTANCES:
         for offset in range(draw(st.sampled_from([1, 2, 2, 2]))):
-            owners = draw(st.sampled_from(OWNED))
+            owners = draw(st.sampled_from(OWNER_LISTS))
             letter = "u" if not owners or owners[0].reserved else draw(st.sampled_from("aaab"))
             one = record(
-                instance_id=name, minute=FIRST + offset, seq=offset + 1, core_state=2 * letter,
+                instance_id=name, minute=FIRST_OF_HOUR + offset, seq=offset + 1,
+                core_state=2 * letter,
                 utilization_percent=(7.0, 7.0), idle_minutes=(60 * (letter != "b"),) * 2,
                 owners=owners, reservations=draw(st.sampled_from(["none", "none", "unknown"])),
                 executions=sum(each.executions or 0 for each in owners), execution_errors=0,
@@ -183,7 +190,11 @@ def jobs(draw):
 
 def published(world, metric):
     """The hour's sum of what the rollups say: of a tally all lines, of a gauge the last."""
-    told = [lines for (minute, _), lines in world.rollups().items() if FIRST <= minute <= LAST]
+    told = [
+        lines
+        for (minute, _), lines in world.rollups().items()
+        if FIRST_OF_HOUR <= minute <= LAST_OF_HOUR
+    ]
     is_tally = ROLLUP_NUMBERS[metric].family == "tally"
     counted = [line for lines in told for line in (lines if is_tally else lines[-1:])]
     return sum(line.get(metric, 0) for line in counted)
@@ -219,7 +230,7 @@ def test_killed_anywhere_and_repeated_the_bytes_are_the_same(fleet, after, data)
     """At any call of the table or the bucket; an hour is settled once all eight objects are."""
     whole = Bucket()
     assert settle(world_of(fleet), whole).hours_settled == 2
-    assert {*keys_of(HOUR - 1), *keys_of(HOUR)} == whole.keys()
+    assert {*keys_of(SETTLED_HOUR - 1), *keys_of(SETTLED_HOUR)} == whole.keys()
     again, bucket = world_of(fleet), Bucket()
     for killed_at in data.draw(st.lists(st.integers(1, 6_000), min_size=1, max_size=3)):
         settle(again, bucket, killed_at=killed_at, after=after)
@@ -230,14 +241,14 @@ def test_killed_anywhere_and_repeated_the_bytes_are_the_same(fleet, after, data)
 
 def test_killed_at_every_write_and_repeated_the_bytes_are_the_same():
     """Every step that changes something, before and after it took effect."""
-    fleet = [minute_of(name, FIRST + at) for name in NAMES for at in (0, 30)]
+    fleet = [minute_of(name, FIRST_OF_HOUR + at) for name in SETTLED_INSTANCES for at in (0, 30)]
     whole = Bucket()
     settle(world_of(fleet), whole)
-    for killed_at, after in itertools.product(keys_of(HOUR - 1), (False, True)):
+    for killed_at, after in itertools.product(keys_of(SETTLED_HOUR - 1), (False, True)):
         world, bucket = world_of(fleet), Bucket()
         bucket.killed_at, bucket.after = killed_at, after
         assert settle(world, bucket) is None
-        assert world.table.settled == HOUR - 1
+        assert world.table.settled == SETTLED_HOUR - 1
         bucket.killed_at = None
         settle(world, bucket)
         assert whole == bucket
@@ -246,15 +257,18 @@ def test_killed_at_every_write_and_repeated_the_bytes_are_the_same():
 def test_an_instance_that_is_missed_is_unknown_until_it_is_forgotten():
     """The minutes between, those after it fell silent, and none after a stop."""
     fleet = [
-        minute_of("i-1", FIRST), minute_of("i-1", FIRST + 10),  # 9 between, then 49
-        minute_of("i-2", FIRST), minute_of("i-2", FIRST + 5, is_clean_shutdown=True),  # 4
-        minute_of("i-3", FIRST - 30),  # 31 of 60 until it is forgotten
-        minute_of("i-4", FIRST - 61),  # forgotten
-        minute_of("i-5", FIRST), minute_of("i-5", FIRST + 9, cluster="other"),  # 8, then 50
-        minute_of("i-6", FIRST),  # stopped in minute 19
+        minute_of("i-1", FIRST_OF_HOUR), minute_of("i-1", FIRST_OF_HOUR + 10),  # 9 between, then 49
+        # 4
+        minute_of("i-2", FIRST_OF_HOUR),
+        minute_of("i-2", FIRST_OF_HOUR + 5, is_clean_shutdown=True),
+        minute_of("i-3", FIRST_OF_HOUR - 30),  # 31 of 60 until it is forgotten
+        minute_of("i-4", FIRST_OF_HOUR - 61),  # forgotten
+        # 8, then 50
+        minute_of("i-5", FIRST_OF_HOUR), minute_of("i-5", FIRST_OF_HOUR + 9, cluster="other"),
+        minute_of("i-6", FIRST_OF_HOUR),  # stopped in minute 19
     ]  # fmt: skip
     bucket = Bucket()
-    settle(world_of(fleet, [("i-6", FIRST + 19)]), bucket)
+    settle(world_of(fleet, [("i-6", FIRST_OF_HOUR + 19)]), bucket)
     unknown = {
         (row.cluster, row.instance_id): row.allocated // (2 * MICRO)
         for row in ledger_of(bucket)
@@ -268,11 +282,11 @@ def test_an_instance_that_is_missed_is_unknown_until_it_is_forgotten():
 
 def test_several_processes_put_the_same_bytes(tmp_path):
     """Each its own parts."""
-    fleet = [minute_of(f"i-{number}", FIRST + 3) for number in range(40)]
+    fleet = [minute_of(f"i-{number}", FIRST_OF_HOUR + 3) for number in range(40)]
     world = world_of(fleet)
     alone, together = Folder(tmp_path / "1"), Folder(tmp_path / "3")
-    settle(world, alone, hour=HOUR)
-    outcome = settle(world, together, hour=HOUR, processes=3)
+    settle(world, alone, hour=SETTLED_HOUR)
+    outcome = settle(world, together, hour=SETTLED_HOUR, processes=3)
     assert alone.objects() == together.objects()
     assert (1, 120) == (outcome.hours_settled, outcome.rows)  # two owners and the unknown ones
 
@@ -282,7 +296,7 @@ def test_several_processes_put_the_same_bytes(tmp_path):
 
 def test_an_hour_waits_until_it_can_no_longer_change():
     """Until LateMinutes and the time of a marker are over, to the minute."""
-    world, bucket = world_of([minute_of("i-1", FIRST)]), Bucket()
+    world, bucket = world_of([minute_of("i-1", FIRST_OF_HOUR)]), Bucket()
     world.now_s = DUE_S - 61
     assert 1 == settle(world, bucket).hours_settled  # the hour before
     world.now_s = DUE_S
@@ -293,23 +307,28 @@ def test_an_hour_waits_until_it_can_no_longer_change():
 
 @pytest.mark.parametrize(
     ("markers", "progress"),
-    [([LAST], {}), ([], {"open_minutes": (FIRST,)}), ([], {"next_minute": LAST}), ([], None)],
+    [
+        ([LAST_OF_HOUR], {}),
+        ([], {"open_minutes": (FIRST_OF_HOUR,)}),
+        ([], {"next_minute": LAST_OF_HOUR}),
+        ([], None),
+    ],
 )
 def test_an_hour_waits_for_close(markers, progress):
     """A minute with a marker, an open one, close behind the hour: what waits is counted."""
-    world = world_of([minute_of("i-1", FIRST)])
+    world = world_of([minute_of("i-1", FIRST_OF_HOUR)])
     table = world.table
-    table.settled = HOUR
+    table.settled = SETTLED_HOUR
     table.put_markers(markers, "late", 0)
     table.progress = None if progress is None else replace(table.progress, **progress)
     outcome = settle(world, Bucket())
     assert (0, 1) == (outcome.hours_settled, outcome.hours_waiting)
-    assert HOUR == world.table.settled
+    assert SETTLED_HOUR == world.table.settled
 
 
 def test_missed_hours_are_made_up_oldest_first_and_lost_ones_are_counted():
     """While the minutes last: LateMinutes and a day."""
-    world, bucket = world_of([minute_of("i-1", FIRST)]), Bucket()
+    world, bucket = world_of([minute_of("i-1", FIRST_OF_HOUR)]), Bucket()
     world.now_s = DUE_S + 5 * 3600
     world.close()
     assert 7 == settle(world, bucket).hours_settled
@@ -323,25 +342,25 @@ def test_missed_hours_are_made_up_oldest_first_and_lost_ones_are_counted():
 
 def test_the_first_hour_is_the_one_in_progress_at_the_first_run():
     """What was before the stack is no settled hour without a row."""
-    world = World(now_s=end_s(FIRST + 3))
-    assert (0, HOUR) == (settle(world, Bucket()).hours_settled, world.table.settled)
+    world = World(now_s=end_s(FIRST_OF_HOUR + 3))
+    assert (0, SETTLED_HOUR) == (settle(world, Bucket()).hours_settled, world.table.settled)
 
 
 def test_a_run_out_of_time_leaves_the_rest_to_the_next():
     """And nothing of the hour counts as settled; where an hour is named, it is an error."""
-    world = world_of([minute_of("i-1", FIRST)])
+    world = world_of([minute_of("i-1", FIRST_OF_HOUR)])
     outcome = settle(world, Bucket(), patience=40)
     assert (0, 2) == (outcome.hours_settled, outcome.hours_waiting)
-    assert HOUR - 1 == world.table.settled
+    assert SETTLED_HOUR - 1 == world.table.settled
     with pytest.raises(OutOfTimeError):
-        settle(world, Bucket(), hour=HOUR, patience=40)
+        settle(world, Bucket(), hour=SETTLED_HOUR, patience=40)
 
 
 def test_an_hour_that_is_named_is_settled_again():
     """Due or not; a text that is no hour is refused with the form of one."""
-    world, bucket = world_of([minute_of("i-1", FIRST)]), Bucket()
-    assert hour_of({"Hour": "2025-11-24T17:00Z"}) == HOUR
-    assert 1 == settle(world, bucket, hour=HOUR).hours_settled
+    world, bucket = world_of([minute_of("i-1", FIRST_OF_HOUR)]), Bucket()
+    assert hour_of({"Hour": "2025-11-24T17:00Z"}) == SETTLED_HOUR
+    assert 1 == settle(world, bucket, hour=SETTLED_HOUR).hours_settled
     assert None is hour_of({})
     with pytest.raises(NoHourError, match="such as 2026-11-22T08:00Z"):
         hour_of({"Hour": "2025-11-24T17:30Z"})
@@ -360,10 +379,10 @@ def bought(bucket):
 
 def test_what_ec2_says_is_kept_with_the_hour():
     """It forgets an instance an hour after its end: a repetition says what the first run said."""
-    world, bucket = world_of([minute_of("i-1", FIRST)]), Bucket()
-    settle(world, bucket, hour=HOUR, ec2=EC2)
+    world, bucket = world_of([minute_of("i-1", FIRST_OF_HOUR)]), Bucket()
+    settle(world, bucket, hour=SETTLED_HOUR, ec2=EC2)
     first = dict(bucket)
-    settle(world, bucket, hour=HOUR)
+    settle(world, bucket, hour=SETTLED_HOUR)
     assert first == bucket
     assert {told[:2] for told in EC2.values()} == bought(bucket)
 
@@ -371,8 +390,8 @@ def test_what_ec2_says_is_kept_with_the_hour():
 def test_the_type_that_ec2_says_is_the_price():
     """A line without a type has price and cost, and EC2 wins over a line with another type."""
     fleet = [
-        minute_of("i-1", FIRST, instance_type=None),
-        minute_of("i-2", FIRST, instance_type="trn1.2xlarge"),
+        minute_of("i-1", FIRST_OF_HOUR, instance_type=None),
+        minute_of("i-2", FIRST_OF_HOUR, instance_type="trn1.2xlarge"),
     ]
     told = {name: Ec2Instance("on-demand", None, "inf2.xlarge") for name in ("i-1", "i-2")}
     bucket = Bucket()
@@ -380,7 +399,7 @@ def test_the_type_that_ec2_says_is_the_price():
     priced = {
         (row.instance_type, row.list_cost) for row in ledger_of(bucket) if row.owner == "ml/a"
     }
-    nano_usd = round(PRICES.usd_per_core_hour("inf2.xlarge", 2) * 10**9 / HOUR_MINUTES)
+    nano_usd = round(WORLD_PRICES.usd_per_core_hour("inf2.xlarge", 2) * 10**9 / HOUR_MINUTES)
     assert {("inf2.xlarge", nano_usd)} == priced
 
 
@@ -393,9 +412,11 @@ def test_an_instance_that_reports_to_two_clusters_is_marked(minutes, mark):
         "idle_minutes": (60, 60),
     }
     idle |= {"reservations": "none", "executions": 0, "execution_errors": 0}
-    fleet = [record(instance_id="i-1", minute=FIRST + at, seq=at + 1, **idle) for at in range(9)]
+    fleet = [
+        record(instance_id="i-1", minute=FIRST_OF_HOUR + at, seq=at + 1, **idle) for at in range(9)
+    ]
     fleet += [
-        record(instance_id="i-1", minute=FIRST + at, seq=at + 1, cluster="mine", **idle)
+        record(instance_id="i-1", minute=FIRST_OF_HOUR + at, seq=at + 1, cluster="mine", **idle)
         for at in range(9 - minutes, 12)
     ]
     bucket = Bucket()
@@ -413,7 +434,7 @@ def test_an_instance_that_reports_to_two_clusters_is_marked(minutes, mark):
 
 def test_an_hour_waits_for_an_answer_of_ec2(monkeypatch):
     """What it throttles is asked again; where a policy forbids it, the hour knows it later."""
-    world, bucket = world_of([minute_of("i-1", FIRST)]), Bucket()
+    world, bucket = world_of([minute_of("i-1", FIRST_OF_HOUR)]), Bucket()
 
     def ask(code=""):
         def asked():
@@ -430,14 +451,16 @@ def test_an_hour_waits_for_an_answer_of_ec2(monkeypatch):
         assert (0, 2, {}) == (outcome.hours_settled, outcome.hours_waiting, bucket), code
     assert 2 == ask("UnauthorizedOperation").hours_settled
     assert {(None, None)} == bought(bucket)
-    world.table.settled = HOUR
+    world.table.settled = SETTLED_HOUR
     assert 1 == ask().hours_settled
     assert {told[:2] for told in EC2.values()} == bought(bucket)
 
 
 def test_a_cluster_without_rollups_is_not_in_the_ledger():
     """Whoever may write lines may write any name; close has room for so many clusters."""
-    world = world_of([minute_of("i-1", FIRST), minute_of("i-2", FIRST, cluster="flood")])
+    world = world_of(
+        [minute_of("i-1", FIRST_OF_HOUR), minute_of("i-2", FIRST_OF_HOUR, cluster="flood")]
+    )
     for clusters in world.table.publications.values():
         clusters.pop("flood", None)
     bucket = Bucket()
@@ -448,7 +471,7 @@ def test_a_cluster_without_rollups_is_not_in_the_ledger():
 def test_an_instance_is_in_the_part_of_its_bucket():
     """A fixed one: eight parts, whatever is configured."""
     bucket = Bucket()
-    settle(world_of([minute_of(f"i-{n}", FIRST) for n in range(20)]), bucket)
+    settle(world_of([minute_of(f"i-{n}", FIRST_OF_HOUR) for n in range(20)]), bucket)
     for part in range(PARTS_OF_HOUR):
-        rows = read_rows([(HOUR, bucket[part_key(HOUR, part)])])
+        rows = read_rows([(SETTLED_HOUR, bucket[part_key(SETTLED_HOUR, part)])])
         assert {part} >= {bucket_of(row.instance_id) % 8 for row in rows}

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 from aggregator.storage.dynamodb import MAX_BATCH_ATTEMPTS, Requests
 from aggregator.storage.values import TableError
 
-ITEMS = [{"pk": {"S": f"{number}"}, "sk": {"S": "a"}} for number in range(60)]
+WRITTEN_ITEMS = [{"pk": {"S": f"{number}"}, "sk": {"S": "a"}} for number in range(60)]
 
 
 class Busy:
@@ -40,7 +40,7 @@ class Busy:
 def test_what_a_batch_leaves_over_is_written_again():
     """At most 25 items a request, and a pause after each that was not enough."""
     client, pauses = Busy(capacity=10), []
-    Requests(client, "records", pauses.append).write(ITEMS)
+    Requests(client, "records", pauses.append).write(WRITTEN_ITEMS)
     assert (60, 25) == (len(client.kept), client.largest)
     assert 2 + 2 == len(pauses)
     assert all(0 <= pause_s <= 2 for pause_s in pauses)
@@ -50,7 +50,7 @@ def test_what_is_left_in_the_end_is_an_error_and_the_rest_is_kept():
     """Lambda then delivers all of it again, which is harmless."""
     client, pauses = Busy(capacity=0), []
     with pytest.raises(TableError, match="left 60 items unwritten after 8 attempts"):
-        Requests(client, "records", pauses.append).write(ITEMS)
+        Requests(client, "records", pauses.append).write(WRITTEN_ITEMS)
     assert 3 * MAX_BATCH_ATTEMPTS == len(pauses)
 
 

@@ -30,13 +30,17 @@ from neuron_wire.names import MAX_CORES
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, full_record, record, some_holders
 
-NAMES = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=12)
+PRINTABLE_NAMES = st.text(
+    st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=12
+)
 PACKED = base64.b85decode(
     "c=<<F?izKJO%8(~5QXnDYir&EQ9O%rVK;`PWzkiWrgtwkXbMheMIgicyl>`poVY*A{ac*uP6Cb#vMt"
     "#p|I8|&q)I{zag{PJ375k+8>KEKIY+kUd0QUq7QgOPkDo@;RMMG3SE|xeVFWctC@~|TplHs(q6JS}r"
     "%P8%4qK;97ctnOqc@#8khZgK9IUs!*H#Af?Sg_rxo)!k;dSz8Fe`*lXbk4}2h7;9f&"
 )
-IDENTITIES = st.tuples(NAMES, NAMES, st.sampled_from(["00", "01"]), st.integers(1, 9))
+IDENTITIES = st.tuples(
+    PRINTABLE_NAMES, PRINTABLE_NAMES, st.sampled_from(["00", "01"]), st.integers(1, 9)
+)
 
 
 def stored_bytes(item) -> int:
@@ -130,9 +134,9 @@ def test_owners_are_never_trimmed(cores):
     assert MAX_HOLDERS == len(kept.holders) + kept.holders_more
 
 
-MAX_ITEM_BYTES = 400_000  # DynamoDB's 400 KB, less than it at most
+PACKED_ITEM_BYTES = 400_000  # DynamoDB's 400 KB, less than it at most
 
-RECORDS = st.builds(
+ANY_RECORDS = st.builds(
     record,
     cluster=st.sampled_from(["training", "serving"]),
     instance_id=st.sampled_from([f"i-{number}" for number in range(5)]),
@@ -154,7 +158,7 @@ def read_records(items):
 
 
 @given(
-    st.lists(RECORDS, max_size=12).flatmap(
+    st.lists(ANY_RECORDS, max_size=12).flatmap(
         lambda made: st.tuples(st.just(made), st.permutations(made))
     )
 )
@@ -164,7 +168,7 @@ def test_a_batch_delivered_again_lands_on_itself(orders):
     assert set(packs_of(once, 120)) == set(packs_of(again + once, 120))
 
 
-@given(st.lists(RECORDS, min_size=1, max_size=12), st.data())
+@given(st.lists(ANY_RECORDS, min_size=1, max_size=12), st.data())
 def test_parts_of_a_batch_have_packs_of_their_own(records, data):
     """
     What was split before it was delivered again replaces nothing: other
@@ -200,7 +204,7 @@ def test_a_pack_is_split_long_before_an_item_is_full(cores, count):
     records = [replace(full_record(cores, seed), instance_id=instance_id) for seed in range(count)]
     items = packs_of(records, 120)
     assert 3 < len(items)
-    assert MAX_ITEM_BYTES * 3 / 4 > max(len(item.payload) for item in items)
+    assert PACKED_ITEM_BYTES * 3 / 4 > max(len(item.payload) for item in items)
     assert sorted(map(identity_of, records)) == sorted(map(identity_of, read_records(items)))
 
 

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
+from local import REPOSITORY
 from tests.programs import run_program
 
-ROOT = Path(__file__).parents[3]
-CONTAINERFILE = ROOT / "deploy/container/Containerfile"
+CONTAINERFILE = REPOSITORY / "deploy/container/Containerfile"
 BUILD_TITLE = (
     "# What builds the wheel in the image: the same release as in requirements/dev.txt "
     "(a test compares)."
@@ -83,7 +83,7 @@ def test_every_version_is_fixed():
 
 def test_the_wheel_is_built_by_what_the_tests_build_it_with(golden):
     """build.txt is the pin of requirements/dev.txt; `--update-golden` writes it."""
-    pins = (ROOT / "requirements/dev.txt").read_text("utf-8")
+    pins = (REPOSITORY / "requirements/dev.txt").read_text("utf-8")
     pin = re.search(r"^setuptools==(?:[^\n]*\\\n)+[^\n]*$", pins, re.MULTILINE)[0]
     golden(CONTAINERFILE.with_name("build.txt"), f"{BUILD_TITLE}\n{pin}\n")
 
@@ -101,7 +101,7 @@ def test_it_does_not_run_as_root_and_fetches_nothing():
 
 def test_a_builder_sees_only_what_is_copied():
     """.dockerignore keeps environments, credentials and tests of a clone out of every layer."""
-    lines = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    lines = (REPOSITORY / ".dockerignore").read_text("utf-8").splitlines()
     copied = {source for text in texts(EMITTER, "COPY") for source in sources(text)}
     assert "*" in lines
     assert copied == {line[1:] for line in lines if line.startswith("!")}
@@ -123,7 +123,7 @@ def carry_out(root):
     variables.pop("PYTHONPATH", None)
     variables["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     for name, text in EMITTER:
-        for path in map(ROOT.joinpath, sources(text) if name == "COPY" else ()):
+        for path in map(REPOSITORY.joinpath, sources(text) if name == "COPY" else ()):
             if path.is_dir():
                 target = source / text.split()[-1]
                 ignored = shutil.ignore_patterns("__pycache__")

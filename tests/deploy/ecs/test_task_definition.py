@@ -13,14 +13,14 @@ from neuron_emitter.reports.child import CHILD_STOP_TIMEOUT_S
 from neuron_emitter.run.outlet import FLUSH_WITHIN_S
 from neuron_emitter.settings.run_settings import RunSettings
 
-GIVEN = {
+STACK_VALUES = {
     "Cluster": "training",
     "Image": "111122223333.dkr.ecr.us-east-1.amazonaws.com/neuron-emf:0.1.0",
     "EmitterPolicyArn": "arn:aws:iam::111122223333:policy/neuron-emf-EmitterPolicy",
 }
 """The parameters without a default."""
-COUNTS = sorted({row.devices for row in INSTANCE_TYPES.values()})
-KIND = pytest.mark.parametrize("kind", ["daemon", "sidecar"])
+DEVICE_COUNTS = sorted({row.devices for row in INSTANCE_TYPES.values()})
+EACH_KIND = pytest.mark.parametrize("kind", ["daemon", "sidecar"])
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def made(programs_of_ecs):
 
     def make(kind, devices=1):
         applications = [files.EXAMPLE_APP] if kind == "sidecar" else []
-        task = getattr(definition, kind)(devices, files.EXAMPLE, *applications)
+        task = getattr(definition, kind)(devices, files.EXAMPLE_PLACE, *applications)
         containers = {part["name"]: part for part in task["containerDefinitions"]}
         return containers["neuron-emf"], task
 
@@ -47,7 +47,7 @@ def test_the_files_are_as_the_programs_write_them(programs_of_ecs, golden):
         golden(path, text)
 
 
-@KIND
+@EACH_KIND
 @pytest.mark.parametrize("name", sorted(INSTANCE_TYPES))
 def test_an_instance_type_gets_its_devices_and_no_other(made, kind, name):
     """As many as the wire's table has, counted from 0; placed where that type is named, once."""
@@ -63,7 +63,7 @@ def test_an_instance_type_gets_its_devices_and_no_other(made, kind, name):
     assert 1 == listed.split(", ").count(name)
 
 
-@KIND
+@EACH_KIND
 def test_the_container_has_no_right_that_it_does_not_need(made, kind):
     """Not root, no capability, variables that are settings, and time to stop."""
     container, _ = made(kind)
@@ -86,7 +86,7 @@ def deployed(repository):
     template = load((repository / "deploy/ecs/service.yaml").read_text("utf-8"))
 
     def resources(**parameters):
-        resolved = Template(template, {**GIVEN, **parameters})
+        resolved = Template(template, {**STACK_VALUES, **parameters})
         return {
             name: resolved.resolve(resource)["Properties"]
             for name, resource in template["Resources"].items()
@@ -105,19 +105,19 @@ def as_api(value, *, is_map=False):
     return [as_api(part) for part in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("devices", COUNTS)
+@pytest.mark.parametrize("devices", DEVICE_COUNTS)
 def test_the_template_has_the_task_definition_that_the_program_prints(
     programs_of_ecs, deployed, devices
 ):
     """Except the names that only an account has."""
     definition, files = programs_of_ecs
     place = definition.Place(
-        files.EXAMPLE.image, "us-east-1", "<TaskRole.Arn>", "<ExecutionRole.Arn>"
+        files.EXAMPLE_PLACE.image, "us-east-1", "<TaskRole.Arn>", "<ExecutionRole.Arn>"
     )
     in_template = as_api(deployed()[f"Definition{devices}"])
     (container,) = in_template["containerDefinitions"]
     assert "<EmitterLogGroup>" == container["logConfiguration"]["options"]["awslogs-group"]
-    container["logConfiguration"]["options"]["awslogs-group"] = definition.LOG_GROUP
+    container["logConfiguration"]["options"]["awslogs-group"] = definition.EMITTERS_GROUP
     assert definition.daemon(devices, place) == in_template
 
 
@@ -160,7 +160,7 @@ def test_the_task_has_the_rights_of_the_stacks_policy_and_no_other(deployed):
     """No statement of its own, and only tasks of this account and region take the role."""
     role = deployed()["TaskRole"]
     assert {"AssumeRolePolicyDocument", "Description", "ManagedPolicyArns"} == role.keys()
-    assert [GIVEN["EmitterPolicyArn"]] == role["ManagedPolicyArns"]
+    assert [STACK_VALUES["EmitterPolicyArn"]] == role["ManagedPolicyArns"]
     (statement,) = role["AssumeRolePolicyDocument"]["Statement"]
     assert {
         "StringEquals": {"aws:SourceAccount": "123456789012"},

@@ -18,7 +18,7 @@ from neuron_emitter.owners.places import HANDED_OVER
 from neuron_emitter.settings.run_settings import RunSettings
 from tests.programs import run_program
 
-REFUSALS = """
+REFUSALS_PROGRAM = """
 import json, sys, kubernetes_validate as v
 for document in json.load(sys.stdin):
     for release in sys.argv[1:]:
@@ -28,7 +28,7 @@ for document in json.load(sys.stdin):
             print(release, document["kind"], *error.path, error.message)
 """
 RELEASES = ["1.25", "1.28", "1.30", "1.31", "1.32", "1.33", "1.34", "1.35"]
-EVERYTHING = {
+ALL_RIGHTS = {
     "region": "us-west-2", "settings": {"metrics": "none", "tag": ["team=search"]},
     "kernelMessages": {"enabled": True}, "imagePullSecrets": [{"name": "registry"}],
     "serviceAccount": {"roleArn": "arn:aws:iam::111122223333:role/neuron-emf"},
@@ -36,13 +36,13 @@ EVERYTHING = {
     "podLabels": {"team": "search"}, "podAnnotations": {"note": "1"}, "maxUnavailable": 3,
     "priorityClassName": "system-node-critical",
 }  # fmt: skip
-NOTHING = {
+NO_RIGHTS = {
     "attribution": {"enabled": False}, "privileged": False, "spool": {"type": "emptyDir"},
     "serviceAccount": {"create": False, "name": "mine"}, "tolerations": [],
     "priorityClass": {"create": False},
     "nodes": {"instanceFamilies": [], "labels": None},
 }  # fmt: skip
-COMBINATIONS = {"defaults": {}, "everything": EVERYTHING, "nothing": NOTHING}
+COMBINATIONS = {"defaults": {}, "everything": ALL_RIGHTS, "nothing": NO_RIGHTS}
 
 
 @pytest.mark.slow
@@ -51,7 +51,7 @@ def test_every_release_of_kubernetes_takes_what_the_chart_makes(deploy_programs,
     documents = [part for values in COMBINATIONS.values() for part in render(values).documents()]
     kinds = {"DaemonSet", "NetworkPolicy", "PriorityClass", "ServiceAccount"}
     assert kinds == {part["kind"] for part in documents}
-    command = [deploy_programs / "python", "-c", REFUSALS, *RELEASES]
+    command = [deploy_programs / "python", "-c", REFUSALS_PROGRAM, *RELEASES]
     run = run_program(command, input=json.dumps(documents))
     assert (0, "") == (run.returncode, run.stdout), run.stderr
 
@@ -81,7 +81,7 @@ ALL_VALUES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         "user": st.integers(1, 4294967294),
     }
 )  # fmt: skip
-VALUES = ALL_VALUES.filter(
+POSSIBLE_VALUES = ALL_VALUES.filter(
     lambda values: values["privileged"] or not values["kernelMessages"]["enabled"]
 )
 
@@ -101,7 +101,7 @@ def mounted(container, *, is_read_only=False):
     max_examples=25,
     phases=(Phase.explicit, Phase.generate),  # an example is small, and rendering it is not
 )
-@given(VALUES)
+@given(POSSIBLE_VALUES)
 def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
     """
     The kubelet's socket with attribution alone, the node's processes and the names of its pods
@@ -157,7 +157,7 @@ def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
 
 @pytest.mark.parametrize(
     ("values", "ingress"),
-    [(EVERYTHING, [{"ports": [{"protocol": "TCP", "port": 8008}]}]),
+    [(ALL_RIGHTS, [{"ports": [{"protocol": "TCP", "port": 8008}]}]),
      ({"networkPolicy": {"enabled": True}}, [])],
 )  # fmt: skip
 def test_the_network_policy_lets_nothing_in_but_scrapes(render, values, ingress):
@@ -199,7 +199,13 @@ OF_THE_CHART = {
     "spool_dir",
 }  # fmt: skip
 """Settings that have a value of their own, and are no key of `settings`; /proc comes by hostPID."""
-TYPES = {"bool": "boolean", "int": "integer", "float": "number", "str": "string", "Path": "string"}
+SCHEMA_TYPES = {
+    "bool": "boolean",
+    "int": "integer",
+    "float": "number",
+    "str": "string",
+    "Path": "string",
+}
 
 
 def setting_schema(field):
@@ -209,7 +215,7 @@ def setting_schema(field):
             "oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
         }
     else:
-        found = {"type": TYPES[str(field.type).removesuffix(" | None")]}
+        found = {"type": SCHEMA_TYPES[str(field.type).removesuffix(" | None")]}
     kind = field.metadata.get("kind")
     if isinstance(kind, click.Choice):
         found["enum"] = list(kind.choices)

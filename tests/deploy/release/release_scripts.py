@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import archive
 import artefacts
 import price_list
 import versions
 
-ROOT = Path(__file__).resolve().parents[3]
-
-__all__ = ["ROOT", "archive", "artefacts", "price_list", "versions"]
+__all__ = ["archive", "artefacts", "price_list", "versions"]

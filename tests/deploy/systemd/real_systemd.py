@@ -21,17 +21,24 @@ from tests.programs import run_program
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HERE = Path(__file__).resolve().parent
+SYSTEMD_FOLDER = Path(__file__).resolve().parent
 BOOTS_WITHIN_S = 90.0
-SYSTEMD = "/lib/systemd/systemd"
-PROGRAMS = ("unshare", "nsenter", "pivot_root", "systemd-sysusers", "systemctl", SYSTEMD)
+SYSTEMD_PROGRAM = "/lib/systemd/systemd"
+NEEDED_PROGRAMS = (
+    "unshare",
+    "nsenter",
+    "pivot_root",
+    "systemd-sysusers",
+    "systemctl",
+    SYSTEMD_PROGRAM,
+)
 
 
 def missing() -> str | None:
     """What this machine lacks for it, None when nothing."""
     if not sys.platform.startswith("linux") or os.geteuid() != 0:
         return "root on Linux is needed to make namespaces"
-    for name in PROGRAMS:
+    for name in NEEDED_PROGRAMS:
         if shutil.which(name) is None:
             return f"{name} is missing"
     if _unified() is None:
@@ -94,7 +101,16 @@ def booted(installed: Path, files: Path, work: Path) -> Iterator[Machine]:
     log = work / "boot.log"
     root = work / "machine"
     root.mkdir()
-    words = ["unshare", "--mount", "bash", HERE / "prepare.sh", root, installed, files, cgroup]
+    words = [
+        "unshare",
+        "--mount",
+        "bash",
+        SYSTEMD_FOLDER / "prepare.sh",
+        root,
+        installed,
+        files,
+        cgroup,
+    ]
     with log.open("wb") as said:
         process = subprocess.Popen(
             list(map(str, words)), stdin=subprocess.DEVNULL, stdout=said, stderr=said

@@ -20,27 +20,27 @@ from neuron_emitter.instance.instance_facts import FIRST_TRY_S
 from neuron_emitter.reports.child import CHILD_STOP_TIMEOUT_S
 from neuron_emitter.run.outlet import CHANGE_WITHIN_S, FINISH_WITHIN_S, FLUSH_WITHIN_S
 from neuron_emitter.run.signals import BEATS_IN_A_PERIOD
-from proof.emitter_process import wait_until
+from proof.emitter_process import HUNG_AFTER_S, wait_until
 from tests.deploy.systemd import real_systemd
 from tests.programs import run_program
 
-MONITOR = """\
+MONITOR_SCRIPT = """\
 #!/bin/sh
 PYTHONPATH=/opt/simulator exec /opt/neuron-emf/bin/python -m local.monitor "$@"
 """
-CONFIG = """\
+CONFIG_TEXT = """\
 cluster = "blue"
 output = "stdout"
 spool-dir = "/var/lib/neuron-emf"
 period = 1
 """
-TARGET = """\
+REHEARSAL_TARGET = """\
 [Unit]
 DefaultDependencies=no
 Requires=systemd-journald.service neuron-emf.service
 After=neuron-emf.service
 """
-QUICK = """\
+QUICK_DROP_IN = """\
 [Unit]
 # Nothing of this machine's own services is started.
 DefaultDependencies=no
@@ -50,7 +50,6 @@ WatchdogSec=6s
 StandardOutput=append:/var/lib/lines.jsonl
 RestartSec=1s
 """
-PATIENCE_S = 120.0
 MOST_EXPOSED = 2.0  # of 10, as `systemd-analyze security` counts; docs/how-to/ec2.md says it, too
 CAP_SYSLOG = 1 << 34  # linux/capability.h
 
@@ -78,10 +77,10 @@ def machine(installed, repository, tmp_path_factory):
     wire = repository / "lambda" / "neuron_wire"
     shutil.copytree(wire, simulator / "neuron_wire", ignore=ignored)
     units = files / "etc" / "systemd" / "system"
-    put(files / "opt/aws/neuron/bin/neuron-monitor", MONITOR, 0o755)
-    put(files / "etc/neuron-emf/config.toml", CONFIG)
-    put(units / "rehearsal.target", TARGET)
-    put(units / "neuron-emf.service.d" / "quick.conf", QUICK)
+    put(files / "opt/aws/neuron/bin/neuron-monitor", MONITOR_SCRIPT, 0o755)
+    put(files / "etc/neuron-emf/config.toml", CONFIG_TEXT)
+    put(units / "rehearsal.target", REHEARSAL_TARGET)
+    put(units / "neuron-emf.service.d" / "quick.conf", QUICK_DROP_IN)
     for folder, _, names in os.walk(files):
         Path(folder).chmod(0o755)
         for name in names:
@@ -114,15 +113,15 @@ def test_the_service_is_sandboxed_watched_and_stopped_in_order(machine):
     owned = machine.run("stat", "--format=%A %U", "/var/lib/neuron-emf")
     assert "drwx------ neuron-emf" == owned.strip()
     # neuron-monitor lives in the sandbox
-    wait_until(lambda: bytes_of_reports(machine) > 0, PATIENCE_S)
+    wait_until(lambda: bytes_of_reports(machine) > 0, HUNG_AFTER_S)
 
     os.kill(hung, signal.SIGSTOP)
-    wait_until(lambda: machine.shows("NRestarts") == "1", PATIENCE_S)
-    wait_until(lambda: machine.shows("ActiveState") == "active", PATIENCE_S)
+    wait_until(lambda: machine.shows("NRestarts") == "1", HUNG_AFTER_S)
+    wait_until(lambda: machine.shows("ActiveState") == "active", HUNG_AFTER_S)
     said = machine.journal()
     assert "Fatal Python error: Aborted" in said
     assert "/neuron_emitter/" in said.partition("Fatal Python error")[2]  # of one of its threads
-    wait_until(lambda: bytes_of_reports(machine) > 0, PATIENCE_S)
+    wait_until(lambda: bytes_of_reports(machine) > 0, HUNG_AFTER_S)
 
     machine.run("systemctl", "stop", "neuron-emf")
     assert "inactive" == machine.shows("ActiveState")

@@ -11,10 +11,10 @@ import importlib.util
 import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
+from local import REPOSITORY
 from local.alarms.template import load
 from neuron_emf.deploy.package import Package
 from proof.real import terraform
@@ -23,14 +23,13 @@ from tests.stack.stack_template import release_template
 
 pytestmark = [pytest.mark.slow]
 
-ROOT = Path(__file__).resolve().parents[3]
-MODULE = ROOT / "deploy/terraform"
+MODULE = REPOSITORY / "deploy/terraform"
 _SPEC = importlib.util.spec_from_file_location("module", MODULE / "module.py")
 script = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(script)
 
-RELEASE = release_template(ROOT / "template.yaml")
-TEMPLATE = load(RELEASE)
+RELEASE_TEXT = release_template(REPOSITORY / "template.yaml")
+RELEASED_TEMPLATE = load(RELEASE_TEXT)
 READ = "import hcl2, json, sys; print(json.dumps([hcl2.load(open(path)) for path in sys.argv[1:]]))"
 needs_terraform = pytest.mark.skipif(
     shutil.which("terraform") is None, reason="terraform was not found"
@@ -58,8 +57,8 @@ def names(blocks):
 
 def test_variables_and_outputs_are_those_of_the_template():
     """Written again, they are what is there: deploy/terraform/module.py writes them."""
-    assert script.variables(TEMPLATE) == (MODULE / "variables.tf").read_text("utf-8")
-    assert script.outputs(TEMPLATE) == (MODULE / "outputs.tf").read_text("utf-8")
+    assert script.variables(RELEASED_TEMPLATE) == (MODULE / "variables.tf").read_text("utf-8")
+    assert script.outputs(RELEASED_TEMPLATE) == (MODULE / "outputs.tf").read_text("utf-8")
 
 
 def test_it_is_hcl_and_each_variable_is_used(parsed):
@@ -122,7 +121,7 @@ def test_it_deploys_what_neuron_emf_deploy_would(evaluate, tmp_path):
     The same template by the same names, each parameter at its default until one is given; what
     CloudFormation would refuse is refused before.
     """
-    package = Package(RELEASE, b"functions")
+    package = Package(RELEASE_TEXT, b"functions")
     folder = tmp_path / "release"
     Package(package.source, b"of an earlier release").write_release(folder)
     package.write_release(folder)
@@ -132,7 +131,8 @@ def test_it_deploys_what_neuron_emf_deploy_would(evaluate, tmp_path):
     assert functions_key == found["functions_key"]
     assert package.template(f"s3://artefacts/{functions_key}") == found["template"]
     defaults = {
-        name: str(parameter["Default"]) for name, parameter in TEMPLATE["Parameters"].items()
+        name: str(parameter["Default"])
+        for name, parameter in RELEASED_TEMPLATE["Parameters"].items()
     }
     expected = {**defaults, "Mode": "kinesis", "Chat": "true", "IdleAfterMinutes": "20"}
     assert expected == found["parameters"]

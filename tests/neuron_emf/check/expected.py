@@ -7,28 +7,28 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from proof.factories.records import AN_INSTANCE
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-LINES = ("log stream", "log line", "read back")
-GROUPS = (
+LINE_CHECKS = ("log stream", "log line", "read back")
+GROUP_CHECKS = (
     *("log group", "log group class", "rollups log group", "rollups log group class"),
     *("metric extraction", "subscription"),
 )
-CHECKS = {
+EXPECTED_STATES = {
     **dict.fromkeys(("settings", "neuron-monitor", "devices"), "ok"),
     "input": "not needed",
     **dict.fromkeys(
         ("cluster", "instance", "price", "payment", "region", "credentials", "clock"), "ok"
     ),
-    **dict.fromkeys((*GROUPS, *LINES, "attribution"), "ok"),
+    **dict.fromkeys((*GROUP_CHECKS, *LINE_CHECKS, "attribution"), "ok"),
     "reservations": "not needed",
     **dict.fromkeys(("kernel log", "spool"), "ok"),
     "output": "not needed",
 }
 """All there are, in their order, and how they are when nothing is wrong."""
-
-INSTANCE_ID = "i-0123456789abcdef0"
 
 
 def report(**members: Any) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def report(**members: Any) -> dict[str, Any]:
         "neuron_runtime_data": [],
         "system_data": {"memory_info": {"period": 1.0, "memory_total_bytes": 1, "error": ""}},
         "instance_info": {
-            "instance_id": INSTANCE_ID,
+            "instance_id": AN_INSTANCE,
             "instance_type": "inf1.xlarge",
             "instance_region": "us-west-2",
             "error": "",

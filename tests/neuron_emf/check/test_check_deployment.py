@@ -12,9 +12,8 @@ from local.alarms.template import Template, load_template
 from neuron_emf.check import command, deployment
 from neuron_emf.check.aws_client import ACCESS, CALL_REFUSED, NO_LOG_GROUP, UNREACHABLE, Answer
 from neuron_emf.check_results import CHECK_UNKNOWN, CheckResult
+from proof.factories.records import RECORDS_GROUP
 from tests.neuron_emf.fake_aws import FakeAws
-
-GROUP = "/neuron-emf/records"
 
 
 def stack(**parameters):
@@ -70,8 +69,8 @@ def filters(count):
     return {"subscriptionFilters": [{"filterName": f"other-{number}"} for number in range(count)]}
 
 
-GROUP_THERE = {"describe_log_groups": {"logGroups": [{"logGroupName": GROUP}]}}
-ABSENT: dict[str, dict[str, Any]] = {
+GROUP_THERE = {"describe_log_groups": {"logGroups": [{"logGroupName": RECORDS_GROUP}]}}
+ABSENT_PARTS: dict[str, dict[str, Any]] = {
     "a property": {"describe_type": {"Schema": '{"properties": {}}'}},
     "a type": {"describe_type": Answer("", reason=CALL_REFUSED, words="TypeNotFoundException: no")},
     "a schema that can be read": {"describe_type": {"Schema": "{"}},
@@ -97,7 +96,7 @@ def test_a_region_that_has_everything_is_ok(check):
 def test_what_is_lacking_is_said_with_what_to_do(check, golden, repository):
     """What the template needs is a failure, with where it is not; read in review."""
     lines = []
-    for absent, answers in ABSENT.items():
+    for absent, answers in ABSENT_PARTS.items():
         code, rows = check(**answers)
         lines.append(f"{absent} is missing: exit code {code}\n")
         lines += [

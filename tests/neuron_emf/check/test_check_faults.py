@@ -10,9 +10,9 @@ import pytest
 from neuron_emf.check.neuron_monitor import check_devices, check_monitor
 from neuron_emf.check.settings import CheckSettings
 from proof.account.account import AccountDouble
-from proof.account.account_faults import FAULTS, HARMLESS, break_account
+from proof.account.account_faults import ACCOUNT_FAULTS, HARMLESS_ACCOUNT_CHANGES, break_account
 from tests.neuron_emf.check import expected
-from tests.neuron_emf.check.expected import CHECKS
+from tests.neuron_emf.check.expected import EXPECTED_STATES
 
 VOLATILE = {
     r"127\.0\.0\.1:\d+": "127.0.0.1:PORT",
@@ -24,8 +24,8 @@ VOLATILE = {
 def test_of_a_right_account_nothing_is_wrong(checked, monitor):
     """Every check is there, in its order, and the exit code is 0."""
     found = checked("--monitor-command", monitor)
-    assert CHECKS == found.states, found.document
-    assert list(CHECKS) == list(found.states)
+    assert EXPECTED_STATES == found.states, found.document
+    assert list(EXPECTED_STATES) == list(found.states)
     assert (True, 0) == (found.document["ok"], found.code)
     assert [] == [result for result in found.document["checks"] if result["advice"]]
 
@@ -37,7 +37,7 @@ def test_exactly_the_right_line_says_it(checked, monitor, monkeypatch, golden, r
     Nothing that only looks like a fault changes a line. Read in review.
     """
     lines = []
-    for fault in (*FAULTS, *HARMLESS):
+    for fault in (*ACCOUNT_FAULTS, *HARMLESS_ACCOUNT_CHANGES):
         with AccountDouble() as account:
             for name, value in account.variables.items():
                 monkeypatch.setenv(name, value)
@@ -47,7 +47,7 @@ def test_exactly_the_right_line_says_it(checked, monitor, monkeypatch, golden, r
         lines.append(f"{fault}: exit code {found.code}\n")
         for result in found.document["checks"]:
             state, check = result["state"], result["check"]
-            if state != CHECKS[check]:
+            if state != EXPECTED_STATES[check]:
                 lines.append(f"  {state}: {check}: {result['found']}; {result['advice'] or '-'}\n")
         assert found.code == any(result == "failed" for result in found.states.values())
     text = "".join(lines)
@@ -67,7 +67,7 @@ def hardware(**members):
 
 
 FOREVER = "\ntime.sleep(600)"
-PART = {
+PARTIAL_REPORT = {
     "instance_info": {"instance_id": "i-1", "instance_type": "trn1.32xlarge"},
     "neuron_hardware_info": hardware(neuron_device_count=2),
 }
@@ -90,7 +90,7 @@ BODIES = {
     "has no counters": expected.answering(runtime(None)),
     "has counters in error": expected.answering(runtime({"error": "timeout"})),
     "has counters of a wrong type": expected.answering(runtime({"neuroncores_in_use": [5]})),
-    "sees a part of the instance": expected.answering(expected.report(**PART)),
+    "sees a part of the instance": expected.answering(expected.report(**PARTIAL_REPORT)),
 }
 
 
@@ -134,5 +134,5 @@ def test_a_monitor_that_is_not_there_is_named_with_its_package(checked, tmp_path
     assert said["advice"].startswith("Install the package aws-neuronx-tools")
     changed = {"neuron-monitor": "failed", "devices": "not tried"}
     changed |= {"instance": "warning", "price": "failed"}
-    assert {**CHECKS, **changed} == found.states
+    assert {**EXPECTED_STATES, **changed} == found.states
     assert found.of("price")["advice"].startswith("use --instance-type TYPE")

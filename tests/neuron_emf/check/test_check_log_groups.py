@@ -23,10 +23,11 @@ from neuron_emf.check.log_groups import (
 from neuron_wire import parse
 from neuron_wire.catalogue import EMITTED
 from neuron_wire.line import OtherRecord
+from proof.factories.records import RECORDS_GROUP
 
-GROUPS = st.text("/ab-", min_size=1, max_size=6)
-LISTS = st.lists(GROUPS, max_size=5)
-ACCOUNT = Account("records", "rollups", "neuron-emf")
+ANY_GROUP_NAMES = st.text("/ab-", min_size=1, max_size=6)
+GROUP_LISTS = st.lists(ANY_GROUP_NAMES, max_size=5)
+CHECKED_GROUPS = Account("records", "rollups", "neuron-emf")
 FILTER = {
     "filterName": "neuron-emf-minutes",
     "filterPattern": PATTERN,
@@ -37,7 +38,7 @@ FILTER = {
 def subscribed(**members):
     """What is said of the filter with these members."""
     answer = (Answer("logs:DescribeSubscriptionFilters"), [{**FILTER, **members}])
-    client: Any = SimpleNamespace(ask_all=lambda *_, **__: answer, account=ACCOUNT)
+    client: Any = SimpleNamespace(ask_all=lambda *_, **__: answer, account=CHECKED_GROUPS)
     return check_subscription(client)
 
 
@@ -59,7 +60,7 @@ def test_the_receiver_is_known_by_its_name(destination, is_right):
     assert ("ok" if is_right else "failed") == result.state
 
 
-@given(GROUPS, LISTS, st.sampled_from(["LogGroupName", "LogGroupNamePrefix"]))
+@given(ANY_GROUP_NAMES, GROUP_LISTS, st.sampled_from(["LogGroupName", "LogGroupNamePrefix"]))
 def test_not_in_is_all_that_in_is_not(group, values, member):
     """Whatever is listed, each group is in one of the two and not in the other."""
     listed = json.dumps(values)
@@ -84,8 +85,7 @@ def test_a_form_that_nobody_documented_is_not_guessed(criteria):
     assert selects(criteria, "/a/b") is None
 
 
-GROUP = "/neuron-emf/records"
-NAMES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=60)
+PROBE_NAMES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=60)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def template(repository):
     return load_template(repository / "template.yaml")["Resources"]
 
 
-@given(NAMES, NAMES, st.integers(0, 2**45))
+@given(PROBE_NAMES, PROBE_NAMES, st.integers(0, 2**45))
 def test_no_probe_is_a_record(cluster, instance_id, at_ms):
     """Whatever cluster and instance are called: a line of ours, of a kind that nobody counts."""
     line = probe_line(cluster, instance_id, at_ms)
@@ -114,7 +114,7 @@ def test_one_stream_and_one_line_are_all_that_changes(checked, reach, monitor):
     """The next check uses the same stream: a check each hour leaves one, not thousands."""
     for count in (1, 2):
         assert 0 == checked("--monitor-command", monitor).code
-        assert {"check/i-0123456789abcdef0"} == reach.rules.groups[GROUP]
+        assert {"check/i-0123456789abcdef0"} == reach.rules.groups[RECORDS_GROUP]
         assert count == len(reach.rules.applied)
     assert 2 == len({event.message for event in reach.rules.applied})
     writing = {"PutLogEvents", "CreateLogStream"}

@@ -26,8 +26,8 @@ from neuron_emitter.health import PULSE_NAME, Pulse, PulseFile
 from neuron_emitter.spool import Spool, SpoolHealth
 
 _, LOOP, REPORTS, DELIVERY, DISK = CHECKS
-NOTHING = SpoolHealth(records=0, bytes=0, produced=0, delivered=0, dropped={}, older_records=0)
-WELL = Pulse(
+EMPTY_SPOOL = SpoolHealth(records=0, bytes=0, produced=0, delivered=0, dropped={}, older_records=0)
+GOOD_PULSE = Pulse(
     pid=1, started_s=0.0, at_s=1000.0, reported_s=1000.0, waiting=0, undelivered_s=None, in_memory=0
 )
 
@@ -48,7 +48,7 @@ def states(folder, pulse, now_s=1001.0):
 
 def test_an_emitter_that_works_has_five_lines_that_say_so(tmp_path):
     """One line each, and nothing that is to be done."""
-    with running(tmp_path, replace(WELL, pid=7)) as settings:
+    with running(tmp_path, replace(GOOD_PULSE, pid=7)) as settings:
         found = check_pulse(settings, 1023.4)
     assert [
         f"ok          emitter   process 7 runs and holds {tmp_path}",
@@ -64,18 +64,18 @@ def test_while_the_loop_is_seen_nothing_fails(tmp_path):
     No answer from AWS, no word from neuron-monitor, a disk that is full: the emitter deals with
     all of it better than one that was just killed.
     """
-    moments = st.none() | st.floats(-1e6, WELL.at_s)
+    moments = st.none() | st.floats(-1e6, GOOD_PULSE.at_s)
     amounts = st.integers(0, 1 << 40)
 
     @given(moments, moments, amounts, amounts, st.floats(0, HANGS_AFTER_S))
     def law(reported_s, undelivered_s, waiting, in_memory, ago_s):
-        pulse = Pulse(1, -2e6, WELL.at_s, reported_s, waiting, undelivered_s, in_memory)
+        pulse = Pulse(1, -2e6, GOOD_PULSE.at_s, reported_s, waiting, undelivered_s, in_memory)
         file._write(pulse)
-        results = check_pulse(settings, WELL.at_s + ago_s)
+        results = check_pulse(settings, GOOD_PULSE.at_s + ago_s)
         assert [*CHECKS] == [result.check for result in results]
         assert "failed" not in {result.state for result in results}
 
-    with running(tmp_path, WELL) as settings:
+    with running(tmp_path, GOOD_PULSE) as settings:
         file = PulseFile(tmp_path)
         law()
 
@@ -87,15 +87,15 @@ def test_while_the_loop_is_seen_nothing_fails(tmp_path):
 )
 def test_a_reading_loop_that_hangs_fails(tmp_path, now_s, state):
     """The limit itself is in time; a time to come is of a clock that has begun anew."""
-    assert state == states(tmp_path, WELL, now_s)[LOOP]
+    assert state == states(tmp_path, GOOD_PULSE, now_s)[LOOP]
 
 
 @pytest.mark.parametrize(
     ("change", "check", "state"),
     [
-        ({"reported_s": WELL.at_s - SILENT_AFTER_S}, REPORTS, "ok"),
-        ({"reported_s": WELL.at_s - SILENT_AFTER_S - 1}, REPORTS, "warning"),
-        ({"reported_s": None, "started_s": WELL.at_s - FIRST_REPORT_WITHIN_S}, REPORTS, "ok"),
+        ({"reported_s": GOOD_PULSE.at_s - SILENT_AFTER_S}, REPORTS, "ok"),
+        ({"reported_s": GOOD_PULSE.at_s - SILENT_AFTER_S - 1}, REPORTS, "warning"),
+        ({"reported_s": None, "started_s": GOOD_PULSE.at_s - FIRST_REPORT_WITHIN_S}, REPORTS, "ok"),
         ({"reported_s": None, "started_s": 0.0}, REPORTS, "warning"),
         ({"undelivered_s": 1000.0 - UNDELIVERED_AFTER_S, "waiting": 9}, DELIVERY, "ok"),
         ({"undelivered_s": 999.0 - UNDELIVERED_AFTER_S, "waiting": 9}, DELIVERY, "warning"),
@@ -104,16 +104,16 @@ def test_a_reading_loop_that_hangs_fails(tmp_path, now_s, state):
 )
 def test_what_a_restart_cannot_mend_is_a_warning(tmp_path, change, check, state):
     """Each limit itself is still well."""
-    assert state == states(tmp_path, replace(WELL, **change), WELL.at_s)[check]
+    assert state == states(tmp_path, replace(GOOD_PULSE, **change), GOOD_PULSE.at_s)[check]
 
 
 def test_where_no_emitter_runs_the_first_check_fails(tmp_path):
     """One that has ended let go of its folder, however fresh its pulse is."""
     settings = CheckSettings(spool_dir=tmp_path)
     missing = check_pulse(settings)
-    with running(tmp_path, WELL):
+    with running(tmp_path, GOOD_PULSE):
         pass
-    ended = check_pulse(settings, WELL.at_s)
+    ended = check_pulse(settings, GOOD_PULSE.at_s)
     assert ["failed", *["not tried"] * 4] == [result.state for result in missing]
     assert f"no emitter has left its pulse in {tmp_path}" == missing[0].found
     assert ["failed", *["not tried"] * 4] == [result.state for result in ended]
@@ -123,9 +123,9 @@ def test_where_no_emitter_runs_the_first_check_fails(tmp_path):
 def test_a_pulse_is_written_over_and_never_grows(tmp_path):
     """A full disk takes what needs no new room. Only its user reads it."""
     file = PulseFile(tmp_path)
-    file.write_beat(0, NOTHING)
+    file.write_beat(0, EMPTY_SPOOL)
     before = (tmp_path / PULSE_NAME).stat()
-    file.write_beat(1 << 50, replace(NOTHING, records=1 << 50))
+    file.write_beat(1 << 50, replace(EMPTY_SPOOL, records=1 << 50))
     after = (tmp_path / PULSE_NAME).stat()
     assert (512, 0o600) == (before.st_size, before.st_mode & 0o777)
     assert (before.st_ino, before.st_size) == (after.st_ino, after.st_size)
@@ -133,11 +133,11 @@ def test_a_pulse_is_written_over_and_never_grows(tmp_path):
 
 def test_a_pulse_that_cannot_be_written_is_no_error(tmp_path):
     """Nor is a link followed that somebody put in its place."""
-    PulseFile(tmp_path / "missing").write_beat(1, NOTHING)
-    PulseFile(None).write_beat(1, NOTHING)
+    PulseFile(tmp_path / "missing").write_beat(1, EMPTY_SPOOL)
+    PulseFile(None).write_beat(1, EMPTY_SPOOL)
     (tmp_path / "target").write_bytes(b"mine")
     (tmp_path / PULSE_NAME).symlink_to(tmp_path / "target")
-    PulseFile(tmp_path).write_beat(1, NOTHING)
+    PulseFile(tmp_path).write_beat(1, EMPTY_SPOOL)
     assert b"mine" == (tmp_path / "target").read_bytes()
 
 

@@ -15,7 +15,7 @@ from neuron_emf.check.settings import CheckSettings, Origin
 from neuron_emf.check_results import failed, section
 from proof.account.account_faults import break_account
 
-EVIL = "a\x1b[31mb\x07[bold]c[/bold]\r\nd\u202e\u2028"
+EVIL_FOUND = "a\x1b[31mb\x07[bold]c[/bold]\r\nd\u202e\u2028"
 
 
 def shown_on(result, origins=(), **options):
@@ -31,9 +31,11 @@ def test_names_that_are_not_harmless_are_shown_and_not_obeyed():
     """
     Neither by the terminal nor as markup: such a name may come from a tag or from AWS's words.
     """
-    origins = [Origin("cluster", EVIL, "--cluster")]
+    origins = [Origin("cluster", EVIL_FOUND, "--cluster")]
     for is_terminal in (False, True):
-        text = shown_on(failed(EVIL, EVIL), origins, width=200, force_terminal=is_terminal)
+        text = shown_on(
+            failed(EVIL_FOUND, EVIL_FOUND), origins, width=200, force_terminal=is_terminal
+        )
         plain = re.sub(r"\x1b\[[0-9;]*m", "", text) if is_terminal else text
         assert 3 == plain.count("a?[31mb?[bold]c[/bold]??d??")
         assert "\x1b" not in plain

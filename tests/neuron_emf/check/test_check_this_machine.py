@@ -30,9 +30,9 @@ from neuron_emitter.reports.report import decode
 from neuron_emitter.spool import Spool
 from neuron_emitter.spool.layout import FILE_NAME
 from tests.neuron_emf.check import expected
-from tests.neuron_emf.check.expected import CHECKS, GROUPS, LINES
+from tests.neuron_emf.check.expected import EXPECTED_STATES, GROUP_CHECKS, LINE_CHECKS
 
-FACTS = InstanceFacts(instance_id="i-0fedcba9876543210", instance_type="trn1.32xlarge")
+MACHINE_FACTS = InstanceFacts(instance_id="i-0fedcba9876543210", instance_type="trn1.32xlarge")
 
 
 def report(instance_id, region=None):
@@ -53,13 +53,13 @@ class FakeSource:
         return self.allocations
 
 
-POD = Allocation("ml/a", cores=frozenset({0, 1}), devices=frozenset({7}))
-GIVEN = [FakeSource("a", POD), FakeSource("b")]
-NAMES = [
-    (None, InstanceFacts(), "i-1"), (None, FACTS, ""), ("mine", InstanceFacts(), ""),
-    (None, FACTS, "i-1"), (None, FACTS, "i-\x1b[1m"),
+POD_CORES = Allocation("ml/a", cores=frozenset({0, 1}), devices=frozenset({7}))
+FIRST_ANSWERS = [FakeSource("a", POD_CORES), FakeSource("b")]
+NAME_CASES = [
+    (None, InstanceFacts(), "i-1"), (None, MACHINE_FACTS, ""), ("mine", InstanceFacts(), ""),
+    (None, MACHINE_FACTS, "i-1"), (None, MACHINE_FACTS, "i-\x1b[1m"),
 ]  # fmt: skip
-PRICES = [
+PRICE_CASES = [
     ("inf2.48xlarge", "us-east-1"), ("trn2.48xlarge", "us-east-2"), (None, "us-east-1"),
     ("inf2.xlarge", None), (None, None),
 ]  # fmt: skip
@@ -68,21 +68,21 @@ PAYMENTS = [
     (None, "capacity-block", "trn1.2xlarge"), (None, "on-demand", "trn2.48xlarge"),
     (None, None, None),
 ]  # fmt: skip
-SOURCES = {
-    "a tells, b is not asked": GIVEN,
-    "a hangs, b tells": [FakeSource("a"), FakeSource("b", POD, POD)],
+SOURCE_CASES = {
+    "a tells, b is not asked": FIRST_ANSWERS,
+    "a hangs, b tells": [FakeSource("a"), FakeSource("b", POD_CORES, POD_CORES)],
     "both hang": [FakeSource("a"), FakeSource("b")],
 }
 
 
 def said_of_this_machine(monkeypatch):
     """A case, and what is said of it: who it is, its price, its payment, what was given."""
-    for given, facts, reported in NAMES:
+    for given, facts, reported in NAME_CASES:
         result, name = check_instance(
             CheckSettings(instance_id=given), facts, report(reported) if reported else None
         )
         yield f"instance {given}, {facts.instance_id}, {reported!a}: {name}", result
-    for instance_type, region in PRICES:
+    for instance_type, region in PRICE_CASES:
         facts = InstanceFacts(instance_type=instance_type, region=region)
         yield f"price of {instance_type} in {region}", check_price(emitted_instance(facts, None))
     both = emitted_instance(InstanceFacts(instance_type="inf2.xlarge"), report("i-1", "eu-north-1"))
@@ -91,7 +91,7 @@ def said_of_this_machine(monkeypatch):
         facts = InstanceFacts(instance_type=instance_type, lifecycle=lifecycle)
         result = check_payment(paid, emitted_instance(facts, None))
         yield f"payment {paid}, {lifecycle}, {instance_type}", result
-    for case, sources in {**SOURCES, "no scheduler": GIVEN}.items():
+    for case, sources in {**SOURCE_CASES, "no scheduler": FIRST_ANSWERS}.items():
         is_here = case != "no scheduler"
         played = (Scheduler(partial(bool, is_here), sources),)
         monkeypatch.setattr(instance, "schedulers_of", lambda _places, played=played: played)
@@ -142,14 +142,14 @@ def test_the_region_may_be_that_of_the_instance(checked, monitor, monkeypatch):
 
 
 Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it
-OF_AWS = ("region", "credentials", "clock", *GROUPS, *LINES)
+AWS_CHECKS = ("region", "credentials", "clock", *GROUP_CHECKS, *LINE_CHECKS)
 
 
 def test_where_lines_go_elsewhere_aws_is_not_asked(checked, account, monitor):
     """No question reaches it, and every line of it says why."""
     found = checked("--monitor-command", monitor, "--output", "stdout")
-    changed = {**dict.fromkeys(OF_AWS, "not needed"), "output": "ok"}
-    assert {**CHECKS, **changed} == found.states
+    changed = {**dict.fromkeys(AWS_CHECKS, "not needed"), "output": "ok"}
+    assert {**EXPECTED_STATES, **changed} == found.states
     assert "lines go to" in found.of("log group")["found"]
     assert [] == account.operations
     assert 0 == found.code

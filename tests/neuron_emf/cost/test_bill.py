@@ -32,7 +32,7 @@ from neuron_emitter.settings.minute_settings import TIERS
 from neuron_wire.catalogue import ALARMED
 
 GIB = 1 << 30
-FLEETS = st.builds(
+ANY_FLEETS = st.builds(
     Fleet,
     instances=st.integers(1, 99_999),
     clusters=st.integers(1, 100),
@@ -140,7 +140,7 @@ def test_what_the_bill_leaves_out_by_hand():
         assert usd | used == pytest.approx(usd)
 
 
-@given(FLEETS)
+@given(ANY_FLEETS)
 def test_a_bill_is_the_sum_of_its_groups_and_more_never_costs_less(fleet):
     """Each entry is in one of them; an instance, a cluster, a core or a day more adds."""
     entries = bill(fleet)
@@ -186,7 +186,7 @@ def test_from_two_instances_on_it_costs_less_than_put_metric_data():
     assert total(bill(Fleet(2))) < put_metric_data_usd(2) < total(bill(Fleet(2, 2)))
 
 
-NAMES = sorted(listed().prices)
+PRICE_NAMES = sorted(listed().prices)
 
 
 @pytest.fixture
@@ -199,10 +199,10 @@ def file(tmp_path):
     return write
 
 
-@given(st.sampled_from(NAMES), st.floats(0, 1e6))
+@given(st.sampled_from(PRICE_NAMES), st.floats(0, 1e6))
 def test_a_file_replaces_the_price_it_names_and_no_other(tmp_path_factory, name, usd):
     """The rest is as listed, and whose price it is can be seen."""
-    path = tmp_path_factory.getbasetemp() / f"prices-{NAMES.index(name)}.toml"
+    path = tmp_path_factory.getbasetemp() / f"prices-{PRICE_NAMES.index(name)}.toml"
     path.write_text(f"{name} = {usd!r}\n", encoding="utf-8")
     found = tariff_of(path)
     price = found.prices[name]

@@ -79,7 +79,7 @@ def test_what_cannot_be_meant_is_refused_in_a_sentence(words, expected, run):
     assert 1 == err.count("\n")
 
 
-CORES = (1, 4, 32, 128)
+BILLED_CORES = (1, 4, 32, 128)
 
 
 def minutes(metrics, cores, clusters=1):
@@ -91,7 +91,7 @@ def minutes(metrics, cores, clusters=1):
     ]
 
 
-@pytest.mark.parametrize("cores", CORES)
+@pytest.mark.parametrize("cores", BILLED_CORES)
 @pytest.mark.parametrize("metrics", TIERS)
 def test_lines_have_the_size_that_is_billed(metrics, cores):
     """Of one minute, within 5 %, with what CloudWatch Logs adds to each event."""
@@ -119,7 +119,7 @@ def test_emitters_define_the_metrics_that_are_billed(metrics):
     assert len(found) <= counted <= len(found) / quantities.KNOWN_SHARE + 4
 
 
-@pytest.mark.parametrize("cores", CORES)
+@pytest.mark.parametrize("cores", BILLED_CORES)
 def test_a_record_takes_the_bytes_that_are_billed(cores):
     """In the table, within 5 %."""
     items = [item_of(record, 0) for record in made.records(20, 1, cores)]

@@ -9,7 +9,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 EVENTS_PER_PAGE = 100
-BUCKET = "neuron-emf-deploy"
+RELEASE_BUCKET = "neuron-emf-deploy"
 
 
 class FakeCloudFormation:
@@ -88,7 +88,7 @@ class FakeCloudFormation:
         if not status:
             words = f"Stack with id {name} does not exist"
             raise ClientError({"Error": {"Code": "ValidationError", "Message": words}}, "Describe")
-        is_bucket = name == BUCKET and status.endswith("E_COMPLETE")
+        is_bucket = name == RELEASE_BUCKET and status.endswith("E_COMPLETE")
         outputs = [{"OutputKey": "BucketName", "OutputValue": "b"}] if is_bucket else []
         named = [
             {"ParameterKey": key, "ParameterValue": parameter}

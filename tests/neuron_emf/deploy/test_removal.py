@@ -17,20 +17,20 @@ from moto import mock_aws
 from local.alarms.template import load
 from neuron_emf.deploy.removal import RETAINED_RESOURCES
 
-NAME = "neuron-emf"
-OTHERS = {
+REMOVED_STACK = "neuron-emf"
+OTHER_STACKS = {
     "sam": ("UPDATE_COMPLETE", {"AdoptLogGroup": "false", "Mode": "direct"}),
     "in-review": ("REVIEW_IN_PROGRESS", {}),
     "emitters": ("CREATE_COMPLETE", {"AdoptLogGroup": "false"}),
     "of-another-tool": ("CREATE_COMPLETE", {"Mode": "direct"}),
 }
-USERS = {"sam", "in-review"}
-RELEASE = f"{'0' * 64}.zip"
+STACKS_WITH_RELEASE = {"sam", "in-review"}
+REMOVED_RELEASE = f"{'0' * 64}.zip"
 
-EVENTS = [
+FAILED_EVENTS = [
     {"LogicalResourceId": "EmitterPolicy", "ResourceType": "AWS::IAM::ManagedPolicy",
      "ResourceStatus": "DELETE_FAILED", "ResourceStatusReason": "Cannot delete an attached policy"},
-    {"LogicalResourceId": NAME, "ResourceType": "AWS::CloudFormation::Stack",
+    {"LogicalResourceId": REMOVED_STACK, "ResourceType": "AWS::CloudFormation::Stack",
      "ResourceStatus": "DELETE_IN_PROGRESS"},
     {"LogicalResourceId": "Table", "ResourceType": "AWS::DynamoDB::Table",
      "ResourceStatus": "CREATE_FAILED", "ResourceStatusReason": "of an older operation"},
@@ -62,29 +62,29 @@ class Region:
             **parameters,
         }
         self.stacks = {}
-        self.add(NAME, "UPDATE_COMPLETE", given_parameters)
+        self.add(REMOVED_STACK, "UPDATE_COMPLETE", given_parameters)
         self.add("neuron-emf-deploy", "CREATE_COMPLETE", {}, BucketName="releases-a1")
         for name in others:
-            self.add(name, *OTHERS[name])
+            self.add(name, *OTHER_STACKS[name])
         statement = {"Effect": "Allow", "Action": "logs:PutLogEvents", "Resource": "*"}
         document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
         policy = self.aws["iam"].create_policy(PolicyName="emitter", PolicyDocument=document)
         self.policy = policy["Policy"]["Arn"]
-        self.stacks[NAME]["Outputs"] += [pair("Output", "EmitterPolicyArn", self.policy)]
+        self.stacks[REMOVED_STACK]["Outputs"] += [pair("Output", "EmitterPolicyArn", self.policy)]
         for role in ("mine", "other"):
             self.aws["iam"].create_role(RoleName=role, AssumeRolePolicyDocument=document)
         for role in roles:
             self.aws["iam"].attach_role_policy(RoleName=role, PolicyArn=self.policy)
         self.aws["logs"].create_log_group(logGroupName="/neuron-emf/records")
         s3 = self.aws["s3"]
-        for bucket, key in (("releases-a1", RELEASE), ("ledger-b2", "ledger/hour.gz")):
+        for bucket, key in (("releases-a1", REMOVED_RELEASE), ("ledger-b2", "ledger/hour.gz")):
             place = {"LocationConstraint": "us-west-2"}
             s3.create_bucket(Bucket=bucket, CreateBucketConfiguration=place)
             s3.put_object(Bucket=bucket, Key=key, Body=b"content")
         s3.put_bucket_versioning(
             Bucket="releases-a1", VersioningConfiguration={"Status": "Enabled"}
         )
-        s3.put_object(Bucket="releases-a1", Key=RELEASE, Body=b"again")
+        s3.put_object(Bucket="releases-a1", Key=REMOVED_RELEASE, Body=b"again")
         self.resources = {
             "EmitterPolicy": ("AWS::IAM::ManagedPolicy", self.policy),
             "RollupsLogGroup": ("AWS::Logs::LogGroup", "/neuron-emf/neuron-emf/rollups"),
@@ -107,7 +107,7 @@ class Region:
         """Return a client, as `Account` does."""
         pages: dict[str, Any] = {
             "describe_stacks": lambda: {"Stacks": list(self.stacks.values())},
-            "describe_stack_events": lambda **_: {"StackEvents": EVENTS},
+            "describe_stack_events": lambda **_: {"StackEvents": FAILED_EVENTS},
             "list_stack_resources": self._resources,
         }
         return self.aws.get(service) or SimpleNamespace(
@@ -133,7 +133,7 @@ class Region:
         return {"Stacks": [self.stacks[StackName]]}
 
     def _resources(self, StackName):  # noqa: N803
-        assert StackName == NAME
+        assert StackName == REMOVED_STACK
         return {
             "StackResourceSummaries": [
                 {"LogicalResourceId": name, "ResourceType": kind, "PhysicalResourceId": physical_id,
@@ -148,7 +148,7 @@ class Region:
             message = "TerminationProtection is enabled"
             raise refused(message)
         policy = self.aws["iam"].get_policy(PolicyArn=self.policy)["Policy"]
-        if StackName == NAME and policy["AttachmentCount"]:
+        if StackName == REMOVED_STACK and policy["AttachmentCount"]:
             stack["StackStatus"] = "DELETE_FAILED"
             return
         del self.stacks[StackName]
@@ -174,7 +174,7 @@ def environment(monkeypatch):
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=8)
 @given(
-    others=st.sets(st.sampled_from(sorted(OTHERS))),
+    others=st.sets(st.sampled_from(sorted(OTHER_STACKS))),
     roles=st.sets(st.sampled_from(["mine", "other"])),
     adopts_group=st.booleans(),
     adopts_bucket=st.booleans(),
@@ -193,7 +193,7 @@ def test_a_removal_touches_only_the_stack_and_releases_without_users(
         )
         code, out, err = deploy(region, "--delete")
         assert 0 == code, err
-        keeps_releases = bool(others & USERS)
+        keeps_releases = bool(others & STACKS_WITH_RELEASE)
         assert others | ({"neuron-emf-deploy"} if keeps_releases else set()) == set(region.stacks)
         assert {"ledger-b2"} | ({"releases-a1"} if keeps_releases else set()) == region.buckets()
         assert set() == region.attached()
@@ -212,7 +212,7 @@ def test_a_removal_touches_only_the_stack_and_releases_without_users(
 
 def stack_is(**members):
     """Return a change of the region: members of the stack NAME."""
-    return lambda region: region.stacks[NAME].update(members)
+    return lambda region: region.stacks[REMOVED_STACK].update(members)
 
 
 def nothing(region):
@@ -284,7 +284,7 @@ def test_what_a_template_retains_stays(release, emitters):
 
 def test_one_command_binds_a_role(deploy, monkeypatch):
     """The role has the policy of the stack, also after a second time."""
-    monkeypatch.setattr(Region, "stack_name", NAME, raising=False)
+    monkeypatch.setattr(Region, "stack_name", REMOVED_STACK, raising=False)
     with mock_aws():
         region = Region()
         for _ in range(2):

@@ -10,7 +10,7 @@ from tests.neuron_emf.deploy.fake_cloudformation import FakeCloudFormation
 
 SENTENCE = "trn2 and trn3 have no list price: without yours, such as PriceOverrides="
 QUESTION = "USD per hour of those you run"
-OTHER = "inf2.xlarge=0.4"
+OTHER_PRICE = "inf2.xlarge=0.4"
 TRN2 = "us-west-2/trn2.48xlarge=35.76"
 
 
@@ -47,7 +47,7 @@ def asked(deploy, monkeypatch):
         (["", "y"], [], ""),
         ([TRN2, "y"], [], TRN2),
         (["TRN2=1", "35.76", f" {TRN2}", "y"], [], TRN2),
-        ([TRN2, "y"], [f"PriceOverrides={OTHER}"], f"{OTHER},{TRN2}"),
+        ([TRN2, "y"], [f"PriceOverrides={OTHER_PRICE}"], f"{OTHER_PRICE},{TRN2}"),
         ([f"{TRN2},trn3.48xlarge=50", "y"], ["Mode=kinesis"], f"{TRN2},trn3.48xlarge=50"),
     ],
 )
@@ -66,9 +66,9 @@ def test_a_person_is_asked_for_the_prices_of_what_has_none(asked, typed_lines, w
         (io.StringIO(), ["--yes"], {}, True),
         (Person(), ["--yes"], {}, True),
         (io.StringIO(), ["--yes", f"PriceOverrides={TRN2}"], {}, False),
-        (Person("y\n"), [f"PriceOverrides={OTHER},{TRN2}"], {}, False),
+        (Person("y\n"), [f"PriceOverrides={OTHER_PRICE},{TRN2}"], {}, False),
         (Person("y\n"), ["PriceOverrides=trn3.48xlarge=50"], {}, False),
-        (Person("y\n"), [], {"PriceOverrides": OTHER, "Mode": "direct"}, True),
+        (Person("y\n"), [], {"PriceOverrides": OTHER_PRICE, "Mode": "direct"}, True),
         (Person("y\n"), [], {"PriceOverrides": TRN2, "Mode": "direct"}, False),
         (Person("y\n"), ["--emitters-only"], {}, False),
     ],

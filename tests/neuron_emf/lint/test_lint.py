@@ -17,15 +17,16 @@ from hypothesis import strategies as st
 from neuron_emf.cli import cli
 from neuron_emf.lint import LINT_ADVICE, LINT_ERRORS, LONG_BYTES, command, judge
 from neuron_wire.extraction import MAX_EXTRACTED_BYTES, violations
+from neuron_wire.names import HOUR_MS
 
-NOW_MS = 1_790_000_000_000
+LINT_NOW_MS = 1_790_000_000_000
 
 
 def document(**root):
     """A document that CloudWatch extracts as it stands; *root* adds members."""
     metric = {"Name": "Latency", "Unit": "Milliseconds"}
     directive = {"Namespace": "Shop", "Dimensions": [["Service"]], "Metrics": [metric]}
-    metadata = {"Timestamp": NOW_MS, "CloudWatchMetrics": [directive]}
+    metadata = {"Timestamp": LINT_NOW_MS, "CloudWatchMetrics": [directive]}
     return {"_aws": metadata, "Service": "cart", "Latency": 12.5, **root}
 
 
@@ -39,11 +40,11 @@ def changed(path, value):
     return whole
 
 
-DIRECTIVE = ("_aws", "CloudWatchMetrics", 0)
-METRIC = (*DIRECTIVE, "Metrics", 0)
+DIRECTIVE_PLACE = ("_aws", "CloudWatchMetrics", 0)
+METRIC_PLACE = (*DIRECTIVE_PLACE, "Metrics", 0)
 
 
-def judged(line, now_ms=NOW_MS):
+def judged(line, now_ms=LINT_NOW_MS):
     """What lint says of *line*: bytes, a text or a document."""
     text = line if isinstance(line, (str, bytes)) else json.dumps(line)
     return judge(text if isinstance(text, bytes) else text.encode(), now_ms)
@@ -67,11 +68,10 @@ def warnings(line, **now):
     ]
 
 
-HOUR_MS = 3_600_000
-GOOD = json.dumps(document())
-RAW = {"Schema": 1, "Kind": "raw", "Report": {"Tag": GOOD, "x": document()}}
+GOOD_LINE = json.dumps(document())
+RAW_LINE = {"Schema": 1, "Kind": "raw", "Report": {"Tag": GOOD_LINE, "x": document()}}
 ROOM = LONG_BYTES - len(json.dumps(document(filler="")))
-DIMENSIONS = (*DIRECTIVE, "Dimensions")
+DIMENSIONS_PLACE = (*DIRECTIVE_PLACE, "Dimensions")
 
 
 # --- laws ---
@@ -95,7 +95,7 @@ def test_whatever_a_line_is_there_is_a_judgement(noise, start):
 def test_a_line_is_refused_as_an_emitter_would_refuse_it(changes):
     """The rules are one set: lint adds reasons for lines that never got as far."""
     line = json.dumps({**document(), **changes})
-    expected = [violation.rule for violation in violations(line, now_ms=NOW_MS)]
+    expected = [violation.rule for violation in violations(line, now_ms=LINT_NOW_MS)]
     assert expected == errors(line)
 
 
@@ -104,7 +104,7 @@ def test_a_line_is_refused_as_an_emitter_would_refuse_it(changes):
 
 def by_dimension(name, value):
     """The document with a dimension more, named by two sets."""
-    return {**changed(DIMENSIONS, [[name], ["Service", name]]), name: value}
+    return {**changed(DIMENSIONS_PLACE, [[name], ["Service", name]]), name: value}
 
 
 def twice(namespace):
@@ -120,24 +120,25 @@ LINES_JUDGED = [
     "", "  \t", "START RequestId: 1", 'he said "_aws" and left',
     '{"level":"INFO","message":"done"}',
     '{"note":"a line has a member \\"_aws\\""}', '{"note":"_aws"}', '{"broken',
-    json.dumps(RAW),  # a process may choose any tag
+    json.dumps(RAW_LINE),  # a process may choose any tag
     # meant to be EMF, and not extracted
-    str(document()), GOOD + ",", "metrics: " + GOOD, '  "_aws": {',
+    str(document()), GOOD_LINE + ",", "metrics: " + GOOD_LINE, '  "_aws": {',
     b'{"Who":"caf\xe9","_aws":{}}',
-    GOOD + " " * MAX_EXTRACTED_BYTES, [document()], {"message": GOOD},
-    {**RAW, "Kind": "other"}, {"_AWS": document()["_aws"], "Latency": 1}, document(Service=" "),
-    GOOD.replace("12.5", "1" * 5000),  # JSON has no bound for a number
+    GOOD_LINE + " " * MAX_EXTRACTED_BYTES, [document()], {"message": GOOD_LINE},
+    {**RAW_LINE, "Kind": "other"}, {"_AWS": document()["_aws"], "Latency": 1},
+    document(Service=" "),
+    GOOD_LINE.replace("12.5", "1" * 5000),  # JSON has no bound for a number
     # extracted, perhaps otherwise than its writer thinks: on both sides of a boundary
     document(), document(filler="x" * ROOM), document(filler="x" * (ROOM + 1)),
-    "2026-11-20T08:00:00.000Z " + GOOD,
-    "[INFO]\t2026-11-20T08:00:00.000Z\t989ffbf8\t" + GOOD,
-    "2026-11-20T08:00:00.000000000Z stdout F " + GOOD,
+    "2026-11-20T08:00:00.000Z " + GOOD_LINE,
+    "[INFO]\t2026-11-20T08:00:00.000Z\t989ffbf8\t" + GOOD_LINE,
+    "2026-11-20T08:00:00.000000000Z stdout F " + GOOD_LINE,
     document(Latency={"Max": 2, "Min": 1, "Count": 2, "Sum": (1 << 53) + 1}),
-    changed(DIMENSIONS, []), changed(("_aws", "LogGroup"), "x"),
-    changed((*METRIC, "storage_resolution"), "x"),
+    changed(DIMENSIONS_PLACE, []), changed(("_aws", "LogGroup"), "x"),
+    changed((*METRIC_PLACE, "storage_resolution"), "x"),
     changed(("_aws", "LogGroupName"), "group"),  # the CloudWatch agent's
-    changed(METRIC, {"Name": "Latency"}), changed((*METRIC, "Unit"), "None"),
-    changed(DIMENSIONS, [["Service"]] * 2), twice("Other"), twice("Shop"),
+    changed(METRIC_PLACE, {"Name": "Latency"}), changed((*METRIC_PLACE, "Unit"), "None"),
+    changed(DIMENSIONS_PLACE, [["Service"]] * 2), twice("Other"), twice("Shop"),
     document(Latency=1 << 53), document(Latency=(1 << 53) + 1),
     *(by_dimension(name, "1") for name in ("RequestId", "trace_id", "uuid")),
     by_dimension("Who", "989ffbf8-9ace-4817-a57c-e4dd734019ee"), by_dimension("Who", "1790000000"),
@@ -160,10 +161,10 @@ def test_what_is_said_of_each_line(golden, repository):
 
 def test_old_points_appear_late():
     """From 3 hours on up to 2 hours later, from a day on at least 48."""
-    assert [] == warnings(document(), now_ms=NOW_MS + 3 * HOUR_MS)
-    assert ["late"] == warnings(document(), now_ms=NOW_MS + 3 * HOUR_MS + 1)
-    (day,) = judged(document(), now_ms=NOW_MS + 24 * HOUR_MS).violations
-    (more,) = judged(document(), now_ms=NOW_MS + 24 * HOUR_MS + 1).violations
+    assert [] == warnings(document(), now_ms=LINT_NOW_MS + 3 * HOUR_MS)
+    assert ["late"] == warnings(document(), now_ms=LINT_NOW_MS + 3 * HOUR_MS + 1)
+    (day,) = judged(document(), now_ms=LINT_NOW_MS + 24 * HOUR_MS).violations
+    (more,) = judged(document(), now_ms=LINT_NOW_MS + 24 * HOUR_MS + 1).violations
     assert "take up to 2 hours" in day.sentence
     assert "take at least 48 hours" in more.sentence
 
@@ -189,7 +190,8 @@ STRANGE = json.dumps({**document(), "Latency": 1 << 60})
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [
-        ((GOOD,), 0), ((GOOD, BAD), 1), ((STRANGE,), 0), ((GOOD, "hello", '{"a":1}', ""), 0),
+        ((GOOD_LINE,), 0), ((GOOD_LINE, BAD), 1), ((STRANGE,), 0),
+        ((GOOD_LINE, "hello", '{"a":1}', ""), 0),
         (("hello", '{"a":1}', ""), 1), ((), 1),
     ],
     ids=["good", "bad", "warning", "others", "no EMF", "empty"],
@@ -202,7 +204,7 @@ def test_it_ends_with_1_when_a_line_would_lose_a_metric_or_none_has_any(tmp_path
 
 def test_a_program_gets_the_same(tmp_path, follows_schema):
     """Counts of all, the first of each rule, and whether all is well."""
-    said, code = lint(written(tmp_path, GOOD, *9 * [BAD], STRANGE), ("--no-age", "--json"))
+    said, code = lint(written(tmp_path, GOOD_LINE, *9 * [BAD], STRANGE), ("--no-age", "--json"))
     found = json.loads(said)
     follows_schema("lint", found)
     assert (1, False, 9, 11) == (code, found["ok"], found["lossy"], found["lines"]["emf"])

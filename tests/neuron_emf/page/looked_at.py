@@ -11,27 +11,28 @@ from neuron_emf.command_options import AccountSettings
 from neuron_emf.page.server import PageServer
 from neuron_emf.page.view import PageView
 from neuron_emf.reading.ledger_bucket import LedgerBucket
-from tests.hour import END_S
+from neuron_wire.names import MINUTE_MS
+from tests.hour import HOUR_END_S
 from tests.neuron_emf.fake_account import FakeAccount, FakeLedgerObjects
 
-NOW_S = END_S + 150.0
+PAGE_NOW_S = HOUR_END_S + 150.0
 """When the newest minute of the hour has been closed."""
 
 LATE_MS = 110_000  # after the start of its minute a rollup is printed
 EXPLAIN_GROUP = "/neuron-emf/neuron-emf/explain"
 
 
-MONEY = ("IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilization")
+IDLE_ALARM_METRICS = ("IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilization")
 
 
-def message(account, logical_id, cluster, text, *, at_s=NOW_S - 600, state="ALARM", **members):
+def message(account, logical_id, cluster, text, *, at_s=PAGE_NOW_S - 600, state="ALARM", **members):
     """A line of Kind `message` as explain prints it."""
     return json.dumps(
         {
             "Schema": 1, "Kind": "message", "Timestamp": int(at_s * 1000),
             "AlarmName": account.alarms[logical_id]["AlarmName"],
             "ClusterName": cluster, "State": state,
-            "Metrics": MONEY,
+            "Metrics": IDLE_ALARM_METRICS,
             "Subject": f"{state}: {text.splitlines()[0]}"[:99], "Text": text,
             **members,
         }
@@ -56,7 +57,7 @@ Look today: <1 % of the executions on this instance failed.
 1. There, by process:  neuron-top
 """
 
-FIRING = {"IdleCoresAlarm": ("research", "serving"), "ExecutionErrorsAlarm": ("serving",)}
+FIRING_CLUSTERS = {"IdleCoresAlarm": ("research", "serving"), "ExecutionErrorsAlarm": ("serving",)}
 """What fires on the clusters of the hour; a test compares it with the rehearsal's evaluator."""
 
 
@@ -64,7 +65,7 @@ def filled(double, hour):
     """The hour in *double*, with the alarms that fire, each with its message."""
     double.put_lines(double.records_group, hour.lines)
     double.put_lines(double.rollups_group, hour.rollups, LATE_MS)
-    for logical_id, clusters in FIRING.items():
+    for logical_id, clusters in FIRING_CLUSTERS.items():
         double.fire_alarm(logical_id, *clusters, reason="Threshold Crossed: 15 out of 15")
     blocked = {"Metrics": ["IdleCorePercent"], "Urgency": "now"}
     errors = {"Metrics": ["ExecutionErrors"], "Urgency": "today"}
@@ -82,13 +83,13 @@ def ledger_of(hour):
     return lambda account: LedgerBucket(account, "ledger", FakeLedgerObjects(hour.ledger))
 
 
-def view_of(clock=lambda: NOW_S):
+def view_of(clock=lambda: PAGE_NOW_S):
     """What the page says of the account that the environment leads to."""
     return PageView(account(AccountSettings()), now_ms=lambda: round(clock() * 1000))
 
 
 @contextmanager
-def double_of(monkeypatch, clock=lambda: NOW_S):
+def double_of(monkeypatch, clock=lambda: PAGE_NOW_S):
     """An empty double of an account, to which the environment leads."""
     with FakeAccount(clock) as double:
         for name, value in double.variables.items():
@@ -103,10 +104,9 @@ def served(view):
         yield server
 
 
-START_MS = 1_795_161_600_000  # 2026-11-20T08:00:00Z
-MINUTE_MS = 60_000
+PAGE_START_MS = 1_795_161_600_000  # 2026-11-20T08:00:00Z
 
-VALUES = {
+EXPECTED_VALUES = {
     "Instances": 4, "SilentInstances": 0, "NeuronCores": 128, "UnknownCores": 28, "BusyCores": 60,
     "AttachedIdleCores": 30, "UnattachedCores": 10, "IdleCores": 40, "IdleCostPerHour": 20.5,
     "UnpricedCores": 0, "CoveragePercent": 100.0, "NeuronCoreUtilization": 50.0,
@@ -117,11 +117,11 @@ VALUES = {
 
 def line(cluster="research", minute=0, publication=1, **changes):
     """The text of one; a change to None leaves a member out."""
-    at_ms = START_MS + minute * MINUTE_MS
+    at_ms = PAGE_START_MS + minute * MINUTE_MS
     iso = datetime.fromtimestamp(at_ms / 1000, timezone.utc).strftime("%Y-%m-%dT%H:%MZ")
     members = {
         "_aws": {"Timestamp": at_ms}, "Schema": 1, "Kind": "rollup", "ClusterName": cluster,
         "RollupId": f"{cluster}@{iso}#{publication}", "Minute": iso, "Publication": publication,
-        **VALUES, **changes,
+        **EXPECTED_VALUES, **changes,
     }  # fmt: skip
     return json.dumps({name: value for name, value in members.items() if value is not None})

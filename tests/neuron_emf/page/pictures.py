@@ -15,19 +15,21 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
+from local import REPOSITORY
 from tests import hour
 from tests.neuron_emf.page.looked_at import (
-    NOW_S,
+    PAGE_NOW_S,
     double_of,
     filled,
     served,
     view_of,
 )
 
-REPOSITORY = Path(__file__).resolve().parents[3]
-
 IMAGES = REPOSITORY / "docs" / "images"
-SCENES = {"page": (1440, 900), "page-phone": (390, 1_400)}  # each with the size of its window
+PICTURE_SCENES = {
+    "page": (1440, 900),
+    "page-phone": (390, 1_400),
+}  # each with the size of its window
 MOST_BYTES = 250_000
 
 
@@ -48,7 +50,7 @@ def main() -> None:
         )
         with served(view_of()) as server:
             for scheme in ("light", "dark"):
-                for scene in SCENES:
+                for scene in PICTURE_SCENES:
                     path = IMAGES / f"{scene}-{scheme}.png"
                     take(browser, server.url, (scene, scheme), path)
         browser.close()
@@ -61,11 +63,11 @@ def take(browser, url, what, path):
     """One picture of the first screen."""
     scene, scheme = what
     page = browser.new_page(
-        viewport=dict(zip(("width", "height"), SCENES[scene], strict=True)),
+        viewport=dict(zip(("width", "height"), PICTURE_SCENES[scene], strict=True)),
         color_scheme=scheme,
         timezone_id="UTC",
     )
-    page.clock.set_fixed_time(NOW_S * 1000)
+    page.clock.set_fixed_time(PAGE_NOW_S * 1000)
     page.goto(url)
     page.wait_for_selector("html[data-ready]")
     page.wait_for_timeout(500)  # the browser draws what was asked for

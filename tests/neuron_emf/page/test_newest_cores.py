@@ -9,12 +9,12 @@ from neuron_emf.page.core_hours import instance_hour, newest_minute
 from neuron_wire import encode
 from neuron_wire.holders import Holder
 from neuron_wire.line_members import iso_minute
+from neuron_wire.names import MINUTE_MS
 from neuron_wire.owners import Owner
 from proof.factories import records as factories
 
-START_MS = 1_800_000_000_000
-MINUTE_MS = 60_000
-STATES = "bau?"
+CORES_START_MS = 1_800_000_000_000
+CORE_LETTERS = "bau?"
 
 
 def record(minute, state, *, instance="i-1", cluster="a", boot="b1", covered=60.0, **more):
@@ -22,7 +22,7 @@ def record(minute, state, *, instance="i-1", cluster="a", boot="b1", covered=60.
     known = {"b": 50.0, "?": None}
     return factories.record(
         cluster=cluster, instance_id=instance, boot=boot, seq=minute + 1,
-        minute_ms=START_MS + minute * MINUTE_MS,
+        minute_ms=CORES_START_MS + minute * MINUTE_MS,
         covered_seconds=covered, core_state=state,
         utilization_percent=tuple(known.get(letter, 0.0) for letter in state),
         idle_minutes=tuple(0 if letter == "b" else minute for letter in state), **more,
@@ -39,16 +39,18 @@ def hour(records, instance="i-1", cluster="a"):
     return instance_hour(lines(records), cluster, instance)
 
 
-RECORDS = st.lists(
+CORE_RECORDS = st.lists(
     st.tuples(
-        st.integers(0, 9), st.text(STATES, min_size=1, max_size=4), st.sampled_from(["i-1", "i-2"])
+        st.integers(0, 9),
+        st.text(CORE_LETTERS, min_size=1, max_size=4),
+        st.sampled_from(["i-1", "i-2"]),
     ),
     max_size=12,
     unique_by=lambda row: (row[0], row[2]),
 )
 
 
-@given(RECORDS, st.sampled_from(["known", "none", "unknown", None]), st.randoms())
+@given(CORE_RECORDS, st.sampled_from(["known", "none", "unknown", None]), st.randoms())
 def test_each_cell_is_the_state_in_the_line(rows, reservations, draw):
     """
     Copies and order change nothing, and a minute without a line has no state.
@@ -66,7 +68,7 @@ def test_each_cell_is_the_state_in_the_line(rows, reservations, draw):
         shown = hour(copied, name)
         times = [minute for minute, _, instance in rows if instance == name]
         expected = range(min(times), max(times) + 1) if times else ()
-        assert [START_MS + minute * MINUTE_MS for minute in expected] == shown["minutes"]
+        assert [CORES_START_MS + minute * MINUTE_MS for minute in expected] == shown["minutes"]
         assert shown["cores"] == len(shown["states"]) == len(shown["utilization"])
         for core in range(shown["cores"]):
             for at, minute in enumerate(expected):

@@ -10,7 +10,7 @@ from neuron_emf.account import account
 from neuron_emf.command_options import AccountSettings
 from neuron_emf.page.alarms import URGENCY, AccountAlarms, MessageLines, by_urgency
 from neuron_wire.catalogue import ALARMS
-from tests.neuron_emf.page.looked_at import EXPLAIN_GROUP, IDLE_TEXT, NOW_S, double_of, message
+from tests.neuron_emf.page.looked_at import EXPLAIN_GROUP, IDLE_TEXT, PAGE_NOW_S, double_of, message
 
 
 @pytest.fixture
@@ -52,23 +52,27 @@ def test_another_stack_whose_name_begins_with_ours_is_left_out(alarms, double):
     assert count == len(alarms.read_alarms())
 
 
-NOW_MS = round(NOW_S * 1000)
+PAGE_NOW_MS = round(PAGE_NOW_S * 1000)
 
 
 def put(double, *texts):
     """Lines in explain's log group, at the times that they say."""
     for text in texts:
-        double.put(EXPLAIN_GROUP, "explain", [(json.loads(text).get("Timestamp", NOW_MS), text)])
+        double.put(
+            EXPLAIN_GROUP, "explain", [(json.loads(text).get("Timestamp", PAGE_NOW_MS), text)]
+        )
 
 
 def test_the_latest_comes_first_and_a_copy_is_none(double):
     """By alarm, cluster, state and time; what else explain prints is passed over."""
-    first = message(double, "IdleCoresAlarm", "research", IDLE_TEXT, at_s=NOW_S - 7200)
-    second = message(double, "IdleCoresAlarm", "a", "a: over\nNow.", at_s=NOW_S - 60, state="OK")
+    first = message(double, "IdleCoresAlarm", "research", IDLE_TEXT, at_s=PAGE_NOW_S - 7200)
+    second = message(
+        double, "IdleCoresAlarm", "a", "a: over\nNow.", at_s=PAGE_NOW_S - 60, state="OK"
+    )
     put(double, first, second, first, json.dumps({"AlarmName": "x", "message": "alarm told"}))
     put(double, json.dumps({**json.loads(first), "Text": None}))
     found = account(AccountSettings())
-    lines = MessageLines(found, found.client("logs"), lambda: NOW_MS)
+    lines = MessageLines(found, found.client("logs"), lambda: PAGE_NOW_MS)
     shown = lines.read_newest_first()
     firing = IDLE_TEXT.splitlines()[0].removeprefix("research: ")  # which stands before it anyway
     assert [("OK", "over"), ("ALARM", firing)] == [
@@ -78,13 +82,13 @@ def test_the_latest_comes_first_and_a_copy_is_none(double):
 
 def test_later_ones_come_and_those_of_yesterday_go(monkeypatch):
     """A minute later the newest five are read again, and a day later nothing is left."""
-    now = [NOW_S]
+    now = [PAGE_NOW_S]
     with double_of(monkeypatch, lambda: now[0]) as double:
-        put(double, message(double, "IdleCoresAlarm", "a", IDLE_TEXT, at_s=NOW_S - 60))
+        put(double, message(double, "IdleCoresAlarm", "a", IDLE_TEXT, at_s=PAGE_NOW_S - 60))
         found = account(AccountSettings())
         lines = MessageLines(found, found.client("logs"), lambda: round(now[0] * 1000))
         assert 1 == len(lines.read_newest_first())
-        put(double, message(double, "IdleCoresAlarm", "b", IDLE_TEXT, at_s=NOW_S + 30))
+        put(double, message(double, "IdleCoresAlarm", "b", IDLE_TEXT, at_s=PAGE_NOW_S + 30))
         now[0] += 60
         assert ["b", "a"] == [message["cluster"] for message in lines.read_newest_first()]
         now[0] += 86_400

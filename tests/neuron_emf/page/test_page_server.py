@@ -29,7 +29,7 @@ from tests.neuron_emf.fake_account import OWN_QUERY
 from tests.neuron_emf.page.looked_at import ledger_of, view_of
 
 SELF = {"'self'", "'none'", "data:"}
-DATA = ("/overview.json", "/query.json", "/none.json")
+DATA_PATHS = ("/overview.json", "/query.json", "/none.json")
 
 
 class View:
@@ -86,7 +86,7 @@ def test_data_are_what_the_view_says(server):
 
 
 @pytest.mark.parametrize("token", ["", "x", "ä", "right and more"])
-@pytest.mark.parametrize("path", DATA)
+@pytest.mark.parametrize("path", DATA_PATHS)
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_without_the_token_there_are_no_data(server, path, token, method):
     """Whatever is asked for and however: a wrong token and none are answered alike."""

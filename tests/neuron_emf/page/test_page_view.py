@@ -11,7 +11,8 @@ from neuron_emf.page.graphs import graphs
 from neuron_emf.page.view import UnknownClusterError
 from neuron_emf.reading.rollup_lines import rollup_of
 from neuron_emitter.errors import SettingsError
-from tests.neuron_emf.page.looked_at import MINUTE_MS, START_MS, line, view_of
+from neuron_wire.names import MINUTE_MS
+from tests.neuron_emf.page.looked_at import PAGE_START_MS, line, view_of
 from tests.neuron_emf.page.looked_at import line as rollup_line
 
 
@@ -20,7 +21,7 @@ def test_the_cores_of_a_large_fleet_ask_for_a_cluster(double):
     for instances, is_read in ((1_000, True), (1_001, False)):
         lines = [rollup_line(name, -1, Instances=instances) for name in ("research", "serving")]
         double.put_lines(double.rollups_group, lines)
-        view = view_of(lambda: START_MS / 1000)
+        view = view_of(lambda: PAGE_START_MS / 1000)
         assert [] == view.cores({"cluster": "serving"})["instances"]
         if is_read:
             assert [] == view.cores({})["instances"]
@@ -67,7 +68,7 @@ def drawn(*texts):
     return {
         graph["title"]: {
             series["label"]: [
-                ((at - START_MS) // MINUTE_MS, value) for at, value in series["points"]
+                ((at - PAGE_START_MS) // MINUTE_MS, value) for at, value in series["points"]
             ]
             for series in graph["series"]
         }

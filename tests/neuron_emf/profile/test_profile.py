@@ -15,18 +15,21 @@ from neuron_emf.profile.profile_line import FRACTIONS, MAX_OTHER, profile_of, su
 from neuron_emitter.errors import DeliveryError, SourceError
 from neuron_wire.catalogue import PROFILE_METRICS, members_of
 from neuron_wire.extraction import violations
-from proof.logs.faults import DENIED
+from proof.factories.records import RECORDS_GROUP
+from proof.logs.faults import DENIED_FAULT
 from proof.logs.service import LogsService
 from tests.undocumented_members import undocumented
 
-FOLDER = Path(__file__).resolve().parents[2] / "data" / "profile"
+PROFILE_FOLDER = Path(__file__).resolve().parents[2] / "data" / "profile"
 AT_MS = 1_795_161_600_000  # 2026-11-20T08:00:00Z
 SUBJECT = ("training", "llama-8b", AT_MS)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
-KEYS = st.sampled_from([*FRACTIONS, "nc_idx", "hbm_read_bytes", "spill_reload_bytes", "x_y"])
+SUMMARY_KEYS = st.sampled_from(
+    [*FRACTIONS, "nc_idx", "hbm_read_bytes", "spill_reload_bytes", "x_y"]
+)
 
 
-@given(st.dictionaries(KEYS | st.text(max_size=8), SCALARS | st.lists(SCALARS, max_size=2)))
+@given(st.dictionaries(SUMMARY_KEYS | st.text(max_size=8), SCALARS | st.lists(SCALARS, max_size=2)))
 def test_whatever_a_summary_holds_its_line_is_extracted(values):
     """By CloudWatch's rules, in the catalogue's words; without a metric it is no EMF document."""
     text = profile_of(values, *SUBJECT).line
@@ -39,7 +42,7 @@ def test_whatever_a_summary_holds_its_line_is_extracted(values):
 def test_the_lines_of_the_made_file_are_as_ever(golden):
     """A changed byte is read in review, and every member but that of a bound is in them."""
     lines = [profile_of(values, *SUBJECT, name).line for name, values in made()]
-    golden(FOLDER / "workers.lines.jsonl", "".join(f"{line}\n" for line in lines))
+    golden(PROFILE_FOLDER / "workers.lines.jsonl", "".join(f"{line}\n" for line in lines))
     written = {member for line in lines for member in json.loads(line)}
     missing = {"Timestamp", "KeysDropped"}
     assert members_of("profile").keys() - missing == written - {"_aws"}
@@ -83,11 +86,10 @@ def test_a_rule_is_broken_beyond_its_bound(rule, key, inside, outside, others):
 
 def made():
     """The summaries of two cores, of which the second breaks every rule of thumb."""
-    return summaries_in(FOLDER / "workers.json")
+    return summaries_in(PROFILE_FOLDER / "workers.json")
 
 
-WORKERS = FOLDER / "workers.json"
-GROUP = "/neuron-emf/records"
+WORKERS = PROFILE_FOLDER / "workers.json"
 AT = ("--time", "2026-11-20T08:00:00Z")
 SUMMARY = {"mfu_estimated_percent": 0.5, "nc_idx": 1}
 
@@ -106,7 +108,7 @@ def test_lines_are_on_standard_output_and_the_summary_on_standard_error():
     """So that a pipe gets lines only."""
     words = ("--cluster", "training", "--model", "llama-8b", *AT)
     out, err = profile("-", *words, stdin=WORKERS.read_text("utf-8"))
-    assert (FOLDER / "workers.lines.jsonl").read_text("utf-8") == out
+    assert (PROFILE_FOLDER / "workers.lines.jsonl").read_text("utf-8") == out
     rules = ["transpose", "spill", "low_model_flops", "throttled"]
     *said, last = err.splitlines()
     assert [f"- llama_rank_1.ntff: {rule}" for rule in rules] == [
@@ -172,14 +174,14 @@ def test_profiles_arrive_in_the_log_group_of_the_fleet(monkeypatch):
         monkeypatch.setenv("AWS_ENDPOINT_URL_CLOUDWATCH_LOGS", service.url)
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-        service.rules.groups.setdefault(GROUP, set())
-        assert f"Lines in {GROUP}, stream profiles/training: 2" in profile(*words)[1]
+        service.rules.groups.setdefault(RECORDS_GROUP, set())
+        assert f"Lines in {RECORDS_GROUP}, stream profiles/training: 2" in profile(*words)[1]
         arrived = [json.loads(event.message) for event in service.rules.applied]
         assert [0, 1] == [line["CoreIndex"] for line in arrived]
-        assert {"profiles/training"} == service.rules.groups[GROUP]
+        assert {"profiles/training"} == service.rules.groups[RECORDS_GROUP]
         with pytest.raises(DeliveryError, match="line 1: too_old; see --time"):
             profile(*words, "--time", "15d")
-        service.next_faults["PutLogEvents"] += [DENIED] * 3
+        service.next_faults["PutLogEvents"] += [DENIED_FAULT] * 3
         with pytest.raises(DeliveryError, match="logs:PutLogEvents") as caught:
             profile(*words)
         assert (4, 2) == (caught.value.exit_code, len(service.rules.applied))

@@ -23,7 +23,7 @@ from neuron_accounts.ledger import (
 from neuron_emf.reading.ledger_bucket import LedgerBucket, rows
 from tests.neuron_emf.fake_account import FakeLedgerObjects
 
-HOUR = 490_000
+LEDGER_HOUR = 490_000
 
 
 def row(hour, number):
@@ -43,11 +43,13 @@ def bucket_of(hours):
 
 def test_an_hour_is_settled_when_all_eight_objects_are_there():
     """Of the hours that are asked for, over midnight, and whatever else lies beside them."""
-    hours = range(HOUR - 30, HOUR)
-    objects, bucket = bucket_of([HOUR - 31, HOUR - 30, HOUR - 5, HOUR - 2, HOUR])
-    del objects[part_key(HOUR - 5, 3)]
+    hours = range(LEDGER_HOUR - 30, LEDGER_HOUR)
+    objects, bucket = bucket_of(
+        [LEDGER_HOUR - 31, LEDGER_HOUR - 30, LEDGER_HOUR - 5, LEDGER_HOUR - 2, LEDGER_HOUR]
+    )
+    del objects[part_key(LEDGER_HOUR - 5, 3)]
     objects["ledger/schema=1/date=2025-11-24/hour=16/other"] = b""
-    assert [HOUR - 30, HOUR - 2] == bucket.list_settled_hours(hours)
+    assert [LEDGER_HOUR - 30, LEDGER_HOUR - 2] == bucket.list_settled_hours(hours)
 
 
 def test_what_is_damaged_is_told_and_the_rest_is_read():
@@ -56,26 +58,26 @@ def test_what_is_damaged_is_told_and_the_rest_is_read():
     another hour, in an object that the fast way reads and in one that it does not.
     """
     damage = []
-    good = pack_rows([row(HOUR, 1)])
+    good = pack_rows([row(LEDGER_HOUR, 1)])
     mixed = gzip.compress(gzip.decompress(good) + b'{"Hour":1}\n')
     strays = [
-        pack_rows([row(HOUR, 1), row(HOUR + 1, 2), row(HOUR, 3)]),
-        pack_rows([row(HOUR - 1, 1)]),
+        pack_rows([row(LEDGER_HOUR, 1), row(LEDGER_HOUR + 1, 2), row(LEDGER_HOUR, 3)]),
+        pack_rows([row(LEDGER_HOUR - 1, 1)]),
     ]
     strays.append(gzip.compress(gzip.decompress(strays[0]) + b"no\n"))
-    objects = [(HOUR, payload) for payload in (b"no", good[:-9], good, mixed, *strays)]
-    expected = [row(HOUR, 1)] * 2 + [row(HOUR, 1), row(HOUR, 3)] * 2
+    objects = [(LEDGER_HOUR, payload) for payload in (b"no", good[:-9], good, mixed, *strays)]
+    expected = [row(LEDGER_HOUR, 1)] * 2 + [row(LEDGER_HOUR, 1), row(LEDGER_HOUR, 3)] * 2
     assert expected == list(rows(objects, damage.append))
     assert 7 == len(damage)
 
 
-AMOUNTS = st.integers(0, 10**12) | st.integers(0, 10**18)  # a float has all digits, or not
+LEDGER_AMOUNTS = st.integers(0, 10**12) | st.integers(0, 10**18)  # a float has all digits, or not
 
 
 def values_of(field):
     """Whatever a row may have there."""
     values = (
-        AMOUNTS
+        LEDGER_AMOUNTS
         if field in {*LEDGER_MINUTES.values(), *LEDGER_COSTS.values(), *LEDGER_COUNTS.values()}
         else st.text(max_size=9)
     )
@@ -83,10 +85,10 @@ def values_of(field):
     return values | st.none() if is_optional else values
 
 
-VALUES = {field: values_of(field) for field in LedgerRow._fields}
+FIELD_VALUES = {field: values_of(field) for field in LedgerRow._fields}
 
 
-@given(st.builds(LedgerRow, **{**VALUES, "hour": st.integers(0, 700_000)}))
+@given(st.builds(LedgerRow, **{**FIELD_VALUES, "hour": st.integers(0, 700_000)}))
 def test_a_row_reads_back_as_it_was(row):
     """Every digit and every absence, and one line whatever a name holds."""
     line = row_line(row)
@@ -110,7 +112,7 @@ def test_a_row_reads_back_as_it_was(row):
 )
 def test_what_is_no_row_is_refused(member, value):
     """A member of another type or range, or none where one must be: nothing is guessed."""
-    members = {**json.loads(row_line(row(HOUR, 1))), member: value}
+    members = {**json.loads(row_line(row(LEDGER_HOUR, 1))), member: value}
     damage = []
-    assert [] == list(rows([(HOUR, gzip_lines([json.dumps(members)]))], damage.append))
+    assert [] == list(rows([(LEDGER_HOUR, gzip_lines([json.dumps(members)]))], damage.append))
     assert 1 == len(damage)

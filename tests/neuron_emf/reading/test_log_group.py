@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from neuron_emf.reading import LogGroup, log_group, pattern_of
 from neuron_emitter.errors import SourceError
+from proof.factories.records import RECORDS_GROUP
 from tests.neuron_emf.reading.fake_logs import FakeLogs, FakeLogsAccount
 
-GROUP = "/neuron-emf/records"
 MOMENTS = st.lists(st.integers(0, 40), max_size=40).map(sorted)
 
 
@@ -25,7 +25,7 @@ def events_at(moments):
 def group_of(logs, **changes):
     """Return the log group of an account with these lines."""
     account: Any = FakeLogsAccount(logs)
-    return LogGroup(account, GROUP, **changes)
+    return LogGroup(account, RECORDS_GROUP, **changes)
 
 
 @given(MOMENTS, st.integers(0, 41), st.integers(0, 41), st.lists(st.integers(0, 9), max_size=9))
@@ -46,10 +46,10 @@ def test_a_rehearsals_page_that_is_cut_off_without_a_token_is_gone_on_behind(mom
         patch.setattr(log_group, "MAX_EVENTS_PER_PAGE", limit)
         if crowded:
             with pytest.raises(SourceError, match="more lines in a millisecond"):
-                list(LogGroup(account, GROUP).read_lines(0, 41))
+                list(LogGroup(account, RECORDS_GROUP).read_lines(0, 41))
         else:
             assert [event for _, event in logs.events] == list(
-                LogGroup(account, GROUP).read_lines(0, 41)
+                LogGroup(account, RECORDS_GROUP).read_lines(0, 41)
             )
 
 
@@ -69,7 +69,7 @@ def test_a_refusal_of_lines_names_the_group_and_the_quota():
         list(group_of(FakeLogs(refusal="ThrottlingException")).read_lines(0, 9))
     for words in (
         "logs:FilterLogEvents",
-        GROUP,
+        RECORDS_GROUP,
         "ThrottlingException",
         "5 of these calls a second",
     ):

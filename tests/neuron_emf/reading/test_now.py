@@ -35,7 +35,7 @@ from tests.aggregator.rollups.test_reference import clusters
 from tests.neuron_emf.page.looked_at import line as rollup_text
 
 IDLE_AFTER = 15
-NUMBERS = {
+NUMBER_BY_FIELD = {
     "instances": "Instances", "cores": "NeuronCores", "unknown": "UnknownCores",
     "idle": "IdleCores", "fully_idle_instances": "FullyIdleInstances",
     "unpriced": "UnpricedCores", "cost": "IdleCostPerHour", "avoidable": "AvoidableCostPerHour",
@@ -50,7 +50,7 @@ USD = {
     for name, usd in prices.items()
 }
 SECOND = "serving"
-ACCOUNT = {
+NOW_ACCOUNT = {
     "read_ms": 0, "region": "us-east-1", "stack_name": "neuron-emf", "idle_after_minutes": 15,
     "differences": [], "close": None, "traffic": {"calls": 0, "bytes": 0}, "alarms": [],
 }  # fmt: skip
@@ -95,7 +95,7 @@ def reckoned(now, records):
     for (minute, cluster), expected in reference.rollups(records, usd_per_hour=USD).items():
         (shown,) = now.of_cluster(cluster).clusters
         assert minute == shown.minute
-        for name, member in NUMBERS.items():
+        for name, member in NUMBER_BY_FIELD.items():
             value, wanted = getattr(shown, name), expected.get(member)
             unit = MICRO if member.endswith("PerHour") else 1
             assert (value is None) == (wanted is None), member
@@ -134,7 +134,7 @@ def text_of(answer):
     """What `top` prints of it, in one line."""
     file = io.StringIO()
     console = Console(file=file, width=80, no_color=True, highlight=False)
-    for part in parts_of({**answer, **ACCOUNT}):
+    for part in parts_of({**answer, **NOW_ACCOUNT}):
         console.print(part)
     return " ".join(file.getvalue().split())
 
@@ -228,18 +228,22 @@ def same_where_told(minutes, rollups):
         assert cluster == replace(other, silent=None, covered=None)
 
 
-MEMBERS = [*NUMBERS.values(), "SilentInstances", "TopIdleOwners"]
-OWNERS = [{"Owner": "slurm:7", "Cores": 30, "UsdPerHour": 15.5}]
-MONEY = {name: 1.5 for name in NUMBERS.values() if name.endswith("PerHour")}
-WHOLE = json.loads(rollup_text(TopIdleOwners=OWNERS, FullyIdleInstances=1, **MONEY))
+SUMMED_MEMBERS = [*NUMBER_BY_FIELD.values(), "SilentInstances", "TopIdleOwners"]
+NOW_OWNERS = [{"Owner": "slurm:7", "Cores": 30, "UsdPerHour": 15.5}]
+HOURLY_AMOUNTS = {name: 1.5 for name in NUMBER_BY_FIELD.values() if name.endswith("PerHour")}
+WHOLE_LINE = json.loads(
+    rollup_text(TopIdleOwners=NOW_OWNERS, FullyIdleInstances=1, **HOURLY_AMOUNTS)
+)
 
 
-@given(st.sampled_from(MEMBERS), st.none() | st.text() | st.booleans() | st.floats(max_value=-1))
+@given(
+    st.sampled_from(SUMMED_MEMBERS), st.none() | st.text() | st.booleans() | st.floats(max_value=-1)
+)
 def test_a_value_unknown_in_one_cluster_is_unknown_in_the_sum(member, value):
     """An older stack's line or a damaged one among others: without its part a sum is too low."""
-    other = cluster_now({**WHOLE, member: value})
-    both, alone = together([cluster_now(WHOLE), other]), cluster_now(WHOLE)
-    for name, source in {**NUMBERS, "silent": "SilentInstances"}.items():
+    other = cluster_now({**WHOLE_LINE, member: value})
+    both, alone = together([cluster_now(WHOLE_LINE), other]), cluster_now(WHOLE_LINE)
+    for name, source in {**NUMBER_BY_FIELD, "silent": "SilentInstances"}.items():
         expected = None if source == member else 2 * getattr(alone, name)
         assert expected == getattr(both, name), name
     assert both.owners_known is (member != "TopIdleOwners")
@@ -250,7 +254,7 @@ def test_a_value_unknown_in_one_cluster_is_unknown_in_the_sum(member, value):
 @pytest.mark.parametrize(("minutes", "is_old"), [(10, False), (11, True)])
 def test_old_data_say_so(minutes, is_old):
     """Counted from the end of the newest minute: dead data must not look cheap."""
-    now = Now((cluster_now(WHOLE),))
+    now = Now((cluster_now(WHOLE_LINE),))
     end_ms = (now.total.minute + 1) * MINUTE_MS
     answer = answer_of(now, "", end_ms + minutes * MINUTE_MS)
     assert (minutes, is_old) == (answer["age_minutes"], answer["is_old"])

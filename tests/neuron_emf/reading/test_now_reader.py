@@ -10,10 +10,10 @@ from neuron_emf.account import account
 from neuron_emf.command_options import AccountSettings
 from neuron_emf.reading.now_reader import FOLDED, KEPT_MINUTES, NowReader
 from neuron_emitter.errors import SourceError
+from neuron_wire.names import MINUTE_MS
 from tests.neuron_emf.page.looked_at import (
-    MINUTE_MS,
-    NOW_S,
-    START_MS,
+    PAGE_NOW_S,
+    PAGE_START_MS,
     double_of,
     filled,
     line,
@@ -27,7 +27,7 @@ class Clock:
     """Minutes and seconds after the start."""
 
     def __init__(self, minute=20):
-        self.s = START_MS / 1000 + minute * 60
+        self.s = PAGE_START_MS / 1000 + minute * 60
 
     def __call__(self):
         return self.s
@@ -52,7 +52,7 @@ def reader(double, clock):  # noqa: ARG001  # the environment leads there
 
 def minutes_of(reader):
     """Minutes after the start, of every rollup."""
-    return [(rollup.minute_ms - START_MS) // MINUTE_MS for rollup in reader.lines.rollups(0)]
+    return [(rollup.minute_ms - PAGE_START_MS) // MINUTE_MS for rollup in reader.lines.rollups(0)]
 
 
 def test_fifteen_minutes_are_read_then_five_and_older_ones_when_somebody_looks_back(
@@ -70,7 +70,7 @@ def test_fifteen_minutes_are_read_then_five_and_older_ones_when_somebody_looks_b
     clock.s += 1861
     reader.refresh()
     assert list(range(4, 53)) == minutes_of(reader)
-    wanted_ms = START_MS - 10 * MINUTE_MS
+    wanted_ms = PAGE_START_MS - 10 * MINUTE_MS
     assert wanted_ms == reader.extend(wanted_ms)
     assert list(range(-11, 53)) == minutes_of(reader)
     asked = double.operations.count("FilterLogEvents")
@@ -99,8 +99,8 @@ def test_of_one_minute_the_last_publication_counts_and_a_cluster_left_behind_is_
 @pytest.fixture
 def at_the_end(clock, monkeypatch):
     """The hour is over and its newest minute closed."""
-    clock.s = NOW_S
-    monkeypatch.setattr("neuron_emf.reading.periods.now_ms", lambda: round(NOW_S * 1000))
+    clock.s = PAGE_NOW_S
+    monkeypatch.setattr("neuron_emf.reading.periods.now_ms", lambda: round(PAGE_NOW_S * 1000))
 
 
 @pytest.mark.usefixtures("at_the_end")

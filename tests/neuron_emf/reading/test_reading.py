@@ -111,7 +111,7 @@ def test_what_is_no_record_is_counted():
     assert 5 == records.unreadable
 
 
-NOW_MS = 1_763_625_600_000  # 2025-11-20T08:00:00Z
+READING_NOW_MS = 1_763_625_600_000  # 2025-11-20T08:00:00Z
 UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
@@ -119,7 +119,9 @@ UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 def test_a_period_is_a_number_and_a_unit(number, unit):
     """A moment of that name is so long ago, and never before 1970."""
     expected = number * UNITS_S[unit] * 1000
-    assert max(0, NOW_MS - expected) == moment_ms(f" {number}{unit} ", "--since", NOW_MS)
+    assert max(0, READING_NOW_MS - expected) == moment_ms(
+        f" {number}{unit} ", "--since", READING_NOW_MS
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,11 +133,11 @@ def test_a_period_is_a_number_and_a_unit(number, unit):
 )  # fmt: skip
 def test_a_moment_of_the_calendar_is_utc_unless_it_says_otherwise(text):
     """Log lines are in UTC, too."""
-    assert NOW_MS == moment_ms(text, "--since", 0)
+    assert READING_NOW_MS == moment_ms(text, "--since", 0)
 
 
 @pytest.mark.parametrize("text", ["", "5", "m", "0m", "-5m", "5 m", "1.5h", "5M", "yesterday"])
 def test_what_is_neither_is_refused(text):
     """With the name of the flag, and what would do."""
     with pytest.raises(SettingsError, match=r"--since .* such as"):
-        moment_ms(text, "--since", NOW_MS)
+        moment_ms(text, "--since", READING_NOW_MS)

@@ -14,7 +14,7 @@ from itertools import combinations
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_emf.report.chargeback import BILL_COLUMNS
 
-UNIT = Decimal(1).scaleb(-18)
+LAST_DECIMAL = Decimal(1).scaleb(-18)
 NOBODY = {
     "[unallocated]", "[unknown]", "[no telemetry]", "[before the ledger]", "[ledger missing]",
     "[reserved, unused]", "[not splittable]",
@@ -77,7 +77,7 @@ def rounded(cost):
     """A cost in whole units of 1e-18, rounded half up as both engines do."""
     with localcontext() as context:
         context.prec = 60
-        return int(Decimal(cost).quantize(UNIT, ROUND_HALF_UP).scaleb(18))
+        return int(Decimal(cost).quantize(LAST_DECIMAL, ROUND_HALF_UP).scaleb(18))
 
 
 def divided(amount, weights):

@@ -6,18 +6,18 @@ import pytest
 
 from neuron_emf.reading import periods
 from proof.account.account import AccountDouble
-from tests.hour import END_S
+from tests.hour import HOUR_END_S
 
-NOW_S = END_S + 3600.0
+REPORT_NOW_S = HOUR_END_S + 3600.0
 
 
 @pytest.fixture
 def made(monkeypatch):
     """A right account an hour after the hour, and a clock of ours that agrees with it."""
-    with AccountDouble(lambda: NOW_S) as found:
+    with AccountDouble(lambda: REPORT_NOW_S) as found:
         for name, value in found.variables.items():
             monkeypatch.setenv(name, value)
-        monkeypatch.setattr(periods, "now_ms", lambda: round(NOW_S * 1000))
+        monkeypatch.setattr(periods, "now_ms", lambda: round(REPORT_NOW_S * 1000))
         yield found
 
 

@@ -24,7 +24,7 @@ from neuron_wire.owners import Owner
 from proof.factories.records import message, record
 
 VOID = {"meta", "link", "br", "img"}
-EVIL = (
+EVIL_OWNERS = (
     '<img src=x onerror="alert(1)">',
     "=HYPERLINK(1)",
     "[bold red]x[/]",
@@ -87,7 +87,7 @@ def evil_report(by="owner"):
     (row,) = MinuteLines(WHOLE_TIME, "", LedgerRules(Prices())).fold_lines(lines)
     named = [
         row._replace(owner=name, cluster=name, team=name, instance_type=name, instance_id=f"i-{n}")
-        for n, name in enumerate(EVIL)
+        for n, name in enumerate(EVIL_OWNERS)
     ]
     return report_of(then_of(named), by)
 

@@ -18,6 +18,7 @@ from neuron_emf.report.chargeback import chargeback, statement
 from neuron_emf.report.month_ledger import MISSING_ROW as MISSING_HOUR
 from neuron_emf.report.month_ledger import SETTLED_ROW, MonthOfLedger, hour_labels, month_hours
 from neuron_emf.report.settings import IdleReportSettings
+from proof.factories.records import AN_INSTANCE
 from tests.neuron_emf.fake_account import FakeLedgerObjects
 from tests.neuron_emf.report.bill_worlds import (
     BLOCK,
@@ -100,7 +101,7 @@ def begin_late(draw, _, ledger):
     ledger[:] = [row for row in ledger if row["Hour"] > first]
 
 
-FAULTS = (
+BILL_FAULTS = (
     None, copy_row, credit_twice, pay_earlier, bill_days, bill_hyperpod, forge, lose_hour,
     begin_late,
 )  # fmt: skip
@@ -148,7 +149,7 @@ def worlds(draw, fault):
     return bill, ledger
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", BILL_FAULTS)
 @settings(max_examples=8)
 @given(
     st.data(), st.sampled_from(["", "spread", "Platform"]), st.sampled_from([False, False, True])
@@ -200,27 +201,28 @@ def test_the_statement_knows_the_cores_of_every_type():
     assert len(INSTANCE_TYPES) == text.count("', ")
 
 
-MONTH = "2026-02"
-HOURS = [f"{MONTH}-{day:02d} {hour:02d}" for day in range(1, 29) for hour in range(24)]
-ID = "i-0123456789abcdef0"
+BILLED_MONTH = "2026-02"
+MONTH_OF_HOURS = [
+    f"{BILLED_MONTH}-{day:02d} {hour:02d}" for day in range(1, 29) for hour in range(24)
+]
 IN_BLOCK = {"CapacityReservationId": BLOCK}
 
 
 def whole_bill(**others):
     """One instance in every hour of the month."""
-    return [charge(hour, ID, "1.25", **others) for hour in HOURS]
+    return [charge(hour, AN_INSTANCE, "1.25", **others) for hour in MONTH_OF_HOURS]
 
 
 def whole_ledger(**others):
     """All of it held by one job."""
-    return [held(hour, ID, "slurm:7 ann", "120", **others) for hour in HOURS]
+    return [held(hour, AN_INSTANCE, "slurm:7 ann", "120", **others) for hour in MONTH_OF_HOURS]
 
 
 @pytest.fixture
 def asked(typed, tmp_path):
     """Ask about rows of a bill and of a ledger: exit code, answer, standard error."""
 
-    def ask(bill, ledger, *options, month=MONTH):
+    def ask(bill, ledger, *options, month=BILLED_MONTH):
         (tmp_path / "bill.csv").write_text(bill_text(bill), "utf-8")
         (tmp_path / "ledger.jsonl").write_text(ledger_text(ledger), "utf-8")
         words = ("--bill", tmp_path / "bill.csv", "--ledger", tmp_path / "ledger.jsonl", *options)
@@ -260,7 +262,9 @@ def test_parquet_of_s3_and_ledgers_of_buckets(typed, tmp_path, monkeypatch):
     of its objects, and those before the first, are no instances without an emitter.
     """
     duckdb = pytest.importorskip("duckdb")
-    bill = whole_bill()[:12] + [charge(hour, ID, "1.234567890123456789") for hour in HOURS[12:24]]
+    bill = whole_bill()[:12] + [
+        charge(hour, AN_INSTANCE, "1.234567890123456789") for hour in MONTH_OF_HOURS[12:24]
+    ]
     (tmp_path / "bill.csv").write_text(bill_text(bill), "utf-8")
     file = tmp_path / "x.snappy.parquet"
     objects = {}
@@ -272,17 +276,17 @@ def test_parquet_of_s3_and_ledgers_of_buckets(typed, tmp_path, monkeypatch):
             f"OFFSET {12 * number} LIMIT 12) TO '{file}'"
         )
         duckdb.execute(text)
-        key = f"exports/data/BILLING_PERIOD={MONTH}/{number}.snappy.parquet"
+        key = f"exports/data/BILLING_PERIOD={BILLED_MONTH}/{number}.snappy.parquet"
         objects[key] = file.read_bytes()
-    for hour in month_hours(MONTH)[4:24]:
-        row = LedgerRow(hour, "research", ID, "a/b", 120 * 10**6, 60 * 10**6, team="a")
+    for hour in month_hours(BILLED_MONTH)[4:24]:
+        row = LedgerRow(hour, "research", AN_INSTANCE, "a/b", 120 * 10**6, 60 * 10**6, team="a")
         for part in range(PARTS_OF_HOUR):
             objects[part_key(hour, part)] = pack_rows([row] if part == 3 else [])
-    del objects[part_key(month_hours(MONTH)[9], 3)]
+    del objects[part_key(month_hours(BILLED_MONTH)[9], 3)]
     double = FakeLedgerObjects(objects)
     monkeypatch.setattr(Account, "client", lambda *_: double)
     words = ("--bill", "s3://bills/exports", "--ledger", "one", "--ledger", "s3://one", "--json")
-    code, out, err = typed("report", "--month", MONTH, *words, "--incomplete")
+    code, out, err = typed("report", "--month", BILLED_MONTH, *words, "--incomplete")
     assert (0, "") == (code, err)
     assert {
         "[before the ledger]": 5,
@@ -290,38 +294,41 @@ def test_parquet_of_s3_and_ledgers_of_buckets(typed, tmp_path, monkeypatch):
         "a/b": Decimal("8.75") + 12 * Decimal("1.234567890123456789"),
     } == owners(json.loads(out))
     assert {"a", None} == {row["team"] for row in json.loads(out)["rows"]}
-    reasons = json.loads(typed("report", "--month", MONTH, *words)[1])["rows"]
+    reasons = json.loads(typed("report", "--month", BILLED_MONTH, *words)[1])["rows"]
     assert ("ledger hours missing", 1) in [(row["problem"], row["found"]) for row in reasons]
 
 
 # --- what is refused ---
 
 HYPERPOD = {"SkuMeter": "USE2-Cluster:ml.trn1.32xlarge", "x_ServiceCode": "AmazonSageMaker"}
-MISSING = [hour for hour in HOURS if not "05" <= hour[8:10] <= "20"]
-REFUSED = {
-    "days are missing": [charge(hour, ID, "1.25") for hour in MISSING],
+HOURS_WITH_A_GAP = [hour for hour in MONTH_OF_HOURS if not "05" <= hour[8:10] <= "20"]
+REFUSED_BILLS = {
+    "days are missing": [charge(hour, AN_INSTANCE, "1.25") for hour in HOURS_WITH_A_GAP],
     "half of the rows is missing": (
-        whole_bill()[::2] + [charge(hour, "i-00000001", "1") for hour in HOURS]
+        whole_bill()[::2] + [charge(hour, "i-00000001", "1") for hour in MONTH_OF_HOURS]
     ),
     "every row comes twice": whole_bill(ConsumedQuantity="0.4") * 2,
     "two versions of the export": whole_bill() + whole_bill(ChargeDescription="estimated"),
     "a fee of the month before without a reservation's usage": [
         *whole_bill(), fee("2026-01-20 10", "240")],
     "a block that may go on in the next month": [
-        fee("2026-02-01 00", "240"), *(charge(hour, ID, "0", **IN_BLOCK) for hour in HOURS)],
+        fee("2026-02-01 00", "240"),
+        *(charge(hour, AN_INSTANCE, "0", **IN_BLOCK) for hour in MONTH_OF_HOURS)],
     "a block that was paid in another month": whole_bill()[:-24] + [
-        charge(hour, ID, "0", **IN_BLOCK) for hour in HOURS[-24:]],
-    "a daily export": [charge(hour, ID, "30", ConsumedQuantity="24") for hour in HOURS[::24]],
+        charge(hour, AN_INSTANCE, "0", **IN_BLOCK) for hour in MONTH_OF_HOURS[-24:]],
+    "a daily export": [
+        charge(hour, AN_INSTANCE, "30", ConsumedQuantity="24") for hour in MONTH_OF_HOURS[::24]],
     "a bill of HyperPod": [
         charge(hour, "arn:aws:sagemaker:us-east-2:111122223333:cluster/abc", "0.9", **HYPERPOD)
-        for hour in HOURS],
+        for hour in MONTH_OF_HOURS],
     "a bill in another currency": [
-        charge(hour, ID, "1.25", BillingCurrency="EUR") for hour in MISSING],
+        charge(hour, AN_INSTANCE, "1.25", BillingCurrency="EUR") for hour in HOURS_WITH_A_GAP],
     "half of the ledger is missing": (whole_bill(), whole_ledger()[:336]),
     "a daemon and a sidecar under two names": (
         whole_bill(), whole_ledger() + whole_ledger(ClusterName="b", OverlapMinutes=60)),
     "lines of 1,024 cores in the name of an instance": (
-        whole_bill(), [*whole_ledger(), held(HOURS[5], ID, "x/y", "61440", ClusterName="b")]),
+        whole_bill(),
+        [*whole_ledger(), held(MONTH_OF_HOURS[5], AN_INSTANCE, "x/y", "61440", ClusterName="b")]),
 }  # fmt: skip
 
 
@@ -331,7 +338,7 @@ def test_a_month_that_does_not_reconcile_is_refused(asked, golden, repository):
     never days as hours, nor HyperPod.
     """
     lines = []
-    for name, refused in REFUSED.items():
+    for name, refused in REFUSED_BILLS.items():
         bill, ledger = refused if isinstance(refused, tuple) else (refused, whole_ledger())
         code, answer, err = asked(bill, ledger)
         assert (5, None) == (code, answer["cost"])
@@ -382,13 +389,21 @@ def test_an_hour_of_the_ledger_is_there_with_all_its_parts(ledgers, labels):
 def test_a_ledger_row_of_another_hour_is_refused_alone(typed, tmp_path, follows_schema):
     """And counted; the rest of its object is not lost, nor is what cannot be read a whole file."""
     (tmp_path / "bill.csv").write_text(bill_text(whole_bill()[:24]), "utf-8")
-    for hour in month_hours(MONTH)[:24]:
-        row = LedgerRow(hour, "research", ID, "a/b", 120 * 10**6, 60 * 10**6)
+    for hour in month_hours(BILLED_MONTH)[:24]:
+        row = LedgerRow(hour, "research", AN_INSTANCE, "a/b", 120 * 10**6, 60 * 10**6)
         rows = [row, row._replace(hour=hour + 999, owner="b/c")] if hour % 12 == 0 else [row]
         (tmp_path / part_key(hour, 0)).parent.mkdir(parents=True)
         for part in range(PARTS_OF_HOUR):
             (tmp_path / part_key(hour, part)).write_bytes(pack_rows([] if part else rows))
-    words = ("report", "--month", MONTH, "--bill", tmp_path / "bill.csv", "--ledger", tmp_path)
+    words = (
+        "report",
+        "--month",
+        BILLED_MONTH,
+        "--bill",
+        tmp_path / "bill.csv",
+        "--ledger",
+        tmp_path,
+    )
     code, out, err = typed(*words)
     assert 5 == code
     assert "ledger rows refused            2   0.00 USD" in out
@@ -413,12 +428,14 @@ def test_a_ledger_row_of_another_hour_is_refused_alone(typed, tmp_path, follows_
 def test_options_that_name_something_else(typed, tmp_path, options, sentence):
     """Exit code 2, with what was found and what to do."""
     (tmp_path / "bill.csv").write_text(bill_text(whole_bill()), "utf-8")
-    (tmp_path / "eur.csv").write_text(bill_text([charge(HOURS[0], ID, "1", BillingCurrency="EUR")]))
+    (tmp_path / "eur.csv").write_text(
+        bill_text([charge(MONTH_OF_HOURS[0], AN_INSTANCE, "1", BillingCurrency="EUR")])
+    )
     (tmp_path / "other.csv").write_text("A,B\n1,2\n", "utf-8")
     (tmp_path / "ledger.jsonl").write_text(ledger_text(whole_ledger()), "utf-8")
     words = (
         "--month",
-        MONTH,
+        BILLED_MONTH,
         "--bill",
         tmp_path / "bill.csv",
         "--ledger",
@@ -434,8 +451,8 @@ def test_options_that_name_something_else(typed, tmp_path, options, sentence):
 
 def test_the_bill_of_a_large_fleet_is_spread_to_the_last_digit(asked):
     """More than a billion USD is spread; a third has no owner and does not divide evenly."""
-    bill = [charge(hour, name, f"{cost}.1") for hour in HOURS for name, cost in
-            ((ID, 700_000), ("i-00000001", 700_000), ("i-00000002", 700_000))]  # fmt: skip
+    bill = [charge(hour, name, f"{cost}.1") for hour in MONTH_OF_HOURS for name, cost in
+            ((AN_INSTANCE, 700_000), ("i-00000001", 700_000), ("i-00000002", 700_000))]  # fmt: skip
     ledger = whole_ledger() + [{**row, "InstanceId": "i-00000001"} for row in whole_ledger()]
     code, answer, _ = asked(bill, ledger, "--unassigned", "spread")
     assert (0, 672 * 3 * Decimal("700000.1")) == (code, sum(owners(answer).values()))
@@ -445,7 +462,7 @@ def test_the_bill_of_a_large_fleet_is_spread_to_the_last_digit(asked):
 @pytest.mark.parametrize("cost", ["1e21", "", "many"])
 def test_a_cost_that_is_none_is_named(asked, cost):
     """With what was found and where; no words of the database."""
-    bill = [*whole_bill()[1:], charge(HOURS[0], ID, cost)]
+    bill = [*whole_bill()[1:], charge(MONTH_OF_HOURS[0], AN_INSTANCE, cost)]
     code, _, err = asked(bill, whole_ledger())
     assert 3 == code
     assert f"{cost or 'no EffectiveCost'} has more than 20 digits before its point, or is" in err
@@ -453,8 +470,8 @@ def test_a_cost_that_is_none_is_named(asked, cost):
 
 def test_a_block_over_the_end_of_a_month_needs_both_bills(asked):
     """Each month has its hours' part of the fee, whichever is asked for."""
-    hours = [*HOURS[-24:], *(f"2026-03-01 {hour:02d}" for hour in range(12))]
-    block = [charge(hour, ID, "0", **IN_BLOCK) for hour in hours]
+    hours = [*MONTH_OF_HOURS[-24:], *(f"2026-03-01 {hour:02d}" for hour in range(12))]
+    block = [charge(hour, AN_INSTANCE, "0", **IN_BLOCK) for hour in hours]
     bill = [fee("2026-02-20 10", "36"), *whole_bill()[:-24], *block]
     code, answer, _ = asked(bill, whole_ledger())
     assert (0, Decimal("1.25") * 648 + 24) == (code, Decimal(answer["cost"]))

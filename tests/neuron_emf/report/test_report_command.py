@@ -14,11 +14,11 @@ from neuron_accounts.prices import LIST_USD_PER_HOUR
 from neuron_emf.account import account
 from neuron_emf.report import collection
 from proof.factories.records import message, record
-from tests.hour import START_S
+from tests.hour import HOUR_START_S
 from tests.neuron_emf.fake_account import FakeLedgerObjects
 
-HOUR = START_S // 3600
-PERIOD = ("--since", "2026-11-20T08:00:00Z", "--until", "2026-11-20T09:00:00Z")
+REPORT_HOUR = HOUR_START_S // 3600
+PERIOD_WORDS = ("--since", "2026-11-20T08:00:00Z", "--until", "2026-11-20T09:00:00Z")
 
 
 class Stack:
@@ -96,11 +96,11 @@ def test_the_ledger_of_the_stack_is_what_the_lines_are(typed, clients, hour, ful
     clients["s3"] = FakeLedgerObjects(hour.ledger)
     for by in ("owner", "team", "cluster", "instance", "day"):
         asked = [*full.operations]
-        code, out, err = typed(*PERIOD, "--json", "--by", by)
+        code, out, err = typed(*PERIOD_WORDS, "--json", "--by", by)
         assert (0, "", asked) == (code, err, full.operations)
-        by_lines = typed(*PERIOD, "--json", "--by", by, "--from-lines")[1]
+        by_lines = typed(*PERIOD_WORDS, "--json", "--by", by, "--from-lines")[1]
         assert amounts(by_lines) == amounts(out)
-    assert 12 == len(amounts(typed(*PERIOD, "--json")[1])[2])
+    assert 12 == len(amounts(typed(*PERIOD_WORDS, "--json")[1])[2])
 
 
 def test_hours_that_are_not_settled_are_named_and_no_zero(typed, clients, hour):
@@ -127,9 +127,9 @@ def _by_day(typed):
 def test_a_ledger_given_twice_counts_once(typed, clients, hour, ledger):
     """As a bucket and as two copies; and what was left out is said."""
     clients["s3"] = FakeLedgerObjects(hour.ledger)
-    once = typed(*PERIOD, "--json")[1]
+    once = typed(*PERIOD_WORDS, "--json")[1]
     both = ("--ledger", f"the-ledger,{ledger}", "--ledger", f"{ledger}/.")
-    code, out, _ = typed(*PERIOD, *both, "--json")
+    code, out, _ = typed(*PERIOD_WORDS, *both, "--json")
     assert (0, amounts(once)) == (code, amounts(out))
     reading = json.loads(out)["reading"]
     assert reading["copied_ledger_rows"] * 2 == reading["ledger_rows"] + 14
@@ -210,7 +210,7 @@ def test_json_follows_its_schema(typed, ledger, lines, follows_schema):
         (["--ledger", "no/folder"], 2, "Invalid --ledger no/folder"),
         (["--ledger", "x", "--from-lines"], 2, "Omit one or the other"),
         (["--since", "3d", "--until", "2d"], 3, "is settled in ledger the-ledger"),
-        ([*PERIOD, "-c", "nobody"], 3, "Other clusters: "),
+        ([*PERIOD_WORDS, "-c", "nobody"], 3, "Other clusters: "),
         (["lines.jsonl", "--price-overrides", "trn1=cheap"], 2, "write it as trn1.32xlarge=13.5"),
         (["lines.jsonl", "--cluster", "nobody"], 3, "Other clusters: training; check --cluster"),
         (["lines.jsonl", "--since", "1h"], 3, "2 lines of other times"),

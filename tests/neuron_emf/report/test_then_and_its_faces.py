@@ -23,10 +23,10 @@ from neuron_emf.report.idle_report import ROW_LABELS
 from neuron_emf.report.terminal import SHOWN, cells
 from neuron_wire.names import HOUR_MS, UNKNOWN_OWNER
 from proof.factories.records import message
-from tests.aggregator.settle.test_settle import HOUR, Bucket, fleets, settle, world_of
-from tests.aggregator.world import PRICES
+from tests.aggregator.settle.test_settle import SETTLED_HOUR, Bucket, fleets, settle, world_of
+from tests.aggregator.world import WORLD_PRICES
 from tests.neuron_emf.report.reports import (
-    EVIL,
+    EVIL_OWNERS,
     Page,
     document_of,
     evil_report,
@@ -121,7 +121,7 @@ def test_then_is_the_ledger_and_the_lines(fleet):
     """
     bucket = Bucket()
     settle(world_of(fleet), bucket)
-    then = check_then(bucket, HOUR, map(message, fleet), LedgerRules(PRICES))
+    then = check_then(bucket, SETTLED_HOUR, map(message, fleet), LedgerRules(WORLD_PRICES))
     for by in ROW_LABELS:
         check_faces(report_of(then, by))
     check_page(report_of(then))
@@ -149,11 +149,12 @@ def test_what_nobody_knows_is_no_zero_on_any_face():
 
 
 TOLD = LedgerRow(
-    hour=HOUR, cluster="serving", instance_id="i-1", owner="chat", allocated=60_000_000, covered=1,
+    hour=SETTLED_HOUR, cluster="serving", instance_id="i-1", owner="chat", allocated=60_000_000,
+    covered=1,
     busy=0, used=0, idle=0, list_cost=3 * 10**9, idle_cost=0, executions=2_000_000, basis="list",
 )  # fmt: skip
-SILENT = TOLD._replace(instance_id="i-2", executions=None)
-UNPRICED = TOLD._replace(instance_id="i-3", list_cost=None, unpriced=60_000_000, basis=None)
+SILENT_ROW = TOLD._replace(instance_id="i-2", executions=None)
+UNPRICED_ROW = TOLD._replace(instance_id="i-3", list_cost=None, unpriced=60_000_000, basis=None)
 
 
 @pytest.mark.parametrize(
@@ -161,12 +162,12 @@ UNPRICED = TOLD._replace(instance_id="i-3", list_cost=None, unpriced=60_000_000,
     [
         ([TOLD], "1.5", ["2,000,000", "1.50"]),
         ([TOLD, TOLD._replace(instance_id="i-2", executions=0)], "3", ["2,000,000", "3.00"]),
-        ([TOLD, SILENT], "1.5", ["2,000,000", "1.50"]),
-        ([TOLD, SILENT._replace(owner="[unallocated]")], "1.5", ["2,000,000", "1.50"]),
+        ([TOLD, SILENT_ROW], "1.5", ["2,000,000", "1.50"]),
+        ([TOLD, SILENT_ROW._replace(owner="[unallocated]")], "1.5", ["2,000,000", "1.50"]),
         ([TOLD._replace(executions=7)], "428571.428571429", ["7", "428,571.43"]),
         ([TOLD._replace(executions=0)], None, ["0", "-"]),
-        ([SILENT], None, ["-", "-"]),
-        ([TOLD, UNPRICED], None, ["4,000,000", "no price"]),
+        ([SILENT_ROW], None, ["-", "-"]),
+        ([TOLD, UNPRICED_ROW], None, ["4,000,000", "no price"]),
     ],
     ids=["busy or not", "waiting", "untold", "nobody's", "rounded once", "none", "silent", "price"],
 )
@@ -192,7 +193,7 @@ def test_a_name_commands_nothing():
     assert not {name for name, _ in page.attributes if name.startswith("on")}
     text = exports.json_text(evil_report())
     assert text.isascii()
-    assert {*EVIL} == {row["owner"] for row in json.loads(text)["rows"]}
+    assert {*EVIL_OWNERS} == {row["owner"] for row in json.loads(text)["rows"]}
 
 
 @pytest.fixture

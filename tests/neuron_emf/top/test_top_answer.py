@@ -10,22 +10,16 @@ from rich.console import Console
 
 from neuron_emf.top import listing
 from neuron_emitter.errors import SourceError
-from tests.neuron_emf.page.looked_at import (
-    MINUTE_MS,
-    NOW_S,
-    START_MS,
-    filled,
-    line,
-    view_of,
-)
+from neuron_wire.names import MINUTE_MS
+from tests.neuron_emf.page.looked_at import PAGE_NOW_S, PAGE_START_MS, filled, line, view_of
 
-README = Path(__file__).parents[3] / "README.md"
+README_FILE = Path(__file__).parents[3] / "README.md"
 
 
 @pytest.fixture(autouse=True)
 def now(monkeypatch):
     """The moment at which everything is asked."""
-    moment = [round(NOW_S * 1000)]
+    moment = [round(PAGE_NOW_S * 1000)]
     monkeypatch.setattr("neuron_emf.reading.periods.now_ms", lambda: moment[0])
     return moment
 
@@ -35,7 +29,7 @@ def test_one_whole_answer(typed, double, hour, marked):
     filled(double, hour)
     code, out, err = typed("top", "--once")
     assert (0, "") == (code, err)
-    marked(README, "now", f"```\n$ neuron-emf top --once\n{out}```\n")
+    marked(README_FILE, "now", f"```\n$ neuron-emf top --once\n{out}```\n")
 
 
 def test_values_that_are_not_reported_are_unknown(typed, double):
@@ -55,7 +49,7 @@ def test_names_of_others_fit_and_command_nothing(typed, double):
         names[1], 58, TopIdleOwners=owners, IdleCostPerHour=123_456.78,
         AvoidableCostPerHour=123_456.78, PricesAsOf="\x1b[2J", PriceRegions=["\u202e"],
     )  # fmt: skip
-    double.put(double.rollups_group, "s", [(START_MS + 60 * MINUTE_MS, text)])
+    double.put(double.rollups_group, "s", [(PAGE_START_MS + 60 * MINUTE_MS, text)])
     code, out, _ = typed("top", "--once")
     assert 0 == code
     assert out.replace("\n", "").isprintable()

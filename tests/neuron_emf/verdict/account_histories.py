@@ -10,19 +10,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neuron_emf.check.aws_client import ACCESS, Answer
-from tests.neuron_emf.verdict.histories import LONG_AGO, OTHER, Kind, minute
-from tests.neuron_emf.verdict.world import INSTANCE, JOB, MEMBER, MINUTE_MS, World
+from neuron_wire.names import MINUTE_MS
+from proof.factories.records import AN_INSTANCE
+from tests.neuron_emf.verdict.histories import LONG_AGO, OTHER_INSTANCE, Kind, minute
+from tests.neuron_emf.verdict.world import MEMBER, WORLD_JOB, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-REFUSALS = (
+ACCOUNT_REFUSALS = (
     Answer("a:B", reason=ACCESS, words="ExplicitDeny"),
     Answer("a:B", reason="refused", words="UnauthorizedOperation: no"),
     Answer("a:B", reason="no_connection"),
     {},
 )
-OF_EC2 = (
+GUARDS_OF_EC2 = (
     "host-cpu running same-instance launched keep-tag purchase manager instance-store "
     "placement-group ultraserver"
 )
@@ -46,8 +48,8 @@ def _refused(w: World, operation: str) -> None:
     if operation == "describe_auto_scaling_groups":
         w.join_group()
     if "list_container_instances" not in w.answers:
-        w.join_ecs(OTHER)
-    w.answers[operation] = REFUSALS[(len(operation) + minute(w)) % len(REFUSALS)]
+        w.join_ecs(OTHER_INSTANCE)
+    w.answers[operation] = ACCOUNT_REFUSALS[(len(operation) + minute(w)) % len(ACCOUNT_REFUSALS)]
 
 
 def store(w: World) -> None:
@@ -81,7 +83,7 @@ _OF_ACCOUNT: list[tuple[str, str, Callable[[World], object]]] = [
     ("member of another group", "group-minimum",
      lambda w: (w.join_group(), w.tag("aws:autoscaling:groupName", "others"))),
     ("member that is another instance", "group-minimum manager protections",
-     lambda w: w.join_group(InstanceId=OTHER)),
+     lambda w: w.join_group(InstanceId=OTHER_INSTANCE)),
     # who manages it would start another, or is not known
     ("ParallelCluster", "manager", lambda w: w.tag("parallelcluster:node-type")),
     ("PCS", "manager", lambda w: w.tag("aws:pcs:cluster-id", "pcs_1")),
@@ -89,7 +91,7 @@ _OF_ACCOUNT: list[tuple[str, str, Callable[[World], object]]] = [
     ("node in no group", "manager",
      lambda w: (w.leave_group(), w.tag("aws:eks:cluster-name", "prod"))),
     ("scheduler that no tag names", "manager", lambda w: (
-        w.leave_group(), w.join_ecs(OTHER), w.change(0, Reservations="known"))),
+        w.leave_group(), w.join_ecs(OTHER_INSTANCE), w.change(0, Reservations="known"))),
     ("scheduler that the emitter does not see", "manager",
      lambda w: (w.join_node_group(), w.change(0, Reservations="none"))),
     ("ECS failures", "manager",
@@ -98,13 +100,14 @@ _OF_ACCOUNT: list[tuple[str, str, Callable[[World], object]]] = [
     ("operated by a service", "manager",
      lambda w: w.instance.update(Operator={"Managed": True, "Principal": "x.amazonaws.com"})),
     ("open session", "sessions",
-     lambda w: w.answers.update(describe_sessions={"Sessions": [{"Target": INSTANCE}]})),
+     lambda w: w.answers.update(describe_sessions={"Sessions": [{"Target": AN_INSTANCE}]})),
     ("stopping", "running", lambda w: w.instance.update(State={"Name": "stopping"})),
     # the account does not say
-    ("EC2 tells of another instance", OF_EC2, lambda w: w.instance.update(InstanceId=OTHER)),
+    ("EC2 tells of another instance", GUARDS_OF_EC2,
+        lambda w: w.instance.update(InstanceId=OTHER_INSTANCE)),
     *((f"{operation} refused", guards, lambda w, name=operation: _refused(w, name))
       for operation, guards in {
-          "describe_instances": OF_EC2,
+          "describe_instances": GUARDS_OF_EC2,
           "describe_instance_attribute": "protections",
           "describe_instance_types": "host-cpu instance-store",
           "describe_auto_scaling_instances": "group-minimum manager protections",
@@ -124,7 +127,7 @@ OF_HYPERPOD = {
          lambda w: w.node.update(InstanceStatus={"Status": "Pending"})),
         ("of another type", "same-instance",
          lambda w: w.node.update(InstanceType="ml.trn2.48xlarge")),
-        ("of another instance", OF_EC2, lambda w: w.node.update(InstanceId=OTHER)),
+        ("of another instance", GUARDS_OF_EC2, lambda w: w.node.update(InstanceId=OTHER_INSTANCE)),
         ("in a training plan", "purchase", lambda w: w.nodes.update(
             TrainingPlanArn="arn:aws:sagemaker:us-west-2:123456789012:training-plan/t")),
         ("at its minimum", "group-minimum", lambda w: w.nodes.update(MinCount=3)),
@@ -132,8 +135,8 @@ OF_HYPERPOD = {
             describe_sessions={"Sessions": [{"SessionId": "ada-1"}]})),
         ("of an odd cluster", "manager", lambda w: w.answers["sagemaker.list_clusters"][
             "ClusterSummaries"][0].update(ClusterName="a;b")),
-        *((f"{operation} refused", OF_EC2, lambda w, name=operation: w.answers.update(
-            {name: REFUSALS[minute(w) % 3]}))
+        *((f"{operation} refused", GUARDS_OF_EC2, lambda w, name=operation: w.answers.update(
+            {name: ACCOUNT_REFUSALS[minute(w) % 3]}))
           for operation in (
               "sagemaker.list_clusters", "describe_cluster", "describe_cluster_node")),
     ]
@@ -147,14 +150,15 @@ def _gone(w: World, **more: str) -> None:
     w.change(59, Holders=[{**holder, **more}])
 
 
-OWNED: dict[str, tuple[str, str | None, str, Callable[[World], object]]] = {
-    "held": ("ask", JOB, "scontrol show job 4711", World.own),
-    "idle for 20 minutes": ("ask", JOB, "for 20 min", lambda w: (w.begin(-40), w.own(quiet=20))),
+OWNED_HISTORIES: dict[str, tuple[str, str | None, str, Callable[[World], object]]] = {
+    "held": ("ask", WORLD_JOB, "scontrol show job 4711", World.own),
+    "idle for 20 minutes": ("ask", WORLD_JOB, "for 20 min",
+        lambda w: (w.begin(-40), w.own(quiet=20))),
     "reserved": ("ask", "ml/a-0/main", "kubectl describe pod a-0 -n ml",
                  lambda w: w.own("ml/a-0/main", Cores=None, Reserved=f"0-{w.cores - 1}")),
-    "account that says nothing": ("ask", JOB, "sstat -a -j 4711", lambda w: (
-        w.own(), w.answers.update(dict.fromkeys(w.answers, REFUSALS[0])))),
-    "no rollups": ("ask", JOB, "scontrol", lambda w: (w.own(), w.forget_rollups(LONG_AGO))),
+    "account that says nothing": ("ask", WORLD_JOB, "sstat -a -j 4711", lambda w: (
+        w.own(), w.answers.update(dict.fromkeys(w.answers, ACCOUNT_REFUSALS[0])))),
+    "no rollups": ("ask", WORLD_JOB, "scontrol", lambda w: (w.own(), w.forget_rollups(LONG_AGO))),
     "unnamed": ("ask", None, "aws ec2 describe-tags", lambda w: w.own("[unnamed]")),
     "pod that is gone": ("ask", None, "kubectl get pod a-0 -n ml", _gone),
     "holds cores assigned to another": ("ask", "ml/b-0", "kubectl describe pod b-0 -n ml",
@@ -168,8 +172,9 @@ OWNED: dict[str, tuple[str, str | None, str, Callable[[World], object]]] = {
                         lambda w: w.own("ml/a-3", row={"Siblings": 4, "IdleSiblings": 1})),
     "low activity": ("keep", None, "something executed",
                     lambda w: (w.own(QuietMinutes=None), w.change(59, Executions=80))),
-    "executions unread": ("keep", None, f"{JOB} held cores", lambda w: w.own(QuietMinutes=None)),
-    "just started": ("keep", None, f"{JOB} held cores", lambda w: w.own(quiet=3)),
+    "executions unread": ("keep", None, f"{WORLD_JOB} held cores",
+        lambda w: w.own(QuietMinutes=None)),
+    "just started": ("keep", None, f"{WORLD_JOB} held cores", lambda w: w.own(quiet=3)),
     "partly used": ("keep", None, "a core was busy",
                   lambda w: (w.own(Cores="0"), w.change(59, **w.core("b")))),
     "emitter that is gone": ("keep", None, "14 min old", lambda w: (

@@ -13,9 +13,10 @@ from neuron_emf.check import aws_client
 from neuron_emf.reading import periods
 from neuron_emf.verdict.instance_verdict import EXIT_CODES
 from proof.account.account import AccountDouble
+from proof.factories.records import AN_INSTANCE
 from proof.logs.rules import ServiceError
 from tests.neuron_emf.fake_aws import FakeAws
-from tests.neuron_emf.verdict.world import INSTANCE, World
+from tests.neuron_emf.verdict.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +72,7 @@ def answered(typed, monkeypatch, logs):
         monkeypatch.setattr(Account, "client", lambda *_: logs)
         monkeypatch.setattr(periods, "now_ms", lambda: world.now_ms)
         monkeypatch.setattr(aws_client, "AwsClient", lambda _: FakeAws(world.answers))
-        return typed("findings", INSTANCE, "--json", "-r", "us-west-2", *world.words)
+        return typed("findings", AN_INSTANCE, "--json", "-r", "us-west-2", *world.words)
 
     return call
 

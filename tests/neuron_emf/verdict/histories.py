@@ -10,13 +10,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.neuron_emf.verdict.world import CLUSTER, INSTANCE, JOB, MINUTE_MS, ZONE, World, text_of
+from neuron_wire.names import MINUTE_MS
+from proof.factories.records import AN_INSTANCE
+from tests.neuron_emf.verdict.world import WORLD_CLUSTER, WORLD_JOB, ZONE, World, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-OTHER = "i-0fedcba9876543210"
-SHARED = f"{CLUSTER}/07"
+OTHER_INSTANCE = "i-0fedcba9876543210"
+SHARED_STREAM = f"{WORLD_CLUSTER}/07"
 LONG_AGO = -9999
 NEWER: dict[str, Any] = {"Schema": 2, "Seq": 9000}
 
@@ -137,7 +139,7 @@ COMPILING: dict[str, Callable[[World], object]] = {
 }  # fmt: skip
 """Whatever places work on it is stopped before, so it holds back where nothing does."""
 
-OF_LINES = {
+LINE_HISTORIES = {
     name: Kind(guards, spoil)
     for name, guards, spoil in [
         # the lines are of another time
@@ -165,7 +167,7 @@ OF_LINES = {
         (
             "line cut off",
             "readable",
-            lambda w: w.say(minute(w), _cut(w, text_of(w.line(0)), f'"{INSTANCE}"')),
+            lambda w: w.say(minute(w), _cut(w, text_of(w.line(0)), f'"{AN_INSTANCE}"')),
         ),
         (
             "line without a member",
@@ -180,7 +182,7 @@ OF_LINES = {
         (
             "rollup cut off",
             "readable",
-            lambda w: _no_rollup(w, lambda text: _cut(w, text, f'"{CLUSTER}"')),
+            lambda w: _no_rollup(w, lambda text: _cut(w, text, f'"{WORLD_CLUSTER}"')),
         ),
         # cores are not known
         (
@@ -230,7 +232,7 @@ OF_LINES = {
         (
             "owner of idle cores",
             "no-holder",
-            lambda w: _at(w, Owners=[{"Cores": "0-1", "Name": JOB}]),
+            lambda w: _at(w, Owners=[{"Cores": "0-1", "Name": WORLD_JOB}]),
         ),
         # somebody may want them
         (
@@ -279,12 +281,14 @@ OF_LINES = {
         (
             "rollup names it",
             "one-emitter",
-            lambda w: _rollup(w, DuplicateEmitters=2, DuplicateEmitterInstances=[INSTANCE, OTHER]),
+            lambda w: _rollup(
+                w, DuplicateEmitters=2, DuplicateEmitterInstances=[AN_INSTANCE, OTHER_INSTANCE]
+            ),
         ),
         (
             "rollup names not all",
             "one-emitter",
-            lambda w: _rollup(w, DuplicateEmitters=2, DuplicateEmitterInstances=[OTHER]),
+            lambda w: _rollup(w, DuplicateEmitters=2, DuplicateEmitterInstances=[OTHER_INSTANCE]),
         ),
         ("emitter that sees nothing", "one-emitter", _emitter_that_sees_nothing),
         ("two clusters", "one-emitter", lambda w: w.change(0, minute(w, 1), ClusterName="default")),
@@ -374,17 +378,18 @@ CLEAN: dict[str, Callable[[World], object]] = {
         w.say(minute(w), Kind=kind, Seq=7000 + index, CoveredSeconds=None)
         for index, kind in enumerate(("more", "runtime", "event", "of a later release"))],
     "another instance's bad lines": lambda w: [
-        w.say(minute(w), InstanceId=OTHER, Message=INSTANCE, **NEWER),
-        w.say(minute(w), text_of(w.line(0, InstanceId=OTHER))[:-9])],
+        w.say(minute(w), InstanceId=OTHER_INSTANCE, Message=AN_INSTANCE, **NEWER),
+        w.say(minute(w), text_of(w.line(0, InstanceId=OTHER_INSTANCE))[:-9])],
     "another cluster's bad rollups": lambda w: [
-        w.publish(minute(w), ClusterName=f"{CLUSTER}-2", Schema=2),
-        w.publish(minute(w), text_of(w.rollup(0, ClusterName=f"{CLUSTER}-2", RollupId=""))[:-9]),
+        w.publish(minute(w), ClusterName=f"{WORLD_CLUSTER}-2", Schema=2),
+        w.publish(minute(w),
+            text_of(w.rollup(0, ClusterName=f"{WORLD_CLUSTER}-2", RollupId=""))[:-9]),
         w.publish(30, ClusterName="dev", NeuronCores=8, BusyCores=8),
         w.publish(31, ClusterName="dev", NeuronCores=8, BusyCores=0)],
     "other lines about its cluster": lambda w: [
         w.publish(minute(w), Kind="message"), w.publish(minute(w), Kind=None, Schema=None)],
     "another instance's two emitters": lambda w: _rollup(
-        w, DuplicateEmitters=1, DuplicateEmitterInstances=[OTHER]),
+        w, DuplicateEmitters=1, DuplicateEmitterInstances=[OTHER_INSTANCE]),
     "published again": lambda w: [
         w.cluster(30, 31, CoveragePercent=50, BusyCores=0), w.publish(30, Publication=2, late=9)],
     "rollups missing for nine minutes": lambda w: (w.begin(40), w.forget_rollups(20, 29)),
@@ -400,13 +405,14 @@ CLEAN: dict[str, Callable[[World], object]] = {
     "the count is short": lambda w: _late_count(w, is_fleet=False),
     "launched into a new cluster": _launched_into,
     "log stream of several": lambda w: [
-        setattr(w, "stream", SHARED),
-        w.say_in(w.stream, minute(w), InstanceId=OTHER, Message=INSTANCE, **w.core("b"))],
+        setattr(w, "stream", SHARED_STREAM),
+        w.say_in(w.stream, minute(w), InstanceId=OTHER_INSTANCE, Message=AN_INSTANCE,
+            **w.core("b"))],
     "copies in another log stream": lambda w: [
-        setattr(w, "stream", w.rng.choice([INSTANCE, SHARED])),
+        setattr(w, "stream", w.rng.choice([AN_INSTANCE, SHARED_STREAM])),
         w.elsewhere.extend(("copies", *entry) for entry in w.lines[50:])],
     "log stream and cluster changed before the hour": lambda w: [
         w.change(LONG_AGO, 0, ClusterName="default"),
         w.say_in("before", -1, Boot="b0", ClusterName="default", **w.core("b"))],
-    "probe of check": lambda w: w.say_in(f"check/{INSTANCE}", 58, Kind="probe"),
+    "probe of check": lambda w: w.say_in(f"check/{AN_INSTANCE}", 58, Kind="probe"),
 }  # fmt: skip

@@ -19,12 +19,13 @@ from neuron_emf.verdict.account_guards import ACCOUNT_GUARDS
 from neuron_emf.verdict.line_guards import LINE_GUARDS
 from neuron_wire.owners import Owner
 from proof.account.account import AccountDouble
+from proof.factories.records import AN_INSTANCE
 from tests import records_table
 from tests.aggregator.findings.fleet import Fleet, held, idle, maker
-from tests.hour import END_S
+from tests.hour import HOUR_END_S
 from tests.neuron_emf.fake_aws import FakeAws
-from tests.neuron_emf.verdict.account_histories import OWNED
-from tests.neuron_emf.verdict.world import INSTANCE, World, bare_instance
+from tests.neuron_emf.verdict.account_histories import OWNED_HISTORIES
+from tests.neuron_emf.verdict.world import World, bare_instance
 
 
 class CloudFormation:
@@ -106,7 +107,7 @@ def test_another_stack_is_not_there(typed):
 
 
 IDLE_HELD = "i-06f58c76ba1c4c2e7"
-RANK = OWNED["rank that waits"][-1]
+WAITING_RANK = OWNED_HISTORIES["rank that waits"][-1]
 
 
 @pytest.fixture
@@ -132,7 +133,9 @@ def of_world(of_account):
     def call(*words, spoil=lambda _: None, later_ms=0):
         world = World(0, "EKS node group")
         spoil(world)
-        return of_account(world.now_ms + later_ms, world.put_into, world.answers, INSTANCE, *words)
+        return of_account(
+            world.now_ms + later_ms, world.put_into, world.answers, AN_INSTANCE, *words
+        )
 
     return call
 
@@ -149,9 +152,9 @@ def test_the_page_shows_what_is_printed(of_account, of_world, hour, marked, repo
     answers["describe_sessions"] = Answer("ssm:DescribeSessions", reason=ACCESS)
     page = repository / "docs" / "how-to" / "acting.md"
     for name, instance, (code, out, err) in (
-        ("release", INSTANCE, of_world()),
-        ("ask", IDLE_HELD, of_account(END_S * 1000 + 150_000, put, answers, IDLE_HELD)),
-        ("keep", INSTANCE, of_world(spoil=RANK)),
+        ("release", AN_INSTANCE, of_world()),
+        ("ask", IDLE_HELD, of_account(HOUR_END_S * 1000 + 150_000, put, answers, IDLE_HELD)),
+        ("keep", AN_INSTANCE, of_world(spoil=WAITING_RANK)),
     ):
         assert ({"release": 0, "ask": 1, "keep": 3}[name], "") == (code, err)
         marked(page, name, f"```\n$ neuron-emf findings {instance}\n{out}```\n")
@@ -159,7 +162,7 @@ def test_the_page_shows_what_is_printed(of_account, of_world, hour, marked, repo
 
 def test_json_follows_its_schema(of_world, follows_schema):
     """Each answer, and the guards that it is made of."""
-    kinds = (lambda _: None, World.own, RANK)
+    kinds = (lambda _: None, World.own, WAITING_RANK)
     found = [json.loads(of_world("--json", spoil=spoil)[1]) for spoil in kinds]
     follows_schema("findings", *found)
     assert ["release", "ask", "keep"] == [document["answer"] for document in found]
@@ -174,7 +177,7 @@ def test_it_is_asked_again_where_it_was_asked(of_world):
     typed = "--paid-by-type trn1.32xlarge=avoidable --stack-name other"
     out = of_world(*typed.split(), "--rollups-log-group", "/neuron-emf/neuron-emf/rollups")[1]
     (again,) = re.findall("2[.].*(neuron-emf .*)", out)
-    assert again.startswith(f"neuron-emf findings {INSTANCE} --region us-west-2 ")
+    assert again.startswith(f"neuron-emf findings {AN_INSTANCE} --region us-west-2 ")
     assert {*typed.split()} <= {*again.split()}
 
 
@@ -182,7 +185,7 @@ def test_without_a_line_there_is_no_answer(of_world):
     """Exit 4, and no command: a day old, or never there."""
     code, out, err = of_world(later_ms=24 * 60 * 60_000)
     assert (4, "") == (code, out)
-    assert f"No minute line of {INSTANCE} in the last 70 minutes" in err
+    assert f"No minute line of {AN_INSTANCE} in the last 70 minutes" in err
 
 
 @pytest.mark.parametrize("name", ["host-4c2e7", "i-", "i-0;reboot"])

@@ -10,18 +10,24 @@ from neuron_emf.verdict.account_guards import ACCOUNT_GUARDS
 from neuron_emf.verdict.account_reading import read_account_facts
 from neuron_emf.verdict.line_guards import LINE_GUARDS
 from neuron_emf.verdict.verdict_facts import Unknown
+from proof.factories.records import AN_INSTANCE
 from tests.neuron_emf.fake_aws import FakeAws
-from tests.neuron_emf.verdict.account_histories import OF_ACCOUNT, OF_HYPERPOD, OWNED, store
-from tests.neuron_emf.verdict.histories import CLEAN, COMPILING, OF_LINES, OF_STREAMS, Kind
-from tests.neuron_emf.verdict.world import INSTANCE, World
+from tests.neuron_emf.verdict.account_histories import (
+    OF_ACCOUNT,
+    OF_HYPERPOD,
+    OWNED_HISTORIES,
+    store,
+)
+from tests.neuron_emf.verdict.histories import CLEAN, COMPILING, LINE_HISTORIES, OF_STREAMS, Kind
+from tests.neuron_emf.verdict.world import World
 
-SHRINK = "aws autoscaling terminate-instance-in-auto-scaling-group"
+SHRINK_COMMAND = "aws autoscaling terminate-instance-in-auto-scaling-group"
 REMOVE = {
-    "alone": [f"aws ec2 stop-instances --instance-ids {INSTANCE} --region us-west-2"],
-    "group": [SHRINK],
+    "alone": [f"aws ec2 stop-instances --instance-ids {AN_INSTANCE} --region us-west-2"],
+    "group": [SHRINK_COMMAND],
     "EKS node group": ["node=$(kubectl get nodes", "neuron-emf findings", "kubectl drain"],
     "Karpenter": ["node=$(kubectl get nodes", "neuron-emf findings", "kubectl drain"],
-    "ECS": ["aws ecs update-container-instances-state", "neuron-emf findings", SHRINK],
+    "ECS": ["aws ecs update-container-instances-state", "neuron-emf findings", SHRINK_COMMAND],
     "HyperPod": ["sudo scontrol update", "neuron-emf findings",
                  "aws sagemaker batch-delete-cluster-nodes"],
     "ParallelCluster": [],
@@ -30,8 +36,8 @@ REMOVE = {
 
 LOOKS = ("scontrol show", "sstat", "kubectl get", "kubectl describe", "kubectl logs",
          "aws ec2 describe-tags")  # fmt: skip
-WRONG = {**OF_LINES, **OF_STREAMS, **OF_ACCOUNT, **OF_HYPERPOD}
-OF_EC2 = [name for name in REMOVE if name != "HyperPod"]
+WRONG = {**LINE_HISTORIES, **OF_STREAMS, **OF_ACCOUNT, **OF_HYPERPOD}
+EC2_MANAGERS = [name for name in REMOVE if name != "HyperPod"]
 
 
 def _held_back_by(found):
@@ -48,7 +54,9 @@ def test_no_wrong_history_is_released(judged, name):
     Where placement is stopped first, a host that compiles is a warning.
     """
     kind = WRONG[name]
-    managers = REMOVE if name in OF_LINES else OF_EC2 if name in OF_ACCOUNT else ["HyperPod"]
+    managers = (
+        REMOVE if name in LINE_HISTORIES else EC2_MANAGERS if name in OF_ACCOUNT else ["HyperPod"]
+    )
     if name in OF_STREAMS:
         # ParallelCluster keeps it, whatever other log streams say, so they are not read.
         managers = [manager for manager in REMOVE if REMOVE[manager]]
@@ -84,11 +92,11 @@ def test_every_clean_history_is_released(judged, name, manager):
     assert (set() if begins else {"manager"}) == _held_back_by(found)
 
 
-@pytest.mark.parametrize("name", OWNED)
+@pytest.mark.parametrize("name", OWNED_HISTORIES)
 def test_whoever_has_idle_cores_is_asked(judged, name):
     """Unless they may work, or it is not known; what is shown changes nothing."""
-    answer, owner, says, spoil = OWNED[name]
-    for seed, manager in enumerate(OF_EC2):
+    answer, owner, says, spoil = OWNED_HISTORIES[name]
+    for seed, manager in enumerate(EC2_MANAGERS):
         found = judged(spoil, seed, manager)
         assert (answer, owner) == (found["answer"], found["owner"]), manager
         assert says in " ".join([found["reason"], *found["commands"]]), manager
@@ -122,7 +130,7 @@ def test_what_was_found_is_said(judged, golden, repository):
             if result["state"] not in ("ok", "not tried") or name == "clean":
                 said.setdefault(f"{result['state']}: {result['found']}", []).append(result["check"])
         lines += [f"{name}: {', '.join(checks)} {what}\n" for what, checks in said.items()]
-    for name, (*_, spoil) in OWNED.items():
+    for name, (*_, spoil) in OWNED_HISTORIES.items():
         found = judged(spoil, 0, "group")
         lines += [f"{name}: {found['answer']} {found['owner']}: {found['reason']}\n"]
     golden(repository / "tests/data/shown/guards.txt", "".join(lines))
@@ -134,5 +142,5 @@ def test_it_asks_what_the_page_allows_and_no_more(repository):
     allowed = re.findall('"([a-z0-9]+:(?:Describe|List)[A-Z][A-Za-z]+)"', page)
     played = [FakeAws(World(0, manager).answers) for manager in ("ECS", "HyperPod")]
     for aws in played:
-        assert not isinstance(read_account_facts(aws, INSTANCE).manager, Unknown)
+        assert not isinstance(read_account_facts(aws, AN_INSTANCE).manager, Unknown)
     assert sorted(allowed) == sorted({action for aws in played for action in aws.asked})

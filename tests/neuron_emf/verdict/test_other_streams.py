@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from neuron_emf.reading.log_group import MAX_CALLS
 from neuron_emf.verdict.instance_verdict import VERDICT_RELEASE
-from tests.neuron_emf.verdict.histories import CLEAN, OF_LINES, OTHER, SHARED
-from tests.neuron_emf.verdict.world import INSTANCE, World
+from proof.factories.records import AN_INSTANCE
+from tests.neuron_emf.verdict.histories import CLEAN, LINE_HISTORIES, OTHER_INSTANCE, SHARED_STREAM
+from tests.neuron_emf.verdict.world import World
 
-HARMLESS: dict[str, dict[str, Any]] = {
-    "another instance": {"InstanceId": OTHER, "CoreState": "b"},
+HARMLESS_LINES: dict[str, dict[str, Any]] = {
+    "another instance": {"InstanceId": OTHER_INSTANCE, "CoreState": "b"},
     "probe": {"Kind": "probe"},
     "a later kind": {"Kind": "of a later release", "CoreState": "b"},
 }
@@ -29,12 +30,12 @@ AGAINST: dict[str, dict[str, Any]] = {
     "newer schema": {"Schema": 2},
     "no schema": {"Schema": None},
 }
-HOUR = "a whole idle hour"
-STREAMS = st.sampled_from([INSTANCE, SHARED])
+IDLE_HOUR_LINES = "a whole idle hour"
+STREAMS = st.sampled_from([AN_INSTANCE, SHARED_STREAM])
 
 
 def _lines(*kinds: str, names: tuple[str, ...] = ()) -> Any:
-    streams = st.sampled_from([SHARED, "forged", f"check/{INSTANCE}", *names])
+    streams = st.sampled_from([SHARED_STREAM, "forged", f"check/{AN_INSTANCE}", *names])
     return st.tuples(streams, st.integers(0, 59), st.sampled_from(kinds))
 
 
@@ -48,25 +49,25 @@ def _play(seed: int, stream: str, spoil: Any, lines: list[tuple[str, int, str]])
             own = world.lines[at : at + 1]  # none in a history that lacks that minute
             world.elsewhere += [(name, *line) for line in own]
             continue
-        members = {**HARMLESS, **AGAINST, HOUR: {}}[what]
+        members = {**HARMLESS_LINES, **AGAINST, IDLE_HOUR_LINES: {}}[what]
         state = members.get("CoreState", "u") * world.cores
-        for minute in range(60) if what == HOUR else [at]:
+        for minute in range(60) if what == IDLE_HOUR_LINES else [at]:
             other = {"Boot": f"b{number + 5}", "Seq": minute, **members, "CoreState": state}
             world.say_in(name, minute, **other)
     return world
 
 
-LAW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+STREAM_LAW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 
 
-@LAW
+@STREAM_LAW
 @given(
     seed=st.integers(0, 99),
     stream=STREAMS,
     name=st.sampled_from([*CLEAN]),
     lines=st.tuples(
-        st.lists(_lines(*HARMLESS, "copy"), max_size=3),
-        st.lists(_lines(*AGAINST, HOUR, names=(INSTANCE,)), max_size=1),
+        st.lists(_lines(*HARMLESS_LINES, "copy"), max_size=3),
+        st.lists(_lines(*AGAINST, IDLE_HOUR_LINES, names=(AN_INSTANCE,)), max_size=1),
     ),
 )
 def test_a_line_in_any_log_stream_counts(answered, seed, stream, name, lines):
@@ -78,16 +79,18 @@ def test_a_line_in_any_log_stream_counts(answered, seed, stream, name, lines):
     assert (not against) == (json.loads(out)["answer"] == VERDICT_RELEASE)
 
 
-@LAW
+@STREAM_LAW
 @given(
     seed=st.integers(0, 99),
     stream=STREAMS,
-    name=st.sampled_from([*OF_LINES]),
-    lines=st.lists(_lines(*HARMLESS, *AGAINST, HOUR, "copy", names=(INSTANCE,)), max_size=3),
+    name=st.sampled_from([*LINE_HISTORIES]),
+    lines=st.lists(
+        _lines(*HARMLESS_LINES, *AGAINST, IDLE_HOUR_LINES, "copy", names=(AN_INSTANCE,)), max_size=3
+    ),
 )
 def test_no_line_elsewhere_causes_a_release(answered, seed, stream, name, lines):
     """No lines of other log streams cause a release, not even a whole idle hour."""
-    code, out, err = answered(_play(seed, stream, OF_LINES[name].spoil, lines))
+    code, out, err = answered(_play(seed, stream, LINE_HISTORIES[name].spoil, lines))
     assert ("", 3) == (err, code)
     assert VERDICT_RELEASE != json.loads(out)["answer"]
 
@@ -96,7 +99,7 @@ def _refused(code: str) -> ClientError:
     return ClientError({"Error": {"Code": code}}, "FilterLogEvents")
 
 
-@pytest.mark.parametrize("stream", [INSTANCE, SHARED])
+@pytest.mark.parametrize("stream", [AN_INSTANCE, SHARED_STREAM])
 @pytest.mark.parametrize(
     "failure",
     [
@@ -146,7 +149,7 @@ def test_a_group_that_does_not_end_is_left_after_300_calls(answered, logs):
 
 def test_a_line_that_keeps_it_or_names_an_owner_ends_the_search(answered, logs):
     """The rest of the group is read only before a release."""
-    for spoil in (OF_LINES["core busy for a minute"].spoil, World.own):
+    for spoil in (LINE_HISTORIES["core busy for a minute"].spoil, World.own):
         world = World(0)
         spoil(world)
         assert 0 != answered(world)[0]

@@ -13,6 +13,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from neuron_emf.check.aws_client import Answer
+from neuron_wire.names import MINUTE_MS
+from proof.factories.records import AN_INSTANCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,18 +55,16 @@ def bare_instance(
     }
 
 
-MINUTE_MS = 60_000
-START_MS = 1_763_625_600_000  # 2025-11-20T08:00:00Z, the first minute of the hour
-TYPES = {  # cores, vCPUs
+WORLD_START_MS = 1_763_625_600_000  # 2025-11-20T08:00:00Z, the first minute of the hour
+CORES_AND_VCPUS = {  # cores, vCPUs
     "inf2.xlarge": (2, 4), "inf2.24xlarge": (12, 96), "inf2.48xlarge": (24, 192),
     "trn1.32xlarge": (32, 128),
 }  # fmt: skip
-INSTANCE = "i-0123456789abcdef0"
-CLUSTER = "research"
+WORLD_CLUSTER = "research"
 ZONE = "us-west-2d"
-ARN = "arn:aws:ecs:us-west-2:123456789012"
-MEMBER = f"{ARN}:container-instance/prod/{'0a' * 16}"
-JOB = "slurm:4711 ada"
+ECS_ARN = "arn:aws:ecs:us-west-2:123456789012"
+MEMBER = f"{ECS_ARN}:container-instance/prod/{'0a' * 16}"
+WORLD_JOB = "slurm:4711 ada"
 
 Line = dict[str, Any]
 
@@ -96,19 +96,19 @@ class World:
 
     def __init__(self, seed: int, manager: str = "alone") -> None:
         self.rng = Random(seed)
-        self.type = self.rng.choice(list(TYPES))
-        self.cores, self.vcpus = TYPES[self.type]
-        self.now_ms = START_MS + (60 + self.rng.randrange(5)) * MINUTE_MS
+        self.type = self.rng.choice(list(CORES_AND_VCPUS))
+        self.cores, self.vcpus = CORES_AND_VCPUS[self.type]
+        self.now_ms = WORLD_START_MS + (60 + self.rng.randrange(5)) * MINUTE_MS
         self.words: list[str] = []
-        self.stream = INSTANCE
+        self.stream = AN_INSTANCE
         self.elsewhere: list[tuple[str, int, Line | str]] = []
         self.delay_ms = MINUTE_MS + 1000
-        self.answers = bare_instance(INSTANCE, self.type, ZONE, self.vcpus)
+        self.answers = bare_instance(AN_INSTANCE, self.type, ZONE, self.vcpus)
         self.instance = self.answers["describe_instances"]["Reservations"][0]["Instances"][0]
         self.node: Line = {}
         self.reservations = "none" if manager in ("alone", "group") else "known"
         self.begin(self.rng.randrange(100), self.rng.randrange(7, 16))
-        MANAGERS[manager](self)
+        MANAGER_JOINS[manager](self)
 
     def begin(self, idle_before: int, others: int = 9) -> None:
         """Idle for so many minutes before the hour, beside so many instances that work."""
@@ -126,8 +126,8 @@ class World:
         """Its line of a minute, as its emitter writes it: busy until it turns idle."""
         works = at < self.since
         return {
-            "Timestamp": START_MS + at * MINUTE_MS, "Schema": 1, "Kind": "minute",
-            "Boot": "b1", "Seq": at + 500, "ClusterName": CLUSTER, "InstanceId": INSTANCE,
+            "Timestamp": WORLD_START_MS + at * MINUTE_MS, "Schema": 1, "Kind": "minute",
+            "Boot": "b1", "Seq": at + 500, "ClusterName": WORLD_CLUSTER, "InstanceId": AN_INSTANCE,
             "InstanceType": self.type, "Region": "us-west-2", "AvailabilityZone": ZONE,
             "AccountId": "123456789012", "Lifecycle": "on-demand",
             "CoveredSeconds": 60, "Reports": 4, "HostCpuPercent": 49 / self.vcpus,
@@ -138,10 +138,10 @@ class World:
 
     def rollup(self, at: int, **changes: Any) -> Line:
         """What close prints of its cluster."""
-        minute = datetime.fromtimestamp(START_MS / 1000 + at * 60, timezone.utc)
+        minute = datetime.fromtimestamp(WORLD_START_MS / 1000 + at * 60, timezone.utc)
         return {
-            "Timestamp": START_MS + at * MINUTE_MS, "Schema": 1, "Kind": "rollup",
-            "ClusterName": CLUSTER, "RollupId": f"{CLUSTER}@{at}#1",
+            "Timestamp": WORLD_START_MS + at * MINUTE_MS, "Schema": 1, "Kind": "rollup",
+            "ClusterName": WORLD_CLUSTER, "RollupId": f"{WORLD_CLUSTER}@{at}#1",
             "Minute": minute.strftime("%Y-%m-%dT%H:%MZ"), "Publication": 1,
             "CoveragePercent": 100, "NeuronCores": (self.others + 1) * self.cores,
             "BusyCores": self.busy + self.cores * (at < self.since), **changes,
@@ -149,11 +149,13 @@ class World:
 
     def say(self, at: int, text: str = "", **changes: Any) -> None:
         """Have its line of a minute in the emitters' group, or another text."""
-        self.lines.append((START_MS + at * MINUTE_MS, text or self.line(at, **changes)))
+        self.lines.append((WORLD_START_MS + at * MINUTE_MS, text or self.line(at, **changes)))
 
     def say_in(self, stream: str, at: int, text: str = "", **changes: Any) -> None:
         """Have a line about a minute in another log stream, or another text."""
-        self.elsewhere.append((stream, START_MS + at * MINUTE_MS, text or self.line(at, **changes)))
+        self.elsewhere.append(
+            (stream, WORLD_START_MS + at * MINUTE_MS, text or self.line(at, **changes))
+        )
 
     def put_into(self, account: AccountDouble) -> None:
         """Put all lines into both log groups of *account*, those of one moment in any order."""
@@ -169,7 +171,7 @@ class World:
     def publish(self, at: int, text: str = "", late: int = 2, **changes: Any) -> None:
         """Have the rollup of a minute in its group, or another text, printed so much later."""
         line = text or self.rollup(at, **changes)
-        self.rollups.append((START_MS + (at + late) * MINUTE_MS, line))
+        self.rollups.append((WORLD_START_MS + (at + late) * MINUTE_MS, line))
 
     def change(self, first: int, last: int = 60, **changes: Any) -> None:
         """Change members of its lines from *first* to before *last*; None takes one away."""
@@ -217,7 +219,9 @@ class World:
         core = str(members["CoreState"].index("a"))
         return {**members, "Owners": [{"Cores": core, "Name": "ml/llama-0"}]}
 
-    def own(self, name: str = JOB, quiet: int = 60, row: Line | None = None, **more: Any) -> None:
+    def own(
+        self, name: str = WORLD_JOB, quiet: int = 60, row: Line | None = None, **more: Any
+    ) -> None:
         """Somebody has held all cores, idle, for the last *quiet* minutes; *row* is of a rollup."""
         owner = {"Cores": f"0-{self.cores - 1}", "Name": name, "QuietMinutes": quiet, **more}
         state = "a" if owner["Cores"] else "u"
@@ -230,7 +234,7 @@ class World:
 
     def launch(self, at: int) -> None:
         """It was launched in a minute."""
-        moment = datetime.fromtimestamp(START_MS / 1000 + at * 60, timezone.utc)
+        moment = datetime.fromtimestamp(WORLD_START_MS / 1000 + at * 60, timezone.utc)
         self.instance["LaunchTime"] = self.node["LaunchTime"] = moment
 
     def tag(self, key: str, value: str = "") -> None:
@@ -241,7 +245,7 @@ class World:
         """Put it into an auto-scaling group above its minimum."""
         self.tag("aws:autoscaling:groupName", "workers")
         member = {
-            "InstanceId": INSTANCE, "AutoScalingGroupName": "workers", "AvailabilityZone": ZONE,
+            "InstanceId": AN_INSTANCE, "AutoScalingGroupName": "workers", "AvailabilityZone": ZONE,
             "LifecycleState": "InService", "HealthStatus": "HEALTHY",
             "ProtectedFromScaleIn": False,
         }  # fmt: skip
@@ -262,7 +266,7 @@ class World:
 
     def join_ecs(self, *ids: str, **more: Any) -> None:
         """ECS lists it in a cluster, and describes what it lists as *ids*."""
-        self.answers["list_clusters"] = {"clusterArns": [f"{ARN}:cluster/prod"]}
+        self.answers["list_clusters"] = {"clusterArns": [f"{ECS_ARN}:cluster/prod"]}
         self.answers["list_container_instances"] = {"containerInstanceArns": [MEMBER]}
         described = [{"containerInstanceArn": MEMBER, "ec2InstanceId": ec2_id} for ec2_id in ids]
         self.answers["describe_container_instances"] = {"containerInstances": described, **more}
@@ -274,7 +278,7 @@ class World:
         )
         self.nodes: Line = {"InstanceGroupName": "workers", "Status": "InService", "TargetCount": 3}
         self.node |= {
-            "InstanceId": INSTANCE, "InstanceGroupName": "workers",
+            "InstanceId": AN_INSTANCE, "InstanceGroupName": "workers",
             "InstanceType": f"ml.{self.type}", "InstanceStatus": {"Status": "Running"},
             "Placement": {"AvailabilityZone": ZONE}, "PrivatePrimaryIp": "10.1.57.141",
         }  # fmt: skip
@@ -294,11 +298,11 @@ class World:
 
     def join_ecs_group(self) -> None:
         """It is in an ECS cluster and in the group of its capacity provider."""
-        self.join_ecs(INSTANCE)
+        self.join_ecs(AN_INSTANCE)
         self.join_group()
 
 
-MANAGERS: dict[str, Callable[[World], object]] = {
+MANAGER_JOINS: dict[str, Callable[[World], object]] = {
     "alone": lambda _: None,
     "group": World.join_group,
     "EKS node group": World.join_node_group,
@@ -319,7 +323,7 @@ def text_of(line: Line | str) -> str:
 
 def _minute(entry: tuple[int, Line | str]) -> int:
     line = entry[1]
-    return -9999 if isinstance(line, str) else (line["Timestamp"] - START_MS) // MINUTE_MS
+    return -9999 if isinstance(line, str) else (line["Timestamp"] - WORLD_START_MS) // MINUTE_MS
 
 
 def _change(entries: list[tuple[int, Line | str]], first: int, last: int, changes: Line) -> None:

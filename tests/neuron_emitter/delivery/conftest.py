@@ -12,17 +12,22 @@ import pytest
 from neuron_emitter.delivery.cloudwatch_logs import LogStream
 from neuron_emitter.delivery.delivery import Delivery
 from neuron_emitter.spool import Spool
+from proof.factories.records import RECORDS_GROUP
 from proof.logs.service import LogsService
-from tests.neuron_emitter.delivery.fake_destinations import GROUP, NOW_S, REGION, STREAM
+from tests.neuron_emitter.delivery.fake_destinations import (
+    DELIVERED_STREAM,
+    DELIVERY_NOW_S,
+    DELIVERY_REGION,
+)
 from tests.neuron_emitter.spool_parts import Clock
 
-KEYS = {"AKIDEXAMPLE": "not-a-secret"}
+ACCESS_KEYS = {"AKIDEXAMPLE": "not-a-secret"}
 
 
 @pytest.fixture
 def clock():
     """A clock for spool and delivery."""
-    return Clock(NOW_S)
+    return Clock(DELIVERY_NOW_S)
 
 
 @pytest.fixture
@@ -65,7 +70,7 @@ def no_aws(monkeypatch, tmp_path):
 @pytest.fixture
 def aws(no_aws):
     """Credentials that no account knows, only the loopback service."""
-    ((key, secret),) = KEYS.items()
+    ((key, secret),) = ACCESS_KEYS.items()
     no_aws.setenv("AWS_ACCESS_KEY_ID", key)
     no_aws.setenv("AWS_SECRET_ACCESS_KEY", secret)
     return no_aws
@@ -75,7 +80,7 @@ def aws(no_aws):
 def service(aws):
     """A CloudWatch Logs that keeps all the rules, where boto3 finds it."""
     with LogsService() as made:
-        made.keys = dict(KEYS)
+        made.keys = dict(ACCESS_KEYS)
         aws.setenv("AWS_ENDPOINT_URL", made.url)
         yield made
 
@@ -83,6 +88,6 @@ def service(aws):
 @pytest.fixture
 def log_stream(aws):  # noqa: ARG001 its environment
     """The destination under test, on whatever endpoint is set."""
-    opened = LogStream(GROUP, STREAM, region=REGION)
+    opened = LogStream(RECORDS_GROUP, DELIVERED_STREAM, region=DELIVERY_REGION)
     yield opened
     opened.close()

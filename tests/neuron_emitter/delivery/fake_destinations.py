@@ -11,13 +11,13 @@ from neuron_emitter.delivery.sender import Sender, Waiter
 from neuron_emitter.spool import NewRecord
 from neuron_emitter.spool.spool_records import SpooledRecord
 
-NOW_S = 1_795_000_020.0  # the start of a minute
+DELIVERY_NOW_S = 1_795_000_020.0  # the start of a minute
 
-NOW_MS = 1_795_000_020_000
+DELIVERY_NOW_MS = 1_795_000_020_000
 
 TIMEOUT = Retry("timeout", "no answer")
 
-NO_GROUP = Refused("no_log_group", "there is no log group /x in y: deploy the stack")
+REFUSED_WITHOUT_GROUP = Refused("no_log_group", "there is no log group /x in y: deploy the stack")
 
 
 class Scripted:
@@ -52,7 +52,7 @@ class Scripted:
 
 def fill(spool, *texts):
     """Append one record per text, of now."""
-    spool.append([NewRecord(NOW_MS, text) for text in texts])
+    spool.append([NewRecord(DELIVERY_NOW_MS, text) for text in texts])
 
 
 def identity_holds(spool):
@@ -61,7 +61,7 @@ def identity_holds(spool):
     return health.produced == health.delivered + health.records + sum(health.dropped.values())
 
 
-MINUTE_S = NOW_S
+DELIVERED_MINUTE_S = DELIVERY_NOW_S
 
 
 class Script(Waiter):
@@ -100,7 +100,7 @@ class Recorder:
 
     def send(self, batch):
         """Answer as scripted; a scripted exception is raised."""
-        self.sent.append((self.clock() - MINUTE_S, [record.line for record in batch]))
+        self.sent.append((self.clock() - DELIVERED_MINUTE_S, [record.line for record in batch]))
         answer = self.answers.pop(0) if self.answers else Delivered()
         if isinstance(answer, Exception):
             raise answer
@@ -138,15 +138,11 @@ def appender(spool, clock, text, after_s=0.0):
     return step
 
 
-GROUP = "/neuron-emf/records"
+DELIVERED_STREAM = "training/i-0123456789abcdef0"
 
-STREAM = "training/i-0123456789abcdef0"
+DELIVERY_REGION = "eu-north-1"
 
-REGION = "eu-north-1"
-
-BOOT = "019aa3c5d2f04f1e2d3c"
-
-HOUR_MS = 3_600_000
+DELIVERED_BOOT = "019aa3c5d2f04f1e2d3c"
 
 
 def now_ms() -> int:
@@ -158,6 +154,6 @@ def batch_of(*lines, ages_ms=()):
     """Records to put; the first ages_ms are those of the first lines."""
     ages = [*ages_ms, *[0] * (len(lines) - len(ages_ms))]
     return [
-        SpooledRecord(i, BOOT, i, now_ms() - age_ms, line)
+        SpooledRecord(i, DELIVERED_BOOT, i, now_ms() - age_ms, line)
         for i, (line, age_ms) in enumerate(zip(lines, ages, strict=True), 1)
     ]

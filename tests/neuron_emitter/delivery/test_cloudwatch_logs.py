@@ -20,13 +20,13 @@ from neuron_emitter.delivery.destination import (
     Retry,
 )
 from neuron_emitter.spool import NewRecord, Spool
+from neuron_wire.names import HOUR_MS
+from proof.factories.records import RECORDS_GROUP
 from proof.logs import faults
 from proof.logs.rules import NOT_FOUND, ServiceError
 from tests.neuron_emitter.delivery.fake_destinations import (
-    GROUP,
-    HOUR_MS,
-    REGION,
-    STREAM,
+    DELIVERED_STREAM,
+    DELIVERY_REGION,
     batch_of,
     now_ms,
 )
@@ -36,7 +36,7 @@ def test_one_put_is_one_call(service, log_stream):
     """
     Nothing is described first, nothing is retried behind our back; the version is in the header.
     """
-    service.rules.groups[GROUP].add(STREAM)
+    service.rules.groups[RECORDS_GROUP].add(DELIVERED_STREAM)
     assert Delivered() == log_stream.send(batch_of("a"))
     assert ["PutLogEvents"] == service.operations
     assert f"neuron-emf/{__version__}" in service.calls[0].user_agent
@@ -63,7 +63,9 @@ def test_where_the_instance_is_comes_last(aws, service, region, variable, expect
     """Used on an instance without a configured region; a configured one comes first."""
     if variable:
         aws.setenv("AWS_DEFAULT_REGION", variable)
-    log_stream = LogStream(GROUP, STREAM, region=region, instance_region="eu-west-3")
+    log_stream = LogStream(
+        RECORDS_GROUP, DELIVERED_STREAM, region=region, instance_region="eu-west-3"
+    )
     assert Delivered() == log_stream.send(batch_of("a"))
     assert {expected} == {call.region for call in service.calls if call.status == 200}
     log_stream.close()
@@ -77,7 +79,7 @@ def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream)
     The service's clock is three hours behind: it takes nothing of what is now.
     """
     service.rules.clock = lambda: time.time() - 3 * HOUR_MS / 1000
-    service.rules.groups[GROUP].add(STREAM)
+    service.rules.groups[RECORDS_GROUP].add(DELIVERED_STREAM)
     service.next_faults["PutLogEvents"].append(fault)
     with Spool(None) as spool:
         spool.append([NewRecord(now_ms(), "a"), NewRecord(now_ms() - 2 * HOUR_MS, "b")])
@@ -102,7 +104,7 @@ def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream)
 )  # fmt: skip
 def test_what_passes_is_a_retry(service, log_stream, answer, expected):
     """After one call: the waiting is ours, not the SDK's."""
-    service.rules.groups[GROUP].add(STREAM)
+    service.rules.groups[RECORDS_GROUP].add(DELIVERED_STREAM)
     service.next_faults["PutLogEvents"].append(answer)
     outcome = log_stream.send(batch_of("a"))
     assert isinstance(outcome, Retry)
@@ -115,7 +117,7 @@ def test_what_passes_is_a_retry(service, log_stream, answer, expected):
 def test_no_answer_in_time_is_a_retry(fault, service, log_stream, monkeypatch):
     """The records may have been taken."""
     monkeypatch.setattr(cloudwatch_logs, "PUT_TIMEOUT_S", 0.2)
-    service.rules.groups[GROUP].add(STREAM)
+    service.rules.groups[RECORDS_GROUP].add(DELIVERED_STREAM)
     service.next_faults["PutLogEvents"].append(fault)
     outcome = log_stream.send(batch_of("a"))
     assert "timeout" == outcome.reason
@@ -138,7 +140,7 @@ def test_a_refused_connection_is_no_connection(aws, log_stream):
         (ServiceError(*faults.EXPIRED_KEY), "credentials", "Renew"),
         (ServiceError(*faults.UNKNOWN_KEY), "credentials", "role"),
         (ServiceError("InvalidSignatureException", "earlier", 403), "signature", "clock"),
-        (faults.DENIED, "access", "logs:PutLogEvents"),
+        (faults.DENIED_FAULT, "access", "logs:PutLogEvents"),
         (ServiceError("NeverHeardOfException", "hm"), "refused", "NeverHeardOfException"),
         (
             ServiceError(
@@ -157,7 +159,7 @@ def test_what_a_person_must_change_is_refused(service, log_stream, answer, reaso
     assert isinstance(outcome, Refused)
     assert reason == outcome.reason
     assert words in outcome.sentence
-    assert REGION in outcome.sentence
+    assert DELIVERY_REGION in outcome.sentence
     assert "\n" not in outcome.sentence
 
 
@@ -169,7 +171,7 @@ def test_a_clock_that_is_too_wrong_is_refused_and_measured(service, log_stream, 
     The records stay, and how far the clocks are apart is logged.
     """
     service.clock = service.signing_clock = lambda: time.time() - skew_s
-    service.rules.groups[GROUP].add(STREAM)
+    service.rules.groups[RECORDS_GROUP].add(DELIVERED_STREAM)
     outcome = log_stream.send(batch_of("a"))
     assert isinstance(outcome, Refused)
     assert "signature" == outcome.reason
@@ -177,14 +179,16 @@ def test_a_clock_that_is_too_wrong_is_refused_and_measured(service, log_stream, 
     assert [skew_s] == [pytest.approx(record.skew_s, abs=2) for record in caplog.records]
     service.clock = service.signing_clock = time.time
     assert Delivered() == log_stream.send(batch_of("b"))
-    assert [(STREAM, "b")] == [(event.stream, event.message) for event in service.rules.applied]
+    assert [(DELIVERED_STREAM, "b")] == [
+        (event.stream, event.message) for event in service.rules.applied
+    ]
 
 
 def test_new_credentials_are_found_without_a_restart(no_aws, service, tmp_path):
     """None at first; then the file is written."""
     no_aws.delenv("AWS_ACCESS_KEY_ID")
     no_aws.delenv("AWS_SECRET_ACCESS_KEY")
-    log_stream = LogStream(GROUP, STREAM, region=REGION)
+    log_stream = LogStream(RECORDS_GROUP, DELIVERED_STREAM, region=DELIVERY_REGION)
     outcome = log_stream.send(batch_of("a"))
     assert "credentials" == outcome.reason
     assert "emitter policy" in outcome.sentence
@@ -202,10 +206,10 @@ def test_new_credentials_are_found_without_a_restart(no_aws, service, tmp_path):
     ("region", "where", "keys", "expected"),
     [
         (None, None, True, "no_region"),
-        (REGION, None, False, "credentials"),
-        (None, REGION, False, "credentials"),
-        (REGION, None, True, None),
-        (None, REGION, True, None),
+        (DELIVERY_REGION, None, False, "credentials"),
+        (None, DELIVERY_REGION, False, "credentials"),
+        (DELIVERY_REGION, None, True, None),
+        (None, DELIVERY_REGION, True, None),
     ],
 )
 def test_what_a_first_call_lacks_is_known_without_it(region, where, keys, expected, no_aws):
@@ -213,7 +217,13 @@ def test_what_a_first_call_lacks_is_known_without_it(region, where, keys, expect
     no_aws.setenv("AWS_EC2_METADATA_DISABLED", "true")
     for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY") if keys else ():
         no_aws.setenv(f"AWS_{name}", "testing")
-    stream = LogStream(GROUP, STREAM, region=region, instance_region=where, needed="It needs more")
+    stream = LogStream(
+        RECORDS_GROUP,
+        DELIVERED_STREAM,
+        region=region,
+        instance_region=where,
+        needed="It needs more",
+    )
     lacking = stream.missing_for_call()
     assert expected == (lacking and lacking.reason)
     assert lacking is None or lacking.sentence.endswith(". It needs more")
@@ -223,7 +233,7 @@ def test_quoted_values_are_cut_from_the_words():
     """A validation message quotes the events; the member's name is what is worth keeping."""
     words = "1 validation error detected: Value '[{message=secret}]' at 'logEvents' failed"
     failure = Failure("PutLogEvents", "InvalidParameterException", 400, words + " x" * 500)
-    outcome = outcome_of(failure, group=GROUP, region=REGION)
+    outcome = outcome_of(failure, group=RECORDS_GROUP, region=DELIVERY_REGION)
     assert outcome.reason.startswith("1 validation error detected: value at 'logEvents' failed")
     assert "secret" not in outcome.reason
     assert len(outcome.reason) <= 303
@@ -247,7 +257,7 @@ def test_quoted_values_are_cut_from_the_words():
 def test_the_remedy_of_a_denied_call_is_for_the_policy_that_denied_it(resource, words, remedy):
     """No message asks a role with the emitter policy to attach it."""
     failure = Failure("PutLogEvents", "AccessDeniedException", 400, f"r/i-0 {resource} {words}")
-    outcome = outcome_of(failure, group=GROUP, region=REGION)
+    outcome = outcome_of(failure, group=RECORDS_GROUP, region=DELIVERY_REGION)
     assert "access" == outcome.reason
     assert remedy in outcome.sentence
     assert ("Attach" in outcome.sentence) == remedy.startswith("Attach")
@@ -258,7 +268,11 @@ def test_the_remedy_of_a_denied_call_is_for_the_policy_that_denied_it(resource, 
 def test_a_proxy_that_refuses_is_named(code):
     """AWS gives an error's name, a proxy a status alone; also where it opens no tunnel."""
     outcomes = [
-        outcome_of(Failure("PutLogEvents", code, int(code), ""), group=GROUP, region=REGION),
+        outcome_of(
+            Failure("PutLogEvents", code, int(code), ""),
+            group=RECORDS_GROUP,
+            region=DELIVERY_REGION,
+        ),
         sdk_outcome({"ProxyConnectionError", "ConnectionError"}, "Failed to connect to proxy URL"),
     ]
     for outcome in outcomes:
@@ -303,6 +317,6 @@ def test_errors_of_the_sdk_are_known_by_name(kind, expected):
 def test_calls_on_the_way_to_credentials_drop_nothing(operation, code, status, expected):
     """A pod's role is asked for by the SDK itself: its failure says nothing of the records."""
     failure = Failure(operation, code, status, "some words")
-    outcome = outcome_of(failure, group=GROUP, region=REGION)
+    outcome = outcome_of(failure, group=RECORDS_GROUP, region=DELIVERY_REGION)
     assert expected == outcome.reason
     assert operation in outcome.sentence or isinstance(outcome, Retry)

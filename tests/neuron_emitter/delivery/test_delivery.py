@@ -20,8 +20,8 @@ from neuron_emitter.delivery.delivery import (
 from neuron_emitter.delivery.destination import BatchLimits, Delivered, Refused
 from neuron_emitter.spool import Spool
 from tests.neuron_emitter.delivery.fake_destinations import (
-    NO_GROUP,
-    NOW_S,
+    DELIVERY_NOW_S,
+    REFUSED_WITHOUT_GROUP,
     TIMEOUT,
     Scripted,
     fill,
@@ -49,7 +49,7 @@ def test_what_passes_is_tried_again_with_jitter(spool, deliver_to, clock):
 
 def test_a_refusal_is_said_once_in_ten_minutes(spool, deliver_to, clock, caplog):
     """With its sentence and the records that wait; and once more when it is over."""
-    delivery = deliver_to(Scripted(*[NO_GROUP] * 12))
+    delivery = deliver_to(Scripted(*[REFUSED_WITHOUT_GROUP] * 12))
     fill(spool, "a", "b")
     with caplog.at_level(logging.INFO, "neuron_emitter"):
         for _ in range(13):
@@ -57,7 +57,7 @@ def test_a_refusal_is_said_once_in_ten_minutes(spool, deliver_to, clock, caplog)
     first, second, over = caplog.records
     assert ["delivery refused", "delivery refused", "delivery resumed"] == caplog.messages
     names = "why", "attempts", "records", "levelno"
-    assert (NO_GROUP.sentence, 1, 2, logging.ERROR) == attrgetter(*names)(first)
+    assert (REFUSED_WITHOUT_GROUP.sentence, 1, 2, logging.ERROR) == attrgetter(*names)(first)
     assert 10 == second.attempts
     assert "no_log_group" == over.after
 
@@ -65,7 +65,7 @@ def test_a_refusal_is_said_once_in_ten_minutes(spool, deliver_to, clock, caplog)
 REASONS: list[DropReason] = ["too_old", "too_new", "expired"]
 OUTCOMES = st.one_of(
     st.just(TIMEOUT),
-    st.just(NO_GROUP),
+    st.just(REFUSED_WITHOUT_GROUP),
     st.just(Delivered()),
     st.sampled_from(REASONS).map(lambda why: Delivered({why: (0,)})),
 )
@@ -78,7 +78,7 @@ def test_every_record_is_delivered_or_dropped_whatever_the_answers(answers, reco
     destination = Scripted(*answers, poison={f"line {place}" for place in places})
     with Spool(None, max_age_s=1e12) as spool:
         fill(spool, *texts)
-        delivery = Delivery(spool, destination, clock=lambda: NOW_S)
+        delivery = Delivery(spool, destination, clock=lambda: DELIVERY_NOW_S)
         while delivery.attempt()[0] is not None:
             assert identity_holds(spool)
         health = spool.health()

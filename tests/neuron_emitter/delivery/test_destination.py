@@ -18,14 +18,11 @@ from neuron_emitter.delivery.destination import (
     rejected_places,
 )
 from neuron_emitter.spool.spool_records import SpooledRecord
-
-BOOT = "019aa3c5d2f04f1e2d3c"
-
-NOW_MS = 1_795_000_000_000
-
+from tests.neuron_emitter.delivery.fake_destinations import DELIVERED_BOOT
+from tests.neuron_emitter.spool_parts import SPOOL_NOW_MS
 
 # The same rules at a size where random input meets every one of them.
-SMALL = BatchLimits(
+SMALL_LIMITS = BatchLimits(
     max_events=4,
     max_bytes=90,
     max_event_bytes=40,
@@ -39,45 +36,47 @@ SMALL = BatchLimits(
 
 def spooled(*lines: tuple[int, str]) -> list[SpooledRecord]:
     """Records as the spool gives them, from (timestamp_ms, line)."""
-    return [SpooledRecord(i, BOOT, i, ms, line) for i, (ms, line) in enumerate(lines, 1)]
+    return [SpooledRecord(i, DELIVERED_BOOT, i, ms, line) for i, (ms, line) in enumerate(lines, 1)]
 
 
 def at_now(*lines: str) -> list[SpooledRecord]:
     """Records of the same moment."""
-    return spooled(*((NOW_MS, line) for line in lines))
+    return spooled(*((SPOOL_NOW_MS, line) for line in lines))
 
 
-RECORDS = st.lists(
+ANY_WAITING_RECORDS = st.lists(
     st.tuples(
-        st.integers(NOW_MS - 110, NOW_MS + 40),
+        st.integers(SPOOL_NOW_MS - 110, SPOOL_NOW_MS + 40),
         st.text(alphabet="aé€😀", max_size=14),  # 1 to 4 bytes a character
     ),
     max_size=30,
 ).map(lambda lines: spooled(*lines))
 
 
-@given(RECORDS)
+@given(ANY_WAITING_RECORDS)
 def test_without_time_order_records_stay_as_they_came(records):
     """A stream of lines is written in the order of arrival, and every batch fits."""
-    limits = dataclasses.replace(SMALL, by_time=False, max_age_ms=math.inf, max_future_ms=math.inf)
-    batches, _ = cut(records, now_ms=NOW_MS, limits=limits)
+    limits = dataclasses.replace(
+        SMALL_LIMITS, by_time=False, max_age_ms=math.inf, max_future_ms=math.inf
+    )
+    batches, _ = cut(records, now_ms=SPOOL_NOW_MS, limits=limits)
     placed = [record.id for batch in batches for record in batch]
     assert sorted(placed) == placed
     for batch in batches:
         times = [record.timestamp_ms for record in batch]
-        assert max(times) - min(times) <= SMALL.max_span_ms
+        assert max(times) - min(times) <= SMALL_LIMITS.max_span_ms
 
 
-@given(RECORDS)
+@given(ANY_WAITING_RECORDS)
 def test_a_new_batch_begins_only_when_it_must(records):
     """No batch could have taken the first record of the next one."""
-    batches, _ = cut(records, now_ms=NOW_MS, limits=SMALL)
+    batches, _ = cut(records, now_ms=SPOOL_NOW_MS, limits=SMALL_LIMITS)
     for batch, following in itertools.pairwise(batches):
         longer = (*batch, following[0])
         assert (
-            len(longer) > SMALL.max_events
-            or sum(len(record.line.encode()) + 10 for record in longer) > SMALL.max_bytes
-            or longer[-1].timestamp_ms - longer[0].timestamp_ms > SMALL.max_span_ms
+            len(longer) > SMALL_LIMITS.max_events
+            or sum(len(record.line.encode()) + 10 for record in longer) > SMALL_LIMITS.max_bytes
+            or longer[-1].timestamp_ms - longer[0].timestamp_ms > SMALL_LIMITS.max_span_ms
         )
 
 
@@ -85,7 +84,7 @@ def test_a_new_batch_begins_only_when_it_must(records):
 def test_a_batch_at_exactly_the_limit_is_one_call(more, sizes):
     """The byte limit is inclusive: 1,048,576 with 26 per event is accepted, one more is not."""
     line = "x" * (MAX_BATCH_BYTES // 2 - EVENT_OVERHEAD_BYTES)
-    batches, _ = cut(at_now(line, line + "x" * more), now_ms=NOW_MS)
+    batches, _ = cut(at_now(line, line + "x" * more), now_ms=SPOOL_NOW_MS)
     assert sizes == [len(batch) for batch in batches]
 
 

@@ -11,23 +11,22 @@ from hypothesis import strategies as st
 from neuron_emitter.delivery.cloudwatch_logs import LogStream
 from neuron_emitter.delivery.destination import stream_name
 from neuron_emitter.errors import SettingsError
-
-INSTANCE = "i-0123456789abcdef0"
+from proof.factories.records import AN_INSTANCE
 
 TEMPLATES = st.lists(
     st.sampled_from(["{cluster}", "{instance}", "{region}", "{shard:7}", "/", "name", "é"]),
     min_size=1,
 ).map("".join)
 
-VALUES = st.text(min_size=1)
+NAME_VALUES = st.text(min_size=1)
 
 
-def name_of(template, instance_id=INSTANCE, cluster="blue", region="eu-north-1"):
+def name_of(template, instance_id=AN_INSTANCE, cluster="blue", region="eu-north-1"):
     """The stream of an instance, by a template."""
     return stream_name(template, cluster=cluster, instance_id=instance_id, region=region)
 
 
-@given(TEMPLATES, VALUES, VALUES, VALUES)
+@given(TEMPLATES, NAME_VALUES, NAME_VALUES, NAME_VALUES)
 def test_any_values_make_a_name_that_can_be(template, instance_id, cluster, region):
     """Whatever the cluster, the instance and the region are called, and however long they are."""
     assert re.fullmatch(r"[^:*]{1,512}", name_of(template, instance_id, cluster, region))
@@ -36,8 +35,8 @@ def test_any_values_make_a_name_that_can_be(template, instance_id, cluster, regi
 @pytest.mark.parametrize(
     ("template", "expected"),
     [
-        ("{instance}", INSTANCE),
-        ("{cluster}/{instance}", f"blue/{INSTANCE}"),
+        ("{instance}", AN_INSTANCE),
+        ("{cluster}/{instance}", f"blue/{AN_INSTANCE}"),
         ("{region}.{cluster}.{cluster}", "eu-north-1.blue.blue"),
         ("one-for-all", "one-for-all"),
         ("{shard:1}", "0"),
@@ -59,7 +58,7 @@ def test_names_that_would_be_too_long_stay_apart():
     assert 3 == len({longest, *cut})
 
 
-@given(st.integers(1, 1000), VALUES)
+@given(st.integers(1, 1000), NAME_VALUES)
 def test_a_shard_is_one_of_n_padded_to_sort(shards, instance_id):
     """From 0 to N - 1, all of one length."""
     shard = name_of(f"{{shard:{shards}}}", instance_id)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neuron_emitter.fold import FoldSettings
 from neuron_emitter.fold.minute_cores import ReportSample
 from tests.neuron_emitter.neuron_reports import (
-    START_S,
+    REPORTS_START_S,
     add,
     closed,
     counters,
@@ -86,14 +86,14 @@ def test_a_report_weighs_at_most_two_nominal_periods(period, expected):
 
 
 HEALTHY = runtime(counters([40, 0, 0, 0]), memory({0: 1}))
-FAILED = {
+FAILED_COUNTER_GROUPS = {
     "missing": None,
     "in error": counters([0, 0, 0, 0], error="cannot read counters"),
     "too short": counters([99, 99, 99, 99], 0.07),
 }
 
 
-@pytest.mark.parametrize("failed", FAILED.values(), ids=FAILED)
+@pytest.mark.parametrize("failed", FAILED_COUNTER_GROUPS.values(), ids=FAILED_COUNTER_GROUPS)
 def test_a_failed_runtime_hides_the_cores_it_holds(failed):
     """
     What it did on them is not known, but for a core that another shows above 0; the other cores
@@ -109,7 +109,7 @@ def test_a_failed_runtime_hides_the_cores_it_holds(failed):
 @pytest.mark.parametrize(
     "group", [None, memory(error="cannot read memory")], ids=["missing", "in error"]
 )
-@pytest.mark.parametrize("failed", FAILED.values(), ids=FAILED)
+@pytest.mark.parametrize("failed", FAILED_COUNTER_GROUPS.values(), ids=FAILED_COUNTER_GROUPS)
 def test_a_failed_runtime_without_memory_hides_every_core(failed, group):
     """Nothing says which cores are its own; what another shows above 0 stays known."""
     record = minute_of(report(HEALTHY, runtime(failed, group, pid=2)))
@@ -138,20 +138,20 @@ def test_a_runtime_whose_process_is_gone_is_left_out():
     assert (40.0, 0.0) == minute_of(two_cores(healthy, gone)).utilization_percent
     fold = new_fold()
     for second in (0, 5):
-        add(fold, two_cores(gone, gone), START_S + second)
+        add(fold, two_cores(gone, gone), REPORTS_START_S + second)
     assert 4 == fold.runtimes.gone
     assert (0.0, 0.0) == closed(fold).utilization_percent
-    add(fold, two_cores(healthy, gone), START_S + 60)
+    add(fold, two_cores(healthy, gone), REPORTS_START_S + 60)
     assert 5 == fold.runtimes.gone
 
 
 def test_with_a_tag_filter_that_is_set_later_an_empty_list_says_nothing():
     """What the filter hides may run: from the next minute on no core is known."""
     fold = new_fold()
-    add(fold, nobody(), START_S)
+    add(fold, nobody(), REPORTS_START_S)
     assert "uu" == closed(fold).core_state
     fold.configure(FoldSettings(period_s=5.0, only_matched=True))
-    add(fold, nobody(), START_S + 60)
+    add(fold, nobody(), REPORTS_START_S + 60)
     record = closed(fold)
     assert ("??", 0) == (record.core_state, record.covered_seconds)
 
@@ -165,12 +165,12 @@ def test_no_runtime_gives_0_to_cores_reported_and_to_cores_listed_in_the_minute(
     fold = new_fold()
     listed = two_cores(runtime(counters({0: 60, 1: 0, 5: 0}), memory({0: 1})), **members)
     for place in range(12):
-        add(fold, nobody(**members) if place else listed, START_S + 5 * place)
+        add(fold, nobody(**members) if place else listed, REPORTS_START_S + 5 * place)
     record = closed(fold)
     assert ("bu???u", (0, 1, 0, 0, 0, 1)) == (record.core_state, record.idle_minutes)
     assert (5.0, 0.0, None, None, None, 0.0) == record.utilization_percent
     for place in range(12):
-        add(fold, nobody(**members), START_S + 60 + 5 * place)
+        add(fold, nobody(**members), REPORTS_START_S + 60 + 5 * place)
     assert ("" if members else "uu") == closed(fold).core_state
 
 
@@ -178,7 +178,7 @@ def test_a_clock_that_is_set_back_takes_nothing_and_adds_nothing():
     """An empty report before the last one weighs nothing; the next counts from it."""
     fold = new_fold()
     for second in (30, 20, 25):
-        add(fold, nobody(), START_S + second)
+        add(fold, nobody(), REPORTS_START_S + second)
     assert 10 == closed(fold).covered_seconds
 
 
@@ -270,7 +270,7 @@ def sample_of(*documents, **chosen):
     """What the last of these reports said, 5 s apart."""
     fold = new_fold(**{"every_report": True, **chosen})
     for place, document in enumerate(documents):
-        add(fold, document, START_S + 5 * place)
+        add(fold, document, REPORTS_START_S + 5 * place)
     return fold.sample
 
 
@@ -281,7 +281,7 @@ def test_a_sample_has_the_numbers_of_its_report_alone():
         runtime(counters([50, 0, 0, 0], flops={0: 1e12}), memory(), executions(3), pid=1),
         runtime(counters([25, 5, 0, 0], flops={1: 2e12}), memory(), executions(4), pid=2),
     )
-    expected = ReportSample(START_S + 5, 5.0, (50, 5, 0, 0), 7, 0, 3.0)
+    expected = ReportSample(REPORTS_START_S + 5, 5.0, (50, 5, 0, 0), 7, 0, 3.0)
     assert expected == sample_of(report(before), report(*entries))
 
 
@@ -306,6 +306,6 @@ def test_samples_do_not_change_the_minute():
     for every_report in (False, True):
         fold = new_fold(every_report=every_report, only_matched=True)
         for place in range(12):
-            add(fold, document, START_S + 5 * place)
+            add(fold, document, REPORTS_START_S + 5 * place)
         minutes.append((closed(fold), fold.malformed))
     assert minutes[0] == minutes[1]

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.neuron_emitter.neuron_reports import (
-    START_S,
+    REPORTS_START_S,
     add,
     closed,
     executions,
@@ -19,14 +19,14 @@ from tests.neuron_emitter.neuron_reports import (
 )
 
 TOTAL = {"p0": 0.0091, "p1": 0.0092, "p50": 0.0245, "p99": 0.0530, "p100": 0.0653}
-FAILURES = {
+FAILURE_MEMBERS = {
     "completed_with_err": "ExecutionsCompletedWithErr",
     "completed_with_num_err": "ExecutionsCompletedWithNumErr",
     "timed_out": "ExecutionsTimedOut",
     "incorrect_input": "ExecutionsIncorrectInput",
     "failed_to_queue": "ExecutionsFailedToQueue",
 }
-CAUSES = ("generic", "numerical", "transient", "model", "runtime", "hardware")
+ERROR_CAUSES = ("generic", "numerical", "transient", "model", "runtime", "hardware")
 DEVICE = {"p0": 0.0076, "p1": 0.0077, "p50": 0.0216, "p99": 0.0337, "p100": 0.0356}
 
 
@@ -40,14 +40,16 @@ def one(*stats, **members):
 @given(
     st.lists(
         st.tuples(
-            st.fixed_dictionaries(dict.fromkeys(("completed", *FAILURES), st.integers(0, 10**9))),
-            st.fixed_dictionaries(dict.fromkeys(CAUSES, st.integers(0, 9))),
+            st.fixed_dictionaries(
+                dict.fromkeys(("completed", *FAILURE_MEMBERS), st.integers(0, 10**9))
+            ),
+            st.fixed_dictionaries(dict.fromkeys(ERROR_CAUSES, st.integers(0, 9))),
         ),
         min_size=1,
         max_size=4,
     )
 )
-@example([({"completed": 10, **dict.fromkeys(FAILURES, 1)}, dict.fromkeys(CAUSES, 0))])
+@example([({"completed": 10, **dict.fromkeys(FAILURE_MEMBERS, 1)}, dict.fromkeys(ERROR_CAUSES, 0))])
 def test_which_member_counts_where(groups):
     """
     Executions ended, with or without error; errors are all that went wrong. Causes overlap with
@@ -57,14 +59,14 @@ def test_which_member_counts_where(groups):
     sums = {name: sum(counts[name] for counts, _ in groups) for name in groups[0][0]}
     causes = {name: sum(causes[name] for _, causes in groups) for name in groups[0][1]}
     details = {
-        **{member: sums[name] for name, member in FAILURES.items()},
+        **{member: sums[name] for name, member in FAILURE_MEMBERS.items()},
         **{f"Errors{name.title()}": count for name, count in causes.items()},
     }
     for record in (minute_of(one(*stats)), minute_of(*map(one, stats))):
         assert record.executions == sum(
             sums[name] for name in ("completed", "completed_with_err", "completed_with_num_err")
         )
-        assert record.execution_errors == sum(sums[name] for name in FAILURES)
+        assert record.execution_errors == sum(sums[name] for name in FAILURE_MEMBERS)
         assert {name: count for name, count in details.items() if count} == record.details
 
 
@@ -84,7 +86,7 @@ def test_no_runtime_executes_nothing(first, settings, expected):
     fold = new_fold(every_report=True, **settings)
     last = nobody() if first is None or first["neuron_runtime_data"] else first
     for minute, document in enumerate((first or nobody(), last)):
-        add(fold, document, START_S + 60 * minute)
+        add(fold, document, REPORTS_START_S + 60 * minute)
         sample, record = fold.sample, closed(fold)
     assert (expected, expected) == (record.executions, record.execution_errors)
     assert expected == (sample and sample.executions)

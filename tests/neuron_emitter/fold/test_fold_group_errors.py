@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from neuron_emitter.fold.group_errors import MAX_GROUP_ERROR_CHARS
 from tests.neuron_emitter.neuron_reports import (
-    START_S,
+    REPORTS_START_S,
     add,
     closed,
     counters,
@@ -24,7 +24,7 @@ from tests.neuron_emitter.neuron_reports import (
     whole,
 )
 
-SILENT = "open /proc/4711/stat: no such file or directory"
+SILENT_ERROR = "open /proc/4711/stat: no such file or directory"
 
 
 def complaint(text, **members):
@@ -44,7 +44,7 @@ def test_an_error_of_a_sidecar_is_told_once():
         for pid in (11, 12, 13, 14)
     ]
     (event,) = events_of(*[[report(*entries)] * 12] * 5)
-    assert ("GroupError", START_S) == (event.name, event.at_s)
+    assert ("GroupError", REPORTS_START_S) == (event.name, event.at_s)
     expected = {"Group": "neuron_runtime_vcpu_usage", "Error": "open /proc/N/stat: none"}
     assert {**expected, "Count": 1} == event.details
 
@@ -61,7 +61,7 @@ def test_an_error_of_a_runtime_as_a_whole_has_a_name_of_its_own():
 @given(st.lists(st.booleans(), min_size=1, max_size=200))
 def test_events_of_one_error_are_at_most_two_an_hour(minutes):
     """However it comes and goes: one that it is there, one that it has gone."""
-    found = events_of(*[[complaint(SILENT if is_bad else "")] for is_bad in minutes])
+    found = events_of(*[[complaint(SILENT_ERROR if is_bad else "")] for is_bad in minutes])
     for name in ("GroupError", "GroupErrorCleared"):
         times = [event.at_s for event in found if event.name == name]
         assert all(later - earlier >= 3600 for earlier, later in pairwise(times))
@@ -77,32 +77,32 @@ def told(*moments):
     found = []
     fold = new_fold(on_event=found.append)
     for at_s, text in moments:
-        add(fold, complaint(text), START_S + at_s)
+        add(fold, complaint(text), REPORTS_START_S + at_s)
         closed(fold)
     return [event.name for event in found]
 
 
 def test_an_error_that_stays_is_told_again_after_an_hour_and_cleared_then():
     """Not a moment before; and that it has gone is told of the second telling too."""
-    found = told((0, SILENT), (3599.5, SILENT), (3600, SILENT), (3601, ""))
+    found = told((0, SILENT_ERROR), (3599.5, SILENT_ERROR), (3600, SILENT_ERROR), (3601, ""))
     assert ["GroupError", "GroupError", "GroupErrorCleared"] == found
 
 
-RUNTIME_GROUPS = (
+FAILING_RUNTIME_GROUPS = (
     "neuroncore_counters", "execution_stats", "memory_used", "neuron_runtime_vcpu_usage",
 )  # fmt: skip
-SYSTEM_GROUPS = ("neuron_hw_counters", "vcpu_usage", "memory_info")
+FAILING_SYSTEM_GROUPS = ("neuron_hw_counters", "vcpu_usage", "memory_info")
 WHOLE_GROUPS = ("instance_info", "neuron_hardware_info", "neuron_k8s_info")
 
 
-@pytest.mark.parametrize("group", [*RUNTIME_GROUPS, *SYSTEM_GROUPS, *WHOLE_GROUPS])
+@pytest.mark.parametrize("group", [*FAILING_RUNTIME_GROUPS, *FAILING_SYSTEM_GROUPS, *WHOLE_GROUPS])
 def test_the_error_of_every_group_is_told(group):
     """Under the group's own name, once; the other groups have none."""
     document = whole()
-    if group in RUNTIME_GROUPS:
+    if group in FAILING_RUNTIME_GROUPS:
         holder = document["neuron_runtime_data"][0]["report"]
     else:
-        holder = document["system_data"] if group in SYSTEM_GROUPS else document
+        holder = document["system_data"] if group in FAILING_SYSTEM_GROUPS else document
     holder[group]["error"] = "no permission"
     (event,) = events_of([document] * 2)
     assert ("GroupError", group) == (event.name, event.details["Group"])
@@ -115,11 +115,11 @@ def test_the_error_of_every_group_is_told(group):
 def test_what_is_remembered_of_texts_is_bounded(texts):
     """Of 2 MB of long texts, and of 1.2 MB that differ in a number."""
     fold = new_fold()
-    add(fold, complaint("begin"), START_S)
+    add(fold, complaint("begin"), REPORTS_START_S)
     tracemalloc.start()
     try:
         for text in texts:
-            add(fold, complaint(text), START_S)
+            add(fold, complaint(text), REPORTS_START_S)
         kept, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -129,7 +129,7 @@ def test_what_is_remembered_of_texts_is_bounded(texts):
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        (SILENT, "open /proc/N/stat: no such file or directory"),
+        (SILENT_ERROR, "open /proc/N/stat: no such file or directory"),
         ("input/output error 5", "input/output error N"),
         ('cannot read "acme-secret.neff"', "cannot read ..."),
         ("cannot read /home/acme/model.neff", "cannot read ..."),

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from neuron_wire.core_members import core_indexes
 from neuron_wire.holders import MAX_HOLDERS
 from tests.neuron_emitter.neuron_reports import (
-    START_S,
+    IDLE_COUNTERS,
+    REPORTS_START_S,
     add,
     closed,
     counters,
@@ -21,8 +22,6 @@ from tests.neuron_emitter.neuron_reports import (
     runtime,
 )
 
-IDLE = counters([0, 0, 0, 0])
-
 
 def table_of(group):
     """Bytes by core and use of a `memory_used`."""
@@ -31,7 +30,7 @@ def table_of(group):
 
 def test_listing_a_core_is_not_holding_it():
     """Every runtime lists every core it can see."""
-    assert "uuuu" == minute_of(report(runtime(IDLE, memory()))).core_state
+    assert "uuuu" == minute_of(report(runtime(IDLE_COUNTERS, memory()))).core_state
 
 
 @pytest.mark.parametrize(("use", "size", "states"), [
@@ -43,7 +42,7 @@ def test_any_bytes_on_a_core_hold_it(use, size, states):
     """As on an inf2.xlarge: 13,376 bytes of runtime memory and no loaded model."""
     group = memory()
     table_of(group)["1"][use] = size
-    assert states == minute_of(report(runtime(IDLE, group))).core_state
+    assert states == minute_of(report(runtime(IDLE_COUNTERS, group))).core_state
 
 
 @pytest.mark.parametrize(
@@ -68,11 +67,13 @@ def test_a_runtime_without_usable_memory_holds_every_core_it_lists(group):
     assert "uaau" == minute_of(report(entry)).core_state
 
 
-GONE = runtime(error="no such process")
-IDLE_0, IDLE_1, BOTH = (runtime(IDLE, memory(dict.fromkeys(on, 1))) for on in ([0], [1], [0, 1]))
-UNTOLD = runtime(IDLE)
-OTHER_1, OTHER_3 = (runtime(IDLE, memory({core: 1}), pid=2) for core in (1, 3))
-FAILED = runtime(IDLE, memory({0: 1, 1: 1, 2: 1}, error="cannot read memory"))
+GONE_RUNTIME = runtime(error="no such process")
+IDLE_0, IDLE_1, BOTH = (
+    runtime(IDLE_COUNTERS, memory(dict.fromkeys(on, 1))) for on in ([0], [1], [0, 1])
+)
+UNTOLD = runtime(IDLE_COUNTERS)
+OTHER_1, OTHER_3 = (runtime(IDLE_COUNTERS, memory({core: 1}), pid=2) for core in (1, 3))
+FAILED_MEMORY = runtime(IDLE_COUNTERS, memory({0: 1, 1: 1, 2: 1}, error="cannot read memory"))
 LISTS_1, OTHER_LISTS_3 = runtime(counters({1: 0})), runtime(counters({3: 0}), pid=2)
 SILENT, OTHER_SILENT = runtime(None, memory(error="x")), runtime(counters([], error="x"), pid=2)
 
@@ -86,10 +87,10 @@ SILENT, OTHER_SILENT = runtime(None, memory(error="x")), runtime(counters([], er
         ("uauu", [[IDLE_1], [UNTOLD], [UNTOLD]]),
         ("uauu", [[IDLE_1], None]),
         # So does that before a group that failed, whatever others reported since.
-        ("auua", [[IDLE_0, OTHER_1], [FAILED, OTHER_3]]),
-        ("auua", [[IDLE_0, OTHER_1], [FAILED, OTHER_3], [FAILED, OTHER_3]]),
-        ("uuua", [[IDLE_0, OTHER_1], [FAILED, OTHER_3], [OTHER_3]]),
-        ("auuu", [[IDLE_0], [FAILED]]),
+        ("auua", [[IDLE_0, OTHER_1], [FAILED_MEMORY, OTHER_3]]),
+        ("auua", [[IDLE_0, OTHER_1], [FAILED_MEMORY, OTHER_3], [FAILED_MEMORY, OTHER_3]]),
+        ("uuua", [[IDLE_0, OTHER_1], [FAILED_MEMORY, OTHER_3], [OTHER_3]]),
+        ("auuu", [[IDLE_0], [FAILED_MEMORY]]),
         # Who appears after the last reading has none, and holds what it lists.
         ("uaua", [[IDLE_1], [UNTOLD, OTHER_LISTS_3]]),
         ("uauu", [[IDLE_1], [UNTOLD, OTHER_LISTS_3], [IDLE_1]]),
@@ -102,7 +103,10 @@ SILENT, OTHER_SILENT = runtime(None, memory(error="x")), runtime(counters([], er
         ("uauu", [[LISTS_1, OTHER_LISTS_3], [SILENT]]),
         ("auua", [[OTHER_LISTS_3], [IDLE_0, OTHER_SILENT]]),
         # What a runtime listed before it was gone is no evidence when it is back.
-        ("uuua", [[LISTS_1, OTHER_3], [IDLE_0, OTHER_3], [GONE, OTHER_3], [SILENT, OTHER_3]]),
+        (
+            "uuua",
+            [[LISTS_1, OTHER_3], [IDLE_0, OTHER_3], [GONE_RUNTIME, OTHER_3], [SILENT, OTHER_3]],
+        ),
         # Without memory the exception is for the runtime, not for the report.
         ("auua", [[IDLE_0, OTHER_LISTS_3]]),
     ],
@@ -117,7 +121,7 @@ def test_a_memory_table_with_a_key_that_cannot_be_read_is_no_evidence():
     """The runtime holds every core that it lists: bytes may be on any of them."""
     group = memory()
     table_of(group)["nc1"] = {"tensors": 1}
-    assert "aaaa" == minute_of(report(runtime(IDLE, group))).core_state
+    assert "aaaa" == minute_of(report(runtime(IDLE_COUNTERS, group))).core_state
 
 
 @pytest.mark.parametrize(
@@ -129,19 +133,19 @@ def test_a_model_on_a_core_that_cannot_be_is_dropped_and_counted(place):
     has must not make one.
     """
     fold = new_fold()
-    add(fold, report(runtime(IDLE, memory(models=[place]))), START_S)
+    add(fold, report(runtime(IDLE_COUNTERS, memory(models=[place]))), REPORTS_START_S)
     told = fold.malformed  # in time for the line of this minute
     assert "uuuu" == closed(fold).core_state
     assert int(None not in place) == told == fold.malformed
 
 
-LISTED = counters([0] * 32)
+LISTED_32 = counters([0] * 32)
 TRN1 = hardware(16, 2)
 
 
 def holding(pid, *cores, tag="1"):
     """A runtime with a byte on each of these cores."""
-    return runtime(LISTED, memory(dict.fromkeys(cores, 1)), pid=pid, tag=tag)
+    return runtime(LISTED_32, memory(dict.fromkeys(cores, 1)), pid=pid, tag=tag)
 
 
 def trn1(*runtimes, **members):
@@ -178,9 +182,9 @@ def test_the_most_idle_come_first():
         ([holding(30, 5)], [holding(30, 5), holding(20, 1), holding(10, 2, 3), holding(9, 8, 9)])
     ):
         for second in range(0, 60, 5):
-            add(fold, trn1(*runtimes), START_S + 60 * minute + second)
+            add(fold, trn1(*runtimes), REPORTS_START_S + 60 * minute + second)
         busy = [50 if core in {1, 2, 3, 8, 9} else 0 for core in range(32)]
         if minute == 0:
-            add(fold, trn1(holding(30, 5), runtime(counters(busy), pid=99)), START_S + 59)
+            add(fold, trn1(holding(30, 5), runtime(counters(busy), pid=99)), REPORTS_START_S + 59)
         record = closed(fold)
     assert [30, 9, 10, 20] == [holder.pid for holder in record.holders]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from neuron_emitter.fold.state import FoldState, read_state
 from tests.neuron_emitter.neuron_reports import (
-    START_S,
+    REPORTS_START_S,
     add,
     closed,
     counters,
@@ -25,7 +25,7 @@ from tests.neuron_emitter.neuron_reports import (
 
 def play(fold, minute, percent, covered_s=60.0):
     """One minute of an instance with two cores: each of *percent* for *covered_s* in all."""
-    at_s = START_S + 60 * minute
+    at_s = REPORTS_START_S + 60 * minute
     left = covered_s
     while left > 0.4:
         period = min(5.0, left)
@@ -127,7 +127,7 @@ def stored():
     """The state after one minute of four idle cores."""
     fold = new_fold()
     for second in range(0, 60, 5):
-        add(fold, report(runtime(counters([0, 0, 0, 0]))), START_S + second)
+        add(fold, report(runtime(counters([0, 0, 0, 0]))), REPORTS_START_S + second)
     closed(fold)
     return json.loads(fold.encode_state())
 
@@ -174,5 +174,5 @@ def test_a_member_that_cannot_be_read_begins_again_alone(changes, lost):
 def test_no_state_stops_the_emitter(encoded):
     """Whatever stands in the spool."""
     fold = new_fold(encoded)
-    add(fold, report(runtime(counters([0, 0, 0, 0]))), START_S)
+    add(fold, report(runtime(counters([0, 0, 0, 0]))), REPORTS_START_S)
     assert "aaaa" == closed(fold).core_state

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from neuron_emitter.instance.instance_facts import InstanceFacts
+from proof.factories.records import AN_INSTANCE
 from tests.neuron_emitter.neuron_reports import (
-    INSTANCE_ID,
-    START_S,
+    REPORTS_START_S,
     add,
     closed,
     counters,
@@ -23,7 +23,7 @@ from tests.neuron_emitter.neuron_reports import (
     runtime,
 )
 
-BUSY = counters([50, 50])
+BUSY_COUNTERS = counters([50, 50])
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,15 @@ def test_a_missing_count_is_the_last_known(unknown):
     lists is unknown if the devices are out of sight.
     """
     fold = new_fold()
-    add(fold, report(neuron_hardware_info=hardware(1, 3)), START_S)
-    add(fold, report(neuron_hardware_info=unknown), START_S + 5)
+    add(fold, report(neuron_hardware_info=hardware(1, 3)), REPORTS_START_S)
+    add(fold, report(neuron_hardware_info=unknown), REPORTS_START_S + 5)
     assert 3 == closed(fold).neuron_cores
     second = new_fold(fold.encode_state())
-    add(second, report(runtime(BUSY, memory()), neuron_hardware_info=unknown), START_S + 60)
+    add(
+        second,
+        report(runtime(BUSY_COUNTERS, memory()), neuron_hardware_info=unknown),
+        REPORTS_START_S + 60,
+    )
     is_blind = unknown is not None and (unknown["error"] or unknown["neuron_device_count"] == 0)
     assert ("bb?" if is_blind else "bbu") == closed(second).core_state
 
@@ -63,7 +67,7 @@ def test_a_missing_count_is_the_last_known(unknown):
         # The table says that cores exist, not what they do.
         ("inf2.24xlarge", [], "?" * 12),
         # Telemetry is telemetry; the cores that nobody lists stay unknown.
-        ("inf1.xlarge", [runtime(BUSY)], "bb??"),
+        ("inf1.xlarge", [runtime(BUSY_COUNTERS)], "bb??"),
         # Nothing else says that they exist.
         ("inf9.large", [runtime(counters({0: 50, 2: 0}), memory({2: 1}))], "b?a"),
         # Zeros nobody measured would look like an instance without work.
@@ -88,7 +92,7 @@ def test_a_listed_index_beyond_the_count_widens_it(percent, states):
 def test_more_than_1024_cores_are_malformed(index, cores, malformed):
     """The last index is 1,023; beyond it the key is dropped and counted, and nothing else is."""
     fold = new_fold()
-    add(fold, report(runtime(counters({0: 50, index: 75}), memory())), START_S)
+    add(fold, report(runtime(counters({0: 50, index: 75}), memory())), REPORTS_START_S)
     record = closed(fold)
     assert cores == record.neuron_cores
     assert 50 == record.utilization_percent[0]
@@ -134,7 +138,7 @@ def test_labels_are_those_told_last(physical, other):
     assert {} == minute_of(told, another).labels
 
 
-FACTS = InstanceFacts(
+TOLD_FACTS = InstanceFacts(
     instance_id="i-00000000000000fff", instance_type="trn1.2xlarge", region="eu-central-1",
     availability_zone="eu-central-1a", ami_id="ami-00000000000000fff",
 )  # fmt: skip
@@ -146,32 +150,36 @@ NAMELESS = instance(
 def idle_minute(fold, cores=4, **members):
     """A whole minute of *cores* idle cores, each of which then has one idle minute."""
     for second in range(0, 60, 5):
-        add(fold, report(runtime(counters([0] * cores), memory()), **members), START_S + second)
+        add(
+            fold,
+            report(runtime(counters([0] * cores), memory()), **members),
+            REPORTS_START_S + second,
+        )
     assert (1,) * cores == closed(fold).idle_minutes
 
 
 def test_facts_fill_what_no_report_tells():
     """In a pod two hops from the metadata service, neuron-monitor knows no instance."""
     fold = new_fold()
-    fold.learn_facts(FACTS)
-    add(fold, report(instance_info=NAMELESS, neuron_hardware_info=None), START_S)
+    fold.learn_facts(TOLD_FACTS)
+    add(fold, report(instance_info=NAMELESS, neuron_hardware_info=None), REPORTS_START_S)
     record = closed(fold)
-    assert (FACTS.instance_id, False) == (record.instance_id, record.identity_guessed)
+    assert (TOLD_FACTS.instance_id, False) == (record.instance_id, record.identity_guessed)
     assert "trn1.2xlarge" == record.instance_type
     assert ("eu-central-1", "eu-central-1a") == (record.region, record.availability_zone)
     assert "??" == record.core_state, "the cores of the type, all unknown"
-    assert FACTS == fold.instance
+    assert TOLD_FACTS == fold.instance
 
 
 @pytest.mark.parametrize("is_late", [False, True])
 def test_a_report_wins(is_late):
     """Whichever comes first: the report is about the devices that are counted."""
     fold = new_fold()
-    steps = [lambda: fold.learn_facts(FACTS), lambda: add(fold, report(), START_S)]
+    steps = [lambda: fold.learn_facts(TOLD_FACTS), lambda: add(fold, report(), REPORTS_START_S)]
     for step in reversed(steps) if is_late else steps:
         step()
     record = closed(fold)
-    assert (INSTANCE_ID, "inf1.xlarge") == (record.instance_id, record.instance_type)
+    assert (AN_INSTANCE, "inf1.xlarge") == (record.instance_id, record.instance_type)
     assert "ami-0123456789abcdef0" == fold.instance.ami_id
 
 
@@ -183,10 +191,10 @@ def test_facts_of_another_instance_forget_the_state_of_the_one_before():
     )
     idle_minute(fold, cores=8, neuron_hardware_info=hardware(2, 4), system_data=low)
     again = new_fold(fold.encode_state())
-    assert INSTANCE_ID == again.instance.instance_id
-    again.learn_facts(FACTS)
-    assert FACTS.instance_id == again.instance.instance_id
+    assert AN_INSTANCE == again.instance.instance_id
+    again.learn_facts(TOLD_FACTS)
+    assert TOLD_FACTS.instance_id == again.instance.instance_id
     document = report(instance_info=NAMELESS, neuron_hardware_info=None, system_data=high)
-    add(again, document, START_S + 60)
+    add(again, document, REPORTS_START_S + 60)
     record = closed(again)
     assert ((0, 0), 0) == (record.idle_minutes, record.ecc_corrected_rise)

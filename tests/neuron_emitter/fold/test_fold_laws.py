@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.neuron_emitter.neuron_reports import (
-    START_S,
+    REPORTS_START_S,
     add,
     closed,
     counters,
@@ -23,36 +23,38 @@ from tests.neuron_emitter.neuron_reports import (
     vcpu,
 )
 
-CORES = 4
-RANK = {"?": -1, "u": 0, "a": 1, "b": 2}
+LAW_CORES = 4
+LETTER_RANK = {"?": -1, "u": 0, "a": 1, "b": 2}
 
 # Whole reports take milliseconds to draw; the rarer faults have examples of their own elsewhere.
-LAW = settings(max_examples=30)
+FOLD_LAW = settings(max_examples=30)
 
 # Sums of multiples of 1/4 are exact in any order.
-PERCENT = st.one_of(st.none(), st.sampled_from([0, 0, 0.25, 0.75, 1, 50, 99.75, 100, -1, 130]))
-PERIOD = st.sampled_from([None, 0.07, 0.5, 1.0, 5.0, 5.0, 5.0, 12.0])
-ERROR = st.sampled_from(["", "", "", "cannot read"])
-BYTES = st.sampled_from([0, 0, 1, 4096])
+ANY_PERCENT = st.one_of(st.none(), st.sampled_from([0, 0, 0.25, 0.75, 1, 50, 99.75, 100, -1, 130]))
+ANY_PERIOD = st.sampled_from([None, 0.07, 0.5, 1.0, 5.0, 5.0, 5.0, 12.0])
+ANY_ERROR = st.sampled_from(["", "", "", "cannot read"])
+ANY_BYTES = st.sampled_from([0, 0, 1, 4096])
 
 
 @st.composite
 def counter_groups(draw):
     """`neuroncore_counters`, sometimes missing, short or in error."""
-    listed = draw(st.dictionaries(st.integers(0, CORES + 1), PERCENT, max_size=CORES))
+    listed = draw(st.dictionaries(st.integers(0, LAW_CORES + 1), ANY_PERCENT, max_size=LAW_CORES))
     rates = draw(
-        st.dictionaries(st.integers(0, CORES), st.sampled_from([0, 1e12, 3e12]), max_size=CORES)
+        st.dictionaries(
+            st.integers(0, LAW_CORES), st.sampled_from([0, 1e12, 3e12]), max_size=LAW_CORES
+        )
     )
     name = draw(st.sampled_from(["flops", "effective_flops"]))
-    return counters(listed, draw(PERIOD), draw(ERROR), **{name: rates})
+    return counters(listed, draw(ANY_PERIOD), draw(ANY_ERROR), **{name: rates})
 
 
 @st.composite
 def memory_groups(draw):
     """`memory_used`, sometimes in error."""
-    by_core = draw(st.dictionaries(st.integers(0, CORES), BYTES, max_size=CORES))
-    models = draw(st.lists(st.tuples(st.integers(0, 1), st.integers(0, CORES)), max_size=2))
-    return memory(by_core, models, error=draw(ERROR))
+    by_core = draw(st.dictionaries(st.integers(0, LAW_CORES), ANY_BYTES, max_size=LAW_CORES))
+    models = draw(st.lists(st.tuples(st.integers(0, 1), st.integers(0, LAW_CORES)), max_size=2))
+    return memory(by_core, models, error=draw(ANY_ERROR))
 
 
 EXECUTIONS = st.builds(
@@ -85,16 +87,16 @@ def reports(draw):
     )
     system = {
         "memory_info": host_memory(),
-        "vcpu_usage": vcpu(draw(PERIOD), user=draw(st.sampled_from([0, 50, 130]))),
+        "vcpu_usage": vcpu(draw(ANY_PERIOD), user=draw(st.sampled_from([0, 50, 130]))),
         "neuron_hw_counters": hardware_counters({"mem_ecc_corrected": draw(st.integers(0, 9))}),
     }
     return report(neuron_runtime_data=entries, neuron_hardware_info=information, system_data=system)
 
 
-MINUTES = st.lists(
+ANY_MINUTES = st.lists(
     st.tuples(reports(), st.sampled_from([0.0, 0.5, 5.0, 5.0, 7.5, 20.0, -30.0])), max_size=5
 )
-SETTINGS = st.fixed_dictionaries(
+ANY_FOLD_SETTINGS = st.fixed_dictionaries(
     {
         "period_s": st.sampled_from([None, 1.0, 5.0]),
         "only_matched": st.booleans(),
@@ -106,7 +108,7 @@ SETTINGS = st.fixed_dictionaries(
 def folded(entries, chosen):
     """The minute of reports that come so many seconds after each other."""
     fold = new_fold(**chosen)
-    at_s = START_S
+    at_s = REPORTS_START_S
     fold.clock.open_minute(at_s)
     for document, wait_s in entries:
         at_s += wait_s
@@ -114,8 +116,8 @@ def folded(entries, chosen):
     return closed(fold)
 
 
-@LAW
-@given(MINUTES, SETTINGS)
+@FOLD_LAW
+@given(ANY_MINUTES, ANY_FOLD_SETTINGS)
 def test_every_minute_agrees_with_itself(entries, chosen):
     """
     Coverage is within the minute, utilization within 0 to 100, and one letter, one value
@@ -135,8 +137,8 @@ def test_every_minute_agrees_with_itself(entries, chosen):
     assert all(0 <= minutes <= 1 for minutes in record.idle_minutes)
 
 
-@LAW
-@given(MINUTES, SETTINGS, st.randoms(use_true_random=False))
+@FOLD_LAW
+@given(ANY_MINUTES, ANY_FOLD_SETTINGS, st.randoms(use_true_random=False))
 def test_the_order_of_runtimes_in_a_report_does_not_matter(entries, chosen, random):
     """Every reading of a minute is a maximum or a sum over runtimes."""
     shuffled = copy.deepcopy(entries)
@@ -166,8 +168,8 @@ def with_an_idle_runtime(document, core):
     return {**document, "neuron_runtime_data": [*document["neuron_runtime_data"], idle]}
 
 
-@LAW
-@given(reports(), SETTINGS, st.integers(0, CORES - 1))
+@FOLD_LAW
+@given(reports(), ANY_FOLD_SETTINGS, st.integers(0, LAW_CORES - 1))
 def test_a_runtime_that_lists_a_core_as_0_never_lowers_a_number_or_a_letter(document, chosen, core):
     """
     One more runtime that does nothing: no core has less utilization, and what was busy or
@@ -183,7 +185,7 @@ def test_a_runtime_that_lists_a_core_as_0_never_lowers_a_number_or_a_letter(docu
     ):
         if percent is not None:
             assert percent == after.utilization_percent[index]
-            assert RANK[was] <= RANK[after.core_state[index]]
+            assert LETTER_RANK[was] <= LETTER_RANK[after.core_state[index]]
     assert before.covered_seconds <= after.covered_seconds
     assert before.executions == after.executions
 
@@ -205,7 +207,7 @@ def rename_percentages(uses):
     }
 
 
-SHAPES = {
+COUNTER_SHAPES = {
     "as it is": lambda uses: uses,
     "keys": spell_keys,
     "one key": spell_one_key,
@@ -224,8 +226,8 @@ def unreadable(draw):
     for entry in document["neuron_runtime_data"] or ():
         group = entry["report"].get("neuroncore_counters")
         if group is not None:
-            shape = draw(st.sampled_from(sorted(SHAPES)))
-            group["neuroncores_in_use"] = SHAPES[shape](group["neuroncores_in_use"])
+            shape = draw(st.sampled_from(sorted(COUNTER_SHAPES)))
+            group["neuroncores_in_use"] = COUNTER_SHAPES[shape](group["neuroncores_in_use"])
     if draw(seldom):
         document["neuron_hardware_info"] = hardware(0, 4)
     if draw(seldom):
@@ -281,11 +283,11 @@ def test_no_core_is_idle_that_no_counters_group_showed(document, is_restarted):
     This also holds after a restart with the same spool. A minute with unknown cores has a reason.
     """
     fold = new_fold()
-    add(fold, report(), START_S)
+    add(fold, report(), REPORTS_START_S)
     closed(fold)
     if is_restarted:
         fold = new_fold(fold.encode_state())
-    add(fold, document, START_S + 60)
+    add(fold, document, REPORTS_START_S + 60)
     record = closed(fold, 2)
     idle = {core for core, state in enumerate(record.core_state) if state in "au"}
     assert set() == idle - shown_cores(document)

@@ -12,7 +12,7 @@ from neuron_emitter.lines import LineWriter
 from neuron_emitter.settings import MinuteSettings
 from neuron_wire.catalogue import CHOOSABLE
 from tests.neuron_emitter.neuron_reports import (
-    START_S,
+    REPORTS_START_S,
     add,
     closed,
     counters,
@@ -27,7 +27,7 @@ from tests.neuron_emitter.neuron_reports import (
     vcpu,
 )
 
-MINUTE_MS = int(START_S) * 1000
+FOLDED_MINUTE_MS = int(REPORTS_START_S) * 1000
 
 
 def busy(percent=50.0):
@@ -43,20 +43,20 @@ def test_the_minute_is_that_of_receipt(at_s, expected):
     A record's timestamp is the start of the minute in which its reports came; none is split.
     """
     fold = new_fold()
-    add(fold, busy(), START_S + at_s)
+    add(fold, busy(), REPORTS_START_S + at_s)
     record = closed(fold)
-    assert (MINUTE_MS + expected, 5) == (record.minute_ms, record.covered_seconds)
+    assert (FOLDED_MINUTE_MS + expected, 5) == (record.minute_ms, record.covered_seconds)
 
 
 def test_after_a_backward_step_reports_go_to_the_open_minute():
     """Until the clock passes it."""
     fold = new_fold()
-    add(fold, busy(100), START_S + 30)
+    add(fold, busy(100), REPORTS_START_S + 30)
     for at_s in (-3600, -60, -1):
-        assert not fold.clock.is_due(START_S + at_s)
-        add(fold, busy(0), START_S + at_s)
+        assert not fold.clock.is_due(REPORTS_START_S + at_s)
+        add(fold, busy(0), REPORTS_START_S + at_s)
     record = closed(fold)
-    assert (MINUTE_MS, 4) == (record.minute_ms, record.reports)
+    assert (FOLDED_MINUTE_MS, 4) == (record.minute_ms, record.reports)
     assert 25 == record.utilization_percent[0]
 
 
@@ -83,10 +83,10 @@ def test_a_closed_minute_never_opens_again_unless_the_clock_was_wrong_by_two_hou
 ):
     """CloudWatch takes nothing further ahead: what was closed then is not waited for."""
     label = MinuteClock()
-    label.open_minute(START_S)
+    label.open_minute(REPORTS_START_S)
     label.close_minute()
-    label.open_minute(START_S - 60 * back_minutes)
-    assert START_S // 60 + opened_minutes == label.now
+    label.open_minute(REPORTS_START_S - 60 * back_minutes)
+    assert REPORTS_START_S // 60 + opened_minutes == label.now
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,10 @@ def test_a_closed_minute_never_opens_again_unless_the_clock_was_wrong_by_two_hou
 def test_a_minute_ends_when_the_clock_has_left_it_for_good(minutes, due):
     """Forward by one, or back by more than two hours."""
     label = MinuteClock()
-    assert not label.is_due(START_S + 60 * minutes)
-    label.open_minute(START_S)
-    assert due == label.is_due(START_S + 60 * minutes)
-    assert START_S + 60 == label.ends_at_s()
+    assert not label.is_due(REPORTS_START_S + 60 * minutes)
+    label.open_minute(REPORTS_START_S)
+    assert due == label.is_due(REPORTS_START_S + 60 * minutes)
+    assert REPORTS_START_S + 60 == label.ends_at_s()
 
 
 def one(period):
@@ -140,38 +140,46 @@ def test_without_runtimes_the_system_groups_are_the_measure(system, pause_s, cov
     assert covered == record.covered_seconds
 
 
-ECC = "EccUncorrectedReported"
-RARE = frozenset(one.name for one in CHOOSABLE.values() if one.is_rare and one.family == "tally")
-FAILURES = RARE - {ECC}
+ECC_READING = "EccUncorrectedReported"
+RARE_READINGS = frozenset(
+    one.name for one in CHOOSABLE.values() if one.is_rare and one.family == "tally"
+)
+FAILURE_READINGS = RARE_READINGS - {ECC_READING}
 
 
 def test_a_chosen_failure_that_was_not_there_is_0():
     """Each that can be chosen; one that was there is counted, and without a choice none is told."""
     stats = executions(5, timed_out=2)
-    found = minute_of(report(runtime(execution_stats=stats)), chosen=RARE).details
-    assert {**dict.fromkeys(FAILURES, 0), "ExecutionsTimedOut": 2} == found
+    found = minute_of(report(runtime(execution_stats=stats)), chosen=RARE_READINGS).details
+    assert {**dict.fromkeys(FAILURE_READINGS, 0), "ExecutionsTimedOut": 2} == found
     assert {"ExecutionsTimedOut": 2} == minute_of(report(runtime(execution_stats=stats))).details
 
 
 @pytest.mark.parametrize(
     ("stats", "told"),
-    [(None, set()), (executions(5), FAILURES), ({**executions(5), "error_summary": None}, "Exec")],
+    [
+        (None, set()),
+        (executions(5), FAILURE_READINGS),
+        ({**executions(5), "error_summary": None}, "Exec"),
+    ],
 )
 def test_what_was_not_read_is_not_0(stats, told):
     """Without the group none, without errors by cause only the endings."""
-    found = minute_of(report(runtime(counters([1.0]), execution_stats=stats)), chosen=RARE)
-    expected = {name for name in RARE if name.startswith(told)} if told == "Exec" else set(told)
+    found = minute_of(report(runtime(counters([1.0]), execution_stats=stats)), chosen=RARE_READINGS)
+    expected = (
+        {name for name in RARE_READINGS if name.startswith(told)} if told == "Exec" else set(told)
+    )
     assert expected == found.details.keys()
 
 
 def test_no_runtime_and_no_memory_error_are_0_if_reported():
     """Nobody runs, so nothing failed; the counters were read, and all are 0."""
     system = {"neuron_hw_counters": hardware_counters({"mem_ecc_uncorrected": 0})}
-    found = minute_of(report(system_data=system), chosen=RARE, executions_asked=True)
-    assert dict.fromkeys(RARE, 0) == found.details
+    found = minute_of(report(system_data=system), chosen=RARE_READINGS, executions_asked=True)
+    assert dict.fromkeys(RARE_READINGS, 0) == found.details
 
 
-SENDER = LineIdentity("blue", "i-1", identity_guessed=False, boot="1")
+FOLD_SENDER = LineIdentity("blue", "i-1", identity_guessed=False, boot="1")
 
 
 @pytest.mark.parametrize("scale", [1e-13, 40e6 / 1.23456789e12, 1.0])
@@ -184,11 +192,11 @@ def test_an_amount_has_six_digits_of_its_own(scale):
     rate, seconds = 1.23456789e12 * scale, 1.23456789 * scale
     fold = new_fold(runtime_lines="all", every_report=True)
     groups = counters([50, 0, 0, 0], flops={0: rate}), None, executions(1, total={"p50": seconds})
-    add(fold, report(runtime(*groups)), START_S)
+    add(fold, report(runtime(*groups)), REPORTS_START_S)
     sample, record, lines = fold.sample, closed(fold), LineWriter(MinuteSettings(metrics="none"))
     written = [
         *[one.line for one in lines.minute_records(record, fold.due_runtimes)],
-        *[record.line for record in lines.report_records(sample, SENDER, 3)],
+        *[record.line for record in lines.report_records(sample, FOLD_SENDER, 3)],
     ]
     flops, *latencies = [float(f"{value:.6g}") for value in (rate / 1e12, seconds, seconds)]
     assert [flops] * 3 == [json.loads(line)["TeraFlops"] for line in written]

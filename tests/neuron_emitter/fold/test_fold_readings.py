@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neuron_emitter.fold.amounts import MAX_AMOUNT
 from neuron_wire.catalogue import READING_MEMBERS
 from tests.neuron_emitter.neuron_reports import (
-    START_S,
+    REPORTS_START_S,
     add,
     closed,
     events_of,
@@ -62,7 +62,7 @@ def test_a_mean_is_weighted_by_the_period_of_the_group(samples):
 def test_each_reading_of_the_catalogue_is_read():
     """A name that stands in one of the two only is a mistake."""
     fold = new_fold()
-    add(fold, host(vcpu(), host_memory()), START_S)
+    add(fold, host(vcpu(), host_memory()), REPORTS_START_S)
     fold.add_hardware_faults(0)
     assert READING_MEMBERS.keys() == closed(fold).readings.keys()
 
@@ -76,7 +76,7 @@ def test_faults_of_a_minute_add_up_and_end_with_it():
     fold = new_fold()
     told = []
     for minute, counts in enumerate(([1, 0, 2], [0], [], [2], [5])):
-        fold.clock.open_minute(START_S + 60 * minute)
+        fold.clock.open_minute(REPORTS_START_S + 60 * minute)
         for count in counts:
             fold.add_hardware_faults(count)
         if counts == [2]:
@@ -108,7 +108,7 @@ def test_both_readings_of_the_counters_are_told(values, expected):
     assert expected == (told["EccUncorrectedRise"], told.get("EccUncorrectedReported"))
 
 
-COUNTERS = (
+COUNTER_NAMES = (
     "mem_ecc_corrected", "sram_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected",
 )  # fmt: skip
 
@@ -127,7 +127,7 @@ def test_the_rise_is_what_each_counter_rose(reports):
     value is a restart from 0, the first sight is no rise.
     """
     record = minute_of(
-        *[ecc(*(dict(zip(COUNTERS, row, strict=True)) for row in rows)) for rows in reports]
+        *[ecc(*(dict(zip(COUNTER_NAMES, row, strict=True)) for row in rows)) for rows in reports]
     )
     for kind, places in (("corrected", (0, 1)), ("uncorrected", (2, 3))):
         histories = [

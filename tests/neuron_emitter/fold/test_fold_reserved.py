@@ -12,7 +12,7 @@ from neuron_emitter.owners.assignments import Allocation, Assignments, RuntimeOw
 from neuron_wire.core_members import core_indexes
 from neuron_wire.owners import Owner
 from tests.neuron_emitter.neuron_reports import (
-    START_S,
+    REPORTS_START_S,
     add,
     closed,
     counters,
@@ -25,23 +25,31 @@ from tests.neuron_emitter.neuron_reports import (
     runtime,
 )
 
-FOUR = hardware(2, 2)
-STATES = st.text("bau?", min_size=1, max_size=12)
-NAMES = ["ml/a/main", "ml/b/main", "ml/c", "slurm:7 ann"]
+FOUR_CORES = hardware(2, 2)
+ANY_STATES = st.text("bau?", min_size=1, max_size=12)
+RESERVED_OWNERS = ["ml/a/main", "ml/b/main", "ml/c", "slurm:7 ann"]
 
 
 @st.composite
 def nodes(draw):
     """Cores with states, runtimes that hold those that are not unattached, and assignments."""
-    states = draw(STATES)
+    states = draw(ANY_STATES)
     taken = [core for core, letter in enumerate(states) if letter in "ba"]
     some = st.sets(st.sampled_from(taken), max_size=6) if taken else st.just(set())
     held = {(pid, "1"): draw(some) for pid in range(draw(st.integers(0, 4)))}
-    owner = st.builds(RuntimeOwner, st.none() | st.sampled_from(NAMES), st.none(), st.booleans())
+    owner = st.builds(
+        RuntimeOwner, st.none() | st.sampled_from(RESERVED_OWNERS), st.none(), st.booleans()
+    )
     ids = st.frozensets(st.integers(0, 15), max_size=8)
     devices = st.frozensets(st.integers(0, 7), max_size=3)
     one = st.builds(
-        Allocation, st.sampled_from(NAMES), st.none(), ids, devices, st.booleans(), st.booleans()
+        Allocation,
+        st.sampled_from(RESERVED_OWNERS),
+        st.none(),
+        ids,
+        devices,
+        st.booleans(),
+        st.booleans(),
     )
     return states, held, {key: draw(owner) for key in held}, draw(st.lists(one, max_size=5))
 
@@ -71,32 +79,37 @@ def test_reserved_cores_are_unattached_and_no_more_than_assigned(node, per_devic
             assert len(holding.reserved) <= max(0, len(assigned_ids) - len(own))
 
 
-POD = Allocation("ml/b/main", "ml", frozenset({0, 1}))
+POD_ALLOCATION = Allocation("ml/b/main", "ml", frozenset({0, 1}))
 A, B = RuntimeOwner("ml/a/main"), RuntimeOwner("ml/b/main")
-GONE = RuntimeOwner("ml/a/main", gone=True)
-NODE = [
+GONE_OWNER = RuntimeOwner("ml/a/main", gone=True)
+NODE_CASES = [
     # states, who holds what, allocations, reserved, whose cores were given to another, unverified
-    ("uuuu", {}, [POD], "0-1", None, 0),
-    ("auuu", {0: B}, [POD], "1", None, 0),
-    ("uuau", {2: B}, [POD], "0", None, 0),  # the extension gave others: the number is right
-    ("aauu", {0: A, 1: A}, [POD], "2-3", None, 0),
-    ("aaau", {0: A, 1: A, 2: A}, [POD], "3", None, 0),
-    ("aauu", {0: GONE, 1: GONE}, [POD], "", "ml/b/main", 0),
-    ("aauu", {0: GONE, 1: B}, [POD], "", "ml/b/main", 0),
-    ("?uuu", {}, [POD], "1", None, 0),
-    ("a?uu", {0: B, 1: B}, [POD._replace(cores=frozenset(range(4)))], "2-3", None, 0),
-    ("aauu", {0: A, 1: A}, [POD._replace(is_exact=True)], "", "ml/b/main", 0),
-    ("aauu", {0: RuntimeOwner(), 1: RuntimeOwner()}, [POD._replace(is_exact=True)], "", None, 0),
-    ("auuu", {0: B}, [POD._replace(is_exact=True)], "1", None, 0),
-    ("uuuu", {}, [POD._replace(cores=frozenset(), devices=frozenset({1}))], "2-3", None, 0),
-    ("uuuu", {}, [POD, POD._replace(cores=frozenset(), devices=frozenset({0}))], "0-1", None, 0),
-    ("uuuu", {}, [POD._replace(name="ml/b/side"), POD], "0-1", None, 0),
-    ("uuuu", {}, [POD._replace(is_verified=False)], "", None, 2),
-    ("uuuu", {}, [POD._replace(cores=frozenset({4, 99}))], "", None, 0),
+    ("uuuu", {}, [POD_ALLOCATION], "0-1", None, 0),
+    ("auuu", {0: B}, [POD_ALLOCATION], "1", None, 0),
+    # the extension gave others: the number is right
+    ("uuau", {2: B}, [POD_ALLOCATION], "0", None, 0),
+    ("aauu", {0: A, 1: A}, [POD_ALLOCATION], "2-3", None, 0),
+    ("aaau", {0: A, 1: A, 2: A}, [POD_ALLOCATION], "3", None, 0),
+    ("aauu", {0: GONE_OWNER, 1: GONE_OWNER}, [POD_ALLOCATION], "", "ml/b/main", 0),
+    ("aauu", {0: GONE_OWNER, 1: B}, [POD_ALLOCATION], "", "ml/b/main", 0),
+    ("?uuu", {}, [POD_ALLOCATION], "1", None, 0),
+    ("a?uu", {0: B, 1: B}, [POD_ALLOCATION._replace(cores=frozenset(range(4)))], "2-3", None, 0),
+    ("aauu", {0: A, 1: A}, [POD_ALLOCATION._replace(is_exact=True)], "", "ml/b/main", 0),
+    ("aauu", {0: RuntimeOwner(), 1: RuntimeOwner()}, [POD_ALLOCATION._replace(is_exact=True)], "",
+        None, 0),
+    ("auuu", {0: B}, [POD_ALLOCATION._replace(is_exact=True)], "1", None, 0),
+    ("uuuu", {}, [POD_ALLOCATION._replace(cores=frozenset(), devices=frozenset({1}))], "2-3", None,
+        0),
+    ("uuuu", {},
+        [POD_ALLOCATION, POD_ALLOCATION._replace(cores=frozenset(), devices=frozenset({0}))], "0-1",
+        None, 0),
+    ("uuuu", {}, [POD_ALLOCATION._replace(name="ml/b/side"), POD_ALLOCATION], "0-1", None, 0),
+    ("uuuu", {}, [POD_ALLOCATION._replace(is_verified=False)], "", None, 2),
+    ("uuuu", {}, [POD_ALLOCATION._replace(cores=frozenset({4, 99}))], "", None, 0),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", NODE)
+@pytest.mark.parametrize("case", NODE_CASES)
 def test_assigned_cores_without_a_holder_are_reserved(case):
     """At its own ids where nobody holds them, else at the lowest that are free."""
     states, held, allocations, cores, to, unverified = case
@@ -113,9 +126,9 @@ def test_assigned_cores_without_a_holder_are_reserved(case):
 
 def node(fold, minute, *runtimes, **members):
     """The minute of a report of four cores."""
-    told = {"neuron_hardware_info": FOUR, **members}
+    told = {"neuron_hardware_info": FOUR_CORES, **members}
     made = report(*runtimes, **told) if runtimes else nobody(60.0, **told)
-    add(fold, made, START_S + 60 * minute)
+    add(fold, made, REPORTS_START_S + 60 * minute)
     return closed(fold, seq=minute + 1)
 
 
@@ -164,7 +177,7 @@ def test_what_the_scheduler_knows_of_a_job_names_its_holder(jobs, status, team):
 def test_owners_of_a_minute_have_what_they_hold_and_what_is_reserved():
     """Reserved is within unattached; the team of a job is known by its reservation."""
     assignments_now = Assignments(
-        "known", (POD._replace(name="slurm:7 ann", cores=frozenset({0, 1, 2})),)
+        "known", (POD_ALLOCATION._replace(name="slurm:7 ann", cores=frozenset({0, 1, 2})),)
     )
     record = node(started(assignments_now), 0, using(7, 0, 80), using(8, 3, 0))
     assert "auua" == record.core_state
@@ -198,7 +211,7 @@ def test_reports_have_assignments_if_no_other_source_answers():
 
 def test_an_unnamed_process_has_the_owner_that_its_core_is_assigned_to():
     """One that tells its own pod keeps it, whatever ids say."""
-    told = Assignments("known", (POD._replace(cores=frozenset({0})),))
+    told = Assignments("known", (POD_ALLOCATION._replace(cores=frozenset({0})),))
     nameless = Fold(FoldSettings(period_s=60.0), current_assignments=lambda: told)
     assert [Owner("0", "ml/b/main", "ml")] == [*node(nameless, 0, using(7, 0)).owners]
     expected = [Owner("", "ml/b/main", "ml", "1", None, 1), Owner("0", "slurm:7 ann")]
@@ -220,7 +233,7 @@ def test_a_minute_in_which_executions_were_not_read_begins_again(unread):
 
 def test_an_owner_with_only_reservations_counts_as_read():
     """An unknown minute hides its cores and neither adds nor resets, also over a restart."""
-    told = Assignments("known", (POD,))
+    told = Assignments("known", (POD_ALLOCATION,))
     fold = started(told)
     assert [1, 2] == [node(fold, minute).owners[0].quiet_minutes for minute in (0, 1)]
     assert () == node(fold, 2, neuron_runtime_data=None).owners
@@ -272,6 +285,10 @@ def test_a_process_that_outlived_its_pod_keeps_its_name():
     fold = Fold(
         FoldSettings(period_s=5.0), owner_of=lambda _pid: RuntimeOwner("ml/old", "ml", gone=True)
     )
-    add(fold, trn1(runtime_using(7, [], [3]), neuron_k8s_info=kubernetes({3: "ml/new"})), START_S)
+    add(
+        fold,
+        trn1(runtime_using(7, [], [3]), neuron_k8s_info=kubernetes({3: "ml/new"})),
+        REPORTS_START_S,
+    )
     (holder,) = closed(fold).holders
     assert ("ml/old", "ml", True) == (holder.name, holder.team, holder.gone)

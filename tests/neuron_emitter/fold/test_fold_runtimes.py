@@ -12,7 +12,8 @@ from neuron_emitter.fold import Fold, FoldSettings
 from neuron_emitter.owners.assignments import RuntimeOwner
 from tests.neuron_emitter.neuron_reports import (
     GIB,
-    START_S,
+    IDLE_COUNTERS,
+    REPORTS_START_S,
     add,
     closed,
     counters,
@@ -35,7 +36,7 @@ def runtimes_of(*documents, **chosen):
     """The runtimes of a minute with these reports."""
     fold = new_fold(**{"runtime_lines": "all", **chosen})
     for place, document in enumerate(documents):
-        add(fold, document, START_S + 5 * place)
+        add(fold, document, REPORTS_START_S + 5 * place)
     closed(fold)
     return fold.due_runtimes
 
@@ -48,13 +49,13 @@ ENTRIES = st.tuples(st.integers(1, 4), st.sampled_from("ab"), st.integers(0, 9),
 def test_the_runtimes_add_up_to_the_instance(reports):
     """Whatever pids and tags collide, no execution and no error is lost or counted twice."""
     fold = new_fold(runtime_lines="all")
-    fold.clock.open_minute(START_S)
+    fold.clock.open_minute(REPORTS_START_S)
     for entries in reports:
         groups = [
             runtime(execution_stats=executions(ran, timed_out=late), pid=pid, tag=tag)
             for pid, tag, ran, late in entries
         ]
-        add(fold, report(*groups), START_S)
+        add(fold, report(*groups), REPORTS_START_S)
     record = closed(fold)
     runtimes: list[dict[str, Any]] = [
         line for line in fold.due_runtimes if line["Executions"] is not None
@@ -138,7 +139,7 @@ def test_a_runtime_keeps_its_pod_for_ten_minutes_without_the_group():
         pods = kubernetes({0: "blue/pod-1"}, error="no socket" if minute else "")
         began = max(1, minute)
         entries = [runtime(counters([0] * 4), memory({0: 1}), pid=pid) for pid in (99, began)]
-        add(fold, report(*entries, neuron_k8s_info=pods), START_S + 60 * minute)
+        add(fold, report(*entries, neuron_k8s_info=pods), REPORTS_START_S + 60 * minute)
         closed(fold)
         owners.append([line["Owner"] for line in fold.due_runtimes])
     name = "blue/pod-1/main"
@@ -150,7 +151,7 @@ def test_who_starts_processes_in_a_loop_still_gets_true_totals():
     fold = new_fold(runtime_lines="all")
     for pid in range(512 + 50):
         document = report(runtime(execution_stats=executions(1), pid=pid, tag="1"))
-        add(fold, document, START_S)
+        add(fold, document, REPORTS_START_S)
     assert 512 + 50 == closed(fold).executions
     assert 512 == len(fold.due_runtimes)
 
@@ -160,17 +161,18 @@ def test_a_tag_is_other_peoples_text():
     Of a bounded length, and nothing in it that a terminal would obey: any process names itself.
     """
     hostile = "\x9b31m\u202eevil\x1b]0;" + "x" * 100_000
-    (found,) = runtimes_of(report(runtime(LISTED, tag=hostile)))
+    (found,) = runtimes_of(report(runtime(IDLE_COUNTERS, tag=hostile)))
     assert ("?31m?evil?]0;" + "x" * 200)[:128] == found["RuntimeTag"]
 
 
-LISTED = counters([0, 0, 0, 0])
-ON_0 = report(runtime(LISTED, memory({0: 1}), executions(1)))
-ON_1 = report(runtime(LISTED, memory({1: 1}), executions(1)))
-FAILING = report(runtime(LISTED, memory({0: 1}), executions(1, timed_out=1)))
-BROKEN = report(runtime(LISTED, memory({0: 1}), error="lost the connection"))
-OTHER = report(runtime(LISTED, memory({0: 1}), tag="other"))
-OWNED = report(runtime(LISTED, memory({0: 1})), neuron_k8s_info=kubernetes({0: "blue/pod-1"}))
+ON_0 = report(runtime(IDLE_COUNTERS, memory({0: 1}), executions(1)))
+ON_1 = report(runtime(IDLE_COUNTERS, memory({1: 1}), executions(1)))
+FAILING_RUNTIME = report(runtime(IDLE_COUNTERS, memory({0: 1}), executions(1, timed_out=1)))
+BROKEN_RUNTIME = report(runtime(IDLE_COUNTERS, memory({0: 1}), error="lost the connection"))
+OTHER_RUNTIME = report(runtime(IDLE_COUNTERS, memory({0: 1}), tag="other"))
+OWNED_RUNTIME = report(
+    runtime(IDLE_COUNTERS, memory({0: 1})), neuron_k8s_info=kubernetes({0: "blue/pod-1"})
+)
 
 
 def reasons(*minutes, **chosen):
@@ -178,9 +180,9 @@ def reasons(*minutes, **chosen):
     fold = new_fold(**chosen)
     found = []
     for number, document in enumerate(minutes):
-        fold.clock.open_minute(START_S + 60 * number)
+        fold.clock.open_minute(REPORTS_START_S + 60 * number)
         if document is not None:
-            add(fold, document, START_S + 60 * number)
+            add(fold, document, REPORTS_START_S + 60 * number)
         closed(fold)
         found.append(fold.due_runtimes[0]["Reason"] if fold.due_runtimes else None)
     return found
@@ -191,15 +193,15 @@ def reasons(*minutes, **chosen):
     [
         ([ON_0, ON_0, ON_0], ["start", None, None]),
         ([ON_0, ON_1, ON_1, ON_0], ["start", "change", None, "change"]),
-        ([ON_0, OWNED, OWNED], ["start", "change", None]),
-        ([ON_0, FAILING, ON_0], ["start", "error", None]),
-        ([ON_0, BROKEN, ON_0], ["start", "error", None]),
+        ([ON_0, OWNED_RUNTIME, OWNED_RUNTIME], ["start", "change", None]),
+        ([ON_0, FAILING_RUNTIME, ON_0], ["start", "error", None]),
+        ([ON_0, BROKEN_RUNTIME, ON_0], ["start", "error", None]),
         ([ON_0, None, ON_0], ["start", None, "start"]),
         ([ON_0, report(), ON_0], ["start", None, "start"]),
         # The interval of errors counts from the last line that told of one.
-        ([ON_0, ON_0, FAILING], ["start", None, "error"]),
+        ([ON_0, ON_0, FAILING_RUNTIME], ["start", None, "error"]),
         # Pids repeat over time.
-        ([ON_0, OTHER], ["start", "start"]),
+        ([ON_0, OTHER_RUNTIME], ["start", "start"]),
     ],
 )
 def test_a_line_comes_with_what_is_new(minutes, expected):
@@ -216,17 +218,14 @@ def test_a_quiet_runtime_has_a_line_an_hour():
 
 def test_a_runtime_that_always_fails_has_six_lines_an_hour():
     """An error line for each minute of 32 runtimes would cost nine times the minute line."""
-    found = reasons(*[FAILING] * 60)
+    found = reasons(*[FAILING_RUNTIME] * 60)
     assert ["start"] + ["error"] * 5 == [reason for reason in found if reason]
 
 
 def test_a_person_chooses_which_runtimes_have_lines():
     """With the reason that `changes` would have, and `all` where it has none; `none` is no line."""
     assert ["start", "all", "change"] == reasons(ON_0, ON_0, ON_1, runtime_lines="all")
-    assert [None, None] == reasons(ON_0, FAILING, runtime_lines="none")
-
-
-IDLE = counters([0, 0, 0, 0])
+    assert [None, None] == reasons(ON_0, FAILING_RUNTIME, runtime_lines="none")
 
 
 def bytes_of(*documents):
@@ -239,7 +238,7 @@ def bytes_of(*documents):
 def test_zero_device_memory_beside_loaded_models_is_absent(models, expected):
     """As captured on inf1: it does not measure device memory. Host memory it does."""
     group = memory(models=models, host=4_527_943_680)
-    assert (expected, 4_527_943_680) == bytes_of(report(runtime(IDLE, group)))
+    assert (expected, 4_527_943_680) == bytes_of(report(runtime(IDLE_COUNTERS, group)))
 
 
 @pytest.mark.parametrize(
@@ -260,14 +259,15 @@ def test_the_total_is_that_of_the_devices(hardware_info, instance_type, expected
     assert expected == record.device_memory_total_bytes
 
 
-PERIOD_S = 15.0
-FIRST = "2027-01-15T08:00Z"
+FOLD_PERIOD_S = 15.0
+FIRST_MINUTE = "2027-01-15T08:00Z"
 
 
 def entry(completed=0, pid=7, tag="7"):
     """What a report says of a runtime that holds core 0 and uses none."""
     return runtime(
-        counters([0, 0], PERIOD_S), memory({0: 1}), executions(completed, period=PERIOD_S),
+        counters([0, 0], FOLD_PERIOD_S), memory({0: 1}),
+        executions(completed, period=FOLD_PERIOD_S),
         pid=pid, tag=tag,
     )  # fmt: skip
 
@@ -275,12 +275,12 @@ def entry(completed=0, pid=7, tag="7"):
 def started(state=None, owner="slurm:7 ann"):
     """An emitter, of which *state* is left."""
     named = None if owner is None else RuntimeOwner(owner)
-    return Fold(FoldSettings(period_s=PERIOD_S), state, owner_of=lambda _pid: named)
+    return Fold(FoldSettings(period_s=FOLD_PERIOD_S), state, owner_of=lambda _pid: named)
 
 
 def last(fold, minute, *runtimes):
     """The last executions that the holders of a minute with one report have."""
-    add(fold, two_cores(*(runtimes or [entry()])), START_S + 60 * minute)
+    add(fold, two_cores(*(runtimes or [entry()])), REPORTS_START_S + 60 * minute)
     return [holder.last_execution for holder in closed(fold, seq=minute + 1).holders]
 
 
@@ -293,20 +293,20 @@ def executed(minute=0):
 
 def test_a_restart_keeps_when_it_last_executed():
     """The minute as it was, not that of the restart."""
-    assert [FIRST] == last(executed(), 1)
-    assert [FIRST] == last(started(executed().encode_state()), 1)
+    assert [FIRST_MINUTE] == last(executed(), 1)
+    assert [FIRST_MINUTE] == last(started(executed().encode_state()), 1)
 
 
-@pytest.mark.parametrize("missing", [two_cores(entry(pid=8)), nobody(PERIOD_S)])
+@pytest.mark.parametrize("missing", [two_cores(entry(pid=8)), nobody(FOLD_PERIOD_S)])
 def test_who_is_not_listed_has_ended(missing):
     """What has its pid and tag afterwards may be another process."""
     fold = executed()
-    add(fold, missing, START_S + 60)
+    add(fold, missing, REPORTS_START_S + 60)
     closed(fold)
     assert [None] == last(fold, 2)
 
 
-@pytest.mark.parametrize(("minute", "expected"), [(10, FIRST), (11, None), (-11, None)])
+@pytest.mark.parametrize(("minute", "expected"), [(10, FIRST_MINUTE), (11, None), (-11, None)])
 def test_what_nobody_watched_for_ten_minutes_is_forgotten(minute, expected):
     """While the emitter was down, or by a clock that was far ahead."""
     assert [expected] == last(started(executed().encode_state()), minute)
@@ -319,4 +319,4 @@ def test_another_owner_is_another_process():
         fold = started(state, owner)
         told += last(fold, minute, entry(0 if state else 1))
         state = fold.encode_state()
-    assert [FIRST, FIRST, FIRST, None] == told
+    assert [FIRST_MINUTE, FIRST_MINUTE, FIRST_MINUTE, None] == told

@@ -8,7 +8,7 @@ import pytest
 
 from neuron_wire.names import UNKNOWN_REASONS
 from tests.neuron_emitter.neuron_reports import (
-    START_S,
+    REPORTS_START_S,
     add,
     closed,
     counters,
@@ -30,7 +30,7 @@ OUT_OF_SIGHT = {
     "null": {"system_data": {"neuron_hw_counters": {"neuron_devices": None, "error": ""}}},
     "error": {"neuron_hardware_info": hardware(0, 4, error="no driver")},
 }
-IDLE = runtime(counters([0, 0, 0, 0]), memory({0: 1}))
+IDLE_RUNTIME = runtime(counters([0, 0, 0, 0]), memory({0: 1}))
 
 
 def told_by(events):
@@ -47,11 +47,11 @@ def test_devices_out_of_sight_leave_cores_unknown(gone, is_restarted):
     """
     events = []
     fold = new_fold(on_event=events.append)
-    in_sight = report(IDLE, system_data=SEEN)
+    in_sight = report(IDLE_RUNTIME, system_data=SEEN)
     for minute in range(6):
         document = report(**OUT_OF_SIGHT[gone]) if minute in {1, 2, 4} else in_sight
         for second in range(0, 60, 5):
-            add(fold, document, START_S + 60 * minute + second)
+            add(fold, document, REPORTS_START_S + 60 * minute + second)
         record = closed(fold, minute + 1)
         if document is in_sight:
             assert "auuu" == record.core_state
@@ -104,16 +104,16 @@ def renamed_counters():
     return document
 
 
-PERCENT = {"neuroncore_utilization": 50}
-SHAPES = [
+HALF_BUSY = {"neuroncore_utilization": 50}
+UNKNOWN_SHAPES = [
     # report, states, reason, what the event names
-    (busy({f"nc{core}": PERCENT for core in range(4)}), "????", "counters-unreadable",
+    (busy({f"nc{core}": HALF_BUSY for core in range(4)}), "????", "counters-unreadable",
      "neuroncores_in_use has the key ncN"),
-    (busy({"0": PERCENT, "nd0:nc1": PERCENT}), "b???", "counters-unreadable",
+    (busy({"0": HALF_BUSY, "nd0:nc1": HALF_BUSY}), "b???", "counters-unreadable",
      "neuroncores_in_use has the key ndN:ncN"),
     (busy({"0": {"utilization": 50}, "1": {"utilization": 50}}), "????", "counters-unreadable",
      "neuroncore_utilization is missing"),
-    (busy({"0": {"neuroncores": {"0": PERCENT}}}), "????", "counters-unreadable",
+    (busy({"0": {"neuroncores": {"0": HALF_BUSY}}}), "????", "counters-unreadable",
      "neuroncore_utilization is missing"),
     (busy({}), "????", "counters-missing",
      "neuroncores_in_use is missing or lists no core"),
@@ -124,12 +124,12 @@ SHAPES = [
      "neuron_runtime_data is missing"),
     (busy(neuroncore_counters=7), "????", "counters-unreadable",
      "neuroncore_counters has a value of another type"),
-    (busy({str(core): PERCENT for core in range(8)}), "bbbbbbbb", None,
+    (busy({str(core): HALF_BUSY for core in range(8)}), "bbbbbbbb", None,
      "neuroncores_in_use lists 8 cores, neuron_hardware_info counts 4"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", SHAPES, ids=[case[3] for case in SHAPES])
+@pytest.mark.parametrize("case", UNKNOWN_SHAPES, ids=[case[3] for case in UNKNOWN_SHAPES])
 def test_a_report_of_an_unknown_shape_is_one_event_and_no_idle_core(case):
     """Once for each shape and boot, with the member that is missing or new."""
     document, states, reason, shape = case
@@ -143,14 +143,14 @@ def test_a_report_of_an_unknown_shape_is_one_event_and_no_idle_core(case):
 
 def test_another_count_of_cores_within_a_boot_is_an_event():
     """A report of 4 cores, then reports of 8 from the same input."""
-    more = report(IDLE, neuron_hardware_info=hardware(2, 4))
-    (event,) = events_of([report(IDLE), more, more])
+    more = report(IDLE_RUNTIME, neuron_hardware_info=hardware(2, 4))
+    (event,) = events_of([report(IDLE_RUNTIME), more, more])
     assert "neuron_hardware_info counts 8 cores, before 4" in event.message
 
 
 def test_shapes_are_bounded():
     """A tool that spells its keys in ever new ways gets 16 events."""
-    spellings = [busy({"x" * length: PERCENT}) for length in range(1, 30)]
+    spellings = [busy({"x" * length: HALF_BUSY}) for length in range(1, 30)]
     assert 16 == len(events_of(spellings))
 
 
@@ -174,12 +174,12 @@ def test_shapes_are_bounded():
 def test_the_reason_of_most_unknown_cores_is_in_the_minute(reports, settings, expected):
     """If two reasons have equally many cores, the first of the list counts."""
     fold = new_fold(**settings)
-    fold.clock.open_minute(START_S)
+    fold.clock.open_minute(REPORTS_START_S)
     for document in reports:
-        add(fold, document, START_S)
+        add(fold, document, REPORTS_START_S)
     record = closed(fold)
     assert expected == record.unknown_reason
     assert expected in {None, *UNKNOWN_REASONS}
-    fold.clock.open_minute(START_S + 60)
+    fold.clock.open_minute(REPORTS_START_S + 60)
     without_report = closed(fold, 2)
     assert (without_report.unknown_reason == "monitor-not-running") == bool(reports)

@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import pytest
 
-from neuron_emitter.instance import instance_facts, instance_tags, local_http, metadata_service
+from neuron_emitter.instance import (
+    instance_facts,
+    instance_tags,
+    local_http,
+    metadata_service,
+)
+from proof.emitter_process import HUNG_AFTER_S
 from tests.neuron_emitter.played_services import PlayedImds
 
 # What answers on this machine does so in milliseconds, but the machine may be busy.
-PATIENCE_S = 300.0
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +41,7 @@ def patience(monkeypatch):
         for module in (metadata_service, instance_facts, instance_tags):
             monkeypatch.setattr(module, "METADATA_TIMEOUT_S", within_s)
 
-    set_bounds(PATIENCE_S)
+    set_bounds(HUNG_AFTER_S)
     return set_bounds
 
 

@@ -26,8 +26,8 @@ from tests.neuron_emitter.played_services import TAGS_PATH, TOKEN_PATH
 
 URI = "ECS_CONTAINER_METADATA_URI_V4"
 BOARD_ID = "i-0fedcba9876543210"
-ARN = "arn:aws:ecs:us-west-2:111122223333:cluster/"
-ENDPOINT = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
+CLUSTER_ARN = "arn:aws:ecs:us-west-2:111122223333:cluster/"
+SERVICE_VARIABLE = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
 TAG_SOURCES = (
     ClusterSearch.find_eks_cluster,
     ClusterSearch.find_slurm_cluster,
@@ -64,7 +64,7 @@ def test_whichever_sources_have_a_name_the_first_of_them_wins(
     expected_names = ("given", "task", "agent", "eks", "slurm", "group", "api")
     for has in itertools.product([True, False], repeat=7):
         given, of_task, of_agent, of_eks, of_slurm, of_group, of_api = has
-        environ = {ENDPOINT: imds.url, "AWS_REGION": "eu-north-1"}
+        environ = {SERVICE_VARIABLE: imds.url, "AWS_REGION": "eu-north-1"}
         environ.update({URI: task.url} if of_task else {})
         environ.update({"TAGGED": "api"} if of_api else {})
         slurm_conf.write_text("ClusterName=slurm" if of_slurm else "")
@@ -83,7 +83,7 @@ def test_whichever_sources_have_a_name_the_first_of_them_wins(
 
 def test_a_name_that_was_given_asks_nobody(imds):
     """Nothing on the network can delay or change it."""
-    environ = {URI: imds.url, ENDPOINT: imds.url}
+    environ = {URI: imds.url, SERVICE_VARIABLE: imds.url}
     found = find("training", environ=environ, agent_url=imds.url)
     assert FoundCluster("training", "--cluster") == found
     assert [] == imds.asked
@@ -94,7 +94,7 @@ def test_when_nobody_knows_the_list_says_what_each_one_said(imds, machine, close
     imds.routes[TAGS_PATH] = 404
     agent_url = closed_url
     with pytest.raises(SettingsError) as raised:
-        find(environ={ENDPOINT: imds.url}, root=machine(), agent_url=agent_url)
+        find(environ={SERVICE_VARIABLE: imds.url}, root=machine(), agent_url=agent_url)
     tags = "tags in instance metadata are not enabled"
     assert [
         (
@@ -131,7 +131,7 @@ def test_a_name_that_cannot_be_a_dimension_is_refused_wherever_it_comes_from(nam
 
 def test_the_region_that_was_given_is_the_one_that_is_asked(api, imds, machine, closed_url):
     """Else the variable's, else the metadata service's."""
-    environ = {ENDPOINT: imds.url, "TAGGED": "group"}
+    environ = {SERVICE_VARIABLE: imds.url, "TAGGED": "group"}
     common = {"root": machine(), "agent_url": closed_url}
     find(environ=environ, **common)
     find(environ={**environ, "AWS_REGION": "us-east-1"}, **common)
@@ -156,7 +156,7 @@ def search(imds, machine, closed_url):
     """A search with the fake metadata service and these variables and files."""
 
     def build(environ=(), files=None, agent_url=None):
-        environ = {ENDPOINT: imds.url, **dict(environ)}
+        environ = {SERVICE_VARIABLE: imds.url, **dict(environ)}
         return ClusterSearch(environ, machine(files), agent_url or closed_url)
 
     return build
@@ -165,11 +165,11 @@ def search(imds, machine, closed_url):
 @given(st.text(st.characters(codec="ascii", exclude_characters="/ \t\r\n\v\f\x1c\x1d\x1e\x1f")))
 def test_an_arn_and_a_name_are_one_cluster(name):
     """ECS says either, and both must be one series."""
-    assert name == name_in(f"{ARN}{name}")
+    assert name == name_in(f"{CLUSTER_ARN}{name}")
     assert "training" == name_in(" training ")
 
 
-@pytest.mark.parametrize("cluster", ["training", f"{ARN}training"])
+@pytest.mark.parametrize("cluster", ["training", f"{CLUSTER_ARN}training"])
 def test_an_ecs_task_knows_its_cluster(cluster, play, search):
     """By name or by ARN, from the endpoint that the variable holds."""
     service = play({"/v4/abc/task": {"Cluster": cluster, "LaunchType": "EC2"}})
@@ -198,7 +198,7 @@ def test_an_ecs_task_without_an_answer_takes_no_other_name(why, route, play, imd
     imds.tag({"aws:autoscaling:groupName": "group"})
     service = play({"/task": route})
     with pytest.raises(SettingsError, match=rf"{why} \(in an ECS task no other source is tried"):
-        find(environ={URI: service.url, ENDPOINT: imds.url}, root=machine())
+        find(environ={URI: service.url, SERVICE_VARIABLE: imds.url}, root=machine())
     assert (3, []) == (len(service.asked), imds.asked)
 
 
@@ -248,14 +248,14 @@ def test_of_several_tags_one_names_the_cluster_or_none_does(expected, tags):
 PARALLELCLUSTER = "etc/parallelcluster/cfnconfig"
 
 
-SLURM_CONF = "opt/slurm/etc/slurm.conf"
+SLURM_CONF_PATH = "opt/slurm/etc/slurm.conf"
 
 
 def test_parallelcluster_writes_its_name_to_a_file(search):
     """Slurm calls each of its clusters the same."""
     files = {
         PARALLELCLUSTER: "stack_name=hpc-a\ncfn_region=eu-north-1\n",
-        SLURM_CONF: "ClusterName=parallelcluster\n",
+        SLURM_CONF_PATH: "ClusterName=parallelcluster\n",
     }
     found = search({"SLURM_CLUSTER_NAME": "parallelcluster"}, files).find_slurm_cluster()
     assert FoundCluster("hpc-a", f"stack_name in /{PARALLELCLUSTER}") == found
@@ -270,13 +270,15 @@ def test_parallelcluster_tags_its_instances(imds, search):
 
 def test_the_name_of_all_parallelclusters_names_none(search):
     """Two clusters under one name would be one."""
-    files = {SLURM_CONF: "ClusterName=parallelcluster"}
+    files = {SLURM_CONF_PATH: "ClusterName=parallelcluster"}
     assert isinstance(
         search({"SLURM_CLUSTER_NAME": "parallelcluster"}, files).find_slurm_cluster(), NotFound
     )
 
 
-@pytest.mark.parametrize("path", ["etc/slurm/slurm.conf", SLURM_CONF, "run/slurm/conf/slurm.conf"])
+@pytest.mark.parametrize(
+    "path", ["etc/slurm/slurm.conf", SLURM_CONF_PATH, "run/slurm/conf/slurm.conf"]
+)
 @pytest.mark.parametrize("line", ["ClusterName=hpc-c", "CLUSTERNAME = hpc-c # ours"])
 def test_slurms_configuration_names_the_cluster(line, path, search, tmp_path):
     """In any case, says slurm.conf(5), with a comment behind it or not."""
@@ -286,7 +288,7 @@ def test_slurms_configuration_names_the_cluster(line, path, search, tmp_path):
 
 def test_slurm_conf_is_where_its_variable_says(search, tmp_path):
     """SLURM_CONF wins over the usual places."""
-    files = {"srv/slurm.conf": "ClusterName=moved", SLURM_CONF: "ClusterName=usual"}
+    files = {"srv/slurm.conf": "ClusterName=moved", SLURM_CONF_PATH: "ClusterName=usual"}
     found = search({"SLURM_CONF": "/srv/slurm.conf"}, files).find_slurm_cluster()
     assert FoundCluster("moved", f"ClusterName in {tmp_path / 'srv/slurm.conf'}") == found
 

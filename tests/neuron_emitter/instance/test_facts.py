@@ -23,27 +23,27 @@ from neuron_emitter.instance.machine import (
     board_instance_type,
 )
 from neuron_emitter.instance.metadata_service import MetadataService
-from tests.neuron_emitter.played_services import DOCUMENT, DOCUMENT_PATH, TOKEN_PATH
+from proof.emitter_process import HUNG_AFTER_S
+from tests.neuron_emitter.played_services import DOCUMENT_PATH, IDENTITY_DOCUMENT, TOKEN_PATH
 
-FACTS = InstanceFacts(
+WHOLE_FACTS = InstanceFacts(
     "i-0123456789abcdef0", "trn1.32xlarge", "eu-north-1", "eu-north-1b", "ami-0123456789abcdef0",
     account_id="123456789012",
 )  # fmt: skip
 LIFECYCLE_PATH = f"{DATA_PATH}instance-life-cycle"
 BOARD_ID = "i-0fedcba9876543210"
-PATIENCE_S = 300.0
 
 
 def test_the_identity_document_has_it_all(imds, machine):
     """One question beside the token, and every fact is known but the lifecycle."""
-    assert FACTS == find_instance(MetadataService(imds.url), root=machine())
+    assert WHOLE_FACTS == find_instance(MetadataService(imds.url), root=machine())
     assert [DOCUMENT_PATH, LIFECYCLE_PATH] == imds.paths()
 
 
 def test_the_metadata_service_wins_over_the_board(imds, machine):
     """It can be configured to speak of another instance, which a person did on purpose."""
     root = machine({ASSET_TAG_FILE: BOARD_ID, PRODUCT_NAME_FILE: "inf2.xlarge"})
-    assert FACTS == find_instance(MetadataService(imds.url), root=root)
+    assert WHOLE_FACTS == find_instance(MetadataService(imds.url), root=root)
 
 
 @pytest.mark.parametrize("document", [404, "not a JSON", "[]", b"\xff", b"x" * 100_000])
@@ -51,35 +51,35 @@ def test_without_a_document_each_fact_is_asked_for(document, imds, machine):
     """Emulators of the service have the single values and no document, or a broken one."""
     imds.routes[DOCUMENT_PATH] = document
     for path, value in {
-        "instance-id": FACTS.instance_id,
-        "instance-type": FACTS.instance_type,
-        "placement/region": FACTS.region,
-        "placement/availability-zone": FACTS.availability_zone,
-        "ami-id": FACTS.ami_id,
+        "instance-id": WHOLE_FACTS.instance_id,
+        "instance-type": WHOLE_FACTS.instance_type,
+        "placement/region": WHOLE_FACTS.region,
+        "placement/availability-zone": WHOLE_FACTS.availability_zone,
+        "ami-id": WHOLE_FACTS.ami_id,
     }.items():
         imds.routes[f"{DATA_PATH}{path}"] = value
     found = find_instance(MetadataService(imds.url), root=machine())
     if document == b"x" * 100_000:  # refused before it is read to its end
         assert InstanceFacts() == found
     else:
-        assert found == replace(FACTS, account_id=None)
+        assert found == replace(WHOLE_FACTS, account_id=None)
 
 
 @pytest.mark.parametrize("value", [None, 7, "", " ", "x" * 129, "a\nb", "trän1", ["trn1.2xlarge"]])
 def test_a_value_that_no_record_may_have_is_none(value, imds, machine):
     """What comes over a network is checked; the other facts hold."""
-    imds.routes[DOCUMENT_PATH] = json.dumps({**DOCUMENT, "instanceType": value})
+    imds.routes[DOCUMENT_PATH] = json.dumps({**IDENTITY_DOCUMENT, "instanceType": value})
     found = find_instance(MetadataService(imds.url), root=machine())
-    assert (None, FACTS.region) == (found.instance_type, found.region)
+    assert (None, WHOLE_FACTS.region) == (found.instance_type, found.region)
 
 
 def test_a_service_that_fails_in_the_middle_keeps_what_it_said(imds, machine):
     """Half of the facts are better than none."""
-    imds.routes[DOCUMENT_PATH] = json.dumps({"instanceId": FACTS.instance_id})
+    imds.routes[DOCUMENT_PATH] = json.dumps({"instanceId": WHOLE_FACTS.instance_id})
     imds.routes[f"{DATA_PATH}instance-type"] = 500
-    imds.routes[f"{DATA_PATH}ami-id"] = FACTS.ami_id
+    imds.routes[f"{DATA_PATH}ami-id"] = WHOLE_FACTS.ami_id
     found = find_instance(MetadataService(imds.url), root=machine())
-    assert InstanceFacts(instance_id=FACTS.instance_id, ami_id=FACTS.ami_id) == found
+    assert InstanceFacts(instance_id=WHOLE_FACTS.instance_id, ami_id=WHOLE_FACTS.ami_id) == found
 
 
 @pytest.mark.parametrize("route", ["never", "drip"])
@@ -151,8 +151,11 @@ def join_lookup():
 
 def test_the_first_try_can_be_waited_for(imds, look):
     """At the start of the emitter all facts are there, in the usual case."""
-    found = look(MetadataService(imds.url)).wait_for_facts(PATIENCE_S)
-    assert (DOCUMENT["instanceId"], DOCUMENT["region"]) == (found.instance_id, found.region)
+    found = look(MetadataService(imds.url)).wait_for_facts(HUNG_AFTER_S)
+    assert (IDENTITY_DOCUMENT["instanceId"], IDENTITY_DOCUMENT["region"]) == (
+        found.instance_id,
+        found.region,
+    )
 
 
 def test_a_service_that_answers_later_is_heard(imds, look):
@@ -168,13 +171,13 @@ def test_a_service_that_answers_later_is_heard(imds, look):
 
     lookup = look(MetadataService(imds.url), next_s=next_s)
     join_lookup()
-    assert ([1, 2, 3], FACTS.instance_id) == (tries, lookup.facts.instance_id)
+    assert ([1, 2, 3], WHOLE_FACTS.instance_id) == (tries, lookup.facts.instance_id)
 
 
 def test_the_board_is_there_at_once(imds, look, patience):
     """Also while the service is silent, and the wait for it ends in time."""
     imds.routes[TOKEN_PATH] = imds.never
-    patience(PATIENCE_S)
+    patience(HUNG_AFTER_S)
     lookup = look(MetadataService(imds.url), {ASSET_TAG_FILE: BOARD_ID})
     assert lookup.facts == InstanceFacts(instance_id=BOARD_ID)
     assert lookup.wait_for_facts(0.0) == InstanceFacts(instance_id=BOARD_ID)
@@ -196,7 +199,7 @@ def test_closed_it_asks_no_more(imds, look):
     imds.routes[TOKEN_PATH] = 503
     has_failed = threading.Event()
     lookup = look(MetadataService(imds.url), next_s=lambda: has_failed.set() or 3600.0)
-    assert has_failed.wait(PATIENCE_S)
+    assert has_failed.wait(HUNG_AFTER_S)
     lookup.close()
     join_lookup()
     assert lookup.wait_for_facts() == InstanceFacts()

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from neuron_emitter.instance import instance_tags
 from neuron_emitter.instance.instance_tags import TagsUnavailableError, describe_tags
+from proof.factories.records import AN_INSTANCE
 
-ID = "i-0123456789abcdef0"
-REGION = "eu-north-1"
+TAGS_REGION = "eu-north-1"
 ANSWER = """<?xml version="1.0" encoding="UTF-8"?>
 <DescribeTagsResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/">
    <requestId>7a62c49f-347e-4fc4-9331-6e8eEXAMPLE</requestId>
@@ -71,18 +71,18 @@ def ec2(play):
 
 def test_one_signed_request_gives_all_tags(ec2):
     """Of this instance only, with the keys that the metadata service cannot have."""
-    found = describe_tags(ID, REGION, environ=ec2.environ)
+    found = describe_tags(AN_INSTANCE, TAGS_REGION, environ=ec2.environ)
     assert {"kubernetes.io/cluster/serving": "owned", "empty": ""} == found
     (body,) = ec2.bodies
     assert {
         "Action": ["DescribeTags"],
         "Version": ["2016-11-15"],
         "Filter.1.Name": ["resource-id"],
-        "Filter.1.Value.1": [ID],
+        "Filter.1.Value.1": [AN_INSTANCE],
     } == parse_qs(body)
     (method, _path, headers), *_ = ec2.asked
     assert "POST" == method
-    assert f"/{REGION}/ec2/aws4_request" in headers["Authorization"]
+    assert f"/{TAGS_REGION}/ec2/aws4_request" in headers["Authorization"]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_refusal_is_said_with_its_code(why, status, code, ec2):
     """A role without the permission is the usual case, and no failure of ours."""
     ec2.says = (status, REFUSAL.format(code).encode())
     with pytest.raises(TagsUnavailableError) as raised:
-        describe_tags(ID, REGION, environ=ec2.environ)
+        describe_tags(AN_INSTANCE, TAGS_REGION, environ=ec2.environ)
     assert why == str(raised.value)
 
 
@@ -111,17 +111,17 @@ def test_any_answer_has_tags_or_a_reason(body):
 def test_nobody_there_is_only_one_more_thing_tried(closed_url, monkeypatch):
     """A subnet without a way to EC2 ends in the list, not in a traceback."""
     with pytest.raises(TagsUnavailableError, match="failed with EndpointConnectionError"):
-        describe_tags(ID, REGION, environ={"AWS_ENDPOINT_URL": closed_url})
+        describe_tags(AN_INSTANCE, TAGS_REGION, environ={"AWS_ENDPOINT_URL": closed_url})
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     with pytest.raises(TagsUnavailableError, match="no AWS credentials found"):
-        describe_tags(ID, REGION, environ={"AWS_ENDPOINT_URL": closed_url})
+        describe_tags(AN_INSTANCE, TAGS_REGION, environ={"AWS_ENDPOINT_URL": closed_url})
 
 
 def test_without_a_region_nobody_is_asked(ec2):
     """The endpoint and the signature need one."""
     with pytest.raises(TagsUnavailableError, match="no AWS region is set"):
-        describe_tags(ID, None, environ=ec2.environ)
+        describe_tags(AN_INSTANCE, None, environ=ec2.environ)
     assert [] == ec2.asked
 
 
@@ -130,4 +130,4 @@ def test_an_api_that_is_silent_is_left(ec2, monkeypatch):
     ec2.routes["/"] = ec2.never
     monkeypatch.setattr("neuron_emitter.instance.instance_tags.API_WITHIN_S", 0.2)
     with pytest.raises(TagsUnavailableError, match=r"no response within 0\.2 s"):
-        describe_tags(ID, REGION, environ=ec2.environ)
+        describe_tags(AN_INSTANCE, TAGS_REGION, environ=ec2.environ)

@@ -24,7 +24,7 @@ OVERLAY = "600 500 0:50 / / rw,relatime master:1 - overlay overlay rw,lowerdir=/
 DISK = "22 1 259:1 / / rw,noatime shared:1 - xfs /dev/nvme0n1p1 rw\n"
 HOSTS_ID = "620 600 259:1 /etc/machine-id /etc/machine-id ro,noatime - xfs /dev/nvme0n1p1 rw\n"
 # What makes a container known, each alone: a file, a mount table, a variable.
-CONTAINERS = [
+CONTAINER_SIGNS = [
     ({".dockerenv": ""}, {}),
     ({"run/.containerenv": ""}, {}),
     ({MOUNTS_FILE: OVERLAY}, {}),
@@ -75,7 +75,7 @@ def test_on_a_host_without_a_machine_id_its_name_counts(content, guess):
     assert guess(files) != guess(files)
 
 
-@pytest.mark.parametrize(("marks", "environ"), CONTAINERS)
+@pytest.mark.parametrize(("marks", "environ"), CONTAINER_SIGNS)
 def test_a_container_that_starts_again_keeps_its_name(marks, environ, guess):
     """Its host name is another each time; with it every restart would leave a silent instance."""
     files = {**marks, BOOT_ID_FILE: BOOT}
@@ -83,7 +83,7 @@ def test_a_container_that_starts_again_keeps_its_name(marks, environ, guess):
     assert guess(files, environ) != guess({**marks, BOOT_ID_FILE: OTHER_BOOT}, environ)
 
 
-@pytest.mark.parametrize(("marks", "environ"), CONTAINERS)
+@pytest.mark.parametrize(("marks", "environ"), CONTAINER_SIGNS)
 def test_the_machine_id_of_an_image_does_not_merge_machines(marks, environ, guess):
     """All copies of an image share it: two instances with one name would be one."""
     files = {**marks, MACHINE_ID_FILE: ONE}

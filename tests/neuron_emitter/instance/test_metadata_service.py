@@ -23,26 +23,26 @@ from neuron_emitter.instance.metadata_service import (
 )
 from tests.neuron_emitter.played_services import TOKEN_PATH, redirect_to
 
-PATH = "/latest/meta-data/instance-id"
-SHORT_S = 0.3
+ASKED_PATH = "/latest/meta-data/instance-id"
+SHORT_BOUND_S = 0.3
 
 
 def test_a_token_comes_first_and_serves_all_questions(imds):
     """One PUT a session; the token is in each question after it."""
-    imds.routes[PATH] = "i-1"
+    imds.routes[ASKED_PATH] = "i-1"
     service = MetadataService(imds.url)
-    assert ("i-1", "i-1") == (service.get_text(PATH), service.get_text(PATH))
+    assert ("i-1", "i-1") == (service.get_text(ASKED_PATH), service.get_text(ASKED_PATH))
     assert [TOKEN_PATH] == imds.paths("PUT")
     assert "300" == imds.asked[0][2]["X-aws-ec2-metadata-token-ttl-seconds"]
 
 
 def test_an_expired_token_is_replaced_once(imds):
     """A 401 in the middle of a session costs one more PUT and no answer."""
-    imds.routes[PATH] = "i-1"
+    imds.routes[ASKED_PATH] = "i-1"
     service = MetadataService(imds.url)
-    service.get_reply(PATH)
+    service.get_reply(ASKED_PATH)
     imds.expire()
-    assert "i-1" == service.get_text(PATH)
+    assert "i-1" == service.get_text(ASKED_PATH)
     assert 2 == len(imds.paths("PUT"))
 
 
@@ -50,7 +50,7 @@ def test_a_service_that_takes_no_token_is_given_up(imds):
     """A second 401 is an answer, not a reason to go on for ever."""
     imds.routes[TOKEN_PATH] = "refused"
     with pytest.raises(LocalHttpError, match="401"):
-        MetadataService(imds.url).get_reply(PATH)
+        MetadataService(imds.url).get_reply(ASKED_PATH)
     assert 2 == len(imds.paths("PUT"))
 
 
@@ -59,7 +59,7 @@ def test_without_a_token_nothing_is_asked(status, imds):
     """Version 1 is never tried: whoever turned it off had a reason."""
     imds.routes[TOKEN_PATH] = status
     with pytest.raises(LocalHttpError, match=str(status)):
-        MetadataService(imds.url).get_reply(PATH)
+        MetadataService(imds.url).get_reply(ASKED_PATH)
     assert [] == imds.paths()
 
 
@@ -68,7 +68,7 @@ def test_what_cannot_be_a_header_is_no_token(token, imds):
     """It would go into the next request as it is."""
     imds.routes[TOKEN_PATH] = token
     with pytest.raises(LocalHttpError):
-        MetadataService(imds.url).get_reply(PATH)
+        MetadataService(imds.url).get_reply(ASKED_PATH)
     assert [] == imds.paths()
 
 
@@ -79,7 +79,7 @@ def test_turned_off_by_variable_nobody_is_asked(value, imds):
     service = MetadataService.from_environment(environ)
     assert service.disabled
     with pytest.raises(LocalHttpError, match="AWS_EC2_METADATA_DISABLED is true"):
-        service.get_reply(PATH)
+        service.get_reply(ASKED_PATH)
     assert [] == imds.asked
 
 
@@ -151,7 +151,7 @@ def test_a_service_that_does_not_end_its_answer_is_left(behavior, play, patience
     """Neither silence nor a byte at a time keeps us longer than the bound."""
     service = play()
     service.routes["/"] = getattr(service, behavior)
-    patience(SHORT_S)
+    patience(SHORT_BOUND_S)
     with pytest.raises(LocalHttpError, match="in time"):
         exchange(f"{service.url}/")
 

@@ -11,9 +11,9 @@ from neuron_emitter.kernel.kmsg import KernelMessage
 if TYPE_CHECKING:
     from pathlib import Path
 
-BOOT = "a7182b855fc847cf8c83b2b9740783cc"
+KERNEL_BOOT = "a7182b855fc847cf8c83b2b9740783cc"
 EARLIER_BOOT = "0123456789abcdef0123456789abcdef"
-BOOTED_S = 1_760_000_000.0
+KERNEL_BOOTED_S = 1_760_000_000.0
 """When the kernel of a test began, seconds since the Unix epoch."""
 
 REAL = (
@@ -25,14 +25,14 @@ REAL = (
 has it, but for the core."""
 
 
-def message(us, seq=None, text="", *, boot=BOOT):
+def message(us, seq=None, text="", *, boot=KERNEL_BOOT):
     """A message as it was read, *us* after the boot; its number is the same unless given."""
-    at_s = BOOTED_S + us / 1e6
+    at_s = KERNEL_BOOTED_S + us / 1e6
     number = us if seq is None else seq
     return KernelMessage(boot_id=boot, at_s=at_s, seq=number, text=text)
 
 
-def fault(us, seq=None, code="DMA_ERROR", device=0, *, boot=BOOT):
+def fault(us, seq=None, code="DMA_ERROR", device=0, *, boot=KERNEL_BOOT):
     """A message that tells of a fault."""
     return message(us, seq, f"neuron: NEURON_HW_ERR={code} nd-id={device}", boot=boot)
 

@@ -19,26 +19,26 @@ from neuron_emitter.kernel.detector import (
     read_faults,
 )
 from neuron_emitter.lines.drafts import present
-from tests.neuron_emitter.kernel.kernel_logs import BOOT, EARLIER_BOOT, REAL
+from tests.neuron_emitter.kernel.kernel_logs import EARLIER_BOOT, KERNEL_BOOT, REAL
 
 KNOWN: dict[str, Any] = {"instance_id": "i-0a1b2c3d4e5f60718", "cores": 32}
-AT_S = 1_760_000_000.5
+DETECTED_AT_S = 1_760_000_000.5
 KNOWN_CODES = [
     "SRAM_UNCORRECTABLE_ERROR", "NC_UNCORRECTABLE_ERROR", "HBM_UNCORRECTABLE_ERROR", "DMA_ERROR",
     "HANG_ON_COLLECTIVES",
 ]  # fmt: skip
 
 
-NUMBERS = st.none() | st.integers(0, (1 << 63) - 1)
+DEVICE_NUMBERS = st.none() | st.integers(0, (1 << 63) - 1)
 
 
-POSITIONS = st.builds(Position, st.sampled_from([BOOT, EARLIER_BOOT]), NUMBERS)
+POSITIONS = st.builds(Position, st.sampled_from([KERNEL_BOOT, EARLIER_BOOT]), DEVICE_NUMBERS)
 
 
-STATES = st.builds(LogState, st.none() | POSITIONS, st.none() | POSITIONS)
+LOG_STATES = st.builds(LogState, st.none() | POSITIONS, st.none() | POSITIONS)
 
 
-@given(STATES, STATES)
+@given(LOG_STATES, LOG_STATES)
 def test_what_is_kept_is_read_again_beside_what_the_fold_knows(first, second):
     """The position changes with each event, the fold's part with a minute."""
     fold = FoldState(**KNOWN, kernel=first)
@@ -63,7 +63,7 @@ def test_a_position_that_cannot_be_read_begins_again(kernel):
 def test_the_documented_message_is_read_whole():
     """Code, device, core, serial number and action."""
     expected = HardwareFault(
-        at_s=AT_S,
+        at_s=DETECTED_AT_S,
         code="SRAM_UNCORRECTABLE_ERROR",
         text=REAL,
         device=0,
@@ -71,7 +71,7 @@ def test_the_documented_message_is_read_whole():
         serial_number="19fcda00f5ff6eb9",
         action="TERMINATE_INSTANCE",
     )
-    assert [expected] == read_faults(REAL, AT_S)
+    assert [expected] == read_faults(REAL, DETECTED_AT_S)
 
 
 @pytest.mark.parametrize("code", [*KNOWN_CODES, "SOMETHING_NEW"])
@@ -82,7 +82,7 @@ def test_every_code_is_a_fault_also_without_a_member(code):
         f"kernel: NEURON_HW_ERR={code} affecting neuron devices",
         f"2026-11-22T00:00:00Z neuron0: NEURON_HW_ERR={code} device=0",
     ):
-        (found,) = read_faults(text, AT_S)
+        (found,) = read_faults(text, DETECTED_AT_S)
         names = "code", "device", "serial_number", "action"
         assert (code, None, None, None) == attrgetter(*names)(found)
 
@@ -96,33 +96,33 @@ def test_every_code_is_a_fault_also_without_a_member(code):
 )  # fmt: skip
 def test_what_only_looks_like_it_is_none(text):
     """An audit record that quotes the command of somebody who searches for faults, for one."""
-    assert [] == read_faults(text, AT_S)
+    assert [] == read_faults(text, DETECTED_AT_S)
 
 
 @pytest.mark.parametrize("index", ["-1", "1e3", "99999", "0x1", "\u0663", "", "1;rm"])
 def test_an_index_that_is_none_is_left_out(index):
     """Also digits that are not ASCII, and numbers that no instance has."""
-    (found,) = read_faults(f"NEURON_HW_ERR=DMA_ERROR nd-id={index}", AT_S)
+    (found,) = read_faults(f"NEURON_HW_ERR=DMA_ERROR nd-id={index}", DETECTED_AT_S)
     assert found.device is None
 
 
 def test_the_first_of_two_members_counts():
     """What is appended to a message cannot change what it began with."""
-    (found,) = read_faults("NEURON_HW_ERR=A nd-id=1 nd-id=2 action=X action=Y", AT_S)
+    (found,) = read_faults("NEURON_HW_ERR=A nd-id=1 nd-id=2 action=X action=Y", DETECTED_AT_S)
     assert (1, "X") == (found.device, found.action)
 
 
-MARKED = st.builds(
+MARKED_TEXTS = st.builds(
     lambda code, device: f"NEURON_HW_ERR={code} nd-id={device}",
     st.sampled_from(KNOWN_CODES),
     st.integers(0, 15),
 )
 
 
-@given(st.lists(MARKED | st.sampled_from(["", "nc-id=1", "neuron: all is well"]), max_size=6))
+@given(st.lists(MARKED_TEXTS | st.sampled_from(["", "nc-id=1", "neuron: all is well"]), max_size=6))
 def test_each_line_of_a_message_with_the_mark_is_a_fault(lines):
     """One write of the runtime is one message; each fault has its own code and device."""
-    found = read_faults("\n".join(lines), AT_S)
+    found = read_faults("\n".join(lines), DETECTED_AT_S)
     assert [line for line in lines if line.startswith("NEURON")] == [
         f"NEURON_HW_ERR={fault.code} nd-id={fault.device}" for fault in found
     ]
@@ -131,7 +131,7 @@ def test_each_line_of_a_message_with_the_mark_is_a_fault(lines):
 @given(st.text(max_size=2000), st.text(max_size=2000))
 def test_whatever_a_message_says_its_event_is_short_and_printable(before, behind):
     """Control characters, escapes of a terminal, half characters, and lengths without bound."""
-    found = read_faults(f"{before} NEURON_HW_ERR={behind}", AT_S)[0]
+    found = read_faults(f"{before} NEURON_HW_ERR={behind}", DETECTED_AT_S)[0]
     words = [found.code, found.serial_number or "", found.action or ""]
     assert all(len(word) <= MAX_WORD_CHARS for word in words)
     assert len(found.text) <= MAX_FAULT_CHARS

@@ -25,11 +25,18 @@ from neuron_emitter.spool import Spool
 from neuron_wire import WireFormatError
 from neuron_wire.catalogue import EVENT_NAMES, members_of
 from tests.neuron_emitter import loop_rig
-from tests.neuron_emitter.kernel.kernel_logs import BOOT, BOOTED_S, REAL, FakeWatch, fault, message
+from tests.neuron_emitter.kernel.kernel_logs import (
+    KERNEL_BOOT,
+    KERNEL_BOOTED_S,
+    REAL,
+    FakeWatch,
+    fault,
+    message,
+)
 from tests.neuron_emitter.loop_rig import FakeClock, Timetable, busy, chunk
 
-FIRST_S = BOOTED_S + 1.0  # the first start, so that nothing is from long before it
-NOW_S = BOOTED_S + 7200.0
+FIRST_S = KERNEL_BOOTED_S + 1.0  # the first start, so that nothing is from long before it
+FAULTS_NOW_S = KERNEL_BOOTED_S + 7200.0
 
 
 class Talking(Timetable):
@@ -160,7 +167,7 @@ class Emitter:
         if is_fault:
             self.faults += 1
             made = fault(stamp_us, device=self.faults)
-        at_s = BOOTED_S + 1e6 * self.boot + stamp_us / 1e6
+        at_s = KERNEL_BOOTED_S + 1e6 * self.boot + stamp_us / 1e6
         boot_id = f"{self.boot:032x}"
         self.log.append(replace(made, boot_id=boot_id, at_s=at_s, seq=len(self.log)))
 
@@ -199,7 +206,7 @@ SAY = st.builds(
 )
 
 
-STEPS = st.one_of(
+LOG_STEPS = st.one_of(
     SAY,
     SAY,
     st.sampled_from([("read_log", {}), ("end_minute", {}), ("reboot", {}), ("begin", {})]),
@@ -207,7 +214,7 @@ STEPS = st.one_of(
 )
 
 
-@given(st.lists(STEPS, max_size=40))
+@given(st.lists(LOG_STEPS, max_size=40))
 @example([("say", {"is_fault": True, "after_us": 1}), ("read_log", {}), ("begin", {})])
 @example([("flood", 30), ("read_log", {}), ("begin", {}), ("flood", 3)])
 def test_every_fault_is_counted_once_and_has_one_event(steps):
@@ -228,15 +235,15 @@ def test_every_fault_is_counted_once_and_has_one_event(steps):
 @pytest.fixture
 def log():
     """A watch whose log was read before."""
-    return FakeWatch(LogState(Position(BOOT)))
+    return FakeWatch(LogState(Position(KERNEL_BOOT)))
 
 
-def said(number, text=REAL, at_s=NOW_S):
+def said(number, text=REAL, at_s=FAULTS_NOW_S):
     """A message with a fault."""
     return replace(message(number, text=text), at_s=at_s)
 
 
-def take(faults, *, is_end=False, now_s=NOW_S):
+def take(faults, *, is_end=False, now_s=FAULTS_NOW_S):
     """The events that are due, each in the catalogue with its members."""
     events = faults.take_events(now_s, is_end=is_end)
     assert {event.name for event in events} <= EVENT_NAMES.keys()
@@ -256,7 +263,11 @@ def test_a_flood_of_codes_is_ten_events_and_one_of_bounded_size(log):
 
 @pytest.mark.parametrize(
     ("at_s", "expected"),
-    [(NOW_S - 86_400, NOW_S - 86_400), (NOW_S - 86_401, NOW_S), (NOW_S + 1, NOW_S)],
+    [
+        (FAULTS_NOW_S - 86_400, FAULTS_NOW_S - 86_400),
+        (FAULTS_NOW_S - 86_401, FAULTS_NOW_S),
+        (FAULTS_NOW_S + 1, FAULTS_NOW_S),
+    ],
 )
 def test_an_event_is_of_its_own_time_within_a_day(at_s, expected, log):
     """CloudWatch refuses lines of the future and of weeks ago."""
@@ -266,7 +277,7 @@ def test_an_event_is_of_its_own_time_within_a_day(at_s, expected, log):
 
 def test_messages_that_were_overwritten_have_one_event_at_the_end_of_the_minute():
     """With their number: they may have been faults."""
-    log: Any = FakeWatch(LogState(Position(BOOT, 1)))
+    log: Any = FakeWatch(LogState(Position(KERNEL_BOOT, 1)))
     faults = KernelFaults(log)
     log.say(message(5), message(10))
     assert [] == take(faults)
@@ -278,12 +289,17 @@ def test_messages_that_were_overwritten_have_one_event_at_the_end_of_the_minute(
 
 def test_faults_from_before_the_first_start_are_one_event_and_do_not_count():
     """Ten minutes is what a restart of everything takes; an older fault may be repaired by now."""
-    log: Any = FakeWatch(now_s=NOW_S)
-    young_us, old_us = (int((NOW_S - BOOTED_S - 600 + by_s) * 1e6) for by_s in (0, -1))
+    log: Any = FakeWatch(now_s=FAULTS_NOW_S)
+    young_us = int((FAULTS_NOW_S - KERNEL_BOOTED_S - 600) * 1e6)
+    old_us = int((FAULTS_NOW_S - KERNEL_BOOTED_S - 601) * 1e6)
     log.say(message(0, seq=0), fault(9, seq=1), fault(old_us, seq=2), fault(young_us, seq=3))
     faults = KernelFaults(log)
     found, counted = take(faults)
-    assert ("HardwareFaultsFound", 2, NOW_S) == (found.name, found.details["Count"], found.at_s)
+    assert ("HardwareFaultsFound", 2, FAULTS_NOW_S) == (
+        found.name,
+        found.details["Count"],
+        found.at_s,
+    )
     assert (
         "2 hardware faults were in the kernel log before the emitter first read it, the"
         " newest 10 min ago: they are not counted" == found.message
@@ -294,9 +310,13 @@ def test_faults_from_before_the_first_start_are_one_event_and_do_not_count():
 
 def test_a_clock_that_is_set_back_makes_no_new_fault_old():
     """Once the log has said something young, all that follows is."""
-    detector = FaultDetector(LogState(), NOW_S)
+    detector = FaultDetector(LogState(), FAULTS_NOW_S)
     detector.read_messages(
-        [message(int((NOW_S - BOOTED_S) * 1e6), seq=0), fault(5, seq=1), fault(5, seq=2)]
+        [
+            message(int((FAULTS_NOW_S - KERNEL_BOOTED_S) * 1e6), seq=0),
+            fault(5, seq=1),
+            fault(5, seq=2),
+        ]
     )
     detection = detector.take_detection()
     assert (0, 2, 0) == (detection.older, len(detection.faults), detection.begin.seq)

@@ -27,8 +27,8 @@ from neuron_emitter.kernel.kmsg import (
 from neuron_emitter.kernel.watch import KernelWatch
 from proof.emitter_process import wait_until
 from tests.neuron_emitter.kernel.kernel_logs import (
-    BOOT,
-    BOOTED_S,
+    KERNEL_BOOT,
+    KERNEL_BOOTED_S,
     REAL,
     Machine,
     fault,
@@ -36,13 +36,13 @@ from tests.neuron_emitter.kernel.kernel_logs import (
     record,
 )
 
-NOW_S = BOOTED_S + 1000.0
-WATCHED_S = BOOTED_S + 60.0
+KMSG_NOW_S = KERNEL_BOOTED_S + 1000.0
+WATCHED_S = KERNEL_BOOTED_S + 60.0
 
 
-def ring(path, boot=BOOT):
+def ring(path, boot=KERNEL_BOOT):
     """A ring, a thousand seconds after the boot."""
-    return KernelRing(path, boot, clock=lambda: NOW_S, since_boot_s=lambda: 1000.0)
+    return KernelRing(path, boot, clock=lambda: KMSG_NOW_S, since_boot_s=lambda: 1000.0)
 
 
 def read_all(source):
@@ -73,11 +73,13 @@ def test_records_are_read_with_number_stamp_time_and_text(machine):
     found = read_all(source)
     source.close()
     assert [1, 2, 3] == [message.seq for message in found]
-    assert [BOOTED_S, BOOTED_S + 5, BOOTED_S + 6] == [message.at_s for message in found]
+    assert [KERNEL_BOOTED_S, KERNEL_BOOTED_S + 5, KERNEL_BOOTED_S + 6] == [
+        message.at_s for message in found
+    ]
     assert ["", "neuron: NEURON_HW_ERR=DMA_ERROR nd-id=3", ""] == [
         message.text for message in found
     ]
-    assert {BOOT} == {message.boot_id for message in found}
+    assert {KERNEL_BOOT} == {message.boot_id for message in found}
 
 
 @given(st.text(max_size=200))
@@ -246,7 +248,7 @@ def test_a_log_that_fails_while_it_is_read_does_not_end_the_emitter(
 ):
     """What it said before counts, the failure is logged, and from then on nothing is counted."""
     machine.write(1, REAL)
-    watch = watched("kmsg", LogState(Position(BOOT)))
+    watch = watched("kmsg", LogState(Position(KERNEL_BOOT)))
     wait_until(lambda: watch._detector.waiting)
     monkeypatch.setattr("os.read", Mock(side_effect=OSError(errno.EIO, "Input/output error")))
     watch._thread.join()
@@ -274,7 +276,7 @@ def test_a_flood_waits_where_it_is(monkeypatch):
         def close(self):
             pass
 
-    state = LogState(Position(BOOT))
+    state = LogState(Position(KERNEL_BOOT))
     flood: Any = Flood()
     watch = KernelWatch(lambda: flood, state)
     for _ in range(5):

@@ -12,17 +12,17 @@ from neuron_emitter.fold import LineIdentity
 from neuron_emitter.lines import LineWriter
 from neuron_emitter.settings import MinuteSettings
 from neuron_wire import MinuteRecord
-from tests.longest_members import LONGEST
+from tests.longest_members import LONGEST_RECORD
 
 # Numbers as long as they get: a month of uptime, a trn2.48xlarge, a burst of every failure.
-HEALTH = {
+LONG_HEALTH = {
     "ReportsRead": 2_678_400, "ReportsMalformed": 12_345, "PartsMalformed": 12_345,
     "MonitorRestarts": 1_234, "MinutesDropped": 123, "RecordsProduced": 44_640,
     "RecordsDelivered": 43_200, "RecordsDropped": 1_440, "SpoolRecords": 20_160,
     "SpoolBytes": 268_435_456, "SpoolRecordsOlder": 20_160, "DroppedSpoolFull": 1_200,
     "DroppedTooOld": 240, "EmitterCpuSeconds": 12_345.67, "EmitterMemory": 62_914_560,
 }  # fmt: skip
-DETAILS = {
+LONG_DETAILS = {
     "ExecutionsCompletedWithErr": 12_345,
     "ExecutionsTimedOut": 12_345,
     "ErrorsNumerical": 12_345,
@@ -40,7 +40,7 @@ def full(cores, known=None):
     known = cores if known is None else known
     letters = ("bau" * cores)[:known] + "?" * (cores - known)
     return MinuteRecord(
-        **LONGEST,
+        **LONGEST_RECORD,
         minute_ms=1_800_000_000_000,
         core_state=letters,
         utilization_percent=tuple(
@@ -51,22 +51,25 @@ def full(cores, known=None):
         ecc_uncorrected=1_234,
         ecc_corrected_rise=12_345,
         ecc_uncorrected_rise=123,
-        details=DETAILS,
-        health=HEALTH,
+        details=LONG_DETAILS,
+        health=LONG_HEALTH,
     )
 
 
-SENDER = LineIdentity(
+LINE_SENDER = LineIdentity(
     "blue", "i-0123456789abcdef0", identity_guessed=False, boot="01a1fd4e75ef2470b16e"
 )
-TIERS = ("none", "cluster", "instance", "core", "legacy")
-TAGS = {"team": "search", "Cost Center": "4711"}
-TAG = tuple(f"{name}={value}" for name, value in TAGS.items())
+WITH_CLUSTER = ("ClusterName",)
+WITH_INSTANCE = ("ClusterName", "InstanceId")
+WITH_CORE = ("ClusterName", "InstanceId", "NeuronCore")
+ALL_TIERS = ("none", "cluster", "instance", "core", "legacy")
+LINE_TAGS = {"team": "search", "Cost Center": "4711"}
+TAG_SETTING = tuple(f"{name}={value}" for name, value in LINE_TAGS.items())
 
-NUMBERS = st.none() | st.integers(0, 1 << 62)
-PERCENTS = st.floats(0, 100)
-UTILIZATIONS = st.lists(st.none() | PERCENTS, max_size=40) | st.builds(
-    lambda cores, value: [value] * cores, st.integers(99, 260), st.none() | PERCENTS
+DRAWN_NUMBERS = st.none() | st.integers(0, 1 << 62)
+LINE_PERCENTS = st.floats(0, 100)
+UTILIZATIONS = st.lists(st.none() | LINE_PERCENTS, max_size=40) | st.builds(
+    lambda cores, value: [value] * cores, st.integers(99, 260), st.none() | LINE_PERCENTS
 )
 
 
@@ -90,18 +93,18 @@ def records(draw):
         identity_guessed=draw(st.booleans()),
         is_clean_shutdown=draw(st.booleans()),
         instance_type=draw(st.none() | st.just("trn1.32xlarge")),
-        execution_errors=draw(NUMBERS),
-        ecc_uncorrected_rise=draw(NUMBERS),
+        execution_errors=draw(DRAWN_NUMBERS),
+        ecc_uncorrected_rise=draw(DRAWN_NUMBERS),
         tera_flops=draw(st.none() | st.floats(0, 1e6)),
     )
 
 
-SETTINGS = st.builds(
+ANY_LINE_SETTINGS = st.builds(
     MinuteSettings,
-    metrics=st.sampled_from(TIERS),
+    metrics=st.sampled_from(ALL_TIERS),
     namespace=st.sampled_from(["Neuron", "neuron_monitor_test", "a/b"]),
-    tag=st.just(TAG),
-    tag_dimension=st.lists(st.sampled_from(sorted(TAGS)), max_size=3).map(tuple),
+    tag=st.just(TAG_SETTING),
+    tag_dimension=st.lists(st.sampled_from(sorted(LINE_TAGS)), max_size=3).map(tuple),
     common_dims=st.lists(
         st.sampled_from(["instance_id", "instance_type", "ami_id", "neuron_runtime_tag"]),
         max_size=3,

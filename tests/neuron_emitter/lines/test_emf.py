@@ -18,9 +18,9 @@ from neuron_emitter.lines.emf import line_of
 from neuron_emitter.lines.metric_lines import minute_drafts, report_drafts
 from neuron_wire import WireFormatError
 from tests.neuron_emitter.lines.line_records import (
+    ANY_LINE_SETTINGS,
+    LINE_SENDER,
     MINUTE_LINE,
-    SENDER,
-    SETTINGS,
     full,
     lines_of,
     printed,
@@ -64,7 +64,7 @@ def by_library(draft, namespace):
     return first
 
 
-@given(records(), SETTINGS)
+@given(records(), ANY_LINE_SETTINGS)
 def test_a_line_says_what_the_library_would_say(record, settings):
     """Parsed, of every draft with metrics at every tier: ours differs in order and bytes alone."""
     settings = replace(settings, tag_dimension=())
@@ -74,7 +74,7 @@ def test_a_line_says_what_the_library_would_say(record, settings):
     )
     for draft in (
         *minute_drafts(record, settings, wanted),
-        *report_drafts(sample, SENDER, settings, wanted, 1),
+        *report_drafts(sample, LINE_SENDER, settings, wanted, 1),
     ):
         if any(units for units, _ in draft.directives):
             line = line_of(draft, settings.namespace)

@@ -14,7 +14,10 @@ from neuron_emitter.lines import parse_choice
 from neuron_wire.catalogue import CHOOSABLE, INSTANCE_METRICS, MINUTE_METRICS
 from neuron_wire.extraction import violations
 from tests.neuron_emitter.lines.line_records import (
-    SETTINGS,
+    ANY_LINE_SETTINGS,
+    WITH_CLUSTER,
+    WITH_CORE,
+    WITH_INSTANCE,
     data,
     dimension_names,
     full,
@@ -22,20 +25,20 @@ from tests.neuron_emitter.lines.line_records import (
     records,
 )
 
-CLUSTER = ("ClusterName",)
-INSTANCE = ("ClusterName", "InstanceId")
-CORE = ("ClusterName", "InstanceId", "NeuronCore")
-BY_TIER = len(MINUTE_METRICS) + len(INSTANCE_METRICS)
+METRICS_OF_TIER = len(MINUTE_METRICS) + len(INSTANCE_METRICS)
 
 
 @pytest.mark.parametrize(
     ("tier", "expected"),
     [
-        ("none", {CLUSTER: 2, INSTANCE: 2}),
-        ("cluster", {CLUSTER: len(MINUTE_METRICS) + 1, INSTANCE: 2}),
-        ("instance", {CLUSTER: BY_TIER + 1, INSTANCE: BY_TIER + 2}),
-        ("core", {CLUSTER: BY_TIER + 1, INSTANCE: BY_TIER + 2, CORE: 4}),
-        ("legacy", {(): 6, INSTANCE: 2}),
+        ("none", {WITH_CLUSTER: 2, WITH_INSTANCE: 2}),
+        ("cluster", {WITH_CLUSTER: len(MINUTE_METRICS) + 1, WITH_INSTANCE: 2}),
+        ("instance", {WITH_CLUSTER: METRICS_OF_TIER + 1, WITH_INSTANCE: METRICS_OF_TIER + 2}),
+        (
+            "core",
+            {WITH_CLUSTER: METRICS_OF_TIER + 1, WITH_INSTANCE: METRICS_OF_TIER + 2, WITH_CORE: 4},
+        ),
+        ("legacy", {(): 6, WITH_INSTANCE: 2}),
     ],
 )
 def test_a_choice_adds_what_the_tier_lacks(tier, expected):
@@ -46,12 +49,12 @@ def test_a_choice_adds_what_the_tier_lacks(tier, expected):
     assert expected == dimension_names(lines_of(full(4), metrics=tier, metric=metric))
 
 
-CHOICES = st.lists(
+ANY_CHOICES = st.lists(
     st.sampled_from([one + at for one in CHOOSABLE for at in ("", "@instance")]), max_size=9
 ).map(tuple)
 
 
-@given(records(), SETTINGS, CHOICES)
+@given(records(), ANY_LINE_SETTINGS, ANY_CHOICES)
 def test_no_value_is_counted_twice(record, settings, metric):
     """Whatever the tier and the dimensions: no line defines one metric twice for one set."""
     for line in lines_of(record, dataclasses.replace(settings, metric=metric)):

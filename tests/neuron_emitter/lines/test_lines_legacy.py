@@ -8,9 +8,9 @@ from neuron_emitter.fold.minute_cores import ReportSample
 from neuron_emitter.lines import LineWriter, differences
 from neuron_emitter.settings import MinuteSettings
 from neuron_wire.extraction import violations
-from tests.neuron_emitter.lines.line_records import SENDER, full, lines_of, metadata
+from tests.neuron_emitter.lines.line_records import LINE_SENDER, full, lines_of, metadata
 
-NAME = "NeuronCoreUtilizationNC"
+LEGACY_NAME = "NeuronCoreUtilizationNC"
 
 
 def test_one_second_metrics_are_in_the_report_lines():
@@ -18,10 +18,12 @@ def test_one_second_metrics_are_in_the_report_lines():
     lines = LineWriter(MinuteSettings(metrics="legacy", high_resolution_metrics=True))
     (minute,) = [record.line for record in lines.minute_records(full(4))]
     assert None is metadata(minute)
-    assert f"{NAME}0" not in minute
+    assert f"{LEGACY_NAME}0" not in minute
     (report,) = [
         record.line
-        for record in lines.report_records(ReportSample(1e9, 1.0, (50.0, None) * 120), SENDER, 1)
+        for record in lines.report_records(
+            ReportSample(1e9, 1.0, (50.0, None) * 120), LINE_SENDER, 1
+        )
     ]
     assert [] == violations(report)
     metrics = [one["Metrics"] for one in metadata(report)["CloudWatchMetrics"]]

@@ -16,10 +16,10 @@ from neuron_wire import MinuteRecord, OtherRecord, parse
 from neuron_wire.core_members import core_indexes
 from neuron_wire.extraction import violations
 from tests.neuron_emitter.lines.line_records import (
-    NUMBERS,
-    SENDER,
-    SETTINGS,
-    TAGS,
+    ANY_LINE_SETTINGS,
+    DRAWN_NUMBERS,
+    LINE_SENDER,
+    LINE_TAGS,
     UTILIZATIONS,
     data,
     metadata,
@@ -28,22 +28,25 @@ from tests.undocumented_members import undocumented
 
 SAMPLES = st.builds(
     ReportSample, at_s=st.floats(0, 4e9), period_s=st.none() | st.floats(0.5, 15),
-    utilization_percent=UTILIZATIONS.map(tuple), executions=NUMBERS, execution_errors=NUMBERS,
+    utilization_percent=UTILIZATIONS.map(tuple), executions=DRAWN_NUMBERS,
+    execution_errors=DRAWN_NUMBERS,
     tera_flops=st.none() | st.floats(0, 1e6),
 )  # fmt: skip
 HIGH = MinuteSettings(high_resolution_metrics=True)
 
 
-@given(SAMPLES, SETTINGS, st.integers(1, 1 << 40))
+@given(SAMPLES, ANY_LINE_SETTINGS, st.integers(1, 1 << 40))
 def test_every_line_of_a_report_is_extracted_or_defines_nothing(sample, settings, seq):
     """Whatever the report had: numbered in a row, at the moment of its receipt."""
-    lines = [record.line for record in LineWriter(settings).report_records(sample, SENDER, seq)]
+    lines = [
+        record.line for record in LineWriter(settings).report_records(sample, LINE_SENDER, seq)
+    ]
     assert lines
     for place, line in enumerate(lines):
         found = json.loads(line)
         assert (seq + place, "report") == (found["Seq"], found["Kind"])
         assert OtherRecord("report") == parse(line)
-        assert [] == undocumented(found, TAGS)
+        assert [] == undocumented(found, LINE_TAGS)
         if metadata(line) is not None:
             assert [] == violations(line)
         at_ms = (metadata(line) or found)["Timestamp"]
@@ -53,18 +56,20 @@ def test_every_line_of_a_report_is_extracted_or_defines_nothing(sample, settings
 @given(SAMPLES)
 def test_every_known_core_of_a_report_is_extracted_once(sample):
     """At most 100 values a line, the rest in further lines; an unknown core has none."""
-    lines = [record.line for record in LineWriter(HIGH).report_records(sample, SENDER, 1)]
+    lines = [record.line for record in LineWriter(HIGH).report_records(sample, LINE_SENDER, 1)]
     known = [round(value, 2) for value in sample.utilization_percent if value is not None]
     named = [values for (_, name, _), values in data(lines).items() if "Utilization" in name]
     assert known == [value for values in named for value in values]
     assert max(1, -(-len(known) // 100)) == len(lines)
 
 
-@given(SAMPLES, SETTINGS)
+@given(SAMPLES, ANY_LINE_SETTINGS)
 def test_a_reader_can_tell_which_value_is_of_which_core(sample, settings):
     """Each line names the cores whose values follow, in order."""
     read = {}
-    for line in [record.line for record in LineWriter(settings).report_records(sample, SENDER, 1)]:
+    for line in [
+        record.line for record in LineWriter(settings).report_records(sample, LINE_SENDER, 1)
+    ]:
         found = json.loads(line)
         values = found.get("NeuronCoreUtilization", [])
         values = [*(values if isinstance(values, list) else [values])]
@@ -79,15 +84,15 @@ def test_a_reader_can_tell_which_value_is_of_which_core(sample, settings):
 
 
 TEXTS = st.none() | st.text(st.characters(exclude_categories=()))
-COUNTS = st.none() | st.integers(0, 1 << 70)
-NUMBERS = st.one_of(st.none(), st.floats())
-RUNTIMES = st.fixed_dictionaries(
+ANY_COUNTS = st.none() | st.integers(0, 1 << 70)
+ANY_FLOATS = st.one_of(st.none(), st.floats())
+ANY_RUNTIMES = st.fixed_dictionaries(
     {
         "Pid": st.none() | st.integers(), "RuntimeTag": TEXTS, "Owner": TEXTS,
-        "Executions": COUNTS, "LatencyP50Mean": NUMBERS, "DeviceMemoryUsed": COUNTS,
+        "Executions": ANY_COUNTS, "LatencyP50Mean": ANY_FLOATS, "DeviceMemoryUsed": ANY_COUNTS,
     }
 )  # fmt: skip
-EVENTS = st.builds(
+ANY_EVENTS = st.builds(
     Event,
     name=st.just("MonitorDied"),
     at_s=st.floats(0, 4e9),
@@ -97,14 +102,23 @@ EVENTS = st.builds(
         TEXTS.map(str) | st.floats() | st.integers(),
     ),
 )
-LINES = LineWriter(MinuteSettings())
-NO_METRICS = MinuteSettings(metrics="none")
+PLAIN_LINES = LineWriter(MinuteSettings())
+WITHOUT_METRICS = MinuteSettings(metrics="none")
 
 
-def runtime_line(runtime, settings=NO_METRICS):
+def runtime_line(runtime, settings=WITHOUT_METRICS):
     """The line of *runtime* in the minute at 60,000 ms, numbered 3."""
     minute = MinuteRecord(
-        SENDER.cluster, SENDER.instance_id, SENDER.boot, 2, 60_000, 60.0, 12, "", (), ()
+        LINE_SENDER.cluster,
+        LINE_SENDER.instance_id,
+        LINE_SENDER.boot,
+        2,
+        60_000,
+        60.0,
+        12,
+        "",
+        (),
+        (),
     )
     *_, record = LineWriter(
         dataclasses.replace(
@@ -118,18 +132,21 @@ def runtime_line(runtime, settings=NO_METRICS):
     return record.line
 
 
-@given(RUNTIMES, EVENTS, SETTINGS)
+@given(ANY_RUNTIMES, ANY_EVENTS, ANY_LINE_SETTINGS)
 def test_no_text_and_no_number_damages_a_line(runtime, event, settings):
     """Each is one JSON object in UTF-8, with identity, a time, and no metric."""
     lines = LineWriter(settings)
     for kind, line, at_ms in (
         ("runtime", runtime_line(runtime, settings), 60_000),
-        ("event", lines.event_records([event], SENDER, 3)[0].line, int(event.at_s * 1000)),
+        ("event", lines.event_records([event], LINE_SENDER, 3)[0].line, int(event.at_s * 1000)),
     ):
         line.encode()
         found = json.loads(line)
         assert "\n" not in line
         assert (kind, 3, at_ms) == (found["Kind"], found["Seq"], found["Timestamp"])
-        assert (SENDER.cluster, SENDER.instance_id) == (found["ClusterName"], found["InstanceId"])
+        assert (LINE_SENDER.cluster, LINE_SENDER.instance_id) == (
+            found["ClusterName"],
+            found["InstanceId"],
+        )
         assert "_aws" not in found
         assert OtherRecord(kind) == parse(line)

@@ -16,7 +16,13 @@ from neuron_emitter.logs import Event
 from neuron_emitter.settings import MinuteSettings
 from neuron_wire.catalogue import EMITTED, members_of
 from neuron_wire.extraction import violations
-from tests.neuron_emitter.lines.line_records import SENDER, TAG, TAGS, full, lines_of
+from tests.neuron_emitter.lines.line_records import (
+    LINE_SENDER,
+    LINE_TAGS,
+    TAG_SETTING,
+    full,
+    lines_of,
+)
 
 
 def tagged(tags, dimensions=()):
@@ -41,17 +47,19 @@ def test_tags_that_pass_are_in_every_line_as_they_are(tags):
 
 def test_tags_are_in_lines_of_every_kind():
     """A query by team finds the runtimes and the events of the team too."""
-    lines = LineWriter(MinuteSettings(metrics="core", tag=TAG, high_resolution_metrics=True))
+    lines = LineWriter(
+        MinuteSettings(metrics="core", tag=TAG_SETTING, high_resolution_metrics=True)
+    )
     sample = ReportSample(1e9, 1.0, (50.0,) * 128)
     written = [
         *[record.line for record in lines.minute_records(full(128))],
         lines.minute_records(full(4), [{"Pid": 1}])[-1].line,
-        lines.event_records([Event("MonitorDied", 1e9, "it died")], SENDER, 1)[0].line,
-        *[record.line for record in lines.report_records(sample, SENDER, 1)],
+        lines.event_records([Event("MonitorDied", 1e9, "it died")], LINE_SENDER, 1)[0].line,
+        *[record.line for record in lines.report_records(sample, LINE_SENDER, 1)],
     ]
     found = [json.loads(line) for line in written]
     assert {"minute", "core", "runtime", "event", "report"} == {one["Kind"] for one in found}
-    assert [TAGS] * len(found) == [{name: one[name] for name in TAGS} for one in found]
+    assert [LINE_TAGS] * len(found) == [{name: one[name] for name in LINE_TAGS} for one in found]
 
 
 def test_tags_are_read_as_key_and_value():
@@ -113,8 +121,8 @@ def test_a_tag_that_is_no_dimension_is_refused_as_one(tags, dimension):
         MinuteSettings(common_dims=("InstanceId",)),
         MinuteSettings(metrics="none", common_dims=("instance_id",)),
         MinuteSettings(metrics="none", high_resolution_metrics=True),
-        MinuteSettings(metrics="none", tag=TAG, tag_dimension=("team",)),
-        MinuteSettings(metrics="legacy", tag=TAG, tag_dimension=("team",)),
+        MinuteSettings(metrics="none", tag=TAG_SETTING, tag_dimension=("team",)),
+        MinuteSettings(metrics="legacy", tag=TAG_SETTING, tag_dimension=("team",)),
     ],
     ids=str,
 )

@@ -13,10 +13,13 @@ from neuron_emitter.settings import MinuteSettings
 from neuron_wire import OtherRecord, parse
 from neuron_wire.catalogue import INSTANCE_METRICS, MINUTE_METRICS
 from tests.neuron_emitter.lines.line_records import (
-    SETTINGS,
-    TAG,
-    TAGS,
-    TIERS,
+    ALL_TIERS,
+    ANY_LINE_SETTINGS,
+    LINE_TAGS,
+    TAG_SETTING,
+    WITH_CLUSTER,
+    WITH_CORE,
+    WITH_INSTANCE,
     data,
     dimension_names,
     full,
@@ -25,14 +28,11 @@ from tests.neuron_emitter.lines.line_records import (
 )
 from tests.undocumented_members import undocumented
 
-CLUSTER = ("ClusterName",)
-INSTANCE = ("ClusterName", "InstanceId")
-CORE = ("ClusterName", "InstanceId", "NeuronCore")
-BY_TIER = {**MINUTE_METRICS, **INSTANCE_METRICS}
+TIER_METRICS = {**MINUTE_METRICS, **INSTANCE_METRICS}
 """The metrics of a minute line at `--metrics instance` and `core`."""
 
 
-@given(records(), SETTINGS)
+@given(records(), ANY_LINE_SETTINGS)
 def test_the_stack_reads_the_same_minute_whatever_the_metrics(record, settings):
     """The minute line is self-contained: no setting takes anything from it."""
     (bare,) = lines_of(record, metrics="none")
@@ -41,7 +41,7 @@ def test_the_stack_reads_the_same_minute_whatever_the_metrics(record, settings):
     assert {type(parse(line)) for line in others} <= {OtherRecord}
 
 
-@given(records(), SETTINGS)
+@given(records(), ANY_LINE_SETTINGS)
 def test_the_lines_of_a_minute_are_numbered_in_a_row(record, settings):
     """Seq counts on from the record's, and identity and tags are in each of them."""
     found = [json.loads(line) for line in lines_of(record, settings)]
@@ -50,21 +50,21 @@ def test_the_lines_of_a_minute_are_numbered_in_a_row(record, settings):
         assert (record.cluster, record.boot) == (one["ClusterName"], one["Boot"])
         assert record.instance_id == one["InstanceId"]
         assert record.identity_guessed == one.get("IdentityGuessed", False)
-        assert TAGS == {name: one[name] for name in TAGS}
+        assert LINE_TAGS == {name: one[name] for name in LINE_TAGS}
 
 
-@given(records(), SETTINGS)
+@given(records(), ANY_LINE_SETTINGS)
 def test_the_catalogue_knows_every_member(record, settings):
     """Of every line at every tier: what stands in a line has a meaning that can be looked up."""
     for line in lines_of(record, settings):
-        assert [] == undocumented(json.loads(line), TAGS)
+        assert [] == undocumented(json.loads(line), LINE_TAGS)
 
 
 @given(records())
 def test_every_known_core_is_extracted_once_and_no_other(record):
     """At each dimension set of each tier; an unknown core has no value, never 0."""
     known = [round(value, 2) for value in record.utilization_percent if value is not None]
-    for tier in TIERS[1:]:
+    for tier in ALL_TIERS[1:]:
         found = {}
         lines = lines_of(record, metrics=tier)
         for (_, name, dimensions), values in data(lines).items():
@@ -77,9 +77,12 @@ def test_every_known_core_is_extracted_once_and_no_other(record):
     ("tier", "expected"),
     [
         ("none", {}),
-        ("cluster", {CLUSTER: 8}),
-        ("instance", {CLUSTER: len(BY_TIER), INSTANCE: len(BY_TIER)}),
-        ("core", {CLUSTER: len(BY_TIER), INSTANCE: len(BY_TIER), CORE: 128}),
+        ("cluster", {WITH_CLUSTER: 8}),
+        ("instance", {WITH_CLUSTER: len(TIER_METRICS), WITH_INSTANCE: len(TIER_METRICS)}),
+        (
+            "core",
+            {WITH_CLUSTER: len(TIER_METRICS), WITH_INSTANCE: len(TIER_METRICS), WITH_CORE: 128},
+        ),
         ("legacy", {(): 128}),
     ],
 )
@@ -90,8 +93,8 @@ def test_each_tier_makes_exactly_the_series_it_promises(tier, expected):
 
 def test_a_tag_dimension_is_one_more_set_beside_the_cluster():
     """The eight metrics by ClusterName and team; the other tag is a property only."""
-    lines = lines_of(full(128), tag=TAG, tag_dimension=("team",))
-    assert {CLUSTER: 8, ("ClusterName", "team"): 8} == dimension_names(lines)
+    lines = lines_of(full(128), tag=TAG_SETTING, tag_dimension=("team",))
+    assert {WITH_CLUSTER: 8, ("ClusterName", "team"): 8} == dimension_names(lines)
     by_team = {dims for _, _, dims in data(lines) if len(dims) == 2}
     assert {(("ClusterName", full(1).cluster), ("team", "search"))} == by_team
 
@@ -103,7 +106,7 @@ def test_common_dimensions_are_one_more_set_with_all_of_them():
     lines = LineWriter(MinuteSettings(common_dims=("instance_id", "instance_type", "ami_id")))
     found = [record.line for record in lines.minute_records(full(4), (), "ami-0123456789abcdef0")]
     wanted = ("ClusterName", "ami_id", "instance_id", "instance_type")
-    assert {CLUSTER: 8, wanted: 8} == dimension_names(found)
+    assert {WITH_CLUSTER: 8, wanted: 8} == dimension_names(found)
     document = json.loads(found[0])
     assert "trn2u.48xlarge" == document["instance_type"] == document["InstanceType"]
     assert full(4).instance_id == document["instance_id"]
@@ -113,7 +116,7 @@ def test_a_set_with_an_unknown_dimension_is_left_out():
     """With fewer dimensions it would be another series, and mix instances kept apart."""
     record = dataclasses.replace(full(4), instance_type=None)
     (line,) = lines_of(record, common_dims=("instance_id", "instance_type"))
-    assert {CLUSTER: 8} == dimension_names([line])
+    assert {WITH_CLUSTER: 8} == dimension_names([line])
     assert "instance_id" not in json.loads(line)
 
 
@@ -124,7 +127,7 @@ def test_with_high_resolution_the_minute_leaves_out_what_reports_carry(tier):
     first = json.loads(lines[0])
     (directive,) = first["_aws"]["CloudWatchMetrics"]
     carried = {"NeuronCoreUtilization", "ExecutionErrors"}
-    expected = (MINUTE_METRICS if tier == "cluster" else BY_TIER).keys() - carried
+    expected = (MINUTE_METRICS if tier == "cluster" else TIER_METRICS).keys() - carried
     assert expected == {one["Name"] for one in directive["Metrics"]}
     assert carried <= first.keys()  # the stack still reads them
     assert "more" not in {json.loads(line)["Kind"] for line in lines}

@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CONTAINER = "4f0c1a5e6b7d8c9fa0b1c2d3e4f5061728394a5b6c7d8e9f0a1b2c3d4e5f6071"
+SHORT_CONTAINER = f"container:{CONTAINER[:12]}"
 OTHER_CONTAINER = "b" * 64
-POD = "3f2504e0-4f89-41d3-9a0c-0305e82c3301"
-POD_IN_SLICES = POD.replace("-", "_")
+POD_ID = "3f2504e0-4f89-41d3-9a0c-0305e82c3301"
+LLAMA_LOG = f"var/log/pods/search_llama-0_{POD_ID}/server/0.log"
+POD_IN_SLICES = POD_ID.replace("-", "_")
 STATIC_POD = "0123456789abcdef0123456789abcdef"
-TASK = "9781c2480edd4cdb9a93f63cb662a5d3"
+TASK_ID = "9781c2480edd4cdb9a93f63cb662a5d3"
 METADATA_ID = "6ad1b1a5-5b3c-4d5e-8f90-123456789abc"
 
 V1_CONTROLLERS = (
@@ -55,8 +57,8 @@ def v2(path):
     return f"0::{path}\n"
 
 
-ECS_V1 = v1(f"/ecs/{TASK}/{CONTAINER}")
-ECS_V2 = v2(f"/ecstasks.slice/ecstasks-{TASK}.slice/docker-{CONTAINER}.scope")
+ECS_V1 = v1(f"/ecs/{TASK_ID}/{CONTAINER}")
+ECS_V2 = v2(f"/ecstasks.slice/ecstasks-{TASK_ID}.slice/docker-{CONTAINER}.scope")
 EKS_SYSTEMD_V2 = v2(
     f"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{POD_IN_SLICES}.slice"
     f"/cri-containerd-{CONTAINER}.scope"
@@ -64,7 +66,7 @@ EKS_SYSTEMD_V2 = v2(
 EKS_GUARANTEED_V2 = v2(
     f"/kubepods.slice/kubepods-pod{POD_IN_SLICES}.slice/cri-containerd-{CONTAINER}.scope"
 )
-EKS_CGROUPFS_V1 = v1(f"/kubepods/besteffort/pod{POD}/{CONTAINER}")
+EKS_CGROUPFS_V1 = v1(f"/kubepods/besteffort/pod{POD_ID}/{CONTAINER}")
 EKS_MIXED_V1 = v1(
     f"/system.slice/containerd.service/kubepods-burstable-pod{POD_IN_SLICES}.slice"
     f":cri-containerd:{CONTAINER}"
@@ -98,12 +100,14 @@ SLURM_V1_OF_A_NODE = v1("/slurm_node-3/uid_1000/job_4711/step_batch", only=("fre
 SLURM_V2 = v2("/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0")
 SLURM_V2_OF_A_NODE = v2("/system.slice/node-3_slurmstepd.scope/job_4711/step_batch/user/task_0")
 # Slurm 26.05: the group of a job has its SLUID.
-SLUID = "s5K1KKYAYG5D00"
-SLURM_26_05 = v2(f"/system.slice/slurmstepd.scope/{SLUID}/step_0/user/task_0")
-SLURM_26_05_OF_A_NODE = v2(f"/system.slice/node-3_slurmstepd.scope/{SLUID}/step_batch/user/task_0")
-SLURM_26_05_FROM_A_GROUP = v2(f"/../../../{SLUID}/step_0/user/task_0")
+MACHINE_SLUID = "s5K1KKYAYG5D00"
+SLURM_26_05 = v2(f"/system.slice/slurmstepd.scope/{MACHINE_SLUID}/step_0/user/task_0")
+SLURM_26_05_OF_A_NODE = v2(
+    f"/system.slice/node-3_slurmstepd.scope/{MACHINE_SLUID}/step_batch/user/task_0"
+)
+SLURM_26_05_FROM_A_GROUP = v2(f"/../../../{MACHINE_SLUID}/step_0/user/task_0")
 SLURM_WITHOUT_GROUPS = v2("/system.slice/slurmd.service")
-UNIT = v2("/system.slice/llama.service")
+UNIT_GROUPS = v2("/system.slice/llama.service")
 UNIT_IN_SLICES = v2("/system.slice/system-llama.slice/llama@0.service/worker")
 USER_UNIT = v2("/user.slice/user-1000.slice/user@1000.service/app.slice/notebook.service")
 SESSION = v2("/user.slice/user-1000.slice/session-12.scope")

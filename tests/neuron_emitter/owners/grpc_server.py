@@ -15,7 +15,7 @@ from threading import Event
 import grpc
 
 COMPRESSED = "compressed"
-SILENT = "silent"
+SILENT_SERVER = "silent"
 STOPPING = "stopping"
 
 
@@ -25,7 +25,7 @@ def serve(path, mode, answer):
     released = Event()
 
     def list_pods(_request, call):
-        if mode == SILENT:
+        if mode == SILENT_SERVER:
             released.wait()
         elif mode == STOPPING:
             server.stop(grace=60)

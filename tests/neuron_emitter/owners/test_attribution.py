@@ -16,7 +16,7 @@ from neuron_emitter.settings import ReplaySettings
 from neuron_wire import parse
 from tests.neuron_emitter.loop_rig import records, run
 from tests.neuron_emitter.neuron_reports import counters, kubernetes, report, runtime, written
-from tests.neuron_emitter.owners.fake_machine import UNIT, reports_of
+from tests.neuron_emitter.owners.fake_machine import UNIT_GROUPS, reports_of
 
 # --- the reading loop ---
 
@@ -91,7 +91,7 @@ def saved_holder(folder, saved_proc=None):
 
 @pytest.mark.parametrize(
     ("groups", "expected"),
-    [(UNIT, "unit:llama"), (f"0::/kubepods/pod{'a' * 32}/{'b' * 64}\n", f"pod:{'a' * 32}")],
+    [(UNIT_GROUPS, "unit:llama"), (f"0::/kubepods/pod{'a' * 32}/{'b' * 64}\n", f"pod:{'a' * 32}")],
 )
 def test_a_replay_names_owners_by_what_was_saved(machine, tmp_path, monkeypatch, groups, expected):
     """No service is asked: it would speak of today and of this machine."""

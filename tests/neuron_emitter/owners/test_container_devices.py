@@ -23,12 +23,12 @@ from tests.neuron_emitter.owners.fake_machine import (
     v2,
 )
 
-OWN = "e" * 64
-DENIED = {"allow": False, "access": "rwm"}
+OWN_CONTAINER = "e" * 64
+DENIED_DEVICE = {"allow": False, "access": "rwm"}
 PRIVILEGED = {"allow": True, "access": "rwm"}
 
 
-def bundle(*minors, rule=DENIED, path="/dev/neuron{}"):
+def bundle(*minors, rule=DENIED_DEVICE, path="/dev/neuron{}"):
     """What runc was told of a container with these devices; what is not read is left out."""
     devices = [{"path": "/dev/null", "type": "c", "major": 1, "minor": 3}]
     devices += [
@@ -103,15 +103,16 @@ def test_only_listed_devices_of_an_ordinary_container_are_assigned(
 @given(st.sets(st.integers(0, 15)), st.booleans())
 def test_every_listed_device_is_assigned(minors, is_privileged):
     """Exactly those, by the numbers of the host."""
-    text = json.dumps(bundle(*minors, rule=PRIVILEGED if is_privileged else DENIED))
+    text = json.dumps(bundle(*minors, rule=PRIVILEGED if is_privileged else DENIED_DEVICE))
     assert neuron_devices(text) == (set() if is_privileged else minors)
 
 
 @pytest.mark.parametrize(
     ("tasks", "reads"),
     [
-        ([], True), ([task(OWN)], True), ([task(OWN), task("f", status="STOPPED")], True),
-        ([task(OWN), task(CONTAINER)], False), ([task(None, status="PENDING")], False),
+        ([], True), ([task(OWN_CONTAINER)], True),
+        ([task(OWN_CONTAINER), task("f", status="STOPPED")], True),
+        ([task(OWN_CONTAINER), task(CONTAINER)], False), ([task(None, status="PENDING")], False),
         (None, False),
     ],
 )  # fmt: skip
@@ -121,7 +122,7 @@ def test_without_rights_only_the_absence_of_tasks_is_known(
     """The agent knows tasks and not devices; without its answer nothing is known."""
     routes = {} if tasks is None else {"/v1/tasks": {"Tasks": tasks}}
     machine.urls["ecs_agent_url"] = play(routes).url
-    machine.urls["ecs_metadata_url"] = play({f"/v4/{METADATA_ID}/task": task(OWN)}).url
+    machine.urls["ecs_metadata_url"] = play({f"/v4/{METADATA_ID}/task": task(OWN_CONTAINER)}).url
     monkeypatch.setenv(TASK_MARK, f"http://169.254.170.2/v4/{METADATA_ID}")
     with monkeypatch.context() as patch:
         denied = Mock(side_effect=PermissionError(13, "Permission denied"))

@@ -15,13 +15,13 @@ from tests.neuron_emitter.owners.fake_machine import (
     CONTAINER,
     METADATA_ID,
     OTHER_CONTAINER,
-    POD,
+    POD_ID,
+    SHORT_CONTAINER,
     name_of,
     named,
     owner_of,
 )
 
-SHORT = f"container:{CONTAINER[:12]}"
 DOCKER_FILE = f"var/lib/docker/containers/{CONTAINER}/config.v2.json"
 
 
@@ -33,12 +33,12 @@ def test_docker_says_what_a_container_is_called(machine):
     assert "container:llama_1" == name_of(machine)
     for broken in ("", "[]", '{"Name": 7}', '{"Name": "/\\u001b[2J"}', "[" * 100_000):
         machine.file(DOCKER_FILE, broken)
-        assert SHORT == name_of(machine)
+        assert SHORT_CONTAINER == name_of(machine)
 
 
 # --- pods ---
 
-POD_LOGS = f"var/log/pods/search_llama-0_{POD}"
+LLAMA_LOGS = f"var/log/pods/search_llama-0_{POD_ID}"
 CONTAINER_LOG = f"var/log/containers/llama-0_search_server-{CONTAINER}.log"
 CONTAINERD_BUNDLE = f"run/containerd/io.containerd.runtime.v2.task/k8s.io/{CONTAINER}/config.json"
 CRI_O_BUNDLE = f"run/containers/storage/overlay-containers/{CONTAINER}/userdata/config.json"
@@ -79,9 +79,9 @@ def test_each_file_that_a_runtime_leaves_names_the_pod(machine, form, file, cont
 def test_the_kubelets_log_folders_name_the_pod(machine):
     """The container too when the pod has only one; else the name may still get better."""
     machine.process(groups=machines.EKS_SYSTEMD_V2)
-    machine.file(f"{POD_LOGS}/server/0.log", "")
+    machine.file(f"{LLAMA_LOGS}/server/0.log", "")
     assert ("search/llama-0/server", True) == named(machine)
-    machine.file(f"{POD_LOGS}/proxy/0.log", "")
+    machine.file(f"{LLAMA_LOGS}/proxy/0.log", "")
     assert ("search/llama-0", False) == named(machine)
 
 
@@ -92,7 +92,7 @@ def test_the_kubelets_log_folders_name_the_pod(machine):
             f"containers/llama-0_search_server-{CONTAINER}",
             f"containers/llama-0_sea_rch_server-{CONTAINER}.log",
             f"containers/llama-0_search_\x1b[2J-{CONTAINER}.log",
-            f"pods/search_Llama_{POD}/server/0.log")),
+            f"pods/search_Llama_{POD_ID}/server/0.log")),
         (CRI_O_BUNDLE, {"annotations": pod_keys(CRI_O_KEYS, "search", "../evil", "x")}),
         (CONTAINERD_BUNDLE, "{"), (CONTAINERD_BUNDLE, "[" * 100_000),
     ],
@@ -101,7 +101,7 @@ def test_a_name_that_kubernetes_does_not_allow_is_dropped(machine, file, content
     """The pod keeps its id as a name, until another source has a better one."""
     machine.process(groups=machines.EKS_SYSTEMD_V2)
     machine.file(file, content)
-    assert (f"pod:{POD}", False) == named(machine)
+    assert (f"pod:{POD_ID}", False) == named(machine)
     machine.file(CONTAINER_LOG, "")
     assert "search/llama-0/server" == name_of(machine)
 
@@ -121,10 +121,10 @@ def test_the_first_ten_thousand_entries_of_a_folder_give_names(
 
 # --- ECS tasks ---
 
-METADATA_VARIABLE = f"ECS_CONTAINER_METADATA_URI_V4=http://169.254.170.2/v4/{METADATA_ID}"
+ECS_VARIABLE = f"ECS_CONTAINER_METADATA_URI_V4=http://169.254.170.2/v4/{METADATA_ID}"
 AGENT_PATH = f"/v1/tasks?dockerid={CONTAINER}"
-TASK = {
-    "Arn": "arn:aws:ecs:us-east-1:123456789012:task/blue/" + machines.TASK,
+TASK_METADATA = {
+    "Arn": "arn:aws:ecs:us-east-1:123456789012:task/blue/" + machines.TASK_ID,
     "Family": "llama",
     "Version": "7",
     "Containers": [
@@ -146,13 +146,13 @@ def labels(family="llama", container="server"):
 @pytest.mark.parametrize(
     ("form", "answer", "expected"),
     [
-        *((form, TASK, ("ecs:llama/server", True))
+        *((form, TASK_METADATA, ("ecs:llama/server", True))
           for form in ("ECS_V1", "ECS_V2", "DOCKER_V2")),
-        *(("DOCKER_V2", answer, (SHORT, True)) for answer in (
-            404, {}, [], {**TASK, "Family": ""},
-            {**TASK, "Containers": [{"DockerId": CONTAINER[:12]}]})),
+        *(("DOCKER_V2", answer, (SHORT_CONTAINER, True)) for answer in (
+            404, {}, [], {**TASK_METADATA, "Family": ""},
+            {**TASK_METADATA, "Containers": [{"DockerId": CONTAINER[:12]}]})),
         # It starts: without a group of its own the task would stay a plain container for ever.
-        *(("DOCKER_V2", answer, (SHORT, False)) for answer in (500, 503, "x" * 70_000)),
+        *(("DOCKER_V2", answer, (SHORT_CONTAINER, False)) for answer in (500, 503, "x" * 70_000)),
     ],
 )  # fmt: skip
 def test_the_ecs_agent_knows_its_containers(machine, play, form, answer, expected):
@@ -165,19 +165,19 @@ def test_the_ecs_agent_knows_its_containers(machine, play, form, answer, expecte
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        ({**TASK, "ServiceName": "search"}, "ecs:search/llama/server"),
-        (TASK, "ecs:llama/server"),
-        ({**TASK, "ServiceName": "search", "Containers": [TASK["Containers"][0]]},
+        ({**TASK_METADATA, "ServiceName": "search"}, "ecs:search/llama/server"),
+        (TASK_METADATA, "ecs:llama/server"),
+        ({**TASK_METADATA, "ServiceName": "search", "Containers": [TASK_METADATA["Containers"][0]]},
          "ecs:agents/server"),
-        ({**TASK, "Family": "a\nb"}, "ecs:agents/server"),
+        ({**TASK_METADATA, "Family": "a\nb"}, "ecs:agents/server"),
     ],
 )  # fmt: skip
 def test_the_metadata_of_a_task_have_its_service(machine, play, answer, expected):
     """They count when they name the container that the kernel names; else the agent does."""
-    machine.urls["ecs_agent_url"] = play({AGENT_PATH: {**TASK, "Family": "agents"}}).url
+    machine.urls["ecs_agent_url"] = play({AGENT_PATH: {**TASK_METADATA, "Family": "agents"}}).url
     metadata = play({f"/v4/{METADATA_ID}/task": answer})
     machine.urls["ecs_metadata_url"] = metadata.url
-    machine.process(groups=machines.ECS_V2, variables=["A=b", METADATA_VARIABLE])
+    machine.process(groups=machines.ECS_V2, variables=["A=b", ECS_VARIABLE])
     is_final = "agents" not in expected
     assert (expected, is_final) == named(machine)
     paths = ["task", "taskWithTags"] if is_final else ["task"]
@@ -193,9 +193,9 @@ def test_the_metadata_of_a_task_have_its_service(machine, play, answer, expected
 )  # fmt: skip
 def test_the_tag_of_a_task_is_its_team(machine, play, answer, team):
     """Without it, and where the agent may not ask for tags, the task has its name all the same."""
-    routes = {f"/v4/{METADATA_ID}/task": TASK, f"/v4/{METADATA_ID}/taskWithTags": answer}
+    routes = {f"/v4/{METADATA_ID}/task": TASK_METADATA, f"/v4/{METADATA_ID}/taskWithTags": answer}
     machine.urls["ecs_metadata_url"] = play(routes).url
-    machine.process(groups=machines.ECS_V2, variables=["A=b", METADATA_VARIABLE])
+    machine.process(groups=machines.ECS_V2, variables=["A=b", ECS_VARIABLE])
     owner = owner_of(machine)
     assert ("ecs:llama/server", team) == (owner.name, owner.team)
 
@@ -214,20 +214,24 @@ def test_the_tag_of_a_task_is_its_team(machine, play, answer, team):
 )  # fmt: skip
 def test_no_other_address_of_an_environment_is_asked(machine, play, address):
     """A process that writes its environment would choose where this host sends requests."""
-    metadata = play({f"/v4/{METADATA_ID}/task": {**TASK, "ServiceName": "search"}})
+    metadata = play({f"/v4/{METADATA_ID}/task": {**TASK_METADATA, "ServiceName": "search"}})
     machine.urls["ecs_metadata_url"] = metadata.url
     machine.process(groups=machines.ECS_V2, variables=[f"ECS_CONTAINER_METADATA_URI_V4={address}"])
-    assert SHORT == name_of(machine)
+    assert SHORT_CONTAINER == name_of(machine)
     assert [] == metadata.asked
 
 
 @pytest.mark.parametrize(
     ("label", "expected"),
-    [(labels(), "ecs:llama/server"), (labels("a/b"), SHORT), (labels(container="a/b"), SHORT)],
+    [
+        (labels(), "ecs:llama/server"),
+        (labels("a/b"), SHORT_CONTAINER),
+        (labels(container="a/b"), SHORT_CONTAINER),
+    ],
 )
 def test_the_labels_of_a_task_name_it_while_the_agent_starts(machine, label, expected):
     """Where both are names that ECS takes; with the agent back the name may get better."""
-    machine.process(groups=machines.ECS_V2, variables=[METADATA_VARIABLE])
+    machine.process(groups=machines.ECS_V2, variables=[ECS_VARIABLE])
     machine.file(DOCKER_FILE, {"Config": {"Labels": label}})
     assert (expected, False) == named(machine)
 
@@ -242,5 +246,5 @@ def test_an_agent_that_does_not_answer_is_left_alone_for_a_while(machine, play, 
         naming = Naming(machine.places)
         for _ in range(3):
             with open_process(machine.proc, 42) as process:
-                assert SHORT == naming.name_owner(process, "x").name
+                assert SHORT_CONTAINER == naming.name_owner(process, "x").name
         assert asked == len(agent.asked)

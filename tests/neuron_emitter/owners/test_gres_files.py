@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from neuron_emitter.owners.gres_files import read_gres_files
 
-ALL = [{device} for device in range(16)]
+ALL_DEVICES = [{device} for device in range(16)]
 TWO_CARDS = "Name=gpu MultipleFiles=/dev/neuron[0-1]\nname=gpu multiplefiles=/dev/neuron[2,3]"
 
 
@@ -41,8 +41,9 @@ def test_an_index_is_a_position_among_the_files_of_gres_conf(tmp_path_factory, o
 @pytest.mark.parametrize(
     ("text", "units"),
     [
-        ("Name=gpu File=/dev/neuron[4-15]", {"gpu": ALL[4:]}),
-        ("AutoDetect=nrt", {"gpu": ALL}), ("NodeName=n[1-4] AutoDetect=NRT", {"gpu": ALL}),
+        ("Name=gpu File=/dev/neuron[4-15]", {"gpu": ALL_DEVICES[4:]}),
+        ("AutoDetect=nrt", {"gpu": ALL_DEVICES}),
+        ("NodeName=n[1-4] AutoDetect=NRT", {"gpu": ALL_DEVICES}),
         ("AutoDetect=nrt\nName=gpu File=/dev/neuron[1,0]", {"gpu": []}),
         ("AutoDetect=nvml", {"gpu": []}), ("AutoDetect=off", {}),
         (TWO_CARDS, {"gpu": [{0, 1}, {2, 3}]}), ("Name=gpu Count=4", {}),
@@ -52,7 +53,7 @@ def test_an_index_is_a_position_among_the_files_of_gres_conf(tmp_path_factory, o
         ("Name=gpu Count=2 File=/dev/neuron0", {"gpu": []}),
         ("Name=gpu \\\n File=/dev/neuron1", {"gpu": [{1}]}),
         ("NodeName=n[2-9] Name=gpu File=/dev/neuron1\nNodeName=n1 Name=gpu File=/dev/neuron0",
-         {"gpu": ALL[:1]}),
+         {"gpu": ALL_DEVICES[:1]}),
         ("NodeName=n2 Name=gpu File=/dev/neuron1", {"gpu": []}),
         ("Include more.conf\nName=gpu File=/dev/neuron0", {"gpu": [{7}, {0}]}),
         ("include /etc/slurm/more.conf", {"gpu": [{7}]}), ("include gres.conf", {}),

@@ -29,7 +29,7 @@ from tests.neuron_emitter.owners.fake_machine import (
     OLD_DEVICE,
     OTHER_DRIVER,
     PLUGIN,
-    POD,
+    POD_ID,
     TRAINER,
     answers,
     claim,
@@ -41,15 +41,15 @@ from tests.neuron_emitter.owners.fake_machine import (
 )
 
 OTHER_POD = "00000000-0000-0000-0000-000000000001"
-OF_OTHER_POD = EKS_CGROUPFS_V1.replace(POD, OTHER_POD)
-LOGS = f"var/log/pods/ml_trainer-0_{POD}"
+OF_OTHER_POD = EKS_CGROUPFS_V1.replace(POD_ID, OTHER_POD)
+TRAINER_LOGS = f"var/log/pods/ml_trainer-0_{POD_ID}"
 
 
 def assigned_to(name, cores=(), devices=(), **others):
     return Allocation(name, "ml", cores=frozenset(cores), devices=frozenset(devices), **others)
 
 
-TRAINER_CORES = assigned_to("ml/trainer-0/main", [0, 1])
+TRAINER_ALLOCATION = assigned_to("ml/trainer-0/main", [0, 1])
 
 
 def failure(source):
@@ -147,7 +147,7 @@ def test_a_kubelet_that_hangs_or_restarts_is_asked_again(machine, kubelet):
     hanging.path.unlink()
     assert "there is no such socket" in failure(source)[0]
     kubelet(answers(listed(TRAINER)))
-    assert [TRAINER_CORES] == source.read_allocations()
+    assert [TRAINER_ALLOCATION] == source.read_allocations()
 
 
 # --- pods that have ended ---
@@ -156,18 +156,19 @@ def test_a_kubelet_that_hangs_or_restarts_is_asked_again(machine, kubelet):
 @pytest.mark.parametrize(
     ("processes", "logs", "expected"),
     [
-        ([EKS_SYSTEMD_V2], [f"{LOGS}/main/0.log"], True),
-        ([EKS_CGROUPFS_V1], [f"{LOGS}/main/0.log"], True),
-        ([OF_OTHER_POD], [f"{LOGS}/main/0.log"], False),
+        ([EKS_SYSTEMD_V2], [f"{TRAINER_LOGS}/main/0.log"], True),
+        ([EKS_CGROUPFS_V1], [f"{TRAINER_LOGS}/main/0.log"], True),
+        ([OF_OTHER_POD], [f"{TRAINER_LOGS}/main/0.log"], False),
         # A user may name groups of his own as he likes.
         ([EKS_SYSTEMD_V2.replace("kubepods.slice", "user@1000.service/kubepods.slice", 1),
-          OF_OTHER_POD], [f"{LOGS}/main/0.log"], False),
+          OF_OTHER_POD], [f"{TRAINER_LOGS}/main/0.log"], False),
         # It pulls its image: no container began. Of two of the same name one waits.
-        ([OF_OTHER_POD], [f"{LOGS}/"], True),
-        ([OF_OTHER_POD], [f"{LOGS}/main/0.log", f"var/log/pods/ml_trainer-0_{OTHER_POD}/"], True),
+        ([OF_OTHER_POD], [f"{TRAINER_LOGS}/"], True),
+        ([OF_OTHER_POD], [f"{TRAINER_LOGS}/main/0.log", f"var/log/pods/ml_trainer-0_{OTHER_POD}/"],
+            True),
         # Its id is not known; control groups of pods, or all processes, cannot be seen.
-        ([OF_OTHER_POD], [], True), ([BARE], [f"{LOGS}/main/0.log"], True),
-        (None, [f"{LOGS}/main/0.log"], True),
+        ([OF_OTHER_POD], [], True), ([BARE], [f"{TRAINER_LOGS}/main/0.log"], True),
+        (None, [f"{TRAINER_LOGS}/main/0.log"], True),
     ],
 )  # fmt: skip
 def test_a_pod_without_a_process_that_does_not_wait_to_start_has_ended(
@@ -182,8 +183,8 @@ def test_a_pod_without_a_process_that_does_not_wait_to_start_has_ended(
         machine.file(f"{file}x", "")
         if file.endswith("/"):
             (machine.root / f"{file}x").unlink()
-    assert [TRAINER_CORES._replace(is_verified=expected)] == mark_ended_pods(
-        [TRAINER_CORES], machine.places
+    assert [TRAINER_ALLOCATION._replace(is_verified=expected)] == mark_ended_pods(
+        [TRAINER_ALLOCATION], machine.places
     )
 
 
@@ -224,12 +225,12 @@ def test_another_container_hands_over_the_assignments(machine, kubelet):
     hand_over(socket, file, 1000.0)
     assert [file] == list(file.parent.iterdir())
     for now_s in (1000 - FRESH_S, 1000 + FRESH_S):
-        assert [TRAINER_CORES] == handed_over(now_s).read_allocations()
+        assert [TRAINER_ALLOCATION] == handed_over(now_s).read_allocations()
     for now_s in (999 - FRESH_S, 1001 + FRESH_S):
         reason, remedy = failure(handed_over(now_s))
         assert "more than 30 s ago" in reason
         assert "container `reservations`" in remedy
-    hand_over(Mock(read_allocations=lambda: [TRAINER_CORES] * 40_000), file, 1000.0)
+    hand_over(Mock(read_allocations=lambda: [TRAINER_ALLOCATION] * 40_000), file, 1000.0)
     assert file.stat().st_size < 1000, "a pod that fills its small volume is evicted"
     assert "larger than 1 MiB" in failure(handed_over())[0]
     file.write_text('{"at_s":1000,"allocations":[["a"],7]}')
@@ -254,7 +255,7 @@ def test_the_container_ends_when_it_is_asked_to():
 # --- checkpoints ---
 
 
-def entry(resource, ids, *, uid=POD, container="main", files=()):
+def entry(resource, ids, *, uid=POD_ID, container="main", files=()):
     """An entry of the device manager; *files* are those that the plugin gave."""
     parts = [
         (3, message((1, f"/dev/neuron{n}"), (2, file), (3, "rw"))) for n, file in enumerate(files)
@@ -269,7 +270,7 @@ def entry(resource, ids, *, uid=POD, container="main", files=()):
 def claims(member, *names):
     """The claims of one pod, in a list called *member*."""
     driver = {"Devices": [{"PoolName": "p", "DeviceName": name} for name in names]}
-    claim = {"ClaimName": "c", "PodUIDs": {POD: {}}, "DriverState": {PLUGIN: driver}}
+    claim = {"ClaimName": "c", "PodUIDs": {POD_ID: {}}, "DriverState": {PLUGIN: driver}}
     return {"Data": json.dumps({"kind": "DRACheckpoint", member: [claim]}), "Checksum": 1}
 
 
@@ -308,7 +309,7 @@ CLAIMED = ("neuron-device-3", "neurondevice4")
 )  # fmt: skip
 def test_the_checkpoint_tells_of_pods_that_are_here(machine, entries, claimed, expected):
     """The plugin's own answer decides which devices they are; cores it numbers from 0."""
-    machine.file(f"{LOGS}/main/0.log", "")
+    machine.file(f"{TRAINER_LOGS}/main/0.log", "")
     assert expected == checkpoint(machine, *entries, claimed=claimed).read_allocations()
 
 
@@ -323,6 +324,6 @@ def test_a_checkpoint_that_cannot_be_read_is_a_reason_and_a_remedy(machine):
     reason, remedy = failure(source)
     assert "no pod has a folder" in reason
     assert "Mount the node's folders" in remedy
-    (machine.root / f"var/lib/kubelet/pods/{POD}").mkdir(parents=True)
+    (machine.root / f"var/lib/kubelet/pods/{POD_ID}").mkdir(parents=True)
     (found,) = source.read_allocations()
-    assert (f"pod:{POD}", None) == (found.name, found.team), "as its processes are called"
+    assert (f"pod:{POD_ID}", None) == (found.name, found.team), "as its processes are called"

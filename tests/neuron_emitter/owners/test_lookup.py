@@ -23,7 +23,7 @@ from neuron_emitter.owners.places import Places
 from neuron_emitter.owners.process import MAX_PID, ProcessReader
 from proof.emitter_process import wait_until
 from tests.neuron_emitter.owners import fake_machine as machines
-from tests.neuron_emitter.owners.fake_machine import CONTAINER, POD
+from tests.neuron_emitter.owners.fake_machine import CONTAINER, POD_ID
 
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
@@ -124,7 +124,7 @@ def test_a_process_that_no_report_names_is_forgotten(machine, owners, clock):
 def test_a_name_that_may_get_better_is_asked_for_less_and_less(machine, owners, clock):
     """A day costs fewer questions than an hour of asking each time, until the files come."""
     machine.process(groups=machines.EKS_SYSTEMD_V2)
-    assert f"pod:{POD}" == look_up(owners)
+    assert f"pod:{POD_ID}" == look_up(owners)
     owners._naming = Mock(wraps=owners._naming, was_denied=False)
     for _ in range(24 * 3600 // 15):
         clock.now_s += 15
@@ -155,8 +155,8 @@ def test_the_processes_are_bounded(owners, caplog):
     ("method", "error", "names", "message"),
     [
         ("command_and_start", PermissionError, (None, None), "--attribution none"),
-        ("variables", PermissionError, ("process:python3 ada", f"pod:{POD}"), "ECS services"),
-        ("variables", ZeroDivisionError("PASSWORD=secret"), (None, f"pod:{POD}"),
+        ("variables", PermissionError, ("process:python3 ada", f"pod:{POD_ID}"), "ECS services"),
+        ("variables", ZeroDivisionError("PASSWORD=secret"), (None, f"pod:{POD_ID}"),
          "Looking up an owner failed: ZeroDivisionError."),
     ],
 )  # fmt: skip
@@ -176,7 +176,7 @@ def test_a_failed_read_is_logged_once(
 
 def test_a_process_is_gone_when_its_pod_was_missing_for_ten_minutes(machine, owners, clock):
     """Not a second sooner; not while nothing can be listed; and no longer once it is back."""
-    logs = f"var/log/pods/search_llama-0_{POD}/server/0.log"
+    logs = f"var/log/pods/search_llama-0_{POD_ID}/server/0.log"
     other = "var/log/pods/kube-system_aws-node-x_00000000-0000-0000-0000-000000000001/a/0.log"
     machine.process(groups=machines.EKS_SYSTEMD_V2)
     machine.file(logs, "")

@@ -11,24 +11,24 @@ from neuron_emitter.owners.membership import Membership, Presence, membership
 from tests.neuron_emitter.owners import fake_machine as machines
 from tests.neuron_emitter.owners.fake_machine import (
     CONTAINER,
+    LLAMA_LOG,
+    MACHINE_SLUID,
     OTHER_CONTAINER,
-    POD,
-    SLUID,
+    POD_ID,
     STATIC_POD,
 )
 
-NOTHING = Membership()
-IN_POD = Membership(container=CONTAINER, pod=POD)
+NO_MEMBERSHIP = Membership()
+IN_POD = Membership(container=CONTAINER, pod=POD_ID)
 IN_TASK = Membership(container=CONTAINER, is_ecs=True)
 IN_CONTAINER = Membership(container=CONTAINER)
 IN_JOB = Membership(job="4711")
-IN_SLUID_JOB = Membership(job=f"sluid={SLUID}")
-SLURM = "/system.slice/slurmstepd.scope"
+IN_SLUID_JOB = Membership(job=f"sluid={MACHINE_SLUID}")
+SLURM_SCOPE = "/system.slice/slurmstepd.scope"
 SCOPE = "sys/fs/cgroup/system.slice/slurmstepd.scope"
 FREEZER = "sys/fs/cgroup/freezer"
-LOGS = f"var/log/pods/search_llama-0_{POD}/server/0.log"
 OTHER_LOGS = "var/log/pods/kube-system_aws-node-x_00000000-0000-0000-0000-000000000001/a/0.log"
-VOLUMES = f"var/lib/kubelet/pods/{POD}/etc-hosts"
+VOLUMES = f"var/lib/kubelet/pods/{POD_ID}/etc-hosts"
 
 
 def parse_groups(text):
@@ -52,9 +52,10 @@ def parse_groups(text):
         ("SLURM_26_05", IN_SLUID_JOB),
         ("SLURM_26_05_OF_A_NODE", IN_SLUID_JOB),
         ("SLURM_26_05_FROM_A_GROUP", IN_SLUID_JOB),
-        ("SLURM_WITHOUT_GROUPS", NOTHING), ("UNIT", Membership(unit="llama.service")),
-        ("UNIT_IN_SLICES", Membership(unit="llama@0.service")), ("SESSION", NOTHING),
-        ("USER_UNIT", Membership(unit="notebook.service", unit_user_id=1000)), ("BARE", NOTHING),
+        ("SLURM_WITHOUT_GROUPS", NO_MEMBERSHIP), ("UNIT_GROUPS", Membership(unit="llama.service")),
+        ("UNIT_IN_SLICES", Membership(unit="llama@0.service")), ("SESSION", NO_MEMBERSHIP),
+        ("USER_UNIT", Membership(unit="notebook.service", unit_user_id=1000)),
+        ("BARE", NO_MEMBERSHIP),
     ],
 )  # fmt: skip
 def test_every_runtime_is_known_by_its_groups(form, expected):
@@ -67,9 +68,9 @@ def test_every_runtime_is_known_by_its_groups(form, expected):
     [
         (f"/docker/{OTHER_CONTAINER}/docker/{CONTAINER}", IN_CONTAINER),
         (f"/system.slice/docker-{CONTAINER}.scope/init.scope", IN_CONTAINER),
-        (f"/kubepods/pod{POD}/{CONTAINER}{SLURM}/job_7/step_0/user",
-         Membership(job="7", container=CONTAINER, pod=POD)),
-        (f"{SLURM}/{SLUID}/step_0/user/a.service", IN_SLUID_JOB),
+        (f"/kubepods/pod{POD_ID}/{CONTAINER}{SLURM_SCOPE}/job_7/step_0/user",
+         Membership(job="7", container=CONTAINER, pod=POD_ID)),
+        (f"{SLURM_SCOPE}/{MACHINE_SLUID}/step_0/user/a.service", IN_SLUID_JOB),
         ("/../job_4711/step_0", IN_JOB), (f"/{CONTAINER}" + "/x" * 63, IN_CONTAINER),
         ("/slurm/uid_1000/job_7", Membership(job="7", job_user_id=1000)),
         ("/user@1000.service/a.service", Membership(unit="a.service", unit_user_id=1000)),
@@ -83,10 +84,12 @@ def test_the_innermost_group_counts(path, expected):
 @pytest.mark.parametrize(
     "path",
     [
-        f"/kubepods/pod{POD}/{CONTAINER[:-1]}", f"/kubepods/pod{POD}/{CONTAINER}0",
+        f"/kubepods/pod{POD_ID}/{CONTAINER[:-1]}", f"/kubepods/pod{POD_ID}/{CONTAINER}0",
         f"/docker/{CONTAINER.upper()}", f"/docker/x{CONTAINER}",
-        f"{SLURM}/job_{'9' * 11}", "/home/job_5/step_0", "/../job_5", f"/{CONTAINER}" + "/x" * 64,
-        f"{SLURM}/{SLUID[:-1]}U/step_0", f"/../{SLUID}", "/system.slice/../etc/passwd",
+        f"{SLURM_SCOPE}/job_{'9' * 11}", "/home/job_5/step_0", "/../job_5",
+        f"/{CONTAINER}" + "/x" * 64,
+        f"{SLURM_SCOPE}/{MACHINE_SLUID[:-1]}U/step_0", f"/../{MACHINE_SLUID}",
+        "/system.slice/../etc/passwd",
         "/system.slice/evil\x1b[31m.service", "/system.slice/" + "a" * 300 + ".service",
         "/system.slice/sshd.service", "/system.slice/amazon-ssm-agent.service",
         "/user.slice/user-1000.slice/user@1000.service/app.slice/app-gnome-1.scope", "/..", "//",
@@ -95,15 +98,15 @@ def test_the_innermost_group_counts(path, expected):
 )  # fmt: skip
 def test_a_path_that_only_resembles_a_known_form_says_nothing(path):
     """Ids of a wrong length, bad numbers, escapes, and units that run other people's programs."""
-    assert NOTHING == membership([("", path)])
+    assert NO_MEMBERSHIP == membership([("", path)])
 
 
 @pytest.mark.parametrize(
     ("groups", "expected"),
     [
         ({"memory": f"/docker/{CONTAINER}", "name=systemd": "/a.service"}, IN_CONTAINER),
-        ({"memory": f"/docker/{CONTAINER}", "pids": f"/pod{POD}/{CONTAINER}"}, IN_POD),
-        ({"memory": f"{SLURM}/job_4711", "name=systemd": "/system.slice/a.service"}, IN_JOB),
+        ({"memory": f"/docker/{CONTAINER}", "pids": f"/pod{POD_ID}/{CONTAINER}"}, IN_POD),
+        ({"memory": f"{SLURM_SCOPE}/job_4711", "name=systemd": "/system.slice/a.service"}, IN_JOB),
     ],
 )
 def test_the_most_specific_hierarchy_counts(groups, expected):
@@ -114,10 +117,10 @@ def test_the_most_specific_hierarchy_counts(groups, expected):
 @pytest.mark.parametrize(
     "below",
     [
-        f"kubepods-pod{POD}.slice/cri-containerd-{CONTAINER}.scope",
-        f"ecs/{machines.TASK}/{CONTAINER}",
+        f"kubepods-pod{POD_ID}.slice/cri-containerd-{CONTAINER}.scope",
+        f"ecs/{machines.TASK_ID}/{CONTAINER}",
         "slurmstepd.scope/job_4711/step_0/user/task_0",
-        f"slurmstepd.scope/{SLUID}/step_0/user/task_0",
+        f"slurmstepd.scope/{MACHINE_SLUID}/step_0/user/task_0",
     ],
 )
 def test_a_user_cannot_pass_for_another_by_naming_groups(below):
@@ -130,14 +133,14 @@ def test_a_user_cannot_pass_for_another_by_naming_groups(below):
 @pytest.mark.parametrize(
     ("files", "owner", "missing"),
     [
-        ([], {"pod": POD}, False), ([LOGS, OTHER_LOGS], {"pod": POD}, False),
-        ([OTHER_LOGS, VOLUMES], {"pod": POD}, False), ([OTHER_LOGS], {"pod": POD}, True),
-        (["var/lib/kubelet/pods/x/y"], {"pod": POD}, True), ([OTHER_LOGS], {}, False),
+        ([], {"pod": POD_ID}, False), ([LLAMA_LOG, OTHER_LOGS], {"pod": POD_ID}, False),
+        ([OTHER_LOGS, VOLUMES], {"pod": POD_ID}, False), ([OTHER_LOGS], {"pod": POD_ID}, True),
+        (["var/lib/kubelet/pods/x/y"], {"pod": POD_ID}, True), ([OTHER_LOGS], {}, False),
         ([], {"job": "4711"}, False), ([f"{SCOPE}/job_4711/x"], {"job": "4711"}, False),
         ([f"{SCOPE}/job_7/x"], {"job": "4711"}, True),
-        ([f"{SCOPE}/system/x", f"{SCOPE}/{SLUID}/x"], {"job": "4711"}, False),
-        ([f"{SCOPE}/{SLUID}/x"], {"job": f"sluid={SLUID}"}, False),
-        ([f"{SCOPE}/job_7/x"], {"job": f"sluid={SLUID}"}, True),
+        ([f"{SCOPE}/system/x", f"{SCOPE}/{MACHINE_SLUID}/x"], {"job": "4711"}, False),
+        ([f"{SCOPE}/{MACHINE_SLUID}/x"], {"job": f"sluid={MACHINE_SLUID}"}, False),
+        ([f"{SCOPE}/job_7/x"], {"job": f"sluid={MACHINE_SLUID}"}, True),
         (["sys/fs/cgroup/system.slice/node-3_slurmstepd.scope/job_4711/x"], {"job": "4711"}, False),
         ([f"{FREEZER}/slurm/uid_7/job_4711/x"], {"job": "4711"}, False),
         ([f"{FREEZER}/slurm/uid_7/job_1/x"], {"job": "4711"}, True),
@@ -153,7 +156,7 @@ def test_a_pod_or_job_is_missing_when_others_are_listed_and_it_is_not(
     assert missing == found
 
 
-@pytest.mark.parametrize("owner", [{"job": None, "pod": POD}, {"job": "4711", "pod": None}])
+@pytest.mark.parametrize("owner", [{"job": None, "pod": POD_ID}, {"job": "4711", "pod": None}])
 def test_in_a_folder_that_cannot_be_listed_whole_nothing_is_missing(machine, owner, monkeypatch):
     """Because another user may not read it, or it has more entries than are looked at."""
     machine.file(OTHER_LOGS, "")

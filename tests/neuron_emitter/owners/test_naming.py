@@ -16,30 +16,29 @@ from neuron_wire.holders import MAX_HOLDER_NAME_CHARS
 from tests.neuron_emitter.owners import fake_machine as machines
 from tests.neuron_emitter.owners.fake_machine import (
     CONTAINER,
-    POD,
-    SLUID,
+    LLAMA_LOG,
+    MACHINE_SLUID,
+    POD_ID,
+    SHORT_CONTAINER,
     STATIC_POD,
     name_of,
     owner_of,
 )
 
-SHORT = f"container:{CONTAINER[:12]}"
-LOGS = f"var/log/pods/search_llama-0_{POD}/server/0.log"
-
 
 @pytest.mark.parametrize(
     ("form", "variables", "expected"),
     [
-        ("UNIT", None, "unit:llama"), ("UNIT_IN_SLICES", None, "unit:llama@0"),
+        ("UNIT_GROUPS", None, "unit:llama"), ("UNIT_IN_SLICES", None, "unit:llama@0"),
         ("USER_UNIT", None, "unit:notebook ada"), ("SESSION", None, "process:python3 ada"),
-        ("DOCKER_V2", None, SHORT), ("ECS_V1", None, SHORT), ("STATIC_V2", None,
-         f"pod:{STATIC_POD}"), ("EKS_SYSTEMD_V2", None, f"pod:{POD}"),
+        ("DOCKER_V2", None, SHORT_CONTAINER), ("ECS_V1", None, SHORT_CONTAINER), ("STATIC_V2", None,
+         f"pod:{STATIC_POD}"), ("EKS_SYSTEMD_V2", None, f"pod:{POD_ID}"),
         # An environment is the process's own; the groups are the kernel's.
-        ("DOCKER_V2", ["SLURM_JOB_ID=4711"], SHORT),
+        ("DOCKER_V2", ["SLURM_JOB_ID=4711"], SHORT_CONTAINER),
         ("SLURM_WITHOUT_GROUPS", ["A=b", "SLURM_JOB_ID=4711"], "slurm:4711 ada"),
         *(("SLURM_WITHOUT_GROUPS", [f"SLURM_JOB_ID={value}"], "process:python3 ada")
           for value in ("4711x", "-1", "0", "\u0664", "9" * 11, "")),
-        ("SLURM_26_05", ["SLURM_JOB_ID=4711"], f"slurm:sluid={SLUID} ada"),
+        ("SLURM_26_05", ["SLURM_JOB_ID=4711"], f"slurm:sluid={MACHINE_SLUID} ada"),
     ],
 )  # fmt: skip
 def test_the_groups_alone_give_a_name(machine, form, variables, expected):
@@ -53,7 +52,7 @@ def test_a_users_own_container_has_no_name_of_another(machine):
     machine.process(groups=machines.ROOTLESS)
     machine.file(f"var/log/containers/llama-0_search_server-{CONTAINER}.log", "")
     machine.file(f"var/lib/docker/containers/{CONTAINER}/config.v2.json", {"Name": "/llama"})
-    assert SHORT == name_of(machine)
+    assert SHORT_CONTAINER == name_of(machine)
 
 
 @pytest.mark.parametrize(
@@ -62,13 +61,13 @@ def test_a_users_own_container_has_no_name_of_another(machine):
         ("SLURM_V2", ["SLURM_JOB_ACCOUNT=physics"],
          RuntimeOwner("slurm:4711 ada", team="physics", job="4711")),
         ("SLURM_26_05", ["SLURM_JOB_ID=7", "SLURM_JOB_ACCOUNT=a\x1b"],
-         RuntimeOwner(f"slurm:sluid={SLUID} ada", team="a?", job=f"sluid={SLUID}")),
-        ("EKS_SYSTEMD_V2", None, RuntimeOwner("search/llama-0/server", team="search", pod=POD)),
+         RuntimeOwner(f"slurm:sluid={MACHINE_SLUID} ada", team="a?", job=f"sluid={MACHINE_SLUID}")),
+        ("EKS_SYSTEMD_V2", None, RuntimeOwner("search/llama-0/server", team="search", pod=POD_ID)),
     ],
 )  # fmt: skip
 def test_the_team_is_what_the_scheduler_knows(machine, groups, variables, owner):
     """The account of a job and the namespace of a pod, printable; no other owner has a team."""
-    machine.file(LOGS, "")
+    machine.file(LLAMA_LOG, "")
     machine.process(groups=getattr(machines, groups), variables=variables)
     assert owner == owner_of(machine)
 
@@ -105,14 +104,15 @@ def test_every_name_can_be_written(machine, groups, command, variables, user_id)
     assert 0 < len(name) <= MAX_HOLDER_NAME_CHARS
 
 
-USER = next(user for user in pwd.getpwall() if user.pw_uid)
+ANOTHER_USER = next(user for user in pwd.getpwall() if user.pw_uid)
 UNUSED_ID = 3_999_999_999
 
 
 @pytest.mark.parametrize(
     ("is_contained", "user_id", "expected"),
     [
-        (False, USER.pw_uid, USER.pw_name), (True, USER.pw_uid, str(USER.pw_uid)),
+        (False, ANOTHER_USER.pw_uid, ANOTHER_USER.pw_name),
+        (True, ANOTHER_USER.pw_uid, str(ANOTHER_USER.pw_uid)),
         (False, UNUSED_ID, str(UNUSED_ID)), (False, 1 << 70, str(1 << 70)), (False, 0, "root"),
         (True, 0, "root"), (True, None, "?"),
     ],

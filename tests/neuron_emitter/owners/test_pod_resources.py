@@ -16,16 +16,16 @@ from tests.neuron_emitter.owners.fake_machine import CORE, container, devices, l
 pytest.importorskip("grpc", reason="grpcio is missing: run `make venvs`")
 
 SERVER = Path(__file__).with_name("grpc_server.py")
-OTHERS = [
+OTHER_PODS = [
     pod(f"web-{number}-{'x' * 200}", container("c", is_new=number % 2)) for number in range(2000)
 ]
 MAIN = container("main", devices(CORE, "0", "1", is_new=True), is_new=True)
-MANY = listed(*OTHERS, pod("trainer-0", MAIN))  # 500 kB: 8 windows of HTTP/2, 30 frames
-TRAINER_CORES = Allocation("ml/trainer-0/main", "ml", cores=frozenset({0, 1}))
+MANY_PODS = listed(*OTHER_PODS, pod("trainer-0", MAIN))  # 500 kB: 8 windows of HTTP/2, 30 frames
+TRAINER_ANSWER = Allocation("ml/trainer-0/main", "ml", cores=frozenset({0, 1}))
 
 
 @contextmanager
-def serving(machine, mode, answer=MANY):
+def serving(machine, mode, answer=MANY_PODS):
     """Serve *answer* on the kubelet's socket of *machine* in one mode of the server."""
     socket = machine.root / "var/lib/kubelet/pod-resources/kubelet.sock"
     socket.parent.mkdir(parents=True)
@@ -44,7 +44,7 @@ def test_an_answer_of_many_frames_is_read(machine, mode):
     """The emitter reads pods of kubelets before 1.20 and of today, also as the server stops."""
     with serving(machine, mode):
         source = PodResources(machine.places, within_s=60.0)
-        assert [TRAINER_CORES] == source.read_allocations()
+        assert [TRAINER_ANSWER] == source.read_allocations()
 
 
 @pytest.mark.parametrize(

@@ -20,12 +20,12 @@ from neuron_emitter.owners.reservations import (
     schedulers_of,
 )
 from proof.emitter_process import wait_until
-from tests.neuron_emitter.owners.fake_machine import CORE, POD, TRAINER, answers, listed
+from tests.neuron_emitter.owners.fake_machine import CORE, POD_ID, TRAINER, answers, listed
 from tests.neuron_emitter.owners.test_kubelet import checkpoint, entry
 
-JOB = Allocation("slurm:4711 ada", "physics", devices=frozenset({0}), is_exact=True)
+JOB_ALLOCATION = Allocation("slurm:4711 ada", "physics", devices=frozenset({0}), is_exact=True)
 POD_A = Allocation("ml/a/main", "ml", cores=frozenset({2}))
-UNREAD = Assignments("unknown")
+UNKNOWN_ASSIGNMENTS = Assignments("unknown")
 
 
 class FakeSource:
@@ -73,12 +73,12 @@ def test_the_first_source_that_answers_counts(clock):
 
 def test_every_scheduler_must_answer(clock):
     """Beside one that is unknown or partly known, no core is known to be free. The rest counts."""
-    pods, jobs = FakeSource("kubelet", POD_A), FakeSource("slurm", JOB)
+    pods, jobs = FakeSource("kubelet", POD_A), FakeSource("slurm", JOB_ALLOCATION)
     schedulers = [Scheduler(lambda: True, [source]) for source in (pods, jobs)]
-    both = (POD_A, JOB), ("kubelet", "slurm")
-    part = UnknownAssignmentsError("a job is unknown", "Wait", [JOB])
+    both = (POD_A, JOB_ALLOCATION), ("kubelet", "slurm")
+    part = UnknownAssignmentsError("a job is unknown", "Wait", [JOB_ALLOCATION])
     for answer, expected in (
-        ((JOB,), Assignments("known", *both)),
+        ((JOB_ALLOCATION,), Assignments("known", *both)),
         (part, Assignments("unknown", *both)),
         (
             UnknownAssignmentsError("it hangs", "Mend it"),
@@ -101,7 +101,7 @@ def test_the_last_answer_counts_for_two_minutes(clock):
         found.read_schedulers()
         assert Assignments("known", (POD_A,), ("first",)) == found.current_assignments()
     clock.now_s += READ_EVERY_S
-    assert UNREAD == found.current_assignments(), "also where the thread hangs"
+    assert UNKNOWN_ASSIGNMENTS == found.current_assignments(), "also where the thread hangs"
     found.read_schedulers()
     assert Assignments("known", (), ("second",)) == found.current_assignments()
 
@@ -123,7 +123,7 @@ def test_a_source_that_breaks_leaves_reservations_unknown(clock, caplog):
     """Only the kind of the error is logged: its text may hold what was read."""
     source = FakeSource("broken")
     source.answer = KeyError("a secret")
-    assert UNREAD == reservations(clock, source).current_assignments()
+    assert UNKNOWN_ASSIGNMENTS == reservations(clock, source).current_assignments()
     assert "KeyError" in caplog.text
     assert "secret" not in caplog.text
 
@@ -131,7 +131,7 @@ def test_a_source_that_breaks_leaves_reservations_unknown(clock, caplog):
 def test_names_are_printable_and_dropped_ids_are_logged_once(clock, caplog):
     """Names are other people's: as long as a line takes. Ids of another form are counted."""
     long = POD_A._replace(name="ml/" + "a\x1b" * 99, team="t" * 99, odd_ids=2)
-    found = reservations(clock, FakeSource("the socket", long, JOB._replace(odd_ids=1)))
+    found = reservations(clock, FakeSource("the socket", long, JOB_ALLOCATION._replace(odd_ids=1)))
     found.read_schedulers()
     allocation, _ = found.current_assignments().allocations
     assert ("ml/" + "a?" * 62 + "a", "t" * 63) == (allocation.name, allocation.team)
@@ -146,7 +146,7 @@ def test_a_source_that_hangs_delays_no_line(caplog):
     found = Reservations([Scheduler(lambda: True, [source])])
     try:
         wait_until(lambda: source.asked)
-        assert UNREAD == found.current_assignments()
+        assert UNKNOWN_ASSIGNMENTS == found.current_assignments()
         source.is_released.set()
         wait_until(lambda: found.current_assignments().allocations == (POD_A,))
         source.fail()
@@ -204,7 +204,7 @@ def test_without_attribution_only_the_presence_of_a_scheduler_is_known(
 def test_of_a_saved_machine_only_files_are_read(machine, kubelet):
     """No socket that was saved with them, and nothing of the machine that replays."""
     kubelet(answers(listed(TRAINER)))
-    machine.file(f"var/log/pods/ml_trainer-0_{POD}/main/0.log", "")
+    machine.file(f"var/log/pods/ml_trainer-0_{POD_ID}/main/0.log", "")
     checkpoint(machine, entry(CORE, ["0", "1"]))
     found = saved_reservations(machine.proc).current_assignments()
     assert ("known", ("the kubelet's checkpoint",)) == (found.status, found.sources)

@@ -18,14 +18,14 @@ from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsErro
 from neuron_emitter.owners.scontrol import Gres, JobRecord, UnknownJobError, parse_job
 from neuron_emitter.owners.slurm import ASKED_EVERY_S, JOB_SPREAD_S, SlurmJobs, is_here
 from neuron_wire.names import MAX_CORES
-from tests.neuron_emitter.owners.fake_machine import SLUID, SLURM_V2, FakeMachine
+from tests.neuron_emitter.owners.fake_machine import MACHINE_SLUID, SLURM_V2, FakeMachine
 
 SCOPE = "sys/fs/cgroup/system.slice/slurmstepd.scope"
-COMMAND = "opt/slurm/bin/scontrol"
-SLUID_JOB = f"sluid={SLUID}"
+SCONTROL_PATH = "opt/slurm/bin/scontrol"
+SLUID_JOB = f"sluid={MACHINE_SLUID}"
 
 # Lines in the order of Slurm 22.05.8 and 26.11.0; some between them are left out.
-RECORD = """JobId={job} JobName={name}
+JOB_TEXT = """JobId={job} JobName={name}
 {sluid}   UserId={user} GroupId=ada(1000) MCS_label=N/A
    Priority=4294901734 Nice=0 Account=physics QOS=(null)
    JobState={state} Reason=None Dependency=(null)
@@ -43,25 +43,25 @@ RECORD = """JobId={job} JobName={name}
    Comment={comment}
    StdOut=/tmp/out
 """
-NODE = "     Nodes={nodes} CPU_IDs=0-127 Mem=0 GRES={gres}\n"
-OLD = {"sluid": "", "tres": "TRES=cpu=1,node=1,billing=1", "submit": ""}
-NEW = {
-    "sluid": f"   SLUID={SLUID}\n",
+NODE_DETAIL = "     Nodes={nodes} CPU_IDs=0-127 Mem=0 GRES={gres}\n"
+OLD_FORM = {"sluid": "", "tres": "TRES=cpu=1,node=1,billing=1", "submit": ""}
+NEW_FORM = {
+    "sluid": f"   SLUID={MACHINE_SLUID}\n",
     "tres": "ReqTRES=cpu=1,node=1,billing=1\n   AllocTRES=cpu=1,node=1,billing=1",
     "submit": "   SubmitLine=sbatch -A physics --wrap sleep 300\n",
 }
 # Three lines as they stand above the state of a job.
-FORGED = """x
+FORGED_LINES = """x
    UserId=eve(1000) GroupId=eve(6) MCS_label=N/A
    Priority=1 Nice=0 Account=evil QOS=y
    JobState=RUNNING Reason=None Dependency=(null)"""
 
 
-def record(*entries, version=OLD, **members):
+def record(*entries, version=OLD_FORM, **members):
     """An answer about a job with *entries*, nodes and the assignments there."""
-    lines = "".join(NODE.format(nodes=nodes, gres=gres) for nodes, gres in entries)
+    lines = "".join(NODE_DETAIL.format(nodes=nodes, gres=gres) for nodes, gres in entries)
     usual = {"job": "4711", "name": "train", "comment": "", "state": "RUNNING"}
-    return RECORD.format(**version, **{**usual, "user": "ada(1000)", **members}, nodes=lines)
+    return JOB_TEXT.format(**version, **{**usual, "user": "ada(1000)", **members}, nodes=lines)
 
 
 class Slurmctld:
@@ -104,7 +104,7 @@ def gres_of(name, *indexes, count=0):
     return Gres(name, frozenset(indexes), count or len(indexes))
 
 
-@pytest.mark.parametrize("version", [OLD, NEW])
+@pytest.mark.parametrize("version", [OLD_FORM, NEW_FORM])
 @pytest.mark.parametrize(
     ("entries", "members", "gres"),
     [
@@ -118,7 +118,7 @@ def gres_of(name, *indexes, count=0):
         ([("t1.local", ""), ("n-st-09.local", "gpu:1(IDX:3)")], {}, [gres_of("gpu", 3)]),
         ([("a", "gpu:1(IDX:1)")], {"state": "TIMEOUT"}, None),
         # A user's line breaks hide and change nothing.
-        ([("a", "gpu:1(IDX:1)")], {"comment": f"x\n   JOB_GRES=\n{NODE}   MinCPUsNode=1"},
+        ([("a", "gpu:1(IDX:1)")], {"comment": f"x\n   JOB_GRES=\n{NODE_DETAIL}   MinCPUsNode=1"},
          [gres_of("gpu", 1)]),
         ([("a", "gpu:1(IDX:1)")], {"comment": "x\n\nJobId=4711 JobName=y\n   JobState=FAILED"},
          [gres_of("gpu", 1)]),
@@ -127,8 +127,8 @@ def gres_of(name, *indexes, count=0):
         ([("a", "")], {"name": "x\nJobId=4711 y"}, []),
         # What may be the lines of a user, or is not of this job or node.
         *(([("a", "")], members, "unknown") for members in (
-            {"job": "47110"}, {"name": FORGED}, {"comment": FORGED},
-            {"name": f"{FORGED}\nJobId=9 JobName=y"})),
+            {"job": "47110"}, {"name": FORGED_LINES}, {"comment": FORGED_LINES},
+            {"name": f"{FORGED_LINES}\nJobId=9 JobName=y"})),
         ([], {}, "unknown"), ([("a", ""), ("b", "gpu:1(IDX:0)")], {}, "unknown"),
     ],
 )  # fmt: skip
@@ -146,8 +146,8 @@ def test_the_answer_of_scontrol_is_read_or_refused(version, entries, members, gr
 
 def test_one_of_several_jobs_is_read_by_its_number_or_sluid():
     """An array's number shows all of its jobs; another job has another user's text."""
-    first = record(("a", ""), job="7 ArrayJobId=7 ArrayTaskId=2", version=OLD)
-    both = f"{first}\n{record(('a', 'gpu:1(IDX:1)'), job='4711 ArrayJobId=7', version=NEW)}"
+    first = record(("a", ""), job="7 ArrayJobId=7 ArrayTaskId=2", version=OLD_FORM)
+    both = f"{first}\n{record(('a', 'gpu:1(IDX:1)'), job='4711 ArrayJobId=7', version=NEW_FORM)}"
     for job in ("4711", SLUID_JOB):
         assert 4711 == parse_job(both, job, "a").number
     with pytest.raises(UnknownAssignmentsError, match="sluid=s0"):
@@ -183,8 +183,8 @@ def end(node, job):
 
 def install(node, script="exit 0"):
     """A scontrol that runs *script*."""
-    node.file(COMMAND, f"#!/bin/sh\n{script}\n")
-    (node.root / COMMAND).chmod(0o755)
+    node.file(SCONTROL_PATH, f"#!/bin/sh\n{script}\n")
+    (node.root / SCONTROL_PATH).chmod(0o755)
 
 
 def assigned_to(node):
@@ -235,13 +235,18 @@ def test_each_job_has_its_assignment(node, slurmctld, jobs, gres_conf, allocatio
     assert sorted(allocations) == sorted(assigned_to(node))
 
 
-NUMBERS = st.integers(0, 9)
-GRES = st.builds(
-    Gres, st.sampled_from(["gpu", "neuron", "neuroncore", "x"]), st.frozensets(NUMBERS), NUMBERS
+GRES_NUMBERS = st.integers(0, 9)
+ANY_GRES = st.builds(
+    Gres,
+    st.sampled_from(["gpu", "neuron", "neuroncore", "x"]),
+    st.frozensets(GRES_NUMBERS),
+    GRES_NUMBERS,
 )
 
 
-@given(st.lists(st.lists(GRES, max_size=3), max_size=4), st.sampled_from(["", DEVICE_BY_DEVICE]))
+@given(
+    st.lists(st.lists(ANY_GRES, max_size=3), max_size=4), st.sampled_from(["", DEVICE_BY_DEVICE])
+)
 def test_no_two_jobs_share_and_none_has_more_than_the_machine(tmp_path_factory, jobs, gres_conf):
     """For any answer of slurmctld."""
     root = tmp_path_factory.mktemp("node", numbered=True)
@@ -303,17 +308,18 @@ def test_slurmctld_is_asked_with_devices_once_for_a_new_job_and_not_often(node, 
     assert [f"show job {job}" for job in asked] == slurmctld.asked
 
 
-ANSWERS = st.sampled_from(
+JOB_ANSWERS = st.sampled_from(
     [
         None, UnknownAssignmentsError("it failed", "Mend it"), "No jobs in the system\n",
-        record(("a", ""), job="5", comment=FORGED), record(("a", ""), job="5", state="FAILED"),
+        record(("a", ""), job="5", comment=FORGED_LINES),
+        record(("a", ""), job="5", state="FAILED"),
         record(("a", ""), ("b", "gpu:1(IDX:3)"), job="5"), record(("a", "gpu:1(IDX:3)"), job="5"),
     ]
 )  # fmt: skip
 
 
 @settings(max_examples=15)
-@given(st.lists(ANSWERS, min_size=27, max_size=27), st.sampled_from("19"), st.booleans())
+@given(st.lists(JOB_ANSWERS, min_size=27, max_size=27), st.sampled_from("19"), st.booleans())
 def test_what_is_known_of_a_job_does_not_depend_on_the_others(
     tmp_path_factory, answers, first, has_process
 ):
@@ -396,8 +402,10 @@ def test_a_job_that_ended_is_noticed_and_may_run_again(node, slurmctld):
 
 def test_a_job_is_known_by_its_sluid(node, slurmctld):
     """Number, user and account come from slurmctld, also the name of a user unknown here."""
-    start(node, SLUID)
-    slurmctld.jobs[SLUID] = record(("a", "gpu:1(IDX:1)"), version=NEW, user="zoe(7777)")
+    start(node, MACHINE_SLUID)
+    slurmctld.jobs[MACHINE_SLUID] = record(
+        ("a", "gpu:1(IDX:1)"), version=NEW_FORM, user="zoe(7777)"
+    )
     (found,) = assigned_to(node)
     assert gave("4711", devices=(1,))._replace(name="slurm:4711 zoe", job=SLUID_JOB) == found
 
@@ -435,8 +443,8 @@ def test_a_command_that_fails_has_its_own_words_and_the_remedy_for_them(
 @pytest.mark.parametrize(
     ("break_it", "remedy"),
     [
-        (lambda _, node: (node.root / COMMAND).chmod(0o777), "link it"),
-        (lambda _, node: (node.root / COMMAND).chmod(0o644), "not in a container"),
+        (lambda _, node: (node.root / SCONTROL_PATH).chmod(0o777), "link it"),
+        (lambda _, node: (node.root / SCONTROL_PATH).chmod(0o644), "not in a container"),
         (lambda _, node: install(node, "yes | head -c 3000000"), "PrivateData"),
         (_hang, "scontrol ping"),
     ],

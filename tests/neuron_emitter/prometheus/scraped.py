@@ -9,28 +9,28 @@ from neuron_emitter.fold import Fold, FoldSettings
 from neuron_emitter.owners.assignments import RuntimeOwner
 from neuron_emitter.prometheus.metrics_page import MetricsPage
 from neuron_emitter.reports.framing import Framer
-from tests.neuron_emitter.neuron_reports import START_S, identity_of, written
+from tests.neuron_emitter.neuron_reports import REPORTS_START_S, identity_of, written
 
-PERIOD_S = 5.0
+SCRAPED_PERIOD_S = 5.0
 
 
 class PlayedPage:
     """Reports in, the page out, as the loop does it; a minute ends when a test closes it."""
 
     def __init__(self, **settings):
-        self.now_s = START_S
+        self.now_s = REPORTS_START_S
         self.fold = Fold(
-            FoldSettings(**{"period_s": PERIOD_S, **settings}),
+            FoldSettings(**{"period_s": SCRAPED_PERIOD_S, **settings}),
             owner_of=lambda pid: RuntimeOwner(f"owner-{pid}"),
         )
         self.page = MetricsPage(clock=lambda: self.now_s)
-        self.fold.clock.open_minute(START_S)
+        self.fold.clock.open_minute(REPORTS_START_S)
         self._framer = Framer()
 
     def read(self, *documents):
         """Reports, one each period."""
         for document in documents:
-            self.now_s += PERIOD_S
+            self.now_s += SCRAPED_PERIOD_S
             for report in self._framer.frame_chunk(written(document) + b"\n"):
                 self.fold.fold_report(report, self.now_s)
                 newest = self._framer.newest

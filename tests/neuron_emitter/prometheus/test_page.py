@@ -38,7 +38,7 @@ from tests.neuron_emitter.prometheus.scraped import PlayedPage, types_of, value
 from tests.programs import run_program
 
 MIB = 1 << 20
-UTILIZATION = "neuroncore_utilization_ratio"
+UTILIZATION_SERIES = "neuroncore_utilization_ratio"
 
 HALF_IDLE = report(
     runtime(counters([80.0, 0, 0, 0]), memory({0: 64, 1: 64}), pid=7),
@@ -71,7 +71,9 @@ def full_page():
         runtime_vcpu(),
     )  # fmt: skip
     document = report(full, system_data=system, neuron_hardware_info=hardware(1, 4))
-    whole_minutes(played, document, health={**dict.fromkeys(HEALTH, 1), "RecordsDropped": 1})
+    whole_minutes(
+        played, document, health={**dict.fromkeys(HEALTH_ON_PAGE, 1), "RecordsDropped": 1}
+    )
     return played
 
 
@@ -104,12 +106,12 @@ def test_promtool_reads_the_page():
     assert expected == (ended.stdout + ended.stderr).strip()
 
 
-HEALTH = (
+HEALTH_ON_PAGE = (
     "ReportsRead", "ReportsMalformed", "MonitorRestarts", "RecordsProduced", "RecordsDelivered",
     "SpoolRecords", "SpoolBytes", "EmitterCpuSeconds", "EmitterMemory",
 )  # fmt: skip
 LATENCIES = dict.fromkeys(("p0", "p1", "p25", "p50", "p75", "p99", "p100"), 0.5)
-RUNTIMES = st.lists(
+PAGE_RUNTIMES = st.lists(
     st.tuples(
         st.sampled_from("ab"),
         st.lists(st.integers(0, 100).map(float), min_size=4, max_size=4),
@@ -121,7 +123,7 @@ RUNTIMES = st.lists(
 )
 
 
-@given(RUNTIMES)
+@given(PAGE_RUNTIMES)
 def test_the_values_are_those_of_the_fold(runtimes):
     """Tags added up or compared give what the minute line says of the instance."""
     document = report(
@@ -147,7 +149,7 @@ def test_the_values_are_those_of_the_fold(runtimes):
     done = numbers("execution_status_total", status_type="completed")
     assert record.executions == sum(done)
     for core, state in enumerate(record.core_state):
-        greatest = max(numbers(UTILIZATION, neuroncore=str(core)))
+        greatest = max(numbers(UTILIZATION_SERIES, neuroncore=str(core)))
         assert max(percent[core] for _, percent, _, _ in runtimes) / 100 == greatest
         assert (state == "b") == (greatest > 0)
         shown = {"b": "busy", "a": "attached_idle", "u": "unattached", "?": "unknown"}[state]
@@ -172,25 +174,26 @@ def ecc(*values):
     return [report(system_data={"neuron_hw_counters": group}) for group in groups]
 
 
-DIFFERENCES = [
+SCRIPT_DIFFERENCES = [
     ("runtimes that share a tag overwrite each other: the last one's memory stands for all",
      [SHARED_TAG],
      ("neuron_runtime_memory_used_bytes", {"memory_location": "neuron_device"}), 252.0 * MIB),
     ("and so does the 0 of a runtime that does not use the busy core",
-     [SHARED_TAG], (UTILIZATION, {"neuroncore": "0"}), 0.9),
+     [SHARED_TAG], (UTILIZATION_SERIES, {"neuroncore": "0"}), 0.9),
     ("what each report says of memory errors is added up",
      ecc(2, 2, 2, 3), ("hardware_ecc_events_total", {"event_type": "mem_ecc_corrected"}), 1.0),
     ("a runtime that has ended keeps its series for ever",
-     [report(ONE), report(), report()], (UTILIZATION, {"runtime_tag": "t"}), None),
+     [report(ONE), report(), report()], (UTILIZATION_SERIES, {"runtime_tag": "t"}), None),
     ("a group in error keeps the values of an earlier report",
      [report(ONE), report(runtime(counters([90.0], error="driver"), tag="t"))],
-     (UTILIZATION, {"runtime_tag": "t"}), None),
+     (UTILIZATION_SERIES, {"runtime_tag": "t"}), None),
     ("a latency stays when nothing runs any more",
      [report(runtime(execution_stats=executions(3, total=LATENCIES))),
       report(runtime(execution_stats=executions(0, total=None)))],
      ("execution_latency_seconds", {"percentile": "p99"}), None),
     ("the first sample covers milliseconds, and its percentages are noise",
-     [report(runtime(counters([97.0], period=0.06)))], (UTILIZATION, {"neuroncore": "0"}), None),
+     [report(runtime(counters([97.0], period=0.06)))], (UTILIZATION_SERIES, {"neuroncore": "0"}),
+     None),
     ("inf1 says 0 bytes while models are loaded: it does not measure them",
      [report(runtime(counters([97.0]), memory({}, [(0, 0)], device=0)))],
      ("neuron_runtime_memory_used_bytes", {"memory_location": "neuron_device"}), None),
@@ -199,16 +202,16 @@ DIFFERENCES = [
      ("execution_errors_total", {"error_type": "other"}), 4.0),
     ("the labels are those of the first report, also when the metadata service answers later",
      [report(ONE, instance_info=instance(instance_id="")), report(ONE)],
-     (UTILIZATION, {"instance_id": "i-0123456789abcdef0"}), 0.5),
+     (UTILIZATION_SERIES, {"instance_id": "i-0123456789abcdef0"}), 0.5),
     ("more than the whole core cannot be",
-     [report(runtime(counters([250.0])))], (UTILIZATION, {"neuroncore": "0"}), 1.0),
+     [report(runtime(counters([250.0])))], (UTILIZATION_SERIES, {"neuroncore": "0"}), 1.0),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("reason", "documents", "series", "ours"),
-    DIFFERENCES,
-    ids=[difference[0] for difference in DIFFERENCES],
+    SCRIPT_DIFFERENCES,
+    ids=[difference[0] for difference in SCRIPT_DIFFERENCES],
 )
 def test_where_a_series_differs_the_script_is_wrong_or_guesses(reason, documents, series, ours):
     """What the script does wrong, and what we show on the same reports: the whole list."""
@@ -227,7 +230,7 @@ def test_values_not_reported_are_absent_and_reported_values_stay_for_30_s():
     played.read(*[report(runtime(counters([60.0]), tag="t"), system_data=None)] * 6)
     series = played.series()
     assert (0.6, 0.1) == (
-        value(series, UTILIZATION),
+        value(series, UTILIZATION_SERIES),
         value(series, "system_vcpu_usage_ratio", usage_type="user"),
     )
     assert {63.0} == {
@@ -236,7 +239,7 @@ def test_values_not_reported_are_absent_and_reported_values_stay_for_30_s():
     assert None is value(series, "system_memory_used_bytes")
     played.now_s += 1
     series = played.series()
-    assert 0.6 == value(series, UTILIZATION)
+    assert 0.6 == value(series, UTILIZATION_SERIES)
     assert {None} == {
         value(series, "neuron_runtime_memory_used_bytes", memory_location="neuron_device"),
         value(series, "system_vcpu_usage_ratio", usage_type="user"),
@@ -271,7 +274,7 @@ def test_the_page_has_a_bound_and_says_what_it_leaves_out():
     ]
     played = PlayedPage()
     played.read(report(*crowd))
-    assert MAX_RUNTIMES_SCRAPED == len(played.series(UTILIZATION))
+    assert MAX_RUNTIMES_SCRAPED == len(played.series(UTILIZATION_SERIES))
     assert 88 == value(played.series(), "neuron_emf_runtimes_left_out")
 
 

@@ -16,12 +16,12 @@ from prometheus_client.registry import Collector
 
 from neuron_emitter.prometheus.scrape_server import MAX_CONNECTIONS, ScrapeServer
 from neuron_emitter.settings.run_settings import ListenAddress, read_listen_address
+from proof.emitter_process import HUNG_AFTER_S
 from tests.neuron_emitter.emitter_command import neuron_emf, sentence
 from tests.neuron_emitter.neuron_reports import counters, hardware, report, runtime, written
 from tests.neuron_emitter.prometheus.scraped import series_of
 
-PATIENCE_S = 300.0
-HERE = ListenAddress("127.0.0.1", 0)
+LOOPBACK_ADDRESS = ListenAddress("127.0.0.1", 0)
 
 
 class Page(Collector):
@@ -42,7 +42,7 @@ def serve():
     servers = []
 
     def start(page=None):
-        servers.append(ScrapeServer(HERE, page or Page()))
+        servers.append(ScrapeServer(LOOPBACK_ADDRESS, page or Page()))
         return servers[-1].address.port
 
     yield start
@@ -87,8 +87,8 @@ class SlowPage(Page):
 
     def collect(self):
         """One metric, in the end."""
-        self.all_ask.wait(PATIENCE_S)
-        assert self.may_answer.wait(PATIENCE_S)
+        self.all_ask.wait(HUNG_AFTER_S)
+        assert self.may_answer.wait(HUNG_AFTER_S)
         yield from super().collect()
 
 
@@ -98,7 +98,7 @@ def test_a_connection_that_is_answered_is_kept(serve):
     port = serve(page)
     with ThreadPoolExecutor(MAX_CONNECTIONS) as pool:
         answers = [pool.submit(got, port) for _ in range(MAX_CONNECTIONS)]
-        page.all_ask.wait(PATIENCE_S)
+        page.all_ask.wait(HUNG_AFTER_S)
         with pytest.raises((http.client.RemoteDisconnected, ConnectionError)):
             got(port)
         page.may_answer.set()
@@ -118,8 +118,8 @@ def test_a_page_that_fails_is_logged_and_the_server_goes_on(serve, caplog):
     assert ["The page for Prometheus failed."] == caplog.messages
 
 
-DOCUMENT = written(report(runtime(counters([50.0, 0])), neuron_hardware_info=hardware(1, 2)))
-RUN = ("run", "--cluster", "blue", "--input", "reports", "--output", "stdout")
+SCRAPED_REPORT = written(report(runtime(counters([50.0, 0])), neuron_hardware_info=hardware(1, 2)))
+SCRAPED_RUN = ("run", "--cluster", "blue", "--input", "reports", "--output", "stdout")
 
 
 @pytest.mark.parametrize(
@@ -138,17 +138,20 @@ def test_a_port_alone_is_of_this_machine_only(text, address):
 
 def test_a_port_that_is_taken_ends_the_start(tmp_path):
     """Exit code 2: a supervisor shows the sentence, and trying again does not help."""
-    (tmp_path / "reports").write_bytes(DOCUMENT + b"\n")
+    (tmp_path / "reports").write_bytes(SCRAPED_REPORT + b"\n")
     with subprocess.Popen(
-        [sys.executable, "-c", LISTEN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", LISTEN_PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as other:
         port = other.stdout.readline().strip()
-        ended = neuron_emf(*RUN, "--prometheus", port, home=tmp_path)
+        ended = neuron_emf(*SCRAPED_RUN, "--prometheus", port, home=tmp_path)
         other.stdin.close()
     assert f"cannot listen on 127.0.0.1:{port}" in sentence(ended, 2)
 
 
-LISTEN = (
+LISTEN_PROGRAM = (
     "import socket, sys; one = socket.create_server(('127.0.0.1', 0)); "
     "print(one.getsockname()[1], flush=True); sys.stdin.read()"
 )

@@ -17,7 +17,7 @@ from neuron_emitter.reports.child import MAX_STDERR_CHARS, TAIL_BYTES, ErrorTail
 from proof.emitter_process import environment
 from tests.neuron_emitter.fake_monitor import LINE, alive, await_end, read_until, running
 
-PARENT = """
+MONITOR_PARENT = """
 import sys, threading
 from neuron_emitter.reports.monitor import Monitor
 
@@ -55,7 +55,7 @@ def test_a_child_started_from_a_thread_dies_with_the_process(script, tmp_path):
     """kill -9 of the emitter ends it, whichever of its threads reads."""
     path = script("os.write(1, b'%d\\n' % os.getpid()); signal.pause()")
     with subprocess.Popen(
-        [sys.executable, "-c", PARENT.format(path=path)],
+        [sys.executable, "-c", MONITOR_PARENT.format(path=path)],
         stdout=subprocess.PIPE,
         env=environment(tmp_path),
     ) as parent:

@@ -18,10 +18,10 @@ from neuron_emitter.reports.monitor_config import (
 )
 from neuron_emitter.settings.options import MAX_SETTINGS_FILE_BYTES
 
-COUNTERS = "neuroncore_counters"
-VALUES = st.recursive(
+COUNTERS_GROUP = "neuroncore_counters"
+ANY_CONFIG = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
-    | st.sampled_from(["5s", "0.5s", ".*", COUNTERS, "memory_info"]),
+    | st.sampled_from(["5s", "0.5s", ".*", COUNTERS_GROUP, "memory_info"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
         st.sampled_from(["period", "type", "metrics", "tag_filter", RUNTIMES_SECTION, SYSTEM]),
         inner,
@@ -59,7 +59,7 @@ def test_the_groups_are_those_of_the_user_guide():
     """All of them by default, each in the section it belongs to."""
     found = json.loads(monitor_config(5))
     (runtimes,) = found["neuron_runtimes"]
-    counted = [COUNTERS, "execution_stats", "memory_used", "neuron_runtime_vcpu_usage"]
+    counted = [COUNTERS_GROUP, "execution_stats", "memory_used", "neuron_runtime_vcpu_usage"]
     assert (".*", counted) == (
         runtimes["tag_filter"],
         [runtime["type"] for runtime in runtimes["metrics"]],
@@ -69,7 +69,8 @@ def test_the_groups_are_those_of_the_user_guide():
 
 
 @pytest.mark.parametrize(
-    ("groups", "found"), [([], "none"), (["nc_counters"], "nc_counters"), (["a", COUNTERS], "a")]
+    ("groups", "found"),
+    [([], "none"), (["nc_counters"], "nc_counters"), (["a", COUNTERS_GROUP], "a")],
 )
 def test_an_unknown_group_is_refused(groups, found):
     """With all there are."""
@@ -91,23 +92,31 @@ def test_a_users_own_file_is_passed_on_byte_for_byte(content, user_config):
 @pytest.mark.parametrize(
     ("document", "period_s"),
     [
-        (asking(COUNTERS, period="2s"), 2.0),
-        ({**asking(COUNTERS), "period": "3s"}, 3.0),
+        (asking(COUNTERS_GROUP, period="2s"), 2.0),
+        ({**asking(COUNTERS_GROUP), "period": "3s"}, 3.0),
         (
-            {RUNTIMES_SECTION: [{"period": "7s", "metrics": [{"type": COUNTERS}]}], "period": "3s"},
+            {
+                RUNTIMES_SECTION: [{"period": "7s", "metrics": [{"type": COUNTERS_GROUP}]}],
+                "period": "3s",
+            },
             7.0,
         ),
-        (asking(COUNTERS), 5.0),
+        (asking(COUNTERS_GROUP), 5.0),
         ({}, 5.0),
         (
-            {**asking(COUNTERS, period="10s"), "period": "1s", SYSTEM: [{"type": "memory_info"}]},
+            {
+                **asking(COUNTERS_GROUP, period="10s"),
+                "period": "1s",
+                SYSTEM: [{"type": "memory_info"}],
+            },
             10.0,
         ),
         ({SYSTEM: [{"type": "memory_info", "period": "4s"}, {"type": "vcpu_usage"}]}, 4.0),
         (
             {
                 RUNTIMES_SECTION: [
-                    asking(COUNTERS, period=period)[RUNTIMES_SECTION][0] for period in ("2s", "6s")
+                    asking(COUNTERS_GROUP, period=period)[RUNTIMES_SECTION][0]
+                    for period in ("2s", "6s")
                 ]
             },
             6.0,
@@ -124,7 +133,7 @@ def test_the_nominal_period_is_that_of_the_counters(document, period_s, user_con
 )
 def test_a_period_that_becomes_5_seconds_is_warned_of(period, user_config):
     """The monitor itself says nothing: "0.5s" looks like ten reports for one."""
-    found = user_config({**asking(COUNTERS), "period": period})
+    found = user_config({**asking(COUNTERS_GROUP), "period": period})
     assert 5.0 == found.period_s
     (said,) = found.warnings
     assert json.dumps(period) in said
@@ -138,7 +147,10 @@ def test_a_period_that_becomes_5_seconds_is_warned_of(period, user_config):
 def test_a_tag_filter_leaves_cores_unknown(filters, only_matched, user_config):
     """Any other than ".*": a core that no matched runtime holds may be in use all the same."""
     entries = [
-        {"metrics": [{"type": COUNTERS}], **({} if pattern is None else {"tag_filter": pattern})}
+        {
+            "metrics": [{"type": COUNTERS_GROUP}],
+            **({} if pattern is None else {"tag_filter": pattern}),
+        }
         for pattern in filters
     ]
     found = user_config({RUNTIMES_SECTION: entries})
@@ -152,16 +164,19 @@ def test_a_tag_filter_leaves_cores_unknown(filters, only_matched, user_config):
     ("document", "words"),
     [
         ({SYSTEM: [{"type": "memory_info"}]}, "neuroncore_counters is not configured"),
-        (asking(COUNTERS, "nc_counters"), "'nc_counters', which this release does not know"),
-        (asking(COUNTERS, "memory_info"), "neuron_runtimes has 'memory_info'"),
-        ({**asking(COUNTERS), SYSTEM: [{}]}, "'None', which this"),
+        (asking(COUNTERS_GROUP, "nc_counters"), "'nc_counters', which this release does not know"),
+        (asking(COUNTERS_GROUP, "memory_info"), "neuron_runtimes has 'memory_info'"),
+        ({**asking(COUNTERS_GROUP), SYSTEM: [{}]}, "'None', which this"),
         (
-            {**asking(COUNTERS, period="1s"), SYSTEM: [{"type": "vcpu_usage"}]},
+            {**asking(COUNTERS_GROUP, period="1s"), SYSTEM: [{"type": "vcpu_usage"}]},
             "different periods (1 s, 5 s)",
         ),
-        (asking(COUNTERS, period="60s"), "a period of 60 s is longer than 15 s"),
-        ({**asking(COUNTERS), SYSTEM: {}}, "system_metrics is not a list"),
-        ({**asking(COUNTERS), SYSTEM: [1]}, "system_metrics has an entry that is not an object"),
+        (asking(COUNTERS_GROUP, period="60s"), "a period of 60 s is longer than 15 s"),
+        ({**asking(COUNTERS_GROUP), SYSTEM: {}}, "system_metrics is not a list"),
+        (
+            {**asking(COUNTERS_GROUP), SYSTEM: [1]},
+            "system_metrics has an entry that is not an object",
+        ),
     ],
 )
 def test_a_configuration_that_costs_numbers_is_warned_of(document, words, user_config):
@@ -197,7 +212,7 @@ def test_a_missing_configuration_is_refused(name, found, tmp_path):
         read_monitor_config(tmp_path / name)
 
 
-@given(VALUES)
+@given(ANY_CONFIG)
 def test_any_json_is_either_used_or_refused_with_a_sentence(own_file, value):
     """A user's own file never ends the emitter with a traceback."""
     own_file.write_text(json.dumps(value))

@@ -82,7 +82,7 @@ def test_every_member_of_the_newest_tool_is_decoded():
     assert written_members == {name: found.get(name) for name in written_members}
 
 
-BYTES = ("memory_used", "neuron_runtime_used_bytes", "usage_breakdown")
+USED_BYTES = ("memory_used", "neuron_runtime_used_bytes", "usage_breakdown")
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ BYTES = ("memory_used", "neuron_runtime_used_bytes", "usage_breakdown")
         ("neuroncore_counters", "neuroncores_in_use", "1"),
         ("memory_used", "loaded_models", 0),
         ("memory_used", "loaded_models", 0, "subgraphs", "sg_00"),
-        (*BYTES, "host"),
-        (*BYTES, "neuroncore_memory_usage", "0"),
+        (*USED_BYTES, "host"),
+        (*USED_BYTES, "neuroncore_memory_usage", "0"),
     ],
 )
 def test_null_costs_no_group(place):
@@ -141,7 +141,7 @@ def test_what_is_no_report_is_refused_without_its_payload(words, lines):
         assert "secret" not in str(caught.value)
 
 
-GONE = object()
+NOT_THERE = object()
 
 
 def replace(document, place, value):
@@ -150,8 +150,8 @@ def replace(document, place, value):
     for step in steps:
         document = document[int(step) if isinstance(document, list) else step]
     if isinstance(document, list):
-        document[int(last)] = {} if value is GONE else value
-    elif value is GONE:
+        document[int(last)] = {} if value is NOT_THERE else value
+    elif value is NOT_THERE:
         del document[last]
     else:
         document[last] = value
@@ -184,7 +184,7 @@ def test_a_wrong_type_costs_its_group_only(group, below, wrong):
     """The failing group is dropped and counted; the report is as if it had not been due."""
     spoiled, without = whole(), whole()
     replace(spoiled, group + below, wrong)
-    replace(without, group, GONE)
+    replace(without, group, NOT_THERE)
     found = decode(written(spoiled))
     name = group.removesuffix(".0").rpartition(".")[2]
     assert (name,) == found.dropped_groups

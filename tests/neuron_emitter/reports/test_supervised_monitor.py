@@ -148,14 +148,14 @@ def test_a_command_is_found_on_the_path_and_in_its_package(tmp_path, monkeypatch
     assert path == find_monitor(path)
 
 
-NOW_S = 1_800_000_000.0
+MONITOR_NOW_S = 1_800_000_000.0
 
 
 @pytest.fixture
 def watched(clock, events):
     """A monitor whose events are kept, stamped with one moment."""
     return lambda path, **options: running(
-        path, clock, on_event=events.append, now_s=lambda: NOW_S, **options
+        path, clock, on_event=events.append, now_s=lambda: MONITOR_NOW_S, **options
     )
 
 
@@ -185,7 +185,7 @@ def test_a_death_is_reported_with_its_cause(
     with watched(path) as monitor:
         fail_once(monitor, clock)
     (event,) = events
-    assert ("MonitorDied", NOW_S, f"neuron-monitor {how}") == (
+    assert ("MonitorDied", MONITOR_NOW_S, f"neuron-monitor {how}") == (
         event.name, event.at_s, event.message,
     )  # fmt: skip
     assert {"RanSeconds": 0.0, "Stderr": "no devices found | exiting", **member} == event.details

@@ -93,7 +93,7 @@ class Start:
     is_disk_full: bool
 
 
-FIRST = Start(NEW, appended=3, delivered=1, kill_at=None, is_killed=True, is_disk_full=False)
+FIRST_START = Start(NEW, appended=3, delivered=1, kill_at=None, is_killed=True, is_disk_full=False)
 STARTS = st.builds(
     Start,
     version=st.sampled_from((OLD, NEW)),
@@ -107,8 +107,8 @@ STARTS = st.builds(
 
 @settings(max_examples=40)
 @given(st.lists(STARTS, max_size=5))
-@example([replace(FIRST, version=OLD, kill_at=at, is_disk_full=True) for at in (5, 6, 7)])
-@example([replace(FIRST, version=OLD, kill_at=6, is_disk_full=True)])
+@example([replace(FIRST_START, version=OLD, kill_at=at, is_disk_full=True) for at in (5, 6, 7)])
+@example([replace(FIRST_START, version=OLD, kill_at=6, is_disk_full=True)])
 def test_a_rollback_loses_and_doubles_no_record(tmp_path_factory, starts):
     """
     If emitters of two versions take turns, killed between any two renames or at any end, the
@@ -119,7 +119,7 @@ def test_a_rollback_loses_and_doubles_no_record(tmp_path_factory, starts):
     clock = Clock()
     waiting = set()
     state = None
-    for number, start in enumerate([FIRST, *starts]):
+    for number, start in enumerate([FIRST_START, *starts]):
         clock.now_s += 60.0
         copies = folder / f"{number}"
         with version(start.version), snapshots(directory, copies) as taken:

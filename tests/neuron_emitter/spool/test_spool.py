@@ -22,8 +22,8 @@ from neuron_emitter.spool.directory import (
 from neuron_emitter.spool.layout import FILE_NAME
 from neuron_emitter.spool.spool_records import cost_bytes
 from tests.neuron_emitter.spool_parts import (
-    NOW_MS,
-    NOW_S,
+    SPOOL_NOW_MS,
+    SPOOL_NOW_S,
     balance,
     full_disk,
     held,
@@ -45,7 +45,7 @@ def test_any_line_comes_back(texts):
 def test_every_open_is_a_new_boot(tmp_path, clock):
     """Greater than the one before, even when the clock was set back; numbers start again."""
     boots = []
-    for now_s in (NOW_S, NOW_S, NOW_S - 86_400, NOW_S + 1):
+    for now_s in (SPOOL_NOW_S, SPOOL_NOW_S, SPOOL_NOW_S - 86_400, SPOOL_NOW_S + 1):
         clock.now_s = now_s
         with Spool(tmp_path, clock=clock) as spool:
             assert 1 == spool.append(lines("x"))
@@ -89,12 +89,12 @@ def test_a_record_larger_than_the_spool_is_dropped(clock, more, kept, dropped):
 def test_old_age_is_counted(clock):
     """Exactly 13 days is kept; a millisecond more is dropped, on disk or just appended."""
     with Spool(None, clock=clock) as spool:
-        spool.append(lines("old", at_ms=NOW_MS) + lines("young", at_ms=NOW_MS + 1))
-        clock.now_s = NOW_S + 13 * 86_400
+        spool.append(lines("old", at_ms=SPOOL_NOW_MS) + lines("young", at_ms=SPOOL_NOW_MS + 1))
+        clock.now_s = SPOOL_NOW_S + 13 * 86_400
         spool.append([])
         assert ["old", "young"] == held(spool)
         clock.now_s += 0.001
-        spool.append(lines("late", at_ms=NOW_MS))
+        spool.append(lines("late", at_ms=SPOOL_NOW_MS))
         assert ["young"] == held(spool)
         assert {"too_old": 2} == spool.health().dropped
         assert 0 == balance(spool)
@@ -156,7 +156,7 @@ def test_a_poison_record_is_dropped_and_written_down(spool):
             "Time": "2026-11-18T11:06:40Z",
             "Boot": spool.boot,
             "Seq": 2,
-            "Timestamp": NOW_MS,
+            "Timestamp": SPOOL_NOW_MS,
             "Why": WHY,
             "Line": 'bad "é😀\n\x00',
         }

@@ -16,7 +16,7 @@ from neuron_emitter.spool import Spool
 from neuron_emitter.spool.layout import FILE_NAME
 from neuron_emitter.spool.spool_file import MAX_DAMAGED_FILES, set_aside
 from tests.neuron_emitter.spool_parts import (
-    NOW_MS,
+    SPOOL_NOW_MS,
     Clock,
     balance,
     counters_of,
@@ -28,10 +28,10 @@ from tests.neuron_emitter.spool_parts import (
     open_database,
 )
 
-HEADER_BYTES = 1024  # the first page, with the tables' definitions
+DAMAGED_HEADER_BYTES = 1024  # the first page, with the tables' definitions
 
 
-def hurt(spool, *, keep_bytes=HEADER_BYTES):
+def hurt(spool, *, keep_bytes=DAMAGED_HEADER_BYTES):
     """Overwrite the file under an open spool, so that its next read finds nonsense."""
     database = open_database(spool)
     database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -202,7 +202,7 @@ def test_no_damage_ends_the_emitter(tmp_path_factory, places, in_log):
     path.write_bytes(content)
     with Spool(victim, clock=clock) as spool:
         everything(spool)
-        first = spool.append(lines("a", at_ms=NOW_MS))
+        first = spool.append(lines("a", at_ms=SPOOL_NOW_MS))
         assert 1 == first
         spool.settle(everything(spool)[:2])
         assert 0 == balance(spool)

@@ -71,7 +71,7 @@ def test_memory_is_bounded_while_the_disk_refuses(tmp_path, clock):
         assert ["a", "b", "c", "e", "f", "g", "h", "i"] == held(spool)
 
 
-STATE = b"state"
+STORED_STATE = b"state"
 
 
 def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_path, clock):
@@ -79,7 +79,7 @@ def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_pat
     directory = tmp_path / "spool"
     with Spool(directory, clock=clock) as spool:
         older = spool.boot
-        spool.append(lines("a", "b", "c"), STATE)
+        spool.append(lines("a", "b", "c"), STORED_STATE)
         spool.settle(everything(spool)[:1])
     directory.rename(tmp_path / "away")
     directory.write_text("")
@@ -99,7 +99,7 @@ def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_pat
             counters_of(spool, older).delivered,
             spool.health().older_records,
         )
-        assert STATE == spool.state
+        assert STORED_STATE == spool.state
         assert 0 == balance(spool) == balance(spool, older)
     with Spool(directory, clock=clock) as spool:
         assert ["b", "c", "e"] == held(spool)

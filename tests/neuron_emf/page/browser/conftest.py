@@ -16,7 +16,14 @@ from functools import partial
 import pytest
 from playwright.sync_api import expect
 
-from tests.neuron_emf.page.looked_at import NOW_S, double_of, filled, ledger_of, served, view_of
+from tests.neuron_emf.page.looked_at import (
+    PAGE_NOW_S,
+    double_of,
+    filled,
+    ledger_of,
+    served,
+    view_of,
+)
 
 PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
@@ -77,7 +84,7 @@ def _opened(
     page.on("console", lambda message: message.type == "log" or seen.append(message.text))
     page.on("pageerror", lambda error: seen.append(str(error)))
     page.on("request", lambda asked: _watch(asked.url, seen))
-    page.clock.install(time=NOW_S)
+    page.clock.install(time=PAGE_NOW_S)
     for pattern, handler in routes:
         page.route(pattern, handler)
     page.goto(url)

@@ -7,22 +7,22 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-DATA = "**/*.json*"
+DATA_ROUTE = "**/*.json*"
 pytestmark = [pytest.mark.slow]
 
-OWNERS = ".owners tbody tr"
-NUMBERS = ("#idle", "#cost", "#avoidable")
+OWNER_TABLE_ROWS = ".owners tbody tr"
+NUMBER_CELLS = ("#idle", "#cost", "#avoidable")
 GREY = "(element) => getComputedStyle(element).color"
 
 
 def test_what_is_asked_first_is_answered_without_scrolling(open_page, address):
     """Which cluster, how many, who, since when, how much; at 1440 px above the edge."""
     page = open_page(address)
-    numbers = [page.locator(what).inner_text() for what in NUMBERS]
+    numbers = [page.locator(what).inner_text() for what in NUMBER_CELLS]
     assert ["60 of 134 (45 %)", "38.94 USD/h", "23.60 USD/h"] == numbers
-    cells = page.locator(OWNERS).first.locator("th, td").all_inner_texts()
+    cells = page.locator(OWNER_TABLE_ROWS).first.locator("th, td").all_inner_texts()
     assert ["research", "32", "1 h", "08:00", "21.50"] == cells[1:]
-    for what in (*NUMBERS, "#status-alarms", OWNERS, ".alarm >> nth=1"):
+    for what in (*NUMBER_CELLS, "#status-alarms", OWNER_TABLE_ROWS, ".alarm >> nth=1"):
         box = page.locator(what).first.bounding_box()
         assert box["y"] + box["height"] <= 900, what
 
@@ -84,10 +84,16 @@ def test_an_alarm_is_the_first_sentence_of_its_message(open_page, address):
 
 def test_what_is_not_known_yet_is_grey(open_page, address, held):
     """Never green, and no number; what takes longer than a second says that it works."""
-    page = open_page(address, ready=False, routes=[(DATA, held.append)])
+    page = open_page(address, ready=False, routes=[(DATA_ROUTE, held.append)])
     assert "" == page.locator("#busy").inner_text()  # the page's clock goes on meanwhile
     muted = page.evaluate("getComputedStyle(document.querySelector('#place')).color")
-    for what in (*NUMBERS, "#status-alarms", "#status-data", "#status-coverage", "#status-silent"):
+    for what in (
+        *NUMBER_CELLS,
+        "#status-alarms",
+        "#status-data",
+        "#status-coverage",
+        "#status-silent",
+    ):
         target = page.locator(what)
         assert "not known yet" in target.inner_text().lower(), what
         assert muted == target.evaluate(GREY), what
@@ -123,10 +129,10 @@ def test_a_changed_cluster_never_shows_old_data(open_page, address, held):
     page = open_page(address)
     before = page.locator("main").inner_text()
     assert "38.94" in before
-    page.route(DATA, held.append)
+    page.route(DATA_ROUTE, held.append)
     choose = page.get_by_role("combobox", name="Cluster")
     choose.select_option("serving")
-    for what in NUMBERS:
+    for what in NUMBER_CELLS:
         expect(page.locator(what)).to_have_text("Not known yet")
     main = page.locator("main").inner_text()
     assert not [old for old in ("38.94", "26.88", "research", "i-06f58c76ba1c4c2e7") if old in main]
@@ -159,7 +165,7 @@ def test_the_address_keeps_what_is_chosen(open_page, address):
     page.wait_for_selector("html[data-ready]")
     assert "serving" == page.get_by_role("combobox", name="Cluster").input_value()
     assert "15" == page.get_by_role("combobox", name="Time").input_value()
-    expect(page.locator(OWNERS)).to_have_count(2)
+    expect(page.locator(OWNER_TABLE_ROWS)).to_have_count(2)
 
 
 def test_pause_says_resume(open_page, address):
@@ -188,6 +194,6 @@ def test_old_data_are_grey_with_their_time(open_page, address):
     page = open_page(address, routes=[("**/now.json*", old)])
     expect(page.locator("#status-data")).to_have_class("bad")
     expect(page.locator("#status-data")).to_have_text("Data to 09:00 UTC, 25 min old")
-    for what in NUMBERS:
+    for what in NUMBER_CELLS:
         expect(page.locator(what)).to_have_class("number unknown")
     assert "of 09:00 UTC, not of now" == page.locator("#cost-notes li").first.inner_text()

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-DATA = "**/*.json*"
+DATA_ROUTE = "**/*.json*"
 pytestmark = [pytest.mark.slow]
 
 GROUND = "getComputedStyle(document.body).backgroundColor"
@@ -60,7 +60,7 @@ def test_a_phone_shows_it_in_under_3000_px(open_page, address):
 
 def test_axe_finds_nothing_before_anything_is_known(open_page, address, held):
     """What is grey is still read by everybody."""
-    page = open_page(address, ready=False, routes=[(DATA, held.append)])
+    page = open_page(address, ready=False, routes=[(DATA_ROUTE, held.append)])
     expect(page.locator("#idle")).to_have_text("Not known yet")
     assert [] == axe_violations(page)
     page.unroute_all(behavior="ignoreErrors")
@@ -78,9 +78,9 @@ def test_nothing_is_beside_the_screen(open_page, address, width):
     assert width >= page.evaluate("document.documentElement.scrollWidth")
 
 
-EVIL = "<img src=x onerror=owned=1><b>[x](https://evil.example)**b**`c`"
-HIDDEN = "\u202e<script>owned=1</script>\x1b[31m\u200b"
-SHOWN = "\\u{202e}<script>owned=1</script>\\u{1b}[31m\\u{200b}"
+EVIL_MARKUP = "<img src=x onerror=owned=1><b>[x](https://evil.example)**b**`c`"
+HIDDEN_LETTERS = "\u202e<script>owned=1</script>\x1b[31m\u200b"
+SHOWN_LETTERS = "\\u{202e}<script>owned=1</script>\\u{1b}[31m\\u{200b}"
 
 
 def renamed(name):
@@ -106,7 +106,9 @@ def renamed(name):
     return fulfill
 
 
-@pytest.mark.parametrize(("name", "shown"), [(EVIL, EVIL), (HIDDEN, SHOWN)])
+@pytest.mark.parametrize(
+    ("name", "shown"), [(EVIL_MARKUP, EVIL_MARKUP), (HIDDEN_LETTERS, SHOWN_LETTERS)]
+)
 def test_names_are_text_wherever_they_are_shown(open_page, address, name, shown):
     """
     Nothing of them becomes an element or runs; characters that turn the direction, clear a

@@ -8,10 +8,10 @@ from playwright.sync_api import expect
 from neuron_accounts.ledger import PARTS_OF_HOUR, part_key
 from neuron_emf.reading.ledger_bucket import rows
 from tests.neuron_emf.fake_account import OWN_QUERY
-from tests.neuron_emf.page.looked_at import START_MS
+from tests.neuron_emf.page.looked_at import PAGE_START_MS
 
 pytestmark = [pytest.mark.slow]
-HOUR = START_MS // 3_600_000
+PAGE_HOUR = PAGE_START_MS // 3_600_000
 
 
 def test_the_values_of_a_graph_are_the_lines(open_page, address):
@@ -109,7 +109,7 @@ def test_the_last_seven_days_stand_beside_the_last_hour(open_page, address, hour
     page = open_page(address)
     expect(page.locator("#week-note")).to_contain_text("under 0.01 USD")
     page.get_by_role("button", name="Add the last 7 days").press("Enter")
-    parts = [(HOUR, hour.ledger[part_key(HOUR, part)]) for part in range(PARTS_OF_HOUR)]
+    parts = [(PAGE_HOUR, hour.ledger[part_key(PAGE_HOUR, part)]) for part in range(PARTS_OF_HOUR)]
     settled = list(rows(parts))
     idle_usd = sum(row.idle_cost or 0 for row in settled) / 1e9
     expect(page.locator("#week-note")).to_have_text(
