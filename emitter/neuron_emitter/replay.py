@@ -22,12 +22,10 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from neuron_emitter.errors import SettingsError
-from neuron_emitter.fold import FoldSettings
-from neuron_emitter.lines import parse_choice
 from neuron_emitter.owners.lookup import saved_owners
 from neuron_emitter.owners.reservations import saved_reservations
 from neuron_emitter.reports.source import no_reports
-from neuron_emitter.run.conductor import Conductor
+from neuron_emitter.run.conductor import Conductor, fold_settings_of
 from neuron_emitter.run.identification import LocalSources
 from neuron_emitter.settings.minute_settings import require_cluster
 from neuron_wire.names import MINUTE_S, WHOLE_MINUTE_S
@@ -68,7 +66,12 @@ def replay(
         msg = "No interval between reports is set. Use --interval SECONDS."
         raise SettingsError(msg)
     start_s = parse_time_s(settings.start)
-    clock = _RecordedClock(start_s)
+    at_s = start_s
+
+    def clock() -> float:
+        """Return the receipt of the newest report, seconds since the epoch."""
+        return at_s
+
     inputs = _hash(files, settings)
     # As the running emitter's: a later start is a greater text.
     printed = _PrintedRecords(boot=f"{int(start_s * 1000):012x}{inputs[:8]}")
@@ -78,13 +81,13 @@ def replay(
         guessed_id=lambda: f"host-{inputs[8:24]}",
     )
     conductor = Conductor(
-        settings, _fold_settings(settings), printed, local, clock=clock, on_drop=_refuse
+        settings, fold_settings_of(settings), printed, local, clock=clock, on_drop=_refuse
     )
     framer = conductor.framer
     most_covered_s = 0.0
     conductor.pass_time(start_s)
     for number, report in enumerate(_reports(files, framer, advance)):
-        clock.now_s = at_s = start_s + number * settings.interval
+        at_s = start_s + number * settings.interval
         conductor.write_reports(at_s)
         # Each minute closes on time, with or without reports.
         while (ends_at_s := conductor.fold.clock.ends_at_s() or at_s) <= at_s:
@@ -117,22 +120,6 @@ def replay(
 
 
 @dataclass
-class _RecordedClock:
-    """
-    The clock of saved reports.
-
-    Attributes:
-        now_s: Receipt of the newest report, seconds since the epoch.
-    """
-
-    now_s: float
-
-    def __call__(self) -> float:
-        """Return the recorded time."""
-        return self.now_s
-
-
-@dataclass
 class _PrintedRecords:
     """
     Records to print, numbered from 1.
@@ -159,15 +146,6 @@ class _PrintedRecords:
         """Return the lines appended since the last call."""
         lines, self._lines = self._lines, []
         return lines
-
-
-def _fold_settings(settings: ReplaySettings) -> FoldSettings:
-    return FoldSettings(
-        idle_below_percent=settings.idle_below_percent,
-        runtime_lines=settings.runtime_lines,
-        every_report=settings.high_resolution_metrics,
-        chosen=parse_choice(settings.metric).names,
-    )
 
 
 def _refuse(_what: str, error: WireFormatError) -> NoReturn:

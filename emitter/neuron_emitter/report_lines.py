@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from neuron_emitter.health import above_zero
 from neuron_wire.extraction import MAX_EXTRACTED_BYTES
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from neuron_emitter.fold import LineIdentity, ReportSample
     from neuron_emitter.lines import LineWriter
@@ -35,11 +35,16 @@ MAX_HELD: Final = 100
 
 
 class ReportQueue:
-    """The reports that wait, the oldest first."""
+    """
+    The reports that wait, the oldest first.
+
+    Attributes:
+        lines_without: Lines that went without metrics by their common dimensions.
+    """
 
     def __init__(self) -> None:
         self._waiting: deque[ReportSample] = deque()
-        self._lines_without = 0
+        self.lines_without = 0
 
     def add_sample(self, sample: ReportSample) -> None:
         """Let *sample* wait for its turn."""
@@ -49,47 +54,19 @@ class ReportQueue:
         """When the oldest has waited for long enough, seconds since the epoch."""
         return self._waiting[0].at_s + HELD_S if self._waiting else None
 
-    def due(
-        self,
-        writer: LineWriter,
-        identity: Callable[[], LineIdentity],
-        now_s: float,
-        *,
-        is_end: bool = False,
-    ) -> Iterator[Callable[[int], list[NewRecord]]]:
-        """
-        For each report that is due, what makes its records from their first number.
-
-        All are due when the dimensions are known, or with *is_end*.
-        """
-        if not self._waiting:
-            return
-        who = identity()
-        is_known = writer.knows_dimensions(who)
-        while self._waiting and (is_known or is_end or self._is_over(now_s)):
-            yield partial(self._records, writer, self._waiting.popleft(), who, is_known)
+    def take_due(self, now_s: float, *, is_every: bool) -> Iterator[ReportSample]:
+        """Take the reports that have waited for long enough; *is_every* takes all of them."""
+        while self._waiting and (is_every or self._is_over(now_s)):
+            yield self._waiting.popleft()
 
     def health_members(self) -> dict[str, int]:
-        """Lines that went without metrics by their common dimensions, when there are any."""
-        return {"ReportLinesWithoutMetrics": self._lines_without} if self._lines_without else {}
+        """Return the count of lines without metrics, if there are any."""
+        return above_zero(ReportLinesWithoutMetrics=self.lines_without)
 
     def _is_over(self, now_s: float) -> bool:
         # A clock that was set back does not make it longer.
         held_s = now_s - self._waiting[0].at_s
         return len(self._waiting) > MAX_HELD or not 0 <= held_s < HELD_S
-
-    def _records(
-        self,
-        writer: LineWriter,
-        sample: ReportSample,
-        who: LineIdentity,
-        is_known: bool,  # noqa: FBT001 - of a partial
-        seq: int,
-    ) -> list[NewRecord]:
-        records = writer.report_records(sample, who, seq)
-        if not is_known:
-            self._lines_without += len(records)
-        return records
 
 
 TOO_LARGE_MEMBER: Final = "RawReportsTooLarge"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
-from neuron_emitter.fold import FoldSettings
+from neuron_emitter.run.conductor import fold_settings_of
 from neuron_emitter.run.identification import LocalSources
 from neuron_emitter.run.loop import REPORT_READ_TIMEOUT_S, Emitter
 from neuron_emitter.settings import RunSettings
@@ -106,17 +107,6 @@ def settings_of(**changes):
     return RunSettings(**{"cluster": "blue", "runtime_lines": "none", **changes})
 
 
-def fold_settings_of(chosen):
-    """What they say about the meaning of a minute."""
-    return FoldSettings(
-        idle_below_percent=chosen.idle_below_percent,
-        period_s=chosen.interval or chosen.period,
-        runtime_lines=chosen.runtime_lines,
-        every_report=chosen.high_resolution_metrics,
-        paid=chosen.paid,
-    )
-
-
 LOCAL = {"events", "facts", "faults", "owners", "reservations"}
 
 
@@ -126,13 +116,9 @@ def emitter_of(source, spool, outlet=None, *, clock, **changes):
     given = {name: changes.pop(name) for name in LOCAL & changes.keys()}
     local = LocalSources(**{name: part for name, part in given.items() if part is not None})
     chosen = settings_of(**changes)
-    parts: tuple[Any, ...] = (
-        chosen,
-        source,
-        spool,
-        outlet or FakeOutlet(),
-        fold_settings_of(chosen),
-    )
+    period_s = chosen.interval or chosen.period
+    fold_settings = replace(fold_settings_of(chosen), period_s=period_s, paid=chosen.paid)
+    parts: tuple[Any, ...] = (chosen, source, spool, outlet or FakeOutlet(), fold_settings)
     return Emitter(*parts, local=local, page=page, clock=clock)
 
 

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import ExitStack
 from typing import IO, TYPE_CHECKING, Final
 
 from neuron_emitter.errors import SourceError
@@ -103,14 +103,7 @@ class Monitor:
         self._event_repeats = Repeats(EVENT_INTERVAL_S, clock)
         self._child: Child | None = None
         self._config, self._silent_after_s = config, _silent_after_s(period_s)
-        try:
-            self._config_file = _config_file(config)
-        except OSError as error:
-            msg = (
-                "Cannot write neuron-monitor's configuration to a temporary file: "
-                f"{error.strerror}. Set TMPDIR to a writable folder."
-            )
-            raise SourceError(msg) from error
+        self._config_file = _config_file(config)
         self._started_at_s = self._heard_at_s = self._failing_since_s = clock()
         self._failures = 0  # in a row, since it last reported
         self._start_at_s = clock()  # when the next child is due
@@ -138,11 +131,7 @@ class Monitor:
             SourceError: If *config* cannot be written; all stays as it was.
         """
         if config != self._config:
-            try:
-                file = _config_file(config)
-            except OSError as error:
-                msg = f"Cannot write the new configuration: {error.strerror}"
-                raise SourceError(msg) from error
+            file = _config_file(config)
             self.close()
             self._config, self._config_file = config, file
             self._has_failed = False
@@ -239,19 +228,27 @@ class Monitor:
 
 def _config_file(config: str) -> IO[bytes]:
     """
-    A file without a name: nothing is left of it, even after kill -9.
+    Write *config* to a file without a name: nothing is left of it, even after kill -9.
 
-    The child opens it through our `/proc`.
+    The child opens the file through our `/proc`.
+
+    Raises:
+        SourceError: If the file cannot be written.
     """
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - the monitor closes it
     try:
-        file.write(config.encode())
-        file.flush()
-    except OSError:
-        with suppress(OSError):  # it flushes once more
-            file.close()
-        raise
-    return file
+        with ExitStack() as stack:
+            file = tempfile.TemporaryFile()  # noqa: SIM115 - the monitor closes it
+            stack.callback(file.close)
+            file.write(config.encode())
+            file.flush()
+            stack.pop_all()
+            return file
+    except OSError as error:
+        msg = (
+            "Cannot write neuron-monitor's configuration to a temporary file: "
+            f"{error.strerror}. Set TMPDIR to a writable folder."
+        )
+        raise SourceError(msg) from error
 
 
 def _silent_after_s(period_s: float) -> float:

@@ -7,12 +7,13 @@ machine, `replay` a recorded time.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from neuron_emitter.fold import Fold, FoldSettings, LineIdentity
 from neuron_emitter.fold.state import with_kernel
 from neuron_emitter.health import above_zero, reading_members
-from neuron_emitter.lines import LineWriter, require_lines
+from neuron_emitter.lines import LineWriter, parse_choice, require_lines
 from neuron_emitter.report_lines import RawReports, ReportQueue
 from neuron_emitter.reports.framing import Framer
 from neuron_emitter.run.identification import Identification, without_names, without_texts
@@ -28,6 +29,16 @@ if TYPE_CHECKING:
     from neuron_emitter.settings import MinuteSettings
     from neuron_emitter.spool.spool_records import NewRecord
     from neuron_wire import MinuteRecord
+
+
+def fold_settings_of(settings: MinuteSettings) -> FoldSettings:
+    """Return what *settings* say about the meaning of a minute, without neuron-monitor's part."""
+    return FoldSettings(
+        idle_below_percent=settings.idle_below_percent,
+        runtime_lines=settings.runtime_lines,
+        every_report=settings.high_resolution_metrics,
+        chosen=parse_choice(settings.metric).names,
+    )
 
 
 class RecordSink(Protocol):
@@ -196,8 +207,16 @@ class Conductor:
 
     def write_reports(self, now_s: float, *, is_end: bool = False) -> None:
         """Write the reports that have waited for long enough, at the end all."""
-        for write in self.reports.due(self._writer, self.identity, now_s, is_end=is_end):
+        if self.reports.ends_at_s() is None:
+            return
+        identity = self.identity()
+        is_known = self._writer.knows_dimensions(identity)
+        for sample in self.reports.take_due(now_s, is_every=is_known or is_end):
+            seq = self._sink.next_seq
+            write = partial(self._writer.report_records, sample, identity)
             self._append_or_drop("report", write)
+            if not is_known:
+                self.reports.lines_without += self._sink.next_seq - seq
 
     def write_events(self, *, is_end: bool = False) -> None:
         """Write the events that have no line yet; *is_end* is True at the end of a minute."""

@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.children import FIRST_PROCESS, reap_orphans
 from neuron_emitter.errors import EmitterError, SourceError
-from neuron_emitter.fold import FoldSettings
 from neuron_emitter.fold.state import read_state
 from neuron_emitter.instance.cluster import ClusterSearch, find_cluster
 from neuron_emitter.instance.instance_facts import BackgroundLookup
 from neuron_emitter.kernel import KernelFaults, watch_of
-from neuron_emitter.lines import differences, parse_choice, require_lines
+from neuron_emitter.lines import differences, require_lines
 from neuron_emitter.logs import EventQueue
 from neuron_emitter.owners.lookup import owners_of
 from neuron_emitter.owners.places import Places
@@ -32,6 +31,7 @@ from neuron_emitter.owners.reservations import reservations_reader_of
 from neuron_emitter.reports.monitor import Monitor
 from neuron_emitter.reports.monitor_config import EXECUTION_STATS, requested_config
 from neuron_emitter.reports.source import open_file, standard_input
+from neuron_emitter.run.conductor import fold_settings_of
 from neuron_emitter.run.identification import LocalSources
 from neuron_emitter.run.loop import Emitter
 from neuron_emitter.run.outlet import Outlet
@@ -45,6 +45,7 @@ from neuron_words.quantity_words import counted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from neuron_emitter.fold import FoldSettings
     from neuron_emitter.prometheus.metrics_page import MetricsPage
     from neuron_emitter.reports.monitor_config import MonitorConfig
     from neuron_emitter.reports.source import Source
@@ -257,14 +258,11 @@ def logged_config(settings: RunSettings) -> MonitorConfig:
 
 def _fold_settings(settings: RunSettings, config: MonitorConfig) -> FoldSettings:
     is_ours = settings.input == MONITOR_INPUT  # else we do not know what the monitor was asked for
-    return FoldSettings(
-        idle_below_percent=settings.idle_below_percent,
+    return dataclasses.replace(
+        fold_settings_of(settings),
         period_s=config.period_s if is_ours else None,
         only_matched=config.only_matched,
         executions_asked=is_ours and EXECUTION_STATS in config.groups,
-        runtime_lines=settings.runtime_lines,
-        every_report=settings.high_resolution_metrics,
-        chosen=parse_choice(settings.metric).names,
         paid=settings.paid,
     )
 

@@ -278,7 +278,7 @@ def test_a_configuration_that_cannot_be_written_changes_nothing(script, watched,
         read_until(monitor, lambda found: b"\n" in found)
         child = monitor._child
         monkeypatch.setattr("tempfile.tempdir", "/not/there")
-        with pytest.raises(SourceError, match="Cannot write the new configuration"):
+        with pytest.raises(SourceError, match="Cannot write neuron-monitor"):
             monitor.reconfigure('{"b": 2}', 5.0)
         assert child is monitor._child
         assert alive(child.pid)
