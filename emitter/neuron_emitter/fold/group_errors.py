@@ -38,8 +38,6 @@ REPEATED_AFTER_S: Final = 3600.0
 MAX_KNOWN: Final = 64
 """Texts that are listed separately; further texts of a group count as one."""
 
-MAX_TEXTS: Final = 512  # as they are written, remembered for speed alone
-
 RUNTIME: Final = "runtime"
 """Stands for a group in errors of a runtime as a whole."""
 
@@ -85,7 +83,6 @@ class GroupErrors:
 
     def __init__(self, on_event: OnEvent) -> None:
         self._known: dict[tuple[str, str], _GroupError] = {}
-        self._keys: dict[tuple[str, str], tuple[str, str]] = {}  # by group and text as written
         self._has_read = False  # whether the open minute had a report
         self._on_event = on_event
 
@@ -128,14 +125,7 @@ class GroupErrors:
                 del self._known[key]
 
     def _note(self, group: str, text: str, at_s: float) -> None:
-        key = self._keys.get((group, text))
-        if key is None:
-            # 32 runtimes have 32 texts, the same in every report.
-            if len(self._keys) >= MAX_TEXTS:
-                self._keys.clear()
-            key = (group, _DIGIT_RUN.sub("N", text[:_MAX_READ_CHARS]))
-            if len(text) <= _MAX_READ_CHARS:
-                self._keys[group, text] = key
+        key = (group, _DIGIT_RUN.sub("N", text[:_MAX_READ_CHARS]))
         known = self._known.get(key)
         if known is None and len(self._known) >= MAX_KNOWN:
             key = (group, OTHER_TEXT)
