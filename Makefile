@@ -178,9 +178,10 @@ mutants: .venv/.editable .venv-tools/.ready
 	@git archive HEAD | tar -x -C build/mutants
 	@cd build/mutants && export PATH="$(CURDIR)/.venv/bin:$(CURDIR)/.venv-tools/bin:$$PATH" && \
 		cosmic-ray init proof/mutants.toml found.sqlite && \
-		$(if $(SAMPLE),python -m proof.mutants found.sqlite --sample $(SAMPLE) $(if $(SEED),--seed $(SEED)) &&) \
+		$(if $(SAMPLE),python -m proof.mutants found.sqlite $(SAMPLE) $(or $(SEED),1) &&) \
 		cosmic-ray baseline proof/mutants.toml && \
-		cosmic-ray exec proof/mutants.toml found.sqlite && python -m proof.mutants found.sqlite
+		cosmic-ray exec proof/mutants.toml found.sqlite && \
+		cr-report --surviving-only found.sqlite && cr-rate --fail-over 0.001 found.sqlite
 
 sizes:
 	@$(PYTHON) -m benchmarks.sizes

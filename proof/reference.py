@@ -32,12 +32,16 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from neuron_wire import MinuteRecord
-    from proof.reference_instance import Number
+    from proof.reference_instance import Number, Records
 
-    Records = list[MinuteRecord]
-    """The records of one instance in one minute."""
-    Minutes = dict[tuple[int, str], dict[str, Records]]
+    Key = tuple[int, str]
+    """A minute since the epoch and a cluster."""
+    Prices = Mapping[str, Fraction]
+    Minutes = dict[Key, dict[str, Records]]
     """The records of each minute and cluster, by instance."""
+    Numbers = dict[str, Number | None]
+    Merged = dict[str, tuple[int | None, int | None]]
+    """Executions and quiet minutes by owner; None if unknown."""
 
 REFERENCE_USD_PER_HOUR = {
     "us-east-1/trn1.2xlarge": Fraction("1.34375"),
@@ -45,7 +49,7 @@ REFERENCE_USD_PER_HOUR = {
     "eu-north-1/inf2.xlarge": Fraction("0.83402"),
 }
 """By region and type; what stands by type alone counts in each region, and first."""
-PEAKS: Mapping[str | None, tuple[int, int] | None] = {
+PEAKS = {
     "inf1.6xlarge": (256, 16),
     "inf2.xlarge": (190, 2),
     "inf2.8xlarge": (190, 2),
@@ -86,9 +90,9 @@ class OwnerRow:
 def rollups(
     records: Iterable[MinuteRecord],
     idle_after_minutes: int = REFERENCE_IDLE_AFTER_MINUTES,
-    usd_per_hour: Mapping[str, Fraction] = REFERENCE_USD_PER_HOUR,
+    usd_per_hour: Prices = REFERENCE_USD_PER_HOUR,
     paid_by_type: Mapping[str, str] = NOTHING_SAID,
-) -> dict[tuple[int, str], dict[str, float]]:
+) -> dict[Key, dict[str, float]]:
     """
     Every number of every (minute, cluster) that has a record.
 
@@ -110,14 +114,14 @@ def rollups(
 
 
 def idle_owners(
-    records: Iterable[MinuteRecord], usd_per_hour: Mapping[str, Fraction]
-) -> dict[tuple[int, str], dict[str, OwnerRow]]:
+    records: Iterable[MinuteRecord], usd_per_hour: Prices
+) -> dict[Key, dict[str, OwnerRow]]:
     """
     Who has the idle cores of every (minute, cluster): a row for each owner, however many.
 
     Of records that say the name of every holder; a core of several is split evenly.
     """
-    found: dict[tuple[int, str], dict[str, OwnerRow]] = {}
+    found: dict[Key, dict[str, OwnerRow]] = {}
     for key, instances in _minutes(records).items():
         rows = found[key] = {}
         for parts in map(counting_records, instances.values()):
@@ -141,7 +145,7 @@ def idle_owners(
     return found
 
 
-def types(records: Iterable[MinuteRecord]) -> dict[tuple[int, str], dict[str, dict[str, float]]]:
+def types(records: Iterable[MinuteRecord]) -> dict[Key, dict[str, dict[str, float]]]:
     """Every number of every instance type in each (minute, cluster)."""
     found = {}
     for key, instances in _minutes(records).items():
@@ -194,7 +198,7 @@ def _last_seen(minutes: Minutes, minute: int, cluster: str) -> list[Records]:
     return found
 
 
-def _in_two_clusters(key: tuple[int, str], minutes: Minutes) -> set[str]:
+def _in_two_clusters(key: Key, minutes: Minutes) -> set[str]:
     """Instances of a (minute, cluster) that other clusters have too, unless they have moved."""
     found = set()
     for name in minutes[key]:
@@ -212,7 +216,7 @@ def _in_two_clusters(key: tuple[int, str], minutes: Minutes) -> set[str]:
 def _rollup(
     instances: dict[str, Records],
     idle_after_minutes: int,
-    usd_per_hour: Mapping[str, Fraction],
+    usd_per_hour: Prices,
     paid_by_type: Mapping[str, str],
     *,
     last_seen: list[Records],
@@ -223,7 +227,7 @@ def _rollup(
     known = [core for core in cores if core.letter != "?"]
     idle = [core for core in known if core.letter != "b" and core.idle >= idle_after_minutes]
     parts = [part for own in counting.values() for part in own]
-    found: dict[str, Number | None] = {
+    found: Numbers = {
         **_cores_alone(counting.values()),
         "DuplicateEmitters": sum(has_two_emitters(own) for own in instances.values()),
         "InstancesInOtherClusters": len(in_two_clusters),
@@ -308,7 +312,7 @@ def _add_parts(
     found: dict[str, Number],
     instances: Collection[Records],
     after_minutes: int,
-    usd_per_hour: Mapping[str, Fraction],
+    usd_per_hour: Prices,
     *,
     paid_anyway: list[Records],
     twice: list[Records],
@@ -420,9 +424,9 @@ def _idle_minutes(own: Records) -> dict[str, int]:
     return found
 
 
-def _merged_owners(own: Records) -> dict[str, tuple[int | None, int | None]]:
+def _merged_owners(own: Records) -> Merged:
     """By owner: executions, where each part that names it with cores tells them, and quietness."""
-    found: dict[str, tuple[int | None, int | None]] = {}
+    found: Merged = {}
     for name in {owner.name for part in own for owner in part.owners}:
         entries = [owner for part in own for owner in part.owners if owner.name == name]
         held = [entry.executions for entry in entries if entry.cores]
@@ -472,7 +476,7 @@ def _cores_alone(instances: Iterable[Records]) -> dict[str, float]:
     instances = list(instances)
     cores = [core for parts in instances for core in cores_of(parts, {})]
     known = [core for core in cores if core.letter != "?"]
-    found: dict[str, Number | None] = {"Instances": len(instances)}
+    found: Numbers = {"Instances": len(instances)}
     if cores:
         found["NeuronCores"] = len(cores)
     if known:

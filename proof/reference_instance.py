@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
     from neuron_wire import MinuteRecord
 
+    Records = list[MinuteRecord]
+    """The records of one instance in one minute."""
+    Pair = tuple[int | None, int | None]
+    """Used and total bytes; None if unknown."""
+
 Number = int | float | Fraction
 Value = TypeVar("Value")
 
@@ -41,19 +46,19 @@ class Core:
     utilization: Fraction = field(init=False)
 
 
-def type_of(parts: list[MinuteRecord]) -> str | None:
+def type_of(parts: Records) -> str | None:
     return last_of(part.instance_type for part in parts)
 
 
-def covered_seconds_of(parts: list[MinuteRecord]) -> Fraction:
+def covered_seconds_of(parts: Records) -> Fraction:
     return sum((exact(part.covered_seconds) for part in parts), Fraction(0))
 
 
-def has_two_emitters(parts: list[MinuteRecord]) -> bool:
+def has_two_emitters(parts: Records) -> bool:
     return len({p.boot for p in parts}) > 1 and covered_seconds_of(parts) > 66
 
 
-def counting_records(parts: list[MinuteRecord]) -> list[MinuteRecord]:
+def counting_records(parts: Records) -> Records:
     """Those records of one instance that count, the latest last."""
     parts = sorted(parts, key=lambda part: (part.boot, part.seq))
     if not has_two_emitters(parts):
@@ -66,7 +71,7 @@ def counting_records(parts: list[MinuteRecord]) -> list[MinuteRecord]:
     return [part for part in parts if part.boot == winner]
 
 
-def shut_down(parts: list[MinuteRecord]) -> bool:
+def shut_down(parts: Records) -> bool:
     """Return True if the instance shut down cleanly; of two emitters at once, both did."""
     last = {part.boot: part for part in sorted(parts, key=lambda part: part.seq)}
     if has_two_emitters(parts):
@@ -74,12 +79,12 @@ def shut_down(parts: list[MinuteRecord]) -> bool:
     return last[max(last)].is_clean_shutdown
 
 
-def knows_a_core(parts: list[MinuteRecord]) -> bool:
+def knows_a_core(parts: Records) -> bool:
     """Return True if a record that counts has telemetry of a core."""
     return any(part.core_state.strip("?") for part in counting_records(parts))
 
 
-def cores_of(parts: list[MinuteRecord], usd_per_hour: Mapping[str, Fraction]) -> list[Core]:
+def cores_of(parts: Records, usd_per_hour: Mapping[str, Fraction]) -> list[Core]:
     cores: list[Core] = []
     count = max(len(part.core_state) for part in parts)
     instance_type = str(type_of(parts))
@@ -106,9 +111,7 @@ def cores_of(parts: list[MinuteRecord], usd_per_hour: Mapping[str, Fraction]) ->
     return cores
 
 
-def owners_of_core(
-    parts: list[MinuteRecord], last: MinuteRecord, core: int, letter: str
-) -> set[str]:
+def owners_of_core(parts: Records, last: MinuteRecord, core: int, letter: str) -> set[str]:
     """Who has a core with that *letter*, of which *last* is the last of *parts* to know."""
     tells_owners = any(part.owners or part.owners_more for part in parts)
     said = last.owners if tells_owners else last.holders
@@ -133,14 +136,14 @@ def core_set(ranges: str) -> set[int]:
     return {core for first, _, last in pairs for core in range(int(first), int(last or first) + 1)}
 
 
-def memory_of(parts: list[MinuteRecord]) -> tuple[int | None, int | None]:
+def memory_of(parts: Records) -> Pair:
     return (
         last_of(part.device_memory_used_bytes for part in parts),
         last_of(part.device_memory_total_bytes for part in parts),
     )
 
 
-def percent_of(pairs: Iterable[tuple[int | None, int | None]]) -> Fraction | None:
+def percent_of(pairs: Iterable[Pair]) -> Fraction | None:
     both = [(used, capacity) for used, capacity in pairs if used is not None and capacity]
     capacity = sum(capacity for _, capacity in both)
     return Fraction(100 * sum(used for used, _ in both), capacity) if capacity else None

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from local.rehearsal.comparison import ClusterMinute, PublishedMinute
 
+    Rollups = Mapping[tuple[int, str], Mapping[str, float]]
+    """Numbers of each minute since the epoch and cluster."""
+
 EPSILON: Final = 2e-6  # a line has six decimals
 CHECKED_TALLIES: Final = {
     name for name, number in ROLLUP_NUMBERS.items() if number.family == "tally"
@@ -44,7 +47,7 @@ Said = tuple[str, str, str]  # what, expected, found
 
 def differences(
     said_by: Mapping[ClusterMinute, PublishedMinute],
-    expected: Mapping[tuple[int, str], Mapping[str, float]],
+    expected: Rollups,
 ) -> list[tuple[object, ...]]:
     """Minute and cluster, metric, what it should be and what it is."""
     found: list[tuple[object, ...]] = []

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from neuron_accounts.ledger import LedgerRow
     from neuron_emf.deploy.stack import Stack
     from proof.accept.context import AcceptContext
+    from proof.logs.rules import Document
+    from proof.rollup_differences import Rollups
 
 
 TEXT_MINUTES: Final = 3.0
@@ -79,18 +81,16 @@ def ledger(context: AcceptContext) -> list[str]:
     ]
 
 
-def invoke(context: AcceptContext, function: str, **event: object) -> dict[str, Any]:
+def invoke(context: AcceptContext, function: str, **event: object) -> Document:
     """Return what a function answers to *event*; its error if it fails."""
     answer = context.place.client("lambda").invoke(
         FunctionName=function, Payload=json.dumps(event).encode()
     )
-    found: dict[str, Any] = json.loads(answer["Payload"].read())
+    found: Document = json.loads(answer["Payload"].read())
     return found
 
 
-def against_lines(
-    settled: Sequence[LedgerRow], expected: Mapping[tuple[int, str], Mapping[str, float]]
-) -> list[str]:
+def against_lines(settled: Sequence[LedgerRow], expected: Rollups) -> list[str]:
     """Where *settled* rows are not what the lines come to, by hour."""
     problems = []
     hours = {row.hour for row in settled} | {minute // HOUR_MINUTES for minute, _ in expected}
@@ -130,7 +130,7 @@ def against_report(
     return problems
 
 
-def _amounts(report: Mapping[str, Any]) -> dict[str, Any]:
+def _amounts(report: Mapping[str, Any]) -> Document:
     """What is idle, in all and of each owner."""
     named = [("all", report["total"])]
     named += [(f"{row['owner']} of {row['cluster']}", row) for row in report["rows"]]
@@ -142,9 +142,7 @@ def _amounts(report: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _report(
-    context: AcceptContext, stack: Stack, hours: range, *, from_lines: bool
-) -> dict[str, Any]:
+def _report(context: AcceptContext, stack: Stack, hours: range, *, from_lines: bool) -> Document:
     """
     What `neuron-emf report` prints, by the rules of the stack.
 
@@ -165,7 +163,7 @@ def _report(
     if done.returncode:
         msg = f"neuron-emf report ended with {done.returncode}: {done.stderr[-300:]}"
         raise AcceptError(msg)
-    found: dict[str, Any] = json.loads(done.stdout, parse_float=Decimal)
+    found: Document = json.loads(done.stdout, parse_float=Decimal)
     return found
 
 
@@ -249,7 +247,7 @@ def events(context: AcceptContext) -> list[str]:
         AlarmName=alarm["AlarmName"], StateValue="ALARM", StateReason="an acceptance tries it"
     )
     awaited = {OF_AN_ALARM} if context.place.is_embedded else {OF_AN_ALARM, OF_A_CONTRIBUTOR}
-    received: list[dict[str, Any]] = []
+    received: list[Document] = []
 
     def missing() -> list[str]:
         received.extend(map(json.loads, _received(context, "AlarmEventsUrl")))
@@ -282,7 +280,7 @@ def finding(context: AcceptContext) -> list[str]:
         "InstanceType": idle.instance_type,
         "IdleCores": 2,
     }
-    received: list[dict[str, Any]] = []
+    received: list[Document] = []
 
     def missing() -> list[str]:
         context.send_newest_minute(context.watched, idle)  # a late minute changes no finding
@@ -316,7 +314,7 @@ def subscription(context: AcceptContext) -> list[str]:
     return context.wait_until_right(differences, TEXT_MINUTES)
 
 
-def _trial(cluster: str, region: str) -> dict[str, Any]:
+def _trial(cluster: str, region: str) -> Document:
     """Return an event of an alarm on *cluster*, as docs/how-to/notifications.md shows one."""
     query = 'SELECT MAX(HardwareErrors) FROM SCHEMA("Neuron/Cluster", ClusterName)'
     timestamp = time.strftime("%Y-%m-%dT%H:%M:%S.000+0000", time.gmtime())

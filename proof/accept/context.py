@@ -31,12 +31,13 @@ from proof.accept.recording import AcceptError, Place
 from proof.rollup_differences import LIST_PRICES, differences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
     from neuron_emf.deploy.package import Package
     from neuron_emf.deploy.stack import Stack
     from proof.accept.resources import Journal
+    from proof.rollup_differences import Rollups
 
 ACCEPT_MINUTES: Final = 12
 """That each instance tells at once: what an alarm looks back on."""
@@ -210,7 +211,7 @@ class AcceptContext:
         if self.place.is_embedded:
             self._pump.extract_new_lines()
 
-    def expected(self, stack: str) -> Mapping[tuple[int, str], Mapping[str, float]]:
+    def expected(self, stack: str) -> Rollups:
         """What the lines of the log group come to, by the reference that shares no code."""
         return reference.rollups(
             self.records(stack),

@@ -25,6 +25,8 @@ from neuron_emf.command_options import AccountSettings
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from proof.logs.rules import Document
+
 RECORDED_ACCOUNT: Final = "111122223333"
 _HIDDEN_TEXT: Final = "hidden"
 _MAX_RECORDED_CHARS: Final = 20_000
@@ -143,7 +145,7 @@ class Recorder:
         client.meta.events.register("before-parameter-build.*.*", _remember)
         client.meta.events.register("after-call.*.*", self._keep)
 
-    def _keep(self, parsed: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> None:
+    def _keep(self, parsed: Document, model: Any, context: Document, **_: Any) -> None:
         row = {
             "service": model.service_model.service_name,
             "operation": model.name,
@@ -162,7 +164,7 @@ class Recorder:
                 file.write(f"{line}\n")
 
 
-def _remember(params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
+def _remember(params: Document, context: Document, **_: Any) -> None:
     context["accept"] = dict(params)
 
 

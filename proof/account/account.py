@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    Document = dict[str, Any]
+    from proof.logs.rules import Document
 
 ACCOUNT_TEMPLATE = Path(__file__).resolve().parents[2] / "template.yaml"
 ACCOUNT_ID = "123456789012"

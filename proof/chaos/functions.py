@@ -30,6 +30,8 @@ from proof.memory_table import KillableProcess, KilledError, MemoryTable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from proof.logs.rules import Document
+
 ROLLUPS_GROUP = "/neuron-emf/rollups"
 INGEST_GROUP = "/neuron-emf/ingest"
 TICK: dict[str, object] = {
@@ -96,7 +98,7 @@ class InvocationResult:
     """
 
     ended: str = DONE
-    answer: dict[str, Any] = field(default_factory=dict)
+    answer: Document = field(default_factory=dict)
     error: str = ""
     health: Counter[str] = field(default_factory=Counter)
     calls: list[str] = field(default_factory=list)
@@ -173,7 +175,7 @@ class Functions:
             own_log_group=INGEST_GROUP,
         )
 
-    def ingest(self, event: dict[str, Any], faults: InjectedFaults) -> InvocationResult:
+    def ingest(self, event: Document, faults: InjectedFaults) -> InvocationResult:
         """One invocation of ingest."""
         looks = iter([nothing, faults.pause])
 
@@ -188,7 +190,7 @@ class Functions:
         return self._invoke(close, TICK, faults, self._now_s)
 
     def _invoke(
-        self, module: Any, event: dict[str, Any], faults: InjectedFaults, now_s: Callable[[], float]
+        self, module: Any, event: Document, faults: InjectedFaults, now_s: Callable[[], float]
     ) -> InvocationResult:
         seen = InvocationResult()
         life = _Life(self.table, faults, seen)

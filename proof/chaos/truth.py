@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from neuron_wire import MinuteRecord
-    from proof.reference import OwnerRow
+    from proof.reference import Key, OwnerRow
     from proof.rollup_differences import Said
 
 
@@ -38,7 +38,6 @@ MAX_NAMES = 50
 MAX_OWNERS = 20
 SILENT_AFTER_MINUTES = 5
 SILENT_FORGET_MINUTES = 60
-Key = tuple[int, str]  # minute since the epoch, cluster
 
 
 PrintedMinute = Sequence[Mapping[str, Any]]

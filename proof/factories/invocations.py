@@ -12,6 +12,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 if TYPE_CHECKING:
     from aggregator.arrivals import LogLine
+    from proof.logs.rules import Document
 
 SAMPLE_STREAM = "i-0aaaaaaaaaaaaaaa1"
 
@@ -52,17 +53,17 @@ def payload(
     return gzip.compress(json.dumps(delivered).encode())
 
 
-def delivery(*log_lines: LogLine, **members: Any) -> dict[str, Any]:
+def delivery(*log_lines: LogLine, **members: Any) -> Document:
     """A subscription event as CloudWatch Logs makes it."""
     return direct(payload(*log_lines, **members))
 
 
-def direct(data: bytes) -> dict[str, Any]:
+def direct(data: bytes) -> Document:
     """The event that CloudWatch Logs invokes a function with, of a payload."""
     return {"awslogs": {"data": base64.b64encode(data).decode()}}
 
 
-def batch(*payloads: bytes) -> dict[str, Any]:
+def batch(*payloads: bytes) -> Document:
     """A batch of Kinesis records as Lambda makes it; their sequence numbers are n-0, n-1..."""
     return {
         "Records": [

@@ -22,6 +22,9 @@ from neuron_wire.names import HOUR_MS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    Document = dict[str, Any]
+    """The members of a request or an answer."""
+
 
 MAX_BATCH_EVENTS_OF_SERVICE = 10_000
 MAX_NAME_CHARACTERS = 512
@@ -44,7 +47,7 @@ class ServiceError(Exception):
         self.status = status
 
 
-def checked(document: dict[str, Any]) -> tuple[str, str, list[tuple[int, str]]]:
+def checked(document: Document) -> tuple[str, str, list[tuple[int, str]]]:
     """
     Group, stream and events of a request that writes: timestamps, ms since the epoch, and messages.
 
@@ -183,7 +186,7 @@ class LogRules:
     retention_ms: int | None = None
     poison: str | None = None
     applied: list[Applied] = field(default_factory=list)
-    operations: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = field(init=False)
+    operations: dict[str, Callable[[Document], Document]] = field(init=False)
     _one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -192,7 +195,7 @@ class LogRules:
             "CreateLogStream": self._create_log_stream,
         }
 
-    def call(self, operation: str, document: dict[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, document: Document) -> Document:
         """
         Do *operation*; its answer.
 
@@ -204,7 +207,7 @@ class LogRules:
         with self._one_at_a_time:
             return self.operations[operation](document)
 
-    def _create_log_stream(self, document: dict[str, Any]) -> dict[str, Any]:
+    def _create_log_stream(self, document: Document) -> Document:
         group, stream, _ = checked(document)
         streams = self._streams(group)
         if stream in streams:
@@ -212,7 +215,7 @@ class LogRules:
         streams.add(stream)
         return {}
 
-    def _put_log_events(self, document: dict[str, Any]) -> dict[str, Any]:
+    def _put_log_events(self, document: Document) -> Document:
         group, stream, events = checked(document)
         _check_sizes([len(message.encode()) for _, message in events])
         if stream not in self._streams(group):
@@ -231,7 +234,7 @@ class LogRules:
             _refuse(POISONED)
         now_ms = round(self.clock() * 1000)
         self.applied += [Applied(stream, *event, group, now_ms) for event in taken]
-        answer: dict[str, Any] = {"nextSequenceToken": f"{len(self.applied):056d}"}
+        answer: Document = {"nextSequenceToken": f"{len(self.applied):056d}"}
         return {**answer, "rejectedLogEventsInfo": rejected} if rejected else answer
 
     def _by_age(self, times_ms: list[int]) -> tuple[dict[str, int], range]:

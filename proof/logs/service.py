@@ -22,6 +22,8 @@ from proof.logs.wire import JsonWire, Port, Response, region_signed_for
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from proof.logs.rules import Document
+
 
 @dataclass(frozen=True)
 class ServiceCall:
@@ -85,7 +87,7 @@ class LogsService:
         self.next_faults: dict[str, list[str | ServiceError]] = defaultdict(list)
         self.always: dict[str, str | ServiceError] = {}
         self.wires: list[Any] = [JsonWire()]
-        self.allow: Callable[[str, dict[str, Any]], object] = _nothing
+        self.allow: Callable[[str, Document], object] = _nothing
         self.chances: Mapping[str, float] = {}
         self.keys: dict[str, str | None] = {"testing": "testing"}
         self.signing_clock: Callable[[], float] = time.time
@@ -177,7 +179,7 @@ class LogsService:
         if operation == "PutLogEvents":
             self.before_taking()
         region, is_taken = "", False
-        answer: dict[str, Any] | ServiceError | ProxyPage = {}
+        answer: Document | ServiceError | ProxyPage = {}
         what = fault.name if fault else operation
         try:
             if fault is None or fault.is_said or fault.taken:

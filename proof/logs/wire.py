@@ -43,6 +43,8 @@ from proof.logs.rules import ServiceError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from proof.logs.rules import Document
+
 MOMENT = "%Y%m%dT%H%M%SZ"
 TOLERANCE = timedelta(minutes=5)  # between the signer's clock and the service's
 _AUTHORIZATION = re.compile(
@@ -70,11 +72,11 @@ class JsonWire:
         is_json = headers.get("content-type") == self.content_type
         return is_ours and is_json and "content-encoding" not in headers
 
-    def request_of(self, headers: Mapping[str, str], body: bytes) -> tuple[str, dict[str, Any]]:
+    def request_of(self, headers: Mapping[str, str], body: bytes) -> tuple[str, Document]:
         """What is asked for, and its members."""
         return headers["x-amz-target"].removeprefix(self.target_prefix), json.loads(body)
 
-    def written(self, answer: dict[str, Any] | ServiceError) -> tuple[int, str, bytes]:
+    def written(self, answer: Document | ServiceError) -> tuple[int, str, bytes]:
         """Status, content type and body of an answer."""
         if isinstance(answer, ServiceError):
             error = {"__type": answer.code, "message": answer.words}

@@ -64,7 +64,7 @@ def test_the_command_says_what_happened_and_ends_with_0(capsys):
     assert "close killed" in happened
     assert [] == problems
     with pytest.raises(SystemExit, match="2"):
-        main(["--instances", "3"])
+        main(["--seed", "three"])
 
 
 @fault
