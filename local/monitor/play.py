@@ -102,8 +102,8 @@ def run(play: Play, descriptor: int) -> None:
     writer = ReportWriter(instance, period_s)
     for at_ms in itertools.islice(moments, play.reports):
         line, produced = writer.write_report(at_ms)
-        if waits:
-            _wait_until(at_ms)
+        while waits and (left_s := (at_ms - _now_ms()) / 1000) > 0:
+            time.sleep(min(left_s, LONGEST_SLEEP_S))
         _write(descriptor, line)
         if truth is not None:
             written = msgspec.structs.replace(produced, at_ms=_now_ms() if waits else at_ms)
@@ -144,11 +144,6 @@ def live_moments(period_ms: int, now_ms: Callable[[], int], *, chance: float) ->
         missed = max(0, -(-(now_ms() - at_ms) // period_ms))
         at_ms += missed * period_ms
         yield at_ms
-
-
-def _wait_until(at_ms: int) -> None:
-    while (left_s := (at_ms - _now_ms()) / 1000) > 0:
-        time.sleep(min(left_s, LONGEST_SLEEP_S))
 
 
 def _write(descriptor: int, line: bytes) -> None:

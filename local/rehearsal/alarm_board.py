@@ -7,6 +7,7 @@ publishes few of the metrics of AWS's own services, and OK would be a claim that
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 import uuid
@@ -65,7 +66,7 @@ class AlarmBoard:
         self._made_s = now_s()  # a warm-up begins with the deployment
         self._now_s = now_s
         self._states: dict[str, list[AlarmState]] = {}
-        self._evaluated_s: float | None = None
+        self._evaluated_s = -math.inf
         self._began_ms: dict[tuple[object, ...], int] = {}  # when each that fires was seen first
         self._lock = threading.Lock()
 
@@ -73,14 +74,17 @@ class AlarmBoard:
         """Of every alarm that is evaluated, by logical id; at most `EVALUATE_EACH_S` old."""
         with self._lock:
             now_s = self._now_s()
-            if self._evaluated_s is None or now_s - self._evaluated_s >= EVALUATE_EACH_S:
+            if now_s - self._evaluated_s >= EVALUATE_EACH_S:
                 before = self._states
                 self._states = {
                     alarm.logical_id: self._evaluate(alarm, now_s, before) for alarm in self._alarms
                 }
                 self._evaluated_s = now_s
-                firing = [state for states in self._states.values() for state in _firing(states)]
-                keys = [(state.alarm.logical_id, state.contributor) for state in firing]
+                keys = [
+                    (state.alarm.logical_id, state.contributor)
+                    for states in self._states.values()
+                    for state in _firing(states)
+                ]
                 self._began_ms = {key: self._began_ms.get(key, round(now_s * 1000)) for key in keys}
             return self._states
 

@@ -47,11 +47,6 @@ ClusterMinute = tuple[str, int]
 COMPARED_GAUGES: Final = tuple(
     name for name, number in ROLLUP_NUMBERS.items() if number.family == "gauge"
 )
-COMPARED_TALLIES: Final = tuple(
-    name for name, number in ROLLUP_NUMBERS.items() if number.family == "tally"
-)
-
-
 _ROLLUP_MARK: Final = f'"Kind":"{ROLLUP_KIND}"'
 
 
@@ -150,8 +145,8 @@ def against_truth(
         if lines is None:
             problems.append(Problem(cluster, minute_s, "rollup", "one", "none"))
             continue
-        for name in wanted.keys() & {*COMPARED_GAUGES, *COMPARED_TALLIES}:
-            value = lines.tally(name) if name in COMPARED_TALLIES else lines.gauge(name)
+        for name in wanted.keys() & ROLLUP_NUMBERS.keys():
+            value = lines.gauge(name) if name in COMPARED_GAUGES else lines.tally(name)
             if not is_right(name, wanted[name], value, UTILIZATION_TOLERANCE_PERCENT):
                 said = name, _number(wanted[name]), _number(value)
                 problems.append(Problem(cluster, minute_s, *said))

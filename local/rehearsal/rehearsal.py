@@ -130,7 +130,10 @@ class Rehearsal:
             aws.refuse_strangers()  # again, now that its functions have run
             with step(f"Starting {len(REHEARSED_FLEET)} emitters with simulated neuron-monitors"):
                 bridged = self._bridge(aws, stack, past, lines)
-                self._go_live(fleet)
+                for member in REHEARSED_FLEET:
+                    fleet.start_emitter(member)
+                    self._workspace.wait(0.2)  # their imports fill a small machine
+                fleet.check_emitters()
             self._say_where_to_look(server, seconds)
             is_cut = self._live(aws, stack, fleet, board, server, seconds=seconds)
             stopped_s = time.time()
@@ -223,12 +226,6 @@ class Rehearsal:
                 return past
             self._deliver(bridged, aws, stack, lines, since_s=past.end_s)
             past = bridged
-
-    def _go_live(self, fleet: LiveFleet) -> None:
-        for member in REHEARSED_FLEET:
-            fleet.start_emitter(member)
-            self._workspace.wait(0.2)  # their imports fill a small machine
-        fleet.check_emitters()
 
     def _say_where_to_look(self, server: PageServer, seconds: float | None) -> None:
         commands = (

@@ -128,12 +128,11 @@ class DeployedStack:
         """Put *objects* where settle puts its own."""
         bucket, s3 = self._outputs["LedgerBucketName"], self._aws.client("s3")
         with ThreadPoolExecutor(_THREADS) as pool:
-            puts = [
-                pool.submit(s3.put_object, Bucket=bucket, Key=key, Body=content)
-                for key, content in objects.items()
-            ]
-        for put in puts:
-            put.result()
+            list(
+                pool.map(
+                    lambda key: s3.put_object(Bucket=bucket, Key=key, Body=objects[key]), objects
+                )
+            )
 
     def refused_lines(self) -> list[str]:
         """What CloudWatch would have refused to extract."""

@@ -204,17 +204,6 @@ def test_costs_conserve_the_hour(hour):
         assert sum(theirs) == round(usd * 10**9)
 
 
-@given(hours())
-def test_silent_minutes_change_only_unknown_time(hour):
-    """All rows but [unknown] are the same to the last digit."""
-    records, unknown = hour
-    ours, theirs = rows_of(*records, unknown=unknown), rows_of(*records)
-    amounts = [*ledger.LEDGER_MINUTES.values(), *ledger.LEDGER_COSTS.values()]
-    for owner, row in theirs.items():
-        for field in amounts if owner != "[unknown]" else ():
-            assert getattr(row, field) == getattr(ours[owner], field)
-
-
 @pytest.mark.parametrize(
     ("ec2", "changes", "avoidable"),
     [

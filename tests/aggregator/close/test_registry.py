@@ -31,32 +31,11 @@ def silent(made: Registry, minute: int) -> bool:
     return bool(made.silent_by_cluster(minute).get("training"))
 
 
-SEEN_MINUTES = st.lists(st.integers(MINUTE, MINUTE + 40), min_size=1, max_size=12, unique=True)
-
-
 def test_a_clean_shutdown_is_taken_back_by_a_later_record_of_the_minute():
     """The emitter restarted within the minute, and its second part came late."""
     made = registry(MINUTE, gone=True)
     made.record_presence("training", SAMPLE_STREAM, MINUTE, None, gone=False)
     assert silent(made, MINUTE + 10)
-
-
-@given(SEEN_MINUTES.flatmap(lambda minutes: st.tuples(st.just(minutes), st.permutations(minutes))))
-def test_the_order_in_which_minutes_are_seen_does_not_matter(orders):
-    """Reduced again, late or out of turn: the registry is the same."""
-    one, other = registry(*orders[0]), registry(*orders[1])
-    assert list(one.packed()) == list(other.packed())
-
-
-@given(SEEN_MINUTES, st.booleans())
-def test_packing_keeps_everything(minutes, gone):
-    """Loaded again, the registry answers the same."""
-    made = registry(*minutes, gone=gone)
-    again = registry()
-    again.load(dict(made.packed()))
-    for asked in range(MINUTE - 1, MINUTE + 110, 3):
-        assert made.silent_by_cluster(asked) == again.silent_by_cluster(asked)
-        assert expected(made, asked) == expected(again, asked)
 
 
 def test_only_changed_buckets_are_packed():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -58,16 +57,11 @@ class Folder(NamedTuple):
 
 
 class Bucket(dict):
-    """The ledger's bucket in memory; who puts *killed_at* dies before it is there, or *after*."""
-
-    killed_at, after = None, False
+    """The ledger's bucket in memory."""
 
     def put(self, key, payload):
-        """As S3: whole or not at all."""
-        if self.after or key != self.killed_at:
-            self[key] = payload
-        if key == self.killed_at:
-            raise KilledError
+        """Put an object as S3 does."""
+        self[key] = payload
 
 
 def settle(
@@ -237,21 +231,6 @@ def test_killed_anywhere_and_repeated_the_bytes_are_the_same(fleet, after, data)
         assert bucket.items() <= whole.items()
     settle(again, bucket)
     assert whole == bucket
-
-
-def test_killed_at_every_write_and_repeated_the_bytes_are_the_same():
-    """Every step that changes something, before and after it took effect."""
-    fleet = [minute_of(name, FIRST_OF_HOUR + at) for name in SETTLED_INSTANCES for at in (0, 30)]
-    whole = Bucket()
-    settle(world_of(fleet), whole)
-    for killed_at, after in itertools.product(keys_of(SETTLED_HOUR - 1), (False, True)):
-        world, bucket = world_of(fleet), Bucket()
-        bucket.killed_at, bucket.after = killed_at, after
-        assert settle(world, bucket) is None
-        assert world.table.settled == SETTLED_HOUR - 1
-        bucket.killed_at = None
-        settle(world, bucket)
-        assert whole == bucket
 
 
 def test_an_instance_that_is_missed_is_unknown_until_it_is_forgotten():

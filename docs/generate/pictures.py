@@ -1,7 +1,7 @@
 """
 The pictures of the page in docs/images: the recorded hour in Chromium, light and dark.
 
-Run it by `python -m tests.neuron_emf.page.pictures`. The hour, the clock and the window are
+Run it by `python -m docs.generate.pictures`. The hour, the clock and the window are
 fixed, so the same Chromium with the same fonts gives the same bytes.
 """
 
