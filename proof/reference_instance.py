@@ -113,8 +113,8 @@ def cores_of(parts: Records, usd_per_hour: Mapping[str, Fraction]) -> list[Core]
 
 def owners_of_core(parts: Records, last: MinuteRecord, core: int, letter: str) -> set[str]:
     """Who has a core with that *letter*, of which *last* is the last of *parts* to know."""
-    tells_owners = any(part.owners or part.owners_more for part in parts)
-    said = last.owners if tells_owners else last.holders
+    has_owners = any(part.owners or part.owners_more for part in parts)
+    said = last.owners if has_owners else last.holders
     if letter == "u":
         names = {owner.name for owner in last.owners if core in core_set(owner.reserved)}
         if not names and core in core_set(last.owners_more):
@@ -126,7 +126,7 @@ def owners_of_core(parts: Records, last: MinuteRecord, core: int, letter: str) -
         return names
     if letter == "?" and core not in core_set(last.owners_more):
         return set()
-    if tells_owners:
+    if has_owners:
         return {"[others]" if core in core_set(last.owners_more) else "[not reported]"}
     return {"[others]" if any(part.holders_more for part in parts) else "[not reported]"}
 

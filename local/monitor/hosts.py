@@ -36,7 +36,7 @@ class Family:
 
         peak_tera_flops: 10^12 FLOP/s of one logical core at its best.
 
-        tells_device_bytes: Whether memory is broken down to bytes on each core, and ECC
+        reports_device_bytes: Whether memory is broken down to bytes on each core, and ECC
             counters ever move.
     """
 
@@ -46,14 +46,14 @@ class Family:
     physical_per_logical: int
     split_name: str | None
     peak_tera_flops: float
-    tells_device_bytes: bool = True
+    reports_device_bytes: bool = True
 
 
 PAGE_BYTES: Final = 4096
-_TOLD_BY_INF1: Final = ("neuron_device_count", "neuroncore_per_device_count", "error")
+_REPORTED_BY_INF1: Final = ("neuron_device_count", "neuroncore_per_device_count", "error")
 
 FAMILIES: Final[dict[str, Family]] = {
-    "inf1": Family(None, "v1", "v1", 1, None, 16.0, tells_device_bytes=False),
+    "inf1": Family(None, "v1", "v1", 1, None, 16.0, reports_device_bytes=False),
     "inf2": Family("inferentia2", "v3", "v2", 1, None, 95.0),
     "trn1": Family("trainium", "v2", "v2", 1, None, 95.0),
     "trn2": Family("trainium2", "v4", "v3d", 2, "v3d", 166.0),
@@ -95,7 +95,7 @@ class HostModel:
             "error": "",
         }
         if self.family.device_type is None:
-            return {name: block[name] for name in _TOLD_BY_INF1}
+            return {name: block[name] for name in _REPORTED_BY_INF1}
         return block
 
 

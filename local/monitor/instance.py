@@ -254,7 +254,7 @@ class SimulatedInstance:
         They start from 0, so that a monitor that is started again counts
         nothing twice for a reader who takes a lower value for a restart.
         """
-        if not (self.scenario.ecc_rises and self.host.family.tells_device_bytes):
+        if not (self.scenario.ecc_rises and self.host.family.reports_device_bytes):
             return dict.fromkeys(SIMULATED_ECC_COUNTERS, 0)
         every = 4 + 3 * device
         return {

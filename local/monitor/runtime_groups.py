@@ -156,11 +156,11 @@ class RuntimeMemory:
         devices = sorted({core // per_device for core in runtime.held})
         listed = [device * per_device + core for device in devices for core in range(per_device)]
         per_core_bytes = instance.host.device_memory_bytes // per_device
-        tells_bytes = instance.host.family.tells_device_bytes
+        reports_bytes = instance.host.family.reports_device_bytes
         models = instance.scenario.models_per_core
         table = {
             str(core): _core_bytes(per_core_bytes, models, rng)
-            if core in runtime.held and tells_bytes
+            if core in runtime.held and reports_bytes
             else dict.fromkeys(_MEMORY_USES, 0)
             for core in listed
         }

@@ -157,7 +157,7 @@ instance_hours AS ( -- the cores of an instance are those of its type, or more w
     greatest(CAST(coalesce(hours, 0) * greatest(coalesce(cores, 0) * 60000000, coalesce(told, 0)) AS DECIMAL(38, 0))
       - coalesce(seen, 0), 0) AS unseen,
     coalesce(cost, 0) AS amount, coalesce(usages, 0) AS usages, usd, coalesce(list_usd, 0) AS list_usd,
-    CASE WHEN l.hour IS NULL THEN 0 ELSE 1 END AS is_told, is_missing, is_moved,
+    CASE WHEN l.hour IS NULL THEN 0 ELSE 1 END AS is_reported, is_missing, is_moved,
     CASE
       WHEN problem = 'export not hourly' THEN problem
       WHEN overlap > 0 THEN 'instance-hours in two clusters'
@@ -169,7 +169,7 @@ instance_hours AS ( -- the cores of an instance are those of its type, or more w
 month_hours AS (
   SELECT *, sum(usages) OVER h AS hour_usages, sum(list_usd) OVER h AS hour_usd,
     sum(CASE owner WHEN '[no telemetry]' THEN usd ELSE 0 END) OVER h AS unseen_usd,
-    CASE WHEN hour < first_hour THEN '[before the ledger]' WHEN max(is_missing) OVER h = 1 OR max(is_told) OVER h = 0
+    CASE WHEN hour < first_hour THEN '[before the ledger]' WHEN max(is_missing) OVER h = 1 OR max(is_reported) OVER h = 0
       THEN '[ledger missing]' ELSE '[no telemetry]' END AS untold
   FROM instance_hours CROSS JOIN ledger_start WINDOW h AS (PARTITION BY hour)
 ),

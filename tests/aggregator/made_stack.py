@@ -53,7 +53,7 @@ class Stack:
             if line["Kind"] == names.ROLLUP_KIND and line["ClusterName"] == cluster
         ]
 
-    def told(self, cluster="training"):
+    def published(self, cluster="training"):
         """The offsets of the minutes published since the last call, with their Instances."""
         return [
             (line["_aws"]["Timestamp"] // 60_000 - MINUTE, line["Instances"])

@@ -74,7 +74,7 @@ class World:
     printed: list[str] = field(default_factory=list)
     failed: list[list[MinuteRecord]] = field(default_factory=list)
     stored: set[tuple] = field(default_factory=set)
-    told: list[dict] = field(default_factory=list)
+    sent: list[dict] = field(default_factory=list)
     departed: set[tuple[str, int]] = field(default_factory=set)
 
     def deliver(self, records, *, in_packs=False, pause=None, **fate) -> None:
@@ -111,7 +111,7 @@ class World:
 
         One of its *processes* is *lost*: how, and when it reads which bucket for a minute.
         """
-        process: Any = KillableProcess(self.table, self.printed, bus=self.told, **fate)
+        process: Any = KillableProcess(self.table, self.printed, bus=self.sent, **fate)
         how, at = lost or ("", -1)
         fragile: Any = FragileTable(
             process, how, lambda minute, bucket: (minute + bucket) % 41 == at

@@ -108,7 +108,7 @@ def test_the_bare_command_helps_and_is_no_success(typed):
         ("walk", "No such command 'walk'. See neuron-emf --help."),
     ],
 )
-def test_a_mistyped_command_is_told_its_likeness(typed, typo, said):
+def test_a_mistyped_command_gets_a_suggestion(typed, typo, said):
     """Wrong use, in one sentence."""
     assert (2, "", f"neuron-emf: {said}\n") == typed(typo)
 

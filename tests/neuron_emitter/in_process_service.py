@@ -117,12 +117,12 @@ class InProcessService:
         events = [{"timestamp": each.timestamp_ms, "message": each.line} for each in batch]
         place = {"logGroupName": RECORDS_GROUP, "logStreamName": DELIVERED_STREAM}
         answer = self._rules.call("PutLogEvents", {**place, "logEvents": events})
-        told = answer.get("rejectedLogEventsInfo", {})
-        old_end = told.get("tooOldLogEventEndIndex", 0)
+        reported = answer.get("rejectedLogEventsInfo", {})
+        old_end = reported.get("tooOldLogEventEndIndex", 0)
         places: dict[DropReason, range] = {
             "too_old": range(old_end),
-            "expired": range(old_end, told.get("expiredLogEventEndIndex", old_end)),
-            "too_new": range(told.get("tooNewLogEventStartIndex", len(batch)), len(batch)),
+            "expired": range(old_end, reported.get("expiredLogEventEndIndex", old_end)),
+            "too_new": range(reported.get("tooNewLogEventStartIndex", len(batch)), len(batch)),
         }
         return {why: tuple(at) for why, at in places.items() if at}
 

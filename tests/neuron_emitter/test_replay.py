@@ -105,8 +105,8 @@ def test_an_instance_nobody_names_is_named_by_the_input(tmp_path):
     assert records(nameless) == [record]
     other = records(saved(tmp_path / "b", report(instance_info=instance(instance_id=""))))
     assert other[0].instance_id != record.instance_id
-    (told,) = records(nameless, instance_id="i-told")
-    assert ("i-told", False) == (told.instance_id, told.identity_guessed)
+    (reported,) = records(nameless, instance_id="i-told")
+    assert ("i-told", False) == (reported.instance_id, reported.identity_guessed)
 
 
 @pytest.mark.parametrize(

@@ -69,13 +69,13 @@ def in_process(events):
     return {why: tuple(places) for why, places in outcome.rejected.items()}
 
 
-def places_of(told, count):
+def places_of(reported, count):
     """The places that an answer of the network names, by reason."""
-    old = told.get("tooOldLogEventEndIndex", 0)
+    old = reported.get("tooOldLogEventEndIndex", 0)
     found = {
         "too_old": range(old),
-        "expired": range(old, told.get("expiredLogEventEndIndex", old)),
-        "too_new": range(told.get("tooNewLogEventStartIndex", count), count),
+        "expired": range(old, reported.get("expiredLogEventEndIndex", old)),
+        "too_new": range(reported.get("tooNewLogEventStartIndex", count), count),
     }
     return {why: tuple(places) for why, places in found.items() if places}
 

@@ -110,10 +110,10 @@ def test_each_saved_query_says_what_the_rows_say(yesterday, template):
         sum(getattr(row, field) or 0 for row in rows)
         for field in ("idle_cost", "avoidable_cost", "allocated")
     )
-    for name, told in found.items():
-        assert idle / NANO_DECIMAL == sum(Decimal(row["idle_usd"] or 0) for row in told), name
+    for name, reported in found.items():
+        assert idle / NANO_DECIMAL == sum(Decimal(row["idle_usd"] or 0) for row in reported), name
         assert avoidable / NANO_DECIMAL == sum(
-            Decimal(row["avoidable_usd"] or 0) for row in told
+            Decimal(row["avoidable_usd"] or 0) for row in reported
         ), name
     (day,) = found["trend-by-day"]
     assert held / MICROS_OF_HOUR == pytest.approx(float(day["core_hours"]))

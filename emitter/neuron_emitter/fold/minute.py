@@ -209,10 +209,10 @@ class Fold:
             self.groups_dropped += len(report.dropped_groups)
             for name in report.dropped_groups:
                 self._unknown.announce_shape(name, "has a value of another type")
-        told = report.instance_info, report.neuron_hardware_info
-        if told != self._learned:  # nearly always they are as before
+        inventory_groups = report.instance_info, report.neuron_hardware_info
+        if inventory_groups != self._learned:  # nearly always they are as before
             self._learn_instance(report)
-            self._learned = told
+            self._learned = inventory_groups
         system = report.system_data
         if system is not None:
             self._readings.add_system(system)

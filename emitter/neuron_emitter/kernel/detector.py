@@ -164,7 +164,7 @@ class LogState(msgspec.Struct, frozen=True):
     """
 
     counted: Position | None = None
-    announced: Position | None = msgspec.field(default=None, name="told")
+    announced: Position | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class SupersededError(Exception):
     """Another run published at the same time: this one must write nothing more."""
 
 
-TELL_BEFORE_S: Final = 10
+SEND_EVENTS_BEFORE_S: Final = 10
 """Seconds before its end up to which a run puts events on the bus."""
 
 LEASE_MARGIN_S: Final = 2
@@ -194,7 +194,7 @@ class CloseRun:
             self.table.clear_marker(minute, tokens[minute])
         self._count_left(left, now_s)
         self._outcome.findings_failed = self._book.send_events(
-            lambda: self.remaining_s() > TELL_BEFORE_S
+            lambda: self.remaining_s() > SEND_EVENTS_BEFORE_S
         )
         self._outcome.findings_waiting = self._book.steps_waiting
 

@@ -3,21 +3,21 @@ The table in DynamoDB: what stands where in it, and what the functions ask of it
 
 How DynamoDB is asked is `dynamodb`'s business. One table, keys `pk` and `sk`, both text, and `ttl`:
 
-| pk                  | sk          | what                                            |
-|---------------------|-------------|-------------------------------------------------|
-| `m#MINUTE#BUCKET`   | identity    | one record, or a pack of them: `r`              |
-| `dirty#MINUTE`      | `dirty`     | late records came: `token`                      |
-| `p#MINUTE`          | cluster     | what has been published: `n`, `r`               |
-| `registry`          | `BUCKET`    | the instances of one bucket: `r`                |
-| `cluster#ABOUT`     | cluster     | the last rollup about it: `minute`, `r`         |
-| `gone#HOUR`         | see below   | EC2 stopped an instance in a minute             |
-| `findings`          | see below   | what is open: `n`, `due`, `r`                   |
-| `told#TRANSITION`   | `told`      | people were told of an alarm's transition       |
-| `told#GROUP`        | `claim`     | whose message it is: `claimer`, `state`, `at`   |
-| `close`             | `lease`     | who may close: `owner`, `expires`               |
-| `close`             | `progress`  | how far closing has come: `r`                   |
-| `settle`            | `progress`  | the first hour that is not settled: `hour`      |
-| `settle#HOUR`       | PART        | how EC2 says its instances are bought: `r`      |
+| pk                    | sk         | what                                          |
+|-----------------------|------------|-----------------------------------------------|
+| `m#MINUTE#BUCKET`     | identity   | one record, or a pack of them: `r`            |
+| `dirty#MINUTE`        | `dirty`    | late records came: `token`                    |
+| `p#MINUTE`            | cluster    | what has been published: `n`, `r`             |
+| `registry`            | `BUCKET`   | the instances of one bucket: `r`              |
+| `cluster#ABOUT`       | cluster    | the last rollup about it: `minute`, `r`       |
+| `gone#HOUR`           | see below  | EC2 stopped an instance in a minute           |
+| `findings`            | see below  | what is open: `n`, `due`, `r`                 |
+| `notified#TRANSITION` | `notified` | the message of a transition was sent          |
+| `notified#GROUP`      | `claim`    | whose message it is: `claimer`, `state`, `at` |
+| `close`               | `lease`    | who may close: `owner`, `expires`             |
+| `close`               | `progress` | how far closing has come: `r`                 |
+| `settle`              | `progress` | the first hour that is not settled: `hour`    |
+| `settle#HOUR`         | PART       | how EC2 says its instances are bought: `r`    |
 
 MINUTE is the epoch minute, HOUR 60 of them, BUCKET two digits, TRANSITION and GROUP
 fingerprints, PART a digit, `r` packed JSON. A departure's `sk` is `MINUTE#INSTANCE`: what EC2
@@ -280,11 +280,11 @@ class Table:
 
     def was_notified(self, transition: str) -> bool:
         """Whether people were told of *transition*."""
-        return self._requests.get(_item(_notified_pk(transition), "told")) is not None
+        return self._requests.get(_item(_notified_pk(transition), "notified")) is not None
 
     def put_notified(self, transition: str, expires_s: int) -> None:
         """People were told of *transition*."""
-        self._requests.put(_item(_notified_pk(transition), "told", expires_s))
+        self._requests.put(_item(_notified_pk(transition), "notified", expires_s))
 
     def read_claim(self, group: str) -> Claim | None:
         """Whose message tells of the alarms of *group*; None before the first."""
@@ -341,7 +341,7 @@ def _departures_pk(hour: int) -> str:
 
 def _notified_pk(transition: str) -> str:
     """By its fingerprint: the names in a transition may be longer than a key."""
-    return f"told#{hashlib.sha256(transition.encode()).hexdigest()}"
+    return f"notified#{hashlib.sha256(transition.encode()).hexdigest()}"
 
 
 def _marker_key(minute: int) -> Attributes:

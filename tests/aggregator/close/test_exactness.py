@@ -124,7 +124,7 @@ def test_closing_again_prints_nothing(records):
     world.deliver(records)
     world.settle()
 
-    def told():
+    def totals():
         read = [(json.loads(one), one) for one in world.printed]
         until_ms = (MINUTE + 3) * 60_000
         return [
@@ -133,11 +133,11 @@ def test_closing_again_prints_nothing(records):
             if line["_aws"]["Timestamp"] <= until_ms and line.get("Records") != 0
         ]
 
-    before = told()
+    before = totals()
     world.deliver(records)
     world.deliver(records, in_packs=True)
     world.settle()
-    assert before == told()
+    assert before == totals()
     assert {} == world.table.markers
 
 

@@ -43,11 +43,11 @@ def test_a_clean_shutdown_that_comes_late_changes_no_minute_that_lacks_a_record_
     for offset in (12, 13):
         on_time(stack, offset, instance_id="i-1")
         stack.close(MINUTE_END_S + 60 * offset + 130)
-    told = {
+    published = {
         line["_aws"]["Timestamp"] // 60_000 - MINUTE: line["SilentInstances"]
         for line in stack.rollups()
     }
-    assert {12: 1, 1: 0, 8: 0, 13: 0} == told
+    assert {12: 1, 1: 0, 8: 0, 13: 0} == published
 
 
 def test_the_last_rollup_of_each_cluster_is_kept():
@@ -109,10 +109,10 @@ def test_nobody_waits_for_an_instance_that_ec2_stopped():
     on_time(stack, 0, instance_id="i-1")
     on_time(stack, 0, 1, instance_id="i-2")
     stack.close(MINUTE_END_S + 46)
-    stack.told()
+    stack.published()
     stack.table.put_departure("i-1", MINUTE, 0)
     stack.close(MINUTE_END_S + 60 + 46)
-    assert [(1, 1)] == stack.told()
+    assert [(1, 1)] == stack.published()
 
 
 def test_only_the_departures_that_matter_are_read():
@@ -143,9 +143,9 @@ def test_of_two_emitters_with_two_cluster_names_each_is_waited_for():
     on_time(stack, 0, 1, instance_id="i-1")
     on_time(stack, 0, instance_id="i-1", cluster="serving")
     stack.close(MINUTE_END_S + 50)
-    assert ([(0, 1)], 0) == (stack.told(), stack.close(MINUTE_END_S + 110).minutes_closed)
+    assert ([(0, 1)], 0) == (stack.published(), stack.close(MINUTE_END_S + 110).minutes_closed)
     stack.deliver(
         MINUTE_END_S + 112, record(minute=MINUTE + 1, instance_id="i-1", cluster="serving")
     )
     assert 1 == stack.close(MINUTE_END_S + 114).minutes_closed
-    assert [(1, 1)] == stack.told("serving")
+    assert [(1, 1)] == stack.published("serving")

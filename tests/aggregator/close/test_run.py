@@ -18,26 +18,26 @@ from tests.aggregator.made_stack import MINUTE_END_S, STACK_RULES, Stack, on_tim
 # --- when a minute closes ---
 
 
-@pytest.mark.parametrize(("after_s", "told"), [(44.9, []), (45.0, [(0, 1)])])
-def test_no_minute_closes_before_45_seconds_after_its_end(after_s, told):
+@pytest.mark.parametrize(("after_s", "published"), [(44.9, []), (45.0, [(0, 1)])])
+def test_no_minute_closes_before_45_seconds_after_its_end(after_s, published):
     """Emitters spread their sends over 30 seconds."""
     stack = Stack()
     on_time(stack, 0)
     stack.close(MINUTE_END_S + after_s)
-    assert told == stack.told()
+    assert published == stack.published()
 
 
-@pytest.mark.parametrize(("after_s", "told"), [(119.9, []), (120.0, [(1, 1)])])
-def test_a_minute_waits_for_live_instances_until_grace_is_over(after_s, told):
+@pytest.mark.parametrize(("after_s", "published"), [(119.9, []), (120.0, [(1, 1)])])
+def test_a_minute_waits_for_live_instances_until_grace_is_over(after_s, published):
     """Two instances were there, one has not reported yet."""
     stack = Stack()
     on_time(stack, 0, instance_id="i-1")
     on_time(stack, 0, 1, instance_id="i-2")
     stack.close(MINUTE_END_S + 46)
-    stack.told()
+    stack.published()
     outcome = stack.close(MINUTE_END_S + 60 + after_s)
-    assert told == stack.told()[:1]
-    assert len(told) == outcome.minutes_closed
+    assert published == stack.published()[:1]
+    assert len(published) == outcome.minutes_closed
 
 
 def test_a_newer_minute_does_not_wait_for_an_older_one():
@@ -46,11 +46,11 @@ def test_a_newer_minute_does_not_wait_for_an_older_one():
     on_time(stack, -1, 0, 1, instance_id="i-1")
     on_time(stack, -1, 1, instance_id="i-2")
     stack.close(MINUTE_END_S - 60 + 46)
-    stack.told()
+    stack.published()
     stack.close(MINUTE_END_S + 60 + 45.5)
-    assert [(1, 2)] == stack.told()
+    assert [(1, 2)] == stack.published()
     stack.close(MINUTE_END_S + 60 + 61)
-    assert [(0, 1)] == stack.told()
+    assert [(0, 1)] == stack.published()
 
 
 # --- first start, missed runs, long pauses ---
@@ -64,7 +64,7 @@ def test_the_first_run_closes_the_last_minutes_and_the_marked_history():
     )
     on_time(stack, 41, 42)
     outcome = stack.close(MINUTE_END_S + 43 * 60)
-    assert [(41, 1), (42, 1), (-60, 1), (-30, 1)] == [one for one in stack.told() if one[1]]
+    assert [(41, 1), (42, 1), (-60, 1), (-30, 1)] == [one for one in stack.published() if one[1]]
     assert {} == stack.table.markers
     assert 2 == outcome.minutes_restated
 
@@ -79,9 +79,9 @@ def test_a_first_run_that_was_killed_is_where_the_next_one_starts(killed_at):
             MINUTE_END_S + 50,
             table=KillableProcess(stack.table, stack.printed, killed_at=killed_at),
         )
-    assert [] == stack.told()
+    assert [] == stack.published()
     stack.close(MINUTE_END_S + 50 + 30 * 60)
-    assert (0, 1) == stack.told()[0]
+    assert (0, 1) == stack.published()[0]
 
 
 def test_missed_runs_are_made_up_oldest_first():
@@ -89,10 +89,10 @@ def test_missed_runs_are_made_up_oldest_first():
     stack = Stack()
     on_time(stack, 0)
     stack.close(MINUTE_END_S + 50)
-    stack.told()
+    stack.published()
     on_time(stack, *range(1, 11))
     outcome = stack.close(MINUTE_END_S + 600 + 50)
-    assert [(offset, 1) for offset in range(1, 11)] == stack.told()
+    assert [(offset, 1) for offset in range(1, 11)] == stack.published()
     assert (10, 50) == (outcome.minutes_closed, outcome.seconds_behind)
 
 
@@ -101,21 +101,21 @@ def test_a_run_stops_before_its_time_is_over_and_the_next_goes_on():
     stack = Stack()
     on_time(stack, 0)
     stack.close(MINUTE_END_S + 50)
-    stack.told()
+    stack.published()
     on_time(stack, *range(1, 11))
-    told, runs = [], 0
-    while len(told) < 10:
+    published, runs = [], 0
+    while len(published) < 10:
         looks = iter(range(100))
         outcome = stack.close(
             MINUTE_END_S + 720 + runs,
             lambda looks=looks: 50.0 if next(looks, None) is not None else 4.9,
         )
-        told += stack.told()
+        published += stack.published()
         runs += 1
-        assert 10 - len(told) == outcome.minutes_waiting
+        assert 10 - len(published) == outcome.minutes_waiting
         assert outcome.out_of_time or not outcome.minutes_waiting
         assert runs < 10
-    assert [(offset, 1) for offset in range(1, 11)] == told
+    assert [(offset, 1) for offset in range(1, 11)] == published
 
 
 def test_what_is_due_comes_before_what_is_late():
@@ -126,10 +126,10 @@ def test_what_is_due_comes_before_what_is_late():
     stack = Stack()
     on_time(stack, 0)
     stack.close(MINUTE_END_S + 50)
-    stack.told()
+    stack.published()
     on_time(stack, *range(1, 31), instance_id="i-2")
     stack.close(MINUTE_END_S + 30 * 60 + 125)
-    stack.told()
+    stack.published()
     late = [record(minute=MINUTE + offset, instance_id="i-3") for offset in range(20)]
     stack.deliver(MINUTE_END_S + 31 * 60 + 10, *late)
     on_time(stack, 31, instance_id="i-2")
@@ -137,12 +137,12 @@ def test_what_is_due_comes_before_what_is_late():
     stack.close(
         MINUTE_END_S + 31 * 60 + 125, lambda: 50.0 if next(looks, None) is not None else 0.0
     )
-    told = stack.told()
-    assert (31, 1) == told[0]
-    assert 1 < len(told) < 20
+    published = stack.published()
+    assert (31, 1) == published[0]
+    assert 1 < len(published) < 20
     stack.close(MINUTE_END_S + 32 * 60)
-    told += stack.told()
-    assert set(range(20)) <= {offset for offset, _ in told}
+    published += stack.published()
+    assert set(range(20)) <= {offset for offset, _ in published}
     assert {} == stack.table.markers
 
 
@@ -162,10 +162,10 @@ def test_a_marker_set_while_nobody_closed_is_found_after_the_pause():
     stack = Stack()
     on_time(stack, 0)
     stack.close(MINUTE_END_S + 50)
-    stack.told()
+    stack.published()
     stack.deliver(MINUTE_END_S + 3600, record(instance_id="i-2"))
     stack.close(MINUTE_END_S + 10 * 3600)
-    assert (0, 2) in stack.told()
+    assert (0, 2) in stack.published()
 
 
 def test_an_empty_stack_closes_its_minutes_too():
@@ -217,7 +217,7 @@ def test_a_run_that_was_overtaken_writes_nothing_more():
     assert stack.close(MINUTE_END_S + 50).superseded
     assert (before, {}) == (stack.table.progress, stack.table.registry)
     assert stack.table.lease is None
-    assert [(0, 1)] == stack.told()
+    assert [(0, 1)] == stack.published()
 
 
 def test_of_two_copies_that_with_more_holders_counts():

@@ -305,7 +305,7 @@ def test_a_message_without_the_numbers_covers_nobody(dynamodb, sent):  # noqa: A
     assert ["sent", "sent"] == [tell(transition(metric), empty, sent) for metric in (CORES, COST)]
 
 
-def test_chat_is_told_where_only_the_people_were(table, sent):
+def test_chat_gets_a_message_that_only_people_got(table, sent):
     """A message to one topic covers nothing for the other."""
 
     def refuse_chat(arn, _):

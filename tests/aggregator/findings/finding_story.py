@@ -48,7 +48,7 @@ def _hours_of_research():
     )
     for _ in range(6):  # and shuts down for good
         fleet.pass_minute(works)
-    return fleet.told
+    return fleet.sent
 
 
 def _a_day_after_a_fault():
@@ -59,4 +59,4 @@ def _a_day_after_a_fault():
     for _ in range(24):
         fleet.minute += 59
         fleet.pass_minute(maker(busy, cluster="serving"))
-    return fleet.told
+    return fleet.sent

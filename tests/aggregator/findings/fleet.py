@@ -44,14 +44,14 @@ class Fleet:
     def __init__(self, rules=FLEET_RULES):
         self.rules = rules
         self.table = MemoryTable()
-        self.told = []
+        self.sent = []
         self.minute = MINUTE - 1
         self.accepts = lambda details: [True] * len(details)
         self.close()
 
     def put(self, details):
         answers = self.accepts(details)
-        self.told += [one for one, is_taken in zip(details, answers, strict=True) if is_taken]
+        self.sent += [one for one, is_taken in zip(details, answers, strict=True) if is_taken]
         return answers
 
     def deliver(self, *records, minute):
@@ -73,9 +73,9 @@ class Fleet:
         made = [maker(minute=self.minute, seq=self.minute - MINUTE + 1) for maker in makers]
         if made:
             self.deliver(*made, minute=self.minute)
-        before = len(self.told)
+        before = len(self.sent)
         self.close()
-        return self.told[before:]
+        return self.sent[before:]
 
     def states(self):
         return {

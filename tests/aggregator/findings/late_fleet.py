@@ -37,7 +37,7 @@ class History:
 
     world: World
     faults: Counter = field(default_factory=Counter)
-    told: Counter = field(default_factory=Counter)
+    sent: Counter = field(default_factory=Counter)
     owners: Counter = field(default_factory=Counter)
 
 
@@ -59,10 +59,10 @@ def lived(seed: int) -> History:
         world.now_s = now_s
         _run(world, draw)
     world.settle()
-    last = {one["Id"]: one for one in sorted(world.told, key=itemgetter("Step"))}
+    last = {one["Id"]: one for one in sorted(world.sent, key=itemgetter("Step"))}
     for one in last.values():
         if one["Kind"] == "hardware-fault":
-            history.told[one["ClusterName"], one["InstanceId"]] += one["Faults"]
+            history.sent[one["ClusterName"], one["InstanceId"]] += one["Faults"]
         elif "Owner" in one:
             history.owners[one["ClusterName"], one["Owner"]] += 1
     return history

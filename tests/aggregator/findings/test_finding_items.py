@@ -54,8 +54,8 @@ def test_an_item_with_all_it_may_hold_is_under_the_limit(monkeypatch):
                 )
                 for _ in range(OWNERS_IN_ITEM)
             )
-            told = {"core_state": "aa", "owners": owners}
-            record = idle(name, idle_minutes, cluster=cluster, minute=minute, **told)
+            sent = {"core_state": "aa", "owners": owners}
+            record = idle(name, idle_minutes, cluster=cluster, minute=minute, **sent)
             findings.draft_instance(merge_records([record]))
         return findings.keep_drafts({})
 
@@ -98,7 +98,7 @@ def test_the_item_of_owners_with_all_it_may_hold_is_under_the_limit():
 
     groups = [owners[first:][:DUE_GROUP] for first in range(0, len(owners), DUE_GROUP)]
     assert [0] * len(groups) == [pass_minute(some, 20) for some in groups]
-    assert MAX_OPEN_OWNERS == len(fleet.told)
+    assert MAX_OPEN_OWNERS == len(fleet.sent)
     fleet.accepts = lambda details: [False] * len(details)
     assert [0, 0, DUE_GROUP] == [pass_minute(some, 60) for some in groups[:3]]
     item = fleet.table.findings[f"{CLUSTER_PLACE}{cluster}"]
@@ -116,7 +116,7 @@ def test_an_item_that_is_too_large_is_counted_and_holds_nothing_up(monkeypatch):
     fleet.deliver(idle(minute=fleet.minute), minute=fleet.minute)
     assert 1 == fleet.close().findings_waiting
     assert fleet.minute in fleet.table.publications
-    assert ([], {}) == (fleet.told, fleet.table.findings)
+    assert ([], {}) == (fleet.sent, fleet.table.findings)
     monkeypatch.undo()
     (event,) = fleet.pass_minute(maker(idle, minutes=21))
     assert (1, "opened") == (event["Step"], event["Change"])

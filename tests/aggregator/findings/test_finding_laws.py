@@ -33,7 +33,7 @@ OWNED_RECORDS = minute_records().map(
 
 @settings(max_examples=150)
 @given(universes(OWNED_RECORDS), st.lists(WORLD_FATES, max_size=8))
-def test_each_step_is_told_and_a_copy_says_the_same(records, fates):
+def test_each_step_is_sent_and_a_copy_is_the_same(records, fates):
     """
     Redelivered, restated, killed at any call, two runs at once.
 
@@ -56,8 +56,8 @@ def test_a_run_may_be_killed_at_each_of_its_calls(after):
         world.now_s += 60
         world.settle()
         holds_for(world)
-        assert {"idle-instance", "idle-owner"} <= {event["Kind"] for event in world.told}
-        copies += len(world.told) - len({(event["Id"], event["Step"]) for event in world.told})
+        assert {"idle-instance", "idle-owner"} <= {event["Kind"] for event in world.sent}
+        copies += len(world.sent) - len({(event["Id"], event["Step"]) for event in world.sent})
         if is_over:
             break
     assert is_over
@@ -73,14 +73,14 @@ def test_minutes_out_of_order_lose_no_fault_and_reopen_nothing(seed):
     """
     history = lived(seed)
     holds_for(history.world)
-    assert history.faults == history.told
+    assert history.faults == history.sent
     assert set(history.owners.values()) <= {1}
 
 
 def holds_for(world):
     """What the laws above claim."""
     steps = defaultdict(dict)
-    for event in world.told:
+    for event in world.sent:
         before = steps[event["Id"]].setdefault(event["Step"], event)
         assert before == event
     states = [FindingsState.unpacked(finding.payload) for finding in world.table.findings.values()]

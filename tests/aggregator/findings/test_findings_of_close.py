@@ -34,7 +34,7 @@ def shown(events):
     ]
 
 
-def test_an_idle_instance_is_told_once_and_once_when_it_works_again():
+def test_an_idle_instance_opens_one_finding_that_closes_when_it_works_again():
     """In between nothing is written and nothing told."""
     fleet = Fleet()
     assert [(1, "idle-instance", "i-1", "opened")] == shown(fleet.pass_minute(maker(idle)))
@@ -46,7 +46,7 @@ def test_an_idle_instance_is_told_once_and_once_when_it_works_again():
     )
     closing = [fleet.pass_minute(maker(busy)) for _ in range(3)]
     assert [[], [], [(3, "idle-instance", "i-1", "closed")]] == [shown(one) for one in closing]
-    assert 1 == len({one["Id"] for one in fleet.told})
+    assert 1 == len({one["Id"] for one in fleet.sent})
     assert not any(state.findings for state in fleet.states().values())
 
 
@@ -119,7 +119,7 @@ def test_an_instance_in_two_clusters_is_not_an_idle_instance_in_either():
     assert [] == fleet.pass_minute(maker(idle, minutes=99), maker(idle, minutes=99, **other))
 
 
-def test_a_late_record_tells_its_faults_and_changes_nothing_else():
+def test_a_late_record_reports_its_faults_and_changes_nothing_else():
     """With its minute, and each fault once, however often the minute is restated."""
     fleet = Fleet()
     fleet.pass_minute(maker(busy))
@@ -133,30 +133,30 @@ def test_a_late_record_tells_its_faults_and_changes_nothing_else():
     fleet.deliver(busy("i-4", minute=first), minute=first)
     assert 1 == fleet.close().minutes_restated
     assert [(1, "hardware-fault", "i-2", "opened"), (2, "hardware-fault", "i-2", "worsened")] == (
-        shown(fleet.told)
+        shown(fleet.sent)
     )
     assert [(3, iso_minute(first)), (6, iso_minute(first))] == [
-        (one["Faults"], one["Minute"]) for one in fleet.told
+        (one["Faults"], one["Minute"]) for one in fleet.sent
     ]
 
 
 def test_faults_are_findings_of_their_own():
     """Kernel log and memory counters may report the same fault, so the larger number counts."""
     fleet = Fleet()
-    told = fleet.pass_minute(maker(busy, readings={"HardwareFaults": 2}, ecc_uncorrected_rise=1))
-    assert [(1, "hardware-fault", "i-1", "opened")] == shown(told)
-    assert [2] == [one["Faults"] for one in told]
+    sent = fleet.pass_minute(maker(busy, readings={"HardwareFaults": 2}, ecc_uncorrected_rise=1))
+    assert [(1, "hardware-fault", "i-1", "opened")] == shown(sent)
+    assert [2] == [one["Faults"] for one in sent]
 
 
-def test_a_silent_instance_is_told_until_it_reports_again():
+def test_a_silent_instance_is_a_finding_until_it_reports_again():
     """As the rollup counts it: from the sixth minute without a line."""
     fleet = Fleet()
     other = maker(busy, instance_id="i-2")
     fleet.pass_minute(maker(busy), other)
-    told = [shown(fleet.pass_minute(other)) for _ in range(6)]
-    assert [[]] * 5 + [[(1, "silent-instance", "i-1", "opened")]] == told
+    sent = [shown(fleet.pass_minute(other)) for _ in range(6)]
+    assert [[]] * 5 + [[(1, "silent-instance", "i-1", "opened")]] == sent
     assert [(2, "silent-instance", "i-1", "closed")] == shown(fleet.pass_minute(maker(busy), other))
-    assert "reported" == fleet.told[-1]["Reason"]
+    assert "reported" == fleet.sent[-1]["Reason"]
 
 
 def test_silence_neither_closes_nor_worsens_and_a_clean_shutdown_closes_after_a_while():
@@ -167,21 +167,21 @@ def test_silence_neither_closes_nor_worsens_and_a_clean_shutdown_closes_after_a_
     assert [[]] * 5 == [fleet.pass_minute(other) for _ in range(5)]
     back = fleet.pass_minute(maker(idle, minutes=20, is_clean_shutdown=True), other)
     assert [] == back
-    told = [shown(fleet.pass_minute(other)) for _ in range(6)]
-    assert [[]] * 5 + [[(2, "idle-instance", "i-1", "closed")]] == told
-    assert "gone" == fleet.told[-1]["Reason"]
+    sent = [shown(fleet.pass_minute(other)) for _ in range(6)]
+    assert [[]] * 5 + [[(2, "idle-instance", "i-1", "closed")]] == sent
+    assert "gone" == fleet.sent[-1]["Reason"]
 
 
-def test_an_owner_is_told_that_is_fully_idle_in_the_whole_cluster():
+def test_an_owner_that_is_fully_idle_in_the_whole_cluster_is_a_finding():
     """With the cores of all instances, the team by the stack's rules, and the cost."""
     fleet = Fleet()
     idles, works = held("aa", (20, 30)), held("ab", (90, 0), instance_id="i-2")
     assert [] == owners(fleet.pass_minute(idles, works))
     idles_too = held("aa", (90, 16), instance_id="i-2")
-    told = owners(fleet.pass_minute(idles, idles_too))
-    assert [(1, "idle-owner", "slurm:7 ann", "opened")] == shown(told)
+    sent = owners(fleet.pass_minute(idles, idles_too))
+    assert [(1, "idle-owner", "slurm:7 ann", "opened")] == shown(sent)
     assert (4, 4, 0, 2, 16, "ml", 2.6875) == tuple(
-        told[0][name]
+        sent[0][name]
         for name in (
             "AllocatedCores",
             "IdleCores",
@@ -194,8 +194,8 @@ def test_an_owner_is_told_that_is_fully_idle_in_the_whole_cluster():
     )
     closing = [owners(fleet.pass_minute(idles, works)) for _ in range(3)]
     assert [[], [], [("work", 4, 1)]] == [
-        [(one["Reason"], one["AllocatedCores"], one["BusyCores"]) for one in told]
-        for told in closing
+        [(one["Reason"], one["AllocatedCores"], one["BusyCores"]) for one in sent]
+        for sent in closing
     ]
 
 
@@ -234,13 +234,13 @@ def test_an_instance_that_executes_is_not_idle():
         held("aa", (40, 40), owners=(Owner("0-1", "[unnamed]", None, "", 0, minutes),))
         for minutes in range(1, 16)
     ]
-    told = [fleet.pass_minute(one) for one in quiet]
-    assert [[]] * 14 == told[:-1]
+    sent = [fleet.pass_minute(one) for one in quiet]
+    assert [[]] * 14 == sent[:-1]
     assert [("opened", iso_minute(MINUTE + 1))] == [
-        (one["Change"], one["Since"]) for one in told[-1]
+        (one["Change"], one["Since"]) for one in sent[-1]
     ]
     closing = [fleet.pass_minute(maker(idle, execution_errors=1)) for _ in range(3)]
-    assert [[], [], ["work"]] == [[one["Reason"] for one in told] for told in closing]
+    assert [[], [], ["work"]] == [[one["Reason"] for one in sent] for sent in closing]
 
 
 def test_an_owner_that_only_has_cores_reserved_is_idle_from_when_it_got_them():
@@ -252,13 +252,13 @@ def test_an_owner_that_only_has_cores_reserved_is_idle_from_when_it_got_them():
         for minutes in (14, 15)
     ]  # fmt: skip
     assert [] == fleet.pass_minute(pods[0])
-    told = fleet.pass_minute(pods[1])
+    sent = fleet.pass_minute(pods[1])
     assert [(1, "idle-instance", "i-1", "opened"), (1, "idle-owner", "ml/trainer-0", "opened")] == (
-        sorted(shown(told), key=lambda one: one[1])
+        sorted(shown(sent), key=lambda one: one[1])
     )
-    (owner,) = owners(told)
+    (owner,) = owners(sent)
     assert ["idle-cores", "no-reservation"] == (
-        next(one for one in told if "InstanceId" in one)["HeldBackBy"]
+        next(one for one in sent if "InstanceId" in one)["HeldBackBy"]
     )
     assert (2, 2, 0, 15, "ml") == tuple(
         owner[name] for name in ("AllocatedCores", "IdleCores", "BusyCores", "IdleMinutes", "Team")
@@ -285,7 +285,7 @@ def test_a_rank_that_waits_while_one_of_its_job_works_is_no_finding(waiting, wor
     assert ["i-3", "ml/other-0/main"] == sorted(one[2] for one in shown(fleet.pass_minute(*makers)))
     works = held("bb", (0, 0), "ml/other-1/main")
     closing = [fleet.pass_minute(works, *makers[1:]) for _ in range(3)]
-    assert [[], [], ["work", "work"]] == [[one["Reason"] for one in told] for told in closing]
+    assert [[], [], ["work", "work"]] == [[one["Reason"] for one in sent] for sent in closing]
 
 
 def test_what_an_earlier_release_found_of_an_owner_is_closed():
@@ -295,11 +295,11 @@ def test_what_an_earlier_release_found_of_an_owner_is_closed():
     key = FindingKey("training", "idle-cores", "slurm:7 ann")
     payload = FindingsState(MINUTE - 5, {key: opened}).packed()
     fleet.table.findings[f"{CLUSTER_PLACE}training"] = FindingsItem(1, 0, payload)
-    told = owners(fleet.pass_minute(held("aa", (20, 20))))
+    sent = owners(fleet.pass_minute(held("aa", (20, 20))))
     assert [
         (3, "idle-cores", "slurm:7 ann", "closed"), (1, "idle-owner", "slurm:7 ann", "opened")
-    ] == shown(told)  # fmt: skip
-    assert ("replaced", finding_id(key, MINUTE - 9)) == (told[0]["Reason"], told[0]["Id"])
+    ] == shown(sent)  # fmt: skip
+    assert ("replaced", finding_id(key, MINUTE - 9)) == (sent[0]["Reason"], sent[0]["Id"])
 
 
 def test_an_owner_whose_cores_nobody_knows_stays():
@@ -309,7 +309,7 @@ def test_an_owner_whose_cores_nobody_knows_stays():
     unknown = [fleet.pass_minute(held("??", (0, 0), owner="other")) for _ in range(10)]
     assert [[]] * 10 == unknown
     free = [fleet.pass_minute(maker(idle, minutes=1)) for _ in range(3)]
-    assert [[], [], ["gone"]] == [[one["Reason"] for one in told] for told in free]
+    assert [[], [], ["gone"]] == [[one["Reason"] for one in sent] for sent in free]
 
 
 def test_an_owner_of_cores_that_nobody_holds_stops_nothing():
@@ -332,18 +332,18 @@ def test_at_most_two_hundred_a_run_and_the_oldest_first():
     assert "hardware-fault" == rest[-1]["Kind"]
 
 
-def test_what_the_bus_does_not_take_is_told_by_the_next_run_and_rollups_do_not_wait():
+def test_events_that_the_bus_rejects_are_sent_by_the_next_run_and_rollups_do_not_wait():
     """Neither a bus that is not there, nor one that takes a part."""
     fleet = Fleet()
     fleet.accepts = lambda details: [False] * len(details)
     fleet.pass_minute(*[maker(idle, instance_id=f"i-{n}") for n in range(12)])
     assert MINUTE in fleet.table.publications
-    assert [] == fleet.told
+    assert [] == fleet.sent
     fleet.accepts = lambda details: [number % 2 == 0 for number in range(len(details))]
     counts = []
     while fleet.close().findings_failed:
-        counts.append(len(fleet.told))
-    assert 12 == len(fleet.told) == len({one["Id"] for one in fleet.told})
+        counts.append(len(fleet.sent))
+    assert 12 == len(fleet.sent) == len({one["Id"] for one in fleet.sent})
     assert counts
 
 
@@ -356,4 +356,4 @@ def test_where_too_much_waits_findings_wait_too():
     assert 100 == max(len(state.due) for state in fleet.states().values())
     fleet.accepts = lambda details: [True] * len(details)
     fleet.close()
-    assert 100 <= len(fleet.told)
+    assert 100 <= len(fleet.sent)

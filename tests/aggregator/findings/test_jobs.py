@@ -130,9 +130,9 @@ def test_an_owner_is_idle_if_all_its_instances_say_so_and_others_never_matter(ra
         if all(rank.fate(offset) in (IN_TIME, RESTART) for rank in idles)
     ]
     expected = {(name, "opened", iso_minute(MINUTE + known[0])) for name in subjects if known}
-    told = [one for one in fleet.told if one["Kind"].startswith("idle-")]
+    sent = [one for one in fleet.sent if one["Kind"].startswith("idle-")]
     assert expected == {
-        (one.get("Owner", one.get("InstanceId")), one["Change"], one["Minute"]) for one in told
+        (one.get("Owner", one.get("InstanceId")), one["Change"], one["Minute"]) for one in sent
     }
 
 

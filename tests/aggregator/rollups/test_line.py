@@ -110,8 +110,8 @@ def test_an_absent_metric_is_neither_defined_nor_a_member():
     """Missing is missing, down to the line."""
     line = published(rollup_of(silent=[SilentInstance("i-1", None, MINUTE - 9)]))
     assert {"Instances", "SilentInstances", "CoveragePercent"} == defined(line).keys()
-    told = {*defined(line), "DuplicateEmitters", "InstancesInOtherClusters", "LateRecords"}
-    assert told == ROLLUP_NUMBERS.keys() & line.keys()
+    shown = {*defined(line), "DuplicateEmitters", "InstancesInOtherClusters", "LateRecords"}
+    assert shown == ROLLUP_NUMBERS.keys() & line.keys()
 
 
 def test_the_line_has_a_row_of_each_type():
@@ -180,7 +180,7 @@ def test_the_names_behind_the_numbers():
     assert "PricesOverridden" not in line
 
 
-def test_owners_beyond_four_of_an_instance_are_told_by_their_cores():
+def test_owners_beyond_four_of_an_instance_are_reported_by_their_cores():
     """Nobody takes them for free cores; a core that a listed one has is not among them."""
     owners = [Owner(core_ranges(range(first, 20)), f"ml/{first}") for first in range(10, 16)]
     many = cores(

@@ -114,7 +114,7 @@ def test_no_number_depends_on_the_cut_of_the_rows(fleet):
 
 
 @given(fleets(), st.booleans())
-def test_who_works_elsewhere_in_the_cluster_is_told_with_what_it_holds(fleet, halved):
+def test_an_owner_that_works_elsewhere_is_listed_with_its_allocated_cores(fleet, halved):
     """
     On any instance, idle there or not, added up in any parts; that a named owner works on
     nothing is said only where every busy core has a named owner, and that it is fully idle
@@ -142,8 +142,8 @@ def test_who_works_elsewhere_in_the_cluster_is_told_with_what_it_holds(fleet, ha
         name = row["Owner"]
         if name == NOT_REPORTED_OWNER:
             continue  # its AllocatedCores are held idle cores, not all that it has
-        is_told = name not in PLACEHOLDER_OWNERS and not (is_hidden and not busy[name])
-        expected = (held[name], busy[name]) if is_told else (None, None)
+        is_reported = name not in PLACEHOLDER_OWNERS and not (is_hidden and not busy[name])
+        expected = (held[name], busy[name]) if is_reported else (None, None)
         assert expected == pytest.approx(
             (row.get("AllocatedCores"), row.get("BusyCores")), abs=1e-3
         )
@@ -179,7 +179,7 @@ def test_no_line_names_an_owner_like_a_row_of_ours(name):
 
 def test_the_team_is_from_the_first_rule_otherwise_as_reported():
     """Also beside a holder; without a reported team, or with different ones, none is."""
-    told = [
+    reported = [
         Owner("0", "ml/a", "ml"), Owner("1", "ml/b", "ml"), Owner("2", "ml/c"),
         Owner("3", "prod/d", "ml"),
     ]  # fmt: skip
@@ -188,8 +188,8 @@ def test_the_team_is_from_the_first_rule_otherwise_as_reported():
             "aaaa",
             instance_id="i-1",
             idle=(60,) * 4,
-            owners=tuple(told),
-            holders=tuple(Holder(one.cores, one.name, team=one.team) for one in told),
+            owners=tuple(reported),
+            holders=tuple(Holder(one.cores, one.name, team=one.team) for one in reported),
         ),
         cores("a", instance_id="i-2", idle=(60,), owners=(Owner("0", "ml/b", "other"),)),
         cores("u", instance_id="i-3", idle=(60,)),
@@ -310,12 +310,12 @@ def test_a_row_says_what_is_only_reserved_and_for_how_long_nothing_worked():
     ]  # fmt: skip
     members = ("Owner", "Cores", "ReservedCores", "FullyIdleMinutes")
 
-    def told(*records):
+    def reported(*records):
         rows = published(rollup_of(*records))["TopIdleOwners"]
         return {tuple(row.get(member) for member in members) for row in rows}
 
     free = (UNALLOCATED_OWNER, 1, None, None)
-    assert {("ml/b", 3, 3, 20), ("ml/a-1", 1, None, 30), free} == told(*fleet)
+    assert {("ml/b", 3, 3, 20), ("ml/a-1", 1, None, 30), free} == reported(*fleet)
     works = Owner("0", "ml/a-0", executions=9)
     sibling = cores("b", instance_id="i-3", owners=(works,), executions=9, **none)
-    assert ("ml/a-1", 1, None, None) in told(*fleet, sibling)
+    assert ("ml/a-1", 1, None, None) in reported(*fleet, sibling)

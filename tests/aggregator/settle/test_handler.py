@@ -115,13 +115,13 @@ def test_every_page_of_ec2_is_read(monkeypatch):
             return pages[request.get("NextToken")]
 
     monkeypatch.setattr(aws, "client", lambda _: Client())
-    told = purchases.asked_of_ec2()
+    reported = purchases.asked_of_ec2()
     assert {
         "i-1": Ec2Instance("on-demand", None, "inf2.xlarge"),
         "i-2": Ec2Instance("capacity-block", "cr-1"),
-    } == told
-    parts = purchases.packed_parts(told)
-    assert told == {key: one for part in parts for key, one in purchases.unpacked(part).items()}
+    } == reported
+    parts = purchases.packed_parts(reported)
+    assert reported == {key: one for part in parts for key, one in purchases.unpacked(part).items()}
 
 
 def test_an_answer_that_an_older_release_kept_is_read():

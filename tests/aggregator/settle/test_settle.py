@@ -184,13 +184,13 @@ def jobs(draw):
 
 def published(world, metric):
     """The hour's sum of what the rollups say: of a tally all lines, of a gauge the last."""
-    told = [
+    reported = [
         lines
         for (minute, _), lines in world.rollups().items()
         if FIRST_OF_HOUR <= minute <= LAST_OF_HOUR
     ]
     is_tally = ROLLUP_NUMBERS[metric].family == "tally"
-    counted = [line for lines in told for line in (lines if is_tally else lines[-1:])]
+    counted = [line for lines in reported for line in (lines if is_tally else lines[-1:])]
     return sum(line.get(metric, 0) for line in counted)
 
 
@@ -210,12 +210,12 @@ def test_the_ledger_says_what_the_rollups_say(fleet):
     idle_usd = sum(row.idle_cost or 0 for row in rows) / 10**9
     assert idle_usd == pytest.approx(published(world, "IdleCost"), abs=1e-4)
     avoidable_usd = sum(row.avoidable_cost or 0 for row in rows) / 10**9
-    told = published(world, "AvoidableCostPerHour") / HOUR_MINUTES
+    reported = published(world, "AvoidableCostPerHour") / HOUR_MINUTES
     last_lines = [lines[-1] for lines in world.rollups().values()]
     if all("AvoidableCostPerHour" in line for line in last_lines if "IdleCostPerHour" in line):
-        assert avoidable_usd == pytest.approx(told, abs=1e-4)
+        assert avoidable_usd == pytest.approx(reported, abs=1e-4)
     else:  # a rollup has no number if an owner may work unseen; the ledger knows the others
-        assert avoidable_usd >= told - 1e-4
+        assert avoidable_usd >= reported - 1e-4
 
 
 @given(fleets(), st.booleans(), st.data())
@@ -363,7 +363,7 @@ def test_what_ec2_says_is_kept_with_the_hour():
     first = dict(bucket)
     settle(world, bucket, hour=SETTLED_HOUR)
     assert first == bucket
-    assert {told[:2] for told in EC2.values()} == bought(bucket)
+    assert {reported[:2] for reported in EC2.values()} == bought(bucket)
 
 
 def test_the_type_that_ec2_says_is_the_price():
@@ -372,9 +372,9 @@ def test_the_type_that_ec2_says_is_the_price():
         minute_of("i-1", FIRST_OF_HOUR, instance_type=None),
         minute_of("i-2", FIRST_OF_HOUR, instance_type="trn1.2xlarge"),
     ]
-    told = {name: Ec2Instance("on-demand", None, "inf2.xlarge") for name in ("i-1", "i-2")}
+    reported = {name: Ec2Instance("on-demand", None, "inf2.xlarge") for name in ("i-1", "i-2")}
     bucket = Bucket()
-    settle(world_of(fleet), bucket, ec2=told)
+    settle(world_of(fleet), bucket, ec2=reported)
     priced = {
         (row.instance_type, row.list_cost) for row in ledger_of(bucket) if row.owner == "ml/a"
     }
@@ -432,7 +432,7 @@ def test_an_hour_waits_for_an_answer_of_ec2(monkeypatch):
     assert {(None, None)} == bought(bucket)
     world.table.settled = SETTLED_HOUR
     assert 1 == ask().hours_settled
-    assert {told[:2] for told in EC2.values()} == bought(bucket)
+    assert {reported[:2] for reported in EC2.values()} == bought(bucket)
 
 
 def test_a_cluster_without_rollups_is_not_in_the_ledger():

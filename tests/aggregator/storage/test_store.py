@@ -194,7 +194,7 @@ def test_no_departure_of_the_asked_minutes_is_missed(offsets, first, last):
     assert all(first - 60 < minute - MINUTE < last + 60 for _, minute in read)
 
 
-def test_a_transition_is_remembered_as_told(table):
+def test_a_transition_is_remembered_as_sent(table):
     """Its name may be longer than any key."""
     one, other = "alarm#" + "n" * 5000 + "#1", "alarm#" + "n" * 5000 + "#2"
     table.put_notified(one, LIFE_S)
@@ -237,14 +237,14 @@ def test_items_expire(dynamodb):
     found = dynamodb.scan(TableName="records")["Items"]
 
     def kind(pk):
-        return "told" if pk.startswith("told#") else pk
+        return "notified" if pk.startswith("notified#") else pk
 
     assert {
         f"m#{MINUTE}#00": str(LIFE_S),
         f"dirty#{MINUTE}": str(LIFE_S),
         f"p#{MINUTE}": str(LIFE_S),
         f"gone#{MINUTE // 60}": str(LIFE_S),
-        "told": str(LIFE_S),
+        "notified": str(LIFE_S),
         "cluster#minute": str((MINUTE + 1) * 60 + 30 * 24 * 3600),
         "registry": None,
         "close": None,

@@ -108,7 +108,7 @@ def started(path, within_s=25):
     return check_monitor(settings, "{}")
 
 
-def test_a_monitor_is_told_as_it_is(tmp_path, golden, repository):
+def test_each_fault_of_a_monitor_is_reported(tmp_path, golden, repository):
     """State, words and advice of its line and of the devices', and no process is left."""
     lines = []
     for name, body in BODIES.items():

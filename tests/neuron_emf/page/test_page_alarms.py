@@ -19,7 +19,7 @@ def alarms(double):  # noqa: ARG001  # the environment leads there
     return AccountAlarms(account(AccountSettings()))
 
 
-def test_every_alarm_of_the_template_is_told(alarms, double):
+def test_every_alarm_of_the_template_is_shown(alarms, double):
     """In words, over several pages; an alarm on clusters is none on the pipeline."""
     double.alarms_page = 3
     shown = {alarm["title"]: alarm for alarm in alarms.read_alarms()}

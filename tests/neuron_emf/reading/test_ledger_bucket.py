@@ -52,7 +52,7 @@ def test_an_hour_is_settled_when_all_eight_objects_are_there():
     assert [LEDGER_HOUR - 30, LEDGER_HOUR - 2] == bucket.list_settled_hours(hours)
 
 
-def test_what_is_damaged_is_told_and_the_rest_is_read():
+def test_damaged_objects_are_reported_and_the_rest_is_read():
     """
     An object that is no gzip, one cut short, one with another line in it, and one with a row of
     another hour, in an object that the fast way reads and in one that it does not.

@@ -219,10 +219,10 @@ def test_now_is_what_close_reckoned_and_each_face_shows_it(records):
     now = now_of(lines)
     reckoned(now, records)
     faces_agree(lines)
-    same_where_told(folded([line_of(record) for record in records]), now)
+    same_if_reported(folded([line_of(record) for record in records]), now)
 
 
-def same_where_told(minutes, rollups):
+def same_if_reported(minutes, rollups):
     """Minute lines do not tell who is silent, nor what share of the cluster they cover."""
     for cluster, other in zip(minutes.clusters, rollups.clusters, strict=True):
         assert cluster == replace(other, silent=None, covered=None)

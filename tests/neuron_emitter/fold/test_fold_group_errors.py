@@ -32,7 +32,7 @@ def complaint(text, **members):
     return report(**{"system_data": {"vcpu_usage": vcpu(error=text)}, **members})
 
 
-def test_an_error_of_a_sidecar_is_told_once():
+def test_an_error_of_a_sidecar_is_one_event():
     """
     As published for four runtimes: a process namespace of its own sees no other process, and
     says so in every report.
@@ -70,7 +70,7 @@ def test_events_of_one_error_are_at_most_two_an_hour(minutes):
         assert "GroupError" == found[0].name
 
 
-def told(*moments):
+def reported(*moments):
     """
     What is said when each of these reports is a minute of its own; each is a moment and a text.
     """
@@ -82,9 +82,9 @@ def told(*moments):
     return [event.name for event in found]
 
 
-def test_an_error_that_stays_is_told_again_after_an_hour_and_cleared_then():
+def test_an_error_that_stays_is_repeated_after_an_hour_and_cleared_then():
     """Not a moment before; and that it has gone is told of the second telling too."""
-    found = told((0, SILENT_ERROR), (3599.5, SILENT_ERROR), (3600, SILENT_ERROR), (3601, ""))
+    found = reported((0, SILENT_ERROR), (3599.5, SILENT_ERROR), (3600, SILENT_ERROR), (3601, ""))
     assert ["GroupError", "GroupError", "GroupErrorCleared"] == found
 
 
@@ -96,7 +96,7 @@ WHOLE_GROUPS = ("instance_info", "neuron_hardware_info", "neuron_k8s_info")
 
 
 @pytest.mark.parametrize("group", [*FAILING_RUNTIME_GROUPS, *FAILING_SYSTEM_GROUPS, *WHOLE_GROUPS])
-def test_the_error_of_every_group_is_told(group):
+def test_the_error_of_every_group_is_an_event(group):
     """Under the group's own name, once; the other groups have none."""
     document = whole()
     if group in FAILING_RUNTIME_GROUPS:

@@ -134,9 +134,9 @@ def test_a_model_on_a_core_that_cannot_be_is_dropped_and_counted(place):
     """
     fold = new_fold()
     add(fold, report(runtime(IDLE_COUNTERS, memory(models=[place]))), REPORTS_START_S)
-    told = fold.malformed  # in time for the line of this minute
+    reported = fold.malformed  # in time for the line of this minute
     assert "uuuu" == closed(fold).core_state
-    assert int(None not in place) == told == fold.malformed
+    assert int(None not in place) == reported == fold.malformed
 
 
 LISTED_32 = counters([0] * 32)

@@ -113,10 +113,10 @@ def test_an_id_that_may_not_stand_in_a_record_is_no_id(info):
 
 @pytest.mark.parametrize("physical", [1, 8])
 @pytest.mark.parametrize("other", [None, -1, 0, 9])
-def test_labels_are_those_told_last(physical, other):
+def test_labels_are_those_reported_last(physical, other):
     """A value that is missing or absurd changes nothing; another instance has its own."""
     long: dict[str, Any] = {"neuron_device_version": "v" * 9, "neuroncore_version": None}
-    told = report(
+    reported = report(
         instance_info=instance(instance_name="trainer"),
         neuron_hardware_info=hardware(
             neuron_device_version="v" * 8,
@@ -132,13 +132,13 @@ def test_labels_are_those_told_last(physical, other):
         "InstanceName": "trainer", "NeuronDeviceVersion": "v" * 8, "NeuronCoreVersion": "v3d",
         "LogicalNeuronCoreConfig": physical,
     }  # fmt: skip
-    assert expected == minute_of(told, again).labels
+    assert expected == minute_of(reported, again).labels
     assert {} == minute_of(again).labels
     another = report(instance_info=instance("trn1.2xlarge"))
-    assert {} == minute_of(told, another).labels
+    assert {} == minute_of(reported, another).labels
 
 
-TOLD_FACTS = InstanceFacts(
+REPORTED_FACTS = InstanceFacts(
     instance_id="i-00000000000000fff", instance_type="trn1.2xlarge", region="eu-central-1",
     availability_zone="eu-central-1a", ami_id="ami-00000000000000fff",
 )  # fmt: skip
@@ -158,24 +158,24 @@ def idle_minute(fold, cores=4, **members):
     assert (1,) * cores == closed(fold).idle_minutes
 
 
-def test_facts_fill_what_no_report_tells():
+def test_facts_fill_members_that_no_report_has():
     """In a pod two hops from the metadata service, neuron-monitor knows no instance."""
     fold = new_fold()
-    fold.learn_facts(TOLD_FACTS)
+    fold.learn_facts(REPORTED_FACTS)
     add(fold, report(instance_info=NAMELESS, neuron_hardware_info=None), REPORTS_START_S)
     record = closed(fold)
-    assert (TOLD_FACTS.instance_id, False) == (record.instance_id, record.identity_guessed)
+    assert (REPORTED_FACTS.instance_id, False) == (record.instance_id, record.identity_guessed)
     assert "trn1.2xlarge" == record.instance_type
     assert ("eu-central-1", "eu-central-1a") == (record.region, record.availability_zone)
     assert "??" == record.core_state, "the cores of the type, all unknown"
-    assert TOLD_FACTS == fold.instance
+    assert REPORTED_FACTS == fold.instance
 
 
 @pytest.mark.parametrize("is_late", [False, True])
 def test_a_report_wins(is_late):
     """Whichever comes first: the report is about the devices that are counted."""
     fold = new_fold()
-    steps = [lambda: fold.learn_facts(TOLD_FACTS), lambda: add(fold, report(), REPORTS_START_S)]
+    steps = [lambda: fold.learn_facts(REPORTED_FACTS), lambda: add(fold, report(), REPORTS_START_S)]
     for step in reversed(steps) if is_late else steps:
         step()
     record = closed(fold)
@@ -192,8 +192,8 @@ def test_facts_of_another_instance_forget_the_state_of_the_one_before():
     idle_minute(fold, cores=8, neuron_hardware_info=hardware(2, 4), system_data=low)
     again = new_fold(fold.encode_state())
     assert AN_INSTANCE == again.instance.instance_id
-    again.learn_facts(TOLD_FACTS)
-    assert TOLD_FACTS.instance_id == again.instance.instance_id
+    again.learn_facts(REPORTED_FACTS)
+    assert REPORTED_FACTS.instance_id == again.instance.instance_id
     document = report(instance_info=NAMELESS, neuron_hardware_info=None, system_data=high)
     add(again, document, REPORTS_START_S + 60)
     record = closed(again)

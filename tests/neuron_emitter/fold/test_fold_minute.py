@@ -156,18 +156,20 @@ def test_a_chosen_failure_that_was_not_there_is_0():
 
 
 @pytest.mark.parametrize(
-    ("stats", "told"),
+    ("stats", "reported"),
     [
         (None, set()),
         (executions(5), FAILURE_READINGS),
         ({**executions(5), "error_summary": None}, "Exec"),
     ],
 )
-def test_what_was_not_read_is_not_0(stats, told):
+def test_what_was_not_read_is_not_0(stats, reported):
     """Without the group none, without errors by cause only the endings."""
     found = minute_of(report(runtime(counters([1.0]), execution_stats=stats)), chosen=RARE_READINGS)
     expected = (
-        {name for name in RARE_READINGS if name.startswith(told)} if told == "Exec" else set(told)
+        {name for name in RARE_READINGS if name.startswith(reported)}
+        if reported == "Exec"
+        else set(reported)
     )
     assert expected == found.details.keys()
 

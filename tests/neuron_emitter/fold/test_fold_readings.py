@@ -74,7 +74,7 @@ def test_faults_of_a_minute_add_up_and_end_with_it():
     record are not in the next.
     """
     fold = new_fold()
-    told = []
+    reported = []
     for minute, counts in enumerate(([1, 0, 2], [0], [], [2], [5])):
         fold.clock.open_minute(REPORTS_START_S + 60 * minute)
         for count in counts:
@@ -82,8 +82,8 @@ def test_faults_of_a_minute_add_up_and_end_with_it():
         if counts == [2]:
             fold.discard_minute()
         else:
-            told.append(closed(fold).readings)
-    assert [{"HardwareFaults": 3}, {"HardwareFaults": 0}, {}, {"HardwareFaults": 5}] == told
+            reported.append(closed(fold).readings)
+    assert [{"HardwareFaults": 3}, {"HardwareFaults": 0}, {}, {"HardwareFaults": 5}] == reported
 
 
 def test_vcpu_is_the_time_in_which_something_ran():
@@ -101,11 +101,11 @@ def ecc(*devices, error="", **members):
 @pytest.mark.parametrize(
     ("values", "expected"), [((0, 0, 2, 2, 2, 0, 0), (2, 6)), ((3, 3), (0, 6)), ((0, 0), (0, None))]
 )
-def test_both_readings_of_the_counters_are_told(values, expected):
+def test_both_readings_of_the_counters_are_reported(values, expected):
     """The rise, right for totals, and beside it the sum of the reports, right for amounts."""
     record = minute_of(*(ecc({}, {"sram_ecc_uncorrected": value}) for value in values))
-    told = record.members()
-    assert expected == (told["EccUncorrectedRise"], told.get("EccUncorrectedReported"))
+    reported = record.members()
+    assert expected == (reported["EccUncorrectedRise"], reported.get("EccUncorrectedReported"))
 
 
 COUNTER_NAMES = (

@@ -126,8 +126,8 @@ def test_assigned_cores_without_a_holder_are_reserved(case):
 
 def node(fold, minute, *runtimes, **members):
     """The minute of a report of four cores."""
-    told = {"neuron_hardware_info": FOUR_CORES, **members}
-    made = report(*runtimes, **told) if runtimes else nobody(60.0, **told)
+    reported = {"neuron_hardware_info": FOUR_CORES, **members}
+    made = report(*runtimes, **reported) if runtimes else nobody(60.0, **reported)
     add(fold, made, REPORTS_START_S + 60 * minute)
     return closed(fold, seq=minute + 1)
 
@@ -200,10 +200,10 @@ def test_what_was_not_read_is_said_and_nothing_is_counted(status):
 def test_reports_have_assignments_if_no_other_source_answers():
     """For two minutes after they told it last, as they name holders."""
     fold = started(Assignments("unknown"))
-    told = [node(fold, 0, neuron_k8s_info=kubernetes({0: "ml/b", 1: "ml/b"})), node(fold, 1)]
+    reported = [node(fold, 0, neuron_k8s_info=kubernetes({0: "ml/b", 1: "ml/b"})), node(fold, 1)]
     pod = Owner("", "ml/b/main", "ml", "0-1")
     assert [("known", pod.name, pod.reserved)] * 2 == [
-        (one.reservations, one.owners[0].name, one.owners[0].reserved) for one in told
+        (one.reservations, one.owners[0].name, one.owners[0].reserved) for one in reported
     ]
     late = node(fold, 2)
     assert ("unknown", ()) == (late.reservations, late.owners)
@@ -211,11 +211,11 @@ def test_reports_have_assignments_if_no_other_source_answers():
 
 def test_an_unnamed_process_has_the_owner_that_its_core_is_assigned_to():
     """One that tells its own pod keeps it, whatever ids say."""
-    told = Assignments("known", (POD_ALLOCATION._replace(cores=frozenset({0})),))
-    nameless = Fold(FoldSettings(period_s=60.0), current_assignments=lambda: told)
+    reported = Assignments("known", (POD_ALLOCATION._replace(cores=frozenset({0})),))
+    nameless = Fold(FoldSettings(period_s=60.0), current_assignments=lambda: reported)
     assert [Owner("0", "ml/b/main", "ml")] == [*node(nameless, 0, using(7, 0)).owners]
     expected = [Owner("", "ml/b/main", "ml", "1", None, 1), Owner("0", "slurm:7 ann")]
-    assert expected == [*node(started(told), 0, using(7, 0)).owners]
+    assert expected == [*node(started(reported), 0, using(7, 0)).owners]
 
 
 @pytest.mark.parametrize("unread", [True, False], ids=["not collected", "no line"])
@@ -233,11 +233,11 @@ def test_a_minute_in_which_executions_were_not_read_begins_again(unread):
 
 def test_an_owner_with_only_reservations_counts_as_read():
     """An unknown minute hides its cores and neither adds nor resets, also over a restart."""
-    told = Assignments("known", (POD_ALLOCATION,))
-    fold = started(told)
+    reported = Assignments("known", (POD_ALLOCATION,))
+    fold = started(reported)
     assert [1, 2] == [node(fold, minute).owners[0].quiet_minutes for minute in (0, 1)]
     assert () == node(fold, 2, neuron_runtime_data=None).owners
-    again = started(told, fold.encode_state())
+    again = started(reported, fold.encode_state())
     assert () == node(again, 3, neuron_runtime_data=None).owners
     assert 3 == node(again, 4).owners[0].quiet_minutes
 

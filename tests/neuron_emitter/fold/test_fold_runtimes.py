@@ -249,7 +249,7 @@ def test_zero_device_memory_beside_loaded_models_is_absent(models, expected):
         (hardware(), "inf1.xlarge", 8 * GIB),
         (hardware(), "inf9.large", None),
     ],
-    ids=["told", "without cores", "older tool: of the type", "unknown type"],
+    ids=["reported", "without cores", "older tool: of the type", "unknown type"],
 )
 def test_the_total_is_that_of_the_devices(hardware_info, instance_type, expected):
     """neuron_device_memory_size is per device; else that of the type, else absent."""
@@ -314,9 +314,9 @@ def test_what_nobody_watched_for_ten_minutes_is_forgotten(minute, expected):
 
 def test_another_owner_is_another_process():
     """Pids and tags come again; one whose owner is not known yet may be the same."""
-    told, state = [], None
+    reported, state = [], None
     for minute, owner in enumerate(["slurm:7 ann", None, "slurm:7 ann", "slurm:8 ann"]):
         fold = started(state, owner)
-        told += last(fold, minute, entry(0 if state else 1))
+        reported += last(fold, minute, entry(0 if state else 1))
         state = fold.encode_state()
-    assert [FIRST_MINUTE, FIRST_MINUTE, FIRST_MINUTE, None] == told
+    assert [FIRST_MINUTE, FIRST_MINUTE, FIRST_MINUTE, None] == reported

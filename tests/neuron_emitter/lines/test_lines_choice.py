@@ -84,7 +84,7 @@ def test_more_than_100_values_are_in_further_lines():
 
 
 @pytest.mark.parametrize(
-    ("assigned_names", "told"),
+    ("assigned_names", "reported"),
     [
         (["CoreState"], "not a gauge or tally"),
         (["ReportsRead"], "not a gauge or tally"),
@@ -96,7 +96,7 @@ def test_more_than_100_values_are_in_further_lines():
         ([f"Number{number}" for number in range(101)], "101, maximum 100"),
     ],
 )
-def test_what_is_no_number_of_a_minute_is_refused(assigned_names, told):
+def test_what_is_no_number_of_a_minute_is_refused(assigned_names, reported):
     """A label, an amount since the start, a member of other lines, junk, a slip, too many."""
-    with pytest.raises(SettingsError, match=told.replace("?", r"\?")):
+    with pytest.raises(SettingsError, match=reported.replace("?", r"\?")):
         parse_choice(tuple(assigned_names))
