@@ -141,20 +141,20 @@ Naming = tuple[Sequence[Holder], int]
 """Holders, and how many more there are."""
 
 
-def holders_of(said: Naming, cores: Collection[int]) -> Naming:
+def holders_of(naming: Naming, cores: Collection[int]) -> Naming:
     """
-    Who of those that a record *said* holds any of *cores*, and only which of these.
+    Return the holders in *naming* of any of *cores*, with only these cores.
 
     *cores* are attached-idle ones; without any there are no holders.
     """
     if not cores:
         return (), 0
     holding = []
-    holders, holders_more = said
+    holders, holders_more = naming
     for holder in holders:
-        theirs = [core for core in core_indexes(holder.cores) if core in cores]
-        if theirs:
-            holding.append(replace(holder, cores=core_ranges(theirs)))
+        held = [core for core in core_indexes(holder.cores) if core in cores]
+        if held:
+            holding.append(replace(holder, cores=core_ranges(held)))
     return holding, holders_more
 
 
@@ -172,8 +172,8 @@ def merge_holders(
     cores: dict[tuple[object, ...], set[int]] = {}
     named: dict[tuple[object, ...], Holder] = {}
     more = 0
-    for said, theirs in sources:
-        holders, left_out = holders_of(said, theirs)
+    for naming, attached in sources:
+        holders, left_out = holders_of(naming, attached)
         more = max(more, left_out)
         for holder in holders:
             key = _runtime(holder)

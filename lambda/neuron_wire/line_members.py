@@ -195,11 +195,11 @@ def stated_members(row: object) -> dict[str, Any]:
     return {member: getattr(row, name) for name, member, _ in stated_fields(type(row))}
 
 
-def stated_fields(made: type) -> list[tuple[str, str, bool]]:
+def stated_fields(row_type: type) -> list[tuple[str, str, bool]]:
     """The fields of a dataclass that `stands_as` made: name, member, whether in millionths."""
     return [
         (own.name, own.metadata["member"], own.metadata["in_micros"])
-        for own in fields(made)
+        for own in fields(row_type)
         if own.metadata
     ]
 

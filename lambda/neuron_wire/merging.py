@@ -79,7 +79,7 @@ class InstanceMinute(NamedTuple):
 
 
 def merge_clusters(
-    found: RecordsOf,
+    records_of: RecordsOf,
 ) -> dict[Key, InstanceMinute]:
     """
     Merge the records of each cluster and instance of one minute, and mark instances in two.
@@ -87,7 +87,7 @@ def merge_clusters(
     An instance whose clusters together have at most MAX_RESTART_COVERED_S has moved from one
     cluster to another within the minute, and is not marked.
     """
-    merged = {key: merge_records(records) for key, records in found.items()}
+    merged = {key: merge_records(records) for key, records in records_of.items()}
     if len({instance_id for _, instance_id in merged}) == len(merged):  # nearly always
         return merged
     keys_of: dict[str, list[Key]] = defaultdict(list)
@@ -101,9 +101,9 @@ def merge_clusters(
     return merged
 
 
-def merge_records(found: Iterable[MinuteRecord]) -> InstanceMinute:
+def merge_records(records: Iterable[MinuteRecord]) -> InstanceMinute:
     """Merge the distinct records of one instance and minute, in any order."""
-    parts = sorted(found, key=lambda part: (part.boot, part.seq))
+    parts = sorted(records, key=lambda part: (part.boot, part.seq))
     if parts[0].boot == parts[-1].boot or _covered_s(parts) <= MAX_RESTART_COVERED_S:
         return InstanceMinute(
             _one_minute(parts),

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 class ShownCommand(NamedTuple):
     """A command and its purpose in a few words."""
 
-    label: str
+    purpose: str
     text: str
 
     @property
     def is_question(self) -> bool:
-        """True if the command answers a question, its label."""
-        return self.label.endswith("?")
+        """True if the command answers a question, its purpose."""
+        return self.purpose.endswith("?")
 
 
 Commands: TypeAlias = "tuple[ShownCommand, ...]"
@@ -120,7 +120,9 @@ def _formed(
             continue
         names = {**formed, **match.groupdict()}
         try:
-            return tuple(ShownCommand(label, text.format_map(names)) for label, text in commands)
+            return tuple(
+                ShownCommand(purpose, text.format_map(names)) for purpose, text in commands
+            )
         except KeyError:
             return ()
     return ()
@@ -160,9 +162,9 @@ def findings_commands(instance_ids: Sequence[str], region: str) -> Commands:
 
 
 def _of_instances(
-    label: str, command: str, instance_ids: Sequence[str], region: str, separator: str = " "
+    purpose: str, command: str, instance_ids: Sequence[str], region: str, separator: str = " "
 ) -> Commands:
     ids = [instance_id for instance_id in instance_ids if EC2_INSTANCE_ID.fullmatch(instance_id)]
     where = f" --region {region}" if _PLACE_FORMATS["region"].fullmatch(region) else ""
     text = command.format(ids=separator.join(ids), region=where)
-    return (ShownCommand(label, text),) if ids else ()
+    return (ShownCommand(purpose, text),) if ids else ()

@@ -164,9 +164,9 @@ def state_after(last: MinuteRecord) -> bytes:
             instance_id=last.instance_id,
             instance_type=last.instance_type,
             cores=last.neuron_cores,
-            idle_label=last.minute_ms // 1000 // MINUTE_S,
+            idle_counted_minute=last.minute_ms // 1000 // MINUTE_S,
             idle_minutes=list(last.idle_minutes),
-            quiet_label=last.minute_ms // 1000 // MINUTE_S,
+            quiet_counted_minute=last.minute_ms // 1000 // MINUTE_S,
             quiet_minutes={owner.name: owner.quiet_minutes or 0 for owner in last.owners},
             only_reserved=[owner.name for owner in last.owners if not owner.cores],
         )

@@ -185,9 +185,9 @@ def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
     word = {VERDICT_RELEASE: "Release it", VERDICT_ASK: ask, VERDICT_KEEP: "Keep it"}[found.answer]
     answer = printable(f"{word}: {found.reason}", check_results.LONGEST)
     parts: list[RenderableType] = [Text(answer, style="bold")]
-    width = max((len(command.label) for command in found.commands), default=0) + 1
+    width = max((len(command.purpose) for command in found.commands), default=0) + 1
     for number, command in enumerate(found.commands, 1):
-        label = f"{command.label}:".ljust(width)
+        label = f"{command.purpose}:".ljust(width)
         parts.append(Text(f"{number}. {label}  {command.text}", no_wrap=True))
     if found.valid_until_ms is not None:
         parts.append(f"Nothing was stopped. Valid until {moment(found.valid_until_ms)}.")

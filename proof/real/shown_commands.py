@@ -125,7 +125,7 @@ def rendered_commands() -> list[Shown]:
     for of_instances in (tags_commands, states_commands, shell_commands, findings_commands):
         texts += of_instances(ids, SHOWN_REGION)
         texts += of_instances(ids, "")
-    commands = [(command.text, f"message, {command.label}") for command in texts]
+    commands = [(command.text, f"message, {command.purpose}") for command in texts]
 
     arn = f"arn:aws:ecs:{SHOWN_REGION}:111122223333:container-instance/training/{'0' * 32}"
     managers = [Manager(kind, steps=steps) for kind, steps in RELEASE_COMMANDS.items()]

@@ -134,7 +134,7 @@ def run(
         assert ended == emitter.read_until(table.is_over)
         emitter.finish(input_ended=ended)
         taken = opened.oldest(10_000, 1 << 30)
-        opened.settle([record.id for record in taken])
+        opened.settle_records([record.id for record in taken])
         return [record.line for record in taken], outlet
 
 

@@ -48,7 +48,7 @@ def test_what_an_earlier_boot_left_and_this_one_drops_is_counted(tmp_path):
     with Spool(tmp_path) as spool:
         spool.append([NewRecord(60_000 * 10**9, "line")])
         left = [record.id for record in spool.oldest(4, 1_000)]
-        spool.settle(dropped={"too_new": left[1:]})
+        spool.settle_records(dropped={"too_new": left[1:]})
         members = spool_members(spool.health())
     expected = {"RecordsDroppedOlder": 2, "RecordsDropped": 1, "DroppedTooNew": 1}
     expected |= {"RecordsProduced": 1, "SpoolRecordsOlder": 1, "SpoolBytes": 4}

@@ -192,7 +192,7 @@ class Delivery:
         }
         lost = {record_id for ids in dropped.values() for record_id in ids}
         delivered = [record.id for record in batch if record.id not in lost]
-        self._spool.settle(delivered, dropped)
+        self._spool.settle_records(delivered, dropped)
         self._poison_in_a_row = 0
         self._backoff.reset()
         for reason, ids in dropped.items():
@@ -228,7 +228,7 @@ class Delivery:
             if reason == "invalid":
                 self._quarantine(records, "the line is empty")  # all that `cut` calls invalid
             else:
-                self._spool.settle(dropped={reason: [record.id for record in records]})
+                self._spool.settle_records(dropped={reason: [record.id for record in records]})
                 self._log_drop(reason, len(records))
 
     def _log_drop(self, reason: DropReason, records: int, why: str | None = None) -> None:

@@ -106,7 +106,7 @@ class CoreOwners:
 
     def attribute_cores(
         self,
-        label: int,
+        epoch_minute: int,
         runtimes: MinuteRuntimes,
         held: Held,
         states: str,
@@ -116,7 +116,7 @@ class CoreOwners:
         is_local: bool,
     ) -> Attribution:
         """
-        Name the holders and owners of cores in the epoch minute *label*, which closes.
+        Name the holders and owners of cores in *epoch_minute*, which closes.
 
         Assignments of a look-up count; without a look-up, the assignments in reports.
         """
@@ -140,8 +140,8 @@ class CoreOwners:
                 for key, owner in owners.items()
             }
             reserved = reserved.by_team(allocations or ())
-        self.state.histories.record_minute(label, folds, owners, is_empty=runtimes.had_none)
-        executed = self.state.histories.last_executed(label)
+        self.state.histories.record_minute(epoch_minute, folds, owners, is_empty=runtimes.had_none)
+        executed = self.state.histories.last_executed(epoch_minute)
         holdings = Holdings(held, owners)
         holders, more = idle_holders(holdings, executed, states, idle_minutes, reserved.assigned_to)
         owned = group_holdings((*_owned(holdings, folds), *reserved.holdings))

@@ -59,31 +59,37 @@ class MinuteClock:
     """
 
     def __init__(self) -> None:
-        self.now: int | None = None
+        self.epoch_minute: int | None = None
         self._closed: int | None = None  # epoch minute closed last
 
     def open_minute(self, at_s: float) -> None:
         """Open the minute of *at_s*, seconds since the epoch, unless one is open."""
-        if self.now is None:
-            label = int(at_s // MINUTE_S)
-            if self._closed is not None and label <= self._closed < label + MAX_FUTURE_MINUTES:
-                label = self._closed + 1
-            self.now = label
+        if self.epoch_minute is None:
+            epoch_minute = int(at_s // MINUTE_S)
+            if (
+                self._closed is not None
+                and epoch_minute <= self._closed < epoch_minute + MAX_FUTURE_MINUTES
+            ):
+                epoch_minute = self._closed + 1
+            self.epoch_minute = epoch_minute
 
     def is_due(self, at_s: float) -> bool:
         """Whether the clock has left the open minute for good."""
-        if self.now is None:
+        if self.epoch_minute is None:
             return False
-        label = int(at_s // MINUTE_S)
-        return label > self.now or self.now - label > MAX_FUTURE_MINUTES
+        epoch_minute = int(at_s // MINUTE_S)
+        return (
+            epoch_minute > self.epoch_minute
+            or self.epoch_minute - epoch_minute > MAX_FUTURE_MINUTES
+        )
 
     def ends_at_s(self) -> float | None:
         """End of the open minute, seconds since the epoch."""
-        return None if self.now is None else float((self.now + 1) * MINUTE_S)
+        return None if self.epoch_minute is None else float((self.epoch_minute + 1) * MINUTE_S)
 
     def close_minute(self) -> None:
         """Close the open minute."""
-        self._closed, self.now = self.now, None
+        self._closed, self.epoch_minute = self.epoch_minute, None
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,8 +290,8 @@ class Fold:
         planned stop, and *health* is the emitter on itself. Unless *is_local*, the reports are of
         another machine, and owners and assignments of this machine do not count.
         """
-        label = self.clock.now
-        if label is None:
+        epoch_minute = self.clock.epoch_minute
+        if epoch_minute is None:
             msg = "no minute is open"
             raise ValueError(msg)
         settings, inventory, runtimes = self._settings, self._inventory, self.runtimes
@@ -297,23 +303,23 @@ class Fold:
         cores = MinuteCores.from_sums(
             self._sampler.sums, set().union(*held.values()), width, settings
         )
-        idle_minutes = self._state.count_idle_minutes(label, cores.states, cores.covered_s)
+        idle_minutes = self._state.count_idle_minutes(epoch_minute, cores.states, cores.covered_s)
         if not self._reports:
             reason = MONITOR_NOT_RUNNING
         elif settings.only_matched:
             reason = TAG_FILTER
         else:
             reason = NO_RECENT_SAMPLE
-        whose = self._owners.attribute_cores(
-            label, runtimes, held, cores.states, idle_minutes,
+        attribution = self._owners.attribute_cores(
+            epoch_minute, runtimes, held, cores.states, idle_minutes,
             cores_per_device=per_device, is_local=is_local,
         )  # fmt: skip
         self._state.count_quiet_minutes(
-            label, whose.by_owner,
+            epoch_minute, attribution.by_owner,
             is_whole=cores.covered_seconds >= WHOLE_MINUTE_S,
             has_unknown=UNKNOWN_STATE in cores.states,
         )  # fmt: skip
-        owners, owners_more = list_owners(whose.by_owner)
+        owners, owners_more = list_owners(attribution.by_owner)
         device_bytes, host_bytes = used_bytes(runtimes.held.with_memory)
         record = MinuteRecord(
             cluster=identity.cluster,
@@ -322,7 +328,7 @@ class Fold:
             boot=identity.boot,
             seq=seq,
             is_clean_shutdown=is_clean_shutdown,
-            minute_ms=label * MINUTE_MS,
+            minute_ms=epoch_minute * MINUTE_MS,
             instance_type=instance.instance_type,
             region=instance.region,
             availability_zone=instance.availability_zone,
@@ -333,11 +339,11 @@ class Fold:
             core_state=cores.states,
             utilization_percent=cores.utilization_percent,
             idle_minutes=idle_minutes,
-            holders=whose.holders,
-            holders_more=whose.holders_more,
+            holders=attribution.holders,
+            holders_more=attribution.holders_more,
             owners=owners,
             owners_more=owners_more,
-            reservations=whose.reservations,
+            reservations=attribution.reservations,
             account_id=instance.account_id,
             lifecycle=instance.lifecycle,
             paid=settings.paid,
@@ -362,19 +368,19 @@ class Fold:
                 **executions.chosen_zeros(settings.chosen),
                 **executions.details,
                 **self.ecc.details(settings.chosen),
-                **({UNVERIFIED: whose.unverified} if whose.unverified else {}),
+                **({UNVERIFIED: attribution.unverified} if attribution.unverified else {}),
             },
             health=health or {},
         )
-        due = self._lines.due_lines(label, runtimes, whose.holdings)
+        due = self._lines.due_lines(epoch_minute, runtimes, attribution.holdings)
         self.discard_minute()
         self.due_runtimes = due
-        self.holdings = whose.holdings
+        self.holdings = attribution.holdings
         return record
 
     def discard_minute(self) -> None:
         """Close the open minute without a record."""
-        if self.clock.now is None:
+        if self.clock.epoch_minute is None:
             return
         for event in self.ecc.events():
             self._on_event(event)

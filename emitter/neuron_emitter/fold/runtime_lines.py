@@ -36,7 +36,7 @@ RuntimeMembers = dict[str, str | int | float | None]
 
 @dataclass(slots=True)
 class _LastLine:
-    """What the newest line of one runtime said; times in epoch minutes."""
+    """The newest line of one runtime; times in epoch minutes."""
 
     seen: int
     at: int
@@ -55,19 +55,19 @@ class RuntimeLines:
 
     def __init__(self, mode: str = "changes") -> None:
         self.mode = mode
-        self._said: dict[RuntimeKey, _LastLine] = {}
+        self._last_lines: dict[RuntimeKey, _LastLine] = {}
 
     def due_lines(
-        self, label: int, runtimes: MinuteRuntimes, holdings: Holdings
+        self, epoch_minute: int, runtimes: MinuteRuntimes, holdings: Holdings
     ) -> tuple[RuntimeMembers, ...]:
         """
-        The lines that are due in the epoch minute *label*.
+        The lines that are due in *epoch_minute*.
 
         A runtime that the minute before did not have is a new one: pids and tags repeat.
         """
         if self.mode == NO_LINES:
             return ()
-        before, self._said = self._said, {}
+        before, self._last_lines = self._last_lines, {}
         memory = runtimes.held.memory()
         lines = []
         for fold in runtimes.folds:
@@ -76,33 +76,40 @@ class RuntimeLines:
             cores = holdings.cores.get(key, set())
             owner = holdings.owners.get(key, UNOWNED).name
             has_failed = bool(fold.executions.failed) or fold.has_failed
-            said = before.get(key)
-            reason = _reason(said, cores, owner, label, has_failed=has_failed)
-            if said is None or reason == "start":
-                said = _LastLine(label, label, cores, owner)
-            said.seen = label
+            last_line = before.get(key)
+            reason = _reason(last_line, cores, owner, epoch_minute, has_failed=has_failed)
+            if last_line is None or reason == "start":
+                last_line = _LastLine(epoch_minute, epoch_minute, cores, owner)
+            last_line.seen = epoch_minute
             if reason is not None:
-                said.at, said.cores, said.owner = label, cores, owner
-                said.error_at = label if has_failed else said.error_at
+                last_line.at, last_line.cores, last_line.owner = epoch_minute, cores, owner
+                last_line.error_at = epoch_minute if has_failed else last_line.error_at
             elif self.mode == "all":
                 reason = "all"
-            self._said[key] = said
+            self._last_lines[key] = last_line
             if reason is not None:
                 lines.append(_members(fold, cores, memory.get(key, Memory()), owner, reason))
         return tuple(lines)
 
 
 def _reason(
-    said: _LastLine | None, cores: set[int], owner: str | None, label: int, *, has_failed: bool
+    last_line: _LastLine | None,
+    cores: set[int],
+    owner: str | None,
+    epoch_minute: int,
+    *,
+    has_failed: bool,
 ) -> str | None:
     """Why a line is due: `start`, `change`, `error`, `hourly`, or None for not at all."""
-    if said is None or not 0 <= label - said.seen <= 1:
+    if last_line is None or not 0 <= epoch_minute - last_line.seen <= 1:
         return "start"
-    if (cores, owner) != (said.cores, said.owner):
+    if (cores, owner) != (last_line.cores, last_line.owner):
         return "change"
-    if has_failed and (said.error_at is None or label - said.error_at >= ERROR_MINUTES):
+    if has_failed and (
+        last_line.error_at is None or epoch_minute - last_line.error_at >= ERROR_MINUTES
+    ):
         return "error"
-    return "hourly" if label - said.at >= HOURLY_MINUTES else None
+    return "hourly" if epoch_minute - last_line.at >= HOURLY_MINUTES else None
 
 
 DEVICE_USES: Final = (

@@ -31,9 +31,9 @@ MAX_OWNER_NAMES = 2_048
 MAX_STATE_AGE_MINUTES: Final = 10
 
 
-def _is_forgotten(watched: int | None, label: int) -> bool:
+def _is_forgotten(watched: int | None, epoch_minute: int) -> bool:
     """Whether what was *watched* in one epoch minute says nothing any more in another."""
-    return watched is not None and abs(label - watched) > MAX_STATE_AGE_MINUTES
+    return watched is not None and abs(epoch_minute - watched) > MAX_STATE_AGE_MINUTES
 
 
 _Name = Annotated[str, msgspec.Meta(max_length=MAX_HOLDER_NAME_CHARS)]
@@ -74,18 +74,18 @@ class RuntimeHistories(msgspec.Struct, omit_defaults=True):
 
     def record_minute(
         self,
-        label: int,
+        epoch_minute: int,
         folds: Iterable[RuntimeFold],
         owners: Mapping[RuntimeKey, RuntimeOwner],
         *,
         is_empty: bool,
     ) -> None:
         """
-        Record the executions of the epoch minute *label*.
+        Record the executions of *epoch_minute*.
 
         A minute without runtimes changes nothing, unless a report said that it *is_empty*.
         """
-        if _is_forgotten(self.watched, label):
+        if _is_forgotten(self.watched, epoch_minute):
             self.watched = None
             self.runtimes = []
         before = {(history.pid, history.tag): history for history in self.runtimes}
@@ -99,18 +99,18 @@ class RuntimeHistories(msgspec.Struct, omit_defaults=True):
                 history = RuntimeHistory(*fold.key)
             history.owner = name or history.owner
             if fold.executions.ended:
-                history.executed = label
+                history.executed = epoch_minute
             runtimes.append(history)
         if runtimes or is_empty:
             self.runtimes = runtimes
-            self.watched = max(self.watched or label, label)
+            self.watched = max(self.watched or epoch_minute, epoch_minute)
 
-    def last_executed(self, label: int) -> dict[RuntimeKey, int]:
-        """The last epoch minute, up to *label*, in which each ended an execution."""
+    def last_executed(self, epoch_minute: int) -> dict[RuntimeKey, int]:
+        """The last minute up to *epoch_minute*, in which each ended an execution."""
         return {
             (history.pid, history.tag): history.executed
             for history in self.runtimes
-            if history.executed is not None and history.executed <= label
+            if history.executed is not None and history.executed <= epoch_minute
         }
 
 
@@ -121,13 +121,13 @@ class FoldState(KnownInstance):
     Who this is, idle and quiet minutes, runtimes, last ECC values, how far the kernel log was read.
 
     Attributes:
-        idle_label: Epoch minute that last added or reset a count, or None.
+        idle_counted_minute: Epoch minute that last added or reset a count, or None.
 
         idle_minutes: Idle minutes by core index.
 
         idle_watched: Last epoch minute in which any core was known, or None.
 
-        quiet_label: Epoch minute that last changed a count, or None.
+        quiet_counted_minute: Epoch minute that last changed a count, or None.
 
         quiet_minutes: Consecutive whole minutes, read, without an execution, by owner.
 
@@ -136,10 +136,10 @@ class FoldState(KnownInstance):
         lists_no_device: True if the last hardware counters list no device.
     """
 
-    idle_label: Count | None = None
+    idle_counted_minute: Count | None = None
     idle_minutes: Annotated[list[Count], msgspec.Meta(max_length=MAX_CORES)] = []  # noqa: RUF012 - msgspec copies it
     idle_watched: Count | None = None
-    quiet_label: Count | None = None
+    quiet_counted_minute: Count | None = None
     quiet_minutes: Annotated[dict[str, Count], msgspec.Meta(max_length=MAX_OWNER_NAMES)] = {}  # noqa: RUF012 - msgspec copies it
     only_reserved: Annotated[list[str], msgspec.Meta(max_length=MAX_OWNER_NAMES)] = []  # noqa: RUF012 - msgspec copies it
     lists_no_device: bool = False
@@ -148,10 +148,10 @@ class FoldState(KnownInstance):
     kernel: LogState = LogState()
 
     def count_idle_minutes(
-        self, label: int, states: str, covered_s: Sequence[float]
+        self, epoch_minute: int, states: str, covered_s: Sequence[float]
     ) -> tuple[int, ...]:
         """
-        Count the minute *label*, given each core's state and covered seconds.
+        Count *epoch_minute*, given each core's state and covered seconds.
 
         Busy in any part resets; a whole minute that was not busy adds one; a
         partial or unknown one neither adds nor resets.
@@ -160,12 +160,12 @@ class FoldState(KnownInstance):
             Idle minutes by core, this minute included.
         """
         if self.idle_watched is None:
-            self.idle_watched = self.idle_label
+            self.idle_watched = self.idle_counted_minute
         # Further ahead than behind: the clock was wrong when the counts were stored.
-        if _is_forgotten(self.idle_watched, label):
+        if _is_forgotten(self.idle_watched, epoch_minute):
             self.idle_minutes = []
-            self.idle_label = self.idle_watched = None
-        is_later = self.idle_label is None or label > self.idle_label
+            self.idle_counted_minute = self.idle_watched = None
+        is_later = self.idle_counted_minute is None or epoch_minute > self.idle_counted_minute
         counts = self.idle_minutes + [0] * (len(states) - len(self.idle_minutes))
         for core, state in enumerate(states):
             if state == BUSY_STATE:
@@ -174,32 +174,32 @@ class FoldState(KnownInstance):
                 counts[core] += 1
             else:
                 continue
-            self.idle_label = max(self.idle_label or label, label)
+            self.idle_counted_minute = max(self.idle_counted_minute or epoch_minute, epoch_minute)
         self.idle_minutes = counts[: len(states)] if states else counts
         if any(state != UNKNOWN_STATE for state in states):
-            self.idle_watched = max(self.idle_watched or label, label)
+            self.idle_watched = max(self.idle_watched or epoch_minute, epoch_minute)
         return tuple(self.idle_minutes[: len(states)])
 
     def count_quiet_minutes(
         self,
-        label: int,
+        epoch_minute: int,
         owners: Mapping[str, OwnerHolding],
         *,
         is_whole: bool,
         has_unknown: bool,
     ) -> None:
         """
-        Count the minute *label*, and set the count of each of *owners* that has one.
+        Count *epoch_minute*, and set the count of each of *owners* that has one.
 
         An owner starts again if it executed, or if its executions were not read in this minute
         or in one since the last. An owner that had only reservations needs no reading: it keeps
         its count while unknown cores hide them. A partial minute neither adds nor resets.
         """
-        if _is_forgotten(self.quiet_label, label):
-            self.quiet_label = None
-        if self.quiet_label is None or label > self.quiet_label + 1:
+        if _is_forgotten(self.quiet_counted_minute, epoch_minute):
+            self.quiet_counted_minute = None
+        if self.quiet_counted_minute is None or epoch_minute > self.quiet_counted_minute + 1:
             self.quiet_minutes, self.only_reserved = {}, []
-        is_later = self.quiet_label is None or label > self.quiet_label
+        is_later = self.quiet_counted_minute is None or epoch_minute > self.quiet_counted_minute
         minutes: dict[str, int] = {}
         if has_unknown:
             minutes = {name: self.quiet_minutes.get(name, 0) for name in self.only_reserved}
@@ -216,7 +216,7 @@ class FoldState(KnownInstance):
         self.only_reserved = [
             name for name in self.quiet_minutes if name not in owners or not owners[name].cores
         ]
-        self.quiet_label = max(self.quiet_label or label, label)
+        self.quiet_counted_minute = max(self.quiet_counted_minute or epoch_minute, epoch_minute)
 
     def encoded(self) -> bytes:
         """As bytes for the next start."""
@@ -239,8 +239,8 @@ def read_state(encoded: bytes | None) -> FoldState:
     for field in msgspec.structs.fields(FoldState):
         with suppress(KeyError, ValueError, RecursionError):  # of another release, or damaged
             fields[field.name] = msgspec.json.decode(members[field.name], type=field.type)
-    if fields.get("idle_label") is None:
-        # Counts without their label are of any age.
+    if fields.get("idle_counted_minute") is None:
+        # Counts without their minute may have any age.
         fields.pop("idle_minutes", None)
     return FoldState(**fields)
 

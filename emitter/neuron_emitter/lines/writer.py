@@ -108,14 +108,18 @@ class LineWriter:
         wanted = common_dimensions(self._settings.common_dims)
         return len(self._common(identity, identity.ami_id)) == len(wanted)
 
-    def _common(self, who: LineIdentity | MinuteRecord, ami_id: str | None) -> dict[str, str]:
+    def _common(self, identity: LineIdentity | MinuteRecord, ami_id: str | None) -> dict[str, str]:
         """
         The common dimensions that are asked for; none when one of them is unknown.
 
         With fewer dimensions a metric would be another series, and mix
         instances that were kept apart.
         """
-        known = {INSTANCE_ID: who.instance_id, INSTANCE_TYPE: who.instance_type, AMI_ID: ami_id}
+        known = {
+            INSTANCE_ID: identity.instance_id,
+            INSTANCE_TYPE: identity.instance_type,
+            AMI_ID: ami_id,
+        }
         wanted = common_dimensions(self._settings.common_dims)
         common = {name: value for name in wanted if (value := known[name]) is not None}
         return common if len(common) == len(wanted) else {}

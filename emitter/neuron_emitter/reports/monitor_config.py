@@ -221,7 +221,7 @@ def _objects(
             warnings.append(f"{member} has an entry that is not an object but {_kind(entry)}")
 
 
-def _period_s(holder: dict[str, object], inherited_s: int, whose: str, warnings: list[str]) -> int:
+def _period_s(holder: dict[str, object], inherited_s: int, name: str, warnings: list[str]) -> int:
     period = holder.get("period")
     if period is None:
         return inherited_s
@@ -230,7 +230,7 @@ def _period_s(holder: dict[str, object], inherited_s: int, whose: str, warnings:
         return int(match[1])
     shown = json.dumps(period)[:40]
     warnings.append(
-        f'the period of {whose[:40]} is {shown}, not whole seconds such as "5s": '
+        f'the period of {name[:40]} is {shown}, not whole seconds such as "5s": '
         f"neuron-monitor silently uses {SILENT_DEFAULT_S} s"
     )
     return SILENT_DEFAULT_S

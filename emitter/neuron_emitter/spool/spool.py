@@ -181,7 +181,7 @@ class Spool:
         with self._use() as backlog:
             return backlog.find(ids)
 
-    def settle(
+    def settle_records(
         self,
         delivered: Iterable[int] = (),
         dropped: Mapping[DropReason, Iterable[int]] | None = None,
@@ -217,7 +217,7 @@ class Spool:
             except OSError as error:
                 extra = {"count": len(refused), "why": error.strerror or str(error)}
                 _log.warning("records not quarantined", extra=extra)
-        return self.settle(dropped={"invalid": [record.id for record in refused]})
+        return self.settle_records(dropped={"invalid": [record.id for record in refused]})
 
     def health(self) -> SpoolHealth:
         """The counters of this boot, and what the spool holds."""

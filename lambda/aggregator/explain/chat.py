@@ -42,7 +42,7 @@ def _notification(explanation: Explanation) -> Members:
         "title": title,
         "description": _description(explanation),
     }
-    steps = [f"{command.label}: `{command.text}`" for command in explanation.summary.commands]
+    steps = [f"{command.purpose}: `{command.text}`" for command in explanation.summary.commands]
     if fitting := [_without_mentions(step) for step in steps if len(step) <= MAX_STEP_CHARS]:
         content["nextSteps"] = fitting
     words = filter(None, (transition.cluster, explanation.metric, transition.state))

@@ -91,7 +91,7 @@ class Explanation:
     def commands(self) -> list[str]:
         """The commands to type, each behind its purpose."""
         shown = self.summary.commands
-        labels = [f"{command.label}{'' if command.is_question else ':'}" for command in shown]
+        labels = [f"{command.purpose}{'' if command.is_question else ':'}" for command in shown]
         width = max(map(len, labels), default=0)
         return [
             f"{number}. {label:<{width}}  {command.text}"

@@ -287,9 +287,9 @@ def _assigned_elsewhere_commands(
         for member in ("AssignedTo", "Name")
     )
     commands = [
-        each._replace(label="Does it fail?") for each in waiting[-MAX_COMMANDS_OF_OWNER:][:1]
+        each._replace(purpose="Does it fail?") for each in waiting[-MAX_COMMANDS_OF_OWNER:][:1]
     ]
-    commands += [each._replace(label="Is the other gone?") for each in own[:1]]
+    commands += [each._replace(purpose="Is the other gone?") for each in own[:1]]
     return (*commands, *process_commands(evidence, entry, holder))
 
 

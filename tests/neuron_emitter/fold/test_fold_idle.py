@@ -119,7 +119,7 @@ def test_stored_counts_are_forgotten_ten_minutes_after_somebody_last_watched(
     watched, label, expected
 ):
     """Not after the last count; a state that does not say when was watched when it counted last."""
-    state = FoldState(idle_label=100, idle_minutes=[5], idle_watched=watched)
+    state = FoldState(idle_counted_minute=100, idle_minutes=[5], idle_watched=watched)
     assert (expected,) == state.count_idle_minutes(label, "u", [60.0])
 
 
@@ -142,7 +142,7 @@ def stored():
         ({"cores_per_device": 0}, {"cores_per_device"}),
         ({"idle_minutes": [0] * 2000}, {"idle_minutes"}),
         ({"idle_minutes": [-1]}, {"idle_minutes"}),
-        ({"idle_label": "yesterday"}, {"idle_label", "idle_minutes"}),
+        ({"idle_counted_minute": "yesterday"}, {"idle_counted_minute", "idle_minutes"}),
         *(({"instance_id": text}, {"instance_id"}) for text in ("", " ", "i" * 129, "i\x7f")),
         *(
             ({"histories": damaged}, {"histories"})

@@ -65,7 +65,7 @@ def run(reader, timetable, until_s, **changes):
 def lines_of(spool):
     """What waits in it, taken out."""
     taken = spool.oldest(10_000, 1 << 30)
-    spool.settle([kept.id for kept in taken])
+    spool.settle_records([kept.id for kept in taken])
     return [json.loads(kept.line) for kept in taken]
 
 

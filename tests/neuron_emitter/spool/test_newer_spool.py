@@ -129,7 +129,7 @@ def test_a_rollback_loses_and_doubles_no_record(tmp_path_factory, starts):
                 spool.append(lines(*"x" * start.appended), b"%d" % number)
                 ids = everything(spool)[: start.delivered]
                 gone = identities(spool.still_held(ids))
-                spool.settle(ids)
+                spool.settle_records(ids)
                 appended = {(spool.boot, seq + 1) for seq in range(start.appended)}
                 at_its_end = crash(spool, copies / "end")
         if start.kill_at is not None and taken:

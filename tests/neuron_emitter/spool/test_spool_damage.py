@@ -51,7 +51,7 @@ def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clo
     with Spool(tmp_path, clock=clock, on_event=events.append) as spool:
         boot = spool.boot
         spool.append(lines(*("x" * 2000 for _ in range(30))), b"state")
-        spool.settle(everything(spool)[:7])
+        spool.settle_records(everything(spool)[:7])
         hurt(spool)
         with caplog.at_level(logging.ERROR, "neuron_emitter"):
             assert [] == everything(spool)
@@ -93,7 +93,7 @@ def test_a_row_that_makes_no_sense_is_damage(tmp_path, clock, caplog, statement)
         open_database(spool).execute(statement)
         everything(spool)
         spool.append(lines("c"))
-        spool.settle([])
+        spool.settle_records([])
         assert ["c"] == held(spool)
         assert {"damaged": 2} == spool.health().dropped
     assert "with text" not in caplog.text
@@ -170,7 +170,7 @@ def test_a_table_that_makes_no_sense_is_found_at_start(tmp_path, clock, statemen
     """The file is set aside rather than half believed."""
     with Spool(tmp_path, clock=clock) as spool:
         spool.append(lines("a", "b"), b"state")
-        spool.settle(dropped={"invalid": [2]})
+        spool.settle_records(dropped={"invalid": [2]})
     with contextlib.closing(sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)) as file:
         file.execute(statement)
     with Spool(tmp_path, clock=clock) as spool:
@@ -192,7 +192,7 @@ def test_no_damage_ends_the_emitter(tmp_path_factory, places, in_log):
     clock = Clock()
     with Spool(directory, clock=clock) as spool:
         spool.append(lines(*("x" * 700 for _ in range(12))), b"state")
-        spool.settle(everything(spool)[:3])
+        spool.settle_records(everything(spool)[:3])
         crashed = shutil.copytree(directory, directory / "crashed")
     victim = crashed if in_log else directory
     path = victim / (f"{FILE_NAME}-wal" if in_log else FILE_NAME)
@@ -204,7 +204,7 @@ def test_no_damage_ends_the_emitter(tmp_path_factory, places, in_log):
         everything(spool)
         first = spool.append(lines("a", at_ms=SPOOL_NOW_MS))
         assert 1 == first
-        spool.settle(everything(spool)[:2])
+        spool.settle_records(everything(spool)[:2])
         assert 0 == balance(spool)
         with full_disk():
             spool.append(lines("b"))

@@ -80,7 +80,7 @@ def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_pat
     with Spool(directory, clock=clock) as spool:
         older = spool.boot
         spool.append(lines("a", "b", "c"), STORED_STATE)
-        spool.settle(everything(spool)[:1])
+        spool.settle_records(everything(spool)[:1])
     directory.rename(tmp_path / "away")
     directory.write_text("")
     clock.now_s += 1
@@ -90,7 +90,7 @@ def test_what_an_unreachable_directory_held_comes_first_when_it_is_found(tmp_pat
         first, second = everything(spool)
         directory.unlink()
         (tmp_path / "away").rename(directory)
-        assert 1 == spool.settle([first])
+        assert 1 == spool.settle_records([first])
         assert ["b", "c", "e"] == held(spool)
         assert [second] == everything(spool)[2:]
         assert (older,) == older_boots(spool)

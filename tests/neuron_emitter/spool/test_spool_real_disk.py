@@ -43,12 +43,12 @@ def first(spool):
         spool.append([NewRecord(0, "x" * 2400)], b"b")
     for state in (b"c", b"d", b"e"):
         spool.append([NewRecord(0, state.decode())], state)
-    spool.settle(everything(spool)[:-1])  # all but the last: nobody heard of that one
+    spool.settle_records(everything(spool)[:-1])  # all but the last: nobody heard of that one
 
 def second(spool):
     assert b"d" == spool.state, spool.state
     spool.append([NewRecord(0, "f")], b"f")
-    spool.settle(everything(spool))
+    spool.settle_records(everything(spool))
 
 def third(spool):
     assert b"f" == spool.state, spool.state
