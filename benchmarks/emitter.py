@@ -60,7 +60,7 @@ _HEALTH_COUNTS: Final = {
 """As after two months."""
 
 
-class Reading:
+class MeasuredReading:
     """Two ways through the same endless *lines*: the emitter's, and an untyped decode."""
 
     def __init__(self, lines: Sequence[bytes]) -> None:
@@ -119,7 +119,7 @@ def usual_report() -> Figure:
 
 def run_reports(way: str, times: int) -> None:
     """Read usual reports in one *way*, so often, in this process."""
-    reading = Reading(sys.stdin.buffer.readlines())
+    reading = MeasuredReading(sys.stdin.buffer.readlines())
     work = getattr(reading, way)
     for _ in range(times):
         work()
@@ -146,7 +146,7 @@ def _instructions(way: str, times: int) -> int:
 
 def report(lines: Sequence[bytes], limit: float, *, rounds: int, times: int) -> Figure:
     """A report read, decoded and folded, against an untyped decode of the same bytes."""
-    ours, bare = Reading(lines), Reading(lines)
+    ours, bare = MeasuredReading(lines), MeasuredReading(lines)
     read = ours.read_report
     read()
     ours_s: list[float] = []

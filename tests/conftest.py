@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from local.embedded_aws.server import EmbeddedAws
-    from tests.hour import Hour
+    from tests.hour import RecordedHour
 
 os.environ.pop("AWS_REGION", None)  # it would come before the Region that a test sets
 
@@ -66,7 +66,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def hour(tmp_path_factory: pytest.TempPathFactory) -> Hour:
+def hour(tmp_path_factory: pytest.TempPathFactory) -> RecordedHour:
     """An hour of the rehearsal's fleet, always the same; see `tests.hour`."""
     from tests.hour import make  # noqa: PLC0415 - most runs of a few tests need none of it
 

@@ -37,7 +37,7 @@ HOUR_END_S = HOUR_START_S + RECORDED_MINUTES * 60
 
 
 @dataclass(frozen=True)
-class Hour:
+class RecordedHour:
     """
     Ten instances in two clusters, from `START_S` to `END_S`.
 
@@ -72,7 +72,7 @@ class Hour:
         return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in files}
 
 
-def make(folder: Path) -> Hour:
+def make(folder: Path) -> RecordedHour:
     """Simulate, replay and close the hour; about five seconds."""
     lines = sorted(
         (
@@ -86,7 +86,7 @@ def make(folder: Path) -> Hour:
     table, rollups = _closed(lines)
     (folder / "rollups.jsonl").write_text("".join(f"{line}\n" for line in rollups), "utf-8")
     _settle(table, folder)
-    return Hour(folder)
+    return RecordedHour(folder)
 
 
 class _Objects(LedgerObjects):

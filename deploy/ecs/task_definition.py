@@ -61,7 +61,7 @@ TASK_RECORDS_GROUP: Final = "/neuron-emf/records"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TaskPlace:
     """
     What differs between accounts.
 
@@ -111,7 +111,7 @@ def linux_devices(devices: int) -> list[dict[str, Any]]:
     ]
 
 
-def emitter_container(devices: int, place: Place, *, is_daemon: bool) -> dict[str, Any]:
+def emitter_container(devices: int, place: TaskPlace, *, is_daemon: bool) -> dict[str, Any]:
     """The container of the emitter and of the neuron-monitor that it starts."""
     settings = {
         "GOMEMLIMIT": MONITOR_HEAP,
@@ -164,7 +164,7 @@ def emitter_container(devices: int, place: Place, *, is_daemon: bool) -> dict[st
     }
 
 
-def daemon(devices: int, place: Place) -> dict[str, Any]:
+def daemon(devices: int, place: TaskPlace) -> dict[str, Any]:
     """A task definition for one emitter on each instance with *devices* devices."""
     task = _task(devices, place, {"scope": "shared", "autoprovision": True, "driver": "local"})
     return {
@@ -177,7 +177,7 @@ def daemon(devices: int, place: Place) -> dict[str, Any]:
     }
 
 
-def sidecar(devices: int, place: Place, app_image: str) -> dict[str, Any]:
+def sidecar(devices: int, place: TaskPlace, app_image: str) -> dict[str, Any]:
     """
     A task definition of an application with *devices* devices, and the emitter beside it.
 
@@ -198,7 +198,7 @@ def sidecar(devices: int, place: Place, app_image: str) -> dict[str, Any]:
     }
 
 
-def _task(devices: int, place: Place, volume: dict[str, Any]) -> dict[str, Any]:
+def _task(devices: int, place: TaskPlace, volume: dict[str, Any]) -> dict[str, Any]:
     """What both have: roles, instances with *devices* devices, and the volume of the spool."""
     types = ", ".join(types_by_devices()[devices])
     placed = {"type": "memberOf", "expression": f"attribute:ecs.instance-type in [{types}]"}
@@ -235,7 +235,7 @@ def main(arguments: list[str] | None = None) -> None:
         if name == "sidecar":
             command.add_argument("--app-image", required=True)
     options = parser.parse_args(arguments)
-    place = Place(
+    place = TaskPlace(
         *(options.image, options.region, options.task_role, options.execution_role),
         records=options.log_group,
         device_group=options.device_group,

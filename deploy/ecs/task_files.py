@@ -14,11 +14,11 @@ import re
 from pathlib import Path
 from typing import Final
 
-from task_definition import Place, as_json, daemon, device_paths, sidecar, types_by_devices
+from task_definition import TaskPlace, as_json, daemon, device_paths, sidecar, types_by_devices
 
 ECS_FOLDER: Final = Path(__file__).resolve().parent
 
-EXAMPLE_PLACE: Final = Place(
+EXAMPLE_PLACE: Final = TaskPlace(
     image="111122223333.dkr.ecr.us-east-1.amazonaws.com/neuron-emf:0.1.0",
     region="us-east-1",
     task_role="arn:aws:iam::111122223333:role/neuron-emf-task",

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 CLONE: Final = Path(__file__).resolve().parents[2]
 VERSION_FILE: Final = "emitter/neuron_emitter/__init__.py"
 CHANGELOG: Final = "CHANGELOG.md"
-_NUMBER: Final = r"[0-9]+\.[0-9]+\.[0-9]+"
-_VERSION_LINE: Final = re.compile(rf'(?<=^__version__: Final = "){_NUMBER}(?="$)', re.MULTILINE)
+_VERSION_NUMBER: Final = r"[0-9]+\.[0-9]+\.[0-9]+"
+_VERSION_LINE: Final = re.compile(
+    rf'(?<=^__version__: Final = "){_VERSION_NUMBER}(?="$)', re.MULTILINE
+)
 _REPEATED: Final = re.compile(
     r"(?:(?<=neuron-emf[:-])|(?<=^  tag: )|(?<=^version: )|(?<=^appVersion: \")"
     r"|(?<=kubernetes\.io/version: \"))"
-    rf"{_NUMBER}\b",
+    rf"{_VERSION_NUMBER}\b",
     re.MULTILINE,
 )
 """An image, a bundle, a tag of the chart's values, the chart itself."""
@@ -104,7 +106,7 @@ def main() -> None:
     parser.add_argument("--set", default="", help="the version to write everywhere, such as 1.2.3")
     given = parser.parse_args()
     if given.set:
-        if not re.fullmatch(_NUMBER, given.set):
+        if not re.fullmatch(_VERSION_NUMBER, given.set):
             parser.error(f"--set is {given.set!a}. Write three numbers, such as 1.2.3.")
         set_version(CLONE, given.set)
     if wrong := faults(CLONE, given.tag):

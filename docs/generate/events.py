@@ -40,7 +40,7 @@ FAULT_MESSAGE = (
 )
 
 
-class Clock:
+class EventClock:
     """Seconds that pass when they are told to."""
 
     def __init__(self):
@@ -52,7 +52,7 @@ class Clock:
 
 def of_monitor(found):
     """neuron-monitor that dies, hangs, cannot be started, is back; and a pipe that ends."""
-    clock = Clock()
+    clock = EventClock()
     monitor: Any = Monitor("true", "", 5.0, found.append, clock=clock, now_s=lambda: EVENT_AT_S)
     words = ErrorTail()
     words.add_output(b"failed to open /dev/neuron0\n")
@@ -105,7 +105,7 @@ def of_reports(found):
 
 def of_spool(found):
     """A disk that is full and takes lines again, and a file that is damaged."""
-    clock = Clock()
+    clock = EventClock()
     notices = Notices(
         Path("/var/lib/neuron-emf"), 16 << 20, lambda: EVENT_AT_S, clock, found.append
     )

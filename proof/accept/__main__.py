@@ -28,7 +28,7 @@ from neuron_emf.check_results import NOT_TRIED, CheckResult, counted_states, exi
 from neuron_emf.deploy.package import carried
 from neuron_emitter.errors import EmitterError
 from proof.accept.context import AcceptContext
-from proof.accept.recording import AcceptError, Place, Recorder
+from proof.accept.recording import AcceptError, AccountPlace, CallRecorder
 from proof.accept.resources import JOURNAL_NAME, Journal, remove
 from proof.accept.steps import ACCEPT_STEPS
 
@@ -85,9 +85,9 @@ def accept(chosen: argparse.Namespace) -> int:
     run = f"neuron-accept-{secrets.token_hex(5)}"
     folder = chosen.folder / run
     package = carried(chosen.release)
-    recorder = Recorder(RECORDINGS if chosen.record else folder / "answers")
+    recorder = CallRecorder(RECORDINGS if chosen.record else folder / "answers")
     recorder.scrubber.hide(run, "neuron-accept-run")
-    place = Place(chosen.region, recorder)
+    place = AccountPlace(chosen.region, recorder)
     if place.is_embedded and chosen.record:
         msg = "What the embedded AWS answers is no recording of AWS. Leave RECORD out."
         raise AcceptError(msg)
@@ -114,7 +114,7 @@ def accept(chosen: argparse.Namespace) -> int:
 
 def clean(chosen: argparse.Namespace) -> int:
     """Remove what killed runs of this account and region left."""
-    place = Place(chosen.region, Recorder(chosen.folder / "clean"))
+    place = AccountPlace(chosen.region, CallRecorder(chosen.folder / "clean"))
     left = []
     paths = sorted(chosen.folder.glob(f"*/{JOURNAL_NAME}"))
     if not paths:

@@ -27,7 +27,7 @@ from neuron_emitter.settings import ReplaySettings
 from neuron_emitter.spool.spool_records import SpooledRecord
 from neuron_wire import MinuteRecord, WireFormatError, parse
 from proof import reference
-from proof.accept.recording import AcceptError, Place
+from proof.accept.recording import AcceptError, AccountPlace
 from proof.rollup_differences import LIST_PRICES, differences
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class AcceptContext:
         delivered_until_s: Up to which minute lines were delivered, by stack.
     """
 
-    place: Place
+    place: AccountPlace
     journal: Journal
     package: Package
     folder: Path

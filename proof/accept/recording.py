@@ -113,7 +113,7 @@ class Scrubber:
         return self._uuids.setdefault(found[0], f"00000000-0000-4000-8000-{number:012x}")
 
 
-class Recorder:
+class CallRecorder:
     """
     Keeps the answers of clients.
 
@@ -168,7 +168,7 @@ def _remember(params: Document, context: Document, **_: Any) -> None:
     context["accept"] = dict(params)
 
 
-class Place:
+class AccountPlace:
     """
     The account of the credentials, in one region.
 
@@ -180,7 +180,7 @@ class Place:
         recorder: Keeps the answers.
     """
 
-    def __init__(self, region: str, recorder: Recorder) -> None:
+    def __init__(self, region: str, recorder: CallRecorder) -> None:
         """
         Ask whose account it is.
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from proof.accept.recording import Place
+    from proof.accept.recording import AccountPlace
 
 
 JOURNAL_NAME: Final = "journal.jsonl"
@@ -129,7 +129,7 @@ REMOVED_WITHIN_S: Final = (
 
 
 def make_stack(
-    place: Place,
+    place: AccountPlace,
     journal: Journal,
     name: str,
     parameters: Mapping[str, str],
@@ -162,7 +162,7 @@ def make_stack(
     )
 
 
-def settled(place: Place, name: str) -> Stack | None:
+def settled(place: AccountPlace, name: str) -> Stack | None:
     """
     The stack when nothing is being done to it; None when there is none.
 
@@ -183,7 +183,7 @@ def settled(place: Place, name: str) -> Stack | None:
         time.sleep(0.1 if place.is_embedded else 5.0)
 
 
-def done(place: Place, name: str) -> Stack:
+def done(place: AccountPlace, name: str) -> Stack:
     """
     The stack as it was asked for.
 
@@ -197,7 +197,7 @@ def done(place: Place, name: str) -> Stack:
     return stack
 
 
-def change_stack(place: Place, stack: Stack, **named: str) -> Stack:
+def change_stack(place: AccountPlace, stack: Stack, **named: str) -> Stack:
     """Change parameters of a stack of ours; what is not named keeps its value."""
     place.client("cloudformation").update_stack(
         StackName=stack.name,
@@ -212,7 +212,7 @@ def change_stack(place: Place, stack: Stack, **named: str) -> Stack:
     return changed
 
 
-def delete_stack(place: Place, journal: Journal, name: str) -> str:
+def delete_stack(place: AccountPlace, journal: Journal, name: str) -> str:
     """Delete a stack of the run's; why not, empty when it is gone."""
     cloudformation = place.client("cloudformation")
     stack = settled(place, name)
@@ -241,7 +241,7 @@ def delete_stack(place: Place, journal: Journal, name: str) -> str:
     return ""
 
 
-def group_arn(place: Place, name: str) -> str:
+def group_arn(place: AccountPlace, name: str) -> str:
     """ARN of a log group, empty when there is none."""
     pages = place.client("logs").get_paginator("describe_log_groups")
     for page in pages.paginate(logGroupNamePrefix=name):
@@ -251,7 +251,7 @@ def group_arn(place: Place, name: str) -> str:
     return ""
 
 
-def remove(place: Place, journal: Journal, say: Callable[[str], None]) -> list[str]:
+def remove(place: AccountPlace, journal: Journal, say: Callable[[str], None]) -> list[str]:
     """Remove what the journal names, the latest first; what is left, and why."""
     left = []
     has_stack = False
@@ -272,7 +272,7 @@ def remove(place: Place, journal: Journal, say: Callable[[str], None]) -> list[s
     return left
 
 
-def remove_one(place: Place, journal: Journal, entry: MadeResource) -> str:
+def remove_one(place: AccountPlace, journal: Journal, entry: MadeResource) -> str:
     """Remove one thing of the run's, and note it in the journal; why not, empty when it is gone."""
     why = _REMOVERS[entry.kind](place, journal, entry.name)
     if not why:
@@ -280,7 +280,7 @@ def remove_one(place: Place, journal: Journal, entry: MadeResource) -> str:
     return why
 
 
-def _delete_group(place: Place, journal: Journal, name: str) -> str:
+def _delete_group(place: AccountPlace, journal: Journal, name: str) -> str:
     arn = group_arn(place, name)
     if not arn:
         return ""
@@ -293,7 +293,7 @@ def _delete_group(place: Place, journal: Journal, name: str) -> str:
     return ""
 
 
-def _delete_bucket(place: Place, journal: Journal, name: str) -> str:
+def _delete_bucket(place: AccountPlace, journal: Journal, name: str) -> str:
     if not _is_there(place, name):  # it went with its stack
         return ""
     client, owner = place.client("s3"), {"ExpectedBucketOwner": place.account}
@@ -306,7 +306,7 @@ def _delete_bucket(place: Place, journal: Journal, name: str) -> str:
     return ""
 
 
-def _is_there(place: Place, bucket: str) -> bool:
+def _is_there(place: AccountPlace, bucket: str) -> bool:
     client = place.client("s3")
     try:
         client.head_bucket(Bucket=bucket, ExpectedBucketOwner=place.account)
@@ -317,7 +317,7 @@ def _is_there(place: Place, bucket: str) -> bool:
     return True
 
 
-def _empty(place: Place, bucket: str) -> None:
+def _empty(place: AccountPlace, bucket: str) -> None:
     """Every version of every object of a bucket that a tagged stack made."""
     client, owner = place.client("s3"), {"ExpectedBucketOwner": place.account}
     for page in client.get_paginator("list_object_versions").paginate(Bucket=bucket, **owner):

@@ -35,7 +35,7 @@ from proof.chaos.subscription import SubscriptionFilter
 from proof.chaos.truth import compare
 from proof.factories.invocations import Context, direct
 from proof.real import npm_server
-from proof.real.hour import Hour
+from proof.real.hour import PlayedHour
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,7 +175,7 @@ def run_hour(_: Path) -> str:
     )
 
 
-class HandlersHour(Hour):
+class HandlersHour(PlayedHour):
     """The handlers as Lambda starts them, with their own environment, clients and processes."""
 
     def __init__(self, lived: list[Accepted]) -> None:

@@ -23,7 +23,7 @@ MOST_RUNS: Final = 60  # of close until nothing is open
 LOSSES: Final = ("MinutesDropped", "RecordsUnreadable", "LinesRefused", "RecordsRejected")
 
 
-class Hour(ABC):
+class PlayedHour(ABC):
     """
     The life of a fleet, and the rollups that close printed about it.
 

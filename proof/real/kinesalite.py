@@ -20,7 +20,7 @@ from proof.chaos.functions import DONE, Functions, InjectedFaults
 from proof.chaos.subscription import UNREADABLE, SubscriptionFilter
 from proof.factories.invocations import batch
 from proof.real import npm_server
-from proof.real.hour import Hour
+from proof.real.hour import PlayedHour
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -77,7 +77,7 @@ def run(_: Path) -> list[str]:
     ]
 
 
-class StreamHour(Hour):
+class StreamHour(PlayedHour):
     """
     Lines that come through the stream.
 

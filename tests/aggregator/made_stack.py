@@ -15,7 +15,7 @@ STACK_RULES = Rules()
 MINUTE_END_S = (MINUTE + 1) * 60
 
 
-class Stack:
+class MemoryStack:
     """Both functions on one table, with a clock that the test sets."""
 
     def __init__(self):

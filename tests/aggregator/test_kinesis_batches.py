@@ -31,11 +31,11 @@ def test_an_empty_batch_is_nothing(dynamodb, capsys):
     assert ("", []) == (capsys.readouterr().out, items(dynamodb))
 
 
-NUMBER: Any = 7
+SEQUENCE_NUMBER: Any = 7
 UNREADABLE_PAYLOADS = [
     b"", b"secret junk", gzip.compress(b"secret junk")[:-9], gzip.compress(b"secret junk"),
     gzip.compress(b"[]"), gzip.compress(b"{}"), payload(log_group=["/secret"]),
-    payload(*(type(line)(NUMBER, line.message) for line in lines(record()))),
+    payload(*(type(line)(SEQUENCE_NUMBER, line.message) for line in lines(record()))),
 ]  # fmt: skip
 
 

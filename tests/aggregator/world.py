@@ -65,7 +65,7 @@ class FragileTable:
 
 
 @dataclass
-class World:
+class ClusterWorld:
     """The table, the clock and everything that was printed."""
 
     now_s: float
@@ -205,7 +205,7 @@ WORLD_FATES = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-def live_through(records, fates, rules=WORLD_RULES) -> World:
+def live_through(records, fates, rules=WORLD_RULES) -> ClusterWorld:
     """
     Everything of *fates* happens to *records*; what never arrived does, and all settles.
 
@@ -215,7 +215,7 @@ def live_through(records, fates, rules=WORLD_RULES) -> World:
     A delivery takes wait_s between storing and reading the clock, and
     closing runs in that time.
     """
-    world = World(MINUTE * 60.0, rules)
+    world = ClusterWorld(MINUTE * 60.0, rules)
     world.close()
     world.now_s += 80
 

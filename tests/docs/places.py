@@ -37,7 +37,7 @@ KEPT_VARIABLES = ("LANG", "LC_ALL", "TMPDIR")
 
 
 @dataclass(frozen=True)
-class Place:
+class StepPlace:
     """
     Where steps are run.
 
@@ -66,7 +66,7 @@ class Place:
 
 
 @contextmanager
-def instance(folder: Path, _request: pytest.FixtureRequest) -> Iterator[Place]:
+def instance(folder: Path, _request: pytest.FixtureRequest) -> Iterator[StepPlace]:
     """An inf2.xlarge that is busy, with an empty folder."""
     programs = folder / ".programs"
     programs.mkdir()
@@ -95,11 +95,11 @@ def instance(folder: Path, _request: pytest.FixtureRequest) -> Iterator[Place]:
             "PYTHONPATH": f"{REPOSITORY}:{REPOSITORY / 'lambda'}",
             "PYTHONUTF8": "1",
         }
-        yield Place(folder, account, variables, truth)
+        yield StepPlace(folder, account, variables, truth)
 
 
 @contextmanager
-def hour(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
+def hour(folder: Path, request: pytest.FixtureRequest) -> Iterator[StepPlace]:
     """
     Beside that, what a day of neuron-emf leaves: lines, rollups, a profile.
 
@@ -115,7 +115,7 @@ def hour(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
 
 
 @contextmanager
-def clone(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
+def clone(folder: Path, request: pytest.FixtureRequest) -> Iterator[StepPlace]:
     """A clone of this repository, with what is not yet committed, and no environment in it."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
@@ -133,7 +133,7 @@ def clone(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
 
 
 @contextmanager
-def chart(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
+def chart(folder: Path, request: pytest.FixtureRequest) -> Iterator[StepPlace]:
     """A clone with Helm at hand, the one of .venv-tools."""
     helm = REPOSITORY / ".venv-tools" / "bin" / "helm"
     if not helm.exists():
@@ -144,7 +144,9 @@ def chart(folder: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
         yield place
 
 
-PLACE_MAKERS: dict[str, Callable[[Path, pytest.FixtureRequest], AbstractContextManager[Place]]] = {
+PLACE_MAKERS: dict[
+    str, Callable[[Path, pytest.FixtureRequest], AbstractContextManager[StepPlace]]
+] = {
     "instance": instance,
     "hour": hour,
     "clone": clone,

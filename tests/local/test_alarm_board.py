@@ -17,7 +17,7 @@ from tests.stack.stack_template import SUBJECTS
 ALARMS_NOW_S = 1_800_000_030.0
 
 
-class World:
+class AlarmWorld:
     """The template's alarms, nothing recorded."""
 
     def __init__(self, repository, now_s=ALARMS_NOW_S):
@@ -34,7 +34,7 @@ class World:
 @pytest.fixture
 def world(repository):
     """The repository's own alarms, nothing recorded."""
-    return World(repository)
+    return AlarmWorld(repository)
 
 
 def test_every_alarm_is_judged_or_says_why_not(world):
@@ -63,7 +63,7 @@ def test_an_alarm_that_warms_up_does_not_fire_yet(world):
 
 def test_the_page_of_the_hour_shows_what_the_rehearsal_fires(repository, hour):
     """The README's sample, its pictures and `make demo` are one world: fleet, prices and alarms."""
-    world = World(repository, HOUR_READ_S)
+    world = AlarmWorld(repository, HOUR_READ_S)
     for line in hour.rollups:
         for datum in extract(line, round(1000 * HOUR_READ_S)).data:
             place = datum.namespace, datum.name, dict(datum.dimensions)

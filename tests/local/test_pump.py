@@ -100,7 +100,7 @@ def test_a_call_carries_a_thousand_metrics(data, calls):
     assert data == sum(len(call["MetricData"]) for call in service.calls)
 
 
-class Logs:
+class PumpLogs:
     """The two calls that the tail makes, a long answer cut off without a word."""
 
     def __init__(self):
@@ -144,7 +144,7 @@ class Logs:
 def test_every_event_is_read_once(times, limit, first):
     """In two reads, whatever its timestamp; long answers are cut off silently, as embedded."""
     assume(max(Counter(times).values(), default=0) < limit)
-    logs, events = Logs(), []
+    logs, events = PumpLogs(), []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pump_module, "MAX_EVENTS_PER_PAGE", limit)
         patch.setattr("time.time_ns", lambda: logs.clock_ms * 1_000_000)

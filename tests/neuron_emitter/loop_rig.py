@@ -13,12 +13,12 @@ from neuron_emitter.settings import RunSettings
 from neuron_emitter.spool import Spool
 from neuron_wire import MinuteRecord, parse
 from tests.neuron_emitter.neuron_reports import REPORTS_START_S, counters, report, runtime, written
-from tests.neuron_emitter.spool_parts import Clock
+from tests.neuron_emitter.spool_parts import SpoolClock
 
 LOOP_START_MS = int(REPORTS_START_S * 1000)
 
 
-class FakeClock(Clock):
+class FakeClock(SpoolClock):
     """A clock that begins with the reports."""
 
     def __init__(self):

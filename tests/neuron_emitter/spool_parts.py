@@ -12,7 +12,7 @@ SPOOL_NOW_S = 1_795_000_000.0
 SPOOL_NOW_MS = 1_795_000_000_000
 
 
-class Clock:
+class SpoolClock:
     """A clock that moves only when a test sets it or waits."""
 
     def __init__(self, now_s: float = SPOOL_NOW_S) -> None:
@@ -30,7 +30,7 @@ class Clock:
         self.now_s += seconds
 
 
-class Ticks(Clock):
+class Ticks(SpoolClock):
     """A clock on which every look is an hour later: what is tried again is tried at once."""
 
     def __call__(self) -> float:

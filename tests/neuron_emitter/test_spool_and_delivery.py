@@ -25,7 +25,7 @@ from neuron_emitter.spool import NewRecord, Spool
 from neuron_emitter.spool.spool_records import cost_bytes
 from tests.neuron_emitter.in_process_service import POISON, InProcessService, SenderKilledError
 from tests.neuron_emitter.spool_parts import (
-    Clock,
+    SpoolClock,
     Ticks,
     balance,
     counters_of,
@@ -125,7 +125,7 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(prefix="spool-", dir=QUICK_DISK))
         self.lives = 0
-        self.clock = Clock()
+        self.clock = SpoolClock()
         self.service = InProcessService(self.clock)
         self.model = Model()
         self.is_full = False

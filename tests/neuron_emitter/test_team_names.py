@@ -47,7 +47,7 @@ HOLDERS = st.lists(
 )
 
 
-class FakeLookup:
+class TeamLookup:
     """A lookup that knows every process but those of pods, which only the report names."""
 
     def __init__(self, holders):
@@ -131,7 +131,7 @@ def played(holders, attribution, reserved=()):
     page = MetricsPage(clock)
     chunks = [(second, document_of(holders)) for second in range(0, 65, 5)]
     lines, _ = run(
-        chunks, until_s=66, clock=clock, page=page, owners=FakeLookup(holders),
+        chunks, until_s=66, clock=clock, page=page, owners=TeamLookup(holders),
         reservations=FakeReservations(holders, reserved) if reserved else None,
         events=events_of_others(), attribution=attribution, runtime_lines="all",
         high_resolution_metrics=True,
@@ -183,7 +183,7 @@ def test_without_it_each_is_named():
 def test_a_core_assigned_to_another_owner_is_assigned_to_its_team():
     """The pod that waits for it has a name in no line."""
     holders = [("slurm:7", "ops")]
-    lost = FakeLookup(holders)
+    lost = TeamLookup(holders)
     lost.owner_of = lambda _pid: RuntimeOwner(f"slurm:7 {PERSON}", team="ops", gone=True)
     reservations = FakeReservations([(TEAM_POD, "ml")], [])
     chunks = [(second, document_of(holders)) for second in range(0, 60, 5)]

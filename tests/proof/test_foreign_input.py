@@ -27,7 +27,7 @@ from neuron_wire.line_members import REFUSAL_REASONS
 from proof.factories.invocations import batch, payload
 from proof.factories.records import MINUTE, full_record, lines, message, record, some_holders
 from proof.memory_table import MemoryTable
-from tests.aggregator.made_stack import MINUTE_END_S, Stack
+from tests.aggregator.made_stack import MINUTE_END_S, MemoryStack
 from tests.neuron_emitter.neuron_reports import REPORTS_START_S, nobody, two_cores, whole, written
 
 NESTING = 20_000  # deeper than any decoder goes
@@ -149,7 +149,7 @@ def test_a_delivery_between_two_good_ones_is_read_or_named_and_costs_neither(com
 
 def a_rollup():
     """A cluster's line as close prints it."""
-    stack = Stack()
+    stack = MemoryStack()
     stack.close(MINUTE_END_S - 60)
     stack.deliver(MINUTE_END_S + 5, record(), record(instance_id="i-2", core_state="aa"))
     stack.close(MINUTE_END_S + 125)

@@ -20,7 +20,7 @@ from aggregator.runtime import arrival_of
 from local.pump import extract
 from neuron_wire.catalogue import CATALOGUE_MEMBERS
 from neuron_wire.names import OF_A_CONTRIBUTOR, OF_AN_ALARM
-from proof.accept.recording import RECORDED_ACCOUNT, Recorder
+from proof.accept.recording import RECORDED_ACCOUNT, CallRecorder
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import ENVIRONMENT, RANG_S, of_a_contributor, of_an_alarm
 from tests.recorded.recording import each
@@ -97,7 +97,7 @@ CALLER_ARN = f"arn:aws:sts::{NUMBER}:assumed-role/PaulaAdmin/paula"
 
 def test_an_answer_is_kept_without_account_person_run_or_key(tmp_path):
     """The same by the same, so that what was equal stays equal; a repeated answer is kept once."""
-    recorder = Recorder(tmp_path)
+    recorder = CallRecorder(tmp_path)
     recorder.hide(NUMBER, "AROAEXAMPLEEXAMPLE123:paula", CALLER_ARN)
     recorder.scrubber.hide(RUN, "neuron-accept-run")
     client = boto3.client(

@@ -9,7 +9,7 @@ import boto3
 import pytest
 
 from tests import records_table
-from tests.runtime.function_process import Function, Runtime, interpreter_of
+from tests.runtime.function_process import Function, FunctionRuntime, interpreter_of
 
 PYTHONS_AT_THE_ENDS = [
     "3.11",
@@ -43,7 +43,7 @@ def runtime(request, repository, runtime_libraries, tmp_path_factory):
         pytest.skip(f"this machine has no Python {request.param}")
     if not (client / ".ready").exists():
         pytest.skip(f"{client} is missing: run `make venvs` on Linux")
-    found = Runtime(
+    found = FunctionRuntime(
         request.param, interpreter, client, runtime_libraries, tmp_path_factory.mktemp("bytecode")
     )
     found.compile()

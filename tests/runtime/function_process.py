@@ -56,7 +56,7 @@ FIRST_IMPORTS = "import awslambdaric.bootstrap, boto3; boto3.client('dynamodb').
 
 
 @dataclass(frozen=True)
-class Runtime:
+class FunctionRuntime:
     """
     One Python that Lambda offers: the interpreter, the client for it and the SDK, and a folder
     for the bytecode of these two.

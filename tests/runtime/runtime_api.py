@@ -24,7 +24,7 @@ class NoAnswerError(Exception):
 
 
 @dataclass(frozen=True)
-class Answer:
+class InvocationAnswer:
     """What a function made of one event: its result or its error."""
 
     body: bytes
@@ -86,7 +86,7 @@ class RuntimeApi:
         if answered_id != request_id:
             msg = f"the function answered {answered_id}, expected {request_id}"
             raise NoAnswerError(msg)
-        return Answer(body, failed)
+        return InvocationAnswer(body, failed)
 
     def next_event(self):
         """The answer to the function's request for an event: status, headers and body."""

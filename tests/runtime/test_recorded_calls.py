@@ -54,7 +54,7 @@ def stamp(minute):
     return time.strftime("%Y-%m-%dT%H:%M:%S.000+0000", time.gmtime(minute * 60))
 
 
-class Recorder:
+class GrantRecorder:
     """The recorder of a moto server."""
 
     def __init__(self, endpoint, file):
@@ -115,7 +115,7 @@ def recorder(endpoint, tmp_path, monkeypatch):
 
     file = tmp_path / "recorded"
     monkeypatch.setattr(moto_api.recorder, "_location", str(file))
-    return Recorder(endpoint, file)
+    return GrantRecorder(endpoint, file)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from neuron_wire.names import MAX_CORES
 from proof.factories.invocations import batch, payload
 from proof.factories.records import MINUTE, lines, record
 from tests.aggregator.made_stack import MINUTE_END_S
-from tests.aggregator.world import World
+from tests.aggregator.world import ClusterWorld
 from tests.security.conftest import forged, real
 
 DYNAMODB_ITEM_BYTES = 409_600
@@ -80,7 +80,7 @@ def test_a_line_for_a_past_minute_takes_no_room_either(attacked):
 )
 def test_whatever_the_order_there_are_never_more(deliveries, max_clusters):
     """Any names in any minutes: the clusters of all lines are at most so many."""
-    world = World(MINUTE_END_S - 60.0, Rules(max_clusters=max_clusters))
+    world = ClusterWorld(MINUTE_END_S - 60.0, Rules(max_clusters=max_clusters))
     world.close()
     for offset, names in enumerate(deliveries):
         world.now_s = MINUTE_END_S + 60.0 * offset

@@ -32,7 +32,7 @@ from neuron_words.now_words import unpriced_words
 from proof.factories.records import MINUTE, record
 from tests.aggregator.digest.test_digest import row, week_of
 from tests.aggregator.explain.alarm_events import ENVIRONMENT, of_a_contributor
-from tests.aggregator.made_stack import MINUTE_END_S, Stack
+from tests.aggregator.made_stack import MINUTE_END_S, MemoryStack
 from tests.stack.catalogue_names import unknown_names
 
 SPECIAL_LETTERS = '`$\\|<>[]{}";&'
@@ -74,7 +74,7 @@ OTHER_NAMES = FORGED_NAMES | st.sampled_from(WIDE) | st.text(min_size=1, max_siz
 
 def message_and_line(metric, cluster, instance, holder, tag):
     """What is said about a minute whose names these are, and the line of its rollup."""
-    stack = Stack()
+    stack = MemoryStack()
     idle = {"core_state": "aa", "utilization_percent": (0.0, 0.0), "idle_minutes": (90, 90)}
     made = record(
         cluster=cluster,

@@ -26,7 +26,7 @@ from tests.aggregator.world import (
     ONE_EACH,
     WORLD_FATES,
     WORLD_PRICES,
-    World,
+    ClusterWorld,
     live_through,
     minute_records,
     universes,
@@ -38,7 +38,7 @@ EXACT_USD_PER_HOUR = {
 }
 
 
-def compare(world: World, records, *, may_overstate: bool) -> None:
+def compare(world: ClusterWorld, records, *, may_overstate: bool) -> None:
     """
     Gauges of the last line, and tallies of all lines, are the reference's, number by number.
 
@@ -99,7 +99,7 @@ def test_order_copies_and_invocations_do_not_matter(records, data):
     close, the records give the same bytes as delivered once in one piece.
     """
     start_s = (MINUTE + 1) * 60
-    plain, shuffled = World(start_s), World(start_s)
+    plain, shuffled = ClusterWorld(start_s), ClusterWorld(start_s)
     plain.deliver(records)
     remaining = data.draw(st.permutations(records * 2))
     while remaining:
@@ -120,7 +120,7 @@ def test_closing_again_prints_nothing(records):
     Left out are lines without a record: a cluster that was left and come back to
     within the minutes that are no silence was there all along, in hindsight.
     """
-    world = World((MINUTE + 1) * 60)
+    world = ClusterWorld((MINUTE + 1) * 60)
     world.deliver(records)
     world.settle()
 
@@ -150,7 +150,7 @@ def test_a_run_killed_at_any_step_costs_nothing(after):
     records = [record(instance_id=f"i-{number}") for number in range(3)]
 
     def closed(step):
-        world = World((MINUTE + 1) * 60, Rules(silent_after_minutes=1))
+        world = ClusterWorld((MINUTE + 1) * 60, Rules(silent_after_minutes=1))
         world.deliver(records)
         world.now_s += 50
         outcome = world.close(killed_at=step, after=after)

@@ -8,14 +8,14 @@ import json
 
 from proof.factories.records import MINUTE, record
 from proof.memory_table import MemoryTable
-from tests.aggregator.made_stack import MINUTE_END_S, Stack, on_time
+from tests.aggregator.made_stack import MINUTE_END_S, MemoryStack, on_time
 
 KNOWN_INSTANCE = record().instance_id
 
 
 def test_a_cluster_that_vanished_is_published_until_it_is_forgotten():
     """Instances 0 for an hour, silent from the sixth minute on; then no line."""
-    stack = Stack()
+    stack = MemoryStack()
     on_time(stack, 0)
     for offset in range(70):
         stack.close(MINUTE_END_S + 60 * offset + 130)
@@ -31,7 +31,7 @@ def test_a_clean_shutdown_that_comes_late_changes_no_minute_that_lacks_a_record_
 
     Minutes after the run that learns of it know better, and so does one that is published again.
     """
-    stack = Stack()
+    stack = MemoryStack()
     on_time(stack, 0)
     for offset in range(12):
         on_time(stack, offset, instance_id="i-1")
@@ -52,7 +52,7 @@ def test_a_clean_shutdown_that_comes_late_changes_no_minute_that_lacks_a_record_
 
 def test_the_last_rollup_of_each_cluster_is_kept():
     """That of the latest minute, also when an older one is restated after it."""
-    stack = Stack()
+    stack = MemoryStack()
     on_time(stack, 0, 1)
     on_time(stack, 1, cluster="serving")
     stack.close(MINUTE_END_S + 60 + 50)
@@ -65,7 +65,7 @@ def test_the_last_rollup_of_each_cluster_is_kept():
 
 def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
     """When the alarm fires, the last minute may show none."""
-    stack = Stack()
+    stack = MemoryStack()
     on_time(stack, 0, execution_errors=3, ecc_uncorrected_rise=0, readings={"HardwareFaults": 1})
     on_time(stack, 1, execution_errors=0, ecc_uncorrected_rise=2)
     on_time(stack, 2, execution_errors=None, ecc_uncorrected_rise=None)
@@ -89,7 +89,7 @@ def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
 
 def test_the_last_rollup_with_silent_instances_is_kept():
     """The end of an alarm is explained by it, when no instance is counted as silent any more."""
-    stack = Stack()
+    stack = MemoryStack()
     on_time(stack, 0, instance_id="i-2")
     for offset in range(62):
         on_time(stack, offset, instance_id="i-1")
@@ -105,7 +105,7 @@ def test_the_last_rollup_with_silent_instances_is_kept():
 
 def test_nobody_waits_for_an_instance_that_ec2_stopped():
     """From the minute after that on."""
-    stack = Stack()
+    stack = MemoryStack()
     on_time(stack, 0, instance_id="i-1")
     on_time(stack, 0, 1, instance_id="i-2")
     stack.close(MINUTE_END_S + 46)
@@ -120,7 +120,7 @@ def test_only_the_departures_that_matter_are_read():
     From an hour before the oldest minute that is reduced: earlier ones belong to
     instances that are forgotten.
     """
-    stack = Stack()
+    stack = MemoryStack()
     asked = []
 
     class Spy(MemoryTable):
@@ -139,7 +139,7 @@ def test_only_the_departures_that_matter_are_read():
 
 def test_of_two_emitters_with_two_cluster_names_each_is_waited_for():
     """One host reports to both clusters; the second record of its minute comes later."""
-    stack = Stack()
+    stack = MemoryStack()
     on_time(stack, 0, 1, instance_id="i-1")
     on_time(stack, 0, instance_id="i-1", cluster="serving")
     stack.close(MINUTE_END_S + 50)

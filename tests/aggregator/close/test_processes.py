@@ -17,7 +17,7 @@ from aggregator.storage.record_items import TABLE_BUCKETS
 from aggregator.storage.values import TableError
 from proof.factories.records import record
 from tests.aggregator.close.test_exactness import compare
-from tests.aggregator.made_stack import MINUTE_END_S, Stack
+from tests.aggregator.made_stack import MINUTE_END_S, MemoryStack
 from tests.aggregator.world import ONE_EACH, WORLD_FATES, FragileTable, live_through
 
 PROCESS_ENDS = ("killed", "memory", "pipe")
@@ -41,7 +41,7 @@ def gone():
 
 def reported():
     """A stack to which 40 instances of seven clusters have reported a minute."""
-    stack = Stack()
+    stack = MemoryStack()
     stack.close(MINUTE_END_S - 10)
     stack.deliver(
         MINUTE_END_S + 5,

@@ -13,7 +13,7 @@ from aggregator.reading.workers import RunClock
 from aggregator.storage.record_items import item_of, packs_of, records_of
 from proof.factories.records import MINUTE, full_record, record, some_holders
 from proof.memory_table import KillableProcess, KilledError, MemoryTable
-from tests.aggregator.made_stack import MINUTE_END_S, STACK_RULES, Stack, on_time
+from tests.aggregator.made_stack import MINUTE_END_S, STACK_RULES, MemoryStack, on_time
 
 # --- when a minute closes ---
 
@@ -21,7 +21,7 @@ from tests.aggregator.made_stack import MINUTE_END_S, STACK_RULES, Stack, on_tim
 @pytest.mark.parametrize(("after_s", "published"), [(44.9, []), (45.0, [(0, 1)])])
 def test_no_minute_closes_before_45_seconds_after_its_end(after_s, published):
     """Emitters spread their sends over 30 seconds."""
-    stack = Stack()
+    stack = MemoryStack()
     on_time(stack, 0)
     stack.close(MINUTE_END_S + after_s)
     assert published == stack.published()
@@ -30,7 +30,7 @@ def test_no_minute_closes_before_45_seconds_after_its_end(after_s, published):
 @pytest.mark.parametrize(("after_s", "published"), [(119.9, []), (120.0, [(1, 1)])])
 def test_a_minute_waits_for_live_instances_until_grace_is_over(after_s, published):
     """Two instances were there, one has not reported yet."""
-    stack = Stack()
+    stack = MemoryStack()
     on_time(stack, 0, instance_id="i-1")
     on_time(stack, 0, 1, instance_id="i-2")
     stack.close(MINUTE_END_S + 46)
@@ -42,7 +42,7 @@ def test_a_minute_waits_for_live_instances_until_grace_is_over(after_s, publishe
 
 def test_a_newer_minute_does_not_wait_for_an_older_one():
     """Everybody has reported for minute 1, somebody not for minute 0."""
-    stack = Stack()
+    stack = MemoryStack()
     on_time(stack, -1, 0, 1, instance_id="i-1")
     on_time(stack, -1, 1, instance_id="i-2")
     stack.close(MINUTE_END_S - 60 + 46)
@@ -58,7 +58,7 @@ def test_a_newer_minute_does_not_wait_for_an_older_one():
 
 def test_the_first_run_closes_the_last_minutes_and_the_marked_history():
     """Records of two hours ago, and records that came in time before closing was deployed."""
-    stack = Stack()
+    stack = MemoryStack()
     stack.deliver(
         MINUTE_END_S + 41 * 60, *(record(minute=MINUTE + offset) for offset in (-60, -30))
     )
@@ -72,7 +72,7 @@ def test_the_first_run_closes_the_last_minutes_and_the_marked_history():
 @pytest.mark.parametrize("killed_at", [4, 10, 100])
 def test_a_first_run_that_was_killed_is_where_the_next_one_starts(killed_at):
     """However long nobody closes after it: records that came in time leave no marker."""
-    stack = Stack()
+    stack = MemoryStack()
     on_time(stack, 0)
     with pytest.raises(KilledError):
         stack.close(
@@ -86,7 +86,7 @@ def test_a_first_run_that_was_killed_is_where_the_next_one_starts(killed_at):
 
 def test_missed_runs_are_made_up_oldest_first():
     """Ten minutes without a run: the next one closes them all."""
-    stack = Stack()
+    stack = MemoryStack()
     on_time(stack, 0)
     stack.close(MINUTE_END_S + 50)
     stack.published()
@@ -98,7 +98,7 @@ def test_missed_runs_are_made_up_oldest_first():
 
 def test_a_run_stops_before_its_time_is_over_and_the_next_goes_on():
     """With time for a few minutes only, several runs close what one would have."""
-    stack = Stack()
+    stack = MemoryStack()
     on_time(stack, 0)
     stack.close(MINUTE_END_S + 50)
     stack.published()
@@ -123,7 +123,7 @@ def test_what_is_due_comes_before_what_is_late():
     A flood of late records does not keep the present from being published, and
     what a run has no time for is restated by the next.
     """
-    stack = Stack()
+    stack = MemoryStack()
     on_time(stack, 0)
     stack.close(MINUTE_END_S + 50)
     stack.published()
@@ -148,7 +148,7 @@ def test_what_is_due_comes_before_what_is_late():
 
 def test_after_a_pause_of_days_the_lost_minutes_are_counted():
     """The table keeps records for a day: older minutes are dropped, and said to be."""
-    stack = Stack()
+    stack = MemoryStack()
     on_time(stack, 0)
     stack.close(MINUTE_END_S + 50)
     pause_minutes = 2 * 24 * 60
@@ -159,7 +159,7 @@ def test_after_a_pause_of_days_the_lost_minutes_are_counted():
 
 def test_a_marker_set_while_nobody_closed_is_found_after_the_pause():
     """Closing paused for ten hours; early in the pause a record came late."""
-    stack = Stack()
+    stack = MemoryStack()
     on_time(stack, 0)
     stack.close(MINUTE_END_S + 50)
     stack.published()
@@ -170,7 +170,7 @@ def test_a_marker_set_while_nobody_closed_is_found_after_the_pause():
 
 def test_an_empty_stack_closes_its_minutes_too():
     """No instance is no reason for the alarm that says that no minute is closed."""
-    stack = Stack()
+    stack = MemoryStack()
     stack.close(MINUTE_END_S + 50)
     outcome = stack.close(MINUTE_END_S + 110)
     assert (1, 0) == (outcome.minutes_closed, outcome.lines_printed)
@@ -191,7 +191,7 @@ def test_a_minute_is_restated_in_45_seconds_and_where_it_has_time(remaining_s, l
 
 def test_the_lease_of_a_killed_run_expires_with_its_time():
     """50 seconds were left, 2 more for clocks that differ."""
-    stack = Stack()
+    stack = MemoryStack()
     process = KillableProcess(stack.table, stack.printed, killed_at=5)
     with pytest.raises(KilledError):
         stack.close(MINUTE_END_S, table=process)
@@ -209,7 +209,7 @@ def test_a_run_that_was_overtaken_writes_nothing_more():
             super().write_publication(minute, cluster, publication, expires_s)
             return False
 
-    stack = Stack()
+    stack = MemoryStack()
     stack.table = Overtaken()
     stack.close(MINUTE_END_S - 10)
     before = stack.table.progress
@@ -231,7 +231,7 @@ def test_of_two_copies_that_with_more_holders_counts():
     (item,), (pack,) = [item_of(made, 0)], packs_of([made], 120)
     closings = []
     for order in ((item, pack), (pack, item)):
-        stack = Stack()
+        stack = MemoryStack()
         stack.table.put_records(order)
         stack.table.records[MINUTE, item.bucket] = {
             f"{place}": one.payload for place, one in enumerate(order)

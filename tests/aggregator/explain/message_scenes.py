@@ -111,7 +111,7 @@ FREE_ROLLUP = of(
     entry("u" * 32, 21.5, HostCpuPercent=0.82),
     AvoidableCostPerHour=21.5, AvoidableAllocatedCostPerHour=0, FullyIdleInstances=1,
 )  # fmt: skip
-ALLOCATION_UNKNOWN = of(
+ALLOCATION_UNKNOWN_ROLLUP = of(
     [row("[not reported]", 2, 0.7582, AllocatedCores=0)],
     entry("uu", 0.7582, FIRST, SMALL, Reservations="unknown"),
 )
@@ -220,7 +220,7 @@ _SCENES_BY_NAME = {
     "idle-cores-in-use": (of_an_alarm(), PART_ROLLUP),
     "idle-cores-reserved": (of_an_alarm(), RESERVED_ROLLUP),
     "idle-cores-unallocated": (of_an_alarm(), FREE_ROLLUP),
-    "idle-cores-allocation-unknown": (of_an_alarm(), ALLOCATION_UNKNOWN),
+    "idle-cores-allocation-unknown": (of_an_alarm(), ALLOCATION_UNKNOWN_ROLLUP),
     "idle-cores-unnamed": (of_an_alarm(), UNNAMED),
     "idle-cores-of-a-gone-pod": (of_an_alarm(), LEFT),
     "idle-cores-unpriced": (of_an_alarm(), UNPRICED_ROLLUP),

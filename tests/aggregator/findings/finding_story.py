@@ -8,7 +8,7 @@ from aggregator.environment import Rules
 from neuron_accounts.teams import team_rules
 from neuron_wire.owners import Owner
 from proof.factories.records import record
-from tests.aggregator.findings.fleet import NOTHING_RAN, Fleet, busy, idle, maker
+from tests.aggregator.findings.fleet import NOTHING_RAN, FindingsFleet, busy, idle, maker
 
 STORY_TEAMS = team_rules("research|slurm:*=ml")
 STORY_PLACE = {
@@ -23,7 +23,7 @@ def story():
 
 
 def _hours_of_research():
-    fleet = Fleet(Rules(grace_s=60, teams=STORY_TEAMS))
+    fleet = FindingsFleet(Rules(grace_s=60, teams=STORY_TEAMS))
     job = {"cluster": "research", "instance_type": "trn1.2xlarge", "reservations": "known"}
     owner, other = (Owner("0-1", f"slurm:{name}", "default") for name in ("7 ann", "8 ben"))
     works = maker(busy, instance_id="i-0works", owners=(other,), **job)
@@ -52,7 +52,7 @@ def _hours_of_research():
 
 
 def _a_day_after_a_fault():
-    fleet = Fleet(Rules(grace_s=60, silent_after_minutes=60))
+    fleet = FindingsFleet(Rules(grace_s=60, silent_after_minutes=60))
     faults = {"HardwareFaults": 2}
     fleet.pass_minute(maker(busy, cluster="serving", readings=faults, ecc_uncorrected_rise=1))
     fleet.pass_minute(maker(busy, cluster="serving", readings=faults))

@@ -38,7 +38,7 @@ def busy(instance_id="i-1", **changes):
     )  # fmt: skip
 
 
-class Fleet:
+class FindingsFleet:
     """Ingest and close on one table, one minute after another, and an event bus."""
 
     def __init__(self, rules=FLEET_RULES):

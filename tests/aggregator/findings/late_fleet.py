@@ -10,7 +10,7 @@ from operator import itemgetter
 from aggregator.environment import Rules
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, record
-from tests.aggregator.world import World
+from tests.aggregator.world import ClusterWorld
 
 LATE_FLEET_RULES = Rules(idle_after_minutes=5)
 LATE_FLEET_MINUTES = 40
@@ -35,7 +35,7 @@ class History:
         owners: The findings of each owner, all of whom hold idle cores to the end.
     """
 
-    world: World
+    world: ClusterWorld
     faults: Counter = field(default_factory=Counter)
     sent: Counter = field(default_factory=Counter)
     owners: Counter = field(default_factory=Counter)
@@ -48,7 +48,7 @@ def lived(seed: int) -> History:
     Close runs at a second at which it looks at a minute twice before its grace is over.
     """
     draw = random.Random(seed)
-    history = History(World(MINUTE * 60 + draw.uniform(45, 60), LATE_FLEET_RULES))
+    history = History(ClusterWorld(MINUTE * 60 + draw.uniform(45, 60), LATE_FLEET_RULES))
     world = history.world
     world.close()
     deliveries = sorted(_deliveries(draw, history), key=lambda one: -one[0])

@@ -17,7 +17,7 @@ from neuron_wire.merging import merge_records
 from neuron_wire.minute_record import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE
-from tests.aggregator.findings.fleet import Fleet, held, idle, maker
+from tests.aggregator.findings.fleet import FindingsFleet, held, idle, maker
 
 FULL_BUCKET = 7
 DUE_GROUP = MAX_DUE // 2
@@ -80,7 +80,7 @@ def test_the_item_of_owners_with_all_it_may_hold_is_under_the_limit():
     draw = random.Random(0)
     owners = [noise(draw, MAX_HOLDER_NAME_CHARS) for _ in range(MAX_OPEN_OWNERS)]
     cluster = noise(draw, MAX_CLUSTER_CHARS)
-    fleet = Fleet()
+    fleet = FindingsFleet()
     idle_minutes = dict.fromkeys(owners, 1)
 
     def pass_minute(some, minutes):
@@ -110,7 +110,7 @@ def test_the_item_of_owners_with_all_it_may_hold_is_under_the_limit():
 
 def test_an_item_that_is_too_large_is_counted_and_holds_nothing_up(monkeypatch):
     """The rollup is published, the item stays as it was, and what is still so is told later."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     monkeypatch.setattr(book, "MAX_BUCKET_BYTES", 10)
     fleet.minute += 1
     fleet.deliver(idle(minute=fleet.minute), minute=fleet.minute)

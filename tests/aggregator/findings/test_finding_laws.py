@@ -21,7 +21,13 @@ from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, record
 from tests.aggregator.findings.fleet import NOTHING_RAN, held
 from tests.aggregator.findings.late_fleet import lived
-from tests.aggregator.world import WORLD_FATES, World, live_through, minute_records, universes
+from tests.aggregator.world import (
+    WORLD_FATES,
+    ClusterWorld,
+    live_through,
+    minute_records,
+    universes,
+)
 
 LAW_RULES = Rules(idle_after_minutes=12, silent_after_minutes=2)
 
@@ -47,7 +53,7 @@ def test_a_run_may_be_killed_at_each_of_its_calls(after):
     """One after the other; where the bus has taken an event it takes a copy of it."""
     copies = 0
     for killed_at in range(1, 200):
-        world = World(MINUTE * 60.0, LAW_RULES)
+        world = ClusterWorld(MINUTE * 60.0, LAW_RULES)
         world.close()
         world.now_s += 66
         world.deliver([held("aa", (20, 20))()])

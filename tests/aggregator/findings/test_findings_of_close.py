@@ -18,7 +18,7 @@ from neuron_wire.holders import Holder
 from neuron_wire.line_members import iso_minute
 from neuron_wire.owners import Owner
 from proof.factories.records import LATER_BOOT, MINUTE
-from tests.aggregator.findings.fleet import Fleet, busy, held, idle, maker
+from tests.aggregator.findings.fleet import FindingsFleet, busy, held, idle, maker
 
 
 def owners(events):
@@ -36,7 +36,7 @@ def shown(events):
 
 def test_an_idle_instance_opens_one_finding_that_closes_when_it_works_again():
     """In between nothing is written and nothing told."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     assert [(1, "idle-instance", "i-1", "opened")] == shown(fleet.pass_minute(maker(idle)))
     versions = {place: finding.version for place, finding in fleet.table.findings.items()}
     assert [] == fleet.pass_minute(maker(idle, minutes=21))
@@ -52,7 +52,7 @@ def test_an_idle_instance_opens_one_finding_that_closes_when_it_works_again():
 
 def test_an_event_says_what_it_costs_and_what_holds_a_stop_back():
     """Half the minute's facts are the instance's, the other half its cluster's."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     (event,) = fleet.pass_minute(
         maker(idle, minutes=61, lifecycle="spot", region="us-east-1",
               readings={"HostCpuPercent": 2.0})
@@ -91,26 +91,28 @@ def test_each_guard_alone_holds_a_stop_back(changes, guard):
         base, state = idle(**others, **moment), made.get("core_state", "uu")
         return replace(base, core_state=state)
 
-    (event,) = Fleet().pass_minute(make)
+    (event,) = FindingsFleet().pass_minute(make)
     assert [guard] == event["HeldBackBy"]
 
 
 def test_a_busy_host_of_a_scheduler_without_assignments_is_no_reason_to_keep():
     """What runs beside its pods is not placed by it, and starts anew wherever it is placed."""
-    (event,) = Fleet().pass_minute(maker(idle, minutes=60, reservations="known", readings={}))
+    (event,) = FindingsFleet().pass_minute(
+        maker(idle, minutes=60, reservations="known", readings={})
+    )
     assert [] == event["HeldBackBy"]
 
 
 def test_two_emitters_hold_a_stop_back():
     """Whoever writes the other half of its lines knows something of it as well."""
     made = {"minutes": 60, "readings": {"HostCpuPercent": 4.9}}
-    (event,) = Fleet().pass_minute(maker(idle, **made), maker(idle, boot="another", **made))
+    (event,) = FindingsFleet().pass_minute(maker(idle, **made), maker(idle, boot="another", **made))
     assert ["one-emitter"] == event["HeldBackBy"]
 
 
 def test_an_instance_in_two_clusters_is_not_an_idle_instance_in_either():
     """Both emitters describe the same cores; one that moves within a minute has one emitter."""
-    fleet, other = Fleet(), {"cluster": "inference", "boot": "another"}
+    fleet, other = FindingsFleet(), {"cluster": "inference", "boot": "another"}
     assert [] == fleet.pass_minute(maker(idle), maker(idle, **other))
     moving = maker(idle, covered_seconds=30.0), maker(idle, covered_seconds=36.0, **other)
     opened = fleet.pass_minute(*moving)
@@ -121,7 +123,7 @@ def test_an_instance_in_two_clusters_is_not_an_idle_instance_in_either():
 
 def test_a_late_record_reports_its_faults_and_changes_nothing_else():
     """With its minute, and each fault once, however often the minute is restated."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     fleet.pass_minute(maker(busy))
     first = fleet.minute
     fleet.pass_minute(maker(busy))
@@ -142,7 +144,7 @@ def test_a_late_record_reports_its_faults_and_changes_nothing_else():
 
 def test_faults_are_findings_of_their_own():
     """Kernel log and memory counters may report the same fault, so the larger number counts."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     sent = fleet.pass_minute(maker(busy, readings={"HardwareFaults": 2}, ecc_uncorrected_rise=1))
     assert [(1, "hardware-fault", "i-1", "opened")] == shown(sent)
     assert [2] == [one["Faults"] for one in sent]
@@ -150,7 +152,7 @@ def test_faults_are_findings_of_their_own():
 
 def test_a_silent_instance_is_a_finding_until_it_reports_again():
     """As the rollup counts it: from the sixth minute without a line."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     other = maker(busy, instance_id="i-2")
     fleet.pass_minute(maker(busy), other)
     sent = [shown(fleet.pass_minute(other)) for _ in range(6)]
@@ -161,7 +163,7 @@ def test_a_silent_instance_is_a_finding_until_it_reports_again():
 
 def test_silence_neither_closes_nor_worsens_and_a_clean_shutdown_closes_after_a_while():
     """Who restarts shuts down cleanly too; who is gone for longer than silence takes is gone."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     other = maker(busy, instance_id="i-2")
     fleet.pass_minute(maker(idle), other)
     assert [[]] * 5 == [fleet.pass_minute(other) for _ in range(5)]
@@ -174,7 +176,7 @@ def test_silence_neither_closes_nor_worsens_and_a_clean_shutdown_closes_after_a_
 
 def test_an_owner_that_is_fully_idle_in_the_whole_cluster_is_a_finding():
     """With the cores of all instances, the team by the stack's rules, and the cost."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     idles, works = held("aa", (20, 30)), held("ab", (90, 0), instance_id="i-2")
     assert [] == owners(fleet.pass_minute(idles, works))
     idles_too = held("aa", (90, 16), instance_id="i-2")
@@ -223,12 +225,12 @@ def test_an_owner_that_executes_or_is_partly_unknown_is_no_finding(changes):
     It executes, did 14 minutes ago, or nobody read it, or somebody may work unseen: nor is its
     instance idle.
     """
-    assert [] == Fleet().pass_minute(held("aa", (20, 20), **changes))
+    assert [] == FindingsFleet().pass_minute(held("aa", (20, 20), **changes))
 
 
 def test_an_instance_that_executes_is_not_idle():
     """It opens 15 minutes after the last execution of its owners; executions close it."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     assert [] == fleet.pass_minute(maker(idle, executions=1))
     quiet = [
         held("aa", (40, 40), owners=(Owner("0-1", "[unnamed]", None, "", 0, minutes),))
@@ -245,7 +247,7 @@ def test_an_instance_that_executes_is_not_idle():
 
 def test_an_owner_that_only_has_cores_reserved_is_idle_from_when_it_got_them():
     """Its cores may have been free for hours before."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     pods = [
         maker(idle, minutes=400, reservations="known",
               owners=(Owner("", "ml/trainer-0", "ml", "0-1", None, minutes),))
@@ -276,7 +278,7 @@ def test_an_owner_that_only_has_cores_reserved_is_idle_from_when_it_got_them():
 )
 def test_a_rank_that_waits_while_one_of_its_job_works_is_no_finding(waiting, working):
     """Neither it nor its instance, however long; one of another name is."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     makers = [
         held("aa", (90, 90), waiting),
         held("bb", (0, 0), working, instance_id="i-2"),
@@ -290,7 +292,7 @@ def test_a_rank_that_waits_while_one_of_its_job_works_is_no_finding(waiting, wor
 
 def test_what_an_earlier_release_found_of_an_owner_is_closed():
     """Under its own kind and id; an owner that is fully idle has a finding of its own."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     opened = OpenFinding(MINUTE - 9, MINUTE - 30, 2, 1, MINUTE - 5)
     key = FindingKey("training", "idle-cores", "slurm:7 ann")
     payload = FindingsState(MINUTE - 5, {key: opened}).packed()
@@ -304,7 +306,7 @@ def test_what_an_earlier_release_found_of_an_owner_is_closed():
 
 def test_an_owner_whose_cores_nobody_knows_stays():
     """Unknown cores and silent instances close nothing; a free core that all see does."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     fleet.pass_minute(held("aa", (20, 20)))
     unknown = [fleet.pass_minute(held("??", (0, 0), owner="other")) for _ in range(10)]
     assert [[]] * 10 == unknown
@@ -314,14 +316,14 @@ def test_an_owner_whose_cores_nobody_knows_stays():
 
 def test_an_owner_of_cores_that_nobody_holds_stops_nothing():
     """Whoever may write lines may say so of a core that is unattached."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     fleet.pass_minute(held("aa", (20, 20)))
     assert [] == owners(fleet.pass_minute(held("uu", (40, 40))))
 
 
 def test_at_most_two_hundred_a_run_and_the_oldest_first():
     """What is left goes with the next run."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     makers = [maker(idle, instance_id=f"i-{n}", cluster=f"c{n % 10}") for n in range(5 * 50)]
     first = fleet.pass_minute(*makers)
     assert 200 == len(first)
@@ -334,7 +336,7 @@ def test_at_most_two_hundred_a_run_and_the_oldest_first():
 
 def test_events_that_the_bus_rejects_are_sent_by_the_next_run_and_rollups_do_not_wait():
     """Neither a bus that is not there, nor one that takes a part."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     fleet.accepts = lambda details: [False] * len(details)
     fleet.pass_minute(*[maker(idle, instance_id=f"i-{n}") for n in range(12)])
     assert MINUTE in fleet.table.publications
@@ -349,7 +351,7 @@ def test_events_that_the_bus_rejects_are_sent_by_the_next_run_and_rollups_do_not
 
 def test_where_too_much_waits_findings_wait_too():
     """A bus that is gone for hours fills no item; what is still so is told when it is back."""
-    fleet = Fleet()
+    fleet = FindingsFleet()
     fleet.accepts = lambda details: [False] * len(details)
     for cluster in range(120):  # of one bucket: the same instance in each of them
         fleet.pass_minute(maker(idle, cluster=f"c{cluster}"))

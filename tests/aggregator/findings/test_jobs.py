@@ -14,7 +14,14 @@ from neuron_wire.holders import Holder
 from neuron_wire.line_members import iso_minute
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, record
-from tests.aggregator.findings.fleet import FLEET_RULES, NOTHING_RAN, Fleet, busy, held, maker
+from tests.aggregator.findings.fleet import (
+    FLEET_RULES,
+    NOTHING_RAN,
+    FindingsFleet,
+    busy,
+    held,
+    maker,
+)
 
 JOB_MINUTES = 12
 IDLE_FROM = 4  # the minute in which a job that idles has done so for long enough
@@ -112,7 +119,7 @@ def test_an_owner_is_idle_if_all_its_instances_say_so_and_others_never_matter(ra
     step is told of an owner that works or of its siblings, nor of their instances. A job that
     idles is told in the first minute in which each of its instances reports, and stays told.
     """
-    fleet = Fleet()
+    fleet = FindingsFleet()
     late = []
     for offset in range(JOB_MINUTES + 1):
         fleet.minute = MINUTE + offset
@@ -164,7 +171,7 @@ def test_the_last_record_of_an_instance_holds_back_the_owners_that_it_names(last
     And their siblings, until the instance is forgotten, after a clean shutdown until it would be
     silent; every owner if the record omits some, does not name them or cannot be read.
     """
-    fleet = Fleet()
+    fleet = FindingsFleet()
     waiting = [held("aa", (minutes, minutes), "ml/train-0") for minutes in (14, 20)]
     made = {"instance_id": "i-2", **last}
     lost = held(made.pop("core_state"), made.pop("minutes"), made.pop("owner"), **made)

@@ -28,7 +28,7 @@ HANDLED_HOUR = MINUTE // HOUR_MINUTES
 HOUR_EVENT = {"Hour": iso_minute(HANDLED_HOUR * HOUR_MINUTES)}
 
 
-class Context:
+class SettleContext:
     """What Lambda tells an invocation."""
 
     aws_request_id = function_name = invoked_function_arn = "settle"
@@ -51,7 +51,7 @@ def invoke(functions, monkeypatch):  # noqa: ARG001 - its variables and its tabl
     table = Table.connect("records")
     take_in(lines(record()), table, 120, lambda: MINUTE * 60.0 + 90, in_packs=False)
     table.write_publication(MINUTE, "training", Publication(1, {}, "", 1), 2**31)
-    context: Any = Context()
+    context: Any = SettleContext()
     return lambda event: function.handler(event, context)
 
 

@@ -26,7 +26,7 @@ from neuron_wire.names import HOUR_MINUTES, MICRO
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, record
 from proof.memory_table import KillableProcess, KilledError
-from tests.aggregator.world import WORLD_PRICES, WORLD_RULES, World
+from tests.aggregator.world import WORLD_PRICES, WORLD_RULES, ClusterWorld
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,7 +85,7 @@ def settle(
 
 def world_of(records, departures=()):
     """A world in which *records* came in time for their minutes, or a little late, and closed."""
-    world = World(now_s=end_s(FIRST_OF_HOUR - 2), rules=WORLD_RULES)
+    world = ClusterWorld(now_s=end_s(FIRST_OF_HOUR - 2), rules=WORLD_RULES)
     world.close()
     settle(world, Bucket())
     for instance_id, minute in departures:
@@ -321,7 +321,7 @@ def test_missed_hours_are_made_up_oldest_first_and_lost_ones_are_counted():
 
 def test_the_first_hour_is_the_one_in_progress_at_the_first_run():
     """What was before the stack is no settled hour without a row."""
-    world = World(now_s=end_s(FIRST_OF_HOUR + 3))
+    world = ClusterWorld(now_s=end_s(FIRST_OF_HOUR + 3))
     assert (0, SETTLED_HOUR) == (settle(world, Bucket()).hours_settled, world.table.settled)
 
 

@@ -111,7 +111,7 @@ def test_the_template_has_the_task_definition_that_the_program_prints(
 ):
     """Except the names that only an account has."""
     definition, files = programs_of_ecs
-    place = definition.Place(
+    place = definition.TaskPlace(
         files.EXAMPLE_PLACE.image, "us-east-1", "<TaskRole.Arn>", "<ExecutionRole.Arn>"
     )
     in_template = as_api(deployed()[f"Definition{devices}"])

@@ -56,7 +56,7 @@ def _unified() -> Path | None:
     return None
 
 
-class Machine:
+class BootedMachine:
     """A booted systemd; commands run inside of it."""
 
     def __init__(self, pid: int) -> None:
@@ -92,7 +92,7 @@ class Machine:
 
 
 @contextmanager
-def booted(installed: Path, files: Path, work: Path) -> Iterator[Machine]:
+def booted(installed: Path, files: Path, work: Path) -> Iterator[BootedMachine]:
     """A machine with what is in *installed* and *files*; its end takes all with it."""
     unified = _unified()
     assert unified is not None
@@ -117,7 +117,7 @@ def booted(installed: Path, files: Path, work: Path) -> Iterator[Machine]:
         )
     try:
         first = _first_process(process, log)
-        yield Machine(first)
+        yield BootedMachine(first)
     finally:
         for pid in _members(cgroup):
             with suppress(ProcessLookupError):
@@ -141,7 +141,7 @@ def _first_process(process: subprocess.Popen[bytes], log: Path) -> int:
         found[:] = [int(pid) for pid in children.split()]
         with suppress(OSError, IndexError):
             is_systemd = Path(f"/proc/{found[0]}/comm").read_text("utf-8") == "systemd\n"
-            return is_systemd and Machine(found[0]).shows("ActiveState") == "active"
+            return is_systemd and BootedMachine(found[0]).shows("ActiveState") == "active"
         return False
 
     wait_until(is_up, BOOTS_WITHIN_S)

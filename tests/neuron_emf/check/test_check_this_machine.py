@@ -40,7 +40,7 @@ def report(instance_id, region=None):
     return decode(json.dumps(expected.report(instance_info=info)).encode())
 
 
-class FakeSource:
+class CheckedSource:
     """A source of allocations that tells them, or cannot be read."""
 
     def __init__(self, name, *allocations):
@@ -54,7 +54,7 @@ class FakeSource:
 
 
 POD_CORES = Allocation("ml/a", cores=frozenset({0, 1}), devices=frozenset({7}))
-FIRST_ANSWERS = [FakeSource("a", POD_CORES), FakeSource("b")]
+FIRST_ANSWERS = [CheckedSource("a", POD_CORES), CheckedSource("b")]
 NAME_CASES = [
     (None, InstanceFacts(), "i-1"), (None, MACHINE_FACTS, ""), ("mine", InstanceFacts(), ""),
     (None, MACHINE_FACTS, "i-1"), (None, MACHINE_FACTS, "i-\x1b[1m"),
@@ -70,8 +70,8 @@ PAYMENTS = [
 ]  # fmt: skip
 SOURCE_CASES = {
     "a tells, b is not asked": FIRST_ANSWERS,
-    "a hangs, b tells": [FakeSource("a"), FakeSource("b", POD_CORES, POD_CORES)],
-    "both hang": [FakeSource("a"), FakeSource("b")],
+    "a hangs, b tells": [CheckedSource("a"), CheckedSource("b", POD_CORES, POD_CORES)],
+    "both hang": [CheckedSource("a"), CheckedSource("b")],
 }
 
 

@@ -23,7 +23,7 @@ from tests.neuron_emf.page.looked_at import (
 LATE_MS = 110_000
 
 
-class Clock:
+class ReadingClock:
     """Minutes and seconds after the start."""
 
     def __init__(self, minute=20):
@@ -35,7 +35,7 @@ class Clock:
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return ReadingClock()
 
 
 @pytest.fixture

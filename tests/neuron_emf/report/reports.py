@@ -39,7 +39,7 @@ EVIL_OWNERS = (
 """Names as somebody might give them to whoever reads."""
 
 
-class Page(HTMLParser):
+class ParsedPage(HTMLParser):
     """What a browser would make of a page: its elements, their attributes, and rows of tables."""
 
     def __init__(self, text):

@@ -21,7 +21,7 @@ REPORT_HOUR = HOUR_START_S // 3600
 PERIOD_WORDS = ("--since", "2026-11-20T08:00:00Z", "--until", "2026-11-20T09:00:00Z")
 
 
-class Stack:
+class ReportStack:
     """Answers about the stack: its bucket."""
 
     outputs = ({"OutputKey": "LedgerBucketName", "OutputValue": "the-ledger"},)
@@ -34,7 +34,7 @@ class Stack:
 @pytest.fixture
 def clients():
     """By name of the service; what is not here is the double's."""
-    return {"cloudformation": Stack()}
+    return {"cloudformation": ReportStack()}
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from tests.aggregator.settle.test_settle import SETTLED_HOUR, Bucket, fleets, se
 from tests.aggregator.world import WORLD_PRICES
 from tests.neuron_emf.report.reports import (
     EVIL_OWNERS,
-    Page,
+    ParsedPage,
     document_of,
     evil_report,
     full_report,
@@ -104,7 +104,7 @@ def check_faces(report):
 
 def check_page(report):
     """The page has the table of each kind, cell by cell."""
-    page = Page(exports.html(report))
+    page = ParsedPage(exports.html(report))
     assert report.headline() in page.texts
     expected = [list(cells(time).values()) for by in ROW_LABELS for _, time in report.rows(by)]
     width = len(cells(report.then.total))
@@ -188,7 +188,7 @@ def test_a_name_commands_nothing():
     for by in ("owner", "cluster", "instance"):
         for row in spreadsheet_of(evil_report(by)):
             assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in row.values())
-    page = Page(exports.html(evil_report()))
+    page = ParsedPage(exports.html(evil_report()))
     assert {"script", "img", "a"}.isdisjoint(page.tags)
     assert not {name for name, _ in page.attributes if name.startswith("on")}
     text = exports.json_text(evil_report())

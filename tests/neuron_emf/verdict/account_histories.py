@@ -13,7 +13,7 @@ from neuron_emf.check.aws_client import ACCESS, Answer
 from neuron_wire.names import MINUTE_MS
 from proof.factories.records import AN_INSTANCE
 from tests.neuron_emf.verdict.histories import LONG_AGO, OTHER_INSTANCE, Kind, minute
-from tests.neuron_emf.verdict.world import MEMBER, WORLD_JOB, World
+from tests.neuron_emf.verdict.world import MEMBER, WORLD_JOB, InstanceWorld
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,21 +30,21 @@ GUARDS_OF_EC2 = (
 )
 
 
-def _type(w: World, name: str | None) -> None:
+def _type(w: InstanceWorld, name: str | None) -> None:
     w.change(0, InstanceType=name)
     w.instance["InstanceType"] = name or w.type
 
 
-def _without_member(w: World) -> None:
+def _without_member(w: InstanceWorld) -> None:
     w.leave_group()
     w.tag("aws:autoscaling:groupName", "workers")
 
 
-def _protected(w: World, name: str) -> None:
+def _protected(w: InstanceWorld, name: str) -> None:
     w.answers["describe_instance_attribute"][name] = {"Value": True}
 
 
-def _refused(w: World, operation: str) -> None:
+def _refused(w: InstanceWorld, operation: str) -> None:
     if operation == "describe_auto_scaling_groups":
         w.join_group()
     if "list_container_instances" not in w.answers:
@@ -52,13 +52,13 @@ def _refused(w: World, operation: str) -> None:
     w.answers[operation] = ACCOUNT_REFUSALS[(len(operation) + minute(w)) % len(ACCOUNT_REFUSALS)]
 
 
-def store(w: World) -> None:
+def store(w: InstanceWorld) -> None:
     """Its type has instance store."""
     (kind,) = w.answers["describe_instance_types"]["InstanceTypes"]
     kind["InstanceStorageSupported"] = True
 
 
-_OF_ACCOUNT: list[tuple[str, str, Callable[[World], object]]] = [
+_OF_ACCOUNT: list[tuple[str, str, Callable[[InstanceWorld], object]]] = [
     ("type that nobody knows", "known-cores", lambda w: _type(w, "trn9.48xlarge")),
     ("type that no line tells", "known-cores same-instance", lambda w: _type(w, None)),
     ("capacity block by EC2", "purchase",
@@ -96,7 +96,7 @@ _OF_ACCOUNT: list[tuple[str, str, Callable[[World], object]]] = [
      lambda w: (w.join_node_group(), w.change(0, Reservations="none"))),
     ("ECS failures", "manager",
      lambda w: w.join_ecs(failures=[{"arn": MEMBER, "reason": "MISSING"}])),
-    ("ECS describes less than it lists", "manager", World.join_ecs),
+    ("ECS describes less than it lists", "manager", InstanceWorld.join_ecs),
     ("operated by a service", "manager",
      lambda w: w.instance.update(Operator={"Managed": True, "Principal": "x.amazonaws.com"})),
     ("open session", "sessions",
@@ -118,7 +118,7 @@ _OF_ACCOUNT: list[tuple[str, str, Callable[[World], object]]] = [
           "describe_sessions": "sessions",
       }.items()),
 ]  # fmt: skip
-OF_ACCOUNT = {name: Kind(guards, spoil) for name, guards, spoil in _OF_ACCOUNT}
+ACCOUNT_HISTORIES = {name: Kind(guards, spoil) for name, guards, spoil in _OF_ACCOUNT}
 
 OF_HYPERPOD = {
     name: Kind(guards, spoil)
@@ -144,14 +144,14 @@ OF_HYPERPOD = {
 """Of a node that EC2 does not know."""
 
 
-def _gone(w: World, **more: str) -> None:
+def _gone(w: InstanceWorld, **more: str) -> None:
     holder = {"Cores": "0", "Name": "ml/a-0", "Pid": 7, "Tag": "1", "Gone": True}
     w.own("ml/a-0")
     w.change(59, Holders=[{**holder, **more}])
 
 
-OWNED_HISTORIES: dict[str, tuple[str, str | None, str, Callable[[World], object]]] = {
-    "held": ("ask", WORLD_JOB, "scontrol show job 4711", World.own),
+OWNED_HISTORIES: dict[str, tuple[str, str | None, str, Callable[[InstanceWorld], object]]] = {
+    "held": ("ask", WORLD_JOB, "scontrol show job 4711", InstanceWorld.own),
     "idle for 20 minutes": ("ask", WORLD_JOB, "for 20 min",
         lambda w: (w.begin(-40), w.own(quiet=20))),
     "reserved": ("ask", "ml/a-0/main", "kubectl describe pod a-0 -n ml",

@@ -16,13 +16,13 @@ from proof.account.account import AccountDouble
 from proof.factories.records import AN_INSTANCE
 from proof.logs.rules import ServiceError
 from tests.neuron_emf.fake_aws import FakeAws
-from tests.neuron_emf.verdict.world import World
+from tests.neuron_emf.verdict.world import InstanceWorld
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Logs:
+class VerdictLogs:
     """
     A client of the double, in this process.
 
@@ -52,9 +52,9 @@ class Logs:
 @pytest.fixture
 def logs():
     """Both log groups, whose clock a history sets."""
-    clock: list[Logs] = []
+    clock: list[VerdictLogs] = []
     with AccountDouble(lambda: clock[0].now_s if clock else 0.0) as account:
-        clock.append(Logs(account))
+        clock.append(VerdictLogs(account))
         yield clock[0]
 
 
@@ -82,7 +82,7 @@ def judged(answered):
     """Return the JSON of `neuron-emf findings` for a history; its exit code agrees."""
 
     def call(spoil, seed, manager):
-        world = World(seed, manager)
+        world = InstanceWorld(seed, manager)
         spoil(world)
         code, out, err = answered(world)
         found = json.loads(out)

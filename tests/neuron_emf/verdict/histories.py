@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neuron_wire.names import MINUTE_MS
 from proof.factories.records import AN_INSTANCE
-from tests.neuron_emf.verdict.world import WORLD_CLUSTER, WORLD_JOB, ZONE, World, text_of
+from tests.neuron_emf.verdict.world import WORLD_CLUSTER, WORLD_JOB, ZONE, InstanceWorld, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,62 +27,62 @@ class Kind(NamedTuple):
     """What a history does, and the guards that hold the instance back then."""
 
     held_back_by: str
-    spoil: Callable[[World], object]
+    spoil: Callable[[InstanceWorld], object]
 
 
-def minute(w: World, first: int = 0, last: int = 60) -> int:
+def minute(w: InstanceWorld, first: int = 0, last: int = 60) -> int:
     """A minute of the hour."""
     return w.rng.randrange(first, last)
 
 
-def _at(w: World, **changes: Any) -> None:
+def _at(w: InstanceWorld, **changes: Any) -> None:
     """Change one minute of the hour."""
     at = minute(w)
     w.change(at, at + 1, **changes)
 
 
-def _beside(w: World, own: dict[str, Any], **other: Any) -> None:
+def _beside(w: InstanceWorld, own: dict[str, Any], **other: Any) -> None:
     """Change one minute of the hour, and have another line of it."""
     at = minute(w)
     w.change(at, at + 1, **own)
     w.say(at, **other)
 
 
-def _cut(w: World, text: str, beyond: str) -> str:
+def _cut(w: InstanceWorld, text: str, beyond: str) -> str:
     """What is left of a line that broke off behind a word."""
     return text[: minute(w, text.index(beyond) + len(beyond) + 1, len(text))]
 
 
-def _no_rollup(w: World, text: Callable[[str], str] = str, **changes: Any) -> None:
+def _no_rollup(w: InstanceWorld, text: Callable[[str], str] = str, **changes: Any) -> None:
     """Damage a rollup of the hour so that no reader can take it."""
     at = minute(w, 20, 58)
     w.forget_rollups(at, at + 1)
     w.publish(at, text(text_of(w.rollup(at, **changes))))
 
 
-def _rollup(w: World, **changes: Any) -> None:
+def _rollup(w: InstanceWorld, **changes: Any) -> None:
     at = minute(w, 0, 58)
     w.cluster(at, at + 1, **changes)
 
 
-def _fewer_cores(w: World, first: int, last: int) -> None:
+def _fewer_cores(w: InstanceWorld, first: int, last: int) -> None:
     count = w.cores - 1
     w.change(first, last, CoreState="u" * count, NeuronCoreUtilization=[0] * count)
     for at in range(first, last):
         w.change(at, at + 1, CoreIdleMinutes=[at - w.since + 1] * count)
 
 
-def _fallen_since(w: World, first: int, last: int) -> None:
+def _fallen_since(w: InstanceWorld, first: int, last: int) -> None:
     w.fall(w.since + minute(w, first, last))
 
 
-def _two_steps(w: World) -> None:
+def _two_steps(w: InstanceWorld) -> None:
     """Ten minutes apart, so that only the minute before the first and the last tell."""
     first = w.since - minute(w, 1, 10)
     w.fall(first, first + 10)
 
 
-def _late_count(w: World, *, is_fleet: bool) -> None:
+def _late_count(w: InstanceWorld, *, is_fleet: bool) -> None:
     """Minutes that were not whole count for nothing: it is idle for longer than it says."""
     w.begin(60)
     lost = minute(w, 12, 30)
@@ -93,7 +93,7 @@ def _late_count(w: World, *, is_fleet: bool) -> None:
         w.fall(w.since)
 
 
-def _reported_later(w: World) -> None:
+def _reported_later(w: InstanceWorld) -> None:
     """The fleet's lines came an hour late; only what was published then knows that it worked."""
     w.begin(99)
     w.fall(w.since)
@@ -102,20 +102,20 @@ def _reported_later(w: World) -> None:
         w.publish(at, late=90, Publication=2)
 
 
-def _launched_into(w: World) -> None:
+def _launched_into(w: InstanceWorld) -> None:
     """With a new cluster, whose first rollup is that of its first minute."""
     w.launch(w.since - 3)
     w.forget(LONG_AGO, w.since)
     w.forget_rollups(LONG_AGO, w.since)
 
 
-def _emitter_that_sees_nothing(w: World) -> None:
+def _emitter_that_sees_nothing(w: InstanceWorld) -> None:
     """Another emitter of the same log stream, whose reports never have a core."""
     for at in range(60):
         w.say(at, Boot="b9", Seq=at + 1, CoveredSeconds=0, **w.core("?", w.cores))
 
 
-def _dead_emitter(w: World) -> None:
+def _dead_emitter(w: InstanceWorld) -> None:
     """It stopped half an hour ago; another log stream has a whole hour up to now."""
     w.begin(99)
     w.forget(30)
@@ -123,14 +123,14 @@ def _dead_emitter(w: World) -> None:
         w.say_in("forged", at, Boot="b9", Seq=at + 1)
 
 
-def _changed_stream(w: World, first: int) -> None:
+def _changed_stream(w: InstanceWorld, first: int) -> None:
     """Its lines before a minute are in another log stream."""
     for at in range(-40, first):
         w.say_in("before", at, Boot="b0")
     w.forget(LONG_AGO, first)
 
 
-COMPILING: dict[str, Callable[[World], object]] = {
+COMPILING: dict[str, Callable[[InstanceWorld], object]] = {
     "one of its vCPUs compiles": lambda w: _at(w, HostCpuPercent=100 / w.vcpus),
     "half of a vCPU works": lambda w: _at(w, HostCpuPercent=50 / w.vcpus),
     "compiling before a restart": lambda w: w.restart(
@@ -334,16 +334,18 @@ LINE_HISTORIES = {
     ]
 }
 
-_SPOKEN: dict[str, tuple[str, Callable[[World], dict[str, Any]]]] = {
+_SPOKEN: dict[str, tuple[str, Callable[[InstanceWorld], dict[str, Any]]]] = {
     "busy": ("idle-cores other-streams", lambda w: w.core("b")),
-    "held": ("no-holder other-streams", World.held),
+    "held": ("no-holder other-streams", InstanceWorld.held),
     "idle": ("other-streams", lambda _: {}),
     "of another cluster": ("one-emitter other-streams", lambda _: {"ClusterName": "default"}),
     "of a newer schema": ("readable", lambda _: {"Schema": 2}),
 }
 
 
-def _say_in_another_stream(members: Callable[[World], dict[str, Any]], w: World) -> None:
+def _say_in_another_stream(
+    members: Callable[[InstanceWorld], dict[str, Any]], w: InstanceWorld
+) -> None:
     w.say_in("other", minute(w), Boot="b9", Seq=7, **members(w))
 
 
@@ -357,7 +359,7 @@ OF_STREAMS = {
 }  # fmt: skip
 """A line in a log stream next to its own."""
 
-CLEAN: dict[str, Callable[[World], object]] = {
+CLEAN: dict[str, Callable[[InstanceWorld], object]] = {
     "nothing else": lambda _: None,
     "spot": lambda w: (w.instance.update(InstanceLifecycle="spot"), w.change(0, Lifecycle="spot")),
     "tags of other things": lambda w: (w.tag("team", "eks"), w.tag("weeks:left", "4")),

@@ -21,11 +21,11 @@ from neuron_wire.owners import Owner
 from proof.account.account import AccountDouble
 from proof.factories.records import AN_INSTANCE
 from tests import records_table
-from tests.aggregator.findings.fleet import Fleet, held, idle, maker
+from tests.aggregator.findings.fleet import FindingsFleet, held, idle, maker
 from tests.hour import HOUR_END_S
 from tests.neuron_emf.fake_aws import FakeAws
 from tests.neuron_emf.verdict.account_histories import OWNED_HISTORIES
-from tests.neuron_emf.verdict.world import World, bare_instance
+from tests.neuron_emf.verdict.world import InstanceWorld, bare_instance
 
 
 class CloudFormation:
@@ -56,7 +56,7 @@ def fleet(monkeypatch):
                 CloudFormation() if service == "cloudformation" else plain(account, service)
             ),
         )
-        made = Fleet()
+        made = FindingsFleet()
         made.accepts = lambda details: [False] * len(details)
         made.pass_minute(
             maker(idle, minutes=16, cluster="research"),
@@ -131,7 +131,7 @@ def of_world(of_account):
     """The same of a node of EKS that can be released, unless it is spoilt."""
 
     def call(*words, spoil=lambda _: None, later_ms=0):
-        world = World(0, "EKS node group")
+        world = InstanceWorld(0, "EKS node group")
         spoil(world)
         return of_account(
             world.now_ms + later_ms, world.put_into, world.answers, AN_INSTANCE, *words
@@ -162,7 +162,7 @@ def test_the_page_shows_what_is_printed(of_account, of_world, hour, marked, repo
 
 def test_json_follows_its_schema(of_world, follows_schema):
     """Each answer, and the guards that it is made of."""
-    kinds = (lambda _: None, World.own, WAITING_RANK)
+    kinds = (lambda _: None, InstanceWorld.own, WAITING_RANK)
     found = [json.loads(of_world("--json", spoil=spoil)[1]) for spoil in kinds]
     follows_schema("findings", *found)
     assert ["release", "ask", "keep"] == [document["answer"] for document in found]

@@ -13,13 +13,13 @@ from neuron_emf.verdict.verdict_facts import Unknown
 from proof.factories.records import AN_INSTANCE
 from tests.neuron_emf.fake_aws import FakeAws
 from tests.neuron_emf.verdict.account_histories import (
-    OF_ACCOUNT,
+    ACCOUNT_HISTORIES,
     OF_HYPERPOD,
     OWNED_HISTORIES,
     store,
 )
 from tests.neuron_emf.verdict.histories import CLEAN, COMPILING, LINE_HISTORIES, OF_STREAMS, Kind
-from tests.neuron_emf.verdict.world import World
+from tests.neuron_emf.verdict.world import InstanceWorld
 
 SHRINK_COMMAND = "aws autoscaling terminate-instance-in-auto-scaling-group"
 REMOVE = {
@@ -36,7 +36,7 @@ REMOVE = {
 
 LOOKS = ("scontrol show", "sstat", "kubectl get", "kubectl describe", "kubectl logs",
          "aws ec2 describe-tags")  # fmt: skip
-WRONG = {**LINE_HISTORIES, **OF_STREAMS, **OF_ACCOUNT, **OF_HYPERPOD}
+WRONG = {**LINE_HISTORIES, **OF_STREAMS, **ACCOUNT_HISTORIES, **OF_HYPERPOD}
 EC2_MANAGERS = [name for name in REMOVE if name != "HyperPod"]
 
 
@@ -55,7 +55,11 @@ def test_no_wrong_history_is_released(judged, name):
     """
     kind = WRONG[name]
     managers = (
-        REMOVE if name in LINE_HISTORIES else EC2_MANAGERS if name in OF_ACCOUNT else ["HyperPod"]
+        REMOVE
+        if name in LINE_HISTORIES
+        else EC2_MANAGERS
+        if name in ACCOUNT_HISTORIES
+        else ["HyperPod"]
     )
     if name in OF_STREAMS:
         # ParallelCluster keeps it, whatever other log streams say, so they are not read.
@@ -140,7 +144,7 @@ def test_it_asks_what_the_page_allows_and_no_more(repository):
     """Of an instance of ECS in a group, and of a node of HyperPod: only what reads."""
     page = (repository / "docs" / "how-to" / "acting.md").read_text("utf-8")
     allowed = re.findall('"([a-z0-9]+:(?:Describe|List)[A-Z][A-Za-z]+)"', page)
-    played = [FakeAws(World(0, manager).answers) for manager in ("ECS", "HyperPod")]
+    played = [FakeAws(InstanceWorld(0, manager).answers) for manager in ("ECS", "HyperPod")]
     for aws in played:
         assert not isinstance(read_account_facts(aws, AN_INSTANCE).manager, Unknown)
     assert sorted(allowed) == sorted({action for aws in played for action in aws.asked})

@@ -14,7 +14,7 @@ from neuron_emf.reading.log_group import MAX_CALLS
 from neuron_emf.verdict.instance_verdict import VERDICT_RELEASE
 from proof.factories.records import AN_INSTANCE
 from tests.neuron_emf.verdict.histories import CLEAN, LINE_HISTORIES, OTHER_INSTANCE, SHARED_STREAM
-from tests.neuron_emf.verdict.world import World
+from tests.neuron_emf.verdict.world import InstanceWorld
 
 HARMLESS_LINES: dict[str, dict[str, Any]] = {
     "another instance": {"InstanceId": OTHER_INSTANCE, "CoreState": "b"},
@@ -39,9 +39,9 @@ def _lines(*kinds: str, names: tuple[str, ...] = ()) -> Any:
     return st.tuples(streams, st.integers(0, 59), st.sampled_from(kinds))
 
 
-def _play(seed: int, stream: str, spoil: Any, lines: list[tuple[str, int, str]]) -> World:
+def _play(seed: int, stream: str, spoil: Any, lines: list[tuple[str, int, str]]) -> InstanceWorld:
     """A world with *lines* in log streams; a copy is of its own line of that minute."""
-    world = World(seed)
+    world = InstanceWorld(seed)
     spoil(world)
     world.stream = stream
     for number, (name, at, what) in enumerate(lines):
@@ -141,7 +141,7 @@ def test_a_group_that_does_not_end_is_left_after_300_calls(answered, logs):
     logs.answer = lambda request: (
         None if "logStreamNames" in request else {**answer, "nextToken": str(len(logs.asked))}
     )
-    code, out, err = answered(World(0))
+    code, out, err = answered(InstanceWorld(0))
     assert (4, "", MAX_CALLS) == (code, out, len(logs.asked))
     assert "stopped after 300 calls" in err
     assert "use a log group for each cluster" in err
@@ -149,8 +149,8 @@ def test_a_group_that_does_not_end_is_left_after_300_calls(answered, logs):
 
 def test_a_line_that_keeps_it_or_names_an_owner_ends_the_search(answered, logs):
     """The rest of the group is read only before a release."""
-    for spoil in (LINE_HISTORIES["core busy for a minute"].spoil, World.own):
-        world = World(0)
+    for spoil in (LINE_HISTORIES["core busy for a minute"].spoil, InstanceWorld.own):
+        world = InstanceWorld(0)
         spoil(world)
         assert 0 != answered(world)[0]
         assert all(

@@ -69,7 +69,7 @@ WORLD_JOB = "slurm:4711 ada"
 Line = dict[str, Any]
 
 
-class World:
+class InstanceWorld:
     """
     Lines and answers about one instance of a cluster, chosen by *seed*.
 
@@ -302,13 +302,13 @@ class World:
         self.join_group()
 
 
-MANAGER_JOINS: dict[str, Callable[[World], object]] = {
+MANAGER_JOINS: dict[str, Callable[[InstanceWorld], object]] = {
     "alone": lambda _: None,
-    "group": World.join_group,
-    "EKS node group": World.join_node_group,
+    "group": InstanceWorld.join_group,
+    "EKS node group": InstanceWorld.join_node_group,
     "Karpenter": lambda w: w.tag("karpenter.sh/nodepool", "trn"),
-    "ECS": World.join_ecs_group,
-    "HyperPod": World.join_hyperpod,
+    "ECS": InstanceWorld.join_ecs_group,
+    "HyperPod": InstanceWorld.join_hyperpod,
     "ParallelCluster": lambda w: w.tag("parallelcluster:node-type", "Compute"),
 }
 

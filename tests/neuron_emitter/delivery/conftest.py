@@ -19,7 +19,7 @@ from tests.neuron_emitter.delivery.fake_destinations import (
     DELIVERY_NOW_S,
     DELIVERY_REGION,
 )
-from tests.neuron_emitter.spool_parts import Clock
+from tests.neuron_emitter.spool_parts import SpoolClock
 
 ACCESS_KEYS = {"AKIDEXAMPLE": "not-a-secret"}
 
@@ -27,7 +27,7 @@ ACCESS_KEYS = {"AKIDEXAMPLE": "not-a-secret"}
 @pytest.fixture
 def clock():
     """A clock for spool and delivery."""
-    return Clock(DELIVERY_NOW_S)
+    return SpoolClock(DELIVERY_NOW_S)
 
 
 @pytest.fixture

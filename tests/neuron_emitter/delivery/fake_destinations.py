@@ -87,7 +87,7 @@ class Script(Waiter):
             self.clock.now_s += seconds
 
 
-class Recorder:
+class RecordingDestination:
     """A destination that notes when it was sent what; answers first, then takes everything."""
 
     limits = BatchLimits()

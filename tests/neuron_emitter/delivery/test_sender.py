@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from neuron_emitter.delivery.delivery import Delivery
 from neuron_emitter.delivery.sender import Sender, Waiter, offset_s
-from tests.neuron_emitter.delivery.fake_destinations import Recorder, appender, run
+from tests.neuron_emitter.delivery.fake_destinations import RecordingDestination, appender, run
 
 
 @given(st.text(), st.floats(0, 60))
@@ -36,7 +36,7 @@ def test_a_fleet_is_spread_evenly():
 def test_records_are_sent_at_the_moment_of_their_minute(spool, clock):
     """A line appended just after the minute waits for the slot; one appended after it does not."""
     slot = offset_s("i-1", 30)
-    destination = Recorder(clock)
+    destination = RecordingDestination(clock)
     run(
         spool,
         clock,
@@ -52,7 +52,9 @@ def test_a_bug_does_not_end_delivery(spool, clock, caplog):
     """An unexpected exception is logged with its trace and the call is tried again."""
     appender(spool, clock, "a")()
     with caplog.at_level(logging.ERROR, "neuron_emitter"):
-        pauses = run(spool, clock, Recorder(clock, RuntimeError("surprise")), spread_s=0)
+        pauses = run(
+            spool, clock, RecordingDestination(clock, RuntimeError("surprise")), spread_s=0
+        )
     (said,) = caplog.records
     assert "unexpected RuntimeError" == said.why
     assert said.exc_info is not None
@@ -60,7 +62,7 @@ def test_a_bug_does_not_end_delivery(spool, clock, caplog):
     assert 0 == spool.health().records
 
 
-class Hanging(Recorder):
+class Hanging(RecordingDestination):
     """It answers when it is released, and calls *before* then."""
 
     def __init__(self, clock, before=lambda: None):
@@ -84,7 +86,7 @@ def started(spool, clock, destination, spread_s=0.0):
 
 def test_stop_flushes_what_is_left(spool, clock):
     """The real thread: started, woken, stopped; everything arrives, the summary says so."""
-    destination = Recorder(clock)
+    destination = RecordingDestination(clock)
     sender = started(spool, clock, destination)
     sender.wake()
     appender(spool, clock, "b")()

@@ -46,7 +46,7 @@ def record(seq, us, text, priority=4):
     return f"{priority},{seq},{us},-;{escaped}\n".encode()
 
 
-class Machine:
+class LoggingMachine:
     """A root folder with the id of a boot and a ring, which is a file that grows."""
 
     def __init__(self, folder: Path) -> None:

@@ -137,7 +137,7 @@ def test_faults_of_a_minute_that_cannot_be_kept_count_with_the_next_one():
 
 
 @dataclass
-class Emitter:
+class FaultEmitter:
     """An emitter, the kernel log that it reads, and what its spool keeps."""
 
     log: list = field(default_factory=list)
@@ -219,7 +219,7 @@ LOG_STEPS = st.one_of(
 @example([("flood", 30), ("read_log", {}), ("begin", {}), ("flood", 3)])
 def test_every_fault_is_counted_once_and_has_one_event(steps):
     """Except the last messages before a reboot that were not read: they are gone with the ring."""
-    emitter = Emitter()
+    emitter = FaultEmitter()
     for step, arguments in steps:
         if step == "flood":
             for _ in range(arguments):

@@ -30,7 +30,7 @@ from tests.neuron_emitter.kernel.kernel_logs import (
     KERNEL_BOOT,
     KERNEL_BOOTED_S,
     REAL,
-    Machine,
+    LoggingMachine,
     fault,
     pipe,
     record,
@@ -57,7 +57,7 @@ def read_all(source):
 def machine(tmp_path):
     """A machine that has just begun."""
     (tmp_path / "root").mkdir()
-    return Machine(tmp_path / "root")
+    return LoggingMachine(tmp_path / "root")
 
 
 def test_records_are_read_with_number_stamp_time_and_text(machine):

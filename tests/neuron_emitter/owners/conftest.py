@@ -9,13 +9,13 @@ import pytest
 
 from neuron_emitter.owners import places
 from tests.neuron_emitter.owners.fake_machine import FakeKubelet, FakeMachine
-from tests.neuron_emitter.spool_parts import Clock
+from tests.neuron_emitter.spool_parts import SpoolClock
 
 
 @pytest.fixture
 def clock():
     """1,000 s after the boot."""
-    return Clock(1000.0)
+    return SpoolClock(1000.0)
 
 
 @pytest.fixture(autouse=True)

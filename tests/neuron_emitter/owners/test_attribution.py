@@ -21,7 +21,7 @@ from tests.neuron_emitter.owners.fake_machine import UNIT_GROUPS, reports_of
 # --- the reading loop ---
 
 
-class FakeLookup:
+class AttributionLookup:
     """It has a name for every pid at once."""
 
     def __init__(self):
@@ -47,13 +47,15 @@ def test_reports_of_another_instance_have_no_owners(instance_id, expected):
     """They are piped from elsewhere: their pids are of no process here."""
     chunks = [(second, written(reports_of(7)) + b"\n") for second in (1, 6)]
     facts = InstanceFacts(instance_id=instance_id)
-    (minute,) = records(chunks, until_s=30, owners=FakeLookup(), facts=lambda _timeout_s: facts)
+    (minute,) = records(
+        chunks, until_s=30, owners=AttributionLookup(), facts=lambda _timeout_s: facts
+    )
     assert [expected] == [holder.name for holder in minute.holders]
 
 
 def test_each_runtime_of_a_minute_is_named():
     """From its first report on: also one without cores, and one that has ended by its close."""
-    lookup = FakeLookup()
+    lookup = AttributionLookup()
     first = report(runtime(counters([0, 0]), pid=9, tag="1"), runtime(pid=10, tag="1"))
     chunks = [(1, written(first) + b"\n"), (6, written(reports_of(9)) + b"\n")]
     lines, _ = run(chunks, until_s=30, owners=lookup, runtime_lines="all")
@@ -66,7 +68,7 @@ def test_a_holder_that_is_named_by_its_cores_keeps_its_start_and_command():
     pods = kubernetes({0: "ml/llama-0"})
     whole = report(*reports_of(7)["neuron_runtime_data"], neuron_k8s_info=pods)
     chunks = [(second, written(whole) + b"\n") for second in (1, 6)]
-    (minute,) = records(chunks, until_s=30, owners=FakeLookup())
+    (minute,) = records(chunks, until_s=30, owners=AttributionLookup())
     (holder,) = minute.holders
     assert "ml/llama-0/main" == holder.name
     assert "2026-11-22T02:10Z" == holder.started

@@ -28,7 +28,7 @@ POD_A = Allocation("ml/a/main", "ml", cores=frozenset({2}))
 UNKNOWN_ASSIGNMENTS = Assignments("unknown")
 
 
-class FakeSource:
+class ReservationSource:
     """A source that has allocations, fails, or hangs."""
 
     def __init__(self, name, *allocations):
@@ -58,7 +58,7 @@ def reservations(clock, *sources, is_here=True):
 
 def test_the_first_source_that_answers_counts(clock):
     """The next ones are not asked; an empty list is an answer, too, and no scheduler is none."""
-    first, second = FakeSource("first"), FakeSource("second", POD_A)
+    first, second = ReservationSource("first"), ReservationSource("second", POD_A)
     assert Assignments("none") == reservations(clock, first, is_here=False).current_assignments()
     assert (
         Assignments("known", (), ("first",))
@@ -73,7 +73,7 @@ def test_the_first_source_that_answers_counts(clock):
 
 def test_every_scheduler_must_answer(clock):
     """Beside one that is unknown or partly known, no core is known to be free. The rest counts."""
-    pods, jobs = FakeSource("kubelet", POD_A), FakeSource("slurm", JOB_ALLOCATION)
+    pods, jobs = ReservationSource("kubelet", POD_A), ReservationSource("slurm", JOB_ALLOCATION)
     schedulers = [Scheduler(lambda: True, [source]) for source in (pods, jobs)]
     both = (POD_A, JOB_ALLOCATION), ("kubelet", "slurm")
     part = UnknownAssignmentsError("a job is unknown", "Wait", [JOB_ALLOCATION])
@@ -93,7 +93,7 @@ def test_every_scheduler_must_answer(clock):
 
 def test_the_last_answer_counts_for_two_minutes(clock):
     """Before a source that is asked next: a scheduler that restarts changes nothing."""
-    first, second = FakeSource("first", POD_A), FakeSource("second")
+    first, second = ReservationSource("first", POD_A), ReservationSource("second")
     found = reservations(clock, first, second)
     first.fail()
     for _ in range(int(RESERVATIONS_KEPT_S / READ_EVERY_S)):
@@ -109,7 +109,7 @@ def test_the_last_answer_counts_for_two_minutes(clock):
 def test_a_failure_is_logged_once_until_it_has_cleared(clock, caplog):
     """With what to do; each reason by itself, and that it has cleared."""
     caplog.set_level(logging.INFO)
-    source = FakeSource("the socket")
+    source = ReservationSource("the socket")
     found = reservations(clock, source)
     for reason in ("it hangs", "it hangs", "it lies", "it hangs", None, None, "it hangs"):
         source.fail(reason) if reason else setattr(source, "answer", ())
@@ -121,7 +121,7 @@ def test_a_failure_is_logged_once_until_it_has_cleared(clock, caplog):
 
 def test_a_source_that_breaks_leaves_reservations_unknown(clock, caplog):
     """Only the kind of the error is logged: its text may hold what was read."""
-    source = FakeSource("broken")
+    source = ReservationSource("broken")
     source.answer = KeyError("a secret")
     assert UNKNOWN_ASSIGNMENTS == reservations(clock, source).current_assignments()
     assert "KeyError" in caplog.text
@@ -131,7 +131,9 @@ def test_a_source_that_breaks_leaves_reservations_unknown(clock, caplog):
 def test_names_are_printable_and_dropped_ids_are_logged_once(clock, caplog):
     """Names are other people's: as long as a line takes. Ids of another form are counted."""
     long = POD_A._replace(name="ml/" + "a\x1b" * 99, team="t" * 99, odd_ids=2)
-    found = reservations(clock, FakeSource("the socket", long, JOB_ALLOCATION._replace(odd_ids=1)))
+    found = reservations(
+        clock, ReservationSource("the socket", long, JOB_ALLOCATION._replace(odd_ids=1))
+    )
     found.read_schedulers()
     allocation, _ = found.current_assignments().allocations
     assert ("ml/" + "a?" * 62 + "a", "t" * 63) == (allocation.name, allocation.team)
@@ -141,7 +143,7 @@ def test_names_are_printable_and_dropped_ids_are_logged_once(clock, caplog):
 
 def test_a_source_that_hangs_delays_no_line(caplog):
     """What is known is returned; in the background one failure alone is not logged."""
-    source = FakeSource("hanging", POD_A)
+    source = ReservationSource("hanging", POD_A)
     source.is_released.clear()
     found = Reservations([Scheduler(lambda: True, [source])])
     try:

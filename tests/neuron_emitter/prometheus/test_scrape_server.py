@@ -24,7 +24,7 @@ from tests.neuron_emitter.prometheus.scraped import series_of
 LOOPBACK_ADDRESS = ListenAddress("127.0.0.1", 0)
 
 
-class Page(Collector):
+class BlockingPage(Collector):
     """One metric, unless the page is broken."""
 
     is_broken = False
@@ -42,7 +42,7 @@ def serve():
     servers = []
 
     def start(page=None):
-        servers.append(ScrapeServer(LOOPBACK_ADDRESS, page or Page()))
+        servers.append(ScrapeServer(LOOPBACK_ADDRESS, page or BlockingPage()))
         return servers[-1].address.port
 
     yield start
@@ -78,7 +78,7 @@ def test_silent_connections_keep_no_scrape_out(serve):
         one.close()
 
 
-class SlowPage(Page):
+class SlowPage(BlockingPage):
     """A page that is asked for by as many as there is room for, and made when a test allows."""
 
     def __init__(self):
@@ -107,7 +107,7 @@ def test_a_connection_that_is_answered_is_kept(serve):
 
 def test_a_page_that_fails_is_logged_and_the_server_goes_on(serve, caplog):
     """Once a minute however often it is asked for; who asks gets no page."""
-    page = Page()
+    page = BlockingPage()
     port = serve(page)
     page.is_broken = True
     for _ in range(2):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from neuron_emitter.spool import Spool
-from tests.neuron_emitter.spool_parts import Clock
+from tests.neuron_emitter.spool_parts import SpoolClock
 
 
 @pytest.fixture
 def clock():
     """A clock at a fixed moment."""
-    return Clock()
+    return SpoolClock()
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from neuron_emitter.spool import Spool, layout
 from neuron_emitter.spool.layout import FILE_NAME
 from neuron_emitter.spool.newer_spool import NewerSpool
 from tests.neuron_emitter.spool_parts import (
-    Clock,
+    SpoolClock,
     Ticks,
     balance,
     crash,
@@ -116,7 +116,7 @@ def test_a_rollback_loses_and_doubles_no_record(tmp_path_factory, starts):
     """
     folder = tmp_path_factory.mktemp("starts")
     directory = folder / "spool"
-    clock = Clock()
+    clock = SpoolClock()
     waiting = set()
     state = None
     for number, start in enumerate([FIRST_START, *starts]):

@@ -17,7 +17,7 @@ from neuron_emitter.spool.layout import FILE_NAME
 from neuron_emitter.spool.spool_file import MAX_DAMAGED_FILES, set_aside
 from tests.neuron_emitter.spool_parts import (
     SPOOL_NOW_MS,
-    Clock,
+    SpoolClock,
     balance,
     counters_of,
     damaged_files,
@@ -189,7 +189,7 @@ def test_no_damage_ends_the_emitter(tmp_path_factory, places, in_log):
     what is appended, and its counters agree.
     """
     directory = tmp_path_factory.mktemp("spool")
-    clock = Clock()
+    clock = SpoolClock()
     with Spool(directory, clock=clock) as spool:
         spool.append(lines(*("x" * 700 for _ in range(12))), b"state")
         spool.settle_records(everything(spool)[:3])
