@@ -32,9 +32,10 @@ from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.names import region_of_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from neuron_emf.command_options import AccountSettings
+    from neuron_wire.line_members import JsonObject
 
 REHEARSAL: Final = "http://127.0.0.1:8600/rehearsal.json"
 """Where the page of `make demo` says how its embedded AWS is reached."""
@@ -126,7 +127,7 @@ class Account:
 
 def _require_whole(
     operation_model: Any,  # noqa: ANN401  # boto3 publishes no types
-    response_dict: Mapping[str, Any],
+    response_dict: JsonObject,
     **_event: object,
 ) -> None:
     """
@@ -222,7 +223,7 @@ def error_code(error: BaseException | None) -> str:
     return str(_answer(error).get("Error", {}).get("Code", ""))
 
 
-def _answer(error: BaseException | None) -> Mapping[str, Any]:
+def _answer(error: BaseException | None) -> JsonObject:
     """What AWS answered; the SDK's own errors may have a `response` that is None."""
     response = getattr(error, "response", None)
     return response if isinstance(response, dict) else {}
@@ -308,7 +309,7 @@ _DIRECTLY: Final = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 _TRY_AGAIN: Final = "Wait a minute, then try again."
 _PROXY_BETWEEN: Final = "Try again; if it stays, check for a proxy between this machine and AWS."
-_ERROR_ADVICE: Final[Mapping[str, str]] = {
+_ERROR_ADVICE: Final = {
     "": "Check the error in the AWS documentation, then try again.",
     "access": "Allow this action in your IAM policy.",
     "client": "Check the options, and the settings of the AWS SDK (AWS_* and ~/.aws/config).",
@@ -328,12 +329,12 @@ _ERROR_ADVICE: Final[Mapping[str, str]] = {
 }
 """What to do, by the cause as `neuron_emitter.delivery.aws_failures` calls it."""
 
-_QUOTAS: Final[Mapping[str, str]] = {
+_QUOTAS: Final = {
     # https://repost.aws/knowledge-center/cloudwatch-logs-throttling
     "FilterLogEvents": "An account may make 5 of these calls a second in a region: "
     "wait a minute, then try again."
 }
-_SERVICE_NAMES: Final[Mapping[str, str]] = {
+_SERVICE_NAMES: Final = {
     "cloudformation": "CloudFormation", "cloudwatch": "CloudWatch", "dynamodb": "DynamoDB",
     "logs": "CloudWatch Logs", "s3": "S3", "sts": "STS",
 }  # fmt: skip
@@ -359,7 +360,7 @@ def rehearsal_document(name: str) -> Any:  # noqa: ANN401  # JSON of the rehears
         raise _no_rehearsal(address) from error
 
 
-def rehearsed_account(place: Mapping[str, Any]) -> Account:
+def rehearsed_account(place: JsonObject) -> Account:
     """
     The account of a rehearsal at *place*, as the rehearsal describes it.
 

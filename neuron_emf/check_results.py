@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from neuron_wire.line_members import Members
+
 CHECK_OK: Final = "ok"
 WARNING: Final = "warning"
 CHECK_FAILED: Final = "failed"
@@ -26,7 +28,7 @@ CHECK_UNKNOWN: Final = "unknown"
 NOT_TRIED: Final = "not tried"
 NOT_NEEDED: Final = "not needed"
 
-STYLES: Final[Mapping[str, str]] = {
+STYLES: Final = {
     CHECK_OK: "green",
     WARNING: "yellow",
     CHECK_FAILED: "bold red",
@@ -198,7 +200,7 @@ def for_people(results: Sequence[CheckResult]) -> list[RenderableType]:
     return parts
 
 
-def for_programs(results: Sequence[CheckResult]) -> dict[str, object]:
+def for_programs(results: Sequence[CheckResult]) -> Members:
     """The same as members of a JSON document; null for what a check does not have."""
     return {
         "ok": not failures(results),

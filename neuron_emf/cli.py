@@ -12,13 +12,13 @@ from neuron_emitter import __version__, command_line
 from neuron_emitter.command_line import CONTEXT_SETTINGS, PROGRAM_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
     from neuron_emitter.command_line import Advance
 
 
-COMMANDS_BY_ASKER: Final[Mapping[str, Mapping[str, str]]] = {
+COMMANDS_BY_ASKER: Final = {
     "On an instance": {
         "run": "Turn neuron-monitor reports into log lines, until stopped.",
         "replay": "Print the lines that would be sent for saved reports.",

@@ -27,6 +27,9 @@ JsonObject: TypeAlias = Mapping[str, Any]
 Members: TypeAlias = "dict[str, object]"
 """Members of a line, an event or a message, to write."""
 
+Texts: TypeAlias = "Mapping[str, str]"
+"""Texts by name, such as parameters of a stack."""
+
 Amounts: TypeAlias = "Mapping[str, float]"
 """Amounts by name."""
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from local.alarms.evaluation import AlarmState
     from local.alarms.history import CloudWatchHistory
     from local.alarms.template import Template
+    from neuron_wire.line_members import JsonObject
 
 
 NOT_EVALUATED: Final = "not evaluated"
@@ -88,7 +89,7 @@ class AlarmBoard:
                 self._began_ms = {key: self._began_ms.get(key, round(now_s * 1000)) for key in keys}
             return self._states
 
-    def read_alarms(self) -> list[dict[str, Any]]:
+    def read_alarms(self) -> list[JsonObject]:
         """All alarms of the template, now."""
         states = self.states()
         return [self._status(name, states.get(name, [])) for name in self.properties]
@@ -147,7 +148,7 @@ class AlarmBoard:
             for state in states
         ]
 
-    def _status(self, logical_id: str, states: list[AlarmState]) -> dict[str, Any]:
+    def _status(self, logical_id: str, states: list[AlarmState]) -> JsonObject:
         worst = min(states, key=lambda state: _WORST_FIRST.index(state.state), default=None)
         grouped = worst is not None and isinstance(worst.alarm.source, MetricsInsightsQuery)
         now = {

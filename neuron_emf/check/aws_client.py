@@ -12,7 +12,7 @@ import functools
 import time
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from neuron_emf.account import error_code, is_refusal, refusal_cause, words_of
 from neuron_emf.check_results import CheckResult, failed, not_tried, ok, warning
@@ -24,9 +24,10 @@ from neuron_emitter.delivery.aws_failures import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from neuron_emf.account import Account
+    from neuron_wire.line_members import JsonObject
 
 ACCESS: Final = "access"
 CREDENTIALS_REJECTED: Final = "credentials"
@@ -79,7 +80,7 @@ class Answer:
     """
 
     action: str
-    response: Mapping[str, Any] = field(default_factory=dict)
+    response: JsonObject = field(default_factory=dict)
     reason: str = ""
     words: str = ""
 
@@ -128,7 +129,7 @@ class AwsClient:
         action = f"{service.replace('-', '')}:{name}"  # as policies write it
         call = getattr(self._client(service), operation)
         try:
-            response: Mapping[str, Any] = call(**parameters)
+            response: JsonObject = call(**parameters)
         except Exception as error:
             if not is_refusal(error):
                 raise
@@ -138,7 +139,7 @@ class AwsClient:
 
     def ask_all(
         self, service: str, operation: str, member: str, **parameters: object
-    ) -> tuple[Answer, list[Mapping[str, Any]]]:
+    ) -> tuple[Answer, list[JsonObject]]:
         """The last answer, and the entries of *member* in all pages until then."""
         answer = self.ask(service, operation, **parameters)
         entries = list(answer.response.get(member, ()))
@@ -162,7 +163,7 @@ class AwsClient:
             reason = NO_CREDENTIALS
         return Answer(action, reason=reason, words=bounded(said))
 
-    def _compare_clocks(self, response: Mapping[str, Any]) -> None:
+    def _compare_clocks(self, response: JsonObject) -> None:
         date = response.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date")
         try:
             self.skew_s = self._clock() - parsedate_to_datetime(date).timestamp()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from neuron_emf.check.settings import Origin
     from neuron_emf.check_results import CheckResult
+    from neuron_wire.line_members import Members
 
 CAN_SEND: Final = "A first record {} be sent"
 CAN_DEPLOY: Final = "The stack {} be deployed"
@@ -84,7 +85,7 @@ def for_people(
     return [*check_results.for_people(results), *_settings(given), last]
 
 
-def for_programs(results: Sequence[CheckResult], given: Sequence[Origin]) -> dict[str, object]:
+def for_programs(results: Sequence[CheckResult], given: Sequence[Origin]) -> Members:
     """The same as one document."""
     settings = [
         {"setting": origin.name, "value": origin.value or None, "from": origin.where}

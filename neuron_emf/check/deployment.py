@@ -33,10 +33,9 @@ from neuron_emitter.errors import SettingsError
 from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from neuron_emf.check.aws_client import Answer
     from neuron_emf.check.settings import CheckSettings
+    from neuron_wire.line_members import JsonObject, Texts
 
 NEW_ACCOUNT: Final = 10  # concurrent executions of an account that is new to Lambda
 NEW_ACCOUNT_MB: Final = 3008  # of a function, in many accounts that are new to Lambda
@@ -105,7 +104,7 @@ def check_need(aws: AwsClient, kind: str, member: str) -> CheckResult:
     if answer.reason:
         if not answer.words.startswith(_TYPE_NOT_FOUND):
             return _unknown(answer, "*")
-        known: Mapping[str, object] = {}
+        known: JsonObject = {}
     else:
         try:
             known = json.loads(answer.response["Schema"])["properties"]
@@ -131,7 +130,7 @@ def check_concurrency(aws: AwsClient) -> CheckResult:
     )
 
 
-def check_memory(aws: AwsClient, parameters: Mapping[str, str] | None) -> CheckResult:
+def check_memory(aws: AwsClient, parameters: Texts | None) -> CheckResult:
     """Whether a function may have the `CloseMemory` of *parameters*; None is no stack yet."""
     answer, quotas = aws.ask_all(
         "service-quotas", "list_service_quotas", "Quotas", ServiceCode="lambda"
@@ -183,9 +182,7 @@ def check_filters(aws: AwsClient, group: str, stack_name: str) -> CheckResult:
     return failed(found, "delete one that is not needed")
 
 
-def check_shards(
-    aws: AwsClient, stack_name: str, parameters: Mapping[str, str] | None
-) -> CheckResult:
+def check_shards(aws: AwsClient, stack_name: str, parameters: Texts | None) -> CheckResult:
     """Which numbers of shards the next deployment reaches."""
     if parameters is None or parameters.get("Mode", "direct") == "direct":
         return ok("no stream yet: a new one can have any number")
@@ -208,7 +205,7 @@ def check_shards(
     )
 
 
-def _stack(aws: AwsClient, name: str) -> tuple[Answer, Mapping[str, str] | None]:
+def _stack(aws: AwsClient, name: str) -> tuple[Answer, Texts | None]:
     """The answer, without a reason if it is known, and the stack's parameters; None without one."""
     answer = aws.ask("cloudformation", "describe_stacks", StackName=name)
     if not answer.reason:

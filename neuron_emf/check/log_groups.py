@@ -46,7 +46,9 @@ from neuron_wire.names import VERSION
 from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    from neuron_wire.line_members import JsonObject
 
 
 STANDARD_CLASS: Final = "STANDARD"
@@ -86,7 +88,7 @@ def check_group(aws: AwsClient, name: str, *, deploys: str) -> tuple[CheckResult
     return ok(f"{name}, {kept}"), _class(group), ""
 
 
-def find_log_group(aws: AwsClient, name: str) -> tuple[Answer, Mapping[str, object] | None]:
+def find_log_group(aws: AwsClient, name: str) -> tuple[Answer, JsonObject | None]:
     """The answer, and what it says of log group *name*; None where it does not list it."""
     answer, groups = aws.ask_all(
         "logs",
@@ -113,7 +115,7 @@ def _group_unanswered(aws: AwsClient, answer: Answer) -> CheckResult:
     return unanswered(answer, aws.arn(), "; emitters do not need it")
 
 
-def _class(group: Mapping[str, object]) -> CheckResult:
+def _class(group: JsonObject) -> CheckResult:
     group_class = str(group.get("logGroupClass", STANDARD_CLASS))  # older regions have no classes
     if group_class == STANDARD_CLASS:
         return ok(f"{STANDARD_CLASS}: metrics are extracted, subscriptions deliver")
@@ -148,7 +150,7 @@ def check_subscription(aws: AwsClient) -> CheckResult:
     )
 
 
-def _judged(found: Mapping[str, object], stack_name: str) -> CheckResult:
+def _judged(found: JsonObject, stack_name: str) -> CheckResult:
     name = f"{stack_name}-minutes"
     pattern = str(found.get("filterPattern", ""))
     destination = str(found.get("destinationArn", ""))

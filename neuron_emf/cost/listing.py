@@ -37,13 +37,14 @@ from neuron_words import quantity_words
 from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import RenderableType
 
     from neuron_accounts.prices import Prices
     from neuron_emf.cost.quantities import Fleet
     from neuron_emf.cost.tariff import Tariff
+    from neuron_wire.line_members import JsonObject
 
 SMALL: Final = 3
 """Instances below which emitters alone are named whatever the stack costs."""
@@ -55,7 +56,7 @@ NOT_ESTIMATED: Final = (
 )
 
 
-def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices) -> dict[str, Any]:
+def estimate(fleet: Fleet, instance_type: str, tariff: Tariff, overrides: Prices) -> JsonObject:
     """
     A month of *fleet* as one document: USD, null if the instances have no known price.
 
@@ -124,7 +125,7 @@ def _savings(fleet: Fleet, tariff: Tariff, usd: float) -> dict[str, float]:
     return {name: less for name, less in saved.items() if less > 0}
 
 
-def _remarks(fleet: Fleet, tariff: Tariff, found: Mapping[str, Any]) -> Iterator[str]:
+def _remarks(fleet: Fleet, tariff: Tariff, found: JsonObject) -> Iterator[str]:
     """What a reader must know, a sentence each."""
     instance_type, usd = found["fleet"]["instance_type"], found["usd"]
     if found["fleet_price"]["usd_per_hour"] is None:
@@ -150,7 +151,7 @@ def _remarks(fleet: Fleet, tariff: Tariff, found: Mapping[str, Any]) -> Iterator
         yield f"close keeps up with CloseMemory={memory_mb}"
 
 
-def for_people(found: Mapping[str, Any]) -> list[RenderableType]:
+def for_people(found: JsonObject) -> list[RenderableType]:
     """The fleet, its bill, what another instance adds, alternatives, and what to know."""
     fleet, prices = found["fleet"], found["prices"]
     of_what = f"{counted(fleet['instances'], 'instance')} of {fleet['instance_type']}"
@@ -180,7 +181,7 @@ def for_people(found: Mapping[str, Any]) -> list[RenderableType]:
     ]
 
 
-def _tables(found: Mapping[str, Any]) -> Iterator[Table]:
+def _tables(found: JsonObject) -> Iterator[Table]:
     usd, fleet_usd, groups = found["usd"], found["fleet_usd"], found["groups_usd"]
     rows = []
     for group, group_usd in groups.items():
@@ -210,7 +211,7 @@ def _tables(found: Mapping[str, Any]) -> Iterator[Table]:
     yield _table(heads, _entry_rows(found["not_counted"]))
 
 
-def _entry_rows(entries: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+def _entry_rows(entries: Iterable[JsonObject]) -> list[tuple[str, str, str]]:
     return [
         (
             f"  {entry['what']}",

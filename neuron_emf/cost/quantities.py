@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_emf.cost.tariff import DAYS_IN_MONTH, GB, HOURS_IN_MONTH, MINUTES_IN_MONTH, read_toml
 from neuron_wire.catalogue import (
@@ -25,7 +25,9 @@ from neuron_wire.catalogue import (
 from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from neuron_wire.line_members import JsonObject
 
     Quantity = tuple[str, str, float, str]  # group, item, amount a month, name of its price
 
@@ -86,12 +88,12 @@ CLOSE_MEMORY_SIZES_MB: Final = (
     8_845,
     10_240,
 )  # the default first
-INGEST_MB: Final[Mapping[str, int]] = {"direct": 256, "kinesis": 1_024}
+INGEST_MB: Final = {"direct": 256, "kinesis": 1_024}
 BATCH_DELIVERIES: Final = 500
 BATCH_WINDOW_S: Final = 20
 RETENTION_DAYS: Final = 30
 COUNTER_METRICS: Final = 1  # of the metric filter that counts arriving lines; filters are free
-PIPELINE_ALARM_METRICS: Final[Mapping[str, int]] = {"direct": 19, "kinesis": 20}
+PIPELINE_ALARM_METRICS: Final = {"direct": 19, "kinesis": 20}
 EMITTER_ALARM_METRICS: Final = 5  # of emitters.yaml, which watches one cluster
 DASHBOARDS: Final = 1
 
@@ -171,7 +173,7 @@ class Close(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def coefficients() -> Mapping[str, Any]:
+def coefficients() -> JsonObject:
     """The measurements, with their date and machine."""
     return read_toml(COEFFICIENTS_FILE)
 

@@ -25,6 +25,7 @@ else:  # pragma: no cover - the standard library reads TOML from 3.11 on
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
 TARIFF_FILE: Final = Path(__file__).with_name("prices.toml")
 YOUR_OWN: Final = "your own"
 MAX_USD: Final = 1e6

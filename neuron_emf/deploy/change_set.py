@@ -22,11 +22,12 @@ from neuron_emf.deploy.stack import NEW, poll_until_ready, values_of
 from neuron_emitter.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import RenderableType
 
     from neuron_emf.deploy.stack import Stack
+    from neuron_wire.line_members import Entries, JsonObject, Texts
 
 STORES: Final = frozenset(
     {"AWS::Logs::LogGroup", "AWS::DynamoDB::Table", "AWS::Kinesis::Stream", "AWS::SQS::Queue"}
@@ -49,16 +50,16 @@ class ChangeSet:
 
     stack_name: str
     name: str
-    changes: Sequence[Mapping[str, Any]]
-    parameters: Mapping[str, str]
+    changes: Entries
+    parameters: Texts
 
 
 def make_change_set(
     cloudformation: Any,  # noqa: ANN401 - boto3 publishes no types
     stack: Stack | None,
     name: str,
-    parameters: Sequence[Mapping[str, object]],
-    request: Mapping[str, object],
+    parameters: Sequence[JsonObject],
+    request: JsonObject,
 ) -> ChangeSet | None:
     """
     Create a change set; None, with nothing left behind, if nothing would change.
@@ -156,7 +157,7 @@ def output_listing(stack: Stack) -> RenderableType:
     return table
 
 
-def _described(cloudformation: Any, **asked: str) -> dict[str, Any] | None:  # noqa: ANN401 - as above
+def _described(cloudformation: Any, **asked: str) -> JsonObject | None:  # noqa: ANN401 - as above
     """The change set with all its pages; None while CloudFormation computes it."""
     with documented("cloudformation:DescribeChangeSet"):
         answer = page = dict(cloudformation.describe_change_set(**asked))
@@ -168,7 +169,7 @@ def _described(cloudformation: Any, **asked: str) -> dict[str, Any] | None:  # n
         return answer
 
 
-def _parameters(after: Mapping[str, str], before: Mapping[str, str]) -> RenderableType:
+def _parameters(after: Texts, before: Texts) -> RenderableType:
     table = Table("parameter", "before", "after", title="Parameters", title_justify="left")
     # What only the stack has an older release forgets: the next upgrade would give its default.
     for name in dict.fromkeys([*after, *before]):

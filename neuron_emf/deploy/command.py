@@ -17,11 +17,12 @@ from neuron_emitter.settings.options import SYSTEM_FILE, options
 from neuron_emitter.settings.run_settings import DEFAULT_LOG_GROUP, RegionSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from neuron_emf.account import Account
     from neuron_emf.deploy.package import Package
     from neuron_emf.deploy.stack import Stack
+    from neuron_wire.line_members import Members, Texts
 
 EXIT_NOT_CONFIRMED: Final = 1
 
@@ -224,7 +225,7 @@ def _place(settings: DeploySettings) -> tuple[Account, str]:
     return account(AccountSettings(stack_name=name, region=settings.region)), name
 
 
-def _show_plan(package: Package, settings: DeploySettings, named: Mapping[str, str]) -> int:
+def _show_plan(package: Package, settings: DeploySettings, named: Texts) -> int:
     from neuron_emf.command_output import show, show_json  # noqa: PLC0415 - as above
     from neuron_emf.deploy.plan import (  # noqa: PLC0415 - as above
         for_people,
@@ -278,7 +279,7 @@ def _pair(what: str, text: str) -> tuple[str, str]:
     return name, value
 
 
-def _choices(settings: DeploySettings) -> dict[str, object]:
+def _choices(settings: DeploySettings) -> Members:
     """Tags and role of a request; without them CloudFormation keeps those of the stack."""
     tags = [{"Key": key, "Value": value} for key, value in
             (_pair("tag", tag) for tag in settings.tags)]  # fmt: skip

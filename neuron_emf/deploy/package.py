@@ -25,9 +25,10 @@ from neuron_emitter.errors import SettingsError
 from neuron_wire.catalogue import ALARMED, ROLLUP_NUMBERS, rollup_metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from neuron_emf.account import Account
+    from neuron_wire.line_members import JsonObject, Texts
 
 
 TEMPLATE_NAME: Final = "template.yaml"
@@ -73,7 +74,7 @@ class Package:
         """What CloudFormation must be allowed to do."""
         return CAPABILITIES if "\nTransform: " in self.source else CAPABILITIES[:1]
 
-    def require_named(self, named: Mapping[str, str]) -> None:
+    def require_named(self, named: Texts) -> None:
         """
         Check that the template has each *named* parameter, and that `Metrics` has what alarms need.
 
@@ -258,7 +259,7 @@ def bucket_of(account: Account, stack: Stack) -> ReleaseBucket:
     return ReleaseBucket(stack.outputs["BucketName"], owner, account.client("s3"))
 
 
-def release_bucket(account: Account, choices: Mapping[str, object]) -> ReleaseBucket:
+def release_bucket(account: Account, choices: JsonObject) -> ReleaseBucket:
     """
     The release bucket of *account* in its region, created with *choices* if there is none.
 

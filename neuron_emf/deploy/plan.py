@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from neuron_emf.deploy.package import Package
+    from neuron_wire.line_members import JsonObject, Texts
 
 FLEETS: Final = (1, 10, 100, 1_000)
 """Instances, of one cluster, that a month is shown for."""
@@ -51,7 +52,7 @@ _BY_SAM: Final = {
 }
 
 
-def count_resources(package: Package, named: Mapping[str, str]) -> Counter[str]:
+def count_resources(package: Package, named: Texts) -> Counter[str]:
     """How many resources of each type *package* makes in an empty account with these parameters."""
     holds = conditions(package.source, {**_PSEUDO, **package.defaults, **named})
     found: Counter[str] = Counter()
@@ -65,7 +66,7 @@ def count_resources(package: Package, named: Mapping[str, str]) -> Counter[str]:
     return found
 
 
-def conditions(source: str, values: Mapping[str, str]) -> Callable[[str], bool]:
+def conditions(source: str, values: Texts) -> Callable[[str], bool]:
     """Whether a condition of the template *source* holds with these *values*, by its name."""
     texts = dict(_CONDITION.findall(source.partition("\nConditions:\n")[2]))
 
@@ -89,7 +90,7 @@ def conditions(source: str, values: Mapping[str, str]) -> Callable[[str], bool]:
     return functions["!Condition"]
 
 
-def plan(package: Package, named: Mapping[str, str]) -> Mapping[str, Any]:
+def plan(package: Package, named: Texts) -> JsonObject:
     """What *package* would create with these parameters."""
     chosen = {**package.defaults, **named}
     mode = (
@@ -116,7 +117,7 @@ def resource_table(counts: Mapping[str, int], title: str) -> RenderableType:
     return table
 
 
-def for_people(found: Mapping[str, Any]) -> list[RenderableType]:
+def for_people(found: JsonObject) -> list[RenderableType]:
     """The plan as tables."""
     bucket = "Beside them the stack neuron-emf-deploy: a bucket for the release, and its policy."
     costs = Table("instances", "USD a month")
@@ -135,7 +136,7 @@ _PARAMETER: Final = "PriceOverrides"
 _EXAMPLE_TYPE: Final = "trn2.48xlarge"
 
 
-def unpriced_sentence(parameters: Mapping[str, str], region: str | None) -> str:
+def unpriced_sentence(parameters: Texts, region: str | None) -> str:
     """
     Which types have no price and what to set; empty where *parameters* price one of them.
 
@@ -154,7 +155,7 @@ def unpriced_sentence(parameters: Mapping[str, str], region: str | None) -> str:
     )
 
 
-def ask_prices(parameters: Mapping[str, str]) -> dict[str, str]:
+def ask_prices(parameters: Texts) -> dict[str, str]:
     """Ask for prices on the terminal; returns them with those of *parameters*."""
 
     def checked(text: str) -> str:

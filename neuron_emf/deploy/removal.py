@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from neuron_emf.account import Account
+    from neuron_wire.line_members import JsonObject, Texts
 
 RETAINED_RESOURCES: Final = frozenset({"LedgerBucket", "RecordsLogGroup"})
 """Logical IDs of the resources that outlive their stack."""
@@ -72,8 +73,8 @@ class Removal:
     """
 
     name: str
-    parameters: Mapping[str, str]
-    resources: Mapping[str, Mapping[str, str]]
+    parameters: Texts
+    resources: Mapping[str, Texts]
     roles: tuple[str, ...]
     bucket: ReleaseBucket | None
     users: str
@@ -149,7 +150,7 @@ def removal_listing(account: Account, removal: Removal) -> Iterator[RenderableTy
     yield f"List prices of {listed().region}, {listed().as_of}"
 
 
-def remove(account: Account, removal: Removal, request: Mapping[str, object]) -> None:
+def remove(account: Account, removal: Removal, request: JsonObject) -> None:
     """
     Detach the roles, delete the stack, then the releases unless another stack came meanwhile.
 
@@ -256,7 +257,7 @@ def _releases(
     return bucket, others and f"may be used by {others}"
 
 
-def _uses(row: Mapping[str, Any]) -> bool:
+def _uses(row: JsonObject) -> bool:
     """Return True if a stack, as CloudFormation describes it, may have come from the bucket."""
     names = values_of(row.get("Parameters", ())).keys()
     return row["StackStatus"] == NEW or names >= {_OWN, OF_FUNCTIONS}

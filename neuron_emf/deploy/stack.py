@@ -20,7 +20,9 @@ from neuron_emf.account import documented, error_code, rows_of
 from neuron_emitter.errors import SettingsError, SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable
+
+    from neuron_wire.line_members import JsonObject, Members, Texts
 
 NEW: Final = "REVIEW_IN_PROGRESS"  # a change set was made for it, and nothing of it yet
 DELETING: Final = "DELETE_IN_PROGRESS"
@@ -62,8 +64,8 @@ class Stack:
 
     name: str
     status: str
-    parameters: Mapping[str, str]
-    outputs: Mapping[str, str]
+    parameters: Texts
+    outputs: Texts
     is_protected: bool = False
 
     @property
@@ -100,7 +102,7 @@ class Stack:
             )
 
 
-def values_of(rows: Iterable[Mapping[str, str]], kind: str = "Parameter") -> dict[str, str]:
+def values_of(rows: Iterable[Texts], kind: str = "Parameter") -> dict[str, str]:
     """Values of CloudFormation's *rows*, its parameters or another *kind*, by name."""
     return {row[f"{kind}Key"]: row.get(f"{kind}Value", "") for row in rows}
 
@@ -139,9 +141,7 @@ def require_same_kind(stack: Stack | None, parameters: Collection[str]) -> None:
         raise SettingsError(msg)
 
 
-def given_parameters(
-    declared: Iterable[str], named: Mapping[str, str], stack: Stack | None
-) -> list[dict[str, object]]:
+def given_parameters(declared: Iterable[str], named: Texts, stack: Stack | None) -> list[Members]:
     """
     Parameters of the request: the *named* values, the others as *stack* has them.
 
@@ -166,7 +166,7 @@ def shard_steps(now: int, wanted: int) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def require_one_step(parameters: Mapping[str, str], named: Mapping[str, str]) -> None:
+def require_one_step(parameters: Texts, named: Texts) -> None:
     """
     Make sure that a stack with *parameters* reaches the *named* shards in one deployment.
 
@@ -205,7 +205,7 @@ def wait_until_deployed(cloudformation: Any, name: str) -> Stack:  # noqa: ANN40
     raise _failure(cloudformation, stack, "deployed")
 
 
-def delete_stack(cloudformation: Any, name: str, request: Mapping[str, object]) -> None:  # noqa: ANN401 - as above
+def delete_stack(cloudformation: Any, name: str, request: JsonObject) -> None:  # noqa: ANN401 - as above
     """
     Delete the stack *name* and wait; prints what failed first on standard error.
 

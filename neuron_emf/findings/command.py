@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from neuron_accounts.findings import FindingKey, OpenFinding
     from neuron_emf.account import Account
+    from neuron_wire.line_members import Members
 
     Listed = Sequence[tuple[FindingKey, OpenFinding]]
 
@@ -150,7 +151,7 @@ def for_people(findings: Listed, waiting: int) -> list[RenderableType]:
     return [*([table] if findings else []), Text(said, no_wrap=True)]
 
 
-def for_programs(findings: Listed, waiting: int) -> dict[str, object]:
+def for_programs(findings: Listed, waiting: int) -> Members:
     """The same for a program, by the names that events have."""
     return {
         "findings": [

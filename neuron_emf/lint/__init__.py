@@ -27,7 +27,9 @@ from neuron_wire.extraction import (
 from neuron_wire.names import MINUTE_MS, RAW_KIND
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator
+
+    from neuron_wire.line_members import JsonObject
 
 
 LINT_ERRORS: Final = {
@@ -172,7 +174,7 @@ def _nested(value: object, path: str, depth: int) -> Iterator[str]:
 
 
 def _surprises(
-    document: Mapping[str, Any], now_ms: int | None, metrics: set[tuple[Any, ...]]
+    document: JsonObject, now_ms: int | None, metrics: set[tuple[Any, ...]]
 ) -> Iterator[Violation]:
     """
     What CloudWatch extracts from *document*, which breaks no rule, otherwise than thought.
@@ -205,9 +207,7 @@ def _surprises(
             yield Violation("cardinality", sentence, at_root(name))
 
 
-def _metric_surprises(
-    definition: Mapping[str, Any], value: object, path: str
-) -> Iterator[Violation]:
+def _metric_surprises(definition: JsonObject, value: object, path: str) -> Iterator[Violation]:
     name = definition["Name"]
     yield from _strangers(definition, _DEFINITION, path)
     if "Unit" not in definition:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from neuron_emf.lint import LineVerdict
     from neuron_wire.extraction import Violation
+    from neuron_wire.line_members import Members
 
 SHOWN_PER_RULE: Final = 5
 MAX_METRICS_COUNTED: Final = 200_000  # listed separately; more are "or more"
@@ -138,7 +139,7 @@ def for_people(found: Tally) -> list[RenderableType]:
     return [*parts, f"CloudWatch would make {metrics}{more} of them."]
 
 
-def for_programs(found: Tally) -> dict[str, object]:
+def for_programs(found: Tally) -> Members:
     """The same as one document."""
     return {
         "ok": found.is_well,

@@ -26,13 +26,13 @@ from neuron_wire.names import CLUSTER_DIMENSION, MESSAGE_KIND, MINUTE_MS
 from neuron_words.now_words import NOW, TODAY, URGENCIES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from neuron_emf.account import Account
-    from neuron_words.now_words import Urgency
+    from neuron_wire.line_members import Entries, JsonObject
 
 IN_ALARM: Final = "ALARM"
-URGENCY: Final[Mapping[str, Urgency]] = {
+URGENCY: Final = {
     "NoMinuteClosed": NOW,
     "LinesNotStored": NOW,
     **{name: alarm.urgency for name, alarm in ALARMS.items()},
@@ -52,9 +52,7 @@ _MESSAGES: Final = '"AlarmName"'
 _ALARM_KEY: Final = ("AlarmName", "ClusterName", "State", "Timestamp")
 
 
-def alarm_status(
-    logical_id: str, properties: Mapping[str, Any], name: str, now: Mapping[str, Any]
-) -> dict[str, Any]:
+def alarm_status(logical_id: str, properties: JsonObject, name: str, now: JsonObject) -> JsonObject:
     """
     The alarm *name*, which is *logical_id* in the template, as `schemas/now.json` describes it.
 
@@ -77,14 +75,12 @@ def alarm_status(
     }
 
 
-def urgency_rank(row: Mapping[str, Any]) -> int:
+def urgency_rank(row: JsonObject) -> int:
     """Return the rank of an alarm, or of its contributor: the most urgent first."""
     return URGENCIES.index(row["urgency"])
 
 
-def by_urgency(
-    alarms: Iterable[Mapping[str, Any]], messages: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+def by_urgency(alarms: Iterable[JsonObject], messages: Entries) -> list[JsonObject]:
     """
     Return *alarms*, the most urgent first, with the urgency of each contributor.
 
@@ -103,9 +99,7 @@ def by_urgency(
     return sorted(rows, key=urgency_rank)
 
 
-def _urgency(
-    alarm: Mapping[str, Any], name: str | None, messages: Sequence[Mapping[str, Any]]
-) -> Any:  # noqa: ANN401  # JSON
+def _urgency(alarm: JsonObject, name: str | None, messages: Entries) -> Any:  # noqa: ANN401  # JSON
     for message in messages:
         is_about = message["alarm"] == alarm["name"] or {*message["metrics"]} & {*alarm["metrics"]}
         if message["state"] == IN_ALARM and is_about and name in (None, message["cluster"]):
@@ -128,7 +122,7 @@ class AccountAlarms:
         # Another stack's name may begin with ours: neuron-emf-test-IdleCoresAlarm-0A1B2C.
         self._name = re.compile(rf"{re.escape(self._prefix)}([0-9A-Za-z]+)-[0-9A-Za-z]+")
 
-    def read_alarms(self) -> list[dict[str, Any]]:
+    def read_alarms(self) -> list[JsonObject]:
         """
         All alarms of the stack, now.
 
@@ -144,7 +138,7 @@ class AccountAlarms:
                 if (match := self._name.fullmatch(alarm["AlarmName"]))
             ]
 
-    def _status(self, logical_id: str, alarm: dict[str, Any]) -> dict[str, Any]:
+    def _status(self, logical_id: str, alarm: JsonObject) -> JsonObject:
         is_grouped = _CONTRIBUTORS_MARK in json.dumps(alarm.get("Metrics", []), default=str)
         now = {"state": alarm["StateValue"], **_since(alarm), "contributors": []}
         if is_grouped and alarm["StateValue"] == IN_ALARM:
@@ -152,7 +146,7 @@ class AccountAlarms:
                 now["contributors"] = list(self._contributors(alarm["AlarmName"]))
         return alarm_status(logical_id, alarm, alarm["AlarmName"], now)
 
-    def _contributors(self, name: str) -> Iterator[dict[str, Any]]:
+    def _contributors(self, name: str) -> Iterator[JsonObject]:
         request: dict[str, Any] = {"AlarmName": name}
         while True:
             answer = self._cloudwatch.describe_alarm_contributors(**request)
@@ -165,7 +159,7 @@ class AccountAlarms:
             request["NextToken"] = answer["NextToken"]
 
 
-def alarms_reader(account: Account) -> Callable[[], list[dict[str, Any]]]:
+def alarms_reader(account: Account) -> Callable[[], list[JsonObject]]:
     """
     What reads the alarms of *account*.
 
@@ -175,7 +169,7 @@ def alarms_reader(account: Account) -> Callable[[], list[dict[str, Any]]]:
     return read_rehearsal_alarms if account.is_rehearsal else AccountAlarms(account).read_alarms
 
 
-def read_rehearsal_alarms() -> list[dict[str, Any]]:
+def read_rehearsal_alarms() -> list[JsonObject]:
     """
     The rehearsal's alarms by its own evaluator: the emulator's states are wrong.
 
@@ -186,13 +180,13 @@ def read_rehearsal_alarms() -> list[dict[str, Any]]:
         return list(rehearsal_document(REHEARSAL_ALARMS)["alarms"])
 
 
-def is_about_clusters(properties: Mapping[str, Any]) -> bool:
+def is_about_clusters(properties: JsonObject) -> bool:
     """Whether an alarm, as CloudFormation or DescribeAlarms has it, watches clusters' metrics."""
     queries = json.dumps(properties.get("Metrics", []), default=str)
     return properties.get("Namespace") == CLUSTER_NAMESPACE or CLUSTER_NAMESPACE in queries
 
 
-def _since(row: Mapping[str, Any]) -> dict[str, Any]:
+def _since(row: JsonObject) -> JsonObject:
     """Why an alarm or a contributor is in its state, in CloudWatch's words, and since when."""
     since = row.get("StateTransitionedTimestamp")
     since_ms = None if since is None else round(since.timestamp() * 1000)
@@ -213,9 +207,9 @@ class MessageLines:
         self._now_ms = now_ms
         self._lock = threading.Lock()
         self._read_ms = 0  # never
-        self._messages: dict[tuple[object, ...], dict[str, Any]] = {}
+        self._messages: dict[tuple[object, ...], JsonObject] = {}
 
-    def read_newest_first(self) -> list[dict[str, Any]]:
+    def read_newest_first(self) -> list[JsonObject]:
         """
         All messages of the last day, the newest first.
 
@@ -243,7 +237,7 @@ class MessageLines:
             self._messages[tuple(str(line.get(name)) for name in _ALARM_KEY)] = message
 
 
-def _message(line: Mapping[str, Any]) -> dict[str, Any] | None:
+def _message(line: JsonObject) -> JsonObject | None:
     at_ms = line.get("Timestamp")
     if type(at_ms) is not int:
         return None

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_wire import MinuteRecord
+    from neuron_wire.line_members import JsonObject, Members
 
 NO_LINE: Final = "-"
 RESERVED_CORE: Final = "r"
@@ -39,7 +40,7 @@ UNKNOWN_ALLOCATION_CORE: Final = "n"
 
 def newest_minute(
     lines: Iterable[str], minute_ms: int, cluster: str, idle_after_minutes: int
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     """
     The instances of *cluster*, or of all, in one minute; the most idle cores first.
 
@@ -58,7 +59,7 @@ def newest_minute(
     )
 
 
-def instance_hour(lines: Iterable[str], cluster: str, instance_id: str) -> dict[str, Any]:
+def instance_hour(lines: Iterable[str], cluster: str, instance_id: str) -> JsonObject:
     """Each core of one instance over the minutes of *lines*."""
     records = _merged(lines, cluster).get((cluster, instance_id), {})
     minutes = list(range(min(records), max(records) + MINUTE_MS, MINUTE_MS)) if records else []
@@ -90,7 +91,7 @@ def instance_hour(lines: Iterable[str], cluster: str, instance_id: str) -> dict[
     }
 
 
-def _holders(record: MinuteRecord) -> list[dict[str, object]]:
+def _holders(record: MinuteRecord) -> list[Members]:
     """Who has cores that are not busy, held or only reserved; in `Marks` what is known of each."""
     minute = record.minute_ms // MINUTE_MS
     shown = []
@@ -128,9 +129,7 @@ def _merged(
     return merged
 
 
-def _now(
-    identity: tuple[str, str], record: MinuteRecord, idle_after_minutes: int
-) -> dict[str, Any]:
+def _now(identity: tuple[str, str], record: MinuteRecord, idle_after_minutes: int) -> JsonObject:
     idle = set(idle_cores(record.core_state, record.idle_minutes, idle_after_minutes))
     letters = "".join(
         letter.upper() if core in idle else letter for core, letter in enumerate(_letters(record))

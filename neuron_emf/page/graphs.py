@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from neuron_emf.reading.rollup_lines import COVERAGE_SPREAD_MINUTES
 from neuron_wire.names import MINUTE_MS
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from neuron_emf.reading.rollup_lines import PublishedRollup
+    from neuron_wire.line_members import JsonObject
 
 MOST_CLUSTERS: Final = 8
 """Lines that a person can still tell apart; the clusters with the most idle cores now."""
 
-_SERIES_MEMBERS: Final[Mapping[str, Mapping[str, int]]] = {
+_SERIES_MEMBERS: Final = {
     "Busy": {"BusyCores": 1},
     "Allocated, not busy": {"AttachedIdleCores": 1, "ReservedCores": 1},
     "Unallocated": {"UnattachedCores": 1, "ReservedCores": -1, "UnknownAllocationCores": -1},
@@ -32,7 +33,7 @@ _SERIES_MEMBERS: Final[Mapping[str, Mapping[str, int]]] = {
 """Sums of gauges. ReservedCores and UnknownAllocationCores are parts of UnattachedCores."""
 
 
-def graphs(rollups: Sequence[PublishedRollup]) -> list[dict[str, Any]]:
+def graphs(rollups: Sequence[PublishedRollup]) -> list[JsonObject]:
     """The graphs of *rollups*, which are in order of time."""
     whole = _whole(rollups)
     states = {label: _sums(whole, signs) for label, signs in _SERIES_MEMBERS.items()}
@@ -78,9 +79,7 @@ def _whole(rollups: Sequence[PublishedRollup]) -> list[PublishedRollup]:
     return [rollup for rollup in rollups if rollup.minute_ms in whole]
 
 
-def _by_cluster(
-    title: str, unit: str, name: str, rollups: Sequence[PublishedRollup]
-) -> dict[str, Any]:
+def _by_cluster(title: str, unit: str, name: str, rollups: Sequence[PublishedRollup]) -> JsonObject:
     points: dict[str, list[list[float]]] = defaultdict(list)
     for rollup in rollups:
         if name in rollup.gauges:
@@ -91,8 +90,8 @@ def _by_cluster(
 
 
 def _graph(
-    title: str, unit: str, series: Mapping[str, object], *, kind: str = "lines", left_out: int = 0
-) -> dict[str, Any]:
+    title: str, unit: str, series: JsonObject, *, kind: str = "lines", left_out: int = 0
+) -> JsonObject:
     return {
         "title": title, "unit": unit, "kind": kind, "left_out": left_out,
         "series": [{"label": label, "points": points} for label, points in series.items()],

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from neuron_emf.account import Account
+    from neuron_wire.line_members import JsonObject
 
 ACTIONS_ON_GROUPS: Final = ("logs:StartQuery",)
 OTHER_ACTIONS: Final = ("logs:DescribeQueryDefinitions", "logs:GetQueryResults")
@@ -52,7 +53,7 @@ class PaidQueries:
         self._logs = logs
         self._now_ms = now_ms
 
-    def price_queries(self, minutes: int) -> list[dict[str, Any]]:
+    def price_queries(self, minutes: int) -> list[JsonObject]:
         """
         Each query by name, with what a run over the last *minutes* costs at most, in USD.
 
@@ -64,7 +65,7 @@ class PaidQueries:
         scanned = {group: self._bytes_of_a_minute(group) * minutes for group in sorted(groups)}
         return [_priced(name, scanned[group]) for name, (group, _) in sorted(definitions.items())]
 
-    def run_query(self, name: str, minutes: int) -> dict[str, Any]:
+    def run_query(self, name: str, minutes: int) -> JsonObject:
         """
         The rows of the query *name* over the last *minutes*; CloudWatch bills it.
 
@@ -95,7 +96,7 @@ class PaidQueries:
         cells = [[row.get(column, "") for column in columns] for row in rows]
         return {**_priced(name, scanned), "columns": columns, "rows": cells}
 
-    def _answer(self, query_id: str) -> dict[str, Any]:
+    def _answer(self, query_id: str) -> JsonObject:
         waited_s = 0.0
         while True:
             with documented(OTHER_ACTIONS[1]):
@@ -141,5 +142,5 @@ class PaidQueries:
         return group.bytes_read
 
 
-def _priced(name: str, scanned: int) -> dict[str, Any]:
+def _priced(name: str, scanned: int) -> JsonObject:
     return {"name": name, "bytes": scanned, "usd": scanned / 1e9 * USD_PER_GB_SCANNED}

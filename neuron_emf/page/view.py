@@ -11,7 +11,7 @@ import contextlib
 import functools
 import threading
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES, time_of
@@ -49,9 +49,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from neuron_emf.account import Account
+    from neuron_wire.line_members import JsonObject, Members, Texts
 
-    Query = Mapping[str, str]
-    Answers = Mapping[str, Callable[[Query], dict[str, Any]]]
+    Query = Texts
+    Answers = Mapping[str, Callable[[Query], JsonObject]]
 
 WEEK_HOURS: Final = 7 * 24
 ALARMS_EACH_MS: Final = 10_000
@@ -70,7 +71,7 @@ class PageView:
         self,
         account: Account,
         *,
-        read_alarms: Callable[[], list[dict[str, Any]]] | None = None,
+        read_alarms: Callable[[], list[JsonObject]] | None = None,
         idle_after_minutes: int = DEFAULT_IDLE_AFTER_MINUTES,
         now_ms: Callable[[], int] = clock,
         differences: Sequence[str] = (),
@@ -96,8 +97,8 @@ class PageView:
         self._cores_lock, self._alarms_lock = threading.Lock(), threading.Lock()
         self._week_lock = threading.Lock()
         self._week = functools.lru_cache(maxsize=1)(self._read_week)
-        self._cores: dict[tuple[str, int], dict[str, Any]] = {}
-        self._alarms_at: tuple[int, list[dict[str, Any]]] | None = None
+        self._cores: dict[tuple[str, int], JsonObject] = {}
+        self._alarms_at: tuple[int, list[JsonObject]] | None = None
         self.reads: Answers = {
             "/now.json": self.now,
             "/history.json": self.history,
@@ -109,7 +110,7 @@ class PageView:
         }
         self.runs: Answers = {"/query.json": self.query, "/week.json": self.week}
 
-    def now(self, query: Query) -> dict[str, Any]:
+    def now(self, query: Query) -> JsonObject:
         """
         The first screen, of one cluster or of all; `schemas/now.json` describes it.
 
@@ -130,7 +131,7 @@ class PageView:
             "traffic": {"calls": calls, "bytes": bytes_read},
         }
 
-    def history(self, query: Query) -> dict[str, Any]:
+    def history(self, query: Query) -> JsonObject:
         """
         The graphs of the last minutes, of one cluster or of all.
 
@@ -147,7 +148,7 @@ class PageView:
         shown = graphs([rollup for rollup in rollups if cluster in ("", rollup.cluster)])
         return {"cluster": cluster, "start_ms": start_ms, "end_ms": end_ms, "graphs": shown}
 
-    def alarms(self, _query: Query) -> dict[str, Any]:
+    def alarms(self, _query: Query) -> JsonObject:
         """
         The stack's alarms, the most urgent first.
 
@@ -167,7 +168,7 @@ class PageView:
                 messages = self._messages.read_newest_first()
         return {"read_ms": read_ms, "alarms": by_urgency(alarms, messages)}
 
-    def messages(self, _query: Query) -> dict[str, Any]:
+    def messages(self, _query: Query) -> JsonObject:
         """
         What explain told people in the last day, the latest first.
 
@@ -176,7 +177,7 @@ class PageView:
         """
         return {"messages": self._messages.read_newest_first()}
 
-    def cores(self, query: Query) -> dict[str, Any]:
+    def cores(self, query: Query) -> JsonObject:
         """
         Cores by instance in the newest minute that was published.
 
@@ -206,7 +207,7 @@ class PageView:
                 self._cores[cluster, minute_ms] = known
         return known
 
-    def instance(self, query: Query) -> dict[str, Any]:
+    def instance(self, query: Query) -> JsonObject:
         """
         The last hour of each core of one instance.
 
@@ -238,7 +239,7 @@ class PageView:
             "Its log lines": f"{console_address('cloudwatch/home', region)}{lines}",
         }
 
-    def week(self, query: Query) -> dict[str, Any]:
+    def week(self, query: Query) -> JsonObject:
         """
         What idle cores cost in the last seven days, by owner, of the hours that are settled.
 
@@ -274,7 +275,7 @@ class PageView:
             read += 1
         return read, then
 
-    def queries(self, query: Query) -> dict[str, Any]:
+    def queries(self, query: Query) -> JsonObject:
         """
         The saved queries, each with its price for the last minutes.
 
@@ -286,7 +287,7 @@ class PageView:
             return {"minutes": minutes, "queries": []}
         return {"minutes": minutes, "queries": self._queries.price_queries(minutes)}
 
-    def query(self, query: Query) -> dict[str, Any]:
+    def query(self, query: Query) -> JsonObject:
         """
         Run a saved query over the last minutes, which CloudWatch bills.
 
@@ -320,7 +321,7 @@ def _minutes(query: Query) -> int:
     return min(max(int(text), ROLLUP_LOOKBACK_MINUTES), KEPT_MINUTES)
 
 
-def policy(account: Account, region: str | None, ledger_bucket: str = "") -> dict[str, Any]:
+def policy(account: Account, region: str | None, ledger_bucket: str = "") -> JsonObject:
     """
     Return what the page may do, as an IAM policy: reads, and queries that a person starts.
 
@@ -350,7 +351,7 @@ def policy(account: Account, region: str | None, ledger_bucket: str = "") -> dic
         ("Ledger", ["s3:GetObject", "s3:ListBucket"], objects),
         ("LedgerKey", ["kms:Decrypt"], f"arn:{account.partition}:kms:{region or '*'}:*:key/*"),
     ]
-    allowed: list[dict[str, Any]] = [
+    allowed: list[Members] = [
         {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resources}
         for sid, actions, resources in statements
     ]

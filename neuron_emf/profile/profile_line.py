@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
+    from neuron_wire.line_members import Amounts, JsonObject, Members, Texts
+
 _INDEXES: Final = {"nd_idx": "DeviceIndex", "nc_idx": "CoreIndex"}
 _PROFILE_KEYS: Final = {
     entry.source: entry for entry in PROFILE_MEMBERS if re.fullmatch("[a-z_]+", entry.source)
@@ -82,11 +84,11 @@ class Profile:
     """One summary: its line, each rule it breaks with what to do, why it may be wrong."""
 
     line: str
-    findings: Mapping[str, str]
+    findings: Texts
     doubts: tuple[str, ...]
 
 
-def summaries_in(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
+def summaries_in(path: Path) -> list[tuple[str, JsonObject]]:
     """
     The summaries in the file *path*, `-` for standard input, each with its name, which may be "".
 
@@ -136,9 +138,7 @@ def _is_summary(values: object) -> bool:
     )
 
 
-def profile_of(
-    values: Mapping[str, Any], cluster: str, model: str, at_ms: int, name: str = ""
-) -> Profile:
+def profile_of(values: JsonObject, cluster: str, model: str, at_ms: int, name: str = "") -> Profile:
     """
     The line of the summary *values*, called *name*, with what is to be said of it.
 
@@ -160,7 +160,7 @@ def profile_of(
         labels[PROFILE_CORE_DIMENSION] = ".".join(map(str, places))
     metrics = {name: value for name, value in numbers.items() if name in METRICS}
     optional = {"KeysDropped": dropped, "Findings": ", ".join(findings), "Other": other}
-    properties: dict[str, object] = {
+    properties: Members = {
         "Schema": VERSION,
         "Kind": PROFILE_KIND,
         CLUSTER_DIMENSION: cluster,
@@ -192,11 +192,11 @@ def _is_amount(value: object) -> bool:
     return is_number and 0 <= value <= MAX_NUMBER  # type: ignore[operator]
 
 
-def _matching(amounts: Mapping[str, float], pattern: re.Pattern[str]) -> list[float]:
+def _matching(amounts: Amounts, pattern: re.Pattern[str]) -> list[float]:
     return [value for key, value in amounts.items() if pattern.fullmatch(key)]
 
 
-def _numbers(amounts: Mapping[str, float], *, is_in_fractions: bool) -> dict[str, float]:
+def _numbers(amounts: Amounts, *, is_in_fractions: bool) -> dict[str, float]:
     """The members that are numbers, in the order of the catalogue."""
     numbers: dict[str, float] = {}
     for key, name in _NUMBER_MEMBERS.items():
@@ -215,7 +215,7 @@ def _numbers(amounts: Mapping[str, float], *, is_in_fractions: bool) -> dict[str
     return numbers
 
 
-def _labels(values: Mapping[str, Any], amounts: Mapping[str, float]) -> dict[str, object]:
+def _labels(values: JsonObject, amounts: Amounts) -> Members:
     labels = {name: values[key] for key, name in _TEXT_MEMBERS.items() if _is_text(values.get(key))}
     indexes = {name: amounts.get(key, math.nan) for key, name in _INDEXES.items()}
     return labels | {name: int(index) for name, index in indexes.items() if index % 1 == 0}
@@ -226,9 +226,9 @@ def _is_text(value: object) -> bool:
     return is_short and bool(str(value).strip()) and str(value).isprintable()
 
 
-def _other(values: Mapping[str, Any], given: Collection[str]) -> tuple[dict[str, object], int]:
+def _other(values: JsonObject, given: Collection[str]) -> tuple[Members, int]:
     """What no member says, and how many keys were left out. What is missing is not left out."""
-    kept: dict[str, object] = {}
+    kept: Members = {}
     dropped = 0
     for key, value in values.items():
         if value is None or _member(key) in given:
@@ -249,7 +249,7 @@ def _member(key: str) -> str | None:
     return _THROTTLED if _TIME_KEY.fullmatch(key) else _MEMBER_NAMES.get(key)
 
 
-def _findings(members: Mapping[str, float], amounts: Mapping[str, float]) -> dict[str, str]:
+def _findings(members: Amounts, amounts: Amounts) -> dict[str, str]:
     """Each rule of thumb that is broken, and what to do; a missing number breaks none."""
     found = {}
     if (percent := members.get("TransposePercent", 0)) > MOST_TRANSPOSE:
@@ -288,7 +288,7 @@ def _findings(members: Mapping[str, float], amounts: Mapping[str, float]) -> dic
     return found
 
 
-def _doubts(labels: Mapping[str, object], *, is_in_fractions: bool) -> Iterator[str]:
+def _doubts(labels: JsonObject, *, is_in_fractions: bool) -> Iterator[str]:
     """What to say before somebody trusts the line: AWS says that keys may change with versions."""
     version = str(labels.get("ProfilerVersion", "unknown"))
     if not version.startswith(KNOWN_VERSIONS):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from neuron_emf.account import Account
     from neuron_emitter.command_line import Advance
+    from neuron_wire.line_members import JsonObject
 
 MAX_EVENTS_PER_PAGE: Final = 10_000  # the most that FilterLogEvents returns
 ACTION: Final = "logs:FilterLogEvents"
@@ -239,7 +240,7 @@ class LogGroup:
                 yield events
                 return
 
-    def _call(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _call(self, request: dict[str, Any]) -> JsonObject:
         self.calls += 1
         if self._limit is not None:
             self._limit.count_call(self.name)

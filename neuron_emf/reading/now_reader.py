@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from neuron_accounts.now import ClusterNow, IdleOwner
     from neuron_emf.account import Account
+    from neuron_wire.line_members import JsonObject
 
 ROLLUP_LOOKBACK_MINUTES: Final = 15
 """What the first screen needs is in the first reading."""
@@ -154,7 +155,7 @@ def now_of_files(paths: Sequence[Path]) -> Now:
     return now if now.clusters else minutes.now(prices(""), DEFAULT_IDLE_AFTER_MINUTES)
 
 
-def answer_of(now: Now, cluster: str, now_ms: int) -> dict[str, Any]:
+def answer_of(now: Now, cluster: str, now_ms: int) -> JsonObject:
     """What is shown of *now* at *now_ms*: of *cluster*, or of all where it is empty."""
     shown = now.of_cluster(cluster) if cluster else now
     total = shown.total
@@ -189,7 +190,7 @@ def answer_of(now: Now, cluster: str, now_ms: int) -> dict[str, Any]:
     }
 
 
-def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
+def _idle(now: ClusterNow, none: str) -> JsonObject:
     words = now_words.idle_words(now, noun="")
     allocated = "Allocation not reported"
     unknown = ""
@@ -217,7 +218,7 @@ def _idle(now: ClusterNow, none: str) -> dict[str, Any]:
     }
 
 
-def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
+def _cost(now: ClusterNow, none: str) -> JsonObject:
     words = quantity_words.per_hour(now.cost)
     basis = name_words.safe_name(now.basis, 200)
     unpriced = now_words.unpriced_words(now)
@@ -243,7 +244,7 @@ def _cost(now: ClusterNow, none: str) -> dict[str, Any]:
     }
 
 
-def _avoidable(now: ClusterNow, none: str) -> dict[str, Any]:
+def _avoidable(now: ClusterNow, none: str) -> JsonObject:
     words = quantity_words.per_hour(now.avoidable)
     notes = (
         now_words.fully_idle_words(now),
@@ -278,7 +279,7 @@ def _status(now: ClusterNow) -> tuple[str, str]:
     return f"Coverage {coverage}", silent
 
 
-def _owner(place: ClusterNow, row: IdleOwner) -> dict[str, Any]:
+def _owner(place: ClusterNow, row: IdleOwner) -> JsonObject:
     since = None
     if place.minute is not None and row.minutes is not None:
         since = place.minute + 1 - row.minutes
@@ -306,7 +307,7 @@ def _owner(place: ClusterNow, row: IdleOwner) -> dict[str, Any]:
     }
 
 
-def _cluster(now: ClusterNow) -> dict[str, Any]:
+def _cluster(now: ClusterNow) -> JsonObject:
     return {
         "cluster": now.cluster,
         "idle_cores": now.idle,

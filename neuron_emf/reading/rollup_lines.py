@@ -12,7 +12,7 @@ import json
 import threading
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from neuron_accounts.cluster_idle import ClusterIdle
 from neuron_accounts.now import (
@@ -39,10 +39,11 @@ from neuron_wire.names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from neuron_accounts.prices import Prices
     from neuron_wire import MinuteRecord
+    from neuron_wire.line_members import Amounts, JsonObject, Members
     from neuron_wire.merging import InstanceMinute
 
 NOW_GAUGES: Final = (
@@ -80,12 +81,12 @@ class PublishedRollup:
     cluster: str
     minute_ms: int
     publication: int
-    gauges: Mapping[str, float]
+    gauges: Amounts
     duplicates: frozenset[str] = frozenset()
     in_other_clusters: frozenset[str] = frozenset()
 
 
-def object_in(text: str) -> dict[str, Any] | None:
+def object_in(text: str) -> JsonObject | None:
     """The JSON object that *text* is, None where it is something else."""
     try:
         line = json.loads(text)
@@ -94,7 +95,7 @@ def object_in(text: str) -> dict[str, Any] | None:
     return line if isinstance(line, dict) else None
 
 
-def rollup_of(line: Mapping[str, Any]) -> PublishedRollup | None:
+def rollup_of(line: JsonObject) -> PublishedRollup | None:
     """The rollup that *line* is, None where it lacks what makes one or has a newer schema."""
     cluster, minute_ms = line.get(CLUSTER_DIMENSION), minute_of(line.get("Minute"))
     publication, schema = line.get("Publication"), line.get("Schema")
@@ -176,7 +177,7 @@ class RollupLines:
     def __init__(self) -> None:
         self._rollups: dict[tuple[str, int], PublishedRollup] = {}
         self._newest: dict[str, tuple[int, int, ClusterNow]] = {}  # minute, publication
-        self._close: tuple[int, Mapping[str, float]] | None = None
+        self._close: tuple[int, Amounts] | None = None
         self._lock = threading.Lock()
 
     def fold_lines(self, lines: Iterable[str]) -> None:
@@ -212,12 +213,12 @@ class RollupLines:
             kept = [entry for _, entry in sorted(self._newest.items()) if entry[0] >= oldest_ms]
         return Now(tuple(cluster for _, _, cluster in kept))
 
-    def close_report(self) -> tuple[int, Mapping[str, float]] | None:
+    def close_report(self) -> tuple[int, Amounts] | None:
         """What close last said of itself, and when; None when it said nothing."""
         with self._lock:
             return self._close
 
-    def _take_rollup(self, rollup: PublishedRollup, line: Mapping[str, Any]) -> None:
+    def _take_rollup(self, rollup: PublishedRollup, line: JsonObject) -> None:
         key, place = (rollup.cluster, rollup.minute_ms), (rollup.minute_ms, rollup.publication)
         with self._lock:
             known = self._rollups.get(key)
@@ -227,7 +228,7 @@ class RollupLines:
             if newest is None or place >= newest[:2]:
                 self._newest[rollup.cluster] = (*place, cluster_now(line))
 
-    def _take_close(self, line: Mapping[str, Any]) -> None:
+    def _take_close(self, line: JsonObject) -> None:
         metadata = line.get("_aws")
         at_ms = metadata.get("Timestamp") if isinstance(metadata, dict) else None
         last = {  # Powertools writes a list
@@ -300,7 +301,7 @@ def _folded(
         reason = record.unknown_reason or REASON_NOT_REPORTED
         by_reason[reason] += record.core_state.count(UNKNOWN_STATE)
     unknown = by_reason.total()
-    members: dict[str, object] = {
+    members: Members = {
         CLUSTER_DIMENSION: cluster,
         "Minute": iso_minute(minute_ms // MINUTE_MS),
         "Instances": len(records),

@@ -6,7 +6,7 @@ import sys
 from collections import defaultdict
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from rich import box
 from rich.table import Table
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from neuron_emf.report.chargeback import Chargeback, ChargebackRow
+    from neuron_wire.line_members import JsonObject
 
 REASON_REMEDIES: Final = {
     "hours without any charge": (
@@ -120,7 +121,7 @@ def _has_hyperpod(result: Chargeback) -> bool:
     return any(row.problem == "rows of HyperPod" for row in result.rows)
 
 
-def document(result: Chargeback) -> dict[str, Any]:
+def document(result: Chargeback) -> JsonObject:
     """All rows as one JSON value; amounts are texts, because a float has too few digits."""
     return {
         "month": result.month,

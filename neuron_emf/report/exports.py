@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from neuron_accounts.core_time import CoreTime
     from neuron_emf.report.idle_report import IdleReport
+    from neuron_wire.line_members import JsonObject
 
 MAX_ROWS_OF_EXPORT: Final = 1_000
 """Rows of a table of the page; a browser is slow with more, and CSV has all."""
@@ -129,5 +130,5 @@ def html(report: IdleReport) -> str:
     return f"{page.strip()}\n"
 
 
-def _raw(time: CoreTime) -> dict[str, Any]:
+def _raw(time: CoreTime) -> JsonObject:
     return {name: text and msgspec.Raw(text.encode()) for name, text in amounts_of(time).items()}

@@ -21,13 +21,13 @@ from neuron_words.then_words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from neuron_accounts.then import Then
 
 Labels = tuple[str | None, ...]
 
-ROW_LABELS: Final[Mapping[str, Sequence[str]]] = {
+ROW_LABELS: Final = {
     "owner": ("owner", "team", "cluster"),
     "team": ("team",),
     "cluster": ("cluster",),

@@ -16,12 +16,11 @@ from neuron_emf.report.idle_report import ROW_LABELS
 from neuron_words.quantity_words import dollars
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rich.console import RenderableType
 
     from neuron_accounts.core_time import CoreTime
     from neuron_emf.report.idle_report import IdleReport
+    from neuron_wire.line_members import Texts
 
 NO_TEAM: Final = "[no team]"
 SHOWN: Final = ("idle hours", "idle USD", "avoidable", "executions", "USD per million")
@@ -69,7 +68,7 @@ def _table(report: IdleReport, rows: int) -> Table:
     return table
 
 
-def cells(time: CoreTime) -> Mapping[str, str]:
+def cells(time: CoreTime) -> Texts:
     """The cells of *time* by the heading of their column; `-` where there is nothing to show."""
     is_known = bool(time.known)
 

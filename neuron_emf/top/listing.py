@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Group
 from rich.constrain import Constrain
@@ -22,14 +22,15 @@ from neuron_words.name_words import printable
 from neuron_words.quantity_words import amount, counted, coverage_words, dollars, duration, moment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from rich.console import RenderableType
 
     from neuron_emf.page.view import PageView
+    from neuron_wire.line_members import JsonObject
 
-    Answer = Mapping[str, Any]
+    Answer = JsonObject
     """As `schemas/now.json` describes it."""
 
 TERMINAL_COLUMNS: Final = 80
@@ -38,7 +39,7 @@ EACH_S: Final = 10.0
 
 _FIRST_OWNERS: Final = 10
 _CLUSTER_WIDTH: Final = 20
-_CLUSTER_NUMBERS: Final[Mapping[str, Callable[[float], str]]] = {
+_CLUSTER_NUMBERS: Final = {
     "idle_cores": amount, "known_cores": amount, "usd_per_hour": dollars,
     "avoidable_usd_per_hour": dollars, "coverage_percent": coverage_words, "silent": amount,
 }  # fmt: skip

@@ -26,9 +26,10 @@ from neuron_emf.verdict.verdict_facts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from neuron_emf.check.aws_client import Answer, AwsClient
+    from neuron_wire.line_members import JsonObject
 
 _DENIED_ERRORS: Final = ("AccessDenied", "UnauthorizedOperation")
 _NO_INSTANCE: Final = "InvalidInstanceID.NotFound"
@@ -186,7 +187,7 @@ class _Questions:
                 return self._node_facts(name, node)
         return None
 
-    def _node_facts(self, name: str, node: Mapping[str, Any]) -> AccountFacts:
+    def _node_facts(self, name: str, node: JsonObject) -> AccountFacts:
         cluster = self._ask("sagemaker", "describe_cluster", ClusterName=name)
         _refuse_others(node["InstanceId"], self._id)
         place, number = node["InstanceGroupName"], cluster["ClusterArn"].split("/")[1]
@@ -215,10 +216,10 @@ class _Questions:
             ),
         )
 
-    def _ask(self, service: str, operation: str, **asked: object) -> Mapping[str, Any]:
+    def _ask(self, service: str, operation: str, **asked: object) -> JsonObject:
         return self._response(self._aws.ask(service, operation, **asked))
 
-    def _response(self, answer: Answer) -> Mapping[str, Any]:
+    def _response(self, answer: Answer) -> JsonObject:
         self._action = answer.action
         if not answer.reason:
             return answer.response

@@ -14,7 +14,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from neuron_emf.reading.rollup_lines import object_in
 from neuron_emitter.delivery.destination import stream_name
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from neuron_emf.reading.log_group import GroupLine
+    from neuron_wire.line_members import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ def parse_instance_lines(
     )
 
 
-def names_in(line: Mapping[str, Any] | None, text: str, member: str, value: str) -> bool:
+def names_in(line: JsonObject | None, text: str, member: str, value: str) -> bool:
     """
     Return True if a line is about *value*.
 

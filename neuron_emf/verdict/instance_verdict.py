@@ -9,7 +9,7 @@ Otherwise it is *left*: the reason is the first guard that failed, else the firs
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
 from neuron_emf import check_results
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from neuron_emf.check_results import Check, CheckResult
     from neuron_emf.verdict.verdict_facts import AccountFacts, LineFacts
+    from neuron_wire.line_members import JsonObject
     from neuron_wire.owners import Owner
 
 VERDICT_RELEASE: Final = "release"
@@ -206,7 +207,7 @@ def for_people(found: Verdict, *, is_whole: bool) -> list[RenderableType]:
     return parts
 
 
-def for_programs(found: Verdict) -> dict[str, Any]:
+def for_programs(found: Verdict) -> JsonObject:
     """The same as one document."""
     return {
         "instance_id": found.instance_id,

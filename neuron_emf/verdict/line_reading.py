@@ -10,7 +10,7 @@ and other regions are not read.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from neuron_accounts.now import cluster_now
 from neuron_emf.reading import LogGroup
@@ -23,13 +23,14 @@ from neuron_wire import VERSION
 from neuron_wire.names import BUSY_STATE, CLUSTER_DIMENSION, MINUTE_MS, ROLLUP_KIND
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from neuron_accounts.now import IdleOwner
     from neuron_emf.account import Account
     from neuron_emf.reading.log_group import ReadLimit
     from neuron_emf.reading.rollup_lines import PublishedRollup
     from neuron_wire import MinuteRecord
+    from neuron_wire.line_members import JsonObject, Texts
 
 READ_MINUTES: Final = LEAST_MINUTES_READ + 10
 """Minutes to read back: the hour up to a newest line that may be some minutes old."""
@@ -49,7 +50,7 @@ def read_line_facts(
     account: Account,
     instance_id: str,
     now_ms: int,
-    paid_by_type: Mapping[str, str],
+    paid_by_type: Texts,
     limit: ReadLimit,
 ) -> LineFacts:
     """
@@ -128,7 +129,7 @@ def _rollups(
     it is older than *oldest_ms*.
     """
     found: dict[int, list[PublishedRollup]] = {}
-    lines: dict[int, Mapping[str, Any]] = {}
+    lines: dict[int, JsonObject] = {}
     unreadable = set()
     for text in dict.fromkeys(texts):
         line = object_in(text)
@@ -150,7 +151,7 @@ def _rollups(
     return in_order, owners, unreadable
 
 
-def _may_be_rollup(line: Mapping[str, Any] | None) -> bool:
+def _may_be_rollup(line: JsonObject | None) -> bool:
     if line is None or line.get("Kind") == ROLLUP_KIND:
         return True
     schema = line.get("Schema")

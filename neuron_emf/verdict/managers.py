@@ -28,6 +28,8 @@ from neuron_wire.names import AWS_REGION, EC2_INSTANCE_ID
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from neuron_wire.line_members import Texts
+
 Kind: TypeAlias = Literal[
     "AWS Batch", "AWS PCS", "ParallelCluster", "ECS Managed Instances", "EKS Auto Mode",
     "EKS managed node group", "Karpenter", "Karpenter without a NodePool", "Kubernetes", "HyperPod",
@@ -113,7 +115,7 @@ RELEASE_COMMANDS: Final[Mapping[Kind, tuple[str, ...]]] = {
 }
 """What stops placement, asks again and removes; only the last where nothing places work."""
 
-_ID_FORMS: Final[Mapping[str, re.Pattern[str]]] = {
+_ID_FORMS: Final = {
     "instance": EC2_INSTANCE_ID,
     "region": AWS_REGION,
     "zone": re.compile(AWS_REGION.pattern + "(?:-[a-z]{3,4}-[0-9])?[a-z]"),
@@ -153,7 +155,7 @@ class Manager:
     sign: str = ""
     leave: str = ""
     steps: tuple[str, ...] = ()
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Texts = field(default_factory=dict)
 
     @property
     def places_work(self) -> bool:
@@ -179,7 +181,7 @@ class Manager:
 
 
 def manager_of(
-    tags: Mapping[str, str],
+    tags: Texts,
     operator: str = "",
     group: str | None = None,
     container_instances: Sequence[str] = (),
@@ -226,9 +228,7 @@ def hyperpod_manager(cluster: str, slurm_node: str = "") -> Manager:
     )
 
 
-def _without_tags_of_a_scheduler(
-    tags: Mapping[str, str], group: str | None, ecs: Mapping[str, str]
-) -> Manager:
+def _without_tags_of_a_scheduler(tags: Texts, group: str | None, ecs: Texts) -> Manager:
     """By whoever started it and would start another, where ECS drains it first."""
     starter = _by_tags(FLEET_TAGS, tags) or _by_other_services(tags) or _manager("alone", "")
     if group is not None:
@@ -240,7 +240,7 @@ def _without_tags_of_a_scheduler(
     return starter
 
 
-def _by_other_services(tags: Mapping[str, str]) -> Manager | None:
+def _by_other_services(tags: Texts) -> Manager | None:
     keys = [key for key in sorted(tags) if key.startswith("aws:")]
     others = [key for key in keys if not key.lower().startswith(_STARTS_NOTHING)]
     return _manager("unknown", _tag(others[0])) if others else None
@@ -250,7 +250,7 @@ def _manager(kind: Kind, sign: str) -> Manager:
     return Manager(kind, sign, KEEP_REASONS.get(kind, ""), RELEASE_COMMANDS.get(kind, ()))
 
 
-def _by_tags(table: Mapping[Kind, tuple[str, ...]], tags: Mapping[str, str]) -> Manager | None:
+def _by_tags(table: Mapping[Kind, tuple[str, ...]], tags: Texts) -> Manager | None:
     keys = {key: f":{key}".lower() for key in sorted(tags)}  # eks: and aws:eks: alike
     for kind, parts in table.items():
         for key, text in keys.items():

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from neuron_emf.verdict.instance_lines import InstanceLines
     from neuron_emf.verdict.managers import Manager
     from neuron_wire import MinuteRecord
+    from neuron_wire.line_members import Texts
 
 LEAST_MINUTES_READ: Final = LEAST_IDLE_MINUTES
 """Minutes of lines that are looked at, up to the newest."""
@@ -75,7 +76,7 @@ class LineFacts:
     cluster_minutes: Sequence[PublishedRollup]
     cluster_owners: Sequence[IdleOwner]
     unreadable_rollups: int
-    paid_by_type: Mapping[str, str]
+    paid_by_type: Texts
 
     @property
     def newest(self) -> MinuteRecord:
@@ -183,7 +184,7 @@ class Ec2Facts:
     reservation: str | None = None
     placement_group: str = ""
     operator: str = ""
-    tags: Mapping[str, str] = field(default_factory=dict)
+    tags: Texts = field(default_factory=dict)
 
 
 class TypeFacts(NamedTuple):
