@@ -41,16 +41,13 @@ REHEARSAL: Final = "http://127.0.0.1:8600/rehearsal.json"
 """Where the page of `make demo` says how its embedded AWS is reached."""
 
 _REHEARSAL_TIMEOUT_S: Final = 5.0
-_MAX_CREDENTIALS_BYTES: Final = 65_536
+_MAX_REHEARSAL_BYTES: Final = 65_536
 _CONNECT_TIMEOUT_S: Final = 5
 _AWS_READ_TIMEOUT_S: Final = 30
 _MAX_CALL_ATTEMPTS: Final = 5
-_CREDENTIAL_KEYS: Final = ("aws_access_key_id", "aws_secret_access_key")
 CONNECTIONS: Final = 16
 """At a time, of one client: as many threads as a command reads with."""
 
-_HTTP_OK: Final = 200
-_READER_OF_ANSWERS: Final = "botocore.endpoint"
 MALFORMED_ERRORS: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """What reading an answer of another form than expected ends with."""
 
@@ -110,7 +107,9 @@ class Account:
 
         # For a rehearsal any credentials will do, real ones must not be sent, and no proxy leads
         # to it.
-        keys = dict.fromkeys(_CREDENTIAL_KEYS if self.is_rehearsal else (), "rehearsal")
+        keys = dict.fromkeys(
+            ("aws_access_key_id", "aws_secret_access_key") if self.is_rehearsal else (), "rehearsal"
+        )
         config = Config(
             connect_timeout=_CONNECT_TIMEOUT_S,
             read_timeout=_AWS_READ_TIMEOUT_S,
@@ -141,9 +140,7 @@ def _require_whole(
     from botocore.parsers import ResponseParserError  # noqa: PLC0415 - as in `client`
 
     body = response_dict["body"]
-    if (
-        response_dict["status_code"] != _HTTP_OK or type(body) is not bytes
-    ):  # or read piece by piece
+    if response_dict["status_code"] != 200 or type(body) is not bytes:  # or read piece by piece
         return
     length = response_dict["headers"].get("content-length", "")
     has_length = length.isdecimal() and operation_model.http.get("method") != "HEAD"
@@ -239,7 +236,7 @@ def is_refusal(error: Exception) -> bool:
     if _is_of_the_sdk(error):
         return True
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
-    return any(frame.f_globals.get("__name__") == _READER_OF_ANSWERS for frame in frames)
+    return any(frame.f_globals.get("__name__") == "botocore.endpoint" for frame in frames)
 
 
 def _is_of_the_sdk(error: Exception) -> bool:
@@ -355,7 +352,7 @@ def rehearsal_document(name: str) -> Any:  # noqa: ANN401  # JSON of the rehears
     address = urllib.parse.urljoin(REHEARSAL, name)
     try:
         with _DIRECTLY.open(address, timeout=_REHEARSAL_TIMEOUT_S) as answer:
-            return json.loads(answer.read(_MAX_CREDENTIALS_BYTES))
+            return json.loads(answer.read(_MAX_REHEARSAL_BYTES))
     except (*MALFORMED_ERRORS, OSError, RecursionError, http.client.HTTPException) as error:
         raise _no_rehearsal(address) from error
 

@@ -52,7 +52,7 @@ MAX_SKEW_S: Final = 60.0
 
 BIND_ROLE: Final = "bind the emitter policy to the role: neuron-emf deploy --bind-role ROLE"
 TOKENS: Final = ("nextToken", "NextToken")  # of the next page, as each service writes it
-_DROP_OUTCOMES: Final = {"": CALL_REFUSED, "invalid": CALL_REFUSED, "missing": NO_LOG_GROUP}
+_REASONS_OF_CAUSES: Final = {"": CALL_REFUSED, "invalid": CALL_REFUSED, "missing": NO_LOG_GROUP}
 """What causes are called here that have another name in `neuron_emitter.delivery.aws_failures`."""
 
 
@@ -158,7 +158,7 @@ class AwsClient:
             return Answer(action, reason=STREAM_EXISTS)
         cause = refusal_cause(error)
         said = f"{code}: {words}" if code and words else code or words
-        reason = _DROP_OUTCOMES.get(cause, cause)
+        reason = _REASONS_OF_CAUSES.get(cause, cause)
         if cause == CREDENTIALS_REJECTED and not code:  # the SDK's own error: AWS was not asked
             reason = NO_CREDENTIALS
         return Answer(action, reason=reason, words=bounded(said))

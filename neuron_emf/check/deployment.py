@@ -44,7 +44,6 @@ MEMORY_QUOTA: Final = "Function memory maximum"
 MOST_FILTERS: Final = 5  # quota L-87E7D306, which nobody can raise
 
 _EXISTING: Final = "quotas and existing resources"
-_TYPE_NOT_FOUND: Final = "TypeNotFoundException"
 
 
 NEEDS: Final = {
@@ -102,7 +101,7 @@ def check_need(aws: AwsClient, kind: str, member: str) -> CheckResult:
     """Whether CloudFormation knows property *member* of type *kind* in this region."""
     answer = aws.ask("cloudformation", "describe_type", Type="RESOURCE", TypeName=kind)
     if answer.reason:
-        if not answer.words.startswith(_TYPE_NOT_FOUND):
+        if not answer.words.startswith("TypeNotFoundException"):
             return _unknown(answer, "*")
         known: JsonObject = {}
     else:

@@ -48,7 +48,6 @@ _IN_NO_AMOUNT: Final = "its idle cores are not in any amount, nor in the alarm o
 _MIB: Final = 1 << 20
 _VERSION_AT: Final = slice(60, 64)  # of a database's first bytes: sqlite.org/fileformat.html
 _HEADER_BYTES: Final = 100
-_ELSEWHERE: Final = "give this user write permission, or choose another folder with --spool-dir"
 
 
 def check_cluster(settings: CheckSettings, origin: str) -> tuple[CheckResult, str]:
@@ -230,7 +229,10 @@ def check_spool(settings: CheckSettings) -> CheckResult:
             os.fsync(file.fileno())
     except OSError as error:
         said = error.strerror or type(error).__name__
-        return failed(f"cannot write {existing}: {said}", _ELSEWHERE)
+        return failed(
+            f"cannot write {existing}: {said}",
+            "give this user write permission, or choose another folder with --spool-dir",
+        )
     path = directory / FILE_NAME
     aside = NewerSpool(directory).path
     version = _layout_version(path)

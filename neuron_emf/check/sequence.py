@@ -70,7 +70,6 @@ if TYPE_CHECKING:
     from neuron_emf.check.settings import CheckSettings, Origin
     from neuron_emitter.command_line import Advance
 
-_ANY_REGION: Final = "region"  # whether there is one is another check
 _GROUP, _ROLLUPS = "log group", "rollups log group"
 _OF_ROLLUPS: Final = (_ROLLUPS, f"{_ROLLUPS} class")
 _EXTRACTION: Final = "metric extraction"
@@ -80,10 +79,6 @@ _OF_AWS: Final = {
     "one line": ("log stream", "log line", "read back"),
 }
 _ENDS: Final = (". ", "; ", ": ")  # of what went wrong in an error, the clearest first
-_NO_PROFILE: Final = "ProfileNotFound"  # of the SDK, which reads a region out of a profile
-_NO_METRICS: Final = "none"
-_DEPLOY_OR_CORRECT: Final = "deploy the stack there, or correct --log-group and --region"
-_DEPLOY_STACK: Final = "deploy the stack there, or name it with --stack-name ('' for none)"
 
 
 def run_checks(
@@ -137,7 +132,7 @@ def check_settings(settings: CheckSettings, origins: Sequence[Origin]) -> tuple[
             require_cluster(settings.cluster)
         if settings.output == LOGS:
             require_group(settings.log_group)
-            region = settings.region or _ANY_REGION
+            region = settings.region or "region"  # whether there is one is another check
             stream_name(settings.log_stream, cluster="c", instance_id="i", region=region)
     except SettingsError as error:
         return failed(str(error), "correct it; run would exit with code 2"), ""
@@ -221,7 +216,9 @@ class AwsSequence:
             return NOT_AUTHENTICATED[answer.reason]
         account = aws.account
         found[_GROUP], group_class, reason = check_group(
-            aws, account.log_group, deploys=_DEPLOY_OR_CORRECT
+            aws,
+            account.log_group,
+            deploys="deploy the stack there, or correct --log-group and --region",
         )
         found[f"{_GROUP} class"] = group_class
         if reason in {PROXY_ERROR, UNREACHABLE, *NOT_AUTHENTICATED}:
@@ -251,13 +248,19 @@ class AwsSequence:
     def _rollups(self, aws: AwsClient) -> list[CheckResult]:
         if not self.settings.stack_name:
             return [not_needed("without a stack there are no rollups")] * 2
-        return [*check_group(aws, aws.account.rollups_log_group, deploys=_DEPLOY_STACK)[:2]]
+        return [
+            *check_group(
+                aws,
+                aws.account.rollups_log_group,
+                deploys="deploy the stack there, or name it with --stack-name ('' for none)",
+            )[:2]
+        ]
 
     def _extraction(self, aws: AwsClient) -> CheckResult:
         if self.settings.rehearsal:
             return not_needed("the embedded AWS has no account policies")
         groups = [aws.account.rollups_log_group] if self.settings.stack_name else []
-        if self.settings.metrics != _NO_METRICS:
+        if self.settings.metrics != "none":
             groups.insert(0, aws.account.log_group)
         if not groups:
             return not_needed("lines define no metrics")
@@ -268,6 +271,7 @@ def _nowhere(error: EmitterError) -> CheckResult:
     said = str(error)
     # What to do comes last.
     found, _, advice = said.rstrip(".").rpartition(max(_ENDS, key=said.rfind))
-    if type(error.__cause__).__name__ == _NO_PROFILE:
+    # The SDK reads a region out of a profile.
+    if type(error.__cause__).__name__ == "ProfileNotFound":
         advice = "correct AWS_PROFILE, or unset it"
     return failed(found, advice)

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 DEFAULT_SOURCE: Final = "default"
 
-_ANSWER_OPTIONS: Final = frozenset(
-    {"deployment", "json", "quick"}
-)  # of the answer, not of what is checked
 
 _PASSWORD: Final = re.compile(r"(?<=://)[^/@\s]*@")
 
@@ -106,7 +103,9 @@ def origins(
     """
     found = []
     for name in (
-        field.name for field in dataclasses.fields(settings) if field.name not in _ANSWER_OPTIONS
+        field.name
+        for field in dataclasses.fields(settings)
+        if field.name not in {"deployment", "json", "quick"}  # options of the answer
     ):
         where, value = _where(name, sources.get(name), file), _shown(getattr(settings, name))
         found.append(Origin(name.replace("_", "-"), value, where))

@@ -161,8 +161,6 @@ def _require_known(what: str, name: str, known: Collection[str]) -> None:
 
 BUCKET_STACK_NAME: Final = "neuron-emf-deploy"
 _RELEASE_KEY: Final = re.compile(r"[0-9a-f]{64}\.(?:yaml|zip)")
-_ABSENT_OBJECT_CODES: Final = frozenset({"404", "NoSuchKey", "NotFound"})
-_MADE_MEANWHILE: Final = "AlreadyExistsException"
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +201,7 @@ class ReleaseBucket:
                 if head.get("ChecksumSHA256") == checksum:
                     return False
             except Exception as error:
-                if error_code(error) not in _ABSENT_OBJECT_CODES:
+                if error_code(error) not in {"404", "NoSuchKey", "NotFound"}:
                     raise
         with documented("s3:PutObject"):
             self._client.put_object(**place, Body=content, ChecksumSHA256=checksum)
@@ -279,7 +277,7 @@ def release_bucket(account: Account, choices: JsonObject) -> ReleaseBucket:
                     StackName=BUCKET_STACK_NAME, TemplateBody=body, **choices
                 )
             except Exception as error:
-                if error_code(error) != _MADE_MEANWHILE:
+                if error_code(error) != "AlreadyExistsException":
                     raise
     if stack is None or stack.is_changing:
         stack = wait_until_done(cloudformation, BUCKET_STACK_NAME)

@@ -30,11 +30,9 @@ _DELETED: Final = "DELETE_COMPLETE"
 STACK_POLL_S: Final = 2.0
 STACK_TIMEOUT_S: Final = 3600.0
 
-_ABSENT_STACK_CODE: Final = "ValidationError"  # of DescribeStacks, for a name that no stack has
 _USABLE: Final = frozenset(
     {NEW, "CREATE_COMPLETE", "UPDATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE", "IMPORT_COMPLETE"}
 )
-_DONE: Final = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE"})
 _BEGINS: Final = frozenset({"CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS", DELETING})
 """Of the stack itself: an operation begins with an event of one of these."""
 
@@ -90,7 +88,7 @@ class Stack:
             try:
                 (found,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
             except Exception as error:
-                if error_code(error) == _ABSENT_STACK_CODE and "does not exist" in str(error):
+                if error_code(error) == "ValidationError" and "does not exist" in str(error):
                     return None
                 raise
             return cls(
@@ -200,7 +198,7 @@ def wait_until_deployed(cloudformation: Any, name: str) -> Stack:  # noqa: ANN40
         SourceError: If the deployment failed.
     """
     stack = wait_until_done(cloudformation, name)
-    if stack.status in _DONE:
+    if stack.status in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
         return stack
     raise _failure(cloudformation, stack, "deployed")
 

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     Listed = Sequence[tuple[FindingKey, OpenFinding]]
 
 READ_TABLE: Final = "dynamodb:Query"
-_TABLE_OUTPUT: Final = "RecordsTableName"
-_NO_TABLE: Final = "Correct --stack-name, or wait until its deployment has finished."
 _OF_LINES: Final = ("stack_name", "log_group", "rollups_log_group", "paid_by_type")
 
 
@@ -118,7 +116,9 @@ def read_findings(account: Account) -> tuple[list[tuple[FindingKey, OpenFinding]
         SourceError: If the stack or its table cannot be read.
     """
     findings: list[tuple[FindingKey, OpenFinding]] = []
-    waiting, table = 0, stack_output(account, _TABLE_OUTPUT, _NO_TABLE)
+    waiting = 0
+    advice = "Correct --stack-name, or wait until its deployment has finished."
+    table = stack_output(account, "RecordsTableName", advice)
     with documented(READ_TABLE):
         pages = account.client("dynamodb").get_paginator("query").paginate(
             TableName=table,

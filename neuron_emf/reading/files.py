@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from neuron_emitter.command_line import Advance
 
 STDIN_PATH: Final = "-"
-_GZIP: Final = b"\x1f\x8b"
 _LONGEST_PREFIX: Final = 1024  # a time, and the name of a stream: at most 512 characters
 _LINES_PER_ADVANCE: Final = 1000
 
@@ -146,4 +145,4 @@ def _open(path: Path) -> IO[bytes]:
 def _unpacked(file: IO[bytes]) -> IO[bytes]:
     peek = getattr(file, "peek", None)
     first = peek(2)[:2] if peek is not None else b""
-    return gzip.open(file, "rb") if first == _GZIP else file  # type: ignore[return-value]
+    return gzip.open(file, "rb") if first == b"\x1f\x8b" else file  # type: ignore[return-value]

@@ -60,8 +60,6 @@ COVERAGE_SPREAD_MINUTES: Final = 5
 FOLDED_MINUTES: Final = 3
 """Of so many newest minutes that with most instances is folded: lines come spread over 30 s."""
 
-_OF_CLOSE: Final = "MinutesClosed"
-
 
 @dataclass(frozen=True, slots=True)
 class PublishedRollup:
@@ -186,7 +184,7 @@ class RollupLines:
             line = object_in(text) if text.startswith("{") else None  # else Lambda's own
             if line is None:
                 continue
-            if _OF_CLOSE in line:
+            if "MinutesClosed" in line:
                 self._take_close(line)
             elif line.get("Kind") == ROLLUP_KIND and (rollup := rollup_of(line)) is not None:
                 self._take_rollup(rollup, line)

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from neuron_accounts.teams import TeamRules
     from neuron_emf.report.settings import IdleReportSettings
 
-_EPOCH: Final = "1970-01-01"
 _ALIKE: Final = itemgetter(*map(LedgerRow._fields.index, (
     "cluster", "instance_id", "owner", "team", "region", "instance_type", "basis",
 )))  # fmt: skip
@@ -208,7 +207,7 @@ def _of_lines(
     settings: IdleReportSettings, files: Sequence[Path], now_ms: int
 ) -> tuple[Period, Then, Reading]:
     is_open = bool(files) and not (settings.since or settings.month)
-    asked = _asked(settings, now_ms, _EPOCH if is_open else SINCE)
+    asked = _asked(settings, now_ms, "1970-01-01" if is_open else SINCE)
     if is_open and not settings.until:
         asked = periods.WHOLE_TIME
     rules = LedgerRules(

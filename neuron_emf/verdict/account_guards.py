@@ -26,13 +26,11 @@ ULTRASERVER_TYPES: Final = ("trn2u.", "trn3")
 """How types begin that are sold as members of an UltraServer, or may be."""
 
 _NO_SCHEDULER: Final = RESERVATIONS_VALUES[1]
-_INSTANCE_RUNNING: Final = "running"
-_IN_SERVICE: Final = "InService"
 
 
 def _running(_: LineFacts, account: AccountFacts) -> CheckResult:
     state = require_known(account.ec2).state
-    return judged(state == _INSTANCE_RUNNING, f"it is {state}")
+    return judged(state == "running", f"it is {state}")
 
 
 def _same_instance(lines: LineFacts, account: AccountFacts) -> CheckResult:
@@ -86,7 +84,7 @@ def _group_minimum(_: LineFacts, account: AccountFacts) -> CheckResult:
         return unknown(f"tag {GROUP_TAG}={tags[GROUP_TAG]}, Auto Scaling {name}")
     if group is None:
         return ok("in no group")
-    if group.state != _IN_SERVICE:
+    if group.state != "InService":
         return failed(f"{name}: {group.state}")
     sizes = f"desired {group.desired}, minimum {group.minimum}"
     return judged(group.desired > group.minimum, f"{name}: {sizes}")

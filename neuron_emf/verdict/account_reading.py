@@ -8,7 +8,7 @@ the other questions are still asked, and an unknown fact never passes a guard.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from neuron_accounts.payment import SPOT
 from neuron_emf.account import MALFORMED_ERRORS
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from neuron_emf.check.aws_client import Answer, AwsClient
     from neuron_wire.line_members import JsonObject
 
-_DENIED_ERRORS: Final = ("AccessDenied", "UnauthorizedOperation")
-_NO_INSTANCE: Final = "InvalidInstanceID.NotFound"
-_NO_NODE: Final = ("ResourceNotFound", "ValidationException")
 _Value = TypeVar("_Value")
 
 
@@ -46,7 +43,7 @@ def read_account_facts(aws: AwsClient, instance_id: str) -> AccountFacts:
     """
     account = _Questions(aws, instance_id)
     ec2 = account.read(account.ec2)
-    if isinstance(ec2, Unknown) and _NO_INSTANCE in ec2.why:
+    if isinstance(ec2, Unknown) and "InvalidInstanceID.NotFound" in ec2.why:
         node = account.read(account.hyperpod_node)
         if isinstance(node, AccountFacts):
             return node
@@ -182,7 +179,7 @@ class _Questions:
             name = str(listed["ClusterName"])
             asked = {"ClusterName": name, "NodeId": self._id}
             answer = self._aws.ask("sagemaker", "describe_cluster_node", **asked)
-            if not answer.words.startswith(_NO_NODE):
+            if not answer.words.startswith(("ResourceNotFound", "ValidationException")):
                 node = self._response(answer)["NodeDetails"]
                 return self._node_facts(name, node)
         return None
@@ -224,7 +221,9 @@ class _Questions:
         if not answer.reason:
             return answer.response
         said = f"{answer.action}: {answer.words or answer.reason}"
-        if answer.reason == ACCESS or answer.words.startswith(_DENIED_ERRORS):
+        if answer.reason == ACCESS or answer.words.startswith(
+            ("AccessDenied", "UnauthorizedOperation")
+        ):
             said = f"{answer.action} is denied"
         raise UnknownFactError(said)
 
