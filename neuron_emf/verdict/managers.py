@@ -3,7 +3,8 @@ The managers of instances, and how each releases an instance.
 
 Pure. Tags tell it, the operator that EC2 names, Auto Scaling, ECS and SageMaker. Values of tags go
 into no command: a name does if it has the form of its kind, and nodes of Kubernetes are found
-by the instance's own id. None of this has been run on AWS. The tags and commands are those of
+by the instance's own id. None of this has been run on AWS. The tags and commands in
+`managers.toml` are those of
 
 * https://docs.aws.amazon.com/eks/latest/userguide/eks-using-tags.html (node groups)
 * https://docs.aws.amazon.com/eks/latest/userguide/automode-learn-instances.html
@@ -21,99 +22,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
+from neuron_emf.cost.tariff import read_toml
 from neuron_wire.names import AWS_REGION, EC2_INSTANCE_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from neuron_wire.line_members import Texts
 
-Kind: TypeAlias = Literal[
-    "AWS Batch", "AWS PCS", "ParallelCluster", "ECS Managed Instances", "EKS Auto Mode",
-    "EKS managed node group", "Karpenter", "Karpenter without a NodePool", "Kubernetes", "HyperPod",
-    "ECS", "Elastic Beanstalk", "Auto Scaling group", "Spot Fleet", "EC2 Fleet", "alone", "unknown",
-]  # fmt: skip
-
-MANAGER_TAGS: Final[Mapping[Kind, tuple[str, ...]]] = {
-    "AWS Batch": ("awsbatchservicetag",),
-    "AWS PCS": (":aws:pcs:",),
-    "ParallelCluster": (":parallelcluster:", ":aws-parallelcluster-"),
-    "ECS Managed Instances": (":aws:ecs:capacityprovidername", ":aws:ecs:containerinstanceid"),
-    "EKS Auto Mode": (":eks:kubernetes-node-pool-name",),
-    "EKS managed node group": (":eks:nodegroup-name",),
-    "Karpenter": ("karpenter.sh/nodepool", "karpenter.sh/nodeclaim"),
-    "Karpenter without a NodePool": (
-        ":karpenter.sh/provisioner-name",
-        ":karpenter.sh/managed-by",
-        ":karpenter.k8s.aws/",
-    ),
-    "Elastic Beanstalk": (":elasticbeanstalk:",),
-    "Kubernetes": (":eks:", "kubernetes", "k8s.io/", "eksctl.io/"),
-}
-"""Parts of a tag's key in small letters, after a colon; the first kind that has one manages it."""
-
-FLEET_TAGS: Final[Mapping[Kind, tuple[str, ...]]] = {
-    "Spot Fleet": (":aws:ec2spot:fleet-request-id",),
-    "EC2 Fleet": (":aws:ec2:fleet-id",),
-}
-"""Only of instances in no group: groups and Karpenter launch by instant fleets, too."""
-
-MANAGERS_BY_OPERATOR: Final[Mapping[str, Kind]] = {
-    "eks.amazonaws.com": "EKS Auto Mode",
-    "ecs.amazonaws.com": "ECS Managed Instances",
-}
-
-KEEP_REASONS: Final[Mapping[Kind, str]] = {
-    "AWS Batch": "Batch replaces it: lower minvCpus of its compute environment.",
-    "AWS PCS": "PCS replaces it: lower minInstanceCount of its compute node group.",
-    "ParallelCluster": "It powers down what is idle: lower ScaledownIdletime, or MinCount of its"
-    " compute resource.",
-    "ECS Managed Instances": "ECS removes what is idle: lower scaleInAfter of its capacity"
-    " provider.",
-    "Karpenter without a NodePool": "Its tags name no NodePool, and Karpenter may replace it: lower"
-    " the limits of the resource that launched it.",
-    "Elastic Beanstalk": "Elastic Beanstalk replaces it: lower the minimum of its environment.",
-    "Spot Fleet": "The fleet replaces it: lower its target capacity.",
-    "EC2 Fleet": "The fleet may replace it: lower its total target capacity.",
-    "unknown": "Whoever manages it may replace it: lower the minimum there.",
-}
-"""Why it is left alone, and what to lower instead."""
-
-_NO_GROUP: Final = "It is in no Auto Scaling group: lower the replicas of its machine set."
-_SECOND_CHECK: Final = "neuron-emf findings {instance} --region {region}"
-_SHRINK: Final = (
-    "aws autoscaling terminate-instance-in-auto-scaling-group --instance-id {instance}"
-    " --should-decrement-desired-capacity --region {region}"
-)
-_STOP_COMMAND: Final = "aws ec2 {stop} --instance-ids {instance} --region {region}"
-_CORDON: Final = (
-    "node=$(kubectl get nodes -o jsonpath='{{.items[?(@.spec.providerID=="
-    '"aws:///{zone}/{instance}")].metadata.name}}\') && kubectl cordon "${{node:?}}"'
-)
-_DRAIN: Final = 'kubectl drain "${{node:?}}" --ignore-daemonsets && '
-_OF_NODES: Final = (_CORDON, _SECOND_CHECK, _DRAIN + 'kubectl delete node "${{node:?}}"')
-_OF_GROUPS: Final = (_CORDON, _SECOND_CHECK, _DRAIN + _SHRINK)
-_DRAINING: Final = (
-    "aws ecs update-container-instances-state --cluster {ecs_cluster}"
-    " --container-instances {container_instance} --status DRAINING --region {region}"
-)
-_DELETE: Final = (
-    "aws sagemaker batch-delete-cluster-nodes --cluster-name {hyperpod_cluster}"
-    " --node-ids {instance} --region {region}"
-)
-_SLURM_DRAIN: Final = "sudo scontrol update NodeName={slurm_node} State=DRAIN Reason=neuron-emf"
-
-RELEASE_COMMANDS: Final[Mapping[Kind, tuple[str, ...]]] = {
-    "EKS managed node group": _OF_GROUPS,
-    "Kubernetes": _OF_GROUPS,
-    "EKS Auto Mode": _OF_NODES,  # the node's finalizer ends its NodeClaim and the instance
-    "Karpenter": _OF_NODES,
-    "Auto Scaling group": (_SHRINK,),
-    "alone": (_STOP_COMMAND,),
-}
-"""What stops placement, asks again and removes; only the last where nothing places work."""
+MANAGERS: Final = read_toml(Path(__file__).with_name("managers.toml"))
+"""What `managers.toml` says of each manager, by the manager's name."""
 
 _ID_FORMS: Final = {
     "instance": EC2_INSTANCE_ID,
@@ -140,7 +61,7 @@ class Manager:
     Who manages an instance.
 
     Attributes:
-        kind: As people call it.
+        kind: As people call it, a key of `MANAGERS`.
 
         sign: How it is known, such as `tag eks:nodegroup-name`; empty for alone.
 
@@ -151,7 +72,7 @@ class Manager:
         names: Those names that the manager gives.
     """
 
-    kind: Kind
+    kind: str
     sign: str = ""
     leave: str = ""
     steps: tuple[str, ...] = ()
@@ -200,17 +121,19 @@ def manager_of(
     """
     if operator:
         name = f" {operator}" if _COMMAND_WORD.fullmatch(operator) else ""
-        return _manager(MANAGERS_BY_OPERATOR.get(operator, "unknown"), f"operator{name}")
+        kinds = (kind for kind, row in MANAGERS.items() if row.get("operator") == operator)
+        return _manager(next(kinds, "unknown"), f"operator{name}")
     ecs = {arn: arn.split("/")[1] if arn.count("/") == 2 else "" for arn in container_instances}
     if any(map(_BATCH_NAME.fullmatch, (group or "", *ecs.values()))):
         return _manager("AWS Batch", "name of its group or ECS cluster")
-    scheduler = _by_tags(MANAGER_TAGS, tags)
+    scheduler = _by_tags("tags", tags)
     if scheduler and scheduler.leave:
         return scheduler
     if len(ecs) + bool(scheduler) > 1:
         return _manager("unknown", "more than one scheduler")
-    if scheduler and scheduler.steps is _OF_GROUPS and group is None:
-        return replace(scheduler, leave=_NO_GROUP, steps=())
+    if scheduler and group is None and "keep_without_group" in MANAGERS[scheduler.kind]:
+        reason = MANAGERS[scheduler.kind]["keep_without_group"]
+        return replace(scheduler, leave=reason, steps=())
     return scheduler or _without_tags_of_a_scheduler(tags, group, ecs)
 
 
@@ -221,20 +144,18 @@ def hyperpod_manager(cluster: str, slurm_node: str = "") -> Manager:
     It runs in an account of SageMaker's. *slurm_node* is as Slurm calls it, `ip-10-1-57-141`;
     empty where EKS orchestrates, which calls it `hyperpod-` and the instance's id.
     """
-    place = _SLURM_DRAIN if slurm_node else "kubectl cordon hyperpod-{instance}"
+    steps = MANAGERS["HyperPod"]["slurm_commands" if slurm_node else "commands"]
     names = {"hyperpod_cluster": cluster, "slurm_node": slurm_node}
-    return Manager(
-        "HyperPod", "SageMaker lists it", steps=(place, _SECOND_CHECK, _DELETE), names=names
-    )
+    return Manager("HyperPod", "SageMaker lists it", steps=tuple(steps), names=names)
 
 
 def _without_tags_of_a_scheduler(tags: Texts, group: str | None, ecs: Texts) -> Manager:
     """By whoever started it and would start another, where ECS drains it first."""
-    starter = _by_tags(FLEET_TAGS, tags) or _by_other_services(tags) or _manager("alone", "")
+    starter = _by_tags("fleet_tags", tags) or _by_other_services(tags) or _manager("alone", "")
     if group is not None:
         starter = _manager("Auto Scaling group", "Auto Scaling lists it")
     for arn, cluster in () if starter.leave else ecs.items():
-        steps = (_DRAINING, _SECOND_CHECK, *starter.steps)
+        steps = (*MANAGERS["ECS"]["commands"], *starter.steps)
         names = {"ecs_cluster": cluster, "container_instance": arn}
         return Manager("ECS", "ECS lists it", steps=steps, names=names)
     return starter
@@ -246,15 +167,17 @@ def _by_other_services(tags: Texts) -> Manager | None:
     return _manager("unknown", _tag(others[0])) if others else None
 
 
-def _manager(kind: Kind, sign: str) -> Manager:
-    return Manager(kind, sign, KEEP_REASONS.get(kind, ""), RELEASE_COMMANDS.get(kind, ()))
+def _manager(kind: str, sign: str) -> Manager:
+    row = MANAGERS[kind]
+    return Manager(kind, sign, row.get("keep", ""), tuple(row.get("commands", ())))
 
 
-def _by_tags(table: Mapping[Kind, tuple[str, ...]], tags: Texts) -> Manager | None:
+def _by_tags(member: str, tags: Texts) -> Manager | None:
+    """Return the first manager of which a tag has a part in *member* of its table."""
     keys = {key: f":{key}".lower() for key in sorted(tags)}  # eks: and aws:eks: alike
-    for kind, parts in table.items():
+    for kind, row in MANAGERS.items():
         for key, text in keys.items():
-            if any(part in text for part in parts):
+            if any(part in text for part in row.get(member, ())):
                 return _manager(kind, _tag(key))
     return None
 

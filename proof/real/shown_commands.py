@@ -16,7 +16,7 @@ import subprocess
 from dataclasses import dataclass
 
 from local import REPOSITORY
-from neuron_emf.verdict.managers import RELEASE_COMMANDS, Manager, hyperpod_manager, manager_of
+from neuron_emf.verdict.managers import MANAGERS, Manager, hyperpod_manager, manager_of
 from neuron_words.owner_commands import (
     ShownCommand,
     findings_commands,
@@ -128,7 +128,11 @@ def rendered_commands() -> list[Shown]:
     commands = [(command.text, f"message, {command.purpose}") for command in texts]
 
     arn = f"arn:aws:ecs:{SHOWN_REGION}:111122223333:container-instance/training/{'0' * 32}"
-    managers = [Manager(kind, steps=steps) for kind, steps in RELEASE_COMMANDS.items()]
+    managers = [
+        Manager(kind, steps=tuple(row["commands"]))
+        for kind, row in MANAGERS.items()
+        if "commands" in row and kind not in {"ECS", "HyperPod"}  # these need names, below
+    ]
     managers += [hyperpod_manager("training", node) for node in ("", "ip-10-1-57-141")]
     managers.append(manager_of({}, group="workers", container_instances=[arn]))
     for manager in managers:
