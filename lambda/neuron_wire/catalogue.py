@@ -20,7 +20,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from neuron_wire import names
+from neuron_wire.names import (
+    CORE_KIND,
+    EVENT_KIND,
+    MINUTE_KIND,
+    MORE_KIND,
+    PROFILE_KIND,
+    RAW_KIND,
+    REPORT_KIND,
+    ROLLUP_KIND,
+    RUNTIME_KIND,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,13 +50,13 @@ STACK_KIND: Final = "stack"
 """Where the stack reports on itself: no kind of line, those lines have no Kind."""
 
 EMITTED: Final = (
-    names.MINUTE_KIND,
-    names.MORE_KIND,
-    names.CORE_KIND,
-    names.RUNTIME_KIND,
-    names.EVENT_KIND,
-    names.REPORT_KIND,
-    names.RAW_KIND,
+    MINUTE_KIND,
+    MORE_KIND,
+    CORE_KIND,
+    RUNTIME_KIND,
+    EVENT_KIND,
+    REPORT_KIND,
+    RAW_KIND,
 )
 """The kinds that an emitter writes."""
 
@@ -102,7 +112,7 @@ class Member:
     meaning: str
     unit: str = ""
     family: Family = "label"
-    kinds: tuple[str, ...] = (names.MINUTE_KIND,)
+    kinds: tuple[str, ...] = (MINUTE_KIND,)
     tier: Tier = ""
     is_rare: bool = False
     read_with: str = ""
@@ -216,10 +226,10 @@ def _metrics_of(kind: str, *tiers: Tier) -> dict[str, Member]:
     return {name: member for name, member in members_of(kind).items() if member.tier in tiers}
 
 
-MINUTE_METRICS: Final = _metrics_of(names.MINUTE_KIND)
+MINUTE_METRICS: Final = _metrics_of(MINUTE_KIND)
 """The metrics of a minute line at `--metrics cluster`, dimension ClusterName."""
 
-INSTANCE_METRICS: Final = _metrics_of(names.MINUTE_KIND, INSTANCE_TIER)
+INSTANCE_METRICS: Final = _metrics_of(MINUTE_KIND, INSTANCE_TIER)
 """Those that a minute line has besides at `--metrics instance` and `core`."""
 
 _NO_CHOICE: Final = frozenset(
@@ -232,7 +242,7 @@ _NO_CHOICE: Final = frozenset(
 
 CHOOSABLE: Final = {
     name: member
-    for name, member in members_of(names.MINUTE_KIND).items()
+    for name, member in members_of(MINUTE_KIND).items()
     if member.family in ("gauge", "tally") and "." not in name and name not in _NO_CHOICE
 }
 """The gauges and tallies of a minute line, of which `--metric` makes metrics."""
@@ -243,10 +253,10 @@ READING_MEMBERS: Final = {member.name: member for member in CATALOGUE_MEMBERS if
 STACK_METRICS: Final = _metrics_of(STACK_KIND)
 """The metrics of what the stack says about itself: Neuron/Stack, dimension StackName."""
 
-PROFILE_METRICS: Final = _metrics_of(names.PROFILE_KIND)
+PROFILE_METRICS: Final = _metrics_of(PROFILE_KIND)
 """What a profile says of one core: Neuron/Profile, by ClusterName and Model, and by Core."""
 
-DEFAULT_ROLLUP_METRICS: Final = _metrics_of(names.ROLLUP_KIND)
+DEFAULT_ROLLUP_METRICS: Final = _metrics_of(ROLLUP_KIND)
 """The metrics of a rollup line by default, namespace Neuron/Cluster, dimension ClusterName."""
 
 ROLLUP_NUMBERS: Final = {
@@ -257,7 +267,7 @@ ROLLUP_NUMBERS: Final = {
 """All that the parameter Metrics may make a metric; the others are properties unless it does."""
 
 NUMBERS_OF_A_TYPE: Final = tuple(
-    name for name in ROLLUP_NUMBERS if f"Types.{name}" in members_of(names.ROLLUP_KIND)
+    name for name in ROLLUP_NUMBERS if f"Types.{name}" in members_of(ROLLUP_KIND)
 )
 """The numbers that a rollup also has of each instance type."""
 

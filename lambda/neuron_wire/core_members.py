@@ -12,8 +12,15 @@ from functools import lru_cache
 from itertools import count, groupby
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from neuron_wire import names
 from neuron_wire.line_members import BAD_MEMBER, NUMBER_TYPES, WireFormatError, read_array
+from neuron_wire.names import (
+    ATTACHED_IDLE_STATE,
+    CORE_STATES,
+    MAX_CORES,
+    MAX_METRIC_VALUES,
+    UNATTACHED_STATE,
+    UNKNOWN_STATE,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +37,7 @@ _RANGES_REMEMBERED: Final = 512  # texts of ranges: a fleet's instances have the
 _COUNT_TYPES: Final = frozenset({int})  # the very type: to Python, bool is an int too
 
 
-_NOT_BUSY: Final = names.ATTACHED_IDLE_STATE + names.UNATTACHED_STATE
+_NOT_BUSY: Final = ATTACHED_IDLE_STATE + UNATTACHED_STATE
 
 
 def idle_cores(state: str, minutes: Sequence[int], after_minutes: int) -> list[int]:
@@ -54,9 +61,9 @@ def utilization_members(per_core: Percents) -> Members:
     known = [round(value, 2) for value in per_core if value is not None]
     if not known:
         return {}
-    members: Members = {"NeuronCoreUtilization": known[: names.MAX_METRIC_VALUES]}
-    if len(known) > names.MAX_METRIC_VALUES:
-        members["NeuronCoreUtilizationMore"] = known[names.MAX_METRIC_VALUES :]
+    members: Members = {"NeuronCoreUtilization": known[:MAX_METRIC_VALUES]}
+    if len(known) > MAX_METRIC_VALUES:
+        members["NeuronCoreUtilizationMore"] = known[MAX_METRIC_VALUES:]
     return members
 
 
@@ -65,14 +72,10 @@ def read_core_state(line: JsonObject) -> str:
     state = line.get("CoreState")
     if state is None:
         return ""
-    if (
-        not isinstance(state, str)
-        or len(state) > names.MAX_CORES
-        or not names.CORE_STATES.issuperset(state)
-    ):
+    if not isinstance(state, str) or len(state) > MAX_CORES or not CORE_STATES.issuperset(state):
         raise WireFormatError(
             BAD_MEMBER,
-            f"CoreState is not a text of at most {names.MAX_CORES} letters of b, a, u and ?",
+            f"CoreState is not a text of at most {MAX_CORES} letters of b, a, u and ?",
         )
     return state
 
@@ -82,7 +85,7 @@ def read_utilization(line: JsonObject, state: str) -> Percents:
     given = read_array(line, "NeuronCoreUtilization") + read_array(
         line, "NeuronCoreUtilizationMore"
     )
-    known = len(state) - state.count(names.UNKNOWN_STATE)
+    known = len(state) - state.count(UNKNOWN_STATE)
     if len(given) != known:
         raise WireFormatError(
             BAD_MEMBER, f"the line has {len(given)} utilization values for {known} known cores"
@@ -100,7 +103,7 @@ def read_utilization(line: JsonObject, state: str) -> Percents:
     if known == len(state):
         return shares
     values = iter(shares)
-    return tuple(None if letter == names.UNKNOWN_STATE else next(values) for letter in state)
+    return tuple(None if letter == UNKNOWN_STATE else next(values) for letter in state)
 
 
 def read_idle_minutes(line: JsonObject, state: str) -> tuple[int, ...]:
@@ -126,7 +129,7 @@ def core_ranges(cores: Iterable[int]) -> str:
     return ",".join(f"{run[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
-def cores_in(line: JsonObject, name: str, width: int = names.MAX_CORES) -> Sequence[int]:
+def cores_in(line: JsonObject, name: str, width: int = MAX_CORES) -> Sequence[int]:
     """The cores of a member of *line*; none where it is no list of cores below *width*."""
     text = line.get(name)
     try:
@@ -151,10 +154,8 @@ def core_indexes(text: str) -> tuple[int, ...]:
     for part in text.split(",") if text else ():
         first, _, last = part.partition("-")
         start, end = int(first), int(last or first)
-        if not (indexes[-1] if indexes else -1) < start <= end < names.MAX_CORES:
-            raise WireFormatError(
-                BAD_MEMBER, f"Cores is not ascending from 0 to {names.MAX_CORES - 1}"
-            )
+        if not (indexes[-1] if indexes else -1) < start <= end < MAX_CORES:
+            raise WireFormatError(BAD_MEMBER, f"Cores is not ascending from 0 to {MAX_CORES - 1}")
         indexes.extend(range(start, end + 1))
     return tuple(indexes)
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from neuron_wire import names
 from neuron_wire.extraction import (
     document_violations,
     refuse_constant,
@@ -34,6 +33,7 @@ from neuron_wire.line_members import (
     WireFormatError,
 )
 from neuron_wire.minute_record import MinuteRecord
+from neuron_wire.names import MINUTE_KIND, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +124,7 @@ def parse(message: str) -> MinuteRecord | OtherRecord:
 
     Raises:
         WireFormatError: If *message* is longer than a log event can be, is not
-            JSON, is not a line of ours, has a Schema above `names.VERSION`, or
+            JSON, is not a line of ours, has a Schema above `VERSION`, or
             lacks a member a record needs.
     """
     if len(message) > MAX_LINE_CHARS:
@@ -140,11 +140,11 @@ def parse(message: str) -> MinuteRecord | OtherRecord:
         raise WireFormatError(NOT_OURS, "the line has no Schema and Kind")
     if not 1 <= schema <= _MAX_SCHEMA:
         raise WireFormatError(BAD_MEMBER, "Schema is not a number from 1")
-    if schema > names.VERSION:
+    if schema > VERSION:
         raise WireFormatError(
-            SCHEMA_NEWER, f"the line has schema {schema}, this reader knows up to {names.VERSION}"
+            SCHEMA_NEWER, f"the line has schema {schema}, this reader knows up to {VERSION}"
         )
-    if kind != names.MINUTE_KIND:
+    if kind != MINUTE_KIND:
         return OtherRecord(kind)
     return MinuteRecord.from_members(line, _timestamp_ms(line))
 

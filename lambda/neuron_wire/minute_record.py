@@ -14,9 +14,14 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from neuron_wire import core_members, names
 from neuron_wire.catalogue import CATALOGUE_MEMBERS, FAILURES
-from neuron_wire.core_members import core_indexes
+from neuron_wire.core_members import (
+    core_indexes,
+    read_core_state,
+    read_idle_minutes,
+    read_utilization,
+    utilization_members,
+)
 from neuron_wire.holders import Holder, holder_members, read_holders
 from neuron_wire.line_members import (
     BAD_MEMBER,
@@ -34,7 +39,21 @@ from neuron_wire.line_members import (
     stands_as,
     stated_fields,
 )
-from neuron_wire.names import MINUTE_S, PAID_VALUES
+from neuron_wire.names import (
+    ATTACHED_IDLE_STATE,
+    BUSY_STATE,
+    MINUTE_KIND,
+    MINUTE_MS,
+    MINUTE_S,
+    PAID_VALUES,
+    RESERVATIONS_KNOWN,
+    RESERVATIONS_UNKNOWN,
+    RESERVATIONS_VALUES,
+    UNATTACHED_STATE,
+    UNKNOWN_REASONS,
+    UNKNOWN_STATE,
+    VERSION,
+)
 from neuron_wire.owners import Owner, owner_members, read_owners
 
 if TYPE_CHECKING:
@@ -136,9 +155,7 @@ _IDENTITY_RULES: Final = (
     _Member("Region", "region", _SHORT_TEXT),
     _Member("AvailabilityZone", "availability_zone", _SHORT_TEXT),
     _Member("UltraServerId", "ultraserver_id", _SHORT_TEXT),
-    _Member(
-        "Reservations", "reservations", re.compile("|".join(names.RESERVATIONS_VALUES)), "lenient"
-    ),
+    _Member("Reservations", "reservations", re.compile("|".join(RESERVATIONS_VALUES)), "lenient"),
     _Member("AccountId", "account_id", re.compile("[0-9]{12}"), "lenient"),
     _Member("Lifecycle", "lifecycle", re.compile("[!-~]{1,40}"), "lenient"),
     _Member("Paid", "paid", re.compile("|".join(PAID_VALUES)), "lenient"),
@@ -151,9 +168,7 @@ _COVERAGE_RULES: Final = (
 """Both in the order of the line; labels stand between them."""
 
 _UNKNOWN_RULES: Final = (
-    _Member(
-        "UnknownReason", "unknown_reason", re.compile("|".join(names.UNKNOWN_REASONS)), "lenient"
-    ),
+    _Member("UnknownReason", "unknown_reason", re.compile("|".join(UNKNOWN_REASONS)), "lenient"),
 )
 """Written after the counts of cores, if a core is unknown."""
 
@@ -304,19 +319,19 @@ class MinuteRecord:
     @property
     def is_allocation_unknown(self) -> bool:
         """True if scheduler assignments were not read: an unattached core may be reserved."""
-        return self.reservations in {None, names.RESERVATIONS_UNKNOWN}
+        return self.reservations in {None, RESERVATIONS_UNKNOWN}
 
     @property
     def reserved(self) -> set[int]:
         """Unattached cores that the scheduler assigned to an owner, as far as known."""
-        core_members: set[int] = set()
+        cores: set[int] = set()
         for owner in self.owners:
             if owner.reserved:
-                core_members.update(core_indexes(owner.reserved))
+                cores.update(core_indexes(owner.reserved))
         if self.owners_more:
             more, state = core_indexes(self.owners_more), self.core_state
-            core_members.update([core for core in more if state[core] == names.UNATTACHED_STATE])
-        return core_members
+            cores.update([core for core in more if state[core] == UNATTACHED_STATE])
+        return cores
 
     def number(self, member: str) -> Number | None:
         """The number that stands in a line as *member*, be it a field or a reading."""
@@ -337,7 +352,7 @@ class MinuteRecord:
         member and no busy or idle count: they would be zeros without a
         measurement.
         """
-        line: Members = {"Schema": names.VERSION, "Kind": names.MINUTE_KIND}
+        line: Members = {"Schema": VERSION, "Kind": MINUTE_KIND}
         self._write(_IDENTITY_RULES, line)
         line.update(self.labels)
         self._write(_COVERAGE_RULES, line)
@@ -357,7 +372,7 @@ class MinuteRecord:
             line["OwnersMore"] = self.owners_more
         if self.core_state:
             line["CoreState"] = self.core_state
-            line.update(core_members.utilization_members(self.utilization_percent))
+            line.update(utilization_members(self.utilization_percent))
             line["CoreIdleMinutes"] = list(self.idle_minutes)
         if self.owners:
             line["Owners"] = owner_members(self.owners)
@@ -383,13 +398,13 @@ class MinuteRecord:
         state = self.core_state
         if not state:
             return {}
-        unknown = state.count(names.UNKNOWN_STATE)
+        unknown = state.count(UNKNOWN_STATE)
         counts: Members = {"NeuronCores": len(state)}
         if unknown < len(state):
-            counts["BusyCores"] = state.count(names.BUSY_STATE)
-            counts["AttachedIdleCores"] = state.count(names.ATTACHED_IDLE_STATE)
-            counts["UnattachedCores"] = state.count(names.UNATTACHED_STATE)
-            if self.reservations == names.RESERVATIONS_KNOWN:
+            counts["BusyCores"] = state.count(BUSY_STATE)
+            counts["AttachedIdleCores"] = state.count(ATTACHED_IDLE_STATE)
+            counts["UnattachedCores"] = state.count(UNATTACHED_STATE)
+            if self.reservations == RESERVATIONS_KNOWN:
                 counts["ReservedCores"] = len(self.reserved)
         counts["UnknownCores"] = unknown
         return counts
@@ -407,9 +422,9 @@ class MinuteRecord:
             WireFormatError: If a member that identifies the record is missing
                 or any member has a type or range that cannot be.
         """
-        if minute_ms % names.MINUTE_MS or not 0 <= minute_ms < _MAX_TIME_MS:
+        if minute_ms % MINUTE_MS or not 0 <= minute_ms < _MAX_TIME_MS:
             raise WireFormatError(BAD_MEMBER, "the timestamp is not the start of a minute")
-        state = core_members.read_core_state(line)
+        state = read_core_state(line)
         fields, readings = read_amounts(line)
         _read_rules(line, fields)
         holders, holders_more = read_holders(line)
@@ -417,8 +432,8 @@ class MinuteRecord:
         return cls(
             minute_ms=minute_ms,
             core_state=state,
-            utilization_percent=core_members.read_utilization(line, state),
-            idle_minutes=core_members.read_idle_minutes(line, state),
+            utilization_percent=read_utilization(line, state),
+            idle_minutes=read_idle_minutes(line, state),
             holders=holders,
             holders_more=holders_more,
             owners=owners,
@@ -435,7 +450,7 @@ FIELDS: Final = {member: name for name, member, _ in stated_fields(MinuteRecord)
 MINUTE_NUMBERS: Final = tuple(
     (member.name, FIELDS.get(member.name), int if member.is_whole else float)
     for member in CATALOGUE_MEMBERS
-    if names.MINUTE_KIND in member.kinds and (member.merges or member.name in FIELDS)
+    if MINUTE_KIND in member.kinds and (member.merges or member.name in FIELDS)
 )
 """In the order of the line: name, field or None where it is a reading, type."""
 

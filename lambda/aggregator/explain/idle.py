@@ -45,11 +45,19 @@ from neuron_wire.line_members import (
     text_in,
 )
 from neuron_wire.names import MICRO, NOT_REPORTED_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
-from neuron_words import now_words, quantity_words
 from neuron_words.name_words import safe_name
-from neuron_words.now_words import CAN_WAIT, NOW, TODAY
+from neuron_words.now_words import (
+    CAN_WAIT,
+    NO_OWNERS,
+    NOW,
+    TODAY,
+    holder_marks,
+    idle_words,
+    is_executing_at,
+    owner_words,
+)
 from neuron_words.owner_commands import Commands, findings_commands, owner_commands
-from neuron_words.quantity_words import amount, counted, duration, percent, usd
+from neuron_words.quantity_words import amount, clock, counted, duration, per_hour, percent, usd
 
 if TYPE_CHECKING:
     from aggregator.explain.evidence import Evidence
@@ -226,7 +234,7 @@ def _without_owners(evidence: Evidence, total: list[str], worst: JsonObject) -> 
 
 def can_wait_reason(evidence: Evidence, cost: int | None) -> str:
     """Return the reason why idle cores can wait: their cost, and whether anything fails."""
-    price = "" if cost is None else f"it costs {quantity_words.per_hour(cost)}"
+    price = "" if cost is None else f"it costs {per_hour(cost)}"
     failing = (number_in(evidence.rollup, name) for name in ("HardwareErrors", "SilentInstances"))
     is_calm = number_in(evidence.rollup, "ExecutionErrors") == 0 and not any(failing)
     parts = [*filter(None, [price, "nothing is failing" if is_calm else ""])]
@@ -268,9 +276,7 @@ def _assigned_elsewhere(evidence: Evidence, entries: Entries) -> list[RankedOwne
                 price = usd_per_hour / idle * len(cores) if usd_per_hour and idle else None
                 cost = None if price is None else round(price * MICRO)
                 row = IdleOwner(owner, MICRO * len(cores), teams.get(owner), cost=cost)
-                works = now_words.is_executing_at(
-                    minute_in(holder, "LastExecution"), evidence.now.minute
-                )
+                works = is_executing_at(minute_in(holder, "LastExecution"), evidence.now.minute)
                 is_left = is_gone(holder) and not works
                 kind = "assigned elsewhere, holder gone" if is_left else "assigned elsewhere"
                 owners.append(RankedOwner(kind, row, entry, frozenset(cores), holder))
@@ -311,7 +317,7 @@ def _where(evidence: Evidence, owner: RankedOwner) -> str:
     marks = list[str]()
     minutes = (not owner.works and row.fully_idle_minutes) or row.minutes or 0
     if minute is not None and 0 < minutes <= minute:
-        marks.append(f"since {quantity_words.clock(minute + 1 - minutes, minute)}")
+        marks.append(f"since {clock(minute + 1 - minutes, minute)}")
     if entry:
         is_whole = len(owner.cores) == number_in(entry, "NeuronCores")
         more = (row.instances or 1) - 1
@@ -320,7 +326,7 @@ def _where(evidence: Evidence, owner: RankedOwner) -> str:
         marks[-1] += f" and {counted(more, 'more instance')}" if more else ""
     text = " ".join(marks)
     if owner.holder and not owner.works:
-        known = now_words.holder_marks(
+        known = holder_marks(
             row.owner,
             minute_in(owner.holder, "LastExecution"),
             minute,
@@ -335,14 +341,14 @@ def total_words(evidence: Evidence) -> list[str]:
     """Return how much is idle in the whole cluster, its cost, and the mean utilization."""
     now = evidence.now
     mean = number_in(evidence.rollup, "NeuronCoreUtilization")
-    words = now_words.idle_words(now, state=" idle")
+    words = idle_words(now, state=" idle")
     if not words:
         return []
     parts = [words]
     if now.cost is not None:
-        parts[0] += f", {quantity_words.per_hour(now.cost)}"
+        parts[0] += f", {per_hour(now.cost)}"
     if now.cost is not None and now.avoidable is not None:
-        most = f"at most {quantity_words.per_hour(now.avoidable)}" if now.avoidable else "nothing"
+        most = f"at most {per_hour(now.avoidable)}" if now.avoidable else "nothing"
         parts[0] += f", {most} avoidable"
     today = evidence.cost_today
     if today is not None:
@@ -354,8 +360,8 @@ def total_words(evidence: Evidence) -> list[str]:
 
 def _next(owner: RankedOwner) -> str:
     row = owner.row
-    words = now_words.owner_words(row)
-    name = now_words.NO_OWNERS.get(row.owner, "").lower() or safe_name(row.owner)
+    words = owner_words(row)
+    name = NO_OWNERS.get(row.owner, "").lower() or safe_name(row.owner)
     return f"{name} {amount(row.idle / MICRO)}{f' ({words})' if words else ''}"
 
 
@@ -381,8 +387,8 @@ def kind_of(evidence: Evidence, row: IdleOwner, entry: JsonObject, holder: JsonO
         ("left behind", is_idle and has_gone),
         ("reserved", is_idle and row.reserved == row.allocated),
         ("idle", is_idle),
-        ("low activity", has_executed or now_words.is_executing_at(last, evidence.now.minute)),
-        ("unnamed", row.owner in now_words.NO_OWNERS),
+        ("low activity", has_executed or is_executing_at(last, evidence.now.minute)),
+        ("unnamed", row.owner in NO_OWNERS),
         ("unknown and left behind", has_gone),
         ("unknown", True),
     )
@@ -407,7 +413,7 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
         "lasted": f" for up to {duration(row.minutes)}" if row.minutes else "",
         "quiet": duration(row.fully_idle_minutes or 0),
         "siblings": f"None of its {row.siblings} siblings works. " if row.siblings else "",
-        "words": now_words.owner_words(row) or "low activity",
+        "words": owner_words(row) or "low activity",
         "host": host_sentence(entry),
         "saving": _saving(evidence, entry, words.end),
         "work": work_words(entry, row),
@@ -416,7 +422,7 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
     }
     headline, *others = IDLE_SENTENCES[owner.kind]
     others = [*others, ""][:3]
-    cost = "no price" if row.cost is None else quantity_words.per_hour(row.cost)
+    cost = "no price" if row.cost is None else per_hour(row.cost)
     short = headline.replace("{who}", "{short}")
     sentences = [f"{headline}, {cost}", f"{short}, {cost}", *others]
     return [sentence.format_map(facts) for sentence in sentences]

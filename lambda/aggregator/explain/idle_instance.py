@@ -17,8 +17,8 @@ from neuron_wire.names import (
     UNALLOCATED_OWNER,
 )
 from neuron_wire.owners import UNNAMED_OWNER
-from neuron_words import now_words, quantity_words
-from neuron_words.quantity_words import amount, counted
+from neuron_words.now_words import host_words
+from neuron_words.quantity_words import amount, counted, share_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,7 +75,7 @@ def host_sentence(entry: JsonObject) -> str:
     """Return `25 of 128 vCPUs are busy: it may be compiling or loading data`."""
     kind = INSTANCE_TYPES.get(text_in(entry, "InstanceType"))
     vcpus, percent = kind.vcpus if kind else None, number_in(entry, "HostCpuPercent")
-    words = now_words.host_words(percent, vcpus)
+    words = host_words(percent, vcpus)
     if words and (percent or 0) * (vcpus or 0) < _IDLE_HOST:
         return words
     return f"{words or 'The load of its host is unknown'}: it may be compiling or loading data"
@@ -91,7 +91,7 @@ def work_words(entry: JsonObject, row: IdleOwner) -> str:
         percent = number_in(entry, "BusyUtilization")
         of_all = ""
         if percent is not None and theirs == busy:
-            of_all = f" at {quantity_words.share_words(percent)}"
+            of_all = f" at {share_words(percent)}"
         verb = "is" if len(theirs) == 1 else "are"
         parts.append(f"{cores_words(theirs)} {verb} busy{of_all}")
     elif row.busy:

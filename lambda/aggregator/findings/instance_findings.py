@@ -12,7 +12,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.findings import detail, steps
+from aggregator.findings.detail import event_of, instance_members
+from aggregator.findings.steps import close_finding, open_silence, step_faults, step_idleness
 from aggregator.rollups.rollup import SilentInstance
 from aggregator.rollups.sums import LARGER
 from aggregator.storage.record_items import bucket_of
@@ -133,12 +134,12 @@ class InstanceFindings:
         self._idle.append((key, found, idle_minutes))
         if HARDWARE_FAULT in known and not faults:
             key = FindingKey(record.cluster, HARDWARE_FAULT, record.instance_id)
-            step = steps.step_faults(state.findings[key], 0, self._minute, self._minute)
+            step = step_faults(state.findings[key], 0, self._minute, self._minute)
             if step is not None:
                 self._draft(key, step, found)
         if SILENT_INSTANCE in known:
             key = FindingKey(record.cluster, SILENT_INSTANCE, record.instance_id)
-            step = steps.close_finding(state.findings[key], self._minute, CLOSED_BY_REPORT)
+            step = close_finding(state.findings[key], self._minute, CLOSED_BY_REPORT)
             self._draft(key, step, found)
 
     def _draft_faults(self, found: InstanceMinute, faults: int) -> None:
@@ -152,7 +153,7 @@ class InstanceFindings:
         before = state.findings.get(key)
         if before and before.stepped >= self._minute and instance not in state.faults:
             return  # an earlier version reported it, and did not keep of which minutes
-        step = steps.step_faults(before, faults - reported, self._minute, self._newest(state))
+        step = step_faults(before, faults - reported, self._minute, self._newest(state))
         if step is not None:
             self._draft(key, step, found, faults)
 
@@ -172,9 +173,7 @@ class InstanceFindings:
                 key = FindingKey(cluster, SILENT_INSTANCE, instance.instance_id)
                 state = self._state(bucket_of(instance.instance_id))
                 if state is not None and key not in state.findings:
-                    self._draft(
-                        key, steps.open_silence(instance.last_minute, self._minute), instance
-                    )
+                    self._draft(key, open_silence(instance.last_minute, self._minute), instance)
         for bucket in self.states:
             state = self._state(bucket)
             for key, finding in state.findings.items() if state else ():
@@ -187,7 +186,7 @@ class InstanceFindings:
                 else:  # who restarts shuts down cleanly as well, and is back in a moment
                     ends = presence == "gone" and absent_minutes > self.rules.silent_after_minutes
                 if ends:
-                    self._draft(key, steps.close_finding(finding, self._minute, reason))
+                    self._draft(key, close_finding(finding, self._minute, reason))
 
     def keep_drafts(self, facts: FactsOf) -> int:
         """
@@ -217,11 +216,9 @@ class InstanceFindings:
                 if isinstance(about, SilentInstance):
                     members = about.members()
                 elif about is not None:
-                    members = detail.instance_members(
-                        about, key.kind, self.prices, self.rules, awaited
-                    )
+                    members = instance_members(about, key.kind, self.prices, self.rules, awaited)
                 members |= of_rollup.members() if of_rollup else {}
-                state.due.append(detail.event_of(key, step, self._minute, members, self.groups))
+                state.due.append(event_of(key, step, self._minute, members, self.groups))
             self._apply(bucket, key, step)
             if draft.faults:
                 reported = state.faults.setdefault((key.cluster, key.subject), {})
@@ -244,7 +241,7 @@ class InstanceFindings:
         """
         record = found.record
         owners = [owner for owner in cores_by_owner(record) if owner in awaited]
-        step = steps.step_idleness(
+        step = step_idleness(
             self.states[bucket_of(key.subject)].findings.get(key),
             None if owners else idle_minutes,
             self._minute,

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.findings import detail, steps
+from aggregator.findings.detail import event_of, owner_members
 from aggregator.findings.instance_findings import MAX_DUE
+from aggregator.findings.steps import close_finding, step_absence, step_idleness
 from aggregator.minutes import SILENT_FORGET_MINUTES
 from neuron_accounts.cluster_idle import IdleOwners
 from neuron_accounts.findings import (
@@ -94,7 +95,7 @@ class OwnerFindings:
 
     def _owner_steps(self, of_minute: _ClusterMinute, state: FindingsState) -> _OwnerSteps:
         found: _OwnerSteps = {
-            key: steps.close_finding(before, of_minute.minute, CLOSED_AS_REPLACED)
+            key: close_finding(before, of_minute.minute, CLOSED_AS_REPLACED)
             for key, before in state.findings.items()
             if key.kind != IDLE_OWNER
         }
@@ -122,7 +123,7 @@ class OwnerFindings:
         if did is not None:
             after_minutes = self.rules.idle_after_minutes
             idle_minutes = seen.fully_idle_minutes(owner)
-            return steps.step_idleness(
+            return step_idleness(
                 before,
                 idle_minutes if idle_minutes >= after_minutes else None,
                 minute,
@@ -132,7 +133,7 @@ class OwnerFindings:
         if before is None:
             return None
         is_known = not (seen.are_more or owner in seen.unseen)
-        return steps.step_absence(before, minute, SILENT_FORGET_MINUTES, is_known=is_known)
+        return step_absence(before, minute, SILENT_FORGET_MINUTES, is_known=is_known)
 
     def _apply(
         self,
@@ -154,7 +155,7 @@ class OwnerFindings:
                     continue
                 members = self._members(key, step, of_minute)
                 members |= of_minute.facts.members() if of_minute.facts else {}
-                state.due.append(detail.event_of(key, step, minute, members, self.groups))
+                state.due.append(event_of(key, step, minute, members, self.groups))
             if step.change == CLOSED:
                 del state.findings[key]
             else:
@@ -166,7 +167,7 @@ class OwnerFindings:
         if did is None:
             return {}
         idle = None if step.change == CLOSED else (of_minute.idle or {}).get(key.subject)
-        return detail.owner_members(
+        return owner_members(
             key, did, idle, of_minute.seen.fully_idle_minutes(key.subject), self.rules
         )
 
