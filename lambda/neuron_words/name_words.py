@@ -1,4 +1,4 @@
-"""How people read names that a line, an event or a person gave."""
+"""How people and Logs Insights read names that a line, an event or a person gave."""
 
 from __future__ import annotations
 
@@ -57,3 +57,22 @@ def cells(value: Any) -> Any:  # noqa: ANN401  # any JSON value
     if isinstance(value, dict):
         return {name: cells(item) for name, item in value.items()}
     return cell(value) if isinstance(value, str) else value
+
+
+UNQUOTED_TEXT: Final = re.compile(r"[A-Za-z0-9 ._:/@#%=,+-]+")
+"""What means nothing to Logs Insights within quotes, nor to a shell."""
+
+_SPECIAL: Final = re.compile(r"[^A-Za-z0-9 _:@#%=,-]")
+
+
+def member_is(member: str, text: str) -> str:
+    """
+    The condition that *member* is *text*, whatever is in it.
+
+    A text goes into quotes if it holds nothing that means anything to Logs
+    Insights or to a shell. Any other is matched with a dot for each such
+    letter: it finds that text, and rarely another one as well.
+    """
+    if UNQUOTED_TEXT.fullmatch(text):
+        return f'{member} = "{text}"'
+    return f"{member} like /^{_SPECIAL.sub('.', text)}$/"

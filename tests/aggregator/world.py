@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
-from aggregator.findings.outbox import FindingsOutlet
+from aggregator.findings.outbox import FindingsOutlet, StackLogGroups
 from aggregator.ingest.intake import take_in
-from aggregator.query_text import StackLogGroups
 from aggregator.reading.workers import ProcessLostError
 from aggregator.storage.values import TableError
 from neuron_accounts.prices import Prices

@@ -12,12 +12,11 @@ from dataclasses import replace
 import pytest
 
 from aggregator import runtime
-from aggregator.close import run
+from aggregator.close import reduction, run
 from aggregator.close.run import CloseRun
 from aggregator.environment import Environment, Rules
 from aggregator.ingest import intake
 from aggregator.reading import bucket_reader
-from aggregator.reading.last_records import LastRecords
 from aggregator.rollups.rollup_line import due
 from neuron_wire import merging
 from proof.chaos import functions, truth
@@ -136,7 +135,7 @@ def control_messages_are_read(patch):
 @fault
 def unseen_owners_are_idle(patch):
     """A rank that waits costs money that its stop would not save."""
-    patch.setattr(LastRecords, "read_last", lambda *_: ())
+    patch.setattr(reduction, "read_last_records", lambda *_: ())
 
 
 @fault

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from aggregator import aws, runtime
 from aggregator.close.run import CloseRun
-from aggregator.findings.outbox import EventBus, FindingsOutlet
-from aggregator.query_text import StackLogGroups
+from aggregator.findings.outbox import EventBus, FindingsOutlet, StackLogGroups
 from aggregator.reading.workers import processes_for
 from aggregator.runtime import LambdaContext, Logger, log_counts, publish_health
 from aggregator.storage.table import Table

@@ -15,8 +15,12 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from aggregator.close.registry import Registry
-from aggregator.reading.bucket_reader import BucketReader, ReadingCounts
-from aggregator.reading.last_records import LastRecords, knows_a_core
+from aggregator.reading.bucket_reader import (
+    BucketReader,
+    ReadingCounts,
+    knows_a_core,
+    read_last_records,
+)
 from aggregator.rollups.rollup import RollupInProgress, SilentOf
 from neuron_accounts.owner_minutes import UnseenOwners
 from neuron_wire.line_members import stands_as
@@ -210,9 +214,10 @@ class BucketShare:
         share.silent = self._registry.silent_by_cluster(minute)
         for cluster in share.silent:
             self._in_progress(cluster, share)
-        last_records = LastRecords(self._table, minute, self.check_time)
         for bucket, of_bucket in last_seen.items():
-            for (cluster, _), record in last_records.read_last(bucket, of_bucket):
+            for (cluster, _), record in read_last_records(
+                self._table, bucket, minute, of_bucket, self.check_time
+            ):
                 share.unseen.setdefault(cluster, UnseenOwners()).fold_last(record)
         if findings is not None:
             findings.draft_absent(share.silent, self._registry.presence)

@@ -23,9 +23,8 @@ from aggregator.explain.topic import (
     ascii_only,
     teams_attribute,
 )
-from aggregator.query_text import member_is
 from neuron_wire.line_members import filled
-from neuron_words.name_words import cells, printable, safe_name
+from neuron_words.name_words import cells, member_is, printable, safe_name
 from neuron_words.now_words import NOW, TODAY, console_address
 from neuron_words.quantity_words import iso
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from aggregator.minutes import end_s
-from aggregator.query_text import StackLogGroups, member_is
 from neuron_accounts.core_time import FINE, round_shares
 from neuron_accounts.findings import (
     CLOSED,
@@ -46,11 +45,13 @@ from neuron_wire.names import (
     VERSION,
 )
 from neuron_wire.owners import Owner
+from neuron_words.name_words import member_is
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from aggregator.environment import Rules
+    from aggregator.findings.outbox import StackLogGroups
     from aggregator.findings.steps import FindingStep
     from neuron_accounts.core_time import OwnerTime
     from neuron_accounts.findings import Detail, FindingKey

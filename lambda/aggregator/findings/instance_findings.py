@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from aggregator.environment import Rules
     from aggregator.findings.detail import FactsOf
+    from aggregator.findings.outbox import StackLogGroups
     from aggregator.findings.steps import FindingStep
-    from aggregator.query_text import StackLogGroups
     from neuron_accounts.findings import Detail
     from neuron_accounts.prices import Prices
     from neuron_wire import MinuteRecord

@@ -22,12 +22,26 @@ from neuron_accounts.findings import EVENT_SOURCE, FINDING_DETAIL_TYPE, Findings
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from aggregator.query_text import StackLogGroups
     from aggregator.storage.table import Table
     from neuron_accounts.findings import Detail
 
 
 MAX_EVENTS_IN_CALL: Final = 10  # of one PutEvents
+
+
+@dataclass(frozen=True, slots=True)
+class StackLogGroups:
+    """
+    The log groups that queries read.
+
+    Attributes:
+        records: What the emitters write.
+
+        rollups: What close prints.
+    """
+
+    records: str
+    rollups: str
 
 
 @dataclass(frozen=True, slots=True)

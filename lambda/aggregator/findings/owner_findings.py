@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from aggregator.environment import Rules
     from aggregator.findings.detail import FactsOf, RollupFacts
+    from aggregator.findings.outbox import StackLogGroups
     from aggregator.findings.steps import FindingStep
-    from aggregator.query_text import StackLogGroups
     from aggregator.rollups.rollup import RollupInProgress
     from neuron_accounts.core_time import OwnerTime
     from neuron_accounts.findings import Detail, OpenFinding

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
-from aggregator.findings.outbox import FindingsOutlet
+from aggregator.findings.outbox import FindingsOutlet, StackLogGroups
 from aggregator.ingest.intake import take_in
-from aggregator.query_text import StackLogGroups
 from neuron_accounts.findings import FindingsState
 from neuron_accounts.teams import team_rules
 from neuron_wire.owners import Owner

@@ -7,8 +7,8 @@ import random
 from aggregator.environment import Rules
 from aggregator.findings import book, instance_findings
 from aggregator.findings.instance_findings import MAX_DUE, MAX_OPEN_CHARS, InstanceFindings
+from aggregator.findings.outbox import StackLogGroups
 from aggregator.findings.owner_findings import MAX_OPEN_OWNERS
-from aggregator.query_text import StackLogGroups
 from aggregator.reading.capacity import MAX_BUCKET_BYTES
 from neuron_accounts.findings import CLUSTER_PLACE, FindingsState
 from neuron_accounts.prices import Prices

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from aggregator.environment import Rules
 from aggregator.findings.instance_findings import InstanceFindings
-from aggregator.query_text import StackLogGroups
+from aggregator.findings.outbox import StackLogGroups
 from aggregator.storage.record_items import TABLE_BUCKETS, bucket_of
 from neuron_accounts.findings import FindingKey, FindingsState, OpenFinding, finding_id
 from neuron_accounts.prices import Prices
