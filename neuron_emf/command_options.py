@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 import click
 
 from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
-from neuron_accounts.payment import PaidByTypeError, paid_by_type
-from neuron_accounts.prices import DEFAULT_REGION, PriceOverridesError, Prices, price_overrides
-from neuron_accounts.teams import TeamRules, TeamRulesError, team_rules_of_file
+from neuron_accounts.payment import paid_by_type
+from neuron_accounts.prices import DEFAULT_REGION, ParameterTextError, Prices, price_overrides
+from neuron_accounts.teams import TeamRules, team_rules_of_file
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.minute_settings import advanced, setting
 from neuron_emitter.settings.options import read_bounded
@@ -194,6 +194,6 @@ def teams(file: Path | None) -> TeamRules:
 def _parsed(option: str, parse: Callable[[str], _Value], text: str) -> _Value:
     try:
         return parse(text)
-    except (PaidByTypeError, PriceOverridesError, TeamRulesError) as error:
+    except ParameterTextError as error:
         msg = f"{option} {error}"
         raise SettingsError(msg) from error

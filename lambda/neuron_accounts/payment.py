@@ -43,10 +43,6 @@ MAX_PAID_BY_TYPE_CHARS: Final = 512
 _PAID_ENTRY: Final = re.compile(r"([a-z0-9.\-]+)=(committed|avoidable)")
 
 
-class PaidByTypeError(ValueError):
-    """The text is not in the grammar; the message says what is wrong and what to write."""
-
-
 class PaymentTerms(NamedTuple):
     """
     How an instance is paid, without its record.
@@ -71,14 +67,14 @@ def paid_by_type(text: str) -> dict[str, Paid]:
     Of what stands twice the last counts. Empty text says nothing of any type.
 
     Raises:
-        PaidByTypeError: If *text* is not what the template accepts.
+        ParameterTextError: If *text* is not what the template accepts.
     """
     wrong = (
         "TYPE=committed or TYPE=avoidable: write it as "
         "trn1.32xlarge=committed,trn2.48xlarge=avoidable, in small letters and without blanks"
     )
     advice = f"at most {MAX_PAID_BY_TYPE_CHARS} are allowed: omit types", wrong
-    matches = setting_entries(text, _PAID_ENTRY, MAX_PAID_BY_TYPE_CHARS, advice, PaidByTypeError)
+    matches = setting_entries(text, _PAID_ENTRY, MAX_PAID_BY_TYPE_CHARS, advice)
     return {
         match[1]: COMMITTED_PAID if match[2] == COMMITTED_PAID else AVOIDABLE_PAID
         for match in matches

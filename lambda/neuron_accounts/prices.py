@@ -47,8 +47,8 @@ OVERRIDE_NAME: Final = re.compile(r"(?:[a-z0-9\-]+/)?[a-z0-9.\-]+")
 _OVERRIDE: Final = re.compile(rf"({OVERRIDE_NAME.pattern})=([0-9]{{1,5}}(?:\.[0-9]{{1,6}})?)")
 
 
-class PriceOverridesError(ValueError):
-    """The text is not in the grammar; the message says what is wrong and what to write."""
+class ParameterTextError(ValueError):
+    """The text of a parameter is not in its grammar; the message says what to write."""
 
 
 def price_overrides(text: str) -> Amounts:
@@ -58,32 +58,36 @@ def price_overrides(text: str) -> Amounts:
     Of what stands twice the last price counts. Empty text is no override.
 
     Raises:
-        PriceOverridesError: If *text* is not what the template accepts.
+        ParameterTextError: If *text* is not what the template accepts.
     """
     wrong = (
         "[REGION/]TYPE=USD: write it as trn1.32xlarge=13.5,eu-north-1/inf2.xlarge=0.4, "
         "in small letters and without blanks or exponents"
     )
     advice = f"at most {MAX_OVERRIDES_CHARS} are allowed: leave types out", wrong
-    matches = setting_entries(text, _OVERRIDE, MAX_OVERRIDES_CHARS, advice, PriceOverridesError)
+    matches = setting_entries(text, _OVERRIDE, MAX_OVERRIDES_CHARS, advice)
     return {match[1]: float(match[2]) for match in matches}
 
 
 def setting_entries(
-    text: str, form: re.Pattern[str], most_chars: int, advice: tuple[str, str],
-    error: type[ValueError],
-) -> list[re.Match[str]]:  # fmt: skip
-    """The entries of *text*, between commas; *advice* is for too long a text and a wrong entry."""
+    text: str, form: re.Pattern[str], most_chars: int, advice: tuple[str, str]
+) -> list[re.Match[str]]:
+    """
+    Return the entries of *text* between commas; *advice* is for a long text and a wrong entry.
+
+    Raises:
+        ParameterTextError: If *text* is too long, or an entry does not have the *form*.
+    """
     too_long, wrong = advice
     if len(text) > most_chars:
         msg = f"{len(text)} characters, {too_long}"
-        raise error(msg)
+        raise ParameterTextError(msg)
     matches = []
     for entry in text.split(",") if text else ():
         match = form.fullmatch(entry)
         if match is None:
             msg = f"{entry[:40]!a}, which is not {wrong}"
-            raise error(msg)
+            raise ParameterTextError(msg)
         matches.append(match)
     return matches
 

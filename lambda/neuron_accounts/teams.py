@@ -22,6 +22,7 @@ from functools import lru_cache
 from glob import escape
 from typing import Final
 
+from neuron_accounts.prices import ParameterTextError
 from neuron_wire.names import PLACEHOLDER_OWNERS
 
 MAX_TEAMS_CHARS: Final = 1_024
@@ -37,10 +38,6 @@ _RULE_NAME: Final = r" *[!#-&(-+\--<>-\[\]-{}~][ !#-&(-+\--<>-\[\]-{}~]*"
 _RULE: Final = re.compile(
     rf"(?P<cluster>{_RULE_NAME})\|(?P<owner>{_RULE_NAME})=(?P<team>{_RULE_NAME})"
 )
-
-
-class TeamRulesError(ValueError):
-    """The text is not in the grammar; the message says what is wrong and what to write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +93,13 @@ def team_rules(text: str) -> TeamRules:
     The rules of the parameter Teams. Empty text is no rule.
 
     Raises:
-        TeamRulesError: If *text* is not what the template accepts.
+        ParameterTextError: If *text* is not what the template accepts.
     """
     if not text:
         return TeamRules()
     if len(text) > MAX_TEAMS_CHARS:
         msg = f"{len(text)} characters, at most {MAX_TEAMS_CHARS} are allowed: join rules with *"
-        raise TeamRulesError(msg)
+        raise ParameterTextError(msg)
     return TeamRules(tuple(_rule(part) for part in text.split(",")))
 
 
@@ -111,7 +108,7 @@ def team_rules_of_file(text: str) -> TeamRules:
     The rules of a file, one a line; blank lines and those that begin with `#` hold none.
 
     Raises:
-        TeamRulesError: If a line is no rule; the message begins with its number.
+        ParameterTextError: If a line is no rule; the message begins with its number.
     """
     rules = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -119,9 +116,9 @@ def team_rules_of_file(text: str) -> TeamRules:
             continue
         try:
             rules.append(_rule(line.strip()))
-        except TeamRulesError as error:
+        except ParameterTextError as error:
             msg = f"line {number}: {error}"
-            raise TeamRulesError(msg) from error
+            raise ParameterTextError(msg) from error
     return TeamRules(tuple(rules))
 
 
@@ -132,7 +129,7 @@ def _rule(text: str) -> TeamRule:
             f"{text[:60]!a}, which is not CLUSTER|OWNER=TEAM: write it as research|slurm:*=ml, "
             "with * for any text and without quotes, backslashes and commas"
         )
-        raise TeamRulesError(msg)
+        raise ParameterTextError(msg)
     return TeamRule(match["cluster"].strip(), match["owner"].strip(), match["team"].strip())
 
 

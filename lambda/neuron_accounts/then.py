@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from neuron_accounts.core_time import CoreTime, Part, time_of
@@ -190,14 +191,17 @@ def dearest(times: Mapping[_Key, CoreTime], most: int) -> list[tuple[_Key, CoreT
     )[:most]
 
 
+_sums_of: Final = attrgetter(
+    "allocated", "unknown", "busy", "used", "unpriced", "cost", "unpriced_idle"
+)
+
+
 def _columns(times: Iterable[tuple[_Key, CoreTime]]) -> list[tuple[object, ...]]:
     """By column, which is the shortest and the fastest to read; no row has no column."""
     rows: list[tuple[object, ...]] = []
     for key, time in sorted(times, key=lambda pair: tuple(map(str, pair[0]))):
-        sums = (time.allocated, time.unknown, time.busy, time.used, time.unpriced, time.cost)
         parts = (*time.idle_by_part, *time.cost_by_part)
-        work = (time.executions, time.executions_cost)
-        rows.append((*key, *sums, time.unpriced_idle, *parts, *work))
+        rows.append((*key, *_sums_of(time), *parts, time.executions, time.executions_cost))
     return list(zip(*rows, strict=True))
 
 

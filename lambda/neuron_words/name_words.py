@@ -60,18 +60,17 @@ def cells(value: Any) -> Any:  # noqa: ANN401  # any JSON value
 
 
 UNQUOTED_TEXT: Final = re.compile(r"[A-Za-z0-9 ._:/@#%=,+-]+")
-"""What means nothing to Logs Insights within quotes, nor to a shell."""
+"""A text that means nothing to Logs Insights within quotes, nor to a shell."""
 
 _SPECIAL: Final = re.compile(r"[^A-Za-z0-9 _:@#%=,-]")
 
 
 def member_is(member: str, text: str) -> str:
     """
-    The condition that *member* is *text*, whatever is in it.
+    Return the condition of Logs Insights that *member* is *text*, whatever is in it.
 
-    A text goes into quotes if it holds nothing that means anything to Logs
-    Insights or to a shell. Any other is matched with a dot for each such
-    letter: it finds that text, and rarely another one as well.
+    A text without special characters is quoted. In any other text a dot matches each special
+    character: the condition finds that text, and rarely another one as well.
     """
     if UNQUOTED_TEXT.fullmatch(text):
         return f'{member} = "{text}"'

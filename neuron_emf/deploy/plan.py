@@ -18,7 +18,7 @@ import click
 from rich.table import Table
 
 from neuron_accounts.payment import COMMITTED_TYPES
-from neuron_accounts.prices import PriceOverridesError, price_overrides
+from neuron_accounts.prices import ParameterTextError, price_overrides
 from neuron_emf.cost.bill import bill, total
 from neuron_emf.cost.quantities import Fleet
 from neuron_emf.cost.tariff import listed
@@ -161,7 +161,7 @@ def ask_prices(parameters: Texts) -> dict[str, str]:
     def checked(text: str) -> str:
         try:
             price_overrides(text.strip())
-        except PriceOverridesError as error:
+        except ParameterTextError as error:
             msg = f"Found {error}"
             raise click.BadParameter(msg) from error
         return text.strip()

@@ -13,7 +13,6 @@ from aggregator import environment
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_accounts.payment import (
     MAX_PAID_BY_TYPE_CHARS,
-    PaidByTypeError,
     is_committed,
     paid_by_type,
 )
@@ -23,8 +22,8 @@ from neuron_accounts.prices import (
     OVERRIDE_NAME,
     PRICE_FILE,
     PRICES_AS_OF,
+    ParameterTextError,
     PriceBasis,
-    PriceOverridesError,
     Prices,
     basis_words,
     price_overrides,
@@ -62,7 +61,7 @@ ANY_OVERRIDES = st.from_regex(re.compile(OVERRIDES_PATTERN.pattern, re.ASCII), f
 def test_the_parser_accepts_what_the_template_accepts(text):
     """Nothing else; a type that stands twice has its last price."""
     if len(text) > OVERRIDES_PARAMETER["MaxLength"] or not OVERRIDES_PATTERN.fullmatch(text):
-        with pytest.raises(PriceOverridesError):
+        with pytest.raises(ParameterTextError):
             price_overrides(text)
         return
     parts = [part.partition("=") for part in text.split(",") if text]
@@ -196,7 +195,7 @@ PAID_PATTERN = re.compile(PAID_PARAMETER["AllowedPattern"], re.ASCII)
 def test_paid_by_type_accepts_what_the_template_accepts(text):
     """Nothing else; a type that stands twice has its last value."""
     if len(text) > PAID_PARAMETER["MaxLength"] or not PAID_PATTERN.fullmatch(text):
-        with pytest.raises(PaidByTypeError):
+        with pytest.raises(ParameterTextError):
             paid_by_type(text)
         return
     parts = [part.split("=") for part in text.split(",") if text]

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from neuron_accounts.prices import ParameterTextError
 from neuron_accounts.teams import (
     TeamRule,
     TeamRules,
-    TeamRulesError,
     team_rules,
     team_rules_of_file,
 )
@@ -38,7 +38,7 @@ ANY_TEAM_RULES = st.from_regex(TEAMS_PATTERN, fullmatch=True)
 def test_the_parser_accepts_what_the_template_accepts(text):
     """Nothing else; blanks around each part do not count."""
     if len(text) > TEAMS_PARAMETER["MaxLength"] or not TEAMS_PATTERN.fullmatch(text):
-        with pytest.raises(TeamRulesError):
+        with pytest.raises(ParameterTextError):
             team_rules(text)
         return
     expected = [tuple(map(str.strip, re.split(r"[|=]", word))) for word in text.split(",") if text]
@@ -85,7 +85,7 @@ def test_a_file_holds_a_rule_a_line():
     """Comments and blank lines are skipped; an error gives the number of its line."""
     text = "# who is who\nresearch|slurm:*=ml\n\n  research | * = lab\r\n*|prod/*=serving"
     assert team_rules(TEAM_RULES_TEXT) == team_rules_of_file(text)
-    with pytest.raises(TeamRulesError, match=r"line 2: 'ml', which is not CLUSTER\|OWNER=TEAM"):
+    with pytest.raises(ParameterTextError, match=r"line 2: 'ml', which is not CLUSTER\|OWNER=TEAM"):
         team_rules_of_file("research|slurm:*=ml\nml")
-    with pytest.raises(TeamRulesError, match=f"^'{60 * 'a'}', which"):
+    with pytest.raises(ParameterTextError, match=f"^'{60 * 'a'}', which"):
         team_rules(61 * "a")

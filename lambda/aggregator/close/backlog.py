@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from aggregator.minutes import EARLIEST_CLOSE_S, minute_at
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from aggregator.storage.values import CloseProgress
 
@@ -101,28 +101,23 @@ class DueMinutes:
         dropped: Number of open minutes that were too old.
     """
 
-    open_minutes: tuple[int, ...]
-    early_minutes: tuple[int, ...]
-    marked_minutes: tuple[int, ...]
+    open_minutes: Sequence[int]
+    early_minutes: Sequence[int]
+    marked_minutes: Sequence[int]
     next_minute: int
     dropped: int
 
     @property
-    def unpublished(self) -> tuple[int, ...]:
+    def unpublished(self) -> list[int]:
         """Minutes of which records wait to be published."""
-        return (*self.marked_minutes, *self.open_minutes)
-
-    @property
-    def first_minute(self) -> int:
-        """The earliest of all minutes that may be read."""
-        return min([*self.unpublished, *self.early_minutes, self.next_minute])
+        return [*self.marked_minutes, *self.open_minutes]
 
     def without(self, done: Collection[int]) -> DueMinutes:
         """Return what is left once the minutes in *done* need nothing more."""
         return replace(
             self,
-            open_minutes=tuple(minute for minute in self.open_minutes if minute not in done),
-            marked_minutes=tuple(minute for minute in self.marked_minutes if minute not in done),
+            open_minutes=[minute for minute in self.open_minutes if minute not in done],
+            marked_minutes=[minute for minute in self.marked_minutes if minute not in done],
         )
 
 
@@ -136,12 +131,12 @@ def due_minutes(
     """
     next_minute = max(progress.next_minute, minute_at(now_s - EARLIEST_CLOSE_S))
     unclosed = [*progress.open_minutes, *range(progress.next_minute, next_minute)]
-    open_minutes = tuple(minute for minute in unclosed if minute >= oldest_minute)
+    open_minutes = [minute for minute in unclosed if minute >= oldest_minute]
     late = [minute for minute in {*marked}.difference(open_minutes) if minute < next_minute]
     return DueMinutes(
         open_minutes=open_minutes,
-        early_minutes=tuple(minute for minute in progress.early_minutes if minute >= oldest_minute),
-        marked_minutes=tuple(restating_order(late, progress.restated, minute_at(now_s))),
+        early_minutes=[minute for minute in progress.early_minutes if minute >= oldest_minute],
+        marked_minutes=restating_order(late, progress.restated, minute_at(now_s)),
         next_minute=next_minute,
         dropped=len(unclosed) - len(open_minutes),
     )

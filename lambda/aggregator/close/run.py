@@ -165,7 +165,8 @@ class CloseRun:
         self._outcome.minutes_dropped = due.dropped
         self._book = self._open_book(progress, due)
         attempts = Attempts(*progress.tried)
-        with self._processes(due.first_minute, this_minute):
+        first_minute = min([*due.unpublished, *due.early_minutes, due.next_minute])
+        with self._processes(first_minute, this_minute):
             self._reduce_due(due, now_s)
             given_up = attempts.count_run(
                 self._stuck, due.open_minutes, out_of_time=self._outcome.out_of_time
@@ -182,7 +183,7 @@ class CloseRun:
         self.table.write_progress(
             CloseProgress(
                 next_minute=due.next_minute,
-                open_minutes=left.open_minutes,
+                open_minutes=tuple(left.open_minutes),
                 markers_from=markers_from,
                 tried=(attempts.tried, attempts.tried_late),
                 restated={minute: at for minute, at in restated.items() if minute >= markers_from},
