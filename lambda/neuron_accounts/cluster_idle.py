@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from neuron_accounts.core_time import FINE, CoreTime, OwnerTime, Part, round_shares, time_of
+from neuron_accounts.core_time import FINE, OwnerTime, Part, round_shares, time_of
 from neuron_accounts.owner_minutes import (
     OwnerMinutes,
     core_owners,
@@ -191,16 +191,11 @@ class ClusterIdle:
 
         paid_by_type: How instances of a type are paid, where their lines do not say it.
 
-        cores: Idle cores so far.
-
-        unallocated_cores: Idle cores that are neither held nor reserved.
+        total: All idle cores. Avoidable ones count as shared, because what is avoidable is known
+            once all instances are added.
 
         unknown_allocation_cores: Idle cores that no process holds, of instances whose scheduler
             assignments are unknown.
-
-        unpriced_idle_cores: Idle cores without a price.
-
-        instance_count: Instances with some.
 
         unpriced_cores: Cores, idle or not, without a price.
 
@@ -212,16 +207,12 @@ class ClusterIdle:
     after_minutes: int
     prices: Prices
     paid_by_type: PaidByType = field(default_factory=dict)
-    cores: int = 0
-    unallocated_cores: int = 0
+    total: OwnerTime = field(default_factory=OwnerTime)
     unknown_allocation_cores: int = 0
-    unpriced_idle_cores: int = 0
-    instance_count: int = 0
     unpriced_cores: int = 0
     basis: PriceBasis = field(default_factory=PriceBasis)
     owners: IdleOwners = field(default_factory=IdleOwners)
     _priced_known_cores: int = 0
-    _divided: CoreTime = field(default_factory=CoreTime)  # idle cores whose part is certain
     _resting_owners: set[str] = field(default_factory=set)
     # Idle cores that are avoidable once all of their owners are fully idle, by these owners.
     _waiting: dict[tuple[str, ...], OwnerTime] = field(
@@ -257,50 +248,43 @@ class ClusterIdle:
                 core for core in idle if state[core] == UNATTACHED_STATE and core not in reserved
             }
             self.owners.fold_idle(record, owned, free, fine_price)
-            self._count_cores(record, len(idle), len(free), is_priced=price is not None)
+            is_paid_anyway = is_committed(record, self.paid_by_type)
+            part = Part.COMMITTED if is_paid_anyway else Part.SHARED
+            unallocated = MICRO * len(free)
+            self.total.instances += 1
+            self.total.fold_idle(part, MICRO * len(idle), fine_price)
+            if record.is_allocation_unknown:
+                self.unknown_allocation_cores += len(free)
+            else:
+                self.total.unallocated += unallocated
             waits = waits_for(
                 record,
                 idle,
                 owned.cores_of,
                 minutes,
                 self.after_minutes,
-                is_excluded=in_other_clusters,
+                is_excluded=is_paid_anyway or in_other_clusters,
             )
-            if is_committed(record, self.paid_by_type):
-                self._divided.fold_idle(Part.COMMITTED, MICRO * len(idle), fine_price)
-            elif waits is None:
-                self._divided.fold_idle(Part.SHARED, MICRO * len(idle), fine_price)
-            else:
+            if waits is not None:
                 waiting = self._waiting[waits]
                 waiting.instances += 1
-                unallocated = MICRO * len(free)
                 allocated = MICRO * len(idle) - unallocated
                 waiting.fold_idle(Part.AVOIDABLE_ALLOCATED, allocated, fine_price)
                 waiting.fold_idle(Part.AVOIDABLE_UNALLOCATED, unallocated, fine_price)
         return idle, price
 
-    def _count_cores(self, record: MinuteRecord, idle: int, free: int, *, is_priced: bool) -> None:
-        """Count the *idle* cores of an instance, and those without an owner."""
-        self.cores += idle
-        self.instance_count += 1
-        if not is_priced:
-            self.unpriced_idle_cores += idle
-        if record.is_allocation_unknown:
-            self.unknown_allocation_cores += free
-        else:
-            self.unallocated_cores += free
+    @property
+    def cores(self) -> int:
+        """Number of idle cores."""
+        return self.total.idle // MICRO
 
     def fold_sums(self, other: ClusterIdle) -> None:
         """Add the instances of *other*."""
-        self.cores += other.cores
-        self.unallocated_cores += other.unallocated_cores
+        self.total.fold_owner(other.total)
         self.unknown_allocation_cores += other.unknown_allocation_cores
-        self.unpriced_idle_cores += other.unpriced_idle_cores
-        self.instance_count += other.instance_count
         self.unpriced_cores += other.unpriced_cores
         self.basis.fold_basis(other.basis)
         self._priced_known_cores += other._priced_known_cores
-        self._divided.fold_time(other._divided)
         self._resting_owners |= other._resting_owners
         for waits, waiting in other._waiting.items():
             self._waiting[waits].fold_owner(waiting)
@@ -310,9 +294,9 @@ class ClusterIdle:
         """Return the counts of a rollup with a known core; None if one is unknown."""
         return {
             "IdleCores": self.cores,
-            "UnallocatedIdleCores": self.unallocated_cores,
+            "UnallocatedIdleCores": self.total.unallocated // MICRO,
             "UnknownAllocationIdleCores": self.unknown_allocation_cores,
-            "UnpricedIdleCores": self.unpriced_idle_cores,
+            "UnpricedIdleCores": self.total.unpriced_idle // MICRO,
             "FullyIdleInstances": self.fully_idle_instances,
         }
 
@@ -323,7 +307,7 @@ class ClusterIdle:
 
         None if instances that have not reported could change it.
         """
-        avoidable, _, unknown = self._groups()
+        avoidable, unknown = self._groups()
         return None if unknown else sum(group.instances for group in avoidable)
 
     def awaited(self) -> dict[str, bool]:
@@ -339,20 +323,16 @@ class ClusterIdle:
             if owner != UNNAMED_OWNER and minutes.fully_idle_minutes(owner) < self.after_minutes
         }
 
-    def _groups(self) -> tuple[list[OwnerTime], list[OwnerTime], list[OwnerTime]]:
-        """Divide the waiting instances into avoidable, shared, and those that may be either."""
+    def _groups(self) -> tuple[list[OwnerTime], list[OwnerTime]]:
+        """Return the waiting instances that are avoidable, and those that may be avoidable."""
         minutes = self.owners.minutes
         avoidable: list[OwnerTime] = []
-        shared: list[OwnerTime] = []
         unknown: list[OwnerTime] = []
         for waits, group in self._waiting.items():
-            if any(minutes.seen_idle_minutes(owner) < self.after_minutes for owner in waits):
-                shared.append(group)
-            elif any(owner in minutes.unseen for owner in waits):
-                unknown.append(group)
-            else:
-                avoidable.append(group)
-        return avoidable, shared, unknown
+            if all(minutes.seen_idle_minutes(owner) >= self.after_minutes for owner in waits):
+                is_unseen = any(owner in minutes.unseen for owner in waits)
+                (unknown if is_unseen else avoidable).append(group)
+        return avoidable, unknown
 
     def usd_per_hour(self) -> Amounts:
         """
@@ -363,10 +343,9 @@ class ClusterIdle:
         """
         if not self._priced_known_cores:
             return {}
-        avoidable, of_shared, unknown = self._groups()
-        costs = time_of([self._divided, *avoidable]).cost_by_part
-        # What is unknown counts as shared, in the total alone.
-        costs[Part.SHARED] += sum(sum(group.cost_by_part) for group in (*of_shared, *unknown))
+        avoidable, unknown = self._groups()
+        costs = time_of([self.total, *avoidable]).cost_by_part
+        costs[Part.SHARED] -= sum(sum(group.cost_by_part) for group in avoidable)
         allocated, unallocated, shared, committed = round_shares(costs, FINE)
         micro_usd = {
             "IdleCostPerHour": allocated + unallocated + shared + committed,

@@ -319,6 +319,6 @@ def _folded(
     if cores > unknown:
         members |= {
             **idle.core_members(),
-            OWNER_ROWS: [row.members() for row in idle.owners.rows(idle.instance_count)],
+            OWNER_ROWS: [row.members() for row in idle.owners.rows(idle.total.instances)],
         }  # fmt: skip
     return cluster_now(members)

@@ -77,7 +77,7 @@ class RollupFacts:
     The rollup that a finding came from.
 
     Attributes:
-        rollup_id: Of its last publication.
+        rollup_id: The name of its last publication; None without a rollup.
 
         coverage_percent: How much of the cluster reported; None when nobody was there.
 
@@ -85,14 +85,18 @@ class RollupFacts:
             it is known that they work there, or siblings of theirs do.
     """
 
-    rollup_id: str
-    coverage_percent: float | None
+    rollup_id: str | None = None
+    coverage_percent: float | None = None
     awaited: Mapping[str, bool] = field(default_factory=dict)
 
     def members(self) -> Detail:
         """What an event says of it."""
         coverage = {"CoveragePercent": self.coverage_percent}
         return present_members({"RollupId": self.rollup_id, **coverage})
+
+
+NO_FACTS: Final = RollupFacts()
+"""The facts of a cluster that has no rollup any more."""
 
 
 def instance_members(

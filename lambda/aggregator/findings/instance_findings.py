@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.findings.detail import event_of, instance_members
+from aggregator.findings.detail import NO_FACTS, event_of, instance_members
 from aggregator.findings.steps import close_finding, open_silence, step_faults, step_idleness
 from aggregator.rollups.rollup import SilentInstance
 from aggregator.rollups.sums import LARGER
@@ -135,8 +135,7 @@ class InstanceFindings:
         if HARDWARE_FAULT in known and not faults:
             key = FindingKey(record.cluster, HARDWARE_FAULT, record.instance_id)
             step = step_faults(state.findings[key], 0, self._minute, self._minute)
-            if step is not None:
-                self._draft(key, step, found)
+            self._draft(key, step, found)
         if SILENT_INSTANCE in known:
             key = FindingKey(record.cluster, SILENT_INSTANCE, record.instance_id)
             step = close_finding(state.findings[key], self._minute, CLOSED_BY_REPORT)
@@ -154,8 +153,7 @@ class InstanceFindings:
         if before and before.stepped >= self._minute and instance not in state.faults:
             return  # an earlier version reported it, and did not keep of which minutes
         step = step_faults(before, faults - reported, self._minute, self._newest(state))
-        if step is not None:
-            self._draft(key, step, found, faults)
+        self._draft(key, step, found, faults)
 
     def draft_absent(
         self,
@@ -196,8 +194,8 @@ class InstanceFindings:
         """
         others, self._drafts = self._drafts, {}
         for key, found, idle_minutes in self._idle:
-            of_rollup = facts.get(key.cluster)
-            self._draft_idleness(key, found, idle_minutes, of_rollup.awaited if of_rollup else {})
+            awaited = facts.get(key.cluster, NO_FACTS).awaited
+            self._draft_idleness(key, found, idle_minutes, awaited)
         self._drafts |= others
         waiting = 0
         for key, draft in self._drafts.items():
@@ -209,15 +207,16 @@ class InstanceFindings:
                 waiting += 1
                 continue
             if draft.has_room:
-                of_rollup = facts.get(key.cluster)
-                awaited = of_rollup.awaited if of_rollup else ()
+                rollup_facts = facts.get(key.cluster, NO_FACTS)
                 about = draft.found
                 members: Detail = {}
                 if isinstance(about, SilentInstance):
                     members = about.members()
                 elif about is not None:
-                    members = instance_members(about, key.kind, self.prices, self.rules, awaited)
-                members |= of_rollup.members() if of_rollup else {}
+                    members = instance_members(
+                        about, key.kind, self.prices, self.rules, rollup_facts.awaited
+                    )
+                members |= rollup_facts.members()
                 state.due.append(event_of(key, step, self._minute, members, self.groups))
             self._apply(bucket, key, step)
             if draft.faults:
@@ -250,8 +249,7 @@ class InstanceFindings:
             or record.has_executions
             or any(awaited[owner] for owner in owners),
         )
-        if step is not None:
-            self._draft(key, step, found)
+        self._draft(key, step, found)
 
     def _apply(self, bucket: int, key: FindingKey, step: FindingStep) -> None:
         state = self.states[bucket]
@@ -286,10 +284,13 @@ class InstanceFindings:
     def _draft(
         self,
         key: FindingKey,
-        step: FindingStep,
+        step: FindingStep | None,
         found: InstanceMinute | SilentInstance | None = None,
         faults: int = 0,
     ) -> None:
+        """Draft *step* of a finding, if there is a step."""
+        if step is None:
+            return
         bucket = bucket_of(key.subject)
         room = MAX_DUE - len(self.states[bucket].due)
         has_room = step.change is not None and self._events[bucket] < room

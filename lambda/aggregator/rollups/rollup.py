@@ -274,7 +274,7 @@ class RollupInProgress:
             unpriced_types=basis.unpriced_names()[:MAX_UNPRICED],
             idle_owners=[
                 replace(row, team=team_of(row.owner, row.team))
-                for row in self.idle.owners.rows(self.idle.instance_count)
+                for row in self.idle.owners.rows(self.idle.total.instances)
             ],
             unknown_by_reason=total.unknown_by_reason(),
             idle_owners_left_out=self.idle.owners.left_out,
@@ -331,7 +331,7 @@ class RollupInProgress:
             gauges["UnknownAllocationCores"] = sums.whole("UnknownAllocationCores")
             gauges |= self.idle.core_members()
             gauges["IdleCorePercent"] = 100 * self.idle.cores / known
-            gauges["IdleInstanceCount"] = self.idle.instance_count
+            gauges["IdleInstanceCount"] = self.idle.total.instances
         return _rounded(gauges)
 
     def _tallies(self, sums: Sums, usd_per_hour: float | None) -> Amounts:
