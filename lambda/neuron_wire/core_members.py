@@ -163,4 +163,4 @@ def core_indexes(text: str) -> tuple[int, ...]:
 def round_half_even(amount: int, unit: int) -> int:
     """*amount* in whole *units*, a half to the even one."""
     whole, rest = divmod(amount, unit)
-    return whole + (2 * rest > unit or (2 * rest == unit and whole % 2 == 1))
+    return whole + (2 * rest + whole % 2 > unit)

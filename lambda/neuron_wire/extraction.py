@@ -153,10 +153,10 @@ def metric_violations(
     document: JsonObject,
     dimensions: set[str],
     resolutions: Members,
-    place: tuple[int, int],
+    path: str,
 ) -> Violations:
     """
-    What is wrong with *definition*; *place* is that of its directive and its own in it, from 0.
+    Return what is wrong with *definition*, which stands at *path*.
 
     *dimensions* are the names in its directive's sets; *resolutions* are those
     of the metrics before it, and it adds its own.
@@ -166,7 +166,7 @@ def metric_violations(
         yield Violation(
             "metric_name",
             f"a metric name is not 1 to {MAX_METRIC_NAME_CHARS} characters",
-            _path(place, "Name"),
+            f"{path}.Name",
         )
         return
     unit = definition.get("Unit", "None")
@@ -174,36 +174,29 @@ def metric_violations(
         yield Violation(
             "unit",
             f"the metric {name} has a unit that CloudWatch does not know",
-            _path(place, "Unit"),
+            f"{path}.Unit",
         )
     resolution = definition.get("StorageResolution", 60)
     if isinstance(resolution, bool) or resolution not in RESOLUTIONS:  # True is 1 to Python
         yield Violation(
             "resolution",
             f"the metric {name} has a storage resolution other than 1 or 60",
-            _path(place, "StorageResolution"),
+            f"{path}.StorageResolution",
         )
     elif resolutions.setdefault(name, resolution) != resolution:
         yield Violation(
             "resolution",
             f"the metric {name} has two storage resolutions in one line",
-            _path(place, "StorageResolution"),
+            f"{path}.StorageResolution",
         )
     if name in dimensions:
-        yield Violation(
-            "collision", f"{name} is both a metric and a dimension", _path(place, "Name")
-        )
+        yield Violation("collision", f"{name} is both a metric and a dimension", f"{path}.Name")
     yield from _value_violations(name, document)
 
 
 def _is_name(value: object, longest: int) -> TypeGuard[str]:
     """Whether it is a text of 1 to *longest* characters that are not all blank."""
     return isinstance(value, str) and bool(value.strip()) and len(value) <= longest
-
-
-def _path(place: tuple[int, int], member: str) -> str:
-    index, number = place
-    return in_directive(index, f".Metrics[{number}].{member}")
 
 
 def _value_violations(name: str, document: JsonObject) -> Violations:
@@ -298,14 +291,15 @@ def dimension_violations(
             )
             continue
         for place, name in enumerate(names):
-            yield from _dimension(name, document, (index, number, place))
+            path = in_directive(index, f".Dimensions[{number}][{place}]")
+            yield from _dimension(name, document, path)
             if isinstance(name, str):
                 keys.add(name)
                 if name in names[:place]:
                     yield Violation(
                         "repeated",
                         f"a dimension set names {name} twice",
-                        _dimension_path(index, number, place),
+                        path,
                     )
     return keys
 
@@ -315,11 +309,7 @@ def is_printable_ascii(text: str) -> bool:
     return text.isascii() and text.isprintable()
 
 
-def _dimension_path(index: int, number: int, place: int) -> str:
-    return in_directive(index, f".Dimensions[{number}][{place}]")
-
-
-def _dimension(name: object, document: JsonObject, at: tuple[int, int, int]) -> Violations:
+def _dimension(name: object, document: JsonObject, path: str) -> Violations:
     if (
         not _is_name(name, MAX_DIMENSION_NAME_CHARS)
         or not is_printable_ascii(name)
@@ -329,7 +319,7 @@ def _dimension(name: object, document: JsonObject, at: tuple[int, int, int]) -> 
         yield Violation(
             "dimension_name",
             f"a dimension name is not {printable} without a leading colon",
-            _dimension_path(*at),
+            path,
         )
         return
     value = document.get(name)
@@ -413,7 +403,7 @@ def _directive(
         if not isinstance(definition, dict):
             yield Violation("metrics", "a metric definition is not an object", f"{path}[{number}]")
             continue
-        yield from metric_violations(definition, document, keys, resolutions, (index, number))
+        yield from metric_violations(definition, document, keys, resolutions, f"{path}[{number}]")
         name = definition.get("Name")
         if isinstance(name, str):
             if name in defined:

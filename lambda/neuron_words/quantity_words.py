@@ -24,14 +24,9 @@ _SMALLEST_USD: Final = 0.005  # what two decimals still show
 
 def duration(minutes: float) -> str:
     """Whole minutes in their two greatest units: `45 min`, `3 h`, `3 h 5 min`, `2 d 4 h`."""
-    whole = int(minutes)
-    if whole < DAY_MINUTES:
-        units = (whole // HOUR_MINUTES, "h"), (whole % HOUR_MINUTES, "min")
-    else:
-        units = (
-            (whole // DAY_MINUTES, "d"),
-            (whole % DAY_MINUTES // HOUR_MINUTES, "h"),
-        )
+    days, rest = divmod(int(minutes), DAY_MINUTES)
+    hours, rest = divmod(rest, HOUR_MINUTES)
+    units = (days, "d"), (hours, "h"), (0 if days else rest, "min")
     return " ".join(f"{number:,} {unit}" for number, unit in units if number) or "0 min"
 
 

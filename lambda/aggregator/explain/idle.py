@@ -47,6 +47,7 @@ from neuron_wire.line_members import (
 from neuron_wire.names import MICRO, NOT_REPORTED_OWNER, OTHER_OWNERS, UNALLOCATED_OWNER
 from neuron_words.name_words import safe_name
 from neuron_words.now_words import (
+    ALLOCATION_UNKNOWN,
     CAN_WAIT,
     NO_OWNERS,
     NOW,
@@ -378,7 +379,7 @@ def kind_of(evidence: Evidence, row: IdleOwner, entry: JsonObject, holder: JsonO
     has_executed = number_in(entry, "BusyCores") == 0 and number_in(entry, "Executions")
     kinds = (
         ("unallocated", row.owner == UNALLOCATED_OWNER),
-        (now_words.ALLOCATION_UNKNOWN, row.owner == NOT_REPORTED_OWNER and row.unallocated),
+        (ALLOCATION_UNKNOWN, row.owner == NOT_REPORTED_OWNER and row.unallocated),
         ("of an older emitter", row.owner == NOT_REPORTED_OWNER),
         ("others", row.owner == OTHER_OWNERS),
         ("partly used", row.busy),
