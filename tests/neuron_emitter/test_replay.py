@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import subprocess
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +20,8 @@ from neuron_wire.extraction import violations
 from neuron_wire.names import MINUTE_MS
 from proof.emitter_process import environment
 from tests.neuron_emitter.emitter_command import EMITTER_COMMAND
+from tests.neuron_emitter.loop_rig import chunk
+from tests.neuron_emitter.loop_rig import records as run_records
 from tests.neuron_emitter.neuron_reports import (
     counters,
     executions,
@@ -182,6 +185,23 @@ def test_an_interval_that_leaves_minutes_thin_is_said(tmp_path, caplog):
     replayed(file, interval=15.0)
     (said,) = caplog.messages
     assert said.startswith("The reports cover 20 s of a minute, too little for idle time.")
+
+
+@settings(max_examples=20)
+@given(
+    documents=st.lists(st.builds(good, st.floats(0, 100)), min_size=1, max_size=20),
+    interval=st.sampled_from([5.0, 17.0, 130.0]),
+)
+def test_the_running_loop_makes_the_minutes_of_replay(documents, interval, tmp_path_factory):
+    """Reports at recorded times make the same minutes, except for the emitter's own members."""
+    file = saved(tmp_path_factory.mktemp("replay") / "a", *documents)
+    expected = records(file, interval=interval, start="2027-01-15T08:00:00Z")
+    times_s = [interval * number for number in range(len(documents))]
+    chunks = [(at_s, chunk(document)) for at_s, document in zip(times_s, documents, strict=True)]
+    found = run_records([*chunks, (times_s[-1], None)], ended=True)
+    assert [replace(minute, boot="", health={}) for minute in expected] == [
+        replace(minute, boot="", health={}) for minute in found
+    ]
 
 
 DOCUMENTS = st.builds(good, st.floats(0, 100), st.integers(0, 1000)) | st.sampled_from(
