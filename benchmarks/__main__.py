@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import emitter, ledger, record, reports, stack
+from benchmarks import emitter, figures_record, ledger_month, sample_reports, stack_figures
 from benchmarks.figure import HEADS, terminal
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="neuron-emf-benchmarks-") as name:
         figures = measure(Path(name))
     rows = [figure.row() for figure in figures]
-    sys.stdout.write(f"{record.machine()}\n\n{terminal(HEADS, rows)}\n")
+    sys.stdout.write(f"{figures_record.machine()}\n\n{terminal(HEADS, rows)}\n")
     if chosen.record:
-        record.keep(figures, time.monotonic() - begun_s)
+        figures_record.keep(figures, time.monotonic() - begun_s)
     over = sum(figure.is_over for figure in figures)
     if over and chosen.check:
         sys.stderr.write(f"{over} figure(s) over the limit\n")
@@ -51,11 +51,11 @@ def measure(folder: Path) -> list[Figure]:
     with emitter.running(folder) as resident:
         return [
             emitter.usual_report(),
-            emitter.report(reports.long(), emitter.LONG_LIMIT, rounds=100, times=2),
+            emitter.report(sample_reports.long(), emitter.LONG_LIMIT, rounds=100, times=2),
             *(emitter.line_size(cores) for cores in emitter.LINE_LIMITS_BYTES),
             *resident(),
-            *stack.figures(folder / "minute"),
-            ledger.figure(folder / "month"),
+            *stack_figures.figures(folder / "minute"),
+            ledger_month.figure(folder / "month"),
         ]
 
 

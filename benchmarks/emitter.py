@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from benchmarks import reports
+from benchmarks import sample_reports
 from benchmarks.figure import Figure
 from neuron_emitter.fold import Fold, FoldSettings, LineIdentity
 from neuron_emitter.lines import LineWriter
@@ -102,7 +102,7 @@ def usual_report() -> Figure:
     Instructions are those of many reports less those of few, so that the start has no part.
     """
     if shutil.which("valgrind") is None:
-        return report(reports.usual(), USUAL_LIMIT, rounds=50, times=1_000)
+        return report(sample_reports.usual(), USUAL_LIMIT, rounds=50, times=1_000)
     _instructions("read_report", 1)  # compiles what has changed
     ours, bare = (
         (_instructions(way, RUNTIME_REPORTS) - _instructions(way, FEW)) / (RUNTIME_REPORTS - FEW)
@@ -132,9 +132,9 @@ def _instructions(way: str, times: int) -> int:
     command = ("valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}")
     ended = subprocess.run(
         [*command, sys.executable, "-c", code],
-        input=b"".join(reports.usual()),
+        input=b"".join(sample_reports.usual()),
         capture_output=True,
-        env=reports.environment(PYTHONHASHSEED="0"),
+        env=sample_reports.environment(PYTHONHASHSEED="0"),
         check=True,
     )
     counted = re.search(rb"Collected : ([0-9]+)", ended.stderr)
@@ -182,7 +182,7 @@ def processor_s(work: Callable[[], object], times: int) -> float:
 def line_size(cores: int) -> Figure:
     """The minute line of an instance whose cores are all held, with low activity and long idle."""
     framer, fold = Framer(), Fold(FoldSettings(period_s=_MEASURED_PERIOD_S))
-    minute, now_s = reports.wide(cores, share=LITTLE), _MEASURED_FROM_S
+    minute, now_s = sample_reports.wide(cores, share=LITTLE), _MEASURED_FROM_S
     record = None
     for seq in range(100_000, 100_000 + IDLE_MINUTES):
         # Idle minutes count whole minutes: twelve reports each, the same ones.
@@ -223,7 +223,7 @@ def running(folder: Path) -> Iterator[Callable[[], list[Figure]]]:
     They are looked at when each has closed a real minute and got rid of its line:
     everything has been loaded by then.
     """
-    minute = reports.wide(32)
+    minute = sample_reports.wide(32)
     printed = folder / "lines"
     with _log_service() as (address, lines), printed.open("wb") as file:
         variables = {
@@ -239,7 +239,7 @@ def running(folder: Path) -> Iterator[Callable[[], list[Figure]]]:
                 ],
                 stdin=subprocess.PIPE,
                 stdout=file,
-                env=reports.environment(HOME=str(folder), **variables),
+                env=sample_reports.environment(HOME=str(folder), **variables),
                 cwd=folder,
             )
             for output in MEMORY_LIMITS_MIB

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from proof.emitter_process import HUNG_AFTER_S, bytes_in, environment, wait_until
 from proof.kills.lives import CLOCKED
-from proof.logs.faults import ANSWER_LOST, RESET, THROTTLED
-from proof.logs.service import LogsService
+from proof.logs.logs_service import LogsService
+from proof.logs.service_faults import ANSWER_LOST, RESET, THROTTLED
 from proof.wall_clock import WallClock
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from tests.built_artefact import build_folder, link_runtime_libraries
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from local.embedded_aws.server import EmbeddedAws
+    from local.embedded_aws.emulator import EmbeddedAws
     from tests.hour import RecordedHour
 
 os.environ.pop("AWS_REGION", None)  # it would come before the Region that a test sets
@@ -118,7 +118,7 @@ def running_aws(
     programs: list[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[EmbeddedAws]:
     """The one emulator of a whole run, with whatever earlier tests left in it."""
-    from local.embedded_aws.server import EmbeddedAws  # noqa: PLC0415 - few runs need it
+    from local.embedded_aws.emulator import EmbeddedAws  # noqa: PLC0415 - few runs need it
 
     embedded = EmbeddedAws(programs[0], tmp_path_factory.mktemp("aws"))
     embedded.start()

@@ -19,7 +19,7 @@ from aggregator.ingest.intake import take_in
 from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
 from aggregator.storage.ledger_objects import LedgerObjects
-from local.rehearsal.fleet import REHEARSED_FLEET
+from local.rehearsal.live_fleet import REHEARSED_FLEET
 from local.rehearsal.past import Past
 from neuron_accounts.instance_hours import LedgerRules
 from neuron_accounts.prices import Prices
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from aggregator.findings.outbox import FindingsOutlet
-    from local.rehearsal.fleet import FleetInstance
+    from local.rehearsal.live_fleet import FleetInstance
 
 HOUR_START_S = int(datetime(2026, 11, 20, 8, tzinfo=timezone.utc).timestamp())
 RECORDED_MINUTES = 60

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from docs.generate.pages import BLOCK_MAKERS, generated
+from docs.generate.page_blocks import BLOCK_MAKERS, generated
 from local import REPOSITORY
 
 logging.disable()  # examples of events log what they are examples of

@@ -17,7 +17,7 @@ from playwright.sync_api import sync_playwright
 
 from local import REPOSITORY
 from tests import hour
-from tests.neuron_emf.page.looked_at import (
+from tests.neuron_emf.page.page_account import (
     PAGE_NOW_S,
     double_of,
     filled,

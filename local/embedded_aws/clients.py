@@ -16,7 +16,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from local.embedded_aws.processes import EmbeddedAwsError, is_loopback
+from local.embedded_aws.child_processes import EmbeddedAwsError, is_loopback
 
 SDK_ERRORS: Final = (BotoCoreError, ClientError)
 """What a client raises when the service refuses, or does not answer."""

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from local.monitor.instance import SimulatedInstance
-from local.monitor.processes import write_processes
-from local.monitor.report import ReportWriter
+from local.monitor.owner_processes import write_processes
+from local.monitor.report_writer import ReportWriter
+from local.monitor.simulated_instance import SimulatedInstance
 from neuron_wire.names import MINUTE_MS
 
 if TYPE_CHECKING:

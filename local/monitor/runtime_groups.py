@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Mapping
 
-    from local.monitor.instance import SimulatedInstance, SimulatedRuntime
+    from local.monitor.simulated_instance import SimulatedInstance, SimulatedRuntime
 
 WRITTEN_RUNTIME_GROUPS: Final = (
     "execution_stats", "memory_used", "neuron_runtime_vcpu_usage", "neuroncore_counters",

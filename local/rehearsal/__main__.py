@@ -15,9 +15,9 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Final
 
+from local.embedded_aws.child_processes import EmbeddedAwsError
 from local.embedded_aws.clients import SDK_ERRORS
-from local.embedded_aws.processes import EmbeddedAwsError
-from local.rehearsal.fleet import REHEARSED_FLEET
+from local.rehearsal.live_fleet import REHEARSED_FLEET
 from local.rehearsal.page import PORT
 from local.rehearsal.rehearsal import Rehearsal
 from local.rehearsal.workspace import StoppedError, Workspace

@@ -3,8 +3,8 @@ The rollups beside what the simulators say they produced, and beside the metrics
 
 Every minute that is over must have a rollup per cluster, with the right number of instances, cores
 and core states, utilization within a tolerance, executions to the last one, and the owner of each
-idle core that is held. `local.monitor.truth` computes what a minute must come to; a live minute
-with a report so near to its start or end that its minute is uncertain is not compared.
+idle core that is held. `local.monitor.simulator_truth` computes what a minute must come to. A live
+minute with a report so near to its start or end that its minute is uncertain is not compared.
 
 The lines are what the stack promises; the metrics are what alarms and people see. They are read
 apart, so that one can be compared with the other.
@@ -18,14 +18,14 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from local.monitor.processes import name_of
-from local.monitor.truth import (
+from local.monitor.owner_processes import name_of
+from local.monitor.simulator_truth import (
     expected_minutes,
     expected_rollups,
     is_right,
     read_truth,
 )
-from local.rehearsal.fleet import REHEARSED_FLEET
+from local.rehearsal.live_fleet import REHEARSED_FLEET
 from neuron_wire import CLUSTER_NAMESPACE
 from neuron_wire.catalogue import DEFAULT_ROLLUP_METRICS, ROLLUP_NUMBERS
 from neuron_wire.core_members import core_indexes, core_ranges
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from local.alarms.history import CloudWatchHistory, StatisticSet
-    from local.monitor.truth import Expected
-    from local.rehearsal.fleet import LiveFleet
+    from local.monitor.simulator_truth import Expected
+    from local.rehearsal.live_fleet import LiveFleet
     from local.rehearsal.past import Past
 
 

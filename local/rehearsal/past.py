@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from local.embedded_aws.processes import EmbeddedAwsError
+from local.embedded_aws.child_processes import EmbeddedAwsError
 from local.monitor.play import run
-from local.rehearsal.fleet import REHEARSED_FLEET, FleetInstance, machine_folder, spool_folder
+from local.rehearsal.live_fleet import REHEARSED_FLEET, FleetInstance, machine_folder, spool_folder
 from neuron_emitter.delivery.cloudwatch_logs import LogStream
 from neuron_emitter.delivery.delivery import Delivery
 from neuron_emitter.fold.state import FoldState

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from local import REPOSITORY
 from local.alarms.template import Template, load_template
+from local.embedded_aws.child_processes import EmbeddedAwsError
 from local.embedded_aws.clients import environment
-from local.embedded_aws.deployment import SamCli
-from local.embedded_aws.processes import EmbeddedAwsError
-from local.embedded_aws.server import EmbeddedAws
+from local.embedded_aws.emulator import EmbeddedAws
+from local.embedded_aws.sam_deployment import SamCli
 from local.rehearsal.alarm_board import AlarmBoard
 from local.rehearsal.comparison import (
     against_metrics,
@@ -26,8 +26,10 @@ from local.rehearsal.comparison import (
     expected_past,
     read_metrics,
 )
-from local.rehearsal.fleet import REHEARSED_FLEET, LiveFleet
-from local.rehearsal.ledger import (
+from local.rehearsal.live_fleet import REHEARSED_FLEET, LiveFleet
+from local.rehearsal.page import PORT, differences_from_aws, open_page
+from local.rehearsal.past import Past
+from local.rehearsal.past_ledger import (
     SettledPast,
     days_before,
     digest_of,
@@ -35,9 +37,7 @@ from local.rehearsal.ledger import (
     problems_of_week,
     settle_lines,
 )
-from local.rehearsal.page import PORT, differences_from_aws, open_page
-from local.rehearsal.past import Past
-from local.rehearsal.stack import (
+from local.rehearsal.rehearsal_stack import (
     CLOSES_AFTER_S,
     STACK_NAME,
     DeployedStack,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aggregator.digest.week import Week
-    from local.rehearsal.fleet import FleetInstance
+    from local.rehearsal.live_fleet import FleetInstance
     from local.rehearsal.workspace import Workspace
     from neuron_emf.page.server import PageServer
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-    from local.embedded_aws.processes import ChildProcess
+    from local.embedded_aws.child_processes import ChildProcess
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STOP_PATIENCE_S: Final = 6.0  # an emitter flushes for 5

@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING
 
 from local import REPOSITORY
 from local.embedded_aws.clients import EMBEDDED_REGION, SDK_ERRORS
-from local.embedded_aws.server import EmbeddedAws
+from local.embedded_aws.emulator import EmbeddedAws
 from neuron_emf.check_results import NOT_TRIED, CheckResult, counted_states, exit_code, line
 from neuron_emf.deploy.package import carried
 from neuron_emitter.errors import EmitterError
+from proof.accept.accept_steps import ACCEPT_STEPS
+from proof.accept.call_recording import AcceptError, AccountPlace, CallRecorder
 from proof.accept.context import AcceptContext
-from proof.accept.recording import AcceptError, AccountPlace, CallRecorder
 from proof.accept.resources import JOURNAL_NAME, Journal, remove
-from proof.accept.steps import ACCEPT_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

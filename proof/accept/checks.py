@@ -35,8 +35,8 @@ from neuron_wire.names import (
     OF_AN_ALARM,
 )
 from neuron_words.quantity_words import usd
+from proof.accept.call_recording import AcceptError
 from proof.accept.context import ACCEPT_IDLE_AFTER_MINUTES, deploy_parameters, two_clusters
-from proof.accept.recording import AcceptError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

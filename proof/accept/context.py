@@ -19,7 +19,7 @@ from local.alarms.template import load
 from local.monitor.play import Play, run
 from local.pump import EmfPump, LogEvent
 from local.rehearsal.comparison import PublishedRollups
-from local.rehearsal.stack import overrides
+from local.rehearsal.rehearsal_stack import overrides
 from neuron_emitter.delivery.cloudwatch_logs import LogStream
 from neuron_emitter.delivery.destination import Delivered
 from neuron_emitter.replay import replay
@@ -27,7 +27,7 @@ from neuron_emitter.settings import ReplaySettings
 from neuron_emitter.spool.spool_records import SpooledRecord
 from neuron_wire import MinuteRecord, WireFormatError, parse
 from proof import reference
-from proof.accept.recording import AcceptError, AccountPlace
+from proof.accept.call_recording import AcceptError, AccountPlace
 from proof.rollup_differences import LIST_PRICES, differences
 
 if TYPE_CHECKING:

@@ -23,13 +23,13 @@ from neuron_emf.account import error_code
 from neuron_emf.deploy.package import CAPABILITIES
 from neuron_emf.deploy.stack import NEW, Stack, given_parameters
 from neuron_emitter.errors import EmitterError
-from proof.accept.recording import AcceptError
+from proof.accept.call_recording import AcceptError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from proof.accept.recording import AccountPlace
+    from proof.accept.call_recording import AccountPlace
 
 
 JOURNAL_NAME: Final = "journal.jsonl"

@@ -11,13 +11,13 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from proof.account.account import ACCOUNT_ID, ACCOUNT_REGION
-from proof.logs.faults import THROTTLED
+from proof.account.account_double import ACCOUNT_ID, ACCOUNT_REGION
+from proof.logs.service_faults import THROTTLED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from proof.account.account import AccountDouble
+    from proof.account.account_double import AccountDouble
 
 # What the stack's policy for instances grants; an operator has more.
 EMITTER_ACTIONS = frozenset({"logs:CreateLogStream", "logs:PutLogEvents"})

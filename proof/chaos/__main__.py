@@ -17,9 +17,9 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from proof.chaos.fleet import fleet
-from proof.chaos.stack import ChaosStack
-from proof.chaos.truth import compare
+from proof.chaos.chaos_fleet import fleet
+from proof.chaos.chaos_stack import ChaosStack
+from proof.chaos.chaos_truth import compare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

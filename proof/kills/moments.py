@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from proof.kills.lives import Life, Lives
-    from proof.logs.service import LogsService
+    from proof.logs.logs_service import LogsService
 
 ENOUGH_REPORTS = 15
 MOST_PASSING = 2  # of the calls of one life, before one is held

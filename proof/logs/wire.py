@@ -26,7 +26,8 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from proof.logs.faults import (
+from proof.logs.rules import ServiceError
+from proof.logs.service_faults import (
     ANSWER_LOST,
     CUT,
     EXPIRED_KEY,
@@ -38,7 +39,6 @@ from proof.logs.faults import (
     UNHEARD,
     UNKNOWN_KEY,
 )
-from proof.logs.rules import ServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

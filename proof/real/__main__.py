@@ -25,7 +25,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proof.real import record
+from proof.real import run_record
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -65,7 +65,7 @@ def main() -> int:
         if not result.has_passed:
             failed.append(name)
         if options.record:
-            record.keep(name, result)
+            run_record.keep(name, result)
     ran = len(options.parts or parts) - len(skipped)
     print(f"real: {ran} parts ran, {len(failed)} failed, {len(skipped)} skipped")
     for label, names in (("failed", failed), ("skipped", skipped)):
@@ -81,7 +81,7 @@ def read_parts() -> dict[str, ModuleType]:
     return {name: module for name, module in modules.items() if hasattr(module, "CLAIM")}
 
 
-def run_part(name: str, part: ModuleType) -> record.Result:
+def run_part(name: str, part: ModuleType) -> run_record.Result:
     """Run one part in an empty folder and print its versions, sentences and seconds."""
     versions = part.versions()
     listed = ", ".join(f"{program} {version}" for program, version in versions.items())
@@ -100,7 +100,7 @@ def run_part(name: str, part: ModuleType) -> record.Result:
     for sentence in sentences:
         print(f"    {sentence}")
     print(f"--- {name}: {'passed' if has_passed else 'FAILED'} after {took_s:.0f} s", flush=True)
-    return record.Result(
+    return run_record.Result(
         title=part.TITLE,
         claim=part.CLAIM,
         versions=versions,

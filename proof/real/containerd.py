@@ -22,7 +22,7 @@ from neuron_emitter.owners.container_devices import ContainerDevices
 from neuron_emitter.owners.container_names import BUNDLES
 from neuron_emitter.owners.lookup import OwnerLookup
 from neuron_emitter.owners.places import FIRST_NAMESPACE, Places
-from proof.real.machine import (
+from proof.real.device_machine import (
     PYTHON_VARIABLES,
     add_users,
     environment,
@@ -32,7 +32,7 @@ from proof.real.machine import (
     start_daemon,
     wait_for,
 )
-from proof.real.machine import (
+from proof.real.device_machine import (
     run as run_command,
 )
 

@@ -28,21 +28,21 @@ from aggregator import runtime
 from aggregator.close import function as close
 from aggregator.ingest import function as ingest
 from aggregator.storage.table import Table
-from proof.chaos import fleet, functions
+from proof.chaos import chaos_fleet, functions
+from proof.chaos.chaos_stack import ChaosStack
+from proof.chaos.chaos_truth import compare
 from proof.chaos.functions import TICK
-from proof.chaos.stack import ChaosStack
 from proof.chaos.subscription import SubscriptionFilter
-from proof.chaos.truth import compare
 from proof.factories.invocations import Context, direct
 from proof.real import npm_server
-from proof.real.hour import PlayedHour
+from proof.real.instance_hour import PlayedHour
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from neuron_wire import MinuteRecord
     from neuron_wire.line_members import Amounts
-    from proof.chaos.fleet import Accepted
+    from proof.chaos.chaos_fleet import Accepted
 
 TITLE: Final = "dynalite"
 CLAIM: Final = (
@@ -109,7 +109,7 @@ def run_contract(_: Path) -> str:
 
 def run_chaos(_: Path) -> str:
     """Run the chaos of the stack with its table on the server."""
-    lived = fleet.fleet(DYNALITE_SEED, CHAOS_INSTANCES, CHAOS_MINUTES)
+    lived = chaos_fleet.fleet(DYNALITE_SEED, CHAOS_INSTANCES, CHAOS_MINUTES)
     with mock.patch.object(functions, "MemoryTable", ServerTable):
         stack = ChaosStack(DYNALITE_SEED, {line.record.cluster for line in lived})
         stack.run(lived)
@@ -161,8 +161,8 @@ def create_table() -> Any:
 
 def run_hour(_: Path) -> str:
     """Let the handlers take in and close an hour of 200 instances."""
-    with mock.patch.object(fleet, "CHAOS_BUCKETS", DYNALITE_BUCKETS):
-        lived = fleet.fleet(DYNALITE_SEED, DYNALITE_INSTANCES, DYNALITE_MINUTES)
+    with mock.patch.object(chaos_fleet, "CHAOS_BUCKETS", DYNALITE_BUCKETS):
+        lived = chaos_fleet.fleet(DYNALITE_SEED, DYNALITE_INSTANCES, DYNALITE_MINUTES)
     create_table()
     hour = HandlersHour(lived)
     with hour.invoking():

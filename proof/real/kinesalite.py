@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 
-from proof.chaos.fleet import fleet
+from proof.chaos.chaos_fleet import fleet
 from proof.chaos.functions import DONE, Functions, InjectedFaults
 from proof.chaos.subscription import UNREADABLE, SubscriptionFilter
 from proof.factories.invocations import batch
 from proof.real import npm_server
-from proof.real.hour import PlayedHour
+from proof.real.instance_hour import PlayedHour
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from neuron_wire import MinuteRecord
-    from proof.chaos.fleet import Accepted
+    from proof.chaos.chaos_fleet import Accepted
 
 TITLE: Final = "kinesalite"
 CLAIM: Final = (

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from local import REPOSITORY
 from neuron_emitter.owners.places import FIRST_NAMESPACE
-from proof.real.machine import run as run_command
+from proof.real.device_machine import run as run_command
 from proof.real.slurm_node import prepare_machine
 from proof.real.slurm_scenes import SLURM_SCENES
 

@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from proof.real.machine import (
+from proof.real.device_machine import (
     DEVICES,
     add_users,
     environment,

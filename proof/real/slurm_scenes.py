@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from local import REPOSITORY
 from neuron_wire.names import MINUTE_S
-from proof.real.machine import (
+from proof.real.device_machine import (
     DEVICES,
     MACHINE_USERS,
     PYTHON_VARIABLES,

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from local import REPOSITORY
 from local.alarms.template import load
 from local.embedded_aws.clients import EMBEDDED_REGION
-from local.embedded_aws.server import EmbeddedAws
-from local.rehearsal.stack import overrides
+from local.embedded_aws.emulator import EmbeddedAws
+from local.rehearsal.rehearsal_stack import overrides
 from neuron_emf.deploy.package import carried
 
 if TYPE_CHECKING:

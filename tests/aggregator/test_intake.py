@@ -15,7 +15,7 @@ from aggregator.storage.record_items import identity_of, records_of
 from aggregator.storage.values import TableError
 from proof.factories.records import MINUTE, lines, message, record, some_holders
 from proof.memory_table import MemoryTable
-from tests.aggregator.made_stack import MINUTE_END_S
+from tests.aggregator.memory_stack import MINUTE_END_S
 
 LATE_MINUTES = 120
 

@@ -16,7 +16,7 @@ from proof.factories.invocations import Context
 from proof.factories.records import MINUTE
 from tests.aggregator.explain.alarm_events import of_a_contributor
 from tests.aggregator.handler_traces import CurrentStdout
-from tests.aggregator.made_stack import MINUTE_END_S
+from tests.aggregator.memory_stack import MINUTE_END_S
 
 ITEMS_IN_FLIGHT = (
     Path(__file__).resolve().parent.parent / "data" / "table" / "records-in-flight.jsonl"

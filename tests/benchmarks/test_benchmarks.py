@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks import record
+from benchmarks import figures_record
 from benchmarks.figure import Figure
-from benchmarks.ledger import LEDGER_HOURS, report, write_month
+from benchmarks.ledger_month import LEDGER_HOURS, report, write_month
 from docs.generate.bills import MIDDLE, PROMISED_SHARE
 from neuron_emf.cost.bill import bill, put_metric_data_usd, total
 from neuron_emf.cost.quantities import MODES
@@ -16,7 +16,7 @@ from neuron_emf.cost.quantities import MODES
 
 def test_what_was_kept_is_within_its_limits():
     """A run that is over a limit is not shown."""
-    verdicts = [row[3] for row in record.read()["rows"]]
+    verdicts = [row[3] for row in figures_record.read()["rows"]]
     assert {"ok"} == set(verdicts)
 
 

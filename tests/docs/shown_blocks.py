@@ -4,7 +4,7 @@ The blocks of a page of documentation: what is in them, and what the page says a
 How a page says what becomes of a block of shell commands:
 
     <!-- run: hour -->                 the test of shown steps runs it, as it stands, with
-    ```sh                              bash -eu in the place `hour` of `tests.docs.places`; all
+    ```sh                              bash -eu in the place `hour` of `tests.docs.step_places`; all
     ...                                blocks of a page with one place share its folder, in order
     ```
 
@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from local import REPOSITORY
-from tests.docs.pages import DOCS_FOLDER
+from tests.docs.linked_pages import DOCS_FOLDER
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from docs.generate.pages import BLOCK_MAKERS, LOADED_TEMPLATE, generated
+from docs.generate.page_blocks import BLOCK_MAKERS, LOADED_TEMPLATE, generated
 from local import REPOSITORY
 from neuron_emf.cli import COMMANDS
 from neuron_wire.catalogue import CATALOGUE_MEMBERS

@@ -13,8 +13,8 @@ import yaml
 
 from local import REPOSITORY
 from local.alarms.template import load
-from tests.docs.names import PACKAGES, docstrings, unknown, unknown_in_map
-from tests.docs.pages import DOCS_FOLDER, LinkedPage, pages
+from tests.docs.linked_pages import DOCS_FOLDER, LinkedPage, pages
+from tests.docs.names_in_text import PACKAGES, docstrings, unknown, unknown_in_map
 from tests.docs.shown_blocks import STEP_PAGES as STEPS
 
 EACH_PAGE = pytest.mark.parametrize(

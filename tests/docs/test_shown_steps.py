@@ -1,7 +1,7 @@
 """
 The steps of the tutorial and the how-to pages do what the pages say, or a page says who tried.
 
-`tests.docs.shown_blocks` has the convention, `tests.docs.places` where steps are run.
+`tests.docs.shown_blocks` has the convention, `tests.docs.step_places` where steps are run.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import time
 import pytest
 
 from local import REPOSITORY
-from tests.docs.places import PLACE_MAKERS
 from tests.docs.shown_blocks import STEP_PAGES, blocks_of, files_of
+from tests.docs.step_places import PLACE_MAKERS
 from tests.programs import run_program
 
 EACH_PAGE_OF_STEPS = pytest.mark.parametrize("page", STEP_PAGES, ids=lambda page: page.stem)

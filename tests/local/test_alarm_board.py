@@ -9,8 +9,8 @@ import pytest
 from local.alarms.template import Template, load_template
 from local.pump import extract
 from local.rehearsal.alarm_board import EVALUATE_EACH_S, NOT_EVALUATED, AlarmBoard
-from tests.neuron_emf.page.looked_at import FIRING_CLUSTERS
-from tests.neuron_emf.page.looked_at import PAGE_NOW_S as HOUR_READ_S
+from tests.neuron_emf.page.page_account import FIRING_CLUSTERS
+from tests.neuron_emf.page.page_account import PAGE_NOW_S as HOUR_READ_S
 from tests.recorded_history import RecordedHistory
 from tests.stack.stack_template import SUBJECTS
 

@@ -15,16 +15,16 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from local.embedded_aws import server as server_module
-from local.embedded_aws.clients import environment
-from local.embedded_aws.processes import (
+from local.embedded_aws import emulator as server_module
+from local.embedded_aws.child_processes import (
     ChildProcess,
     EmbeddedAwsError,
     group_members,
     is_loopback,
     listening,
 )
-from local.embedded_aws.server import EmbeddedAws
+from local.embedded_aws.clients import environment
+from local.embedded_aws.emulator import EmbeddedAws
 from proof.emitter_process import HUNG_AFTER_S
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
@@ -87,7 +87,7 @@ def test_stopping_takes_the_grandchildren_along(start):
 KILLED_PARENT = """
 import os, signal, sys, time
 from pathlib import Path
-from local.embedded_aws.processes import ChildProcess
+from local.embedded_aws.child_processes import ChildProcess
 child = ChildProcess("c", [sys.executable, "-c", "import time; time.sleep(60)"],
     output=Path(sys.argv[1]), environment=os.environ, folder=Path("."))
 print(child.pid, flush=True)

@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.monitor.instance import SimulatedInstance
+from local.monitor.owner_processes import write_processes
 from local.monitor.play import live_moments
-from local.monitor.processes import write_processes
-from local.monitor.report import ReportWriter
+from local.monitor.report_writer import ReportWriter
+from local.monitor.simulated_instance import SimulatedInstance
 from neuron_emitter.owners.lookup import saved_owners
 from neuron_emitter.owners.reservations import saved_reservations
 from neuron_wire.names import MINUTE_MS

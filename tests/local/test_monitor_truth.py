@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from local.monitor.instance import SCENARIOS
 from local.monitor.play import Play, run
-from local.monitor.truth import expected_minutes, is_right, read_truth
+from local.monitor.simulated_instance import SCENARIOS
+from local.monitor.simulator_truth import expected_minutes, is_right, read_truth
 from neuron_emitter.replay import replay
 from neuron_emitter.settings import ReplaySettings
 from neuron_wire.line import parse

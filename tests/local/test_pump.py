@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from local import pump as pump_module
-from local.embedded_aws.processes import EmbeddedAwsError
+from local.embedded_aws.child_processes import EmbeddedAwsError
 from local.pump import Datum, EmfPump, LogTail, extract, publish
 
 PUMP_NOW_MS = 1_800_000_000_000

@@ -16,22 +16,22 @@ from typing import Any
 import pytest
 
 from local.alarms.template import load_template
-from local.embedded_aws.processes import EmbeddedAwsError
-from local.monitor.instance import SIMULATED_ECC_COUNTERS
+from local.embedded_aws.child_processes import EmbeddedAwsError
 from local.monitor.runtime_groups import EXECUTION_ENDINGS
+from local.monitor.simulated_instance import SIMULATED_ECC_COUNTERS
 from local.rehearsal import __main__ as command_line
 from local.rehearsal.comparison import expected_live
-from local.rehearsal.fleet import REHEARSED_FLEET, LiveFleet, python_environment
-from local.rehearsal.ledger import (
+from local.rehearsal.live_fleet import REHEARSED_FLEET, LiveFleet, python_environment
+from local.rehearsal.page import AccountEndpoint, open_page
+from local.rehearsal.past_ledger import (
     days_before,
     digest_of,
     digest_week,
     problems_of_week,
     settle_lines,
 )
-from local.rehearsal.page import AccountEndpoint, open_page
 from local.rehearsal.rehearsal import RehearsalOutcome
-from local.rehearsal.stack import STACK_NAME
+from local.rehearsal.rehearsal_stack import STACK_NAME
 from local.rehearsal.workspace import StoppedError, Workspace
 from neuron_accounts.then import Then
 from neuron_emf import account as accounts
@@ -165,7 +165,7 @@ LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Li
 # A rehearsal in small: a child and a file.
 PLAY = """
 import os, sys
-from local.embedded_aws.processes import ChildProcess
+from local.embedded_aws.child_processes import ChildProcess
 from local.rehearsal.workspace import Workspace, StoppedError
 
 with Workspace() as workspace:

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from neuron_emf.cli import main
-from tests.neuron_emf.page.looked_at import double_of
+from tests.neuron_emf.page.page_account import double_of
 
 
 @pytest.fixture

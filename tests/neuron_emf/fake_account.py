@@ -11,7 +11,7 @@ import io
 import uuid
 from types import SimpleNamespace
 
-from proof.account.account import MAX_DESCRIBED, AccountDouble, page
+from proof.account.account_double import MAX_DESCRIBED, AccountDouble, page
 from proof.logs.wire import JsonWire
 
 # The protocol of CloudWatch is JSON 1.0, which the SDK takes by default.

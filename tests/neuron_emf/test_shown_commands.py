@@ -21,7 +21,7 @@ import pytest
 
 from local import REPOSITORY
 from neuron_emf.cli import COMMANDS, main
-from tests.docs.places import instance
+from tests.docs.step_places import instance
 from tests.docs.test_shown_steps import wait_for_reports
 
 PAGE_FILES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]

@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from tests.neuron_emitter.played_services import PlayedService
+from tests.neuron_emitter.instance_services import PlayedService
 
 
 @pytest.fixture(autouse=True)

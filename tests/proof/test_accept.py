@@ -28,6 +28,7 @@ from neuron_emf.report.collection import then_by_days
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.names import MINUTE_MS, OF_A_CONTRIBUTOR, OF_AN_ALARM, UNKNOWN_OWNER
 from proof import reference
+from proof.accept.accept_steps import ACCEPT_STEPS, FRAME
 from proof.accept.checks import against_lines, against_report
 from proof.accept.context import (
     ACCEPT_IDLE_AFTER_MINUTES,
@@ -37,11 +38,10 @@ from proof.accept.context import (
 )
 from proof.accept.queries import against_totals, expected_totals
 from proof.accept.resources import ACCEPT_TAG, LOG_GROUP_KIND, STACK_KIND_OF_RESOURCE, Journal
-from proof.accept.steps import ACCEPT_STEPS, FRAME
 from proof.emitter_process import HUNG_AFTER_S
 from proof.factories.records import message
 from proof.rollup_differences import LIST_PRICES
-from tests.neuron_emf.report.reports import document_of, report_of, then_of_lines
+from tests.neuron_emf.report.report_faces import document_of, report_of, then_of_lines
 from tests.stack.stack_template import carry_release
 
 CHEAP = "frame,deploy,to-kinesis"

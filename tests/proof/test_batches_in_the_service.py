@@ -12,7 +12,7 @@ from neuron_emitter.spool.spool_records import SpooledRecord
 from neuron_wire.names import DAY_MS, HOUR_MS
 from proof.logs.rules import RECORDS_GROUP, LogRules
 from tests.neuron_emitter.delivery.fake_destinations import DELIVERED_BOOT
-from tests.recorded.recording import RECORDED_NOW_MS, RECORDED_NOW_S, RECORDED_STREAM
+from tests.recorded.service_recording import RECORDED_NOW_MS, RECORDED_NOW_S, RECORDED_STREAM
 
 EDGES_MS = [
     edge_ms + step_ms

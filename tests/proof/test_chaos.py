@@ -19,10 +19,10 @@ from aggregator.ingest import intake
 from aggregator.reading import bucket_reader
 from aggregator.rollups.rollup_line import due
 from neuron_wire import merging
-from proof.chaos import functions, truth
+from proof.chaos import chaos_truth, functions
 from proof.chaos.__main__ import main
-from proof.chaos.fleet import fleet
-from proof.chaos.stack import ChaosStack
+from proof.chaos.chaos_fleet import fleet
+from proof.chaos.chaos_stack import ChaosStack
 
 PLANTED_FAULTS = {}
 CHAOS_RUNS = ((0, 8), (1, 4), (2, 8), (4, 4))  # seed, hosts
@@ -40,7 +40,7 @@ def compared(seed, hosts, minutes):
     records = [line.record for line in lived]
     stack = ChaosStack(seed, {record.cluster for record in records})
     stack.run(lived)
-    return *truth.compare(records, stack.printed, stack.restated, stack.closed), stack
+    return *chaos_truth.compare(records, stack.printed, stack.restated, stack.closed), stack
 
 
 def test_every_trouble_happens_and_no_rollup_is_wrong():

@@ -27,7 +27,7 @@ from neuron_wire.line_members import REFUSAL_REASONS
 from proof.factories.invocations import batch, payload
 from proof.factories.records import MINUTE, full_record, lines, message, record, some_holders
 from proof.memory_table import MemoryTable
-from tests.aggregator.made_stack import MINUTE_END_S, MemoryStack
+from tests.aggregator.memory_stack import MINUTE_END_S, MemoryStack
 from tests.neuron_emitter.neuron_reports import REPORTS_START_S, nobody, two_cores, whole, written
 
 NESTING = 20_000  # deeper than any decoder goes

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from proof.arrivals import Arrivals
 from proof.emitter_process import wait_until
 from proof.kills.lives import Life, Lives
 from proof.kills.moments import Moments
-from proof.logs.faults import (
+from proof.line_arrivals import Arrivals
+from proof.logs.logs_service import LogsService
+from proof.logs.service_faults import (
     ANSWER_LOST,
     DENIED_FAULT,
     INTERNAL,
@@ -26,7 +27,6 @@ from proof.logs.faults import (
     THROTTLED,
     UNAVAILABLE,
 )
-from proof.logs.service import LogsService
 from proof.wall_clock import WallClock
 from tests.neuron_emitter.neuron_reports import REPORTS_START_S
 

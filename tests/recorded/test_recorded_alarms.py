@@ -8,7 +8,7 @@ from local.alarms.definition import Alarm, MetricsInsightsQuery, MetricSource, r
 from local.alarms.evaluation import State, evaluate
 from local.alarms.template import AlarmDefinitionError, Template
 from neuron_wire.names import VANISHED
-from tests.recorded.recording import each
+from tests.recorded.service_recording import each
 from tests.recorded_history import RecordedHistory
 
 RECORDED_DAY_S = 1_800_000_000 // 86_400 * 86_400

@@ -20,10 +20,10 @@ from aggregator.runtime import arrival_of
 from local.pump import extract
 from neuron_wire.catalogue import CATALOGUE_MEMBERS
 from neuron_wire.names import OF_A_CONTRIBUTOR, OF_AN_ALARM
-from proof.accept.recording import RECORDED_ACCOUNT, CallRecorder
+from proof.accept.call_recording import RECORDED_ACCOUNT, CallRecorder
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import ENVIRONMENT, RANG_S, of_a_contributor, of_an_alarm
-from tests.recorded.recording import each
+from tests.recorded.service_recording import each
 
 OF_ANY_EVENT = {
     "version", "detail-type", "source", "account", "time", "region", "resources", "detail",

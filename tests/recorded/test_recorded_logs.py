@@ -12,11 +12,11 @@ import pytest
 from neuron_emitter.delivery.destination import Delivered
 from neuron_emitter.spool.spool_records import SpooledRecord
 from neuron_wire.names import DAY_MS
-from proof.account.account import AccountDouble
+from proof.account.account_double import AccountDouble
 from proof.account.account_faults import break_account
 from proof.logs.rules import INVALID_PARAMETER, ServiceError, matcher
 from tests.neuron_emitter.in_process_service import InProcessService
-from tests.recorded.recording import (
+from tests.recorded.service_recording import (
     RECORDED_NOW_MS,
     RECORDED_NOW_S,
     RECORDED_STREAM,

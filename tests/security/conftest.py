@@ -15,7 +15,7 @@ from proof.factories.invocations import Context, delivery
 from proof.factories.records import MINUTE, lines, record
 from proof.memory_table import MemoryTable
 from tests.aggregator.handler_traces import CurrentStdout
-from tests.aggregator.made_stack import MINUTE_END_S
+from tests.aggregator.memory_stack import MINUTE_END_S
 
 
 class AttackedStack:

@@ -19,8 +19,8 @@ from aggregator.storage.record_items import bucket_of
 from neuron_wire.names import MAX_CORES
 from proof.factories.invocations import batch, payload
 from proof.factories.records import MINUTE, lines, record
-from tests.aggregator.made_stack import MINUTE_END_S
-from tests.aggregator.world import ClusterWorld
+from tests.aggregator.cluster_world import ClusterWorld
+from tests.aggregator.memory_stack import MINUTE_END_S
 from tests.security.conftest import forged, real
 
 DYNAMODB_ITEM_BYTES = 409_600

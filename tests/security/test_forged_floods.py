@@ -14,7 +14,7 @@ from aggregator.reading.bucket_reader import MOST_OF_AN_INSTANCE, BucketReader
 from aggregator.storage.record_items import bucket_of, item_of
 from neuron_wire.names import MAX_CORES
 from proof.factories.records import MINUTE, record
-from tests.aggregator.made_stack import MINUTE_END_S
+from tests.aggregator.memory_stack import MINUTE_END_S
 from tests.security.conftest import real
 
 FLOODED_BUCKET = bucket_of("i-training")

@@ -32,7 +32,7 @@ from neuron_words.now_words import unpriced_words
 from proof.factories.records import MINUTE, record
 from tests.aggregator.digest.test_digest import row, week_of
 from tests.aggregator.explain.alarm_events import ENVIRONMENT, of_a_contributor
-from tests.aggregator.made_stack import MINUTE_END_S, MemoryStack
+from tests.aggregator.memory_stack import MINUTE_END_S, MemoryStack
 from tests.stack.catalogue_names import unknown_names
 
 SPECIAL_LETTERS = '`$\\|<>[]{}";&'

@@ -14,7 +14,7 @@ import pytest
 from neuron_wire.names import MAX_CORES
 from proof.factories.invocations import delivery
 from proof.factories.records import MINUTE, lines, record
-from tests.aggregator.made_stack import MINUTE_END_S
+from tests.aggregator.memory_stack import MINUTE_END_S
 from tests.security.conftest import real
 
 BUSY_MEMBERS = {"core_state": "bb", "utilization_percent": (99.0, 99.0), "idle_minutes": (0, 0)}

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from local.alarms.template import load_template
-from proof.logs.faults import DENIED_FAULT, THROTTLED
-from proof.logs.service import LogsService
+from proof.logs.logs_service import LogsService
+from proof.logs.service_faults import DENIED_FAULT, THROTTLED
 from requirements.audit import read_answer, verdict
 from tests.neuron_emitter.emitter_command import neuron_emf
 from tests.neuron_emitter.neuron_reports import GOOD_REPORT

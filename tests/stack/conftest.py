@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from local.alarms.template import Template, load
-from local.embedded_aws.deployment import SamCli
+from local.embedded_aws.sam_deployment import SamCli
 from neuron_emf.deploy.package import read_template
 from tests.stack.stack_template import of_type
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from local.alarms.template import load
-from local.rehearsal.stack import overrides
+from local.rehearsal.rehearsal_stack import overrides
 from neuron_emf.deploy import command, package
 from neuron_emf.deploy import stack as stack_of
 from neuron_emitter.errors import SourceError

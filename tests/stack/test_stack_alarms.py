@@ -13,7 +13,7 @@ from aggregator.explain.ending import HARDWARE_WINDOW_MINUTES
 from local.alarms.definition import MetricsInsightsQuery
 from local.alarms.template import Template, load, load_template
 from neuron_wire.catalogue import DEFAULT_ROLLUP_METRICS, STACK_METRICS
-from tests.docs.pages import anchor_of
+from tests.docs.linked_pages import anchor_of
 from tests.stack.catalogue_names import unknown_names
 from tests.stack.stack_template import (
     ALARM_TYPE,

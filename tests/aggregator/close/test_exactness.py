@@ -22,7 +22,7 @@ from neuron_wire.catalogue import ROLLUP_NUMBERS
 from proof import reference
 from proof.factories.records import MINUTE, record
 from proof.rollup_differences import CHECKED_TALLIES, EPSILON
-from tests.aggregator.world import (
+from tests.aggregator.cluster_world import (
     ONE_EACH,
     WORLD_FATES,
     WORLD_PRICES,

@@ -8,7 +8,7 @@ import json
 
 from proof.factories.records import MINUTE, record
 from proof.memory_table import MemoryTable
-from tests.aggregator.made_stack import MINUTE_END_S, MemoryStack, on_time
+from tests.aggregator.memory_stack import MINUTE_END_S, MemoryStack, on_time
 
 KNOWN_INSTANCE = record().instance_id
 

@@ -17,8 +17,8 @@ from aggregator.storage.record_items import TABLE_BUCKETS
 from aggregator.storage.values import TableError
 from proof.factories.records import record
 from tests.aggregator.close.test_exactness import compare
-from tests.aggregator.made_stack import MINUTE_END_S, MemoryStack
-from tests.aggregator.world import ONE_EACH, WORLD_FATES, FragileTable, live_through
+from tests.aggregator.cluster_world import ONE_EACH, WORLD_FATES, FragileTable, live_through
+from tests.aggregator.memory_stack import MINUTE_END_S, MemoryStack
 
 PROCESS_ENDS = ("killed", "memory", "pipe")
 FORKED_FATES = st.builds(

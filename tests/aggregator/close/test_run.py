@@ -13,7 +13,7 @@ from aggregator.reading.workers import RunClock
 from aggregator.storage.record_items import item_of, packs_of, records_of
 from proof.factories.records import MINUTE, full_record, record, some_holders
 from proof.memory_table import KillableProcess, KilledError, MemoryTable
-from tests.aggregator.made_stack import MINUTE_END_S, STACK_RULES, MemoryStack, on_time
+from tests.aggregator.memory_stack import MINUTE_END_S, STACK_RULES, MemoryStack, on_time
 
 # --- when a minute closes ---
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from aggregator.close import registry
 from aggregator.environment import Rules
 from proof.factories.records import MINUTE
-from tests.aggregator.world import ONE_EACH, WORLD_FATES, WORLD_INSTANCES, live_through
+from tests.aggregator.cluster_world import ONE_EACH, WORLD_FATES, WORLD_INSTANCES, live_through
 
 QUICK_RULES = Rules(silent_after_minutes=1)
 FORGET_MINUTES = 4

@@ -8,7 +8,7 @@ from aggregator.environment import Rules
 from neuron_accounts.teams import team_rules
 from neuron_wire.owners import Owner
 from proof.factories.records import record
-from tests.aggregator.findings.fleet import NOTHING_RAN, FindingsFleet, busy, idle, maker
+from tests.aggregator.findings.findings_fleet import NOTHING_RAN, FindingsFleet, busy, idle, maker
 
 STORY_TEAMS = team_rules("research|slurm:*=ml")
 STORY_PLACE = {

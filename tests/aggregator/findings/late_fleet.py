@@ -10,7 +10,7 @@ from operator import itemgetter
 from aggregator.environment import Rules
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, record
-from tests.aggregator.world import ClusterWorld
+from tests.aggregator.cluster_world import ClusterWorld
 
 LATE_FLEET_RULES = Rules(idle_after_minutes=5)
 LATE_FLEET_MINUTES = 40

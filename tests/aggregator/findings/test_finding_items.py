@@ -17,7 +17,7 @@ from neuron_wire.merging import merge_records
 from neuron_wire.minute_record import MAX_CLUSTER_CHARS, MAX_INSTANCE_CHARS
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE
-from tests.aggregator.findings.fleet import FindingsFleet, held, idle, maker
+from tests.aggregator.findings.findings_fleet import FindingsFleet, held, idle, maker
 
 FULL_BUCKET = 7
 DUE_GROUP = MAX_DUE // 2

@@ -19,15 +19,15 @@ from neuron_accounts.prices import Prices
 from neuron_wire.merging import merge_records
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, record
-from tests.aggregator.findings.fleet import NOTHING_RAN, held
-from tests.aggregator.findings.late_fleet import lived
-from tests.aggregator.world import (
+from tests.aggregator.cluster_world import (
     WORLD_FATES,
     ClusterWorld,
     live_through,
     minute_records,
     universes,
 )
+from tests.aggregator.findings.findings_fleet import NOTHING_RAN, held
+from tests.aggregator.findings.late_fleet import lived
 
 LAW_RULES = Rules(idle_after_minutes=12, silent_after_minutes=2)
 

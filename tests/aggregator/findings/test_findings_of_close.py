@@ -18,7 +18,7 @@ from neuron_wire.holders import Holder
 from neuron_wire.line_members import iso_minute
 from neuron_wire.owners import Owner
 from proof.factories.records import LATER_BOOT, MINUTE
-from tests.aggregator.findings.fleet import FindingsFleet, busy, held, idle, maker
+from tests.aggregator.findings.findings_fleet import FindingsFleet, busy, held, idle, maker
 
 
 def owners(events):

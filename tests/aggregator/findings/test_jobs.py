@@ -14,7 +14,7 @@ from neuron_wire.holders import Holder
 from neuron_wire.line_members import iso_minute
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, record
-from tests.aggregator.findings.fleet import (
+from tests.aggregator.findings.findings_fleet import (
     FLEET_RULES,
     NOTHING_RAN,
     FindingsFleet,

@@ -15,7 +15,7 @@ from aggregator.storage.table import Table
 from neuron_accounts.findings import EVENT_SOURCE, FINDING_DETAIL_TYPE, FindingsState
 from proof.factories.invocations import Context
 from proof.factories.records import MINUTE, lines
-from tests.aggregator.findings.fleet import idle
+from tests.aggregator.findings.findings_fleet import idle
 
 EVENT_DETAILS = [{"Id": "a", "Step": 1}, {"Id": "b", "Step": 2}]
 

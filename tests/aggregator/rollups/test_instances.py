@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from aggregator.rollups.instances import MAX_IDLE_INSTANCES
 from neuron_wire.holders import Holder
-from tests.aggregator.rollups.rollup_lines import cores, rollup
+from tests.aggregator.rollups.rollup_texts import cores, rollup
 
 
 def test_an_instance_has_the_price_of_its_region_or_is_unpriced_and_named():

@@ -19,7 +19,7 @@ from neuron_accounts.now import cluster_now
 from neuron_wire.merging import merge_records
 from neuron_wire.names import MICRO, UNKNOWN_REASONS
 from proof.factories.records import LATER_BOOT, MINUTE, record
-from tests.aggregator.rollups.rollup_lines import cores, published, rollup
+from tests.aggregator.rollups.rollup_texts import cores, published, rollup
 
 
 def test_coverage_counts_silent_instances():

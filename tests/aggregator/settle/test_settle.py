@@ -26,7 +26,7 @@ from neuron_wire.names import HOUR_MINUTES, MICRO
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, record
 from proof.memory_table import KillableProcess, KilledError
-from tests.aggregator.world import WORLD_PRICES, WORLD_RULES, ClusterWorld
+from tests.aggregator.cluster_world import WORLD_PRICES, WORLD_RULES, ClusterWorld
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,8 +16,8 @@ from neuron_emf.check.settings import CheckSettings
 from neuron_emf.cli import cli
 from neuron_emitter.owners.places import Reach
 from neuron_emitter.settings import options
-from proof.account.account import AccountDouble
-from tests.neuron_emf.check import expected
+from proof.account.account_double import AccountDouble
+from tests.neuron_emf.check import check_expectations
 
 
 class KernelLog:
@@ -83,8 +83,9 @@ def _surroundings(tmp_path, monkeypatch, sdk_loader):
 @pytest.fixture(scope="session")
 def answer(tmp_path_factory):
     """A neuron-monitor that answers at once, and what came of starting it: once for all tests."""
-    path = expected.script(
-        tmp_path_factory.mktemp("monitor") / "monitor", expected.answering(expected.report())
+    path = check_expectations.script(
+        tmp_path_factory.mktemp("monitor") / "monitor",
+        check_expectations.answering(check_expectations.report()),
     )
     settings = CheckSettings(monitor_command=str(path))
     return path, neuron_monitor.check_monitor(settings, "{}")

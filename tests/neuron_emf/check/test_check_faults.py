@@ -9,10 +9,10 @@ import pytest
 
 from neuron_emf.check.neuron_monitor import check_devices, check_monitor
 from neuron_emf.check.settings import CheckSettings
-from proof.account.account import AccountDouble
+from proof.account.account_double import AccountDouble
 from proof.account.account_faults import ACCOUNT_FAULTS, HARMLESS_ACCOUNT_CHANGES, break_account
-from tests.neuron_emf.check import expected
-from tests.neuron_emf.check.expected import EXPECTED_STATES
+from tests.neuron_emf.check import check_expectations
+from tests.neuron_emf.check.check_expectations import EXPECTED_STATES
 
 VOLATILE = {
     r"127\.0\.0\.1:\d+": "127.0.0.1:PORT",
@@ -63,7 +63,7 @@ WAITS_S = {"is silent and does not listen": 1, "writes no report": 3}
 
 
 def hardware(**members):
-    return {**expected.report()["neuron_hardware_info"], **members}
+    return {**check_expectations.report()["neuron_hardware_info"], **members}
 
 
 FOREVER = "\ntime.sleep(600)"
@@ -75,22 +75,28 @@ PARTIAL_REPORT = {
 
 def runtime(counters):
     """A report of one runtime with these *counters*."""
-    return expected.report(neuron_runtime_data=[{"report": {"neuroncore_counters": counters}}])
+    return check_expectations.report(
+        neuron_runtime_data=[{"report": {"neuroncore_counters": counters}}]
+    )
 
 
-NO_DEVICE = expected.report(neuron_hardware_info=hardware(neuron_device_count=0))
-WRONG_TYPE = expected.report(neuron_hardware_info=hardware(error=5))
+NO_DEVICE = check_expectations.report(neuron_hardware_info=hardware(neuron_device_count=0))
+WRONG_TYPE = check_expectations.report(neuron_hardware_info=hardware(error=5))
 BODIES = {
-    "answers": expected.answering(expected.report()),
+    "answers": check_expectations.answering(check_expectations.report()),
     "exits": 'sys.stderr.write("\\x1b[31mno such driver\\x1b[0m\\n")\nsys.exit(3)',
     "is silent and does not listen": f"signal.signal(signal.SIGTERM, signal.SIG_IGN){FOREVER}",
     "writes no report": f'print("hello", flush=True){FOREVER}',
-    "has a value of a wrong type": expected.answering(WRONG_TYPE),
-    "sees no device": expected.answering(NO_DEVICE),
-    "has no counters": expected.answering(runtime(None)),
-    "has counters in error": expected.answering(runtime({"error": "timeout"})),
-    "has counters of a wrong type": expected.answering(runtime({"neuroncores_in_use": [5]})),
-    "sees a part of the instance": expected.answering(expected.report(**PARTIAL_REPORT)),
+    "has a value of a wrong type": check_expectations.answering(WRONG_TYPE),
+    "sees no device": check_expectations.answering(NO_DEVICE),
+    "has no counters": check_expectations.answering(runtime(None)),
+    "has counters in error": check_expectations.answering(runtime({"error": "timeout"})),
+    "has counters of a wrong type": check_expectations.answering(
+        runtime({"neuroncores_in_use": [5]})
+    ),
+    "sees a part of the instance": check_expectations.answering(
+        check_expectations.report(**PARTIAL_REPORT)
+    ),
 }
 
 
@@ -112,7 +118,7 @@ def test_each_fault_of_a_monitor_is_reported(tmp_path, golden, repository):
     """State, words and advice of its line and of the devices', and no process is left."""
     lines = []
     for name, body in BODIES.items():
-        path = expected.script(tmp_path / "monitor", body)
+        path = check_expectations.script(tmp_path / "monitor", body)
         monitor, report = started(path, WAITS_S.get(name, 25))
         instance_type = report.instance_info.instance_type if report is not None else None
         devices = check_devices(CheckSettings(), report, instance_type)

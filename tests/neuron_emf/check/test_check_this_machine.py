@@ -29,15 +29,15 @@ from neuron_emitter.owners.reservations import Scheduler
 from neuron_emitter.reports.report import decode
 from neuron_emitter.spool import Spool
 from neuron_emitter.spool.layout import FILE_NAME
-from tests.neuron_emf.check import expected
-from tests.neuron_emf.check.expected import EXPECTED_STATES, GROUP_CHECKS, LINE_CHECKS
+from tests.neuron_emf.check import check_expectations
+from tests.neuron_emf.check.check_expectations import EXPECTED_STATES, GROUP_CHECKS, LINE_CHECKS
 
 MACHINE_FACTS = InstanceFacts(instance_id="i-0fedcba9876543210", instance_type="trn1.32xlarge")
 
 
 def report(instance_id, region=None):
     info = {"instance_id": instance_id, "instance_type": "inf1.xlarge", "instance_region": region}
-    return decode(json.dumps(expected.report(instance_info=info)).encode())
+    return decode(json.dumps(check_expectations.report(instance_info=info)).encode())
 
 
 class CheckedSource:

@@ -9,7 +9,7 @@ from statistics import fmean
 import pytest
 
 from aggregator.storage.record_items import item_of, stored_bytes
-from benchmarks import fleet as made
+from benchmarks import fleet_lines as made
 from local.alarms.definition import read_alarms
 from local.alarms.template import Template, load_template
 from neuron_accounts.prices import LIST_USD_PER_HOUR

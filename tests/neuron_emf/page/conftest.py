@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.neuron_emf.page.looked_at import filled, view_of
+from tests.neuron_emf.page.page_account import filled, view_of
 
 
 @pytest.fixture

@@ -10,7 +10,13 @@ from neuron_emf.account import account
 from neuron_emf.command_options import AccountSettings
 from neuron_emf.page.alarms import URGENCY, AccountAlarms, MessageLines, by_urgency
 from neuron_wire.catalogue import ALARMS
-from tests.neuron_emf.page.looked_at import EXPLAIN_GROUP, IDLE_TEXT, PAGE_NOW_S, double_of, message
+from tests.neuron_emf.page.page_account import (
+    EXPLAIN_GROUP,
+    IDLE_TEXT,
+    PAGE_NOW_S,
+    double_of,
+    message,
+)
 
 
 @pytest.fixture

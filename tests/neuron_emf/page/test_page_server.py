@@ -26,7 +26,7 @@ from neuron_emf.page.server import (
 from neuron_emf.page.view import UnknownClusterError
 from neuron_emitter.errors import SettingsError
 from tests.neuron_emf.fake_account import OWN_QUERY
-from tests.neuron_emf.page.looked_at import ledger_of, view_of
+from tests.neuron_emf.page.page_account import ledger_of, view_of
 
 SELF = {"'self'", "'none'", "data:"}
 DATA_PATHS = ("/overview.json", "/query.json", "/none.json")

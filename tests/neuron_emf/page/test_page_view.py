@@ -12,8 +12,8 @@ from neuron_emf.page.view import UnknownClusterError
 from neuron_emf.reading.rollup_lines import rollup_of
 from neuron_emitter.errors import SettingsError
 from neuron_wire.names import MINUTE_MS
-from tests.neuron_emf.page.looked_at import PAGE_START_MS, line, view_of
-from tests.neuron_emf.page.looked_at import line as rollup_line
+from tests.neuron_emf.page.page_account import PAGE_START_MS, line, view_of
+from tests.neuron_emf.page.page_account import line as rollup_line
 
 
 def test_the_cores_of_a_large_fleet_ask_for_a_cluster(double):

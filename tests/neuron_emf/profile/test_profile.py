@@ -16,8 +16,8 @@ from neuron_emitter.errors import DeliveryError, SourceError
 from neuron_wire.catalogue import PROFILE_METRICS, members_of
 from neuron_wire.extraction import violations
 from proof.factories.records import RECORDS_GROUP
-from proof.logs.faults import DENIED_FAULT
-from proof.logs.service import LogsService
+from proof.logs.logs_service import LogsService
+from proof.logs.service_faults import DENIED_FAULT
 from tests.undocumented_members import undocumented
 
 PROFILE_FOLDER = Path(__file__).resolve().parents[2] / "data" / "profile"

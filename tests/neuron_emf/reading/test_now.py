@@ -32,7 +32,7 @@ from proof.factories import records as factory
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import ENVIRONMENT, of_an_alarm
 from tests.aggregator.rollups.test_reference import clusters
-from tests.neuron_emf.page.looked_at import line as rollup_text
+from tests.neuron_emf.page.page_account import line as rollup_text
 
 IDLE_AFTER = 15
 NUMBER_BY_FIELD = {

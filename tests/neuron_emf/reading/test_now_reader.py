@@ -11,7 +11,7 @@ from neuron_emf.command_options import AccountSettings
 from neuron_emf.reading.now_reader import FOLDED, KEPT_MINUTES, NowReader
 from neuron_emitter.errors import SourceError
 from neuron_wire.names import MINUTE_MS
-from tests.neuron_emf.page.looked_at import (
+from tests.neuron_emf.page.page_account import (
     PAGE_NOW_S,
     PAGE_START_MS,
     double_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neuron_emf.reading import periods
-from proof.account.account import AccountDouble
+from proof.account.account_double import AccountDouble
 from tests.hour import HOUR_END_S
 
 REPORT_NOW_S = HOUR_END_S + 3600.0

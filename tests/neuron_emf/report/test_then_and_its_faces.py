@@ -23,9 +23,9 @@ from neuron_emf.report.idle_report import ROW_LABELS
 from neuron_emf.report.terminal import SHOWN, cells
 from neuron_wire.names import HOUR_MS, UNKNOWN_OWNER
 from proof.factories.records import message
+from tests.aggregator.cluster_world import WORLD_PRICES
 from tests.aggregator.settle.test_settle import SETTLED_HOUR, Bucket, fleets, settle, world_of
-from tests.aggregator.world import WORLD_PRICES
-from tests.neuron_emf.report.reports import (
+from tests.neuron_emf.report.report_faces import (
     EVIL_OWNERS,
     ParsedPage,
     document_of,

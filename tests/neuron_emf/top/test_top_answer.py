@@ -11,7 +11,7 @@ from rich.console import Console
 from neuron_emf.top import listing
 from neuron_emitter.errors import SourceError
 from neuron_wire.names import MINUTE_MS
-from tests.neuron_emf.page.looked_at import PAGE_NOW_S, PAGE_START_MS, filled, line, view_of
+from tests.neuron_emf.page.page_account import PAGE_NOW_S, PAGE_START_MS, filled, line, view_of
 
 README_FILE = Path(__file__).parents[3] / "README.md"
 

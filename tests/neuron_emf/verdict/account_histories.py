@@ -13,7 +13,7 @@ from neuron_emf.check.aws_client import ACCESS, Answer
 from neuron_wire.names import MINUTE_MS
 from proof.factories.records import AN_INSTANCE
 from tests.neuron_emf.verdict.histories import LONG_AGO, OTHER_INSTANCE, Kind, minute
-from tests.neuron_emf.verdict.world import MEMBER, WORLD_JOB, InstanceWorld
+from tests.neuron_emf.verdict.instance_world import MEMBER, WORLD_JOB, InstanceWorld
 
 if TYPE_CHECKING:
     from collections.abc import Callable

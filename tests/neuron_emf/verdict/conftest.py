@@ -12,11 +12,11 @@ from neuron_emf.account import Account
 from neuron_emf.check import aws_client
 from neuron_emf.reading import periods
 from neuron_emf.verdict.instance_verdict import EXIT_CODES
-from proof.account.account import AccountDouble
+from proof.account.account_double import AccountDouble
 from proof.factories.records import AN_INSTANCE
 from proof.logs.rules import ServiceError
 from tests.neuron_emf.fake_aws import FakeAws
-from tests.neuron_emf.verdict.world import InstanceWorld
+from tests.neuron_emf.verdict.instance_world import InstanceWorld
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neuron_wire.names import MINUTE_MS
 from proof.factories.records import AN_INSTANCE
-from tests.neuron_emf.verdict.world import WORLD_CLUSTER, WORLD_JOB, ZONE, InstanceWorld, text_of
+from tests.neuron_emf.verdict.instance_world import (
+    WORLD_CLUSTER,
+    WORLD_JOB,
+    ZONE,
+    InstanceWorld,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,14 +18,14 @@ from neuron_emf.reading import periods
 from neuron_emf.verdict.account_guards import ACCOUNT_GUARDS
 from neuron_emf.verdict.line_guards import LINE_GUARDS
 from neuron_wire.owners import Owner
-from proof.account.account import AccountDouble
+from proof.account.account_double import AccountDouble
 from proof.factories.records import AN_INSTANCE
 from tests import records_table
-from tests.aggregator.findings.fleet import FindingsFleet, held, idle, maker
+from tests.aggregator.findings.findings_fleet import FindingsFleet, held, idle, maker
 from tests.hour import HOUR_END_S
 from tests.neuron_emf.fake_aws import FakeAws
 from tests.neuron_emf.verdict.account_histories import OWNED_HISTORIES
-from tests.neuron_emf.verdict.world import InstanceWorld, bare_instance
+from tests.neuron_emf.verdict.instance_world import InstanceWorld, bare_instance
 
 
 class CloudFormation:

@@ -19,7 +19,7 @@ from tests.neuron_emf.verdict.account_histories import (
     store,
 )
 from tests.neuron_emf.verdict.histories import CLEAN, COMPILING, LINE_HISTORIES, OF_STREAMS, Kind
-from tests.neuron_emf.verdict.world import InstanceWorld
+from tests.neuron_emf.verdict.instance_world import InstanceWorld
 
 SHRINK_COMMAND = "aws autoscaling terminate-instance-in-auto-scaling-group"
 REMOVE = {

@@ -14,7 +14,7 @@ from neuron_emf.reading.log_group import MAX_CALLS
 from neuron_emf.verdict.instance_verdict import VERDICT_RELEASE
 from proof.factories.records import AN_INSTANCE
 from tests.neuron_emf.verdict.histories import CLEAN, LINE_HISTORIES, OTHER_INSTANCE, SHARED_STREAM
-from tests.neuron_emf.verdict.world import InstanceWorld
+from tests.neuron_emf.verdict.instance_world import InstanceWorld
 
 HARMLESS_LINES: dict[str, dict[str, Any]] = {
     "another instance": {"InstanceId": OTHER_INSTANCE, "CoreState": "b"},

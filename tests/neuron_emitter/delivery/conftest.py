@@ -13,7 +13,7 @@ from neuron_emitter.delivery.cloudwatch_logs import LogStream
 from neuron_emitter.delivery.delivery import Delivery
 from neuron_emitter.spool import Spool
 from proof.factories.records import RECORDS_GROUP
-from proof.logs.service import LogsService
+from proof.logs.logs_service import LogsService
 from tests.neuron_emitter.delivery.fake_destinations import (
     DELIVERED_STREAM,
     DELIVERY_NOW_S,

@@ -22,7 +22,7 @@ from neuron_emitter.delivery.destination import (
 from neuron_emitter.spool import NewRecord, Spool
 from neuron_wire.names import HOUR_MS
 from proof.factories.records import RECORDS_GROUP
-from proof.logs import faults
+from proof.logs import service_faults
 from proof.logs.rules import NOT_FOUND, ServiceError
 from tests.neuron_emitter.delivery.fake_destinations import (
     DELIVERED_STREAM,
@@ -71,7 +71,9 @@ def test_where_the_instance_is_comes_last(aws, service, region, variable, expect
     log_stream.close()
 
 
-@pytest.mark.parametrize("fault", [faults.CUT, faults.GARBLED, faults.SIGN_IN])
+@pytest.mark.parametrize(
+    "fault", [service_faults.CUT, service_faults.GARBLED, service_faults.SIGN_IN]
+)
 def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream):
     """
     Half an answer with HTTP 200 does not say which records were left out: it is asked for again.
@@ -92,13 +94,13 @@ def test_what_was_rejected_is_known_before_it_counts(fault, service, log_stream)
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (faults.THROTTLED, "throttled"),
+        (service_faults.THROTTLED, "throttled"),
         (ServiceError("TooManyRequestsException", "", 429), "throttled"),
-        (faults.INTERNAL, "service"), (faults.UNAVAILABLE, "service"),
-        (faults.GATEWAY_TIMEOUT, "service"),
-        (faults.RESET, "connection_lost"), (faults.ANSWER_LOST, "connection_lost"),
-        (faults.CUT, "connection_lost"), (faults.GARBLED, "connection_lost"),
-        (faults.SIGN_IN, "connection_lost"),
+        (service_faults.INTERNAL, "service"), (service_faults.UNAVAILABLE, "service"),
+        (service_faults.GATEWAY_TIMEOUT, "service"),
+        (service_faults.RESET, "connection_lost"), (service_faults.ANSWER_LOST, "connection_lost"),
+        (service_faults.CUT, "connection_lost"), (service_faults.GARBLED, "connection_lost"),
+        (service_faults.SIGN_IN, "connection_lost"),
     ],
     ids=str,
 )  # fmt: skip
@@ -113,7 +115,7 @@ def test_what_passes_is_a_retry(service, log_stream, answer, expected):
     assert Delivered() == log_stream.send(batch_of("a"))
 
 
-@pytest.mark.parametrize("fault", [faults.UNHEARD, faults.NEVER_ANSWERED])
+@pytest.mark.parametrize("fault", [service_faults.UNHEARD, service_faults.NEVER_ANSWERED])
 def test_no_answer_in_time_is_a_retry(fault, service, log_stream, monkeypatch):
     """The records may have been taken."""
     monkeypatch.setattr(cloudwatch_logs, "PUT_TIMEOUT_S", 0.2)
@@ -137,10 +139,10 @@ def test_a_refused_connection_is_no_connection(aws, log_stream):
 @pytest.mark.parametrize(
     ("answer", "reason", "words"),
     [
-        (ServiceError(*faults.EXPIRED_KEY), "credentials", "Renew"),
-        (ServiceError(*faults.UNKNOWN_KEY), "credentials", "role"),
+        (ServiceError(*service_faults.EXPIRED_KEY), "credentials", "Renew"),
+        (ServiceError(*service_faults.UNKNOWN_KEY), "credentials", "role"),
         (ServiceError("InvalidSignatureException", "earlier", 403), "signature", "clock"),
-        (faults.DENIED_FAULT, "access", "logs:PutLogEvents"),
+        (service_faults.DENIED_FAULT, "access", "logs:PutLogEvents"),
         (ServiceError("NeverHeardOfException", "hm"), "refused", "NeverHeardOfException"),
         (
             ServiceError(

@@ -16,7 +16,7 @@ from neuron_emitter.instance import (
     metadata_service,
 )
 from proof.emitter_process import HUNG_AFTER_S
-from tests.neuron_emitter.played_services import PlayedImds
+from tests.neuron_emitter.instance_services import PlayedImds
 
 # What answers on this machine does so in milliseconds, but the machine may be busy.
 

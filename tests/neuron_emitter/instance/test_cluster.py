@@ -22,7 +22,7 @@ from neuron_emitter.instance.cluster import (
 from neuron_emitter.instance.instance_tags import TagsUnavailableError, read_metadata_tags
 from neuron_emitter.instance.machine import ASSET_TAG_FILE
 from neuron_emitter.instance.metadata_service import MetadataService
-from tests.neuron_emitter.played_services import TAGS_PATH, TOKEN_PATH
+from tests.neuron_emitter.instance_services import TAGS_PATH, TOKEN_PATH
 
 URI = "ECS_CONTAINER_METADATA_URI_V4"
 BOARD_ID = "i-0fedcba9876543210"

@@ -24,7 +24,7 @@ from neuron_emitter.instance.machine import (
 )
 from neuron_emitter.instance.metadata_service import MetadataService
 from proof.emitter_process import HUNG_AFTER_S
-from tests.neuron_emitter.played_services import DOCUMENT_PATH, IDENTITY_DOCUMENT, TOKEN_PATH
+from tests.neuron_emitter.instance_services import DOCUMENT_PATH, IDENTITY_DOCUMENT, TOKEN_PATH
 
 WHOLE_FACTS = InstanceFacts(
     "i-0123456789abcdef0", "trn1.32xlarge", "eu-north-1", "eu-north-1b", "ami-0123456789abcdef0",

@@ -21,7 +21,7 @@ from neuron_emitter.instance.metadata_service import (
     IPV6_ENDPOINT,
     MetadataService,
 )
-from tests.neuron_emitter.played_services import TOKEN_PATH, redirect_to
+from tests.neuron_emitter.instance_services import TOKEN_PATH, redirect_to
 
 ASKED_PATH = "/latest/meta-data/instance-id"
 SHORT_BOUND_S = 0.3

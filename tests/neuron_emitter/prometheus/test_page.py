@@ -34,7 +34,7 @@ from tests.neuron_emitter.neuron_reports import (
     runtime_vcpu,
     vcpu,
 )
-from tests.neuron_emitter.prometheus.scraped import PlayedPage, types_of, value
+from tests.neuron_emitter.prometheus.page_player import PlayedPage, types_of, value
 from tests.programs import run_program
 
 MIB = 1 << 20

@@ -19,7 +19,7 @@ from neuron_emitter.settings.run_settings import ListenAddress, read_listen_addr
 from proof.emitter_process import HUNG_AFTER_S
 from tests.neuron_emitter.emitter_command import neuron_emf, sentence
 from tests.neuron_emitter.neuron_reports import counters, hardware, report, runtime, written
-from tests.neuron_emitter.prometheus.scraped import series_of
+from tests.neuron_emitter.prometheus.page_player import series_of
 
 LOOPBACK_ADDRESS = ListenAddress("127.0.0.1", 0)
 

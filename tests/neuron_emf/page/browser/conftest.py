@@ -16,7 +16,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import expect
 
-from tests.neuron_emf.page.looked_at import (
+from tests.neuron_emf.page.page_account import (
     PAGE_NOW_S,
     double_of,
     filled,

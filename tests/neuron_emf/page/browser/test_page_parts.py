@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from neuron_accounts.ledger import PARTS_OF_HOUR, part_key
 from neuron_emf.reading.ledger_bucket import rows
 from tests.neuron_emf.fake_account import OWN_QUERY
-from tests.neuron_emf.page.looked_at import PAGE_START_MS
+from tests.neuron_emf.page.page_account import PAGE_START_MS
 
 pytestmark = [pytest.mark.slow]
 PAGE_HOUR = PAGE_START_MS // 3_600_000

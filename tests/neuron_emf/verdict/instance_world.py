@@ -19,7 +19,7 @@ from proof.factories.records import AN_INSTANCE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from proof.account.account import AccountDouble
+    from proof.account.account_double import AccountDouble
 
 LAUNCHED = datetime(2025, 11, 20, 8, tzinfo=timezone.utc)
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from local import REPOSITORY
-from local.embedded_aws.processes import ChildProcess, EmbeddedAwsError
-from local.monitor.instance import SimulatedInstance
+from local.embedded_aws.child_processes import ChildProcess, EmbeddedAwsError
+from local.monitor.owner_processes import GONE_SUFFIX
 from local.monitor.play import Play
-from local.monitor.processes import GONE_SUFFIX
+from local.monitor.simulated_instance import SimulatedInstance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,7 @@ class FleetInstance:
 
         seed: Chooses the numbers, the same in history and live.
 
-        owners: Who owns each runtime, as `local.monitor.processes` has them.
+        owners: Who owns each runtime, as `local.monitor.owner_processes` has them.
 
         assigned: Cores that Kubernetes assigned there, in the same form.
     """

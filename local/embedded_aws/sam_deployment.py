@@ -12,13 +12,13 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from local.embedded_aws.processes import ChildProcess, EmbeddedAwsError, require_installed
+from local.embedded_aws.child_processes import ChildProcess, EmbeddedAwsError, require_installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from local.embedded_aws.server import EmbeddedAws
+    from local.embedded_aws.emulator import EmbeddedAws
 
 DEPLOYED_WITHIN_S: Final = 300.0  # it may have to download the functions' dependencies
 _SAM_POLL_S: Final = 0.1

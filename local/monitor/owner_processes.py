@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from local.monitor.instance import SimulatedInstance
+    from local.monitor.simulated_instance import SimulatedInstance
 
 GONE_SUFFIX: Final = " (gone)"
 _FIRST_USER_ID: Final = 1000

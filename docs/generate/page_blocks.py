@@ -11,7 +11,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from benchmarks import record
+from benchmarks import figures_record
 from docs.generate import (
     alarms,
     architecture,
@@ -20,12 +20,12 @@ from docs.generate import (
     events,
     metrics,
     parameters,
-    settings,
+    setting_sections,
     small_blocks,
 )
 from local import REPOSITORY
 from local.alarms.template import load_template
-from proof.real import record as real_record
+from proof.real import run_record as real_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -40,7 +40,7 @@ NOT_GENERATED: Final = {
 BLOCK_MAKERS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
     "README.md": {"bills": bills.bills, "small-fleets": bills.small_fleets},
     "docs/how-to/restricted.md": {"rights": partial(parameters.rights, LOADED_TEMPLATE)},
-    "docs/explanation/cost.md": {"month": bills.month, "figures": record.table},
+    "docs/explanation/cost.md": {"month": bills.month, "figures": figures_record.table},
     "docs/reference/metrics.md": {
         **metrics.subject_lists(),
         "events-told": events.events_list,
@@ -50,7 +50,8 @@ BLOCK_MAKERS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
         "lint-rules": small_blocks.lint_rules,
     },
     "docs/reference/settings.md": {
-        name: partial(settings.sections, group) for name, group in settings.SETTING_GROUPS.items()
+        name: partial(setting_sections.sections, group)
+        for name, group in setting_sections.SETTING_GROUPS.items()
     },
     "docs/reference/looking.md": {
         "saved-queries": partial(small_blocks.saved_queries, LOADED_TEMPLATE),

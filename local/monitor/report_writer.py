@@ -12,15 +12,15 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from local.monitor.hosts import PAGE_BYTES
-from local.monitor.instance import SIMULATED_ECC_COUNTERS
 from local.monitor.runtime_groups import WRITTEN_RUNTIME_GROUPS, RuntimeEntry, group
-from local.monitor.truth import ReportTruth
+from local.monitor.simulated_instance import SIMULATED_ECC_COUNTERS
+from local.monitor.simulator_truth import ReportTruth
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Mapping
 
-    from local.monitor.instance import SimulatedInstance
+    from local.monitor.simulated_instance import SimulatedInstance
 
 WRITTEN_SYSTEM_GROUPS: Final = ("memory_info", "neuron_hw_counters", "vcpu_usage")
 _FIRST_PERIOD_S: Final = (0.0005, 0.07)

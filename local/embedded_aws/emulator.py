@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from local.embedded_aws import clients
-from local.embedded_aws.processes import (
+from local.embedded_aws.child_processes import (
     ChildProcess,
     EmbeddedAwsError,
     group_members,

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from local import REPOSITORY
-from proof.account.account import AccountDouble
+from proof.account.account_double import AccountDouble
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,7 +12,7 @@ An account on 127.0.0.1 with the stack in it, that an operator's commands talk t
 It takes lines by the rules that the emitter is tested with. A page may be empty although more
 follows, which is where readers go wrong: the first page of FilterLogEvents is empty here, unless
 a test says otherwise, and one more follows the last event. Operations that only some tests need
-are added to `rules.operations`. Names of faults of a call are those of `proof.logs.faults`.
+are added to `rules.operations`. Names of faults of a call are those of `proof.logs.service_faults`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from xml.sax.saxutils import escape
 
 from local.alarms.template import Template, load_template
 from neuron_wire.names import DAY_MS
+from proof.logs.logs_service import LogsService
 from proof.logs.rules import (
     INVALID_PARAMETER,
     NOT_FOUND,
@@ -38,7 +39,6 @@ from proof.logs.rules import (
     ServiceError,
     matcher,
 )
-from proof.logs.service import LogsService
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 from neuron_wire.names import MINUTE_S
 from proof.chaos import close_runs, ingest_runs
+from proof.chaos.chaos_fleet import CHAOS_START_MINUTE
 from proof.chaos.close_runs import CloseRuns
-from proof.chaos.fleet import CHAOS_START_MINUTE
 from proof.chaos.functions import Functions
 from proof.chaos.ingest_runs import IngestRuns
 from proof.chaos.subscription import ODD, SubscriptionFilter
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from neuron_wire import MinuteRecord
-    from proof.chaos.fleet import Accepted
+    from proof.chaos.chaos_fleet import Accepted
     from proof.chaos.subscription import FilteredDelivery
 
 LATE_MINUTES = 120

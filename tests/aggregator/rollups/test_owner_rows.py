@@ -30,7 +30,7 @@ from neuron_wire.names import (
 )
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE
-from tests.aggregator.rollups.rollup_lines import cores, published, rollup_of
+from tests.aggregator.rollups.rollup_texts import cores, published, rollup_of
 
 OWNER_TYPES = ["trn1.2xlarge", "inf2.48xlarge", "trn2.48xlarge", None]
 UNPRICED_TYPES = OWNER_TYPES[2:]

@@ -17,8 +17,8 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from local.embedded_aws.child_processes import EmbeddedAwsError
 from local.embedded_aws.clients import require_loopback
-from local.embedded_aws.processes import EmbeddedAwsError
 from neuron_emf.account import account
 from neuron_emf.command_options import AccountSettings
 

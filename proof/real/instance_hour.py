@@ -7,15 +7,15 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregator.minutes import minute_at
-from proof.chaos.fleet import CHAOS_START_MINUTE
-from proof.chaos.truth import compare
+from proof.chaos.chaos_fleet import CHAOS_START_MINUTE
+from proof.chaos.chaos_truth import compare
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from aggregator.storage.table import Table
     from neuron_wire import MinuteRecord
-    from proof.chaos.fleet import Accepted
+    from proof.chaos.chaos_fleet import Accepted
 
 DELIVERED_S: Final = 45.0  # into a minute: the lines of the minute arrive
 CLOSED_S: Final = 50.0  # into a minute: close runs

@@ -15,8 +15,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from proof.logs.faults import Fault, ProxyPage, fault_of
 from proof.logs.rules import LogRules, ServiceError
+from proof.logs.service_faults import Fault, ProxyPage, fault_of
 from proof.logs.wire import JsonWire, Port, Response, region_signed_for
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from neuron_wire.holders import Holder
 from neuron_wire.merging import merge_records
 from neuron_wire.owners import Owner
 from proof.factories.records import LATER_BOOT, MINUTE, record
-from tests.aggregator.rollups.rollup_lines import SOME, cores, published, rollup_of
+from tests.aggregator.rollups.rollup_texts import SOME, cores, published, rollup_of
 
 
 def defined(line):

@@ -18,7 +18,7 @@ from aggregator.settle.ledger_hour import BucketHour
 from aggregator.settle.purchases import part_of
 from aggregator.storage.record_items import bucket_of
 from local.embedded_aws.clients import EMBEDDED_REGION
-from local.rehearsal.stack import STACK_NAME
+from local.rehearsal.rehearsal_stack import STACK_NAME
 from neuron_accounts.instance_hours import LedgerRules, OwnerWork
 from neuron_accounts.ledger import (
     PARTS_OF_HOUR,

@@ -1,5 +1,7 @@
 """
-What the stack's functions cost: `python -m benchmarks.stack ingest`, or `close`, in a process.
+The cost of the stack's functions.
+
+Run `python -m benchmarks.stack_figures ingest`, or `close`, in a process of its own.
 
 The functions' own code: the table is a stand-in. To close, it stands in place of
 boto3's client; to ingest, at the other end of its connection, so that all that boto3
@@ -33,10 +35,10 @@ from aggregator.storage.dynamodb import Requests
 from aggregator.storage.record_items import TABLE_BUCKETS, item_of
 from aggregator.storage.table import Table
 from aggregator.storage.values import CloseProgress
-from benchmarks import fleet
+from benchmarks import fleet_lines
 from benchmarks.emitter import memory_mib
 from benchmarks.figure import Figure
-from benchmarks.reports import environment
+from benchmarks.sample_reports import environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -138,7 +140,7 @@ def figures(folder: Path) -> list[Figure]:
     once = _measured("ingest")
     runs = [_measured("close", str(folder)) for _ in range(MEASURED_RUNS)]
     least = min(runs, key=lambda run: run["cpu_s"])
-    what = f"{STACK_INSTANCES:,} instances of {fleet.CORES_OF_INSTANCE} cores of a minute"
+    what = f"{STACK_INSTANCES:,} instances of {fleet_lines.CORES_OF_INSTANCE} cores of a minute"
     return [
         Figure(
             "ingest: processor time of one record", 1_000 * once["cpu_s"], "ms", INGEST_LIMIT_MS,
@@ -155,7 +157,7 @@ def figures(folder: Path) -> list[Figure]:
 def _measured(*words: str) -> dict[str, float]:
     settings = FUNCTION_VARIABLES if words[0] == "ingest" else {}
     ended = subprocess.run(
-        [sys.executable, "-m", "benchmarks.stack", *words],
+        [sys.executable, "-m", "benchmarks.stack_figures", *words],
         stdout=subprocess.PIPE, env=environment(**settings), check=True,
     )  # fmt: skip
     found: dict[str, float] = json.loads(ended.stdout)
@@ -165,7 +167,7 @@ def _measured(*words: str) -> dict[str, float]:
 def write_minute(folder: Path, instances: int) -> None:
     """Write the items of a fleet's minute into *folder*."""
     buckets: dict[int, list[RecordItem]] = defaultdict(list)
-    for record in fleet.records(instances, STACK_CLUSTERS):
+    for record in fleet_lines.records(instances, STACK_CLUSTERS):
         item = item_of(record, 0)
         buckets[item.bucket].append(item)
     folder.mkdir(parents=True)
@@ -185,9 +187,11 @@ def close(folder: Path) -> dict[str, float]:
     from aggregator.close.run import CloseRun  # noqa: PLC0415  # ingest has no use for it
 
     table = Table(Requests(StandIn(folder), "neuron-emf"))
-    table.write_progress(CloseProgress(fleet.FLEET_MINUTE - 1, (), fleet.FLEET_MINUTE - 1))
+    table.write_progress(
+        CloseProgress(fleet_lines.FLEET_MINUTE - 1, (), fleet_lines.FLEET_MINUTE - 1)
+    )
     found: dict[str, float] = {}
-    for minute in (fleet.FLEET_MINUTE - 1, fleet.FLEET_MINUTE):
+    for minute in (fleet_lines.FLEET_MINUTE - 1, fleet_lines.FLEET_MINUTE):
         run = CloseRun(
             table=table, rules=Rules(), emit=lambda _line: None,
             now_s=lambda at=minute: float(end_s(at) + _ALL_HAVE_REPORTED_S),  # type: ignore[misc]
@@ -231,9 +235,13 @@ def _accept(request: AWSPreparedRequest, **_event: object) -> AWSResponse:
 
 def _events(count: int) -> Iterator[dict[str, object]]:
     minute_ms = int(time.time()) // 60 * 60_000
-    for number, made in enumerate(fleet.records(count)):
+    for number, made in enumerate(fleet_lines.records(count)):
         record = dataclasses.replace(made, minute_ms=minute_ms)
-        event = {"id": f"{number:056d}", "timestamp": minute_ms, "message": fleet.line_of(record)}
+        event = {
+            "id": f"{number:056d}",
+            "timestamp": minute_ms,
+            "message": fleet_lines.line_of(record),
+        }
         document = {
             "messageType": "DATA_MESSAGE", "owner": STACK_ACCOUNT, "logGroup": RECORDS_GROUP,
             "logStream": record.instance_id, "subscriptionFilters": ["neuron-emf-minutes"],
@@ -249,7 +257,7 @@ def _key(item: dict[str, Any]) -> tuple[str, str]:
 
 def main(arguments: Sequence[str]) -> int:
     """Measure one function in this process, and print what it took as JSON."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.stack")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.stack_figures")
     parser.add_argument("function", choices=("ingest", "close"))
     parser.add_argument("folder", type=Path, nargs="?", help="what `write_minute` wrote, of close")
     chosen = parser.parse_args(arguments)

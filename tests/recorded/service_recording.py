@@ -19,7 +19,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from proof.account.account import ACCOUNT_REGION
+from proof.account.account_double import ACCOUNT_REGION
 
 TABLES = Path(__file__).parent / "tables"
 

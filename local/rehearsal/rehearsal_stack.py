@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 from local.alarms.history import CloudWatchHistory
+from local.embedded_aws.child_processes import EmbeddedAwsError
 from local.embedded_aws.clients import EMBEDDED_REGION
-from local.embedded_aws.processes import EmbeddedAwsError
 from local.pump import EmfPump
 from local.rehearsal.comparison import PublishedRollups, against_truth
 from local.rehearsal.page import AccountEndpoint
@@ -24,9 +24,9 @@ from neuron_wire.names import MINUTE_S
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from local.embedded_aws.deployment import Deployment
-    from local.embedded_aws.server import EmbeddedAws
-    from local.monitor.truth import Expected
+    from local.embedded_aws.emulator import EmbeddedAws
+    from local.embedded_aws.sam_deployment import Deployment
+    from local.monitor.simulator_truth import Expected
     from local.rehearsal.comparison import ClusterMinute
     from local.rehearsal.workspace import Workspace
 
