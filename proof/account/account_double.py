@@ -6,7 +6,7 @@ An account on 127.0.0.1 with the stack in it, that an operator's commands talk t
         environment.update(account.variables)      # for boto3, also in another process
         break_account(account, "records group missing")  # of `account_faults.ACCOUNT_FAULTS`
         account.denied.add("logs:FilterLogEvents") # one permission
-        account.service.always["StartQuery"] = UNAVAILABLE  # of every call
+        account.always["StartQuery"] = UNAVAILABLE  # of every call
         account.operations                         # what was asked, in order
 
 It takes lines by the rules that the emitter is tested with. A page may be empty although more
@@ -35,15 +35,12 @@ from proof.logs.rules import (
     NOT_PLAYED,
     RECORDS_GROUP,
     Applied,
-    LogRules,
     ServiceError,
     matcher,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from typing_extensions import Self
 
     from proof.logs.rules import Document
 
@@ -68,15 +65,11 @@ STS_NAMES = {
 }
 
 
-class AccountDouble:
+class AccountDouble(LogsService):
     """
     A right account: both log groups of class STANDARD, the subscription, no policy. A context.
 
     Attributes:
-        service: The port with its record of calls, its keys, its clock and its faults.
-
-        rules: What was put; its groups are those of the account.
-
         template: As it was deployed.
 
         made_ms: When all log groups were made.
@@ -103,7 +96,7 @@ class AccountDouble:
     rollups_group = f"/neuron-emf/{stack_name}/rollups"
 
     def __init__(self, clock: Callable[[], float] = time.time, **given: str) -> None:
-        self.rules = LogRules(clock)
+        super().__init__(clock)
         self.rules.groups.clear()
         self.rules.operations |= {
             "DescribeAccountPolicies": self._describe_account_policies,
@@ -113,9 +106,8 @@ class AccountDouble:
             "GetCallerIdentity": _get_caller_identity,
             "GetLogEvents": self._get_log_events,
         }
-        self.service = LogsService(clock, rules=self.rules)
-        self.service.wires.append(StsWire())
-        self.service.allow = self._allow
+        self.wires.append(StsWire())
+        self.allow = self._refuse_denied
         self.made_ms = round(clock() * 1000) - 30 * DAY_MS
         self.classes: dict[str, str] = {}
         self.days: dict[str, int] = {}
@@ -139,19 +131,7 @@ class AccountDouble:
     @property
     def variables(self) -> dict[str, str]:
         """What a process needs in its environment to talk to this account and no other."""
-        return {**self.service.variables, "AWS_ENDPOINT_URL": self.service.url}
-
-    @property
-    def operations(self) -> list[str]:
-        """What was asked of it, in order."""
-        return self.service.operations
-
-    def __enter__(self) -> Self:
-        self.service.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.service.__exit__(*error)
+        return {**super().variables, "AWS_ENDPOINT_URL": self.url}
 
     # --- what a test changes ---
 
@@ -194,7 +174,7 @@ class AccountDouble:
 
     # --- what answers share ---
 
-    def _allow(self, operation: str, document: Document) -> None:
+    def _refuse_denied(self, operation: str, document: Document) -> None:
         """Refuse what is denied, with the action and the resource; who one is cannot be denied."""
         service = "cloudwatch" if operation.startswith("DescribeAlarm") else "logs"
         action = f"{service}:{operation}"

@@ -65,9 +65,7 @@ def _filter(**changes: str) -> Fault:
 
 def _clock(skew_s: float) -> Fault:
     """The service's time as its answers tell it; it refuses nothing for it."""
-    return lambda account: setattr(
-        account.service, "clock", lambda clock=account.service.clock: clock() + skew_s
-    )
+    return lambda account: setattr(account, "clock", lambda clock=account.clock: clock() + skew_s)
 
 
 def _only_the_emitters(account: AccountDouble) -> None:
@@ -79,14 +77,14 @@ def _denied(action: str) -> Fault:
 
 
 def _throttled(action: str) -> Fault:
-    return lambda account: account.service.always.update({action: THROTTLED})
+    return lambda account: account.always.update({action: THROTTLED})
 
 
 ACCOUNT_FAULTS: Mapping[str, Fault] = {
-    "credentials expired": lambda account: account.service.keys.update(testing=None),
-    "credentials of another secret": lambda account: account.service.keys.update(testing="another"),
-    "credentials unknown": lambda account: account.service.keys.clear(),
-    "service gone": lambda account: account.service.vanish(),
+    "credentials expired": lambda account: account.keys.update(testing=None),
+    "credentials of another secret": lambda account: account.keys.update(testing="another"),
+    "credentials unknown": lambda account: account.keys.clear(),
+    "service gone": lambda account: account.vanish(),
     "records group missing": lambda account: account.remove_group(account.records_group),
     "rollups group missing": lambda account: account.remove_group(account.rollups_group),
     "records group INFREQUENT_ACCESS": lambda account: account.add_group(

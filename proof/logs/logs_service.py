@@ -13,7 +13,7 @@ import threading
 import time
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 from proof.logs.rules import LogRules, ServiceError
 from proof.logs.service_faults import Fault, ProxyPage, fault_of
@@ -21,6 +21,8 @@ from proof.logs.wire import JsonWire, Port, Response, region_signed_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from typing_extensions import Self
 
     from proof.logs.rules import Document
 
@@ -45,7 +47,6 @@ class ServiceCall:
     user_agent: str
 
 
-@final
 class LogsService:
     """
     The service, or one door to it. Used as a context; stops when the context ends.
@@ -139,7 +140,7 @@ class LogsService:
         self._thread = threading.Thread(target=lambda: port.serve_forever(0.01), daemon=True)
         self._thread.start()
 
-    def __enter__(self) -> LogsService:
+    def __enter__(self) -> Self:
         self.come_back()
         return self
 

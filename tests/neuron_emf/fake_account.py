@@ -34,7 +34,7 @@ class FakeAccount(AccountDouble):
 
     def __init__(self, *given):
         super().__init__(*given)
-        self.service.wires.append(JsonWire(*ALARM_WIRE))
+        self.wires.append(JsonWire(*ALARM_WIRE))
         self.alarms_page = MAX_DESCRIBED
         self.alarms_made_s = self.rules.clock()
         self.alarms, self._contributors, self._queries = {}, {}, {}

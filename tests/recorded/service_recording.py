@@ -53,7 +53,7 @@ def client_of(account):
     retries = {"mode": "standard", "total_max_attempts": 1}
     config = Config(retries=retries, parameter_validation=False)
     keys = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
-    address = {"endpoint_url": account.service.url, "region_name": ACCOUNT_REGION}
+    address = {"endpoint_url": account.url, "region_name": ACCOUNT_REGION}
     return _sdk().client("logs", config=config, **address, **keys)
 
 
