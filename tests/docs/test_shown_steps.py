@@ -153,7 +153,7 @@ def test_the_example_of_contributing_applies_and_its_test_passes(tmp_path):
     """A contributor who applies the patch of CONTRIBUTING to this tree sees its test pass."""
     page = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
     (patch,) = re.findall(r"^```diff\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    for folder in ("emitter", "lambda", "tests"):
+    for folder in ("emitter", "lambda", "proof", "tests"):
         unused = shutil.ignore_patterns("__pycache__", "data", "recorded", "neuron_emf")
         shutil.copytree(REPOSITORY / folder, tmp_path / folder, ignore=unused)
     shutil.copy(REPOSITORY / "pyproject.toml", tmp_path)
