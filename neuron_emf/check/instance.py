@@ -30,7 +30,7 @@ from neuron_emitter.owners.lookup import OFF
 from neuron_emitter.owners.places import Places, reach
 from neuron_emitter.owners.reservations import schedulers_of
 from neuron_emitter.run.service import spool_directory
-from neuron_emitter.settings.run_settings import JOURNAL, LOGS, NONE
+from neuron_emitter.settings.run_settings import LOGS, NONE
 from neuron_emitter.spool.directory import holder_of
 from neuron_emitter.spool.layout import FILE_NAME, LAYOUT_VERSION
 from neuron_emitter.spool.newer_spool import NewerSpool, stored_bytes
@@ -208,11 +208,7 @@ def check_kernel_log(settings: CheckSettings) -> CheckResult:
         ring.close()
     except UnreadableLogError as error:
         return warning("hardware faults are not counted: no permission to read it", str(error))
-    counted = f"hardware faults are counted by what {ring.path} says"
-    if settings.kernel_messages == JOURNAL:
-        advice = "use --kernel-messages auto"
-        return warning(f"{counted}: the journal is no longer read", advice)
-    return ok(counted)
+    return ok(f"hardware faults are counted by what {ring.path} says")
 
 
 def check_spool(settings: CheckSettings) -> CheckResult:

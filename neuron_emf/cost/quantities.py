@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_emf.cost.tariff import DAYS_IN_MONTH, GB, HOURS_IN_MONTH, MINUTES_IN_MONTH, read_toml
+from neuron_emitter.settings.run_settings import SEND_SPREAD_S
 from neuron_wire.catalogue import (
     ALARMED,
     DEFAULT_ROLLUP_METRICS,
@@ -38,7 +39,6 @@ LOOKING: Final = "alarms and dashboards"
 LINE_NOT_COUNTED: Final = "not counted"
 COST_GROUPS: Final = ("logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING, "ledger")
 
-SEND_SPREAD_S: Final = 30  # emitters send within this time after each minute
 RUNTIMES_PER_INSTANCE: Final = (
     8  # of an instance, or as many as it has cores, each with one line an hour
 )

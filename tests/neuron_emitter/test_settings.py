@@ -21,7 +21,7 @@ from neuron_emitter.settings.run_settings import read_listen_address
 SETTING_VALUES = {
     "cluster": ("from-flag", "from-variable", "from-file"),
     "metrics": ("none", "core", "legacy"),
-    "kernel_messages": ("kmsg", "journal", "file:/host/kmsg"),
+    "kernel_messages": ("kmsg", "none", "file:/host/kmsg"),
     "prometheus": tuple(map(read_listen_address, ("8008", "0.0.0.0:8008", "[::1]:9"))),
     "spool_dir": (Path("/flag"), Path("/variable"), Path("/file")),
     "period": (1, 2, 3),

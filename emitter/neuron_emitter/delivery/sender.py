@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from neuron_emitter.delivery.delivery import Delivery
     from neuron_emitter.logs import Clock
 
-SEND_SPREAD_S: Final = 30.0
 _HASH_BYTES: Final = 8
 
 _log = logging.getLogger(__name__)
@@ -90,7 +89,7 @@ class Sender:
         delivery: Delivery,
         *,
         instance: str,
-        spread_s: float = SEND_SPREAD_S,
+        spread_s: float,
         clock: Clock = time.time,
         monotonic: Clock = time.monotonic,
         waiter: Waiter | None = None,

@@ -198,8 +198,8 @@ class ClusterSearch:
     def find_auto_scaling_group(self) -> _Answer:
         """The name of the group, from the tags that the metadata service has."""
         tags, why = self._tags
-        found = cluster_in_tag(tags, AUTO_SCALING_TAG)
-        return found or NotFound(why or f"the instance has no tag {AUTO_SCALING_TAG}")
+        reason = why or f"the instance has no tag {AUTO_SCALING_TAG}"
+        return cluster_in_tag(tags, AUTO_SCALING_TAG) or NotFound(reason)
 
     def describe_tags(self) -> _Answer:
         """The tags by the EC2 API: for instances that keep them from their metadata."""
@@ -214,9 +214,12 @@ class ClusterSearch:
             tags = describe_tags(instance_id, region, environ=self._environ)
         except TagsUnavailableError as error:
             return NotFound(str(error))
-        found = eks_in_tags(tags) or cluster_in_tag(tags, PARALLELCLUSTER_TAG)
-        found = found or cluster_in_tag(tags, AUTO_SCALING_TAG)
-        return found or NotFound("the instance has no tag with a cluster name")
+        return (
+            eks_in_tags(tags)
+            or cluster_in_tag(tags, PARALLELCLUSTER_TAG)
+            or cluster_in_tag(tags, AUTO_SCALING_TAG)
+            or NotFound("the instance has no tag with a cluster name")
+        )
 
     @cached_property
     def _tags(self) -> tuple[Mapping[str, str], str]:

@@ -31,7 +31,7 @@ from neuron_accounts.instance_types import is_instance_type
 from neuron_wire.names import EC2_INSTANCE_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 # Inputs of `run` whose reports are surely of this machine; a file may be of any.
 INPUTS_OF_THIS_MACHINE: Final = frozenset({"monitor", "-"})
@@ -60,30 +60,28 @@ def board_instance_type(root: Path = Path("/")) -> str | None:
     return name if name and is_instance_type(name) else None
 
 
-def guessed_instance_id(root: Path = Path("/"), *, environ: Mapping[str, str] | None = None) -> str:
+def guessed_instance_id(root: Path = Path("/")) -> str:
     """
     A name that stays the same over restarts, such as `host-3f2a9c0d1e4b5a67`.
 
     It is a hash: the machine id itself is not to be published (machine-id(5)).
     """
-    seed = _seed(root, os.environ if environ is None else environ)
-    digest = hashlib.sha256(f"neuron-emf {seed}".encode())
+    digest = hashlib.sha256(f"neuron-emf {_seed(root)}".encode())
     return f"host-{digest.hexdigest()[:16]}"
 
 
-def is_container(root: Path = Path("/"), *, environ: Mapping[str, str] | None = None) -> bool:
+def is_container(root: Path) -> bool:
     """Whether *root* is a container's, and not the machine's own."""
-    variables = os.environ if environ is None else environ
     return (
         any((root / marker).exists() for marker in _MARKER_FILES)
-        or any(variables.get(variable) for variable in _MARKER_VARIABLES)
+        or any(os.environ.get(variable) for variable in _MARKER_VARIABLES)
         or _mounts(root).get("/") == "overlay"
     )
 
 
-def _seed(root: Path, environ: Mapping[str, str]) -> str:
+def _seed(root: Path) -> str:
     mounts = _mounts(root)
-    is_contained = is_container(root, environ=environ)
+    is_contained = is_container(root)
     is_hosts_file = "/etc/machine-id" in mounts or "/etc" in mounts
     if not is_contained or is_hosts_file:
         machine_id = read_text(root / MACHINE_ID_FILE) or ""

@@ -12,7 +12,7 @@ https://docs.aws.amazon.com/sdkref/latest/guide/feature-imds-credentials.html
 
 from __future__ import annotations
 
-import time
+import math
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.instance.local_http import LocalHttpError, Reply, exchange
@@ -49,7 +49,7 @@ class MetadataService:
             disabled=environ.get(DISABLED_VARIABLE, "").strip().lower() == "true",
         )
 
-    def get_reply(self, path: str, *, ends_at_s: float | None = None) -> Reply | None:
+    def get_reply(self, path: str, *, ends_at_s: float = math.inf) -> Reply | None:
         """
         The answer for *path*, such as `/latest/meta-data/instance-id`; None where there is none.
 
@@ -59,11 +59,10 @@ class MetadataService:
         if self.disabled:
             msg = f"{DISABLED_VARIABLE} is true"
             raise LocalHttpError(msg)
-        until_s = time.monotonic() + METADATA_TIMEOUT_S if ends_at_s is None else ends_at_s
-        reply = self._ask(path, until_s)
+        reply = self._ask(path, ends_at_s)
         if reply.status == 401:  # the token has expired
             self._token = None
-            reply = self._ask(path, until_s)
+            reply = self._ask(path, ends_at_s)
         if reply.status == 404:
             return None
         if reply.status != 200:
@@ -71,7 +70,7 @@ class MetadataService:
             raise LocalHttpError(msg)
         return reply
 
-    def get_text(self, path: str, *, ends_at_s: float | None = None) -> str | None:
+    def get_text(self, path: str, *, ends_at_s: float = math.inf) -> str | None:
         """
         The text at *path*; None also for an empty text.
 

@@ -108,9 +108,8 @@ def _read_fault(text: str, at_s: float) -> HardwareFault | None:
     mark = _ERROR_CODE.search(text)
     if mark is None:
         return None
-    found = reversed(
-        _MESSAGE_MEMBER.findall(text, mark.end())
-    )  # so that the first of a name counts
+    # Reversed, so that the first of a name counts.
+    found = reversed(_MESSAGE_MEMBER.findall(text, mark.end()))
     members = {name: value[:MAX_WORD_CHARS] for name, value in found}
     return HardwareFault(
         at_s=at_s,

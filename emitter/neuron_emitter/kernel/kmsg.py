@@ -40,9 +40,8 @@ RECORDS_A_READ: Final = 1000
 _KMSG_HEADER: Final = re.compile(rb"[0-9]{1,10},([0-9]{1,18}),([0-9]{1,18})(?:,[^;]*)?;")
 _ESCAPE: Final = re.compile(rb"\\x([0-9a-fA-F]{2})")
 _BOOT_ID: Final = re.compile(r"[0-9a-f]{32}")
-HARDWARE_ERROR_MARK: Final = (
-    b"NEURON_HW_ERR="  # of the messages that are wanted; the text of others is not read
-)
+# The mark of the messages that are wanted; the text of others is not read.
+HARDWARE_ERROR_MARK: Final = b"NEURON_HW_ERR="
 MAX_TEXT_BYTES: Final = 8192  # of one record, as the kernel bounds it
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.kernel.detector import FaultDetector, LogState
 from neuron_emitter.kernel.kmsg import UnreadableLogError, log_opener
-from neuron_emitter.settings.run_settings import AUTO, JOURNAL
+from neuron_emitter.settings.run_settings import AUTO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,8 +39,6 @@ def watch_of(choice: str, reports: str, state: LogState) -> KernelWatch | None:
 
     The caller closes it.
     """
-    if choice == JOURNAL:
-        _log.warning("--kernel-messages journal is deprecated and reads /dev/kmsg. Use auto.")
     open_log = log_opener(choice, reports)
     if open_log is None:
         return None

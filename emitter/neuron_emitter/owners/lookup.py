@@ -136,7 +136,7 @@ class OwnerLookup:
                 self._seen[pid] = now_s
             elif pid is not None and 0 < pid <= MAX_PID:
                 if len(self._seen) >= MAX_PROCESSES:
-                    self._say("more", f"No owner is named for more than {MAX_PROCESSES} processes.")
+                    self._say(f"No owner is named for more than {MAX_PROCESSES} processes.")
                     continue
                 self._seen[pid] = now_s
                 self._asked.put(pid)
@@ -204,12 +204,11 @@ class OwnerLookup:
                 known = self._name_process(pid)
         except PermissionError:
             self._say(
-                "denied",
                 "Cannot read the owner of a process in /proc: permission denied. Run as "
                 "a user who may read it, or use --attribution none.",
             )
         except Exception as error:  # noqa: BLE001 - a name is worth less than the thread
-            self._say("error", f"Looking up an owner failed: {type(error).__name__}.")
+            self._say(f"Looking up an owner failed: {type(error).__name__}.")
         if known is None:
             self._known.pop(pid, None)
         else:
@@ -228,7 +227,6 @@ class OwnerLookup:
             owner = self._naming.name_owner(process, command)
         if self._naming.was_denied:
             self._say(
-                "environ",
                 "Cannot read the environment of other users' processes: ECS services, "
                 "and Slurm jobs without a control group, are not named. "
                 "Run as root (CAP_SYS_PTRACE) to name them.",
@@ -248,9 +246,9 @@ class OwnerLookup:
             return None
         return iso_minute(int(boot_s + began_s) // 60)
 
-    def _say(self, what: str, sentence: str) -> None:
-        if what not in self._said:
-            self._said.add(what)
+    def _say(self, sentence: str) -> None:
+        if sentence not in self._said:
+            self._said.add(sentence)
             _log.warning("%s", sentence)
 
 

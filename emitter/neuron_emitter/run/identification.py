@@ -41,7 +41,7 @@ and that the stack would call silent.
 _NO_FACTS: Final = InstanceFacts()
 
 _ERROR: Final = "Error"
-_TEXT_MEMBERS: Final = frozenset({_ERROR, "KernelMessage", "Stderr"})
+_TEXT_DETAILS: Final = frozenset({_ERROR, "KernelMessage", "Stderr"})
 """Details of events that other programs wrote."""
 
 
@@ -154,7 +154,7 @@ def without_names(report: Report) -> Report:
 
 def without_texts(event: Event) -> Event:
     """Remove texts that other programs wrote; the log on the instance has them."""
-    details = {name: detail for name, detail in event.details.items() if name not in _TEXT_MEMBERS}
+    details = {name: detail for name, detail in event.details.items() if name not in _TEXT_DETAILS}
     message = event.message
     if error := event.details.get(_ERROR):
         message = message.removesuffix(f": {error}")

@@ -95,13 +95,13 @@ def _in_python(found: re.Match[str]) -> str:
     return "x" if found[1] else found[0]
 
 
+SEND_SPREAD_S: Final = 30.0
 DEFAULT_LOG_GROUP: Final = "/neuron-emf/records"
 FILE_PREFIX: Final = "file:"
 MONITOR_INPUT: Final = "monitor"
 LOGS: Final = "logs"
 STDOUT: Final = "stdout"
 AUTO: Final = "auto"
-JOURNAL: Final = "journal"  # of earlier versions, which could read systemd's too
 TEAM_ATTRIBUTION: Final = "team"
 NONE: Final = "none"
 
@@ -113,7 +113,7 @@ def require_kernel_log(text: str) -> str:
     Raises:
         BadParameter: If it does not.
     """
-    words = (AUTO, "kmsg", JOURNAL, NONE)
+    words = (AUTO, "kmsg", NONE)
     if text not in words and (text == FILE_PREFIX or not text.startswith(FILE_PREFIX)):
         msg = f"{text!r} is not one of {', '.join(words)}, {FILE_PREFIX}PATH"
         raise click.BadParameter(msg)
@@ -252,7 +252,7 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
         kind=click.IntRange(min=1),
     )
     spread_seconds: float = advanced(
-        30.0,
+        SEND_SPREAD_S,
         "Seconds after each minute over which instances spread their sends; 0 sends at once.",
         kind=Amount(0, 55),
     )
@@ -260,9 +260,9 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
         AUTO,
         "Where to read hardware faults from the kernel's messages: 'auto' is /dev/kmsg if "
         "readable and the reports are of this machine, 'kmsg' is /dev/kmsg, 'file:PATH' a file of "
-        "the same format, 'none' nowhere; 'journal', of earlier versions, is 'auto'.",
+        "the same format, 'none' nowhere.",
         kind=require_kernel_log,
-        metavar="auto|kmsg|journal|file:PATH|none",
+        metavar="auto|kmsg|file:PATH|none",
     )
     prometheus: ListenAddress | None = setting(  # noqa: RUF009 - a field, not a shared value
         None,

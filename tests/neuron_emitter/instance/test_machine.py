@@ -42,7 +42,7 @@ def host_names(monkeypatch):
 
 
 @pytest.fixture
-def guess(tmp_path):
+def guess(tmp_path, monkeypatch):
     """The guess on a machine with these files and variables."""
     numbers = iter(range(100))
 
@@ -52,7 +52,8 @@ def guess(tmp_path):
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return guessed_instance_id(root, environ=dict(environ))
+        monkeypatch.setattr(os, "environ", dict(environ))
+        return guessed_instance_id(root)
 
     return guessed
 

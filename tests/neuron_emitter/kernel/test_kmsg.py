@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emitter.instance.machine import BOOT_ID_FILE
-from neuron_emitter.kernel import KernelFaults, watch_of
+from neuron_emitter.kernel import KernelFaults
 from neuron_emitter.kernel import watch as watching
 from neuron_emitter.kernel.detector import LogState, Position
 from neuron_emitter.kernel.kmsg import (
@@ -208,14 +208,6 @@ def test_a_fault_is_there_soon_after_the_kernel_said_so(machine, watched):
     assert watch.is_reading
     machine.write(2, REAL)
     assert [2] == [fault.position.seq for fault in found(watch, 1)]
-
-
-def test_a_journal_that_is_asked_for_warns_and_goes_on(monkeypatch, caplog):
-    """A configuration of an earlier version starts as it did."""
-    monkeypatch.setattr("neuron_emitter.kernel.watch.log_opener", lambda *_: None)
-    assert watch_of("journal", "monitor", LogState()) is None
-    (warning,) = caplog.records
-    assert ("WARNING", True) == (warning.levelname, "/dev/kmsg" in warning.getMessage())
 
 
 def test_a_file_that_speaks_like_the_ring_is_read_by_name(machine, tmp_path, watched):
