@@ -25,8 +25,8 @@ COMMANDS_BY_ASKER: Final = {
         "check": "Check everything a first record needs, and what is missing.",
     },
     "See what is idle": {
-        "top": "Show now: idle cores, who holds them, what they cost, firing alarms.",
-        "page": "Serve a page on this machine: idle cores, who holds them, what they cost.",
+        "top": "Show now: idle cores, who owns them, what they cost, firing alarms.",
+        "page": "Serve a page on this machine: idle cores, who owns them, what they cost.",
         "report": "Idle hours and cost of a period: the idle report.",
         "findings": "List open findings, or say what can be done about an idle INSTANCE.",
     },

@@ -44,7 +44,7 @@ _APPLICATION: Final = f"""\
   AWS::ServerlessRepo::Application:
     Name: neuron-emf
     Description: >-
-      Which AWS Inferentia and Trainium cores sit idle, who holds them, since when, and what they
+      Which AWS Inferentia and Trainium cores sit idle, who owns them, since when, and what they
       cost, in Amazon CloudWatch.
     Author: neuron-emf
     SpdxLicenseId: Apache-2.0

@@ -155,7 +155,7 @@ class ClusterNow:
 
         avoidable: What of it ends, at most, when fully idle instances stop.
 
-        avoidable_allocated: Of that, of cores that somebody holds.
+        avoidable_allocated: The part of avoidable of allocated cores.
 
         shared: Price of those on instances that do work.
 

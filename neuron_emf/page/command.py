@@ -38,7 +38,7 @@ class PageSettings(AccountSettings, IdleSettings):
 @options(PageSettings)
 def command(**values: object) -> int:
     """
-    Serve a page on this machine: idle cores, who holds them, what they cost.
+    Serve a page on this machine: idle cores, who owns them, what they cost.
 
     Prints the address to open, with a token that only this run knows, and serves
     it on 127.0.0.1 until Ctrl-C. Reads the log groups and alarms of the stack

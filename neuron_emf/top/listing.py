@@ -79,7 +79,7 @@ def answer_of_files(files: Sequence[Path], cluster: str) -> Answer:
 
 
 def parts_of(answer: Answer) -> list[RenderableType]:
-    """Status, the three numbers, who holds idle cores, firing alarms, clusters."""
+    """Status, the three numbers, who owns idle cores, firing alarms, clusters."""
     firing = list(_firing(answer))
     parts: list[RenderableType] = [Text(_status(answer, len(firing))), _numbers(answer)]
     if answer["owners"]:

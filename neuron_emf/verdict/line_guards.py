@@ -312,7 +312,7 @@ LINE_GUARDS: Final = (
     Check("no-holder", "No process held a core in the hour.", _none_of(_holders, "held cores")),
     Check(
         "no-reservation",
-        "Nobody has had a core reserved in the hour.",
+        "No core was reserved in the hour.",
         _none_of(_reservers, "had cores reserved"),
     ),
     Check(

@@ -1,5 +1,5 @@
 /*
- * The first screen: status, three numbers, who holds idle cores.
+ * The first screen: status, three numbers, who owns idle cores.
  *
  * What is not known is grey and says so; old data are grey, too, with their time.
  */
