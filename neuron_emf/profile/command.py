@@ -74,9 +74,9 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     profiles = [profile for path in files for profile in _profiles(path, settings, at_ms)]
     for title, profile in profiles:
         doubts = (("doubt", doubt) for doubt in profile.doubts)
-        for rule, said in (*doubts, *profile.findings.items()):
+        for rule, said in (*doubts, *profile.broken_rules.items()):
             click.echo(f"{escaped(title)}: {rule}: {said}.", err=True)
-    quiet = sum(not profile.findings for _, profile in profiles)
+    quiet = sum(not profile.broken_rules for _, profile in profiles)
     total = counted(len(profiles), "profile")
     click.echo(f"{total}, {quiet} of them without a finding.", err=True)
     lines = [profile.line for _, profile in profiles]

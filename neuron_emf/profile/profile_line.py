@@ -45,7 +45,7 @@ _PROFILE_KEYS: Final = {
     entry.source: entry for entry in PROFILE_MEMBERS if re.fullmatch("[a-z_]+", entry.source)
 }
 _MEMBER_NAMES: Final = {key: entry.name for key, entry in _PROFILE_KEYS.items()}
-_TEXT_MEMBERS: Final = {
+_PROFILE_TEXTS: Final = {
     key: _MEMBER_NAMES[key]
     for key, entry in _PROFILE_KEYS.items()
     if not entry.unit and key not in _INDEXES
@@ -84,7 +84,7 @@ class Profile:
     """One summary: its line, each rule it breaks with what to do, why it may be wrong."""
 
     line: str
-    findings: Texts
+    broken_rules: Texts
     doubts: tuple[str, ...]
 
 
@@ -151,7 +151,7 @@ def profile_of(values: JsonObject, cluster: str, model: str, at_ms: int, name: s
     labels = _labels(values, amounts)
     if _is_text(name):
         labels["Profile"] = name
-    findings = _findings(numbers, amounts)
+    broken_rules = _broken_rules(numbers, amounts)
     other, dropped = _other(values, {*numbers, *labels})
     sets = [[CLUSTER_DIMENSION, MODEL_DIMENSION]]
     if "CoreIndex" in labels:
@@ -159,7 +159,7 @@ def profile_of(values: JsonObject, cluster: str, model: str, at_ms: int, name: s
         places = [labels[label] for label in ("DeviceIndex", "CoreIndex") if label in labels]
         labels[PROFILE_CORE_DIMENSION] = ".".join(map(str, places))
     metrics = {name: value for name, value in numbers.items() if name in METRICS}
-    optional = {"KeysDropped": dropped, "Findings": ", ".join(findings), "Other": other}
+    optional = {"KeysDropped": dropped, "Findings": ", ".join(broken_rules), "Other": other}
     properties: Members = {
         "Schema": VERSION,
         "Kind": PROFILE_KIND,
@@ -183,7 +183,7 @@ def profile_of(values: JsonObject, cluster: str, model: str, at_ms: int, name: s
         )
     else:  # no EMF document: its time stands at the root
         line = encode({"Timestamp": at_ms, **properties})
-    return Profile(line, findings, tuple(_doubts(labels, is_in_fractions=is_in_fractions)))
+    return Profile(line, broken_rules, tuple(_doubts(labels, is_in_fractions=is_in_fractions)))
 
 
 def _is_amount(value: object) -> bool:
@@ -216,7 +216,9 @@ def _numbers(amounts: Amounts, *, is_in_fractions: bool) -> dict[str, float]:
 
 
 def _labels(values: JsonObject, amounts: Amounts) -> Members:
-    labels = {name: values[key] for key, name in _TEXT_MEMBERS.items() if _is_text(values.get(key))}
+    labels = {
+        name: values[key] for key, name in _PROFILE_TEXTS.items() if _is_text(values.get(key))
+    }
     indexes = {name: amounts.get(key, math.nan) for key, name in _INDEXES.items()}
     return labels | {name: int(index) for name, index in indexes.items() if index % 1 == 0}
 
@@ -249,7 +251,7 @@ def _member(key: str) -> str | None:
     return _THROTTLED if _TIME_KEY.fullmatch(key) else _MEMBER_NAMES.get(key)
 
 
-def _findings(members: Amounts, amounts: Amounts) -> dict[str, str]:
+def _broken_rules(members: Amounts, amounts: Amounts) -> dict[str, str]:
     """Each rule of thumb that is broken, and what to do; a missing number breaks none."""
     found = {}
     if (percent := members.get("TransposePercent", 0)) > MOST_TRANSPOSE:

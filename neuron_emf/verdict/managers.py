@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from neuron_wire.line_members import Texts
 
-MANAGERS: Final = read_toml(Path(__file__).with_name("managers.toml"))
+MANAGER_TABLES: Final = read_toml(Path(__file__).with_name("managers.toml"))
 """What `managers.toml` says of each manager, by the manager's name."""
 
 _ID_FORMS: Final = {
@@ -61,7 +61,7 @@ class Manager:
     Who manages an instance.
 
     Attributes:
-        kind: As people call it, a key of `MANAGERS`.
+        kind: As people call it, a key of `MANAGER_TABLES`.
 
         sign: How it is known, such as `tag eks:nodegroup-name`; empty for alone.
 
@@ -121,7 +121,7 @@ def manager_of(
     """
     if operator:
         name = f" {operator}" if _COMMAND_WORD.fullmatch(operator) else ""
-        kinds = (kind for kind, row in MANAGERS.items() if row.get("operator") == operator)
+        kinds = (kind for kind, row in MANAGER_TABLES.items() if row.get("operator") == operator)
         return _manager(next(kinds, "unknown"), f"operator{name}")
     ecs = {arn: arn.split("/")[1] if arn.count("/") == 2 else "" for arn in container_instances}
     if any(map(_BATCH_NAME.fullmatch, (group or "", *ecs.values()))):
@@ -131,8 +131,8 @@ def manager_of(
         return scheduler
     if len(ecs) + bool(scheduler) > 1:
         return _manager("unknown", "more than one scheduler")
-    if scheduler and group is None and "keep_without_group" in MANAGERS[scheduler.kind]:
-        reason = MANAGERS[scheduler.kind]["keep_without_group"]
+    if scheduler and group is None and "keep_without_group" in MANAGER_TABLES[scheduler.kind]:
+        reason = MANAGER_TABLES[scheduler.kind]["keep_without_group"]
         return replace(scheduler, leave=reason, steps=())
     return scheduler or _without_tags_of_a_scheduler(tags, group, ecs)
 
@@ -144,7 +144,7 @@ def hyperpod_manager(cluster: str, slurm_node: str = "") -> Manager:
     It runs in an account of SageMaker's. *slurm_node* is as Slurm calls it, `ip-10-1-57-141`;
     empty where EKS orchestrates, which calls it `hyperpod-` and the instance's id.
     """
-    steps = MANAGERS["HyperPod"]["slurm_commands" if slurm_node else "commands"]
+    steps = MANAGER_TABLES["HyperPod"]["slurm_commands" if slurm_node else "commands"]
     names = {"hyperpod_cluster": cluster, "slurm_node": slurm_node}
     return Manager("HyperPod", "SageMaker lists it", steps=tuple(steps), names=names)
 
@@ -155,7 +155,7 @@ def _without_tags_of_a_scheduler(tags: Texts, group: str | None, ecs: Texts) -> 
     if group is not None:
         starter = _manager("Auto Scaling group", "Auto Scaling lists it")
     for arn, cluster in () if starter.leave else ecs.items():
-        steps = (*MANAGERS["ECS"]["commands"], *starter.steps)
+        steps = (*MANAGER_TABLES["ECS"]["commands"], *starter.steps)
         names = {"ecs_cluster": cluster, "container_instance": arn}
         return Manager("ECS", "ECS lists it", steps=steps, names=names)
     return starter
@@ -168,14 +168,14 @@ def _by_other_services(tags: Texts) -> Manager | None:
 
 
 def _manager(kind: str, sign: str) -> Manager:
-    row = MANAGERS[kind]
+    row = MANAGER_TABLES[kind]
     return Manager(kind, sign, row.get("keep", ""), tuple(row.get("commands", ())))
 
 
 def _by_tags(member: str, tags: Texts) -> Manager | None:
     """Return the first manager of which a tag has a part in *member* of its table."""
     keys = {key: f":{key}".lower() for key in sorted(tags)}  # eks: and aws:eks: alike
-    for kind, row in MANAGERS.items():
+    for kind, row in MANAGER_TABLES.items():
         for key, text in keys.items():
             if any(part in text for part in row.get(member, ())):
                 return _manager(kind, _tag(key))

@@ -16,7 +16,7 @@ import subprocess
 from dataclasses import dataclass
 
 from local import REPOSITORY
-from neuron_emf.verdict.managers import MANAGERS, Manager, hyperpod_manager, manager_of
+from neuron_emf.verdict.managers import MANAGER_TABLES, Manager, hyperpod_manager, manager_of
 from neuron_words.owner_commands import (
     ShownCommand,
     findings_commands,
@@ -130,7 +130,7 @@ def rendered_commands() -> list[Shown]:
     arn = f"arn:aws:ecs:{SHOWN_REGION}:111122223333:container-instance/training/{'0' * 32}"
     managers = [
         Manager(kind, steps=tuple(row["commands"]))
-        for kind, row in MANAGERS.items()
+        for kind, row in MANAGER_TABLES.items()
         if "commands" in row and kind not in {"ECS", "HyperPod"}  # these need names, below
     ]
     managers += [hyperpod_manager("training", node) for node in ("", "ip-10-1-57-141")]

@@ -79,9 +79,9 @@ def test_values_not_reported_have_no_member_and_strange_values_are_counted():
 )
 def test_a_rule_is_broken_beyond_its_bound(rule, key, inside, outside, others):
     """The bound itself is in order, and half of what a rule needs is not enough."""
-    assert {} == profile_of({**others, key: inside}, *SUBJECT).findings
-    assert [rule] == [*profile_of({**others, key: outside}, *SUBJECT).findings]
-    assert {} == profile_of(others, *SUBJECT).findings
+    assert {} == profile_of({**others, key: inside}, *SUBJECT).broken_rules
+    assert [rule] == [*profile_of({**others, key: outside}, *SUBJECT).broken_rules]
+    assert {} == profile_of(others, *SUBJECT).broken_rules
 
 
 def made():
