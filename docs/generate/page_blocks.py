@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks import figures_record
 from docs.generate import (
-    alarms,
+    alarm_sections,
     architecture,
     bills,
     commands,
@@ -60,9 +60,9 @@ BLOCK_MAKERS: Final[Mapping[str, Mapping[str, Callable[[], str]]]] = {
         name: partial(metrics.families, listed) for name, listed in metrics.SERIES.items()
     },
     "docs/operations.md": {
-        "on-clusters": partial(alarms.alarms_list, LOADED_TEMPLATE, on_clusters=True),
-        "on-the-pipeline": partial(alarms.alarms_list, LOADED_TEMPLATE, on_clusters=False),
-        "faults": alarms.faults_list,
+        "on-clusters": partial(alarm_sections.alarms_list, LOADED_TEMPLATE, on_clusters=True),
+        "on-the-pipeline": partial(alarm_sections.alarms_list, LOADED_TEMPLATE, on_clusters=False),
+        "faults": alarm_sections.faults_list,
     },
     "docs/reference/parameters.md": {
         "parameters": partial(parameters.groups, LOADED_TEMPLATE),

@@ -84,18 +84,6 @@ def test_a_first_run_that_was_killed_is_where_the_next_one_starts(killed_at):
     assert (0, 1) == stack.published()[0]
 
 
-def test_missed_runs_are_made_up_oldest_first():
-    """Ten minutes without a run: the next one closes them all."""
-    stack = MemoryStack()
-    on_time(stack, 0)
-    stack.close(MINUTE_END_S + 50)
-    stack.published()
-    on_time(stack, *range(1, 11))
-    outcome = stack.close(MINUTE_END_S + 600 + 50)
-    assert [(offset, 1) for offset in range(1, 11)] == stack.published()
-    assert (10, 50) == (outcome.minutes_closed, outcome.seconds_behind)
-
-
 def test_a_run_stops_before_its_time_is_over_and_the_next_goes_on():
     """With time for a few minutes only, several runs close what one would have."""
     stack = MemoryStack()

@@ -16,7 +16,6 @@ from aggregator.reading.workers import OutOfTimeError
 from aggregator.settle import function
 from aggregator.settle.purchases import packed_parts
 from aggregator.settle.run import SettleRun
-from aggregator.storage.record_items import bucket_of
 from neuron_accounts.instance_hours import Ec2Instance, LedgerRules
 from neuron_accounts.ledger import PARTS_OF_HOUR, part_key
 from neuron_accounts.then import summary_key
@@ -445,12 +444,3 @@ def test_a_cluster_without_rollups_is_not_in_the_ledger():
     bucket = Bucket()
     assert settle(world, bucket).records_refused > 0
     assert {"training"} == {row.cluster for row in ledger_of(bucket)}
-
-
-def test_an_instance_is_in_the_part_of_its_bucket():
-    """A fixed one: eight parts, whatever is configured."""
-    bucket = Bucket()
-    settle(world_of([minute_of(f"i-{n}", FIRST_OF_HOUR) for n in range(20)]), bucket)
-    for part in range(PARTS_OF_HOUR):
-        rows = read_rows([(SETTLED_HOUR, bucket[part_key(SETTLED_HOUR, part)])])
-        assert {part} >= {bucket_of(row.instance_id) % 8 for row in rows}
