@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aggregator.minutes import SILENT_FORGET_MINUTES
+from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
 from neuron_accounts.payment import PaidByType, paid_by_type
 from neuron_accounts.prices import DEFAULT_REGION, price_overrides
 from neuron_accounts.teams import TeamRules, team_rules
@@ -55,7 +56,7 @@ class Rules:
 
     grace_s: int = 120
     late_minutes: int = 120
-    idle_after_minutes: int = 15
+    idle_after_minutes: int = DEFAULT_IDLE_AFTER_MINUTES
     silent_after_minutes: int = 5
     max_clusters: int = MAX_CLUSTERS_WITH_OVERRIDES
     paid_by_type: PaidByType = field(default_factory=dict)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from aggregator.digest.week import WEEK_HOURS, Week, digest_text
+from aggregator.digest.week import Week, digest_text
 from aggregator.environment import Rules
 from aggregator.settle.ledger_hour import BucketHour
 from aggregator.settle.purchases import part_of
@@ -36,7 +36,7 @@ from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.periods import WHOLE_TIME
 from neuron_emf.report.collection import then_by_days
 from neuron_wire import MinuteRecord, parse
-from neuron_wire.names import HOUR_MINUTES, MINUTE_MS
+from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, WEEK_HOURS
 from neuron_words.quantity_words import counted, usd
 from neuron_words.then_words import usd_of
 

@@ -23,6 +23,7 @@ from neuron_wire.catalogue import (
     MINUTE_METRICS,
     STACK_METRICS,
 )
+from neuron_wire.names import WEEK_HOURS
 from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
@@ -66,7 +67,6 @@ LEDGER_DAYS: Final = 400
 SETTLE_READINGS: Final = 2  # of an hour: itself, and the minutes that say who is missed in it
 SETTLE_TIMEOUT_S: Final = 860.0  # of the 900 that Lambda gives a run
 DIGEST_CPU_S: Final = 0.0000025  # of an instance-hour with an owner of its own, of 100,000
-WEEK_HOURS: Final = 7 * 24
 FINDINGS_READ_UNITS: Final = 1  # of each minute, to see what is open
 ALL_RUNTIME_LINES: Final = "emitters with --runtime-lines all"
 TRAIL: Final = "a trail with data events of Lambda and DynamoDB"

@@ -40,7 +40,7 @@ from neuron_emf.reading.now_reader import (
 )
 from neuron_emf.reading.periods import now_ms as clock
 from neuron_emitter.errors import SettingsError, SourceError
-from neuron_wire.names import HOUR_MINUTES, MINUTE_MS
+from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, WEEK_HOURS
 from neuron_words.now_words import console_address
 from neuron_words.owner_commands import findings_commands, shell_commands
 from neuron_words.then_words import usd_of
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     Query = Texts
     Answers = Mapping[str, Callable[[Query], JsonObject]]
 
-WEEK_HOURS: Final = 7 * 24
 ALARMS_EACH_MS: Final = 10_000
 MOST_TOGETHER: Final = 2_000
 """Instances of all clusters: 1,000 of 32 cores are two calls, of the 5 a second of an account."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeGuard
 
+from neuron_emitter.settings.run_settings import MAX_REQUESTED_PERIOD_S
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -19,7 +21,7 @@ MAX_VCPU_PERCENT: Final = 1e6  # of one runtime: 10,000 vCPUs at work
 
 SHORTEST_PERIOD_S: Final = 0.5  # 1 s is the shortest that can be asked for
 MAX_PERIOD_S: Final = 86_400.0  # the longest is 15 s, but a machine may be suspended
-LONGEST_NOMINAL_S: Final = 15.0  # the longest that can be asked for: assumed while none is known
+LONGEST_NOMINAL_S: Final = float(MAX_REQUESTED_PERIOD_S)  # assumed while none is known
 
 PERCENT_DECIMALS: Final = 2
 

@@ -38,7 +38,7 @@ A guess that is corrected later leaves an instance behind that never existed,
 and that the stack would call silent.
 """
 
-_NO_FACTS: Final = InstanceFacts()
+_NO_INSTANCE_FACTS: Final = InstanceFacts()
 
 _ERROR: Final = "Error"
 _TEXT_DETAILS: Final = frozenset({_ERROR, "KernelMessage", "Stderr"})
@@ -64,7 +64,7 @@ class LocalSources:
         guessed_id: Makes the instance ID to use until a source names the instance.
     """
 
-    facts: Callable[[float], InstanceFacts] = lambda _timeout_s: _NO_FACTS
+    facts: Callable[[float], InstanceFacts] = lambda _timeout_s: _NO_INSTANCE_FACTS
     owners: OwnerLookup | None = None
     reservations: Reservations | None = None
     faults: KernelFaults = field(default_factory=KernelFaults)

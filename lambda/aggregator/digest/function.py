@@ -12,12 +12,12 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from aggregator import runtime
-from aggregator.digest.week import WEEK_HOURS, Week, digest_message
+from aggregator.digest.week import Week, digest_message
 from aggregator.explain.topic import publish_message
 from aggregator.minutes import MARKER_SLACK_MINUTES, hour_of
 from aggregator.runtime import LambdaContext, Logger
 from aggregator.storage.ledger_objects import LedgerObjects
-from neuron_wire.names import DAY_HOURS, HOUR_MINUTES
+from neuron_wire.names import DAY_HOURS, HOUR_MINUTES, WEEK_HOURS
 
 if TYPE_CHECKING:
     from aggregator.explain.topic import TopicMessage

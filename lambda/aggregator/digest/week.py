@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from neuron_accounts.core_time import CoreTime
     from neuron_accounts.then import InstanceKey
 
-WEEK_HOURS: Final = 7 * 24
 MAX_ROWS_IN_DIGEST: Final = 5
 
 

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aggregator.digest.function import last_midnight
-from aggregator.digest.week import WEEK_HOURS, Week, digest_message, digest_text
+from aggregator.digest.week import Week, digest_message, digest_text
 from neuron_accounts import then
 from neuron_accounts.ledger import LedgerRow
 from neuron_accounts.then import then_of
+from neuron_wire.names import WEEK_HOURS
 
 END_HOUR = 490_000
 WEEK_OF_HOURS = range(END_HOUR - WEEK_HOURS, END_HOUR)

@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from hypothesis import given, settings
 
-from aggregator.digest.week import WEEK_HOURS, Week, digest_text
+from aggregator.digest.week import Week, digest_text
 from neuron_accounts.instance_hours import LedgerRules
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, part_key
 from neuron_accounts.teams import TeamRules
@@ -21,7 +21,7 @@ from neuron_emf.report import exports
 from neuron_emf.report.collection import then_by_days
 from neuron_emf.report.idle_report import ROW_LABELS
 from neuron_emf.report.terminal import SHOWN, cells
-from neuron_wire.names import HOUR_MS, UNKNOWN_OWNER
+from neuron_wire.names import HOUR_MS, UNKNOWN_OWNER, WEEK_HOURS
 from proof.factories.records import message
 from tests.aggregator.cluster_world import WORLD_PRICES
 from tests.aggregator.settle.test_settle import SETTLED_HOUR, Bucket, fleets, settle, world_of
