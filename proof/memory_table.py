@@ -188,6 +188,9 @@ class MemoryTable(Table):
         return True
 
 
+Step = int | tuple[str, int]
+
+
 class KilledError(BaseException):
     """The process is gone: nothing it calls has an effect any more."""
 
@@ -197,19 +200,20 @@ class KillableProcess:
     """
     One invocation's view of the table, of stdout and of the event bus.
 
-    Every call of one of them is a step. At step *killed_at* the process dies, before
-    the step has its effect or, with *after*, once it had. At step *meets_at*
-    another process runs first.
+    Every call of one of them is a step: its number, or its name and which of these calls it is;
+    both from 1. At step *killed_at* the process dies, before the step has its effect or, with
+    *after*, once it had. At step *meets_at* another process runs first. *calls* are the names of
+    the steps so far.
     """
 
     table: MemoryTable
     printed: list[str]
-    killed_at: int | None = None
+    killed_at: Step | None = None
     after: bool = False
-    meets_at: int | None = None
+    meets_at: Step | None = None
     meets: Callable[[], None] | None = None
     bus: list[Detail] = field(default_factory=list)
-    steps: int = 0
+    calls: list[str] = field(default_factory=list)
     is_dead: bool = False
 
     def emit(self, line: str) -> None:
@@ -224,14 +228,15 @@ class KillableProcess:
         method = getattr(self.table, name)
         return lambda *args: self.do(name, lambda: method(*args))
 
-    def do(self, _name: str, effect: Callable[[], Any]) -> Any:
-        """One step; its name is for who counts by it."""
+    def do(self, name: str, effect: Callable[[], Any]) -> Any:
+        """One step."""
         if self.is_dead:
             raise KilledError
-        self.steps += 1
-        if self.steps == self.meets_at and self.meets is not None:
+        self.calls.append(name)
+        step = len(self.calls), (name, self.calls.count(name))
+        if self.meets_at in step and self.meets is not None:
             self.meets()
-        self.is_dead = self.steps == self.killed_at
+        self.is_dead = self.killed_at in step
         result = effect() if self.after or not self.is_dead else None
         if self.is_dead:
             raise KilledError

@@ -1,16 +1,15 @@
 """
-Days of reports through one emitter in ten minutes: `python -m proof.soak [--seconds 600]`.
+Days of reports through one emitter in ten minutes: `python -m proof.soak`.
 
 Memory, descriptors, threads and the spool must not grow. The process, its disk, boto3 and its
 connections are real; the reports come on its standard input as fast as it reads them, and the
 clock is the proof's.
 
-Exit codes: 0 nothing grew, 1 something did, 2 usage error.
+Exit codes: 0 nothing grew, 1 something did.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import itertools
 import json
@@ -31,6 +30,7 @@ from proof.wall_clock import WallClock
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+SOAK_S = 600
 SOAK_START_S = 1_800_000_000
 SOAK_PERIOD_S = 5
 REPORTS_A_MINUTE, REPORTS_IN_TEN_MINUTES, REPORTS_AN_HOUR = 12, 120, 720
@@ -173,11 +173,9 @@ def _with_other_runtimes(line: bytes, number: int, pids: Sequence[int]) -> bytes
     return b"{" + owners + b"," + line[1:]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main() -> int:
     """Soak one emitter; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m proof.soak", description=__doc__)
-    parser.add_argument("--seconds", type=int, default=600, help="real time; default 600")
-    deadline_s = time.monotonic() + parser.parse_args(arguments).seconds
+    deadline_s = time.monotonic() + SOAK_S
     looks: list[Look] = []
     with contextlib.ExitStack() as stack:
         name = stack.enter_context(tempfile.TemporaryDirectory(prefix="neuron-emf-soak-"))

@@ -25,7 +25,7 @@ from aggregator.environment import Environment, Rules
 from aggregator.ingest import function as ingest
 from aggregator.storage.values import TableError
 from proof.factories.invocations import Context
-from proof.memory_table import KillableProcess, KilledError, MemoryTable
+from proof.memory_table import KillableProcess, KilledError, MemoryTable, Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,6 @@ TICK: dict[str, object] = {
 PRINT = "print"
 HEALTH_STEP = "print_health"
 DONE, FAILED, KILLED = "done", "failed", "killed"
-Step = int | tuple[str, int]
 
 
 def nothing() -> None:
@@ -108,9 +107,16 @@ class _Life(KillableProcess):
     """The table and standard output as one invocation has them."""
 
     def __init__(self, table: MemoryTable, faults: InjectedFaults, seen: InvocationResult) -> None:
-        super().__init__(table, [], after=faults.after, meets=faults.meets)
-        self._faults = faults
-        self._seen = seen
+        super().__init__(
+            table,
+            [],
+            killed_at=faults.killed_at,
+            after=faults.after,
+            meets_at=faults.meets_at,
+            meets=faults.meets,
+            calls=seen.calls,
+        )
+        self._refused_at = faults.refused_at
 
     def put_records(self, items: list[Any]) -> None:
         """One step an item: a write of many may be taken in part."""
@@ -118,19 +124,10 @@ class _Life(KillableProcess):
             self.do("put_records", partial(self.table.put_records, [item]))
 
     def do(self, name: str, effect: Callable[[], Any]) -> Any:
-        """One step."""
-        faults = self._faults
-        if self.is_dead:
-            raise KilledError
-        self._seen.calls.append(name)
-        number = self.steps + 1
-        step = number, (name, self._seen.calls.count(name))
-        if faults.killed_at in step:
-            self.killed_at = number
-        if faults.meets_at in step:
-            self.meets_at = number
-        if faults.refused_at == number and name not in {PRINT, HEALTH_STEP}:
-            self.steps += 1
+        """One step, unless the table refuses it."""
+        is_refused = len(self.calls) + 1 == self._refused_at and name not in {PRINT, HEALTH_STEP}
+        if is_refused and not self.is_dead:
+            self.calls.append(name)
             msg = "the table is busy"
             raise TableError(msg)
         return super().do(name, effect)
