@@ -34,9 +34,8 @@ verified. On-demand requests, S3 and Kinesis have none that lasts. A free dashbo
 50 metrics; the stack's has more.
 """
 
-MAX_INSTANCES_COMPARED: Final = (
-    1_000  # where a stack does not pay by then, its metrics are by instance
-)
+# A stack that does not pay by then has metrics by instance.
+MAX_INSTANCES_COMPARED: Final = 1_000
 
 
 class Entry(NamedTuple):

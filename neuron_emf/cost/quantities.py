@@ -40,9 +40,8 @@ LOOKING: Final = "alarms and dashboards"
 LINE_NOT_COUNTED: Final = "not counted"
 COST_GROUPS: Final = ("logs", "Lambda", "DynamoDB", "Kinesis", METRICS, LOOKING, "ledger")
 
-RUNTIMES_PER_INSTANCE: Final = (
-    8  # of an instance, or as many as it has cores, each with one line an hour
-)
+# Each runtime has one line an hour; an instance has no more runtimes than cores.
+RUNTIMES_PER_INSTANCE: Final = 8
 READINGS_PER_MINUTE: Final = 1.5  # of a minute by close: some runs find it incomplete
 LATE_SHARE: Final = 0.001  # of the records come after their minute was closed, so it is read again
 KNOWN_SHARE: Final = 0.99  # of the cores have a line with `--metrics core`
@@ -78,16 +77,8 @@ Late records of the last hour then wait at most half an hour (`tests/proof/test_
 """
 
 # From the template; a test compares them.
-CLOSE_MEMORY_SIZES_MB: Final = (
-    512,
-    1_024,
-    1_769,
-    3_538,
-    5_307,
-    7_076,
-    8_845,
-    10_240,
-)  # the default first
+# The default comes first.
+CLOSE_MEMORY_SIZES_MB: Final = (512, 1_024, 1_769, 3_538, 5_307, 7_076, 8_845, 10_240)
 INGEST_MB: Final = {"direct": 256, "kinesis": 1_024}
 BATCH_DELIVERIES: Final = 500
 BATCH_WINDOW_S: Final = 20
@@ -298,9 +289,8 @@ def close_of(fleet: Fleet) -> Close:
 def _close_with(fleet: Fleet, memory_mb: int) -> Close:
     instances, clusters = fleet.instances, fleet.clusters
     processes = max(1, round(memory_mb / WHOLE_PROCESSOR_MB))
-    busiest = (
-        math.ceil(BUCKET_QUERIES_PER_MINUTE / processes) / BUCKET_QUERIES_PER_MINUTE
-    )  # of them, of all that is read
+    # The share of the process that reads the most buckets.
+    busiest = math.ceil(BUCKET_QUERIES_PER_MINUTE / processes) / BUCKET_QUERIES_PER_MINUTE
     bucket_bytes = instances / BUCKET_QUERIES_PER_MINUTE * item_bytes(fleet)
     reading_s = instances * measured("read-cpu-s", fleet.cores)
     cpu_s = measured("close-cpu-s") + clusters * measured("cluster-cpu-s")

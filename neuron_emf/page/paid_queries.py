@@ -100,7 +100,7 @@ class PaidQueries:
         waited_s = 0.0
         while True:
             with documented(OTHER_ACTIONS[1]):
-                answer: dict[str, Any] = self._logs.get_query_results(queryId=query_id)
+                answer: JsonObject = self._logs.get_query_results(queryId=query_id)
                 status = answer["status"]
             if status == "Complete":
                 return answer

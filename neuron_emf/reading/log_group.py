@@ -21,11 +21,11 @@ from neuron_emitter.delivery.destination import stream_name
 from neuron_emitter.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from neuron_emf.account import Account
     from neuron_emitter.command_line import Advance
-    from neuron_wire.line_members import JsonObject
+    from neuron_wire.line_members import Entries, JsonObject
 
 MAX_EVENTS_PER_PAGE: Final = 10_000  # the most that FilterLogEvents returns
 ACTION: Final = "logs:FilterLogEvents"
@@ -204,9 +204,7 @@ class LogGroup:
             own = self.read_stream_of_instance(start_ms, end_ms, instance_id, pattern)
         return [line.text for line in own or self.read_events(start_ms, end_ms, pattern)]
 
-    def _pages(
-        self, start_ms: int, end_ms: int, pattern: str, stream: str
-    ) -> Iterator[Sequence[dict[str, Any]]]:
+    def _pages(self, start_ms: int, end_ms: int, pattern: str, stream: str) -> Iterator[Entries]:
         request: dict[str, Any] = {
             "logGroupName": self.name,
             "startTime": start_ms,
@@ -245,7 +243,7 @@ class LogGroup:
         if self._limit is not None:
             self._limit.count_call(self.name)
         with documented(f"{ACTION} on {self.name}"):
-            answer: dict[str, Any] = self._logs.filter_log_events(**request)
+            answer: JsonObject = self._logs.filter_log_events(**request)
             for event in answer["events"]:
                 times = event["timestamp"], event.get("ingestionTime", 0)
                 texts = event["message"], event.get("logStreamName", "")

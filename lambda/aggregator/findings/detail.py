@@ -95,7 +95,7 @@ class RollupFacts:
         return present_members({"RollupId": self.rollup_id, **coverage})
 
 
-NO_FACTS: Final = RollupFacts()
+NO_ROLLUP_FACTS: Final = RollupFacts()
 """The facts of a cluster that has no rollup any more."""
 
 

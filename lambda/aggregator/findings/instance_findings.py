@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.findings.detail import NO_FACTS, event_of, instance_members
+from aggregator.findings.detail import NO_ROLLUP_FACTS, event_of, instance_members
 from aggregator.findings.steps import close_finding, open_silence, step_faults, step_idleness
 from aggregator.rollups.rollup import SilentInstance
 from aggregator.rollups.sums import LARGER
@@ -194,7 +194,7 @@ class InstanceFindings:
         """
         others, self._drafts = self._drafts, {}
         for key, found, idle_minutes in self._idle:
-            awaited = facts.get(key.cluster, NO_FACTS).awaited
+            awaited = facts.get(key.cluster, NO_ROLLUP_FACTS).awaited
             self._draft_idleness(key, found, idle_minutes, awaited)
         self._drafts |= others
         waiting = 0
@@ -207,7 +207,7 @@ class InstanceFindings:
                 waiting += 1
                 continue
             if draft.has_room:
-                rollup_facts = facts.get(key.cluster, NO_FACTS)
+                rollup_facts = facts.get(key.cluster, NO_ROLLUP_FACTS)
                 about = draft.found
                 members: Detail = {}
                 if isinstance(about, SilentInstance):

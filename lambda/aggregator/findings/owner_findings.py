@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from aggregator.findings.detail import NO_FACTS, event_of, owner_members
+from aggregator.findings.detail import NO_ROLLUP_FACTS, event_of, owner_members
 from aggregator.findings.instance_findings import MAX_DUE
 from aggregator.findings.steps import close_finding, step_absence, step_idleness
 from aggregator.minutes import SILENT_FORGET_MINUTES
@@ -46,8 +46,8 @@ MAX_OPEN_OWNERS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class _ClusterMinute:
-    # What is known of one minute of a cluster; `NO_FACTS` if it has no rollup any more. *idle*
-    # are its owners with idle cores, None where they are too many.
+    # One minute of a cluster: its facts, `NO_ROLLUP_FACTS` if it has no rollup any more, and
+    # *idle*, the owners with idle cores; None if they are too many.
     cluster: str
     minute: int
     idle: Mapping[str, OwnerTime] | None
@@ -89,7 +89,11 @@ class OwnerFindings:
                 in_progress = clusters.get(cluster)
                 owners = in_progress.idle.owners if in_progress else IdleOwners()
                 of_minute = _ClusterMinute(
-                    cluster, minute, owners.sums(), owners.minutes, facts.get(cluster, NO_FACTS)
+                    cluster,
+                    minute,
+                    owners.sums(),
+                    owners.minutes,
+                    facts.get(cluster, NO_ROLLUP_FACTS),
                 )
                 self._apply(of_minute, state, self._owner_steps(of_minute, state))
 
