@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_emf.cli import cli
 from neuron_emitter.owners.places import HANDED_OVER
 from neuron_emitter.settings.run_settings import RunSettings
@@ -274,3 +276,10 @@ def test_every_setting_reaches_the_command_line(render, monkeypatch):
     }  # fmt: skip
     assert expected == {name: seen[name] for name in expected}
     assert "/var/lib/neuron-emf" == str(seen["spool_dir"])
+
+
+def test_a_node_of_each_instance_type_gets_an_emitter(repository):
+    """The chart selects nodes by type; those of HyperPod have the prefix `ml.`."""
+    values = (repository / "deploy/eks/chart/values.yaml").read_text("utf-8")
+    listed = re.findall(r"^    - (?:ml\.)?([a-z0-9-]+\.[a-z0-9]+)$", values, re.MULTILINE)
+    assert INSTANCE_TYPES.keys() == {*listed}
