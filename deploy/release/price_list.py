@@ -65,6 +65,7 @@ def list_with(
     return {
         **document,
         "as_of": today,
+        "sum": round(sum(row["usd_per_hour"] for row in rows), 5),
         "sources": {name: text for name, text in sources.items() if name in used},
         "prices": sorted(rows, key=lambda row: str(row["region"])),
     }

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from functools import partial
 
 import pytest
 
@@ -153,12 +154,20 @@ def test_the_example_of_contributing_applies_and_its_test_passes(tmp_path):
     """A contributor who applies the patch of CONTRIBUTING to this tree sees its test pass."""
     page = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
     (patch,) = re.findall(r"^```diff\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    for folder in ("emitter", "lambda", "proof", "tests"):
-        unused = shutil.ignore_patterns("__pycache__", "data", "recorded", "neuron_emf")
-        shutil.copytree(REPOSITORY / folder, tmp_path / folder, ignore=unused)
-    shutil.copy(REPOSITORY / "pyproject.toml", tmp_path)
-    alone = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
-    subprocess.run(["git", "apply"], input=patch, cwd=tmp_path, env=alone, text=True, check=True)
+    copied = ("emitter", "lambda", "tests")
+    unused = shutil.ignore_patterns("__pycache__", "data", "recorded", "neuron_emf")
+    for path in REPOSITORY.iterdir():
+        if path.name in copied:
+            shutil.copytree(path, tmp_path / path.name, ignore=unused)
+        elif not path.name.startswith("."):
+            (tmp_path / path.name).symlink_to(path)
+    git = partial(
+        subprocess.run, input=patch, cwd=tmp_path, text=True, capture_output=True, check=False,
+        env={**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)},
+    )  # fmt: skip
+    if git(["git", "apply", "--reverse", "--check"]).returncode:  # it is not in this tree yet
+        applied = git(["git", "apply"])
+        assert applied.returncode == 0, applied.stderr
     (path,) = re.findall(r"^\+\+\+ b/(tests/.+)$", patch, re.MULTILINE)
     (name,) = re.findall(r"^\+def (test_\w+)", patch, re.MULTILINE)
     command = [sys.executable, "-m", "pytest", "-q", "--noconftest", f"{path}::{name}"]
