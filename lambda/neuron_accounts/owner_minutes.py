@@ -124,9 +124,11 @@ def cores_by_owner(record: MinuteRecord) -> CoresOf:
     return found
 
 
-def _append(found: dict[str, Sequence[int]], full_name: str | None, cores: Sequence[int]) -> None:
+def _append(
+    cores_of: dict[str, Sequence[int]], full_name: str | None, cores: Sequence[int]
+) -> None:
     name = owner_name(full_name)
-    found[name] = [*dict.fromkeys((*found[name], *cores))] if name in found else cores
+    cores_of[name] = [*dict.fromkeys((*cores_of[name], *cores))] if name in cores_of else cores
 
 
 def owner_name(name: str | None) -> str:

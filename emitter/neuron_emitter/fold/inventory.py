@@ -216,8 +216,8 @@ def _is_other(known: Mapping[str, str], new: Mapping[str, str | None], name: str
     return name in known and new.get(name) not in (None, known[name])
 
 
-def _texts(found: Mapping[str, str | None]) -> dict[str, str]:
-    """Those of *found* that may stand in a record."""
+def _texts(values: Mapping[str, str | None]) -> dict[str, str]:
+    """Those of *values* that may stand in a record."""
     return {
-        name: text for name, text in found.items() if text and is_printable(text, MAX_MEMBER_CHARS)
+        name: text for name, text in values.items() if text and is_printable(text, MAX_MEMBER_CHARS)
     }

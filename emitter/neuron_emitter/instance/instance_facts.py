@@ -132,9 +132,9 @@ def _document(service: MetadataService, ends_at_s: float) -> dict[str, object]:
     return {}
 
 
-def _value(ours: str, found: object) -> str | None:
+def _value(ours: str, fact: object) -> str | None:
     longest = MAX_INSTANCE_CHARS if ours == "instance_id" else MAX_MEMBER_CHARS
-    return found if isinstance(found, str) and is_printable(found, longest) else None
+    return fact if isinstance(fact, str) and is_printable(fact, longest) else None
 
 
 class BackgroundLookup:

@@ -120,10 +120,10 @@ class _Bundle(_Read, frozen=True):
     linux: _BundleLinux | None = None
 
 
-def _decoded(file: Path, kind: type[_T]) -> _T | None:
-    """The JSON in *file* as *kind*; None where it cannot be read or has another form."""
+def _decoded(file: Path, document_type: type[_T]) -> _T | None:
+    """The JSON in *file* as *document_type*; None where it cannot be read or has another form."""
     with suppress(ValueError, RecursionError):
-        return msgspec.json.decode(read_text(file) or "", type=kind)
+        return msgspec.json.decode(read_text(file) or "", type=document_type)
     return None
 
 

@@ -97,8 +97,10 @@ class Endpoint:
         """Whether it did not answer a short while ago, or there is none."""
         return not self._url or time.monotonic() < self._rests_until_s
 
-    def ask_json(self, path: str, kind: type[_T], *, max_bytes: int = MAX_BODY_BYTES) -> _T | None:
-        """The JSON at *path* as *kind*; None without an answer of that kind."""
+    def ask_json(
+        self, path: str, reply_type: type[_T], *, max_bytes: int = MAX_BODY_BYTES
+    ) -> _T | None:
+        """The JSON at *path* as *reply_type*; None without an answer of that kind."""
         if self.is_resting:
             return None
         reply = None
@@ -109,7 +111,7 @@ class Endpoint:
             self._rests_until_s = time.monotonic() + REST_S
         elif reply.status == 200:
             with suppress(ValueError, RecursionError):
-                return msgspec.json.decode(reply.body, type=kind)
+                return msgspec.json.decode(reply.body, type=reply_type)
         return None
 
 

@@ -89,10 +89,10 @@ def require_expression(text: str) -> None:
         raise SettingsError(msg) from error
 
 
-def _in_python(found: re.Match[str]) -> str:
-    if found[2]:
+def _in_python(escape: re.Match[str]) -> str:
+    if escape[2]:
         return "(?:"
-    return "x" if found[1] else found[0]
+    return "x" if escape[1] else escape[0]
 
 
 SEND_SPREAD_S: Final = 30.0
