@@ -95,12 +95,10 @@ def team_rules(text: str) -> TeamRules:
     Raises:
         ParameterTextError: If *text* is not what the template accepts.
     """
-    if not text:
-        return TeamRules()
     if len(text) > MAX_TEAMS_CHARS:
         msg = f"{len(text)} characters, at most {MAX_TEAMS_CHARS} are allowed: join rules with *"
         raise ParameterTextError(msg)
-    return TeamRules(tuple(_rule(part) for part in text.split(",")))
+    return TeamRules(tuple(_rule(part) for part in text.split(",") if text))
 
 
 def team_rules_of_file(text: str) -> TeamRules:

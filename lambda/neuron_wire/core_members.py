@@ -34,9 +34,6 @@ Percents: TypeAlias = "tuple[float | None, ...]"
 _RANGES: Final = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
 _RANGES_REMEMBERED: Final = 512  # texts of ranges: a fleet's instances have the same few
 
-_COUNT_TYPES: Final = frozenset({int})  # the very type: to Python, bool is an int too
-
-
 _NOT_BUSY: Final = ATTACHED_IDLE_STATE + UNATTACHED_STATE
 
 
@@ -116,7 +113,8 @@ def read_idle_minutes(line: JsonObject, state: str) -> tuple[int, ...]:
         raise WireFormatError(
             BAD_MEMBER, f"CoreIdleMinutes has {len(given)} values for {len(state)} cores"
         )
-    if not (_COUNT_TYPES.issuperset(map(type, given)) and 0 <= min(given) <= max(given) < 1 << 31):  # type: ignore[type-var,operator]
+    # The very type: to Python, bool is an int too.
+    if not (set(map(type, given)) == {int} and 0 <= min(given) <= max(given) < 1 << 31):  # type: ignore[type-var,operator]
         raise WireFormatError(BAD_MEMBER, "CoreIdleMinutes holds a value that is not a count")
     return tuple(given)  # type: ignore[arg-type]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from neuron_wire.core_members import core_indexes, core_ranges, cores_in
 from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
-from neuron_wire.line_members import JsonObject, count_in
+from neuron_wire.line_members import JsonObject, count_in, present_members
 from neuron_wire.names import UNATTACHED_STATE
 
 if TYPE_CHECKING:
@@ -173,17 +173,16 @@ def owner_members(owners: Iterable[Owner]) -> list[dict[str, str | int]]:
 
 
 def _members(owner: Owner) -> dict[str, str | int]:
-    members: dict[str, str | int] = {"Cores": owner.cores} if owner.cores else {}
-    members["Name"] = owner.name
-    if owner.team is not None:
-        members["Team"] = owner.team
-    if owner.reserved:
-        members["Reserved"] = owner.reserved
-    if owner.executions is not None:
-        members["Executions"] = owner.executions
-    if owner.quiet_minutes:
-        members["QuietMinutes"] = owner.quiet_minutes
-    return members
+    return present_members(
+        {
+            "Cores": owner.cores or None,
+            "Name": owner.name,
+            "Team": owner.team,
+            "Reserved": owner.reserved or None,
+            "Executions": owner.executions,
+            "QuietMinutes": owner.quiet_minutes or None,
+        }
+    )
 
 
 def read_owners(line: JsonObject, state: str) -> Owned:

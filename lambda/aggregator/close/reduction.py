@@ -201,9 +201,9 @@ class BucketShare:
         occupied = self._registry.occupied_buckets()
         last_seen: dict[int, dict[Key, int]] = {}
         for bucket, records_of in reader.read_buckets(self.buckets, occupied):
-            if wait and self.is_missing[0]:
-                break
-            if wait and self._registry.lacks(bucket, minute, records_of.keys()):
+            if wait and (
+                self.is_missing[0] or self._registry.lacks(bucket, minute, records_of.keys())
+            ):
                 self.is_missing[0] = 1
                 break
             seen = self._fold_bucket(minute, records_of, share, findings)

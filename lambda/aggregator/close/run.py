@@ -177,8 +177,7 @@ class CloseRun:
                 self._outcome.minutes_dropped += 1
             left = due.without(self._done)
             markers_from = min([*left.unpublished, this_minute - self._marker_minutes])
-            self._write_registry(markers_from - SILENT_FORGET_MINUTES)
-            self._write_findings()
+            self._write_learnt(markers_from - SILENT_FORGET_MINUTES)
         restated = {**progress.restated, **dict.fromkeys(self._restated, this_minute)}
         self.table.write_progress(
             CloseProgress(
@@ -225,16 +224,16 @@ class CloseRun:
             faults_from=progress.markers_from,
         )
 
-    def _write_registry(self, forget_before: int) -> None:
-        packed = self._reduction.workers.call_each(
+    def _write_learnt(self, forget_before: int) -> None:
+        """Write registry and findings, without instances that were last there *forget_before*."""
+        workers = self._reduction.workers
+        packed = workers.call_each(
             BucketShare.pack_registry, forget_before, self._reduction.clusters
         )
         for bucket, payload in sorted(chain.from_iterable(packed)):
             self.table.write_registry(bucket, payload)
-
-    def _write_findings(self) -> None:
-        packed = self._reduction.workers.call_each(BucketShare.pack_findings)
-        if not self._book.write_findings(chain.from_iterable(packed)):
+        findings = workers.call_each(BucketShare.pack_findings)
+        if not self._book.write_findings(chain.from_iterable(findings)):
             raise SupersededError
 
     def _count_left(self, left: DueMinutes, now_s: float) -> None:

@@ -173,12 +173,10 @@ def event_of(
         "Minute": iso_minute(minute),
         "Opened": iso_minute(step.after.opened),
         "Since": iso_minute(step.after.since),
+        "Reason": step.reason,
+        "Faults": step.after.level if key.kind == HARDWARE_FAULT else None,
     }
-    if step.reason is not None:
-        detail["Reason"] = step.reason
-    if key.kind == HARDWARE_FAULT:
-        detail["Faults"] = step.after.level
-    detail |= members
+    detail = present_members({**detail, **members})
     if step.change == CLOSED:
         detail.pop("HeldBackBy", None)  # nobody stops what works again
     elif "HeldBackBy" in detail and detail.get("CoveragePercent", 0.0) < LEAST_COVERAGE_PERCENT:

@@ -217,22 +217,19 @@ def rollup_line(
         "Publication": due.publication.number,
         "Records": rollup.records,
         **{name: number for name, number in numbers.items() if name not in metrics},
+        **filled(
+            {
+                "PricesAsOf": rollup.price_regions and PRICES_AS_OF,
+                BY_REASON: dict(rollup.unknown_by_reason),
+                "IdleOwnersLeftOut": rollup.idle_owners_left_out,
+                "TypesMore": rollup.types_left_out,
+                "TalliesOverstated": dict(due.overstated),
+                # Neither is cut: owners are together all idle cores, and types are short.
+                "Types": [{"InstanceType": name, **own} for name, own in rollup.types.items()],
+                "TopIdleOwners": [owner.members() for owner in rollup.idle_owners],
+            }
+        ),
     }
-    if rollup.price_regions:
-        properties["PricesAsOf"] = PRICES_AS_OF
-    if rollup.unknown_by_reason:
-        properties[BY_REASON] = dict(rollup.unknown_by_reason)
-    if rollup.idle_owners_left_out:
-        properties["IdleOwnersLeftOut"] = rollup.idle_owners_left_out
-    if rollup.types_left_out:
-        properties["TypesMore"] = rollup.types_left_out
-    if due.overstated:
-        properties["TalliesOverstated"] = dict(due.overstated)
-    # Of these two none is cut: owners are together all idle cores, and types are short.
-    if rollup.types:
-        properties["Types"] = [{"InstanceType": name, **own} for name, own in rollup.types.items()]
-    if rollup.idle_owners:
-        properties["TopIdleOwners"] = [owner.members() for owner in rollup.idle_owners]
 
     def line(lists: Lists) -> str:
         return emf_line(
