@@ -38,6 +38,9 @@ class Part(IntEnum):
 AVOIDABLE_PARTS: Final = (Part.AVOIDABLE_ALLOCATED, Part.AVOIDABLE_UNALLOCATED)
 
 
+_NO_PARTS: Final = [0] * len(Part)
+
+
 @dataclass(slots=True)
 class CoreTime:
     """
@@ -78,8 +81,8 @@ class CoreTime:
     unpriced: int = 0
     cost: int = 0
     unpriced_idle: int = 0
-    idle_by_part: list[int] = field(default_factory=lambda: [0] * len(Part))
-    cost_by_part: list[int] = field(default_factory=lambda: [0] * len(Part))
+    idle_by_part: list[int] = field(default_factory=_NO_PARTS.copy)
+    cost_by_part: list[int] = field(default_factory=_NO_PARTS.copy)
     executions: int | None = None
     executions_cost: int = 0
 
@@ -195,8 +198,9 @@ class OwnerTime(CoreTime):
 
     def fold_team(self, team: str) -> None:
         """Count the *team* that a line reports."""
-        first, last = self.teams or (team, team)
-        self.teams = min(first, team), max(last, team)
+        if self.teams != (team, team):  # nearly always the same, and min() is slow
+            first, last = self.teams or (team, team)
+            self.teams = min(first, team), max(last, team)
 
     def fold_instance(self, micros: int, price: int | None, minutes: int, team: str | None) -> None:
         """

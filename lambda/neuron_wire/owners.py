@@ -200,9 +200,13 @@ def read_owners(line: JsonObject, state: str) -> Owned:
         if not isinstance(entry, dict):
             continue
         held = cores_in(entry, "Cores", len(state))
-        reserved = cores_in(entry, "Reserved", len(state))
-        if reserved:
-            reserved = [core for core in reserved if state[core] == UNATTACHED_STATE]
+        reserved: Sequence[int] = ()
+        if "Reserved" in entry:  # few entries have it, and each call takes its time
+            reserved = [
+                core
+                for core in cores_in(entry, "Reserved", len(state))
+                if state[core] == UNATTACHED_STATE
+            ]
         if not held and not reserved:
             continue
         name = printable_name(entry.get("Name"))

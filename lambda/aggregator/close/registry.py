@@ -372,7 +372,11 @@ class Registry:
             run.is_clean_shutdown
             or absent_minutes > SILENT_FORGET_MINUTES
             or self._departed(instance_id, run.last, minute)
-            or _moved(entries, run.last, minute)
+            or any(
+                own.first <= minute and own.last > run.last
+                for entry in entries
+                for own in entry.runs
+            )
         ):
             return "gone", run.last
         if absent_minutes > self.silent_after_minutes:
@@ -411,10 +415,3 @@ class Registry:
     def _departed(self, instance_id: str, last_minute: int, minute: int) -> bool:
         departed = self.departures.get(instance_id, ())
         return any(last_minute <= departure < minute for departure in departed)
-
-
-def _moved(entries: Iterable[RegistryEntry], last_minute: int, minute: int) -> bool:
-    """Whether the instance of *entries* reported, to whichever cluster, after *last_minute*."""
-    return any(
-        run.first <= minute and run.last > last_minute for entry in entries for run in entry.runs
-    )
