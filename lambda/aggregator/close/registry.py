@@ -372,10 +372,11 @@ class Registry:
             run.is_clean_shutdown
             or absent_minutes > SILENT_FORGET_MINUTES
             or self._departed(instance_id, run.last, minute)
+            # The instance reported since, to any cluster.
             or any(
-                own.first <= minute and own.last > run.last
-                for entry in entries
-                for own in entry.runs
+                other_run.first <= minute and other_run.last > run.last
+                for other in entries
+                for other_run in other.runs
             )
         ):
             return "gone", run.last
