@@ -1,14 +1,13 @@
 """
 What must survive a restart.
 
-Written by one release and read by another, older or newer: what cannot be read
-begins again, and costs nothing else.
+A state that cannot be read begins again. Members that this version does not know are dropped.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 
@@ -89,7 +88,7 @@ class RuntimeHistories(msgspec.Struct, omit_defaults=True):
             self.watched = None
             self.runtimes = []
         before = {(history.pid, history.tag): history for history in self.runtimes}
-        runtimes: list[RuntimeHistory] = []
+        runtimes = []
         for fold in folds:
             if fold.key is None:
                 continue
@@ -159,8 +158,6 @@ class FoldState(KnownInstance):
         Returns:
             Idle minutes by core, this minute included.
         """
-        if self.idle_watched is None:
-            self.idle_watched = self.idle_counted_minute
         # Further ahead than behind: the clock was wrong when the counts were stored.
         if _is_forgotten(self.idle_watched, epoch_minute):
             self.idle_minutes = []
@@ -200,7 +197,7 @@ class FoldState(KnownInstance):
         if self.quiet_counted_minute is None or epoch_minute > self.quiet_counted_minute + 1:
             self.quiet_minutes, self.only_reserved = {}, []
         is_later = self.quiet_counted_minute is None or epoch_minute > self.quiet_counted_minute
-        minutes: dict[str, int] = {}
+        minutes = {}
         if has_unknown:
             minutes = {name: self.quiet_minutes.get(name, 0) for name in self.only_reserved}
         for name, owner in owners.items():
@@ -223,26 +220,11 @@ class FoldState(KnownInstance):
         return msgspec.json.encode(self)
 
 
-_decode_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
-
-
 def read_state(encoded: bytes | None) -> FoldState:
-    """Read what an earlier run left, member by member where the whole cannot be read."""
-    if encoded is None:
-        return FoldState()
-    members: dict[str, msgspec.Raw] = {}
+    """Return what an earlier run left, or an empty state if that cannot be read."""
     with suppress(ValueError, RecursionError):
-        return msgspec.json.decode(encoded, type=FoldState)
-    with suppress(ValueError, RecursionError):
-        members = _decode_members(encoded)
-    fields: dict[str, Any] = {}
-    for field in msgspec.structs.fields(FoldState):
-        with suppress(KeyError, ValueError, RecursionError):  # of another release, or damaged
-            fields[field.name] = msgspec.json.decode(members[field.name], type=field.type)
-    if fields.get("idle_counted_minute") is None:
-        # Counts without their minute may have any age.
-        fields.pop("idle_minutes", None)
-    return FoldState(**fields)
+        return msgspec.json.decode(encoded or b"", type=FoldState)
+    return FoldState()
 
 
 def with_kernel(state: bytes | None, kernel: LogState) -> bytes:

@@ -156,10 +156,10 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
         f"journal_size_limit = {4 << 20}",
     ):
         database.execute(f"PRAGMA {pragma}").fetchall()
-    if version < LAYOUT_VERSION:
+    if version == 0:
         # One transaction: a kill in the middle leaves an empty file, not half a layout.
         with writing(database):
-            for statement in _SPOOL_TABLES.split(";") if version == 0 else ():
+            for statement in _SPOOL_TABLES.split(";"):
                 database.execute(statement)
             database.execute(f"PRAGMA user_version = {LAYOUT_VERSION}")
     (found,) = database.execute("PRAGMA quick_check(1)").fetchone()

@@ -47,19 +47,6 @@ def test_what_is_kept_is_read_again_beside_what_the_fold_knows(first, second):
     assert len(with_kernel(None, second)) < 1000
 
 
-@pytest.mark.parametrize(
-    "kernel",
-    [
-        b"null", b"7", b'{"counted":{"boot_id":""}}',
-        b'{"counted":{"boot_id":"' + b"a" * 33 + b'"}}', b'{"counted":{"boot_id":"a","seq":-1}}',
-        b'{"counted":{"boot_id":"a","seq":9223372036854775808}}',
-    ],
-)  # fmt: skip
-def test_a_position_that_cannot_be_read_begins_again(kernel):
-    """And costs the fold nothing: it is written anew with the next minute."""
-    assert FoldState(cores=32) == read_state(b'{"kernel":' + kernel + b',"cores":32}')
-
-
 def test_the_documented_message_is_read_whole():
     """Code, device, core, serial number and action."""
     expected = HardwareFault(
