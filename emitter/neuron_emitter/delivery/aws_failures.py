@@ -17,72 +17,63 @@ from neuron_emitter.delivery.sdk_models import OPERATIONS
 from neuron_wire.names import AWS_REGION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
 NOT_FOUND: Final = "ResourceNotFoundException"
 ALREADY_EXISTS: Final = "ResourceAlreadyExistsException"
 
-_CODES: Final[Mapping[str, Sequence[str]]] = {
+_CODES: Final = {
     # ThrottlingException comes with HTTP 400, from PutLogEvents.
-    "throttled": (
-        "BandwidthLimitExceeded", "EC2ThrottledException", "LimitExceededException",
-        "PriorRequestNotComplete", "ProvisionedThroughputExceededException",
-        "RequestLimitExceeded", "RequestThrottled", "RequestThrottledException", "SlowDown",
-        "ThrottledException", "Throttling", "ThrottlingException", "TooManyRequestsException",
-    ),
+    "throttled": """
+        BandwidthLimitExceeded EC2ThrottledException LimitExceededException PriorRequestNotComplete
+        ProvisionedThroughputExceededException RequestLimitExceeded RequestThrottled
+        RequestThrottledException SlowDown ThrottledException Throttling ThrottlingException
+        TooManyRequestsException
+    """,
     # OperationAborted: another instance makes a stream right now.
-    "service": (
-        "InternalFailure", "InternalError", "InternalServerError", "OperationAbortedException",
-        "RequestTimeout", "RequestTimeoutException", "ServiceUnavailable",
-        "ServiceUnavailableException",
-    ),
-    "expired": ("ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"),
-    "credentials": (
-        "AuthFailure", "InvalidAccessKeyId", "InvalidClientTokenId", "InvalidToken",
-        "MissingAuthenticationToken", "MissingAuthenticationTokenException",
-        "UnrecognizedClientException",
-    ),
+    "service": """
+        InternalFailure InternalError InternalServerError OperationAbortedException RequestTimeout
+        RequestTimeoutException ServiceUnavailable ServiceUnavailableException
+    """,
+    "expired": "ExpiredToken ExpiredTokenException TokenRefreshRequired",
+    "credentials": """
+        AuthFailure InvalidAccessKeyId InvalidClientTokenId InvalidToken MissingAuthenticationToken
+        MissingAuthenticationTokenException UnrecognizedClientException
+    """,
     # RequestExpired: EC2 says so of expired credentials, too.
-    "signature": (
-        "IncompleteSignature", "IncompleteSignatureException", "InvalidSignatureException",
-        "RequestExpired", "RequestTimeTooSkewed", "SignatureDoesNotMatch",
-    ),
-    "access": (
-        "AccessDenied", "AccessDeniedException", "AuthorizationError", "Forbidden",
-        "KMSAccessDeniedException", "NotAuthorized", "OptInRequired", "UnauthorizedException",
-        "UnauthorizedOperation",
-    ),
-    "missing": (NOT_FOUND, "NoSuchBucket"),
-    "invalid": (
-        "InvalidParameter", "InvalidParameterException", "InvalidParameterValue",
-        "NoSuchEntity", "RequestEntityTooLarge", "SerializationException", "ValidationError",
-        "ValidationException",
-    ),
-}  # fmt: skip
+    "signature": """
+        IncompleteSignature IncompleteSignatureException InvalidSignatureException RequestExpired
+        RequestTimeTooSkewed SignatureDoesNotMatch
+    """,
+    "access": """
+        AccessDenied AccessDeniedException AuthorizationError Forbidden KMSAccessDeniedException
+        NotAuthorized OptInRequired UnauthorizedException UnauthorizedOperation
+    """,
+    "missing": f"{NOT_FOUND} NoSuchBucket",
+    "invalid": """
+        InvalidParameter InvalidParameterException InvalidParameterValue NoSuchEntity
+        RequestEntityTooLarge SerializationException ValidationError ValidationException
+    """,
+}
 # The SDK's own errors, by the names of their classes: they differ between its versions.
-_SDK_KINDS: Final[Mapping[str, Sequence[str]]] = {
-    "no_region": ("NoRegionError",),
-    "expired": (
-        "LoginRefreshRequired", "SSOTokenLoadError", "UnauthorizedSSOTokenError",
-    ),
-    "credentials": (
-        "CredentialRetrievalError", "InfiniteLoopConfigError", "LoginError",
-        "MetadataRetrievalError", "NoAuthTokenError", "NoCredentialsError",
-        "PartialCredentialsError", "ProfileNotFound", "RefreshWithMFAUnsupportedError",
-        "SSOError", "TokenRetrievalError", "UnknownCredentialError", "UnknownTokenProviderError",
-    ),
-    "proxy": ("ProxyConnectionError",),  # also one that opens no tunnel
-    "no_connection": (
-        "ConnectTimeoutError", "ConnectionError", "EndpointConnectionError", "SSLError",
-    ),
-    "timeout": ("ReadTimeoutError",),
+_SDK_KINDS: Final = {
+    "no_region": "NoRegionError",
+    "expired": "LoginRefreshRequired SSOTokenLoadError UnauthorizedSSOTokenError",
+    "credentials": """
+        CredentialRetrievalError InfiniteLoopConfigError LoginError MetadataRetrievalError
+        NoAuthTokenError NoCredentialsError PartialCredentialsError ProfileNotFound
+        RefreshWithMFAUnsupportedError SSOError TokenRetrievalError UnknownCredentialError
+        UnknownTokenProviderError
+    """,
+    "proxy": "ProxyConnectionError",  # also one that opens no tunnel
+    "no_connection": "ConnectTimeoutError ConnectionError EndpointConnectionError SSLError",
+    "timeout": "ReadTimeoutError",
     # What came was not all of a response, or not one of AWS.
-    "connection_lost": (
-        "ChecksumError", "FlexibleChecksumError", "HTTPClientError", "IncompleteReadError",
-        "PaginationError", "ResponseParserError",
-    ),
-}  # fmt: skip
+    "connection_lost": """
+        ChecksumError FlexibleChecksumError HTTPClientError IncompleteReadError PaginationError
+        ResponseParserError
+    """,
+}
 
 _SHOWN_PARAMETERS: Final = ("logGroupName", "logStreamName")
 
@@ -137,9 +128,9 @@ def cause_of(code: str, status: int = 0, operation: str = "") -> str:
         return "access" if operation.startswith(_NO_BODY) else "proxy"
     if status == 429:
         return "throttled"
-    if status >= 500 and code not in _CODES["throttled"]:
+    if status >= 500 and code not in _CODES["throttled"].split():
         return "service"
-    return next((cause for cause, codes in _CODES.items() if code in codes), "")
+    return next((cause for cause, codes in _CODES.items() if code in codes.split()), "")
 
 
 # By AWS's words, the first that are there; from
@@ -181,7 +172,8 @@ def sdk_cause(kinds: AbstractSet[str]) -> str:
     `_SDK_KINDS`, or `client` for what is wrong on this machine.
     """
     return next(
-        (cause for cause, known in _SDK_KINDS.items() if not kinds.isdisjoint(known)), "client"
+        (cause for cause, known in _SDK_KINDS.items() if not kinds.isdisjoint(known.split())),
+        "client",
     )
 
 

@@ -22,6 +22,12 @@ from __future__ import annotations
 
 import msgspec
 
+# A member may be absent or null.
+Number = float | None
+Index = int | None
+Text = str | None
+Numbers = dict[str, Number] | None
+
 
 class _Part(msgspec.Struct, frozen=True, gc=False):
     """A part of a report."""
@@ -30,13 +36,13 @@ class _Part(msgspec.Struct, frozen=True, gc=False):
 class _Group(_Part, frozen=True):
     """A part of a report that neuron-monitor may fail to read: `error` says why."""
 
-    error: str | None = None
+    error: Text = None
 
 
 class _PeriodicGroup(_Group, frozen=True):
     """A group of values over a period, seconds."""
 
-    period: float | None = None
+    period: Number = None
 
 
 class CoreUse(_Part, frozen=True):
@@ -46,9 +52,9 @@ class CoreUse(_Part, frozen=True):
     The split into physical cores that may be nested in it (`v3d`) is not read.
     """
 
-    neuroncore_utilization: float | None = None
-    flops: float | None = None
-    effective_flops: float | None = None
+    neuroncore_utilization: Number = None
+    flops: Number = None
+    effective_flops: Number = None
 
 
 Uses = dict[str, CoreUse | None]
@@ -64,13 +70,13 @@ class Counters(_PeriodicGroup, frozen=True):
 class Percentiles(_Part, frozen=True):
     """Seconds, the shortest execution to the longest."""
 
-    p0: float | None = None
-    p1: float | None = None
-    p25: float | None = None
-    p50: float | None = None
-    p75: float | None = None
-    p99: float | None = None
-    p100: float | None = None
+    p0: Number = None
+    p1: Number = None
+    p25: Number = None
+    p50: Number = None
+    p75: Number = None
+    p99: Number = None
+    p100: Number = None
 
 
 class Latencies(_Part, frozen=True):
@@ -83,18 +89,18 @@ class Latencies(_Part, frozen=True):
 class ExecutionSummary(_Part, frozen=True):
     """Executions by how they ended."""
 
-    completed: float | None = None
-    completed_with_err: float | None = None
-    completed_with_num_err: float | None = None
-    timed_out: float | None = None
-    incorrect_input: float | None = None
-    failed_to_queue: float | None = None
+    completed: Number = None
+    completed_with_err: Number = None
+    completed_with_num_err: Number = None
+    timed_out: Number = None
+    incorrect_input: Number = None
+    failed_to_queue: Number = None
 
 
 class Executions(_Group, frozen=True):
     """`execution_stats`: tallies of the period; they count however short that is."""
 
-    error_summary: dict[str, float | None] | None = None
+    error_summary: Numbers = None
     execution_summary: ExecutionSummary | None = None
     latency_stats: Latencies | None = None
 
@@ -106,23 +112,23 @@ class Breakdown(_Part, frozen=True):
     Uses are texts, not members: bytes of a use that a newer tool names hold a core too.
     """
 
-    host: dict[str, float | None] | None = None
-    neuroncore_memory_usage: dict[str, dict[str, float | None] | None] | None = None
+    host: Numbers = None
+    neuroncore_memory_usage: dict[str, Numbers] | None = None
 
 
 class UsedBytes(_Part, frozen=True):
     """Bytes a runtime holds now, on the host and on its devices."""
 
-    host: float | None = None
-    neuron_device: float | None = None
+    host: Number = None
+    neuron_device: Number = None
     usage_breakdown: Breakdown | None = None
 
 
 class Subgraph(_Part, frozen=True):
     """Where a part of a model is loaded; the core index counts within its device."""
 
-    neuroncore_index: int | None = None
-    neuron_device_index: int | None = None
+    neuroncore_index: Index = None
+    neuron_device_index: Index = None
 
 
 class LoadedModel(_Part, frozen=True):
@@ -150,8 +156,8 @@ class Memory(_Group, frozen=True):
 class RuntimeVcpuShares(_Part, frozen=True):
     """Percent of one vCPU; more than 100 with several threads."""
 
-    user: float | None = None
-    system: float | None = None
+    user: Number = None
+    system: Number = None
 
 
 class RuntimeVcpu(_PeriodicGroup, frozen=True):
@@ -172,19 +178,19 @@ class RuntimeReport(_Part, frozen=True):
 class Runtime(_Group, frozen=True):
     """One application; pid and tag together identify it, either alone repeats."""
 
-    pid: int | None = None
-    neuron_runtime_tag: str | None = None
+    pid: Index = None
+    neuron_runtime_tag: Text = None
     report: RuntimeReport | None = None
 
 
 class Device(_Part, frozen=True):
     """ECC counters of one device."""
 
-    neuron_device_index: int | None = None
-    mem_ecc_corrected: float | None = None
-    mem_ecc_uncorrected: float | None = None
-    sram_ecc_corrected: float | None = None
-    sram_ecc_uncorrected: float | None = None
+    neuron_device_index: Index = None
+    mem_ecc_corrected: Number = None
+    mem_ecc_uncorrected: Number = None
+    sram_ecc_corrected: Number = None
+    sram_ecc_uncorrected: Number = None
 
 
 class HardwareCounters(_PeriodicGroup, frozen=True):
@@ -196,13 +202,13 @@ class HardwareCounters(_PeriodicGroup, frozen=True):
 class VcpuShares(_Part, frozen=True):
     """Percent of all vCPU time, by use; `idle` and `io_wait` are no work."""
 
-    user: float | None = None
-    nice: float | None = None
-    system: float | None = None
-    idle: float | None = None
-    io_wait: float | None = None
-    irq: float | None = None
-    soft_irq: float | None = None
+    user: Number = None
+    nice: Number = None
+    system: Number = None
+    idle: Number = None
+    io_wait: Number = None
+    irq: Number = None
+    soft_irq: Number = None
 
 
 class VcpuUsage(_PeriodicGroup, frozen=True):
@@ -214,10 +220,10 @@ class VcpuUsage(_PeriodicGroup, frozen=True):
 class HostMemory(_PeriodicGroup, frozen=True):
     """`memory_info`: bytes."""
 
-    memory_total_bytes: float | None = None
-    memory_used_bytes: float | None = None
-    swap_total_bytes: float | None = None
-    swap_used_bytes: float | None = None
+    memory_total_bytes: Number = None
+    memory_used_bytes: Number = None
+    swap_total_bytes: Number = None
+    swap_used_bytes: Number = None
 
 
 class System(_Part, frozen=True):
@@ -231,14 +237,14 @@ class System(_Part, frozen=True):
 class InstanceInfo(_Group, frozen=True):
     """What the instance metadata service told neuron-monitor; empty texts where it did not."""
 
-    instance_name: str | None = None
-    instance_id: str | None = None
-    instance_type: str | None = None
-    instance_availability_zone: str | None = None
-    instance_region: str | None = None
-    ami_id: str | None = None
-    subnet_id: str | None = None
-    ultraserver_id: str | None = None
+    instance_name: Text = None
+    instance_id: Text = None
+    instance_type: Text = None
+    instance_availability_zone: Text = None
+    instance_region: Text = None
+    ami_id: Text = None
+    subnet_id: Text = None
+    ultraserver_id: Text = None
 
 
 class Hardware(_Group, frozen=True):
@@ -249,20 +255,20 @@ class Hardware(_Group, frozen=True):
     one.
     """
 
-    neuron_device_type: str | None = None
-    neuron_device_version: str | None = None
-    neuroncore_version: str | None = None
-    neuron_device_count: int | None = None
-    neuron_device_memory_size: float | None = None
-    neuroncore_per_device_count: int | None = None
-    logical_neuroncore_config: int | None = None
+    neuron_device_type: Text = None
+    neuron_device_version: Text = None
+    neuroncore_version: Text = None
+    neuron_device_count: Index = None
+    neuron_device_memory_size: Number = None
+    neuroncore_per_device_count: Index = None
+    logical_neuroncore_config: Index = None
 
 
 class Pod(_Part, frozen=True):
     """Whom a core or device is allocated to."""
 
-    pod_name: str | None = None
-    namespace: str | None = None
+    pod_name: Text = None
+    namespace: Text = None
     container_name: list[str] | None = None
 
 
