@@ -81,7 +81,7 @@ def lean_service(text: bytes) -> dict[str, object]:
     all_operations = _RAW_DECODER.decode(document.pop("operations"))
     all_shapes = _RAW_DECODER.decode(document.pop("shapes"))
     operations = _decoded({name: all_operations[name] for name in OPERATIONS})
-    shapes: dict[str, object] = {}
+    shapes = {}
     wanted = list(_shapes_in(operations))
     while wanted:
         name = wanted.pop()

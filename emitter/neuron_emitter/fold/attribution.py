@@ -156,7 +156,7 @@ class CoreOwners:
         allocations: Iterable[Allocation],
     ) -> dict[RuntimeKey, RuntimeOwner]:
         """Return the owner of each runtime: by its process, otherwise by its cores."""
-        owners: dict[RuntimeKey, RuntimeOwner] = {}
+        owners = {}
         listed = (fold.key for fold in folds if fold.key is not None)
         for key in dict.fromkeys((*held, *listed)):
             pid, _ = key
@@ -392,7 +392,7 @@ def _workloads(
     held_by: dict[str, set[int]] = defaultdict(set)
     for key, cores in held.items():
         held_by[_place_of(owners[key].name or "")] |= cores
-    by_place: dict[str, list[Allocation]] = defaultdict(list)
+    by_place = defaultdict(list)
     for allocation in allocations:
         by_place[_place_of(allocation.name)].append(allocation)
     for place, parts in by_place.items():
@@ -417,7 +417,7 @@ def reserve_cores(
     reserved = ReservedCores()
     unattached = {core for core, letter in enumerate(states) if letter == UNATTACHED_STATE}
     unknown = {core for core, letter in enumerate(states) if letter == UNKNOWN_STATE}
-    at_ids: list[tuple[Allocation, set[int], int]] = []  # with the number of cores elsewhere
+    at_ids = []  # with the number of cores elsewhere
     for workload in _workloads(allocations, held, owners, cores_per_device, len(states)):
         displacing = [
             key

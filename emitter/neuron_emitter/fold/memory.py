@@ -28,7 +28,7 @@ def held_by_memory(memory: Memory, cores_per_device: int | None) -> tuple[set[in
         The cores, None if a key of the table cannot be read; and how many places were left out
         because no core can be there.
     """
-    cores: set[int] = set()
+    cores = set()
     malformed = 0
     _, breakdown = memory.used()
     for key, by_use in (breakdown.neuroncore_memory_usage or {}).items():

@@ -60,7 +60,7 @@ class MinuteCores(NamedTuple):
             for cores, sums_s in zip(sets, (weights_s, with_flops_s), strict=True):
                 for core in cores:
                     sums_s[core] += seconds
-        states: list[str] = []
+        states = []
         utilization: list[float | None] = []
         width = max(width, max(held, default=-1) + 1)
         for core in range(width):

@@ -195,7 +195,7 @@ class EccFold:
         self, devices: Mapping[int, Device], names: tuple[str, ...], at_s: float
     ) -> tuple[int | None, int]:
         """Sum and rise of the counters *names* over the devices."""
-        values: list[int] = []
+        values = []
         total_rise = 0
         for index, device in devices.items():
             for name in names:

@@ -78,7 +78,7 @@ def describe_tags(
     Raises:
         TagsUnavailableError: If there is no answer in time, or no permission.
     """
-    answers: list[_TagsOrReason] = []
+    answers = []
     endpoint = environ.get("AWS_ENDPOINT_URL_EC2") or environ.get("AWS_ENDPOINT_URL")
 
     def ask() -> None:

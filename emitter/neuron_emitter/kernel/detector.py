@@ -95,7 +95,7 @@ def read_faults(text: str, at_s: float) -> list[HardwareFault]:
     One write of a program is one message, and each of its lines with the mark is a fault. The
     lines behind it, up to the next mark, belong to it.
     """
-    parts: list[str] = []
+    parts = []
     for line in text.split("\n"):
         if _ERROR_CODE.search(line):
             parts.append(line)

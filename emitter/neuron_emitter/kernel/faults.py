@@ -89,7 +89,7 @@ class KernelFaults:
         self._position = detection.position
         self._uncounted += len(detection.faults)
         self._lost += detection.lost
-        events: list[Event] = []
+        events = []
         if detection.newest_older is not None:
             events.append(_older_event(detection.older, detection.newest_older, now_s))
         for located in detection.faults:

@@ -78,7 +78,7 @@ def minute_drafts(
         ]
         return Draft(members, record.minute_ms, directives)
 
-    by_core: Mapping[str, float] = {}
+    by_core = {}
     if sets and settings.metrics == LEGACY and not settings.high_resolution_metrics:
         by_core = legacy_core_metrics(record.utilization_percent)
     if sets:

@@ -71,7 +71,7 @@ def read_gres_files(root: Path, node: str) -> GresFiles:
     if cores_per_device == 1:
         return GresFiles(devices, {})
     seen: Counter[int] = Counter()
-    cores: list[frozenset[int]] = []
+    cores = []
     for unit in devices.pop(CORES_GRES):
         cores.append(frozenset(device * cores_per_device + seen[device] for device in unit))
         seen.update(unit)
@@ -100,7 +100,7 @@ def _devices(lines: Sequence[Mapping[str, str]], node: str, detected: Sequence[i
         for line in lines
         if "nodename" not in line or any(names_node(line["nodename"], name) for name in names)
     ]
-    units: Units = {}
+    units = {}
     for resource in {line["name"] for line in lines if "name" in line}:
         all_lines = [line for line in lines if line.get("name") == resource]
         theirs = [line for line in own if line.get("name") == resource]
@@ -123,7 +123,7 @@ def _devices(lines: Sequence[Mapping[str, str]], node: str, detected: Sequence[i
 
 def _line_units(line: Mapping[str, str]) -> list[frozenset[int]] | None:
     """Return the devices behind each index of *line*; None if they cannot be counted."""
-    devices: list[int] = []
+    devices = []
     files = line.get("multiplefiles") or line.get("file") or ""
     for part in re.split(r",(?![^\[]*\])", files):
         found = _FILES.fullmatch(part)

@@ -132,7 +132,7 @@ def _with_processes(places: Places, pods: AbstractSet[str]) -> set[str] | None:
     if not pods or reach(places).why_not or read_text(places.proc / "1" / "cgroup") is None:
         return None
     forms = {uid: (uid.encode(), uid.replace("-", "_").encode()) for uid in pods}
-    found: set[str] = set()
+    found = set()
     sees_pods = False
     with os.scandir(places.proc) as entries:
         pids = [int(entry.name) for entry in entries if entry.name.isdecimal()]

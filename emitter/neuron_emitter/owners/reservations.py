@@ -153,7 +153,7 @@ class Reservations:
     def _answer(self, sources: Sequence[AssignmentSource]) -> _KeptAnswer | None:
         """Return the first source's answer that is at most `RESERVATIONS_KEPT_S` old."""
         for source in sources:
-            allocations: Sequence[Allocation] | None = None
+            allocations = None
             is_whole = False
             try:
                 allocations = source.read_allocations()

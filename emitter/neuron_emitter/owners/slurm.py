@@ -184,7 +184,7 @@ class SlurmJobs:
         started_s = self._clock()
         own_user_id = os.geteuid()
         sees_all = own_user_id == 0
-        missing: list[KnownJob] = []
+        missing = []
         for job in jobs:
             known = self._jobs[job]
             known.asked_at_s = started_s

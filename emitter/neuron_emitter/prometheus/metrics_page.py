@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     from neuron_emitter.fold import Fold, LineIdentity
     from neuron_emitter.fold.attribution import Holdings
-    from neuron_emitter.fold.runtimes import RuntimeKey
     from neuron_emitter.logs import Clock
     from neuron_emitter.prometheus.page_metrics import Minute, PageMetric, PageT, Timed
     from neuron_emitter.reports.groups import Runtime, RuntimeReport, System
@@ -112,7 +111,7 @@ def _metrics(
 
 def _with_runtimes(values: ReportValues, living: list[Runtime]) -> ReportValues:
     """Add the groups of *living*; a tag that none of them has is gone, with its totals."""
-    runtimes: dict[RuntimeKey, tuple[str, Timed]] = {}
+    runtimes = {}
     totals: dict[str, Counter[tuple[str, str]]] = {}
     for runtime in living[:MAX_RUNTIMES_SCRAPED]:
         key, tag = runtime_key(runtime), printable_name(runtime.neuron_runtime_tag) or ""

@@ -141,7 +141,7 @@ class Backlog:
         """
 
         def read() -> list[int]:
-            ids: list[int] = []
+            ids = []
             room_bytes = self._memory_cost_bytes() if in_memory else self.cost_bytes
             for size in self._sizes_in_memory() if in_memory else self._sizes():
                 if room_bytes <= limit_bytes:

@@ -86,7 +86,7 @@ class SpoolDatabase:
         """All but the records."""
         (last,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM records").fetchone()
         self._first = _whole(last)
-        counters: dict[str, BootCounters] = {}
+        counters = {}
         self._boots.clear()
         for boot_id, boot, produced, delivered in self.connection.execute(
             "SELECT id, boot, produced, delivered FROM boots ORDER BY boot"
