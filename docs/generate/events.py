@@ -59,13 +59,13 @@ def of_monitor(found):
     for chunk, error_tail in ((None, words), (b"", ErrorTail()), (b"{}", ErrorTail())):
         clock.now_s += 41.5
         monitor._child = SimpleNamespace(
-            read=lambda _, chunk=chunk: chunk,
+            read_chunk=lambda _, chunk=chunk: chunk,
             stop=lambda *_: End(1, was_stopped=False),
             error_tail=error_tail,
         )
-        monitor.read(0)
+        monitor.read_chunk(0)
     monitor._child, monitor._path = None, "/"
-    monitor.read(0)
+    monitor.read_chunk(0)
     monitor.close()
     found.append(ended_event("standard input", EVENT_AT_S))
 

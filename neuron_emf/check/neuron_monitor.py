@@ -108,7 +108,7 @@ def _started(command: list[str], within_s: float) -> tuple[CheckResult, Report |
         return failed(result, "make it executable"), None
     try:
         while report is None and not has_ended and passed_s < within_s:
-            chunk = child.read(min(_REPORT_POLL_S, within_s - passed_s))
+            chunk = child.read_chunk(min(_REPORT_POLL_S, within_s - passed_s))
             passed_s = time.monotonic() - began_s
             has_ended = chunk is None
             reports = framer.end_input() if chunk is None else framer.frame_chunk(chunk)

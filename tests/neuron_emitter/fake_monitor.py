@@ -64,7 +64,7 @@ def read_until(monitor: Monitor, is_enough: Callable[[bytes], object]) -> bytes:
     """Bytes until there are enough."""
     found = b""
     while not is_enough(found):
-        found += monitor.read(HUNG_AFTER_S) or b""
+        found += monitor.read_chunk(HUNG_AFTER_S) or b""
     return found
 
 
@@ -78,9 +78,9 @@ def await_end(pid: int) -> None:
 
 def fail_once(monitor: Monitor, clock: FakeClock) -> None:
     """Read until the child has failed once more and the next start is due later."""
-    monitor.read(HUNG_AFTER_S)
+    monitor.read_chunk(HUNG_AFTER_S)
     while monitor._start_at_s <= clock():
-        monitor.read(HUNG_AFTER_S)
+        monitor.read_chunk(HUNG_AFTER_S)
 
 
 def alive(pid: int) -> bool:

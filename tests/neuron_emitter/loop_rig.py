@@ -42,7 +42,7 @@ class Timetable:
         self.until_s = until_s
         self.has_ended = False
 
-    def read(self, timeout_s):
+    def read_chunk(self, timeout_s):
         """The next chunk if it comes in time."""
         assert 0 <= timeout_s <= REPORT_READ_TIMEOUT_S
         wait_until_s = self.clock.now_s + timeout_s

@@ -93,7 +93,7 @@ class Child:
             self._selector.register(stream, selectors.EVENT_READ)
         self._output, self._errors = (stream.fileno() for stream in self._streams)
 
-    def read(self, timeout_s: float) -> bytes | None:
+    def read_chunk(self, timeout_s: float) -> bytes | None:
         """The next bytes of its output; empty when none came in time, None at its end."""
         for key, _ in self._selector.select(timeout_s):
             try:

@@ -110,7 +110,7 @@ class Monitor:
         self._has_failed = False  # the next start is one after a failure
         self._is_first = True  # nothing was written that a new child could be glued to
 
-    def read(self, timeout_s: float) -> bytes | None:
+    def read_chunk(self, timeout_s: float) -> bytes | None:
         """The next bytes of the child; empty when none came in time. It never ends."""
         if self._child is None:
             wait_s = self._start_at_s - self._clock()
@@ -162,7 +162,7 @@ class Monitor:
         child = self._child
         if child is None:
             return b""
-        chunk = child.read(timeout_s)
+        chunk = child.read_chunk(timeout_s)
         now_s = self._clock()
         ran_s = now_s - self._started_at_s
         if chunk:

@@ -39,7 +39,7 @@ class Source(Protocol):
     name: str
     is_stream: bool
 
-    def read(self, timeout_s: float) -> bytes | None:
+    def read_chunk(self, timeout_s: float) -> bytes | None:
         """The next bytes; empty when none came in time, None at the end."""
 
     def close(self) -> None:
@@ -92,7 +92,7 @@ class DescriptorSource:
                 self._selector.close()
                 self._selector = None
 
-    def read(self, timeout_s: float) -> bytes | None:
+    def read_chunk(self, timeout_s: float) -> bytes | None:
         """The next bytes; empty when none came in time, None at the end."""
         if self._selector is not None and not self._selector.select(timeout_s):
             return b""

@@ -133,7 +133,7 @@ class Emitter:
             if self._pulse.is_due():
                 self._pulse.write_beat(self._fold.reports_read, self._spool.health())
             self.outlet.require_reader()
-            chunk = self._source.read(self._patience_s())
+            chunk = self._source.read_chunk(self._patience_s())
             now_s = self._clock()
             if self._conductor.pass_time(now_s):
                 between_minutes()

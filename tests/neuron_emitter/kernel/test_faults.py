@@ -42,9 +42,9 @@ FAULTS_NOW_S = KERNEL_BOOTED_S + 7200.0
 class Talking(Timetable):
     """A timetable whose entries may also be things that the kernel says."""
 
-    def read(self, timeout_s):
+    def read_chunk(self, timeout_s):
         """The next chunk, or what a call of it gives."""
-        found = super().read(timeout_s)
+        found = super().read_chunk(timeout_s)
         return (found() or b"") if callable(found) else found
 
 

@@ -24,7 +24,7 @@ from neuron_emitter.reports.monitor import Monitor
 def read():
     monitor = Monitor({path!r}, "{{}}", 5.0)
     while True:
-        sys.stdout.buffer.write(monitor.read(300))
+        sys.stdout.buffer.write(monitor.read_chunk(300))
         sys.stdout.flush()
 
 threading.Thread(target=read).start()
@@ -44,7 +44,7 @@ def test_a_flood_of_complaints_does_not_drown_reports(script, clock):
     with running(path, clock) as monitor:
         assert 100 * LINE == read_until(monitor, lambda found: len(found) >= 100 * len(LINE))
         while not monitor._child.error_tail.text():
-            monitor.read(1)
+            monitor.read_chunk(1)
         assert len(monitor._child.error_tail._tail) <= 2048
         assert 0 == monitor.restarts
 

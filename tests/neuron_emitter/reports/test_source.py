@@ -33,7 +33,7 @@ def pipe():
 def whole(source):
     """All bytes until the end."""
     found = b""
-    while (chunk := source.read(1.0)) is not None:
+    while (chunk := source.read_chunk(1.0)) is not None:
         found += chunk
     return found
 
@@ -44,7 +44,7 @@ def test_a_file_is_read_to_its_end(tmp_path):
     (tmp_path / "a").write_bytes(content)
     source = open_file(tmp_path / "a")
     assert content == whole(source)
-    assert None is source.read(0)
+    assert None is source.read_chunk(0)
     assert (0, str(tmp_path / "a")) == (source.restarts, source.name)
     source.close()
     source.close()
@@ -54,12 +54,12 @@ def test_a_pipe_gives_what_is_there_and_nothing_in_time(pipe):
     """Empty is not the end; the end is None."""
     read_end, write_end = pipe
     source = DescriptorSource(read_end, "a pipe", owned=True)
-    assert b"" == source.read(0)
+    assert b"" == source.read_chunk(0)
     os.write(write_end, b"abc")
-    assert b"abc" == source.read(5)
-    assert b"" == source.read(0.01)
+    assert b"abc" == source.read_chunk(5)
+    assert b"" == source.read_chunk(0.01)
     os.close(write_end)
-    assert None is source.read(5)
+    assert None is source.read_chunk(5)
     source.close()
     with pytest.raises(OSError, match="Bad file"):
         os.fstat(read_end)
@@ -98,7 +98,7 @@ def test_a_read_error_is_a_source_error(pipe, monkeypatch):
     broken = Mock(side_effect=OSError(errno.EIO, "Input/output error"))
     monkeypatch.setattr("os.read", broken)
     with pytest.raises(SourceError, match=r"Cannot read a pipe: Input/output error"):
-        source.read(1)
+        source.read_chunk(1)
     source.close()
 
 

@@ -65,10 +65,10 @@ def test_a_silent_child_counts_as_dead(period_s, silent_s, is_dead, *, script, c
     path = script(f"os.write(2, b'stuck\\n'); os.write(1, {LINE!r}); signal.pause()")
     with running(path, clock, period_s, on_event=events.append) as monitor:
         read_until(monitor, lambda found: found == LINE)
-        assert b"" == monitor.read(0.01)
+        assert b"" == monitor.read_chunk(0.01)
         child = monitor._child.pid
         clock.now_s += silent_s
-        assert b"" == monitor.read(0.01)
+        assert b"" == monitor.read_chunk(0.01)
         assert is_dead != alive(child)
         assert is_dead == (monitor._child is None)
     details = {"SilentSeconds": silent_s, "RanSeconds": silent_s, "Stderr": "stuck"}
@@ -105,7 +105,7 @@ def test_what_the_child_started_is_stopped_too(how, script, clock):
         assert alive(grandchild)
         if how == "silence":
             clock.now_s += 30
-            monitor.read(0.01)
+            monitor.read_chunk(0.01)
             await_end(grandchild)
     await_end(grandchild)
 
@@ -117,7 +117,7 @@ def test_close_leaves_no_process_no_file_and_may_come_twice(script, clock):
     for reads in (0, 1, 50):
         monitor = Monitor(path, "{}", 5.0, clock=clock)
         for _ in range(reads):
-            monitor.read(0.01)
+            monitor.read_chunk(0.01)
         monitor.close()
         monitor.close()
     assert before == {*Path("/proc/self/fd").iterdir()}
@@ -241,7 +241,7 @@ def test_a_monitor_that_dies_each_second_cannot_flood(script, watched, events, c
         monitor._backoff = Backoff(60.0, 60.0)
         started_s = clock()
         while clock() <= started_s + 380:
-            monitor.read(60)
+            monitor.read_chunk(60)
     assert EVENT_INTERVAL_S == 300
     assert {"MonitorDied": 2, "MonitorRestarted": 2} == {
         name: names(events).count(name) for name in set(names(events))
