@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
+import proof  # noqa: F401 - it adds the folders of the functions
 from local import REPOSITORY
 from tests import hour
 from tests.neuron_emf.page.page_account import (
