@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import JsonObject
 
     Quantity = tuple[str, str, float, str]  # group, item, amount a month, name of its price
+    Amounts = dict[str, tuple[float, str]]  # by item: amount a month, name of its price
 
 COEFFICIENTS_FILE: Final = Path(__file__).with_name("coefficients.toml")
 MODES: Final = ("direct", "kinesis")
@@ -324,25 +325,34 @@ def _close_with(fleet: Fleet, memory_mb: int) -> Close:
 
 def quantities(fleet: Fleet) -> Iterator[Quantity]:
     """Everything that *fleet* uses in a month."""
+    for group, amounts in _groups(fleet).items():
+        for item, (amount, price) in amounts.items():
+            yield group, item, amount, price
+
+
+def _groups(fleet: Fleet) -> dict[str, Amounts]:
+    metrics, alarms = emitter_metrics(fleet), EMITTER_ALARM_METRICS
     if not fleet.has_stack:
-        yield from _logs(fleet, 0.0)
-        yield METRICS, "of the emitters", emitter_metrics(fleet), "metrics-first"
-        yield LOOKING, "metrics used by alarms", EMITTER_ALARM_METRICS, "alarm"
-        return
+        return {
+            "logs": _logs(fleet, 0.0),
+            METRICS: {"of the emitters": (metrics, "metrics-first")},
+            LOOKING: {"metrics used by alarms": (alarms, "alarm")},
+        }
     close = close_of(fleet)
-    yield from _logs(fleet, MINUTES_IN_MONTH * close.printed_bytes)
-    yield from _functions(fleet, close)
-    yield from _table(fleet, close)
-    if fleet.mode == "kinesis":
-        yield from _stream(fleet)
-    metrics = len(DEFAULT_ROLLUP_METRICS) * fleet.clusters + len(STACK_METRICS) + COUNTER_METRICS
-    metrics += emitter_metrics(fleet)
+    metrics += len(DEFAULT_ROLLUP_METRICS) * fleet.clusters + len(STACK_METRICS) + COUNTER_METRICS
     alarms = len(ALARMED) * fleet.clusters + PIPELINE_ALARM_METRICS[fleet.mode]
-    yield METRICS, "of clusters and the stack", metrics, "metrics-first"
-    yield LOOKING, "metrics used by alarms", alarms, "alarm"
+    looking: Amounts = {"metrics used by alarms": (alarms, "alarm")}
     if fleet.has_dashboard:
-        yield LOOKING, "dashboards", DASHBOARDS, "dashboard"
-    yield from _ledger(fleet, close)
+        looking["dashboards"] = DASHBOARDS, "dashboard"
+    return {
+        "logs": _logs(fleet, MINUTES_IN_MONTH * close.printed_bytes),
+        "Lambda": _functions(fleet, close),
+        "DynamoDB": _table(fleet, close),
+        "Kinesis": _stream(fleet) if fleet.mode == "kinesis" else {},
+        METRICS: {"of clusters and the stack": (metrics, "metrics-first")},
+        LOOKING: looking,
+        "ledger": _ledger(fleet, close),
+    }
 
 
 def not_counted(fleet: Fleet) -> Iterator[Quantity]:
@@ -375,16 +385,17 @@ def _data_events(fleet: Fleet) -> float:
     return invocations + writes + MINUTES_IN_MONTH * (1 + close_of(fleet).calls) + queries
 
 
-def _logs(fleet: Fleet, rollups: float) -> Iterator[Quantity]:
+def _logs(fleet: Fleet, rollups: float) -> Amounts:
     written, days = emitter_bytes(fleet), fleet.retention_days
     kept = (written + rollups) * measured("stored-share", fleet.cores) * days / DAYS_IN_MONTH
-    yield "logs", "emitters' lines", written / GB, "log-ingestion"
-    if rollups:
-        yield "logs", "rollups", rollups / GB, "log-ingestion"
-    yield "logs", f"kept for {counted(days, 'day')}", kept / GB, "log-storage"
+    return {
+        "emitters' lines": (written / GB, "log-ingestion"),
+        **({"rollups": (rollups / GB, "log-ingestion")} if rollups else {}),
+        f"kept for {counted(days, 'day')}": (kept / GB, "log-storage"),
+    }
 
 
-def _functions(fleet: Fleet, close: Close) -> Iterator[Quantity]:
+def _functions(fleet: Fleet, close: Close) -> Amounts:
     records = batch_of(fleet)
     invocations = MINUTES_IN_MONTH * fleet.instances / records
     cpu_s = measured("ingest-cpu-s") + records * measured("record-cpu-s", fleet.cores)
@@ -392,39 +403,46 @@ def _functions(fleet: Fleet, close: Close) -> Iterator[Quantity]:
     seconds = seconds_of(cpu_s + RUNTIME_CPU_S, calls, INGEST_MB[fleet.mode])
     ingest_gb_s = invocations * seconds * INGEST_MB[fleet.mode] / 1_024
     close_gb_s = MINUTES_IN_MONTH * close.seconds * close.memory_mb / 1_024
-    yield "Lambda", "ingest, invocations", invocations, "lambda-requests"
-    yield "Lambda", "ingest, time", ingest_gb_s, "lambda-gb-s"
-    yield "Lambda", "close, invocations", MINUTES_IN_MONTH, "lambda-requests"
-    yield "Lambda", "close, time", close_gb_s, "lambda-gb-s"
-    yield "Lambda", "close, schedule", MINUTES_IN_MONTH, "schedule"
+    return {
+        "ingest, invocations": (invocations, "lambda-requests"),
+        "ingest, time": (ingest_gb_s, "lambda-gb-s"),
+        "close, invocations": (MINUTES_IN_MONTH, "lambda-requests"),
+        "close, time": (close_gb_s, "lambda-gb-s"),
+        "close, schedule": (MINUTES_IN_MONTH, "schedule"),
+    }
 
 
-def _table(fleet: Fleet, close: Close) -> Iterator[Quantity]:
+def _table(fleet: Fleet, close: Close) -> Amounts:
     records = batch_of(fleet)
     written = MINUTES_IN_MONTH * fleet.instances / records * write_units(records, item_bytes(fleet))
     each = item_bytes(fleet) + ITEM_OVERHEAD_BYTES
     stored = fleet.instances * RECORD_HOURS * 60 * each
-    yield "DynamoDB", "ingest, records", written, "write-unit"
-    yield "DynamoDB", "close, writing", MINUTES_IN_MONTH * close.write_units, "write-unit"
-    yield "DynamoDB", "close, reading", MINUTES_IN_MONTH * close.read_units, "read-unit"
-    yield "DynamoDB", "storage", stored / GB, "table-storage"
+    return {
+        "ingest, records": (written, "write-unit"),
+        "close, writing": (MINUTES_IN_MONTH * close.write_units, "write-unit"),
+        "close, reading": (MINUTES_IN_MONTH * close.read_units, "read-unit"),
+        "storage": (stored / GB, "table-storage"),
+    }
 
 
-def _stream(fleet: Fleet) -> Iterator[Quantity]:
+def _stream(fleet: Fleet) -> Amounts:
     lines, size = MINUTES_IN_MONTH * fleet.instances, delivery_bytes(fleet)
     if fleet.shards == 0:
         written = lines * delivery_bytes(fleet, "rounded-delivery-bytes")
-        yield "Kinesis", "stream on demand", HOURS_IN_MONTH, "stream-hour"
-        yield "Kinesis", "in", written / GB, "stream-in"
-        yield "Kinesis", "out", lines * size / GB, "stream-out"
-    else:
-        shards = fleet.shards or shards_of(fleet)
-        units = lines * math.ceil(size / STREAM_UNIT_BYTES)
-        yield "Kinesis", "shards", HOURS_IN_MONTH * shards, "shard-hour"
-        yield "Kinesis", "deliveries", units, "stream-put"
+        return {
+            "stream on demand": (HOURS_IN_MONTH, "stream-hour"),
+            "in": (written / GB, "stream-in"),
+            "out": (lines * size / GB, "stream-out"),
+        }
+    shards = fleet.shards or shards_of(fleet)
+    units = lines * math.ceil(size / STREAM_UNIT_BYTES)
+    return {
+        "shards": (HOURS_IN_MONTH * shards, "shard-hour"),
+        "deliveries": (units, "stream-put"),
+    }
 
 
-def _ledger(fleet: Fleet, close: Close) -> Iterator[Quantity]:
+def _ledger(fleet: Fleet, close: Close) -> Amounts:
     queries = 60 * SETTLE_READINGS * BUCKET_QUERIES_PER_MINUTE
     size = fleet.instances / BUCKET_QUERIES_PER_MINUTE * item_bytes(fleet)
     units = max(1.0, size / 4_096) / 2  # these reads are not consistent
@@ -433,10 +451,12 @@ def _ledger(fleet: Fleet, close: Close) -> Iterator[Quantity]:
     digest_s = seconds_of(got * fleet.instances * DIGEST_CPU_S, got, WHOLE_PROCESSOR_MB)
     digest_gb_s = HOURS_IN_MONTH / WEEK_HOURS * digest_s * WHOLE_PROCESSOR_MB / 1_024
     settle_gb_s = HOURS_IN_MONTH * close.settle_s * close.memory_mb / 1_024
-    yield "ledger", "settle, time", settle_gb_s, "lambda-gb-s"
-    yield "ledger", "settle, schedule", HOURS_IN_MONTH, "schedule"
-    yield "ledger", "settle, reading", HOURS_IN_MONTH * queries * units, "read-unit"
-    yield "ledger", "objects put", HOURS_IN_MONTH * LEDGER_OBJECTS, "object-put"
-    yield "ledger", f"objects kept for {LEDGER_DAYS} days", kept / GB, "object-storage"
-    yield "ledger", "digest, time", digest_gb_s, "lambda-gb-s"
-    yield "ledger", "digest, objects got", HOURS_IN_MONTH / WEEK_HOURS * got, "object-get"
+    return {
+        "settle, time": (settle_gb_s, "lambda-gb-s"),
+        "settle, schedule": (HOURS_IN_MONTH, "schedule"),
+        "settle, reading": (HOURS_IN_MONTH * queries * units, "read-unit"),
+        "objects put": (HOURS_IN_MONTH * LEDGER_OBJECTS, "object-put"),
+        f"objects kept for {LEDGER_DAYS} days": (kept / GB, "object-storage"),
+        "digest, time": (digest_gb_s, "lambda-gb-s"),
+        "digest, objects got": (HOURS_IN_MONTH / WEEK_HOURS * got, "object-get"),
+    }

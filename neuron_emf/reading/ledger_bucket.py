@@ -7,6 +7,7 @@ Nothing is decided here of what rows mean. One GET for each object, several at a
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from heapq import merge
@@ -39,7 +40,7 @@ from neuron_wire.line_members import BAD_MEMBER, WireFormatError, iso_minute
 from neuron_wire.names import HOUR_MINUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from neuron_emf.account import Account
@@ -175,7 +176,7 @@ def rows(
             on_damage(_of_hour(hour, error.reason, str(error)))
             continue
         try:
-            yield from _rows(_LINES.decode_lines(text), hour)
+            yield from _rows(_LINES.decode_lines(text), hour, _SCALES, _EXACT)
         except (msgspec.MsgspecError, WireFormatError, _InexactError):
             yield from _one_by_one(text, hour, on_damage)
 
@@ -206,16 +207,16 @@ def each_once(
 def _one_by_one(
     text: str, hour: int, on_damage: Callable[[WireFormatError], object]
 ) -> Iterator[LedgerRow]:
+    """The rows of *text*, whatever digits their numbers have."""
     for line in text.splitlines():
         try:
-            row = _row_of(line)
-        except (msgspec.MsgspecError, ValueError, TypeError, ArithmeticError):
+            members = json.loads(line, parse_float=Decimal, parse_int=Decimal)
+            row = msgspec.convert(members, _EXACT_LINE, builtin_types=(Decimal,))
+            yield from _rows([row], hour, _EXACT_SCALES, _MAX_LEDGER_UNITS)
+        except WireFormatError as error:  # noqa: PERF203 - a row by itself
+            on_damage(_of_hour(hour, BAD_MEMBER, str(error)))
+        except (msgspec.MsgspecError, ValueError, RecursionError, _InexactError):
             on_damage(_of_hour(hour, BAD_MEMBER, "a row of the ledger cannot be read"))
-            continue
-        if row.hour == hour:
-            yield row
-        else:
-            on_damage(_of_hour(hour, BAD_MEMBER, "a row of the ledger is of another hour"))
 
 
 def _of_hour(hour: int, reason: str, problem: str) -> WireFormatError:
@@ -223,7 +224,7 @@ def _of_hour(hour: int, reason: str, problem: str) -> WireFormatError:
 
 
 class _InexactError(Exception):
-    """A number has more digits than a float."""
+    """A number is out of range, or has more digits than its type holds."""
 
 
 _SUMMARY_MEMBERS: Final = {"hour": "Hour", "basis": "Basis"} | {
@@ -236,60 +237,42 @@ _SCALES: Final[dict[str, float]] = {
     **dict.fromkeys(LEDGER_COSTS.values(), 10.0**USD_PLACES),
     **dict.fromkeys(LEDGER_COUNTS.values(), 1.0),
 }
-_EXACT: Final = float(1 << 53)
+_EXACT: Final = 1 << 52  # units below which each amount has a float of its own
+_EXACT_SCALES: Final = {field: Decimal(scale) for field, scale in _SCALES.items()}
 _MAX_LEDGER_UNITS: Final = 1 << 93  # digits that a Decimal has, of the unit in which rows count
-_NULL: Final = msgspec.Raw(b"null")
 
 
-def _line_field(field: str) -> tuple[str, Any] | tuple[str, Any, Any]:
+def _line_type(number: type) -> type[Any]:
     """As `LedgerRow` has it; what it requires, or never has as None, may not be null."""
-    kind = float if field in _SCALES else str
-    if field not in LedgerRow._field_defaults:
-        return field, kind
-    default = LedgerRow._field_defaults[field]
-    return (field, kind | None, None) if default is None else (field, kind, kind(default))
+    fields: list[Any] = []
+    for field in LedgerRow._fields:
+        kind = number if field in _SCALES else str
+        default = LedgerRow._field_defaults.get(field, msgspec.NODEFAULT)
+        fields.append((field, kind | None if default is None else kind, default))
+    return msgspec.defstruct("_Line", fields, rename=_SUMMARY_MEMBERS.get, gc=False)
 
 
-_Line = msgspec.defstruct(
-    "_Line", [*map(_line_field, LedgerRow._fields)], rename=_SUMMARY_MEMBERS.get, gc=False
-)
-_LINES: Final = msgspec.json.Decoder(_Line)
-"""Several times as fast as `_row_of`, which says what a row is and reads what this cannot."""
+_LINES: Final = msgspec.json.Decoder(_line_type(float))
+"""Several times as fast as `_EXACT_LINE`, which reads what this cannot."""
+
+_EXACT_LINE: Final = _line_type(Decimal)
 
 
-def _row_of(line: str) -> LedgerRow:
-    """One row, whatever digits its numbers have; members that we do not know are ignored."""
-    members = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
-    values: dict[str, Any] = {}
-    for field, member in _SUMMARY_MEMBERS.items():
-        raw = members.get(member, _NULL)
-        if raw == _NULL:
-            continue
-        if field in _SCALES:
-            number = Decimal(bytes(raw).decode()) * int(_SCALES[field])
-            if not 0 <= number < _MAX_LEDGER_UNITS or number != int(number):
-                msg = f"{member} is out of range"
-                raise ValueError(msg)
-            values[field] = int(number)
-        else:
-            text = msgspec.json.decode(raw, type=str)
-            values[field] = parse_hour(text) if field == "hour" else text
-    return LedgerRow(**values)
-
-
-def _rows(lines: Sequence[Any], hour: int) -> Iterator[LedgerRow]:
+def _rows(
+    lines: Sequence[Any], hour: int, scales: Mapping[str, Any], too_many: int
+) -> Iterator[LedgerRow]:
     """
     Those of an object, column by column: loops over numbers run in the interpreter's own C.
 
     Raises:
         WireFormatError: If one is of no hour, or of another than *hour*.
-        _InexactError: If a number has more digits than a float.
+        _InexactError: If a number is no whole number of its unit below *too_many*.
     """
     if {parse_hour(text) for text in {line.hour for line in lines}} - {hour}:
         raise WireFormatError(BAD_MEMBER, "a row of the ledger is of another hour")
     columns = zip(*map(msgspec.structs.astuple, lines), strict=True)
     read = [
-        _wholes(column, _SCALES[field]) if field in _SCALES
+        _wholes(column, scales[field], too_many) if field in scales
         else repeat(hour, len(lines)) if field == "hour"
         else column
         for field, column in zip(LedgerRow._fields, columns, strict=False)
@@ -297,22 +280,22 @@ def _rows(lines: Sequence[Any], hour: int) -> Iterator[LedgerRow]:
     return map(LedgerRow._make, zip(*read, strict=True))
 
 
-def _wholes(numbers: Sequence[float | None], scale: float) -> Sequence[int | None]:
+def _wholes(numbers: Sequence[Any], scale: Any, too_many: int) -> Sequence[int | None]:  # noqa: ANN401  # a float or a Decimal, as the numbers are
     """
     *numbers* in units of a *scale*-th; None stays None.
 
     Raises:
-        _InexactError: If one is none, or has more digits than a float.
+        _InexactError: If one is not whole then, or not below *too_many*.
     """
-    known: Sequence[Any] = numbers
+    known = numbers
     if None in numbers:
         known = [number for number in numbers if number is not None]
     wholes = [0] * len(known)
     if any(known):
         scaled = [number * scale for number in known]
-        if not 0 <= min(scaled) <= max(scaled) < _EXACT:
+        if not 0 <= min(scaled) <= max(scaled) < too_many:
             raise _InexactError
-        wholes = list(map(float.__round__, scaled))
+        wholes = list(map(round, scaled))
         if list(map(truediv, wholes, repeat(scale))) != list(known):
             raise _InexactError
     if known is numbers:

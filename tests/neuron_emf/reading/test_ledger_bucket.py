@@ -6,7 +6,7 @@ import gzip
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neuron_accounts.ledger import (
@@ -89,8 +89,13 @@ FIELD_VALUES = {field: values_of(field) for field in LedgerRow._fields}
 
 
 @given(st.builds(LedgerRow, **{**FIELD_VALUES, "hour": st.integers(0, 700_000)}))
+@example(row(LEDGER_HOUR, 1)._replace(list_cost=8_951_733_492_053_189))
 def test_a_row_reads_back_as_it_was(row):
-    """Every digit and every absence, and one line whatever a name holds."""
+    """
+    Every digit and every absence, and one line whatever a name holds.
+
+    The amount above has the float of the next amount.
+    """
     line = row_line(row)
     assert "\n" not in line
     assert [row] == list(rows([(row.hour, gzip_lines([line]))]))
