@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import threading
 from collections import Counter
+from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES, time_of
 from neuron_accounts.ledger import USD_PLACES
 from neuron_accounts.then import Then
-from neuron_emf.page.alarms import ALARM_PERMISSIONS as ALARM_ACTIONS
 from neuron_emf.page.alarms import (
     IN_ALARM,
     MessageLines,
@@ -27,10 +29,9 @@ from neuron_emf.page.alarms import (
 )
 from neuron_emf.page.core_hours import instance_hour, newest_minute
 from neuron_emf.page.graphs import graphs
-from neuron_emf.page.paid_queries import ACTIONS_ON_GROUPS, OTHER_ACTIONS, PaidQueries
+from neuron_emf.page.paid_queries import PaidQueries
 from neuron_emf.reading import LogGroup, pattern_of
 from neuron_emf.reading.ledger_bucket import stack_ledger
-from neuron_emf.reading.log_group import ACTION as READ_LINES
 from neuron_emf.reading.now_reader import (
     KEPT_MINUTES,
     ROLLUP_AHEAD_MS,
@@ -49,12 +50,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from neuron_emf.account import Account
-    from neuron_wire.line_members import JsonObject, Members, Texts
+    from neuron_wire.line_members import JsonObject, Texts
 
     Query = Texts
     Answers = Mapping[str, Callable[[Query], JsonObject]]
 
 ALARMS_EACH_MS: Final = 10_000
+KEPT_CORES: Final = 8  # tabs on as many clusters, of the newest minute
+POLICY: Final = Path(__file__).with_name("policy.json")
 MOST_TOGETHER: Final = 2_000
 """Instances of all clusters: 1,000 of 32 cores are two calls, of the 5 a second of an account."""
 
@@ -96,7 +99,7 @@ class PageView:
         self._cores_lock, self._alarms_lock = threading.Lock(), threading.Lock()
         self._week_lock = threading.Lock()
         self._week = functools.lru_cache(maxsize=1)(self._read_week)
-        self._cores: dict[tuple[str, int], JsonObject] = {}
+        self._cores = functools.lru_cache(maxsize=KEPT_CORES)(self._read_cores)
         self._alarms_at: tuple[int, list[JsonObject]] | None = None
         self.reads: Answers = {
             "/now.json": self.now,
@@ -195,16 +198,13 @@ class PageView:
             msg = f"{instances_now:,} instances are over {MOST_TOGETHER:,}. Choose a cluster."
             raise SettingsError(msg)
         with self._cores_lock:
-            known = self._cores.get((cluster, minute_ms))
-            if known is None:
-                pattern = pattern_of(*filter(None, [cluster]))
-                lines = self._records.read_lines(minute_ms, minute_ms + MINUTE_MS, pattern)
-                instances = newest_minute(lines, minute_ms, cluster, self._idle_after_minutes)
-                known = {"cluster": cluster, "minute_ms": minute_ms, "instances": instances}
-                for key in [key for key in self._cores if key[1] < minute_ms]:
-                    del self._cores[key]
-                self._cores[cluster, minute_ms] = known
-        return known
+            return self._cores(cluster, minute_ms)
+
+    def _read_cores(self, cluster: str, minute_ms: int) -> JsonObject:
+        pattern = pattern_of(*filter(None, [cluster]))
+        lines = self._records.read_lines(minute_ms, minute_ms + MINUTE_MS, pattern)
+        instances = newest_minute(lines, minute_ms, cluster, self._idle_after_minutes)
+        return {"cluster": cluster, "minute_ms": minute_ms, "instances": instances}
 
     def instance(self, query: Query) -> JsonObject:
         """
@@ -325,34 +325,21 @@ def policy(account: Account, region: str | None, ledger_bucket: str = "") -> Jso
     Return what the page may do, as an IAM policy: reads, and queries that a person starts.
 
     Without a *region* it is of every region. *ledger_bucket* is the name of the ledger's bucket;
-    without it the policy names the bucket that the stack creates.
+    without it the policy names the bucket that the stack creates. Any key may be used, but only
+    by way of S3 and for this bucket: S3 names the bucket or the object in it.
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatchlogs.html
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatch.html
     https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
     """
-    groups = [account.log_group, account.rollups_log_group, messages_group(account)]
-    arn = f"arn:{account.partition}:logs:{region or '*'}:*:log-group:"
-    lines = [f"{arn}{group}:*" for group in groups]
-    stack = f"arn:{account.partition}:cloudformation:{region or '*'}:*"
-    name = ledger_bucket or f"{account.stack_name.lower()}-ledgerbucket-*"
-    bucket = f"arn:{account.partition}:s3:::{name}"
-    objects = [bucket, f"{bucket}/*"]
-    # any key, but only by way of S3 and for this bucket: S3 names the bucket or the object in it
-    through_s3 = {
-        "StringLike": {"kms:ViaService": "s3.*", "kms:EncryptionContext:aws:s3:arn": objects}
+    values = {
+        "partition": account.partition,
+        "region": region or "*",
+        "lines": account.log_group,
+        "rollups": account.rollups_log_group,
+        "messages": messages_group(account),
+        "stack": account.stack_name,
+        "ledger": ledger_bucket or f"{account.stack_name.lower()}-ledgerbucket-*",
     }
-    statements: list[tuple[str, Sequence[str], str | list[str]]] = [
-        ("Lines", [READ_LINES], lines),
-        ("Alarms", sorted(ALARM_ACTIONS), "*"),
-        ("QueriesOnLines", ACTIONS_ON_GROUPS, lines),
-        ("Queries", sorted(OTHER_ACTIONS), "*"),
-        ("Stack", ["cloudformation:DescribeStacks"], f"{stack}:stack/{account.stack_name}/*"),
-        ("Ledger", ["s3:GetObject", "s3:ListBucket"], objects),
-        ("LedgerKey", ["kms:Decrypt"], f"arn:{account.partition}:kms:{region or '*'}:*:key/*"),
-    ]
-    allowed: list[Members] = [
-        {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resources}
-        for sid, actions, resources in statements
-    ]
-    allowed[-1]["Condition"] = through_s3
-    return {"Version": "2012-10-17", "Statement": allowed}
+    quoted = {name: json.dumps(value)[1:-1] for name, value in values.items()}
+    document: JsonObject = json.loads(Template(POLICY.read_text("utf-8")).substitute(quoted))
+    return document
