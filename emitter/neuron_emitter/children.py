@@ -8,9 +8,9 @@ left alone: the code that started them needs their exit code. From waitid(2) and
 from __future__ import annotations
 
 import os
-import subprocess
-import threading
 from contextlib import suppress
+from subprocess import Popen
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 FIRST_PROCESS: Final = 1
 
-_starting: Final = threading.Lock()
-_started: Final[WeakSet[subprocess.Popen[bytes]]] = WeakSet()
+_starting: Final = Lock()
+_started: Final[WeakSet[Popen[bytes]]] = WeakSet()
 
 
-def start_child(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401 - as Popen has them
+def start_child(command: Sequence[str], **options: Any) -> Popen[bytes]:  # noqa: ANN401 - as Popen has them
     """
     Start *command* with the *options* of `subprocess.Popen`.
 
@@ -32,7 +32,7 @@ def start_child(command: Sequence[str], **options: Any) -> subprocess.Popen[byte
         SubprocessError: If its process cannot be set up.
     """
     with _starting:
-        process = subprocess.Popen(command, **options)  # noqa: S603 - the caller names the command
+        process = Popen(command, **options)  # noqa: S603 - the caller names the command
         _started.add(process)
     return process
 

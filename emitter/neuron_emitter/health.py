@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import os
 import resource
-import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
-import msgspec
+from msgspec import Meta, json
 
 from neuron_emitter.spool.directory import open_private
 
@@ -86,17 +85,16 @@ def _resident_bytes() -> int:
     with suppress(OSError, ValueError, IndexError):
         pages = int(_STATM.read_text(encoding="ascii").split()[_RESIDENT_FIELD])
         return pages * resource.getpagesize()
-    # The greatest so far, in KiB but on macOS: the best there is without /proc.
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak << 10
+    # The greatest so far, in KiB: the best there is without /proc.
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 PULSE_NAME: Final = "pulse.json"
 PULSE_INTERVAL_S: Final = 60.0
 PULSE_BYTES: Final = 512  # always as many: what is there already needs no room on the disk
 
-_Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
-_Time = Annotated[float, msgspec.Meta(ge=0, le=1 << 53)]
+_Count = Annotated[int, Meta(ge=0, le=1 << 53)]
+_Time = Annotated[float, Meta(ge=0, le=1 << 53)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +172,7 @@ class PulseFile:
     def _write(self, pulse: Pulse) -> None:
         if self._path is None:
             return
-        text = msgspec.json.encode(pulse)
+        text = json.encode(pulse)
         # The spool has said already that its directory takes nothing.
         with (
             suppress(OSError),
@@ -193,5 +191,5 @@ def read_pulse(directory: Path) -> Pulse | None:
     with (directory / PULSE_NAME).open("rb") as file:
         text = file.read(PULSE_BYTES)
     with suppress(ValueError, RecursionError):
-        return msgspec.json.decode(text, type=Pulse)
+        return json.decode(text, type=Pulse)
     return None

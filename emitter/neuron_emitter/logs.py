@@ -12,11 +12,11 @@ import logging
 import os
 import random
 import sys
-import threading
 import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Repeats:
     def __init__(self, interval_s: float, clock: Clock = time.monotonic) -> None:
         self._interval_s = interval_s
         self._clock = clock
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._said_at: dict[str, float] = {}
         self._unsaid: dict[str, int] = {}
 

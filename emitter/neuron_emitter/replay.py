@@ -15,10 +15,10 @@ import hashlib
 import json
 import logging
 import os
-import stat
 import zlib
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from neuron_emitter.errors import SettingsError
@@ -214,7 +214,7 @@ def _hash(files: Sequence[Path], settings: ReplaySettings) -> str:
 def _chunks(path: Path) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            if not S_ISREG(os.fstat(file.fileno()).st_mode):
                 msg = (
                     f"{path} is not a regular file, and replay reads it twice. Save the "
                     "reports to a file first."

@@ -14,9 +14,9 @@ duplicate a line; its identity removes the copy from rollups.
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.delivery.destination import (
@@ -92,7 +92,7 @@ class Delivery:
         self._monotonic = monotonic
         self._sleep = sleep
         self._backoff = Backoff(rng=rng)
-        self._mutex = threading.Lock()
+        self._mutex = Lock()
         # Ids that were in an invalid call, the part to try next last. By id, so
         # that what the spool drops meanwhile is neither sent nor kept in memory.
         self._suspects: list[tuple[int, ...]] = []

@@ -13,20 +13,22 @@ It does not know the SDK, only the shape of its two files.
 from __future__ import annotations
 
 import gzip
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import msgspec
+from msgspec import MsgspecError, Raw, json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
 OPERATIONS: Final = ("CreateLogStream", "PutLogEvents")
 # Logs itself, and what credentials may come from: a role by web identity (EKS), or a sign-on.
 ENDPOINTS: Final = frozenset({"logs", "oidc", "portal.sso", "sso", "sts"})
 
-_RAW_DECODER: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_SHAPE: Final = re.compile(r'"shape"\s*:\s*"(\w+)"')  # a reference; no quoted text contains it
+_RAW_DECODER: Final = json.Decoder(dict[str, Raw])
 
 
 def lean_loading(load_whole: Callable[[str], object]) -> Callable[[str], object]:
@@ -39,9 +41,7 @@ def lean_loading(load_whole: Callable[[str], object]) -> Callable[[str], object]
 
     def load_file(file_path: str) -> object:
         parts = Path(file_path).parts
-        with suppress(
-            AttributeError, IndexError, KeyError, OSError, TypeError, msgspec.MsgspecError
-        ):
+        with suppress(AttributeError, IndexError, KeyError, OSError, TypeError, MsgspecError):
             if parts[-1] == "endpoints":
                 return lean_endpoints(_text(file_path))
             if parts[-1] == "service-2" and parts[-3] == "logs":
@@ -61,7 +61,7 @@ def lean_endpoints(text: bytes) -> dict[str, object]:
     """
     document = _RAW_DECODER.decode(text)
     partitions = []
-    for raw in msgspec.json.decode(document.pop("partitions"), type=list[msgspec.Raw]):
+    for raw in json.decode(document.pop("partitions"), type=list[Raw]):
         partition = _RAW_DECODER.decode(raw)
         every = _RAW_DECODER.decode(partition.pop("services"))
         services = {name: every[name] for name in ENDPOINTS if name in every}
@@ -80,32 +80,20 @@ def lean_service(text: bytes) -> dict[str, object]:
     document = _RAW_DECODER.decode(text)
     all_operations = _RAW_DECODER.decode(document.pop("operations"))
     all_shapes = _RAW_DECODER.decode(document.pop("shapes"))
-    operations = _decoded({name: all_operations[name] for name in OPERATIONS})
+    operations = {name: all_operations[name] for name in OPERATIONS}
     shapes = {}
-    wanted = list(_shapes_in(operations))
+    wanted = [*operations.values()]
     while wanted:
-        name = wanted.pop()
-        if name not in shapes:
-            shapes[name] = msgspec.json.decode(all_shapes[name])
-            wanted += _shapes_in(shapes[name])
-    return {**_decoded(document), "operations": operations, "shapes": shapes}
+        for name in _SHAPE.findall(str(wanted.pop(), "utf-8")):
+            if name not in shapes:
+                shapes[name] = all_shapes[name]
+                wanted.append(shapes[name])
+    parts = {"operations": operations, "shapes": shapes}
+    return {**_decoded(document), **{name: _decoded(part) for name, part in parts.items()}}
 
 
-def _shapes_in(model: object) -> Iterable[str]:
-    """The names of the shapes that a part of a model refers to."""
-    if isinstance(model, dict):
-        for name, value in model.items():
-            if name == "shape" and isinstance(value, str):
-                yield value
-            else:
-                yield from _shapes_in(value)
-    elif isinstance(model, list):
-        for value in model:
-            yield from _shapes_in(value)
-
-
-def _decoded(members: Mapping[str, msgspec.Raw]) -> dict[str, object]:
-    return {name: msgspec.json.decode(value) for name, value in members.items()}
+def _decoded(members: Mapping[str, Raw]) -> dict[str, object]:
+    return {name: json.decode(value) for name, value in members.items()}
 
 
 def _text(file_path: str) -> bytes:

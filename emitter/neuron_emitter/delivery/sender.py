@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import threading
 import time
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.delivery.delivery import PROBLEM_LOG_INTERVAL_S, Flushed
@@ -38,8 +38,8 @@ class Waiter:
     """
 
     def __init__(self) -> None:
-        self._work = threading.Event()
-        self._end = threading.Event()
+        self._work = Event()
+        self._end = Event()
 
     @property
     def stopped(self) -> bool:
@@ -104,7 +104,7 @@ class Sender:
         self._trouble_backoff = Backoff(shortest_s=1.0, rng=rng)
         self._trouble_log = Repeats(PROBLEM_LOG_INTERVAL_S, monotonic)
         # A daemon: a call that hangs must not keep the process from ending.
-        self._thread = threading.Thread(target=self.run, name="sender", daemon=True)
+        self._thread = Thread(target=self.run, name="sender", daemon=True)
         self._deadline_s = 0.0  # on the monotonic clock, once stopped
         self._flushed: Flushed | None = None
         self._flush_problem: Retry | None = None

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Final
 
-import msgspec
+from msgspec import Meta, Struct
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_emitter.fold.amounts import amount
@@ -61,12 +61,12 @@ _INVENTORY_LABELS: Final = (
 
 # The ids and types that the stack accepts; it refuses a minute with any other as a whole.
 _PRINTABLE: Final = r"\A[ -~]*[!-~][ -~]*\Z"
-_Text = Annotated[str, msgspec.Meta(min_length=1, max_length=128, pattern=_PRINTABLE)]
-_Cores = Annotated[int, msgspec.Meta(ge=1, le=MAX_CORES)]
-Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+_Text = Annotated[str, Meta(min_length=1, max_length=128, pattern=_PRINTABLE)]
+_Cores = Annotated[int, Meta(ge=1, le=MAX_CORES)]
+Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 
 
-class KnownInstance(msgspec.Struct):
+class KnownInstance(Struct):
     """What the last run knew of its instance, each None where it did not."""
 
     instance_id: _Text | None = None

@@ -53,7 +53,7 @@ class RuntimeLines:
         mode: `changes`, `all` or `none`.
     """
 
-    def __init__(self, mode: str = "changes") -> None:
+    def __init__(self, mode: str) -> None:
         self.mode = mode
         self._last_lines: dict[RuntimeKey, _LastLine] = {}
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import msgspec
+from msgspec import Struct
 
 from neuron_emitter.fold.amounts import (
     LONGEST_NOMINAL_S,
@@ -78,10 +78,12 @@ class FoldSettings:
 
 BELIEVED_PERIODS: Final = 2  # a sample never counts for more than this many nominal periods
 _PERIODS_REMEMBERED: Final = 5
-_NO_CORES: Final[frozenset[int]] = frozenset()
+Cores = frozenset[int]
+ByCore = dict[int, float]
+_NO_CORES: Final[Cores] = frozenset()
 
 
-class CoreSample(msgspec.Struct, frozen=True, gc=False):
+class CoreSample(Struct, frozen=True, gc=False):
     """
     What one report says about each core, by core index from 0.
 
@@ -98,10 +100,10 @@ class CoreSample(msgspec.Struct, frozen=True, gc=False):
     """
 
     period_s: float
-    cores: frozenset[int]
-    percent: dict[int, float]
-    with_flops: frozenset[int]
-    flops: dict[int, float] | None
+    cores: Cores
+    percent: ByCore
+    with_flops: Cores
+    flops: ByCore | None
 
     def tera_flops(self) -> float | None:
         """Achieved 10^12 FLOP/s of all cores together, or None when it gave none."""
@@ -129,9 +131,9 @@ class CoreSums:
 
     def __init__(self) -> None:
         self.covered_s = 0.0
-        self.seconds: dict[tuple[frozenset[int], frozenset[int]], float] = defaultdict(float)
-        self.weighted_percent: dict[int, float] = defaultdict(float)
-        self.weighted_flops: dict[int, float] = defaultdict(float)
+        self.seconds: dict[tuple[Cores, Cores], float] = defaultdict(float)
+        self.weighted_percent: ByCore = defaultdict(float)
+        self.weighted_flops: ByCore = defaultdict(float)
         self.has_flops = False
 
     def add_sample(self, sample: CoreSample) -> CoreSample:
@@ -168,8 +170,8 @@ class _Span(NamedTuple):
 
     keys: frozenset[str]
     existing: int | None
-    beyond: frozenset[int]
-    cores: frozenset[int]
+    beyond: Cores
+    cores: Cores
     malformed_keys: int
 
 
@@ -235,8 +237,8 @@ class CoreSampler:
         tables: list[Uses] = []
         failed: list[Runtime] = []
         empty: list[Runtime] = []  # whose counters list no core
-        percent: dict[int, float] = {}
-        flops: dict[int, float] = {}
+        percent: ByCore = {}
+        flops: ByCore = {}
         silent: list[str] = []  # some runtime lists them without a percentage that can be
         without_flops: list[str] = []
         flops_by_fold: list[tuple[RuntimeFold, float]] = []

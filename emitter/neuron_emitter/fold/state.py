@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Final
 
-import msgspec
+from msgspec import Meta, Struct, field, json, structs
 
 from neuron_emitter.fold.inventory import Count, KnownInstance
 from neuron_emitter.fold.runtimes import MAX_RUNTIMES_OF_REPORT, UNOWNED
@@ -35,10 +35,10 @@ def _is_forgotten(watched: int | None, epoch_minute: int) -> bool:
     return watched is not None and abs(epoch_minute - watched) > MAX_STATE_AGE_MINUTES
 
 
-_Name = Annotated[str, msgspec.Meta(max_length=MAX_HOLDER_NAME_CHARS)]
+_Name = Annotated[str, Meta(max_length=MAX_HOLDER_NAME_CHARS)]
 
 
-class RuntimeHistory(msgspec.Struct, omit_defaults=True):
+class RuntimeHistory(Struct, omit_defaults=True):
     """
     One runtime.
 
@@ -58,7 +58,7 @@ class RuntimeHistory(msgspec.Struct, omit_defaults=True):
     executed: Count | None = None
 
 
-class RuntimeHistories(msgspec.Struct, omit_defaults=True):
+class RuntimeHistories(Struct, omit_defaults=True):
     """
     Those of the runtimes that the last reports listed.
 
@@ -69,7 +69,7 @@ class RuntimeHistories(msgspec.Struct, omit_defaults=True):
     """
 
     watched: Count | None = None
-    runtimes: Annotated[list[RuntimeHistory], msgspec.Meta(max_length=MAX_RUNTIMES_OF_REPORT)] = []
+    runtimes: Annotated[list[RuntimeHistory], Meta(max_length=MAX_RUNTIMES_OF_REPORT)] = []
 
     def record_minute(
         self,
@@ -136,14 +136,14 @@ class FoldState(KnownInstance):
     """
 
     idle_counted_minute: Count | None = None
-    idle_minutes: Annotated[list[Count], msgspec.Meta(max_length=MAX_CORES)] = []  # noqa: RUF012 - msgspec copies it
+    idle_minutes: Annotated[list[Count], Meta(max_length=MAX_CORES)] = []  # noqa: RUF012 - msgspec copies it
     idle_watched: Count | None = None
     quiet_counted_minute: Count | None = None
-    quiet_minutes: Annotated[dict[str, Count], msgspec.Meta(max_length=MAX_OWNER_NAMES)] = {}  # noqa: RUF012 - msgspec copies it
-    only_reserved: Annotated[list[str], msgspec.Meta(max_length=MAX_OWNER_NAMES)] = []  # noqa: RUF012 - msgspec copies it
+    quiet_minutes: Annotated[dict[str, Count], Meta(max_length=MAX_OWNER_NAMES)] = {}  # noqa: RUF012 - msgspec copies it
+    only_reserved: Annotated[list[str], Meta(max_length=MAX_OWNER_NAMES)] = []  # noqa: RUF012 - msgspec copies it
     lists_no_device: bool = False
     ecc: dict[str, Count] = {}  # noqa: RUF012 - msgspec copies it
-    histories: RuntimeHistories = msgspec.field(default_factory=RuntimeHistories)
+    histories: RuntimeHistories = field(default_factory=RuntimeHistories)
     kernel: LogState = LogState()
 
     def count_idle_minutes(
@@ -217,16 +217,16 @@ class FoldState(KnownInstance):
 
     def encoded(self) -> bytes:
         """As bytes for the next start."""
-        return msgspec.json.encode(self)
+        return json.encode(self)
 
 
 def read_state(encoded: bytes | None) -> FoldState:
     """Return what an earlier run left, or an empty state if that cannot be read."""
     with suppress(ValueError, RecursionError):
-        return msgspec.json.decode(encoded or b"", type=FoldState)
+        return json.decode(encoded or b"", type=FoldState)
     return FoldState()
 
 
 def with_kernel(state: bytes | None, kernel: LogState) -> bytes:
     """*state*, as a run has left it, with *kernel* in it."""
-    return msgspec.structs.replace(read_state(state), kernel=kernel).encoded()
+    return structs.replace(read_state(state), kernel=kernel).encoded()

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.instance.local_http import LocalHttpError
@@ -44,6 +44,9 @@ _log = logging.getLogger(__name__)
 FIRST_TRY_S: Final = 2.5
 
 
+Fact = str | None
+
+
 @dataclass(frozen=True, slots=True)
 class InstanceFacts:
     """
@@ -65,13 +68,13 @@ class InstanceFacts:
         lifecycle: The purchasing option in the service's own word, such as `spot`.
     """
 
-    instance_id: str | None = None
-    instance_type: str | None = None
-    region: str | None = None
-    availability_zone: str | None = None
-    ami_id: str | None = None
-    account_id: str | None = None
-    lifecycle: str | None = None
+    instance_id: Fact = None
+    instance_type: Fact = None
+    region: Fact = None
+    availability_zone: Fact = None
+    ami_id: Fact = None
+    account_id: Fact = None
+    lifecycle: Fact = None
 
     def with_fallback(self, other: InstanceFacts) -> InstanceFacts:
         """Return these facts, with the facts of *other* in the place of unknown ones."""
@@ -132,7 +135,7 @@ def _document(service: MetadataService, ends_at_s: float) -> dict[str, object]:
     return {}
 
 
-def _value(ours: str, fact: object) -> str | None:
+def _value(ours: str, fact: object) -> Fact:
     longest = MAX_INSTANCE_CHARS if ours == "instance_id" else MAX_MEMBER_CHARS
     return fact if isinstance(fact, str) and is_printable(fact, longest) else None
 
@@ -157,12 +160,12 @@ class BackgroundLookup:
         self._backoff = Backoff(1.0, 300.0)
         boards = [*map(_local_facts, roots)]
         self.facts = next((board for board in boards if board.instance_id), boards[-1])
-        self._tried = threading.Event()
-        self._closed = threading.Event()
+        self._tried = Event()
+        self._closed = Event()
         if self._service.disabled:
             self._tried.set()
             return
-        threading.Thread(target=self._look, name="instance-facts", daemon=True).start()
+        Thread(target=self._look, name="instance-facts", daemon=True).start()
 
     def wait_for_facts(self, timeout_s: float = FIRST_TRY_S) -> InstanceFacts:
         """The facts once the first try is over, or *timeout_s* has passed."""

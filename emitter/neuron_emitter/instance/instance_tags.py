@@ -15,10 +15,10 @@ https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeTags.html
 from __future__ import annotations
 
 import re
-import threading
 import time
 import xml.etree.ElementTree as ET
 from contextlib import suppress
+from threading import Thread
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
@@ -85,7 +85,7 @@ def describe_tags(
         answers.append(_ask(instance_id, region, endpoint))
 
     # A thread, because the search for credentials has no bound of its own.
-    thread = threading.Thread(target=ask, name="describe-tags", daemon=True)
+    thread = Thread(target=ask, name="describe-tags", daemon=True)
     thread.start()
     thread.join(API_WITHIN_S)
     answer = answers[0] if answers else f"no response within {API_WITHIN_S:g} s"

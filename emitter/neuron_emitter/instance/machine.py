@@ -22,9 +22,9 @@ import errno
 import hashlib
 import os
 import socket
-import stat
 from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Final
 
 from neuron_accounts.instance_types import is_instance_type
@@ -48,13 +48,13 @@ _MARKER_VARIABLES: Final = (POD_MARK, TASK_MARK, "container")
 MAX_MACHINE_FILE_BYTES: Final = 1 << 20  # a slurm.conf of thousands of nodes
 
 
-def board_instance_id(root: Path = Path("/")) -> str | None:
+def board_instance_id(root: Path) -> str | None:
     """The id, or None on every machine that is no Nitro instance."""
     tag = read_text(root / ASSET_TAG_FILE)
     return tag if tag and EC2_INSTANCE_ID.fullmatch(tag) else None
 
 
-def board_instance_type(root: Path = Path("/")) -> str | None:
+def board_instance_type(root: Path) -> str | None:
     """Return the instance type, or None on every machine that is not a Nitro instance."""
     name = read_text(root / PRODUCT_NAME_FILE)  # other hypervisors have `HVM domU` or `KVM` there
     return name if name and is_instance_type(name) else None
@@ -124,7 +124,7 @@ def read_bytes(
     """
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
     with os.fdopen(os.open(path, flags, dir_fd=folder), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        if not S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "not a regular file")
         return file.read(max_bytes)
 

@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final
 
-import msgspec
+from msgspec import Meta, Struct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +32,8 @@ MAX_FAULT_CHARS: Final = 400
 _ERROR_CODE: Final = re.compile(r"(?<!\S)NEURON_HW_ERR=([\w.\-]*)", re.ASCII)
 _MESSAGE_MEMBER: Final = re.compile(r"(?<!\S)(nd-id|nc-id|serial-num|action)=([!-~]+)")
 _DEVICE_INDEX: Final = re.compile(r"[0-9]{1,4}")
-_Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
-_BootId = Annotated[str, msgspec.Meta(min_length=1, max_length=32)]
+_Count = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
+_BootId = Annotated[str, Meta(min_length=1, max_length=32)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _index(text: str | None) -> int | None:
     return int(text) if text is not None and _DEVICE_INDEX.fullmatch(text) else None
 
 
-class Position(msgspec.Struct, frozen=True, omit_defaults=True):
+class Position(Struct, frozen=True, omit_defaults=True):
     """
     How far the log was read.
 
@@ -152,7 +152,7 @@ class Position(msgspec.Struct, frozen=True, omit_defaults=True):
         return max(0, message.seq - self.seq - 1)
 
 
-class LogState(msgspec.Struct, frozen=True):
+class LogState(Struct, frozen=True):
     """
     Two positions, because an event is written at once and a minute when it ends.
 

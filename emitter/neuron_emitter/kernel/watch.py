@@ -8,9 +8,9 @@ ring, whose numbers show what was lost.
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from contextlib import closing
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.kernel.detector import FaultDetector, LogState
@@ -58,20 +58,20 @@ class KernelWatch:
     def __init__(
         self,
         open_log: Callable[[], KernelRing],
-        state: LogState | None = None,
+        state: LogState,
         *,
         is_asked_for: bool = True,
         clock: Clock = time.time,
     ) -> None:
         """Begin to read. *is_asked_for*: the operator named the log, so a failure is a warning."""
         self._open_log = open_log
-        self.state = state or LogState()
+        self.state = state
         self._is_asked_for = is_asked_for
         self._detector = FaultDetector(self.state, clock())
-        self._lock = threading.Lock()
-        self._closed = threading.Event()
+        self._lock = Lock()
+        self._closed = Event()
         self.is_reading = False
-        self._thread = threading.Thread(target=self._watch, name="kernel-log", daemon=True)
+        self._thread = Thread(target=self._watch, name="kernel-log", daemon=True)
         self._thread.start()
 
     def take_detection(self) -> Detection:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import msgspec
+from msgspec import json
 
 from neuron_emitter.lines.drafts import event_draft, identity_members, runtime_draft, timestamp_ms
 from neuron_emitter.lines.emf import line_of, load_library
@@ -99,7 +99,7 @@ class LineWriter:
         at_ms, members = timestamp_ms(at_s), identity_members(RAW_KIND, identity, seq)
         head = encode({"Timestamp": at_ms, **members, **self._own_tags(members)})
         # Not decoded and encoded again: numbers stay as they were written.
-        text = msgspec.json.format(report, indent=-1).decode("utf-8", "replace")
+        text = json.format(report, indent=-1).decode("utf-8", "replace")
         line = f'{head[:-1]},"Report":{escape_unprintable(text)}}}'
         return NewRecord(at_ms, line) if len(line.encode()) <= MAX_EXTRACTED_BYTES else None
 

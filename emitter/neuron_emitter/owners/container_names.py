@@ -27,7 +27,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-import msgspec
+from msgspec import Struct, json
 
 from neuron_emitter.instance.machine import TASK_MARK, read_text
 from neuron_emitter.owners.membership import POD_LOGS, list_folder
@@ -79,7 +79,7 @@ _METADATA_URI: Final = re.compile(re.escape(ECS_METADATA_URL) + r"(/v4/[0-9A-Za-
 _ECS_LABEL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,255}")
 
 
-class _Read(msgspec.Struct, frozen=True, gc=False):
+class _Read(Struct, frozen=True, gc=False):
     """Part of a document about containers."""
 
 
@@ -123,7 +123,7 @@ class _Bundle(_Read, frozen=True):
 def _decoded(file: Path, document_type: type[_T]) -> _T | None:
     """The JSON in *file* as *document_type*; None where it cannot be read or has another form."""
     with suppress(ValueError, RecursionError):
-        return msgspec.json.decode(read_text(file) or "", type=document_type)
+        return json.decode(read_text(file) or "", type=document_type)
     return None
 
 
@@ -143,7 +143,7 @@ def neuron_devices(text: str) -> frozenset[int]:
     Raises:
         ValueError: If it is no bundle.
     """
-    linux = msgspec.json.decode(text, type=_Bundle).linux or _BundleLinux()
+    linux = json.decode(text, type=_Bundle).linux or _BundleLinux()
     rules = (linux.resources and linux.resources.devices) or ()
     if any(rule.allow and rule.major is None for rule in rules):
         return frozenset()

@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-import msgspec
+from msgspec import Struct, json
 
 from neuron_emitter.instance.machine import MAX_MACHINE_FILE_BYTES, POD_MARK, read_bytes, read_text
 from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
@@ -149,7 +149,7 @@ def _with_processes(places: Places, pods: AbstractSet[str]) -> set[str] | None:
     return found if sees_pods else None
 
 
-class _HandedOverFile(msgspec.Struct, omit_defaults=True, gc=False):
+class _HandedOverFile(Struct, omit_defaults=True, gc=False):
     """Allocations at *at_s*, seconds since the epoch; or why there are none and what to do."""
 
     at_s: float
@@ -176,7 +176,7 @@ class HandedOver:
         """
         try:
             content = read_bytes(self._places.handed_over)
-            answer = msgspec.json.decode(content, type=_HandedOverFile)
+            answer = json.decode(content, type=_HandedOverFile)
         except (OSError, ValueError) as error:
             reason = f"{self._places.handed_over} cannot be read ({type(error).__name__})"
             raise UnknownAssignmentsError(reason, _CONTAINER_REMEDY) from error
@@ -199,12 +199,10 @@ def hand_over(source: AssignmentSource, file: Path, now_s: float) -> None:
         answer = _HandedOverFile(now_s, tuple(source.read_allocations()))
     except UnknownAssignmentsError as error:
         answer = _HandedOverFile(now_s, reason=str(error), remedy=error.remedy)
-    content = msgspec.json.encode(answer)
+    content = json.encode(answer)
     if len(content) > MAX_MACHINE_FILE_BYTES:
         reason = f"the answer is larger than {MAX_MACHINE_FILE_BYTES >> 20} MiB"
-        content = msgspec.json.encode(
-            _HandedOverFile(now_s, reason=reason, remedy=_CONTAINER_REMEDY)
-        )
+        content = json.encode(_HandedOverFile(now_s, reason=reason, remedy=_CONTAINER_REMEDY))
     written = file.with_suffix(".new")
     written.write_bytes(content)
     written.chmod(0o644)

@@ -16,7 +16,7 @@ from collections import defaultdict
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
+from msgspec import Struct, field, json
 
 from neuron_emitter.instance.machine import read_bytes
 from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
@@ -46,16 +46,16 @@ _NO_CLAIMS: Final = b'{"Data":"{}"}'  # no file, where no driver has claimed dev
 _CHECKPOINT_REMEDY: Final = "Mount the node's folders /var/lib/kubelet and /var/log/pods, read-only"
 
 
-class _Checkpoint(msgspec.Struct, gc=False, rename="pascal"):
+class _Checkpoint(Struct, gc=False, rename="pascal"):
     """Part of a checkpoint, with the kubelet's names of members: `ResourceName`."""
 
 
 class _Entry(_Checkpoint):
     container_name: str
     resource_name: str
-    pod: str = msgspec.field(name="PodUID")
-    # By NUMA node from Kubernetes 1.20 on.
-    ids: dict[str, list[str]] | list[str] | None = msgspec.field(name="DeviceIDs", default=None)
+    pod: str = field(name="PodUID")
+    # By NUMA node.
+    ids: dict[str, list[str]] | None = field(name="DeviceIDs", default=None)
     alloc_resp: str | None = None
 
 
@@ -76,7 +76,7 @@ class _Driver(_Checkpoint):
 
 
 class _Claim(_Checkpoint):
-    pods: dict[str, Any] = msgspec.field(name="PodUIDs", default_factory=dict)
+    pods: dict[str, Any] = field(name="PodUIDs", default_factory=dict)
     driver_state: dict[str, _Driver] = {}
 
 
@@ -148,16 +148,15 @@ def _gather(plugins: bytes, claims: bytes) -> Mapping[str, PodIds]:
         ValueError: If a file is no such file.
     """
     found: defaultdict[str, PodIds] = defaultdict(PodIds)
-    for entry in msgspec.json.decode(plugins, type=_PluginsFile).data.pod_device_entries or ():
-        listed = entry.ids or ()
-        ids = [*chain(*listed.values())] if isinstance(listed, dict) else listed
+    for entry in json.decode(plugins, type=_PluginsFile).data.pod_device_entries or ():
+        ids = [*chain(*(entry.ids or {}).values())]
         files = _device_files(entry.alloc_resp) if entry.resource_name in DEVICES_RESOURCES else []
         if files and len(files) == len(ids):
             found[entry.pod].gather_devices(entry.container_name, files)
         else:
             found[entry.pod].gather_resource(entry.container_name, entry.resource_name, ids)
-    text = msgspec.json.decode(claims, type=_ClaimsFile).data
-    data = msgspec.json.decode(text, type=_Claims)
+    text = json.decode(claims, type=_ClaimsFile).data
+    data = json.decode(text, type=_Claims)
     for claim in chain(data.entries or (), data.claim_info_state_list or ()):
         devices = [
             device.device_name

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import logging
 import queue
-import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.instance.machine import INPUTS_OF_THIS_MACHINE
@@ -49,9 +49,6 @@ START_SLACK_S: Final = 1.0  # what clock ticks and a report under way can differ
 
 FIRST_RETRY_S: Final = 30.0
 LONGEST_RETRY_S: Final = 3600.0
-
-# macOS, where the rehearsal plays a `/proc`, has but one such clock.
-_SINCE_BOOT: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 _log = logging.getLogger(__name__)
 
@@ -89,7 +86,7 @@ def _names_owners(places: Places) -> bool:
 
 
 def _since_boot_s() -> float:
-    return time.clock_gettime(_SINCE_BOOT)
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +120,10 @@ class OwnerLookup:
         self._seen: dict[int, float] = {}  # when a report named it last
         self._known: dict[int, _Known] = {}
         self._asked: queue.SimpleQueue[int | None] = queue.SimpleQueue()
-        self._closed = threading.Event()
+        self._closed = Event()
         self._said: set[str] = set()
         if is_background:
-            threading.Thread(target=self._run, name="owners", daemon=True).start()
+            Thread(target=self._run, name="owners", daemon=True).start()
 
     def note_pids(self, pids: Iterable[int | None]) -> None:
         """Note the *pids* that a report names."""

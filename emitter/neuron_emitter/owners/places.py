@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import msgspec
+from msgspec import json
 
 from neuron_emitter.instance.local_http import (
     ECS_AGENT_URL,
@@ -111,7 +111,7 @@ class Endpoint:
             self._rests_until_s = time.monotonic() + REST_S
         elif reply.status == 200:
             with suppress(ValueError, RecursionError):
-                return msgspec.json.decode(reply.body, type=reply_type)
+                return json.decode(reply.body, type=reply_type)
         return None
 
 

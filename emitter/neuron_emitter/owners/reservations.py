@@ -9,10 +9,10 @@ unknown, which does not mean that there are none.
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections import Counter, defaultdict
 from itertools import chain
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_emitter.instance.machine import INPUTS_OF_THIS_MACHINE
@@ -123,9 +123,9 @@ class Reservations:
         self._said: defaultdict[str, set[str]] = defaultdict(set)  # reasons, by source
         self._odd: set[str] = set()  # sources whose dropped ids were logged
         self._known = (Assignments("unknown"), float("inf"))  # until when it counts
-        self._closed = threading.Event()
+        self._closed = Event()
         if is_background:
-            threading.Thread(target=self._run, name="reservations", daemon=True).start()
+            Thread(target=self._run, name="reservations", daemon=True).start()
 
     def current_assignments(self) -> Assignments:
         """Return the assignments; `unknown` at first, and if the thread hangs."""

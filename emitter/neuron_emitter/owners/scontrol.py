@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import os
 import re
-import stat
-import subprocess
 from dataclasses import dataclass
+from stat import S_IWGRP, S_IWOTH
+from subprocess import DEVNULL, PIPE
 from threading import Timer
 from typing import IO, TYPE_CHECKING, Final
 
@@ -244,7 +244,7 @@ def _command(root: Path) -> str:
     """The path of scontrol: one of its usual places, writable by its owner alone."""
     for prefix in PREFIXES:
         for path in sorted(root.glob(f"{prefix}/bin/scontrol"), reverse=True):
-            if path.is_file() and not path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            if path.is_file() and not path.stat().st_mode & (S_IWGRP | S_IWOTH):
                 return str(path.absolute())
     msg = "it was not found"
     places = ", ".join(f"/{prefix}/bin" for prefix in PREFIXES)
@@ -262,9 +262,9 @@ def _ask(places: Places, *words: str) -> str:
     try:
         process = start_child(
             command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=PIPE,
             env=variables,
             cwd="/",
         )

@@ -14,8 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-from msgspec import structs
+from msgspec import json, structs
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
@@ -144,7 +143,7 @@ def _counts(report: RuntimeReport | None) -> Iterator[tuple[tuple[str, str], int
 def _vcpus(raw: bytes) -> int | None:
     """The vCPUs that the report lists one by one, which the normal decode leaves out."""
     with suppress(LookupError, TypeError, ValueError, RecursionError):
-        return len(msgspec.json.decode(raw)["system_data"]["vcpu_usage"]["usage_data"]) or None
+        return len(json.decode(raw)["system_data"]["vcpu_usage"]["usage_data"]) or None
     return None
 
 

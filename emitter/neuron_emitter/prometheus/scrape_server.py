@@ -11,9 +11,9 @@ from __future__ import annotations
 import logging
 import socket
 import sys
-import threading
 from contextlib import suppress
 from socketserver import ThreadingTCPServer
+from threading import Condition, Thread
 from typing import TYPE_CHECKING, Final, cast, final
 
 from prometheus_client import MetricsHandler
@@ -54,7 +54,7 @@ class ScrapeServer(ThreadingTCPServer):
 
     def __init__(self, address: ListenAddress, page: Collector) -> None:
         self._failures = Repeats(SAY_AGAIN_S)
-        self._changing = threading.Condition()
+        self._changing = Condition()
         self._connections: list[socket.socket] = []
         self._answered: set[socket.socket] = set()  # those that have asked
         try:
@@ -67,7 +67,7 @@ class ScrapeServer(ThreadingTCPServer):
             )
             raise SettingsError(msg) from error
         self.address = address._replace(port=self.server_address[1])
-        threading.Thread(target=self.serve_forever, name="scrapes", daemon=True).start()
+        Thread(target=self.serve_forever, name="scrapes", daemon=True).start()
 
     def close(self) -> None:
         """Serve nobody any more; who is being served keeps its thread, which holds up nothing."""

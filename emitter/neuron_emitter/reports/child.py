@@ -10,15 +10,14 @@ when it next writes to the pipe that nobody reads any more.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import errno
 import os
 import re
-import selectors
 import signal
-import subprocess
-import sys
+from contextlib import suppress
+from selectors import EVENT_READ, DefaultSelector
+from subprocess import DEVNULL, PIPE, SubprocessError, TimeoutExpired
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_emitter.children import start_child
@@ -72,25 +71,25 @@ class Child:
             OSError: If it cannot be started.
         """
         self.error_tail = ErrorTail()
-        self._selector = selectors.DefaultSelector()  # first: no child without a reader
+        self._selector = DefaultSelector()  # first: no child without a reader
         try:
             self._process = start_child(
                 command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stdin=DEVNULL,
+                stdout=PIPE,
+                stderr=PIPE,
                 bufsize=0,
                 start_new_session=True,  # a Ctrl-C is for us; we stop the child in order
                 preexec_fn=_die_with_parent(),  # one call, looked up before
             )
-        except subprocess.SubprocessError as error:
+        except SubprocessError as error:
             raise OSError(errno.EAGAIN, "its process could not be set up") from error
         self.pid = self._process.pid
         pipes = (self._process.stdout, self._process.stderr)
         self._streams = [stream for stream in pipes if stream is not None]
         for stream in self._streams:
             os.set_blocking(stream.fileno(), False)
-            self._selector.register(stream, selectors.EVENT_READ)
+            self._selector.register(stream, EVENT_READ)
         self._output, self._errors = (stream.fileno() for stream in self._streams)
 
     def read_chunk(self, timeout_s: float) -> bytes | None:
@@ -113,10 +112,10 @@ class Child:
         was_stopped = False
         try:
             process.wait(end_within_s)
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             was_stopped = True
             self._signal_group(signal.SIGTERM)
-            with contextlib.suppress(subprocess.TimeoutExpired):
+            with suppress(TimeoutExpired):
                 process.wait(CHILD_STOP_TIMEOUT_S)
         # Also after the child has ended: a wrapper script leaves on SIGTERM
         # while the program it started may not.
@@ -126,7 +125,7 @@ class Child:
         return End(code, was_stopped)
 
     def _let_go(self) -> None:
-        with contextlib.suppress(BlockingIOError):  # what was said while it was stopped
+        with suppress(BlockingIOError):  # what was said while it was stopped
             # A pipe holds no more than one chunk; a program outside of the group
             # may go on writing for ever.
             if self._errors in self._selector.get_map():
@@ -142,10 +141,8 @@ class Child:
             self._process.send_signal(number)  # does nothing when it was waited for
 
 
-def _die_with_parent() -> Callable[[], None] | None:
+def _die_with_parent() -> Callable[[], None]:
     """Make the child ask Linux for SIGKILL when we die, even by kill -9."""
-    if not sys.platform.startswith("linux"):
-        return None
     prctl = ctypes.CDLL(None, use_errno=True).prctl  # looked up before the fork
     parent = os.getpid()
 

@@ -20,7 +20,7 @@ shapes, not meanings: what the numbers say is `neuron_emitter.fold`'s business.
 
 from __future__ import annotations
 
-import msgspec
+from msgspec import Struct
 
 # A member may be absent or null.
 Number = float | None
@@ -29,7 +29,7 @@ Text = str | None
 Numbers = dict[str, Number] | None
 
 
-class _Part(msgspec.Struct, frozen=True, gc=False):
+class _Part(Struct, frozen=True, gc=False):
     """A part of a report."""
 
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import json
 import re
-import stat
 from dataclasses import dataclass
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.errors import SettingsError
@@ -171,7 +171,7 @@ def read_monitor_config(path: Path) -> MonitorConfig:
 
 def _read(path: Path) -> str:
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
+        if not S_ISREG(path.stat().st_mode):
             msg = (
                 f"{path} is not a regular file, and it is read again on SIGHUP. Save the "
                 "configuration to a file."

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final, TypeVar
 
-import msgspec
+from msgspec import Raw, Struct, field, json, structs
 
 from neuron_emitter.reports.groups import (
     Hardware,
@@ -22,7 +22,7 @@ from neuron_emitter.reports.groups import (
 )
 
 
-class Report(msgspec.Struct, frozen=True, gc=False):
+class Report(Struct, frozen=True, gc=False):
     """
     One report. It has no time of its own: the reader stamps it on receipt.
 
@@ -40,7 +40,7 @@ class Report(msgspec.Struct, frozen=True, gc=False):
     neuron_hardware_info: Hardware | None = None
     neuron_k8s_info: KubernetesInfo | None = None
     # Ours, under names that no tool gives its members.
-    dropped_groups: tuple[str, ...] = msgspec.field(default=(), name="(dropped_groups)")
+    dropped_groups: tuple[str, ...] = field(default=(), name="(dropped_groups)")
 
 
 class ReportError(ValueError):
@@ -52,10 +52,10 @@ _GroupT = TypeVar("_GroupT")
 _BROKEN: Final = (ValueError, RecursionError)
 """msgspec's own errors, broken UTF-8 in a text, and nesting without end."""
 
-_Members = dict[str, msgspec.Raw]
-_decode: Final = msgspec.json.Decoder(Report).decode
-_check_json: Final = msgspec.json.Decoder(msgspec.Raw).decode
-_decode_members: Final = msgspec.json.Decoder(_Members).decode
+_Members = dict[str, Raw]
+_decode: Final = json.Decoder(Report).decode
+_check_json: Final = json.Decoder(Raw).decode
+_decode_members: Final = json.Decoder(_Members).decode
 
 
 _EMPTY_REPORT: Final = Report()
@@ -95,7 +95,7 @@ def _decode_by_group(line: bytes) -> Report:
         neuron_hardware_info=_group(members, "neuron_hardware_info", Hardware, dropped),
         neuron_k8s_info=_group(members, "neuron_k8s_info", KubernetesInfo, dropped),
     )
-    return msgspec.structs.replace(report, dropped_groups=tuple(dropped))
+    return structs.replace(report, dropped_groups=tuple(dropped))
 
 
 def _require_member(line: bytes) -> _Members:
@@ -111,11 +111,11 @@ def _require_member(line: bytes) -> _Members:
 
 
 def _runtimes(members: _Members, dropped: list[str]) -> list[Runtime] | None:
-    entries = _group(members, "neuron_runtime_data", list[msgspec.Raw], dropped)
+    entries = _group(members, "neuron_runtime_data", list[Raw], dropped)
     return None if entries is None else [_runtime(entry, dropped) for entry in entries]
 
 
-def _runtime(raw: msgspec.Raw, dropped: list[str]) -> Runtime:
+def _runtime(raw: Raw, dropped: list[str]) -> Runtime:
     try:
         members = _decode_members(raw)
     except _BROKEN:
@@ -139,10 +139,8 @@ def _groups(
     if groups is None:
         return None
     # A TypeVar cannot say that it is a Struct.
-    fields = msgspec.structs.fields(shape)  # type: ignore[arg-type]
-    return shape(
-        **{field.name: _group(groups, field.name, field.type, dropped) for field in fields}
-    )
+    fields = structs.fields(shape)  # type: ignore[arg-type]
+    return shape(**{each.name: _group(groups, each.name, each.type, dropped) for each in fields})
 
 
 def _group(
@@ -152,7 +150,7 @@ def _group(
     if raw is None:
         return None
     try:
-        return msgspec.json.decode(raw, type=shape | None)
+        return json.decode(raw, type=shape | None)
     except _BROKEN:
         dropped.append(name)
         return None

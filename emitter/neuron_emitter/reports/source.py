@@ -8,9 +8,9 @@ has a timeout.
 from __future__ import annotations
 
 import os
-import selectors
-import stat
 import sys
+from selectors import EVENT_READ, BaseSelector, DefaultSelector
+from stat import S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 from typing import TYPE_CHECKING, Final, Protocol
 
 from neuron_emitter.errors import SettingsError, SourceError
@@ -80,14 +80,14 @@ class DescriptorSource:
         self.restarts = 0
         self.name = name
         self._file = open(descriptor, "rb", buffering=0, closefd=owned)  # noqa: SIM115 - of a descriptor, kept open
-        self._selector: selectors.BaseSelector | None = None
+        self._selector: BaseSelector | None = None
         mode = os.fstat(descriptor).st_mode
         # Of the others, a terminal is ended by a person, who means it.
-        self.is_stream = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-        if not stat.S_ISREG(mode):
-            self._selector = selectors.DefaultSelector()
+        self.is_stream = S_ISFIFO(mode) or S_ISSOCK(mode)
+        if not S_ISREG(mode):
+            self._selector = DefaultSelector()
             try:
-                self._selector.register(descriptor, selectors.EVENT_READ)
+                self._selector.register(descriptor, EVENT_READ)
             except PermissionError:  # /dev/null: as ready as a regular file, says epoll
                 self._selector.close()
                 self._selector = None
@@ -127,7 +127,7 @@ def open_file(path: Path) -> DescriptorSource:
     except OSError as error:
         msg = f"Cannot read {path}: {error.strerror}. Check the path."
         raise SettingsError(msg) from error
-    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+    if S_ISDIR(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         msg = f"{path} is a folder. Use a file in it."
         raise SettingsError(msg)

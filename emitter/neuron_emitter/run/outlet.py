@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-import threading
+from threading import Timer
 from typing import TYPE_CHECKING, Final, TextIO
 
 from neuron_emitter.delivery.cloudwatch_logs import LogStream
@@ -113,7 +113,7 @@ class Outlet:
         self._log_stream: LogStream | None = None
         self._to_stdout = settings.output == STDOUT
         self._sender: Sender | None = None
-        self._look = threading.Timer(CREDENTIALS_AFTER_S, self._log_missing)
+        self._look = Timer(CREDENTIALS_AFTER_S, self._log_missing)
         self._look.daemon = True  # the SDK may look for credentials in many places
         self._destination(
             _UNNAMED_STREAM

@@ -6,15 +6,15 @@ It knows which part needs which setting, and which settings can change at run ti
 
 from __future__ import annotations
 
-import dataclasses
 import fcntl
 import logging
 import os
-import stat
 import termios
-import threading
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
+from stat import S_ISFIFO, S_ISSOCK
+from threading import Timer
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.children import FIRST_PROCESS, reap_orphans
@@ -91,9 +91,9 @@ def serve(
     inherits_orphans = os.getpid() == FIRST_PROCESS
     with ExitStack() as stack:
         signals = stack.enter_context(Signals())
-        service = Service(dataclasses.replace(settings, cluster=cluster), stack)
+        service = Service(replace(settings, cluster=cluster), stack)
         if not is_input_given:
-            look = threading.Timer(INPUT_CHECK_AFTER_S, warn_of_unread_input)
+            look = Timer(INPUT_CHECK_AFTER_S, warn_of_unread_input)
             look.daemon = True
             look.start()
             stack.callback(look.cancel)
@@ -179,7 +179,7 @@ class Service:
         try:
             given = read_again()
             # Refused where it does not go with how owners are named until a restart.
-            settings = dataclasses.replace(
+            settings = replace(
                 given,
                 attribution=self._settings.attribution,
                 cluster=require_cluster(given.cluster or self._settings.cluster),
@@ -258,7 +258,7 @@ def logged_config(settings: RunSettings) -> MonitorConfig:
 
 def _fold_settings(settings: RunSettings, config: MonitorConfig) -> FoldSettings:
     is_ours = settings.input == MONITOR_INPUT  # else we do not know what the monitor was asked for
-    return dataclasses.replace(
+    return replace(
         fold_settings_of(settings),
         period_s=config.period_s if is_ours else None,
         only_matched=config.only_matched,
@@ -298,7 +298,7 @@ def warn_of_unread_input() -> None:
     is_waiting = False
     with suppress(OSError):  # it is closed
         mode = os.fstat(STDIN_DESCRIPTOR).st_mode
-        is_pipe = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+        is_pipe = S_ISFIFO(mode) or S_ISSOCK(mode)
         is_waiting = is_pipe and any(fcntl.ioctl(STDIN_DESCRIPTOR, termios.FIONREAD, bytes(4)))
     if is_waiting:
         _log.warning(

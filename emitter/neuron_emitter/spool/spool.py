@@ -13,10 +13,10 @@ It does not know what a line says, where it goes, or when it is sent.
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections import Counter
 from contextlib import contextmanager
+from threading import RLock
 from typing import TYPE_CHECKING, Final, final
 
 from neuron_emitter.errors import EXIT_SOURCE_FAILED, EmitterError
@@ -91,7 +91,7 @@ class Spool:
         self._memory_bytes = min(memory_bytes, max_bytes)
         self._clock = clock
         self._notices = Notices(directory, self._memory_bytes, clock, monotonic, on_event)
-        self._mutex = threading.RLock()
+        self._mutex = RLock()
         self._is_closed = False
         self._backlog = Backlog()
         self._file: SpoolFile | None = None

@@ -184,7 +184,9 @@ def watched(machine):
 
     def begin(choice="auto", state=None, *, is_asked_for=True):
         open_log = log_opener(choice, "monitor", machine.root)
-        watch = KernelWatch(open_log, state, is_asked_for=is_asked_for, clock=lambda: WATCHED_S)
+        watch = KernelWatch(
+            open_log, state or LogState(), is_asked_for=is_asked_for, clock=lambda: WATCHED_S
+        )
         begun.append(watch)
         return watch
 

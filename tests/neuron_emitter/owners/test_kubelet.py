@@ -261,8 +261,9 @@ def entry(resource, ids, *, uid=POD_ID, container="main", files=()):
         (3, message((1, f"/dev/neuron{n}"), (2, file), (3, "rw"))) for n, file in enumerate(files)
     ]
     variables = (1, message((1, "NEURON_RT_VISIBLE_CORES"), (2, "0-1")))
+    by_node = ids if isinstance(ids, dict) else {"-1": ids}
     return {
-        "PodUID": uid, "ContainerName": container, "ResourceName": resource, "DeviceIDs": ids,
+        "PodUID": uid, "ContainerName": container, "ResourceName": resource, "DeviceIDs": by_node,
         "AllocResp": base64.b64encode(message(variables, *parts)).decode(),
     }  # fmt: skip
 
@@ -295,7 +296,6 @@ CLAIMED = ("neuron-device-3", "neurondevice4")
     [
         ([], None, []), ([entry(EFA, ["rdma0"])], None, []),
         ([entry(CORE, {"-1": ["0"], "1": ["1"]})], None, to_trainer([0, 1])),
-        ([entry(CORE, ["0", "1"])], None, to_trainer([0, 1])),  # before 1.20
         ([entry(DEVICE, ["0", "1"], files=["/dev/neuron4", "/dev/neuron5"])], None,
          to_trainer(devices=[4, 5], is_exact=True)),
         ([entry(DEVICE, ["0"], files=["/dev/fuse", "/dev/neuron4", "/dev/neuron5"])], None,
