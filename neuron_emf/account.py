@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from neuron_emf.cost.tariff import TABLES
 from neuron_emitter.delivery.aws_failures import (
     PROXY_ADVICE,
     access_advice,
@@ -289,7 +290,7 @@ def refusal(error: Exception, action: str) -> SourceError:
     cause, operation = refusal_cause(error), getattr(error, "operation_name", "")
     if cause == "no_connection":
         return SourceError(
-            " ".join(unreachable(words, service=_SERVICE_NAMES.get(service, service)))
+            " ".join(unreachable(words, service=_ERRORS["services"].get(service, service)))
         )
     if operation in _FOR_CREDENTIALS:
         action = f"{operation}, for the credentials of {action},"
@@ -297,44 +298,17 @@ def refusal(error: Exception, action: str) -> SourceError:
     if cause == "access":
         advice = access_advice(f"{code} {words}", advice)
     if cause == "throttled":
-        advice = _QUOTAS.get(call, advice)
+        advice = _ERRORS["quotas"].get(call, advice)
     said = f": {words.rstrip('.')}" if words else ""
     return SourceError(f"{action} failed ({code}){said}. {advice}")
 
 
 _DIRECTLY: Final = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
-_TRY_AGAIN: Final = "Wait a minute, then try again."
-_PROXY_BETWEEN: Final = "Try again; if it stays, check for a proxy between this machine and AWS."
-_ERROR_ADVICE: Final = {
-    "": "Check the error in the AWS documentation, then try again.",
-    "access": "Allow this action in your IAM policy.",
-    "client": "Check the options, and the settings of the AWS SDK (AWS_* and ~/.aws/config).",
-    "connection_lost": _PROXY_BETWEEN,
-    "credentials": "Configure valid AWS credentials, or correct AWS_PROFILE.",
-    "expired": "Renew your credentials, for example with aws sso login.",
-    "invalid": "Correct the value that it names.",
-    "missing": "Check the names of the log group, the stack and the region.",
-    "no_connection": _PROXY_BETWEEN,
-    "proxy": PROXY_ADVICE,
-    "no_region": "Use --region or AWS_REGION.",
-    "service": _TRY_AGAIN,
-    "signature": "Correct the clock of this machine or the secret access key; renew credentials "
-    "that have expired.",
-    "throttled": _TRY_AGAIN,
-    "timeout": _PROXY_BETWEEN,
-}
+_ERRORS: Final = TABLES["aws"]
+_ERROR_ADVICE: Final = {**_ERRORS["advice"], "proxy": PROXY_ADVICE}
 """What to do, by the cause as `neuron_emitter.delivery.aws_failures` calls it."""
 
-_QUOTAS: Final = {
-    # https://repost.aws/knowledge-center/cloudwatch-logs-throttling
-    "FilterLogEvents": "An account may make 5 of these calls a second in a region: "
-    "wait a minute, then try again."
-}
-_SERVICE_NAMES: Final = {
-    "cloudformation": "CloudFormation", "cloudwatch": "CloudWatch", "dynamodb": "DynamoDB",
-    "logs": "CloudWatch Logs", "s3": "S3", "sts": "STS",
-}  # fmt: skip
 _FOR_CREDENTIALS: Final = frozenset({
     "AssumeRole", "AssumeRoleWithSAML", "AssumeRoleWithWebIdentity", "CreateOAuth2Token",
     "CreateToken", "GetRoleCredentials",

@@ -28,6 +28,7 @@ from neuron_emf.check.aws_client import (
 )
 from neuron_emf.check.log_groups import check_extraction, find_log_group
 from neuron_emf.check_results import CHECK_UNKNOWN, CheckResult, failed, ok, section, warning
+from neuron_emf.cost.tariff import TABLES
 from neuron_emf.deploy.stack import shard_steps, values_of
 from neuron_emitter.errors import SettingsError
 from neuron_words.quantity_words import counted
@@ -46,19 +47,8 @@ MOST_FILTERS: Final = 5  # quota L-87E7D306, which nobody can raise
 _EXISTING: Final = "quotas and existing resources"
 
 
-NEEDS: Final = {
-    "field indexes": ("AWS::Logs::LogGroup", "FieldIndexPolicies"),
-    "query parameters": ("AWS::Logs::QueryDefinition", "Parameters"),
-    "alarm warm-up": ("AWS::CloudWatch::Alarm", "WarmUpConfiguration"),
-    "log group class": ("AWS::Logs::LogGroup", "LogGroupClass"),
-    "grouped alarms": ("AWS::CloudWatch::Alarm", "Metrics"),
-    "function logging": ("AWS::Lambda::Function", "LoggingConfig"),
-    "function processors": ("AWS::Lambda::Function", "Architectures"),
-    "failed invocations": ("AWS::Lambda::EventInvokeConfig", "DestinationConfig"),
-    "stream reading": ("AWS::Lambda::EventSourceMapping", "FunctionResponseTypes"),
-    "stream modes": ("AWS::Kinesis::Stream", "StreamModeDetails"),
-    "schedules": ("AWS::Scheduler::Schedule", "Target"),
-}  # types and properties that the template uses and not every region has, by the check's name
+NEEDS: Final = TABLES["needs"]
+"""Types and properties that the template uses and not every region has, by the check's name."""
 YOUNG: Final = ("field indexes", "query parameters", "alarm warm-up")
 # Without these the template does outside of the partition `aws`; a test compares it.
 

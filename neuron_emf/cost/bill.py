@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_emf.cost.quantities import METRICS, not_counted, quantities
-from neuron_emf.cost.tariff import MINUTES_IN_MONTH, Tariff, listed
+from neuron_emf.cost.tariff import MINUTES_IN_MONTH, TABLES, Tariff, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,10 +23,7 @@ COUNTERFACTUAL_METRICS: Final = 27
 CORE_METRICS: Final = 21
 """Metrics of a core in Container Insights: seven, at three levels."""
 
-FREE: Final = {
-    "log-ingestion": 5.0, "metrics-first": 10.0, "alarm": 10.0,
-    "lambda-requests": 1e6, "lambda-gb-s": 4e5, "table-storage": 25.0, "schedule": 14e6,
-}  # fmt: skip
+FREE: Final = TABLES["free"]
 """
 The monthly free tier of an account, by the name of the price: CloudWatch's by a
 published copy of its page; Lambda's, DynamoDB's and Scheduler's by other people's pages, not

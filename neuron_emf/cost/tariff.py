@@ -109,6 +109,10 @@ def read_toml(path: Path) -> dict[str, Any]:
     return content
 
 
+TABLES: Final = read_toml(Path(__file__).resolve().parents[1] / "tables.toml")
+"""What commands look up."""
+
+
 @lru_cache(maxsize=1)
 def listed() -> Tariff:
     """The list prices shipped with this program."""

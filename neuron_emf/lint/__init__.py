@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from neuron_emf.cost.tariff import TABLES
 from neuron_wire.extraction import (
     ROOT_REFERENCE,
     Violation,
@@ -32,45 +33,12 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import JsonObject
 
 
-LINT_ERRORS: Final = {
-    "json": "Write each document on one line, with nothing around it and no NaN or Infinity.",
-    "object": "Write one object for each log event, not an array of them.",
-    "repeated": "Omit one of the two: which one counts is not documented.",
-    "size": "Split it into several lines with the same Timestamp.",
-    "wrapped": "Print the document itself; a logger puts what it is given into a message.",
-    "metadata": "Put CloudWatchMetrics and Timestamp in a member `_aws`, spelled like this.",
-    "timestamp": "Write milliseconds, not seconds and not a string; check the writer's clock.",
-    "directives": "Add a directive with Namespace, Dimensions and Metrics.",
-    "namespace": "Use 1 to 255 of A-Z a-z 0-9 . _ # : / - and space, not AWS/ or a colon first.",
-    "dimensions": 'Write [[]] for a metric without dimensions, [["Name"]] for one with one.',
-    "dimension_name": "Choose another name.",
-    "dimension_value": "Write its value as a string of ASCII at the root, a number in quotes.",
-    "dimension_blank": "Write its value, or omit the line while there is none.",
-    "metrics": "Use several directives, or several lines, for more than 100.",
-    "metric_name": "Choose a shorter name that is not blank.",
-    "unit": "Use one of them, spelled exactly, such as Milliseconds, Count/Second or None.",
-    "resolution": "Use 1 or 60, the same wherever the line defines the metric.",
-    "collision": "Rename one of them.",
-    "value": "Write a number within 2^360 at the root; omit the definition where there is none.",
-    "values": "Split it over several lines with the same Timestamp.",
-    "container": "Have the log agent parse the container's format and send the document alone.",
-}
+_RULES: Final = TABLES["lint"]
+LINT_ERRORS: Final = _RULES["errors"]
 """Rules that cost at least one metric of the line, or put it where nobody looks; what to do."""
 
-WARNINGS: Final = {
-    "prefixed": "Nothing, if Lambda or an export added it. Elsewhere print the document alone.",
-    "long": "Split it, unless it is sent by PutLogEvents itself.",
-    "late": "Expect graphs to be filled in later; alarms do not notice.",
-    "unknown_member": "Correct its spelling and capitals, or omit it.",
-    "no_dimensions": "Write [[]] if that is intended; every EMF reader accepts it.",
-    "unit_missing": "Write the unit.",
-    "counted_twice": "Omit one of the two.",
-    "precision": "Use a larger unit, or a difference.",
-    "cardinality": "Keep it at the root and out of dimension sets; Logs Insights finds it.",
-}
-"""Rules of what is extracted, and perhaps not as its writer thinks; what to do."""
-
-LINT_ADVICE: Final = {**LINT_ERRORS, **WARNINGS}
+LINT_ADVICE: Final = LINT_ERRORS | _RULES["warnings"]
+"""Those, and rules of what is extracted, and perhaps not as its writer thinks; what to do."""
 
 LONG_BYTES: Final = 262_144  # what a log event could have until 2025, and what many still assume
 _MAX_WHOLE: Final = 1 << 53

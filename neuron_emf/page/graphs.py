@@ -11,6 +11,7 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from neuron_emf.cost.tariff import TABLES
 from neuron_emf.reading.rollup_lines import COVERAGE_SPREAD_MINUTES
 from neuron_wire.names import MINUTE_MS
 
@@ -23,13 +24,7 @@ if TYPE_CHECKING:
 MOST_CLUSTERS: Final = 8
 """Lines that a person can still tell apart; the clusters with the most idle cores now."""
 
-_SERIES_MEMBERS: Final = {
-    "Busy": {"BusyCores": 1},
-    "Allocated, not busy": {"AttachedIdleCores": 1, "ReservedCores": 1},
-    "Unallocated": {"UnattachedCores": 1, "ReservedCores": -1, "UnknownAllocationCores": -1},
-    "Allocation unknown": {"UnknownAllocationCores": 1},
-    "Unknown": {"UnknownCores": 1},
-}
+_SERIES_MEMBERS: Final = TABLES["cores by state"]
 """Sums of gauges. ReservedCores and UnknownAllocationCores are parts of UnattachedCores."""
 
 

@@ -167,4 +167,4 @@ def test_what_is_young_is_what_the_template_does_without(repository):
         assert set() == old.keys() - new.keys()
         gone |= {(resource["Type"], member) for member in new.keys() - old.keys()}
         assert "{{" not in json.dumps(old), name
-    assert {deployment.NEEDS[name] for name in deployment.YOUNG} == gone
+    assert {tuple(deployment.NEEDS[name]) for name in deployment.YOUNG} == gone
