@@ -14,11 +14,11 @@ judge (`neuron_emf.check.quick`).
 from __future__ import annotations
 
 import os
-import resource
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from resource import RUSAGE_SELF, getpagesize, getrusage
 from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Meta, json
@@ -84,9 +84,9 @@ def process_members() -> dict[str, float]:
 def _resident_bytes() -> int:
     with suppress(OSError, ValueError, IndexError):
         pages = int(_STATM.read_text(encoding="ascii").split()[_RESIDENT_FIELD])
-        return pages * resource.getpagesize()
+        return pages * getpagesize()
     # The greatest so far, in KiB: the best there is without /proc.
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    return getrusage(RUSAGE_SELF).ru_maxrss << 10
 
 
 PULSE_NAME: Final = "pulse.json"

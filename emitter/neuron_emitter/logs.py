@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import logging
 import os
-import random
 import sys
 import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
+from random import Random
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
@@ -125,12 +125,12 @@ class Backoff:
         self,
         shortest_s: float = SHORTEST_S,
         longest_s: float = LONGEST_S,
-        rng: random.Random | None = None,
+        rng: Random | None = None,
     ) -> None:
         self._shortest_s = shortest_s
         self._first_step_s = min(2 * shortest_s, longest_s)
         self._longest_s = longest_s
-        self._rng = rng or random.Random()
+        self._rng = rng or Random()
         self._step_s = self._first_step_s
 
     def next_s(self) -> float:

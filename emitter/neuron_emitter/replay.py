@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
-import hashlib
 import json
 import logging
 import os
 import zlib
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from hashlib import sha256
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -203,7 +203,7 @@ def _hash(files: Sequence[Path], settings: ReplaySettings) -> str:
         if (value := getattr(settings, field.name)) != field.default
         and not isinstance(value, os.PathLike)
     }
-    digest = hashlib.sha256(json.dumps(changed, sort_keys=True).encode())
+    digest = sha256(json.dumps(changed, sort_keys=True).encode())
     for path in files:
         for chunk in _chunks(path):
             digest.update(chunk)

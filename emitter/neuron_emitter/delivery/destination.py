@@ -20,10 +20,10 @@ new destination cannot forget a case. Pure: no clock, no network.
 
 from __future__ import annotations
 
-import hashlib
-import math
 import re
 from dataclasses import dataclass, field
+from hashlib import blake2b
+from math import inf
 from typing import TYPE_CHECKING, Final, Protocol
 
 from neuron_emitter.errors import SettingsError
@@ -63,11 +63,11 @@ class BatchLimits:
 
     max_events: int = MAX_BATCH_EVENTS
     max_bytes: int = MAX_BATCH_BYTES
-    max_event_bytes: float = math.inf
+    max_event_bytes: float = inf
     event_overhead_bytes: int = 0
-    max_span_ms: float = math.inf
-    max_age_ms: float = math.inf
-    max_future_ms: float = math.inf
+    max_span_ms: float = inf
+    max_age_ms: float = inf
+    max_future_ms: float = inf
     by_time: bool = False
 
 
@@ -295,14 +295,14 @@ def stream_name(template: str, *, cluster: str, instance_id: str, region: str | 
     if not name:
         raise _wrong(template, "nothing")
     if len(name) > MAX_LOG_NAME_CHARS:
-        digest = hashlib.blake2b(name.encode(), digest_size=_HASH_BYTES).hexdigest()
+        digest = blake2b(name.encode(), digest_size=_HASH_BYTES).hexdigest()
         name = f"{name[: MAX_LOG_NAME_CHARS - len(digest) - 1]}-{digest}"
     return name
 
 
 def _shard(instance_id: str, shards: int) -> str:
     """The same number for an instance on every machine and Python, padded to sort."""
-    digest = hashlib.blake2b(instance_id.encode(), digest_size=_HASH_BYTES, person=b"shard")
+    digest = blake2b(instance_id.encode(), digest_size=_HASH_BYTES, person=b"shard")
     number = int.from_bytes(digest.digest(), "big") % shards
     return f"{number:0{len(str(shards - 1))}}"
 

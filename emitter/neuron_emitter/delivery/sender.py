@@ -8,9 +8,9 @@ the instance, so that nothing needs to be agreed on.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
+from hashlib import blake2b
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
@@ -72,7 +72,7 @@ def offset_s(instance: str, spread_s: float) -> float:
 
     The same on every machine and Python, and evenly spread over instances.
     """
-    digest = hashlib.blake2b(instance.encode(), digest_size=_HASH_BYTES).digest()
+    digest = blake2b(instance.encode(), digest_size=_HASH_BYTES).digest()
     return spread_s * int.from_bytes(digest, "big") / 256**_HASH_BYTES
 
 

@@ -14,6 +14,8 @@ from neuron_emitter.settings.run_settings import MAX_REQUESTED_PERIOD_S
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from neuron_emitter.reports.groups import Number, Whole
+
 MAX_AMOUNT: Final = 1 << 50  # far above any memory or count, and exact as a float
 MAX_FLOPS: Final = 1e18  # FLOP/s of one core; the fastest of today does some 1e15
 MAX_LATENCY_S: Final = 86_400.0
@@ -26,22 +28,22 @@ LONGEST_NOMINAL_S: Final = float(MAX_REQUESTED_PERIOD_S)  # assumed while none i
 PERCENT_DECIMALS: Final = 2
 
 
-def amount(value: float | None) -> int | None:
+def amount(value: Number) -> Whole:
     """A count or a size in bytes."""
     return int(value) if value is not None and 0 <= value <= MAX_AMOUNT else None
 
 
-def as_percent(value: float | None) -> float | None:
+def as_percent(value: Number) -> Number:
     """A percentage, rounded as in a line."""
     return None if value is None else round(value, PERCENT_DECIMALS)
 
 
-def is_long_enough(period_s: float | None) -> TypeGuard[float]:
+def is_long_enough(period_s: Number) -> TypeGuard[float]:
     """Whether a group's percentages mean anything."""
     return period_s is not None and SHORTEST_PERIOD_S <= period_s <= MAX_PERIOD_S
 
 
-def sum_known(before: int | None, counts: Iterable[int | None]) -> int | None:
+def sum_known(before: Whole, counts: Iterable[Whole]) -> Whole:
     """The sum so far and *counts*, or None as long as nothing was counted."""
     for count in counts:
         if count is not None:

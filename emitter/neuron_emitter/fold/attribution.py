@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from neuron_emitter.fold.runtimes import MinuteRuntimes, RuntimeFold, RuntimeKey
     from neuron_emitter.fold.state import FoldState
     from neuron_emitter.owners.assignments import Assignments, OwnerOf
-    from neuron_emitter.reports.groups import KubernetesInfo, Pod
+    from neuron_emitter.reports.groups import KubernetesInfo, Pod, Text, Whole
     from neuron_wire.owners import OwnerHolding
 
     Held = Mapping[RuntimeKey, set[int]]
@@ -76,7 +76,7 @@ class Attribution(NamedTuple):
     holders: tuple[Holder, ...]
     holders_more: int
     by_owner: dict[str, OwnerHolding]
-    reservations: str | None
+    reservations: Text
     unverified: int
 
 
@@ -112,7 +112,7 @@ class CoreOwners:
         states: str,
         idle_minutes: Sequence[int],
         *,
-        cores_per_device: int | None,
+        cores_per_device: Whole,
         is_local: bool,
     ) -> Attribution:
         """
@@ -328,7 +328,7 @@ class ReservedCores:
         )
 
 
-def assigned_cores(allocation: Allocation, cores_per_device: int | None, width: int) -> set[int]:
+def assigned_cores(allocation: Allocation, cores_per_device: Whole, width: int) -> set[int]:
     """The cores of *allocation* among the first *width*, those of its devices included."""
     per_device = cores_per_device or 0
     cores = {
@@ -338,7 +338,7 @@ def assigned_cores(allocation: Allocation, cores_per_device: int | None, width: 
 
 
 def owners_assigned(
-    allocations: Iterable[Allocation], cores_per_device: int | None, width: int
+    allocations: Iterable[Allocation], cores_per_device: Whole, width: int
 ) -> dict[int, RuntimeOwner]:
     """Return the owner that each core is assigned to, by the ids of the allocations."""
     found: dict[int, RuntimeOwner] = {}
@@ -385,7 +385,7 @@ def _workloads(
     allocations: Iterable[Allocation],
     held: Held,
     owners: Mapping[RuntimeKey, RuntimeOwner],
-    cores_per_device: int | None,
+    cores_per_device: Whole,
     width: int,
 ) -> Iterator[_Workload]:
     """Return the workloads of *allocations*, in the order of the first allocation of each."""
@@ -411,7 +411,7 @@ def reserve_cores(
     held: Held,
     owners: Mapping[RuntimeKey, RuntimeOwner],
     states: str,
-    cores_per_device: int | None,
+    cores_per_device: Whole,
 ) -> ReservedCores:
     """Return the part of *allocations* that no runtime holds, by the cores' *states*."""
     reserved = ReservedCores()

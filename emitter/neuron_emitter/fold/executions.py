@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
 
-    from neuron_emitter.reports.groups import Executions, ExecutionSummary, Percentiles
+    from neuron_emitter.reports.groups import (
+        Executions,
+        ExecutionSummary,
+        Number,
+        Percentiles,
+        Whole,
+    )
 
 CAUSES: Final = {
     # Junk in 2023 (23,650 in a second without a failed execution), absent in
@@ -46,7 +52,7 @@ class LatencyFold:
     def __init__(self) -> None:
         self._weight = 0
         self._weighted_p50_s = 0.0
-        self.p99_max_s: float | None = None
+        self.p99_max_s: Number = None
 
     def add_percentiles(self, percentiles: Percentiles, completed: int) -> None:
         """Add one runtime's percentiles of one report, over *completed* executions."""
@@ -67,7 +73,7 @@ class LatencyFold:
         maxima = (self.p99_max_s, other.p99_max_s)
         self.p99_max_s = max((p99_s for p99_s in maxima if p99_s is not None), default=None)
 
-    def p50_mean_s(self) -> float | None:
+    def p50_mean_s(self) -> Number:
         """Execution-weighted mean of the medians, seconds."""
         return self._weighted_p50_s / self._weight if self._weight else None
 
@@ -91,12 +97,12 @@ class ExecutionFold:
     """
 
     def __init__(self) -> None:
-        self.ended: int | None = None
-        self.failed: int | None = None
+        self.ended: Whole = None
+        self.failed: Whole = None
         self.details: dict[str, int] = {}
         self.has_causes = False
-        self.min_s: float | None = None
-        self.max_s: float | None = None
+        self.min_s: Number = None
+        self.max_s: Number = None
         self.total = LatencyFold()
         self.device = LatencyFold()
 
@@ -148,7 +154,7 @@ class ExecutionFold:
             self.device.add_percentiles(device, completed)
 
     @property
-    def done(self) -> int | None:
+    def done(self) -> Whole:
         """Executions that ended or failed, each once; None when nothing was read."""
         if self.ended is None or self.failed is None:
             return self.ended
@@ -161,7 +167,7 @@ class ExecutionFold:
         causes = (*CAUSES.values(), OTHER_CAUSE) if self.has_causes else ()
         return {member: 0 for member in (*endings, *causes) if member in chosen}
 
-    def latencies(self) -> dict[str, float | None]:
+    def latencies(self) -> dict[str, Number]:
         """
         Seconds by the name of their member, None where they were not read.
 
@@ -204,6 +210,6 @@ class ExecutionFold:
                 self._add_detail(member, count)
         return completed or 0
 
-    def _add_detail(self, member: str, count: int | None) -> None:
+    def _add_detail(self, member: str, count: Whole) -> None:
         if count:
             self.details[member] = self.details.get(member, 0) + count

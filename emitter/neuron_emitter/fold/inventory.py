@@ -24,7 +24,7 @@ from neuron_wire.names import MAX_CORES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from neuron_emitter.reports.groups import Hardware
+    from neuron_emitter.reports.groups import Hardware, Text, Whole
     from neuron_emitter.reports.report import Report
 
 MAX_PHYSICAL: Final = 8
@@ -148,15 +148,15 @@ class Inventory:
             facts |= dict.fromkeys(("account_id", "lifecycle", "instance_type"))
         return InstanceFacts(**{name: self.reported.get(name) or facts[name] for name in facts})
 
-    def known_cores(self) -> int | None:
+    def known_cores(self) -> Whole:
         """Cores as reported, else as the instance type has them, else None."""
         return self.cores or self._by_type("cores")
 
-    def per_device(self) -> int | None:
+    def per_device(self) -> Whole:
         """Logical cores of one device."""
         return self.cores_per_device or self._by_type("cores_per_device")
 
-    def memory_bytes(self) -> int | None:
+    def memory_bytes(self) -> Whole:
         """Device memory of the whole instance, bytes."""
         return self.device_memory_bytes or self._by_type("device_memory_bytes")
 
@@ -167,7 +167,7 @@ class Inventory:
             label: value for label in _INVENTORY_LABELS if (value := known.get(label)) is not None
         }
 
-    def _forget_another(self, texts: Mapping[str, str | None]) -> bool:
+    def _forget_another(self, texts: Mapping[str, Text]) -> bool:
         """
         Forget what is known when *texts* are of another instance; return whether they are.
 
@@ -207,16 +207,16 @@ class Inventory:
         if size := amount(hardware.neuron_device_memory_size):
             self.device_memory_bytes = size * devices
 
-    def _by_type(self, name: str) -> int | None:
+    def _by_type(self, name: str) -> Whole:
         row = INSTANCE_TYPES.get(self.instance().instance_type or "")
         return None if row is None else int(getattr(row, name))
 
 
-def _is_other(known: Mapping[str, str], new: Mapping[str, str | None], name: str) -> bool:
+def _is_other(known: Mapping[str, str], new: Mapping[str, Text], name: str) -> bool:
     return name in known and new.get(name) not in (None, known[name])
 
 
-def _texts(values: Mapping[str, str | None]) -> dict[str, str]:
+def _texts(values: Mapping[str, Text]) -> dict[str, str]:
     """Those of *values* that may stand in a record."""
     return {
         name: text for name, text in values.items() if text and is_printable(text, MAX_MEMBER_CHARS)

@@ -11,7 +11,7 @@ from neuron_wire.names import MAX_CORES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from neuron_emitter.reports.groups import Memory, Runtime
+    from neuron_emitter.reports.groups import Memory, Runtime, Whole
 
 
 def usable_memory(runtime: Runtime) -> Memory | None:
@@ -20,7 +20,7 @@ def usable_memory(runtime: Runtime) -> Memory | None:
     return None if memory is None or memory.error else memory
 
 
-def held_by_memory(memory: Memory, cores_per_device: int | None) -> tuple[set[int] | None, int]:
+def held_by_memory(memory: Memory, cores_per_device: Whole) -> tuple[set[int] | None, int]:
     """
     Find the cores with bytes on them or a loaded subgraph.
 
@@ -54,7 +54,7 @@ def held_by_memory(memory: Memory, cores_per_device: int | None) -> tuple[set[in
     return cores, malformed
 
 
-def _core_of(device: int, index: int, cores_per_device: int | None) -> int | None:
+def _core_of(device: int, index: int, cores_per_device: Whole) -> Whole:
     """
     The core of a subgraph, whose index counts within its device.
 
@@ -68,7 +68,7 @@ def _core_of(device: int, index: int, cores_per_device: int | None) -> int | Non
     return core if core < MAX_CORES else None
 
 
-def used_bytes(runtimes: Sequence[Runtime] | None) -> tuple[int | None, int | None]:
+def used_bytes(runtimes: Sequence[Runtime] | None) -> tuple[Whole, Whole]:
     """
     Device and host memory that *runtimes* use, or None where it was not read.
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from neuron_emitter.instance.instance_facts import InstanceFacts
     from neuron_emitter.logs import OnEvent
     from neuron_emitter.owners.assignments import Assignments, OwnerOf
-    from neuron_emitter.reports.groups import Hardware, InstanceInfo, Runtime
+    from neuron_emitter.reports.groups import Hardware, InstanceInfo, Number, Runtime, Text, Whole
     from neuron_emitter.reports.report import Report
 
 UNVERIFIED: Final = "AssignedUnverifiedCores"
@@ -59,8 +59,8 @@ class MinuteClock:
     """
 
     def __init__(self) -> None:
-        self.epoch_minute: int | None = None
-        self._closed: int | None = None  # epoch minute closed last
+        self.epoch_minute: Whole = None
+        self._closed: Whole = None  # epoch minute closed last
 
     def open_minute(self, at_s: float) -> None:
         """Open the minute of *at_s*, seconds since the epoch, unless one is open."""
@@ -83,7 +83,7 @@ class MinuteClock:
             or self.epoch_minute - epoch_minute > MAX_FUTURE_MINUTES
         )
 
-    def ends_at_s(self) -> float | None:
+    def ends_at_s(self) -> Number:
         """End of the open minute, seconds since the epoch."""
         return None if self.epoch_minute is None else float((self.epoch_minute + 1) * MINUTE_S)
 
@@ -115,8 +115,8 @@ class LineIdentity:
     instance_id: str
     identity_guessed: bool
     boot: str
-    instance_type: str | None = None
-    ami_id: str | None = None
+    instance_type: Text = None
+    ami_id: Text = None
 
 
 class Fold:

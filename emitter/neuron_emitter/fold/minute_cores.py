@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from neuron_emitter.fold.executions import ExecutionFold
     from neuron_emitter.fold.samples import CoreSample, CoreSums, FoldSettings
+    from neuron_emitter.reports.groups import Number, Whole
 
 
 class MinuteCores(NamedTuple):
@@ -44,10 +45,10 @@ class MinuteCores(NamedTuple):
     """
 
     states: str
-    utilization_percent: tuple[float | None, ...]
+    utilization_percent: tuple[Number, ...]
     covered_s: list[float]
     covered_seconds: float
-    tera_flops: float | None
+    tera_flops: Number
 
     @classmethod
     def from_sums(
@@ -61,7 +62,7 @@ class MinuteCores(NamedTuple):
                 for core in cores:
                     sums_s[core] += seconds
         states = []
-        utilization: list[float | None] = []
+        utilization: list[Number] = []
         width = max(width, max(held, default=-1) + 1)
         for core in range(width):
             weight_s = weights_s[core]
@@ -113,11 +114,11 @@ class ReportSample:
     """
 
     at_s: float
-    period_s: float | None = None
-    utilization_percent: tuple[float | None, ...] = ()
-    executions: int | None = None
-    execution_errors: int | None = None
-    tera_flops: float | None = None
+    period_s: Number = None
+    utilization_percent: tuple[Number, ...] = ()
+    executions: Whole = None
+    execution_errors: Whole = None
+    tera_flops: Number = None
 
     @classmethod
     def from_report(
@@ -125,7 +126,7 @@ class ReportSample:
         sample: CoreSample | None,
         executions: ExecutionFold,
         at_s: float,
-        known_cores: int | None,
+        known_cores: Whole,
         matched: AbstractSet[int] | None,
     ) -> ReportSample | None:
         """

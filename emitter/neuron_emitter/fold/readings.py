@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
 
-    from neuron_emitter.reports.groups import Device, HardwareCounters, System, VcpuShares
+    from neuron_emitter.reports.groups import (
+        Device,
+        HardwareCounters,
+        Number,
+        System,
+        VcpuShares,
+        Whole,
+    )
 
 _MEMORY_PATH: Final = "system_data.memory_info."
 _MEMORY_FIELDS: Final = {
@@ -46,7 +53,7 @@ class Readings:
     """
 
     def __init__(self) -> None:
-        self.hardware_faults: int | None = None
+        self.hardware_faults: Whole = None
         self._memory: dict[str, int] = {}  # of the last report that had it, by member
         self._cpu_s = self._weighted_cpu = 0.0
 
@@ -75,7 +82,7 @@ class Readings:
         return {member: value for member, value in readings.items() if value is not None}
 
 
-def _working_percent(average: VcpuShares) -> float | None:
+def _working_percent(average: VcpuShares) -> Number:
     """Time in which something runs; waiting for I/O is not work."""
     percent = (
         (average.user or 0.0)
@@ -137,15 +144,15 @@ class EccFold:
         self.lists_no_device = lists_no_device
         self.risen: dict[str, int] = {}
         self._devices: list[Device | None] = []
-        self._values: tuple[int | None, int | None] = (None, None)
+        self._values: tuple[Whole, Whole] = (None, None)
         self.clear()
 
     def clear(self) -> None:
         """Begin a new minute."""
-        self.corrected: int | None = None
-        self.uncorrected: int | None = None
-        self.corrected_rise: int | None = None
-        self.uncorrected_rise: int | None = None
+        self.corrected: Whole = None
+        self.uncorrected: Whole = None
+        self.corrected_rise: Whole = None
+        self.uncorrected_rise: Whole = None
         self.uncorrected_reported = 0
         self._rises: dict[str, _Rise] = {}
         self._first_seen: list[_Rise] = []
@@ -193,7 +200,7 @@ class EccFold:
 
     def _read(
         self, devices: Mapping[int, Device], names: tuple[str, ...], at_s: float
-    ) -> tuple[int | None, int]:
+    ) -> tuple[Whole, int]:
         """Sum and rise of the counters *names* over the devices."""
         values = []
         total_rise = 0

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from neuron_emitter.fold.attribution import Holdings
     from neuron_emitter.fold.runtimes import MinuteRuntimes, RuntimeFold, RuntimeKey
+    from neuron_emitter.reports.groups import Number, Text, Whole
 
 HOURLY_MINUTES: Final = 60
 NO_LINES: Final = "none"
@@ -41,8 +42,8 @@ class _LastLine:
     seen: int
     at: int
     cores: set[int]
-    owner: str | None
-    error_at: int | None = None
+    owner: Text
+    error_at: Whole = None
 
 
 class RuntimeLines:
@@ -95,11 +96,11 @@ class RuntimeLines:
 def _reason(
     last_line: _LastLine | None,
     cores: set[int],
-    owner: str | None,
+    owner: Text,
     epoch_minute: int,
     *,
     has_failed: bool,
-) -> str | None:
+) -> Text:
     """Why a line is due: `start`, `change`, `error`, `hourly`, or None for not at all."""
     if last_line is None or not 0 <= epoch_minute - last_line.seen <= 1:
         return "start"
@@ -120,7 +121,7 @@ OTHER_USE: Final = "other"  # one that a newer tool names
 
 
 def _members(
-    fold: RuntimeFold, cores: set[int], memory: Memory, owner: str | None, reason: str
+    fold: RuntimeFold, cores: set[int], memory: Memory, owner: Text, reason: str
 ) -> RuntimeMembers:
     """Close what one runtime did; *cores* are those it holds."""
     pid, tag = fold.key or (None, None)
@@ -163,7 +164,7 @@ def _members(
 
 
 def _by_use(
-    total: str, tables: Iterable[Mapping[str, float | None]], known: Sequence[str]
+    total: str, tables: Iterable[Mapping[str, Number]], known: Sequence[str]
 ) -> dict[str, int]:
     """Sums of *tables* by member: `tensors` of DeviceMemory is DeviceMemoryTensors."""
     sums: dict[str, int] = {}

@@ -23,7 +23,7 @@ from neuron_wire.holders import MAX_HOLDER_NAME_CHARS
 from neuron_wire.owners import TEAM_OWNER
 
 if TYPE_CHECKING:
-    from neuron_emitter.reports.groups import Memory, Runtime, Uses
+    from neuron_emitter.reports.groups import Memory, Number, Runtime, Text, Uses, Whole
 
 RuntimeKey = tuple[int | None, str | None]
 """Pid and tag: tags collide (an unset one is "1" in every container), and so do pids over time."""
@@ -39,7 +39,7 @@ _PROCESS_GONE: Final = re.compile(
 UNOWNED: Final = RuntimeOwner()
 
 
-def team_name(team: str | None) -> str | None:
+def team_name(team: Text) -> Text:
     """The name that stands for an owner: `team:ml`; None where it has no *team*."""
     return f"{TEAM_OWNER}{team}" if team else None
 
@@ -110,11 +110,11 @@ class RuntimeFold:
             self._weighted_user += period_s * user
             self._weighted_system += period_s * system
 
-    def tera_flops(self) -> float | None:
+    def tera_flops(self) -> Number:
         """Achieved 10^12 FLOP/s, or None when no report gave any."""
         return self.weighted_flops / self.flops_s / 1e12 if self.flops_s else None
 
-    def vcpu_percent(self) -> tuple[float | None, float | None]:
+    def vcpu_percent(self) -> tuple[Number, Number]:
         """Percent of a vCPU that it spent in its own code and in the kernel."""
         if not self._vcpu_s:
             return None, None
@@ -199,7 +199,7 @@ class MinuteRuntimes:
                 executions.add_stats(runtime.report.execution_stats)
         return executions
 
-    def held_by_runtime(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
+    def held_by_runtime(self, cores_per_device: Whole) -> dict[RuntimeKey, set[int]]:
         """Cores by the runtime that holds them: evidence of its memory, or use in this minute."""
         held = self.held.held_by_runtime(cores_per_device)
         for fold in self._folds.values():
@@ -297,13 +297,13 @@ class AllocatedCores:
         self._read_newest()
         return {key: groups[-1] for key, groups in self._groups.items()}
 
-    def malformed_places(self, cores_per_device: int | None) -> int:
+    def malformed_places(self, cores_per_device: Whole) -> int:
         """Places dropped so far because no core can be there, the open minute included."""
         if self.with_memory:
             self.held_by_runtime(cores_per_device)
         return self._places + self._open_places
 
-    def held_by_runtime(self, cores_per_device: int | None) -> dict[RuntimeKey, set[int]]:
+    def held_by_runtime(self, cores_per_device: Whole) -> dict[RuntimeKey, set[int]]:
         """Cores that each runtime holds, by index from 0."""
         self._read_newest()
         held: dict[RuntimeKey, set[int]] = {}

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from neuron_emitter.fold.inventory import Inventory
     from neuron_emitter.fold.runtimes import RuntimeFold
     from neuron_emitter.fold.unknown_cores import UnknownCores
-    from neuron_emitter.reports.groups import Runtime, System, Uses
+    from neuron_emitter.reports.groups import Number, Runtime, System, Text, Uses, Whole
     from neuron_emitter.reports.report import Report
 
 NOT_DUE_PERIODS: Final = 1.5
@@ -67,13 +67,13 @@ class FoldSettings:
     """
 
     idle_below_percent: float = 1.0
-    period_s: float | None = None
+    period_s: Number = None
     only_matched: bool = False
     runtime_lines: str = "changes"
     executions_asked: bool = False
     every_report: bool = False
     chosen: frozenset[str] = frozenset()
-    paid: str | None = None
+    paid: Text = None
 
 
 BELIEVED_PERIODS: Final = 2  # a sample never counts for more than this many nominal periods
@@ -105,7 +105,7 @@ class CoreSample(Struct, frozen=True, gc=False):
     with_flops: Cores
     flops: ByCore | None
 
-    def tera_flops(self) -> float | None:
+    def tera_flops(self) -> Number:
         """Achieved 10^12 FLOP/s of all cores together, or None when it gave none."""
         if self.flops is None:
             return None
@@ -169,7 +169,7 @@ class _Span(NamedTuple):
     """
 
     keys: frozenset[str]
-    existing: int | None
+    existing: Whole
     beyond: Cores
     cores: Cores
     malformed_keys: int
@@ -206,9 +206,9 @@ class CoreSampler:
         self._accepted_s: deque[float] = deque(maxlen=_PERIODS_REMEMBERED)
         self._system_s: deque[float] = deque(maxlen=_PERIODS_REMEMBERED)
         self._has_runtime = False  # ever
-        self._anchor_s: float | None = None  # receipt of the last sample, or first empty list
-        self._counters_s: float | None = None  # receipt of the last line with runtime counters
-        self._missing_since_s: float | None = None  # receipt of the first line without them
+        self._anchor_s: Number = None  # receipt of the last sample, or first empty list
+        self._counters_s: Number = None  # receipt of the last line with runtime counters
+        self._missing_since_s: Number = None  # receipt of the first line without them
 
     def end_minute(self) -> None:
         """Begin a new minute; its reports list the cores beyond the existing again."""
@@ -217,7 +217,7 @@ class CoreSampler:
         if self._span.beyond:
             self._span = _NO_SPAN
 
-    def width(self, known_cores: int | None) -> int:
+    def width(self, known_cores: Whole) -> int:
         """Cores of the minute: those that are known to exist, and beyond them those listed."""
         return max(known_cores or 0, max(self._span.beyond, default=-1) + 1)
 
@@ -382,7 +382,7 @@ class CoreSampler:
         elif at_s - since_s > MINUTE_S:
             self.unknown.announce_shape(member, "is missing")
 
-    def _change_span(self, keys: AbstractSet[str], existing: int | None) -> _Span:
+    def _change_span(self, keys: AbstractSet[str], existing: Whole) -> _Span:
         """From this report on, reports are about other cores, and list these *keys*."""
         listed = core_indexes(keys)
         own = frozenset(range(existing or 0))
@@ -427,7 +427,7 @@ class CoreSampler:
         return min(seconds, BELIEVED_PERIODS * self._nominal_s())
 
 
-def _longest_system_period_s(system: System | None) -> float | None:
+def _longest_system_period_s(system: System | None) -> Number:
     """The largest period among the system groups of a report, or None without any."""
     if system is None:
         return None

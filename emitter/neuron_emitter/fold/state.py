@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from neuron_emitter.fold.runtimes import RuntimeFold, RuntimeKey
     from neuron_emitter.owners.assignments import RuntimeOwner
+    from neuron_emitter.reports.groups import Whole
     from neuron_wire.owners import OwnerHolding
 
 
@@ -30,7 +31,7 @@ MAX_OWNER_NAMES = 2_048
 MAX_STATE_AGE_MINUTES: Final = 10
 
 
-def _is_forgotten(watched: int | None, epoch_minute: int) -> bool:
+def _is_forgotten(watched: Whole, epoch_minute: int) -> bool:
     """Whether what was *watched* in one epoch minute says nothing any more in another."""
     return watched is not None and abs(epoch_minute - watched) > MAX_STATE_AGE_MINUTES
 

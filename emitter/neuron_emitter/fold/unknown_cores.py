@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from neuron_emitter.logs import OnEvent
-    from neuron_emitter.reports.groups import Runtime, Uses
+    from neuron_emitter.reports.groups import Runtime, Text, Uses, Whole
     from neuron_emitter.reports.report import Report
 
 MAX_SHAPES_ANNOUNCED: Final = 16
@@ -56,7 +56,7 @@ class UnknownCores:
         """Begin a new minute."""
         self._cores: dict[str, set[int]] = defaultdict(set)
 
-    def main_reason(self, states: str, otherwise: str) -> str | None:
+    def main_reason(self, states: str, otherwise: str) -> Text:
         """
         Return the reason of most unknown cores in *states*, or None if each core is known.
 
@@ -119,7 +119,7 @@ def missing_reason(report: Report) -> str:
 
 
 def held_or_all(
-    runtime: Runtime, cores: frozenset[int], cores_per_device: int | None
+    runtime: Runtime, cores: frozenset[int], cores_per_device: Whole
 ) -> AbstractSet[int]:
     """Return the cores that *runtime* holds, or all *cores* if its memory cannot be read."""
     memory = usable_memory(runtime)

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import http.client
 import json
-import math
 import socket
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -82,7 +82,7 @@ def exchange(
     *,
     method: str = "GET",
     headers: Mapping[str, str] | None = None,
-    ends_at_s: float = math.inf,
+    ends_at_s: float = inf,
     max_bytes: int = MAX_BODY_BYTES,
 ) -> Reply:
     """

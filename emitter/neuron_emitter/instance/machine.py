@@ -18,11 +18,11 @@ starts again: the best that is left.
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import os
 import socket
 from contextlib import suppress
+from errno import EINVAL
+from hashlib import sha256
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Final
@@ -66,7 +66,7 @@ def guessed_instance_id(root: Path = Path("/")) -> str:
 
     It is a hash: the machine id itself is not to be published (machine-id(5)).
     """
-    digest = hashlib.sha256(f"neuron-emf {_seed(root)}".encode())
+    digest = sha256(f"neuron-emf {_seed(root)}".encode())
     return f"host-{digest.hexdigest()[:16]}"
 
 
@@ -125,7 +125,7 @@ def read_bytes(
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
     with os.fdopen(os.open(path, flags, dir_fd=folder), "rb") as file:
         if not S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file")
+            raise OSError(EINVAL, "not a regular file")
         return file.read(max_bytes)
 
 

@@ -12,7 +12,7 @@ https://docs.aws.amazon.com/sdkref/latest/guide/feature-imds-credentials.html
 
 from __future__ import annotations
 
-import math
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.instance.local_http import LocalHttpError, Reply, exchange
@@ -49,7 +49,7 @@ class MetadataService:
             disabled=environ.get(DISABLED_VARIABLE, "").strip().lower() == "true",
         )
 
-    def get_reply(self, path: str, *, ends_at_s: float = math.inf) -> Reply | None:
+    def get_reply(self, path: str, *, ends_at_s: float = inf) -> Reply | None:
         """
         The answer for *path*, such as `/latest/meta-data/instance-id`; None where there is none.
 
@@ -70,7 +70,7 @@ class MetadataService:
             raise LocalHttpError(msg)
         return reply
 
-    def get_text(self, path: str, *, ends_at_s: float = math.inf) -> str | None:
+    def get_text(self, path: str, *, ends_at_s: float = inf) -> str | None:
         """
         The text at *path*; None also for an empty text.
 

@@ -16,12 +16,12 @@ line, and lines that begin with a blank belong to the record before them.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import select
 import time
 from dataclasses import dataclass
+from errno import EPIPE
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -148,7 +148,7 @@ class KernelRing:
             except BlockingIOError:
                 break
             except OSError as error:
-                if error.errno == errno.EPIPE:  # overwritten; the next read gives the next one
+                if error.errno == EPIPE:  # overwritten; the next read gives the next one
                     continue
                 raise _unreadable(self.path, error) from error
             if not chunk:

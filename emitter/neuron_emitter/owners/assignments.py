@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 # `none`: no kubelet, ECS agent or slurmd runs here. `unknown`: one does, and did not answer all.
+Text = str | None  # None if unknown
 Status = Literal["known", "none", "unknown"]
 
 
@@ -43,14 +44,14 @@ class RuntimeOwner(NamedTuple):
         command: The command name of its process, without arguments; None if unknown.
     """
 
-    name: str | None = None
-    team: str | None = None
+    name: Text = None
+    team: Text = None
     gone: bool = False
     is_final: bool = True
-    pod: str | None = None
-    job: str | None = None
-    started: str | None = None
-    command: str | None = None
+    pod: Text = None
+    job: Text = None
+    started: Text = None
+    command: Text = None
 
     @property
     def is_sure(self) -> bool:
@@ -93,13 +94,13 @@ class Allocation(NamedTuple):
     """
 
     name: str
-    team: str | None = None
+    team: Text = None
     cores: frozenset[int] = frozenset()
     devices: frozenset[int] = frozenset()
     is_exact: bool = False
     is_verified: bool = True
     odd_ids: int = 0
-    job: str | None = None
+    job: Text = None
     has_ended: bool = False
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
+    from neuron_emitter.owners.assignments import Text
     from neuron_emitter.owners.places import Places
 
 MONITORS: Final = frozenset({"neuron-monitor"})  # first processes of containers that watch all
@@ -102,7 +103,7 @@ class ContainerDevices:
 
     def _allocations(self, bundles: Mapping[str, Path]) -> Sequence[Allocation]:
         self._owners = {name: owner for name, owner in self._owners.items() if name in bundles}
-        devices: dict[tuple[str, str | None], frozenset[int]] = {}
+        devices: dict[tuple[str, Text], frozenset[int]] = {}
         for name, bundle in bundles.items():
             try:
                 assigned = neuron_devices(read_text(bundle / "config.json") or "")

@@ -10,10 +10,10 @@ that is looked at again and again.
 from __future__ import annotations
 
 import logging
-import queue
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from neuron_emitter.logs import Clock
-    from neuron_emitter.owners.assignments import RuntimeOwner
+    from neuron_emitter.owners.assignments import RuntimeOwner, Text
 
 OFF: Final = "none"
 
@@ -119,7 +119,7 @@ class OwnerLookup:
         self._naming = Naming(places)
         self._seen: dict[int, float] = {}  # when a report named it last
         self._known: dict[int, _Known] = {}
-        self._asked: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+        self._asked: SimpleQueue[int | None] = SimpleQueue()
         self._closed = Event()
         self._said: set[str] = set()
         if is_background:
@@ -150,7 +150,7 @@ class OwnerLookup:
 
     def look_up_pending(self, wait_s: float = 0.0) -> None:
         """Look up the processes that were noted, waiting at most *wait_s* for the first."""
-        with suppress(queue.Empty):
+        with suppress(Empty):
             pid = self._asked.get(timeout=wait_s) if wait_s else self._asked.get_nowait()
             while pid is not None:
                 self._look_up(pid)
@@ -237,7 +237,7 @@ class OwnerLookup:
         owner = owner._replace(started=started, command=command or None)
         return _Known(began_s, owner, self._clock() + after_s, after_s, missing_since_s)
 
-    def _started_minute(self, began_s: float) -> str | None:
+    def _started_minute(self, began_s: float) -> Text:
         boot_s = boot_time_s(self._places.proc)
         if boot_s is None or boot_s + began_s > MAX_TIME_S:
             return None

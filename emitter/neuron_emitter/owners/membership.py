@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from neuron_emitter.owners.assignments import Text
+
 _CONTAINER_ID: Final = "[0-9a-f]{64}"
 _CONTAINER_CGROUP: Final = re.compile(
     rf"(?:(?:cri-containerd|containerd|nerdctl|docker|crio|libpod)-)?({_CONTAINER_ID})(?:\.scope)?"
@@ -92,13 +94,13 @@ class Membership:
         unit_user_id: The user whose own systemd runs that unit.
     """
 
-    job: str | None = None
+    job: Text = None
     job_user_id: int | None = None
-    container: str | None = None
-    pod: str | None = None
+    container: Text = None
+    pod: Text = None
     is_ecs: bool = False
     is_rootless: bool = False
-    unit: str | None = None
+    unit: Text = None
     unit_user_id: int | None = None
 
 
@@ -153,7 +155,7 @@ def _of_user(parts: Sequence[str], manager: int, *, is_systemd: bool) -> Members
     return Membership(unit=unit, unit_user_id=user_id)
 
 
-def _job(parts: Sequence[str]) -> tuple[str | None, int | None]:
+def _job(parts: Sequence[str]) -> tuple[Text, int | None]:
     """The innermost job, and its user where the path has the id."""
     for at in range(len(parts) - 1, -1, -1):
         job, user = JOB_GROUP.fullmatch(parts[at]), at and _JOB_USER.fullmatch(parts[at - 1])
@@ -164,7 +166,7 @@ def _job(parts: Sequence[str]) -> tuple[str | None, int | None]:
     return None, None
 
 
-def job_of_group(name: str) -> str | None:
+def job_of_group(name: str) -> Text:
     """Return the number of the job whose group has that *name*, or its SLUID with a mark."""
     if job := JOB_GROUP.fullmatch(name):
         return job[1]
@@ -178,7 +180,7 @@ def _is_of_slurm(parts: Sequence[str], at: int) -> bool:
     return is_near or above == STEPS_SCOPE or above.endswith(f"_{STEPS_SCOPE}")
 
 
-def _container(parts: Sequence[str]) -> tuple[str | None, int]:
+def _container(parts: Sequence[str]) -> tuple[Text, int]:
     """The innermost container and its place, -1 for none."""
     for at in range(len(parts) - 1, -1, -1):
         if found := _CONTAINER_CGROUP.fullmatch(parts[at]):
@@ -186,7 +188,7 @@ def _container(parts: Sequence[str]) -> tuple[str | None, int]:
     return None, -1
 
 
-def _unit(parts: Sequence[str]) -> str | None:
+def _unit(parts: Sequence[str]) -> Text:
     """The innermost unit; a group below it is part of it."""
     for part in reversed(parts):
         if _UNIT_CGROUP.fullmatch(part):
@@ -200,7 +202,7 @@ class Presence:
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def is_missing(self, *, job: str | None, pod: str | None) -> bool:
+    def is_missing(self, *, job: Text, pod: Text) -> bool:
         """
         Return True if the job, or the pod of a process without one, is surely not here.
 

@@ -31,6 +31,7 @@ from neuron_wire.holders import MAX_TEAM_CHARS, printable_name
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from neuron_emitter.owners.assignments import Text
     from neuron_emitter.owners.places import Places
     from neuron_emitter.owners.process import ProcessReader
 
@@ -94,7 +95,7 @@ class Naming:
             job=job,
         )
 
-    def _job_variable(self, process: ProcessReader) -> str | None:
+    def _job_variable(self, process: ProcessReader) -> Text:
         job = self._variables(process, JOB_VARIABLE).get(JOB_VARIABLE, "")
         return job if _JOB_NUMBER.fullmatch(job) else None
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from neuron_emitter.owners.assignments import Text
     from neuron_emitter.owners.places import Places
 
 PREFIXES: Final = (
@@ -133,7 +134,7 @@ class JobRecord:
     number: int
     user_id: int
     user: str = ""
-    account: str | None = None
+    account: Text = None
     has_ended: bool = False
     gres: Sequence[Gres] | None = None
 

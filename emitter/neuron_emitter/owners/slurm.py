@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from neuron_emitter.logs import Clock
+    from neuron_emitter.owners.assignments import Text
     from neuron_emitter.owners.gres_files import Units
     from neuron_emitter.owners.places import Places
 
@@ -245,7 +246,7 @@ class SlurmJobs:
             if known.record is not None or known.has_ended
         ]
 
-    def _owner(self, job: str, folders: Iterable[Path] = ()) -> tuple[str, str | None]:
+    def _owner(self, job: str, folders: Iterable[Path] = ()) -> tuple[str, Text]:
         """Return name and team of *job*, by its record, else by a process that is not Slurm's."""
         record = self._jobs[job].record
         if record is not None:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from neuron_emitter.fold.attribution import Holdings
     from neuron_emitter.logs import Clock
     from neuron_emitter.prometheus.page_metrics import Minute, PageMetric, PageT, Timed
-    from neuron_emitter.reports.groups import Runtime, RuntimeReport, System
+    from neuron_emitter.reports.groups import Runtime, RuntimeReport, System, Whole
     from neuron_emitter.reports.report import Report
     from neuron_wire.minute_record import MinuteRecord
 
@@ -140,7 +140,7 @@ def _counts(report: RuntimeReport | None) -> Iterator[tuple[tuple[str, str], int
             yield ("execution_errors_total", cause if cause in CAUSES else OTHER_TYPE), count
 
 
-def _vcpus(raw: bytes) -> int | None:
+def _vcpus(raw: bytes) -> Whole:
     """The vCPUs that the report lists one by one, which the normal decode leaves out."""
     with suppress(LookupError, TypeError, ValueError, RecursionError):
         return len(json.decode(raw)["system_data"]["vcpu_usage"]["usage_data"]) or None

@@ -38,7 +38,14 @@ if TYPE_CHECKING:
 
     from neuron_emitter.fold.attribution import Holdings
     from neuron_emitter.fold.runtimes import RuntimeKey
-    from neuron_emitter.reports.groups import Hardware, InstanceInfo, Memory, RuntimeVcpu
+    from neuron_emitter.reports.groups import (
+        Hardware,
+        InstanceInfo,
+        Memory,
+        Number,
+        RuntimeVcpu,
+        Whole,
+    )
     from neuron_wire.minute_record import MinuteRecord
 
     Minute = tuple[MinuteRecord, Holdings]
@@ -93,7 +100,7 @@ class ReportValues:
     totals: Mapping[str, Mapping[tuple[str, str], int]] = field(default_factory=dict)
     listed: int = 0
     system: Timed = field(default_factory=dict)
-    vcpus: int | None = None
+    vcpus: Whole = None
     ecc_risen: Mapping[str, int] = field(default_factory=dict)
     facts: InstanceFacts = field(default_factory=InstanceFacts)
     info: InstanceInfo | None = None
@@ -142,7 +149,7 @@ def member(group: object, path: str) -> Any:  # noqa: ANN401 - decoded groups, w
     return group
 
 
-def _single(value: float | None) -> list[Sample]:
+def _single(value: Number) -> list[Sample]:
     return [] if value is None else [((), value)]
 
 

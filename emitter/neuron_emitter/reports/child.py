@@ -11,11 +11,11 @@ when it next writes to the pipe that nobody reads any more.
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 import re
 import signal
 from contextlib import suppress
+from errno import EAGAIN
 from selectors import EVENT_READ, DefaultSelector
 from subprocess import DEVNULL, PIPE, SubprocessError, TimeoutExpired
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -25,6 +25,8 @@ from neuron_emitter.reports.source import CHUNK_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from neuron_emitter.reports.groups import Text
 
 CHILD_STOP_TIMEOUT_S: Final = 2.0
 END_WITHIN_S: Final = 0.25  # from the end of its output to its own end
@@ -45,7 +47,7 @@ class End(NamedTuple):
     was_stopped: bool
 
     @property
-    def signal_name(self) -> str | None:
+    def signal_name(self) -> Text:
         """Such as `SIGKILL`, or None when it exited."""
         try:
             return signal.Signals(-self.code).name if self.code < 0 else None
@@ -83,7 +85,7 @@ class Child:
                 preexec_fn=_die_with_parent(),  # one call, looked up before
             )
         except SubprocessError as error:
-            raise OSError(errno.EAGAIN, "its process could not be set up") from error
+            raise OSError(EAGAIN, "its process could not be set up") from error
         self.pid = self._process.pid
         pipes = (self._process.stdout, self._process.stderr)
         self._streams = [stream for stream in pipes if stream is not None]

@@ -20,6 +20,8 @@ from neuron_emitter.reports.report import Report, ReportError, decode
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from neuron_emitter.reports.groups import Whole
+
 MAX_REPORT_BYTES: Final = 16 << 20  # the largest report seen has 0.44 MB (32 runtimes)
 
 _STRINGS_AND_BRACES: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]', re.DOTALL)
@@ -196,7 +198,7 @@ class Framer:
         self.last_problem = problem
 
 
-def _object_end(text: bytes, start: int, depth: int) -> tuple[int | None, int]:
+def _object_end(text: bytes, start: int, depth: int) -> tuple[Whole, int]:
     """
     Where the object ends of which *depth* braces are open at *start*.
 

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-# A member may be absent or null.
+# None if unknown: a report may lack every member, or have null in its place.
 Number = float | None
-Index = int | None
+Whole = int | None
 Text = str | None
 Numbers = dict[str, Number] | None
 
@@ -127,8 +127,8 @@ class UsedBytes(_Part, frozen=True):
 class Subgraph(_Part, frozen=True):
     """Where a part of a model is loaded; the core index counts within its device."""
 
-    neuroncore_index: Index = None
-    neuron_device_index: Index = None
+    neuroncore_index: Whole = None
+    neuron_device_index: Whole = None
 
 
 class LoadedModel(_Part, frozen=True):
@@ -178,7 +178,7 @@ class RuntimeReport(_Part, frozen=True):
 class Runtime(_Group, frozen=True):
     """One application; pid and tag together identify it, either alone repeats."""
 
-    pid: Index = None
+    pid: Whole = None
     neuron_runtime_tag: Text = None
     report: RuntimeReport | None = None
 
@@ -186,7 +186,7 @@ class Runtime(_Group, frozen=True):
 class Device(_Part, frozen=True):
     """ECC counters of one device."""
 
-    neuron_device_index: Index = None
+    neuron_device_index: Whole = None
     mem_ecc_corrected: Number = None
     mem_ecc_uncorrected: Number = None
     sram_ecc_corrected: Number = None
@@ -258,10 +258,10 @@ class Hardware(_Group, frozen=True):
     neuron_device_type: Text = None
     neuron_device_version: Text = None
     neuroncore_version: Text = None
-    neuron_device_count: Index = None
+    neuron_device_count: Whole = None
     neuron_device_memory_size: Number = None
-    neuroncore_per_device_count: Index = None
-    logical_neuroncore_config: Index = None
+    neuroncore_per_device_count: Whole = None
+    logical_neuroncore_config: Whole = None
 
 
 class Pod(_Part, frozen=True):

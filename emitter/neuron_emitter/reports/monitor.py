@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
-import tempfile
 import time
 from contextlib import ExitStack
+from shutil import which
+from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Final
 
 from neuron_emitter.errors import SourceError
@@ -50,7 +50,7 @@ def find_monitor(command: str) -> str:
     Raises:
         SourceError: If it is neither on PATH nor where its package puts it.
     """
-    path = shutil.which(command) or shutil.which(command, path=PACKAGE_PATH)
+    path = which(command) or which(command, path=PACKAGE_PATH)
     if path is None:
         msg = (
             f"{command} was not found on PATH or in {PACKAGE_PATH}. Install the "
@@ -237,7 +237,7 @@ def _config_file(config: str) -> IO[bytes]:
     """
     try:
         with ExitStack() as stack:
-            file = tempfile.TemporaryFile()  # noqa: SIM115 - the monitor closes it
+            file = TemporaryFile()  # noqa: SIM115 - the monitor closes it
             stack.callback(file.close)
             file.write(config.encode())
             file.flush()

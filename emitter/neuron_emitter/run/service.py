@@ -6,12 +6,12 @@ It knows which part needs which setting, and which settings can change at run ti
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import termios
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from fcntl import ioctl
 from pathlib import Path
 from stat import S_ISFIFO, S_ISSOCK
 from threading import Timer
@@ -299,7 +299,7 @@ def warn_of_unread_input() -> None:
     with suppress(OSError):  # it is closed
         mode = os.fstat(STDIN_DESCRIPTOR).st_mode
         is_pipe = S_ISFIFO(mode) or S_ISSOCK(mode)
-        is_waiting = is_pipe and any(fcntl.ioctl(STDIN_DESCRIPTOR, termios.FIONREAD, bytes(4)))
+        is_waiting = is_pipe and any(ioctl(STDIN_DESCRIPTOR, termios.FIONREAD, bytes(4)))
     if is_waiting:
         _log.warning(
             "Standard input is a pipe that is being written to, but it is not read. Use "

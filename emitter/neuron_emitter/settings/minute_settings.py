@@ -6,9 +6,9 @@ Names must be ones that CloudWatch can take as dimensions.
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
+from math import isnan
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
 
@@ -51,7 +51,7 @@ class Amount(click.FloatRange):
     ) -> float:
         """Convert *value* to a number."""
         found = float(super().convert(value, param, ctx))
-        if math.isnan(found):
+        if isnan(found):
             self.fail(f"{value} is not a number", param, ctx)
         return found
 

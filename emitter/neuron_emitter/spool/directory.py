@@ -7,16 +7,16 @@ remove. The pid in it is only for the message.
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import json
 import os
 import re
-import zlib
 from contextlib import suppress
 from datetime import datetime, timezone
+from errno import ENOSPC
+from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from io import FileIO
 from typing import TYPE_CHECKING, Final
+from zlib import crc32
 
 from neuron_emitter.errors import EXIT_SOURCE_FAILED, EmitterError
 from neuron_emitter.spool.spool_records import BOOT_FORM, DeliveredState
@@ -56,7 +56,7 @@ def holder_of(directory: Path) -> str:
     """The process that holds *directory*, found out without writing; empty if none does."""
     with suppress(OSError), (directory / LOCK_NAME).open("rb") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # let go when the file is closed
+            flock(file, LOCK_SH | LOCK_NB)  # let go when the file is closed
         except BlockingIOError:
             pid = file.read(32).decode("ascii", "replace").strip()
             return f"process {pid}" if pid.isdigit() else "another process"
@@ -79,7 +79,7 @@ def hold_directory(directory: Path) -> FileIO:
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = open_private(directory / LOCK_NAME, os.O_RDWR, "r+")
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        flock(file, LOCK_EX | LOCK_NB)
     except OSError as error:
         file.close()
         if not isinstance(error, BlockingIOError):
@@ -122,7 +122,7 @@ class StateFile:
     def write_state(self, delivered: DeliveredState) -> None:
         """Keep *delivered* in place of what is there, if there is room for it."""
         head = f"{delivered.boot} {delivered.produced} {len(delivered.state)}"
-        checksum = zlib.crc32(head.encode() + delivered.state)
+        checksum = crc32(head.encode() + delivered.state)
         content = f"{head} {checksum}\n".encode() + delivered.state
         if len(content) > STATE_BYTES:
             return
@@ -138,7 +138,7 @@ class StateFile:
             if fields := _HEAD.fullmatch(head.decode("ascii", "replace")):
                 named, boot, produced, length, checksum = fields.groups()
                 state = rest[: int(length)]
-                if zlib.crc32(named.encode() + state) == int(checksum):
+                if crc32(named.encode() + state) == int(checksum):
                     return DeliveredState(boot, int(produced), state)
         return None
 
@@ -186,4 +186,4 @@ def _append_line(directory: Path, line: bytes) -> None:
     with open_private(path, os.O_WRONLY | os.O_APPEND, "a") as file:
         if file.write(line) < len(line):
             file.truncate(size)  # half a line would spoil the next one too
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            raise OSError(ENOSPC, os.strerror(ENOSPC))

@@ -8,9 +8,9 @@ format's business.
 from __future__ import annotations
 
 import re
-import secrets
 from collections import Counter, deque
 from dataclasses import dataclass, field
+from secrets import token_hex
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
@@ -219,4 +219,4 @@ def new_boot(now_s: float, latest: str | None) -> str:
     if latest is not None:
         # The clock may have been set back; the latest start must stay the greatest name.
         now_ms = max(now_ms, int(latest[:_BOOT_TIME_DIGITS], 16) + 1)
-    return f"{now_ms:0{_BOOT_TIME_DIGITS}x}{secrets.token_hex(4)}"
+    return f"{now_ms:0{_BOOT_TIME_DIGITS}x}{token_hex(4)}"
