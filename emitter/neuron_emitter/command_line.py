@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager, nullcontext
+from os import O_WRONLY
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -192,7 +193,7 @@ def _forget_output() -> None:
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, O_WRONLY), sys.stdout.fileno())
 
 
 def _joined_dimensions(words: Sequence[str]) -> list[str]:

@@ -17,6 +17,7 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from os import O_NOFOLLOW, O_WRONLY
 from pathlib import Path
 from resource import RUSAGE_SELF, getpagesize, getrusage
 from typing import TYPE_CHECKING, Annotated, Final
@@ -176,7 +177,7 @@ class PulseFile:
         # The spool has said already that its directory takes nothing.
         with (
             suppress(OSError),
-            open_private(self._path, os.O_WRONLY | os.O_NOFOLLOW, "w") as file,
+            open_private(self._path, O_WRONLY | O_NOFOLLOW, "w") as file,
         ):
             file.write(text.ljust(PULSE_BYTES - 1) + b"\n")
 

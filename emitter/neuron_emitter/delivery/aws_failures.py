@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from re import DOTALL, IGNORECASE
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.delivery.destination import Invalid, Outcome, Refused, Retry
@@ -86,7 +87,7 @@ _ENDPOINT_HOST: Final = re.compile(r"https?://([^/:\"'\s]+)(?::(\d+))?")
 _REGION_IN_HOST: Final = re.compile(rf"\.({AWS_REGION.pattern})\.")
 _HTTPS: Final = "443"
 # A validation message names the member and quotes all of its value first.
-_QUOTED_VALUE: Final = re.compile(r"value '.*' at '", re.IGNORECASE | re.DOTALL)
+_QUOTED_VALUE: Final = re.compile(r"value '.*' at '", IGNORECASE | DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ def cause_of(code: str, status: int = 0, operation: str = "") -> str:
 # By AWS's words, the first that are there; from
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
 _DENIED_BY: Final = tuple(
-    (re.compile(words, re.IGNORECASE), advice)
+    (re.compile(words, IGNORECASE), advice)
     for words, advice in (
         (
             r"(?:service|resource) control polic",

@@ -44,13 +44,14 @@ if TYPE_CHECKING:
     from botocore.client import BaseClient
     from botocore.exceptions import ClientError
 
+    from neuron_emitter.delivery.destination import Response
     from neuron_emitter.spool.spool_records import SpooledRecord
 
 PUT_TIMEOUT_S: Final = 15
 SKEW_WARN_S: Final = 60.0
 SKEW_LOG_INTERVAL_S: Final = 3600.0
 # After these a new client may find what was set right meanwhile; the old one keeps its credentials.
-_STALE_AFTER: Final = frozenset({"access", "client", "credentials", "no_region", "signature"})
+_STALE_AFTER: Final = "access client credentials no_region signature"
 
 _log = logging.getLogger(__name__)
 
@@ -93,7 +94,7 @@ class LogStream:
     def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
         """Put *batch*, with the stream made first if it is missing."""
         outcome = self._answer(batch)
-        if isinstance(outcome, Refused) and outcome.reason in _STALE_AFTER:
+        if isinstance(outcome, Refused) and outcome.reason in _STALE_AFTER.split():
             self.close()
             gc.collect()  # a session is a web of cycles; left to itself, ten of them pile up
         return self._with_needed(outcome)
@@ -180,7 +181,7 @@ class LogStream:
         self._compare_clocks(response)
         return Delivered(rejected_places(response, len(batch)))
 
-    def _compare_clocks(self, response: Mapping[str, object]) -> None:
+    def _compare_clocks(self, response: Response) -> None:
         metadata = cast("Mapping[str, Mapping[str, str]]", response.get("ResponseMetadata", {}))
         with suppress(ValueError, OverflowError):  # no date, or a day of a hundred digits
             date = parsedate_to_datetime(metadata.get("HTTPHeaders", {}).get("date", ""))
@@ -189,7 +190,7 @@ class LogStream:
                 _log.warning("clock skew found", extra={"skew_s": round(skew_s)})
 
 
-def _require_answer(response_dict: Mapping[str, object] | None, **_event: object) -> None:
+def _require_answer(response_dict: Response | None, **_event: object) -> None:
     """
     Refuse a success without an answer in it.
 
@@ -232,9 +233,7 @@ def _failure(error: ClientError) -> Failure:
     )
 
 
-def _called(
-    operation: Callable[..., Mapping[str, object]], **parameters: object
-) -> Mapping[str, object]:
+def _called(operation: Callable[..., Response], **parameters: object) -> Response:
     """
     Call *operation*.
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Mapping, Sequence
 
-    from neuron_emitter.delivery.destination import Destination
+    from neuron_emitter.delivery.destination import Batch, Destination
     from neuron_emitter.logs import Clock
     from neuron_emitter.spool import Spool
     from neuron_emitter.spool.spool_records import DropReason, SpooledRecord
@@ -167,7 +167,7 @@ class Delivery:
         health = self._spool.health()
         return health.records + health.older_records
 
-    def _next_batch(self) -> tuple[SpooledRecord, ...]:
+    def _next_batch(self) -> Batch:
         limits = self._destination.limits
         while True:
             if self._suspects:
@@ -184,9 +184,7 @@ class Delivery:
             if self._suspects:
                 self._suspects.pop()
 
-    def _settle(
-        self, batch: Sequence[SpooledRecord], rejected: Mapping[DropReason, Sequence[int]]
-    ) -> None:
+    def _settle(self, batch: Batch, rejected: Mapping[DropReason, Sequence[int]]) -> None:
         dropped = {
             reason: [batch[place].id for place in places] for reason, places in rejected.items()
         }
@@ -206,7 +204,7 @@ class Delivery:
         """Whether so many records were called invalid that the reason must be another."""
         return self._poison_in_a_row >= MAX_POISON_IN_A_ROW
 
-    def _halve(self, batch: Sequence[SpooledRecord], why: str) -> None:
+    def _halve(self, batch: Batch, why: str) -> None:
         if len(batch) == 1:
             self._quarantine(batch, why)
             self._poison_in_a_row += 1

@@ -21,6 +21,7 @@ new destination cannot forget a case. Pure: no clock, no network.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from math import inf
@@ -29,7 +30,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from neuron_emitter.errors import SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from neuron_emitter.spool.spool_records import DropReason, SpooledRecord
 
@@ -81,6 +82,7 @@ PUT_LOG_EVENTS: Final = BatchLimits(
 )
 
 
+Response = Mapping[str, object]
 Batch = tuple["SpooledRecord", ...]
 Unsendable = dict["DropReason", list["SpooledRecord"]]
 
@@ -146,9 +148,7 @@ def _line_bytes(record: SpooledRecord) -> int:
     return len(record.line.encode())
 
 
-def rejected_places(
-    response: Mapping[str, object], events: int
-) -> dict[DropReason, tuple[int, ...]]:
+def rejected_places(response: Response, events: int) -> dict[DropReason, tuple[int, ...]]:
     """
     Places of the rejected events, each in one class.
 
@@ -169,7 +169,7 @@ def rejected_places(
     return {reason: those for reason, those in places.items() if those}
 
 
-def _index(indexes: Mapping[str, object], name: str, default: int, events: int) -> int:
+def _index(indexes: Response, name: str, default: int, events: int) -> int:
     """A place up to *events*; the default for what is no place."""
     found = indexes.get(name)
     return min(events, found) if type(found) is int and found >= 0 else default
@@ -233,7 +233,7 @@ class Destination(Protocol):
     def limits(self) -> BatchLimits:
         """What one `send` may hold."""
 
-    def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
+    def send(self, batch: Batch) -> Outcome:
         """Offer one batch within `limits`; never raises for what the other side does."""
 
     def close(self) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from neuron_emitter.fold.runtimes import MinuteRuntimes, RuntimeFold, RuntimeKey
     from neuron_emitter.fold.state import FoldState
-    from neuron_emitter.owners.assignments import Assignments, OwnerOf
+    from neuron_emitter.owners.assignments import Allocations, Assignments, OwnerOf
     from neuron_emitter.reports.groups import KubernetesInfo, Pod, Text, Whole
     from neuron_wire.owners import OwnerHolding
 
@@ -407,7 +407,7 @@ def _workloads(
 
 
 def reserve_cores(
-    allocations: Sequence[Allocation],
+    allocations: Allocations,
     held: Held,
     owners: Mapping[RuntimeKey, RuntimeOwner],
     states: str,

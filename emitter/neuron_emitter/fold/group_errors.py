@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from re import VERBOSE
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.logs import Event
@@ -31,7 +32,7 @@ from neuron_emitter.reports.groups import (
 
 if TYPE_CHECKING:
     from neuron_emitter.logs import OnEvent
-    from neuron_emitter.reports.groups import Runtime
+    from neuron_emitter.reports.groups import Runtimes
     from neuron_emitter.reports.report import Report
 
 REPEATED_AFTER_S: Final = 3600.0
@@ -61,7 +62,7 @@ _PRIVATE_TEXT: Final = re.compile(
       (?:/\S* | \S*/\S*[/.]\S*)            # a path or address, but for those of the system
     | (?=[A-Za-z+_=-]*[0-9])[A-Za-z0-9+_=-]{24,}  # a key, a token, an identifier
     """,
-    re.VERBOSE,
+    VERBOSE,
 )
 _UNPRINTABLE: Final = re.compile(r"[^ -~]+")
 
@@ -86,7 +87,7 @@ class GroupErrors:
         self._has_read = False  # whether the open minute had a report
         self._on_event = on_event
 
-    def add_report(self, report: Report, runtimes: list[Runtime] | None, at_s: float) -> None:
+    def add_report(self, report: Report, runtimes: Runtimes | None, at_s: float) -> None:
         """Add the errors of one report; *runtimes* are those whose process lives."""
         self._has_read = True
         # Every report is looked through, and hardly any has an error.

@@ -41,7 +41,14 @@ if TYPE_CHECKING:
     from neuron_emitter.instance.instance_facts import InstanceFacts
     from neuron_emitter.logs import OnEvent
     from neuron_emitter.owners.assignments import Assignments, OwnerOf
-    from neuron_emitter.reports.groups import Hardware, InstanceInfo, Number, Runtime, Text, Whole
+    from neuron_emitter.reports.groups import (
+        Hardware,
+        InstanceInfo,
+        Number,
+        Runtimes,
+        Text,
+        Whole,
+    )
     from neuron_emitter.reports.report import Report
 
 UNVERIFIED: Final = "AssignedUnverifiedCores"
@@ -158,7 +165,7 @@ class Fold:
         self.clock = MinuteClock()
         self.reports_read = 0
         self.groups_dropped = 0
-        self.living: list[Runtime] | None = None
+        self.living: Runtimes | None = None
         self.sample: ReportSample | None = None
         self.due_runtimes: tuple[RuntimeMembers, ...] = ()
         self.holdings = Holdings({}, {})

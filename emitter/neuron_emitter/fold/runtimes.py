@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain
+from re import IGNORECASE
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.fold.amounts import MAX_PERIOD_S, MAX_VCPU_PERCENT, SHORTEST_PERIOD_S
@@ -23,7 +24,7 @@ from neuron_wire.holders import MAX_HOLDER_NAME_CHARS
 from neuron_wire.owners import TEAM_OWNER
 
 if TYPE_CHECKING:
-    from neuron_emitter.reports.groups import Memory, Number, Runtime, Text, Uses, Whole
+    from neuron_emitter.reports.groups import Memory, Number, Runtime, Runtimes, Text, Uses, Whole
 
 RuntimeKey = tuple[int | None, str | None]
 """Pid and tag: tags collide (an unset one is "1" in every container), and so do pids over time."""
@@ -32,7 +33,7 @@ MAX_RUNTIMES_OF_REPORT: Final = 512
 """Runtimes listed separately in one minute; an instance of today has 128 cores at most."""
 
 _PROCESS_GONE: Final = re.compile(
-    r"no such (process|file)|process (has )?(exited|finished)|defunct", re.IGNORECASE
+    r"no such (process|file)|process (has )?(exited|finished)|defunct", IGNORECASE
 )
 
 
@@ -146,8 +147,8 @@ class MinuteRuntimes:
         return list(self._folds.values())
 
     def fold_runtimes(
-        self, runtimes: list[Runtime]
-    ) -> tuple[list[Runtime], list[tuple[Runtime, RuntimeFold]]]:
+        self, runtimes: Runtimes
+    ) -> tuple[Runtimes, list[tuple[Runtime, RuntimeFold]]]:
         """Fold the runtimes of a report; return those with a process, and each with its fold."""
         entries = []
         for runtime in runtimes:
@@ -185,7 +186,7 @@ class MinuteRuntimes:
             return ExecutionFold.without_runtime()
         return ExecutionFold.merged(fold.executions for fold in self._folds.values())
 
-    def report_executions(self, living: list[Runtime] | None, *, were_asked: bool) -> ExecutionFold:
+    def report_executions(self, living: Runtimes | None, *, were_asked: bool) -> ExecutionFold:
         """
         Return the executions of one report, whose runtimes are *living*.
 
@@ -240,15 +241,15 @@ class AllocatedCores:
         """Begin a new minute."""
         self._places += self._open_places
         self._open_places = 0
-        self.with_memory: list[Runtime] | None = None
+        self.with_memory: Runtimes | None = None
         # By runtime: two containers can show the same pid and tag.
         self._groups: dict[RuntimeKey, list[Memory]] = {}
         self._listings: dict[RuntimeKey, list[Uses]] = {}
         self._living: dict[RuntimeKey, None] = {}  # in that report, or in the last one
         # The newest report, where all have memory: the three above are older.
-        self._unread: list[Runtime] = []
+        self._unread: Runtimes = []
 
-    def fold_runtimes(self, runtimes: list[Runtime]) -> None:
+    def fold_runtimes(self, runtimes: Runtimes) -> None:
         """Fold the runtimes of one report."""
         for runtime in runtimes:
             report = runtime.report
@@ -265,7 +266,7 @@ class AllocatedCores:
             self._read(self._unread)
             self._unread = []
 
-    def _read(self, runtimes: list[Runtime]) -> None:
+    def _read(self, runtimes: Runtimes) -> None:
         groups: dict[RuntimeKey, list[Memory]] = {}
         listings: dict[RuntimeKey, list[Uses]] = {}
         living: dict[RuntimeKey, None] = {}

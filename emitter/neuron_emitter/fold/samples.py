@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from neuron_emitter.fold.inventory import Inventory
     from neuron_emitter.fold.runtimes import RuntimeFold
     from neuron_emitter.fold.unknown_cores import UnknownCores
-    from neuron_emitter.reports.groups import Number, Runtime, System, Text, Uses, Whole
+    from neuron_emitter.reports.groups import Number, Runtime, Runtimes, System, Text, Uses, Whole
     from neuron_emitter.reports.report import Report
 
 NOT_DUE_PERIODS: Final = 1.5
@@ -235,8 +235,8 @@ class CoreSampler:
         """
         self._has_runtime = True
         tables: list[Uses] = []
-        failed: list[Runtime] = []
-        empty: list[Runtime] = []  # whose counters list no core
+        failed: Runtimes = []
+        empty: Runtimes = []  # whose counters list no core
         percent: ByCore = {}
         flops: ByCore = {}
         silent: list[str] = []  # some runtime lists them without a percentage that can be

@@ -50,6 +50,8 @@ from neuron_wire.names import region_of_variables
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from neuron_emitter.instance.instance_tags import Tags
+
 CLUSTER_OPTION: Final = "--cluster"
 
 ECS_TASK_WAITS_S: Final = (0.25, 1.0)  # the agent behind the endpoint may just be starting again
@@ -222,7 +224,7 @@ class ClusterSearch:
         )
 
     @cached_property
-    def _tags(self) -> tuple[Mapping[str, str], str]:
+    def _tags(self) -> tuple[Tags, str]:
         """The tags that the metadata service has, and why it has none."""
         try:
             return read_metadata_tags(self._service, WANTED_TAGS), ""
@@ -283,7 +285,7 @@ def find_cluster(given: str, search: ClusterSearch, *, otherwise: str = "") -> F
     raise SettingsError(msg)
 
 
-def eks_in_tags(tags: Mapping[str, str]) -> FoundCluster | None:
+def eks_in_tags(tags: Tags) -> FoundCluster | None:
     """The EKS cluster in *tags*; None also where they name more than one."""
     for tag in EKS_NAME_TAGS:
         if name := name_in(tags.get(tag)):
@@ -296,7 +298,7 @@ def eks_in_tags(tags: Mapping[str, str]) -> FoundCluster | None:
     return None
 
 
-def cluster_in_tag(tags: Mapping[str, str], tag: str) -> FoundCluster | None:
+def cluster_in_tag(tags: Tags, tag: str) -> FoundCluster | None:
     """The cluster in the value of *tag*."""
     name = tags.get(tag, "").strip()
     return FoundCluster(name, f"the tag {tag}") if name else None

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 import time
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
 from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Final
@@ -26,7 +27,7 @@ from neuron_emitter.instance.local_http import LocalHttpError
 from neuron_emitter.instance.metadata_service import METADATA_TIMEOUT_S
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from neuron_emitter.instance.metadata_service import MetadataService
 
@@ -38,6 +39,7 @@ API_WITHIN_S: Final = 10.0  # credentials may need a service of their own
 MAX_TAGS_BYTES: Final = 256 << 10
 
 # The tags, or why there are none.
+Tags = Mapping[str, str]
 _TagsOrReason = dict[str, str] | str
 
 
@@ -45,7 +47,7 @@ class TagsUnavailableError(Exception):
     """The tags cannot be read; the message says why, in a few words."""
 
 
-def read_metadata_tags(service: MetadataService, wanted: Collection[str]) -> Mapping[str, str]:
+def read_metadata_tags(service: MetadataService, wanted: Collection[str]) -> Tags:
     """
     The tags among *wanted* that the metadata service has.
 
@@ -69,9 +71,7 @@ def read_metadata_tags(service: MetadataService, wanted: Collection[str]) -> Map
         raise TagsUnavailableError(msg) from error
 
 
-def describe_tags(
-    instance_id: str, region: str | None, *, environ: Mapping[str, str]
-) -> Mapping[str, str]:
+def describe_tags(instance_id: str, region: str | None, *, environ: Mapping[str, str]) -> Tags:
     """
     All tags of the instance.
 

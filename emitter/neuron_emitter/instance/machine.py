@@ -23,6 +23,7 @@ import socket
 from contextlib import suppress
 from errno import EINVAL
 from hashlib import sha256
+from os import O_CLOEXEC, O_NONBLOCK, O_RDONLY
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Final
@@ -122,7 +123,7 @@ def read_bytes(
     Raises:
         OSError: If it cannot be read, or is no regular file.
     """
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+    flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC
     with os.fdopen(os.open(path, flags, dir_fd=folder), "rb") as file:
         if not S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(EINVAL, "not a regular file")

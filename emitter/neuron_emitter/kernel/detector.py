@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from re import ASCII
 from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Meta, Struct
@@ -29,7 +30,7 @@ LOOK_BACK_S: Final = 600.0
 MAX_WORD_CHARS: Final = 64
 MAX_FAULT_CHARS: Final = 400
 
-_ERROR_CODE: Final = re.compile(r"(?<!\S)NEURON_HW_ERR=([\w.\-]*)", re.ASCII)
+_ERROR_CODE: Final = re.compile(r"(?<!\S)NEURON_HW_ERR=([\w.\-]*)", ASCII)
 _MESSAGE_MEMBER: Final = re.compile(r"(?<!\S)(nd-id|nc-id|serial-num|action)=([!-~]+)")
 _DEVICE_INDEX: Final = re.compile(r"[0-9]{1,4}")
 _Count = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]

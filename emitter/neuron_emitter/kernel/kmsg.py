@@ -22,6 +22,7 @@ import select
 import time
 from dataclasses import dataclass
 from errno import EPIPE
+from os import O_CLOEXEC, O_NONBLOCK, O_RDONLY
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -124,7 +125,7 @@ class KernelRing:
         self._since_boot_s = since_boot_s
         self._rest = b""
         try:
-            self._file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            self._file = os.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         except OSError as error:
             raise _unreadable(self.path, error) from error
         self._ready = select.poll()

@@ -27,6 +27,7 @@ STANDARD_S: Final = 60
 HIGH_S: Final = 1
 MAX_EVENT_TEXT_CHARS: Final = 4096  # the tail of a process's last words is the longest
 
+Members = dict[str, object]
 Value = str | int | float
 
 
@@ -52,11 +53,9 @@ class Draft:
     resolution_s: int = STANDARD_S
 
 
-def identity_members(
-    kind: str, identity: LineIdentity | MinuteRecord, seq: int
-) -> dict[str, object]:
+def identity_members(kind: str, identity: LineIdentity | MinuteRecord, seq: int) -> Members:
     """The members that every line begins with."""
-    members: dict[str, object] = {
+    members: Members = {
         "Schema": names.VERSION, "Kind": kind, "Boot": identity.boot, "Seq": seq,
         "ClusterName": identity.cluster, "InstanceId": identity.instance_id,
     }  # fmt: skip

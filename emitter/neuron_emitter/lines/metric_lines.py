@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from neuron_emitter.fold.minute import LineIdentity
     from neuron_emitter.fold.minute_cores import ReportSample
+    from neuron_emitter.lines.drafts import Members
     from neuron_emitter.settings import MinuteSettings
     from neuron_wire import MinuteRecord
 
@@ -97,7 +98,7 @@ def minute_drafts(
         yield from _cores(record, seq)
 
 
-def _further_values(record: MinuteRecord, defined: AbstractSet[str]) -> Iterator[dict[str, object]]:
+def _further_values(record: MinuteRecord, defined: AbstractSet[str]) -> Iterator[Members]:
     """
     The values beyond the 100 that one line may carry as a metric, 100 per line.
 
@@ -218,7 +219,7 @@ def report_drafts(
         yield Draft({**members, **common}, at_ms, directives, HIGH_S)
 
 
-def _utilization(known: Sequence[tuple[int, float]]) -> dict[str, object]:
+def _utilization(known: Sequence[tuple[int, float]]) -> Members:
     """The values of some cores, and which cores these are."""
     if not known:
         return {}

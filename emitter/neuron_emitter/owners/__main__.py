@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from signal import SIGTERM
 
 from neuron_emitter.owners.kubelet import hand_over
 from neuron_emitter.owners.places import Places
@@ -18,7 +19,7 @@ from neuron_emitter.owners.reservations import READ_EVERY_S
 
 def main() -> None:
     """Go on until a signal asks to end, which the first process of a container must answer."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    signal.signal(SIGTERM, lambda *_: sys.exit())
     places = Places()
     while True:
         hand_over(PodResources(places), places.handed_over, time.time())

@@ -7,12 +7,12 @@ scheduler extension may have assigned others. Unknown does not mean unreserved.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 # `none`: no kubelet, ECS agent or slurmd runs here. `unknown`: one does, and did not answer all.
 Text = str | None  # None if unknown
@@ -104,6 +104,9 @@ class Allocation(NamedTuple):
     has_ended: bool = False
 
 
+Allocations = Sequence[Allocation]
+
+
 def with_job(owner: RuntimeOwner, allocations: Iterable[Allocation]) -> RuntimeOwner:
     """Return *owner* with what the scheduler knows of its job, member by member."""
     for known in allocations:
@@ -142,7 +145,7 @@ class UnknownAssignmentsError(Exception):
         known: The part that is known all the same; None if nothing is.
     """
 
-    def __init__(self, reason: str, remedy: str, known: Sequence[Allocation] | None = None) -> None:
+    def __init__(self, reason: str, remedy: str, known: Allocations | None = None) -> None:
         super().__init__(reason)
         self.remedy = remedy
         self.known = known
@@ -154,7 +157,7 @@ class AssignmentSource(Protocol):
     name: str
     """As a person knows it: `the kubelet's pod-resources socket`."""
 
-    def read_allocations(self) -> Sequence[Allocation]:
+    def read_allocations(self) -> Allocations:
         """
         Return all assignments; empty if there are none.
 

@@ -30,10 +30,10 @@ from neuron_emitter.owners.places import Endpoint
 from neuron_emitter.owners.process import ProcessGoneError, open_process
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
-    from neuron_emitter.owners.assignments import Text
+    from neuron_emitter.owners.assignments import Allocations, Text
     from neuron_emitter.owners.places import Places
 
 MONITORS: Final = frozenset({"neuron-monitor"})  # first processes of containers that watch all
@@ -62,7 +62,7 @@ class ContainerDevices:
         self._naming = Naming(places)
         self._owners: dict[str, RuntimeOwner] = {}  # by container
 
-    def read_allocations(self) -> Sequence[Allocation]:
+    def read_allocations(self) -> Allocations:
         """
         What the containers that run have; none without devices.
 
@@ -101,7 +101,7 @@ class ContainerDevices:
         task = self._metadata.ask_json(f"{path}/task", EcsTask) if path else None
         return task.container_ids() if task else ()
 
-    def _allocations(self, bundles: Mapping[str, Path]) -> Sequence[Allocation]:
+    def _allocations(self, bundles: Mapping[str, Path]) -> Allocations:
         self._owners = {name: owner for name, owner in self._owners.items() if name in bundles}
         devices: dict[tuple[str, Text], frozenset[int]] = {}
         for name, bundle in bundles.items():

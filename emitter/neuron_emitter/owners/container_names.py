@@ -23,6 +23,7 @@ and https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-en
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -34,7 +35,7 @@ from neuron_emitter.owners.membership import POD_LOGS, list_folder
 from neuron_emitter.owners.places import ECS_METADATA_URL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
     from typing import TypeVar
 
@@ -79,6 +80,9 @@ _METADATA_URI: Final = re.compile(re.escape(ECS_METADATA_URL) + r"(/v4/[0-9A-Za-
 _ECS_LABEL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,255}")
 
 
+Labels = Mapping[str, str]
+
+
 class _Read(Struct, frozen=True, gc=False):
     """Part of a document about containers."""
 
@@ -88,7 +92,7 @@ class _Pascal(_Read, frozen=True, rename="pascal"):
 
 
 class _Labelled(_Pascal, frozen=True):
-    labels: dict[str, str] | None = None
+    labels: Labels | None = None
 
 
 class _Docker(_Pascal, frozen=True):
@@ -116,7 +120,7 @@ class _BundleLinux(_Read, frozen=True):
 
 
 class _Bundle(_Read, frozen=True):
-    annotations: dict[str, str] | None = None
+    annotations: Labels | None = None
     linux: _BundleLinux | None = None
 
 
@@ -127,7 +131,7 @@ def _decoded(file: Path, document_type: type[_T]) -> _T | None:
     return None
 
 
-def docker_container(container: str, root: Path) -> tuple[str, Mapping[str, str]]:
+def docker_container(container: str, root: Path) -> tuple[str, Labels]:
     """Name, empty without one, and labels that Docker has for the container with this id."""
     file = root / f"var/lib/docker/containers/{container}/config.v2.json"
     docker = _decoded(file, _Docker) or _Docker()
@@ -193,7 +197,7 @@ def logged_pods(
             yield folder[3], PodName(folder[1], folder[2]), containers
 
 
-def _labels(container: str, root: Path) -> Iterator[Mapping[str, str]]:
+def _labels(container: str, root: Path) -> Iterator[Labels]:
     """What containerd, CRI-O and Docker noted of the container."""
     for file in BUNDLE_FILES:
         bundle = _decoded(root / file.format(id=container), _Bundle)
@@ -201,7 +205,7 @@ def _labels(container: str, root: Path) -> Iterator[Mapping[str, str]]:
     yield docker_container(container, root)[1]
 
 
-def _annotated(texts: Mapping[str, str]) -> PodName | None:
+def _annotated(texts: Labels) -> PodName | None:
     for keys in _CRI_ANNOTATIONS:
         namespace, pod, container = (texts.get(key, "") for key in keys)
         if KUBERNETES_NAME.fullmatch(namespace) and KUBERNETES_NAME.fullmatch(pod):
@@ -217,7 +221,7 @@ class _EcsContainer(_Pascal, frozen=True):
 
 
 class _Tagged(_Pascal, frozen=True):
-    task_tags: dict[str, str] | None = None
+    task_tags: Labels | None = None
 
 
 class EcsTask(_Pascal, frozen=True):
@@ -268,7 +272,7 @@ def team_by_metadata(path: str, metadata: Endpoint) -> str | None:
     return next((value for key, value in tags.items() if key.lower() == "team"), None)
 
 
-def task_by_labels(labels: Mapping[str, str]) -> str | None:
+def task_by_labels(labels: Labels) -> str | None:
     """The name by the labels that the agent gave the container."""
     return _task_name(labels.get(FAMILY_LABEL, ""), labels.get(CONTAINER_LABEL, ""))
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from re import IGNORECASE
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_emitter.instance.machine import read_text
@@ -30,7 +31,7 @@ _MAX_INCLUDE_DEPTH: Final = 8  # of included files
 _DEVICES_PREFIX: Final = "/dev/neuron"
 _DEVICE_FILE: Final = re.compile(r"neuron([0-9]{1,4})")
 _GRES_CONF_MEMBER: Final = re.compile(r"([A-Za-z]+)=(\S+)")
-_INCLUDE: Final = re.compile(r"\s*include\s+(\S+)\s*", re.IGNORECASE)
+_INCLUDE: Final = re.compile(r"\s*include\s+(\S+)\s*", IGNORECASE)
 _FILES: Final = re.compile(r"/dev/neuron(?:([0-9]{1,4})|\[([0-9,-]+)\])")
 
 Units = dict[str, list[frozenset[int]]]

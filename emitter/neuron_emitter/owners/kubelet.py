@@ -31,12 +31,12 @@ from neuron_emitter.owners.places import reach
 from neuron_wire.names import MAX_CORES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from neuron_emitter.logs import Clock
-    from neuron_emitter.owners.assignments import AssignmentSource
+    from neuron_emitter.owners.assignments import Allocations, AssignmentSource
     from neuron_emitter.owners.places import Places
 
 KUBELET: Final = "var/lib/kubelet"
@@ -110,7 +110,7 @@ class PodIds:
         )
 
 
-def mark_ended_pods(allocations: Sequence[Allocation], places: Places) -> list[Allocation]:
+def mark_ended_pods(allocations: Allocations, places: Places) -> list[Allocation]:
     """*allocations*, unverified if their pod has ended; verified where that cannot be seen."""
     began: dict[str, dict[str, bool]] = {}
     for uid, pod, containers in logged_pods(places.root) if allocations else ():
@@ -167,7 +167,7 @@ class HandedOver:
         self._places = places
         self._clock = clock
 
-    def read_allocations(self) -> Sequence[Allocation]:
+    def read_allocations(self) -> Allocations:
         """
         What the kubelet answered to the other container.
 

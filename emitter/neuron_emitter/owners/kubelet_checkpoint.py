@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct, field, json
 
 from neuron_emitter.instance.machine import read_bytes
-from neuron_emitter.owners.assignments import Allocation, UnknownAssignmentsError
+from neuron_emitter.owners.assignments import UnknownAssignmentsError
 from neuron_emitter.owners.container_names import PodName, logged_pods
 from neuron_emitter.owners.kubelet import (
     DEVICES_RESOURCES,
@@ -33,8 +33,9 @@ from neuron_emitter.owners.membership import Presence
 from neuron_emitter.owners.pod_resources import fields
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
+    from neuron_emitter.owners.assignments import Allocations
     from neuron_emitter.owners.places import Places
 
 PLUGINS_FILE: Final = f"{KUBELET}/device-plugins/kubelet_internal_checkpoint"
@@ -98,7 +99,7 @@ class KubeletCheckpoint:
     def __init__(self, places: Places) -> None:
         self._places = places
 
-    def read_allocations(self) -> Sequence[Allocation]:
+    def read_allocations(self) -> Allocations:
         """
         Return the assignment of each pod that has a folder; a pod without a name has its ID.
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +31,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from neuron_emitter.owners.assignments import Text
@@ -69,6 +70,9 @@ CGROUP_ROOT: Final = "sys/fs/cgroup"
 SCOPES: Final = f"{CGROUP_ROOT}/system.slice"
 # Hierarchies of version 1 in which Slurm makes groups: which of them, its configuration says.
 CONTROLLERS: Final = ("freezer", "memory", "cpuset", "devices", "cpu,cpuacct")
+
+
+Parts = Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +127,7 @@ def _weight(member: Membership) -> tuple[bool, ...]:
     return tuple(map(bool, ranked))
 
 
-def _of_path(parts: Sequence[str], *, is_systemd: bool) -> Membership:
+def _of_path(parts: Parts, *, is_systemd: bool) -> Membership:
     manager = next((at for at, part in enumerate(parts) if _USER_MANAGER.fullmatch(part)), None)
     if manager is not None:
         return _of_user(parts, manager, is_systemd=is_systemd)
@@ -142,7 +146,7 @@ def _of_path(parts: Sequence[str], *, is_systemd: bool) -> Membership:
     )
 
 
-def _of_user(parts: Sequence[str], manager: int, *, is_systemd: bool) -> Membership:
+def _of_user(parts: Parts, manager: int, *, is_systemd: bool) -> Membership:
     below = parts[manager + 1 :]
     container, _ = _container(below)
     if container is not None:
@@ -155,7 +159,7 @@ def _of_user(parts: Sequence[str], manager: int, *, is_systemd: bool) -> Members
     return Membership(unit=unit, unit_user_id=user_id)
 
 
-def _job(parts: Sequence[str]) -> tuple[Text, int | None]:
+def _job(parts: Parts) -> tuple[Text, int | None]:
     """The innermost job, and its user where the path has the id."""
     for at in range(len(parts) - 1, -1, -1):
         job, user = JOB_GROUP.fullmatch(parts[at]), at and _JOB_USER.fullmatch(parts[at - 1])
@@ -173,14 +177,14 @@ def job_of_group(name: str) -> Text:
     return f"{SLUID_MARK}{name}" if SLUID_FORMAT.fullmatch(name) else None
 
 
-def _is_of_slurm(parts: Sequence[str], at: int) -> bool:
+def _is_of_slurm(parts: Parts, at: int) -> bool:
     """Whether the group at *at* is one that slurmstepd makes for a job."""
     above = parts[at - 1] if at else ""
     is_near = above == ".." and at + 1 < len(parts) and parts[at + 1].startswith("step_")
     return is_near or above == STEPS_SCOPE or above.endswith(f"_{STEPS_SCOPE}")
 
 
-def _container(parts: Sequence[str]) -> tuple[Text, int]:
+def _container(parts: Parts) -> tuple[Text, int]:
     """The innermost container and its place, -1 for none."""
     for at in range(len(parts) - 1, -1, -1):
         if found := _CONTAINER_CGROUP.fullmatch(parts[at]):
@@ -188,7 +192,7 @@ def _container(parts: Sequence[str]) -> tuple[Text, int]:
     return None, -1
 
 
-def _unit(parts: Sequence[str]) -> Text:
+def _unit(parts: Parts) -> Text:
     """The innermost unit; a group below it is part of it."""
     for part in reversed(parts):
         if _UNIT_CGROUP.fullmatch(part):

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from neuron_emitter.owners.assignments import Text
+    from neuron_emitter.owners.container_names import Labels
     from neuron_emitter.owners.places import Places
     from neuron_emitter.owners.process import ProcessReader
 
@@ -124,9 +125,7 @@ class Naming:
             return None
         return RuntimeOwner(f"pod:{member.pod}", is_final=False, pod=member.pod)
 
-    def _task(
-        self, process: ProcessReader, container: str, labels: Mapping[str, str]
-    ) -> RuntimeOwner | None:
+    def _task(self, process: ProcessReader, container: str, labels: Labels) -> RuntimeOwner | None:
         path = metadata_path(self._variables(process, TASK_MARK))
         task = self._metadata.ask_json(f"{path}/task", EcsTask) if path else None
         if path and task and (name := task.name_of(container)):

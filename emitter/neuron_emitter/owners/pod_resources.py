@@ -22,8 +22,9 @@ from neuron_emitter.owners.container_names import KUBERNETES_NAME, PodName
 from neuron_emitter.owners.kubelet import DRA_DRIVER, KUBELET, RUN_AS_ROOT, PodIds, mark_ended_pods
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
+    from neuron_emitter.owners.assignments import Allocations
     from neuron_emitter.owners.places import Places
 
 SOCKET: Final = f"{KUBELET}/pod-resources/kubelet.sock"
@@ -82,7 +83,7 @@ class PodResources:
         self._places = places
         self._within_s = within_s
 
-    def read_allocations(self) -> Sequence[Allocation]:
+    def read_allocations(self) -> Allocations:
         """
         Return the assignment of each pod that has one.
 

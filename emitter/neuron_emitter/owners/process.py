@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
+from os import O_CLOEXEC, O_DIRECTORY, O_RDONLY
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.instance.machine import read_bytes
@@ -129,7 +130,7 @@ def open_process(proc: Path, pid: int) -> Iterator[ProcessReader]:
     if not 0 < pid <= MAX_PID:
         msg = "not a process ID"
         raise ProcessGoneError(msg)
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
     try:
         folder = os.open(proc / str(pid), flags)
     except PermissionError:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from neuron_emitter.logs import Clock
-    from neuron_emitter.owners.assignments import AssignmentSource, Status
+    from neuron_emitter.owners.assignments import Allocations, AssignmentSource, Status
 
 READ_EVERY_S: Final = 15.0
 RESERVATIONS_KEPT_S: Final = 120.0
@@ -92,7 +92,7 @@ def saved_reservations(proc: Path | None) -> Reservations | None:
 
 
 class _KeptAnswer(NamedTuple):
-    allocations: Sequence[Allocation]
+    allocations: Allocations
     source: str
     until_s: float
     is_whole: bool = True

@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from re import IGNORECASE, MULTILINE
 from stat import S_IWGRP, S_IWOTH
 from subprocess import DEVNULL, PIPE
 from threading import Timer
@@ -57,17 +58,17 @@ _JOB_HEADER: Final = re.compile(
     r"   UserId=([^\n]*)\(([0-9]{1,10})\) GroupId=[^\n]*\n"
     r"   Priority=[0-9]+ Nice=\S+ Account=(\S+) [^\n]*\n"
     r"   JobState=([A-Z_]+)\b",
-    re.MULTILINE,
+    MULTILINE,
 )
 _SEVERAL_JOBS: Final = re.compile(r"JobId=[0-9]+ (?:Array|Het)JobId=")
-_END: Final = re.compile(r"^   MinCPUsNode=", re.MULTILINE)
-_NODE_LINE: Final = re.compile(r"^ +Nodes=(\S+) CPU_IDs=\S+ Mem=[0-9]+ GRES=(\S*)$", re.MULTILINE)
+_END: Final = re.compile(r"^   MinCPUsNode=", MULTILINE)
+_NODE_LINE: Final = re.compile(r"^ +Nodes=(\S+) CPU_IDs=\S+ Mem=[0-9]+ GRES=(\S*)$", MULTILINE)
 _GRES_ITEM: Final = re.compile(
     r"(?:^|,)([\w.-]+)(?::[^:,(]+)??(?::([0-9]{1,9}))?((?:\([^)]*\))*)(?=,|$)"
 )
 _GRES_INDEXES: Final = re.compile(r"\((IDX|CNT):([0-9,-]+)\)")
-_PRIVATE_DATA: Final = re.compile(r"^PrivateData +=(.*)$", re.MULTILINE)
-_PRIVATE_LABELS: Final = re.compile(r"^MCSParameters +=.*privatedata", re.MULTILINE)
+_PRIVATE_DATA: Final = re.compile(r"^PrivateData +=(.*)$", MULTILINE)
+_PRIVATE_LABELS: Final = re.compile(r"^MCSParameters +=.*privatedata", MULTILINE)
 _PING: Final = "See with `scontrol ping` whether slurmctld answers"
 _HIDDEN_JOBS: Final = (
     "PrivateData in slurm.conf may hide the jobs of other users: make the emitter's user an "
@@ -78,15 +79,15 @@ _OTHER_NODES: Final = (
     "not have to be the host name, which AWS PCS does not allow"
 )
 # By the words of scontrol, the first that are there; Slurm's src/common/slurm_errno.c has them.
-_UNKNOWN_JOB: Final = re.compile(r"invalid job id", re.IGNORECASE)
+_UNKNOWN_JOB: Final = re.compile(r"invalid job id", IGNORECASE)
 _SCONTROL_REMEDIES: Final = (
-    (re.compile(r"munge", re.IGNORECASE), "Start munge, and give this node the cluster's key"),
-    (re.compile(r"invalid job id|denied", re.IGNORECASE), _HIDDEN_JOBS),
+    (re.compile(r"munge", IGNORECASE), "Start munge, and give this node the cluster's key"),
+    (re.compile(r"invalid job id|denied", IGNORECASE), _HIDDEN_JOBS),
     (
-        re.compile(r"configuration|slurm\.conf|resolve", re.IGNORECASE),
+        re.compile(r"configuration|slurm\.conf|resolve", IGNORECASE),
         f"Set {CONFIGURATION_VARIABLE} to the slurm.conf of this node",
     ),
-    (re.compile(r"controller|connect|timed out", re.IGNORECASE), _PING),
+    (re.compile(r"controller|connect|timed out", IGNORECASE), _PING),
 )
 
 
@@ -177,7 +178,7 @@ def parse_job(text: str, job: str, node: str, *, with_devices: bool = True) -> J
         msg = f"it does not show job {job}, which is here"
         raise UnknownAssignmentsError(msg, _HIDDEN_JOBS)
     is_several = _SEVERAL_JOBS.match(text) is not None
-    records = re.split(r"^(?=JobId=)", text, flags=re.MULTILINE) if is_several else [text]
+    records = re.split(r"^(?=JobId=)", text, flags=MULTILINE) if is_several else [text]
     headers = [header for record in records for header in _JOB_HEADER.finditer(record)]
     own = [header for header in headers if job in {_number(header), f"{SLUID_MARK}{header[1]}"}]
     users = {header[3] for header in headers}

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from neuron_emitter.logs import Clock
-    from neuron_emitter.owners.assignments import Text
+    from neuron_emitter.owners.assignments import Allocations, Text
     from neuron_emitter.owners.gres_files import Units
     from neuron_emitter.owners.places import Places
 
@@ -120,7 +120,7 @@ class SlurmJobs:
         self._ask_at_s: float | None = clock()
         self._check_at_s = clock()  # whether known jobs still run
 
-    def read_allocations(self) -> Sequence[Allocation]:
+    def read_allocations(self) -> Allocations:
         """
         Return what the jobs of this node have, also jobs without cores.
 

@@ -42,16 +42,15 @@ if TYPE_CHECKING:
     from neuron_emitter.fold.attribution import Holdings
     from neuron_emitter.logs import Clock
     from neuron_emitter.prometheus.page_metrics import Minute, PageMetric, PageT, Timed
-    from neuron_emitter.reports.groups import Runtime, RuntimeReport, System, Whole
+    from neuron_emitter.reports.groups import RuntimeReport, Runtimes, System, Whole
     from neuron_emitter.reports.report import Report
     from neuron_wire.minute_record import MinuteRecord
 
 STANDS_S: Final = 2 * LONGEST_NOMINAL_S
 OTHER_TYPE: Final = "other"  # of an error that a newer tool names: a label must have few values
-_SCRIPT_LABELS: Final = (
-    "instance_name", "instance_id", "instance_type", "availability_zone", "region", "subnet_id",
-    "ultraserver_id",
-)  # fmt: skip
+_SCRIPT_LABELS: Final = """
+    instance_name instance_id instance_type availability_zone region subnet_id ultraserver_id
+"""
 
 
 class MetricsPage(Collector):
@@ -108,7 +107,7 @@ def _metrics(
             yield metric
 
 
-def _with_runtimes(values: ReportValues, living: list[Runtime]) -> ReportValues:
+def _with_runtimes(values: ReportValues, living: Runtimes) -> ReportValues:
     """Add the groups of *living*; a tag that none of them has is gone, with its totals."""
     runtimes = {}
     totals: dict[str, Counter[tuple[str, str]]] = {}
@@ -154,5 +153,5 @@ def _script_labels(values: ReportValues) -> dict[str, str]:
         **asdict(values.facts),
         **values.labels,
     }
-    labels = {name: printable_name(found[name]) or "" for name in _SCRIPT_LABELS}
+    labels = {name: printable_name(found[name]) or "" for name in _SCRIPT_LABELS.split()}
     return {name: label for name, label in labels.items() if label or name != "ultraserver_id"}

@@ -12,6 +12,7 @@ no such bound over time (a pod, a job) is the label of one metric alone,
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -34,7 +35,7 @@ from neuron_wire.names import (
 from neuron_wire.owners import UNNAMED_OWNER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from neuron_emitter.fold.attribution import Holdings
     from neuron_emitter.fold.runtimes import RuntimeKey
@@ -49,8 +50,8 @@ if TYPE_CHECKING:
     from neuron_wire.minute_record import MinuteRecord
 
     Minute = tuple[MinuteRecord, Holdings]
-    ReadReport = Callable[["ReportValues"], Iterable["Sample"]]
-    Reading = tuple[tuple[str, ...], float | None]
+    ReadReport = Callable[["ReportValues"], "Samples"]
+    Reading = tuple["LabelValues", float | None]
 
 MAX_RUNTIMES_SCRAPED: Final = 128  # as many as the cores of the largest instance
 MAX_OWNERS_PER_CORE_SCRAPED: Final = 4
@@ -63,7 +64,9 @@ STATE_LABELS: Final = {
 _BY_CORE: Final = "neuron_runtime_used_bytes.usage_breakdown.neuroncore_memory_usage"
 _VCPU_SHARES: Final = {"user": ("user", "nice"), "system": ("system", "io_wait", "irq", "soft_irq")}
 
-Sample = tuple[tuple[str, ...], float]
+LabelValues = tuple[str, ...]
+Sample = tuple[LabelValues, float]
+Samples = Iterable[Sample]
 """The values of the labels in their order, and the value."""
 
 Timed = dict[str, tuple[float, Any]]
@@ -140,7 +143,7 @@ class PageMetric(Generic[PageT]):
     name: str
     labels: str
     meaning: str
-    read: Callable[[PageT], Iterable[Sample]]
+    read: Callable[[PageT], Samples]
 
 
 def member(group: object, path: str) -> Any:  # noqa: ANN401 - decoded groups, whose types were checked
@@ -156,8 +159,8 @@ def _single(value: Number) -> list[Sample]:
 def _summed(name: str, read: Callable[[Any], Iterable[Reading]]) -> ReadReport:
     """Read the group *name* of each runtime; the sums over those with one tag."""
 
-    def samples(values: ReportValues) -> Iterable[Sample]:
-        sums: defaultdict[tuple[str, ...], float] = defaultdict(float)
+    def samples(values: ReportValues) -> Samples:
+        sums: defaultdict[LabelValues, float] = defaultdict(float)
         for tag, group in values.of_runtimes(name):
             for labels, value in () if group.error else read(group):
                 key = tag, *labels
@@ -168,7 +171,7 @@ def _summed(name: str, read: Callable[[Any], Iterable[Reading]]) -> ReadReport:
     return samples
 
 
-def _utilization(values: ReportValues) -> Iterator[Sample]:
+def _utilization(values: ReportValues) -> Samples:
     percent: dict[tuple[str, str], float] = {}
     hiding = set()  # tags of a runtime that failed: the 0 of another proves nothing
     for tag, group in values.of_runtimes("neuroncore_counters"):
@@ -185,7 +188,7 @@ def _utilization(values: ReportValues) -> Iterator[Sample]:
             yield (tag, core), share / 100.0
 
 
-def _runtime_vcpu(group: RuntimeVcpu) -> Iterator[Sample]:
+def _runtime_vcpu(group: RuntimeVcpu) -> Samples:
     for use in ("user", "system") if is_long_enough(group.period) else ():
         percent = member(group.vcpu_usage, use)
         if percent is not None and 0 <= percent < MAX_VCPU_PERCENT:
@@ -211,7 +214,7 @@ def _core_memory(use: str) -> ReadReport:
 
 
 def _counted(name: str) -> ReadReport:
-    def samples(values: ReportValues) -> Iterator[Sample]:
+    def samples(values: ReportValues) -> Samples:
         for tag in {tag for tag, group in values.of_runtimes("execution_stats") if not group.error}:
             for (counter, label), count in values.totals[tag].items():
                 if counter == name:
@@ -220,8 +223,8 @@ def _counted(name: str) -> ReadReport:
     return samples
 
 
-def _latency(values: ReportValues) -> Iterable[Sample]:
-    found: dict[tuple[str, ...], float] = {}
+def _latency(values: ReportValues) -> Samples:
+    found: dict[LabelValues, float] = {}
     for tag, group in values.of_runtimes("execution_stats"):
         for name in () if group.error else Percentiles.__struct_fields__:
             seconds = member(group, f"latency_stats.total_latency.{name}")
@@ -232,7 +235,7 @@ def _latency(values: ReportValues) -> Iterable[Sample]:
     return found.items()
 
 
-def _ecc(values: ReportValues) -> Iterator[Sample]:
+def _ecc(values: ReportValues) -> Samples:
     listed = member(values.of_system("neuron_hw_counters"), "neuron_devices") or ()
     devices = {str(member(device, "neuron_device_index")): device for device in listed}
     for counter, risen in values.ecc_risen.items():
@@ -241,7 +244,7 @@ def _ecc(values: ReportValues) -> Iterator[Sample]:
             yield (event, index), risen
 
 
-def _host_vcpu(values: ReportValues) -> Iterator[Sample]:
+def _host_vcpu(values: ReportValues) -> Samples:
     usage = values.of_system("vcpu_usage")
     for kind, uses in _VCPU_SHARES.items() if is_long_enough(member(usage, "period")) else ():
         listed = [member(usage, f"average_usage.{use}") for use in uses]
@@ -254,26 +257,26 @@ def _host_bytes(name: str) -> ReadReport:
     return lambda values: _single(amount(member(values.of_system("memory_info"), name)))
 
 
-def _hardware(values: ReportValues) -> Iterator[Sample]:
+def _hardware(values: ReportValues) -> Samples:
     if (hardware := values.hardware) is not None and not hardware.error:
         size = amount(hardware.neuron_device_memory_size)
         counts = (hardware.neuron_device_count, hardware.neuroncore_per_device_count, size)
         yield tuple("" if count is None else str(count) for count in counts), 1
 
 
-def _states(minute: Minute) -> Iterator[Sample]:
+def _states(minute: Minute) -> Samples:
     for core, state in enumerate(minute[0].core_state):
         for letter, name in STATE_LABELS.items():
             yield (str(core), name), int(letter == state)
 
 
-def _idle(minute: Minute) -> Iterator[Sample]:
+def _idle(minute: Minute) -> Samples:
     for core, state in enumerate(minute[0].core_state):
         if state != UNKNOWN_STATE:
             yield (str(core),), MINUTE_S * minute[0].idle_minutes[core]
 
 
-def _holders(minute: Minute) -> Iterator[Sample]:
+def _holders(minute: Minute) -> Samples:
     owners: dict[int, set[str]] = {}
     for key, cores in minute[1].cores.items():
         name = printable_name(minute[1].owners[key].name) or UNNAMED_OWNER
@@ -284,16 +287,16 @@ def _holders(minute: Minute) -> Iterator[Sample]:
             yield (str(core), name), 1
 
 
-def _cores(minute: Minute) -> Iterator[Sample]:
+def _cores(minute: Minute) -> Samples:
     for letter, name in STATE_LABELS.items() if minute[0].core_state else ():
         yield (name,), minute[0].core_state.count(letter)
 
 
-def _health(name: str) -> Callable[[Minute], Iterable[Sample]]:
+def _health(name: str) -> Callable[[Minute], Samples]:
     return lambda minute: _single(minute[0].health.get(name))
 
 
-def _dropped(minute: Minute) -> Iterator[Sample]:
+def _dropped(minute: Minute) -> Samples:
     health = minute[0].health
     for reason, name in DROP_MEMBERS.items() if "RecordsDropped" in health else ():
         yield (reason,), health.get(name, 0)

@@ -13,10 +13,10 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-import signal
 from contextlib import suppress
 from errno import EAGAIN
 from selectors import EVENT_READ, DefaultSelector
+from signal import SIGKILL, SIGTERM, Signals
 from subprocess import DEVNULL, PIPE, SubprocessError, TimeoutExpired
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -50,7 +50,7 @@ class End(NamedTuple):
     def signal_name(self) -> Text:
         """Such as `SIGKILL`, or None when it exited."""
         try:
-            return signal.Signals(-self.code).name if self.code < 0 else None
+            return Signals(-self.code).name if self.code < 0 else None
         except ValueError:
             return f"signal {-self.code}"  # a real-time one
 
@@ -116,12 +116,12 @@ class Child:
             process.wait(end_within_s)
         except TimeoutExpired:
             was_stopped = True
-            self._signal_group(signal.SIGTERM)
+            self._signal_group(SIGTERM)
             with suppress(TimeoutExpired):
                 process.wait(CHILD_STOP_TIMEOUT_S)
         # Also after the child has ended: a wrapper script leaves on SIGTERM
         # while the program it started may not.
-        self._signal_group(signal.SIGKILL)
+        self._signal_group(SIGKILL)
         code = process.wait()
         self._let_go()
         return End(code, was_stopped)
@@ -136,7 +136,7 @@ class Child:
         for stream in self._streams:
             stream.close()
 
-    def _signal_group(self, number: signal.Signals) -> None:
+    def _signal_group(self, number: Signals) -> None:
         try:
             os.killpg(self.pid, number)
         except (ProcessLookupError, PermissionError):
@@ -149,7 +149,7 @@ def _die_with_parent() -> Callable[[], None]:
     parent = os.getpid()
 
     def ask() -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        prctl(_PR_SET_PDEATHSIG, SIGKILL)
         if os.getppid() != parent:  # it died before we asked
             os._exit(1)
 

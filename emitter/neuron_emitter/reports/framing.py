@@ -13,6 +13,7 @@ what is in it to `neuron_emitter.reports.report`.
 from __future__ import annotations
 
 import re
+from re import DOTALL
 from typing import TYPE_CHECKING, Final
 
 from neuron_emitter.reports.report import Report, ReportError, decode
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 MAX_REPORT_BYTES: Final = 16 << 20  # the largest report seen has 0.44 MB (32 runtimes)
 
-_STRINGS_AND_BRACES: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]', re.DOTALL)
+_STRINGS_AND_BRACES: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]', DOTALL)
 """Texts, closed or not, and the braces outside of them. JSON texts cannot span lines."""
 
 _REPORT_START: Final = b'{"neuron_runtime_data"'

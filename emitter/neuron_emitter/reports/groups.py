@@ -183,6 +183,9 @@ class Runtime(_Group, frozen=True):
     report: RuntimeReport | None = None
 
 
+Runtimes = list[Runtime]
+
+
 class Device(_Part, frozen=True):
     """ECC counters of one device."""
 

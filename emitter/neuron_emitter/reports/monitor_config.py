@@ -50,6 +50,9 @@ SILENT_DEFAULT_S: Final = 5
 _WHOLE_SECONDS: Final = re.compile(r"([1-9][0-9]{0,5})s")
 
 
+JsonObject = dict[str, object]
+
+
 @dataclass(frozen=True, slots=True)
 class MonitorConfig:
     """
@@ -189,7 +192,7 @@ def _read(path: Path) -> str:
         raise SettingsError(msg) from error
 
 
-def _asked(root: dict[str, object], warnings: list[str]) -> Iterator[_Request]:
+def _asked(root: JsonObject, warnings: list[str]) -> Iterator[_Request]:
     root_s = _period_s(root, SILENT_DEFAULT_S, "the file", warnings)
     for entry in _objects(root, RUNTIMES_SECTION, warnings):
         entry_s = _period_s(entry, root_s, f"an entry of {RUNTIMES_SECTION}", warnings)
@@ -205,9 +208,7 @@ def _asked(root: dict[str, object], warnings: list[str]) -> Iterator[_Request]:
         yield _Request(name, SYSTEM, _period_s(group, root_s, name, warnings))
 
 
-def _objects(
-    holder: dict[str, object], member: str, warnings: list[str]
-) -> Iterator[dict[str, object]]:
+def _objects(holder: JsonObject, member: str, warnings: list[str]) -> Iterator[JsonObject]:
     entries = holder.get(member)
     if entries is None:
         return
@@ -221,7 +222,7 @@ def _objects(
             warnings.append(f"{member} has an entry that is not an object but {_kind(entry)}")
 
 
-def _period_s(holder: dict[str, object], inherited_s: int, name: str, warnings: list[str]) -> int:
+def _period_s(holder: JsonObject, inherited_s: int, name: str, warnings: list[str]) -> int:
     period = holder.get("period")
     if period is None:
         return inherited_s

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from os import O_CLOEXEC, O_NONBLOCK, O_RDONLY
 from selectors import EVENT_READ, BaseSelector, DefaultSelector
 from stat import S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 from typing import TYPE_CHECKING, Final, Protocol
@@ -123,7 +124,7 @@ def open_file(path: Path) -> DescriptorSource:
     try:
         # Not blocking: a named pipe would hold us here, deaf to signals, until
         # somebody writes to it.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = os.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     except OSError as error:
         msg = f"Cannot read {path}: {error.strerror}. Check the path."
         raise SettingsError(msg) from error

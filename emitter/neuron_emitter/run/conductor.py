@@ -195,9 +195,10 @@ class Conductor:
         )
         if self._page is not None:
             self._page.show_minute(record, self.fold.holdings)
-        state = self.fold.encode_state(self._faults.minute_state)
-        ami_id = self.fold.instance.ami_id
-        self._append(self._writer.minute_records(record, self.fold.due_runtimes, ami_id), state)
+        self._append(
+            self._writer.minute_records(record, self.fold.due_runtimes, self.fold.instance.ami_id),
+            self.fold.encode_state(self._faults.minute_state),
+        )
         self._faults.end_minute()
         raw = self._raw.due_record(
             record.minute_ms, self._writer, self.identity(), seq=self._sink.next_seq

@@ -30,13 +30,10 @@ from neuron_wire.names import region_of_variables
 from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from neuron_emitter.delivery.destination import Destination
+    from neuron_emitter.delivery.destination import Batch, Destination
     from neuron_emitter.errors import SourceError
     from neuron_emitter.settings import RunSettings
     from neuron_emitter.spool import Spool
-    from neuron_emitter.spool.spool_records import SpooledRecord
 
 FLUSH_WITHIN_S: Final = 5.0
 FINISH_WITHIN_S: Final = 30.0  # for an input that ended: no supervisor is waiting to kill us
@@ -66,7 +63,7 @@ class StreamDestination:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
-    def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
+    def send(self, batch: Batch) -> Outcome:
         """Write and flush *batch*. A reader that has gone away is a refusal."""
         try:
             self._stream.write("".join(f"{record.line}\n" for record in batch))
@@ -108,8 +105,7 @@ class Outlet:
         self._settings = settings
         self._instance_region = instance_region
         # The region in the stream's name: as the SDK finds it, except from a profile's file.
-        given = settings.region or region_of_variables(os.environ)
-        self._region = given or instance_region or None
+        self._region = settings.region or region_of_variables(os.environ) or instance_region
         self._log_stream: LogStream | None = None
         self._to_stdout = settings.output == STDOUT
         self._sender: Sender | None = None

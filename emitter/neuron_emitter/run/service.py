@@ -53,10 +53,10 @@ if TYPE_CHECKING:
 
 SYSTEM_SPOOL: Final = Path("/var/lib/neuron-emf")
 
-_FIXED: Final = (
-    "attribution", "input", "instance_id", "instance_type", "kernel_messages", "monitor_command",
-    "proc_dir", "prometheus", "spool_dir", "spool_max_mib", "verbose",
-)  # fmt: skip
+_FIXED: Final = """
+    attribution input instance_id instance_type kernel_messages monitor_command proc_dir prometheus
+    spool_dir spool_max_mib verbose
+"""
 """Settings that only a restart changes: what is open for them holds state."""
 
 INPUT_CHECK_AFTER_S: Final = 10.0  # a monitor in front of us has written by then
@@ -199,7 +199,7 @@ class Service:
         stays_stdout = settings.output == before.output == STDOUT  # which takes one writer
         if not stays_stdout:
             self.emitter.replace_outlet(outlet)
-        fixed = [name for name in _FIXED if getattr(given, name) != getattr(before, name)]
+        fixed = [name for name in _FIXED.split() if getattr(given, name) != getattr(before, name)]
         extra = {"until_restart": ",".join(name.replace("_", "-") for name in fixed)}
         _log.info("configuration reloaded", extra=extra if fixed else {})
         self._settings = settings

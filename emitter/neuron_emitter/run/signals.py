@@ -15,6 +15,7 @@ import signal
 import socket
 import time
 from contextlib import ExitStack
+from signal import SIGHUP, SIGINT, SIGTERM
 from typing import TYPE_CHECKING, Final, final
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from neuron_emitter.logs import Clock
 
 RUN: Final = "run"  # the command that a stop is part of
-_STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+_STOP_SIGNALS: Final = (SIGINT, SIGTERM)
 _LOOK_S: Final = 0.05
 _BY_SIGNAL: Final = 128  # plus its number: the exit code that shells give what a signal ended
 
@@ -72,7 +73,7 @@ class Signals(ExitStack):
         self._stopping = False
         self._reload = False
         handlers = dict.fromkeys(_STOP_SIGNALS, self._ask_to_stop)
-        for number, handler in {**handlers, signal.SIGHUP: self._ask_to_reload}.items():
+        for number, handler in {**handlers, SIGHUP: self._ask_to_reload}.items():
             self.callback(signal.signal, number, signal.signal(number, handler))
 
     def is_stopping(self) -> bool:

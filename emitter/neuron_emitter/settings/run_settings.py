@@ -7,6 +7,7 @@ import re
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from re import DOTALL
 from typing import ClassVar, Final, NamedTuple
 
 import click
@@ -69,7 +70,7 @@ class MonitorSettings:
 
 # What only RE2 has: some escapes (group 1), flags anywhere (group 2); other escapes as they are.
 _RE2: Final = re.compile(
-    r"\\(?:(Q.*?(?:\\E|$)|[zC]|[pP](?:\{[^}]*\}|.))|.)|(\(\?[imsU-]+)(?=[:)])", re.DOTALL
+    r"\\(?:(Q.*?(?:\\E|$)|[zC]|[pP](?:\{[^}]*\}|.))|.)|(\(\?[imsU-]+)(?=[:)])", DOTALL
 )
 
 

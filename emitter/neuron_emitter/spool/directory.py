@@ -15,6 +15,7 @@ from datetime import datetime, timezone
 from errno import ENOSPC
 from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 from io import FileIO
+from os import O_APPEND, O_CLOEXEC, O_CREAT, O_NOFOLLOW, O_RDWR, O_WRONLY
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
@@ -49,7 +50,7 @@ class SpoolHeldError(EmitterError):
 
 def open_private(path: Path, flags: int, mode: str) -> FileIO:
     """Open a file that only its owner can read and write; create it if it is missing."""
-    return FileIO(os.open(path, flags | os.O_CREAT | os.O_CLOEXEC, 0o600), mode)
+    return FileIO(os.open(path, flags | O_CREAT | O_CLOEXEC, 0o600), mode)
 
 
 def holder_of(directory: Path) -> str:
@@ -77,7 +78,7 @@ def hold_directory(directory: Path) -> FileIO:
             If the directory cannot be written or its file system has no locks.
     """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = open_private(directory / LOCK_NAME, os.O_RDWR, "r+")
+    file = open_private(directory / LOCK_NAME, O_RDWR, "r+")
     try:
         flock(file, LOCK_EX | LOCK_NB)
     except OSError as error:
@@ -148,7 +149,7 @@ class StateFile:
         return False
 
     def _overwrite(self, content: bytes) -> None:
-        with open_private(self._path, os.O_WRONLY | os.O_NOFOLLOW, "w") as file:
+        with open_private(self._path, O_WRONLY | O_NOFOLLOW, "w") as file:
             file.write(content)
             os.fsync(file)
 
@@ -183,7 +184,7 @@ def _append_line(directory: Path, line: bytes) -> None:
     size = path.stat().st_size if path.exists() else 0
     if size and size + len(line) > MAX_QUARANTINE_BYTES:
         path.replace(directory / OLD_QUARANTINE_NAME)
-    with open_private(path, os.O_WRONLY | os.O_APPEND, "a") as file:
+    with open_private(path, O_WRONLY | O_APPEND, "a") as file:
         if file.write(line) < len(line):
             file.truncate(size)  # half a line would spoil the next one too
             raise OSError(ENOSPC, os.strerror(ENOSPC))

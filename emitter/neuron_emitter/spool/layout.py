@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import contextmanager, suppress
+from os import O_CLOEXEC, O_CREAT, O_RDWR
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def open_database(path: Path) -> sqlite3.Connection:
     """
     # Made by us, so that lines are private from the first byte; SQLite
     # gives its journals the permissions of the file.
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    os.close(os.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
     database = sqlite3.connect(
         path,
         timeout=1.0,  # while a person looks into it; minutes are kept in memory meanwhile
