@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from neuron_wire.line_members import Members
+    from neuron_wire.line_members import Members, Texts
 
 CHECK_OK: Final = "ok"
 WARNING: Final = "warning"
@@ -98,6 +98,15 @@ class Check(NamedTuple):
         except UnknownFactError as error:
             result = unknown(str(error))
         return replace(result, check=self.name, must_hold=self.must_hold)
+
+
+def checks_of(
+    must_hold: Texts, judges: Mapping[str, Callable[..., CheckResult]], **gaps: object
+) -> tuple[Check, ...]:
+    """A check for each of *judges*: *must_hold* has the sentence of its name, with *gaps*."""
+    return tuple(
+        Check(name, must_hold[name].format(**gaps), judge) for name, judge in judges.items()
+    )
 
 
 def ok(found: str) -> CheckResult:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from neuron_accounts.payment import SPOT
-from neuron_emf.check_results import Check, CheckResult, failed, judged, ok, unknown, warning
+from neuron_emf.check_results import CheckResult, checks_of, failed, judged, ok, unknown, warning
+from neuron_emf.cost.tariff import TABLES
 from neuron_emf.verdict.verdict_facts import Unknown, require_known
 from neuron_wire.names import RESERVATIONS_KNOWN, RESERVATIONS_VALUES
 from neuron_words.quantity_words import counted, moment
@@ -145,17 +146,21 @@ def _sessions(_: LineFacts, account: AccountFacts) -> CheckResult:
     return judged(not count, counted(count, "Session Manager session"))
 
 
-ACCOUNT_GUARDS: Final = (
-    Check("running", "EC2 says that it is running.", _running),
-    Check("same-instance", "EC2 describes the instance of which the lines tell.", _same_instance),
-    Check("launched", "It was launched before that hour.", _launched),
-    Check("keep-tag", f"It has no tag {KEEP_TAG}.", _keep_tag),
-    Check("purchase", "It is on-demand or spot, in no capacity reservation.", _purchase),
-    Check("protections", "It is protected against no stop, end or scale-in.", _protections),
-    Check("group-minimum", "Its auto-scaling group is above its minimum.", _group_minimum),
-    Check("manager", "Its manager has a command that releases it.", _manager),
-    Check("instance-store", "Nothing on its disks is lost that somebody needs.", _instance_store),
-    Check("placement-group", "Another instance may take its place.", _placement_group),
-    Check("ultraserver", "It is no member of an UltraServer.", _ultraserver),
-    Check("sessions", "Nobody has a Session Manager session on it.", _sessions),
+ACCOUNT_GUARDS: Final = checks_of(
+    TABLES["guards"]["account"],
+    {
+        "running": _running,
+        "same-instance": _same_instance,
+        "launched": _launched,
+        "keep-tag": _keep_tag,
+        "purchase": _purchase,
+        "protections": _protections,
+        "group-minimum": _group_minimum,
+        "manager": _manager,
+        "instance-store": _instance_store,
+        "placement-group": _placement_group,
+        "ultraserver": _ultraserver,
+        "sessions": _sessions,
+    },
+    keep_tag=KEEP_TAG,
 )

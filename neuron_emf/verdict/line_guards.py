@@ -16,8 +16,8 @@ from neuron_accounts.findings import LEAST_COVERAGE_PERCENT, MOST_HOST_VCPUS
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_accounts.payment import is_committed
 from neuron_emf.check_results import (
-    Check,
     CheckResult,
+    checks_of,
     failed,
     judged,
     not_tried,
@@ -25,6 +25,7 @@ from neuron_emf.check_results import (
     unknown,
     warning,
 )
+from neuron_emf.cost.tariff import TABLES
 from neuron_emf.verdict.verdict_facts import (
     LEAST_MINUTES_READ,
     AccountFacts,
@@ -301,49 +302,28 @@ def _no_fleet_change(lines: LineFacts, account: AccountFacts) -> CheckResult:
     return ok(f"at most {share_words(100 * share)} of its cluster's cores turned idle together")
 
 
-LINE_GUARDS: Final = (
-    Check("newest-line", f"The newest line is at most {NEWEST_MINUTES} minutes old.", _newest_line),
-    Check("siblings", "No sibling of its owners works in the cluster.", _siblings),
-    Check(
-        "idle-cores",
-        f"No core was busy for {LEAST_MINUTES_READ} minutes, nothing executed.",
-        _idle_cores,
-    ),
-    Check("no-holder", "No process held a core in the hour.", _none_of(_holders, "held cores")),
-    Check(
-        "no-reservation",
-        "No core was reserved in the hour.",
-        _none_of(_reservers, "had cores reserved"),
-    ),
-    Check(
-        "reservations-known",
-        "The assignments of the scheduler are known, or there is no scheduler.",
-        _reservations_known,
-    ),
-    Check(
-        "whole-hour", f"Each of the {LEAST_MINUTES_READ} minutes up to it is whole.", _whole_hour
-    ),
-    Check("known-cores", "Every core of the instance is known in each of them.", _known_cores),
-    Check("readable", "Every line of it and of its cluster can be read.", _readable),
-    Check(
-        "host-cpu",
-        f"Under {MOST_HOST_VCPUS} vCPU works in each minute, or work is placed by a scheduler.",
-        _host_cpu,
-    ),
-    Check("not-committed", "The instance is not paid for even if it is stopped.", _not_committed),
-    Check("one-emitter", "One emitter alone writes its lines, for one cluster.", _one_emitter),
-    Check(
-        "other-streams", "No other log stream of the log group has lines about it.", _other_streams
-    ),
-    Check(
-        "coverage",
-        f"Coverage of its cluster is at least {LEAST_COVERAGE_PERCENT:.0f} % in the hour.",
-        _coverage,
-    ),
-    Check(
-        "no-fleet-change",
-        f"Not half of its cluster turned idle within {IDLE_TOGETHER_MINUTES} minutes, in the hour "
-        "or as it did.",
-        _no_fleet_change,
-    ),
+LINE_GUARDS: Final = checks_of(
+    TABLES["guards"]["lines"],
+    {
+        "newest-line": _newest_line,
+        "siblings": _siblings,
+        "idle-cores": _idle_cores,
+        "no-holder": _none_of(_holders, "held cores"),
+        "no-reservation": _none_of(_reservers, "had cores reserved"),
+        "reservations-known": _reservations_known,
+        "whole-hour": _whole_hour,
+        "known-cores": _known_cores,
+        "readable": _readable,
+        "host-cpu": _host_cpu,
+        "not-committed": _not_committed,
+        "one-emitter": _one_emitter,
+        "other-streams": _other_streams,
+        "coverage": _coverage,
+        "no-fleet-change": _no_fleet_change,
+    },
+    newest=NEWEST_MINUTES,
+    hour=LEAST_MINUTES_READ,
+    vcpus=MOST_HOST_VCPUS,
+    coverage=LEAST_COVERAGE_PERCENT,
+    together=IDLE_TOGETHER_MINUTES,
 )
