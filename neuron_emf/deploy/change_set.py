@@ -89,10 +89,10 @@ def make_change_set(
             # what keeps its value has the stack's own, whatever the answer says
             kept = {row["ParameterKey"] for row in parameters if "UsePreviousValue" in row}
             before = stack.parameters if stack is not None else {}
-            after = values_of(answer.get("Parameters", ()))
+            after = values_of(answer.get("Parameters") or ())
             after |= {key: before[key] for key in after if key in kept}
             return ChangeSet(name, change_set, changes, after)
-        reason = " ".join(str(answer.get("StatusReason", "")).split())[:500]
+        reason = " ".join(str(answer.get("StatusReason") or "").split())[:500]
         if not any(words in reason for words in _UNCHANGED):
             msg = f"CloudFormation rejected the change: {reason.rstrip('.')}. Correct it."
             raise SourceError(msg)
@@ -160,13 +160,9 @@ def output_listing(stack: Stack) -> RenderableType:
 def _described(cloudformation: Any, **asked: str) -> JsonObject | None:  # noqa: ANN401 - as above
     """The change set with all its pages; None while CloudFormation computes it."""
     with documented("cloudformation:DescribeChangeSet"):
-        answer = page = dict(cloudformation.describe_change_set(**asked))
-        if str(answer["Status"]) not in {"CREATE_COMPLETE", "FAILED"}:
-            return None
-        while page.get("NextToken"):
-            page = cloudformation.describe_change_set(**asked, NextToken=page["NextToken"])
-            answer["Changes"] = [*answer["Changes"], *page["Changes"]]
-        return answer
+        pages = cloudformation.get_paginator("describe_change_set").paginate(**asked)
+        answer: JsonObject = pages.build_full_result()
+        return answer if answer["Status"] in {"CREATE_COMPLETE", "FAILED"} else None
 
 
 def _parameters(after: Texts, before: Texts) -> RenderableType:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from neuron_accounts.findings import OWNER_KINDS, PARTITION, FindingsState, finding_id
-from neuron_emf.account import documented, stack_output
+from neuron_emf.account import documented, rows_of, stack_output
 from neuron_emf.command_options import (
     AccountSettings,
     AnswerSettings,
@@ -120,16 +120,18 @@ def read_findings(account: Account) -> tuple[list[tuple[FindingKey, OpenFinding]
     advice = "Correct --stack-name, or wait until its deployment has finished."
     table = stack_output(account, "RecordsTableName", advice)
     with documented(READ_TABLE):
-        pages = account.client("dynamodb").get_paginator("query").paginate(
+        items = rows_of(
+            account.client("dynamodb"),
+            "query",
+            "Items",
             TableName=table,
             KeyConditionExpression="pk = :pk",
             ExpressionAttributeValues={":pk": {"S": PARTITION}},
-        )  # fmt: skip
-        for page in pages:
-            for item in page["Items"]:
-                state = FindingsState.unpacked(bytes(item["r"]["B"]))
-                waiting += len(state.due)
-                findings += state.findings.items()
+        )
+        for item in items:
+            state = FindingsState.unpacked(bytes(item["r"]["B"]))
+            waiting += len(state.due)
+            findings += state.findings.items()
     return sorted(findings, key=lambda pair: (pair[1].since, pair[0])), waiting
 
 

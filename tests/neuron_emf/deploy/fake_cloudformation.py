@@ -67,8 +67,14 @@ class FakeCloudFormation:
         }
         calls = {name: partial(self._called, name, answer) for name, answer in answers.items()}
         meta = SimpleNamespace(endpoint_url="https://s3", region_name="us-west-2")
-        pages = SimpleNamespace(paginate=lambda **asked: self._pages(calls, **asked))
-        return SimpleNamespace(meta=meta, get_paginator=lambda _: pages, **calls)
+        pages = {
+            "describe_stack_events": partial(self._pages, calls),
+            "describe_change_set": lambda **asked: SimpleNamespace(
+                build_full_result=partial(calls["describe_change_set"], **asked)
+            ),
+        }
+        paginators = {name: SimpleNamespace(paginate=paginate) for name, paginate in pages.items()}
+        return SimpleNamespace(meta=meta, get_paginator=paginators.__getitem__, **calls)
 
     def _called(self, operation, answer, **asked):
         self.calls.append((operation, asked))
