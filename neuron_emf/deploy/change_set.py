@@ -162,7 +162,8 @@ def _described(cloudformation: Any, **asked: str) -> JsonObject | None:  # noqa:
     with documented("cloudformation:DescribeChangeSet"):
         pages = cloudformation.get_paginator("describe_change_set").paginate(**asked)
         answer: JsonObject = pages.build_full_result()
-        return answer if answer["Status"] in {"CREATE_COMPLETE", "FAILED"} else None
+        is_computed = answer["Status"].startswith(("CREATE_COMPLETE", "FAILED"))
+        return answer if is_computed else None
 
 
 def _parameters(after: Texts, before: Texts) -> RenderableType:

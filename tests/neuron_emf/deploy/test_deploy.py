@@ -191,6 +191,15 @@ def test_whatever_call_fails_is_said_and_no_change_set_stays(deploy):
         assert (number > begun) == ("goes on with the stack neuron-emf:" in err)
 
 
+def test_a_change_set_without_a_status_is_not_waited_for(deploy):
+    """The paginator gives None where the answer has no such member."""
+    fake = FakeCloudFormation()
+    fake.reckoned = {"Status": None}
+    code, _, err = deploy(fake)
+    assert (3, "delete_change_set") == (code, fake.operations[-1])
+    assert "Unexpected response to cloudformation:DescribeChangeSet" in err
+
+
 def test_a_bucket_stack_without_a_bucket_is_refused_with_what_to_do(deploy):
     """A change set that was never executed leaves a stack that is not deployed."""
     fake = FakeCloudFormation(neuron_emf_deploy=["REVIEW_IN_PROGRESS"])
