@@ -11,13 +11,13 @@ import contextlib
 import functools
 import json
 import threading
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES, time_of
+from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES, CoreTime, time_of
 from neuron_accounts.ledger import USD_PLACES
 from neuron_accounts.then import Then
 from neuron_emf.page.alarms import (
@@ -240,7 +240,9 @@ class PageView:
 
     def week(self, query: Query) -> JsonObject:
         """
-        What idle cores cost in the last seven days, by owner, of the hours that are settled.
+        Return what idle cores and a million executions cost in the last seven days, by owner.
+
+        Only settled hours count. An amount is None if it has no price or executions are unknown.
 
         Raises:
             SourceError: If the stack has no ledger, or S3 refuses or does not answer.
@@ -251,18 +253,22 @@ class PageView:
         cluster = query.get("cluster", "")
         owners = {key: time for key, time in then.owners.items() if cluster in {"", key.cluster}}
         total = time_of(owners.values())
-        costs: Counter[tuple[str, str]] = Counter()
+        by_owner: dict[tuple[str, str], CoreTime] = defaultdict(CoreTime)
         for key, time in owners.items():
-            if time.idle_cost is not None:
-                costs[key.owner, key.cluster] += time.idle_cost
+            by_owner[key.owner, key.cluster].fold_time(time)
         return {
             "cluster": cluster,
             "hours": hours,
             "of_hours": WEEK_HOURS,
             "words": usd_of(total.idle_cost),
             "owners": [
-                {"owner": owner, "cluster": of, "usd": cost / 10**USD_PLACES}
-                for (owner, of), cost in costs.items()
+                {
+                    "owner": owner,
+                    "cluster": of,
+                    "usd": _usd(time.idle_cost),
+                    "usd_per_million_executions": _usd(time.million_executions_cost),
+                }
+                for (owner, of), time in by_owner.items()
             ],
         }
 
@@ -305,6 +311,10 @@ class PageView:
             )
             raise UnknownClusterError(msg)
         return cluster
+
+
+def _usd(nanos: int | None) -> float | None:
+    return None if nanos is None else nanos / 10**USD_PLACES
 
 
 def _in_console(text: str) -> str:

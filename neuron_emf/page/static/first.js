@@ -21,6 +21,12 @@ const HEADS = [
   ["USD/h", "figure", (row) => row.usd_per_hour],
 ];
 
+// Members of the last seven days, and how a phone shows them: words before and after the amount.
+const WEEK = [
+  ["7 days, USD", "usd", "7 days ", " USD"],
+  ["USD per million executions", "usd_per_million_executions", "", " USD per million executions"],
+];
+
 let all = false; // every owner is shown
 let sorted = null; // by which head, and whether upwards; null as the answer has them: the dearest first
 let week = null; // what the last seven days cost by owner; null until somebody asks
@@ -28,7 +34,7 @@ let lead = () => {}; // what a press on an owner does
 
 /** Show the last seven days beside now, or no longer. */
 export function showWeek(found, page) {
-  week = found && { ...found, usd: new Map(found.owners.map((row) => [keyOf(row), row.usd])) };
+  week = found && { ...found, rows: new Map(found.owners.map((row) => [keyOf(row), row])) };
   if (page) showOwners(page);
 }
 
@@ -36,9 +42,14 @@ function keyOf(row) {
   return JSON.stringify([row.owner, row.cluster]);
 }
 
+/** An amount of the last seven days; null if it is unknown, or the owner has no settled hour. */
+function weekAmount(row, member) {
+  return week.rows.get(keyOf(row))?.[member] ?? null;
+}
+
 /** The heads of the table. */
 function heads() {
-  return week ? [...HEADS, ["7 days, USD", "figure", (row) => week.usd.get(keyOf(row)) ?? 0]] : HEADS;
+  return week ? [...HEADS, ...WEEK.map(([words, member]) => [words, "figure", (row) => weekAmount(row, member)])] : HEADS;
 }
 
 /** A press on an owner's name calls *leads* with the owner's name and cluster. */
@@ -152,7 +163,10 @@ function ownerRow(row, page) {
     cell(words.idle, "figure", "idle "),
     cell(row.since_ms === null ? "not reported" : since(row.since_ms, page.data_to_ms), "figure", "since "),
     cell(words.usd, "figure money", null, row.usd_per_hour === null ? null : " USD/h"),
-    week && cell((week.usd.get(keyOf(row)) ?? 0).toFixed(2), "figure", "7 days ", " USD"));
+    ...(week ? WEEK : []).map(([, member, before, after]) => {
+      const usd = weekAmount(row, member);
+      return cell(usd === null ? "-" : usd.toFixed(2), "figure", before, after);
+    }));
 }
 
 /** 07:59, or with its day where that is another one. */

@@ -105,7 +105,7 @@ def test_an_instance_has_an_address_with_its_hour_and_what_to_do(open_page, addr
 
 
 def test_the_last_seven_days_stand_beside_the_last_hour(open_page, address, hour):
-    """When somebody asks, from the ledger's summaries; what it costs is said before."""
+    """A button adds idle cost and price of work from the ledger, and names its own cost before."""
     page = open_page(address)
     expect(page.locator("#week-note")).to_contain_text("under 0.01 USD")
     page.get_by_role("button", name="Add the last 7 days").press("Enter")
@@ -115,11 +115,18 @@ def test_the_last_seven_days_stand_beside_the_last_hour(open_page, address, hour
     expect(page.locator("#week-note")).to_have_text(
         f"Idle cores of the last 7 days: {idle_usd:.2f} USD, of 1 of 168 hours that are settled."
     )
-    shown = page.locator(".owners tbody td:last-child").all_inner_texts()
+    shown = page.locator(".owners tbody td:nth-last-child(2)").all_inner_texts()
     assert abs(sum(map(float, shown)) - idle_usd) < 0.05
+    ada = [row for row in settled if row.owner == "unit:jupyter-ada"]
+    usd = sum(row.list_cost for row in ada) / 1e9
+    millions = sum(row.executions for row in ada) / 1e6
+    ada_row = page.locator(".owners tbody tr", has_text="unit:jupyter-ada")
+    expect(ada_row.locator("td").last).to_have_text(f"{usd / millions:.2f}")
+    idle_row = page.locator(".owners tbody tr", has_text="slurm:4711 ml-user")
+    expect(idle_row.locator("td").last).to_have_text("-")
     page.get_by_role("combobox", name="Cluster").select_option("serving")
     ranker = sum(row.idle_cost for row in settled if row.owner == "search/ranker-0/server") / 1e9
-    expect(page.locator(".owners tbody td:last-child").first).to_have_text(f"{ranker:.2f}")
+    expect(page.locator(".owners tbody td:nth-last-child(2)").first).to_have_text(f"{ranker:.2f}")
 
 
 def test_owners_are_sorted_by_any_column(open_page, address):
