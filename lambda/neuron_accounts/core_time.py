@@ -72,6 +72,8 @@ class CoreTime:
         executions: Of its owner, ended or failed, as far as they are known.
 
         executions_cost: Price of what was allocated in the hours in which they are known.
+
+        unknown_cost: Price of what is unknown, of rows of the ledger; a part of the cost.
     """
 
     allocated: int = 0
@@ -85,6 +87,7 @@ class CoreTime:
     cost_by_part: list[int] = field(default_factory=_NO_PARTS.copy)
     executions: int | None = None
     executions_cost: int = 0
+    unknown_cost: int = 0
 
     def fold_allocated(self, micros: int, price: int | None) -> None:
         """Count *micros* of cores; *price* is that of one core, None where it is unknown."""
@@ -115,6 +118,7 @@ class CoreTime:
         self.cost_by_part = list(map(add, self.cost_by_part, other.cost_by_part))
         self.fold_executions(other.executions)
         self.executions_cost += other.executions_cost
+        self.unknown_cost += other.unknown_cost
 
     def fold_executions(self, executions: int | None) -> None:
         """Count *executions*; None adds nothing, and is not 0."""
@@ -241,13 +245,14 @@ on their order, and among ten million cores the rounding stays under a millionth
 """
 
 
-def round_shares(amounts: Sequence[int], unit: int) -> list[int]:
+def round_shares(amounts: Sequence[int], unit: int, total: int | None = None) -> list[int]:
     """
-    Each of *amounts* in whole *units*, so that they add up to their rounded total.
+    Each of *amounts* in whole *units*, so that they add up to *total*, or to their rounded total.
 
-    By largest remainder: none is a whole unit away from what it was.
+    By largest remainder: none is a whole unit away from what it was, if *total* is not either.
     """
-    total = round_half_even(sum(amounts), unit)
+    if total is None:
+        total = round_half_even(sum(amounts), unit)
     shares = [amount // unit for amount in amounts]
     by_remainder = sorted(range(len(amounts)), key=lambda index: (-(amounts[index] % unit), index))
     for index in by_remainder[: total - sum(shares)]:

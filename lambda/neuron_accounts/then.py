@@ -71,6 +71,8 @@ class Then:
 
         types: Of instances, by the last row; summaries have none.
 
+        by_type: All owners together, by instance type; summaries have none.
+
         unpriced: Idle micro-core-minutes without a price, by `REGION/TYPE`.
 
         bases: What the amounts are based on.
@@ -81,6 +83,7 @@ class Then:
     unlisted: int = 0
     days: dict[int, CoreTime] = field(default_factory=dict)
     types: dict[InstanceKey, str] = field(default_factory=dict)
+    by_type: dict[str | None, CoreTime] = field(default_factory=dict)
     unpriced: Counter[str] = field(default_factory=Counter)
     bases: set[str] = field(default_factory=set)
 
@@ -92,6 +95,7 @@ class Then:
         self.owners.setdefault(owner, CoreTime()).fold_time(time)
         self.days.setdefault(row.hour // DAY_HOURS, CoreTime()).fold_time(time)
         self.instances.setdefault(instance, CoreTime()).fold_time(time)
+        self.by_type.setdefault(row.instance_type, CoreTime()).fold_time(time)
         if row.instance_type is not None:
             self.types[instance] = row.instance_type
         if row.basis is not None:
@@ -153,8 +157,9 @@ def time_of_row(row: LedgerRow) -> CoreTime:
     """What one owner had of an instance in an hour; money in billionths of a dollar."""
     if row.owner == UNKNOWN_OWNER:
         return CoreTime(
-            row.allocated, unknown=row.allocated, unpriced=row.unpriced, cost=row.list_cost or 0
-        )
+            row.allocated, unknown=row.allocated, unpriced=row.unpriced, cost=row.list_cost or 0,
+            unknown_cost=row.list_cost or 0,
+        )  # fmt: skip
     idle, cost, avoidable = row.idle or 0, row.idle_cost, row.avoidable_cost or 0
     minutes, money = [0] * len(Part), [0] * len(Part)
     is_unallocated = row.owner == UNALLOCATED_OWNER
@@ -209,7 +214,9 @@ def _time_of_numbers(numbers: list[int]) -> CoreTime:
     """As `_columns` writes them; a release before this one wrote no executions."""
     allocated, unknown, busy, used, unpriced, cost, unpriced_idle, *parts = numbers
     half = len(Part)
-    return CoreTime(
+    time = CoreTime(
         allocated, unknown, busy, used, unpriced, cost, unpriced_idle, parts[:half],
         parts[half : 2 * half], *parts[2 * half :],
     )  # fmt: skip
+    time.unknown_cost = cost if unknown == allocated else 0
+    return time

@@ -1,0 +1,117 @@
+"""The cost table adds up to the cent in every column, by every key, however it is cut."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_accounts.ledger import LedgerRow
+from neuron_accounts.then import then_of
+from neuron_emf.report.cost_table import (
+    CENT,
+    NO_TEAM,
+    ROW_LABELS,
+    TENTH_HOUR,
+    UNOWNED,
+    CostRow,
+    Leaf,
+    cost_table,
+    owner_labels,
+    then_table,
+)
+
+ATTO = st.integers(-3 * CENT, 10**24) | st.integers(-CENT, CENT) | st.just(0)
+
+
+@st.composite
+def ledger_rows(draw):
+    """One row of a ledger whose parts fit into its whole, with or without a price."""
+    owner = draw(st.sampled_from(["ann", "bob", "[others]", "[unallocated]", "[unknown]"]))
+    allocated = draw(st.integers(0, 10**11))
+    row = LedgerRow(
+        hour=490_000 + draw(st.integers(0, 60)),
+        cluster=draw(st.sampled_from("ab")),
+        instance_id=draw(st.sampled_from("xyz")),
+        owner=owner,
+        allocated=allocated,
+        covered=0,
+        team=draw(st.sampled_from([None, "ml"])),
+        instance_type=draw(st.sampled_from([None, "trn1.2xlarge", "trn2.3xlarge"])),
+        executions=draw(st.none() | st.integers(0, 10**9)),
+    )
+    cost = draw(st.none() | st.integers(0, 10**13))
+    if cost is None:
+        row = row._replace(unpriced=allocated)
+    if owner == "[unknown]":
+        return row._replace(list_cost=cost)
+    idle = draw(st.integers(0, allocated))
+    row = row._replace(busy=allocated - idle, used=0, idle=idle)
+    if cost is None:
+        return row
+    idle_cost = draw(st.integers(0, cost))
+    avoidable = draw(st.integers(0, idle_cost))
+    return row._replace(
+        list_cost=cost,
+        idle_cost=idle_cost,
+        avoidable_cost=avoidable,
+        committed_cost=draw(st.integers(0, idle_cost - avoidable)),
+    )
+
+
+def check_printed(table, most):
+    """Every column of *table* adds up to its last row, near to what is exact."""
+    *rows, total = table.printed(most)
+    assert min(len(table.rows), most + 1) == len(rows)
+    assert "[total]" == total.labels[0]
+    assert total.tenths == sum(row.tenths for row in rows)
+    assert total.list_cents == sum(row.list_cents for row in rows)
+    assert total.cost_cents == sum(row.cost_cents for row in rows)
+    assert total.idle_cents == sum(row.idle_cents for row in rows)
+    for leaf in Leaf:
+        assert total.cents[leaf] == sum(row.cents[leaf] for row in rows)
+    for row in (*rows, total):
+        leaves = row.row.leaves or [0] * len(Leaf)
+        for exact, cents in zip(leaves, row.cents, strict=True):
+            assert abs(Fraction(exact, CENT) - cents) < 1
+        assert abs(Fraction(row.row.time.allocated, TENTH_HOUR) - row.tenths) < 1
+    all_leaves = sum(total.row.leaves or [0])
+    assert abs(Fraction(all_leaves, CENT) - sum(total.cents)) <= Fraction(1, 2)
+
+
+@given(st.lists(ledger_rows(), max_size=20), st.integers(1, 12))
+def test_rows_add_up_to_the_total_by_every_key(rows, most):
+    """Every table has all there is, and what is printed adds up in every column."""
+    then = then_of(rows)
+    for by in ROW_LABELS:
+        table = then_table(then, by)
+        assert sum(row.list_cost or 0 for row in rows) * 10**9 == (table.total.cost or 0)
+        assert sum(row.allocated for row in rows) == table.total.time.allocated
+        check_printed(table, most)
+    unknown = sum(row.list_cost or 0 for row in rows if row.owner == "[unknown]")
+    idle = sum(row.idle_cost or 0 for row in rows)
+    listed = then_table(then, "team").total.listed or [0] * len(Leaf)
+    assert unknown * 10**9 == listed[Leaf.UNKNOWN]
+    assert idle * 10**9 == sum(listed[Leaf.AVOIDABLE : Leaf.UNKNOWN])
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcdef"), st.lists(ATTO, min_size=6, max_size=6))),
+       st.integers(1, 8))  # fmt: skip
+def test_billed_rows_add_up_to_the_bill(amounts, most):
+    """Credits make amounts negative; what is spread adds up beside the own cost."""
+    table = cost_table("team", [((name,), CostRow(billed=leaves)) for name, leaves in amounts])
+    assert sum(sum(leaves) for _, leaves in amounts) == sum(table.total.leaves or [0])
+    check_printed(table, most)
+    costs = [row.cost for _, row in table.rows]
+    assert sorted(costs, reverse=True) == costs
+
+
+@pytest.mark.parametrize("owner", sorted(UNOWNED))
+def test_what_no_owner_has_is_in_no_team(owner):
+    """It has its own row, even if a rule names a team for it."""
+    names = {"owner": owner, "cluster": "c", "team": "ml"}
+    assert (owner,) == owner_labels("team", **names)
+    assert (owner, None, "c") == owner_labels("owner", **names)
+    assert (NO_TEAM,) == owner_labels("team", owner="ann", cluster="c", team=None)
