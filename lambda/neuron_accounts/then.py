@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from neuron_accounts.core_time import CoreTime, Part, time_of
 from neuron_accounts.ledger import LEDGER_PREFIX, gzip_lines, part_key, unpack_lines
 from neuron_accounts.prices import UNKNOWN_TYPE_REASON
+from neuron_accounts.savings import ClusterHour, ClusterHours, cluster_columns, fold_rows
 from neuron_wire.line_members import BAD_MEMBER, WireFormatError
 from neuron_wire.names import (
     DAY_HOURS,
@@ -26,7 +27,7 @@ from neuron_wire.names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_accounts.ledger import LedgerRow
 
@@ -76,6 +77,8 @@ class Then:
         unpriced: Idle micro-core-minutes without a price, by `REGION/TYPE`.
 
         bases: What the amounts are based on.
+
+        cluster_hours: Hours from which savings are computed. `fold_row` does not add to them.
     """
 
     owners: dict[OwnerKey, CoreTime] = field(default_factory=dict)
@@ -86,6 +89,7 @@ class Then:
     by_type: dict[str | None, CoreTime] = field(default_factory=dict)
     unpriced: Counter[str] = field(default_factory=Counter)
     bases: set[str] = field(default_factory=set)
+    cluster_hours: ClusterHours = field(default_factory=dict)
 
     def fold_row(self, row: LedgerRow) -> None:
         """Add a row of the ledger."""
@@ -123,6 +127,8 @@ class Then:
             self.unlisted += document["Unlisted"]
             self.unpriced.update(document["Unpriced"])
             self.bases.update(document["Bases"])
+            for cluster, *sums in zip(*document.get("Clusters", ()), strict=True):
+                self.cluster_hours.setdefault((cluster, hour), ClusterHour()).fold_instances(*sums)
         except (KeyError, TypeError, ValueError) as error:
             raise WireFormatError(BAD_MEMBER, "a summary of the ledger cannot be read") from error
 
@@ -139,15 +145,17 @@ class Then:
             "Owners": _columns(self.owners.items()),
             "Instances": _columns(listed),
             "Unlisted": self.unlisted + len(idle) - len(listed),
+            "Clusters": cluster_columns(self.cluster_hours),
             "Unpriced": dict(sorted(self.unpriced.items())),
             "Bases": sorted(self.bases),
         }
         return gzip_lines([json.dumps(document, separators=(",", ":"))])
 
 
-def then_of(rows: Iterable[LedgerRow]) -> Then:
+def then_of(rows: Sequence[LedgerRow]) -> Then:
     """What *rows* add up to."""
     then = Then()
+    fold_rows(then.cluster_hours, rows)
     for row in rows:
         then.fold_row(row)
     return then

@@ -9,14 +9,21 @@ from neuron_accounts.then import OwnerKey
 from neuron_wire.names import HOUR_MINUTES, PLACEHOLDER_OWNERS
 from neuron_words.name_words import safe_name
 from neuron_words.now_words import price_overrides_line
-from neuron_words.quantity_words import coverage_words, joined, share_words, usd
+from neuron_words.quantity_words import counted, coverage_words, joined, share_words, usd
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from neuron_accounts.core_time import CoreTime
+    from neuron_accounts.savings import Saving
     from neuron_accounts.then import InstanceKey, Then
 
 
 MAX_NAMED: Final = 5
+
+
+MAX_SAVINGS: Final = 3
+"""Sentences about savings; more clusters are counted."""
 
 
 _LONGEST_BASIS: Final = 1000  # characters of regions and overrides
@@ -61,6 +68,37 @@ def basis_sentences(then: Then, setting: str = "PriceOverrides=") -> list[str]:
             f"Telemetry covers {covered} of the core hours{unknown if total.unknown else ''}."
         )
     return said
+
+
+def savings_sentences(savings: Sequence[Saving], hours: int) -> list[str]:
+    """Return at most three sentences about *savings* of a period of so many *hours*."""
+    sentences = [
+        f"Cluster {safe_name(saving.cluster)}, {saving.hours:,} of {hours:,} hours: {words}."
+        for saving in savings
+        if (words := "; ".join(_saving_words(saving)))
+    ]
+    more = len(sentences) - MAX_SAVINGS
+    if more > 0:
+        sentences[MAX_SAVINGS - 1] += f" {counted(more, 'more cluster')} could have saved less."
+    return sentences[:MAX_SAVINGS]
+
+
+def _saving_words(saving: Saving) -> list[str]:
+    words = []
+    if saving.released:
+        words.append(
+            f"{counted(saving.released, 'instance')} could have been released (at least "
+            f"{saving.released:,} fully idle in 95 % of these hours), at least "
+            f"{usd_of(saving.saved)} saved"
+        )
+    if saving.packed and saving.packed < saving.instances:
+        words.append(
+            f"if packed, the busy cores needed at least {saving.packed:,} of "
+            f"{saving.instances:,} instances (a lower bound)"
+        )
+    if saving.committed:
+        words.append(f"unused: {core_hours(saving.committed)} already paid")
+    return words
 
 
 def name_of(key: OwnerKey | InstanceKey) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
 from neuron_accounts.instance_hours import LedgerRules
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow
+from neuron_accounts.savings import fold_rows
 from neuron_accounts.then import Then
 from neuron_emf.account import account
 from neuron_emf.command_options import SINCE, payment, prices, teams
@@ -100,7 +101,7 @@ def then_by_days(
     then, read = Then(), 0
     for _, of_day in groupby(rows, lambda row: row.hour // 24):
         alike: dict[tuple[object, ...], tuple[LedgerRow, Sequence[int]]] = {}
-        for row in of_day:
+        for row in _by_hours(of_day, then, cluster):
             read += 1
             missing = row.idle is None, row.list_cost is None, row.idle_cost is None
             key = (*missing, row.executions is None, *_ALIKE(row))
@@ -121,6 +122,14 @@ def then_by_days(
             elif others is not None:
                 others.add_name(row.cluster)
     return then, read
+
+
+def _by_hours(rows: Iterable[LedgerRow], then: Then, cluster: str) -> Iterator[LedgerRow]:
+    """Yield *rows*; add those of *cluster*, or all, to the hours of clusters of *then*."""
+    for _, of_hour in groupby(rows, lambda row: row.hour):
+        hour_rows = list(of_hour)
+        fold_rows(then.cluster_hours, [row for row in hour_rows if cluster in {"", row.cluster}])
+        yield from hour_rows
 
 
 # --- of the ledger ---

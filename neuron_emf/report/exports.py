@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from neuron_accounts.core_time import CoreTime
+    from neuron_accounts.savings import Saving
     from neuron_emf.report.idle_report import IdleReport
     from neuron_wire.line_members import JsonObject
 
@@ -81,6 +82,7 @@ def json_text(report: IdleReport) -> str:
             {"type": name, "idle_core_minutes": msgspec.Raw(text.encode())}
             for name, text in unpriced.items()
         ],
+        "savings": [_saving(saving) for saving in report.savings()],
         "missing": [
             {"where": span.where, "start": iso(span.start_ms), "end": iso(span.end_ms)}
             for span in reading.missing
@@ -132,3 +134,17 @@ def html(report: IdleReport) -> str:
 
 def _raw(time: CoreTime) -> JsonObject:
     return {name: text and msgspec.Raw(text.encode()) for name, text in amounts_of(time).items()}
+
+
+def _saving(saving: Saving) -> JsonObject:
+    usd = None if saving.saved is None else decimal_text(saving.saved, USD_PLACES)
+    minutes = decimal_text(saving.committed, MINUTE_PLACES)
+    return {
+        "cluster": saving.cluster,
+        "hours": saving.hours,
+        "instances": saving.instances,
+        "released_instances": saving.released,
+        "saved_usd": usd and msgspec.Raw(usd.encode()),
+        "packed_instances": saving.packed,
+        "committed_idle_core_minutes": msgspec.Raw(minutes.encode()),
+    }

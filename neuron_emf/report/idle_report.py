@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_accounts.core_time import CoreTime, Part
+from neuron_accounts.savings import savings_of
 from neuron_accounts.then import dearest
 from neuron_emf import command_output
 from neuron_wire.names import DAY_MS, HOUR_MS, MINUTE_MS
@@ -17,12 +18,14 @@ from neuron_words.then_words import (
     core_hours,
     headline,
     name_of,
+    savings_sentences,
     usd_of,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from neuron_accounts.savings import Saving
     from neuron_accounts.then import Then
 
 Labels = tuple[str | None, ...]
@@ -147,7 +150,17 @@ class IdleReport:
         """What could be saved and how, the prices, and what was read."""
         setting = "PriceOverrides=" if self.reading.is_ledger else "--price-overrides "
         basis = basis_sentences(self.then, setting)
-        return [*_parts(self.then.total), *basis, *_read(self.reading)]
+        savings = savings_sentences(self.savings(), self.hours)
+        return [*_parts(self.then.total), *basis, *_read(self.reading), *savings]
+
+    def savings(self) -> list[Saving]:
+        """What each cluster could have saved, most money first."""
+        return savings_of(self.then.cluster_hours, self.hours)
+
+    @property
+    def hours(self) -> int:
+        """Hours of the period, whole or in part."""
+        return -(-self.end_ms // HOUR_MS) - self.start_ms // HOUR_MS
 
     def headline(self) -> str:
         """The first sentence of the report."""
@@ -182,7 +195,6 @@ def _who(then: Then) -> list[str]:
 
 
 def _missing(report: IdleReport) -> list[str]:
-    asked = -(-report.end_ms // HOUR_MS) - report.start_ms // HOUR_MS
     by_place: dict[str, list[Span]] = {}
     for span in report.reading.missing:
         by_place.setdefault(span.where, []).append(span)
@@ -193,7 +205,7 @@ def _missing(report: IdleReport) -> list[str]:
         what = "not settled" if report.reading.is_ledger else "without a minute line"
         now = "; neuron-emf top shows now" if report.reading.is_ledger else ""
         said.append(
-            f"In no sum: {hours:,} of {counted(asked, 'hour')}, {what} in {where}: "
+            f"In no sum: {hours:,} of {counted(report.hours, 'hour')}, {what} in {where}: "
             f"{joined(named, len(theirs) - MAX_NAMED)}{now}."
         )
     return said

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from aggregator.explain.topic import MAX_SUBJECT_CHARS, TopicMessage, ascii_only, teams_attribute
+from neuron_accounts.savings import savings_of
 from neuron_accounts.then import OwnerKey, Then, dearest
 from neuron_wire.names import HOUR_MS, PLACEHOLDER_OWNERS
 from neuron_words.quantity_words import counted, iso, joined, moment, percent
@@ -22,6 +23,7 @@ from neuron_words.then_words import (
     core_hours,
     headline,
     name_of,
+    savings_sentences,
     usd_of,
 )
 
@@ -93,6 +95,7 @@ def digest_text(week: Week, before: Week, stack_name: str, region: str) -> str:
         "",
         *(_sums(week, before) if week.settled else ["No hour of these days is in the ledger."]),
         *_gaps(week),
+        *savings_sentences(savings_of(week.cluster_hours, len(week.hours)), len(week.hours)),
         "",
         "Full report:",
         f"  neuron-emf report --since {iso(first_ms)} --until {iso(end_ms)} {where}",

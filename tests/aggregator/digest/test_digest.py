@@ -37,7 +37,7 @@ def week_of(rows=(), hours=WEEK_OF_HOURS, missing=()):
     """Seven days, all in the ledger but those that are *missing*."""
     found = Week(hours=hours)
     found.fold_hours(
-        (hour, then_of(row for row in rows if row.hour == hour).summary())
+        (hour, then_of([row for row in rows if row.hour == hour]).summary())
         for hour in hours
         if hour not in missing
     )
@@ -81,7 +81,7 @@ LEDGER_ROWS = st.lists(
 def test_the_digest_is_what_the_rows_are(rows):
     """Summaries of hours add up to the rows, by owner, instance and day, in any order."""
     found, whole = week_of(rows), then_of(rows)
-    assert whole.summary() == then_of(reversed(rows)).summary()
+    assert whole.summary() == then_of(rows[::-1]).summary()
     assert whole.owners == found.owners
     # An hour lists only instances that were idle in it, so of these the idle part is whole.
     by_instance = [

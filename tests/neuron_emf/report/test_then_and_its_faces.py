@@ -68,6 +68,7 @@ def check_then(objects, hour, lines, rules):
     week = Week(hours=range(hour, hour + 1))
     week.fold_hours([(hour, objects[summary_key(hour)])])
     assert (then.owners, then.bases, then.unpriced) == (week.owners, week.bases, week.unpriced)
+    assert then.cluster_hours == week.cluster_hours
     said = digest_text(week, Week(hours=range(hour - WEEK_HOURS, hour)), "s", "us-east-1")
     assert f"\n{report_of(then).headline()}\n" in said
     assert sum(row.idle_cost or 0 for row in settled) == sum(then.total.cost_by_part)

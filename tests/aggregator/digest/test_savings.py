@@ -1,0 +1,175 @@
+"""Savings against plain arithmetic over the ledger's JSON rows."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from decimal import Decimal
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aggregator.digest.week import Week, digest_text
+from neuron_accounts.ledger import LedgerRow, row_line
+from neuron_accounts.savings import savings_of
+from neuron_accounts.teams import TeamRules
+from neuron_accounts.then import then_of
+from neuron_emf.report.collection import then_by_days
+from neuron_wire.names import WEEK_HOURS
+from neuron_words.then_words import savings_sentences
+
+PERIOD = range(490_000, 490_000 + WEEK_HOURS)
+MICROS = 60 * 10**6
+STATES = ("idle", "busy", "half", "unknown", "unpriced", "committed", "absent")
+
+
+def rows_of(hour, instance_id, cluster, cores, *, price, state):
+    """The rows of an instance of so many cores in one hour, for *price* billionths a core."""
+
+    def row(owner, part, **changes):
+        time = cores * MICROS * part // 2
+        amounts = {"idle": 0, "list_cost": price * cores * part // 2, "busy": time, **changes}
+        return LedgerRow(
+            hour=hour, cluster=cluster, instance_id=instance_id, owner=owner, allocated=time,
+            covered=MICROS, **amounts,
+        )  # fmt: skip
+
+    def idle_row(part, cost):
+        time = cores * MICROS * part // 2
+        costs = {"idle_cost": cost, "avoidable_cost": cost, "list_cost": cost}
+        return row("[unallocated]", part, idle=time, busy=0, avoidable=time, **costs)
+
+    half = idle_row(1, price * cores // 2)
+    whole_time = cores * MICROS
+    return {
+        "idle": [half, half._replace(owner="a")],
+        "busy": [row("a", 2)],
+        "half": [half, row("a", 1)],
+        "unknown": [half, row("[unknown]", 1, busy=None, idle=None)],
+        "unpriced": [idle_row(2, None)],
+        "committed": [row("a", 2, busy=0, idle=whole_time, committed=whole_time)],
+        "absent": [],
+    }[state]
+
+
+@st.composite
+def ledgers(draw):
+    """Rows of a week, of instances whose days have the same states in turn."""
+    clusters = st.sampled_from("xyz")
+    rows = []
+    for number in range(draw(st.integers(1, 7))):
+        cluster, cores = draw(clusters), draw(st.sampled_from([2, 4, 32]))
+        price = draw(st.integers(1, 10**9))
+        # Mostly idle: an instance that works in each tenth hour can never be released.
+        states = draw(st.lists(st.sampled_from(STATES), min_size=1, max_size=4))
+        usual = draw(st.sampled_from(STATES))
+        step = draw(st.sampled_from([1, 13, 21]))
+        for hour in PERIOD:
+            at = (hour - PERIOD.start) % step
+            state = usual if at else states[(hour - PERIOD.start) // step % len(states)]
+            rows += rows_of(hour, f"i-{number}", cluster, cores, price=price, state=state)
+    return sorted(rows, key=lambda row: row.hour)
+
+
+def reference(lines):
+    """What clusters could have saved by *lines* of JSON; no code of the product."""
+    hours = defaultdict(lambda: defaultdict(list))
+    for line in lines:
+        row = json.loads(line, parse_float=Decimal)
+        hours[row["ClusterName"]][row["Hour"]].append(row)
+    savings = {}
+    for cluster, by_hour in hours.items():
+        counts, costs, needs, numbers = [], [], [], []
+        largest = max(
+            sum(row["AllocatedCoreMinutes"] for row in rows if row["InstanceId"] == name)
+            for rows in by_hour.values() for name in {row["InstanceId"] for row in rows}
+        )  # fmt: skip
+        for rows in by_hour.values():
+            names = {row["InstanceId"] for row in rows}
+            idle = []
+            for name in names:
+                of_name = [row for row in rows if row["InstanceId"] == name]
+                if all(
+                    row.get("AvoidableCoreMinutes", 0) == row["AllocatedCoreMinutes"]
+                    for row in of_name
+                ):
+                    priced = all("AvoidableCost" in row for row in of_name)
+                    idle.append(sum(row["AvoidableCost"] for row in of_name) if priced else None)
+            counts.append(len(idle))
+            costs.append(idle)
+            numbers.append(len(names))
+            busy = sum(row.get("BusyCoreMinutes", 0) for row in rows)
+            needs.append(math.ceil(busy / Decimal(largest)))
+        share = Decimal("0.95") * len(by_hour)
+        released = max(n for n in range(9) if sum(count >= n for count in counts) >= share)
+        taken = [sorted(idle, key=lambda cost: cost or 0)[:released] for idle in costs]
+        saved = [cost for idle in taken for cost in idle if cost is not None]
+        committed = sum(
+            row.get("CommittedCoreMinutes", 0)
+            for rows in by_hour.values() for row in rows
+        )  # fmt: skip
+        savings[cluster] = {
+            "hours": len(by_hour),
+            "released": released,
+            "saved": sum(saved) * 10**9 if saved or not released else None,
+            "instances": max(n for n in range(9) if sum(x >= n for x in numbers) >= share),
+            "packed": None if committed
+            else min(n for n in range(9) if sum(need <= n for need in needs) >= share),
+            "committed": committed * 10**6,
+        }  # fmt: skip
+    return savings
+
+
+@settings(max_examples=30)
+@given(ledgers())
+def test_savings_are_those_of_the_rows_in_the_report_and_in_the_digest(rows):
+    """Instances, money, packing and committed time, by cluster, most money first."""
+    week = Week(hours=PERIOD)
+    week.fold_hours(
+        (hour, then_of([row for row in rows if row.hour == hour]).summary()) for hour in PERIOD
+    )
+    report, _ = then_by_days(rows, TeamRules())
+    savings = savings_of(report.cluster_hours, len(PERIOD))
+    expected = reference(map(row_line, rows))
+    assert expected == {saving.cluster: _without_cluster(saving) for saving in savings}
+    assert savings == savings_of(week.cluster_hours, len(PERIOD))
+    money = [saving.saved or 0 for saving in savings]
+    assert sorted(money, reverse=True) == money
+    digest = digest_text(week, Week(hours=PERIOD), "s", "us-east-1")
+    for sentence in savings_sentences(savings, len(PERIOD)):
+        assert sentence in digest
+
+
+def _without_cluster(saving):
+    members = saving._asdict()
+    del members["cluster"]
+    return members
+
+
+def test_savings_are_at_most_three_sentences_with_their_hours():
+    """The clusters with most money first, the rest counted; unused committed time is paid."""
+    rows = [
+        row
+        for hour in PERIOD[2:]
+        for number, cluster in enumerate("abcd")
+        for row in rows_of(hour, f"i-{cluster}", cluster, 2, price=10**9 + number, state="idle")
+    ]
+    for hour in PERIOD:
+        rows += rows_of(hour, "i-e", "e", 2, price=1, state="committed")
+        for name in ("i-1", "i-2", "i-3", "i-4"):
+            rows += rows_of(hour, name, "d", 2, price=1, state="half")
+    hours = then_of(rows).cluster_hours
+    sentences = savings_sentences(savings_of(hours, len(PERIOD)), len(PERIOD))
+    first = (
+        "Cluster d, 168 of 168 hours: 1 instance could have been released (at least 1 fully idle "
+        "in 95 % of these hours), at least 332.00 USD saved; if packed, the busy cores needed "
+        "at least 2 of 5 instances (a lower bound)."
+    )
+    assert first == sentences[0]
+    assert [f"Cluster {name}," for name in "dcb"] == [text[:10] for text in sentences]
+    assert sentences[2].endswith(" 2 more clusters could have saved less.")
+    assert [] == savings_of(hours, WEEK_HOURS - 1)
+    paid = {key: hour for key, hour in hours.items() if key[0] == "e"}
+    expected = ["Cluster e, 168 of 168 hours: unused: 336.0 core hours already paid."]
+    assert expected == savings_sentences(savings_of(paid, len(PERIOD)), len(PERIOD))
