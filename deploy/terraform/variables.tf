@@ -205,9 +205,16 @@ variable "bill_table" {
 }
 
 variable "digest_schedule" {
-  description = "When, in UTC, the alarm topic gets the digest of the last 7 days of the ledger, as an expression of EventBridge Scheduler; empty means no digest."
+  description = "When, in UTC, a topic gets the digest of the last 7 days of the ledger, as an expression of EventBridge Scheduler; empty means no digest."
   type        = string
   default     = "cron(0 8 ? * MON *)"
+  nullable    = false
+}
+
+variable "digest_topic_arn" {
+  description = "ARN of the SNS topic that gets the digest, in this account and region, such as that of finance; empty means the alarm topic."
+  type        = string
+  default     = ""
   nullable    = false
 }
 
@@ -366,6 +373,7 @@ locals {
     Athena                   = tostring(var.athena)
     BillTable                = var.bill_table
     DigestSchedule           = var.digest_schedule
+    DigestTopicArn           = var.digest_topic_arn
     FindingsBus              = var.findings_bus
     IdleCorePercentThreshold = tostring(var.idle_core_percent_threshold)
     IdleCostThreshold        = tostring(var.idle_cost_threshold)

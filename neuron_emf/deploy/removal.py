@@ -49,7 +49,7 @@ _OWN: Final = "AdoptLogGroup"
 """A parameter of every stack of neuron-emf."""
 
 _EMITTER_POLICY_ID: Final = "EmitterPolicy"
-_ADOPTED: Final = ("AlarmTopicArn", "BillTable", "KmsKeyArn")
+_ADOPTED: Final = ("AlarmTopicArn", "BillTable", "DigestTopicArn", "KmsKeyArn")
 """Parameters that name a resource which the stack uses and did not create."""
 
 

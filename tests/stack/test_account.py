@@ -119,21 +119,28 @@ def test_chat_has_a_topic_of_its_own_where_somebody_asks_for_it(deployed):
     assert "ChatTopic" not in json.dumps(without)
 
 
-@pytest.mark.parametrize("given", ["", "arn:aws:sns:eu-west-1:111122223333:pager"])
-def test_the_stack_makes_a_topic_unless_one_is_given(deployed, given):
-    """All publishers use it, and the address subscribes to it."""
-    resources = deployed(AlarmTopicArn=given, AlarmEmail="ops@example.org")
+PAGER = "arn:aws:sns:eu-west-1:111122223333:pager"
+FINANCE = "arn:aws:sns:eu-west-1:111122223333:finance"
+
+
+@pytest.mark.parametrize(("given", "finance"), [("", ""), (PAGER, ""), ("", FINANCE)])
+def test_the_stack_makes_a_topic_unless_one_is_given(deployed, given, finance):
+    """All publishers use it, and the address subscribes to it; finance may have its own digest."""
+    resources = deployed(AlarmTopicArn=given, DigestTopicArn=finance, AlarmEmail="o@example.org")
     topic = given or "<AlarmTopic>"
     made = set() if given else {"AlarmTopic", "AlarmTopicPolicy"}
     assert made == {"AlarmTopic", "AlarmTopicPolicy"} & resources.keys()
-    explain = resources["ExplainFunction"]["Properties"]["Environment"]["Variables"]
-    subscribed = resources["AlarmEmailSubscription"]["Properties"]["TopicArn"]
-    assert topic == explain["ALARM_TOPIC_ARN"] == subscribed
-    (policy,) = resources["ExplainRole"]["Properties"]["Policies"]
-    statements = policy["PolicyDocument"]["Statement"]
-    assert [topic] == [
-        statement["Resource"] for statement in statements if statement["Action"] == "sns:Publish"
-    ]
+    assert topic == resources["AlarmEmailSubscription"]["Properties"]["TopicArn"]
+    for name, expected in (("Explain", topic), ("Digest", finance or topic)):
+        environment = resources[f"{name}Function"]["Properties"]["Environment"]["Variables"]
+        assert expected == environment["ALARM_TOPIC_ARN"]
+        (policy,) = resources[f"{name}Role"]["Properties"]["Policies"]
+        statements = policy["PolicyDocument"]["Statement"]
+        assert [expected] == [
+            statement["Resource"]
+            for statement in statements
+            if statement["Action"] == "sns:Publish"
+        ]
     if not given:
         assert [topic] == resources["AlarmTopicPolicy"]["Properties"]["Topics"]
         assert "AlarmEmailSubscription" not in deployed()

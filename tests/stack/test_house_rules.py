@@ -67,4 +67,4 @@ def test_the_stack_stays_small(translated):
     assert 16 >= kinds["AWS::CloudWatch::Alarm"]
     assert 9 >= kinds["AWS::Logs::QueryDefinition"]
     assert 1 == kinds["AWS::CloudWatch::Dashboard"]
-    assert 39 >= len(translated["Parameters"])
+    assert 40 >= len(translated["Parameters"])

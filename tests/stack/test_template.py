@@ -222,11 +222,14 @@ def test_no_function_writes_to_the_group_it_is_fed_from(deployed):
 
 
 TOPIC, KEY = "arn:aws:sns:eu-west-1:111122223333", "arn:aws:kms:eu-west-1:111122223333"
+TOPICS = [f"{TOPIC}:on-call_1", "arn:aws-cn:sns:cn-north-1:111122223333:pager", ""]
+NO_TOPICS = [f"{TOPIC}:pager.fifo", "pager"]
 SENSIBLE = {
     "PriceOverrides": ["trn1.32xlarge=13.5,inf2.xlarge=0.4", ""],
     "PaidByType": ["trn1.32xlarge=committed,trn2.48xlarge=avoidable", ""],
     "Teams": ["research|slurm:4711 ml-user=ml,*|prod/*=serving", "* | unit:* = platform", ""],
-    "AlarmTopicArn": [f"{TOPIC}:on-call_1", "arn:aws-cn:sns:cn-north-1:111122223333:pager", ""],
+    "AlarmTopicArn": TOPICS,
+    "DigestTopicArn": TOPICS,
     "AlarmEmail": ["ops@example.org", ""],
     "KmsKeyArn": [f"{KEY}:key/1234abcd-12ab-34cd-56ef-1234567890ab", ""],
     "Metrics": ["IdleCores,NeuronCores", "TeraFlops", ""],
@@ -244,7 +247,8 @@ USELESS = {
     ],
     "PaidByType": ["trn1.32xlarge", "trn1.32xlarge=reserved", "trn1.32xlarge=committed,"],
     "Teams": ["ml", "research=ml", "research|slurm:*", " | = ", "a|b=c,", "a|b='c'", "a|b=c\n"],
-    "AlarmTopicArn": [f"{TOPIC}:pager.fifo", "pager"],
+    "AlarmTopicArn": NO_TOPICS,
+    "DigestTopicArn": NO_TOPICS,
     "AlarmEmail": ["ops", "ops@example.org, more@example.org"],
     "KmsKeyArn": ["alias/neuron", f"{KEY}:alias/neuron"],
     "PermissionsBoundaryArn": ["bound", "arn:aws:iam::111122223333:role/bound"],
