@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
@@ -26,6 +26,13 @@ from local.rehearsal.comparison import (
     expected_past,
     read_metrics,
 )
+from local.rehearsal.focus_export import (
+    bill_sentence,
+    charges_of,
+    export_objects,
+    past_days,
+    problems_of_bill,
+)
 from local.rehearsal.live_fleet import REHEARSED_FLEET, LiveFleet
 from local.rehearsal.page import PORT, differences_from_aws, open_page
 from local.rehearsal.past import Past
@@ -45,6 +52,9 @@ from local.rehearsal.rehearsal_stack import (
     overrides,
 )
 from local.rehearsal.workspace import StoppedError, step
+from neuron_emf.account import rehearsed_account
+from neuron_emf.report.chargeback import chargeback
+from neuron_emf.report.settings import REHEARSED_BILL, IdleReportSettings
 from neuron_wire.names import MINUTE_S
 
 if TYPE_CHECKING:
@@ -80,7 +90,8 @@ class RehearsalOutcome:
 
         live_rollups: Rollups of live minutes that were compared.
 
-        amounts: What the replayed hour costs, as a sentence; shown when all is right.
+        amounts: Costs of the replayed hour and of the past days, as sentences; shown when all is
+            right.
     """
 
     problems: list[str]
@@ -142,8 +153,10 @@ class Rehearsal:
             problems, history, live = self._compare(
                 stack, fleet, past, bridged, stopped_s, is_cut=is_cut
             )
-            problems = [*wrong, *problems, *ledger.problems(), *wrong_week]
-            return RehearsalOutcome(problems, history, live, ledger.sentence())
+            wrong_bill, bill_amount = self._split_bill(stack, ledger)
+            problems = [*wrong, *problems, *ledger.problems(), *wrong_week, *wrong_bill]
+            amounts = f"{ledger.sentence()}\n{bill_amount}"
+            return RehearsalOutcome(problems, history, live, amounts)
 
     def _deploy(
         self, aws: EmbeddedAws, past: Past
@@ -198,12 +211,20 @@ class Rehearsal:
         ledger = settle_lines(chain.from_iterable(lines.values()), past.end_s // MINUTE_S)
         stop_hour = int(time.time()) // 3600
         objects = {**days_before(ledger, DAYS), **ledger.objects_before(stop_hour)}
-        stack.put_ledger(objects)
+        charges = charges_of(past_days(ledger.hours.start, DAYS))
+        stack.put_objects({**objects, **export_objects(charges)})
         week = digest_week(objects, stop_hour)
         self._workspace.write("digest.txt", digest_of(week))
         differences = differences_from_aws(self.template)
         self._workspace.write("differences-from-aws.txt", "\n".join(differences))
         return ledger, objects, week
+
+    def _split_bill(self, stack: DeployedStack, past: SettledPast) -> tuple[list[str], str]:
+        """Return what is wrong when the export of the past days is split, and its amount."""
+        settings = IdleReportSettings(rehearsal=True, bill=(REHEARSED_BILL,))
+        split = chargeback(settings, rehearsed_account(asdict(stack.place)))
+        charges = charges_of(past_days(past.hours.start, DAYS))
+        return problems_of_bill(charges, split), bill_sentence(charges, split)
 
     def _bridge(
         self,
@@ -231,6 +252,7 @@ class Rehearsal:
         commands = (
             "Owners of idle cores    .venv/bin/neuron-emf top --rehearsal\n"
             f"What {DAYS} days cost        .venv/bin/neuron-emf report --rehearsal\n"
+            "Who pays a made-up bill .venv/bin/neuron-emf report --rehearsal --bill\n"
         )
         end = f"After {seconds:.0f} s it ends" if seconds else "Ctrl-C ends it"
         print(

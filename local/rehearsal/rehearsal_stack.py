@@ -124,8 +124,8 @@ class DeployedStack:
         function, payload = self.resources["ExplainFunction"], json.dumps(event).encode()
         self._aws.client("lambda").invoke(FunctionName=function, Payload=payload)
 
-    def put_ledger(self, objects: Mapping[str, bytes]) -> None:
-        """Put *objects* where settle puts its own."""
+    def put_objects(self, objects: Mapping[str, bytes]) -> None:
+        """Put *objects* into the bucket of the ledger, where settle puts its own."""
         bucket, s3 = self._outputs["LedgerBucketName"], self._aws.client("s3")
         with ThreadPoolExecutor(_THREADS) as pool:
             list(

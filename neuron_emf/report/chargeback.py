@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from neuron_emf.account import account
 from neuron_emf.command_options import teams
 from neuron_emf.reading.ledger_bucket import LedgerBucket, stack_ledger
-from neuron_emf.report.month_ledger import S3, ledger_files
+from neuron_emf.report.month_ledger import S3, ledger_files, month_hours
+from neuron_emf.report.settings import REHEARSED_BILL
 from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import HOUR_MINUTES
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from neuron_emf.account import Account
     from neuron_emf.report.month_ledger import LedgerFiles
     from neuron_emf.report.settings import IdleReportSettings
+
+REHEARSED_EXPORT: Final = "exports/focus/data/"
+"""The export's prefix in the ledger's bucket of a rehearsal."""
 
 EXIT_NOT_RECONCILED: Final = 5
 """The bill and the ledger contradict each other, or lack a part of the month."""
@@ -47,9 +51,8 @@ WHOLE_DIVISION: Final = "CAST(CAST(a AS HUGEINT) // CAST(b AS HUGEINT) AS DECIMA
 """Division in DuckDB: of HUGEINT it is exact, of DECIMAL it would be DOUBLE."""
 
 LEDGER_ROWS_REFUSED: Final = "ledger rows refused"
-LIST_PRICED: Final = frozenset(
-    {"hours without any charge", "ledger hours not billed", LEDGER_ROWS_REFUSED}
-)
+UNCHARGED_HOURS: Final = "hours without any charge"
+LIST_PRICED: Final = frozenset({UNCHARGED_HOURS, "ledger hours not billed", LEDGER_ROWS_REFUSED})
 """Problems whose amount is at list price, in USD whatever the bill's currency is."""
 
 MOVED: Final = "moved between clusters"
@@ -65,6 +68,14 @@ CREATE TABLE unassigned (name VARCHAR);
 """
 _CURRENCIES: Final = (
     "SELECT DISTINCT BillingCurrency FROM bill WHERE BillingCurrency IS NOT NULL ORDER BY 1"
+)
+_BILLED_HOURS: Final = """
+SELECT min(hour), max(hour) + 1 FROM (
+  SELECT epoch_ms(CAST(ChargePeriodStart AS TIMESTAMP)) // 3600000 AS hour FROM bill
+  WHERE ChargeCategory = 'Usage')
+"""
+_DROP_OTHER_HOURS: Final = (
+    'DELETE FROM loaded WHERE is_whole AND "date" || \'T\' || "hour" NOT BETWEEN ? AND ?'
 )
 _REFUSED_ROWS: Final = (
     "SELECT count(*), coalesce(sum(ListCost), 0)::DECIMAL(38, 9) FROM loaded WHERE NOT is_whole"
@@ -151,6 +162,8 @@ class Chargeback:
     Attributes:
         month: Such as `2026-10`.
 
+        hours: Its hours since the epoch; of a rehearsal the hours of the export.
+
         currency: Of all amounts.
 
         rows: What owners pay, or only what does not reconcile.
@@ -159,6 +172,7 @@ class Chargeback:
     """
 
     month: str
+    hours: range
     currency: str
     rows: Sequence[ChargebackRow]
     notes: Sequence[ChargebackRow] = ()
@@ -173,37 +187,56 @@ class Chargeback:
         return "USD" if row.problem in LIST_PRICED else self.currency
 
 
-def chargeback(settings: IdleReportSettings) -> Chargeback:
+def chargeback(settings: IdleReportSettings, where: Account | None = None) -> Chargeback:
     """
-    Split the bill of a month by the ledgers.
+    Split the bill of a month by the ledgers, of *where* if it is known already.
+
+    A rehearsal without a month is split over the hours of its own export.
 
     Raises:
         SettingsError: If an option names something else than it is for.
         SourceError: If a ledger or a bill cannot be read.
     """
-    if not _MONTH.fullmatch(settings.month):
+    if not _MONTH.fullmatch(settings.month) and (settings.month or not settings.rehearsal):
         msg = f"Invalid --month {settings.month!r}. Use year and month, such as 2026-10."
         raise SettingsError(msg)
-    where = account(settings)
+    where = where or account(settings)
     with tempfile.TemporaryDirectory(prefix="neuron-emf-") as name, _database(name) as database:
         folder = Path(name)
         currency = _read_bill(database, bill_files(settings.bill, where, folder / "bill"))
         ledgers = settings.ledger or [stack_ledger(where).name]
-        ledger = ledger_files(ledgers, settings.month, where, folder / "ledger")
-        refused = _read_ledger(database, ledger, settings.month)
+        hours = month_hours(settings.month) if settings.month else _billed_hours(database)
+        month = iso_minute(hours.start * HOUR_MINUTES)[:7]
+        ledger = ledger_files(ledgers, month, where, folder / "ledger")
+        refused = _read_ledger(database, ledger, month, hours)
         database.execute(_BILL_TABLES)
         for number, rule in enumerate(teams(settings.teams).rules):
             of_rule = [number, rule.cluster, rule.owner, rule.team]
             database.execute("INSERT INTO teams VALUES (?, ?, ?, ?)", of_rule)
         if settings.unassigned:
             database.execute("INSERT INTO unassigned VALUES (?)", [settings.unassigned])
-        parameters = [settings.month, settings.incomplete, settings.month, settings.month]
-        rows = [ChargebackRow(*row) for row in _answer(database, statement(), parameters)]
+        rows = _split(database, month, is_incomplete=settings.incomplete)
+        uncharged = [row for row in rows if row.problem == UNCHARGED_HOURS]
+        if sum(row.found or 0 for row in uncharged) == len(month_hours(month)) - len(hours):
+            rows = [row for row in rows if row not in uncharged]
+            rows = rows or _split(database, month, is_incomplete=True)
     notes = [row for row in rows if row.problem == MOVED]
     rows = [row for row in rows if row.problem != MOVED]
     if refused is not None and not settings.incomplete:
         rows = [row for row in rows if row.problem] + [refused]
-    return Chargeback(settings.month, currency, rows, notes)
+    return Chargeback(month, hours, currency, rows, notes)
+
+
+def _split(database: Any, month: str, *, is_incomplete: bool) -> list[ChargebackRow]:  # noqa: ANN401  # DuckDB's connection
+    """Return the answer of the statement."""
+    parameters = [month, is_incomplete, month, month]
+    return [ChargebackRow(*row) for row in _answer(database, statement(), parameters)]
+
+
+def _billed_hours(database: Any) -> range:  # noqa: ANN401  # as above
+    """Return the hours from the first to the last that the bill has usage of."""
+    ((start, stop),) = _answer(database, _BILLED_HOURS)
+    return range(start or 0, stop or 1)
 
 
 def statement() -> str:
@@ -220,7 +253,8 @@ def bill_files(places: Sequence[str], where: Account, folder: Path) -> list[Path
         SourceError: If S3 refuses or does not answer.
     """
     files: list[Path] = []
-    for number, place in enumerate(places):
+    for number, named in enumerate(places):
+        place = _rehearsed_export(where) if named == REHEARSED_BILL else named
         path = _fetched(place, where, folder / str(number)) if place.startswith(S3) else Path(place)
         found = sorted(path.rglob("*")) if path.is_dir() else [path]
         found = [file for file in found if file.is_file() and file.name.endswith(_CSV + _PARQUET)]
@@ -232,6 +266,14 @@ def bill_files(places: Sequence[str], where: Account, folder: Path) -> list[Path
         msg = "--bill names a file twice. Name each file of the export once."
         raise SettingsError(msg)
     return files
+
+
+def _rehearsed_export(where: Account) -> str:
+    """Return the place of the export that the rehearsal at *where* made up."""
+    if not where.is_rehearsal:
+        msg = "--bill names no file. Name the export's files, or use --rehearsal."
+        raise SettingsError(msg)
+    return f"{S3}{stack_ledger(where).name}/{REHEARSED_EXPORT}"
 
 
 def _fetched(place: str, where: Account, folder: Path) -> Path:
@@ -308,12 +350,15 @@ def _read_ledger(
     database: Any,  # noqa: ANN401  # as above
     ledger: LedgerFiles,
     month: str,
+    hours: range,
 ) -> ChargebackRow | None:
-    """Create the view `rows` of *ledger*; returns a row if some cannot be counted."""
+    """Create the view `rows` of *hours* of *ledger*; returns a row if some cannot be counted."""
     files = [str(file) for file in ledger.files]
     database.execute(_LEDGER, [month, files, _LEDGER_COLUMNS])
-    hours = [iso_minute(hour * HOUR_MINUTES) for hour in ledger.labels]
-    database.execute(_HOURS_TABLE, [hours, [*ledger.labels.values()]])
+    ends = [iso_minute(hour * HOUR_MINUTES)[:13] for hour in (hours[0], hours[-1])]
+    database.execute(_DROP_OTHER_HOURS, ends)
+    labeled = [iso_minute(hour * HOUR_MINUTES) for hour in ledger.labels]
+    database.execute(_HOURS_TABLE, [labeled, [*ledger.labels.values()]])
     database.execute(_ROWS_VIEW)
     ((count, cost),) = _answer(database, _REFUSED_ROWS)
     labels = (LEDGER_ROWS_REFUSED, None, None, None, None)

@@ -16,8 +16,9 @@ from neuron_emf import command_output
 from neuron_emf.report.chargeback import MOVED
 from neuron_emf.report.month_ledger import month_hours
 from neuron_emf.report.terminal import NO_TEAM
+from neuron_wire.names import HOUR_MS
 from neuron_words.name_words import cell
-from neuron_words.quantity_words import counted
+from neuron_words.quantity_words import counted, moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,8 +172,16 @@ def parts(result: Chargeback, rows: int) -> list[RenderableType]:
         table.caption = f"{counted(len(payers) - rows, 'row')} more. Use --rows, --csv or --json."
         table.caption_justify = "left"
     cost = f"{_exact(_sum(result.rows))} {result.currency}"
-    title = f"Chargeback of {result.month}: {cost} of the bill."
+    title = f"Chargeback of {_period(result)}: {cost} of the bill."
     return [Text(title, style="bold"), table]
+
+
+def _period(result: Chargeback) -> str:
+    """Return the month, or the hours of it that a rehearsal's export has."""
+    if result.hours == month_hours(result.month):
+        return result.month
+    ends = (moment(hour * HOUR_MS) for hour in (result.hours.start, result.hours.stop))
+    return f"{' to '.join(ends)} ({counted(len(result.hours), 'hour')})"
 
 
 def _members(row: ChargebackRow, result: Chargeback) -> dict[str, str | int | None]:

@@ -24,6 +24,9 @@ from neuron_emitter.settings.minute_settings import advanced, setting
 if TYPE_CHECKING:
     from pathlib import Path
 
+REHEARSED_BILL: Final = "s3://"
+"""`--bill` without a value: the export that the rehearsal has made up."""
+
 BY: Final = ("owner", "team", "cluster", "instance", "day")
 
 
@@ -56,8 +59,10 @@ class IdleReportSettings(
     bill: tuple[str, ...] = setting(
         (),
         "What each owner pays of AWS's FOCUS 1.2 export: its files, folders or s3://BUCKET/PREFIX, "
-        "CSV or Parquet, hourly; needs the extra 'bill'.",
-        metavar="FILE",
+        "CSV or Parquet, hourly; needs the extra 'bill'. With --rehearsal no file is needed.",
+        metavar="[FILE]",
+        is_flag=False,
+        flag_value=REHEARSED_BILL,
     )
     unassigned: str = advanced(
         "",

@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from dataclasses import asdict, replace
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +23,13 @@ from local.monitor.runtime_groups import EXECUTION_ENDINGS
 from local.monitor.simulated_instance import SIMULATED_ECC_COUNTERS
 from local.rehearsal import __main__ as command_line
 from local.rehearsal.comparison import expected_live
+from local.rehearsal.focus_export import (
+    bill_sentence,
+    charges_of,
+    export_objects,
+    past_days,
+    problems_of_bill,
+)
 from local.rehearsal.live_fleet import REHEARSED_FLEET, LiveFleet, python_environment
 from local.rehearsal.page import AccountEndpoint, open_page
 from local.rehearsal.past_ledger import (
@@ -30,17 +39,23 @@ from local.rehearsal.past_ledger import (
     problems_of_week,
     settle_lines,
 )
-from local.rehearsal.rehearsal import RehearsalOutcome
+from local.rehearsal.rehearsal import DAYS, RehearsalOutcome
 from local.rehearsal.rehearsal_stack import STACK_NAME
 from local.rehearsal.workspace import StoppedError, Workspace
 from neuron_accounts.then import Then
 from neuron_emf import account as accounts
+from neuron_emf.account import Account
 from neuron_emf.command_options import AccountSettings
 from neuron_emf.page.alarms import read_rehearsal_alarms
 from neuron_emf.page.server import HOST, TOKEN_HEADER
+from neuron_emf.reading.ledger_bucket import OUTPUT
 from neuron_emf.reading.minute_lines import MinuteLines
+from neuron_emf.report.chargeback import chargeback
+from neuron_emf.report.month_ledger import month_hours
+from neuron_emf.report.settings import REHEARSED_BILL, IdleReportSettings
 from proof.emitter_process import HUNG_AFTER_S
 from tests.hour import HOUR_END_S
+from tests.neuron_emf.fake_account import FakeLedgerObjects
 
 RIGHT_OUTCOME = RehearsalOutcome([], 120, 4, "It costs 28 USD.")
 
@@ -274,6 +289,56 @@ FIRING_ALARMS: Any = SimpleNamespace(read_alarms=lambda: [FIRING_ALARM])
 def document(repository):
     """The repository's own template."""
     return load_template(repository / "template.yaml")
+
+
+class RehearsedClient(FakeLedgerObjects):
+    """Clients of the embedded AWS whose only stack has a ledger of these objects."""
+
+    def describe_stacks(self, **_):
+        return {"Stacks": [{"Outputs": [{"OutputKey": OUTPUT, "OutputValue": "ledger"}]}]}
+
+
+@pytest.fixture
+def split_days(past, monkeypatch):
+    """Split the made-up bill of three days before an hour; gives its rows and the answer."""
+
+    def split(stop_hour, fault=lambda charges: charges):
+        moved = replace(past, hours=range(stop_hour, stop_hour + 1))
+        charges = charges_of(past_days(stop_hour, DAYS))
+        objects = {**days_before(moved, DAYS), **export_objects(fault(charges))}
+        monkeypatch.setattr(Account, "client", lambda *_: RehearsedClient(objects))
+        settings = IdleReportSettings(rehearsal=True, bill=(REHEARSED_BILL,))
+        return charges, chargeback(settings, accounts.rehearsed_account(asdict(REHEARSAL_PLACE)))
+
+    return split
+
+
+@pytest.mark.parametrize(("into_month", "hours"), [(300, 72), (36, 36), (20, 51)])
+def test_the_made_up_bill_is_split_to_the_last_digit(split_days, into_month, hours):
+    """Its owners pay all of it, also around the edge of a month, of which it has one side."""
+    charges, split = split_days(month_hours("2026-11").start + into_month)
+    assert [] == problems_of_bill(charges, split)
+    assert hours == len(split.hours)
+    assert f"The made-up bill of {hours} hours, " in bill_sentence(charges, split)
+    total = sum(row.cost for row in split.rows)
+    by_list = sum(Decimal(row["EffectiveCost"]) for row in charges)
+    assert total > by_list > 0  # the fee of the block
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (lambda rows: rows[:-1], "is refused: reserved hours without a fee"),
+        (lambda rows: rows[1:], "is refused: ledger hours not billed"),
+        (lambda rows: [row for row in rows if "T05" not in row["ChargePeriodStart"]],
+         "is refused: hours without any charge"),
+        (lambda rows: [rows[0] | {"EffectiveCost": "0"}, *rows[1:]], "its owners pay"),
+    ],
+)  # fmt: skip
+def test_a_wrong_split_of_the_made_up_bill_is_said(split_days, fault, words):
+    """A bill without a fee or an instance-hour, and a bill of another amount."""
+    (problem,) = problems_of_bill(*split_days(month_hours("2026-11").start + 300, fault))
+    assert words in problem
 
 
 def asked(server, path, token=""):

@@ -418,6 +418,7 @@ def test_a_ledger_row_of_another_hour_is_refused_alone(typed, tmp_path, follows_
     ("options", "sentence"),
     [
         (["--month", "2026-13"], "Invalid --month '2026-13'. Use year and month, such as 2026-10."),
+        (["--bill"], "--bill names no file. Name the export's files, or use --rehearsal."),
         (["--bill", "{0}/bill.csv"], "--bill names a file twice."),
         (["--bill", "{0}/none"], "--bill {0}/none has no .csv, .csv.gz or .parquet file."),
         (["--bill", "{0}/other.csv"], "{0}/other.csv lacks BillingCurrency, BillingPeriodStart"),
