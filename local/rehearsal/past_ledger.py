@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from aggregator.digest.week import Week, digest_text
+from aggregator.digest.function import Week, digest_text
 from aggregator.environment import Rules
 from aggregator.settle.ledger_hour import BucketHour
 from aggregator.settle.purchases import part_of

@@ -60,7 +60,7 @@ from neuron_wire.names import MINUTE_S
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from aggregator.digest.week import Week
+    from aggregator.digest.function import Week
     from local.rehearsal.live_fleet import FleetInstance
     from local.rehearsal.workspace import Workspace
     from neuron_emf.page.server import PageServer

@@ -246,7 +246,6 @@ def test_lines_ledger_report_and_digest_say_the_same(past):
     text = digest_of(digest_week(past.objects, past.hours.stop))
     assert "Idle cores cost 29.85 USD, of which at most 18.09 USD avoidable: 46.0 core" in text
     assert "16.48 USD  slurm:4711 ml-user, cluster research, team ml: 24.5 core hours" in text
-    assert "167 hours of 168 without a summary" in text
     assert "Idle Neuron cores of stack neuron-emf: 1 of 168 hours from 2026-11-13" in text
 
 

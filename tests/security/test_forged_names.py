@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from aggregator.digest.week import digest_message
+from aggregator.digest.function import digest_message
 from aggregator.explain.chat import chat_message
 from aggregator.explain.event import ALARM_SUBJECTS, read_transition
 from aggregator.explain.notification import notify

@@ -1,4 +1,4 @@
-"""Each week, what idle cores cost, as a message to the alarm topic: of the ledger alone."""
+"""The digest: each week, what idle cores cost, as a message, of the ledger alone."""
 
 from aggregator.digest.function import handler
 

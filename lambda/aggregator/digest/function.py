@@ -1,5 +1,9 @@
 """
-Handler: each week, what idle cores cost, to the alarm topic.
+Handler: each week, what idle cores cost, to the topic of the digest.
+
+It adds up summaries of the ledger's hours. An hour without a summary is missing, never one in which
+nothing was idle: what is unknown is reported as unknown, never as 0. The text has at most 20,000
+bytes; names are other people's and on one line.
 
 Asynchronous, as explain: an exception makes Lambda try again and in the end hand the
 event to the failure destination. For another week, invoke it with the hour
@@ -8,25 +12,79 @@ after that week, `{"Until": "2026-11-23T00:00Z"}`.
 
 from __future__ import annotations
 
+import shlex
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from aggregator import runtime
-from aggregator.digest.week import Week, digest_message
-from aggregator.explain.topic import publish_message
+from aggregator.explain.topic import (
+    MAX_SUBJECT_CHARS,
+    TopicMessage,
+    ascii_only,
+    publish_message,
+    teams_attribute,
+)
 from aggregator.minutes import MARKER_SLACK_MINUTES, hour_of
 from aggregator.runtime import LambdaContext, Logger
 from aggregator.storage.ledger_objects import LedgerObjects
-from neuron_wire.names import DAY_HOURS, HOUR_MINUTES, WEEK_HOURS
+from neuron_accounts.savings import savings_of
+from neuron_accounts.then import OwnerKey, Then, dearest
+from neuron_wire.names import DAY_HOURS, HOUR_MINUTES, HOUR_MS, WEEK_HOURS
+from neuron_words.quantity_words import iso, moment, percent
+from neuron_words.then_words import (
+    basis_sentences,
+    core_hours,
+    headline,
+    name_of,
+    savings_sentences,
+    usd_of,
+)
 
 if TYPE_CHECKING:
-    from aggregator.explain.topic import TopicMessage
+    from collections.abc import Iterable, Mapping
+
+    from neuron_accounts.core_time import CoreTime
+    from neuron_accounts.then import InstanceKey
     from neuron_wire.line_members import Members
 
 logger = Logger()
 
+MAX_ROWS_IN_DIGEST: Final = 5
+
 _DAY_S: Final = 86_400
 _SETTLES_WITHIN_MINUTES: Final = 2 * HOUR_MINUTES  # of when it may: the next tick, and a slow one
+
+
+@dataclass(slots=True)
+class Week(Then):
+    """
+    Seven days, added up.
+
+    Attributes:
+        hours: All of them, whole ones since the epoch.
+
+        settled: Those that are in the sums.
+    """
+
+    hours: range = field(kw_only=True)
+    settled: list[int] = field(default_factory=list)
+
+    def fold_hours(self, summaries: Iterable[tuple[int, bytes]]) -> None:
+        """
+        Add hours by their *summaries*, in the order of time.
+
+        Raises:
+            WireFormatError: If a summary is damaged.
+        """
+        for hour, payload in summaries:
+            self.fold_summary(hour, payload)
+            self.settled.append(hour)
+
+    @property
+    def covered_words(self) -> str:
+        """`166 of 168 hours`."""
+        return f"{len(self.settled)} of {len(self.hours)} hours"
 
 
 @logger.inject_lambda_context
@@ -65,3 +123,97 @@ def last_midnight(now_s: float, late_minutes: int) -> int:
     """The last midnight UTC before which every hour should be settled, in hours."""
     settled_s = now_s - 60 * (late_minutes + MARKER_SLACK_MINUTES + _SETTLES_WITHIN_MINUTES)
     return int(settled_s) // _DAY_S * DAY_HOURS
+
+
+def digest_message(week: Week, before: Week, stack_name: str, region: str) -> TopicMessage:
+    """The digest of *week*, beside the seven days *before*."""
+    named = dearest(week.owners, MAX_ROWS_IN_DIGEST)
+    teams = teams_attribute(key.team for key, core_time in named if core_time.idle)
+    subject = _subject(week)
+    with_stack = f"{stack_name}: {subject}"
+    return TopicMessage(
+        body=digest_text(week, before, stack_name, region),
+        attributes={"Kind": "digest", **({"Team": teams} if teams else {})},
+        subject=ascii_only(
+            with_stack if len(with_stack) <= MAX_SUBJECT_CHARS else subject, MAX_SUBJECT_CHARS
+        ),
+    )
+
+
+def digest_text(week: Week, before: Week, stack_name: str, region: str) -> str:
+    """The text of *week*, compared with the seven days *before*."""
+    first_ms, end_ms = week.hours.start * HOUR_MS, week.hours.stop * HOUR_MS
+    where = f"--stack-name {shlex.quote(stack_name)} --region {shlex.quote(region)}"
+    hours = f"{week.covered_words} from {moment(first_ms)} to {moment(end_ms)}"
+    parts = [
+        f"Idle Neuron cores of stack {stack_name}: {hours}.",
+        "",
+        *(_sums(week, before) if week.settled else ["No hour of these days is in the ledger."]),
+        "",
+        "Full report:",
+        f"  neuron-emf report --since {iso(first_ms)} --until {iso(end_ms)} {where}",
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def _subject(week: Week) -> str:
+    total = week.total
+    if not total.known:
+        amount = "nothing known"
+    elif not total.idle:
+        amount = "no idle core"
+    elif total.idle_cost is None:
+        amount = "idle cores without a price"
+    else:
+        amount = f"{usd_of(total.idle_cost)} idle"
+    return f"{amount} in 7 days; {week.covered_words} settled"
+
+
+def _sums(week: Week, before: Week) -> list[str]:
+    total = week.total
+    more = "at least " if week.unlisted else ""
+    hours = len(week.hours)
+    savings = savings_sentences(savings_of(week.cluster_hours, hours), hours)
+    return [
+        headline(total),
+        _change(total, week, before),
+        *_dearest("Most expensive owners of idle cores:", week.owners),
+        *_dearest("Most expensive instances:", week.instances, more),
+        "",
+        *basis_sentences(week),
+        *(["", "Savings:", *savings] if savings else []),
+    ]
+
+
+def _change(total: CoreTime, week: Week, before: Week) -> str:
+    """By hours of the ledger, so that a gap is no saving."""
+    if not before.settled:
+        return "The 7 days before are not in the ledger."
+    past = before.total.idle_cost or 0
+    was, now = past / len(before.settled), (total.idle_cost or 0) / len(week.settled)
+    is_whole = len(week.settled) == len(before.settled) == WEEK_HOURS
+    per = "" if is_whole else " per hour in the ledger"
+    if not was:
+        return f"In the 7 days before idle cores had no cost{per}." if now else ""
+    change = 100 * (now - was) / was
+    if round(change, 1) == 0:
+        return f"As much{per} as in the 7 days before ({usd_of(past)})."
+    more = "more" if change > 0 else "less"
+    return f"{percent(abs(change))} {more}{per} than in the 7 days before ({usd_of(past)})."
+
+
+def _dearest(
+    title: str, times: Mapping[OwnerKey, CoreTime] | Mapping[InstanceKey, CoreTime], more: str = ""
+) -> list[str]:
+    idle = {key: core_time for key, core_time in times.items() if core_time.idle}
+    rows = ["", title]
+    for key, core_time in dearest(idle, MAX_ROWS_IN_DIGEST):
+        # Summaries list an instance only in hours in which it was idle.
+        is_owner = isinstance(key, OwnerKey)
+        busy = f" idle, {core_hours(core_time.busy)} busy" if is_owner and core_time.busy else ""
+        amount = usd_of(core_time.idle_cost)
+        rows.append(f"  {amount:>16}  {name_of(key)}: {core_hours(core_time.idle)}{busy}")
+    if len(idle) > MAX_ROWS_IN_DIGEST:
+        rows.append(f"  and {more}{len(idle) - MAX_ROWS_IN_DIGEST:,} more")
+    return rows if idle else []

@@ -10,7 +10,7 @@ from decimal import Decimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregator.digest.week import Week, digest_text
+from aggregator.digest.function import Week, digest_text
 from neuron_accounts.ledger import LedgerRow, row_line
 from neuron_accounts.savings import savings_of
 from neuron_accounts.teams import TeamRules

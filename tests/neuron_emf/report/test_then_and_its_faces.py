@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from hypothesis import given, settings
 
-from aggregator.digest.week import Week, digest_text
+from aggregator.digest.function import Week, digest_text
 from neuron_accounts.instance_hours import LedgerRules
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, part_key
 from neuron_accounts.teams import TeamRules
