@@ -9,6 +9,7 @@ https://docs.aws.amazon.com/cur/latest/userguide/table-dictionary-focus-1-2-aws.
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from local.embedded_aws.clients import EMBEDDED_REGION
@@ -17,12 +18,12 @@ from neuron_accounts.ledger import gzip_lines
 from neuron_accounts.prices import LIST_USD_PER_HOUR
 from neuron_emf.command_output import csv_text
 from neuron_emf.report.chargeback import BILL_COLUMNS, REHEARSED_EXPORT
+from neuron_emf.report.month_ledger import month_hours
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import DAY_HOURS, HOUR_MINUTES
-from neuron_words.quantity_words import counted, usd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from local.rehearsal.live_fleet import FleetInstance
     from neuron_emf.report.chargeback import Chargeback
@@ -48,22 +49,27 @@ def past_days(stop_hour: int, days: int) -> range:
     Around the edge of a month they are the larger part, without the last hour of the month: a
     capacity block in it may go on in the next one.
     """
-    hours = range(stop_hour - days * DAY_HOURS, stop_hour)
-    month = {_iso(hours[len(hours) // 2])[:7]}
-    billed = [hour for hour in hours if {_iso(hour)[:7], _iso(hour + 1)[:7]} == month]
-    return range(billed[0], billed[-1] + 1)
+    start_hour = stop_hour - days * DAY_HOURS
+    month = month_hours(_iso((start_hour + stop_hour) // 2)[:7])
+    return range(max(start_hour, month.start), min(stop_hour, month.stop - 1))
 
 
 def charges_of(hours: range) -> list[Charge]:
-    """Return the rows of *hours*."""
+    """Return the rows of *hours*; the fee of the capacity block is the last."""
     charges: list[Charge] = []
     for member in REHEARSED_FLEET:
         for hour in hours:
             charges += _charges_of_hour(member, hour)
-    blocks = sum("CapacityReservationId" in charge for charge in charges)
-    fee = _charge(hours.start, "CapacityBlock:trn2.3xlarge", CAPACITY_BLOCK)
-    fee |= {"ChargeCategory": "Purchase", "CapacityReservationId": CAPACITY_BLOCK}
-    return [*charges, fee | _cost(Decimal(0), BLOCK_USD_PER_HOUR * blocks)]
+    fee = _charge(
+        hours.start,
+        "CapacityBlock:trn2.3xlarge",
+        CAPACITY_BLOCK,
+        Decimal(0),
+        BLOCK_USD_PER_HOUR * len(hours),
+        ChargeCategory="Purchase",
+        CapacityReservationId=CAPACITY_BLOCK,
+    )
+    return [*charges, fee]
 
 
 def export_objects(charges: Sequence[Charge]) -> dict[str, bytes]:
@@ -75,69 +81,55 @@ def export_objects(charges: Sequence[Charge]) -> dict[str, bytes]:
     return {key: gzip_lines(text.splitlines())}
 
 
-def problems_of_bill(charges: Sequence[Charge], split: Chargeback) -> list[str]:
-    """Return a sentence if the *split* of *charges* is refused, or has another sum."""
-    total = _total(charges)
-    billed = sum((row.cost for row in split.rows), Decimal(0))
-    if split.is_refused:
-        reasons = ", ".join(str(row.problem) for row in split.rows)
-        return [f"the made-up bill of the past days is refused: {reasons}"]
-    if billed != total:
-        return [f"the made-up bill of the past days has {total} USD, its owners pay {billed} USD"]
-    return []
+def billed_usd(charges: Sequence[Charge], split: Chargeback) -> dict[str, str]:
+    """Return what *charges* come to, and what owners pay by the *split*."""
+    exported = [
+        Decimal(charge["EffectiveCost"]) or Decimal(charge["BilledCost"]) for charge in charges
+    ]
+    paid = sum((row.cost for row in split.rows), Decimal(0))
+    refused = f"refused: {split.rows[0].problem}"
+    return {
+        "the export": f"{sum(exported, Decimal(0)).normalize():f}",
+        "its owners": refused if split.is_refused else f"{paid.normalize():f}",
+    }
 
 
-def bill_sentence(charges: Sequence[Charge], split: Chargeback) -> str:
-    """Return the sentence that the bill is split, with its amount."""
-    amount = f"{counted(len(split.hours), 'hour')}, {usd(float(_total(charges)))},"
-    return f"The made-up bill of {amount} is split to the last digit."
-
-
-def _total(charges: Sequence[Charge]) -> Decimal:
-    """Return what *charges* cost: fees are billed, all others are effective."""
-    amounts: Iterator[str] = (
-        charge["BilledCost" if charge["ChargeCategory"] == "Purchase" else "EffectiveCost"]
-        for charge in charges
-    )
-    return sum(map(Decimal, amounts), Decimal(0))
-
-
-def _charges_of_hour(member: FleetInstance, hour: int) -> Iterator[Charge]:
-    """Yield the rows of *member* in *hour*: its usage, and a credit."""
+def _charges_of_hour(member: FleetInstance, hour: int) -> list[Charge]:
+    """Return the rows of *member* in *hour*: its usage, and a credit."""
     arn = f"arn:aws:ec2:{EMBEDDED_REGION}:000000000000:instance/{member.instance_id}"
-    usage = _charge(hour, f"BoxUsage:{member.instance_type}", arn)
-    usage |= {"ChargeCategory": "Usage", "ConsumedQuantity": "1.0"}
-    listed = LIST_USD_PER_HOUR[EMBEDDED_REGION].get(member.instance_type)
-    if listed is None:
-        yield usage | {"CapacityReservationId": CAPACITY_BLOCK} | _cost(Decimal(0), Decimal(0))
-        return
-    price = Decimal(str(listed))
+    charge = partial(_charge, hour, f"BoxUsage:{member.instance_type}", arn)
+    price = Decimal(str(LIST_USD_PER_HOUR[EMBEDDED_REGION].get(member.instance_type, 0)))
+    if not price:
+        return [charge(price, price, CapacityReservationId=CAPACITY_BLOCK)]
     if member.seed in SAVINGS_PLAN_SEEDS:
-        covered = _cost(price * SAVINGS_PLAN_SHARE, Decimal(0))
-        yield usage | {"CommitmentDiscountId": SAVINGS_PLAN} | covered
-    else:
-        yield usage | _cost(price, price)
+        return [charge(price * SAVINGS_PLAN_SHARE, Decimal(0), CommitmentDiscountId=SAVINGS_PLAN)]
+    charges = [charge(price, price)]
     if member.seed == CREDITED_SEED:
         credit = price * CREDIT_SHARE
-        yield usage | {"ChargeCategory": "Credit", "ConsumedQuantity": ""} | _cost(credit, credit)
+        charges.append(charge(credit, credit, ChargeCategory="Credit", ConsumedQuantity=""))
+    return charges
 
 
-def _charge(hour: int, meter: str, resource: str) -> Charge:
+def _charge(
+    hour: int, meter: str, resource: str, effective: Decimal, billed: Decimal, **columns: str
+) -> Charge:
+    """Return a row of usage in *hour*, or of what *columns* say."""
     return {
         "BillingCurrency": "USD",
         "BillingPeriodStart": f"{_iso(hour)[:7]}-01T00:00:00.000Z",
         "ChargePeriodStart": f"{_iso(hour)}:00:00.000Z",
         "ChargePeriodEnd": f"{_iso(hour + 1)}:00:00.000Z",
+        "ChargeCategory": "Usage",
         "ChargeDescription": f"{meter}, Linux/UNIX",
         "ResourceId": resource,
         "SkuMeter": f"USW2-{meter}",
         "x_ServiceCode": "AmazonEC2",
         "x_Operation": "RunInstances",
+        "ConsumedQuantity": "1.0",
+        "EffectiveCost": str(effective),
+        "BilledCost": str(billed),
+        **columns,
     }
-
-
-def _cost(effective: Decimal, billed: Decimal) -> Charge:
-    return {"EffectiveCost": str(effective), "BilledCost": str(billed)}
 
 
 def _iso(hour: int) -> str:

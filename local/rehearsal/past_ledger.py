@@ -1,5 +1,5 @@
 """
-The ledger of the replayed hour: lines, rows, report and digest must give the same amounts.
+The ledger of the replayed hour: lines, report, digest and page must give the same amounts.
 
 Settle's own reckoning, without its table: the embedded one needs half a minute for its
 thousands of queries. The bucket is in memory.
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregator.digest.function import Week, digest_text
@@ -23,6 +22,7 @@ from neuron_accounts.instance_hours import LedgerRules, OwnerWork
 from neuron_accounts.ledger import (
     PARTS_OF_HOUR,
     USD_PLACES,
+    decimal_text,
     pack_rows,
     parse_part_key,
     part_key,
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from neuron_accounts.ledger import LedgerRow
-
-_NANO_PER_USD: Final = 10**USD_PLACES
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,34 +72,33 @@ class SettledPast:
         keys = [part_key(hour, part) for hour in hours for part in range(PARTS_OF_HOUR)]
         return {key: self.objects[key] for key in (*keys, *map(summary_key, hours))}
 
-    def idle_usd(self) -> dict[str, Fraction]:
-        """What idle cores cost by the lines, the ledger, the report from it and the digest."""
+    def idle_usd(self) -> dict[str, str]:
+        """Return what idle cores cost by the lines, the report from the ledger and the digest."""
         by_lines = MinuteLines(WHOLE_TIME, "", _LEDGER_RULES).fold_lines(self.lines)
         thens = {
             "the lines": then_by_days(by_lines, TeamRules())[0],
             "the report": report_of(self.objects),
             "the digest": digest_week(self.objects, self.hours.stop),
         }
-        nanos = {"the ledger": sum(row.idle_cost or 0 for row in _rows_in(self.objects))}
-        nanos |= {who: then.total.idle_cost or 0 for who, then in thens.items()}
-        return {who: Fraction(nano, _NANO_PER_USD) for who, nano in nanos.items()}
+        return {
+            face: decimal_text(then.total.idle_cost or 0, USD_PLACES)
+            for face, then in thens.items()
+        }
 
-    def problems(self) -> list[str]:
-        """One sentence where two of them differ."""
-        amounts = self.idle_usd()
-        if len(set(amounts.values())) == 1:
-            return []
-        said = ", ".join(f"{who} {float(amount):.9f}" for who, amount in amounts.items())
-        return [f"idle cores of the replayed hour cost different amounts, in USD: {said}"]
 
-    def sentence(self) -> str:
-        """The amount on which all of them agree, as a sentence."""
-        amounts = self.idle_usd()
-        *some, last = amounts
-        return (
-            f"Its idle cores cost {usd(float(amounts[last]))} by {', '.join(some)} and {last}, "
-            "to the last digit."
-        )
+def differences(what: str, amounts: Mapping[str, str]) -> list[str]:
+    """Return a sentence if the *amounts* of *what*, by who shows them, are not all the same."""
+    if len(set(amounts.values())) == 1:
+        return []
+    listed = ", ".join(f"{face} {amount}" for face, amount in amounts.items())
+    return [f"{what} cost different amounts: {listed}"]
+
+
+def agreement(what: str, amounts: Mapping[str, str]) -> str:
+    """Return the sentence that *what* costs the same by all who show its *amounts*."""
+    *faces, last = amounts
+    amount = usd(float(amounts[faces[0]]))
+    return f"{what} cost {amount} by {', '.join(faces)} and {last}, to the last digit."
 
 
 def digest_week(objects: Mapping[str, bytes], stop_hour: int) -> Week:
@@ -127,18 +124,19 @@ def problems_of_week(
     objects: Mapping[str, bytes], week: Week, page_week: Mapping[str, Any]
 ) -> list[str]:
     """Return a sentence if digest, report and page show different amounts of the same hours."""
-    report = report_of(objects)
-    amounts = {
+    hours_and_words = {
         "the digest": (len(week.settled), usd_of(week.total.idle_cost)),
-        "the report": (len(settled_hours(objects, week.hours)), usd_of(report.total.idle_cost)),
+        "the report": (
+            len(settled_hours(objects, week.hours)),
+            usd_of(report_of(objects).total.idle_cost),
+        ),
         "the page": (page_week["hours"], page_week["words"]),
     }
-    if len(set(amounts.values())) == 1:
-        return []
-    listed = ", ".join(
-        f"{who} {usd} in {counted(hours, 'hour')}" for who, (hours, usd) in amounts.items()
-    )
-    return [f"idle cores of the ledger cost different amounts: {listed}"]
+    amounts = {
+        face: f"{words} in {counted(hours, 'hour')}"
+        for face, (hours, words) in hours_and_words.items()
+    }
+    return differences("Idle cores of the ledger", amounts)
 
 
 def _rows_in(objects: Mapping[str, bytes]) -> Iterator[LedgerRow]:

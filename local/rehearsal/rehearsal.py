@@ -7,7 +7,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, starmap
 from typing import TYPE_CHECKING, Any, Final
 
 from local import REPOSITORY
@@ -27,18 +27,19 @@ from local.rehearsal.comparison import (
     read_metrics,
 )
 from local.rehearsal.focus_export import (
-    bill_sentence,
+    billed_usd,
     charges_of,
     export_objects,
     past_days,
-    problems_of_bill,
 )
 from local.rehearsal.live_fleet import REHEARSED_FLEET, LiveFleet
 from local.rehearsal.page import PORT, differences_from_aws, open_page
 from local.rehearsal.past import Past
 from local.rehearsal.past_ledger import (
     SettledPast,
+    agreement,
     days_before,
+    differences,
     digest_of,
     digest_week,
     problems_of_week,
@@ -153,10 +154,14 @@ class Rehearsal:
             problems, history, live = self._compare(
                 stack, fleet, past, bridged, stopped_s, is_cut=is_cut
             )
-            wrong_bill, bill_amount = self._split_bill(stack, ledger)
-            problems = [*wrong, *problems, *ledger.problems(), *wrong_week, *wrong_bill]
-            amounts = f"{ledger.sentence()}\n{bill_amount}"
-            return RehearsalOutcome(problems, history, live, amounts)
+            amounts = {
+                "Idle cores of that hour": ledger.idle_usd(),
+                f"Instances of a made-up bill of {DAYS} days": self._billed_usd(stack, ledger),
+            }
+            wrong_amounts = chain.from_iterable(starmap(differences, amounts.items()))
+            problems = [*wrong, *problems, *wrong_amounts, *wrong_week]
+            sentences = "\n".join(starmap(agreement, amounts.items()))
+            return RehearsalOutcome(problems, history, live, sentences)
 
     def _deploy(
         self, aws: EmbeddedAws, past: Past
@@ -219,12 +224,12 @@ class Rehearsal:
         self._workspace.write("differences-from-aws.txt", "\n".join(differences))
         return ledger, objects, week
 
-    def _split_bill(self, stack: DeployedStack, past: SettledPast) -> tuple[list[str], str]:
-        """Return what is wrong when the export of the past days is split, and its amount."""
+    def _billed_usd(self, stack: DeployedStack, past: SettledPast) -> dict[str, str]:
+        """Split the made-up bill of the days before *past*; returns its amounts."""
         settings = IdleReportSettings(rehearsal=True, bill=(REHEARSED_BILL,))
         split = chargeback(settings, rehearsed_account(asdict(stack.place)))
         charges = charges_of(past_days(past.hours.start, DAYS))
-        return problems_of_bill(charges, split), bill_sentence(charges, split)
+        return billed_usd(charges, split)
 
     def _bridge(
         self,
@@ -251,8 +256,7 @@ class Rehearsal:
     def _say_where_to_look(self, server: PageServer, seconds: float | None) -> None:
         commands = (
             "Owners of idle cores    .venv/bin/neuron-emf top --rehearsal\n"
-            f"What {DAYS} days cost        .venv/bin/neuron-emf report --rehearsal\n"
-            "Who pays a made-up bill .venv/bin/neuron-emf report --rehearsal --bill\n"
+            f"What {DAYS} days cost        .venv/bin/neuron-emf report --rehearsal [--bill]\n"
         )
         end = f"After {seconds:.0f} s it ends" if seconds else "Ctrl-C ends it"
         print(

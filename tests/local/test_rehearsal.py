@@ -24,16 +24,17 @@ from local.monitor.simulated_instance import SIMULATED_ECC_COUNTERS
 from local.rehearsal import __main__ as command_line
 from local.rehearsal.comparison import expected_live
 from local.rehearsal.focus_export import (
-    bill_sentence,
+    billed_usd,
     charges_of,
     export_objects,
     past_days,
-    problems_of_bill,
 )
 from local.rehearsal.live_fleet import REHEARSED_FLEET, LiveFleet, python_environment
 from local.rehearsal.page import AccountEndpoint, open_page
 from local.rehearsal.past_ledger import (
+    agreement,
     days_before,
+    differences,
     digest_of,
     digest_week,
     problems_of_week,
@@ -237,12 +238,11 @@ def test_it_is_what_settle_puts(past, hour):
 
 def test_lines_ledger_report_and_digest_say_the_same(past):
     """To the last digit, and the digest names who costs most."""
-    assert 1 == len(set(past.idle_usd().values()))
-    assert [] == past.problems()
+    amounts = past.idle_usd()
+    assert [] == differences("Idle cores", amounts)
     assert (
-        "Its idle cores cost 29.85 USD by the ledger, the lines, the report and the digest, to the "
-        "last digit."
-    ) == past.sentence()
+        "Idle cores cost 29.85 USD by the lines, the report and the digest, to the last digit."
+    ) == agreement("Idle cores", amounts)
     text = digest_of(digest_week(past.objects, past.hours.stop))
     assert "Idle cores cost 29.85 USD, of which at most 18.09 USD avoidable: 46.0 core" in text
     assert "16.48 USD  slurm:4711 ml-user, cluster research, team ml: 24.5 core hours" in text
@@ -271,8 +271,9 @@ def test_digest_report_and_page_of_the_ledger_agree_over_the_same_hours(past):
 def test_a_planted_fault_is_said(past, monkeypatch, place, name, planted):
     """With each amount."""
     monkeypatch.setattr(place, name, planted)
-    (problem,) = past.problems()
-    assert "the ledger 29.85" in problem
+    (problem,) = differences("Idle cores", past.idle_usd())
+    assert " 0, " in f"{problem}, "
+    assert " 29.85" in problem
 
 
 REHEARSAL_PLACE = AccountEndpoint("http://127.0.0.1:9", "us-east-1", "/records", "/r", STACK_NAME)
@@ -316,27 +317,27 @@ def split_days(past, monkeypatch):
 def test_the_made_up_bill_is_split_to_the_last_digit(split_days, into_month, hours):
     """Its owners pay all of it, also around the edge of a month, of which it has one side."""
     charges, split = split_days(month_hours("2026-11").start + into_month)
-    assert [] == problems_of_bill(charges, split)
     assert hours == len(split.hours)
-    assert f"The made-up bill of {hours} hours, " in bill_sentence(charges, split)
-    total = sum(row.cost for row in split.rows)
-    by_list = sum(Decimal(row["EffectiveCost"]) for row in charges)
-    assert total > by_list > 0  # the fee of the block
+    assert [] == differences("A bill", billed_usd(charges, split))
+    by_usage = sum(Decimal(row["EffectiveCost"]) for row in charges)
+    fee = Decimal("2.235") * hours
+    assert fee + by_usage == sum(row.cost for row in split.rows)
 
 
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        (lambda rows: rows[:-1], "is refused: reserved hours without a fee"),
-        (lambda rows: rows[1:], "is refused: ledger hours not billed"),
+        (lambda rows: rows[:-1], "its owners refused: reserved hours without a fee"),
+        (lambda rows: rows[1:], "its owners refused: ledger hours not billed"),
         (lambda rows: [row for row in rows if "T05" not in row["ChargePeriodStart"]],
-         "is refused: hours without any charge"),
-        (lambda rows: [rows[0] | {"EffectiveCost": "0"}, *rows[1:]], "its owners pay"),
+         "its owners refused: hours without any charge"),
+        (lambda rows: [rows[0] | {"EffectiveCost": "0"}, *rows[1:]], "its owners 4"),
     ],
 )  # fmt: skip
 def test_a_wrong_split_of_the_made_up_bill_is_said(split_days, fault, words):
     """A bill without a fee or an instance-hour, and a bill of another amount."""
-    (problem,) = problems_of_bill(*split_days(month_hours("2026-11").start + 300, fault))
+    amounts = billed_usd(*split_days(month_hours("2026-11").start + 300, fault))
+    (problem,) = differences("A bill", amounts)
     assert words in problem
 
 
