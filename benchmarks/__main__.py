@@ -56,6 +56,7 @@ def measure(folder: Path) -> list[Figure]:
             *resident(),
             *stack_figures.figures(folder / "minute"),
             ledger_month.figure(folder / "month"),
+            *ledger_month.bill_figures(folder / "month"),
         ]
 
 

@@ -1,5 +1,5 @@
 """
-A month of ledger, made, and the report from it.
+A month of ledger and a bill of it, made, and the reports from them.
 
 Two or three rows for each instance-hour, with as many digits as real ones. The bucket
 is a folder: the network is not in the seconds, nor the 1.5 ms of processor time that
@@ -8,15 +8,21 @@ AWS's SDK takes for each of the month's 5,760 objects.
 
 from __future__ import annotations
 
+import csv
 import json
+import os
 import random
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Final
 
 from aggregator.settle.purchases import part_of
 from aggregator.storage.record_items import bucket_of
 from benchmarks.figure import Figure
+from benchmarks.sample_reports import REPOSITORY, environment
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, pack_rows, part_key
+from neuron_emf.report.chargeback import BILL_COLUMNS
 from neuron_emf.report.collection import collect
 from neuron_emf.report.exports import json_text
 from neuron_emf.report.settings import IdleReportSettings
@@ -24,10 +30,12 @@ from neuron_wire.line_members import iso_minute
 from neuron_wire.names import HOUR_MINUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 REPORT_LIMIT_S: Final = 60.0
+BILL_LIMIT_S: Final = 60.0
+BILL_LIMIT_MIB: Final = 1_280
 LEDGER_INSTANCES: Final = 1_000
 LEDGER_HOURS: Final = range(496728, 496728 + 30 * 24)
 """September 2026."""
@@ -51,6 +59,40 @@ def figure(folder: Path) -> Figure:
         f"{size / LEDGER_INSTANCES / len(LEDGER_HOURS):.0f} bytes an instance-hour, {usd:,.0f} "
         "USD idle",
     )
+
+
+def bill_figures(folder: Path) -> list[Figure]:
+    """The split of a bill of the month in *folder*, in a process of its own."""
+    bill = folder / "bill.csv"
+    with bill.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(BILL_COLUMNS)
+        writer.writerows(bill_rows(LEDGER_HOURS, LEDGER_INSTANCES))
+    program = (sys.executable, "-m", "neuron_emf", "report", "--month", "2026-09", "--json")
+    files = ("--bill", str(bill), "--ledger", str(folder))
+    process = subprocess.Popen(
+        [*program, *files], stdout=subprocess.DEVNULL, env=environment(), cwd=REPOSITORY
+    )
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, program)
+    what = f"split of a bill of 30 days, {LEDGER_INSTANCES:,} instances"
+    return [
+        Figure(f"processor time of the {what}", usage.ru_utime + usage.ru_stime, "s", BILL_LIMIT_S),
+        Figure(f"most memory of the {what}", usage.ru_maxrss / 1024, "MiB", BILL_LIMIT_MIB),
+    ]
+
+
+def bill_rows(hours: range, instances: int) -> Iterator[Sequence[object]]:
+    """A charge of each instance-hour, in the order of `BILL_COLUMNS`."""
+    for hour in hours:
+        start, end = (iso_minute(at * HOUR_MINUTES)[:13] for at in (hour, hour + 1))
+        times = f"{start[:7]}-01", f"{start}:00:00.000Z", f"{end}:00:00.000Z"
+        for number in range(instances):
+            usage = _name(number), "BoxUsage:trn1.32xlarge", "AmazonEC2", "RunInstances"
+            cost = f"{21.5 - number * 0.0078125:.10f}"
+            yield "USD", *times, "Usage", "", "Linux/UNIX", "", "", *usage, 1.0, cost, cost
 
 
 def write_month(folder: Path, hours: range, instances: int) -> int:

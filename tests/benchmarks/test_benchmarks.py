@@ -8,10 +8,11 @@ import pytest
 
 from benchmarks import figures_record
 from benchmarks.figure import Figure
-from benchmarks.ledger_month import LEDGER_HOURS, report, write_month
+from benchmarks.ledger_month import LEDGER_HOURS, bill_rows, report, write_month
 from docs.generate.bills import MIDDLE, PROMISED_SHARE
 from neuron_emf.cost.bill import bill, put_metric_data_usd, total
 from neuron_emf.cost.quantities import MODES
+from neuron_emf.report.chargeback import BILL_COLUMNS
 
 
 def test_what_was_kept_is_within_its_limits():
@@ -38,3 +39,4 @@ def test_the_ledger_that_is_measured_is_one(tmp_path):
     hours = range(LEDGER_HOURS.start, LEDGER_HOURS.start + 2)
     assert write_month(tmp_path, hours, 3) > 0
     assert report(tmp_path, hours) > 0
+    assert {len(BILL_COLUMNS)} == {len(row) for row in bill_rows(hours, 3)}
