@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from local.rehearsal.live_fleet import FleetInstance
-    from neuron_emf.report.chargeback import Chargeback
+    from neuron_emf.report.chargeback_rows import Chargeback
 
 Charge = dict[str, str]
 """A row of the export, by column; a column without a value is missing."""

@@ -11,17 +11,23 @@ import os
 import re
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
-from decimal import Decimal
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from neuron_emf.account import account
 from neuron_emf.command_options import teams
 from neuron_emf.reading.ledger_bucket import LedgerBucket, stack_ledger
+from neuron_emf.report.chargeback_rows import (
+    LEDGER_ROWS_REFUSED,
+    MOVED,
+    UNCHARGED_HOURS,
+    Chargeback,
+    ChargebackRow,
+)
 from neuron_emf.report.month_ledger import S3, ledger_files, month_hours
 from neuron_emf.report.settings import REHEARSED_BILL
+from neuron_emf.report.unassigned import assign_unassigned
 from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.line_members import iso_minute
 from neuron_wire.names import HOUR_MINUTES
@@ -50,22 +56,13 @@ BILL_COLUMNS: Final = (
 WHOLE_DIVISION: Final = "CAST(CAST(a AS HUGEINT) // CAST(b AS HUGEINT) AS DECIMAL(38, 0))"
 """Division in DuckDB: of HUGEINT it is exact, of DECIMAL it would be DOUBLE."""
 
-LEDGER_ROWS_REFUSED: Final = "ledger rows refused"
-UNCHARGED_HOURS: Final = "hours without any charge"
-LIST_PRICED: Final = frozenset({UNCHARGED_HOURS, "ledger hours not billed", LEDGER_ROWS_REFUSED})
-"""Problems whose amount is at list price, in USD whatever the bill's currency is."""
-
-MOVED: Final = "moved between clusters"
-"""A note about instance-hours; no reason to refuse a month."""
-
 _READ_CSV: Final = (
     "read_csv('{}', all_varchar=true, header=true, delim=',', quote='\"', escape='\"')"
 )
 _READ_PARQUET: Final = "read_parquet('{}')"
-_BILL_TABLES: Final = """
-CREATE TABLE teams (number INTEGER, cluster VARCHAR, owner VARCHAR, team VARCHAR);
-CREATE TABLE unassigned (name VARCHAR);
-"""
+_TEAMS_TABLE: Final = (
+    "CREATE TABLE teams (number INTEGER, cluster VARCHAR, owner VARCHAR, team VARCHAR)"
+)
 _CURRENCIES: Final = (
     "SELECT DISTINCT BillingCurrency FROM bill WHERE BillingCurrency IS NOT NULL ORDER BY 1"
 )
@@ -94,8 +91,11 @@ _CSV: Final = (".csv", ".csv.gz")
 _PARQUET: Final = (".parquet",)
 _LEDGER_COLUMNS: Final = {
     "Hour": "VARCHAR", "InstanceId": "VARCHAR", "ClusterName": "VARCHAR", "Owner": "VARCHAR",
-    "Team": "VARCHAR", "AllocatedCoreMinutes": "DECIMAL(24, 6)", "ListCost": "DECIMAL(24, 9)",
-    "OverlapMinutes": "BIGINT",
+    "Team": "VARCHAR", "InstanceType": "VARCHAR", "AllocatedCoreMinutes": "DECIMAL(24, 6)",
+    "BusyCoreMinutes": "DECIMAL(24, 6)", "UsedCoreMinutes": "DECIMAL(24, 6)",
+    "IdleCoreMinutes": "DECIMAL(24, 6)",
+    "AvoidableCoreMinutes": "DECIMAL(24, 6)", "CommittedCoreMinutes": "DECIMAL(24, 6)",
+    "Executions": "BIGINT", "ListCost": "DECIMAL(24, 9)", "OverlapMinutes": "BIGINT",
 }  # fmt: skip
 _LEDGER: Final = """
 CREATE TABLE loaded AS
@@ -114,77 +114,12 @@ _HOURS_TABLE: Final = (
 )
 _ROWS_VIEW: Final = """
 CREATE VIEW "rows" AS
-SELECT "date", "hour", InstanceId, ClusterName, Owner, Team, AllocatedCoreMinutes, ListCost,
-  OverlapMinutes FROM loaded WHERE is_whole
-UNION ALL
-SELECT substr(iso, 1, 10), substr(iso, 12, 2), 'month', '', label, NULL, 0, 0, NULL FROM hours
+SELECT * EXCLUDE (is_whole) FROM loaded WHERE is_whole
+UNION ALL BY NAME
+SELECT substr(iso, 1, 10) AS "date", substr(iso, 12, 2) AS "hour", 'month' AS InstanceId,
+  '' AS ClusterName, label AS Owner, 0 AS AllocatedCoreMinutes FROM hours
 """
 """Rows as Athena has them, and what the command sees of each hour."""
-
-
-class ChargebackRow(NamedTuple):
-    """
-    One row of the answer, in the order of its columns.
-
-    Attributes:
-        problem: What does not reconcile; None in the row of an owner.
-
-        team: None if unknown.
-
-        owner: A name, or a label such as `[unallocated]`.
-
-        cluster: None if unknown.
-
-        day: Such as `2026-10-31`, UTC.
-
-        found: How often the problem was found.
-
-        core_minutes: Core-minutes that the owner allocated.
-
-        cost: EffectiveCost, or the amount that the problem concerns, to 18 decimal places.
-    """
-
-    problem: str | None
-    team: str | None
-    owner: str | None
-    cluster: str | None
-    day: str | None
-    found: int | None
-    core_minutes: Decimal
-    cost: Decimal
-
-
-@dataclass(frozen=True, slots=True)
-class Chargeback:
-    """
-    The costs of one month.
-
-    Attributes:
-        month: Such as `2026-10`.
-
-        hours: Its hours since the epoch; of a rehearsal the hours of the export.
-
-        currency: Of all amounts.
-
-        rows: What owners pay, or only what does not reconcile.
-
-        notes: Remarks about a month that is not refused.
-    """
-
-    month: str
-    hours: range
-    currency: str
-    rows: Sequence[ChargebackRow]
-    notes: Sequence[ChargebackRow] = ()
-
-    @property
-    def is_refused(self) -> bool:
-        """Whether the month does not reconcile: then no row says what an owner pays."""
-        return any(row.problem for row in self.rows)
-
-    def currency_of(self, row: ChargebackRow) -> str:
-        """Return the currency of the cost of *row*."""
-        return "USD" if row.problem in LIST_PRICED else self.currency
 
 
 def chargeback(settings: IdleReportSettings, where: Account | None = None) -> Chargeback:
@@ -209,27 +144,30 @@ def chargeback(settings: IdleReportSettings, where: Account | None = None) -> Ch
         month = iso_minute(hours.start * HOUR_MINUTES)[:7]
         ledger = ledger_files(ledgers, month, where, folder / "ledger")
         refused = _read_ledger(database, ledger, month, hours)
-        database.execute(_BILL_TABLES)
+        database.execute(_TEAMS_TABLE)
         for number, rule in enumerate(teams(settings.teams).rules):
             of_rule = [number, rule.cluster, rule.owner, rule.team]
             database.execute("INSERT INTO teams VALUES (?, ?, ?, ?)", of_rule)
-        if settings.unassigned:
-            database.execute("INSERT INTO unassigned VALUES (?)", [settings.unassigned])
-        rows = _split(database, month, is_incomplete=settings.incomplete)
+        parameters = [month, settings.incomplete, settings.by == "instance", month, month]
+        rows = _split(database, parameters)
         uncharged = [row for row in rows if row.problem == UNCHARGED_HOURS]
         if sum(row.found or 0 for row in uncharged) == len(month_hours(month)) - len(hours):
             rows = [row for row in rows if row not in uncharged]
-            rows = rows or _split(database, month, is_incomplete=True)
+            rows = rows or _split(database, [month, True, *parameters[2:]])
     notes = [row for row in rows if row.problem == MOVED]
     rows = [row for row in rows if row.problem != MOVED]
     if refused is not None and not settings.incomplete:
         rows = [row for row in rows if row.problem] + [refused]
-    return Chargeback(month, hours, currency, rows, notes)
+    spread = ""
+    if not any(row.problem for row in rows):
+        rows, spread = assign_unassigned(
+            rows, settings.unassigned, currency, is_accepted=settings.spread_anyway
+        )
+    return Chargeback(month, hours, currency, rows, notes, spread)
 
 
-def _split(database: Any, month: str, *, is_incomplete: bool) -> list[ChargebackRow]:  # noqa: ANN401  # DuckDB's connection
+def _split(database: Any, parameters: Sequence[Any]) -> list[ChargebackRow]:  # noqa: ANN401  # DuckDB's connection
     """Return the answer of the statement."""
-    parameters = [month, is_incomplete, month, month]
     return [ChargebackRow(*row) for row in _answer(database, statement(), parameters)]
 
 
@@ -361,8 +299,8 @@ def _read_ledger(
     database.execute(_HOURS_TABLE, [labeled, [*ledger.labels.values()]])
     database.execute(_ROWS_VIEW)
     ((count, cost),) = _answer(database, _REFUSED_ROWS)
-    labels = (LEDGER_ROWS_REFUSED, None, None, None, None)
-    return ChargebackRow(*labels, count, Decimal(0), cost) if count else None
+    row = ChargebackRow(problem=LEDGER_ROWS_REFUSED, found=count, cost=cost)
+    return row if count else None
 
 
 def _answer(database: Any, text: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:  # noqa: ANN401  # as above

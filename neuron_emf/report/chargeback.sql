@@ -1,12 +1,13 @@
 -- What each owner pays of a month: the FOCUS 1.2 export of AWS (bill) split by the ledger (rows), in DuckDB and in Athena.
--- Parameters: the month, such as 2026-10, whether to go on with what is incomplete, and the month twice again, where
--- Athena needs it to read only the partitions of that month.
+-- Parameters: the month, such as 2026-10, whether to accept an incomplete month, whether rows are also by instance, and
+-- the month twice again, where Athena needs it to read only the partitions of that month.
+-- Each cost is busy, avoidable, shared, committed or unknown, by the core-minutes of the ledger's row.
 -- Amounts are whole units of 1e-18 USD. whole(a, b), a / b rounded down of a >= 0 and b > 0, is the one thing that the
 -- engines spell differently. What rounding down leaves goes, unit by unit, to the largest remainders. Athena scans a
 -- table for each use of a CTE: the bill once and one column twice more, the ledger, which is small, four times.
 -- The command sees the ledger's objects and adds rows of the instance 'month': '[settled]' for an hour with all of them,
 -- '[missing]' for one without. In Athena an hour without any row is a missing one.
-WITH asked AS (SELECT CAST(? AS VARCHAR) AS month, CAST(? AS BOOLEAN) AS incomplete),
+WITH asked AS (SELECT CAST(? AS VARCHAR) AS month, CAST(? AS BOOLEAN) AS incomplete, CAST(? AS BOOLEAN) AS by_instance),
 digits (n) AS (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)),
 type_cores (name, cores, most) AS (VALUES -- at the default logical core size, and the most at any
   ('inf1.xlarge', 4, 4), ('inf1.2xlarge', 4, 4), ('inf1.6xlarge', 16, 16), ('inf1.24xlarge', 64, 64),
@@ -103,6 +104,7 @@ charges AS (
       WHEN max(coalesce(reservation, commitmentdiscountid)) IS NOT NULL THEN '[reserved, unused]'
       ELSE '[not splittable]'
     END AS owner,
+    max(CASE WHEN commitmentdiscountid IS NULL AND fee_billed IS NULL THEN 'unknown' ELSE 'committed' END) AS unused_leaf,
     sum(CASE kind WHEN 'usage' THEN hours ELSE 0 END) AS hours,
     sum(CASE WHEN kind IN ('usage', 'hyperpod') THEN 1 ELSE 0 END) AS usages,
     sum(CASE WHEN kind IN ('fee', 'hyperpod') THEN 0 ELSE units END + CASE WHEN kind <> 'usage' OR way <> 'spread' THEN 0
@@ -126,8 +128,13 @@ charges AS (
 -- of each instance-hour, and the hours of the month.
 ledger_rows AS (
   SELECT "date" || ' ' || "hour" AS hour, instanceid AS resource, clustername AS cluster, owner, max(team) AS team,
-    CAST(max(allocatedcoreminutes) * 1000000 AS DECIMAL(38, 0)) AS allocated, coalesce(max(listcost), 0) AS list_cost,
-    max(overlapminutes) AS overlap
+    max(instancetype) AS type, max(executions) AS executions, max(listcost) AS list_cost, max(overlapminutes) AS overlap,
+    CAST(max(allocatedcoreminutes) * 1000000 AS DECIMAL(38, 0)) AS allocated,
+    CAST(coalesce(max(busycoreminutes), 0) * 1000000 AS DECIMAL(38, 0)) AS busy,
+    CAST(coalesce(max(usedcoreminutes), 0) * 1000000 AS DECIMAL(38, 0)) AS used,
+    CAST(CASE owner WHEN '[unknown]' THEN NULL ELSE max(idlecoreminutes) END * 1000000 AS DECIMAL(38, 0)) AS idle,
+    CAST(coalesce(max(avoidablecoreminutes), 0) * 1000000 AS DECIMAL(38, 0)) AS avoidable,
+    CAST(coalesce(max(committedcoreminutes), 0) * 1000000 AS DECIMAL(38, 0)) AS committed
   FROM "rows" WHERE "date" BETWEEN substr(CAST(CAST(CAST(? AS VARCHAR) || '-01' AS DATE) - INTERVAL '1' DAY AS VARCHAR), 1, 10)
     AND CAST(? AS VARCHAR) || '-31'
   GROUP BY "date", "hour", instanceid, clustername, owner
@@ -139,16 +146,17 @@ ledger_hours AS (
     max(overlap) AS overlap, CASE WHEN min(cluster) < max(cluster) THEN 1 ELSE 0 END AS is_moved,
     max(CASE WHEN owner = '[missing]' THEN 1 ELSE 0 END) AS is_missing,
     sum(CASE WHEN owner = '[unknown]' THEN 0 ELSE allocated END) AS seen,
-    sum(CASE WHEN owner = '[unknown]' THEN 0 ELSE CAST(list_cost * 1000000000 AS DECIMAL(38, 0)) END) * 1000000000 AS list_usd
+    sum(CASE WHEN owner = '[unknown]' THEN 0 ELSE CAST(coalesce(list_cost, 0) * 1000000000 AS DECIMAL(38, 0)) END) * 1000000000 AS list_usd,
+    max(type) AS type, sum(CASE owner WHEN '[unknown]' THEN list_cost END) AS unknown_list_cost
   FROM ledger GROUP BY hour, resource
 ),
 charges_and_hours AS (
-  SELECT hour, resource, owner, hours, CAST(coalesce(cores, 0) AS DECIMAL(38, 0)) AS cores,
+  SELECT hour, resource, owner, type, unused_leaf, hours, CAST(coalesce(cores, 0) AS DECIMAL(38, 0)) AS cores,
     CAST(most AS DECIMAL(38, 0)) AS most, usages, cost, problem, usd
   FROM charges LEFT JOIN type_cores ON name = type
   UNION ALL
   SELECT substr(CAST(CAST(month || '-01 00:00:00' AS TIMESTAMP) + INTERVAL '1' HOUR * (a.n * 100 + b.n * 10 + c.n)
-    AS VARCHAR), 1, 13), 'month', NULL, 0, 0, NULL, 0, 0, NULL, 0
+    AS VARCHAR), 1, 13), 'month', NULL, NULL, NULL, 0, 0, NULL, 0, 0, NULL, 0
   FROM asked CROSS JOIN digits AS a CROSS JOIN digits AS b CROSS JOIN digits AS c
 ),
 instance_hours AS ( -- the cores of an instance are those of its type, or more where the ledger shows more in an hour
@@ -158,6 +166,8 @@ instance_hours AS ( -- the cores of an instance are those of its type, or more w
       - coalesce(seen, 0), 0) AS unseen,
     coalesce(cost, 0) AS amount, coalesce(usages, 0) AS usages, usd, coalesce(list_usd, 0) AS list_usd,
     CASE WHEN l.hour IS NULL THEN 0 ELSE 1 END AS is_reported, is_missing, is_moved,
+    coalesce(c.type, l.type) AS type, unknown_list_cost,
+    CASE WHEN c.owner = '[reserved, unused]' THEN unused_leaf ELSE 'unknown' END AS unseen_leaf,
     CASE
       WHEN problem = 'export not hourly' THEN problem
       WHEN overlap > 0 THEN 'instance-hours in two clusters'
@@ -173,14 +183,19 @@ month_hours AS (
       THEN '[ledger missing]' ELSE '[no telemetry]' END AS untold
   FROM instance_hours CROSS JOIN ledger_start WINDOW h AS (PARTITION BY hour)
 ),
--- Lines of owners. The one without an owner in the ledger is of what was billed and not seen.
+-- Lines of owners. The one without an owner in the ledger is of what was billed and not seen. Up to avoidable, committed
+-- and shared are sums: each share of a cost is the difference of two of them, so the shares add up.
 ledger_lines AS (
-  SELECT hour, resource, cluster, owner, team, allocated FROM ledger WHERE owner NOT IN ('[unknown]', '[settled]', '[missing]')
-  UNION ALL SELECT hour, resource, NULL, NULL, NULL, 0 FROM ledger_hours
+  SELECT hour, resource, cluster, owner, team, allocated, busy, used, executions, list_cost,
+    least(avoidable, coalesce(idle, 0), allocated) AS to_avoidable, least(avoidable + committed, coalesce(idle, 0), allocated)
+    AS to_committed, least(coalesce(idle, 0), allocated) AS to_shared, CASE WHEN idle IS NULL THEN 'unknown' ELSE 'busy' END AS leaf
+  FROM ledger WHERE owner NOT IN ('[unknown]', '[settled]', '[missing]')
+  UNION ALL SELECT hour, resource, NULL, NULL, NULL, 0, 0, 0, NULL, unknown_list_cost, 0, 0, 0, NULL FROM ledger_hours
 ),
 lines AS (
   SELECT i.hour, i.resource, amount, abs(amount) AS size, team, CASE WHEN l.owner IS NULL THEN i.cluster ELSE l.cluster END
     AS cluster, coalesce(l.owner, CASE i.owner WHEN '[no telemetry]' THEN untold ELSE i.owner END) AS owner,
+    type, CASE WHEN by_instance AND i.resource LIKE 'i-%' THEN i.resource END AS instance,
     CASE WHEN l.owner IS NULL THEN 1 ELSE 0 END AS found,
     CASE
       WHEN l.owner IS NOT NULL THEN NULL
@@ -194,7 +209,9 @@ lines AS (
     CASE WHEN i.resource = 'month' AND hour_usages = 0 THEN hour_usd WHEN i.resource = 'month' THEN unseen_usd
       WHEN usages = 0 AND seen > 0 THEN list_usd ELSE usd END AS usd,
     CASE WHEN l.owner IS NULL THEN unseen ELSE allocated END AS minutes, CASE WHEN seen = 0 THEN 1 ELSE seen + unseen END AS weights,
-    CASE WHEN l.owner IS NOT NULL THEN allocated WHEN seen = 0 THEN 1 ELSE unseen END AS weight
+    CASE WHEN l.owner IS NOT NULL THEN allocated WHEN seen = 0 THEN 1 ELSE unseen END AS weight,
+    coalesce(busy, 0) AS busy_minutes, coalesce(used, 0) AS used_minutes, executions, list_cost, coalesce(to_avoidable, 0) AS to_avoidable,
+    coalesce(to_committed, 0) AS to_committed, coalesce(to_shared, 0) AS to_shared, coalesce(leaf, unseen_leaf) AS leaf
   FROM month_hours AS i CROSS JOIN asked LEFT JOIN ledger_lines AS l ON i.hour = l.hour AND i.resource = l.resource
 ),
 parts AS (SELECT *, whole(size * weight, weights) AS part FROM lines),
@@ -203,68 +220,70 @@ ranks AS (
     ORDER BY size * weight - part * weights DESC, found, owner, cluster) AS place
   FROM parts
 ),
-day_lines AS (
-  SELECT substr(hour, 1, 10) AS day, cluster, owner, team, problem, found, usd, minutes,
-    (part + CASE WHEN place <= rest THEN 1 ELSE 0 END) * CASE WHEN amount < 0 THEN -1 ELSE 1 END AS cost
+line_costs AS (
+  SELECT *, part + CASE WHEN place <= rest THEN 1 ELSE 0 END AS paid, CASE WHEN amount < 0 THEN -1 ELSE 1 END AS sign,
+    greatest(minutes, 1) AS divisor
   FROM ranks
 ),
+line_shares AS (
+  SELECT *, whole(paid * to_avoidable, divisor) AS avoidable, whole(paid * to_committed, divisor) AS up_to_committed,
+    whole(paid * to_shared, divisor) AS up_to_shared
+  FROM line_costs
+),
 
--- Teams, by the first rule that matches, then what nobody owns, as the table unassigned says. A move is a note beside the
--- rows of owners. Of an export that is not hourly nothing else is said, also where the month may be incomplete.
+-- What each has in a day. Teams are by the first rule that matches. A move is a note beside the rows of owners. Of an
+-- export that is not hourly nothing else is said, also where the month may be incomplete.
 owners AS (
-  SELECT day, cluster, owner, team, problem, sum(found) AS found, sum(usd) AS usd, sum(minutes) AS minutes, sum(cost) AS cost,
-    owner IN ('[unallocated]', '[unknown]', '[no telemetry]', '[before the ledger]', '[ledger missing]',
-      '[reserved, unused]', '[not splittable]') AS is_nobody
-  FROM day_lines WHERE problem IS NOT NULL OR minutes > 0 OR cost <> 0
-  GROUP BY day, cluster, owner, team, problem
+  SELECT substr(hour, 1, 10) AS day, cluster, owner, team, type, instance, problem, sum(found) AS found, sum(usd) AS usd,
+    sum(minutes) AS minutes, sum(busy_minutes) AS busy_minutes, sum(used_minutes) AS used_minutes,
+    sum(to_avoidable) AS avoidable_minutes, sum(to_shared - to_committed) AS shared_minutes,
+    sum(to_committed - to_avoidable + CASE leaf WHEN 'committed' THEN minutes ELSE 0 END) AS committed_minutes,
+    sum(CASE leaf WHEN 'unknown' THEN minutes - to_shared ELSE 0 END) AS unknown_minutes, sum(executions) AS executions, sum(list_cost) AS list_cost,
+    sum(CASE WHEN list_cost IS NULL THEN minutes ELSE 0 END) AS unpriced_minutes,
+    sum(paid * sign) AS cost, sum(CASE WHEN executions IS NULL THEN 0 ELSE paid * sign END) AS executions_cost,
+    sum(CASE leaf WHEN 'busy' THEN (paid - up_to_shared) * sign ELSE 0 END) AS busy, sum(avoidable * sign) AS avoidable,
+    sum((up_to_shared - up_to_committed) * sign) AS shared,
+    sum((up_to_committed - avoidable + CASE leaf WHEN 'committed' THEN paid ELSE 0 END) * sign) AS committed,
+    sum(CASE leaf WHEN 'unknown' THEN (paid - up_to_shared) * sign ELSE 0 END) AS unknown,
+    row_number() OVER (ORDER BY substr(hour, 1, 10), owner) AS number
+  FROM line_shares WHERE problem IS NOT NULL OR minutes > 0 OR paid > 0 OR list_cost > 0 OR executions > 0
+  GROUP BY substr(hour, 1, 10), cluster, owner, team, type, instance, problem
 ),
 team_owners AS (
-  SELECT day, o.cluster, o.owner, coalesce(min_by(t.team, t.number), o.team) AS team, problem, found, usd, minutes, cost,
-    is_nobody, (SELECT max(name) FROM unassigned) AS way, coalesce(problem = 'moved between clusters', false) AS is_note,
+  SELECT o.*, coalesce(t.team, o.team) AS payer_team, coalesce(problem = 'moved between clusters', false) AS is_note,
     count(CASE WHEN problem = 'export not hourly' THEN 1 END) OVER () > 0 AS is_daily,
-    count(CASE WHEN problem <> 'moved between clusters' THEN 1 END) OVER () > 0 AND NOT incomplete AS is_incomplete
+    count(CASE WHEN problem <> 'moved between clusters' THEN 1 END) OVER () > 0 AND NOT incomplete AS is_incomplete,
+    row_number() OVER (PARTITION BY o.number ORDER BY t.number) AS rule_place
   FROM owners AS o CROSS JOIN asked LEFT JOIN teams AS t
     ON coalesce(o.cluster, '') LIKE replace(replace(replace(t.cluster, '%', '\%'), '_', '\_'), '*', '%') ESCAPE '\'
-    AND (o.owner = t.owner OR (NOT is_nobody AND o.owner NOT IN ('[others]', '[not reported]')
+    AND (o.owner = t.owner OR (o.owner NOT IN ('[unallocated]', '[unknown]', '[no telemetry]', '[before the ledger]',
+        '[ledger missing]', '[reserved, unused]', '[not splittable]', '[others]', '[not reported]')
       AND o.owner LIKE replace(replace(replace(t.owner, '%', '\%'), '_', '\_'), '*', '%') ESCAPE '\'))
-  GROUP BY day, o.cluster, o.owner, o.team, problem, found, usd, minutes, cost, is_nobody, incomplete
 ),
 refusals AS (
-  SELECT *, is_daily OR is_incomplete AS is_refused,
+  SELECT *, is_daily OR is_incomplete AS is_refused, NOT (is_daily OR is_incomplete) AND n = 0 AS is_share,
     problem IS NOT NULL AND NOT is_note AND (NOT is_daily OR problem = 'export not hourly') AS is_reason
-  FROM team_owners
-),
-payers AS (
-  SELECT is_refused, is_nobody, way, CASE WHEN is_refused THEN problem END AS problem,
-    CASE WHEN is_refused THEN NULL ELSE day END AS day,
-    CASE WHEN is_refused OR (is_nobody AND way <> 'spread') THEN NULL ELSE cluster END AS cluster,
-    CASE WHEN is_refused OR (is_nobody AND way <> 'spread') THEN NULL ELSE team END AS team,
-    CASE WHEN is_refused THEN NULL WHEN is_nobody AND way <> 'spread' THEN way ELSE owner END AS owner,
-    sum(found) AS found, sum(minutes) AS minutes, sum(CASE WHEN is_refused THEN usd ELSE cost END) AS cost
-  FROM refusals WHERE CASE WHEN is_refused THEN is_reason ELSE minutes > 0 OR cost <> 0 END
-  GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
-  UNION ALL
-  SELECT false, false, max(way), problem, NULL, NULL, NULL, NULL, sum(found), 0, 0
-  FROM refusals WHERE is_note AND NOT is_refused GROUP BY problem
-),
-positives AS (
-  SELECT *, CASE WHEN NOT is_nobody AND cost > 0 THEN cost ELSE 0 END AS positive,
-    sum(CASE WHEN is_nobody AND way = 'spread' AND NOT is_refused THEN cost ELSE 0 END) OVER () AS amount
-  FROM payers
-),
-payer_weights AS (SELECT *, abs(amount) AS size, whole(positive, 1000000000000) AS weight FROM positives),
-payer_sums AS (SELECT *, greatest(sum(weight) OVER (), 1) AS weights, sum(weight) OVER () > 0 AS is_spread FROM payer_weights),
--- Long division, because of a large fleet size * weight has more than 38 digits.
-payer_shares AS (SELECT *, whole(size, weights) AS each_weight FROM payer_sums),
-payer_rests AS (SELECT *, size - each_weight * weights AS undivided FROM payer_shares),
-payer_parts AS (SELECT *, whole(undivided * weight, weights) AS part FROM payer_rests),
-payer_ranks AS (
-  SELECT *, undivided - sum(part) OVER () AS rest, row_number() OVER (
-    ORDER BY undivided * weight - part * weights DESC, day, team, owner, cluster) AS place
-  FROM payer_parts
+  FROM team_owners JOIN digits ON n = 0 OR (n = 1 AND is_note) WHERE rule_place = 1
 )
-SELECT problem, team, owner, cluster, day, CASE WHEN problem IS NOT NULL THEN found END AS found,
-  minutes * 0.000001 AS core_minutes, (cost + CASE WHEN NOT is_spread THEN 0 ELSE (each_weight * weight + part + CASE
-    WHEN place <= rest THEN 1 ELSE 0 END) * CASE WHEN amount < 0 THEN -1 ELSE 1 END END) * 0.000000000000000001 AS cost
-FROM payer_ranks WHERE NOT (is_nobody AND way = 'spread' AND is_spread) OR way IS NULL OR is_refused
-ORDER BY day, team, owner, cluster, problem
+SELECT CASE WHEN is_share THEN NULL ELSE problem END AS problem, CASE WHEN is_share THEN payer_team END AS team,
+  CASE WHEN is_share THEN owner END AS owner, CASE WHEN is_share THEN cluster END AS cluster, CASE WHEN is_share THEN day END AS day,
+  CASE WHEN is_share THEN type END AS instance_type, CASE WHEN is_share THEN instance END AS instance_id,
+  CASE WHEN is_share THEN NULL ELSE sum(found) END AS found, sum(CASE WHEN is_share THEN minutes ELSE 0 END) * 0.000001 AS core_minutes,
+  sum(CASE WHEN is_share THEN busy_minutes ELSE 0 END) * 0.000001 AS busy_core_minutes,
+  sum(CASE WHEN is_share THEN used_minutes ELSE 0 END) * 0.000001 AS used_core_minutes,
+  sum(CASE WHEN is_share THEN avoidable_minutes ELSE 0 END) * 0.000001 AS avoidable_core_minutes,
+  sum(CASE WHEN is_share THEN shared_minutes ELSE 0 END) * 0.000001 AS shared_core_minutes,
+  sum(CASE WHEN is_share THEN committed_minutes ELSE 0 END) * 0.000001 AS committed_core_minutes,
+  sum(CASE WHEN is_share THEN unknown_minutes ELSE 0 END) * 0.000001 AS unknown_core_minutes,
+  sum(CASE WHEN is_share THEN unpriced_minutes ELSE 0 END) * 0.000001 AS unpriced_core_minutes,
+  sum(CASE WHEN is_share THEN executions END) AS executions, sum(CASE WHEN is_share THEN list_cost END) AS list_cost,
+  sum(CASE WHEN is_share THEN cost WHEN n = 0 THEN usd ELSE 0 END) * 0.000000000000000001 AS cost,
+  sum(CASE WHEN is_share THEN executions_cost ELSE 0 END) * 0.000000000000000001 AS executions_cost,
+  sum(CASE WHEN is_share THEN busy ELSE 0 END) * 0.000000000000000001 AS busy,
+  sum(CASE WHEN is_share THEN avoidable ELSE 0 END) * 0.000000000000000001 AS avoidable,
+  sum(CASE WHEN is_share THEN shared ELSE 0 END) * 0.000000000000000001 AS shared,
+  sum(CASE WHEN is_share THEN committed ELSE 0 END) * 0.000000000000000001 AS committed,
+  sum(CASE WHEN is_share THEN unknown ELSE 0 END) * 0.000000000000000001 AS unknown
+FROM refusals WHERE CASE WHEN is_refused THEN is_reason AND n = 0 ELSE n = 1 OR minutes > 0 OR cost <> 0 OR list_cost > 0 OR executions > 0 END
+GROUP BY 1, 2, 3, 4, 5, 6, 7, is_share
+ORDER BY day, team, owner, cluster, instance_type, instance_id, problem

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from neuron_emf import command_output
-from neuron_emf.report.chargeback import MOVED
+from neuron_emf.report.chargeback_rows import MOVED
 from neuron_emf.report.month_ledger import month_hours
 from neuron_emf.report.terminal import NO_TEAM
 from neuron_wire.names import HOUR_MS
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from neuron_emf.report.chargeback import Chargeback, ChargebackRow
+    from neuron_emf.report.chargeback_rows import Chargeback, ChargebackRow
     from neuron_wire.line_members import JsonObject
 
 REASON_REMEDIES: Final = {
@@ -127,7 +127,7 @@ def document(result: Chargeback) -> JsonObject:
     return {
         "month": result.month,
         "currency": result.currency,
-        "cost": None if result.is_refused else _exact(_sum(result.rows)),
+        "cost": None if result.is_refused else _exact(_total(result.rows)),
         "rows": [_members(row, result) for row in result.rows],
         "notes": [_members(row, result) for row in result.notes],
     }
@@ -157,7 +157,8 @@ def parts(result: Chargeback, rows: int) -> list[RenderableType]:
         return [Text(title, style="bold"), table]
     for column in ("team", "owner", "cluster"):
         table.add_column(column, max_width=34, overflow="fold")
-    for column in ("days", "core hours", result.currency):
+    amounts = [result.currency, "spread"] if result.spread else [result.currency]
+    for column in ("days", "core hours", *amounts):
         table.add_column(column, justify="right", no_wrap=True)
     by_payer: dict[tuple[str, str, str], list[ChargebackRow]] = defaultdict(list)
     for row in result.rows:
@@ -167,13 +168,20 @@ def parts(result: Chargeback, rows: int) -> list[RenderableType]:
         days = by_payer[names]
         hours = command_output.shown_hours(float(sum(row.core_minutes for row in days)))
         shown = (command_output.shown_name(name) if name else "" for name in names)
-        table.add_row(*shown, str(len(days)), hours, _money(_sum(days)))
+        table.add_row(*shown, str(len(days)), hours, *_amounts(result, days))
     if len(payers) > rows:
         table.caption = f"{counted(len(payers) - rows, 'row')} more. Use --rows, --csv or --json."
         table.caption_justify = "left"
-    cost = f"{_exact(_sum(result.rows))} {result.currency}"
+    cost = f"{_exact(_total(result.rows))} {result.currency}"
     title = f"Chargeback of {_period(result)}: {cost} of the bill."
-    return [Text(title, style="bold"), table]
+    return [Text(title, style="bold"), *map(Text, filter(None, [result.spread])), table]
+
+
+def _amounts(result: Chargeback, rows: Sequence[ChargebackRow]) -> list[str]:
+    """Return the own cost of *rows*, and what was spread to them if anything was spread."""
+    cost = _money(_sum(rows))
+    spread = sum((row.spread for row in rows), Decimal(0))
+    return [cost, _money(spread)] if result.spread else [cost]
 
 
 def _period(result: Chargeback) -> str:
@@ -194,6 +202,10 @@ def _members(row: ChargebackRow, result: Chargeback) -> dict[str, str | int | No
 
 def _sum(rows: Sequence[ChargebackRow]) -> Decimal:
     return sum((row.cost for row in rows), Decimal(0))
+
+
+def _total(rows: Sequence[ChargebackRow]) -> Decimal:
+    return sum((row.cost + row.spread for row in rows), Decimal(0))
 
 
 def _exact(number: Decimal) -> str:

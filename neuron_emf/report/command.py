@@ -56,7 +56,10 @@ def command(files: tuple[Path, ...], **values: object) -> int:
 
 def _refuse_what_is_ignored(settings: IdleReportSettings) -> None:
     """Raise SettingsError for an option that the report, or the split of a bill, does not have."""
-    of_bill = {"--unassigned": settings.unassigned, "--incomplete": settings.incomplete}
+    of_bill = {
+        "--unassigned": settings.unassigned, "--incomplete": settings.incomplete,
+        "--spread-anyway": settings.spread_anyway,
+    }  # fmt: skip
     of_report = {
         "--since": settings.since, "--until": settings.until, "--cluster": settings.cluster,
         "--html": settings.html, "--from-lines": settings.from_lines,

@@ -66,9 +66,12 @@ class IdleReportSettings(
     )
     unassigned: str = advanced(
         "",
-        "With --bill: 'spread' what nobody owns over owners by their cost, or make it one row of "
-        "this name; by default a row for each kind.",
+        "With --bill: 'spread' what no owner has over owners by their cost, or collect it in one "
+        "row of this name; by default a row for each kind.",
         metavar="HOW",
+    )
+    spread_anyway: bool = flag(
+        "With --unassigned spread: spread more than 20 % of the total.", is_advanced=True
     )
     incomplete: bool = flag(
         "With --bill: accept a month that does not reconcile.", is_advanced=True

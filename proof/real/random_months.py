@@ -111,10 +111,17 @@ class Month:
         rng = self.rng
         owners = rng.sample(MONTH_OWNERS, rng.randint(1, 4))
         for owner in owners:
-            minutes = Decimal(rng.randrange(cores * 60 * 10**6 // len(owners) + 1)).scaleb(-6)
+            micros = rng.randrange(cores * 60 * 10**6 // len(owners) + 1)
+            idle = rng.randrange(micros + 1)
+            avoidable = rng.randrange(idle + 1)
             row = {
                 "Hour": f"{hour.replace(' ', 'T')}:00Z", "InstanceId": instance,
-                "ClusterName": cluster, "Owner": owner, "AllocatedCoreMinutes": minutes,
+                "ClusterName": cluster, "Owner": owner,
+                "AllocatedCoreMinutes": Decimal(micros).scaleb(-6),
+                "BusyCoreMinutes": Decimal(micros - idle).scaleb(-6),
+                "IdleCoreMinutes": Decimal(idle).scaleb(-6),
+                "AvoidableCoreMinutes": Decimal(avoidable).scaleb(-6),
+                "CommittedCoreMinutes": Decimal(rng.randrange(idle - avoidable + 1)).scaleb(-6),
                 "ListCost": Decimal(rng.randrange(10**10)).scaleb(-9),
             }  # fmt: skip
             if not owner.startswith("[") and rng.random() < 0.8:
@@ -200,6 +207,6 @@ def random_month(rng: random.Random, name: str, folder: Path) -> IdleReportSetti
         bill=(str(folder / "bill.csv"),),
         ledger=(str(folder / "ledger.jsonl"),),
         teams=None if rules is None else folder / "teams",
-        unassigned=rng.choice(["", "spread", "Platform"]),
+        by=rng.choice(["owner", "instance"]),
         incomplete=rng.choice([False, False, True]),
     )

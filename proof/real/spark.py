@@ -25,13 +25,14 @@ from sqlglot import expressions
 
 from local import REPOSITORY
 from neuron_emf.command_options import teams
-from neuron_emf.report.chargeback import MOVED, ChargebackRow, chargeback
+from neuron_emf.report.chargeback import chargeback
+from neuron_emf.report.chargeback_rows import MOVED, ChargebackRow
 from proof.real.random_months import random_month
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from neuron_emf.report.chargeback import Chargeback
+    from neuron_emf.report.chargeback_rows import Chargeback
     from neuron_emf.report.settings import IdleReportSettings
 
 TITLE: Final = "Spark"
@@ -47,11 +48,13 @@ FEWEST_OF_A_KIND: Final = 4
 WHOLE_DIVISIONS: Final = 5  # in the text
 LEDGER_SCHEMA: Final = (
     "Hour STRING, InstanceId STRING, ClusterName STRING, Owner STRING, Team STRING,"
-    " AllocatedCoreMinutes DECIMAL(24, 6), ListCost DECIMAL(24, 9), OverlapMinutes BIGINT"
+    " InstanceType STRING, AllocatedCoreMinutes DECIMAL(24, 6), BusyCoreMinutes DECIMAL(24, 6),"
+    " UsedCoreMinutes DECIMAL(24, 6), IdleCoreMinutes DECIMAL(24, 6),"
+    " AvoidableCoreMinutes DECIMAL(24, 6), CommittedCoreMinutes DECIMAL(24, 6),"
+    " Executions BIGINT, ListCost DECIMAL(24, 9), OverlapMinutes BIGINT"
 )
 SPARK_COLUMNS: Final = (
-    "substr(Hour, 1, 10) AS date", "substr(Hour, 12, 2) AS hour", "instanceid", "clustername",
-    "owner", "team", "allocatedcoreminutes", "listcost", "overlapminutes",
+    "substr(Hour, 1, 10) AS date", "substr(Hour, 12, 2) AS hour", "*",
 )  # fmt: skip
 SPARK_CONFIG: Final = {
     "spark.master": "local[1]",
@@ -193,9 +196,8 @@ def answer(session: Any, text: str, asked: IdleReportSettings) -> list[tuple[Any
     ]
     columns = "number INT, cluster STRING, owner STRING, team STRING"
     session.createDataFrame(rules, columns).createOrReplaceTempView("teams")
-    names = [(asked.unassigned,)] if asked.unassigned else []
-    session.createDataFrame(names, "name STRING").createOrReplaceTempView("unassigned")
-    parameters = [asked.month, asked.incomplete, asked.month, asked.month]
+    by_instance = asked.by == "instance"
+    parameters = [asked.month, asked.incomplete, by_instance, asked.month, asked.month]
     return [tuple(row) for row in session.sql(text, args=parameters).collect()]
 
 

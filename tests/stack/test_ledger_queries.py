@@ -140,13 +140,13 @@ def test_the_two_texts_of_the_chargeback_differ_in_whole_division_alone(
 
 
 def test_athena_can_read_the_text_and_its_tables_are_those_of_the_command(template):
-    """Trino's grammar, the tables that are there, four parameters, no sign that splits a text."""
+    """Trino's grammar, the tables that are there, five parameters, no sign that splits a text."""
     text = queries(template)["chargeback"]["Fn::Sub"].replace("${BillTable}", "exports.focus")
     (tree,) = sqlglot.parse(text, dialect="trino")
     names = {table.name for table in tree.find_all(sqlglot.exp.Table)}
     ctes = {cte.alias for cte in tree.find_all(sqlglot.exp.CTE)}
-    assert {"rows", "focus", "teams", "unassigned"} == names - ctes
-    assert 4 == len(list(tree.find_all(sqlglot.exp.Placeholder)))
+    assert {"rows", "focus", "teams"} == names - ctes
+    assert 5 == len(list(tree.find_all(sqlglot.exp.Placeholder)))
     assert ";" not in text
     assert {"NUMBER", "CLUSTER", "OWNER", "TEAM"} == {
         name.upper() for name in columns(template, "ChargebackTeams")

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
@@ -13,12 +14,10 @@ from itertools import combinations
 
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_emf.report.chargeback import BILL_COLUMNS
+from neuron_emf.report.chargeback_rows import units_of
+from neuron_emf.report.unassigned import UNASSIGNED_OWNERS
 
 LAST_DECIMAL = Decimal(1).scaleb(-18)
-NOBODY = {
-    "[unallocated]", "[unknown]", "[no telemetry]", "[before the ledger]", "[ledger missing]",
-    "[reserved, unused]", "[not splittable]",
-}  # fmt: skip
 BLOCK = "cr-0123456789abcdef0"
 
 
@@ -49,12 +48,45 @@ def fee(hour, cost, **others):
     return charge(hour, BLOCK, cost, **{**row, **others})
 
 
+LEAVES = ("busy", "avoidable", "shared", "committed", "unknown")
+
+
+@dataclass
+class Share:
+    """
+    What an owner pays of a type in a day.
+
+    Attributes:
+        cost: In whole units of 1e-18 USD.
+
+        leaves: Exact parts of the cost, by name.
+
+        lines: Instance-hours; each may round each leaf by less than a unit.
+
+        executions_cost: Cost of the rows with executions.
+    """
+
+    cost: int = 0
+    leaves: dict = field(default_factory=lambda: dict.fromkeys(LEAVES, Fraction(0)))
+    lines: int = 0
+    executions_cost: int = 0
+
+    def agrees(self, rows):
+        """Return True if *rows* of an answer add up to the share, and their leaves to the cost."""
+        sums = {name: sum(units_of(getattr(row, name)) for row in rows) for name in LEAVES}
+        return (
+            self.cost == sum(units_of(row.cost) for row in rows) == sum(sums.values())
+            and all(abs(sums[name] - self.leaves[name]) < self.lines for name in LEAVES)
+            and self.executions_cost == sum(units_of(row.executions_cost) for row in rows)
+        )
+
+
 def held(hour, instance, owner, minutes, **others):
     """A row of the ledger; *minutes* are core-minutes as a text."""
     row = {
         "Hour": f"{hour.replace(' ', 'T')}:00Z", "ClusterName": "research", "InstanceId": instance,
         "InstanceType": "trn1.2xlarge", "Owner": owner, "AllocatedCoreMinutes": Decimal(minutes),
-        "ListCost": Decimal("0.5"),
+        "IdleCoreMinutes": Decimal(0), "ListCost": Decimal("0.5"),
     }  # fmt: skip
     return {**row, **others}
 
@@ -90,14 +122,31 @@ def divided(amount, weights):
     return [part if amount >= 0 else -part for part in parts]
 
 
-def put(units, hour, owner, cluster, cost):
-    """Add *cost*, in units of 1e-18 USD, to an owner's day."""
-    team = None if owner in NOBODY else owner.partition("/")[0]
-    units[(hour[:10], team, owner, cluster)] += cost
+def put(shares, names, cost, row=None):
+    """Add *cost*, in units of 1e-18 USD, to the share of *names*, by the minutes of *row*."""
+    day, owner, cluster, instance_type = names
+    team = None if owner in UNASSIGNED_OWNERS else owner.partition("/")[0]
+    share = shares[(day, team, owner, cluster, instance_type)]
+    share.cost += cost
+    share.lines += 1
+    if row is None:
+        share.leaves["committed" if owner == "[reserved, unused]" else "unknown"] += cost
+        return
+    allocated = Fraction(row["AllocatedCoreMinutes"])
+    rest = {"idle": min(allocated, Fraction(row["IdleCoreMinutes"]))}
+    minutes = {"busy": allocated - rest["idle"]}
+    for name in ("avoidable", "committed"):
+        minutes[name] = min(rest["idle"], Fraction(row.get(f"{name.title()}CoreMinutes", 0)))
+        rest["idle"] -= minutes[name]
+    minutes["shared"] = rest["idle"]
+    for name, number in minutes.items():
+        share.leaves[name] += cost * number / (allocated or 1)
+    if row.get("Executions") is not None:
+        share.executions_cost += cost
 
 
-def reckoned(bill, ledger, unassigned=""):
-    """The reckoning of rows of `charge`, `fee` and `held`; HyperPod's are left out."""
+def reckoned(bill, ledger):
+    """Return the `Share`s of rows of `charge`, `fee` and `held`; HyperPod's are left out."""
     bill = [row for row in bill if row["x_ServiceCode"] == "AmazonEC2"]
     costs, hours = defaultdict(int), defaultdict(Fraction)
     fees = sum(rounded(row["BilledCost"]) for row in bill if row["ChargeCategory"] == "Purchase")
@@ -117,22 +166,19 @@ def reckoned(bill, ledger, unassigned=""):
         types[key] = row["SkuMeter"].rpartition(":")[2]
         if row["ChargeCategory"] == "Usage":
             hours[key] += Fraction(row["ConsumedQuantity"])
-    units = defaultdict(int)
+    shares = defaultdict(Share)
     rows_of = _by_hour(ledger)
     told_hours = sorted({_ledger_hour(row) for row in ledger})
     for key, cost in costs.items():
-        of_hour = {
-            (row["Owner"], row["ClusterName"]): row["AllocatedCoreMinutes"]
-            for row in rows_of.get(key, [])
-        }
-        minutes = hours[key] * max(
-            INSTANCE_TYPES[types[key]].cores * 60, Fraction(sum(of_hour.values()))
-        )
+        day = key[0][:10]
+        of_hour = {(row["Owner"], row["ClusterName"]): row for row in rows_of.get(key, [])}
+        told = sum(row["AllocatedCoreMinutes"] for row in of_hour.values())
+        minutes = hours[key] * max(INSTANCE_TYPES[types[key]].cores * 60, Fraction(told))
         if of_hour:
-            _charge(units, key, cost, of_hour, minutes)
+            _charge(shares, (day, types[key], cost), of_hour, minutes)
         else:
-            put(units, key[0], _untold(key, told_hours), None, cost)
-    return _assigned(units, unassigned)
+            put(shares, (day, _untold(key, told_hours), None, types[key]), cost)
+    return shares
 
 
 def _hour(row):
@@ -149,15 +195,17 @@ def _untold(key, told_hours):
     return "[no telemetry]" if hour in told_hours else "[ledger missing]"
 
 
-def _charge(units, key, cost, of_hour, billed):
-    seen = {names: int(minutes * 10**6) for names, minutes in sorted(of_hour.items())}
+def _charge(shares, charged, of_hour, billed):
+    day, instance_type, cost = charged
+    seen = {names: int(of_hour[names]["AllocatedCoreMinutes"] * 10**6) for names in sorted(of_hour)}
     seen = {names: minutes for names, minutes in seen.items() if names[0] != "[unknown]"}
     unseen = max(0, int(billed * 10**6 + Fraction(1, 2)) - sum(seen.values()))
     clusters = {cluster for _, cluster in of_hour}
     payers = [*seen, ("[unknown]", min(clusters) if len(clusters) == 1 else None)]
     weights = [*seen.values(), unseen if sum(seen.values()) else 1]
     for (owner, cluster), part in zip(payers, divided(cost, weights), strict=True):
-        put(units, key[0], owner, cluster, part)
+        row = None if owner == "[unknown]" else of_hour[owner, cluster]
+        put(shares, (day, owner, cluster, instance_type), part, row)
 
 
 def problems(bill, ledger, hours):
@@ -229,20 +277,8 @@ def _ledger_hour(row):
     return row["Hour"].replace("T", " ")[:13]
 
 
-def _assigned(units, unassigned):
-    """*units* with what nobody owns as `--unassigned` says."""
-    if not unassigned:
-        return {key: cost for key, cost in units.items() if cost}
-    nobody = {key: cost for key, cost in units.items() if key[2] in NOBODY}
-    owners = {key: cost for key, cost in units.items() if key[2] not in NOBODY}
-    if unassigned != "spread":
-        for (day, *_), cost in nobody.items():
-            key = (day, None, unassigned, None)
-            owners[key] = owners.get(key, 0) + cost
-        return {key: cost for key, cost in owners.items() if cost}
-    keys = sorted(owners)
-    weights = [max(0, owners[key]) // 10**12 for key in keys]
-    if not any(weights):
-        return {key: cost for key, cost in units.items() if cost}
-    shares = zip(keys, divided(sum(nobody.values()), weights), strict=True)
-    return {key: owners[key] + share for key, share in shares if owners[key] + share}
+def ledger_sums(ledger):
+    """Return the list cost and the executions of all rows of *ledger*."""
+    owned = [row for row in ledger if row["Owner"] != "[unknown]"]
+    executions = sum(row.get("Executions") or 0 for row in owned)
+    return sum(row["ListCost"] for row in ledger), executions

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,12 @@ from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, pack_rows, part_key
 from neuron_emf.account import Account
 from neuron_emf.report.chargeback import chargeback, statement
+from neuron_emf.report.chargeback_rows import ChargebackRow, cost_of, units_of
 from neuron_emf.report.month_ledger import MISSING_ROW as MISSING_HOUR
 from neuron_emf.report.month_ledger import SETTLED_ROW, MonthOfLedger, hour_labels, month_hours
 from neuron_emf.report.settings import IdleReportSettings
+from neuron_emf.report.unassigned import assign_unassigned
+from neuron_emitter.errors import SettingsError
 from proof.factories.records import AN_INSTANCE
 from tests.neuron_emf.fake_account import FakeLedgerObjects
 from tests.neuron_emf.report.bill_worlds import (
@@ -26,6 +30,7 @@ from tests.neuron_emf.report.bill_worlds import (
     charge,
     fee,
     held,
+    ledger_sums,
     ledger_text,
     problems,
     reckoned,
@@ -138,9 +143,19 @@ def worlds(draw, fault):
                     credit = {**others, "ChargeCategory": "Credit"}
                     bill.append(charge(hour, instance, draw(costs(-50)), **credit))
             for owner in draw(st.sets(st.sampled_from(LAW_OWNERS))):
-                minutes = Decimal(draw(st.integers(0, 30 * 10**6))).scaleb(-6)
+                minutes = draw(st.integers(0, 30 * 10**6))
                 team = None if owner.startswith("[") else owner[0]
-                ledger.append(held(hour, instance, owner, minutes, Team=team))
+                idle = draw(st.integers(0, minutes))
+                avoidable = draw(st.integers(0, idle))
+                numbers = {
+                    "IdleCoreMinutes": idle,
+                    "AvoidableCoreMinutes": avoidable,
+                    "CommittedCoreMinutes": draw(st.integers(0, idle - avoidable)),
+                }
+                others = {name: Decimal(number).scaleb(-6) for name, number in numbers.items()}
+                others["Executions"] = draw(st.none() | st.integers(0, 9))
+                minutes = Decimal(minutes).scaleb(-6)
+                ledger.append(held(hour, instance, owner, minutes, Team=team, **others))
     unused = {"CapacityReservationId": BLOCK, "ConsumedQuantity": draw(st.sampled_from("12"))}
     bill.append(charge(LAW_HOURS[2], f"arn:x/{BLOCK}", "0", **unused))
     bill.append(fee("2026-08-30 10", draw(costs())))
@@ -151,13 +166,11 @@ def worlds(draw, fault):
 
 @pytest.mark.parametrize("fault", BILL_FAULTS)
 @settings(max_examples=8)
-@given(
-    st.data(), st.sampled_from(["", "spread", "Platform"]), st.sampled_from([False, False, True])
-)
-def test_every_owner_pays_what_fractions_say(fault, data, unassigned, incomplete):
+@given(st.data(), st.sampled_from(["owner", "instance"]), st.sampled_from([False, False, True]))
+def test_every_owner_pays_what_fractions_say(fault, data, by, incomplete):
     """
-    Owner by owner to the last of 18 decimals, and nothing of the bill is lost or made; or the
-    month is refused, for the very problems that are in it.
+    Owner by owner to the last of 18 decimals, busy and idle, and nothing of the bill is lost or
+    made; or the month is refused, for the very problems that are in it.
     """
     bill, ledger = data.draw(worlds(fault))
     expected = problems(bill, ledger, LAW_MONTH)
@@ -170,7 +183,7 @@ def test_every_owner_pays_what_fractions_say(fault, data, unassigned, incomplete
             month="2026-09",
             bill=(str(folder / "bill.csv"),),
             ledger=(str(folder / "ledger.jsonl"),),
-            unassigned=unassigned,
+            by=by,
             incomplete=incomplete,
         )
         answer = chargeback(asked)
@@ -178,17 +191,62 @@ def test_every_owner_pays_what_fractions_say(fault, data, unassigned, incomplete
         assert expected == {row.problem: row.found for row in answer.rows}
         return
     assert notes == {row.problem: row.found for row in answer.notes}
-    units = {
-        (row.day, row.team, row.owner, row.cluster): int(row.cost.scaleb(18))
-        for row in answer.rows
-        if row.cost
-    }
-    assert reckoned(bill, ledger, unassigned) == units
+    rows_of = {}
+    for row in answer.rows:
+        names = (row.day, row.team, row.owner, row.cluster, row.instance_type)
+        rows_of.setdefault(names, []).append(row)
+        assert by == "instance" or row.instance_id is None
+    shares = reckoned(bill, ledger)
+    assert [] == [
+        names for names, share in shares.items() if not share.agrees(rows_of.pop(names, []))
+    ]
+    assert {0} >= {row.cost for rows in rows_of.values() for row in rows}
     total = sum(
         rounded(row["EffectiveCost"]) for row in bill if row["x_ServiceCode"] == "AmazonEC2"
     )
     total += sum(rounded(row["BilledCost"]) for row in bill if row["ChargeCategory"] == "Purchase")
-    assert total == sum(units.values())
+    assert total == sum(units_of(row.cost) for row in answer.rows)
+    minutes = ("avoidable", "shared", "committed", "unknown")
+    for row in answer.rows:
+        told = sum(getattr(row, f"{name}_core_minutes") for name in minutes)
+        assert row.core_minutes >= told
+    listed = sum(row.list_cost or 0 for row in answer.rows)
+    assert ledger_sums(ledger) == (listed, sum(row.executions or 0 for row in answer.rows))
+
+
+COSTS = st.integers(-50 * 10**18, 10**27).map(cost_of)
+PAYERS = st.tuples(st.sampled_from(LAW_OWNERS), COSTS).map(
+    lambda pair: ChargebackRow(owner=pair[0], cost=pair[1])
+)
+
+
+@given(st.lists(PAYERS, min_size=1))
+def test_a_spread_is_visible_whole_and_not_above_a_fifth(rows):
+    """Own costs stay; parts are by own cost, add up to what no owner has, and need a yes."""
+    owned = [row for row in rows if not row.owner.startswith("[")]
+    amount = sum(units_of(row.cost) for row in rows if row.owner.startswith("["))
+    total = sum(units_of(row.cost) for row in rows)
+    weights = [max(0, units_of(row.cost)) for row in owned]
+    if not amount or not any(weights):
+        assert (rows, "Nothing was spread") == _assigned(rows, is_accepted=False)
+        return
+    if 5 * abs(amount) > abs(total):
+        with pytest.raises(SettingsError, match=r"[0-9] % of .* or use --spread-anyway\.$"):
+            _assigned(rows, is_accepted=False)
+    else:
+        assert _assigned(rows, is_accepted=False) == _assigned(rows, is_accepted=True)
+    spread, sentence = _assigned(rows, is_accepted=True)
+    assert "Spread over" == sentence[:11]
+    assert owned == [row._replace(spread=Decimal(0)) for row in spread]
+    parts = [units_of(row.spread) for row in spread]
+    assert amount == sum(parts)
+    for part, weight in zip(parts, weights, strict=True):
+        assert abs(part - Fraction(amount * weight, sum(weights))) < 1
+
+
+def _assigned(rows, *, is_accepted):
+    found, sentence = assign_unassigned(rows, "spread", "USD", is_accepted=is_accepted)
+    return found, sentence.partition(":")[0]
 
 
 def test_the_statement_knows_the_cores_of_every_type():
@@ -236,7 +294,8 @@ def owners(answer):
     """What each owner pays, of a whole answer."""
     sums = {}
     for row in answer["rows"]:
-        sums[row["owner"]] = sums.get(row["owner"], 0) + Decimal(row["cost"])
+        cost = Decimal(row["cost"]) + Decimal(row["spread"])
+        sums[row["owner"]] = sums.get(row["owner"], 0) + cost
     return sums
 
 
@@ -455,7 +514,7 @@ def test_the_bill_of_a_large_fleet_is_spread_to_the_last_digit(asked):
     bill = [charge(hour, name, f"{cost}.1") for hour in MONTH_OF_HOURS for name, cost in
             ((AN_INSTANCE, 700_000), ("i-00000001", 700_000), ("i-00000002", 700_000))]  # fmt: skip
     ledger = whole_ledger() + [{**row, "InstanceId": "i-00000001"} for row in whole_ledger()]
-    code, answer, _ = asked(bill, ledger, "--unassigned", "spread")
+    code, answer, _ = asked(bill, ledger, "--unassigned", "spread", "--spread-anyway")
     assert (0, 672 * 3 * Decimal("700000.1")) == (code, sum(owners(answer).values()))
     assert {"slurm:7 ann"} == owners(answer).keys()
 
