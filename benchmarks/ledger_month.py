@@ -148,5 +148,5 @@ def report(folder: Path, hours: range) -> float:
     """Idle USD of *hours* by the report of a ledger in *folder*, up to its JSON."""
     since, until = (iso_minute(hour * HOUR_MINUTES) for hour in (hours.start, hours.stop))
     settings = IdleReportSettings(ledger=(str(folder),), since=since, until=until)
-    usd: float = json.loads(json_text(collect(settings, ())))["total"]["idle_usd"]
+    usd: float = json.loads(json_text(collect(settings, ())))["total"]["idle_cost"]
     return usd

@@ -38,6 +38,19 @@ class Part(IntEnum):
 AVOIDABLE_PARTS: Final = (Part.AVOIDABLE_ALLOCATED, Part.AVOIDABLE_UNALLOCATED)
 
 
+class Leaf(IntEnum):
+    """Kinds of cost that add up to all of it; three of them are idle."""
+
+    BUSY = 0  # allocated, known and not idle
+    AVOIDABLE = 1
+    SHARED = 2
+    COMMITTED = 3
+    UNKNOWN = 4  # without telemetry
+
+
+IDLE_LEAVES: Final = slice(Leaf.AVOIDABLE, Leaf.UNKNOWN)
+
+
 _NO_PARTS: Final = [0] * len(Part)
 
 
@@ -154,6 +167,14 @@ class CoreTime:
     def avoidable_cost(self) -> int | None:
         """Of that, avoidable; None where nothing idle has a price."""
         return self.idle_cost_of(AVOIDABLE_PARTS)
+
+    @property
+    def leaves(self) -> list[int]:
+        """Price by `Leaf`: together that of all that has one."""
+        avoidable = sum([self.cost_by_part[part] for part in AVOIDABLE_PARTS])
+        _, _, *others = self.cost_by_part
+        busy = self.cost - avoidable - sum(others) - self.unknown_cost
+        return [busy, avoidable, *others, self.unknown_cost]
 
     @property
     def million_executions_cost(self) -> int | None:

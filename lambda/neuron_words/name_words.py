@@ -26,7 +26,7 @@ def printable(text: str, longest: int = MAX_NAME_WORDS_CHARS) -> str:
     return printable_name(text, longest) or ""
 
 
-_PLACEHOLDER: Final = re.compile(r"\[[a-z ]{1,40}\]")  # `[unallocated]`
+_PLACEHOLDER: Final = re.compile(r"\[[a-z0-9, ]{1,40}\]")  # `[unallocated]`, `[8 more]`
 
 
 _MARKUP: Final = str.maketrans(dict.fromkeys('`$\\|<>[]{}";&', "?"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from neuron_accounts.core_time import IDLE_LEAVES, Leaf, round_shares
 from neuron_accounts.ledger import USD_PLACES
 from neuron_accounts.then import OwnerKey
 from neuron_wire.names import HOUR_MINUTES, PLACEHOLDER_OWNERS
@@ -32,28 +33,46 @@ _LONGEST_BASIS: Final = 1000  # characters of regions and overrides
 _NANO: Final = 10**USD_PLACES
 
 
+NANO_CENT: Final = _NANO // 100
+
+
 _MICRO_HOURS: Final = 10**6 * HOUR_MINUTES
 
 
-def headline(total: CoreTime) -> str:
-    """What idle cores cost, in one sentence."""
+def headline(total: CoreTime, cents: Sequence[int] = (), currency: str = "USD") -> str:
+    """
+    What idle cores cost, in one sentence.
+
+    *cents* are those printed of the cost, by `Leaf`; unless given, those at list price.
+    """
     if not total.known:
         return "Nothing is known of any core."
     if not total.idle:
         return "No core was idle."
     hours = f"{core_hours(total.idle)} idle, {share_words(100 * total.idle / total.known)}"
-    if total.idle_cost is None:
+    if not cents and not total.has_idle_price:
         return f"The price of idle cores is unknown: {hours} of the known time."
+    cents = cents or round_shares(total.leaves, NANO_CENT)
     return (
-        f"Idle cores cost {usd_of(total.idle_cost)}, of which at most "
-        f"{usd_of(total.avoidable_cost)} avoidable: {hours} of the known time."
+        f"Idle cores cost {sum(cents[IDLE_LEAVES]) / 100:,.2f} {currency}, of which at most "
+        f"{cents[Leaf.AVOIDABLE] / 100:,.2f} {currency} avoidable: {hours} of the known time."
     )
 
 
 def basis_sentences(then: Then, setting: str = "PriceOverrides=") -> list[str]:
     """What amounts are based on, what has no price and the *setting* of one, what is unknown."""
+    return [*price_sentences(then), *gap_sentences(then, setting)]
+
+
+def price_sentences(then: Then) -> list[str]:
+    """What amounts are based on, if there are any."""
     bases = [safe_name(basis, _LONGEST_BASIS) for basis in sorted(then.bases)]
-    said = [f"Prices: {'; '.join(bases)}."] if bases else []
+    return [f"Prices: {'; '.join(bases)}."] if bases else []
+
+
+def gap_sentences(then: Then, setting: str) -> list[str]:
+    """What has no price and the *setting* of one, and what is unknown."""
+    said = []
     if unpriced := then.unpriced:
         named = sorted(unpriced, key=lambda name: (-unpriced[name], name))
         listed = [f"{safe_name(name)} ({core_hours(unpriced[name])})" for name in named[:MAX_NAMED]]

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from neuron_emf import command_output
 from neuron_emf.report.chargeback_rows import MOVED
+from neuron_emf.report.cost_table import NO_TEAM
 from neuron_emf.report.month_ledger import month_hours
-from neuron_emf.report.terminal import NO_TEAM
 from neuron_wire.names import HOUR_MS
 from neuron_words.name_words import cell
 from neuron_words.quantity_words import counted, moment

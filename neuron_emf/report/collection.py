@@ -74,6 +74,7 @@ def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
     return IdleReport(
         start_ms=period.start_ms, end_ms=period.end_ms, made_ms=now_ms,
         cluster=settings.cluster, by=settings.by, then=then, reading=reading,
+        has_rules=settings.teams is not None,
     )  # fmt: skip
 
 
@@ -152,6 +153,7 @@ def _of_ledgers(
     reading = Reading(
         origin=joined([f"ledger {ledger.name}" for ledger in ledgers]),
         is_ledger=True,
+        hours=len(set().union(*settled).intersection(hours)),
         missing=[
             span
             for ledger, theirs in zip(ledgers, settled, strict=True)
@@ -245,6 +247,7 @@ def _of_lines(
     reading = Reading(
         origin=origin,
         is_ledger=False,
+        hours=len(lines.hours.intersection(hours)),
         missing=spans(origin, sorted({*hours} - lines.hours)),
         minute_lines=lines.records.read - lines.outside,
         outside=lines.outside,

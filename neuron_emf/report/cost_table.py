@@ -12,15 +12,15 @@ Pure: no file, no clock, no terminal. It knows neither a ledger nor a bill: whoe
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
+from decimal import Decimal
 from operator import add
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_accounts.core_time import AVOIDABLE_PARTS, CoreTime, Part, round_shares
+from neuron_accounts.core_time import IDLE_LEAVES, CoreTime, Leaf, round_shares
 from neuron_accounts.ledger import USD_PLACES
 from neuron_wire.core_members import round_half_even
 from neuron_wire.names import DAY_MS, UNALLOCATED_OWNER, UNKNOWN_OWNER
-from neuron_words.quantity_words import iso
+from neuron_words.quantity_words import iso, share_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,29 +48,46 @@ UNOWNED: Final = frozenset({
 })  # fmt: skip
 """Labels of what no owner has: each has a row of its own by owner and by team."""
 
-USD_UNITS: Final = 10**18
+USD_UNIT_PLACES: Final = 18
+USD_UNITS: Final = 10**USD_UNIT_PLACES
 """Units of an amount in a USD, as in a bill."""
 
 CENT: Final = USD_UNITS // 100
 TENTH_HOUR: Final = 6 * 10**6
 """Micro-core-minutes of a tenth of a core-hour."""
 
+NOTHING: Final = "-"
+NO_PRICE: Final = "no price"
+
 _NANO: Final = USD_UNITS // 10**USD_PLACES
 
+LEAVES: Final = len(Leaf) + 1
+SPREAD: Final = len(Leaf)
+"""Amounts of a row: those of `Leaf`, and last what is spread to the row beside its own cost."""
 
-class Leaf(IntEnum):
-    """Kinds of cost. The first five add up to the cost of a row; idle is three of them."""
-
-    BUSY = 0  # allocated, known and not idle
-    AVOIDABLE = 1
-    SHARED = 2
-    COMMITTED = 3
-    UNKNOWN = 4  # without telemetry, or on the bill and not in the ledger
-    SPREAD = 5  # moved to this row from rows that no owner has; beside its own cost
+COST_LEAVES: Final = slice(0, SPREAD)
 
 
-IDLE_LEAVES: Final = slice(Leaf.AVOIDABLE, Leaf.UNKNOWN)
-COST_LEAVES: Final = slice(Leaf.BUSY, Leaf.SPREAD)
+COLUMNS: Final = (
+    "core hours", "busy share", "executions", "cost", "busy", "idle", "avoidable", "shared",
+    "committed", "unknown", "spread", "list price", "per million",
+)  # fmt: skip
+"""Headings of `cells`, on every face; money from `cost` on."""
+
+COST_MEMBERS: Final = {
+    "cost": "cost", "busy": "busy_cost", "idle": "idle_cost", "avoidable": "avoidable_cost",
+    "shared": "shared_cost", "committed": "committed_cost", "unknown": "unknown_cost",
+    "spread": "spread_cost", "list price": "list_cost",
+}  # fmt: skip
+"""Members of JSON and columns of CSV, by the column of the table."""
+
+_COLUMN_LEAVES: Final = {leaf.name.lower(): slice(leaf, leaf + 1) for leaf in Leaf} | {
+    "spread": slice(SPREAD, SPREAD + 1),
+    "idle": IDLE_LEAVES,
+    "cost": COST_LEAVES,
+    "list price": COST_LEAVES,
+}
+_OF_KNOWN_TIME: Final = frozenset({"busy", "idle", "avoidable", "shared", "committed"})
 
 
 @dataclass(slots=True)
@@ -82,7 +99,8 @@ class CostRow:
         time: Core time, executions and list price, from the ledger; empty if the ledger has
             nothing of it.
 
-        billed: Cost on the bill by `Leaf`, in `USD_UNITS`; None without a bill.
+        billed: Cost on the bill, in `USD_UNITS`: by `Leaf`, then what is spread to the row; None
+            without a bill.
 
         billed_work: Billed cost of allocated cores in hours with executions read.
     """
@@ -95,7 +113,7 @@ class CostRow:
         """Add all of *other*."""
         self.time.fold_time(other.time)
         if other.billed is not None:
-            before = self.billed or [0] * len(Leaf)
+            before = self.billed or [0] * LEAVES
             self.billed = [*map(add, before, other.billed)]
         self.billed_work += other.billed_work
 
@@ -105,28 +123,28 @@ class CostRow:
         time = self.time
         if time.unpriced and time.unpriced == time.allocated and not time.cost:
             return None
-        idle = [time.cost_by_part[Part.SHARED], time.cost_by_part[Part.COMMITTED]]
-        avoidable = sum(time.cost_by_part[part] for part in AVOIDABLE_PARTS)
-        busy = time.cost - sum(time.cost_by_part) - time.unknown_cost
-        nanos = (busy, avoidable, *idle, time.unknown_cost, 0)
-        return [nano * _NANO for nano in nanos]
+        return [nano * _NANO for nano in (*time.leaves, 0)]
 
     @property
     def leaves(self) -> Sequence[int] | None:
         """Cost by `Leaf`: billed where a bill is given, else at list price; None if unknown."""
         return self.listed if self.billed is None else self.billed
 
-    @property
-    def cost(self) -> int | None:
-        """Own cost, without what is spread to the row; None if unknown."""
-        leaves = self.leaves
-        return None if leaves is None else sum(leaves[COST_LEAVES])
+    def amount(self, column: str) -> int | None:
+        """
+        Return the exact amount of one *column* of money, in `USD_UNITS`; None if unknown.
 
-    @property
-    def list_cost(self) -> int | None:
-        """Own cost at list price; None if nothing has one."""
-        listed = self.listed
-        return None if listed is None else sum(listed)
+        Unknown is what has no price, and of time without telemetry whether it was busy.
+        """
+        leaves = self.listed if column == "list price" else self.leaves
+        if leaves is None:
+            return None
+        amount = sum(leaves[_COLUMN_LEAVES[column]])
+        if amount or column not in _OF_KNOWN_TIME:
+            return amount
+        is_known = self.time.known or not self.time.allocated
+        is_priced = self.billed is not None or column == "busy" or self.time.has_idle_price
+        return amount if is_known and is_priced else None
 
     @property
     def million_executions_cost(self) -> int | None:
@@ -160,15 +178,35 @@ class PrintedRow(NamedTuple):
     cents: Sequence[int]
     list_cents: int
 
-    @property
-    def cost_cents(self) -> int:
-        """The printed cost: the sum of its printed leaves."""
-        return sum(self.cents[COST_LEAVES])
+    def column_cents(self, column: str) -> int:
+        """Return the printed cents of one *column* of money: a sum of printed leaves."""
+        if column == "list price":
+            return self.list_cents
+        return sum(self.cents[_COLUMN_LEAVES[column]])
 
-    @property
-    def idle_cents(self) -> int:
-        """The printed idle cost: the sum of its three printed leaves."""
-        return sum(self.cents[IDLE_LEAVES])
+    def cells(self) -> dict[str, str]:
+        """Return its texts by `COLUMNS`; `-` if there is nothing to show."""
+        time = self.row.time
+        million = self.row.million_executions_cost
+        is_unpriced = self.row.billed is None and time.executions and million is None
+        texts = {
+            "core hours": _number(self.tenths, 1, time.allocated),
+            "busy share": share_words(100 * time.busy / time.known) if time.known else NOTHING,
+            "executions": NOTHING if time.executions is None else f"{time.executions:,}",
+            "per million": NO_PRICE if is_unpriced else NOTHING,
+        }
+        if million is not None:
+            cents = round_half_even(million, CENT // _NANO)
+            texts["per million"] = _number(cents, 2, million)
+        return {column: texts.get(column) or self._money(column) for column in COLUMNS}
+
+    def _money(self, column: str) -> str:
+        exact = self.row.amount(column)
+        if exact is not None:
+            return _number(self.column_cents(column), 2, exact)
+        is_price = column in {"cost", "list price"} or self.row.leaves is not None
+        is_unknown = column in _OF_KNOWN_TIME and not self.row.time.known
+        return NO_PRICE if is_price and not is_unknown else NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +228,21 @@ class CostTable:
         """All rows together."""
         return _sum(row for _, row in self.rows)
 
+    def columns(self) -> list[str]:
+        """Return those of `COLUMNS` that say something in any row."""
+        rows = [row for _, row in self.rows]
+        is_billed = any(row.billed is not None for row in rows)
+        absent = {
+            column
+            for column in ("unknown", "spread")
+            if not any(row.amount(column) for row in rows)
+        }
+        if not is_billed or all(row.listed is None for row in rows):
+            absent.add("list price")
+        if rows and all(row.leaves is None for row in rows):
+            absent |= {*COLUMNS[COLUMNS.index("cost") :]}
+        return [column for column in COLUMNS if column not in absent]
+
     def shown(self, most: int) -> list[tuple[Labels, CostRow]]:
         """At most *most* rows, of days the last; one more, `[N more]`, has all others."""
         rest = len(self.rows) - most
@@ -209,21 +262,23 @@ class CostTable:
         by largest remainder: nothing is a whole cent from its exact amount.
         """
         rows = self.shown(most)
-        leaves = [row.leaves or [0] * len(Leaf) for _, row in rows]
-        by_leaf = [[amounts[leaf] for amounts in leaves] for leaf in Leaf]
+        leaves = [row.leaves or [0] * LEAVES for _, row in rows]
+        by_leaf = [[amounts[leaf] for amounts in leaves] for leaf in range(LEAVES)]
         totals = round_shares([sum(amounts) for amounts in by_leaf], CENT)
         columns = [
             round_shares(amounts, CENT, total)
             for amounts, total in zip(by_leaf, totals, strict=True)
         ]
         tenths = round_shares([row.time.allocated for _, row in rows], TENTH_HOUR)
-        listed = round_shares([row.list_cost or 0 for _, row in rows], CENT)
+        listed = round_shares([row.amount("list price") or 0 for _, row in rows], CENT)
         found = [
             PrintedRow(labels, row, tenths[at], [cents[at] for cents in columns], listed[at])
             for at, (labels, row) in enumerate(rows)
         ]
-        labels = _named("[total]", self.by)
-        return [*found, PrintedRow(labels, self.total, sum(tenths), totals, sum(listed))]
+        return [
+            *found,
+            PrintedRow(total_labels(self.by), self.total, sum(tenths), totals, sum(listed)),
+        ]
 
 
 def cost_table(by: str, rows: Iterable[tuple[Labels, CostRow]]) -> CostTable:
@@ -237,7 +292,11 @@ def cost_table(by: str, rows: Iterable[tuple[Labels, CostRow]]) -> CostTable:
         by,
         sorted(
             found.items(),
-            key=lambda pair: (-(pair[1].cost or 0), -pair[1].time.allocated, *map(str, pair[0])),
+            key=lambda pair: (
+                -(pair[1].amount("cost") or 0),
+                -pair[1].time.allocated,
+                *map(str, pair[0]),
+            ),
         ),
     )
 
@@ -271,6 +330,18 @@ def then_table(then: Then, by: str) -> CostTable:
         for key, time in then.owners.items()
     ]
     return cost_table(by, owners)
+
+
+def total_labels(by: str) -> Labels:
+    """Return the labels of the total row."""
+    return _named("[total]", by)
+
+
+def _number(printed: int, places: int, exact: int) -> str:
+    """`1,234.50`; of what is above 0 and printed as 0 `<0.01`."""
+    if exact > 0 and not printed:
+        return f"<{Decimal(1).scaleb(-places)}"
+    return f"{Decimal(printed).scaleb(-places):,}"
 
 
 def _named(text: str, by: str) -> Labels:

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from neuron_accounts.core_time import Part
 from neuron_accounts.ledger import MINUTE_PLACES, USD_PLACES, decimal_text
 from neuron_emf import command_output
-from neuron_emf.report.idle_report import ROW_LABELS
-from neuron_emf.report.terminal import cells, heading, label_text
+from neuron_emf.report.cost_table import COST_MEMBERS, ROW_LABELS, USD_UNIT_PLACES, total_labels
+from neuron_emf.report.terminal import heading, heading_lines
 from neuron_emitter import __version__
 from neuron_words.name_words import cell
 from neuron_words.quantity_words import iso, moment
@@ -27,8 +26,8 @@ from neuron_words.quantity_words import iso, moment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from neuron_accounts.core_time import CoreTime
     from neuron_accounts.savings import Saving
+    from neuron_emf.report.cost_table import CostRow
     from neuron_emf.report.idle_report import IdleReport
     from neuron_wire.line_members import JsonObject
 
@@ -38,31 +37,33 @@ MAX_ROWS_OF_EXPORT: Final = 1_000
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 
 
-def amounts_of(time: CoreTime) -> dict[str, str | None]:
-    """The amounts of *time* as exact decimals; USD is of what has a price."""
-    minutes: dict[str, int | None] = {
-        name: getattr(time, name) for name in ("allocated", "unknown", "unpriced")
+def amounts_of(row: CostRow) -> dict[str, str | None]:
+    """The amounts of *row* as exact decimals; None if unknown."""
+    time = row.time
+    wholes: dict[str, tuple[int | None, int]] = {
+        f"{name}_core_minutes": (getattr(time, name), MINUTE_PLACES)
+        for name in ("allocated", "unknown", "unpriced")
     }
-    minutes |= {
-        name: getattr(time, name) if time.known else None
-        for name in ("busy", "used", "idle", "unpriced_idle")
+    wholes |= {
+        f"{name}_core_minutes": (getattr(time, name) if time.known else None, MINUTE_PLACES)
+        for name in ("busy", "used", "idle")
     }
-    usd = {"allocated": time.cost if time.unpriced < time.allocated else None}
-    for name, parts in [("idle", [*Part]), *((part.name.lower(), [part]) for part in Part)]:
-        usd[name] = time.idle_cost_of(parts) if time.known else None
-    wholes = {f"{name}_core_minutes": (minutes[name], MINUTE_PLACES) for name in minutes}
-    wholes |= {f"{name}_usd": (usd[name], USD_PLACES) for name in usd}
-    wholes["usd_per_million_executions"] = time.million_executions_cost, USD_PLACES
-    texts = {
-        name: None if whole is None else decimal_text(whole, places)
-        for name, (whole, places) in wholes.items()
-    }
-    return texts | {"executions": None if time.executions is None else str(time.executions)}
+    texts = {name: _decimal(whole, places) for name, (whole, places) in wholes.items()}
+    texts["executions"] = None if time.executions is None else str(time.executions)
+    for column, name in COST_MEMBERS.items():
+        texts[name] = _decimal(row.amount(column), USD_UNIT_PLACES)
+    texts["cost_per_million_executions"] = _decimal(row.million_executions_cost, USD_PLACES)
+    return texts
+
+
+def _decimal(whole: int | None, places: int) -> str | None:
+    return None if whole is None else decimal_text(whole, places)
 
 
 def json_text(report: IdleReport) -> str:
     """The report as one JSON document, as `neuron_emf/schemas/report.json` says it."""
     reading, micros_of = report.reading, sorted(report.then.unpriced.items())
+    table = report.table()
     unpriced = {name: decimal_text(micros, MINUTE_PLACES) for name, micros in micros_of}
     document = {
         "start": iso(report.start_ms),
@@ -72,10 +73,11 @@ def json_text(report: IdleReport) -> str:
         "headline": report.headline(),
         "sentences": [*report.lead(), *report.notes()],
         "by": report.by,
-        "total": _raw(report.then.total),
+        "currency": report.currency,
+        "total": _raw(table.total),
         "rows": [
-            {**dict(zip(ROW_LABELS[report.by], labels, strict=True)), **_raw(time)}
-            for labels, time in report.rows()
+            {**dict(zip(ROW_LABELS[table.by], labels, strict=True)), **_raw(row)}
+            for labels, row in table.rows
         ],
         "bases": sorted(report.then.bases),
         "unpriced": [
@@ -103,11 +105,14 @@ def json_text(report: IdleReport) -> str:
 
 
 def csv_text(report: IdleReport) -> str:
-    """Its rows as CSV, with a header; a spreadsheet sees no formula in a name."""
-    rows: list[Sequence[str | None]] = [[*ROW_LABELS[report.by], *amounts_of(report.then.total)]]
-    for labels, time in report.rows():
+    """Its rows and the total as CSV, with a header; a spreadsheet sees no formula in a name."""
+    table = report.table()
+    rows: list[Sequence[str | None]] = [
+        [*ROW_LABELS[table.by], *amounts_of(table.total), "currency"]
+    ]
+    for labels, row in (*table.rows, (total_labels(table.by), table.total)):
         names = [label and cell(command_output.shown_name(label)) for label in labels]
-        rows.append([*names, *amounts_of(time).values()])
+        rows.append([*names, *amounts_of(row).values(), report.currency])
     return command_output.csv_text(rows)
 
 
@@ -118,22 +123,26 @@ def html(report: IdleReport) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"count": "{:,}".format, "heading": heading, "moment": moment}
+    environment.filters |= {"heading": heading, "moment": moment, "name": _shown_label}
     source = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
+    tables = [report.table(by) for by in ROW_LABELS]
     page = environment.from_string(source).render(
         report=report,
-        tables=[(by, labels, report.rows(by)) for by, labels in ROW_LABELS.items()],
-        headings=list(cells(report.then.total)),
-        cells=cells,
-        label_text=label_text,
-        max_rows=MAX_ROWS_OF_EXPORT,
+        tables=[
+            (table, ROW_LABELS[table.by], table.printed(MAX_ROWS_OF_EXPORT)) for table in tables
+        ],
+        headings=lambda column: " ".join(heading_lines(column, report.currency)),
         version=__version__,
     )
     return f"{page.strip()}\n"
 
 
-def _raw(time: CoreTime) -> JsonObject:
-    return {name: text and msgspec.Raw(text.encode()) for name, text in amounts_of(time).items()}
+def _shown_label(label: str | None) -> str:
+    return "" if label is None else command_output.shown_name(label)
+
+
+def _raw(row: CostRow) -> JsonObject:
+    return {name: text and msgspec.Raw(text.encode()) for name, text in amounts_of(row).items()}
 
 
 def _saving(saving: Saving) -> JsonObject:

@@ -6,18 +6,21 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_accounts.core_time import CoreTime, Part
+from neuron_accounts.core_time import AVOIDABLE_PARTS, Part, round_shares
 from neuron_accounts.savings import savings_of
 from neuron_accounts.then import dearest
 from neuron_emf import command_output
-from neuron_wire.names import DAY_MS, HOUR_MS, MINUTE_MS
-from neuron_words.quantity_words import counted, duration, iso, joined, moment
+from neuron_emf.report.cost_table import then_table
+from neuron_wire.names import HOUR_MS, MINUTE_MS
+from neuron_words.quantity_words import counted, duration, joined, moment, usd
 from neuron_words.then_words import (
     MAX_NAMED,
-    basis_sentences,
+    NANO_CENT,
     core_hours,
+    gap_sentences,
     headline,
     name_of,
+    price_sentences,
     savings_sentences,
     usd_of,
 )
@@ -25,19 +28,15 @@ from neuron_words.then_words import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from neuron_accounts.core_time import CoreTime
     from neuron_accounts.savings import Saving
     from neuron_accounts.then import Then
+    from neuron_emf.report.cost_table import CostTable
 
-Labels = tuple[str | None, ...]
-
-ROW_LABELS: Final = {
-    "owner": ("owner", "team", "cluster"),
-    "team": ("team",),
-    "cluster": ("cluster",),
-    "instance": ("instance_id", "instance_type", "cluster"),
-    "day": ("day",),
-}
-"""Labels of the rows of each table."""
+TEAM_HINT: Final = (
+    "Teams are those that schedulers report. To name teams, give --teams FILE one rule a line, "
+    "CLUSTER|OWNER=TEAM, such as research|slurm:*=ml; the first match counts."
+)
 
 
 class Span(NamedTuple):
@@ -63,6 +62,8 @@ class Reading:
 
         is_ledger: Rows of a ledger, not minute lines.
 
+        hours: Number of hours of the period that any source has.
+
         missing: Hours of the period that are in no sum, in order.
 
         damaged: How many objects and rows of the ledger could not be read, by what is wrong.
@@ -82,6 +83,7 @@ class Reading:
 
     origin: str
     is_ledger: bool
+    hours: int
     missing: Sequence[Span]
     damaged: Counter[str] = field(default_factory=Counter)
     ledger_rows: int = 0
@@ -107,6 +109,10 @@ class IdleReport:
         cluster: The selected cluster; empty for all.
 
         by: Which of `ROW_LABELS` the rows are by.
+
+        has_rules: True if rules of teams were given to the command.
+
+        currency: Of all amounts.
     """
 
     start_ms: int
@@ -116,23 +122,17 @@ class IdleReport:
     by: str
     then: Then
     reading: Reading
+    has_rules: bool = False
+    currency: str = "USD"
 
-    def rows(self, by: str = "") -> list[tuple[Labels, CoreTime]]:
-        """A row for each owner, team and so on, most expensive idle time first; days in order."""
-        then = self.then
-        by = by or self.by
-        if by == "day":
-            return [((iso(day * DAY_MS)[:10],), time) for day, time in sorted(then.days.items())]
-        if by == "instance":
-            named = (
-                ((key.instance_id, then.types.get(key), key.cluster), time)
-                for key, time in then.instances.items()
-            )
-            return _ordered(named)
-        return _ordered(
-            (tuple(getattr(key, label) for label in ROW_LABELS[by]), time)
-            for key, time in then.owners.items()
-        )
+    def table(self, by: str = "") -> CostTable:
+        """Return the table by *by*, or by the key of the report."""
+        return then_table(self.then, by or self.by)
+
+    @property
+    def hours(self) -> int:
+        """Number of hours of the period, with those that it has in part."""
+        return -(-self.end_ms // HOUR_MS) - self.start_ms // HOUR_MS
 
     def period(self) -> str:
         """The period and the clusters, as a sentence."""
@@ -140,27 +140,26 @@ class IdleReport:
             f"cluster {command_output.shown_name(self.cluster)}" if self.cluster else "all clusters"
         )
         length = duration((self.end_ms - self.start_ms) // MINUTE_MS)
-        return f"{moment(self.start_ms)} to {moment(self.end_ms)} ({length}), {whose}."
+        covered = f"{self.reading.hours:,} of {counted(self.hours, 'hour')} covered"
+        return f"{moment(self.start_ms)} to {moment(self.end_ms)} ({length}), {whose}; {covered}."
 
     def lead(self) -> list[str]:
-        """The most expensive owner, and the hours that are missing."""
-        return [*_who(self.then), *_missing(self)]
+        """The basis of amounts, missing hours, the most expensive owner, and how teams are set."""
+        said = [*price_sentences(self.then), *_missing(self), *_who(self.then)]
+        if self.by == "team" and not self.has_rules:
+            said.append(TEAM_HINT)
+        return said
 
     def notes(self) -> list[str]:
         """What could be saved and how, the prices, and what was read."""
         setting = "PriceOverrides=" if self.reading.is_ledger else "--price-overrides "
-        basis = basis_sentences(self.then, setting)
+        gaps = gap_sentences(self.then, setting)
         savings = savings_sentences(self.savings(), self.hours)
-        return [*_parts(self.then.total), *basis, *_read(self.reading), *savings]
+        return [*_parts(self.then.total), *gaps, *_read(self.reading), *savings]
 
     def savings(self) -> list[Saving]:
         """What each cluster could have saved, most money first."""
         return savings_of(self.then.cluster_hours, self.hours)
-
-    @property
-    def hours(self) -> int:
-        """Hours of the period, whole or in part."""
-        return -(-self.end_ms // HOUR_MS) - self.start_ms // HOUR_MS
 
     def headline(self) -> str:
         """The first sentence of the report."""
@@ -176,13 +175,6 @@ def spans(where: str, hours: Iterable[int]) -> list[Span]:
             start_ms = found.pop().start_ms
         found.append(Span(where, start_ms, (hour + 1) * HOUR_MS))
     return found
-
-
-def _ordered(named: Iterable[tuple[Labels, CoreTime]]) -> list[tuple[Labels, CoreTime]]:
-    times: dict[Labels, CoreTime] = {}
-    for labels, time in named:
-        times.setdefault(labels, CoreTime()).fold_time(time)
-    return dearest(times, len(times))
 
 
 def _who(then: Then) -> list[str]:
@@ -213,25 +205,27 @@ def _missing(report: IdleReport) -> list[str]:
 
 def _parts(total: CoreTime) -> list[str]:
     """What could be saved by what, each idle core in exactly one of the sentences."""
+    _, avoidable, shared, committed, _ = round_shares(total.leaves, NANO_CENT)
     said = []
     if total.avoidable:
+        by_holder = [total.cost_by_part[part] for part in AVOIDABLE_PARTS]
+        allocated, unallocated = round_shares(by_holder, NANO_CENT, avoidable)
         said.append(
-            f"Avoidable: at most {usd_of(total.avoidable_cost)}, by stopping instances while all "
-            f"their cores are idle ({usd_of(total.idle_cost_of([Part.AVOIDABLE_ALLOCATED]))} "
-            "allocated to an owner, "
-            f"{usd_of(total.idle_cost_of([Part.AVOIDABLE_UNALLOCATED]))} to none)."
+            f"Avoidable: at most {usd(avoidable / 100)}, by stopping instances while all "
+            f"their cores are idle ({usd(allocated / 100)} allocated to an owner, "
+            f"{usd(unallocated / 100)} to none)."
         )
     if total.idle_of([Part.SHARED]):
         said.append(
-            f"Shared: {usd_of(total.idle_cost_of([Part.SHARED]))}, idle cores on instances that "
-            "work, or of which not all is known. Pack work onto fewer instances."
+            f"Shared: {usd(shared / 100)}, idle cores on instances that work, or of which not "
+            "all is known. Pack work onto fewer instances."
         )
     if total.idle_of([Part.COMMITTED]):
         said.append(
-            f"Committed: {usd_of(total.idle_cost_of([Part.COMMITTED]))}, paid even if stopped. "
+            f"Committed: {usd(committed / 100)}, paid even if stopped. "
             "Give them work: stopping them saves nothing."
         )
-    return said
+    return said if total.has_idle_price else []
 
 
 def _read(read: Reading) -> list[str]:

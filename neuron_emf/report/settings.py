@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 REHEARSED_BILL: Final = "s3://"
 """`--bill` without a value: the export that the rehearsal has made up."""
 
-BY: Final = ("owner", "team", "cluster", "instance", "day")
+BY: Final = ("owner", "team", "cluster", "type", "instance", "day")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class IdleReportSettings(
     month: str = setting("", "A month of UTC, such as 2026-11.", metavar="YYYY-MM")
     by: str = setting(
         "owner",
-        "What the rows are: owner, team, cluster, instance or day.",
+        "What the rows are: owner, team, cluster, type, instance or day.",
         kind=click.Choice(BY),
         metavar="WHAT",
     )

@@ -1,32 +1,28 @@
-"""The idle report on a terminal: one table, and what it means. The page has the same cells."""
+"""The report on a terminal: one cost table, and what it means. The page has the same cells."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
-from rich import box
+from rich.cells import cell_len
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
-from neuron_accounts.core_time import AVOIDABLE_PARTS, Part
-from neuron_accounts.ledger import MINUTE_PLACES, USD_PLACES
 from neuron_emf import command_output
-from neuron_emf.report.idle_report import ROW_LABELS
-from neuron_words.quantity_words import dollars
+from neuron_emf.report.cost_table import ROW_LABELS
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from collections.abc import Iterator, Sequence
 
-    from neuron_accounts.core_time import CoreTime
+    from rich.console import Console, ConsoleOptions, RenderableType
+
+    from neuron_emf.report.cost_table import CostTable, Labels
     from neuron_emf.report.idle_report import IdleReport
-    from neuron_wire.line_members import Texts
 
-NO_TEAM: Final = "[no team]"
-SHOWN: Final = ("idle hours", "idle USD", "avoidable", "executions", "USD per million")
-"""Columns of `cells` that a terminal has room for."""
-
-_NAME_COLUMNS: Final = 34
+MAX_LINE_CHARS: Final = 10_000
+"""Longer than any line of numbers."""
 
 
 def parts(report: IdleReport, rows: int) -> list[RenderableType]:
@@ -36,59 +32,103 @@ def parts(report: IdleReport, rows: int) -> list[RenderableType]:
         Text(report.period()),
         *map(Text, report.lead()),
         Text(),
-        _table(report, rows),
+        TableLines(report.table(), rows, report.currency),
         Text(),
         *(Padding(Text(said), (0, 0, 0, 2), expand=False) for said in report.notes()),
     ]
 
 
-def _table(report: IdleReport, rows: int) -> Table:
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        caption_justify="left",
-        pad_edge=False,
-        show_edge=False,
-        collapse_padding=True,
-    )
-    labels = ROW_LABELS[report.by]
-    ends = sorted({0, len(labels) - 1})  # there is no room for a third name
-    for at in ends:
-        # A name may go on below: where a table is too wide, no number is cut.
-        table.add_column(heading(labels[at]), max_width=_NAME_COLUMNS, overflow="fold")
-    for column in SHOWN:
-        table.add_column(column.replace(" ", "\n", 1), justify="right", no_wrap=True)
-    everything = report.rows()
-    shown = everything[-rows:] if report.by == "day" else everything[:rows]
-    for names, time in shown:
-        texts = [Text(label_text(labels[at], names[at])) for at in ends]
-        table.add_row(*texts, *map(cells(time).__getitem__, SHOWN))
-    if (rest := len(everything) - len(shown)) > 0:
-        earlier = "earlier" if report.by == "day" else "more"
-        table.caption = f"and {rest:,} {earlier}; --rows shows more; --csv and --html show all"
-    return table
+@dataclass(frozen=True, slots=True)
+class TableLines:
+    """
+    A cost table that is as wide as its terminal and cuts no number.
+
+    Names are before the numbers if all fit on a line, otherwise above them. Columns for which
+    a line has no room go on to the next line.
+    """
+
+    table: CostTable
+    most: int
+    currency: str
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """Return the lines for a terminal of the width of *options*."""
+        columns = self.table.columns()
+        printed = self.table.printed(self.most)
+        names = [
+            ", ".join(map(heading, ROW_LABELS[self.table.by])),
+            *(row_name(self.table.by, row.labels) for row in printed),
+        ]
+        rows = [[heading_lines(column, self.currency) for column in columns]]
+        for row in printed:
+            cells = row.cells()
+            rows.append([[cells[column]] for column in columns])
+        for gap in (2, 1):
+            blocks = _side_by_side(names, rows, gap)
+            if cell_len(blocks[0][0]) <= options.max_width:
+                break
+        else:
+            blocks = _below_names(names, rows, options.max_width)
+        rule = "─" * max(map(cell_len, blocks[0]))
+        *body, total = blocks
+        body[0].append(rule)
+        lines = [line for block in (*body, [rule], total) for line in block]
+        if len(printed) - 1 > self.most:
+            lines.append("--rows shows more; --csv and --html show all")
+        yield from (Text(line, overflow="fold") for line in lines)
 
 
-def cells(time: CoreTime) -> Texts:
-    """The cells of *time* by the heading of their column; `-` where there is nothing to show."""
-    is_known = bool(time.known)
+def _side_by_side(
+    names: Sequence[str], rows: Sequence[Sequence[Sequence[str]]], gap: int
+) -> list[list[str]]:
+    """Return the lines of each row: its name, then its numbers; all lines are as long."""
+    width = max(map(cell_len, names))
+    blocks = []
+    for name, numbers in zip(names, _number_lines(rows, gap, MAX_LINE_CHARS), strict=True):
+        padded = name + " " * (width - cell_len(name))
+        starts = [" " * width] * (len(numbers) - 1) + [padded]
+        pairs = zip(starts, numbers, strict=True)
+        blocks.append([f"{start}{' ' * gap}{number}" for start, number in pairs])
+    return blocks
 
-    def known(text: str) -> str:
-        return text if is_known else command_output.UNKNOWN_CELL
 
-    def idle_usd(*parts: Part) -> str:
-        return known(_dollars(time.idle_cost_of(parts)))
+def _below_names(
+    names: Sequence[str], rows: Sequence[Sequence[Sequence[str]]], width: int
+) -> list[list[str]]:
+    """Return the lines of each row: its name, then its numbers below it, headings first."""
+    head, *blocks = _number_lines(rows, 2, width)
+    named = [[name, *numbers] for name, numbers in zip(names[1:], blocks, strict=True)]
+    return [[*head, names[0]], *named]
 
-    return {
-        "allocated hours": _hours(time.allocated),
-        "busy hours": known(_hours(time.busy)),
-        "idle hours": known(_hours(time.idle)),
-        "idle USD": idle_usd(*Part),
-        "avoidable": idle_usd(*AVOIDABLE_PARTS),
-        "committed": idle_usd(Part.COMMITTED),
-        "unknown hours": _hours(time.unknown),
-        "executions": "-" if time.executions is None else f"{time.executions:,}",
-        "USD per million": _dollars(time.million_executions_cost) if time.executions else "-",
-    }
+
+def _number_lines(rows: Sequence[Sequence[Sequence[str]]], gap: int, width: int) -> list[list[str]]:
+    """Return the numbers of each row in columns, on as many lines as *width* makes necessary."""
+    widths = [max(len(line) for row in rows for line in row[at]) for at in range(len(rows[0]))]
+    groups: list[list[int]] = [[]]
+    used = 0
+    for at, column_width in enumerate(widths):
+        if groups[-1] and used + column_width > width:
+            groups.append([])
+            used = 0
+        groups[-1].append(at)
+        used += column_width + gap
+    blocks = []
+    for row in rows:
+        lines = []
+        for group in groups:
+            upside_down = zip_longest(*(reversed(row[at]) for at in group), fillvalue="")
+            for texts in reversed([*upside_down]):
+                padded = [text.rjust(widths[at]) for at, text in zip(group, texts, strict=True)]
+                lines.append((" " * gap).join(padded))
+        blocks.append(lines)
+    return blocks
+
+
+def heading_lines(column: str, currency: str) -> list[str]:
+    """Return the heading of a *column* of numbers, a word a line."""
+    if column == "per million":
+        return [currency, "per", "million"]
+    return column.split()
 
 
 def heading(label: str) -> str:
@@ -96,14 +136,11 @@ def heading(label: str) -> str:
     return label.removesuffix("_id").removeprefix("instance_")
 
 
-def label_text(label: str, text: str | None) -> str:
-    """The *label* of a row as it is shown."""
-    return NO_TEAM if label == "team" and not text else command_output.shown_name(text)
-
-
-def _dollars(nanos: int | None) -> str:
-    return "no price" if nanos is None else dollars(nanos / 10**USD_PLACES)
-
-
-def _hours(micros: int) -> str:
-    return command_output.shown_hours(micros / 10**MINUTE_PLACES)
+def row_name(by: str, labels: Labels) -> str:
+    """`slurm:4711 ada, team ml, cluster research`."""
+    (_, first), *others = zip(ROW_LABELS[by], labels, strict=True)
+    shown = [command_output.shown_name(first)]
+    for label, text in others:
+        if text is not None:
+            shown.append(f"{heading(label)} {command_output.shown_name(text)}")
+    return ", ".join(shown)

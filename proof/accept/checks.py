@@ -124,10 +124,15 @@ def against_report(
         for what in sorted(ledger_amounts.keys() | line_amounts.keys())
         if ledger_amounts.get(what) != line_amounts.get(what)
     ]
-    shown = Fraction(str(by_ledger["total"]["idle_usd"]))
+    shown = Fraction(str(by_ledger["total"]["idle_cost"]))
     if shown != _idle_usd(settled):
         problems.append(f"the report has {shown} USD, the rows {float(_idle_usd(settled)):.9f}")
     return problems
+
+
+_IDLE_MEMBERS: Final = frozenset(
+    {"idle_core_minutes", "idle_cost", "avoidable_cost", "shared_cost", "committed_cost"}
+)
 
 
 def _amounts(report: Mapping[str, Any]) -> Document:
@@ -138,7 +143,7 @@ def _amounts(report: Mapping[str, Any]) -> Document:
         f"{name} of {whose}": row[name]
         for whose, row in named
         for name in row
-        if (name.endswith("_usd") and name != "allocated_usd") or "idle_core" in name
+        if name in _IDLE_MEMBERS
     }
 
 

@@ -77,7 +77,9 @@ def report_of(then, by="owner", **reading):
     return IdleReport(
         start_ms=490_000 * HOUR_MS, end_ms=490_001 * HOUR_MS, made_ms=490_003 * HOUR_MS,
         cluster="", by=by, then=then,
-        reading=Reading(**{"origin": "a test", "is_ledger": True, "missing": [], **reading}),
+        reading=Reading(
+            **{"origin": "a test", "is_ledger": True, "hours": 1, "missing": [], **reading}
+        ),
     )  # fmt: skip
 
 

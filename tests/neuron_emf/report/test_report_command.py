@@ -94,7 +94,7 @@ def amounts(text):
 def test_the_ledger_of_the_stack_is_what_the_lines_are(typed, clients, hour, full):
     """To the last digit, by any rows; no line is read beside the ledger."""
     clients["s3"] = FakeLedgerObjects(hour.ledger)
-    for by in ("owner", "team", "cluster", "instance", "day"):
+    for by in ("owner", "team", "cluster", "type", "instance", "day"):
         asked = [*full.operations]
         code, out, err = typed(*PERIOD_WORDS, "--json", "--by", by)
         assert (0, "", asked) == (code, err, full.operations)
@@ -109,7 +109,10 @@ def test_hours_that_are_not_settled_are_named_and_no_zero(typed, clients, hour):
     code, out, _ = typed("--month", "2026-11")
     said = " ".join(out.split())
     assert 0 == code
-    assert "2026-11-01 00:00 UTC to 2026-11-20 10:00 UTC (19 d 10 h), all clusters." in said
+    assert (
+        "2026-11-01 00:00 UTC to 2026-11-20 10:00 UTC (19 d 10 h), all clusters; 1 of 466 hours "
+        "covered."
+    ) in said
     assert (
         "In no sum: 465 of 466 hours, not settled in ledger the-ledger: 2026-11-01 00:00 "
         "UTC to 2026-11-20 08:00 UTC, 2026-11-20 09:00 UTC to 2026-11-20 10:00 UTC; "
@@ -147,7 +150,7 @@ def test_files_are_counted_whole(typed, lines):
     assert "\x1b" not in out
     found = json.loads(typed(lines, "--json")[1])
     usd = 2 * LIST_USD_PER_HOUR["us-east-1"]["trn1.2xlarge"] / 60
-    assert usd == pytest.approx(found["total"]["idle_usd"], abs=1e-9)
+    assert usd == pytest.approx(found["total"]["idle_cost"], abs=1e-9)
     assert ("2025-11-24T16:00:00Z", "2025-11-24T16:02:00Z") == (found["start"], found["end"])
     found = json.loads(typed(lines, "--json", "--until", "2025-11-24T18:00:00Z")[1])
     assert ["2025-11-24T17:00:00Z"] == [span["start"] for span in found["missing"]]
@@ -156,9 +159,9 @@ def test_files_are_counted_whole(typed, lines):
 def test_own_rules_are_those_of_lines(typed, lines):
     """Prices, payment and minutes until a core is idle; the ledger has those of the stack."""
     found = json.loads(typed(lines, "--price-overrides", "trn1.2xlarge=60", "--json")[1])
-    assert (2.0, ["override of trn1.2xlarge"]) == (found["total"]["idle_usd"], found["bases"])
+    assert (2.0, ["override of trn1.2xlarge"]) == (found["total"]["idle_cost"], found["bases"])
     found = json.loads(typed(lines, "--paid-by-type", "trn1.2xlarge=committed", "--json")[1])
-    assert found["total"]["idle_usd"] == found["total"]["committed_usd"] > 0
+    assert found["total"]["idle_cost"] == found["total"]["committed_cost"] > 0
     found = json.loads(typed(lines, "--idle-after", "61", "--json")[1])
     assert 2 == found["total"]["idle_core_minutes"]
 
@@ -175,7 +178,8 @@ def test_files_are_written_beside_what_is_printed(typed, lines, tmp_path):
     assert "<h1>Idle cores cost 0.04 USD" in page
     assert page.endswith("</html>\n")
     with (tmp_path / "idle.csv").open(newline="", encoding="utf-8") as file:
-        (row,) = csv.DictReader(file)
+        row, total = csv.DictReader(file)
+    assert "[total]" == total["instance_id"]
     assert ("i-0aaaaaaaaaaaaaaa1", "4") == (row["instance_id"], row["idle_core_minutes"])
 
 
@@ -183,7 +187,7 @@ def test_json_follows_its_schema(typed, ledger, lines, follows_schema):
     """Each kind of rows, of a ledger with holes and of lines with an unpriced type."""
     answers = [
         json.loads(typed("--month", "2026-11", "--ledger", ledger, "--json", "--by", by)[1])
-        for by in ("owner", "team", "cluster", "instance", "day")
+        for by in ("owner", "team", "cluster", "type", "instance", "day")
     ]
     with lines.open("a") as file:
         file.write(message(record(seq=3, minute=29_400_002, instance_type="x", cluster="c")) + "\n")

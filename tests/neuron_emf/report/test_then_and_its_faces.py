@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from decimal import Decimal
 
 import pytest
@@ -19,8 +18,7 @@ from neuron_emf.reading.ledger_bucket import rows
 from neuron_emf.reading.periods import Period
 from neuron_emf.report import exports
 from neuron_emf.report.collection import then_by_days
-from neuron_emf.report.idle_report import ROW_LABELS
-from neuron_emf.report.terminal import SHOWN, cells
+from neuron_emf.report.cost_table import ROW_LABELS
 from neuron_wire.names import HOUR_MS, UNKNOWN_OWNER, WEEK_HOURS
 from proof.factories.records import message
 from tests.aggregator.cluster_world import WORLD_PRICES
@@ -37,7 +35,7 @@ from tests.neuron_emf.report.report_faces import (
     then_of_lines,
 )
 
-RATE = "usd_per_million_executions"
+RATE = "cost_per_million_executions"
 
 
 def rows_in(objects, hour):
@@ -82,35 +80,35 @@ def check_faces(report):
     for name in {*names} - {RATE}:
         total = sum(row[name] or 0 for row in document["rows"])
         assert total == (document["total"][name] or 0), name
-    parts = [name for name in names if name.startswith(("avoidable", "shared", "committed"))]
     for row in (document["total"], *document["rows"]):
-        if row["idle_usd"] is not None:
-            assert row["idle_usd"] == sum(row[name] for name in parts)
-    assert [[row[name] for name in names] for row in document["rows"]] == [
+        idle = [row[name] or 0 for name in ("avoidable_cost", "shared_cost", "committed_cost")]
+        assert sum(idle) == (row["idle_cost"] or 0)
+        assert sum(idle) + (row["busy_cost"] or 0) + (row["unknown_cost"] or 0) == (
+            row["cost"] or 0
+        )
+    assert [[row[name] for name in names] for row in (*document["rows"], document["total"])] == [
         [Decimal(row[name]) if row[name] else None for name in names] for row in sheet
     ]
-    everything = report.rows()
-    assert len(everything) == len(sheet)
-    for (_, time), row in zip(everything, document["rows"], strict=True):
-        shown = cells(time)["idle USD"].replace(",", "")
-        if shown not in {"no price", "unknown", "under 0.01"}:
-            assert abs(Decimal(shown) - row["idle_usd"]) <= Decimal("0.005")
-    rows = [[cells(time)[name] for name in SHOWN] for _, time in everything]
-    lines = Counter(" ".join(line.split()) for line in printed(report).splitlines())
-    for row in rows:
-        tail = " ".join(row)
+    table = report.table()
+    lines = {" ".join(line.split()) for line in printed(report).splitlines()}
+    for cells in cells_of(table):
+        tail = " ".join(" ".join(cells).split())
         assert any(line.endswith(tail) for line in lines), tail
-    return everything
+
+
+def cells_of(table):
+    """The cells of each row of *table*, uncut, and of its total."""
+    cells = [row.cells() for row in table.printed(len(table.rows))]
+    return [[row[column] for column in table.columns()] for row in cells]
 
 
 def check_page(report):
     """The page has the table of each kind, cell by cell."""
     page = ParsedPage(exports.html(report))
     assert report.headline() in page.texts
-    expected = [list(cells(time).values()) for by in ROW_LABELS for _, time in report.rows(by)]
-    width = len(cells(report.then.total))
-    found = [row[-width:] for row in page.rows if row[-1] != "USD per million"]
-    assert expected == found
+    for by in ROW_LABELS:
+        for cells in cells_of(report.table(by)):
+            assert any(row[-len(cells) :] == cells for row in page.rows), (by, cells)
 
 
 @given(fleets())
@@ -134,19 +132,19 @@ def test_what_nobody_knows_is_no_zero_on_any_face():
         check_faces(full_report(by))
     check_page(full_report())
     owners = {row["owner"]: row for row in document_of(full_report())["rows"]}
-    assert owners[UNKNOWN_OWNER]["idle_usd"] is None
+    assert owners[UNKNOWN_OWNER]["idle_cost"] is None
     assert owners[UNKNOWN_OWNER]["idle_core_minutes"] is None
     clusters = {row["instance_id"]: row for row in document_of(full_report("instance"))["rows"]}
-    assert (None, 2) == (clusters["i-b"]["idle_usd"], clusters["i-b"]["unpriced_idle_core_minutes"])
+    assert clusters["i-b"]["cost"] is None
+    assert 2 == clusters["i-b"]["unpriced_core_minutes"]
     text = " ".join(printed(full_report()).split())
     assert (
         "Without a price, in no amount: us-east-1/trn2.3xlarge (0.0 core hours). Set "
         "PriceOverrides=us-east-1/trn2.3xlarge=USD."
     ) in text
-    assert "unknown unknown" in text
     nothing = report_of(then_of_lines([]))
     assert "Nothing is known of any core." == nothing.headline()
-    assert document_of(nothing)["total"]["idle_usd"] is None
+    assert document_of(nothing)["total"]["busy_core_minutes"] is None
 
 
 TOLD = LedgerRow(
@@ -177,7 +175,8 @@ def test_a_million_executions_cost_what_their_owners_held(settled, expected, sho
     report = report_of(then_of(settled), "cluster")
     (row,) = document_of(report)["rows"]
     assert (expected and Decimal(expected)) == row[RATE]
-    assert shown == list(cells(report.then.total).values())[-2:]
+    (cells, _) = cells_of(report.table())
+    assert shown == [cells[2], cells[-1]]
 
 
 def test_a_name_commands_nothing():
