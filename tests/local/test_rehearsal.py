@@ -38,11 +38,13 @@ from local.rehearsal.past_ledger import (
     digest_of,
     digest_week,
     problems_of_week,
+    report_of,
     settle_lines,
 )
 from local.rehearsal.rehearsal import DAYS, RehearsalOutcome
 from local.rehearsal.rehearsal_stack import STACK_NAME
 from local.rehearsal.workspace import StoppedError, Workspace
+from neuron_accounts.ledger import MINUTE_PLACES, PARTS_OF_HOUR, USD_PLACES, part_key
 from neuron_accounts.then import Then
 from neuron_emf import account as accounts
 from neuron_emf.account import Account
@@ -300,7 +302,7 @@ class RehearsedClient(FakeLedgerObjects):
 
 @pytest.fixture
 def split_days(past, monkeypatch):
-    """Split the made-up bill of three days before an hour; gives its rows and the answer."""
+    """Split the made-up bill of three days before an hour; gives its rows, answer and ledger."""
 
     def split(stop_hour, fault=lambda charges: charges):
         moved = replace(past, hours=range(stop_hour, stop_hour + 1))
@@ -308,20 +310,32 @@ def split_days(past, monkeypatch):
         objects = {**days_before(moved, DAYS), **export_objects(fault(charges))}
         monkeypatch.setattr(Account, "client", lambda *_: RehearsedClient(objects))
         settings = IdleReportSettings(rehearsal=True, bill=(REHEARSED_BILL,))
-        return charges, chargeback(settings, accounts.rehearsed_account(asdict(REHEARSAL_PLACE)))
+        where = accounts.rehearsed_account(asdict(REHEARSAL_PLACE))
+        return charges, chargeback(settings, where), objects
 
     return split
 
 
 @pytest.mark.parametrize(("into_month", "hours"), [(300, 72), (36, 36), (20, 51)])
 def test_the_made_up_bill_is_split_to_the_last_digit(split_days, into_month, hours):
-    """Its owners pay all of it, also around the edge of a month, of which it has one side."""
-    charges, split = split_days(month_hours("2026-11").start + into_month)
+    """
+    Its owners pay all of it, also around the edge of a month, of which it has one side.
+
+    Their time and list price are those of the report over the same hours.
+    """
+    charges, split, objects = split_days(month_hours("2026-11").start + into_month)
     assert hours == len(split.hours)
     assert [] == differences("A bill", billed_usd(charges, split))
     by_usage = sum(Decimal(row["EffectiveCost"]) for row in charges)
     fee = Decimal("2.235") * hours
     assert fee + by_usage == sum(row.cost for row in split.rows)
+    columns = ("busy", "avoidable", "shared", "committed", "unknown")
+    parts = [sum(getattr(row, column) for row in split.rows) for column in columns]
+    assert fee + by_usage == sum(parts)
+    keys = [part_key(hour, part) for hour in split.hours for part in range(PARTS_OF_HOUR)]
+    report = report_of({key: objects[key] for key in keys}).total
+    assert report.cost == sum(row.list_cost or 0 for row in split.rows).scaleb(USD_PLACES)
+    assert report.busy == sum(row.busy_core_minutes for row in split.rows).scaleb(MINUTE_PLACES)
 
 
 @pytest.mark.parametrize(
@@ -336,7 +350,8 @@ def test_the_made_up_bill_is_split_to_the_last_digit(split_days, into_month, hou
 )  # fmt: skip
 def test_a_wrong_split_of_the_made_up_bill_is_said(split_days, fault, words):
     """A bill without a fee or an instance-hour, and a bill of another amount."""
-    amounts = billed_usd(*split_days(month_hours("2026-11").start + 300, fault))
+    charges, split, _ = split_days(month_hours("2026-11").start + 300, fault)
+    amounts = billed_usd(charges, split)
     (problem,) = differences("A bill", amounts)
     assert words in problem
 
