@@ -82,16 +82,21 @@ def export_objects(charges: Sequence[Charge]) -> dict[str, bytes]:
 
 
 def billed_usd(charges: Sequence[Charge], split: Chargeback) -> dict[str, str]:
-    """Return what *charges* come to, and what owners pay by the *split*."""
-    exported = [
-        Decimal(charge["EffectiveCost"]) or Decimal(charge["BilledCost"]) for charge in charges
-    ]
-    paid = sum((row.cost for row in split.rows), Decimal(0))
-    refused = f"refused: {split.rows[0].problem}"
-    return {
-        "the export": f"{sum(exported, Decimal(0)).normalize():f}",
-        "its owners": refused if split.is_refused else f"{paid.normalize():f}",
+    """Return what *charges* come to, and what owners pay by the *split*, whole and in parts."""
+    costs = {
+        "the export": [
+            Decimal(charge["EffectiveCost"]) or Decimal(charge["BilledCost"]) for charge in charges
+        ],
+        "its owners": [row.cost for row in split.rows],
+        "their busy, idle and unknown time": [
+            row.busy + row.avoidable + row.shared + row.committed + row.unknown
+            for row in split.rows
+        ],
     }
+    amounts = {face: f"{sum(parts, Decimal(0)).normalize():f}" for face, parts in costs.items()}
+    if split.is_refused:
+        amounts["its owners"] = f"refused: {split.rows[0].problem}"
+    return amounts
 
 
 def _charges_of_hour(member: FleetInstance, hour: int) -> list[Charge]:
