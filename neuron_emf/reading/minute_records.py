@@ -16,6 +16,7 @@ from neuron_emf import command_output
 from neuron_emf.reading.log_group import LogGroup, pattern_of
 from neuron_wire import MinuteRecord, WireFormatError, parse
 from neuron_wire.names import MINUTE_MS
+from neuron_words.quantity_words import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from neuron_emf.account import Account
 
 MAX_CLUSTERS_READ: Final = 1000
-MAX_CLUSTERS_NAMED: Final = 10
+MAX_NAMES_LISTED: Final = 10
 LOOK_BACK_MS: Final = 10 * MINUTE_MS
 _BLOCK_BITS: Final = 10  # 1,024 numbers: most of a day of minutes
 
@@ -104,10 +105,14 @@ class ClusterNames:
 
     def other_clusters(self, cluster: str) -> str:
         """The clusters other than *cluster*, most alike first, as the beginning of a sentence."""
-        names = self._names - {cluster}
-        if not names:
-            return "There is no other cluster"
-        listed = get_close_matches(cluster, sorted(names), MAX_CLUSTERS_NAMED, cutoff=0.0)
-        rest = len(names) - len(listed)
-        more = f" and {rest:,} more" if rest else ""
-        return f"Other clusters: {', '.join(map(command_output.shown_name, listed))}{more}"
+        return other_names("cluster", cluster, self._names)
+
+
+def other_names(noun: str, name: str, names: Iterable[str]) -> str:
+    """Return *names* other than *name*, most alike first, as the beginning of a sentence."""
+    others = sorted({*names} - {name})
+    if not others:
+        return f"There is no other {noun}"
+    listed = get_close_matches(name, others, MAX_NAMES_LISTED, cutoff=0.0)
+    shown = [*map(command_output.shown_name, listed)]
+    return f"Other {noun}s: {joined(shown, len(others) - len(listed))}"

@@ -7,6 +7,7 @@ it, so that the report, the digest and the bill have one source.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count, groupby
 from operator import add, itemgetter
 from pathlib import Path
@@ -35,7 +36,7 @@ from neuron_emf.reading.periods import Period
 from neuron_emf.report.idle_report import IdleReport, Reading, spans
 from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.names import HOUR_MS, MINUTE_MS
-from neuron_words.quantity_words import counted, joined, moment
+from neuron_words.quantity_words import counted, iso, joined, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -76,6 +77,30 @@ def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
         cluster=settings.cluster, by=settings.by, then=then, reading=reading,
         has_rules=settings.teams is not None,
     )  # fmt: skip
+
+
+def collect_before(
+    settings: IdleReportSettings, files: Sequence[Path], report: IdleReport
+) -> IdleReport | None:
+    """
+    Read the month before, or as long a period before *report* begins.
+
+    Returns None if nothing of it can be read, or if FILES are read whole.
+
+    Raises:
+        SettingsError: If a setting cannot be used.
+    """
+    if files and not (settings.month or settings.since):
+        return None
+    if settings.month:
+        before = replace(settings, month=iso(report.start_ms - 1)[:7])
+    else:
+        start_ms = 2 * report.start_ms - report.end_ms
+        before = replace(settings, since=iso(start_ms), until=iso(report.start_ms))
+    try:
+        return collect(before, files)
+    except SourceError:
+        return None
 
 
 def _asked(settings: IdleReportSettings, now_ms: int, since: str = SINCE) -> Period:

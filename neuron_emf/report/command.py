@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from neuron_emf import command_output
-from neuron_emf.report.settings import BY, IdleReportSettings
+from neuron_emf.report.settings import BY, TEAM_BY, IdleReportSettings
 from neuron_emitter.command_line import Command
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.options import options
@@ -35,13 +35,13 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     Reads the hours that the ledger of a stack has settled, or ledgers that are
     named. Without a ledger it reads minute lines and adds them up as the ledger
     does: of the log group, of the rehearsal, or of FILES (plain or gzip, - is
-    standard input). What is missing or unknown is said, and never 0.
-
-    With --bill it splits AWS's bill of a --month by the ledger instead.
+    standard input). What is missing or unknown is said, and never 0. With
+    --bill it splits AWS's bill of a --month by the ledger instead.
     """
     # --help needs none of these
     from neuron_emf.report import chargeback, chargeback_listing  # noqa: PLC0415
-    from neuron_emf.report.collection import collect  # noqa: PLC0415
+    from neuron_emf.report.collection import collect, collect_before  # noqa: PLC0415
+    from neuron_emf.report.team_report import team_report  # noqa: PLC0415
 
     settings = IdleReportSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
     _refuse_what_is_ignored(settings)
@@ -50,7 +50,11 @@ def command(files: tuple[Path, ...], **values: object) -> int:
         result = chargeback.chargeback(settings)
         chargeback_listing.show(result, settings.csv, settings.rows, as_json=settings.json)
         return chargeback.EXIT_NOT_RECONCILED if result.is_refused else 0
-    show(collect(settings, files), settings)
+    report = collect(settings, files)
+    if settings.team:
+        before = collect_before(settings, files, report)
+        report = team_report(report, before, settings.team, settings.month)
+    show(report, settings)
     return 0
 
 
@@ -63,13 +67,16 @@ def _refuse_what_is_ignored(settings: IdleReportSettings) -> None:
     of_report = {
         "--since": settings.since, "--until": settings.until, "--cluster": settings.cluster,
         "--html": settings.html, "--from-lines": settings.from_lines,
-        "--by": settings.by != BY[0],
+        "--by": settings.by != BY[0], "--team": settings.team,
     }  # fmt: skip
     for option, is_given in (of_report if settings.bill else of_bill).items():
         if is_given:
             where = "cannot be used with" if settings.bill else "needs"
             msg = f"{option} {where} --bill. Omit it{'' if settings.bill else ', or add --bill'}."
             raise SettingsError(msg)
+    if settings.team and settings.by not in TEAM_BY:
+        msg = f"--team has no rows by {settings.by}. Use --by owner or --by cluster."
+        raise SettingsError(msg)
 
 
 def show(report: IdleReport, settings: IdleReportSettings) -> None:
@@ -80,6 +87,7 @@ def show(report: IdleReport, settings: IdleReportSettings) -> None:
         DeliveryError: If a file or standard output takes nothing.
     """
     from neuron_emf.report import exports, terminal  # noqa: PLC0415 - as above
+    from neuron_emf.report.team_report import TeamReport  # noqa: PLC0415
 
     if settings.html is not None:
         command_output.write_file(settings.html, exports.html(report))
@@ -87,5 +95,7 @@ def show(report: IdleReport, settings: IdleReportSettings) -> None:
         command_output.write_file(settings.csv, exports.csv_text(report))
     if settings.json:
         command_output.show_text(exports.json_text(report))
+    elif isinstance(report, TeamReport):
+        command_output.show(*report.parts())
     else:
         command_output.show(*terminal.parts(report, settings.rows))

@@ -70,6 +70,7 @@ def json_text(report: IdleReport) -> str:
         "end": iso(report.end_ms),
         "made": iso(report.made_ms),
         "cluster": report.cluster or None,
+        "team": report.team or None,
         "headline": report.headline(),
         "sentences": [*report.lead(), *report.notes()],
         "by": report.by,
@@ -125,7 +126,7 @@ def html(report: IdleReport) -> str:
     )
     environment.filters |= {"heading": heading, "moment": moment, "name": _shown_label}
     source = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
-    tables = [report.table(by) for by in ROW_LABELS]
+    tables = [report.table(by) for by in report.keys]
     page = environment.from_string(source).render(
         report=report,
         tables=[

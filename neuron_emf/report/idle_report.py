@@ -10,7 +10,7 @@ from neuron_accounts.core_time import AVOIDABLE_PARTS, Part, round_shares
 from neuron_accounts.savings import savings_of
 from neuron_accounts.then import dearest
 from neuron_emf import command_output
-from neuron_emf.report.cost_table import then_table
+from neuron_emf.report.cost_table import ROW_LABELS, then_table
 from neuron_wire.names import HOUR_MS, MINUTE_MS
 from neuron_words.quantity_words import counted, duration, joined, moment, usd
 from neuron_words.then_words import (
@@ -110,6 +110,8 @@ class IdleReport:
 
         by: Which of `ROW_LABELS` the rows are by.
 
+        team: The selected team; empty for all.
+
         has_rules: True if rules of teams were given to the command.
 
         currency: Of all amounts.
@@ -122,12 +124,18 @@ class IdleReport:
     by: str
     then: Then
     reading: Reading
+    team: str = ""
     has_rules: bool = False
     currency: str = "USD"
 
     def table(self, by: str = "") -> CostTable:
         """Return the table by *by*, or by the key of the report."""
         return then_table(self.then, by or self.by)
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """The keys of its tables."""
+        return (*ROW_LABELS,)
 
     @property
     def hours(self) -> int:
@@ -155,7 +163,7 @@ class IdleReport:
         setting = "PriceOverrides=" if self.reading.is_ledger else "--price-overrides "
         gaps = gap_sentences(self.then, setting)
         savings = savings_sentences(self.savings(), self.hours)
-        return [*_parts(self.then.total), *gaps, *_read(self.reading), *savings]
+        return [*_parts(self.then.total), *gaps, *read_sentences(self.reading), *savings]
 
     def savings(self) -> list[Saving]:
         """What each cluster could have saved, most money first."""
@@ -228,7 +236,8 @@ def _parts(total: CoreTime) -> list[str]:
     return said if total.has_idle_price else []
 
 
-def _read(read: Reading) -> list[str]:
+def read_sentences(read: Reading) -> list[str]:
+    """Return how much was read, and what of it is in no sum."""
     what = counted(read.ledger_rows, "row") if read.is_ledger else ""
     said = [f"{what or counted(read.minute_lines, 'minute line')} read from {read.origin}."]
     if read.damaged:

@@ -28,6 +28,8 @@ REHEARSED_BILL: Final = "s3://"
 """`--bill` without a value: the export that the rehearsal has made up."""
 
 BY: Final = ("owner", "team", "cluster", "type", "instance", "day")
+TEAM_BY: Final = ("owner", "cluster")
+"""Those of one team."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +51,11 @@ class IdleReportSettings(
         "What the rows are: owner, team, cluster, type, instance or day.",
         kind=click.Choice(BY),
         metavar="WHAT",
+    )
+    team: str = setting(
+        "",
+        "Only this team; how its cost changed.",
+        metavar="NAME",
     )
     ledger: tuple[str, ...] = advanced(
         (),
@@ -83,7 +90,7 @@ class IdleReportSettings(
     )
     html: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
         None,
-        "Write one HTML page that needs nothing else, with all tables, to FILE.",
+        "Write all tables as one HTML page to FILE.",
         kind=FILE_PATH,
     )
     csv: Path | None = setting(  # noqa: RUF009 - as above

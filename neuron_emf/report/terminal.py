@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from neuron_emf import command_output
-from neuron_emf.report.cost_table import ROW_LABELS
+from neuron_emf.report.cost_table import COLUMNS, ROW_LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,13 +50,14 @@ class TableLines:
     table: CostTable
     most: int
     currency: str
+    columns: Sequence[str] = COLUMNS
 
     def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         """Return the lines for a terminal of the width of *options*."""
-        columns = self.table.columns()
+        columns = [column for column in self.table.columns() if column in self.columns]
         printed = self.table.printed(self.most)
         names = [
-            ", ".join(map(heading, ROW_LABELS[self.table.by])),
+            ", ".join(map(heading, shown_labels(self.table))),
             *(row_name(self.table.by, row.labels) for row in printed),
         ]
         rows = [[heading_lines(column, self.currency) for column in columns]]
@@ -129,6 +130,12 @@ def heading_lines(column: str, currency: str) -> list[str]:
     if column == "per million":
         return [currency, "per", "million"]
     return column.split()
+
+
+def shown_labels(table: CostTable) -> list[str]:
+    """Return the labels of *table* that any row has."""
+    columns = zip(ROW_LABELS[table.by], *(labels for labels, _ in table.rows), strict=True)
+    return [label for label, *texts in columns if any(texts)]
 
 
 def heading(label: str) -> str:

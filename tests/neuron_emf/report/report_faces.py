@@ -110,9 +110,14 @@ def full_report(by="owner"):
 
 def printed(report, rows=1000):
     """What a terminal shows."""
+    return printed_parts(terminal.parts(report, rows))
+
+
+def printed_parts(parts):
+    """*parts* on a terminal of 100 columns."""
     file = io.StringIO()
     console = Console(file=file, width=100, markup=False, highlight=False, emoji=False)
-    for part in terminal.parts(report, rows):
+    for part in parts:
         console.print(part)
     return file.getvalue()
 

@@ -183,6 +183,24 @@ def test_files_are_written_beside_what_is_printed(typed, lines, tmp_path):
     assert ("i-0aaaaaaaaaaaaaaa1", "4") == (row["instance_id"], row["idle_core_minutes"])
 
 
+def test_the_cost_of_a_team_is_one_on_every_face(typed, ledger, tmp_path, follows_schema):
+    """Terminal, page, CSV and JSON have the same total; other teams are on none of them."""
+    asked = ("--month", "2026-11", "--ledger", ledger, "--team", "ml")
+    code, out, _ = typed(*asked, "--html", "team.html", "--csv", "team.csv", "--by", "cluster")
+    headline = "Team ml cost 22.26 USD in 2026-11, of which 17.07 idle: at most 17.07 avoidable."
+    assert (0, True) == (code, out.startswith(headline)), out
+    page = (tmp_path / "team.html").read_text("utf-8")
+    assert f"<h1>{headline}" in page
+    assert "nlp-user" not in page + out
+    with (tmp_path / "team.csv").open(newline="", encoding="utf-8") as file:
+        *rows, total = csv.DictReader(file)
+    assert ["research", "serving"] == [row["cluster"] for row in rows]
+    document = json.loads(typed(*asked, "--json")[1])
+    follows_schema("report", document)
+    assert ("ml", float(total["cost"])) == (document["team"], document["total"]["cost"])
+    assert {"ml"} == {row["team"] for row in document["rows"]}
+
+
 def test_json_follows_its_schema(typed, ledger, lines, follows_schema):
     """Each kind of rows, of a ledger with holes and of lines with an unpriced type."""
     answers = [
@@ -210,6 +228,8 @@ def test_json_follows_its_schema(typed, ledger, lines, follows_schema):
         (["--idle-after", "20"], 2, "need minute lines"),
         (["--bill", "b.csv", "--html", "x"], 2, "--html cannot be used with --bill. Omit it."),
         (["--bill", "b.csv", "--by", "day"], 2, "--by cannot be used with --bill. Omit it."),
+        ([*PERIOD_WORDS, "--team", "mll"], 2, "No owner of team mll in 1 h. Other teams: ml, mail"),
+        (["--team", "ml", "--by", "day"], 2, "--team has no rows by day. Use --by owner or"),
         (["--incomplete"], 2, "--incomplete needs --bill. Omit it, or add --bill."),
         (["--ledger", "no/folder"], 2, "Invalid --ledger no/folder"),
         (["--ledger", "x", "--from-lines"], 2, "Omit one or the other"),
