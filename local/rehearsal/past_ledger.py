@@ -66,12 +66,6 @@ class SettledPast:
     objects: dict[str, bytes]
     hours: range
 
-    def objects_before(self, stop_hour: int) -> dict[str, bytes]:
-        """Return the objects of its hours before *stop_hour*."""
-        hours = range(self.hours.start, min(self.hours.stop, stop_hour))
-        keys = [part_key(hour, part) for hour in hours for part in range(PARTS_OF_HOUR)]
-        return {key: self.objects[key] for key in (*keys, *map(summary_key, hours))}
-
     def idle_usd(self) -> dict[str, str]:
         """Return what idle cores cost by the lines, the report from the ledger and the digest."""
         by_lines = MinuteLines(WHOLE_TIME, "", _LEDGER_RULES).fold_lines(self.lines)

@@ -209,19 +209,19 @@ class Rehearsal:
         self, stack: DeployedStack, past: Past, lines: Mapping[FleetInstance, list[str]]
     ) -> tuple[SettledPast, dict[str, bytes], Week]:
         """
-        Put the replayed hour and the days before into the ledger, and write the digest.
+        Put the days before the replayed hour into the ledger, with a bill, and write the digest.
 
-        Returns the replayed hour, the objects of the ledger, and the week of the digest.
+        The replayed hour is not settled before two hours have passed. Returns that hour, the
+        objects of the ledger, and the week of the digest.
         """
         ledger = settle_lines(chain.from_iterable(lines.values()), past.end_s // MINUTE_S)
-        stop_hour = int(time.time()) // 3600
-        objects = {**days_before(ledger, DAYS), **ledger.objects_before(stop_hour)}
+        objects = days_before(ledger, DAYS)
         charges = charges_of(past_days(ledger.hours.start, DAYS))
         stack.put_objects({**objects, **export_objects(charges)})
-        week = digest_week(objects, stop_hour)
+        week = digest_week(objects, ledger.hours.start)
         self._workspace.write("digest.txt", digest_of(week))
-        differences = differences_from_aws(self.template)
-        self._workspace.write("differences-from-aws.txt", "\n".join(differences))
+        from_aws = "\n".join(differences_from_aws(self.template))
+        self._workspace.write("differences-from-aws.txt", from_aws)
         return ledger, objects, week
 
     def _billed_usd(self, stack: DeployedStack, past: SettledPast) -> dict[str, str]:

@@ -339,7 +339,6 @@ def test_the_made_up_bill_is_split_to_the_last_digit(split_days, into_month, hou
     ("fault", "words"),
     [
         (lambda rows: rows[:-1], "its owners refused: reserved hours without a fee"),
-        (lambda rows: rows[1:], "its owners refused: ledger hours not billed"),
         (lambda rows: [row for row in rows if "T05" not in row["ChargePeriodStart"]],
          "its owners refused: hours without any charge"),
         (lambda rows: [rows[0] | {"EffectiveCost": "0"}, *rows[1:]], "its owners 4"),
