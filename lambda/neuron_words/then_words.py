@@ -40,11 +40,7 @@ _MICRO_HOURS: Final = 10**6 * HOUR_MINUTES
 
 
 def headline(total: CoreTime, cents: Sequence[int] = (), currency: str = "USD") -> str:
-    """
-    What idle cores cost, in one sentence.
-
-    *cents* are those printed of the cost, by `Leaf`; unless given, those at list price.
-    """
+    """What idle cores cost, in one sentence; *cents* by `Leaf` if it is not the list price."""
     if not total.known:
         return "Nothing is known of any core."
     if not total.idle:
@@ -53,9 +49,11 @@ def headline(total: CoreTime, cents: Sequence[int] = (), currency: str = "USD") 
     if not cents and not total.has_idle_price:
         return f"The price of idle cores is unknown: {hours} of the known time."
     cents = cents or round_shares(total.leaves, NANO_CENT)
+    idle = cents_words(sum(cents[IDLE_LEAVES]), total.idle_cost, currency)
+    avoidable = cents_words(cents[Leaf.AVOIDABLE], total.avoidable_cost, currency)
     return (
-        f"Idle cores cost {sum(cents[IDLE_LEAVES]) / 100:,.2f} {currency}, of which at most "
-        f"{cents[Leaf.AVOIDABLE] / 100:,.2f} {currency} avoidable: {hours} of the known time."
+        f"Idle cores cost {idle}, of which at most {avoidable} avoidable: {hours} of the known "
+        "time."
     )
 
 
@@ -130,6 +128,18 @@ def name_of(key: OwnerKey | InstanceKey) -> str:
 def usd_of(nano_usd: int | None) -> str:
     """`1,234.50 USD`, and of what has no price `no price`."""
     return "no price" if nano_usd is None else usd(nano_usd / _NANO)
+
+
+def idle_usd(total: CoreTime) -> str:
+    """What idle cores cost at list price, in cents that add up with the rest of the cost."""
+    cents = round_shares(total.leaves, NANO_CENT)
+    return cents_words(sum(cents[IDLE_LEAVES]), total.idle_cost)
+
+
+def cents_words(cents: int, exact: int | None, currency: str = "USD") -> str:
+    """`29.85 USD`; of an *exact* amount above 0 that is printed as 0 `under 0.01 USD`."""
+    amount = "under 0.01" if exact and not cents else f"{cents / 100:,.2f}"
+    return f"{amount} {currency}"
 
 
 def core_hours(micro_core_minutes: int) -> str:

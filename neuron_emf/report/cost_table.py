@@ -243,42 +243,36 @@ class CostTable:
             absent |= {*COLUMNS[COLUMNS.index("cost") :]}
         return [column for column in COLUMNS if column not in absent]
 
-    def shown(self, most: int) -> list[tuple[Labels, CostRow]]:
-        """At most *most* rows, of days the last; one more, `[N more]`, has all others."""
-        rest = len(self.rows) - most
-        if rest <= 0:
-            return [*self.rows]
-        first = rest if self.by == "day" else 0
-        kept = [*self.rows[first : first + most]]
-        others = [*self.rows[:first], *self.rows[first + most :]]
-        more = _named(f"[{rest:,} more]", self.by), _sum(row for _, row in others)
-        return [more, *kept] if first else [*kept, more]
-
     def printed(self, most: int) -> list[PrintedRow]:
         """
-        Return `shown` rounded for people, and the total as the last row.
+        Return the rows rounded for people, and their total as the last row.
 
-        The total's cost is rounded first, then its leaves, then each leaf over the rows, always
-        by largest remainder: nothing is a whole cent from its exact amount.
+        The total's cost is rounded first, then its leaves, then each leaf over all rows, always by
+        largest remainder: nothing is a whole cent from its exact amount. Above *most* rows, of days
+        the first, are one row `[N more]` with the sum of what would have been printed of them.
         """
-        rows = self.shown(most)
-        leaves = [row.leaves or [0] * LEAVES for _, row in rows]
+        leaves = [row.leaves or [0] * LEAVES for _, row in self.rows]
         by_leaf = [[amounts[leaf] for amounts in leaves] for leaf in range(LEAVES)]
         totals = round_shares([sum(amounts) for amounts in by_leaf], CENT)
         columns = [
             round_shares(amounts, CENT, total)
             for amounts, total in zip(by_leaf, totals, strict=True)
         ]
-        tenths = round_shares([row.time.allocated for _, row in rows], TENTH_HOUR)
-        listed = round_shares([row.amount("list price") or 0 for _, row in rows], CENT)
-        found = [
-            PrintedRow(labels, row, tenths[at], [cents[at] for cents in columns], listed[at])
-            for at, (labels, row) in enumerate(rows)
+        tenths = round_shares([row.time.allocated for _, row in self.rows], TENTH_HOUR)
+        list_costs = [row.amount("list price") or 0 for _, row in self.rows]
+        list_cents = round_shares(list_costs, CENT)
+        rows = [
+            PrintedRow(labels, row, tenths[at], [cents[at] for cents in columns], list_cents[at])
+            for at, (labels, row) in enumerate(self.rows)
         ]
-        return [
-            *found,
-            PrintedRow(total_labels(self.by), self.total, sum(tenths), totals, sum(listed)),
-        ]
+        total = _printed_sum(total_labels(self.by), rows)
+        rest = len(rows) - most
+        if rest <= 0:
+            return [*rows, total]
+        labels = _labels(f"[{rest:,} more]", self.by)
+        if self.by == "day":
+            return [_printed_sum(labels, rows[:rest]), *rows[rest:], total]
+        return [*rows[:most], _printed_sum(labels, rows[most:]), total]
 
 
 def cost_table(by: str, rows: Iterable[tuple[Labels, CostRow]]) -> CostTable:
@@ -334,7 +328,22 @@ def then_table(then: Then, by: str) -> CostTable:
 
 def total_labels(by: str) -> Labels:
     """Return the labels of the total row."""
-    return _named("[total]", by)
+    return _labels("[total]", by)
+
+
+def _labels(text: str, by: str) -> Labels:
+    return (text, *[None] * (len(ROW_LABELS[by]) - 1))
+
+
+def _printed_sum(labels: Labels, rows: Sequence[PrintedRow]) -> PrintedRow:
+    """Return a row with the sum of what is printed of *rows*."""
+    return PrintedRow(
+        labels,
+        _sum(row.row for row in rows),
+        tenths=sum(row.tenths for row in rows),
+        cents=[sum(row.cents[leaf] for row in rows) for leaf in range(LEAVES)],
+        list_cents=sum(row.list_cents for row in rows),
+    )
 
 
 def _number(printed: int, places: int, exact: int) -> str:
@@ -342,10 +351,6 @@ def _number(printed: int, places: int, exact: int) -> str:
     if exact > 0 and not printed:
         return f"<{Decimal(1).scaleb(-places)}"
     return f"{Decimal(printed).scaleb(-places):,}"
-
-
-def _named(text: str, by: str) -> Labels:
-    return (text, *[None] * (len(ROW_LABELS[by]) - 1))
 
 
 def _sum(rows: Iterable[CostRow]) -> CostRow:

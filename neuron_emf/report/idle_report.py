@@ -10,19 +10,19 @@ from neuron_accounts.core_time import AVOIDABLE_PARTS, Part, round_shares
 from neuron_accounts.savings import savings_of
 from neuron_accounts.then import dearest
 from neuron_emf import command_output
-from neuron_emf.report.cost_table import ROW_LABELS, then_table
+from neuron_emf.report.cost_table import ROW_LABELS, owner_labels, then_table
 from neuron_wire.names import HOUR_MS, MINUTE_MS
-from neuron_words.quantity_words import counted, duration, joined, moment, usd
+from neuron_words.quantity_words import counted, duration, joined, moment
 from neuron_words.then_words import (
     MAX_NAMED,
     NANO_CENT,
+    cents_words,
     core_hours,
     gap_sentences,
     headline,
     name_of,
     price_sentences,
     savings_sentences,
-    usd_of,
 )
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class IdleReport:
 
     def lead(self) -> list[str]:
         """The basis of amounts, missing hours, the most expensive owner, and how teams are set."""
-        said = [*price_sentences(self.then), *_missing(self), *_who(self.then)]
+        said = [*price_sentences(self.then), *_missing(self), *_who(self)]
         if self.by == "team" and not self.has_rules:
             said.append(TEAM_HINT)
         return said
@@ -185,13 +185,16 @@ def spans(where: str, hours: Iterable[int]) -> list[Span]:
     return found
 
 
-def _who(then: Then) -> list[str]:
-    if not then.total.idle:
+def _who(report: IdleReport) -> list[str]:
+    if not report.then.total.idle:
         return []
-    ((key, time),) = dearest(then.owners, 1)
+    ((key, time),) = dearest(report.then.owners, 1)
+    labels = owner_labels("owner", owner=key.owner, cluster=key.cluster, team=key.team)
+    owners = report.table("owner")
+    rows = {row.labels: row.cells()["idle"] for row in owners.printed(len(owners.rows))}
+    cost = rows[labels] if time.idle_cost is None else f"{rows[labels]} {report.currency}"
     busy = f", {core_hours(time.busy)} busy" if time.busy else ""
-    said = f"{name_of(key)}: {usd_of(time.idle_cost)}, {core_hours(time.idle)} idle{busy}"
-    return [f"Most of it: {said}."]
+    return [f"Most of it: {name_of(key)}: {cost}, {core_hours(time.idle)} idle{busy}."]
 
 
 def _missing(report: IdleReport) -> list[str]:
@@ -219,19 +222,20 @@ def _parts(total: CoreTime) -> list[str]:
         by_holder = [total.cost_by_part[part] for part in AVOIDABLE_PARTS]
         allocated, unallocated = round_shares(by_holder, NANO_CENT, avoidable)
         said.append(
-            f"Avoidable: at most {usd(avoidable / 100)}, by stopping instances while all "
-            f"their cores are idle ({usd(allocated / 100)} allocated to an owner, "
-            f"{usd(unallocated / 100)} to none)."
+            f"Avoidable: at most {cents_words(avoidable, total.avoidable_cost)}, by stopping "
+            f"instances while all their cores are idle ({cents_words(allocated, by_holder[0])} "
+            f"allocated to an owner, {cents_words(unallocated, by_holder[1])} to none)."
         )
     if total.idle_of([Part.SHARED]):
+        cost = cents_words(shared, total.idle_cost_of([Part.SHARED]))
         said.append(
-            f"Shared: {usd(shared / 100)}, idle cores on instances that work, or of which not "
-            "all is known. Pack work onto fewer instances."
+            f"Shared: {cost}, idle cores on instances that work, or of which not all is known. "
+            "Pack work onto fewer instances."
         )
     if total.idle_of([Part.COMMITTED]):
+        cost = cents_words(committed, total.idle_cost_of([Part.COMMITTED]))
         said.append(
-            f"Committed: {usd(committed / 100)}, paid even if stopped. "
-            "Give them work: stopping them saves nothing."
+            f"Committed: {cost}, paid even if stopped. Give them work: stopping them saves nothing."
         )
     return said if total.has_idle_price else []
 

@@ -137,17 +137,17 @@ class TeamReport(IdleReport):
 
     def parts(self) -> list[RenderableType]:
         """Return at most 15 lines for a terminal."""
-        shown = [
+        rows = [
             ((safe_name(name or "", _LONGEST_NAME), None, None), row)
-            for (name, *_), row in self.now.owners.shown(_MAX_ROWS)
+            for (name, *_), row in self.now.owners.rows
         ]
-        owners = CostTable("owner", shown)
+        owners = CostTable("owner", rows)
         prices = " ".join(price_sentences(self.then))
         return [
             Text(self.headline(), style="bold"),
             Text(self.period()),
             *map(Text, [printable(prices, _LONGEST_LINE)] if prices else []),
-            TableLines(owners, len(owners.rows), self.currency, _COLUMNS),
+            TableLines(owners, _MAX_ROWS, self.currency, _COLUMNS),
             Text(_clusters(self.now, self.currency)),
             *map(Text, self.notes()[:-1]),
         ]

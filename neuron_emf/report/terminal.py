@@ -21,18 +21,21 @@ if TYPE_CHECKING:
     from neuron_emf.report.cost_table import CostTable, Labels
     from neuron_emf.report.idle_report import IdleReport
 
+_MORE_ROWS: Final = "--rows shows more; --csv and --html show all"
 MAX_LINE_CHARS: Final = 10_000
 """Longer than any line of numbers."""
 
 
 def parts(report: IdleReport, rows: int) -> list[RenderableType]:
     """What to print, with at most *rows* rows in the table."""
+    table = report.table()
     return [
         Text(report.headline(), style="bold"),
         Text(report.period()),
         *map(Text, report.lead()),
         Text(),
-        TableLines(report.table(), rows, report.currency),
+        TableLines(table, rows, report.currency),
+        *([Text(_MORE_ROWS)] if len(table.rows) > rows else []),
         Text(),
         *(Padding(Text(said), (0, 0, 0, 2), expand=False) for said in report.notes()),
     ]
@@ -74,8 +77,6 @@ class TableLines:
         *body, total = blocks
         body[0].append(rule)
         lines = [line for block in (*body, [rule], total) for line in block]
-        if len(printed) - 1 > self.most:
-            lines.append("--rows shows more; --csv and --html show all")
         yield from (Text(line, overflow="fold") for line in lines)
 
 

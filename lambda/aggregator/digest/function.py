@@ -36,6 +36,7 @@ from neuron_words.then_words import (
     basis_sentences,
     core_hours,
     headline,
+    idle_usd,
     name_of,
     savings_sentences,
     usd_of,
@@ -166,7 +167,7 @@ def _subject(week: Week) -> str:
     elif total.idle_cost is None:
         amount = "idle cores without a price"
     else:
-        amount = f"{usd_of(total.idle_cost)} idle"
+        amount = f"{idle_usd(total)} idle"
     return f"{amount} in 7 days; {week.covered_words} settled"
 
 
@@ -197,10 +198,11 @@ def _change(total: CoreTime, week: Week, before: Week) -> str:
     if not was:
         return f"In the 7 days before idle cores had no cost{per}." if now else ""
     change = 100 * (now - was) / was
+    past_usd = idle_usd(before.total)
     if round(change, 1) == 0:
-        return f"As much{per} as in the 7 days before ({usd_of(past)})."
+        return f"As much{per} as in the 7 days before ({past_usd})."
     more = "more" if change > 0 else "less"
-    return f"{percent(abs(change))} {more}{per} than in the 7 days before ({usd_of(past)})."
+    return f"{percent(abs(change))} {more}{per} than in the 7 days before ({past_usd})."
 
 
 def _dearest(
