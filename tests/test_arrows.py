@@ -68,6 +68,7 @@ KEEPERS = {
         "neuron_emf.deploy.plan",
         "neuron_emf.deploy.removal",
         "neuron_emf.report.chargeback_listing",
+        "neuron_emf.report.team_report",
         "neuron_emf.report.terminal",
         "neuron_emf.findings.command",
         "neuron_emf.verdict.instance_verdict",
