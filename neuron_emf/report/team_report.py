@@ -39,6 +39,7 @@ _COLUMNS: Final = ("core hours", "busy share", "cost", "idle", "avoidable", "per
 _MAX_ROWS: Final = 2  # of owners, and of clusters: the answer has at most 15 lines
 _LONGEST_NAME: Final = 24
 _LONGEST_LINE: Final = 100
+_LEAST_OF_CENTS: Final = 100  # USD per hour that need no more than two decimals
 _WITHOUT_TEAM: Final = UNOWNED | PLACEHOLDER_OWNERS | {UNNAMED_OWNER}
 
 
@@ -183,8 +184,7 @@ def team_report(report: IdleReport, before: IdleReport | None, team: str, month:
 def _clusters(period: TeamPeriod, currency: str) -> str:
     rows = period.table("cluster").printed(_MAX_ROWS)[:-1]
     named = [
-        f"{safe_name(row.labels[0] or '', _LONGEST_NAME)} {_money(row.column_cents('cost'))}"
-        for row in rows
+        f"{safe_name(row.labels[0] or '', _LONGEST_NAME)} {row.cells()['cost']}" for row in rows
     ]
     return f"Clusters, {currency}: {joined(named)}."
 
@@ -202,6 +202,8 @@ def _change(period: TeamPeriod, before: TeamPeriod | None) -> str:
         ratio = Fraction(cents * before.hours, cents_before * period.hours)
         share = f" ({float(100 * (ratio - 1)):+.1f} %)"
     basis = " at list price" if now.row.billed is not None else ""
+    if now.row.time.unpriced or then.row.time.unpriced:
+        basis += ", priced cores"
     if period.hours == before.hours:
         change = cents - cents_before
         return (
@@ -209,9 +211,9 @@ def _change(period: TeamPeriod, before: TeamPeriod | None) -> str:
             f"{before.words} cost {_money(cents_before)} USD."
         )
     return (
-        f"Change per covered hour{basis}: {cents / period.hours / 100:,.4f} USD{share}, "
-        f"{before.words} {cents_before / before.hours / 100:,.4f} USD, "
-        f"of {period.hours:,} and {before.hours:,} hours."
+        f"Change per covered hour{basis}: {_per_hour(cents, period.hours)} USD{share}, "
+        f"{before.words} {_per_hour(cents_before, before.hours)} USD "
+        f"({period.hours:,} and {before.hours:,} hours)."
     )
 
 
@@ -221,12 +223,19 @@ def _not_in_it(period: TeamPeriod, currency: str) -> list[str]:
     if own.billed is None and own.time.unpriced:
         said.append(f"{core_hours(own.time.unpriced)} without a price")
     if total.row.time.allocated or total.column_cents("cost"):
-        cost = f"{_money(total.column_cents('cost'))} {currency}"
-        said.append(f"{cost} of its clusters without a named owner")
+        amount = f"{_money(total.column_cents('cost'))} {currency}"
+        if total.row.leaves is None:
+            amount = core_hours(total.row.time.allocated)
+        said.append(f"{amount} without a named owner in its clusters")
     if total.row.time.unknown or total.cents[Leaf.UNKNOWN]:
         cost = f"{_money(total.cents[Leaf.UNKNOWN])} {currency}"
-        said.append(f"of that {cost} without telemetry ({core_hours(total.row.time.unknown)})")
+        said.append(f"{cost} of that without telemetry ({core_hours(total.row.time.unknown)})")
     return [f"Not in it: {joined(said)}."] if said else []
+
+
+def _per_hour(cents: int, hours: int) -> str:
+    usd = cents / 100 / hours
+    return f"{usd:,.2f}" if usd >= _LEAST_OF_CENTS else f"{usd:.4f}"
 
 
 def _money(cents: int) -> str:

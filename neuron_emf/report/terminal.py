@@ -129,7 +129,7 @@ def _number_lines(rows: Sequence[Sequence[Sequence[str]]], gap: int, width: int)
 def heading_lines(column: str, currency: str) -> list[str]:
     """Return the heading of a *column* of numbers, a word a line."""
     if column == "per million":
-        return [currency, "per", "million"]
+        return [f"{currency} per", "million"]
     return column.split()
 
 
