@@ -132,6 +132,8 @@ def usd_of(nano_usd: int | None) -> str:
 
 def idle_usd(total: CoreTime) -> str:
     """What idle cores cost at list price, in cents that add up with the rest of the cost."""
+    if not total.has_idle_price:
+        return usd_of(None)
     cents = round_shares(total.leaves, NANO_CENT)
     return cents_words(sum(cents[IDLE_LEAVES]), total.idle_cost)
 

@@ -38,7 +38,7 @@ from neuron_emf.report.collection import then_by_days
 from neuron_wire import MinuteRecord, parse
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, WEEK_HOURS
 from neuron_words.quantity_words import counted, usd
-from neuron_words.then_words import usd_of
+from neuron_words.then_words import idle_usd
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -119,10 +119,10 @@ def problems_of_week(
 ) -> list[str]:
     """Return a sentence if digest, report and page show different amounts of the same hours."""
     hours_and_words = {
-        "the digest": (len(week.settled), usd_of(week.total.idle_cost)),
+        "the digest": (len(week.settled), idle_usd(week.total)),
         "the report": (
             len(settled_hours(objects, week.hours)),
-            usd_of(report_of(objects).total.idle_cost),
+            idle_usd(report_of(objects).total),
         ),
         "the page": (page_week["hours"], page_week["words"]),
     }

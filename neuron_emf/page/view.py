@@ -44,7 +44,7 @@ from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, WEEK_HOURS
 from neuron_words.now_words import console_address
 from neuron_words.owner_commands import findings_commands, shell_commands
-from neuron_words.then_words import usd_of
+from neuron_words.then_words import idle_usd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -260,7 +260,7 @@ class PageView:
             "cluster": cluster,
             "hours": hours,
             "of_hours": WEEK_HOURS,
-            "words": usd_of(total.idle_cost),
+            "words": idle_usd(total),
             "owners": [
                 {
                     "owner": owner,

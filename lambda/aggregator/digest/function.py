@@ -164,7 +164,7 @@ def _subject(week: Week) -> str:
         amount = "nothing known"
     elif not total.idle:
         amount = "no idle core"
-    elif total.idle_cost is None:
+    elif not total.has_idle_price:
         amount = "idle cores without a price"
     else:
         amount = f"{idle_usd(total)} idle"

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from hypothesis import given, settings
 
-from aggregator.digest.function import Week, digest_text
+from aggregator.digest.function import Week, digest_message
 from neuron_accounts.instance_hours import LedgerRules
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, part_key
 from neuron_accounts.teams import TeamRules
@@ -67,8 +67,13 @@ def check_then(objects, hour, lines, rules):
     week.fold_hours([(hour, objects[summary_key(hour)])])
     assert (then.owners, then.bases, then.unpriced) == (week.owners, week.bases, week.unpriced)
     assert then.cluster_hours == week.cluster_hours
-    said = digest_text(week, Week(hours=range(hour - WEEK_HOURS, hour)), "s", "us-east-1")
-    assert f"\n{report_of(then).headline()}\n" in said
+    before = Week(hours=range(hour - WEEK_HOURS, hour))
+    digest, report = digest_message(week, before, "s", "us-east-1"), report_of(then)
+    assert f"\n{report.headline()}\n" in digest.body
+    amount = report.table().printed(1)[-1].cells()["idle"].replace("<", "under ")
+    if then.total.idle and then.total.has_idle_price:
+        subject = f"s: {amount} USD idle in 7 days; 1 of 1 hours settled"
+        assert subject == digest.subject
     assert sum(row.idle_cost or 0 for row in settled) == sum(then.total.cost_by_part)
     return then
 
