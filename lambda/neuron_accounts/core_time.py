@@ -35,9 +35,6 @@ class Part(IntEnum):
     COMMITTED = 3
 
 
-AVOIDABLE_PARTS: Final = (Part.AVOIDABLE_ALLOCATED, Part.AVOIDABLE_UNALLOCATED)
-
-
 class Leaf(IntEnum):
     """Kinds of cost that add up to all of it; three of them are idle."""
 
@@ -151,7 +148,7 @@ class CoreTime:
     @property
     def avoidable(self) -> int:
         """Of that, avoidable, allocated or not."""
-        return self.idle_of(AVOIDABLE_PARTS)
+        return sum(self.idle_by_part[: Part.SHARED])
 
     @property
     def has_idle_price(self) -> bool:
@@ -164,17 +161,11 @@ class CoreTime:
         return sum(self.cost_by_part) if self.has_idle_price else None
 
     @property
-    def avoidable_cost(self) -> int | None:
-        """Of that, avoidable; None where nothing idle has a price."""
-        return self.idle_cost_of(AVOIDABLE_PARTS)
-
-    @property
     def leaves(self) -> list[int]:
         """Price by `Leaf`: together that of all that has one."""
-        avoidable = sum([self.cost_by_part[part] for part in AVOIDABLE_PARTS])
-        _, _, *others = self.cost_by_part
-        busy = self.cost - avoidable - sum(others) - self.unknown_cost
-        return [busy, avoidable, *others, self.unknown_cost]
+        allocated, unallocated, *others = self.cost_by_part
+        busy = self.cost - sum(self.cost_by_part) - self.unknown_cost
+        return [busy, allocated + unallocated, *others, self.unknown_cost]
 
     @property
     def million_executions_cost(self) -> int | None:
@@ -182,14 +173,6 @@ class CoreTime:
         if not self.executions or self.unpriced:
             return None
         return round_half_even(10**6 * self.executions_cost, self.executions)
-
-    def idle_of(self, parts: Iterable[Part]) -> int:
-        """What is idle and in *parts*."""
-        return sum([self.idle_by_part[part] for part in parts])
-
-    def idle_cost_of(self, parts: Iterable[Part]) -> int | None:
-        """Price of that; None where nothing idle has a price."""
-        return sum([self.cost_by_part[part] for part in parts]) if self.has_idle_price else None
 
 
 @dataclass(slots=True)

@@ -50,7 +50,7 @@ def headline(total: CoreTime, cents: Sequence[int] = (), currency: str = "USD") 
         return f"The price of idle cores is unknown: {hours} of the known time."
     cents = cents or round_shares(total.leaves, NANO_CENT)
     idle = cents_words(sum(cents[IDLE_LEAVES]), total.idle_cost, currency)
-    avoidable = cents_words(cents[Leaf.AVOIDABLE], total.avoidable_cost, currency)
+    avoidable = cents_words(cents[Leaf.AVOIDABLE], total.leaves[Leaf.AVOIDABLE], currency)
     return (
         f"Idle cores cost {idle}, of which at most {avoidable} avoidable: {hours} of the known "
         "time."

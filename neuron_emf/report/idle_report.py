@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_accounts.core_time import AVOIDABLE_PARTS, Part, round_shares
+from neuron_accounts.core_time import Leaf
 from neuron_accounts.savings import savings_of
 from neuron_accounts.then import dearest
 from neuron_emf import command_output
@@ -15,8 +15,6 @@ from neuron_wire.names import HOUR_MS, MINUTE_MS
 from neuron_words.quantity_words import counted, duration, joined, moment
 from neuron_words.then_words import (
     MAX_NAMED,
-    NANO_CENT,
-    cents_words,
     core_hours,
     gap_sentences,
     headline,
@@ -28,7 +26,6 @@ from neuron_words.then_words import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from neuron_accounts.core_time import CoreTime
     from neuron_accounts.savings import Saving
     from neuron_accounts.then import Then
     from neuron_emf.report.cost_table import CostTable
@@ -37,6 +34,15 @@ TEAM_HINT: Final = (
     "Teams are those that schedulers report. To name teams, give --teams FILE one rule a line, "
     "CLUSTER|OWNER=TEAM, such as research|slurm:*=ml; the first match counts."
 )
+
+
+PART_WORDS: Final = {
+    Leaf.AVOIDABLE: "Avoidable ends, at most, when instances stop while all their cores are idle.",
+    Leaf.SHARED: "Shared is of instances that work, or of which not all is known: pack work onto "
+    "fewer instances.",
+    Leaf.COMMITTED: "Committed is paid even if instances stop: give them work.",
+}
+"""Each part of idle cost, and how to save it."""
 
 
 class Span(NamedTuple):
@@ -163,7 +169,9 @@ class IdleReport:
         setting = "PriceOverrides=" if self.reading.is_ledger else "--price-overrides "
         gaps = gap_sentences(self.then, setting)
         savings = savings_sentences(self.savings(), self.hours)
-        return [*_parts(self.then.total), *gaps, *read_sentences(self.reading), *savings]
+        idle = dict(zip(Leaf, self.then.total.leaves, strict=True))
+        parts = [words for leaf, words in PART_WORDS.items() if idle[leaf]]
+        return [*parts, *gaps, *read_sentences(self.reading), *savings]
 
     def savings(self) -> list[Saving]:
         """What each cluster could have saved, most money first."""
@@ -212,32 +220,6 @@ def _missing(report: IdleReport) -> list[str]:
             f"{joined(named, len(theirs) - MAX_NAMED)}{now}."
         )
     return said
-
-
-def _parts(total: CoreTime) -> list[str]:
-    """What could be saved by what, each idle core in exactly one of the sentences."""
-    _, avoidable, shared, committed, _ = round_shares(total.leaves, NANO_CENT)
-    said = []
-    if total.avoidable:
-        by_holder = [total.cost_by_part[part] for part in AVOIDABLE_PARTS]
-        allocated, unallocated = round_shares(by_holder, NANO_CENT, avoidable)
-        said.append(
-            f"Avoidable: at most {cents_words(avoidable, total.avoidable_cost)}, by stopping "
-            f"instances while all their cores are idle ({cents_words(allocated, by_holder[0])} "
-            f"allocated to an owner, {cents_words(unallocated, by_holder[1])} to none)."
-        )
-    if total.idle_of([Part.SHARED]):
-        cost = cents_words(shared, total.idle_cost_of([Part.SHARED]))
-        said.append(
-            f"Shared: {cost}, idle cores on instances that work, or of which not all is known. "
-            "Pack work onto fewer instances."
-        )
-    if total.idle_of([Part.COMMITTED]):
-        cost = cents_words(committed, total.idle_cost_of([Part.COMMITTED]))
-        said.append(
-            f"Committed: {cost}, paid even if stopped. Give them work: stopping them saves nothing."
-        )
-    return said if total.has_idle_price else []
 
 
 def read_sentences(read: Reading) -> list[str]:
