@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 REPORT_LIMIT_S: Final = 60.0
-BILL_LIMIT_S: Final = 60.0
+BILL_LIMIT_S: Final = 90.0
 BILL_LIMIT_MIB: Final = 1_280
 LEDGER_INSTANCES: Final = 1_000
 LEDGER_HOURS: Final = range(496728, 496728 + 30 * 24)
