@@ -34,6 +34,7 @@ from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.minute_records import ClusterNames
 from neuron_emf.reading.periods import Period
 from neuron_emf.report.idle_report import IdleReport, Reading, spans
+from neuron_emf.report.settings import BY
 from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.names import HOUR_MS, MINUTE_MS
 from neuron_words.quantity_words import counted, iso, joined, moment
@@ -85,11 +86,12 @@ def collect_before(
     """
     Read the month before, or as long a period before *report* begins.
 
-    Returns None if nothing of it can be read, or if FILES are read whole.
-
-    Raises:
-        SettingsError: If a setting cannot be used.
+    Of a bill it reads the ledger. Returns None if nothing of it can be read, or if FILES are read
+    whole.
     """
+    if settings.bill:
+        settings = replace(settings, bill=(), by=BY[0])
+        files = ()
     if files and not (settings.month or settings.since):
         return None
     if settings.month:
@@ -99,7 +101,7 @@ def collect_before(
         before = replace(settings, since=iso(start_ms), until=iso(report.start_ms))
     try:
         return collect(before, files)
-    except SourceError:
+    except (SettingsError, SourceError):  # a --ledger that is one file has no other month
         return None
 
 

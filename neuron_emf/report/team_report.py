@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
     from neuron_emf.report.cost_table import PrintedRow
 
-_COLUMNS: Final = ("core hours", "busy share", "cost", "idle", "avoidable", "per million")
+_COLUMNS: Final = (
+    "core hours", "busy share", "cost", "idle", "avoidable", "spread", "per million",
+)  # fmt: skip
 _MAX_ROWS: Final = 2  # of owners, and of clusters: the answer has at most 15 lines
 _LONGEST_NAME: Final = 24
 _LONGEST_LINE: Final = 100
@@ -128,6 +130,17 @@ class TeamReport(IdleReport):
             f"{avoidable} avoidable."
         )
 
+    def lead(self) -> list[str]:
+        """Return what the amounts are, missing hours, and the most expensive owner."""
+        is_billed = self.now.total.row.billed is not None
+        return self._basis() if is_billed else IdleReport.lead(self)
+
+    def _basis(self) -> list[str]:
+        if self.now.total.row.billed is None:
+            return price_sentences(self.then)
+        listed = _money(self.now.total.list_cents)
+        return [f"Cost by the bill, with credits; at list price {listed} USD."]
+
     def notes(self) -> list[str]:
         """Return the change, what is not in the amounts, and what was read."""
         return [
@@ -143,7 +156,7 @@ class TeamReport(IdleReport):
             for (name, *_), row in self.now.owners.rows
         ]
         owners = CostTable("owner", rows)
-        prices = " ".join(price_sentences(self.then))
+        prices = " ".join(self._basis())
         return [
             Text(self.headline(), style="bold"),
             Text(self.period()),
@@ -201,7 +214,7 @@ def _change(period: TeamPeriod, before: TeamPeriod | None) -> str:
     if cents_before:
         ratio = Fraction(cents * before.hours, cents_before * period.hours)
         share = f" ({float(100 * (ratio - 1)):+.1f} %)"
-    basis = " at list price" if now.row.billed is not None else ""
+    basis = ", list price" if now.row.billed is not None else ""
     if now.row.time.unpriced or then.row.time.unpriced:
         basis += ", priced cores"
     if period.hours == before.hours:
@@ -212,7 +225,7 @@ def _change(period: TeamPeriod, before: TeamPeriod | None) -> str:
         )
     return (
         f"Change per covered hour{basis}: {_per_hour(cents, period.hours)} USD{share}, "
-        f"{before.words} {_per_hour(cents_before, before.hours)} USD "
+        f"{before.words} {_per_hour(cents_before, before.hours)} "
         f"({period.hours:,} and {before.hours:,} hours)."
     )
 
@@ -230,6 +243,8 @@ def _not_in_it(period: TeamPeriod, currency: str) -> list[str]:
     if total.row.time.unknown or total.cents[Leaf.UNKNOWN]:
         cost = f"{_money(total.cents[Leaf.UNKNOWN])} {currency}"
         said.append(f"{cost} of that without telemetry ({core_hours(total.row.time.unknown)})")
+    if spread := period.total.column_cents("spread"):
+        said.append(f"{_money(spread)} {currency} spread to it")
     return [f"Not in it: {joined(said)}."] if said else []
 
 

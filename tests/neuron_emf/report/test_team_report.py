@@ -19,7 +19,7 @@ from tests.neuron_emf.report.report_faces import printed_parts, report_of
 from tests.neuron_emf.report.test_cost_table import ledger_rows
 
 AMOUNT = re.compile(r"(?<!<)-?\b[0-9,]+\.[0-9]{2}\b(?! *%)")
-PER_HOUR = "Change per covered hour: 0.0161 USD (-40.0 %), 2026-02 0.0269 USD (744 and 372 hours)."
+PER_HOUR = "Change per covered hour: 0.0161 USD (-40.0 %), 2026-02 0.0269 (744 and 372 hours)."
 UNOWNED = {"[unallocated]", "[unknown]"}
 
 
