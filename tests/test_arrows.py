@@ -67,7 +67,7 @@ KEEPERS = {
         "neuron_emf.deploy.change_set",
         "neuron_emf.deploy.plan",
         "neuron_emf.deploy.removal",
-        "neuron_emf.report.chargeback_listing",
+        "neuron_emf.report.bill_report",
         "neuron_emf.report.team_report",
         "neuron_emf.report.terminal",
         "neuron_emf.findings.command",

@@ -74,6 +74,12 @@ SELECT min(hour), max(hour) + 1 FROM (
 _DROP_OTHER_HOURS: Final = (
     'DELETE FROM loaded WHERE is_whole AND "date" || \'T\' || "hour" NOT BETWEEN ? AND ?'
 )
+_BASES: Final = "SELECT DISTINCT Basis FROM loaded WHERE is_whole AND Basis > '' ORDER BY 1"
+_ROW_COUNT: Final = "SELECT count(*) FROM loaded WHERE is_whole"
+_LEDGER_HOURS: Final = """
+SELECT DISTINCT epoch_ms(CAST("date" || ' ' || "hour" || ':00:00' AS TIMESTAMP)) // 3600000
+FROM "rows" WHERE Owner <> '[missing]' AND "date" LIKE ? || '-%'
+"""
 _REFUSED_ROWS: Final = (
     "SELECT count(*), coalesce(sum(ListCost), 0)::DECIMAL(38, 9) FROM loaded WHERE NOT is_whole"
 )
@@ -95,6 +101,7 @@ _LEDGER_COLUMNS: Final = {
     "BusyCoreMinutes": "DECIMAL(24, 6)", "UsedCoreMinutes": "DECIMAL(24, 6)",
     "IdleCoreMinutes": "DECIMAL(24, 6)",
     "AvoidableCoreMinutes": "DECIMAL(24, 6)", "CommittedCoreMinutes": "DECIMAL(24, 6)",
+    "Basis": "VARCHAR",
     "Executions": "BIGINT", "ListCost": "DECIMAL(24, 9)", "OverlapMinutes": "BIGINT",
 }  # fmt: skip
 _LEDGER: Final = """
@@ -148,22 +155,29 @@ def chargeback(settings: IdleReportSettings, where: Account | None = None) -> Ch
         for number, rule in enumerate(teams(settings.teams).rules):
             of_rule = [number, rule.cluster, rule.owner, rule.team]
             database.execute("INSERT INTO teams VALUES (?, ?, ?, ?)", of_rule)
-        parameters = [month, settings.incomplete, settings.by == "instance", month, month]
+        by_instance = settings.by == "instance" or settings.html is not None
+        parameters = [month, settings.incomplete, by_instance, month, month]
         rows = _split(database, parameters)
         uncharged = [row for row in rows if row.problem == UNCHARGED_HOURS]
         if sum(row.found or 0 for row in uncharged) == len(month_hours(month)) - len(hours):
             rows = [row for row in rows if row not in uncharged]
             rows = rows or _split(database, [month, True, *parameters[2:]])
+        bases = [str(basis) for (basis,) in _answer(database, _BASES)]
+        ledger_hours = [int(hour) for (hour,) in _answer(database, _LEDGER_HOURS, [month])]
+        ((ledger_rows,),) = _answer(database, _ROW_COUNT)
     notes = [row for row in rows if row.problem == MOVED]
     rows = [row for row in rows if row.problem != MOVED]
     if refused is not None and not settings.incomplete:
         rows = [row for row in rows if row.problem] + [refused]
-    spread = ""
+    spread = None
     if not any(row.problem for row in rows):
         rows, spread = assign_unassigned(
             rows, settings.unassigned, currency, is_accepted=settings.spread_anyway
         )
-    return Chargeback(month, hours, currency, rows, notes, spread)
+    return Chargeback(
+        month=month, hours=hours, currency=currency, rows=rows, notes=notes, spread=spread,
+        bases=bases, ledger_hours=ledger_hours, ledger_rows=ledger_rows,
+    )  # fmt: skip
 
 
 def _split(database: Any, parameters: Sequence[Any]) -> list[ChargebackRow]:  # noqa: ANN401  # DuckDB's connection

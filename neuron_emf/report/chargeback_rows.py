@@ -1,17 +1,34 @@
 """
-The answer to a month's bill: what each owner pays, or why the month is refused.
+The answer to a month's bill: what each owner pays, as rows of the cost table, or why not.
 
-Pure. `chargeback` computes the rows.
+Pure. `chargeback` computes the rows, `bill_report` says why a month is refused.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Context, Decimal
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from neuron_accounts.core_time import CoreTime, Leaf, round_shares
+from neuron_accounts.ledger import MINUTE_PLACES, USD_PLACES
+from neuron_emf.report.cost_table import (
+    CENT,
+    UNOWNED,
+    USD_UNIT_PLACES,
+    CostRow,
+    cost_table,
+    owner_labels,
+)
+from neuron_wire.names import UNALLOCATED_OWNER
+from neuron_words.name_words import safe_name
+from neuron_words.quantity_words import counted, joined
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from neuron_emf.report.cost_table import CostTable, Labels
 
 LEDGER_ROWS_REFUSED: Final = "ledger rows refused"
 UNCHARGED_HOURS: Final = "hours without any charge"
@@ -21,8 +38,8 @@ LIST_PRICED: Final = frozenset({UNCHARGED_HOURS, "ledger hours not billed", LEDG
 MOVED: Final = "moved between clusters"
 """A note about instance-hours; no reason to refuse a month."""
 
-_COST_PLACES: Final = 18
 _WIDE: Final = Context(prec=60)
+_LONGEST_BASIS: Final = 1000  # characters
 
 
 class ChargebackRow(NamedTuple):
@@ -97,8 +114,57 @@ class ChargebackRow(NamedTuple):
     unknown: Decimal = Decimal(0)
     spread: Decimal = Decimal(0)
 
+    def cost_row(self) -> CostRow:
+        """Return the row as the cost table has it: billed, and at list price."""
+        minutes = self._asdict()
+        names = ("avoidable", "shared", "committed")
+        avoidable, *others = [_micros(minutes[f"{name}_core_minutes"]) for name in names]
+        unallocated = self.owner == UNALLOCATED_OWNER
+        by_holder = [0, avoidable] if unallocated else [avoidable, 0]
+        time = CoreTime(
+            allocated=_micros(self.core_minutes),
+            unknown=_micros(self.unknown_core_minutes),
+            busy=_micros(self.busy_core_minutes),
+            used=_micros(self.used_core_minutes),
+            unpriced=_micros(self.unpriced_core_minutes),
+            cost=int(_WIDE.scaleb(self.list_cost or Decimal(0), USD_PLACES)),
+            idle_by_part=[*by_holder, *others],
+            executions=None if self.executions is None else int(self.executions),
+        )
+        leaves = [minutes[leaf.name.lower()] for leaf in Leaf]
+        billed = [units_of(cost) for cost in (*leaves, self.spread)]
+        return CostRow(time, billed, units_of(self.executions_cost))
 
-@dataclass(frozen=True, slots=True)
+    def labels(self, by: str) -> Labels:
+        """Return the labels of the row by one key; what no owner has keeps its own label."""
+        owner = self.owner or ""
+        label = owner if owner in UNOWNED else None
+        if by == "day":
+            return (self.day,)
+        if by == "type":
+            return (self.instance_type,)
+        if by == "instance":
+            return self.instance_id or label, self.instance_type, self.cluster
+        if by == "cluster":
+            return (self.cluster or label,)
+        return owner_labels(by, owner=owner, cluster=self.cluster, team=self.team)
+
+
+class Spread(NamedTuple):
+    """
+    What was spread.
+
+    Attributes:
+        by_label: Amounts in whole units of 1e-18, by the label that they had.
+
+        owners: Number of owners that they were spread over.
+    """
+
+    by_label: Mapping[str, int]
+    owners: int
+
+
+@dataclass(frozen=True)  # without slots, because of the cached property
 class Chargeback:
     """
     The costs of one month.
@@ -114,7 +180,13 @@ class Chargeback:
 
         notes: Remarks about a month that is not refused.
 
-        spread: What was spread over whom; empty if nothing was asked.
+        spread: What was spread; None if nothing was asked.
+
+        bases: Bases of list prices.
+
+        ledger_hours: Hours that the ledger has, since the epoch.
+
+        ledger_rows: Number of its rows.
     """
 
     month: str
@@ -122,7 +194,10 @@ class Chargeback:
     currency: str
     rows: Sequence[ChargebackRow]
     notes: Sequence[ChargebackRow] = ()
-    spread: str = ""
+    spread: Spread | None = None
+    bases: Sequence[str] = ()
+    ledger_hours: Sequence[int] = ()
+    ledger_rows: int = 0
 
     @property
     def is_refused(self) -> bool:
@@ -133,12 +208,86 @@ class Chargeback:
         """Return the currency of the cost of *row*."""
         return "USD" if row.problem in LIST_PRICED else self.currency
 
+    def table(self, by: str) -> CostTable:
+        """Return the cost table by one key; empty if the month is refused."""
+        return cost_table(by, [(row.labels(by), cost_row) for row, cost_row in self._paid])
+
+    @cached_property
+    def _paid(self) -> list[tuple[ChargebackRow, CostRow]]:
+        return [(row, row.cost_row()) for row in self.rows if not row.problem]
+
+    def headline(self) -> str:
+        """Return the billed amount and its parts as a sentence."""
+        if self.is_refused:
+            return f"Chargeback of {self.month}: refused, the bill and the ledger do not reconcile."
+        total = self.table("day").printed(1)[-1]
+        columns = ("cost", "busy", "idle", "avoidable", "unknown", "spread")
+        cents = {column: total.column_cents(column) for column in columns}
+        shown = {column: f"{cost_of(amount, 2):,}" for column, amount in cents.items()}
+        billed = cost_of(cents["cost"] + cents["spread"], 2)
+        spread = f", {shown['spread']} spread" if cents["spread"] else ""
+        return (
+            f"Billed {billed:,} {self.currency}: {shown['busy']} busy, {shown['idle']} idle (at "
+            f"most {shown['avoidable']} avoidable), {shown['unknown']} unknown{spread}."
+        )
+
+    def sentences(self) -> list[str]:
+        """Return what the amounts are, their difference to list price, and what was spread."""
+        source = f"EffectiveCost of AWS's bill in {self.currency}"
+        said = [f"Amounts: {source}, by the ledger's core-minutes."]
+        both = [row for row in self.rows if row.list_cost is not None]
+        if both:
+            billed = cost_of(sum(units_of(row.cost) for row in both))
+            listed = sum((row.list_cost or Decimal(0) for row in both), Decimal(0))
+            names = "; ".join(safe_name(basis, _LONGEST_BASIS) for basis in self.bases)
+            difference = f": {billed - listed:+,.2f} USD" if self.currency == "USD" else ""
+            said.append(
+                f"Where both are known: {billed:,.2f} {self.currency} billed, {listed:,.2f} USD at "
+                f"{names or 'list price'}{difference}."
+            )
+        moved = sum(row.found or 0 for row in self.notes)
+        if moved:
+            said.append(
+                f"{counted(moved, 'instance-hour')} moved from one cluster to another: each "
+                "cluster pays its own minutes."
+            )
+        missing = len({*self.hours}.difference(self.ledger_hours))
+        if missing:
+            said.append(
+                f"The ledger lacks {missing:,} of {counted(len(self.hours), 'hour')}. Their bill "
+                "is in the rows [before the ledger] and [ledger missing]."
+            )
+        return [*said, *self._spread_sentences()]
+
+    def _spread_sentences(self) -> list[str]:
+        if self.spread is None:
+            return []
+        by_label, owners = self.spread
+        if not by_label:
+            return ["Nothing was spread: every cost has an owner, or no owner has a cost."]
+        total = self.table("day").printed(1)[-1]
+        spread, cost = total.column_cents("spread"), total.column_cents("cost")
+        parts = zip(by_label, round_shares([*by_label.values()], CENT, spread), strict=True)
+        labels = joined([f"{label} {cost_of(cents, 2):,}" for label, cents in parts])
+        share = spread_percent(spread, spread + cost)
+        amount = f"{cost_of(spread, 2):,} {self.currency}, {share} of the bill"
+        return [f"Spread over {counted(owners, 'owner')} by their cost: {amount} ({labels})."]
+
+
+def spread_percent(amount: int, total: int) -> str:
+    """Return the share of *amount* in *total*, which may be 0."""
+    return f"{100 * abs(amount) / abs(total):.1f} %" if total else "all"
+
 
 def units_of(cost: Decimal) -> int:
     """Return *cost* in whole units of its last decimal."""
-    return int(_WIDE.scaleb(cost, _COST_PLACES))
+    return int(_WIDE.scaleb(cost, USD_UNIT_PLACES))
 
 
-def cost_of(units: int) -> Decimal:
-    """Return whole *units* as a cost with 18 decimals."""
-    return _WIDE.scaleb(Decimal(units), -_COST_PLACES)
+def cost_of(units: int, places: int = USD_UNIT_PLACES) -> Decimal:
+    """Return whole *units* as a cost with so many decimals."""
+    return _WIDE.scaleb(Decimal(units), -places)
+
+
+def _micros(core_minutes: Decimal) -> int:
+    return int(_WIDE.scaleb(core_minutes, MINUTE_PLACES))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from neuron_emf import command_output
-from neuron_emf.report.settings import BY, TEAM_BY, IdleReportSettings
+from neuron_emf.report.settings import TEAM_BY, IdleReportSettings
 from neuron_emitter.command_line import Command
 from neuron_emitter.errors import SettingsError
 from neuron_emitter.settings.options import options
@@ -36,10 +36,10 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     named. Without a ledger it reads minute lines and adds them up as the ledger
     does: of the log group, of the rehearsal, or of FILES (plain or gzip, - is
     standard input). What is missing or unknown is said, and never 0. With
-    --bill it splits AWS's bill of a --month by the ledger instead.
+    --bill the same table has the billed cost of a --month beside list price.
     """
     # --help needs none of these
-    from neuron_emf.report import chargeback, chargeback_listing  # noqa: PLC0415
+    from neuron_emf.report import bill_report, chargeback  # noqa: PLC0415
     from neuron_emf.report.collection import collect, collect_before  # noqa: PLC0415
     from neuron_emf.report.team_report import team_report  # noqa: PLC0415
 
@@ -48,9 +48,12 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     if settings.bill:
         settings = replace(settings, bill=(*settings.bill, *map(str, files)))
         result = chargeback.chargeback(settings)
-        chargeback_listing.show(result, settings.csv, settings.rows, as_json=settings.json)
-        return chargeback.EXIT_NOT_RECONCILED if result.is_refused else 0
-    report = collect(settings, files)
+        report = bill_report.bill_report(settings, result)
+        if result.is_refused:
+            bill_report.show_refusal(report, result, as_json=settings.json)
+            return chargeback.EXIT_NOT_RECONCILED
+    else:
+        report = collect(settings, files)
     if settings.team:
         before = collect_before(settings, files, report)
         report = team_report(report, before, settings.team, settings.month)
@@ -59,15 +62,14 @@ def command(files: tuple[Path, ...], **values: object) -> int:
 
 
 def _refuse_what_is_ignored(settings: IdleReportSettings) -> None:
-    """Raise SettingsError for an option that the report, or the split of a bill, does not have."""
+    """Raise SettingsError for an option that the report of a ledger or a bill does not have."""
     of_bill = {
         "--unassigned": settings.unassigned, "--incomplete": settings.incomplete,
         "--spread-anyway": settings.spread_anyway,
     }  # fmt: skip
     of_report = {
         "--since": settings.since, "--until": settings.until, "--cluster": settings.cluster,
-        "--html": settings.html, "--from-lines": settings.from_lines,
-        "--by": settings.by != BY[0], "--team": settings.team,
+        "--from-lines": settings.from_lines,
     }  # fmt: skip
     for option, is_given in (of_report if settings.bill else of_bill).items():
         if is_given:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from neuron_accounts.savings import Saving
+    from neuron_emf.report.chargeback_rows import Chargeback
     from neuron_emf.report.cost_table import CostRow
     from neuron_emf.report.idle_report import IdleReport
     from neuron_wire.line_members import JsonObject
@@ -64,6 +65,7 @@ def json_text(report: IdleReport) -> str:
     """The report as one JSON document, as `neuron_emf/schemas/report.json` says it."""
     reading, micros_of = report.reading, sorted(report.then.unpriced.items())
     table = report.table()
+    problems = _problems(report.bill)
     unpriced = {name: decimal_text(micros, MINUTE_PLACES) for name, micros in micros_of}
     document = {
         "start": iso(report.start_ms),
@@ -75,11 +77,12 @@ def json_text(report: IdleReport) -> str:
         "sentences": [*report.lead(), *report.notes()],
         "by": report.by,
         "currency": report.currency,
-        "total": _raw(table.total),
+        "total": None if problems else _raw(table.total),
         "rows": [
             {**dict(zip(ROW_LABELS[table.by], labels, strict=True)), **_raw(row)}
             for labels, row in table.rows
         ],
+        "problems": problems,
         "bases": sorted(report.then.bases),
         "unpriced": [
             {"type": name, "idle_core_minutes": msgspec.Raw(text.encode())}
@@ -103,6 +106,22 @@ def json_text(report: IdleReport) -> str:
     }
     text = msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
     return _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def _problems(bill: Chargeback | None) -> list[JsonObject]:
+    """Return the reasons for which *bill* is refused, each with the amount that it concerns."""
+    if bill is None:
+        return []
+    return [
+        {
+            "problem": row.problem,
+            "found": row.found,
+            "amount": msgspec.Raw(f"{row.cost.normalize():f}".encode()),
+            "currency": bill.currency_of(row),
+        }
+        for row in bill.rows
+        if row.problem
+    ]
 
 
 def csv_text(report: IdleReport) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from neuron_accounts.savings import Saving
     from neuron_accounts.then import Then
+    from neuron_emf.report.chargeback_rows import Chargeback
     from neuron_emf.report.cost_table import CostTable
 
 TEAM_HINT: Final = (
@@ -121,6 +122,8 @@ class IdleReport:
         has_rules: True if rules of teams were given to the command.
 
         currency: Of all amounts.
+
+        bill: A month's bill split by the ledger; None for list prices.
     """
 
     start_ms: int
@@ -133,10 +136,12 @@ class IdleReport:
     team: str = ""
     has_rules: bool = False
     currency: str = "USD"
+    bill: Chargeback | None = None
 
     def table(self, by: str = "") -> CostTable:
         """Return the table by *by*, or by the key of the report."""
-        return then_table(self.then, by or self.by)
+        by = by or self.by
+        return then_table(self.then, by) if self.bill is None else self.bill.table(by)
 
     @property
     def keys(self) -> Sequence[str]:
@@ -159,7 +164,10 @@ class IdleReport:
 
     def lead(self) -> list[str]:
         """The basis of amounts, missing hours, the most expensive owner, and how teams are set."""
-        said = [*price_sentences(self.then), *_missing(self), *_who(self)]
+        if self.bill is None:
+            said = [*price_sentences(self.then), *_missing(self), *_who(self)]
+        else:
+            said = self.bill.sentences()
         if self.by == "team" and not self.has_rules:
             said.append(TEAM_HINT)
         return said
@@ -179,7 +187,7 @@ class IdleReport:
 
     def headline(self) -> str:
         """The first sentence of the report."""
-        return headline(self.then.total)
+        return headline(self.then.total) if self.bill is None else self.bill.headline()
 
 
 def spans(where: str, hours: Iterable[int]) -> list[Span]:

@@ -54,7 +54,7 @@ LEDGER_SCHEMA: Final = (
     " Executions BIGINT, ListCost DECIMAL(24, 9), OverlapMinutes BIGINT"
 )
 SPARK_COLUMNS: Final = (
-    "substr(Hour, 1, 10) AS date", "substr(Hour, 12, 2) AS hour", "*",
+    "substr(Hour, 1, 10) AS date", "substr(Hour, 12, 2) AS hour", "* EXCEPT (Hour)",
 )  # fmt: skip
 SPARK_CONFIG: Final = {
     "spark.master": "local[1]",

@@ -15,7 +15,7 @@ from itertools import combinations
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_emf.report.chargeback import BILL_COLUMNS
 from neuron_emf.report.chargeback_rows import units_of
-from neuron_emf.report.unassigned import UNASSIGNED_OWNERS
+from neuron_emf.report.cost_table import UNOWNED
 
 LAST_DECIMAL = Decimal(1).scaleb(-18)
 BLOCK = "cr-0123456789abcdef0"
@@ -125,7 +125,7 @@ def divided(amount, weights):
 def put(shares, names, cost, row=None):
     """Add *cost*, in units of 1e-18 USD, to the share of *names*, by the minutes of *row*."""
     day, owner, cluster, instance_type = names
-    team = None if owner in UNASSIGNED_OWNERS else owner.partition("/")[0]
+    team = None if owner in UNOWNED else owner.partition("/")[0]
     share = shares[(day, team, owner, cluster, instance_type)]
     share.cost += cost
     share.lines += 1
