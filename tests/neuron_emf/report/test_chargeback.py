@@ -301,6 +301,20 @@ def asked(typed, tmp_path):
     return ask
 
 
+def test_a_team_pays_its_part_of_the_bill(asked, follows_schema):
+    """Half of each hour is of another owner; no month before is known of a ledger in one file."""
+    rest = [held(hour, AN_INSTANCE, "slurm:8 bob", "60") for hour in MONTH_OF_HOURS]
+    team = [held(hour, AN_INSTANCE, "slurm:7 ann", "60", Team="ml") for hour in MONTH_OF_HOURS]
+    code, answer, _ = asked(whole_bill(), [*team, *rest], "--team", "ml")
+    follows_schema("report", answer)
+    assert (0, "ml") == (code, answer["team"])
+    assert [Decimal("0.625") * len(MONTH_OF_HOURS)] == [row["cost"] for row in answer["rows"]]
+    assert answer["headline"].startswith("Team ml cost 420.00 USD in 2026-02, of which ")
+    billed, change, *_ = answer["sentences"]
+    assert billed.startswith("Cost by the bill, with credits; at list price ")
+    assert change.startswith("The change is unknown")
+
+
 def owners(answer):
     """What each owner pays, of a whole answer."""
     sums = {}
