@@ -79,6 +79,14 @@ def test_no_code_on_aws_or_on_an_instance_calls_the_metrics_api(repository):
 # --- least privilege ---
 
 
+def ways_of(resource):
+    """What a resource of a statement may be, whichever conditions of the template are true."""
+    if "Fn::If" not in resource:
+        return [resource]
+    _, *branches = resource["Fn::If"]
+    return [way for branch in branches for way in ways_of(branch)]
+
+
 def test_every_statement_names_its_actions_and_its_resource(template):
     """
     No wildcard in an action, and no resource that is not of this stack or one of its parameters.
@@ -95,8 +103,7 @@ def test_every_statement_names_its_actions_and_its_resource(template):
             if resource in ("*", RECORDS_LOG_GROUP):
                 assert resource == RECORDS_LOG_GROUP or ANY_RESOURCE_ACTIONS >= set(actions), name
                 continue
-            ways = resource["Fn::If"][1:] if "Fn::If" in resource else [resource]
-            for way in ways:
+            for way in ways_of(resource):
                 (reference,) = way.values()
                 assert str(reference).removeprefix("${").partition(".")[0] in ours, name
 
