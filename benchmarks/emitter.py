@@ -146,7 +146,8 @@ def _instructions(way: str, times: int) -> int:
 
 def report(lines: Sequence[bytes], limit: float, *, rounds: int, times: int) -> Figure:
     """A report read, decoded and folded, against an untyped decode of the same bytes."""
-    ours, bare = MeasuredReading(lines), MeasuredReading(lines)
+    ours = MeasuredReading(lines)
+    bare = MeasuredReading(lines)
     read = ours.read_report
     read()
     ours_s: list[float] = []
@@ -181,8 +182,10 @@ def processor_s(work: Callable[[], object], times: int) -> float:
 
 def line_size(cores: int) -> Figure:
     """The minute line of an instance whose cores are all held, with low activity and long idle."""
-    framer, fold = Framer(), Fold(FoldSettings(period_s=_MEASURED_PERIOD_S))
-    minute, now_s = sample_reports.wide(cores, share=LITTLE), _MEASURED_FROM_S
+    framer = Framer()
+    fold = Fold(FoldSettings(period_s=_MEASURED_PERIOD_S))
+    minute = sample_reports.wide(cores, share=LITTLE)
+    now_s = _MEASURED_FROM_S
     record = None
     for seq in range(100_000, 100_000 + IDLE_MINUTES):
         # Idle minutes count whole minutes: twelve reports each, the same ones.

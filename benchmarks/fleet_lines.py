@@ -65,7 +65,8 @@ def _lines() -> LineWriter:
 def _record(number: int, cluster: str, cores: int) -> MinuteRecord:
     draw = random.Random(number)
     state = UNKNOWN_STATE * cores if number % 100 == 99 else _state(_MIX[number % len(_MIX)], cores)
-    is_known, works = UNKNOWN_STATE not in state, BUSY_STATE in state
+    is_known = UNKNOWN_STATE not in state
+    works = BUSY_STATE in state
     executions = draw.randrange(1_000, 200_000) if works else 0
     p50_s = draw.uniform(0.001, 0.2)
     by_core = _owners(state, random.Random(-1 - number))

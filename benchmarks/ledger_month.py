@@ -1,5 +1,5 @@
 """
-A month of ledger and a bill of it, made, and the reports from them.
+Make a month of a ledger and a bill for it, and measure the reports on them.
 
 Two or three rows for each instance-hour, with as many digits as real ones. The bucket
 is a folder: the network is not in the seconds, nor the 1.5 ms of processor time that
@@ -111,7 +111,7 @@ def write_month(folder: Path, hours: range, instances: int) -> int:
 
 
 def rows_of_hour(hour: int, instances: int) -> Iterator[LedgerRow]:
-    """Of each instance an owner, what nobody holds, and every third time a second owner."""
+    """Return an owner and unallocated cores of each instance, and a second owner of every third."""
     draw = random.Random(hour)  # the same fleet each time
     for number in range(instances):
         names = [

@@ -414,7 +414,8 @@ def _names(own: Records) -> set[str]:
 
 def _idle_minutes(own: Records) -> dict[str, int]:
     """By owner of an instance: for how long nothing of it has worked there; 0 if nobody knows."""
-    cores, merged = cores_of(own, {}), _merged_owners(own)
+    cores = cores_of(own, {})
+    merged = _merged_owners(own)
     found: dict[str, int] = {}
     for core in cores:
         for name in core.owners - {"[unallocated]", "[others]", "[not reported]"}:

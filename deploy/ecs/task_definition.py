@@ -56,7 +56,7 @@ HEALTH_CHECK: Final = {
     "retries": 3,
     "startPeriod": 180,
 }
-EMITTERS_GROUP: Final = "/neuron-emf/emitters"  # what the emitter says of itself; never its records
+EMITTERS_GROUP: Final = "/neuron-emf/emitters"  # the emitter's own log, without its records
 TASK_RECORDS_GROUP: Final = "/neuron-emf/records"
 
 

@@ -1,4 +1,4 @@
-"""Blocks that take a few lines: members of a finding, rules of lint, saved queries, a message."""
+"""Make the short blocks: members of a finding, rules of lint, saved queries, a message."""
 
 from __future__ import annotations
 

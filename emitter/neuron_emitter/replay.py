@@ -144,7 +144,8 @@ class _PrintedRecords:
 
     def take_lines(self) -> list[str]:
         """Return the lines appended since the last call."""
-        lines, self._lines = self._lines, []
+        lines = self._lines
+        self._lines = []
         return lines
 
 
@@ -185,7 +186,8 @@ def parse_time_s(text: str | None) -> float:
 def _reports(
     files: Sequence[Path], framer: Framer, advance: Callable[[float, float], object]
 ) -> Iterator[Report]:
-    read_bytes, all_bytes = 0, sum(path.stat().st_size for path in files)
+    read_bytes = 0
+    all_bytes = sum(path.stat().st_size for path in files)
     for path in files:
         for chunk in _chunks(path):
             yield from framer.frame_chunk(chunk)

@@ -81,7 +81,8 @@ class IdleOwners:
         *free* are those neither held nor reserved; *price* is that of one core, in
         `FINE` parts of a dollar per hour.
         """
-        idle_minutes, state = record.idle_minutes, record.core_state
+        idle_minutes = record.idle_minutes
+        state = record.core_state
         micros: dict[str, int] = {}
         longest: dict[str, int] = {}
         for owners, cores in owned.cores_of.items():

@@ -257,7 +257,8 @@ def cluster_now(line: JsonObject) -> ClusterNow:
     cluster, as_of = line.get(CLUSTER_DIMENSION), line.get("PricesAsOf")
     counts = {name: count_in(line, member) for name, member in NOW_COUNTS.items()}
     costs = {name: micros_in(line, member) for name, member in NOW_COSTS.items()}
-    rows, minute = rows_in(line, OWNER_ROWS), minute_in(line, "Minute")
+    rows = rows_in(line, OWNER_ROWS)
+    minute = minute_in(line, "Minute")
     owners = tuple(owner for row in rows or () if (owner := _owner(row)))
     expected = total_of([counts["instances"], counts["silent"]])
     share = micros_in(line, "CoveragePercent") if expected else expected

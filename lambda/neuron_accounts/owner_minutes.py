@@ -216,7 +216,8 @@ def owner_minutes_of(record: MinuteRecord, cores_of: CoresOf) -> MinutesOf:
     is_uniform = state == state[:1] * len(state)
     for name, cores in cores_of.items():
         letters = state[: len(cores)] if is_uniform else [state[core] for core in cores]
-        busy, unknown = letters.count(BUSY_STATE), letters.count(UNKNOWN_STATE)
+        busy = letters.count(BUSY_STATE)
+        unknown = letters.count(UNKNOWN_STATE)
         known = len(cores) - unknown
         owner = by_name.get(name)
         quiet = (owner.quiet_minutes or 0) if owner else 0

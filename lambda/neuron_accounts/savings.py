@@ -1,7 +1,7 @@
 """
 Instances that a cluster could have released, and how many its busy cores needed.
 
-Counted by hour and cluster, of rows of the ledger: what one hour shows another may not. Nothing
+Instances are counted by hour and cluster, from rows of the ledger. Nothing
 is known here of what a row left out: unknown time counts as work, and of clusters with committed
 capacity only its unused time is counted, because no release would have ended its cost.
 """
@@ -56,7 +56,7 @@ class ClusterHour:
         largest: int,
         releasable: Iterable[tuple[int | None, int]],
     ) -> None:
-        """Count some *instances* of the cluster in the hour, as the attributes say."""
+        """Count *instances* of the cluster in the hour; the attributes define each value."""
         self.instances += instances
         self.busy += busy
         self.committed += committed
@@ -76,7 +76,7 @@ class Saving(NamedTuple):
     Attributes:
         hours: Hours in which the cluster has rows.
 
-        released: Instances of which in 95 % of the hours at least so many could be released.
+        released: Number of instances that could be released in at least 95 % of the hours.
 
         saved: Least that their release had saved, in billionths of a dollar; None without a price.
 
@@ -132,7 +132,7 @@ def savings_of(hours: ClusterHours, period_hours: int) -> list[Saving]:
     """
     The savings of each cluster of *hours*, most money first.
 
-    A period of less than seven days has none, because it may be a holiday.
+    A period of less than seven days has none, because it may be a weekend or a holiday.
     """
     if period_hours < WEEK_HOURS:
         return []

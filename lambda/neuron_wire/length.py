@@ -106,7 +106,8 @@ def split_minute(
 
 def _is_ordinary(members: JsonObject) -> bool:
     """Whether what may be long takes no more bytes than there is always room for."""
-    name, lifecycle = members.get(INSTANCE_NAME_MEMBER), members.get("Lifecycle")
+    name = members.get(INSTANCE_NAME_MEMBER)
+    lifecycle = members.get("Lifecycle")
     idle = members.get("CoreIdleMinutes")
     return (
         _NEEDS_MEASURING.isdisjoint(members)

@@ -1,4 +1,4 @@
-"""How people read what rows of the ledger add up to."""
+"""Sentences and amounts about a period of the ledger."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MICRO_HOURS: Final = 10**6 * HOUR_MINUTES
 
 
 def headline(total: CoreTime, cents: Sequence[int] = (), currency: str = "USD") -> str:
-    """What idle cores cost, in one sentence; *cents* by `Leaf` if it is not the list price."""
+    """Return the cost of idle cores as a sentence; *cents* by `Leaf` if not at list price."""
     if not total.known:
         return "Nothing is known of any core."
     if not total.idle:
@@ -58,18 +58,18 @@ def headline(total: CoreTime, cents: Sequence[int] = (), currency: str = "USD") 
 
 
 def basis_sentences(then: Then, setting: str = "PriceOverrides=") -> list[str]:
-    """What amounts are based on, what has no price and the *setting* of one, what is unknown."""
+    """Return the sentences about prices, about types without one, and about unknown time."""
     return [*price_sentences(then), *gap_sentences(then, setting)]
 
 
 def price_sentences(then: Then) -> list[str]:
-    """What amounts are based on, if there are any."""
+    """Return the sources of the prices; empty without any."""
     bases = [safe_name(basis, _LONGEST_BASIS) for basis in sorted(then.bases)]
     return [f"Prices: {'; '.join(bases)}."] if bases else []
 
 
 def gap_sentences(then: Then, setting: str) -> list[str]:
-    """What has no price and the *setting* of one, and what is unknown."""
+    """Return the types without a price, the *setting* for one, and the unknown time."""
     said = []
     if unpriced := then.unpriced:
         named = sorted(unpriced, key=lambda name: (-unpriced[name], name))
@@ -88,7 +88,7 @@ def gap_sentences(then: Then, setting: str) -> list[str]:
 
 
 def savings_sentences(savings: Sequence[Saving], hours: int) -> list[str]:
-    """Return at most three sentences about *savings* of a period of so many *hours*."""
+    """Return at most three sentences about *savings*; the period has *hours* hours."""
     sentences = [
         f"Cluster {safe_name(saving.cluster)}, {saving.hours:,} of {hours:,} hours: {words}."
         for saving in savings
@@ -131,7 +131,7 @@ def usd_of(nano_usd: int | None) -> str:
 
 
 def idle_usd(total: CoreTime) -> str:
-    """What idle cores cost at list price, in cents that add up with the rest of the cost."""
+    """Return the cost of idle cores in the cents that the report prints."""
     if not total.has_idle_price:
         return usd_of(None)
     cents = round_shares(total.leaves, NANO_CENT)
@@ -139,7 +139,7 @@ def idle_usd(total: CoreTime) -> str:
 
 
 def cents_words(cents: int, exact: int | None, currency: str = "USD") -> str:
-    """`29.85 USD`; of an *exact* amount above 0 that is printed as 0 `under 0.01 USD`."""
+    """Return `29.85 USD`; `under 0.01 USD` if *exact* is above 0 and would be printed as 0."""
     amount = "under 0.01" if exact and not cents else f"{cents / 100:,.2f}"
     return f"{amount} {currency}"
 

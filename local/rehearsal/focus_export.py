@@ -44,7 +44,7 @@ BLOCK_USD_PER_HOUR: Final = Decimal("2.235")
 
 def past_days(stop_hour: int, days: int) -> range:
     """
-    Return the hours of *days* before *stop_hour* that an export of one month has.
+    Return the hours of *days* before *stop_hour* that are in the export of one month.
 
     Around the edge of a month they are the larger part, without the last hour of the month: a
     capacity block in it may go on in the next one.
@@ -82,7 +82,7 @@ def export_objects(charges: Sequence[Charge]) -> dict[str, bytes]:
 
 
 def billed_usd(charges: Sequence[Charge], split: Chargeback) -> dict[str, str]:
-    """Return what *charges* come to, and what owners pay by the *split*, whole and in parts."""
+    """Return the sum of *charges*, and what owners pay by the *split*: the sum and its parts."""
     costs = {
         "the export": [
             Decimal(charge["EffectiveCost"]) or Decimal(charge["BilledCost"]) for charge in charges

@@ -133,7 +133,8 @@ def check_memory(aws: AwsClient, parameters: Texts | None) -> CheckResult:
             f"{NEW_ACCOUNT_MB} MB",
             f"ask AWS Support before setting CloseMemory above {NEW_ACCOUNT_MB}",
         )
-    most, wanted = int(values[0]), int((parameters or {}).get("CloseMemory") or DEFAULT_CLOSE_MB)
+    most = int(values[0])
+    wanted = int((parameters or {}).get("CloseMemory") or DEFAULT_CLOSE_MB)
     if wanted > most:
         return failed(
             f"the quota is {most} MB, but CloseMemory is {wanted}",

@@ -306,10 +306,8 @@ def _close_with(fleet: Fleet, memory_mb: int) -> Close:
     rollup_bytes += measured("rollup-metric-bytes") * len(DEFAULT_ROLLUP_METRICS)
     stored = clusters * measured("cluster-write-units", instances / clusters)
     registered = write_units(instances, measured("registry-bytes"))
-    readings, published = (
-        READINGS_PER_MINUTE + any_late(instances),
-        1 + any_late(instances / clusters),
-    )
+    readings = READINGS_PER_MINUTE + any_late(instances)
+    published = 1 + any_late(instances / clusters)
     return Close(
         memory_mb,
         first_s=seconds_of(cpu_s, calls, memory_mb),
@@ -331,7 +329,8 @@ def quantities(fleet: Fleet) -> Iterator[Quantity]:
 
 
 def _groups(fleet: Fleet) -> dict[str, Amounts]:
-    metrics, alarms = emitter_metrics(fleet), EMITTER_ALARM_METRICS
+    metrics = emitter_metrics(fleet)
+    alarms = EMITTER_ALARM_METRICS
     if not fleet.has_stack:
         return {
             "logs": _logs(fleet, 0.0),
@@ -426,7 +425,8 @@ def _table(fleet: Fleet, close: Close) -> Amounts:
 
 
 def _stream(fleet: Fleet) -> Amounts:
-    lines, size = MINUTES_IN_MONTH * fleet.instances, delivery_bytes(fleet)
+    lines = MINUTES_IN_MONTH * fleet.instances
+    size = delivery_bytes(fleet)
     if fleet.shards == 0:
         written = lines * delivery_bytes(fleet, "rounded-delivery-bytes")
         return {

@@ -102,7 +102,8 @@ class Package:
     def write_release(self, folder: Path) -> tuple[Path, Path | None]:
         """Write the template and the functions to *folder*; returns their paths."""
         folder.mkdir(parents=True, exist_ok=True)
-        template, functions = folder / TEMPLATE_NAME, folder / self.functions_key
+        template = folder / TEMPLATE_NAME
+        functions = folder / self.functions_key
         template.write_text(self.template(self.functions_key), encoding="utf-8")
         if not self.functions:
             return template, None

@@ -69,7 +69,8 @@ class ChargebackRow(NamedTuple):
 
         used_core_minutes: Utilization of *core_minutes*.
 
-        avoidable_core_minutes: Idle core-minutes of this kind, as are the next two.
+        avoidable_core_minutes: Idle core-minutes that are avoidable; the next two are shared and
+            committed.
 
         unknown_core_minutes: Core-minutes without telemetry.
 
@@ -84,7 +85,7 @@ class ChargebackRow(NamedTuple):
 
         executions_cost: Cost of the hours in which executions are known.
 
-        spread: Part of the cost of other rows, which have no owner; not in *cost*.
+        spread: Share of the cost of rows without an owner; not a part of *cost*.
     """
 
     problem: str | None = None
@@ -136,7 +137,7 @@ class ChargebackRow(NamedTuple):
         return CostRow(time, billed, units_of(self.executions_cost))
 
     def labels(self, by: str) -> Labels:
-        """Return the labels of the row by one key; what no owner has keeps its own label."""
+        """Return the labels of the row by one key. A row without an owner keeps its own label."""
         owner = self.owner or ""
         label = owner if owner in UNOWNED else None
         if by == "day":
@@ -157,7 +158,7 @@ class Spread(NamedTuple):
     Attributes:
         by_label: Amounts in whole units of 1e-18, by the label that they had.
 
-        owners: Number of owners that they were spread over.
+        owners: Number of owners over which they were spread.
     """
 
     by_label: Mapping[str, int]
@@ -174,7 +175,7 @@ class Chargeback:
 
         hours: Its hours since the epoch; of a rehearsal the hours of the export.
 
-        currency: Of all amounts.
+        currency: Currency of all amounts.
 
         rows: What owners pay, or only what does not reconcile.
 
@@ -201,7 +202,7 @@ class Chargeback:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the month does not reconcile: then no row says what an owner pays."""
+        """Whether the month does not reconcile. No row then says what an owner pays."""
         return any(row.problem for row in self.rows)
 
     def currency_of(self, row: ChargebackRow) -> str:
@@ -232,7 +233,7 @@ class Chargeback:
         )
 
     def sentences(self) -> list[str]:
-        """Return what the amounts are, their difference to list price, and what was spread."""
+        """Return the source of the amounts, their difference from list price, and the spread."""
         source = f"EffectiveCost of AWS's bill in {self.currency}"
         said = [f"Amounts: {source}, by the ledger's core-minutes."]
         both = [row for row in self.rows if row.list_cost is not None]
@@ -266,7 +267,8 @@ class Chargeback:
         if not by_label:
             return ["Nothing was spread: every cost has an owner, or no owner has a cost."]
         total = self.table("day").printed(1)[-1]
-        spread, cost = total.column_cents("spread"), total.column_cents("cost")
+        spread = total.column_cents("spread")
+        cost = total.column_cents("cost")
         parts = zip(by_label, round_shares([*by_label.values()], CENT, spread), strict=True)
         labels = joined([f"{label} {cost_of(cents, 2):,}" for label, cents in parts])
         share = spread_percent(spread, spread + cost)

@@ -191,11 +191,9 @@ def _of_ledgers(
     if not any(settled):
         msg = f"No hour {when} is settled in {reading.origin}. Use another time, or --from-lines."
         raise SourceError(msg)
-    others, rules, total = (
-        ClusterNames(),
-        teams(settings.teams),
-        PARTS_OF_HOUR * sum(map(len, settled)),
-    )
+    others = ClusterNames()
+    rules = teams(settings.teams)
+    total = PARTS_OF_HOUR * sum(map(len, settled))
 
     def note_copy(_row: LedgerRow) -> None:
         reading.copies += 1

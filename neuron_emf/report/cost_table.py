@@ -1,5 +1,5 @@
 """
-The cost table: what each owner, team, cluster, type, instance or day had and cost.
+The cost table: core time and cost of each owner, team, cluster, type, instance or day.
 
 Rows are exact: micro-core-minutes, and amounts in units of 10^-18 USD (`USD_UNITS`). `printed`
 rounds them for people so that the rows add up to the total in every column. Each amount of a row
@@ -93,11 +93,11 @@ _OF_KNOWN_TIME: Final = frozenset({"busy", "idle", "avoidable", "shared", "commi
 @dataclass(slots=True)
 class CostRow:
     """
-    What one label had and cost, exactly.
+    Exact core time and cost of one label.
 
     Attributes:
-        time: Core time, executions and list price, from the ledger; empty if the ledger has
-            nothing of it.
+        time: Core time, executions and list price, from the ledger; empty if the ledger
+            lacks the label.
 
         billed: Cost on the bill, in `USD_UNITS`: by `Leaf`, then what is spread to the row; None
             without a bill.
@@ -119,7 +119,7 @@ class CostRow:
 
     @property
     def listed(self) -> Sequence[int] | None:
-        """List price by `Leaf`, of what has one; None if nothing has one."""
+        """List price by `Leaf` of the cores that have a price; None if no core has one."""
         time = self.time
         if time.unpriced and time.unpriced == time.allocated and not time.cost:
             return None
@@ -134,7 +134,7 @@ class CostRow:
         """
         Return the exact amount of one *column* of money, in `USD_UNITS`; None if unknown.
 
-        Unknown is what has no price, and of time without telemetry whether it was busy.
+        Cores without a price have no amount. Time without telemetry is neither busy nor idle.
         """
         leaves = self.listed if column == "list price" else self.leaves
         if leaves is None:
@@ -229,7 +229,7 @@ class CostTable:
         return _sum(row for _, row in self.rows)
 
     def columns(self) -> list[str]:
-        """Return those of `COLUMNS` that say something in any row."""
+        """Return the `COLUMNS` that have a value in any row."""
         rows = [row for _, row in self.rows]
         is_billed = any(row.billed is not None for row in rows)
         absent = {
@@ -347,7 +347,7 @@ def _printed_sum(labels: Labels, rows: Sequence[PrintedRow]) -> PrintedRow:
 
 
 def _number(printed: int, places: int, exact: int) -> str:
-    """`1,234.50`; of what is above 0 and printed as 0 `<0.01`."""
+    """Return `1,234.50`; `<0.01` if an amount above 0 would be printed as 0."""
     if exact > 0 and not printed:
         return f"<{Decimal(1).scaleb(-places)}"
     return f"{Decimal(printed).scaleb(-places):,}"

@@ -51,7 +51,7 @@ class TeamPeriod:
     The rows of one team in a period.
 
     Attributes:
-        words: The period, such as `2026-10` or `the 7 d before`.
+        words: The name of the period, such as `2026-10` or `the 7 d before`.
 
         hours: Covered hours.
 
@@ -97,12 +97,12 @@ def team_period(team: str, table: CostTable, *, words: str, hours: int) -> TeamP
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamReport(IdleReport):
     """
-    The report of one team; `then` has its owners alone.
+    The report of one team; `then` contains the team's owners only.
 
     Attributes:
         now: Its rows.
 
-        before: Its rows of the period before; None if nothing of it could be read.
+        before: Its rows of the period before; None if no hour of that period could be read.
     """
 
     now: TeamPeriod
@@ -118,8 +118,9 @@ class TeamReport(IdleReport):
         return self.now.table(by or self.by)
 
     def headline(self) -> str:
-        """Return what the team cost as the first sentence."""
-        name, total = safe_name(self.team, _LONGEST_NAME), self.now.total
+        """Return the first sentence: the cost of the team."""
+        name = safe_name(self.team, _LONGEST_NAME)
+        total = self.now.total
         if total.row.leaves is None:
             return f"What team {name} cost in {self.now.words} is unknown: no core has a price."
         cost = f"{_money(total.column_cents('cost'))} {self.currency}"
@@ -131,7 +132,7 @@ class TeamReport(IdleReport):
         )
 
     def lead(self) -> list[str]:
-        """Return what the amounts are, missing hours, and the most expensive owner."""
+        """Return the source of the amounts, the missing hours, and the most expensive owner."""
         is_billed = self.now.total.row.billed is not None
         return self._basis() if is_billed else IdleReport.lead(self)
 
@@ -142,7 +143,7 @@ class TeamReport(IdleReport):
         return [f"Cost by the bill, with credits; at list price {listed} USD."]
 
     def notes(self) -> list[str]:
-        """Return the change, what is not in the amounts, and what was read."""
+        """Return the change, what the amounts leave out, and what was read."""
         return [
             _change(self.now, self.before),
             *_not_in_it(self.now, self.currency),
@@ -169,7 +170,7 @@ class TeamReport(IdleReport):
 
 def team_report(report: IdleReport, before: IdleReport | None, team: str, month: str) -> TeamReport:
     """
-    Return the report of *team* in *report*, which is of a *month* unless that is empty.
+    Return the report of *team* from *report*; *month* is empty if the period is not a month.
 
     Raises:
         SettingsError: If no owner of *report* has the team.
@@ -203,13 +204,15 @@ def _clusters(period: TeamPeriod, currency: str) -> str:
 
 
 def _change(period: TeamPeriod, before: TeamPeriod | None) -> str:
-    """Compare list prices, per covered hour if the periods have not as many of them."""
+    """Compare list prices, per covered hour if the periods differ in covered hours."""
     if before is None or not before.hours or not period.hours:
         return "The change is unknown: no hour before this period can be read."
-    now, then = period.total, before.total
+    now = period.total
+    then = before.total
     if now.row.listed is None or then.row.listed is None:
         return f"The change against {before.words} is unknown: no core has a price."
-    cents, cents_before = now.list_cents, then.list_cents
+    cents = now.list_cents
+    cents_before = then.list_cents
     share = ""
     if cents_before:
         ratio = Fraction(cents * before.hours, cents_before * period.hours)
@@ -231,7 +234,8 @@ def _change(period: TeamPeriod, before: TeamPeriod | None) -> str:
 
 
 def _not_in_it(period: TeamPeriod, currency: str) -> list[str]:
-    total, own = period.not_in_it.printed(1)[-1], period.total.row
+    total = period.not_in_it.printed(1)[-1]
+    own = period.total.row
     said = []
     if own.billed is None and own.time.unpriced:
         said.append(f"{core_hours(own.time.unpriced)} without a price")

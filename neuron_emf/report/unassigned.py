@@ -29,9 +29,9 @@ def assign_unassigned(
     rows: Sequence[ChargebackRow], how: str, currency: str, *, is_accepted: bool
 ) -> tuple[list[ChargebackRow], Spread | None]:
     """
-    Spread what no owner has over the owners of *rows* by their cost, or rename its owner to *how*.
+    Spread the cost without an owner over the owners of *rows*, or give it the owner *how*.
 
-    Returns the rows, and what was spread.
+    Owners share it in proportion to their cost. Returns the rows, and what was spread.
 
     Raises:
         SettingsError: If more than MAX_SPREAD_PERCENT of the total would be spread, unless

@@ -70,7 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stack.callback(aws.stop)
             aws.start()
             os.environ.update(aws.environment())
-            chosen.region, chosen.folder = EMBEDDED_REGION, folder / "accept"
+            chosen.region = EMBEDDED_REGION
+            chosen.folder = folder / "accept"
         if not chosen.region:
             parser.error("no region was named: make accept REGION=eu-central-1")
         try:

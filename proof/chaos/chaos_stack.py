@@ -82,7 +82,8 @@ class ChaosStack:
         self._ingesting.run_close = self._closes.run
         self._closes.deliver = self._deliver
         self._streamed = set(rng.sample(sorted(clusters), len(clusters) // 2))
-        self._again, self._beside = Deck(rng, AGAIN), Deck(rng, BESIDE_LINES)
+        self._again = Deck(rng, AGAIN)
+        self._beside = Deck(rng, BESIDE_LINES)
         self._garbage = Deck(rng, GARBAGE_CARDS)
         self._last_sent: FilteredDelivery | None = None
         self._restating = range(0)

@@ -144,7 +144,8 @@ class PumpLogs:
 def test_every_event_is_read_once(times, limit, first):
     """In two reads, whatever its timestamp; long answers are cut off silently, as embedded."""
     assume(max(Counter(times).values(), default=0) < limit)
-    logs, events = PumpLogs(), []
+    logs = PumpLogs()
+    events = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pump_module, "MAX_EVENTS_PER_PAGE", limit)
         patch.setattr("time.time_ns", lambda: logs.clock_ms * 1_000_000)

@@ -20,7 +20,8 @@ EMITTER_COMMAND = (sys.executable, "-m", "neuron_emf")
 @contextmanager
 def logging_restored() -> Iterator[None]:
     """Put logging back as it was: a command that runs inside a test sets it up for a process."""
-    root, ours = logging.getLogger(), logging.getLogger("neuron_emitter")
+    root = logging.getLogger()
+    ours = logging.getLogger("neuron_emitter")
     handlers, levels = root.handlers[:], (root.level, ours.level)
     try:
         yield

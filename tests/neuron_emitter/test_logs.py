@@ -44,7 +44,8 @@ warning: trouble
 def logged(capfd, *, verbose):
     """What comes out of these events."""
     log_to_stderr(verbose=verbose)
-    log, library = logging.getLogger("neuron_emitter.x"), logging.getLogger("botocore")
+    log = logging.getLogger("neuron_emitter.x")
+    library = logging.getLogger("botocore")
     log.debug("detail")
     log.info("event")
     log.warning("records dropped", extra={"count": 12, "reason": "too_old"})

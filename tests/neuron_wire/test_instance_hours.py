@@ -41,7 +41,8 @@ def minute(state, *owners, idle=None, **changes):
 
 def rows_of(*records, rules=HOUR_RULES, ec2=None, unknown=()):
     """The rows of an hour, by owner."""
-    hour, work = InstanceHour(ACCOUNTED_HOUR, rules, ec2), OwnerWork()
+    hour = InstanceHour(ACCOUNTED_HOUR, rules, ec2)
+    work = OwnerWork()
     for record in records:
         hour.fold_minute(record, work)
     for missed in unknown:
@@ -249,11 +250,9 @@ def test_what_ec2_says_wins_over_what_the_instance_said(ec2, changes, avoidable)
 )  # fmt: skip
 def test_a_minute_is_avoidable_where_its_owner_is_fully_idle_in_the_cluster(elsewhere, avoidable):
     """Known once all instances are read; a working sibling makes the others wait."""
-    work, hour, other = (
-        OwnerWork(),
-        InstanceHour(ACCOUNTED_HOUR, HOUR_RULES),
-        InstanceHour(ACCOUNTED_HOUR, HOUR_RULES),
-    )
+    work = OwnerWork()
+    hour = InstanceHour(ACCOUNTED_HOUR, HOUR_RULES)
+    other = InstanceHour(ACCOUNTED_HOUR, HOUR_RULES)
     for number in range(2):
         hour.fold_minute(
             minute("aa", ("0-1", "ml/a-0"), minute=FIRST_ACCOUNTED + number, **NO_EXECUTIONS), work

@@ -162,7 +162,9 @@ def metric_history(fault):
         for name, count in counts.items():
             if count is not None:
                 of_rollups = HISTORY_METRICS[name][0] == "Neuron/Cluster"
-                late_s = POINTS_LATE_S if of_rollups else LINES_S if name == "lines" else SOON_S
+                late_s = LINES_S if name == "lines" else SOON_S
+                if of_rollups:
+                    late_s = POINTS_LATE_S
                 history.put_value(HISTORY_METRICS[name], minute, count, late_s)
     if fault is an_hour_at_once:
         for minute in range(BREAKS_AT, BREAKS_AT + 60):

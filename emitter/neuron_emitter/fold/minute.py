@@ -96,7 +96,8 @@ class MinuteClock:
 
     def close_minute(self) -> None:
         """Close the open minute."""
-        self._closed, self.epoch_minute = self.epoch_minute, None
+        self._closed = self.epoch_minute
+        self.epoch_minute = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,8 @@ class RuntimeLines:
         """
         if self.mode == NO_LINES:
             return ()
-        before, self._last_lines = self._last_lines, {}
+        before = self._last_lines
+        self._last_lines = {}
         memory = runtimes.held.memory()
         lines = []
         for fold in runtimes.folds:
@@ -83,7 +84,9 @@ class RuntimeLines:
                 last_line = _LastLine(epoch_minute, epoch_minute, cores, owner)
             last_line.seen = epoch_minute
             if reason is not None:
-                last_line.at, last_line.cores, last_line.owner = epoch_minute, cores, owner
+                last_line.at = epoch_minute
+                last_line.cores = cores
+                last_line.owner = owner
                 last_line.error_at = epoch_minute if has_failed else last_line.error_at
             elif self.mode == "all":
                 reason = "all"

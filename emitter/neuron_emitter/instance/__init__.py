@@ -1,1 +1,1 @@
-"""Which instance this is and which cluster it belongs to, where no setting says so."""
+"""Find the instance and its cluster if no setting names them."""

@@ -96,7 +96,8 @@ class LineWriter:
         self, report: bytes, at_s: float, identity: LineIdentity, seq: int
     ) -> NewRecord | None:
         """One report as it came, received at *at_s*; None if no log event is so long."""
-        at_ms, members = timestamp_ms(at_s), identity_members(RAW_KIND, identity, seq)
+        at_ms = timestamp_ms(at_s)
+        members = identity_members(RAW_KIND, identity, seq)
         head = encode({"Timestamp": at_ms, **members, **self._own_tags(members)})
         # Not decoded and encoded again: numbers stay as they were written.
         text = json.format(report, indent=-1).decode("utf-8", "replace")

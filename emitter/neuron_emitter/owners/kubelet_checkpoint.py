@@ -134,7 +134,8 @@ class KubeletCheckpoint:
         except FileNotFoundError:
             if otherwise:
                 return otherwise
-            reason, remedy = f"there is no {path}", _CHECKPOINT_REMEDY
+            reason = f"there is no {path}"
+            remedy = _CHECKPOINT_REMEDY
         except OSError as error:
             reason = f"{path} cannot be read: {error.strerror}"
             remedy = RUN_AS_ROOT if isinstance(error, PermissionError) else _CHECKPOINT_REMEDY

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def fold_settings_of(settings: MinuteSettings) -> FoldSettings:
-    """Return what *settings* say about the meaning of a minute, without neuron-monitor's part."""
+    """Return the fold's settings, without those that neuron-monitor's configuration decides."""
     return FoldSettings(
         idle_below_percent=settings.idle_below_percent,
         runtime_lines=settings.runtime_lines,
@@ -207,7 +207,7 @@ class Conductor:
             self._append([raw])
 
     def write_reports(self, now_s: float, *, is_end: bool = False) -> None:
-        """Write the reports that have waited for long enough, at the end all."""
+        """Write the reports that are due; at the end, write all."""
         if self.reports.ends_at_s() is None:
             return
         identity = self.identity()
@@ -245,7 +245,7 @@ class Conductor:
         write: Callable[[int], Sequence[NewRecord]],
         state: bytes | None = None,
     ) -> None:
-        """Append records other than a minute's; if they are dropped, each minute is still right."""
+        """Append records that are not minutes. If they are dropped, every minute stays correct."""
         try:
             records = write(self._sink.next_seq)
         except WireFormatError as error:

@@ -161,7 +161,8 @@ class Emitter:
             WireFormatError: If the input ended and its last minute could not be written.
             DeliveryError: If the input ended and records are left.
         """
-        conductor, fold = self._conductor, self._fold
+        conductor = self._conductor
+        fold = self._fold
         if input_ended:
             if not fold.reports_read:
                 raise no_reports(self._source.name, self._framer.last_problem)

@@ -197,7 +197,8 @@ class Outlet:
         return sender.stop(within_s, is_replaced=is_replaced)
 
     def _log_missing(self) -> None:
-        missing, sender = self._stream_of(_UNNAMED_STREAM).missing_for_call(), self._sender
+        missing = self._stream_of(_UNNAMED_STREAM).missing_for_call()
+        sender = self._sender
         if missing is not None and (sender is None or sender.delivery.problem is None):
             extra = {"reason": missing.reason, "why": missing.sentence, "attempts": 0}
             _log.error("delivery refused", extra=extra)

@@ -143,7 +143,8 @@ def digest_message(week: Week, before: Week, stack_name: str, region: str) -> To
 
 def digest_text(week: Week, before: Week, stack_name: str, region: str) -> str:
     """The text of *week*, compared with the seven days *before*."""
-    first_ms, end_ms = week.hours.start * HOUR_MS, week.hours.stop * HOUR_MS
+    first_ms = week.hours.start * HOUR_MS
+    end_ms = week.hours.stop * HOUR_MS
     where = f"--stack-name {shlex.quote(stack_name)} --region {shlex.quote(region)}"
     hours = f"{week.covered_words} from {moment(first_ms)} to {moment(end_ms)}"
     parts = [
@@ -192,7 +193,8 @@ def _change(total: CoreTime, week: Week, before: Week) -> str:
     if not before.settled:
         return "The 7 days before are not in the ledger."
     past = before.total.idle_cost or 0
-    was, now = past / len(before.settled), (total.idle_cost or 0) / len(week.settled)
+    was = past / len(before.settled)
+    now = (total.idle_cost or 0) / len(week.settled)
     is_whole = len(week.settled) == len(before.settled) == WEEK_HOURS
     per = "" if is_whole else " per hour in the ledger"
     if not was:

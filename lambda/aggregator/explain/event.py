@@ -163,7 +163,8 @@ def read_transition(event: JsonObject) -> Transition:
     detail = object_in(event, "detail")
     now, before = object_in(detail, "state"), object_in(detail, "previousState")
     contributor = object_in(detail, "alarmContributor")
-    alarm, state = text_in(detail, "alarmName"), _ALARM_STATES.get(text_in(now, "value"))
+    alarm = text_in(detail, "alarmName")
+    state = _ALARM_STATES.get(text_in(now, "value"))
     timestamp = text_in(now, "timestamp") or text_in(event, "time")
     at_s = _seconds(text_in(now, "timestamp")) or _seconds(text_in(event, "time"))
     if not alarm or state is None or at_s is None:

@@ -123,7 +123,8 @@ def send_due(
     failed = 0
     del due[MAX_SENT:]
     while due and has_time():
-        batch, due = due[:MAX_EVENTS_IN_CALL], due[MAX_EVENTS_IN_CALL:]
+        batch = due[:MAX_EVENTS_IN_CALL]
+        due = due[MAX_EVENTS_IN_CALL:]
         answers = outlet.put([states[place].due[number] for _, place, number in batch])
         for (_, place, number), is_taken in zip(batch, answers, strict=True):
             if is_taken:

@@ -205,7 +205,8 @@ class RollupInProgress:
                 self._failing[name].rank(
                     (-count, instance_id), partial(failing_instance, record, member, count)
                 )
-        busy, busy_percent = state.count(BUSY_STATE), None
+        busy = state.count(BUSY_STATE)
+        busy_percent = None
         if busy:
             busy_hundredths = _busy_hundredths(state, hundredths)
             busy_percent = round(busy_hundredths / busy / 100, 2)

@@ -178,7 +178,8 @@ def read_numbers(record: MinuteRecord, utilization_hundredths: int) -> Numbers:
     """The numbers of an instance that a rollup sums, by name; what was not read is absent."""
     state = record.core_state
     busy = state.count(BUSY_STATE)
-    attached_idle, unattached = state.count(ATTACHED_IDLE_STATE), state.count(UNATTACHED_STATE)
+    attached_idle = state.count(ATTACHED_IDLE_STATE)
+    unattached = state.count(UNATTACHED_STATE)
     numbers: Numbers = {
         "Instances": 1,
         "NeuronCores": len(state),

@@ -99,7 +99,8 @@ def test_order_copies_and_invocations_do_not_matter(records, data):
     close, the records give the same bytes as delivered once in one piece.
     """
     start_s = (MINUTE + 1) * 60
-    plain, shuffled = ClusterWorld(start_s), ClusterWorld(start_s)
+    plain = ClusterWorld(start_s)
+    shuffled = ClusterWorld(start_s)
     plain.deliver(records)
     remaining = data.draw(st.permutations(records * 2))
     while remaining:

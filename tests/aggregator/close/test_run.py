@@ -91,7 +91,8 @@ def test_a_run_stops_before_its_time_is_over_and_the_next_goes_on():
     stack.close(MINUTE_END_S + 50)
     stack.published()
     on_time(stack, *range(1, 11))
-    published, runs = [], 0
+    published = []
+    runs = 0
     while len(published) < 10:
         looks = iter(range(100))
         outcome = stack.close(

@@ -80,14 +80,17 @@ def ledger_of(instances):
 
 
 def reference(lines):
-    """What clusters could have saved by *lines* of JSON; no code of the product."""
+    """Compute the savings of clusters from JSON *lines*, without code of the product."""
     hours = defaultdict(lambda: defaultdict(list))
     for line in lines:
         row = json.loads(line, parse_float=Decimal)
         hours[row["ClusterName"]][row["Hour"]].append(row)
     savings = {}
     for cluster, by_hour in hours.items():
-        counts, costs, needs, numbers = [], [], [], []
+        counts = []
+        costs = []
+        needs = []
+        numbers = []
         largest = max(
             sum(row["AllocatedCoreMinutes"] for row in rows if row["InstanceId"] == name)
             for rows in by_hour.values() for name in {row["InstanceId"] for row in rows}
@@ -131,7 +134,7 @@ def reference(lines):
 @settings(max_examples=30)
 @given(INSTANCES)
 def test_savings_are_those_of_the_rows_in_the_report_and_in_the_digest(instances):
-    """Instances, money, packing and committed time, by cluster, most money first."""
+    """Report and digest name the same instances, money, packing and committed time."""
     rows = ledger_of(instances)
     week = Week(hours=PERIOD)
     week.fold_hours(
@@ -156,7 +159,7 @@ def _without_cluster(saving):
 
 
 def test_savings_are_at_most_three_sentences_with_their_hours():
-    """The clusters with most money first, the rest counted; unused committed time is paid."""
+    """The clusters with the most money come first, and the rest is counted."""
     rows = [
         row
         for hour in PERIOD[2:]
@@ -184,7 +187,7 @@ def test_savings_are_at_most_three_sentences_with_their_hours():
 
 
 def test_a_summary_of_an_older_release_has_no_savings():
-    """Its sums count; its hour is none of a cluster's."""
+    """Its sums count, but its hour is not a covered hour of any cluster."""
     rows = rows_of(PERIOD[0], "i-a", "a", 2, price=10**9, state="idle")
     document = json.loads(unpack_lines(then_of(rows).summary()))
     del document["Clusters"]

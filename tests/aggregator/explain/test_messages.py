@@ -34,7 +34,8 @@ from tests.undocumented_members import undocumented
 
 MESSAGE_DATA = Path(__file__).parents[2] / "data"
 MESSAGE_DOCS = Path(__file__).parents[3] / "docs"
-MESSAGES, WIRE = MESSAGE_DATA / "messages", MESSAGE_DATA / "wire" / "v1"
+MESSAGES = MESSAGE_DATA / "messages"
+WIRE = MESSAGE_DATA / "wire" / "v1"
 AT_OVER_S = RANG_S + 47 * 60 + 11
 KEPT_SCENES = ("idle-cores-of-a-contributor", "idle-cores-over-and-gone", "no-cluster")
 
@@ -241,10 +242,8 @@ NOTIFICATIONS_PAGE = MESSAGE_DOCS / "how-to" / "notifications.md"
 
 def test_the_page_names_each_member_of_a_message():
     """Of the JSON that review has read, and the rollup that it leaves out."""
-    page, sent = (
-        NOTIFICATIONS_PAGE.read_text(encoding="utf-8"),
-        (MESSAGES / "webhook.json").read_text("utf-8"),
-    )
+    page = NOTIFICATIONS_PAGE.read_text(encoding="utf-8")
+    sent = (MESSAGES / "webhook.json").read_text("utf-8")
     assert [] == [name for name in (*json.loads(sent), "Rollup") if f"`{name}`" not in page]
 
 

@@ -112,7 +112,8 @@ def test_two_emitters_hold_a_stop_back():
 
 def test_an_instance_in_two_clusters_is_not_an_idle_instance_in_either():
     """Both emitters describe the same cores; one that moves within a minute has one emitter."""
-    fleet, other = FindingsFleet(), {"cluster": "inference", "boot": "another"}
+    fleet = FindingsFleet()
+    other = {"cluster": "inference", "boot": "another"}
     assert [] == fleet.pass_minute(maker(idle), maker(idle, **other))
     moving = maker(idle, covered_seconds=30.0), maker(idle, covered_seconds=36.0, **other)
     opened = fleet.pass_minute(*moving)

@@ -274,7 +274,8 @@ def test_several_processes_put_the_same_bytes(tmp_path):
 
 def test_an_hour_waits_until_it_can_no_longer_change():
     """Until LateMinutes and the time of a marker are over, to the minute."""
-    world, bucket = world_of([minute_of("i-1", FIRST_OF_HOUR)]), Bucket()
+    world = world_of([minute_of("i-1", FIRST_OF_HOUR)])
+    bucket = Bucket()
     world.now_s = DUE_S - 61
     assert 1 == settle(world, bucket).hours_settled  # the hour before
     world.now_s = DUE_S
@@ -306,7 +307,8 @@ def test_an_hour_waits_for_close(markers, progress):
 
 def test_missed_hours_are_made_up_oldest_first_and_lost_ones_are_counted():
     """While the minutes last: LateMinutes and a day."""
-    world, bucket = world_of([minute_of("i-1", FIRST_OF_HOUR)]), Bucket()
+    world = world_of([minute_of("i-1", FIRST_OF_HOUR)])
+    bucket = Bucket()
     world.now_s = DUE_S + 5 * 3600
     world.close()
     assert 7 == settle(world, bucket).hours_settled
@@ -336,7 +338,8 @@ def test_a_run_out_of_time_leaves_the_rest_to_the_next():
 
 def test_an_hour_that_is_named_is_settled_again():
     """Due or not; a text that is no hour is refused with the form of one."""
-    world, bucket = world_of([minute_of("i-1", FIRST_OF_HOUR)]), Bucket()
+    world = world_of([minute_of("i-1", FIRST_OF_HOUR)])
+    bucket = Bucket()
     assert hour_of({"Hour": "2025-11-24T17:00Z"}) == SETTLED_HOUR
     assert 1 == settle(world, bucket, hour=SETTLED_HOUR).hours_settled
     assert None is hour_of({})
@@ -357,7 +360,8 @@ def bought(bucket):
 
 def test_what_ec2_says_is_kept_with_the_hour():
     """It forgets an instance an hour after its end: a repetition says what the first run said."""
-    world, bucket = world_of([minute_of("i-1", FIRST_OF_HOUR)]), Bucket()
+    world = world_of([minute_of("i-1", FIRST_OF_HOUR)])
+    bucket = Bucket()
     settle(world, bucket, hour=SETTLED_HOUR, ec2=EC2)
     first = dict(bucket)
     settle(world, bucket, hour=SETTLED_HOUR)
@@ -412,7 +416,8 @@ def test_an_instance_that_reports_to_two_clusters_is_marked(minutes, mark):
 
 def test_an_hour_waits_for_an_answer_of_ec2(monkeypatch):
     """What it throttles is asked again; where a policy forbids it, the hour knows it later."""
-    world, bucket = world_of([minute_of("i-1", FIRST_OF_HOUR)]), Bucket()
+    world = world_of([minute_of("i-1", FIRST_OF_HOUR)])
+    bucket = Bucket()
 
     def ask(code=""):
         def asked():

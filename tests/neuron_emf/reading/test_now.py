@@ -242,7 +242,8 @@ WHOLE_LINE = json.loads(
 def test_a_value_unknown_in_one_cluster_is_unknown_in_the_sum(member, value):
     """An older stack's line or a damaged one among others: without its part a sum is too low."""
     other = cluster_now({**WHOLE_LINE, member: value})
-    both, alone = together([cluster_now(WHOLE_LINE), other]), cluster_now(WHOLE_LINE)
+    both = together([cluster_now(WHOLE_LINE), other])
+    alone = cluster_now(WHOLE_LINE)
     for name, source in {**NUMBER_BY_FIELD, "silent": "SilentInstances"}.items():
         expected = None if source == member else 2 * getattr(alone, name)
         assert expected == getattr(both, name), name

@@ -64,13 +64,13 @@ def ledger_rows(draw):
 
 
 def printed_number(text):
-    """What a reader adds up: nothing where no number is printed."""
+    """Return the number that a reader adds up; 0 if the cell has no number."""
     is_number = text[-1].isdigit() and not text.startswith("<")
     return Decimal(text.replace(",", "")) if is_number else Decimal(0)
 
 
 def check_printed(table, most):
-    """Each column of *table* adds up to its last row, near to what is exact, however it is cut."""
+    """Check that each column adds up to its total and is near its exact amount, however cut."""
     *rows, total = table.printed(most)
     assert min(len(table.rows), most + 1) == len(rows)
     for column in {*table.columns()} - {"busy share", "per million"}:
@@ -112,7 +112,7 @@ def test_rows_add_up_to_the_total_by_every_key(rows, most):
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.lists(ATTO, min_size=6, max_size=6))),
        st.integers(1, 8))  # fmt: skip
 def test_billed_rows_add_up_to_the_bill(amounts, most):
-    """Credits make amounts negative; what is spread adds up beside the own cost."""
+    """Amounts may be negative by credits. Own cost and spread add up each by itself."""
     table = cost_table("team", [((name,), CostRow(billed=leaves)) for name, leaves in amounts])
     assert sum(sum(leaves) for _, leaves in amounts) == sum(table.total.leaves or [0])
     check_printed(table, most)

@@ -1,4 +1,4 @@
-"""The cost of a team: its rows and no other, what changed, and what is not in the amounts."""
+"""The cost of a team: only its rows, the change, and what the amounts leave out."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def report_with(rows, hours=744):
 
 @given(st.lists(ledger_rows(), max_size=30))
 def test_a_team_has_its_rows_and_the_rest_is_named(rows):
-    """Owners and clusters of a team add up to its total; what no owner has is beside it."""
+    """Owners and clusters of a team add up to its total, without cost that has no owner."""
     own = [row for row in rows if row.team == "ml" and row.owner not in UNOWNED]
     if not own:
         with pytest.raises(SettingsError, match="No owner of team ml in 2026-10"):
@@ -101,7 +101,7 @@ def before_with(rows, hours):
 
 @given(st.integers(1, 10**13), st.integers(1, 10**13), st.integers(1, 744), st.integers(1, 744))
 def test_the_change_is_of_equal_hours(now_nanos, nanos_before, hours, hours_before):
-    """Periods with other numbers of covered hours are compared per hour."""
+    """Periods that differ in covered hours are compared per hour."""
     now = report_with([row_of(now_nanos)], hours)
     before = before_with([row_of(nanos_before)], hours_before)
     change = change_of(now, before)

@@ -68,7 +68,8 @@ def check_then(objects, hour, lines, rules):
     assert (then.owners, then.bases, then.unpriced) == (week.owners, week.bases, week.unpriced)
     assert then.cluster_hours == week.cluster_hours
     before = Week(hours=range(hour - WEEK_HOURS, hour))
-    digest, report = digest_message(week, before, "s", "us-east-1"), report_of(then)
+    digest = digest_message(week, before, "s", "us-east-1")
+    report = report_of(then)
     assert f"\n{report.headline()}\n" in digest.body
     amount = report.table().printed(1)[-1].cells()["idle"].replace("<", "under ")
     if then.total.idle and then.total.has_idle_price:

@@ -53,7 +53,7 @@ def _refused(w: InstanceWorld, operation: str) -> None:
 
 
 def store(w: InstanceWorld) -> None:
-    """Its type has instance store."""
+    """The instance type has an instance store."""
     (kind,) = w.answers["describe_instance_types"]["InstanceTypes"]
     kind["InstanceStorageSupported"] = True
 

@@ -54,13 +54,11 @@ def test_no_wrong_history_is_released(judged, name):
     Where placement is stopped first, a host that compiles is a warning.
     """
     kind = WRONG[name]
-    managers = (
-        REMOVE
-        if name in LINE_HISTORIES
-        else EC2_MANAGERS
-        if name in ACCOUNT_HISTORIES
-        else ["HyperPod"]
-    )
+    managers = ["HyperPod"]
+    if name in LINE_HISTORIES:
+        managers = list(REMOVE)
+    elif name in ACCOUNT_HISTORIES:
+        managers = list(EC2_MANAGERS)
     if name in OF_STREAMS:
         # ParallelCluster keeps it, whatever other log streams say, so they are not read.
         managers = [manager for manager in REMOVE if REMOVE[manager]]

@@ -314,7 +314,8 @@ def test_what_nobody_watched_for_ten_minutes_is_forgotten(minute, expected):
 
 def test_another_owner_is_another_process():
     """Pids and tags come again; one whose owner is not known yet may be the same."""
-    reported, state = [], None
+    reported = []
+    state = None
     for minute, owner in enumerate(["slurm:7 ann", None, "slurm:7 ann", "slurm:8 ann"]):
         fold = started(state, owner)
         reported += last(fold, minute, entry(0 if state else 1))

@@ -58,7 +58,8 @@ def reservations(clock, *sources, is_here=True):
 
 def test_the_first_source_that_answers_counts(clock):
     """The next ones are not asked; an empty list is an answer, too, and no scheduler is none."""
-    first, second = ReservationSource("first"), ReservationSource("second", POD_A)
+    first = ReservationSource("first")
+    second = ReservationSource("second", POD_A)
     assert Assignments("none") == reservations(clock, first, is_here=False).current_assignments()
     assert (
         Assignments("known", (), ("first",))
@@ -73,7 +74,8 @@ def test_the_first_source_that_answers_counts(clock):
 
 def test_every_scheduler_must_answer(clock):
     """Beside one that is unknown or partly known, no core is known to be free. The rest counts."""
-    pods, jobs = ReservationSource("kubelet", POD_A), ReservationSource("slurm", JOB_ALLOCATION)
+    pods = ReservationSource("kubelet", POD_A)
+    jobs = ReservationSource("slurm", JOB_ALLOCATION)
     schedulers = [Scheduler(lambda: True, [source]) for source in (pods, jobs)]
     both = (POD_A, JOB_ALLOCATION), ("kubelet", "slurm")
     part = UnknownAssignmentsError("a job is unknown", "Wait", [JOB_ALLOCATION])
@@ -93,7 +95,8 @@ def test_every_scheduler_must_answer(clock):
 
 def test_the_last_answer_counts_for_two_minutes(clock):
     """Before a source that is asked next: a scheduler that restarts changes nothing."""
-    first, second = ReservationSource("first", POD_A), ReservationSource("second")
+    first = ReservationSource("first", POD_A)
+    second = ReservationSource("second")
     found = reservations(clock, first, second)
     first.fail()
     for _ in range(int(RESERVATIONS_KEPT_S / READ_EVERY_S)):
