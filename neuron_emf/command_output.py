@@ -204,8 +204,3 @@ def prices_of(basis: PriceBasis) -> str:
     """By which prices amounts are: `list price, us-east-1, 2026-11-22`; empty without any."""
     as_of = PRICES_AS_OF if basis.regions else None
     return basis_words(basis.regions, as_of, sorted(basis.overridden))
-
-
-def shown_hours(minutes: float) -> str:
-    """Minutes as hours with one decimal."""
-    return "under 0.1" if 0 < minutes < 3 else f"{minutes / 60:,.1f}"  # 3 minutes are 0.05 h

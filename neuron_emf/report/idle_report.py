@@ -38,10 +38,11 @@ TEAM_HINT: Final = (
 
 
 PART_WORDS: Final = {
-    Leaf.AVOIDABLE: "Avoidable ends, at most, when instances stop while all their cores are idle.",
-    Leaf.SHARED: "Shared is of instances that work, or of which not all is known: pack work onto "
+    Leaf.AVOIDABLE: "Avoidable: at most this ends if instances stop while all their cores are "
+    "idle.",
+    Leaf.SHARED: "Shared: idle cores of instances that work or are not fully known. Pack work onto "
     "fewer instances.",
-    Leaf.COMMITTED: "Committed is paid even if instances stop: give them work.",
+    Leaf.COMMITTED: "Committed: paid even if instances stop. Give them work.",
 }
 """Each part of idle cost, and how to save it."""
 
