@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
-MESSAGE = Path(__file__).parents[2] / "tests" / "data" / "messages" / "idle-cores.txt"
+MESSAGES = Path(__file__).parents[2] / "tests" / "data" / "messages" / "texts.txt"
 
 
 def finding_members() -> str:
@@ -43,5 +43,6 @@ def saved_queries(template: Mapping[str, Any]) -> str:
 
 def message() -> str:
     """Return the text of a message of `explain`, without its subject."""
-    text = MESSAGE.read_text(encoding="utf-8").split("\n\n", 1)[1]
-    return f"```\n{text}```\n"
+    _, _, scene = MESSAGES.read_text(encoding="utf-8").partition("=== idle-cores\n")
+    _, _, text = scene.partition("\n===")[0].partition("\n\n")
+    return f"```\n{text}\n```\n"

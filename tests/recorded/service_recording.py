@@ -1,5 +1,5 @@
 """
-What real AWS answered: tables of cases, one for each subject, in `tables/`; and the calls of tests.
+What real AWS answered: `tables/` of cases, a file for each test module; and the calls of tests.
 
 Each line restates one case of a recording, with the recording's path; the recordings
 themselves stay where they are. Paths are those of github.com/radkawar/stackd at commit
@@ -24,16 +24,18 @@ from proof.account.account_double import ACCOUNT_REGION
 TABLES = Path(__file__).parent / "tables"
 
 
-def rows(subject):
-    """The cases of a subject."""
-    lines = (TABLES / f"{subject}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+@functools.cache
+def every_row():
+    """The cases of all tables."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(TABLES.glob("*.jsonl"))]
+    return [json.loads(line) for text in texts for line in text.splitlines()]
 
 
-def each(subject):
-    """Run a test for every case of a subject, as its argument `row`."""
+def each(table):
+    """Run a test for every case of *table*, as its argument `row`."""
     name = lambda row: f"{row['recording'].removeprefix('testdata/aws/')}: {row['case']}"  # noqa: E731
-    return pytest.mark.parametrize("row", rows(subject), ids=name)
+    found = [row for row in every_row() if table == row["table"]]
+    return pytest.mark.parametrize("row", found, ids=name)
 
 
 RECORDED_NOW_S = 1_800_000_000.0

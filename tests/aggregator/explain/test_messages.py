@@ -59,21 +59,20 @@ def idle_text(line):
     return message_of(of_an_alarm(), table_with(line)).text
 
 
-@pytest.mark.parametrize("name", MESSAGE_SCENES)
-def test_a_message_reads_as_it_did(golden, name):
-    """One file for each scene: subject, SMS, attributes and text."""
+def shown(name):
+    """The message of one scene as its golden file shows it, below the scene's name."""
     message = scene_message(name)
     attributes = ", ".join(
         f"{key}={value if isinstance(value, str) else ' or '.join(value)}"
         for key, value in message.attributes.items()
     )
     head = f"Subject: {message.subject}\nSMS: {message.sms}\nAttributes: {attributes}\n\n"
-    golden(MESSAGES / f"{name}.txt", head + message.text)
+    return f"=== {name}\n{head}{message.text}"
 
 
-def test_every_golden_message_has_a_scene():
-    """A golden file without a scene would be dead text."""
-    assert set(MESSAGE_SCENES) == {path.stem for path in MESSAGES.glob("*.txt")}
+def test_the_messages_read_as_they_did(golden):
+    """Subject, SMS, attributes and text of each scene."""
+    golden(MESSAGES / "texts.txt", "".join(map(shown, sorted(MESSAGE_SCENES))))
 
 
 def test_the_forms_for_chat_and_programs_read_as_they_did(golden):
