@@ -46,7 +46,6 @@ from local.rehearsal.past_ledger import (
     settle_lines,
 )
 from local.rehearsal.rehearsal_stack import (
-    CLOSES_AFTER_S,
     STACK_NAME,
     DeployedStack,
     closable_minute,
@@ -149,11 +148,11 @@ class Rehearsal:
             self._say_where_to_look(server, seconds)
             is_cut = self._live(aws, stack, fleet, board, server, seconds=seconds)
             stopped_s = time.time()
-            with step(f"Stopping {len(REHEARSED_FLEET)} emitters"):
+            with step(f"Stopping {len(REHEARSED_FLEET)} emitters, closing the last minute"):
                 wrong = fleet.stop_emitters(EMITTER_PATIENCE_S)
-            problems, history, live = self._compare(
-                stack, fleet, past, bridged, stopped_s, is_cut=is_cut
-            )
+                problems, history, live = self._compare(
+                    stack, fleet, past, bridged, stopped_s, is_cut=is_cut
+                )
             amounts = {
                 "Idle cores of that hour": ledger.idle_usd(),
                 f"Instances of a made-up bill of {DAYS} days": self._billed_usd(stack, ledger),
@@ -169,9 +168,8 @@ class Rehearsal:
         """Deploy; and make the lines of *past* meanwhile, as the SAM CLI mostly waits."""
         sam = SamCli(SAM, self._workspace.folder, self._workspace.check_signals)
         with past.lines() as lines:
-            with step("Building the functions with the SAM CLI"):
+            with step("Building and deploying template.yaml with the SAM CLI"):
                 built = sam.build(TEMPLATE_FILE, environment())
-            with step("Deploying template.yaml with the SAM CLI"):
                 deployment = sam.deploy(built, STACK_NAME, overrides(self.template), aws)
             return DeployedStack(aws, deployment, past.start_s * 1000), lines()
 
@@ -258,12 +256,11 @@ class Rehearsal:
             "Owners of idle cores    .venv/bin/neuron-emf top --rehearsal\n"
             f"What {DAYS} days cost        .venv/bin/neuron-emf report --rehearsal [--bill]\n"
         )
-        end = f"After {seconds:.0f} s it ends" if seconds else "Ctrl-C ends it"
+        end = f"for {seconds:.0f} s" if seconds else "until Ctrl-C"
         print(
             f"\n{commands if server.port == PORT else ''}"
             f"Messages, digest, logs  {self._workspace.folder}\n"
-            f"{end}, and compares every rollup with what was simulated.\n"
-            f"The page: {server.url}\n",
+            f"The page, {end}: {server.url}\n",
             flush=True,
         )
 
@@ -328,11 +325,10 @@ class Rehearsal:
             live = {key: live[key] for key in live.keys() & expected}
         else:
             newest = max(minute_s // MINUTE_S for _, minute_s in expected)
-            with step(f"Waiting until the last minute closes, {CLOSES_AFTER_S} s after it"):
-                while closable_minute(time.time()) < newest:
-                    self._workspace.wait(1.0)
-                    stack.read_new_rollups()
-                stack.close_until(expected, self._workspace, CLOSE_PATIENCE_S)
+            while closable_minute(time.time()) < newest:
+                self._workspace.wait(1.0)
+                stack.read_new_rollups()
+            stack.close_until(expected, self._workspace, CLOSE_PATIENCE_S)
         rollups = stack.rollups.minutes
         problems = against_truth(expected, rollups)
         compared = {key: rollups[key] for key in expected.keys() & rollups.keys()}
