@@ -155,15 +155,37 @@ def settle_lines(lines: Iterable[str], end_minute: int) -> SettledPast:
 
 
 def days_before(past: SettledPast, days: int) -> dict[str, bytes]:
-    """The objects of *days* before *past*, in each of whose hours the replayed one is repeated."""
+    """
+    The objects of *days* before *past*, in each of whose hours the replayed one is repeated.
+
+    A core that is idle at the end of one hour and at the start of the next is idle all along.
+    """
     hour = past.hours.start
     late_ms = min(record.minute_ms for record in past.records) - hour * HOUR_MINUTES * MINUTE_MS
     whole = [replace(record, minute_ms=record.minute_ms - late_ms) for record in past.records]
-    found = _rows_of(hour, whole, (hour + 1) * HOUR_MINUTES)
+    first = _rows_of(hour, whole, (hour + 1) * HOUR_MINUTES)
+    later = _rows_of(hour, _continued(whole), (hour + 1) * HOUR_MINUTES)
     objects: dict[str, bytes] = {}
-    for earlier in range(hour - 24 * days, hour):
+    hours = range(hour - 24 * days, hour)
+    for earlier in hours:
+        found = first if earlier == hours.start else later
         objects |= _objects(earlier, [row._replace(hour=earlier) for row in found])
     return objects
+
+
+def _continued(records: Sequence[MinuteRecord]) -> list[MinuteRecord]:
+    """The *records* of an hour as they are if the hour before was the same."""
+    by_time = sorted(records, key=lambda record: record.minute_ms)
+    last = {record.instance_id: record.idle_minutes for record in by_time}
+    continued = []
+    for record in by_time:
+        idle_since_start = record.minute_ms // MINUTE_MS % HOUR_MINUTES + 1
+        idle_minutes = tuple(
+            minutes + before if minutes == idle_since_start else minutes
+            for minutes, before in zip(record.idle_minutes, last[record.instance_id], strict=True)
+        )
+        continued.append(replace(record, idle_minutes=idle_minutes))
+    return continued
 
 
 def _rows_of(hour: int, records: Sequence[MinuteRecord], end_minute: int) -> list[LedgerRow]:
