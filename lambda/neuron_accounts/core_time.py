@@ -38,7 +38,7 @@ class Part(IntEnum):
 class Leaf(IntEnum):
     """Kinds of cost that add up to all of it; three of them are idle."""
 
-    BUSY = 0  # allocated, known and not idle
+    NOT_IDLE = 0  # of known time
     AVOIDABLE = 1
     SHARED = 2
     COMMITTED = 3
@@ -164,8 +164,8 @@ class CoreTime:
     def leaves(self) -> list[int]:
         """Price by `Leaf`: together that of all that has one."""
         allocated, unallocated, *others = self.cost_by_part
-        busy = self.cost - sum(self.cost_by_part) - self.unknown_cost
-        return [busy, allocated + unallocated, *others, self.unknown_cost]
+        not_idle = self.cost - sum(self.cost_by_part) - self.unknown_cost
+        return [not_idle, allocated + unallocated, *others, self.unknown_cost]
 
     @property
     def million_executions_cost(self) -> int | None:

@@ -88,8 +88,8 @@ def billed_usd(charges: Sequence[Charge], split: Chargeback) -> dict[str, str]:
             Decimal(charge["EffectiveCost"]) or Decimal(charge["BilledCost"]) for charge in charges
         ],
         "its owners": [row.cost for row in split.rows],
-        "their busy, idle and unknown time": [
-            row.busy + row.avoidable + row.shared + row.committed + row.unknown
+        "their time that is not idle, idle and unknown": [
+            row.not_idle + row.avoidable + row.shared + row.committed + row.unknown
             for row in split.rows
         ],
     }

@@ -188,7 +188,7 @@ month_hours AS (
 ledger_lines AS (
   SELECT hour, resource, cluster, owner, team, allocated, busy, used, executions, list_cost,
     least(avoidable, coalesce(idle, 0), allocated) AS to_avoidable, least(avoidable + committed, coalesce(idle, 0), allocated)
-    AS to_committed, least(coalesce(idle, 0), allocated) AS to_shared, CASE WHEN idle IS NULL THEN 'unknown' ELSE 'busy' END AS leaf
+    AS to_committed, least(coalesce(idle, 0), allocated) AS to_shared, CASE WHEN idle IS NULL THEN 'unknown' ELSE 'not idle' END AS leaf
   FROM ledger WHERE owner NOT IN ('[unknown]', '[settled]', '[missing]')
   UNION ALL SELECT hour, resource, NULL, NULL, NULL, 0, 0, 0, NULL, unknown_list_cost, 0, 0, 0, NULL FROM ledger_hours
 ),
@@ -241,7 +241,7 @@ owners AS (
     sum(CASE leaf WHEN 'unknown' THEN minutes - to_shared ELSE 0 END) AS unknown_minutes, sum(executions) AS executions, sum(list_cost) AS list_cost,
     sum(CASE WHEN list_cost IS NULL THEN minutes ELSE 0 END) AS unpriced_minutes,
     sum(paid * sign) AS cost, sum(CASE WHEN executions IS NULL THEN 0 ELSE paid * sign END) AS executions_cost,
-    sum(CASE leaf WHEN 'busy' THEN (paid - up_to_shared) * sign ELSE 0 END) AS busy, sum(avoidable * sign) AS avoidable,
+    sum(CASE leaf WHEN 'not idle' THEN (paid - up_to_shared) * sign ELSE 0 END) AS not_idle, sum(avoidable * sign) AS avoidable,
     sum((up_to_shared - up_to_committed) * sign) AS shared,
     sum((up_to_committed - avoidable + CASE leaf WHEN 'committed' THEN paid ELSE 0 END) * sign) AS committed,
     sum(CASE leaf WHEN 'unknown' THEN (paid - up_to_shared) * sign ELSE 0 END) AS unknown,
@@ -279,7 +279,7 @@ SELECT CASE WHEN is_share THEN NULL ELSE problem END AS problem, CASE WHEN is_sh
   sum(CASE WHEN is_share THEN executions END) AS executions, sum(CASE WHEN is_share THEN list_cost END) AS list_cost,
   sum(CASE WHEN is_share THEN cost WHEN n = 0 THEN usd ELSE 0 END) * 0.000000000000000001 AS cost,
   sum(CASE WHEN is_share THEN executions_cost ELSE 0 END) * 0.000000000000000001 AS executions_cost,
-  sum(CASE WHEN is_share THEN busy ELSE 0 END) * 0.000000000000000001 AS busy,
+  sum(CASE WHEN is_share THEN not_idle ELSE 0 END) * 0.000000000000000001 AS not_idle,
   sum(CASE WHEN is_share THEN avoidable ELSE 0 END) * 0.000000000000000001 AS avoidable,
   sum(CASE WHEN is_share THEN shared ELSE 0 END) * 0.000000000000000001 AS shared,
   sum(CASE WHEN is_share THEN committed ELSE 0 END) * 0.000000000000000001 AS committed,

@@ -81,7 +81,7 @@ class ChargebackRow(NamedTuple):
         list_cost: USD at list price, by the ledger; None without a price.
 
         cost: EffectiveCost, or the amount that the problem concerns, to 18 decimal places. The
-            five amounts from *busy* to *unknown* add up to it.
+            five amounts from *not_idle* to *unknown* add up to it.
 
         executions_cost: Cost of the hours in which executions are known.
 
@@ -108,7 +108,7 @@ class ChargebackRow(NamedTuple):
     list_cost: Decimal | None = None
     cost: Decimal = Decimal(0)
     executions_cost: Decimal = Decimal(0)
-    busy: Decimal = Decimal(0)
+    not_idle: Decimal = Decimal(0)
     avoidable: Decimal = Decimal(0)
     shared: Decimal = Decimal(0)
     committed: Decimal = Decimal(0)
@@ -222,14 +222,14 @@ class Chargeback:
         if self.is_refused:
             return f"Chargeback of {self.month}: refused, the bill and the ledger do not reconcile."
         total = self.table("day").printed(1)[-1]
-        columns = ("cost", "busy", "idle", "avoidable", "unknown", "spread")
+        columns = ("cost", "not idle", "idle", "avoidable", "unknown", "spread")
         cents = {column: total.column_cents(column) for column in columns}
         shown = {column: f"{cost_of(amount, 2):,}" for column, amount in cents.items()}
         billed = cost_of(cents["cost"] + cents["spread"], 2)
         spread = f", {shown['spread']} spread" if cents["spread"] else ""
         return (
-            f"Billed {billed:,} {self.currency}: {shown['busy']} busy, {shown['idle']} idle (at "
-            f"most {shown['avoidable']} avoidable), {shown['unknown']} unknown{spread}."
+            f"Billed {billed:,} {self.currency}: {shown['not idle']} not idle, {shown['idle']} "
+            f"idle (at most {shown['avoidable']} avoidable), {shown['unknown']} unknown{spread}."
         )
 
     def sentences(self) -> list[str]:

@@ -69,25 +69,27 @@ COST_LEAVES: Final = slice(0, SPREAD)
 
 
 COLUMNS: Final = (
-    "core hours", "busy share", "executions", "cost", "busy", "idle", "avoidable", "shared",
-    "committed", "unknown", "spread", "list price", "per million",
+    "core hours", "busy share", "executions", "cost", "not idle", "idle", "avoidable",
+    "shared", "committed", "unknown", "spread", "list price", "per million",
 )  # fmt: skip
 """Headings of `cells`, on every face; money from `cost` on."""
 
 COST_MEMBERS: Final = {
-    "cost": "cost", "busy": "busy_cost", "idle": "idle_cost", "avoidable": "avoidable_cost",
-    "shared": "shared_cost", "committed": "committed_cost", "unknown": "unknown_cost",
-    "spread": "spread_cost", "list price": "list_cost",
+    "cost": "cost", "not idle": "not_idle_cost", "idle": "idle_cost",
+    "avoidable": "avoidable_cost", "shared": "shared_cost", "committed": "committed_cost",
+    "unknown": "unknown_cost", "spread": "spread_cost", "list price": "list_cost",
 }  # fmt: skip
 """Members of JSON and columns of CSV, by the column of the table."""
 
-_COLUMN_LEAVES: Final = {leaf.name.lower(): slice(leaf, leaf + 1) for leaf in Leaf} | {
+_COLUMN_LEAVES: Final = {
+    leaf.name.lower().replace("_", " "): slice(leaf, leaf + 1) for leaf in Leaf
+} | {
     "spread": slice(SPREAD, SPREAD + 1),
     "idle": IDLE_LEAVES,
     "cost": COST_LEAVES,
     "list price": COST_LEAVES,
 }
-_OF_KNOWN_TIME: Final = frozenset({"busy", "idle", "avoidable", "shared", "committed"})
+_OF_KNOWN_TIME: Final = frozenset({"not idle", "idle", "avoidable", "shared", "committed"})
 
 
 @dataclass(slots=True)
@@ -134,7 +136,7 @@ class CostRow:
         """
         Return the exact amount of one *column* of money, in `USD_UNITS`; None if unknown.
 
-        Cores without a price have no amount. Time without telemetry is neither busy nor idle.
+        Cores without a price have no amount. Time without telemetry is neither idle nor not idle.
         """
         leaves = self.listed if column == "list price" else self.leaves
         if leaves is None:
@@ -143,7 +145,7 @@ class CostRow:
         if amount or column not in _OF_KNOWN_TIME:
             return amount
         is_known = self.time.known or not self.time.allocated
-        is_priced = self.billed is not None or column == "busy" or self.time.has_idle_price
+        is_priced = self.billed is not None or column == "not idle" or self.time.has_idle_price
         return amount if is_known and is_priced else None
 
     @property

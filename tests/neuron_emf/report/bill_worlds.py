@@ -48,7 +48,7 @@ def fee(hour, cost, **others):
     return charge(hour, BLOCK, cost, **{**row, **others})
 
 
-LEAVES = ("busy", "avoidable", "shared", "committed", "unknown")
+LEAVES = ("not_idle", "avoidable", "shared", "committed", "unknown")
 
 
 @dataclass
@@ -134,7 +134,7 @@ def put(shares, names, cost, row=None):
         return
     allocated = Fraction(row["AllocatedCoreMinutes"])
     rest = {"idle": min(allocated, Fraction(row["IdleCoreMinutes"]))}
-    minutes = {"busy": allocated - rest["idle"]}
+    minutes = {"not_idle": allocated - rest["idle"]}
     for name in ("avoidable", "committed"):
         minutes[name] = min(rest["idle"], Fraction(row.get(f"{name.title()}CoreMinutes", 0)))
         rest["idle"] -= minutes[name]

@@ -88,7 +88,7 @@ def check_printed(table, most):
         cells = {column: printed_number(text) for column, text in row.cells().items()}
         idle = cells["avoidable"] + cells["shared"] + cells["committed"]
         assert idle == cells["idle"]
-        assert idle + cells["busy"] + cells["unknown"] == cells["cost"]
+        assert idle + cells["not idle"] + cells["unknown"] == cells["cost"]
     all_leaves = sum(total.row.leaves or [0])
     assert abs(Fraction(all_leaves, CENT) - sum(total.cents)) <= Fraction(1, 2)
 

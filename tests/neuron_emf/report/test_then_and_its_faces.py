@@ -89,7 +89,7 @@ def check_faces(report):
     for row in (document["total"], *document["rows"]):
         idle = [row[name] or 0 for name in ("avoidable_cost", "shared_cost", "committed_cost")]
         assert sum(idle) == (row["idle_cost"] or 0)
-        assert sum(idle) + (row["busy_cost"] or 0) + (row["unknown_cost"] or 0) == (
+        assert sum(idle) + (row["not_idle_cost"] or 0) + (row["unknown_cost"] or 0) == (
             row["cost"] or 0
         )
     assert [[row[name] for name in names] for row in (*document["rows"], document["total"])] == [
