@@ -24,6 +24,9 @@ RARE_PERCENT: Final = 5
 
 _CORE_HOUR: Final = HOUR_MINUTES * MICRO
 
+_MOST_PARTIAL: Final = (HOUR_MINUTES - 1) * MICRO
+"""Samples that cover more than this leave no minute of the hour without a record."""
+
 
 @dataclass(slots=True)
 class ClusterHour:
@@ -31,7 +34,7 @@ class ClusterHour:
     One cluster in one hour; time is in micro-core-minutes, money in billionths of a dollar.
 
     Attributes:
-        instances: Number of instances with rows.
+        instances: Number of instances that ran the whole hour, as far as samples cover it.
 
         busy: Time of busy cores.
 
@@ -39,7 +42,7 @@ class ClusterHour:
 
         largest: Allocated time of the largest instance.
 
-        releasable: Instances whose time was all avoidable, by its price; None without a price.
+        releasable: Instances whose whole hour was avoidable, by its price; None without a price.
     """
 
     instances: int = 0
@@ -80,7 +83,7 @@ class Saving(NamedTuple):
 
         saved: Least that their release had saved, in billionths of a dollar; None without a price.
 
-        instances: Instances of which in 95 % of the hours at least so many ran.
+        instances: Number of instances that ran whole hours, in at least 95 % of the hours.
 
         packed: Least instances that had room for the busy cores in 95 % of the hours; None in a
             cluster with committed capacity.
@@ -100,6 +103,7 @@ class Saving(NamedTuple):
 def fold_rows(hours: ClusterHours, rows: Iterable[LedgerRow]) -> None:
     """Add *rows* to *hours*: all rows of each instance in an hour."""
     times: dict[tuple[str, int, str], list[int]] = {}
+    whole = set()
     unpriced = set()
     for row in rows:
         key = row.cluster, row.hour, row.instance_id
@@ -109,13 +113,16 @@ def fold_rows(hours: ClusterHours, rows: Iterable[LedgerRow]) -> None:
         time[2] += row.avoidable_cost or 0
         time[3] += row.busy or 0
         time[4] += row.committed
+        if row.covered > _MOST_PARTIAL:
+            whole.add(key)
         if row.avoidable and row.avoidable_cost is None:
             unpriced.add(key)
     for key, (allocated, avoidable, cost, busy, committed) in times.items():
         cost_or_none = None if key in unpriced else cost
-        releasable = [(cost_or_none, 1)] if 0 < allocated == avoidable else []
+        is_whole = key in whole
+        releasable = [(cost_or_none, 1)] if is_whole and 0 < allocated == avoidable else []
         hour = hours.setdefault(key[:2], ClusterHour())
-        hour.fold_instances(1, busy, committed, allocated, releasable)
+        hour.fold_instances(int(is_whole), busy, committed, allocated, releasable)
 
 
 def cluster_columns(hours: ClusterHours) -> list[tuple[object, ...]]:
