@@ -249,6 +249,21 @@ on their order, and among ten million cores the rounding stays under a millionth
 """
 
 
+def round_leaves(rows: Sequence[Sequence[int]], unit: int) -> list[tuple[int, ...]]:
+    """
+    Return *rows* of amounts by leaf in whole units, as people see them.
+
+    The total is rounded first, then its leaves, then each leaf over all rows, always by largest
+    remainder: nothing is a whole unit from its exact amount.
+    """
+    by_leaf = list(zip(*rows, strict=True))
+    totals = round_shares([sum(amounts) for amounts in by_leaf], unit)
+    columns = [
+        round_shares(amounts, unit, total) for amounts, total in zip(by_leaf, totals, strict=True)
+    ]
+    return list(zip(*columns, strict=True))
+
+
 def round_shares(amounts: Sequence[int], unit: int, total: int | None = None) -> list[int]:
     """
     Each of *amounts* in whole *units*, so that they add up to *total*, or to their rounded total.

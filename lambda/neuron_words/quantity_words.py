@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from datetime import datetime, timezone
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from neuron_wire.names import DAY_MINUTES, HOUR_MINUTES, MICRO, MINUTE_MS
@@ -38,6 +39,13 @@ def dollars(value: float) -> str:
 def usd(value: float) -> str:
     """`1,234.50 USD`; *value* is at least 0."""
     return f"{dollars(value)} USD"
+
+
+def printed_number(printed: int, places: int, exact: int) -> str:
+    """Return `1,234.50`; `<0.01` if an amount above 0 would be printed as 0."""
+    if exact > 0 and not printed:
+        return f"<{Decimal(1).scaleb(-places)}"
+    return f"{Decimal(printed).scaleb(-places):,}"
 
 
 def amount(value: float) -> str:

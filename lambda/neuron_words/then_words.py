@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from neuron_accounts.core_time import IDLE_LEAVES, Leaf, round_shares
+from neuron_accounts.core_time import IDLE_LEAVES, Leaf, round_leaves, round_shares
 from neuron_accounts.ledger import USD_PLACES
 from neuron_accounts.then import OwnerKey
 from neuron_wire.names import HOUR_MINUTES, PLACEHOLDER_OWNERS
@@ -13,12 +13,13 @@ from neuron_words.now_words import price_overrides_line
 from neuron_words.quantity_words import counted, coverage_words, joined, share_words, usd
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from neuron_accounts.core_time import CoreTime
     from neuron_accounts.savings import Saving
     from neuron_accounts.then import InstanceKey, Then
 
+_Key = TypeVar("_Key", "OwnerKey", "InstanceKey")
 
 MAX_NAMED: Final = 5
 
@@ -128,6 +129,24 @@ def name_of(key: OwnerKey | InstanceKey) -> str:
 def usd_of(nano_usd: int | None) -> str:
     """`1,234.50 USD`, and of what has no price `no price`."""
     return "no price" if nano_usd is None else usd(nano_usd / _NANO)
+
+
+def tie_order(labels: Sequence[str | None]) -> tuple[str, ...]:
+    """
+    Return the order of rows in which equal remainders of a cent are rounded up.
+
+    Names in the first place and clusters in the last, as in rows of the report's table.
+    """
+    return tuple(map(str, (labels[0], labels[-1], *labels)))
+
+
+def idle_cents(times: Mapping[_Key, CoreTime], total: CoreTime) -> dict[_Key, int]:
+    """Return the cents of idle cost that the report prints of *times*, which are of *total*."""
+    keys = sorted(times, key=lambda key: tie_order((key[0], *key[2:], key.cluster)))
+    leaves: list[list[int]] = [times[key].leaves for key in keys]
+    rest = [amount - sum(listed) for amount, *listed in zip(total.leaves, *leaves, strict=True)]
+    cents = round_leaves([*leaves, rest], NANO_CENT)
+    return {key: sum(amounts[IDLE_LEAVES]) for key, amounts in zip(keys, cents, strict=False)}
 
 
 def idle_usd(total: CoreTime) -> str:

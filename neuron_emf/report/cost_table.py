@@ -12,15 +12,15 @@ Pure: no file, no clock, no terminal. It knows neither a ledger nor a bill: whoe
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import Decimal
 from operator import add
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from neuron_accounts.core_time import IDLE_LEAVES, CoreTime, Leaf, round_shares
+from neuron_accounts.core_time import IDLE_LEAVES, CoreTime, Leaf, round_leaves, round_shares
 from neuron_accounts.ledger import USD_PLACES
 from neuron_wire.core_members import round_half_even
 from neuron_wire.names import DAY_MS, UNALLOCATED_OWNER, UNKNOWN_OWNER
-from neuron_words.quantity_words import iso, share_words
+from neuron_words.quantity_words import iso, printed_number, share_words
+from neuron_words.then_words import tie_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -192,20 +192,20 @@ class PrintedRow(NamedTuple):
         million = self.row.million_executions_cost
         is_unpriced = self.row.billed is None and time.executions and million is None
         texts = {
-            "core hours": _number(self.tenths, 1, time.allocated),
+            "core hours": printed_number(self.tenths, 1, time.allocated),
             "busy share": share_words(100 * time.busy / time.known) if time.known else NOTHING,
             "executions": NOTHING if time.executions is None else f"{time.executions:,}",
             "per million": NO_PRICE if is_unpriced else NOTHING,
         }
         if million is not None:
             cents = round_half_even(million, CENT // _NANO)
-            texts["per million"] = _number(cents, 2, million)
+            texts["per million"] = printed_number(cents, 2, million)
         return {column: texts.get(column) or self._money(column) for column in COLUMNS}
 
     def _money(self, column: str) -> str:
         exact = self.row.amount(column)
         if exact is not None:
-            return _number(self.column_cents(column), 2, exact)
+            return printed_number(self.column_cents(column), 2, exact)
         is_price = column in {"cost", "list price"} or self.row.leaves is not None
         is_unknown = column in _OF_KNOWN_TIME and not self.row.time.known
         return NO_PRICE if is_price and not is_unknown else NOTHING
@@ -249,22 +249,18 @@ class CostTable:
         """
         Return the rows rounded for people, and their total as the last row.
 
-        The total's cost is rounded first, then its leaves, then each leaf over all rows, always by
-        largest remainder: nothing is a whole cent from its exact amount. Above *most* rows, of days
-        the first, are one row `[N more]` with the sum of what would have been printed of them.
+        Above *most* rows, of days the first, are one row `[N more]` with the sum of what would have
+        been printed of them.
         """
-        leaves = [row.leaves or [0] * LEAVES for _, row in self.rows]
-        by_leaf = [[amounts[leaf] for amounts in leaves] for leaf in range(LEAVES)]
-        totals = round_shares([sum(amounts) for amounts in by_leaf], CENT)
-        columns = [
-            round_shares(amounts, CENT, total)
-            for amounts, total in zip(by_leaf, totals, strict=True)
-        ]
+        ordered = sorted(self.rows, key=lambda pair: tie_order(pair[0]))
+        leaves = [row.leaves or [0] * LEAVES for _, row in ordered]
+        pairs = zip(ordered, round_leaves(leaves, CENT), strict=True)
+        cents = {labels: amounts for (labels, _), amounts in pairs}
         tenths = round_shares([row.time.allocated for _, row in self.rows], TENTH_HOUR)
         list_costs = [row.amount("list price") or 0 for _, row in self.rows]
         list_cents = round_shares(list_costs, CENT)
         rows = [
-            PrintedRow(labels, row, tenths[at], [cents[at] for cents in columns], list_cents[at])
+            PrintedRow(labels, row, tenths[at], cents[labels], list_cents[at])
             for at, (labels, row) in enumerate(self.rows)
         ]
         total = _printed_sum(total_labels(self.by), rows)
@@ -346,13 +342,6 @@ def _printed_sum(labels: Labels, rows: Sequence[PrintedRow]) -> PrintedRow:
         cents=[sum(row.cents[leaf] for row in rows) for leaf in range(LEAVES)],
         list_cents=sum(row.list_cents for row in rows),
     )
-
-
-def _number(printed: int, places: int, exact: int) -> str:
-    """Return `1,234.50`; `<0.01` if an amount above 0 would be printed as 0."""
-    if exact > 0 and not printed:
-        return f"<{Decimal(1).scaleb(-places)}"
-    return f"{Decimal(printed).scaleb(-places):,}"
 
 
 def _sum(rows: Iterable[CostRow]) -> CostRow:

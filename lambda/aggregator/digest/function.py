@@ -15,7 +15,7 @@ from __future__ import annotations
 import shlex
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from aggregator import runtime
 from aggregator.explain.topic import (
@@ -29,13 +29,14 @@ from aggregator.minutes import MARKER_SLACK_MINUTES, hour_of
 from aggregator.runtime import LambdaContext, Logger
 from aggregator.storage.ledger_objects import LedgerObjects
 from neuron_accounts.savings import savings_of
-from neuron_accounts.then import OwnerKey, Then, dearest
+from neuron_accounts.then import InstanceKey, OwnerKey, Then, dearest
 from neuron_wire.names import DAY_HOURS, HOUR_MINUTES, HOUR_MS, WEEK_HOURS
-from neuron_words.quantity_words import iso, moment, percent
+from neuron_words.quantity_words import iso, moment, percent, printed_number
 from neuron_words.then_words import (
     basis_sentences,
     core_hours,
     headline,
+    idle_cents,
     idle_usd,
     name_of,
     savings_sentences,
@@ -46,8 +47,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from neuron_accounts.core_time import CoreTime
-    from neuron_accounts.then import InstanceKey
     from neuron_wire.line_members import Members
+
+_Key = TypeVar("_Key", OwnerKey, InstanceKey)
 
 logger = Logger()
 
@@ -180,8 +182,8 @@ def _sums(week: Week, before: Week) -> list[str]:
     return [
         headline(total),
         _change(total, week, before),
-        *_dearest("Most expensive owners of idle cores:", week.owners),
-        *_dearest("Most expensive instances:", week.instances, more),
+        *_dearest("Most expensive owners of idle cores:", week.owners, total),
+        *_dearest("Most expensive instances:", week.instances, total, more),
         "",
         *basis_sentences(week),
         *(["", "Savings:", *savings] if savings else []),
@@ -208,15 +210,17 @@ def _change(total: CoreTime, week: Week, before: Week) -> str:
 
 
 def _dearest(
-    title: str, times: Mapping[OwnerKey, CoreTime] | Mapping[InstanceKey, CoreTime], more: str = ""
+    title: str, times: Mapping[_Key, CoreTime], total: CoreTime, more: str = ""
 ) -> list[str]:
     idle = {key: core_time for key, core_time in times.items() if core_time.idle}
+    cents = idle_cents(times, total)
     rows = ["", title]
     for key, core_time in dearest(idle, MAX_ROWS_IN_DIGEST):
         # Summaries list an instance only in hours in which it was idle.
         is_owner = isinstance(key, OwnerKey)
         busy = f" idle, {core_hours(core_time.busy)} busy" if is_owner and core_time.busy else ""
-        amount = usd_of(core_time.idle_cost)
+        cost = core_time.idle_cost
+        amount = usd_of(None) if cost is None else f"{printed_number(cents[key], 2, cost)} USD"
         rows.append(f"  {amount:>16}  {name_of(key)}: {core_hours(core_time.idle)}{busy}")
     if len(idle) > MAX_ROWS_IN_DIGEST:
         rows.append(f"  and {more}{len(idle) - MAX_ROWS_IN_DIGEST:,} more")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from fractions import Fraction
 
@@ -11,8 +12,12 @@ from hypothesis import strategies as st
 from aggregator.digest.function import Week, digest_message, digest_text, last_midnight
 from neuron_accounts import then
 from neuron_accounts.ledger import LedgerRow
+from neuron_accounts.teams import TeamRules
 from neuron_accounts.then import then_of
+from neuron_emf.report.collection import then_by_days
+from neuron_emf.report.cost_table import then_table
 from neuron_wire.names import WEEK_HOURS
+from neuron_words.then_words import headline
 
 END_HOUR = 490_000
 WEEK_OF_HOURS = range(END_HOUR - WEEK_HOURS, END_HOUR)
@@ -69,7 +74,7 @@ LEDGER_ROWS = st.lists(
         cluster=st.sampled_from(["x", "y"]),
         instance_id=st.sampled_from(["i-1", "i-2", "i-3"]),
         idle=st.integers(0, CORE_HOUR),
-        cost=st.none() | st.integers(0, NANOS),
+        cost=st.none() | st.sampled_from([1, 3_333_333, 5_000_000]) | st.integers(0, NANOS),
         is_avoidable=st.booleans(),
     ),
     max_size=12,
@@ -104,6 +109,29 @@ def test_the_digest_is_what_the_rows_are(rows):
                   Fraction(sum(time.cost_by_part[:2]), NANOS)]
         for key, time in found.owners.items() if time.idle
     }  # fmt: skip
+
+
+@given(LEDGER_ROWS)
+def test_the_digest_prints_the_amounts_of_the_report(rows):
+    """Each owner and instance has the idle cost of its row in the report's table, to the cent."""
+    report, _ = then_by_days(rows, TeamRules())
+    text = digest_text(week_of(rows), Week(hours=WEEK_OF_HOURS), "s", "us-east-1")
+    assert headline(report.total) in text
+    owners, instances = (
+        {
+            f"{row.labels[0]}, cluster {row.labels[-1]}": row.cells()["idle"]
+            for row in then_table(report, by).printed(len(rows))
+            if row.row.time.idle
+        }
+        for by in ("owner", "instance")
+    )
+    printed = re.findall(
+        r"^ +(\S+|no price)(?: USD)?  (.+): [0-9.]+ core hours", text, re.MULTILINE
+    )
+    assert min(5, len(owners) - 1) + min(5, len(instances) - 1) == len(printed) or not printed
+    for amount, name in printed:
+        cells = instances if name.startswith("i-") else owners
+        assert cells[name] == amount
 
 
 def test_a_summary_lists_the_dearest_instances_and_every_owner(monkeypatch):
