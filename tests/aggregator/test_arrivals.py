@@ -28,13 +28,6 @@ from proof.factories.records import full_record, lines, record, some_holders
 OBJECTS = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=20), max_size=5)
 
 
-@given(OBJECTS)
-def test_what_was_compressed_comes_back(document):
-    """By gzip, which CloudWatch Logs uses, and by zlib, which Powertools reads too."""
-    text = json.dumps(document).encode()
-    assert document == unpacked(gzip.compress(text)) == unpacked(zlib.compress(text))
-
-
 @given(OBJECTS, st.data())
 def test_what_is_cut_off_is_refused(document, data):
     """At any byte: a delivery without its end may be one without its last lines."""

@@ -105,13 +105,6 @@ def test_a_bad_line_costs_itself_only(text, reason, in_packs):
     assert 2 == stored(table)
 
 
-def test_unless_packs_are_asked_for_each_record_has_an_item():
-    """A direct subscription delivers one instance's lines: nothing would be packed together."""
-    table = MemoryTable()
-    take_in(lines(record(), record(seq=2)), table, LATE_MINUTES, lambda: MINUTE_END_S)
-    assert [2] == [len(bucket) for bucket in table.records.values()]
-
-
 def test_packs_are_one_item_for_a_minute_and_bucket():
     """A batch of a thousand instances is thirty-two writes a minute, not a thousand."""
     table = MemoryTable()
@@ -159,13 +152,6 @@ def test_what_was_stored_before_a_failure_is_marked_too():
     with pytest.raises(TableError):
         taken(lines(record(), record(seq=2)), now_s=MINUTE_END_S + 60, table=table)
     assert [MINUTE] == list(table.markers)
-
-
-def test_nothing_stored_is_no_call_of_the_table():
-    """A delivery of bad lines alone writes nothing."""
-    table = MemoryTable()
-    table.put_markers = None  # would not be callable
-    assert 0 == taken([LogLine("1", "junk")], now_s=MINUTE_END_S + 60, table=table).stored
 
 
 @BOTH_MODES

@@ -13,7 +13,7 @@ from aggregator.ingest import function as ingest
 from aggregator.storage.values import TableError
 from proof.factories.invocations import Context, batch, payload
 from proof.factories.records import lines, record
-from tests.aggregator.handler_traces import documents, items, records
+from tests.aggregator.handler_traces import documents, records
 
 pytestmark = pytest.mark.usefixtures("functions")
 
@@ -23,12 +23,6 @@ NOTHING_FAILED = {"batchItemFailures": []}
 def last_minute():
     """The minute before this one."""
     return int(time.time()) // 60 - 1
-
-
-def test_an_empty_batch_is_nothing(dynamodb, capsys):
-    """Lambda sends none, and a person who tries the function may."""
-    assert NOTHING_FAILED == ingest.handler(batch(), Context())
-    assert ("", []) == (capsys.readouterr().out, items(dynamodb))
 
 
 SEQUENCE_NUMBER: Any = 7

@@ -125,26 +125,6 @@ def test_released_lines_are_documented(line):
     assert [] == [name for name in undocumented(line) if name.partition(".")[0] not in MEMBERS_GONE]
 
 
-def test_an_undocumented_member_is_found():
-    """At the root, in the objects of an array, and in a line of the wrong kind."""
-    deep = {"Kind": "rollup", "TopIdleInstances": [{"Holders": [{"Cores": "0"}, {"Host": "x"}]}]}
-    assert ["TopIdleInstances.Holders.Host"] == undocumented(deep)
-    line = {"Kind": "minute", "Surprise": 1, "Reports": 1, "Holders": [{"Cores": "0", "Host": "x"}]}
-    assert ["Surprise", "Holders.Host"] == undocumented(line)
-    assert ["Holders.Host"] == undocumented(line, tags=["Surprise"])
-    assert ["Reports"] == undocumented({"Kind": "event", "Reports": 1})
-    assert ["Kind", "Reports"] == undocumented({"Kind": "of a later release", "Reports": 1})
-
-
-def test_a_metric_by_core_number_is_one_member():
-    """NeuronCoreUtilizationNC0 documents NC1, NC2 and so on."""
-    numbered = {f"NeuronCoreUtilizationNC{core}": 1 for core in (0, 7, 127)}
-    assert [] == undocumented({"Kind": "minute", **numbered})
-    assert ["NeuronCoreUtilizationNCx"] == undocumented(
-        {"Kind": "minute", "NeuronCoreUtilizationNCx": 1}
-    )
-
-
 EMITTER_FOLDER = Path(__file__).resolve().parent.parent.parent / "emitter"
 DOCUMENTED = EVENT_NAMES.keys() | members_of("event").keys() | members_of("minute").keys()
 MEMBER_NAME = re.compile(r"[A-Z][a-z0-9]+([A-Z][a-z0-9]+)*")

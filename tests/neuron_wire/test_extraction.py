@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from neuron_wire.extraction import MAX_EXTRACTED_BYTES, UNITS, violations
+from neuron_wire.extraction import MAX_EXTRACTED_BYTES, UNITS
 from neuron_wire.names import DAY_MS, HOUR_MS
 from tests.neuron_wire.emf_documents import (
     BOUNDARIES,
@@ -119,20 +119,3 @@ def test_a_line_is_one_json_value_that_can_be_sent(line):
 def test_a_line_is_an_object(line):
     """Other JSON values are refused."""
     assert ["object"] == rules(line)
-
-
-def test_a_violation_says_where_it_is():
-    """By directive, dimension set and definition, each counted from 0."""
-    first = document()["_aws"]["CloudWatchMetrics"][0]
-    second = {**first, "Dimensions": [[], ["ClusterName"], ["ClusterName", ":x"]]}
-    whole = document(_aws={"Timestamp": 1, "CloudWatchMetrics": [first, second]})
-    (found,) = violations(json.dumps(whole))
-    assert "$._aws.CloudWatchMetrics[1].Dimensions[2][1]" == found.path
-    twice = directive(Dimensions=[[], ["ClusterName", "Zone", "ClusterName"]])
-    (found,) = violations(json.dumps({**twice, "Zone": "a"}))
-    assert "$._aws.CloudWatchMetrics[0].Dimensions[1][2]" == found.path
-    many = directive(Metrics=[{"Name": "BusyCores"}, {"Name": "BusyCores", "Unit": "x"}])
-    assert ["[1].Unit", "[1].Name"] == [
-        violation.path.removeprefix("$._aws.CloudWatchMetrics[0].Metrics")
-        for violation in violations(json.dumps(many))
-    ]

@@ -37,7 +37,6 @@ from tests.neuron_wire.wire_records import (
 )
 from tests.undocumented_members import undocumented
 
-PROMISED = {32: 2_400, 64: 2_700, 128: 3_600}
 SETS = [["ClusterName"], ["ClusterName", "InstanceId"]]
 UNVERIFIED = "AssignedUnverifiedCores"
 HALF_A_DAY = 999
@@ -91,21 +90,6 @@ def test_failures_move_to_the_second_line_first():
     kept, aside = split_minute(record.members())
     assert {*LABELS, *WORST_FAILURES, *RARE_HEALTH, *RARE_ECC, UNVERIFIED} == aside.keys()
     assert {*WORST_HEALTH, "ExecutionErrors", "CoreIdleMinutes", *LAST_MEMBERS} <= kept.keys()
-
-
-def test_the_room_for_metrics_is_what_they_take():
-    """Eight metrics by cluster and by instance, to the byte."""
-    record = everything("bau", 0)
-    with_metrics = line_with_metrics(record.members(), record.minute_ms, SETS)
-    plain = encode(record.members())
-    assert METADATA_BYTES == len(with_metrics) - len(plain)
-
-
-@pytest.mark.parametrize("cores", [129, 256, 1024])
-def test_more_cores_have_more_bytes(cores):
-    """Beyond 128 each core has 14 bytes more: a letter, its utilization, its idle minutes."""
-    assert 3_600 + 14 * (cores - 128) == max_minute_bytes(cores)
-    assert size(everything("a" * cores, MONTH_MINUTES)) <= max_minute_bytes(cores)
 
 
 AMI_ID = "ami-0123456789abcdef0"

@@ -15,7 +15,7 @@ from neuron_wire import VERSION, MinuteRecord, OtherRecord, WireFormatError, enc
 from neuron_wire.extraction import violations
 from neuron_wire.line import MAX_LINE_CHARS, emf_line, sendable_line
 from neuron_wire.names import MAX_CORES
-from tests.neuron_wire.emf_documents import ANY_JSON, BOUNDARIES, FINITE, directive, document
+from tests.neuron_wire.emf_documents import ANY_JSON, FINITE, directive, document
 from tests.neuron_wire.wire_records import WIRE_MINUTE_MS, line_of, records
 
 SMALL_RECORD = MinuteRecord(
@@ -158,38 +158,6 @@ def test_what_identifies_a_record_must_be_there(member):
         assert "missing_member" == reason(null)
 
 
-NO_COUNTS = [True, False, -1, 1.5, 1.0, "1", [], {}, 1 << 63, 10**300]
-NO_AMOUNTS = [True, False, -0.01, "1", [], {}, 1e300, 10**300]
-NO_TEXTS = [1, True, "", " ", "caf\u00e9", "tab\t", "line\nend", "\x7f", ["a"], {}, "\ud800"]
-
-
-NO_VALUES = {
-    **dict.fromkeys(
-        ("Seq", "Reports", "Executions", "EccCorrected", "DeviceMemoryUsed"), NO_COUNTS
-    ),
-    **dict.fromkeys(
-        ("CoveredSeconds", "LatencyP50Mean", "TeraFlops", "HostCpuPercent"), NO_AMOUNTS
-    ),
-    **dict.fromkeys(("ClusterName", "InstanceId", "Boot", "Region", "UltraServerId"), NO_TEXTS),
-    **dict.fromkeys(("CleanShutdown", "IdentityGuessed"), (1, 0, "true", [], {})),
-    "CoreState": (1, True, "x", "B", "ba u", "b" * 1025, ["b"]),
-    "_aws": [
-        *("x", 7, []),
-        *(
-            {"Timestamp": at}
-            for at in (True, "1", 1.5, -60_000, WIRE_MINUTE_MS + 1, 60_000 << 60, [])
-        ),
-    ],
-}
-
-
-@pytest.mark.parametrize("member", NO_VALUES)
-def test_a_member_of_a_wrong_type_or_range_is_refused(member):
-    """True is no count, a text of digits no number, and no amount is negative."""
-    for value in NO_VALUES[member]:
-        assert "bad_member" == reason(line_of(**{member: value})), repr(value)[:24]
-
-
 @pytest.mark.parametrize("place", range(3))
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 10**400, -(10**400)], ids=str)
 def test_a_utilization_that_is_not_finite_is_refused(value, place):
@@ -295,14 +263,6 @@ def by_document(whole):
     except WireFormatError as error:
         return str(error)
     return None
-
-
-def test_the_boundary_of_each_rule_is_found_before_the_line_is_written():
-    """With the same sentence as in the encoded line."""
-    for rule, extracted, refused in BOUNDARIES:
-        assert None is by_document(extracted), rule
-        assert by_document(refused), rule
-        assert by_text(refused) == by_document(refused), rule
 
 
 @given(

@@ -11,7 +11,6 @@ import pytest
 from neuron_emitter.replay import replay
 from neuron_emitter.settings import ReplaySettings
 from neuron_wire import encode, parse
-from neuron_wire.extraction import violations
 from neuron_wire.owners import Owner
 from tests.neuron_wire.emf_documents import metric
 from tests.neuron_wire.wire_records import TESTS_DATA, V1_FOLDER
@@ -102,15 +101,6 @@ def test_a_line_is_read_and_is_written_the_same(line):
     """Every line of this schema can be read, and compact JSON has one form."""
     parse(line)
     assert line == encode(json.loads(line))
-
-
-@pytest.mark.parametrize("line", GOLDEN_LINES)
-def test_a_line_with_metrics_is_extracted(line):
-    """A line with `_aws` breaks no rule; one without defines no metric."""
-    if "_aws" in json.loads(line):
-        assert [] == violations(line)
-    else:
-        assert {"metadata"} == {violation.rule for violation in violations(line)}
 
 
 def test_the_schema_of_aws_accepts_each_line_with_metrics(program_of, tmp_path):

@@ -7,10 +7,7 @@ from __future__ import annotations
 import json
 
 from proof.factories.records import MINUTE, record
-from proof.memory_table import MemoryTable
 from tests.aggregator.memory_stack import MINUTE_END_S, MemoryStack, on_time
-
-KNOWN_INSTANCE = record().instance_id
 
 
 def test_a_cluster_that_vanished_is_published_until_it_is_forgotten():
@@ -113,28 +110,6 @@ def test_nobody_waits_for_an_instance_that_ec2_stopped():
     stack.table.put_departure("i-1", MINUTE, 0)
     stack.close(MINUTE_END_S + 60 + 46)
     assert [(1, 1)] == stack.published()
-
-
-def test_only_the_departures_that_matter_are_read():
-    """
-    From an hour before the oldest minute that is reduced: earlier ones belong to
-    instances that are forgotten.
-    """
-    stack = MemoryStack()
-    asked = []
-
-    class Spy(MemoryTable):
-        def read_departures(self, first_minute, last_minute):
-            asked.append((first_minute - MINUTE, last_minute - MINUTE))
-            return super().read_departures(first_minute, last_minute)
-
-    stack.table = Spy()
-    on_time(stack, 0)
-    stack.close(MINUTE_END_S + 50)
-    stack.close(MINUTE_END_S + 3600 + 50)
-    stack.deliver(MINUTE_END_S + 3700, record(minute=MINUTE + 5, instance_id="i-2"))
-    stack.close(MINUTE_END_S + 3720)
-    assert [(-64, 1), (-59, 61), (-55, 63)] == [(first, last) for first, last in asked]
 
 
 def test_of_two_emitters_with_two_cluster_names_each_is_waited_for():

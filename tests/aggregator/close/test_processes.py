@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from aggregator.close.run import CloseRun
 from aggregator.environment import Rules
-from aggregator.reading.workers import ProcessLostError, processes_for
+from aggregator.reading.workers import ProcessLostError
 from aggregator.storage.record_items import TABLE_BUCKETS
 from aggregator.storage.values import TableError
 from proof.factories.records import record
@@ -142,13 +142,3 @@ def test_nobody_waits_for_processes_that_outlive_the_one_that_forked_them():
     # The end of the pipe is seen once every process that holds its other end is gone.
     assert b"" == os.read(reads, 1)
     os.close(reads)
-
-
-@pytest.mark.parametrize(
-    ("memory_mb", "processors", "expected"),
-    [(256, 2, 1), (1_769, 2, 1), (3_538, 2, 2), (8_845, 6, 5), (10_240, 6, 6), (10_240, 2, 2)],
-)
-def test_a_process_for_each_processor(monkeypatch, memory_mb, processors, expected):
-    """Lambda gives one for 1,769 MB, six for 10,240."""
-    monkeypatch.setattr(os, "cpu_count", lambda: processors)
-    assert expected == processes_for(memory_mb)

@@ -38,29 +38,6 @@ def test_a_clean_shutdown_is_taken_back_by_a_later_record_of_the_minute():
     assert silent(made, MINUTE + 10)
 
 
-def test_only_changed_buckets_are_packed():
-    """What nobody reported costs no write."""
-    made = registry(MINUTE)
-    again = registry()
-    again.load(dict(made.packed()))
-    again.record_presence("training", SAMPLE_STREAM, MINUTE, "trn1.2xlarge", gone=False)
-    assert [] == list(again.packed())
-    again.record_presence("training", SAMPLE_STREAM, MINUTE + 1, "trn1.2xlarge", gone=False)
-    assert [bucket_of(SAMPLE_STREAM)] == [bucket for bucket, _ in again.packed()]
-
-
-def test_what_ended_long_ago_is_dropped():
-    """A run that ended before the given minute goes, one that ended in it stays."""
-    made = registry(MINUTE, MINUTE + 20)
-    made.forget(MINUTE + 1)
-    assert not silent(made, MINUTE + 10)
-    assert expected(made, MINUTE + 20)
-    made.forget(MINUTE + 20)
-    assert expected(made, MINUTE + 20)
-    made.forget(MINUTE + 21)
-    assert not expected(made, MINUTE + 20)
-
-
 # --- size ---
 
 

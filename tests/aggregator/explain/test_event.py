@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from aggregator.explain.event import EventError, read_transition
 from tests.aggregator.explain.alarm_events import (
     OVER_AT,
-    RANG_MS,
     of_a_contributor,
     of_an_alarm,
     state,
@@ -53,17 +52,6 @@ def test_an_event_with_a_member_of_another_kind_is_read_or_refused(path, junk, c
         read_transition(event)
 
 
-def test_metric_math_is_about_the_metric_it_is_made_of():
-    """The returned expression names no metric; the one that feeds it decides."""
-    event = of_an_alarm()
-    (query,) = event["detail"]["configuration"]["metrics"]
-    query["returnData"] = False
-    expression = {"id": "e1", "expression": "IF(m1 > 20, 1, 0)", "returnData": True}
-    event["detail"]["configuration"]["metrics"] = [query, expression]
-    found = read_transition(event)
-    assert (("IdleCorePercent",), "training") == (found.metrics, found.cluster)
-
-
 def test_a_metric_of_somebody_else_is_not_one_of_ours():
     """A metric name means something only in our namespaces."""
     event = of_an_alarm("ExecutionErrors")
@@ -86,21 +74,3 @@ def test_each_transition_has_one_identity_of_its_own():
     first, again, *others = [read_transition(event).identity for event in events]
     assert first == again
     assert len(others) == len({*others} - {first})
-
-
-@pytest.mark.parametrize(
-    ("window", "expected"),
-    [
-        ({}, True),
-        ({"muteWindowStart": "2026-11-21T03:00:00.000+0000"}, True),
-        ({"muteWindowStart": RANG_MS, "muteWindowEnd": RANG_MS}, True),
-        ({"muteWindowStart": "2026-11-21T03:18:00.000Z"}, False),
-        ({"muteWindowEnd": "2026-11-21T03:16:00.000+0000"}, False),
-    ],
-)
-def test_a_mute_rule_is_named_while_it_is_active(window, expected):
-    """A subscription that filters by Muted must not lose what was never muted."""
-    arn = "arn:aws:cloudwatch:us-east-1:123456789012:alarm-mute-rule:night"
-    found = read_transition(of_an_alarm(muteDetail={"mutedByArn": arn, **window}))
-    assert (arn if expected else "") == found.muted_by
-    assert read_transition(of_an_alarm()).muted_by == ""

@@ -12,7 +12,6 @@ from aggregator.explain.event import (
     SILENCE,
 )
 from aggregator.explain.evidence import (
-    DAMAGED,
     OLD_AFTER_S,
     Evidence,
     RecentErrors,
@@ -81,15 +80,6 @@ def test_a_rollup_is_old_after_ten_minutes(past_s, expected):
     now_s = (ALARM_MINUTE + 1) * 60 + OLD_AFTER_S + past_s
     found = evidence_of(SILENCE, table_with(rollup()), now_s)
     assert (expected, OLD_AFTER_S + past_s) == (found.is_old, found.age_s)
-
-
-@pytest.mark.parametrize("line", ["junk", "[]", json.dumps(rollup(Minute="2026-02-30T00:00Z"))])
-def test_a_rollup_without_its_minute_is_damaged(line):
-    """Whatever else it lacks, the message is sent without; when it was must be known."""
-    table = MemoryTable()
-    table.write_last_rollup("minute", "training", ALARM_MINUTE, line)
-    evidence = evidence_of(SILENCE, table)
-    assert (DAMAGED, {}) == (evidence.trouble, evidence.rollup)
 
 
 @pytest.mark.parametrize(

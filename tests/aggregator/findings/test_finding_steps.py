@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from aggregator.findings import steps
 from neuron_accounts.findings import (
     CLOSED,
-    FINDING_KINDS,
     WORSENED,
     FindingKey,
-    FindingsState,
-    OpenFinding,
     finding_id,
 )
 from proof.factories.records import MINUTE
 
 AFTER = 15
 MINUTES_OF_DAY = 24 * 60
-STEP_MINUTES = st.integers(MINUTE, MINUTE + 100_000)
-SMALL_COUNTS = st.integers(0, 5000)
-FINDINGS = st.builds(
-    lambda opened, before, step, level, after, quiet, missed: OpenFinding(
-        opened, opened - before, step, level, opened + after, quiet, missed
-    ),
-    STEP_MINUTES, SMALL_COUNTS, st.integers(1, 500), SMALL_COUNTS, SMALL_COUNTS, st.integers(0, 2),
-    SMALL_COUNTS,
-)  # fmt: skip
-FINDING_KEYS = st.builds(
-    FindingKey, st.text(max_size=8), st.sampled_from(FINDING_KINDS), st.text(max_size=8)
-)
 
 
 def idle(before, minutes, *, minute=MINUTE, worked=False):
@@ -109,28 +90,9 @@ def test_an_owner_nobody_sees_is_gone(is_known, closes_after):
     assert (closes_after, "gone") == (count, step.reason)
 
 
-@given(
-    st.dictionaries(FINDING_KEYS, FINDINGS), st.integers(0, MINUTE), st.lists(st.just({"Id": "a"})),
-    st.dictionaries(
-        st.tuples(st.text(max_size=8), st.text(max_size=8)),
-        st.dictionaries(STEP_MINUTES, SMALL_COUNTS, min_size=1),
-    ),
-)  # fmt: skip
-def test_a_state_survives_being_packed(findings, minute, due, faults):
-    """Whatever the names."""
-    state = FindingsState(minute, findings, due, faults)
-    assert state == FindingsState.unpacked(state.packed())
-
-
 def test_the_id_of_a_finding_is_its_own_and_always_the_same():
     """Of what it is about and when it opened; an id that changes would break who reads events."""
     key = FindingKey("training", "idle-instance", "i-1")
     assert "59ce" == finding_id(key, MINUTE)[:4]
     assert finding_id(key, MINUTE) != finding_id(key, MINUTE + 1)
     assert finding_id(key, MINUTE) != finding_id(key._replace(subject="i-2"), MINUTE)
-
-
-def test_who_works_is_not_missed():
-    """Minutes in which nobody knew of an owner count in a row only."""
-    step = idle(replace(opened(), missed=5), None, worked=True)
-    assert (None, 1, 0) == (step.change, step.after.quiet, step.after.missed)

@@ -9,15 +9,12 @@ import pytest
 
 from aggregator import runtime
 from aggregator.close import function as close
-from aggregator.findings.outbox import EventBus
 from aggregator.ingest.intake import take_in
 from aggregator.storage.table import Table
 from neuron_accounts.findings import EVENT_SOURCE, FINDING_DETAIL_TYPE, FindingsState
 from proof.factories.invocations import Context
 from proof.factories.records import MINUTE, lines
 from tests.aggregator.findings.findings_fleet import idle
-
-EVENT_DETAILS = [{"Id": "a", "Step": 1}, {"Id": "b", "Step": 2}]
 
 
 class Client:
@@ -28,19 +25,6 @@ class Client:
 
     def put_events(self, **_request):
         return self.answer
-
-
-@pytest.mark.parametrize(
-    ("entries", "taken"),
-    [
-        ([{"EventId": "1"}, {"ErrorCode": "ThrottlingException"}], [True, False]),
-        ([{"EventId": "1"}], [True, False]),
-        ([], [False, False]),
-    ],
-)
-def test_what_was_not_taken_is_known_entry_by_entry(entries, taken):
-    """An answer that is too short took nothing more."""
-    assert taken == EventBus("default", Client({"Entries": entries})).put(EVENT_DETAILS)
 
 
 @pytest.fixture

@@ -150,23 +150,6 @@ def test_an_owner_that_works_elsewhere_is_listed_with_its_allocated_cores(fleet,
         assert "FullyIdleMinutes" not in row
 
 
-def test_who_is_no_owner_has_a_row_all_the_same():
-    """
-    No owner, a process without a name, one beyond the line's, and one not reported, which
-    may have what nobody read.
-    """
-    new = held("i-1", ("[unnamed]", 1), owners=(Owner("0", "[unnamed]"),))
-    more = cores("aau", instance_id="i-2", idle=(60,) * 3, owners_more="0")
-    old = cores("aa", instance_id="i-3", idle=(60,) * 2, holders=(Holder("0", None, 7),))
-    crowded = cores("a", instance_id="i-4", idle=(60,), holders_more=1)
-    unread = cores("uuu", instance_id="i-5", idle=(60,) * 3, reservations="unknown")
-    rows = {row.owner: row for row in rollup_of(new, more, old, crowded, unread).idle_owners}
-    assert {"[unnamed]": 2, "[others]": 2, "[not reported]": 5, "[unallocated]": 1} == {
-        name: row.idle // MICRO for name, row in rows.items()
-    }
-    assert 2 * MICRO == rows["[not reported]"].allocated
-
-
 @pytest.mark.parametrize("name", sorted(PLACEHOLDER_OWNERS))
 def test_no_line_names_an_owner_like_a_row_of_ours(name):
     """Neither in Owners nor in Holders: it would hide among those who are nobody."""
@@ -210,21 +193,6 @@ def test_the_team_is_from_the_first_rule_otherwise_as_reported():
     assert {"ml/a": "ml", "ml/b": "ml", "ml/c": None, "prod/d": "serving"} == {
         holder["Name"]: holder.get("Team") for holder in holders
     }
-
-
-def test_a_row_without_any_price_has_no_amount():
-    """One with some has the price of those, and says how many have none."""
-    fleet = [
-        held("i-1", ("ml/a", 1), ("ml/b", 1), instance_type="trn2.48xlarge"),
-        held("i-2", ("ml/a", 2)),
-    ]
-    some, none = published(rollup_of(*fleet))["TopIdleOwners"]
-    assert ("ml/a", 3, 2, 1.34375, 1) == tuple(
-        some[one] for one in ("Owner", "Cores", "Instances", "UsdPerHour", "UnpricedCores")
-    )
-    alone = {"Owner": "ml/b", "Cores": 1, "Instances": 1, "AllocatedCores": 1, "BusyCores": 0,
-             "IdleMinutes": 60, "UnpricedCores": 1}  # fmt: skip
-    assert alone == none
 
 
 def test_twenty_rows_are_all_and_what_is_free_stays_one_of_them():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,35 +28,6 @@ def test_the_first_publication_has_every_amount_also_those_that_are_zero():
     first = due(rollup(Executions=0, IdleCost=0.5), None)
     assert {"Executions": 0, "IdleCost": 0.5, "LateRecords": 0} == first.amounts
     assert 1 == first.publication.number
-
-
-def test_the_order_in_which_members_were_found_is_no_change():
-    """Instances are read in any order: another order of the same types is the same rollup."""
-    types = {"trn1.2xlarge": {"Instances": 1}, "inf2.xlarge": {"Instances": 2}}
-    first = due(rollup(types=types), None)
-    assert due(rollup(types=dict(reversed(types.items()))), first.publication) is None
-
-
-def test_less_than_a_millionth_is_rounding_and_no_amount():
-    """A sum of floats in another order differs in its last digits."""
-    first = due(rollup(IdleCost=0.3), None)
-    second = due(rollup(IdleCost=0.300_000_2), first.publication)
-    assert ({}, {}) == (second.amounts, second.overstated)
-    third = due(rollup(IdleCost=0.300_001), second.publication)
-    assert {"IdleCost": 0.000_001} == third.amounts
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"gauges": {"Instances": 1, "SilentInstances": 2}}, {"types": {"inf2": {"Instances": 1}}}],
-    ids=str,
-)
-def test_a_changed_gauge_or_type_alone_is_due_without_any_amount(change):
-    """Gauges are restated whole; a tally that lacks nothing has no member."""
-    before = {"types": {"trn1": {"Instances": 1}}, "Executions": 5}
-    first = due(rollup(**before), None)
-    second = due(rollup(**{**before, **change}), first.publication)
-    assert ({}, 2) == (second.amounts, second.publication.number)
 
 
 def test_a_name_alone_is_due():

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
-from operator import add
 
 import pytest
 from hypothesis import example, given
@@ -177,24 +175,6 @@ def _compare(rollup, expected, owners, types):
     assert types.keys() == rollup.types.keys()
     for instance_type, numbers in types.items():
         assert numbers == pytest.approx(rollup.types[instance_type], abs=EPSILON)
-
-
-@pytest.mark.parametrize(
-    ("field", "metric"), [("tera_flops", "TeraFlops"), ("latency_p50_mean_s", "LatencyP50Mean")]
-)
-def test_the_order_does_not_matter_to_the_last_digit(field, metric):
-    """Of 10^16 and ones, the sum of floats one by one has the ones or not: by their order."""
-    amounts = [1e16, *[1.0] * 9]
-    records = [
-        record(instance_id=f"i-{number}", executions=1, **{field: amount})
-        for number, amount in enumerate(amounts)
-    ]
-    found = [
-        rolled_up([[one] for one in order]).gauges[metric] for order in (records, records[::-1])
-    ]
-    # Not sum(): from Python 3.12 on it corrects itself.
-    assert reduce(add, amounts) != reduce(add, amounts[::-1])
-    assert found[0] == found[1]
 
 
 BUSY_HUNDREDTHS = st.lists(st.integers(1, 10_000), min_size=1, max_size=6)

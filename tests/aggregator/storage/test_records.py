@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import base64
 import math
-from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from aggregator.storage import record_items as storage_records
 from aggregator.storage.record_items import (
@@ -30,16 +27,10 @@ from neuron_wire.names import MAX_CORES
 from neuron_wire.owners import Owner
 from proof.factories.records import MINUTE, full_record, record, some_holders
 
-PRINTABLE_NAMES = st.text(
-    st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=12
-)
 PACKED = base64.b85decode(
     "c=<<F?izKJO%8(~5QXnDYir&EQ9O%rVK;`PWzkiWrgtwkXbMheMIgicyl>`poVY*A{ac*uP6Cb#vMt"
     "#p|I8|&q)I{zag{PJ375k+8>KEKIY+kUd0QUq7QgOPkDo@;RMMG3SE|xeVFWctC@~|TplHs(q6JS}r"
     "%P8%4qK;97ctnOqc@#8khZgK9IUs!*H#Af?Sg_rxo)!k;dSz8Fe`*lXbk4}2h7;9f&"
-)
-IDENTITIES = st.tuples(
-    PRINTABLE_NAMES, PRINTABLE_NAMES, st.sampled_from(["00", "01"]), st.integers(1, 9)
 )
 
 
@@ -78,16 +69,6 @@ def test_holders_never_cost_a_write_unit(cores, units):
     assert held.holders[: len(kept.holders)] == kept.holders
     assert MAX_HOLDERS + 3 == len(kept.holders) + kept.holders_more
     assert made == replace(kept, holders=(), holders_more=0)
-
-
-@given(IDENTITIES, IDENTITIES)
-def test_the_key_is_the_identity(one, other):
-    """Two records have the same key exactly when they are the same record."""
-    keys = [
-        key_of(record(cluster=cluster, instance_id=instance_id, boot=boot, seq=seq))
-        for cluster, instance_id, boot, seq in (one, other)
-    ]
-    assert (one == other) == (keys[0] == keys[1])
 
 
 @pytest.mark.parametrize("letter", ["#", "%", "x"])
@@ -136,13 +117,6 @@ def test_owners_are_never_trimmed(cores):
 
 PACKED_ITEM_BYTES = 400_000  # DynamoDB's 400 KB, less than it at most
 
-ANY_RECORDS = st.builds(
-    record,
-    cluster=st.sampled_from(["training", "serving"]),
-    instance_id=st.sampled_from([f"i-{number}" for number in range(5)]),
-    seq=st.integers(1, 3),
-    minute=st.integers(MINUTE, MINUTE + 2),
-).map(lambda made: replace(made, seq=10 * made.seq + made.minute_ms // 60_000 % 10))
 """Whose identity says which minute they belong to, as an emitter's does."""
 
 
@@ -155,46 +129,6 @@ def read_records(items):
         assert all(item.bucket == bucket_of(record.instance_id) for record in records)
         found += records
     return found
-
-
-@given(
-    st.lists(ANY_RECORDS, max_size=12).flatmap(
-        lambda made: st.tuples(st.just(made), st.permutations(made))
-    )
-)
-def test_a_batch_delivered_again_lands_on_itself(orders):
-    """In whatever order, and with whatever repeated: the same items."""
-    once, again = orders
-    assert set(packs_of(once, 120)) == set(packs_of(again + once, 120))
-
-
-@given(st.lists(ANY_RECORDS, min_size=1, max_size=12), st.data())
-def test_parts_of_a_batch_have_packs_of_their_own(records, data):
-    """
-    What was split before it was delivered again replaces nothing: other
-    content has another key, and no key is that of a single record.
-    """
-    part = data.draw(st.lists(st.sampled_from(records)))
-    kept = {}
-    singles = [item_of(record, 0) for record in records]
-    for item in [*packs_of(records, 120), *packs_of(part, 120), *singles]:
-        before = kept.setdefault((item.minute, item.bucket, item.key), item.payload)
-        assert before == item.payload
-    whole = Counter(identity_of(record) for record in read_records(packs_of(records, 120)))
-    copies = Counter(
-        identity_of(record)
-        for (minute, _, _), payload in kept.items()
-        for record in records_of(payload, minute)[0]
-    )
-    assert copies.keys() == whole.keys()
-
-
-def test_what_the_emitter_says_about_itself_stays_in_its_line():
-    """As with a single item; everything else is kept."""
-    made = full_record(32, seed=1)
-    (item,) = packs_of([replace(made, health={"SpoolBytes": 4096})], 120)
-    assert [made] == read_records([item])
-    assert b"SpoolBytes" not in unpacked(item.payload)
 
 
 @pytest.mark.parametrize(("cores", "count"), [(MAX_CORES, 120), (32, 1500)])

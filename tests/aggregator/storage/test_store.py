@@ -49,13 +49,6 @@ def test_a_bucket_gives_its_own_records_in_key_order(table):
     assert [] == list(table.read_bucket(MINUTE, 2))
 
 
-def test_putting_a_record_again_keeps_one(table):
-    """The key is the identity."""
-    for _ in range(2):
-        table.put_records([item("a")])
-    assert [b"payload"] == list(table.read_bucket(MINUTE, 0))
-
-
 def test_more_than_a_page_is_read(table):
     """A query answers at most one megabyte at a time."""
     payload = bytes(100_000)
@@ -106,14 +99,6 @@ def test_only_the_owner_gives_the_lease_back(table):
     assert table.take_lease("two", 120.0, 190.0)
 
 
-def test_progress_is_none_and_then_what_was_written(table):
-    """Each time the last one."""
-    assert table.read_progress() is None
-    for progress in (CloseProgress(7, (), 1), CloseProgress(8, (5,), 2, (3, 4), {4: 7}, 4, (6, 7))):
-        table.write_progress(progress)
-        assert progress == table.read_progress()
-
-
 def test_a_publication_is_remembered_once(table):
     """Of two runs with the same number one hears that it was too late."""
     tallies = {"Executions": 5, "IdleCost": 0.125}
@@ -128,15 +113,6 @@ def test_a_publication_is_remembered_once(table):
     assert {} == table.read_publications(MINUTE + 1)
 
 
-def test_the_registry_is_kept_by_bucket(table):
-    """Writing one bucket leaves the others."""
-    assert {} == table.read_registry()
-    table.write_registry(31, b"old")
-    table.write_registry(0, b"first")
-    table.write_registry(31, b"new")
-    assert {0: b"first", 31: b"new"} == table.read_registry()
-
-
 def test_the_last_rollup_is_that_of_the_latest_minute(table):
     """The same minute again replaces it, an earlier one does not."""
     assert table.read_last_rollup("minute", "training") is None
@@ -145,15 +121,6 @@ def test_the_last_rollup_is_that_of_the_latest_minute(table):
     assert "c" == table.read_last_rollup("minute", "training")
     table.write_last_rollup("minute", "training", MINUTE + 2, "é" * 30_000)
     assert "é" * 30_000 == table.read_last_rollup("minute", "training")
-
-
-def test_a_last_rollup_is_kept_for_each_thing_it_tells_about(table):
-    """And for each cluster; the others are left alone."""
-    kept = {("minute", "training"): "a", ("hardware", "training"): "b", ("errors", "serving"): "c"}
-    for place, line in kept.items():
-        table.write_last_rollup(*place, MINUTE, line)
-    kept |= {("minute", "serving"): None, ("silent", "training"): None}
-    assert kept == {place: table.read_last_rollup(*place) for place in kept}
 
 
 def test_what_was_published_of_one_cluster_is_read_for_many_minutes(table):
@@ -265,15 +232,3 @@ def test_what_closing_relies_on_is_read_consistently():
     table.read_last_rollup("minute", "training")
     table.was_notified("one")
     assert [True] * 7 == [call.kwargs["ConsistentRead"] for call in client.method_calls]
-
-
-@pytest.mark.parametrize("item", [{}, {"r": {}}, {"r": {"B": b"{}"}}, {"r": None}])
-def test_a_last_rollup_that_is_not_one_is_the_tables_error(item):
-    """So a message is sent without it."""
-
-    class Client:
-        def get_item(self, **_):
-            return {"Item": item}
-
-    with pytest.raises(TableError):
-        Table(Requests(Client(), "records")).read_last_rollup("minute", "training")
