@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emitter.logs import (
-    BACKOFF_GROWTH,
-    LONGEST_S,
     MAX_WAITING_EVENTS,
-    SHORTEST_S,
-    Backoff,
     Event,
     EventQueue,
     Repeats,
@@ -108,26 +103,3 @@ def test_nothing_is_lost_that_is_not_counted(counts):
         assert queue.dropped == len(added) - len(taken) >= dropped
         dropped = queue.dropped
     assert [] == queue.take_events()
-
-
-@given(st.integers())
-def test_waits_stay_within_their_bounds(seed):
-    """Never under 0.2 s, never above 60 s, each from the upper half of its step."""
-    backoff = Backoff(rng=random.Random(seed))
-    step_s = 2 * SHORTEST_S
-    for _ in range(30):
-        wait_s = backoff.next_s()
-        assert SHORTEST_S <= step_s / 2 <= wait_s <= step_s <= LONGEST_S
-        step_s = min(LONGEST_S, BACKOFF_GROWTH * step_s)
-    assert LONGEST_S == step_s
-    backoff.reset()
-    assert backoff.next_s() <= 2 * SHORTEST_S
-
-
-@given(st.integers())
-def test_instances_that_failed_together_do_not_retry_together(seed):
-    """Not in the first second, and not when all wait the longest."""
-    fleet = [Backoff(rng=random.Random(f"{seed} {number}")) for number in range(40)]
-    for _ in range(20):
-        waits_s = [backoff.next_s() for backoff in fleet]
-        assert max(waits_s) - min(waits_s) > 0.2 * max(waits_s)

@@ -35,8 +35,6 @@ from tests.neuron_emitter.neuron_reports import (
 
 REPLAY_START = "2026-01-01T00:00:00Z"
 
-REPLAY_START_MS = 1_767_225_600_000
-
 
 def good(percent=50.0, completed=1):
     """A report of one runtime on four cores, period 5 s."""
@@ -124,29 +122,6 @@ def test_a_time_is_utc_unless_it_says_otherwise(text, expected, monkeypatch):
     """Whatever time zone the machine is in."""
     monkeypatch.setenv("TZ", "America/New_York")
     assert expected == parse_time_s(text)
-
-
-def test_the_boot_is_made_of_start_and_input(tmp_path):
-    """Twelve digits of time, so that a later start is a greater text, and eight of a hash."""
-    file = saved(tmp_path / "a", good())
-    (first,) = records(file)
-    (later,) = records(file, start="2026-01-01T00:00:01Z")
-    assert f"{REPLAY_START_MS:012x}" == first.boot[:12]
-    assert 20 == len(first.boot) == len(later.boot)
-    assert first.boot < later.boot
-    others = [
-        records(saved(tmp_path / "b", good(51.0))),
-        records(file, cluster="red"),
-        records(file, interval=6.0),
-        records(file, metrics="none"),
-        records(file, idle_below_percent=2.0),
-        records(file, instance_id="i-told"),
-        records(file, file),
-        records(file, start="2026-01-01T00:00:00+00:00"),
-    ]
-    boots = {found[0].boot for found in others}
-    assert len(others) == len(boots)
-    assert first.boot not in boots
 
 
 def test_a_compressed_file_is_replayed_as_what_is_in_it(tmp_path):

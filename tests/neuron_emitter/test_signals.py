@@ -125,34 +125,6 @@ def test_without_a_watchdog_there_is_no_heartbeat(period_us, pid, listening):
     assert [] == heard(listening)
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["", "@", "relative", "vsock:2:1", "/no/such/socket", "@nobody-listens", "/a\0b", "/" * 300],
-    ids=["empty", "no name", "relative", "vsock", "no file", "nobody", "nul", "too long"],
-)
-def test_a_failed_notification_is_no_error(address, caplog):
-    """It is logged once at most; a watchdog acts by itself."""
-    supervisor = Supervisor({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "1"})
-    supervisor.notify_ready("x")
-    supervisor.notify_watchdog()
-    supervisor.notify_reloading()
-    supervisor.notify_stopping("x")
-    assert len(caplog.records) <= 1
-
-
-@given(st.text(max_size=700))
-def test_a_status_is_one_line(sentence):
-    """A newline in it would be another assignment, such as MAINPID=1."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
-        server.settimeout(0)
-        server.bind("")
-        Supervisor(variables(server)).notify_status(sentence)
-        for assignments in heard(server):
-            (status,) = assignments
-            assert status.startswith("STATUS=")
-            assert len(status) <= 507
-
-
 class FakeService:
     """A service that is asked to reload in its first minute and sees two of them end."""
 

@@ -285,20 +285,6 @@ def test_a_sample_has_the_numbers_of_its_report_alone():
     assert expected == sample_of(report(before), report(*entries))
 
 
-@pytest.mark.parametrize("runtimes", [None, []], ids=["not collected", "not due"])
-def test_a_report_without_runtime_groups_has_no_sample(runtimes):
-    """The executions of an older report are in no sample of a newer one."""
-    before = report(runtime(counters([50, 0, 0, 0]), memory(), executions(9, timed_out=1)))
-    assert sample_of(before, report(neuron_runtime_data=runtimes)) is None
-
-
-def test_no_runtime_is_a_sample_of_zeros():
-    """For the time since the sample before."""
-    found = sample_of(report(runtime(counters([50, 0, 0, 0]))), report(), report())
-    assert (0, 0, 0, 0) == found.utilization_percent
-    assert 10 == found.period_s
-
-
 def test_samples_do_not_change_the_minute():
     """The minute is the same with and without them, also what was malformed."""
     document = report(runtime(counters({0: 50, "x": 1}), memory({0: 1}, [(7, 9)])))

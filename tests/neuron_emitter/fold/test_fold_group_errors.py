@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_emitter.fold.group_errors import MAX_GROUP_ERROR_CHARS
 from tests.neuron_emitter.neuron_reports import (
     REPORTS_START_S,
     add,
@@ -145,13 +144,3 @@ def test_a_text_is_shown_without_what_is_nobodys_business(text, shown):
     (event,) = events_of([complaint(text)])
     assert shown == event.details["Error"]
     assert event.message.endswith(f"of group vcpu_usage: {shown}")
-
-
-@settings(max_examples=50)
-@given(st.text())
-def test_a_shown_text_is_short_and_printable(text):
-    """Whatever the monitor says."""
-    for event in events_of([complaint(text)]):
-        assert len(str(event.details["Error"])) <= MAX_GROUP_ERROR_CHARS
-        assert event.message.isprintable()
-        assert event.message.isascii()

@@ -124,21 +124,6 @@ def test_a_memory_table_with_a_key_that_cannot_be_read_is_no_evidence():
     assert "aaaa" == minute_of(report(runtime(IDLE_COUNTERS, group))).core_state
 
 
-@pytest.mark.parametrize(
-    "place", [(0, 4), (0, -1), (-1, 0), (256, 0), (1024, 0), (None, 0), (0, None)]
-)
-def test_a_model_on_a_core_that_cannot_be_is_dropped_and_counted(place):
-    """
-    An index within a device is below its number of cores; a place that no core
-    has must not make one.
-    """
-    fold = new_fold()
-    add(fold, report(runtime(IDLE_COUNTERS, memory(models=[place]))), REPORTS_START_S)
-    reported = fold.malformed  # in time for the line of this minute
-    assert "uuuu" == closed(fold).core_state
-    assert int(None not in place) == reported == fold.malformed
-
-
 LISTED_32 = counters([0] * 32)
 TRN1 = hardware(16, 2)
 

@@ -132,42 +132,6 @@ def stored():
     return json.loads(fold.encode_state())
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"ecc": [1, 2]},
-        {"ecc": {"0:mem_ecc_corrected": -1}},
-        {"cores": "four"},
-        {"cores": 100_000},
-        {"cores_per_device": 0},
-        {"idle_minutes": [0] * 2000},
-        {"idle_minutes": [-1]},
-        {"idle_counted_minute": "yesterday"},
-        *({"instance_id": text} for text in ("", " ", "i" * 129, "i\x7f")),
-        *(
-            {"histories": damaged}
-            for damaged in (
-                {"runtimes": [{"pid": "7"}]},
-                {"runtimes": [{"executed": -1}]},
-                [],
-                None,
-                {"runtimes": [{}] * 513},
-                {"runtimes": [{"tag": "x" * 129}]},
-                {"watched": "now"},
-            )
-        ),
-        {"kernel": {"counted": {"boot_id": ""}}},
-        {"kernel": {"counted": {"boot_id": "a" * 33}}},
-        {"kernel": {"counted": {"boot_id": "a", "seq": -1}}},
-        {"kernel": {"counted": {"boot_id": "a", "seq": 1 << 63}}},
-    ],
-)
-def test_a_state_with_a_wrong_member_begins_again(changes):
-    """A member that is out of its bounds makes the state unreadable."""
-    whole = json.dumps({**stored(), **changes}).encode()
-    assert FoldState() == read_state(whole)
-
-
 def test_a_member_that_this_version_does_not_know_is_dropped():
     """A newer version may add members to the state."""
     whole = stored()

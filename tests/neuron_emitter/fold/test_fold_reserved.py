@@ -257,15 +257,6 @@ def test_quiet_minutes_count_from_when_an_owner_came():
     assert 1 == later.owners[0].quiet_minutes
 
 
-def test_executions_of_an_owner_are_all_that_ended_or_failed_each_once():
-    """Those that completed with an error are among both."""
-    record = node(
-        started(Assignments("none")), 0, using(7, 0, 10, completed_with_err=2, timed_out=3)
-    )  # fmt: skip
-    assert 15 == record.owners[0].executions
-    assert (12, 5) == (record.executions, record.execution_errors)
-
-
 TRN1 = hardware(16, 2)
 
 

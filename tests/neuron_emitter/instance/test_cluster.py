@@ -22,18 +22,12 @@ from neuron_emitter.instance.cluster import (
 from neuron_emitter.instance.instance_tags import TagsUnavailableError, read_metadata_tags
 from neuron_emitter.instance.machine import ASSET_TAG_FILE
 from neuron_emitter.instance.metadata_service import MetadataService
-from tests.neuron_emitter.instance_services import TAGS_PATH, TOKEN_PATH
+from tests.neuron_emitter.instance_services import TAGS_PATH
 
 URI = "ECS_CONTAINER_METADATA_URI_V4"
 BOARD_ID = "i-0fedcba9876543210"
 CLUSTER_ARN = "arn:aws:ecs:us-west-2:111122223333:cluster/"
 SERVICE_VARIABLE = "AWS_EC2_METADATA_SERVICE_ENDPOINT"
-TAG_SOURCES = (
-    ClusterSearch.find_eks_cluster,
-    ClusterSearch.find_slurm_cluster,
-    ClusterSearch.find_auto_scaling_group,
-)
-NO_TAGS = "tags in instance metadata are not enabled"
 
 
 @pytest.fixture(autouse=True)
@@ -177,14 +171,6 @@ def test_an_ecs_task_knows_its_cluster(cluster, play, search):
     assert FoundCluster("training", "the ECS task metadata endpoint") == found
 
 
-def test_an_ecs_task_asks_again_before_it_gives_up(play, search):
-    """The agent may be starting again just now."""
-    service = play({"/task": 500})
-    answers = iter([500, 404, {"Cluster": "training"}])
-    service.routes = type("Answers", (), {"get": lambda *_arguments: next(answers)})()
-    assert search({URI: service.url}).ask_ecs_task().name == "training"
-
-
 @pytest.mark.parametrize(
     ("why", "route"),
     [
@@ -261,13 +247,6 @@ def test_parallelcluster_writes_its_name_to_a_file(search):
     assert FoundCluster("hpc-a", f"stack_name in /{PARALLELCLUSTER}") == found
 
 
-def test_parallelcluster_tags_its_instances(imds, search):
-    """The tag counts before what Slurm says."""
-    imds.tag({"parallelcluster:cluster-name": "hpc-a"})
-    found = search({"SLURM_CLUSTER_NAME": "else"}).find_slurm_cluster()
-    assert FoundCluster("hpc-a", "the tag parallelcluster:cluster-name") == found
-
-
 def test_the_name_of_all_parallelclusters_names_none(search):
     """Two clusters under one name would be one."""
     files = {SLURM_CONF_PATH: "ClusterName=parallelcluster"}
@@ -291,15 +270,6 @@ def test_slurm_conf_is_where_its_variable_says(search, tmp_path):
     files = {"srv/slurm.conf": "ClusterName=moved", SLURM_CONF_PATH: "ClusterName=usual"}
     found = search({"SLURM_CONF": "/srv/slurm.conf"}, files).find_slurm_cluster()
     assert FoundCluster("moved", f"ClusterName in {tmp_path / 'srv/slurm.conf'}") == found
-
-
-def test_tags_are_asked_for_once(imds, search):
-    """Three sources look at them; an unreachable service is waited for by the first."""
-    imds.routes[TOKEN_PATH] = 503
-    shared = search()
-    for source in TAG_SOURCES:
-        assert "503" in source(shared).why
-    assert 1 == len(imds.asked)
 
 
 def test_only_tags_that_name_a_cluster_are_read(imds):

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
-from pathlib import Path
 
 import pytest
 
 from neuron_emitter.instance.machine import (
     BOOT_ID_FILE,
     MACHINE_ID_FILE,
-    MAX_MACHINE_FILE_BYTES,
     MOUNTS_FILE,
     assignments,
     guessed_instance_id,
-    read_text,
 )
 
 ONE, OTHER = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"
@@ -112,24 +109,3 @@ def test_the_hosts_machine_id_mounted_into_a_container_counts(guess):
 def test_an_assignment_is_read_as_shells_and_slurm_write_it(expected, line):
     """Without its comment, its quotes and its export."""
     assert [expected] == list(assignments(line))
-
-
-def test_a_file_is_read_up_to_a_bound(tmp_path):
-    """Whatever it is that stands under the name."""
-    path = tmp_path / "large"
-    path.write_bytes(b"x" * (MAX_MACHINE_FILE_BYTES + 1))
-    assert MAX_MACHINE_FILE_BYTES == len(read_text(path))
-
-
-def test_what_cannot_be_read_is_nothing(tmp_path):
-    """A missing file, a folder, a name that is none."""
-    assert [None] * 3 == [
-        read_text(path) for path in (tmp_path / "missing", tmp_path, Path("a\0b"))
-    ]
-
-
-def test_a_fifo_is_not_waited_for(tmp_path):
-    """A variable may name one, and nobody may ever write to it."""
-    path = tmp_path / "fifo"
-    os.mkfifo(path)
-    assert read_text(path) is None

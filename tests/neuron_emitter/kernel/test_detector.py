@@ -3,48 +3,25 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emitter.fold.state import FoldState, read_state, with_kernel
 from neuron_emitter.kernel.detector import (
     MAX_FAULT_CHARS,
     MAX_WORD_CHARS,
     HardwareFault,
-    LogState,
-    Position,
     read_faults,
 )
 from neuron_emitter.lines.drafts import present
-from tests.neuron_emitter.kernel.kernel_logs import EARLIER_BOOT, KERNEL_BOOT, REAL
+from tests.neuron_emitter.kernel.kernel_logs import REAL
 
-KNOWN: dict[str, Any] = {"instance_id": "i-0a1b2c3d4e5f60718", "cores": 32}
 DETECTED_AT_S = 1_760_000_000.5
 KNOWN_CODES = [
     "SRAM_UNCORRECTABLE_ERROR", "NC_UNCORRECTABLE_ERROR", "HBM_UNCORRECTABLE_ERROR", "DMA_ERROR",
     "HANG_ON_COLLECTIVES",
 ]  # fmt: skip
-
-
-DEVICE_NUMBERS = st.none() | st.integers(0, (1 << 63) - 1)
-
-
-POSITIONS = st.builds(Position, st.sampled_from([KERNEL_BOOT, EARLIER_BOOT]), DEVICE_NUMBERS)
-
-
-LOG_STATES = st.builds(LogState, st.none() | POSITIONS, st.none() | POSITIONS)
-
-
-@given(LOG_STATES, LOG_STATES)
-def test_what_is_kept_is_read_again_beside_what_the_fold_knows(first, second):
-    """The position changes with each event, the fold's part with a minute."""
-    fold = FoldState(**KNOWN, kernel=first)
-    assert fold == read_state(fold.encoded())
-    assert FoldState(**KNOWN, kernel=second) == read_state(with_kernel(fold.encoded(), second))
-    assert len(with_kernel(None, second)) < 1000
 
 
 def test_the_documented_message_is_read_whole():

@@ -13,15 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_emitter.instance.machine import BOOT_ID_FILE
 from neuron_emitter.kernel import KernelFaults
 from neuron_emitter.kernel import watch as watching
 from neuron_emitter.kernel.detector import LogState, Position
 from neuron_emitter.kernel.kmsg import (
     MAX_TEXT_BYTES,
     KernelRing,
-    UnreadableLogError,
-    boot_id,
     log_opener,
 )
 from neuron_emitter.kernel.watch import KernelWatch
@@ -99,18 +96,6 @@ def test_a_text_is_read_as_the_kernel_escaped_it(tmp_path_factory, text):
     assert [wanted, ""] == [message.text for message in found]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [b"", b"hello", b"4,5;x", b"4,x,6,-;y", b",,,;", b"4,1,2,-", b"4," + b"9" * 40 + b",1,-;x"],
-)
-def test_a_line_that_is_no_record_is_left_out(machine, line):
-    """And the next record is read."""
-    machine.ring.write_bytes(line + b"\n" + record(7, 8, REAL))
-    source = ring(machine.ring)
-    assert [(7, REAL)] == [(message.seq, message.text) for message in read_all(source)]
-    source.close()
-
-
 def test_a_record_that_comes_in_pieces_is_one(tmp_path):
     """Out of a pipe there are no records, only bytes."""
     path, writer = pipe(tmp_path)
@@ -169,14 +154,6 @@ def test_what_was_overwritten_does_not_stop_the_reading(machine, monkeypatch):
     source.close()
 
 
-@pytest.mark.parametrize("text", ["", "no id", "0" * 31, "0" * 33, "g" * 32])
-def test_a_boot_without_an_id_cannot_be_read(machine, text):
-    """Without it nothing could be told from what an earlier boot said."""
-    (machine.root / BOOT_ID_FILE).write_text(text, "utf-8")
-    with pytest.raises(UnreadableLogError, match="Mount /proc"):
-        boot_id(machine.root)
-
-
 @pytest.fixture
 def watched(machine):
     """Begins to read the machine's log; all are closed in the end."""
@@ -210,13 +187,6 @@ def test_a_fault_is_there_soon_after_the_kernel_said_so(machine, watched):
     assert watch.is_reading
     machine.write(2, REAL)
     assert [2] == [fault.position.seq for fault in found(watch, 1)]
-
-
-def test_a_file_that_speaks_like_the_ring_is_read_by_name(machine, tmp_path, watched):
-    """Such as that of a host, mounted elsewhere in a container."""
-    machine.write(1, REAL)
-    machine.ring.rename(tmp_path / "host-kmsg")
-    assert 1 == len(found(watched(f"file:{tmp_path / 'host-kmsg'}"), 1))
 
 
 @pytest.mark.parametrize(("is_asked_for", "level"), [(True, "WARNING"), (False, "INFO")])

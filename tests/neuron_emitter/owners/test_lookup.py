@@ -121,24 +121,6 @@ def test_a_process_that_no_report_names_is_forgotten(machine, owners, clock):
     assert "process:python3 ada" == look_up(owners)
 
 
-def test_a_name_that_may_get_better_is_asked_for_less_and_less(machine, owners, clock):
-    """A day costs fewer questions than an hour of asking each time, until the files come."""
-    machine.process(groups=machines.EKS_SYSTEMD_V2)
-    assert f"pod:{POD_ID}" == look_up(owners)
-    owners._naming = Mock(wraps=owners._naming, was_denied=False)
-    for _ in range(24 * 3600 // 15):
-        clock.now_s += 15
-        look_up(owners)
-        owners.recheck_processes()
-    assert 24 <= owners._naming.name_owner.call_count <= 34
-    machine.file(f"var/log/containers/llama-0_search_server-{CONTAINER}.log", "")
-    clock.now_s += 2 * 3600
-    owners.recheck_processes()
-    look_up(owners)
-    owners.recheck_processes()
-    assert "search/llama-0/server" == known_name(owners)
-
-
 def test_the_processes_are_bounded(owners, caplog):
     """A report of a million pids costs what there are cores, logged once; other numbers nothing."""
     owners.note_pids([None, 0, -1, MAX_PID + 1, 1 << 80])

@@ -27,7 +27,6 @@ from tests.neuron_emitter.neuron_reports import (
     hardware,
     hardware_counters,
     host_memory,
-    instance,
     memory,
     report,
     runtime,
@@ -37,7 +36,6 @@ from tests.neuron_emitter.neuron_reports import (
 from tests.neuron_emitter.prometheus.page_player import PlayedPage, types_of, value
 from tests.programs import run_program
 
-MIB = 1 << 20
 UTILIZATION_SERIES = "neuroncore_utilization_ratio"
 
 HALF_IDLE = report(
@@ -156,15 +154,6 @@ def test_the_values_are_those_of_the_fold(runtimes):
         assert [1] == numbers("neuron_emf_core_state", neuroncore=str(core), state=shown)
 
 
-def of_two_containers(percent):
-    """Runtimes with the tag that an unset one has in every container, 63 MiB each."""
-    return [
-        runtime(counters(shares), memory({core: 63 * MIB}), pid=core, tag="1")
-        for core, shares in enumerate(percent)
-    ]
-
-
-SHARED_TAG = report(*of_two_containers([[90.0, 0], [0, 0], [0, 0], [0, 0]]))
 ONE = runtime(counters([50.0]), memory({0: 63}), executions(3), runtime_vcpu(), tag="t")
 
 
@@ -172,54 +161,6 @@ def ecc(*values):
     """A report for each value of one counter."""
     groups = [hardware_counters({"mem_ecc_corrected": value}) for value in values]
     return [report(system_data={"neuron_hw_counters": group}) for group in groups]
-
-
-SCRIPT_DIFFERENCES = [
-    ("runtimes that share a tag overwrite each other: the last one's memory stands for all",
-     [SHARED_TAG],
-     ("neuron_runtime_memory_used_bytes", {"memory_location": "neuron_device"}), 252.0 * MIB),
-    ("and so does the 0 of a runtime that does not use the busy core",
-     [SHARED_TAG], (UTILIZATION_SERIES, {"neuroncore": "0"}), 0.9),
-    ("what each report says of memory errors is added up",
-     ecc(2, 2, 2, 3), ("hardware_ecc_events_total", {"event_type": "mem_ecc_corrected"}), 1.0),
-    ("a runtime that has ended keeps its series for ever",
-     [report(ONE), report(), report()], (UTILIZATION_SERIES, {"runtime_tag": "t"}), None),
-    ("a group in error keeps the values of an earlier report",
-     [report(ONE), report(runtime(counters([90.0], error="driver"), tag="t"))],
-     (UTILIZATION_SERIES, {"runtime_tag": "t"}), None),
-    ("a latency stays when nothing runs any more",
-     [report(runtime(execution_stats=executions(3, total=LATENCIES))),
-      report(runtime(execution_stats=executions(0, total=None)))],
-     ("execution_latency_seconds", {"percentile": "p99"}), None),
-    ("the first sample covers milliseconds, and its percentages are noise",
-     [report(runtime(counters([97.0], period=0.06)))], (UTILIZATION_SERIES, {"neuroncore": "0"}),
-     None),
-    ("inf1 says 0 bytes while models are loaded: it does not measure them",
-     [report(runtime(counters([97.0]), memory({}, [(0, 0)], device=0)))],
-     ("neuron_runtime_memory_used_bytes", {"memory_location": "neuron_device"}), None),
-    ("an error that a newer tool names would be one more value of a label",
-     [report(runtime(execution_stats=executions(1, causes={"cosmic": 4})))],
-     ("execution_errors_total", {"error_type": "other"}), 4.0),
-    ("the labels are those of the first report, also when the metadata service answers later",
-     [report(ONE, instance_info=instance(instance_id="")), report(ONE)],
-     (UTILIZATION_SERIES, {"instance_id": "i-0123456789abcdef0"}), 0.5),
-    ("more than the whole core cannot be",
-     [report(runtime(counters([250.0])))], (UTILIZATION_SERIES, {"neuroncore": "0"}), 1.0),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("reason", "documents", "series", "ours"),
-    SCRIPT_DIFFERENCES,
-    ids=[difference[0] for difference in SCRIPT_DIFFERENCES],
-)
-def test_where_a_series_differs_the_script_is_wrong_or_guesses(reason, documents, series, ours):
-    """What the script does wrong, and what we show on the same reports: the whole list."""
-    name, labels = series
-    played = PlayedPage()
-    played.read(*documents)
-    assert reason
-    assert ours == value(played.series(), name, **labels)
 
 
 def test_values_not_reported_are_absent_and_reported_values_stay_for_30_s():

@@ -87,33 +87,6 @@ def test_nothing_but_bounded_printable_text_comes_out(chunks, max_chars):
     assert words.text() == words.text(MAX_STDERR_CHARS)
 
 
-@pytest.mark.parametrize(
-    ("said", "text"),
-    [
-        (b"", ""),
-        (b"one\r\ntwo\n\n  three  \n", "one | two | three"),
-        (
-            b"\x1b[1;31mfatal\x1b[0m: \x1b]8;;http://x\x07link\x1b]8;;\x1b\\ gone",
-            "fatal: link gone",
-        ),
-        (b"10%\r50%\r100%\n", "10% | 50% | 100%"),
-        (b"\xff\xfe broken", "\ufffd\ufffd broken"),
-        (b"a\x00b\x08c\td", "a b c d"),
-    ],
-)
-def test_lines_are_joined_and_colors_left_out(said, text):
-    """A person reads what was meant, on one line."""
-    assert text == heard(said).text()
-
-
-def test_only_the_newest_whole_lines_are_kept():
-    """Of megabytes the last two kilobytes, without the line that begins in the middle."""
-    words = heard(*[b"x" * 99 + b"\n"] * 10_000, b"the end\n")
-    assert words.text(5000).startswith("x" * 99 + " | ")
-    assert words.text(5000).endswith(" | the end")
-    assert "the end" == words.last_line()
-
-
 # As the first process of a container it inherits orphans; PR_SET_CHILD_SUBREAPER is 36.
 INHERITS = """
 import ctypes, os, sys, time

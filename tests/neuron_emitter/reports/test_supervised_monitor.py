@@ -194,21 +194,6 @@ def test_a_death_is_reported_with_its_cause(
     assert logged.endswith(" s; its last output: exiting")
 
 
-def test_a_program_that_cannot_be_started_is_reported(script, watched, events, clock, caplog):
-    """With the system's reason; it may be updated right now, so it is tried again."""
-    path = script("")
-    with watched(path) as monitor:
-        Path(path).write_text("no program at all\n")
-        fail_once(monitor, clock)
-        clock.now_s = monitor._start_at_s
-        fail_once(monitor, clock)
-        assert 1 == monitor.restarts
-    assert "could not be started: Exec format error" in caplog.records[0].getMessage()
-    (event,) = events
-    assert "MonitorNotStarted" == event.name
-    assert {"Reason": "Exec format error"} == event.details
-
-
 def test_a_monitor_that_writes_again_is_reported(script, watched, events, clock, tmp_path):
     """
     Not when it is started: when it writes. With the time without reports, and the failures in it.
@@ -269,16 +254,3 @@ def test_a_new_configuration_restarts_in_order(script, watched, events, clock, c
         assert (0, now_s) == (monitor.restarts, clock())
     assert 0 == first._process.returncode
     assert ([], []) == (events, caplog.records)
-
-
-def test_a_configuration_that_cannot_be_written_changes_nothing(script, watched, monkeypatch):
-    """The disk may be full just now: the child with the old one goes on."""
-    path = script("os.write(1, open(sys.argv[2], 'rb').read() + b'\\n'); signal.pause()")
-    with watched(path, config='{"a": 1}') as monitor:
-        read_until(monitor, lambda found: b"\n" in found)
-        child = monitor._child
-        monkeypatch.setattr("tempfile.tempdir", "/not/there")
-        with pytest.raises(SourceError, match="Cannot write neuron-monitor"):
-            monitor.reconfigure('{"b": 2}', 5.0)
-        assert child is monitor._child
-        assert alive(child.pid)

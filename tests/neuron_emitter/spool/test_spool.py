@@ -53,15 +53,6 @@ def test_every_open_is_a_new_boot(tmp_path, clock):
     assert sorted(set(boots)) == boots
 
 
-def test_oldest_stops_at_either_limit(spool):
-    """Events or UTF-8 bytes, both inclusive; one record comes even if it is larger."""
-    spool.append(lines("aa", "é", "bbb", "c"))
-    assert ["aa", "é"] == [record.line for record in spool.oldest(2, 100)]
-    assert ["aa", "é"] == [record.line for record in spool.oldest(9, 4)]
-    assert ["aa"] == [record.line for record in spool.oldest(9, 3)]
-    assert ["aa"] == [record.line for record in spool.oldest(9, 1)]
-
-
 def test_full_drops_the_oldest_first(clock, caplog):
     """A spool of room for three keeps the newest three and counts the rest."""
     with Spool(None, max_bytes=3 * cost_bytes(1), clock=clock) as spool:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import random
 import shutil
-import sqlite3
 
 import pytest
 from hypothesis import given, settings
@@ -78,27 +76,6 @@ def test_damage_under_a_running_emitter_costs_what_was_in_the_file(tmp_path, clo
         assert 0 == balance(spool, boot)
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE records SET line = x'ff00'", "UPDATE records SET line = CAST(x'fffe' AS TEXT)",
-        "UPDATE records SET seq = seq || 'x'", "UPDATE records SET bytes = 'many'",
-        "UPDATE records SET boot_id = 99", "DROP TABLE records",
-    ],
-)  # fmt: skip
-def test_a_row_that_makes_no_sense_is_damage(tmp_path, clock, caplog, statement):
-    """A flipped bit is not always found by SQLite; what it says never shows a line."""
-    with Spool(tmp_path, clock=clock) as spool:
-        spool.append(lines("a", "b"))
-        open_database(spool).execute(statement)
-        everything(spool)
-        spool.append(lines("c"))
-        spool.settle_records([])
-        assert ["c"] == held(spool)
-        assert {"damaged": 2} == spool.health().dropped
-    assert "with text" not in caplog.text
-
-
 @pytest.mark.parametrize("whole", [False, True])
 def test_a_file_that_is_removed_under_us_is_begun_again(tmp_path, clock, whole):
     """Alone or with its directory: what is written to it would be gone with this process."""
@@ -154,28 +131,6 @@ def test_only_the_newest_damaged_files_are_kept(tmp_path, clock):
     logs = [each.with_name(f"{each.name}-wal") for each in kept]
     assert [b"log of 2", b"log of 3"] == [each.read_bytes() for each in logs]
     assert {*kept, *logs} == set(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE boots SET boot = 'zzz'", "UPDATE boots SET produced = 'x'",
-        "UPDATE fold SET state = 1", "DROP TABLE drops", "DROP TABLE fold",
-        # Numbers that would overflow, and end the emitter at this start and at every other.
-        f"UPDATE records SET id = {(1 << 63) - 1}", f"UPDATE boots SET produced = {(1 << 63) - 1}",
-        f"UPDATE drops SET records = {1 << 62}",
-    ],
-)  # fmt: skip
-def test_a_table_that_makes_no_sense_is_found_at_start(tmp_path, clock, statement):
-    """The file is set aside rather than half believed."""
-    with Spool(tmp_path, clock=clock) as spool:
-        spool.append(lines("a", "b"), b"state")
-        spool.settle_records(dropped={"invalid": [2]})
-    with contextlib.closing(sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)) as file:
-        file.execute(statement)
-    with Spool(tmp_path, clock=clock) as spool:
-        spool.append(lines("new"))
-        assert (["new"], 1) == (held(spool), spool.health().set_aside)
 
 
 @settings(max_examples=50)
