@@ -37,11 +37,6 @@ def test_every_test_states_its_claim():
     assert {} == {path: names for path, names in found.items() if names}
 
 
-def test_a_test_without_a_claim_is_found():
-    """The check above sees what it is for."""
-    assert unclaimed("def test_it():\n    assert True") == ["test_it"]
-
-
 def test_old_names_are_only_in_their_table_and_the_changelog():
     """Each name that `docs/decisions.md` calls old is in no other text or code."""
     page = (TESTS.parent / "docs" / "decisions.md").read_text("utf-8")

@@ -111,21 +111,6 @@ def test_the_exit_code_says_how_it_ended(play, capsys, end, code, words):
     assert [] == [word for word in words if word not in shown]
 
 
-def test_without_an_end_a_difference_is_said_and_no_failure(play, capsys):
-    """Ctrl-C is a normal end; only a run with --seconds fails."""
-    assert 0 == play(RehearsalOutcome(["problem 1"], 120, 0, ""))
-    assert "  * problem 1\n" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("seconds", ["0", "-1", "soon", "nan", "inf", "86401", ""])
-def test_wrong_use_is_exit_code_2(seconds, capsys):
-    """One sentence with what was expected."""
-    with pytest.raises(SystemExit) as caught:
-        command_line.main(["--seconds", seconds])
-    assert 2 == caught.value.code
-    assert "Use 1 to 86400." in capsys.readouterr().err
-
-
 @pytest.fixture
 def workspace():
     """A workspace whose signals return to pytest."""

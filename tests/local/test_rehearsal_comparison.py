@@ -6,7 +6,6 @@ import pytest
 
 from local.pump import extract
 from local.rehearsal.comparison import (
-    UTILIZATION_TOLERANCE_PERCENT,
     PublishedRollups,
     against_metrics,
     against_owners,
@@ -68,21 +67,6 @@ def test_each_wrong_or_missing_number_is_found(name, wrong):
     value = None if wrong is None else RIGHT_ROLLUP[name] + wrong
     found = against_truth({ROLLUP_KEY: RIGHT_ROLLUP}, rollups(line(**{name: value})))
     assert [name] == [problem.member for problem in found]
-
-
-@pytest.mark.parametrize(("off_by", "problems"), [(-1, 0), (1, 0), (-1.02, 1), (1.02, 1)])
-def test_utilization_has_the_stated_tolerance(off_by, problems):
-    """And no more than that; no other number has any."""
-    value = 21.34 + off_by * (UTILIZATION_TOLERANCE_PERCENT - 1e-9)
-    found = against_truth({ROLLUP_KEY: RIGHT_ROLLUP}, rollups(line(NeuronCoreUtilization=value)))
-    assert problems == len(found)
-
-
-def test_a_restated_minute_counts_its_last_gauges_and_all_its_tallies():
-    """The second line says what holds, and only what the first lacked."""
-    first = line(1, Instances=3, BusyCores=30, Executions=900)
-    second = line(2, Executions=300, ExecutionErrors=0)
-    assert [] == against_truth({ROLLUP_KEY: RIGHT_ROLLUP}, rollups(second, first))
 
 
 def extracted(lines):

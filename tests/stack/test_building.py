@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 
 import pytest
 
@@ -18,22 +17,6 @@ def make(folder, *arguments):
         cwd=folder,
         env={"PATH": "/usr/local/bin:/usr/bin:/bin"},
     )
-
-
-def test_clean_removes_what_is_made_and_nothing_else(repository, tmp_path):
-    """In every folder what .gitignore names, and no file of somebody's own."""
-    for name in ("Makefile", ".gitignore"):
-        shutil.copy(repository / name, tmp_path)
-    made = [".coverage", ".venv-tools/bin/uv", "build/x", "proof/a/__pycache__/b.pyc",
-            "deploy/.ruff_cache/x", "tests/.hypothesis/y z", "x.egg-info/PKG-INFO"]  # fmt: skip
-    own = ["Makefile", "notes.txt", "proof/a/mine.py"]
-    for name in (*made, *own[1:]):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    assert 0 == run_program(["git", "init", "--quiet"], cwd=tmp_path).returncode
-    assert 0 == make(tmp_path, "clean").returncode
-    assert [] == [name for name in made if (tmp_path / name).exists()]
-    assert [] == [name for name in own if not (tmp_path / name).exists()]
 
 
 REQUIREMENTS_FILES = [

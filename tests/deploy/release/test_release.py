@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tarfile
 
 import boto3
 import pytest
@@ -12,7 +11,7 @@ from botocore.stub import Stubber
 
 from local import REPOSITORY
 from neuron_accounts.prices import PRICE_FILE
-from tests.deploy.release.release_scripts import archive, artefacts, price_list, versions
+from tests.deploy.release.release_scripts import artefacts, price_list, versions
 
 
 def test_a_release_is_cut_by_one_command_and_its_tag_is_held_against_it(tmp_path):
@@ -37,18 +36,6 @@ def test_a_release_is_cut_by_one_command_and_its_tag_is_held_against_it(tmp_path
     chart.write_text(chart.read_text("utf-8").replace("version: 7.8.9", "version: 7.8.8"), "utf-8")
     (wrong,) = versions.faults(tmp_path)
     assert wrong.startswith("deploy/eks/chart/Chart.yaml says 7.8.8, not 7.8.9. Write")
-
-
-def test_an_archive_does_not_depend_on_its_maker(tmp_path):
-    """The same files in another order, by another name, are the same bytes."""
-    files = [("a/run", b"#!/bin/sh\n", True), ("a/text", b"text\n", False)]
-    first, second = tmp_path / "first.tar.gz", tmp_path / "second.tar.gz"
-    archive.write_tar_gz(first, files, 86_400)
-    archive.write_tar_gz(second, files[::-1], 86_400)
-    assert first.read_bytes() == second.read_bytes()
-    with tarfile.open(first) as made:
-        (run, text) = made.getmembers()
-    assert (0o755, 0o644, 86_400, "", 0) == (run.mode, text.mode, run.mtime, run.uname, run.uid)
 
 
 @pytest.mark.skipif(not (REPOSITORY / ".venv-tools/bin").exists(), reason="needs make venvs")

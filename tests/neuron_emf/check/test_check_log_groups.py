@@ -25,8 +25,6 @@ from neuron_wire.catalogue import EMITTED
 from neuron_wire.line import OtherRecord
 from proof.factories.records import RECORDS_GROUP
 
-ANY_GROUP_NAMES = st.text("/ab-", min_size=1, max_size=6)
-GROUP_LISTS = st.lists(ANY_GROUP_NAMES, max_size=5)
 CHECKED_GROUPS = Account("records", "rollups", "neuron-emf")
 FILTER = {
     "filterName": "neuron-emf-minutes",
@@ -40,33 +38,6 @@ def subscribed(**members):
     answer = (Answer("logs:DescribeSubscriptionFilters"), [{**FILTER, **members}])
     client: Any = SimpleNamespace(ask_all=lambda *_, **__: answer, account=CHECKED_GROUPS)
     return check_subscription(client)
-
-
-@pytest.mark.parametrize(
-    ("destination", "is_right"),
-    [
-        ("arn:aws:lambda:us-west-2:1:function:neuron-emf-IngestFunction-0a1B", True),
-        ("arn:aws:kinesis:us-west-2:1:stream/neuron-emf-RecordsStream-0a1B", True),
-        ("arn:aws-cn:logs:cn-north-1:1:destination:neuron-emf", True),
-        ("arn:aws:lambda:us-west-2:1:function:neuron-IngestFunction-0a1B", True),  # cut short
-        ("arn:aws:lambda:us-west-2:1:function:neuron-emf-CloseFunction-0a1B", False),
-        ("arn:aws:lambda:us-west-2:1:function:other-IngestFunction-0a1B", False),
-        ("", False),
-    ],
-)
-def test_the_receiver_is_known_by_its_name(destination, is_right):
-    """The stack's function, its stream, or a destination that stands for another account."""
-    result = subscribed(destinationArn=destination)
-    assert ("ok" if is_right else "failed") == result.state
-
-
-@given(ANY_GROUP_NAMES, GROUP_LISTS, st.sampled_from(["LogGroupName", "LogGroupNamePrefix"]))
-def test_not_in_is_all_that_in_is_not(group, values, member):
-    """Whatever is listed, each group is in one of the two and not in the other."""
-    listed = json.dumps(values)
-    inside = selects(f"{member} IN {listed}", group)
-    outside = selects(f"{member} NOT IN {listed}", group)
-    assert inside is not outside
 
 
 @pytest.mark.parametrize(

@@ -123,24 +123,6 @@ def test_without_a_stack_now_comes_from_minute_lines(double, hour, typed):
 
 
 @pytest.mark.usefixtures("at_the_end")
-def test_files_of_rollups_and_of_minute_lines_give_the_same_now(double, hour, typed):
-    """Through one door, without an account."""
-    filled(double, hour)
-    expected = view_of().now({"cluster": "research"})
-    double.denied |= {"logs:FilterLogEvents", "cloudwatch:DescribeAlarms"}
-    for file in (hour.rollups_file, hour.records_file):
-        code, out, _ = typed("top", file, "--json", "--cluster", "research")
-        answer = json.loads(out)
-        assert (0, None) == (code, answer["alarms"])
-        for name in ("idle", "cost", "avoidable", "owners", "data_to_ms"):
-            assert json.loads(json.dumps(expected[name])) == answer[name]
-    assert (3, 2) == (
-        typed("top", hour.rollups_file, "--cluster", "x")[0],
-        typed("top", hour.rollups_file, "--watch")[0],
-    )
-
-
-@pytest.mark.usefixtures("at_the_end")
 def test_every_answer_is_as_the_schema_says(double, hour, typed, follows_schema):
     """Of the page and of top, of an account with and without data and of files."""
     answers = [view_of().now({})]
