@@ -14,8 +14,10 @@ is not documented, and work of a narrower type than BF16 may be above 100 percen
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_wire.names import MICRO, UNKNOWN_STATE
@@ -75,36 +77,13 @@ class InstanceType:
 # No page of EC2 lists a Trn3 type yet. Names and tables of devices are those of the Neuron driver
 # (v4/neuron_dhal_v4.c), and trn3n and trn3en those of its Helm chart; the chip is that of
 # https://awsdocs-neuron.readthedocs-hosted.com/en/latest/about-neuron/arch/neuron-hardware/trn3-arch.html
-_TRN3: Final = (
-    ("3xlarge", 1, "trn3pd98 trn3s-es trn3sn trn3sn-es"),
-    ("24xlarge", 4, "trn3e trn3en"),
-    ("48xlarge", 16, "trn3 trn3n trn3p trn3s-es trn3sn trn3sn-es"),
-)  # size, devices of 144 GiB, families
-
 INSTANCE_TYPES: Final[dict[str, InstanceType]] = {
-    row.name: row
-    for row in (
-        InstanceType("inf1.xlarge", 1, 4, 8, 4),
-        InstanceType("inf1.2xlarge", 1, 4, 8, 8),
-        InstanceType("inf1.6xlarge", 4, 4, 32, 24),
-        InstanceType("inf1.24xlarge", 16, 4, 128, 96),
-        InstanceType("inf2.xlarge", 1, 2, 32, 4),
-        InstanceType("inf2.8xlarge", 1, 2, 32, 32),
-        InstanceType("inf2.24xlarge", 6, 2, 192, 96),
-        InstanceType("inf2.48xlarge", 12, 2, 384, 192),
-        InstanceType("trn1.2xlarge", 1, 2, 32, 8),
-        InstanceType("trn1.32xlarge", 16, 2, 512, 128),
-        InstanceType("trn1n.32xlarge", 16, 2, 512, 128),
-        InstanceType("trn2.3xlarge", 1, 4, 96, 12, 2),
-        InstanceType("trn2.48xlarge", 16, 4, 1536, 192, 2),
-        InstanceType("trn2u.48xlarge", 16, 4, 1536, 192, 2),
-        *(
-            InstanceType(f"{family}.{size}", devices, 4, 144 * devices, None, 2)
-            for size, devices, families in _TRN3
-            for family in families.split()
-        ),
-    )
+    name: InstanceType(name, *values)
+    for name, values in json.loads(
+        Path(__file__).with_name("instance_types.json").read_text("utf-8")
+    ).items()
 }
+"""Types by name; the file has the values in the order of `InstanceType`'s attributes."""
 
 
 CHIP_TERA_FLOPS: Final = {"inf1": 64, "inf2": 190, "trn1": 190, "trn2": 667, "trn3": 671}

@@ -163,20 +163,6 @@ MISSING_MEMBER: Final = "missing_member"
 BAD_MEMBER: Final = "bad_member"
 NOT_EXTRACTABLE: Final = "not_extractable"
 
-REFUSAL_REASONS: Final = frozenset(
-    {
-        TOO_LONG,
-        NOT_JSON,
-        NOT_AN_OBJECT,
-        NOT_OURS,
-        SCHEMA_NEWER,
-        MISSING_MEMBER,
-        BAD_MEMBER,
-        NOT_EXTRACTABLE,
-    }
-)
-"""Every reason there is: each may stand in the name of a counter."""
-
 
 def present_members(members: Mapping[str, _Value | None]) -> dict[str, _Value]:
     """Those of *members* that have a value: what is unknown has no member."""
@@ -212,7 +198,7 @@ class WireFormatError(ValueError):
     A line does not follow the contract.
 
     Attributes:
-        reason: One of `REFUSAL_REASONS`. The message says more, and never quotes the line.
+        reason: A constant of this module. The message says more, and never quotes the line.
     """
 
     def __init__(self, reason: str, message: str) -> None:

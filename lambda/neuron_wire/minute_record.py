@@ -307,11 +307,6 @@ class MinuteRecord:
     health: Mapping[str, Number] = field(default_factory=dict)
 
     @property
-    def neuron_cores(self) -> int | None:
-        """Cores of the instance, or None when their number is unknown."""
-        return len(self.core_state) or None
-
-    @property
     def has_executions(self) -> bool:
         """Whether an execution of the minute is known to have ended or failed."""
         return bool(self.executions or self.execution_errors)

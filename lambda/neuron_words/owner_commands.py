@@ -7,7 +7,9 @@ safe in a shell. For all other names the command for the instance's tags is the 
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from neuron_wire.names import AWS_REGION, EC2_INSTANCE_ID
@@ -30,59 +32,10 @@ class ShownCommand(NamedTuple):
 
 Commands: TypeAlias = "tuple[ShownCommand, ...]"
 
-_POD_NAMESPACE: Final = r"(?P<namespace>[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)"
-_POD_NAME: Final = r"(?P<pod>[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)(?:/[^/]*)?"
 _ECS_NAME: Final = "[A-Za-z0-9_][A-Za-z0-9_-]{0,254}"
-_UNIT_OWNER: Final = r"unit:(?P<unit>[A-Za-z0-9][A-Za-z0-9_.@:-]{0,254})"
-_UNIT_USER: Final = "(?P<user>[a-z_][a-z0-9_-]{0,31})"
+_TABLES: Final = json.loads(Path(__file__).with_name("owner_commands.json").read_text("utf-8"))
+"""Commands and their purposes, by the form of an owner's name."""
 
-_ECS_COMMAND: Final = "aws ecs {} --cluster {{cluster}} --{} {{name}} --region {{region}}"
-
-_OWNER_COMMANDS: Final = {
-    r"slurm:(?P<job>[0-9]{1,10})(?: .*)?": (
-        ("State and time left", "scontrol show job {job}"),
-        ("What runs in it", "sstat -a -j {job} -o JobID,NTasks,AveCPU"),
-    ),
-    f"{_POD_NAMESPACE}/{_POD_NAME}": (
-        ("Is it there?", "kubectl get pod {pod} -n {namespace}"),
-        ("What it waits for", "kubectl describe pod {pod} -n {namespace}"),
-        ("Its last output", "kubectl logs {pod} -n {namespace} --all-containers --tail=20"),
-    ),
-    f"ecs:(?P<name>{_ECS_NAME})/{_ECS_NAME}/{_ECS_NAME}": (
-        ("Its service", _ECS_COMMAND.format("describe-services", "services")),
-        ("Its tasks", _ECS_COMMAND.format("list-tasks", "service-name")),
-    ),
-    f"ecs:(?P<name>{_ECS_NAME})/{_ECS_NAME}": (
-        ("Its tasks", _ECS_COMMAND.format("list-tasks", "family")),
-    ),
-    _UNIT_OWNER: (("Is it active?", "systemctl status {unit}"),),
-    f"{_UNIT_OWNER} {_UNIT_USER}": (
-        ("Is it active?", "systemctl --user --machine={user}@ status {unit}"),
-    ),
-}
-_CONTAINERS: Final = "aws ecs {} --cluster {{cluster}} --region {{region}} {}"
-_PLACEMENTS: Final = {
-    r"slurm:(?P<job>[0-9]{1,10})(?: .*)?": (
-        ("Nodes of its job", "squeue -j {job} -o %N"),
-        ("No new job on it", "scontrol update NodeName=NODE State=DRAIN Reason=neuron-hardware"),
-    ),
-    f"{_POD_NAMESPACE}/{_POD_NAME}": (
-        ("Its node", "kubectl get pod {pod} -n {namespace} -o wide"),
-        ("No new pod on it", "kubectl cordon NODE"),
-    ),
-    "ecs:.*": (
-        (
-            "Its ARN",
-            _CONTAINERS.format("list-container-instances", "--filter ec2InstanceId=={instance}"),
-        ),
-        (
-            "Move its tasks",
-            _CONTAINERS.format(
-                "update-container-instances-state", "--status DRAINING --container-instances ARN"
-            ),
-        ),
-    ),
-}
 _PLACE_FORMATS: Final = {
     "instance": EC2_INSTANCE_ID,
     "cluster": re.compile(_ECS_NAME),
@@ -92,7 +45,7 @@ _PLACE_FORMATS: Final = {
 
 def owner_commands(owner: str, cluster: str, region: str) -> Commands:
     """Return the commands for *owner*, of ECS in *cluster*; none if its name has no known form."""
-    return _formed(_OWNER_COMMANDS, owner, {"cluster": cluster, "region": region})
+    return _formed(_TABLES["commands"], owner, {"cluster": cluster, "region": region})
 
 
 def placement_commands(
@@ -105,7 +58,7 @@ def placement_commands(
     shows. None if no scheduler is known from the name of *owner*.
     """
     places = {"cluster": cluster, "region": region, "instance": "".join(instance_ids[:1])}
-    return _formed(_PLACEMENTS, owner, places)
+    return _formed(_TABLES["placements"], owner, places)
 
 
 def _formed(

@@ -163,7 +163,7 @@ def state_after(last: MinuteRecord) -> bytes:
         FoldState(
             instance_id=last.instance_id,
             instance_type=last.instance_type,
-            cores=last.neuron_cores,
+            cores=len(last.core_state) or None,
             idle_counted_minute=last.minute_ms // 1000 // MINUTE_S,
             idle_minutes=list(last.idle_minutes),
             quiet_counted_minute=last.minute_ms // 1000 // MINUTE_S,

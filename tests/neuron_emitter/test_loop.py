@@ -148,7 +148,7 @@ def test_patience_ends_after_five_minutes():
     assert all(
         minute.identity_guessed and minute.instance_id.startswith("host-") for minute in found
     )
-    assert {None} == {minute.neuron_cores for minute in found}
+    assert {""} == {minute.core_state for minute in found}
 
 
 def test_reports_that_name_no_instance_are_recorded_under_a_guess():

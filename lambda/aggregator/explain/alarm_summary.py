@@ -6,7 +6,9 @@ Numbers come from the rollup. A number that the rollup lacks is left out.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_accounts.prices import basis_words
@@ -44,15 +46,10 @@ TAGGED: Final = "the owner in the instance's tags"
 PROCESSES: Final = ShownCommand("There, by process", "neuron-top")
 _MAX_OVERRIDES_IN_MESSAGE: Final = 5  # overrides of prices
 MAX_COMMANDS_OF_OWNER: Final = 2  # of an owner, next to those for the instance
-_OWNER_KIND_WORDS: Final = {
-    "slurm": ("Slurm job", "the job ends"),
-    "ecs": ("ECS service", "it runs fewer tasks"),
-    "unit": ("unit", "the unit is stopped"),
-    "team": ("team", "its work ends"),
-    "pod": ("pod", "the pod is deleted"),
-    "process": ("process", "the process ends"),
-    "container": ("container", "the container is stopped"),
-}
+MESSAGE_WORDS: Final = json.loads(Path(__file__).with_name("message_words.json").read_text("utf-8"))
+"""Texts of messages about alarms."""
+
+_OWNER_KIND_WORDS: Final = MESSAGE_WORDS["owners"]
 """How names of owners begin, what such an owner is, and when it lets go of its cores."""
 
 _WITH_USER: Final = ("slurm", "unit", "process")

@@ -47,7 +47,6 @@ _AGGREGATED: Final = re.compile(r'\b(?:avg|count|max|min|sum)\s*\(\s*"?(\w+)', r
 _OUR_NAMESPACE: Final = re.compile(f'"(?:{RECORD_NAMESPACE}|{CLUSTER_NAMESPACE})"')
 
 
-IDLE_CORES: Final = ALARMS["IdleCores"]
 LOW_UTILIZATION: Final = ALARMS["LowUtilization"]
 SILENCE: Final = ALARMS["SilentInstances"]
 HARDWARE: Final = ALARMS["HardwareErrors"]

@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from aggregator.explain.alarm_summary import (
+    MESSAGE_WORDS,
     PROCESSES,
     AlarmSummary,
     commands_about,
@@ -58,13 +59,7 @@ _NUMERICAL: Final = "ExecutionsCompletedWithNumErr"
 _Failing: TypeAlias = "list[tuple[JsonObject, float, str]]"
 """Instances, how much failed on each, and the same in words."""
 
-_LOOK_AT: Final = {
-    "ExecutionsTimedOut": "hardware errors of the instance, then the load of the process",
-    "ExecutionsIncorrectInput": "the inputs, and what the callers deployed last",
-    "ExecutionsFailedToQueue": "the load and the log of the process",
-    "ExecutionsCompletedWithErr": "hardware errors of the instance, then the log of the process",
-    _NUMERICAL: "inputs and outputs for NaN or infinity; a training job also at its loss",
-}
+_LOOK_AT: Final = MESSAGE_WORDS["look_at"]
 """Next steps for the owner of failing executions, by how most of them failed."""
 
 

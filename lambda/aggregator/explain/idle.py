@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregator.explain.alarm_summary import (
     MAX_COMMANDS_OF_OWNER,
+    MESSAGE_WORDS,
     PROCESSES,
     TAGGED,
     AlarmSummary,
@@ -64,63 +65,7 @@ if TYPE_CHECKING:
     from aggregator.explain.evidence import Evidence
 
 _NEXT: Final = 2  # owners named behind the first
-_FAILS: Final = "{waiting} has not opened them and may fail to start."
-_UNASKED: Final = "No owner can be asked. Do not end the process without looking at it."
-_EXECUTION_UNKNOWN: Final = "Whether it executes is unknown."
-_ASK_TAGGED: Final = f"in the morning, ask {TAGGED}."
-
-IDLE_SENTENCES: Final = {
-    "assigned elsewhere, holder gone": (
-        "{cores} assigned to {waiting} {are} held by a process of {who}, which is gone", "",
-        "end its process only if {waiting} waits, {short} is gone, and the process is the same.",
-        _FAILS),
-    "assigned elsewhere": (
-        "{cores} assigned to {waiting} {are} held by {who}", "",
-        "ask {asked} why it holds cores that are not assigned to it.", _FAILS),
-    "idle": (
-        "{who} has {used} for {quiet}", "{siblings}{host}. Do not cancel it without asking.",
-        "ask {asked}. {saving}"),
-    "reserved": (
-        "{who} was assigned {cores}, and none of its processes has opened them for {quiet}",
-        "{siblings}It may wait for its image, or for other ranks. Do not delete it without asking.",
-        "ask {asked}. {saving}"),
-    "left behind": (
-        "{who} is gone, and a process that it left has {used} for {quiet}", _UNASKED, _ASK_TAGGED),
-    "unallocated": (
-        "{cores} unallocated and idle{lasted}", "{host}.", "give these cores work. {saving}"),
-    "unknown": (
-        "{who} has {cores} idle{lasted}", f"{_EXECUTION_UNKNOWN} Do not cancel it without asking.",
-        "ask {asked}."),
-    "unknown and left behind": (
-        "{who} is gone, and a process that it left has {cores} idle{lasted}",
-        f"{_EXECUTION_UNKNOWN} {_UNASKED}", _ASK_TAGGED),
-    "unnamed": (
-        "processes without a known owner have {cores} idle{lasted}",
-        f"{_EXECUTION_UNKNOWN} {_UNASKED}",
-        _ASK_TAGGED),
-    "allocation unknown": (
-        "{cores} idle{lasted}, allocation unknown",
-        "Do not stop the instance: the emitter could not read which cores its scheduler assigned.",
-        "in the morning, upgrade an older emitter, or run neuron-emf check on the instance."),
-    "of an older emitter": (
-        "{cores} idle{lasted}, owner unknown",
-        "Do not stop the instance: its emitter is an older version, which reports no owners.",
-        "in the morning, upgrade the emitter."),
-    "waits": (
-        "{who} has {cores} idle{lasted}, {words}",
-        "Do not stop it: its siblings work, and it may be a rank that waits for them.",
-        "none. A waiting rank is not waste."),
-    "low activity": (
-        "{who} has {words}, {cores} idle{lasted}",
-        "Do not stop it: it executes, although none of its cores is busy.",
-        "none now. In the morning, consider a smaller instance, or several services on one."),
-    "partly used": (
-        "{who} {words} cores, {cores} idle{lasted}", "Do not stop it: {work}.",
-        "none now. In the morning, tell {asked} that {fewer}."),
-    "others": (
-        "other owners have {cores} idle{lasted}", f"{_EXECUTION_UNKNOWN} Do not stop them.",
-        "none now. In the morning, list every owner with neuron-emf top."),
-}  # fmt: skip
+IDLE_SENTENCES: Final[dict[str, list[str]]] = MESSAGE_WORDS["idle"]
 """
 Headline, reason against haste, next step, and the reason why it cannot wait, by what is known.
 
@@ -403,6 +348,8 @@ def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
     allocated = row.allocated or row.idle
     allocated_cores = amount(allocated / MICRO)
     facts = {
+        **MESSAGE_WORDS["phrases"],
+        "tagged": TAGGED,
         "who": words.words,
         "short": words.short,
         "asked": words.asked,

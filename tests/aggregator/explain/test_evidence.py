@@ -8,7 +8,6 @@ import pytest
 
 from aggregator.explain.event import (
     EXECUTION_ERRORS,
-    IDLE_CORES,
     SILENCE,
 )
 from aggregator.explain.evidence import (
@@ -19,7 +18,7 @@ from aggregator.explain.evidence import (
 )
 from aggregator.explain.failures import find_failure
 from aggregator.storage.values import Publication
-from neuron_wire.catalogue import ClusterAlarm
+from neuron_wire.catalogue import ALARMS, ClusterAlarm
 from proof.memory_table import MemoryTable
 from tests.aggregator.explain.alarm_events import (
     ALARM_MINUTE,
@@ -54,10 +53,10 @@ def test_the_cost_of_today_is_that_of_each_minute_since_midnight():
     published(table, ALARM_MINUTE, cluster="serving", IdleCost=1000.0)
     published(table, int(RANG_S) // 60, IdleCost=0.25)
     published(table, int(RANG_S) // 60 + 1, IdleCost=1000.0)
-    assert (1.25, 2) == evidence_of(IDLE_CORES, table).cost_today
+    assert (1.25, 2) == evidence_of(ALARMS["IdleCores"], table).cost_today
     priceless = MemoryTable()
     published(priceless, ALARM_MINUTE, Executions=5)
-    assert evidence_of(IDLE_CORES, priceless).cost_today is None  # unknown, not 0
+    assert evidence_of(ALARMS["IdleCores"], priceless).cost_today is None  # unknown, not 0
 
 
 def test_errors_are_counted_by_what_was_published():

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from aggregator.explain import notification
-from aggregator.explain.event import IDLE_CORES, find_subject, read_transition
+from aggregator.explain.event import find_subject, read_transition
 from aggregator.explain.notification import notify
 from neuron_wire import OtherRecord, parse
+from neuron_wire.catalogue import ALARMS
 from neuron_wire.names import MESSAGE_KIND
 from tests.aggregator.explain.alarm_events import (
     ENVIRONMENT,
@@ -250,7 +251,7 @@ def test_the_event_of_the_page_is_one_that_explain_takes():
     """The event on the page produces a message."""
     block = between_markers("event").search(NOTIFICATIONS_PAGE.read_text(encoding="utf-8"))[0]
     transition = read_transition(json.loads(block.strip("`json\n")))
-    assert IDLE_CORES == find_subject(transition.metrics)
+    assert ALARMS["IdleCores"] == find_subject(transition.metrics)
     assert ("training", "ALARM") == (transition.cluster, transition.state)
     assert notification.is_news(transition)
 

@@ -106,7 +106,7 @@ def test_null_costs_no_group(place):
     assert () == found.dropped_groups
     fold = new_fold()
     fold.fold_report(found, 1_800_000_000.0)
-    assert 4 == closed(fold).neuron_cores
+    assert 4 == len(closed(fold).core_state)
 
 
 def test_unknown_members_are_ignored():
