@@ -4,7 +4,7 @@ An account on 127.0.0.1 with the stack in it, that an operator's commands talk t
     with AccountDouble(lambda: now_s) as account:            # lines older than 30 days are gone
         account.put(account.records_group, "i-0", [(timestamp_ms, text), ...])
         environment.update(account.variables)      # for boto3, also in another process
-        break_account(account, "records group missing")  # of `account_faults.ACCOUNT_FAULTS`
+        break_account(account, "records group missing")  # of the tests of check
         account.denied.add("logs:FilterLogEvents") # one permission
         account.always["StartQuery"] = UNAVAILABLE  # of every call
         account.operations                         # what was asked, in order

@@ -13,8 +13,8 @@ from neuron_emitter.delivery.destination import Delivered
 from neuron_emitter.spool.spool_records import SpooledRecord
 from neuron_wire.names import DAY_MS
 from proof.account.account_double import AccountDouble
-from proof.account.account_faults import break_account
 from proof.logs.rules import INVALID_PARAMETER, ServiceError, matcher
+from tests.neuron_emf.check.account_faults import break_account
 from tests.neuron_emitter.in_process_service import InProcessService
 from tests.recorded.service_recording import (
     RECORDED_NOW_MS,

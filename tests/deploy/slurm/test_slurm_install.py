@@ -158,10 +158,10 @@ def test_a_failure_is_logged_and_costs_no_node(words, expected, node):
 
 
 def test_the_scripts_have_no_fault_that_shellcheck_knows(repository, deploy_programs):
-    """Those of the node, of systemd's folder, and of their tests."""
+    """Those of the node, of systemd's folder, and of the proofs."""
     scripts = sorted(
         path
-        for folder in ("deploy/slurm", "deploy/systemd", "proof/real", "tests/deploy/systemd")
+        for folder in ("deploy/slurm", "deploy/systemd", "proof/real")
         for path in (repository / folder).glob("*.sh")
     )
     assert len(scripts) >= 5

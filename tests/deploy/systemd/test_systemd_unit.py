@@ -21,7 +21,7 @@ from neuron_emitter.reports.child import CHILD_STOP_TIMEOUT_S
 from neuron_emitter.run.outlet import CHANGE_WITHIN_S, FINISH_WITHIN_S, FLUSH_WITHIN_S
 from neuron_emitter.run.signals import BEATS_IN_A_PERIOD
 from proof.emitter_process import HUNG_AFTER_S, wait_until
-from tests.deploy.systemd import real_systemd
+from proof.real import booted_systemd
 from tests.programs import run_program
 
 MONITOR_SCRIPT = """\
@@ -64,7 +64,7 @@ def put(path, text, mode=0o644):
 @pytest.fixture(scope="module")
 def machine(installed, repository, tmp_path_factory):
     """A booted machine where neuron-emf is active."""
-    if why := real_systemd.missing():
+    if why := booted_systemd.missing():
         pytest.skip(f"no systemd of our own can be started: {why}")
     program = (installed / "opt/neuron-emf/bin/python").resolve()
     if any(program.is_relative_to(home) for home in ("/root", "/home")):
@@ -86,7 +86,7 @@ def machine(installed, repository, tmp_path_factory):
         for name in names:
             path = Path(folder, name)
             path.chmod(path.stat().st_mode | 0o444)
-    with real_systemd.booted(installed, files, tmp_path_factory.mktemp("work")) as booted:
+    with booted_systemd.booted(installed, files, tmp_path_factory.mktemp("work")) as booted:
         yield booted
 
 

@@ -10,8 +10,12 @@ import pytest
 from neuron_emf.check.neuron_monitor import check_devices, check_monitor
 from neuron_emf.check.settings import CheckSettings
 from proof.account.account_double import AccountDouble
-from proof.account.account_faults import ACCOUNT_FAULTS, HARMLESS_ACCOUNT_CHANGES, break_account
 from tests.neuron_emf.check import check_expectations
+from tests.neuron_emf.check.account_faults import (
+    ACCOUNT_FAULTS,
+    HARMLESS_ACCOUNT_CHANGES,
+    break_account,
+)
 from tests.neuron_emf.check.check_expectations import EXPECTED_STATES
 
 VOLATILE = {

@@ -13,7 +13,7 @@ from neuron_emf.check import command
 from neuron_emf.check.sequence import check_settings
 from neuron_emf.check.settings import CheckSettings, Origin
 from neuron_emf.check_results import failed, section
-from proof.account.account_faults import break_account
+from tests.neuron_emf.check.account_faults import break_account
 
 EVIL_FOUND = "a\x1b[31mb\x07[bold]c[/bold]\r\nd\u202e\u2028"
 

@@ -16,4 +16,4 @@ cp -r "$files/." "$root/"
 systemd-sysusers --root="$root" "$root/etc/sysusers.d/neuron-emf.conf"
 echo $$ >"$cgroup/cgroup.procs"
 exec unshare --pid --fork --kill-child --mount --cgroup \
-  bash "$(dirname "${BASH_SOURCE[0]}")/boot.sh" "$root"
+  bash "$(dirname "${BASH_SOURCE[0]}")/systemd_boot.sh" "$root"

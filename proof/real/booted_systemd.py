@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proof.emitter_process import wait_until
-from tests.programs import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +42,8 @@ def missing() -> str | None:
             return f"{name} is missing"
     if _unified() is None:
         return "cgroup v2 is mounted nowhere"
-    tried = run_program(["unshare", "--mount", "--pid", "--fork", "--cgroup", "true"])
+    words = ["unshare", "--mount", "--pid", "--fork", "--cgroup", "true"]
+    tried = subprocess.run(words, capture_output=True, text=True, check=False)
     return tried.stderr.strip() or None
 
 
@@ -65,7 +65,7 @@ class BootedMachine:
     def run(self, *words: str) -> str:
         """What a command printed in there."""
         inside = ["nsenter", "-t", str(self.pid), "-m", "-p", "-C", "-r", "-w", *words]
-        ended = run_program(inside, timeout=60)
+        ended = subprocess.run(inside, capture_output=True, text=True, check=False, timeout=60)
         return ended.stdout
 
     def shows(self, name: str) -> str:
@@ -105,7 +105,7 @@ def booted(installed: Path, files: Path, work: Path) -> Iterator[BootedMachine]:
         "unshare",
         "--mount",
         "bash",
-        SYSTEMD_FOLDER / "prepare.sh",
+        SYSTEMD_FOLDER / "systemd_prepare.sh",
         root,
         installed,
         files,
