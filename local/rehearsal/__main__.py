@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Final
 from local.embedded_aws.child_processes import EmbeddedAwsError
 from local.embedded_aws.clients import SDK_ERRORS
 from local.rehearsal.live_fleet import REHEARSED_FLEET
-from local.rehearsal.page import PORT
 from local.rehearsal.rehearsal import Rehearsal
 from local.rehearsal.workspace import StoppedError, Workspace
 from neuron_words.quantity_words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from local.rehearsal.rehearsal import RehearsalOutcome
 
+MOST_SECONDS: Final = 86_400
 EXIT_COULD_NOT: Final = 3
 EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
 EXIT_NO_READER: Final = 141  # 128 + SIGPIPE
@@ -41,18 +41,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "emitter on each,\n"
         "and template.yaml in an AWS emulator, without an account. It leaves nothing behind."
     )
-    with _own_terminal(), Workspace(keep=options.keep) as workspace:
-        code = _rehearsed(workspace, options)
+    with _own_terminal(), Workspace() as workspace:
+        code = _rehearsed(workspace, options.seconds)
     if code > 128:
         print("All its processes have stopped.")
-    if options.keep:
-        print(f"All files are kept in {workspace.folder}.")
     return code
 
 
-def _rehearsed(workspace: Workspace, options: argparse.Namespace) -> int:
+def _rehearsed(workspace: Workspace, seconds: int | None) -> int:
     try:
-        outcome = Rehearsal(workspace, options.page_port).run(options.seconds)
+        outcome = Rehearsal(workspace).run(seconds)
     except StoppedError as stopped:
         print(f"\nStopping everything that was started: {stopped}.", flush=True)
         return 128 + stopped.signal_number
@@ -63,7 +61,7 @@ def _rehearsed(workspace: Workspace, options: argparse.Namespace) -> int:
         print(f"\nrehearsal: the embedded AWS did not answer: {error}", file=sys.stderr)
         return EXIT_COULD_NOT
     _report(outcome)
-    return 1 if outcome.problems and options.seconds else 0
+    return 1 if outcome.problems and seconds else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -76,33 +74,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--seconds",
-        type=_between(1, 86_400),
+        type=_seconds,
         metavar="N",
         help="Run for N seconds, and fail where a rollup is not what was simulated; default: until "
         "Ctrl-C.",
     )
-    parser.add_argument(
-        "--page-port",
-        type=_between(0, 65_535),
-        default=PORT,
-        metavar="N",
-        help="Port of the page on 127.0.0.1; a free one when it is taken, or with 0; default: "
-        "%(default)s, where neuron-emf --rehearsal looks.",
-    )
-    parser.add_argument(
-        "--keep", action="store_true", help="Keep the folder with every log; default: remove it."
-    )
     return parser
 
 
-def _between(least: int, most: int) -> Callable[[str], int]:
-    def checked(text: str) -> int:
-        if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
-            msg = f"Invalid value {text[:20]!r}. Use {least} to {most}."
-            raise argparse.ArgumentTypeError(msg)
-        return int(text)
-
-    return checked
+def _seconds(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_SECONDS):
+        msg = f"Invalid value {text[:20]!r}. Use 1 to {MOST_SECONDS}."
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
 
 
 def _report(outcome: RehearsalOutcome) -> None:

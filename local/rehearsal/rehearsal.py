@@ -103,10 +103,8 @@ class RehearsalOutcome:
 class Rehearsal:
     """One rehearsal on one workspace."""
 
-    def __init__(self, workspace: Workspace, page_port: int) -> None:
-        """The page is served at *page_port*; 0 takes a free one."""
+    def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._page_port = page_port
         self.template: Mapping[str, Any] = load_template(TEMPLATE_FILE)
 
     def run(self, seconds: float | None) -> RehearsalOutcome:
@@ -134,7 +132,7 @@ class Rehearsal:
                 self._close_history(aws, stack, past, lines)
                 ledger, objects, week = self._settle(stack, past, lines)
             board = AlarmBoard(Template(self.template, {}, stack.resources), stack.history)
-            server = open_page(stack.place, board, self.template, self._page_port)
+            server = open_page(stack.place, board, self.template, PORT)
             exits.enter_context(server)
             wrong_week = problems_of_week(objects, week, server.view.week({}))
             fleet = LiveFleet(self._workspace, aws.environment(), stack.records_group)

@@ -52,9 +52,7 @@ class Workspace:
         folder: Takes everything that is written.
     """
 
-    def __init__(self, *, keep: bool = False) -> None:
-        """With *keep* the folder stays."""
-        self._keep = keep
+    def __init__(self) -> None:
         self._signal_number = 0
         self._children: list[ChildProcess] = []
         self._exits = contextlib.ExitStack()
@@ -64,8 +62,7 @@ class Workspace:
         for number in SIGNALS:
             self._exits.callback(signal.signal, number, signal.signal(number, self._remember))
         self.folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
-        if not self._keep:
-            self._exits.callback(shutil.rmtree, self.folder, ignore_errors=True)
+        self._exits.callback(shutil.rmtree, self.folder, ignore_errors=True)
         self._exits.callback(self.stop_all)
         return self
 
