@@ -1,7 +1,8 @@
-"""The figures of the pages are those that were kept, and each keeps its limit."""
+"""The figures of the pages are those that were kept, each keeps its limit, and what weight is."""
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from benchmarks import figures_record
 from benchmarks.figure import Figure
 from benchmarks.ledger_month import LEDGER_HOURS, bill_rows, report, write_month
+from benchmarks.sizes import weight
 from docs.generate.bills import MIDDLE, PROMISED_SHARE
 from neuron_emf.cost.bill import bill, put_metric_data_usd, total
 from neuron_emf.cost.quantities import MODES
@@ -40,3 +42,30 @@ def test_the_ledger_that_is_measured_is_one(tmp_path):
     assert write_month(tmp_path, hours, 3) > 0
     assert report(tmp_path, hours) > 0
     assert {len(BILL_COLUMNS)} == {len(row) for row in bill_rows(hours, 3)}
+
+
+WEIGHED_SOURCE = '''"""Say what it does."""
+import os
+from pathlib import Path
+
+
+class Core:
+    """Name a core."""
+
+    index: int  # from 0
+    """Its number."""
+
+    def busy(self):
+        """Return nothing."""
+'''
+NODES = {
+    "Module": 1,
+    "class Core": 1,
+    "annotated assignment, its target and type": 3,
+    "function, arguments, self": 3,
+}
+
+
+def test_weight_is_nodes_without_imports_docstrings_and_comments():
+    """Imports, strings alone in a body, comments and contexts of names weigh nothing."""
+    assert sum(NODES.values()) == weight(ast.parse(WEIGHED_SOURCE))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 
+import artefacts
 import boto3
+import price_list
 import pytest
+import versions
 from botocore.stub import Stubber
 
 from local import REPOSITORY
 from neuron_accounts.prices import PRICE_FILE
-from tests.deploy.release.release_scripts import artefacts, price_list, versions
 
 
 def test_a_release_is_cut_by_one_command_and_its_tag_is_held_against_it(tmp_path):
