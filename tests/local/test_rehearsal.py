@@ -20,7 +20,6 @@ import pytest
 from local.alarms.template import load_template
 from local.embedded_aws.child_processes import EmbeddedAwsError
 from local.monitor.runtime_groups import EXECUTION_ENDINGS
-from local.monitor.simulated_instance import SIMULATED_ECC_COUNTERS
 from local.rehearsal import __main__ as command_line
 from local.rehearsal.comparison import expected_live
 from local.rehearsal.focus_export import (
@@ -133,7 +132,6 @@ def truth_line(instance, at_s):
         "instance": instance, "cores": 2, "nominal_s": 5.0, "at_ms": round(1000 * at_s),
         "period_s": 5.0, "runtimes": 1, "percents": [50.0, 50.0], "held": [True, True],
         "executions": {**dict.fromkeys(EXECUTION_ENDINGS, 0), "completed": 5},
-        "ecc_rises": dict.fromkeys(SIMULATED_ECC_COUNTERS, 0),
     }  # fmt: skip
     return f"{json.dumps(line)}\n"
 
