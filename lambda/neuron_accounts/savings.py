@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from neuron_wire.names import HOUR_MINUTES, MICRO, WEEK_HOURS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from neuron_accounts.ledger import LedgerRow
 
@@ -100,26 +100,27 @@ class Saving(NamedTuple):
     committed: int
 
 
-def fold_rows(hours: ClusterHours, rows: Iterable[LedgerRow]) -> None:
-    """Add *rows* to *hours*: all rows of each instance in an hour."""
+def pass_rows(hours: ClusterHours, rows: Iterable[LedgerRow]) -> Iterator[LedgerRow]:
+    """Yield *rows*, then add them to *hours*: all rows of each instance in an hour."""
     times: dict[tuple[str, int, str], list[int]] = {}
-    whole = set()
     unpriced = set()
     for row in rows:
+        yield row
         key = row.cluster, row.hour, row.instance_id
-        time = times.setdefault(key, [0, 0, 0, 0, 0])
+        time = times.get(key)
+        if time is None:
+            time = times[key] = [0, 0, 0, 0, 0, row.covered]
         time[0] += row.allocated
-        time[1] += row.avoidable
-        time[2] += row.avoidable_cost or 0
         time[3] += row.busy or 0
         time[4] += row.committed
-        if row.covered > _MOST_PARTIAL:
-            whole.add(key)
-        if row.avoidable and row.avoidable_cost is None:
-            unpriced.add(key)
-    for key, (allocated, avoidable, cost, busy, committed) in times.items():
+        if row.avoidable:  # of few rows
+            time[1] += row.avoidable
+            time[2] += row.avoidable_cost or 0
+            if row.avoidable_cost is None:
+                unpriced.add(key)
+    for key, (allocated, avoidable, cost, busy, committed, covered) in times.items():
         cost_or_none = None if key in unpriced else cost
-        is_whole = key in whole
+        is_whole = covered > _MOST_PARTIAL
         releasable = [(cost_or_none, 1)] if is_whole and 0 < allocated == avoidable else []
         hour = hours.setdefault(key[:2], ClusterHour())
         hour.fold_instances(int(is_whole), busy, committed, allocated, releasable)

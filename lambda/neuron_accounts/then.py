@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from neuron_accounts.core_time import CoreTime, Part, time_of
 from neuron_accounts.ledger import LEDGER_PREFIX, gzip_lines, part_key, unpack_lines
 from neuron_accounts.prices import UNKNOWN_TYPE_REASON
-from neuron_accounts.savings import ClusterHour, ClusterHours, cluster_columns, fold_rows
+from neuron_accounts.savings import ClusterHour, ClusterHours, cluster_columns, pass_rows
 from neuron_wire.line_members import BAD_MEMBER, WireFormatError
 from neuron_wire.names import (
     DAY_HOURS,
@@ -155,8 +155,7 @@ class Then:
 def then_of(rows: Sequence[LedgerRow]) -> Then:
     """What *rows* add up to."""
     then = Then()
-    fold_rows(then.cluster_hours, rows)
-    for row in rows:
+    for row in pass_rows(then.cluster_hours, rows):
         then.fold_row(row)
     return then
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from functools import partial
 from heapq import merge
 from itertools import islice, repeat
 from operator import truediv
@@ -277,7 +278,7 @@ def _rows(
         _wholes(column, scales[field], too_many) if field in scales else column
         for field, column in by_field.items()
     ]
-    return map(LedgerRow._make, zip(*read, strict=True))
+    return map(partial(tuple.__new__, LedgerRow), zip(*read, strict=True))
 
 
 def _wholes(numbers: Sequence[Any], scale: Any, too_many: int) -> Sequence[int | None]:  # noqa: ANN401  # a float or a Decimal, as the numbers are

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
 from neuron_accounts.instance_hours import LedgerRules
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow
-from neuron_accounts.savings import fold_rows
+from neuron_accounts.savings import pass_rows
 from neuron_accounts.then import Then
 from neuron_emf.account import account
 from neuron_emf.command_options import SINCE, payment, prices, teams
@@ -36,7 +36,7 @@ from neuron_emf.reading.periods import Period
 from neuron_emf.report.idle_report import IdleReport, Reading, spans
 from neuron_emf.report.settings import BY
 from neuron_emitter.errors import SettingsError, SourceError
-from neuron_wire.names import HOUR_MS, MINUTE_MS
+from neuron_wire.names import DAY_HOURS, HOUR_MS, MINUTE_MS
 from neuron_words.quantity_words import counted, iso, joined, moment
 
 if TYPE_CHECKING:
@@ -48,7 +48,10 @@ if TYPE_CHECKING:
 _ALIKE: Final = itemgetter(*map(LedgerRow._fields.index, (
     "cluster", "instance_id", "owner", "team", "region", "instance_type", "basis",
 )))  # fmt: skip
-_ROW_NUMBERS: Final = LedgerRow._fields[4:17]
+_NUMBER_FIELDS: Final = ("allocated", *LedgerRow._fields[6:17])
+_NUMBERS_OF: Final = itemgetter(*map(LedgerRow._fields.index, _NUMBER_FIELDS))
+_UNKNOWN_IF_NONE: Final = ("idle_cost", "executions")
+"""Numbers whose None is not 0: rows with a known one and an unknown one are not alike."""
 
 
 def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
@@ -123,41 +126,34 @@ def then_by_days(
     """
     What the *rows* of one *cluster* or all add up to, with teams by *rules*, and how many they are.
 
-    Those of a day that differ in numbers alone are added up first, which is three times as fast.
-    The clusters that were not asked for are added to *others*.
+    They are in the order of hours. Those of a day that differ in numbers alone are added up first,
+    which is three times as fast. The clusters that were not asked for are added to *others*.
     """
     then, read = Then(), 0
-    for _, of_day in groupby(rows, lambda row: row.hour // 24):
+    by_hours = groupby(rows, itemgetter(LedgerRow._fields.index("hour")))
+    for _, hours in groupby(by_hours, lambda pair: pair[0] // DAY_HOURS):
         alike: dict[tuple[object, ...], tuple[LedgerRow, Sequence[int]]] = {}
-        for row in _by_hours(of_day, then, cluster):
-            read += 1
-            missing = row.idle is None, row.list_cost is None, row.idle_cost is None
-            key = (*missing, row.executions is None, *_ALIKE(row))
-            numbers = [number or 0 for number in row[4:17]]
-            if key in alike:
-                first, before = alike[key]
-                alike[key] = first, list(map(add, before, numbers))
-            else:
-                alike[key] = row, numbers
+        for _, of_hour in hours:
+            for row in pass_rows(then.cluster_hours, of_hour):
+                read += 1
+                key = row.idle_cost is None, row.executions is None, *_ALIKE(row)
+                numbers = [number or 0 for number in _NUMBERS_OF(row)]
+                if key in alike:
+                    first, before = alike[key]
+                    alike[key] = first, list(map(add, before, numbers))
+                else:
+                    alike[key] = row, numbers
         for row, sums in alike.values():
             if cluster in {"", row.cluster}:
-                pairs = zip(_ROW_NUMBERS, sums, strict=True)
-                known: dict[str, Any] = {
-                    name: number for name, number in pairs if getattr(row, name) is not None
-                }
+                known: dict[str, Any] = dict(zip(_NUMBER_FIELDS, sums, strict=True))
+                known |= {name: None for name in _UNKNOWN_IF_NONE if getattr(row, name) is None}
                 team = rules.team_of(row.cluster, row.owner, row.team)
                 then.fold_row(row._replace(team=team, **known))
             elif others is not None:
                 others.add_name(row.cluster)
+    for key in [key for key in then.cluster_hours if cluster not in {"", key[0]}]:
+        del then.cluster_hours[key]
     return then, read
-
-
-def _by_hours(rows: Iterable[LedgerRow], then: Then, cluster: str) -> Iterator[LedgerRow]:
-    """Yield *rows*; add those of *cluster*, or all, to the hours of clusters of *then*."""
-    for _, of_hour in groupby(rows, lambda row: row.hour):
-        hour_rows = list(of_hour)
-        fold_rows(then.cluster_hours, [row for row in hour_rows if cluster in {"", row.cluster}])
-        yield from hour_rows
 
 
 # --- of the ledger ---
