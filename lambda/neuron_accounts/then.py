@@ -162,9 +162,11 @@ def then_of(rows: Sequence[LedgerRow]) -> Then:
 
 def time_of_row(row: LedgerRow) -> CoreTime:
     """What one owner had of an instance in an hour; money in billionths of a dollar."""
+    # A row of an older release has no unpriced core-minutes.
+    unpriced = row.allocated if row.list_cost is None else row.unpriced
     if row.owner == UNKNOWN_OWNER:
         return CoreTime(
-            row.allocated, unknown=row.allocated, unpriced=row.unpriced, cost=row.list_cost or 0,
+            row.allocated, unknown=row.allocated, unpriced=unpriced, cost=row.list_cost or 0,
             unknown_cost=row.list_cost or 0,
         )  # fmt: skip
     idle, cost, avoidable = row.idle or 0, row.idle_cost, row.avoidable_cost or 0
@@ -180,7 +182,7 @@ def time_of_row(row: LedgerRow) -> CoreTime:
         allocated=row.allocated,
         busy=row.busy or 0,
         used=row.used or 0,
-        unpriced=row.unpriced,
+        unpriced=unpriced,
         cost=row.list_cost or 0,
         unpriced_idle=idle if cost is None else 0,
         idle_by_part=minutes,

@@ -106,19 +106,22 @@ def bill_report(settings: IdleReportSettings, result: Chargeback) -> IdleReport:
     )
 
 
-def show_refusal(report: IdleReport, result: Chargeback, *, as_json: bool) -> None:
+def show_refusal(report: IdleReport, result: Chargeback, settings: IdleReportSettings) -> None:
     """
     Print what does not reconcile; what to do about it goes to standard error.
 
     Raises:
         DeliveryError: If standard output takes nothing.
     """
-    if as_json:
+    if settings.json:
         command_output.show_text(json_text(report))
     else:
         command_output.show(*_refusal_parts(result))
     for row in result.rows:
         sys.stderr.write(f"neuron-emf: {sentence(row, result)}\n")
+    for file in (settings.html, settings.csv):
+        if file is not None:
+            sys.stderr.write(f"neuron-emf: {file} was not written, because the month is refused.\n")
 
 
 def sentence(row: ChargebackRow, result: Chargeback) -> str:

@@ -87,7 +87,7 @@ _REFUSED_ROWS: Final = (
 _DUCKDB_CONFIG: Final[dict[str, Any]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
-    "memory_limit": "1GB",
+    "memory_limit": "800MB",
     "preserve_insertion_order": False,
     "threads": min(4, os.cpu_count() or 1),
 }
@@ -97,12 +97,12 @@ _CSV: Final = (".csv", ".csv.gz")
 _PARQUET: Final = (".parquet",)
 _LEDGER_COLUMNS: Final = {
     "Hour": "VARCHAR", "InstanceId": "VARCHAR", "ClusterName": "VARCHAR", "Owner": "VARCHAR",
-    "Team": "VARCHAR", "InstanceType": "VARCHAR", "AllocatedCoreMinutes": "DECIMAL(24, 6)",
-    "BusyCoreMinutes": "DECIMAL(24, 6)", "UsedCoreMinutes": "DECIMAL(24, 6)",
-    "IdleCoreMinutes": "DECIMAL(24, 6)",
-    "AvoidableCoreMinutes": "DECIMAL(24, 6)", "CommittedCoreMinutes": "DECIMAL(24, 6)",
+    "Team": "VARCHAR", "InstanceType": "VARCHAR", "AllocatedCoreMinutes": "DECIMAL(18, 6)",
+    "BusyCoreMinutes": "DECIMAL(18, 6)", "UsedCoreMinutes": "DECIMAL(18, 6)",
+    "IdleCoreMinutes": "DECIMAL(18, 6)",
+    "AvoidableCoreMinutes": "DECIMAL(18, 6)", "CommittedCoreMinutes": "DECIMAL(18, 6)",
     "Basis": "VARCHAR",
-    "Executions": "BIGINT", "ListCost": "DECIMAL(24, 9)", "OverlapMinutes": "BIGINT",
+    "Executions": "BIGINT", "ListCost": "DECIMAL(18, 9)", "OverlapMinutes": "BIGINT",
 }  # fmt: skip
 _LEDGER: Final = """
 CREATE TABLE loaded AS

@@ -129,12 +129,12 @@ charges AS (
 ledger_rows AS (
   SELECT "date" || ' ' || "hour" AS hour, instanceid AS resource, clustername AS cluster, owner, max(team) AS team,
     max(instancetype) AS type, max(executions) AS executions, max(listcost) AS list_cost, max(overlapminutes) AS overlap,
-    CAST(max(allocatedcoreminutes) * 1000000 AS DECIMAL(38, 0)) AS allocated,
-    CAST(coalesce(max(busycoreminutes), 0) * 1000000 AS DECIMAL(38, 0)) AS busy,
-    CAST(coalesce(max(usedcoreminutes), 0) * 1000000 AS DECIMAL(38, 0)) AS used,
-    CAST(CASE owner WHEN '[unknown]' THEN NULL ELSE max(idlecoreminutes) END * 1000000 AS DECIMAL(38, 0)) AS idle,
-    CAST(coalesce(max(avoidablecoreminutes), 0) * 1000000 AS DECIMAL(38, 0)) AS avoidable,
-    CAST(coalesce(max(committedcoreminutes), 0) * 1000000 AS DECIMAL(38, 0)) AS committed
+    CAST(max(allocatedcoreminutes) * 1000000 AS DECIMAL(18, 0)) AS allocated,
+    CAST(coalesce(max(busycoreminutes), 0) * 1000000 AS DECIMAL(18, 0)) AS busy,
+    CAST(coalesce(max(usedcoreminutes), 0) * 1000000 AS DECIMAL(18, 0)) AS used,
+    CAST(CASE owner WHEN '[unknown]' THEN NULL ELSE max(idlecoreminutes) END * 1000000 AS DECIMAL(18, 0)) AS idle,
+    CAST(coalesce(max(avoidablecoreminutes), 0) * 1000000 AS DECIMAL(18, 0)) AS avoidable,
+    CAST(coalesce(max(committedcoreminutes), 0) * 1000000 AS DECIMAL(18, 0)) AS committed
   FROM "rows" WHERE "date" BETWEEN substr(CAST(CAST(CAST(? AS VARCHAR) || '-01' AS DATE) - INTERVAL '1' DAY AS VARCHAR), 1, 10)
     AND CAST(? AS VARCHAR) || '-31'
   GROUP BY "date", "hour", instanceid, clustername, owner
@@ -210,11 +210,15 @@ lines AS (
       WHEN usages = 0 AND seen > 0 THEN list_usd ELSE usd END AS usd,
     CASE WHEN l.owner IS NULL THEN unseen ELSE allocated END AS minutes, CASE WHEN seen = 0 THEN 1 ELSE seen + unseen END AS weights,
     CASE WHEN l.owner IS NOT NULL THEN allocated WHEN seen = 0 THEN 1 ELSE unseen END AS weight,
-    coalesce(busy, 0) AS busy_minutes, coalesce(used, 0) AS used_minutes, executions, list_cost, coalesce(to_avoidable, 0) AS to_avoidable,
+    coalesce(busy, 0) AS busy_minutes, coalesce(used, 0) AS used_minutes, executions, list_cost,
+    CASE WHEN usages > 0 THEN executions END AS billed_executions, coalesce(to_avoidable, 0) AS to_avoidable,
     coalesce(to_committed, 0) AS to_committed, coalesce(to_shared, 0) AS to_shared, coalesce(leaf, unseen_leaf) AS leaf
   FROM month_hours AS i CROSS JOIN asked LEFT JOIN ledger_lines AS l ON i.hour = l.hour AND i.resource = l.resource
 ),
-parts AS (SELECT *, whole(size * weight, weights) AS part FROM lines),
+parts AS ( -- of lines that have anything
+  SELECT *, whole(size * weight, weights) AS part FROM lines
+  WHERE problem IS NOT NULL OR minutes > 0 OR (weight > 0 AND size > 0) OR list_cost > 0 OR executions > 0
+),
 ranks AS (
   SELECT *, size - sum(part) OVER (PARTITION BY hour, resource) AS rest, row_number() OVER (PARTITION BY hour, resource
     ORDER BY size * weight - part * weights DESC, found, owner, cluster) AS place
@@ -226,8 +230,8 @@ line_costs AS (
   FROM ranks
 ),
 line_shares AS (
-  SELECT *, whole(paid * to_avoidable, divisor) AS avoidable, whole(paid * to_committed, divisor) AS up_to_committed,
-    whole(paid * to_shared, divisor) AS up_to_shared
+  SELECT *, CASE to_avoidable WHEN 0 THEN 0 WHEN divisor THEN paid ELSE whole(paid * to_avoidable, divisor) END AS avoidable, CASE to_committed WHEN 0 THEN 0 WHEN divisor THEN paid ELSE whole(paid * to_committed, divisor) END AS up_to_committed,
+    CASE to_shared WHEN 0 THEN 0 WHEN divisor THEN paid ELSE whole(paid * to_shared, divisor) END AS up_to_shared
   FROM line_costs
 ),
 
@@ -238,15 +242,16 @@ owners AS (
     sum(minutes) AS minutes, sum(busy_minutes) AS busy_minutes, sum(used_minutes) AS used_minutes,
     sum(to_avoidable) AS avoidable_minutes, sum(to_shared - to_committed) AS shared_minutes,
     sum(to_committed - to_avoidable + CASE leaf WHEN 'committed' THEN minutes ELSE 0 END) AS committed_minutes,
-    sum(CASE leaf WHEN 'unknown' THEN minutes - to_shared ELSE 0 END) AS unknown_minutes, sum(executions) AS executions, sum(list_cost) AS list_cost,
+    sum(CASE leaf WHEN 'unknown' THEN minutes - to_shared ELSE 0 END) AS unknown_minutes, sum(executions) AS executions,
+    sum(billed_executions) AS billed_executions, sum(list_cost) AS list_cost,
     sum(CASE WHEN list_cost IS NULL THEN minutes ELSE 0 END) AS unpriced_minutes,
-    sum(paid * sign) AS cost, sum(CASE WHEN executions IS NULL THEN 0 ELSE paid * sign END) AS executions_cost,
+    sum(paid * sign) AS cost, sum(CASE WHEN billed_executions IS NULL THEN 0 ELSE paid * sign END) AS executions_cost,
     sum(CASE leaf WHEN 'not idle' THEN (paid - up_to_shared) * sign ELSE 0 END) AS not_idle, sum(avoidable * sign) AS avoidable,
     sum((up_to_shared - up_to_committed) * sign) AS shared,
     sum((up_to_committed - avoidable + CASE leaf WHEN 'committed' THEN paid ELSE 0 END) * sign) AS committed,
     sum(CASE leaf WHEN 'unknown' THEN (paid - up_to_shared) * sign ELSE 0 END) AS unknown,
     row_number() OVER (ORDER BY substr(hour, 1, 10), owner) AS number
-  FROM line_shares WHERE problem IS NOT NULL OR minutes > 0 OR paid > 0 OR list_cost > 0 OR executions > 0
+  FROM line_shares
   GROUP BY substr(hour, 1, 10), cluster, owner, team, type, instance, problem
 ),
 team_owners AS (
@@ -276,7 +281,8 @@ SELECT CASE WHEN is_share THEN NULL ELSE problem END AS problem, CASE WHEN is_sh
   sum(CASE WHEN is_share THEN committed_minutes ELSE 0 END) * 0.000001 AS committed_core_minutes,
   sum(CASE WHEN is_share THEN unknown_minutes ELSE 0 END) * 0.000001 AS unknown_core_minutes,
   sum(CASE WHEN is_share THEN unpriced_minutes ELSE 0 END) * 0.000001 AS unpriced_core_minutes,
-  sum(CASE WHEN is_share THEN executions END) AS executions, sum(CASE WHEN is_share THEN list_cost END) AS list_cost,
+  sum(CASE WHEN is_share THEN executions END) AS executions,
+  sum(CASE WHEN is_share THEN billed_executions END) AS billed_executions, sum(CASE WHEN is_share THEN list_cost END) AS list_cost,
   sum(CASE WHEN is_share THEN cost WHEN n = 0 THEN usd ELSE 0 END) * 0.000000000000000001 AS cost,
   sum(CASE WHEN is_share THEN executions_cost ELSE 0 END) * 0.000000000000000001 AS executions_cost,
   sum(CASE WHEN is_share THEN not_idle ELSE 0 END) * 0.000000000000000001 AS not_idle,

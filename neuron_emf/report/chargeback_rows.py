@@ -78,12 +78,14 @@ class ChargebackRow(NamedTuple):
 
         executions: Executions of the owner; None if unknown.
 
+        billed_executions: Executions in billed hours; None if unknown.
+
         list_cost: USD at list price, by the ledger; None without a price.
 
         cost: EffectiveCost, or the amount that the problem concerns, to 18 decimal places. The
             five amounts from *not_idle* to *unknown* add up to it.
 
-        executions_cost: Cost of the hours in which executions are known.
+        executions_cost: Cost of the billed hours in which executions are known.
 
         spread: Share of the cost of rows without an owner; not a part of *cost*.
     """
@@ -105,6 +107,7 @@ class ChargebackRow(NamedTuple):
     unknown_core_minutes: Decimal = Decimal(0)
     unpriced_core_minutes: Decimal = Decimal(0)
     executions: int | None = None
+    billed_executions: int | None = None
     list_cost: Decimal | None = None
     cost: Decimal = Decimal(0)
     executions_cost: Decimal = Decimal(0)
@@ -134,7 +137,8 @@ class ChargebackRow(NamedTuple):
         )
         leaves = [minutes[leaf.name.lower()] for leaf in Leaf]
         billed = [units_of(cost) for cost in (*leaves, self.spread)]
-        return CostRow(time, billed, units_of(self.executions_cost))
+        work = units_of(self.executions_cost)
+        return CostRow(time, billed, work, int(self.billed_executions or 0))
 
     def labels(self, by: str) -> Labels:
         """Return the labels of the row by one key. A row without an owner keeps its own label."""

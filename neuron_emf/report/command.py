@@ -50,7 +50,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
         result = chargeback.chargeback(settings)
         report = bill_report.bill_report(settings, result)
         if result.is_refused:
-            bill_report.show_refusal(report, result, as_json=settings.json)
+            bill_report.show_refusal(report, result, settings)
             return chargeback.EXIT_NOT_RECONCILED
     else:
         report = collect(settings, files)

@@ -104,12 +104,15 @@ class CostRow:
         billed: Cost on the bill, in `USD_UNITS`: by `Leaf`, then what is spread to the row; None
             without a bill.
 
-        billed_work: Billed cost of allocated cores in hours with executions read.
+        billed_work: Billed cost of allocated cores in billed hours with executions read.
+
+        billed_executions: Executions in those hours.
     """
 
     time: CoreTime = field(default_factory=CoreTime)
     billed: Sequence[int] | None = None
     billed_work: int = 0
+    billed_executions: int = 0
 
     def fold_row(self, other: CostRow) -> None:
         """Add all of *other*."""
@@ -118,6 +121,7 @@ class CostRow:
             before = self.billed or [0] * LEAVES
             self.billed = [*map(add, before, other.billed)]
         self.billed_work += other.billed_work
+        self.billed_executions += other.billed_executions
 
     @property
     def listed(self) -> Sequence[int] | None:
@@ -153,9 +157,9 @@ class CostRow:
         """Cost of a million executions in billionths of a USD; None if not known."""
         if self.billed is None:
             return self.time.million_executions_cost
-        if not self.time.executions:
+        if not self.billed_executions:
             return None
-        return round_half_even(10**6 * self.billed_work, self.time.executions * _NANO)
+        return round_half_even(10**6 * self.billed_work, self.billed_executions * _NANO)
 
 
 class PrintedRow(NamedTuple):

@@ -64,12 +64,15 @@ class Share:
         lines: Instance-hours; each may round each leaf by less than a unit.
 
         executions_cost: Cost of the rows with executions.
+
+        billed_executions: Executions of these rows, all of which are billed.
     """
 
     cost: int = 0
     leaves: dict = field(default_factory=lambda: dict.fromkeys(LEAVES, Fraction(0)))
     lines: int = 0
     executions_cost: int = 0
+    billed_executions: int = 0
 
     def agrees(self, rows):
         """Return True if *rows* of an answer add up to the share, and their leaves to the cost."""
@@ -78,6 +81,7 @@ class Share:
             self.cost == sum(units_of(row.cost) for row in rows) == sum(sums.values())
             and all(abs(sums[name] - self.leaves[name]) < self.lines for name in LEAVES)
             and self.executions_cost == sum(units_of(row.executions_cost) for row in rows)
+            and self.billed_executions == sum(row.billed_executions or 0 for row in rows)
         )
 
 
@@ -143,6 +147,7 @@ def put(shares, names, cost, row=None):
         share.leaves[name] += cost * number / (allocated or 1)
     if row.get("Executions") is not None:
         share.executions_cost += cost
+        share.billed_executions += row["Executions"]
 
 
 def reckoned(bill, ledger):

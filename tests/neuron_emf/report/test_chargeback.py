@@ -202,7 +202,8 @@ def test_every_owner_pays_what_fractions_say(fault, data, by, incomplete):
     assert [] == [
         names for names, share in shares.items() if not share.agrees(rows_of.pop(names, []))
     ]
-    assert {0} >= {row.cost for rows in rows_of.values() for row in rows}
+    not_billed = [row for rows in rows_of.values() for row in rows]
+    assert {(0, 0)} >= {(row.cost, row.billed_executions or 0) for row in not_billed}
     total = sum(
         rounded(row["EffectiveCost"]) for row in bill if row["x_ServiceCode"] == "AmazonEC2"
     )
@@ -487,8 +488,11 @@ def test_a_ledger_row_of_another_hour_is_refused_alone(typed, tmp_path, follows_
         "--ledger",
         tmp_path,
     )
-    code, out, err = typed(*words)
+    file = tmp_path / "rows.csv"
+    code, out, err = typed(*words, "--csv", file)
     assert 5 == code
+    assert not file.exists()
+    assert f"{file} was not written, because the month is refused." in err
     assert "ledger rows refused            2   0.00 USD" in out
     assert "2 rows of the ledger cannot be read or are of another hour than their object" in err
     refused = json.loads(typed(*words, "--json")[1])
