@@ -88,7 +88,7 @@ def billed_usd(charges: Sequence[Charge], split: Chargeback) -> dict[str, str]:
             Decimal(charge["EffectiveCost"]) or Decimal(charge["BilledCost"]) for charge in charges
         ],
         "its owners": [row.cost for row in split.rows],
-        "their time that is not idle, idle and unknown": [
+        "the parts of their time": [
             row.not_idle + row.avoidable + row.shared + row.committed + row.unknown
             for row in split.rows
         ],
