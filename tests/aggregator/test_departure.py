@@ -48,10 +48,3 @@ def test_an_event_of_another_shape_is_refused(event, message):
     """With what was found instead, and who must act."""
     with pytest.raises(NoDepartureError, match=message):
         departure_of(event)
-
-
-def test_what_a_wrong_event_holds_is_not_quoted_at_length():
-    """A message of kilobytes helps nobody."""
-    with pytest.raises(NoDepartureError) as caught:
-        departure_of(state_change("s" * 10_000, **{"detail-type": "d" * 10_000}))
-    assert 400 > len(str(caught.value))

@@ -91,15 +91,6 @@ def test_anything_but_a_loopback_address_is_refused(endpoint_url):
         EmfPump(service, CloudWatch(), [], 0)
 
 
-@pytest.mark.parametrize(("data", "calls"), [(0, 0), (1, 1), (1000, 1), (1001, 2)])
-def test_a_call_carries_a_thousand_metrics(data, calls):
-    """The limit is inclusive: 1,000 is one call, one more is two."""
-    service = CloudWatch()
-    publish(service, [datum(number) for number in range(data)])
-    assert calls == len(service.calls)
-    assert data == sum(len(call["MetricData"]) for call in service.calls)
-
-
 class PumpLogs:
     """The two calls that the tail makes, a long answer cut off without a word."""
 

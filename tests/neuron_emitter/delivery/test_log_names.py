@@ -58,14 +58,6 @@ def test_names_that_would_be_too_long_stay_apart():
     assert 3 == len({longest, *cut})
 
 
-@given(st.integers(1, 1000), NAME_VALUES)
-def test_a_shard_is_one_of_n_padded_to_sort(shards, instance_id):
-    """From 0 to N - 1, all of one length."""
-    shard = name_of(f"{{shard:{shards}}}", instance_id)
-    assert int(shard) in range(shards)
-    assert len(str(shards - 1)) == len(shard)
-
-
 @pytest.mark.parametrize(
     ("template", "found"),
     [

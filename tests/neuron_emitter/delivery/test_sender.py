@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_emitter.delivery.delivery import Delivery
-from neuron_emitter.delivery.sender import Sender, Waiter, offset_s
+from neuron_emitter.delivery.sender import Sender, offset_s
 from tests.neuron_emitter.delivery.fake_destinations import RecordingDestination, appender, run
 
 
@@ -121,15 +121,3 @@ def test_a_call_that_hangs_does_not_keep_another_from_its_place(spool, clock):
     sender._thread.join()
     assert [["a"]] == [lines for _, lines in destination.sent]
     assert (1, 1) == (spool.health().delivered, spool.health().records)
-
-
-def test_a_wake_before_idle_is_not_lost():
-    """Records appended between the last look and the wait are sent."""
-    waiter = Waiter()
-    waiter.wake()
-    waiter.idle()
-    assert not waiter._work.is_set()  # the next idle waits again
-    waiter.stop()
-    waiter.idle()
-    waiter.pause(3600)
-    assert waiter.stopped

@@ -174,22 +174,6 @@ def test_no_runtime_gives_0_to_cores_reported_and_to_cores_listed_in_the_minute(
     assert ("" if members else "uu") == closed(fold).core_state
 
 
-def test_a_clock_that_is_set_back_takes_nothing_and_adds_nothing():
-    """An empty report before the last one weighs nothing; the next counts from it."""
-    fold = new_fold()
-    for second in (30, 20, 25):
-        add(fold, nobody(), REPORTS_START_S + second)
-    assert 10 == closed(fold).covered_seconds
-
-
-@pytest.mark.parametrize(
-    ("period", "expected"), [(0.499, 0.0), (0.5, 0.5), (5.0, 5.0), (10.0, 10.0), (10.1, 10.0)]
-)
-def test_the_first_report_without_a_runtime_weighs_its_largest_system_period(period, expected):
-    """Under half a second nothing, and at most two nominal periods."""
-    assert expected == minute_of(nobody(period)).covered_seconds
-
-
 @pytest.mark.parametrize(("gap_s", "expected"), [(4.0, 9.0), (10.0, 15.0), (10.5, 15.0)])
 def test_a_report_without_a_runtime_weighs_the_time_since_the_last_sample(gap_s, expected):
     """At most two nominal periods: nobody watched longer than that."""

@@ -148,12 +148,6 @@ def test_another_count_of_cores_within_a_boot_is_an_event():
     assert "neuron_hardware_info counts 8 cores, before 4" in event.message
 
 
-def test_shapes_are_bounded():
-    """A tool that spells its keys in ever new ways gets 16 events."""
-    spellings = [busy({"x" * length: HALF_BUSY}) for length in range(1, 30)]
-    assert 16 == len(events_of(spellings))
-
-
 @pytest.mark.parametrize(
     ("reports", "settings", "expected"),
     [
