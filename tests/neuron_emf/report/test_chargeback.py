@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from neuron_accounts.instance_types import INSTANCE_TYPES
 from neuron_accounts.ledger import PARTS_OF_HOUR, LedgerRow, pack_rows, part_key
 from neuron_emf.account import Account
+from neuron_emf.report.bill_report import bill_report
 from neuron_emf.report.chargeback import chargeback, statement
 from neuron_emf.report.chargeback_rows import ChargebackRow, Spread, cost_of, units_of
 from neuron_emf.report.cost_table import CENT, COST_MEMBERS, ROW_LABELS
@@ -38,6 +40,7 @@ from tests.neuron_emf.report.bill_worlds import (
     reckoned,
     rounded,
 )
+from tests.neuron_emf.report.test_then_and_its_faces import check_faces, check_page
 
 LAW_HOURS = ("2026-09-01 00", "2026-09-01 23", "2026-09-17 12")
 LAW_MONTH = [f"2026-09-{day:02d} {hour:02d}" for day in range(1, 31) for hour in range(24)]
@@ -172,7 +175,7 @@ def worlds(draw, fault):
 def test_every_owner_pays_what_fractions_say(fault, data, by, incomplete):
     """
     Owner by owner to the last of 18 decimals, busy and idle, and nothing of the bill is lost or
-    made; or the month is refused, for the very problems that are in it.
+    made, on every face, spread or not; or the month is refused for the problems that are in it.
     """
     bill, ledger = data.draw(worlds(fault))
     expected = problems(bill, ledger, LAW_MONTH)
@@ -213,13 +216,23 @@ def test_every_owner_pays_what_fractions_say(fault, data, by, incomplete):
     for row in answer.rows:
         told = sum(getattr(row, f"{name}_core_minutes") for name in minutes)
         assert row.core_minutes >= told
-    for key in ROW_LABELS:
-        *rows, last = answer.table(key).printed(3)
-        assert round_half_even(total, CENT) == last.column_cents("cost")
-        for column in COST_MEMBERS:
-            assert last.column_cents(column) == sum(row.column_cents(column) for row in rows)
+    spread, told = _assigned(answer.rows, is_accepted=True)
+    for whole in (answer, replace(answer, rows=spread, spread=told)):
+        check_totals(whole, total)
+        report = bill_report(asked, whole)
+        check_faces(report)
+        check_page(report)
     listed = sum(row.list_cost or 0 for row in answer.rows)
     assert ledger_sums(ledger) == (listed, sum(row.executions or 0 for row in answer.rows))
+
+
+def check_totals(answer, total):
+    """Check that printed rows add up to the bill's *total* by every key and in every column."""
+    for key in ROW_LABELS:
+        *rows, last = answer.table(key).printed(3)
+        assert round_half_even(total, CENT) == sum(map(last.column_cents, ("cost", "spread")))
+        for column in COST_MEMBERS:
+            assert last.column_cents(column) == sum(row.column_cents(column) for row in rows)
 
 
 COSTS = st.integers(-50 * 10**18, 10**27).map(cost_of)
