@@ -81,7 +81,9 @@ class CoreTime:
 
         executions: Of its owner, ended or failed, as far as they are known.
 
-        executions_cost: Price of what was allocated in the hours in which they are known.
+        priced_executions: Executions of hours in which all that was allocated has a price.
+
+        executions_cost: Price of what was allocated in those hours.
 
         unknown_cost: Price of what is unknown, of rows of the ledger; a part of the cost.
     """
@@ -96,6 +98,7 @@ class CoreTime:
     idle_by_part: list[int] = field(default_factory=_NO_PARTS.copy)
     cost_by_part: list[int] = field(default_factory=_NO_PARTS.copy)
     executions: int | None = None
+    priced_executions: int = 0
     executions_cost: int = 0
     unknown_cost: int = 0
 
@@ -127,6 +130,7 @@ class CoreTime:
         self.idle_by_part = list(map(add, self.idle_by_part, other.idle_by_part))
         self.cost_by_part = list(map(add, self.cost_by_part, other.cost_by_part))
         self.fold_executions(other.executions)
+        self.priced_executions += other.priced_executions
         self.executions_cost += other.executions_cost
         self.unknown_cost += other.unknown_cost
 
@@ -169,10 +173,10 @@ class CoreTime:
 
     @property
     def million_executions_cost(self) -> int | None:
-        """Price of a million executions; None where there are none, or not all has a price."""
-        if not self.executions or self.unpriced:
+        """Price of a million executions of priced hours; None if they have none."""
+        if not self.priced_executions:
             return None
-        return round_half_even(10**6 * self.executions_cost, self.executions)
+        return round_half_even(10**6 * self.executions_cost, self.priced_executions)
 
 
 @dataclass(slots=True)

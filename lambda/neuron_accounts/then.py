@@ -178,6 +178,7 @@ def time_of_row(row: LedgerRow) -> CoreTime:
     if cost is not None:
         money[part], money[Part.COMMITTED] = avoidable, row.committed_cost
         money[Part.SHARED] = cost - avoidable - row.committed_cost
+    is_priced = row.executions is not None and not row.unpriced
     return CoreTime(
         allocated=row.allocated,
         busy=row.busy or 0,
@@ -188,7 +189,8 @@ def time_of_row(row: LedgerRow) -> CoreTime:
         idle_by_part=minutes,
         cost_by_part=money,
         executions=row.executions,
-        executions_cost=0 if row.executions is None else row.list_cost or 0,
+        priced_executions=(row.executions or 0) if is_priced else 0,
+        executions_cost=(row.list_cost or 0) if is_priced else 0,
     )
 
 
@@ -208,6 +210,8 @@ def dearest(times: Mapping[_Key, CoreTime], most: int) -> list[tuple[_Key, CoreT
 _sums_of: Final = attrgetter(
     "allocated", "unknown", "busy", "used", "unpriced", "cost", "unpriced_idle"
 )
+_WORKS: Final = ("executions", "executions_cost", "priced_executions", "unknown_cost")
+_works_of: Final = attrgetter(*_WORKS)
 
 
 def _columns(times: Iterable[tuple[_Key, CoreTime]]) -> list[tuple[object, ...]]:
@@ -215,17 +219,22 @@ def _columns(times: Iterable[tuple[_Key, CoreTime]]) -> list[tuple[object, ...]]
     rows: list[tuple[object, ...]] = []
     for key, time in sorted(times, key=lambda pair: tuple(map(str, pair[0]))):
         parts = (*time.idle_by_part, *time.cost_by_part)
-        rows.append((*key, *_sums_of(time), *parts, time.executions, time.executions_cost))
+        rows.append((*key, *_sums_of(time), *parts, *_works_of(time)))
     return list(zip(*rows, strict=True))
 
 
 def _time_of_numbers(numbers: list[int]) -> CoreTime:
-    """As `_columns` writes them; a release before this one wrote no executions."""
+    """As `_columns` writes them; a release before this one wrote less of executions."""
     allocated, unknown, busy, used, unpriced, cost, unpriced_idle, *parts = numbers
     half = len(Part)
     time = CoreTime(
         allocated, unknown, busy, used, unpriced, cost, unpriced_idle, parts[:half],
-        parts[half : 2 * half], *parts[2 * half :],
+        parts[half : 2 * half],
     )  # fmt: skip
-    time.unknown_cost = cost if unknown == allocated else 0
+    works = parts[2 * half :]
+    if len(works) == len(_WORKS):
+        for name, number in zip(_WORKS, works, strict=True):
+            setattr(time, name, number)
+    elif unknown == allocated:
+        time.unknown_cost = cost
     return time

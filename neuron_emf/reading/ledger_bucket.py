@@ -138,7 +138,7 @@ class LedgerFolder(LedgerBucket):
         self._folder = folder
 
     def list_keys(self, prefix: str) -> Iterator[str]:
-        for file in (self._folder / prefix).glob("*/*"):
+        for file in (self._folder / prefix).rglob("*.gz"):
             yield file.relative_to(self._folder).as_posix()
 
     def read_object(self, key: str) -> bytes:

@@ -34,14 +34,17 @@ from neuron_emf.reading.minute_lines import MinuteLines
 from neuron_emf.reading.minute_records import ClusterNames
 from neuron_emf.reading.periods import Period
 from neuron_emf.report.idle_report import IdleReport, Reading, spans
+from neuron_emf.report.month_ledger import S3
 from neuron_emf.report.settings import BY
 from neuron_emitter.errors import SettingsError, SourceError
+from neuron_wire.line_members import WireFormatError
 from neuron_wire.names import DAY_HOURS, HOUR_MS, MINUTE_MS
 from neuron_words.quantity_words import counted, iso, joined, moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from neuron_accounts.savings import ClusterHours
     from neuron_accounts.teams import TeamRules
     from neuron_emf.report.settings import IdleReportSettings
 
@@ -108,6 +111,22 @@ def collect_before(
         return None
 
 
+def cluster_hours(settings: IdleReportSettings, hours: range) -> ClusterHours:
+    """
+    Return what the summaries of a ledger have of *hours*, for the savings beside a bill.
+
+    It is empty of several ledgers, whose rows may be the same, and of a ledger that is a file.
+    """
+    then = Then()
+    try:
+        ledgers = _ledgers(settings)
+        for hour, payload in ledgers[0].read_summaries(hours) if len(ledgers) == 1 else ():
+            then.fold_summary(hour, payload)
+    except (SettingsError, SourceError, WireFormatError):
+        return {}
+    return then.cluster_hours
+
+
 def _asked(settings: IdleReportSettings, now_ms: int, since: str = SINCE) -> Period:
     if not settings.month:
         return periods.period_between(settings.since or since, settings.until, now_ms)
@@ -136,7 +155,7 @@ def then_by_days(
         for _, of_hour in hours:
             for row in pass_rows(then.cluster_hours, of_hour):
                 read += 1
-                key = row.idle_cost is None, row.executions is None, *_ALIKE(row)
+                key = row.idle_cost is None, row.executions is None, not row.unpriced, *_ALIKE(row)
                 numbers = [number or 0 for number in _NUMBERS_OF(row)]
                 if key in alike:
                     first, before = alike[key]
@@ -224,11 +243,12 @@ def _ledgers(settings: IdleReportSettings) -> list[LedgerBucket]:
         if Path(name).is_dir():
             folder = Path(name).resolve()
             found[str(folder)] = LedgerFolder(folder)
-        elif "/" in name:
+        elif "/" in name.removeprefix(S3).rstrip("/"):
             msg = f"Invalid --ledger {name}. Use a folder, or the name of a bucket."
             raise SettingsError(msg)
         else:
-            found[name] = LedgerBucket(account(settings), name)
+            bucket = name.removeprefix(S3).rstrip("/")
+            found[bucket] = LedgerBucket(account(settings), bucket)
     return list(found.values()) or [stack_ledger(account(settings))]
 
 

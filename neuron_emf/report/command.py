@@ -40,7 +40,11 @@ def command(files: tuple[Path, ...], **values: object) -> int:
     """
     # --help needs none of these
     from neuron_emf.report import bill_report, chargeback  # noqa: PLC0415
-    from neuron_emf.report.collection import collect, collect_before  # noqa: PLC0415
+    from neuron_emf.report.collection import (  # noqa: PLC0415
+        cluster_hours,
+        collect,
+        collect_before,
+    )
     from neuron_emf.report.team_report import team_report  # noqa: PLC0415
 
     settings = IdleReportSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type
@@ -52,11 +56,12 @@ def command(files: tuple[Path, ...], **values: object) -> int:
         if result.is_refused:
             bill_report.show_refusal(report, result, settings)
             return chargeback.EXIT_NOT_RECONCILED
+        report.then.cluster_hours.update(cluster_hours(settings, result.hours))
     else:
         report = collect(settings, files)
     if settings.team:
         before = collect_before(settings, files, report)
-        report = team_report(report, before, settings.team, settings.month)
+        report = team_report(report, before, settings.team, settings.month, settings.unassigned)
     show(report, settings)
     return 0
 
@@ -98,6 +103,6 @@ def show(report: IdleReport, settings: IdleReportSettings) -> None:
     if settings.json:
         command_output.show_text(exports.json_text(report))
     elif isinstance(report, TeamReport):
-        command_output.show(*report.parts())
+        command_output.show(*report.parts(settings.rows))
     else:
-        command_output.show(*terminal.parts(report, settings.rows))
+        command_output.show(*terminal.parts(report, settings.rows or terminal.MAX_ROWS))

@@ -224,10 +224,13 @@ class CostTable:
         by: A key of `ROW_LABELS`.
 
         rows: The most expensive first, days in order. Their labels differ.
+
+        parts: The same rows, as another table has rounded them; None to round them.
     """
 
     by: str
     rows: Sequence[tuple[Labels, CostRow]]
+    parts: Sequence[PrintedRow] | None = None
 
     @property
     def total(self) -> CostRow:
@@ -249,13 +252,10 @@ class CostTable:
             absent |= {*COLUMNS[COLUMNS.index("cost") :]}
         return [column for column in COLUMNS if column not in absent]
 
-    def printed(self, most: int) -> list[PrintedRow]:
-        """
-        Return the rows rounded for people, and their total as the last row.
-
-        Above *most* rows, of days the first, are one row `[N more]` with the sum of what would have
-        been printed of them.
-        """
+    def rounded(self) -> Sequence[PrintedRow]:
+        """Return the rows rounded for people."""
+        if self.parts is not None:
+            return self.parts
         ordered = sorted(self.rows, key=lambda pair: tie_order(pair[0]))
         leaves = [row.leaves or [0] * LEAVES for _, row in ordered]
         pairs = zip(ordered, round_leaves(leaves, CENT), strict=True)
@@ -263,10 +263,19 @@ class CostTable:
         tenths = round_shares([row.time.allocated for _, row in self.rows], TENTH_HOUR)
         list_costs = [row.amount("list price") or 0 for _, row in self.rows]
         list_cents = round_shares(list_costs, CENT)
-        rows = [
+        return [
             PrintedRow(labels, row, tenths[at], cents[labels], list_cents[at])
             for at, (labels, row) in enumerate(self.rows)
         ]
+
+    def printed(self, most: int) -> list[PrintedRow]:
+        """
+        Return the rows rounded for people, and their total as the last row.
+
+        Above *most* rows, of days the first, are one row `[N more]` with the sum of what would have
+        been printed of them.
+        """
+        rows = [*self.rounded()]
         total = _printed_sum(total_labels(self.by), rows)
         rest = len(rows) - most
         if rest <= 0:
@@ -295,6 +304,16 @@ def cost_table(by: str, rows: Iterable[tuple[Labels, CostRow]]) -> CostTable:
             ),
         ),
     )
+
+
+def part_table(by: str, rows: Sequence[tuple[Labels, PrintedRow]]) -> CostTable:
+    """Return a table of some *rows* of another one; those with equal labels are added up."""
+    table = cost_table(by, [(labels, row.row) for labels, row in rows])
+    by_labels: dict[Labels, list[PrintedRow]] = {}
+    for labels, row in rows:
+        by_labels.setdefault(labels, []).append(row)
+    parts = [_printed_sum(labels, by_labels[labels]) for labels, _ in table.rows]
+    return CostTable(by, table.rows, parts)
 
 
 def owner_labels(by: str, *, owner: str, cluster: str | None, team: str | None) -> Labels:
@@ -343,7 +362,7 @@ def _printed_sum(labels: Labels, rows: Sequence[PrintedRow]) -> PrintedRow:
         labels,
         _sum(row.row for row in rows),
         tenths=sum(row.tenths for row in rows),
-        cents=[sum(row.cents[leaf] for row in rows) for leaf in range(LEAVES)],
+        cents=tuple(sum(row.cents[leaf] for row in rows) for leaf in range(LEAVES)),
         list_cents=sum(row.list_cents for row in rows),
     )
 

@@ -36,6 +36,9 @@ TEAM_HINT: Final = (
     "CLUSTER|OWNER=TEAM, such as research|slurm:*=ml; the first match counts."
 )
 
+NO_SAVINGS: Final = (
+    "Savings are unknown: they need the summaries of one ledger, in its bucket or a whole copy."
+)
 
 PART_WORDS: Final = {
     Leaf.AVOIDABLE: "Avoidable: at most this ends if instances stop while all their cores are "
@@ -167,6 +170,8 @@ class IdleReport:
         """The basis of amounts, missing hours, the most expensive owner, and how teams are set."""
         if self.bill is None:
             said = [*price_sentences(self.then), *_missing(self), *_who(self)]
+            if self.then.total.unpriced and self.then.total.million_executions_cost:
+                said.append("USD per million executions: of hours in which all cores have a price.")
         else:
             said = self.bill.sentences()
         if self.by == "team" and not self.has_rules:
@@ -178,6 +183,8 @@ class IdleReport:
         setting = "PriceOverrides=" if self.reading.is_ledger else "--price-overrides "
         gaps = gap_sentences(self.then, setting)
         savings = savings_sentences(self.savings(), self.hours)
+        if self.bill is not None and not self.then.cluster_hours:
+            savings = [NO_SAVINGS]
         idle = dict(zip(Leaf, self.then.total.leaves, strict=True))
         parts = [words for leaf, words in PART_WORDS.items() if idle[leaf]]
         return [*parts, *gaps, *read_sentences(self.reading), *savings]

@@ -96,9 +96,9 @@ class IdleReportSettings(
     csv: Path | None = setting(  # noqa: RUF009 - as above
         None, "Write all rows as CSV to FILE.", kind=FILE_PATH
     )
-    rows: int = advanced(
-        10,
-        "Rows of the table on the terminal, 1 to 1000.",
+    rows: int | None = advanced(
+        None,
+        "Rows of the table on the terminal, 1 to 1000: 10, of a team 2.",
         kind=click.IntRange(1, 1000),
         metavar="NUMBER",
     )

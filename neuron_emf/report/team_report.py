@@ -17,7 +17,7 @@ from neuron_accounts.core_time import Leaf
 from neuron_accounts.then import Then
 from neuron_emf.command_output import shown_name
 from neuron_emf.reading.minute_records import other_names
-from neuron_emf.report.cost_table import UNOWNED, CostTable, cost_table
+from neuron_emf.report.cost_table import UNOWNED, CostTable, part_table
 from neuron_emf.report.idle_report import IdleReport, read_sentences
 from neuron_emf.report.settings import TEAM_BY
 from neuron_emf.report.terminal import TableLines
@@ -74,23 +74,32 @@ class TeamPeriod:
         """Return the rows by one of `TEAM_BY`."""
         if by == "owner":
             return self.owners
-        return cost_table(by, [(labels[-1:], row) for labels, row in self.owners.rows])
+        return part_table(by, [(row.labels[-1:], row) for row in self.owners.rounded()])
 
 
-def team_period(team: str, table: CostTable, *, words: str, hours: int) -> TeamPeriod:
-    """Return the rows of *team* in *table*, which has all rows by owner."""
-    owners = [(labels, row) for labels, row in table.rows if labels[1] == team]
+def team_period(
+    team: str, table: CostTable, *, words: str, hours: int, unassigned: str = ""
+) -> TeamPeriod:
+    """
+    Return the rows of *team* in *table*, which has all rows by owner.
+
+    *unassigned* is the owner and team of cost without an owner, if `--unassigned` names one.
+    """
+    rows = [(row.labels, row) for row in table.rounded()]
+    owners = [(labels, row) for labels, row in rows if labels[1] == team]
     clusters = {None, *[cluster for (*_, cluster), _ in owners]}
+    names = _WITHOUT_TEAM | {unassigned}
     not_in_it = [
         (labels, row)
-        for labels, row in table.rows
-        if labels[0] in _WITHOUT_TEAM and labels[1] is None and labels[-1] in clusters
-    ]
+        for labels, row in rows
+        if labels[0] in names and labels[1] in {None, unassigned} - {team}
+        and labels[-1] in clusters
+    ]  # fmt: skip
     return TeamPeriod(
         words=words,
         hours=hours,
-        owners=CostTable(table.by, owners),
-        not_in_it=CostTable(table.by, not_in_it),
+        owners=part_table(table.by, owners),
+        not_in_it=part_table(table.by, not_in_it),
     )
 
 
@@ -150,34 +159,39 @@ class TeamReport(IdleReport):
             *read_sentences(self.reading),
         ]
 
-    def parts(self) -> list[RenderableType]:
-        """Return at most 15 lines for a terminal."""
-        rows = [
-            ((safe_name(name or "", _LONGEST_NAME), None, None), row)
-            for (name, *_), row in self.now.owners.rows
-        ]
-        owners = CostTable("owner", rows)
+    def parts(self, rows: int | None = None) -> list[RenderableType]:
+        """Return at most 15 lines for a terminal, or more for more *rows* of owners."""
+        owners = part_table("owner", [
+            ((safe_name(row.labels[0] or "", _LONGEST_NAME), None, None), row)
+            for row in self.now.owners.rounded()
+        ])  # fmt: skip
         prices = " ".join(self._basis())
         return [
             Text(self.headline(), style="bold"),
             Text(self.period()),
             *map(Text, [printable(prices, _LONGEST_LINE)] if prices else []),
-            TableLines(owners, _MAX_ROWS, self.currency, _COLUMNS),
+            TableLines(owners, rows or _MAX_ROWS, self.currency, _COLUMNS),
             Text(_clusters(self.now, self.currency)),
             *map(Text, self.notes()[:-1]),
         ]
 
 
-def team_report(report: IdleReport, before: IdleReport | None, team: str, month: str) -> TeamReport:
+def team_report(
+    report: IdleReport, before: IdleReport | None, team: str, month: str, unassigned: str = ""
+) -> TeamReport:
     """
     Return the report of *team* from *report*; *month* is empty if the period is not a month.
+
+    *unassigned* is as in `team_period`.
 
     Raises:
         SettingsError: If no owner of *report* has the team.
     """
     length = duration((report.end_ms - report.start_ms) // MINUTE_MS)
     rows = report.table("owner")
-    now = team_period(team, rows, words=month or length, hours=report.reading.hours)
+    now = team_period(
+        team, rows, words=month or length, hours=report.reading.hours, unassigned=unassigned
+    )
     if not now.owners.rows:
         others = other_names("team", team, [name for (_, name, _), _ in rows.rows if name])
         hint = f"{others}; check --team, --month and --teams."
@@ -216,7 +230,8 @@ def _change(period: TeamPeriod, before: TeamPeriod | None) -> str:
     share = ""
     if cents_before:
         ratio = Fraction(cents * before.hours, cents_before * period.hours)
-        share = f" ({float(100 * (ratio - 1)):+.1f} %)"
+        percent = round(float(100 * (ratio - 1)), 1)
+        share = f" ({percent:+.1f} %)" if percent else " (unchanged)"
     basis = ", list price" if now.row.billed is not None else ""
     if now.row.time.unpriced or then.row.time.unpriced:
         basis += ", priced cores"

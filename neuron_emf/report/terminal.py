@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from neuron_emf.report.idle_report import IdleReport
 
 _MORE_ROWS: Final = "--rows shows more; --csv and --html show all"
+MAX_ROWS: Final = 10
+"""Rows of the table, unless `--rows` gives another number."""
+
+_INDENT: Final = "  "  # of numbers below their name
 MAX_LINE_CHARS: Final = 10_000
 """Longer than any line of numbers."""
 
@@ -97,10 +101,11 @@ def _side_by_side(
 def _below_names(
     names: Sequence[str], rows: Sequence[Sequence[Sequence[str]]], width: int
 ) -> list[list[str]]:
-    """Return the lines of each row: its name, then its numbers below it, headings first."""
-    head, *blocks = _number_lines(rows, 2, width)
-    named = [[name, *numbers] for name, numbers in zip(names[1:], blocks, strict=True)]
-    return [[*head, names[0]], *named]
+    """Return the lines of each row: its name, then its numbers below it."""
+    by_gap = [_number_lines(rows, gap, width - len(_INDENT)) for gap in (2, 1)]
+    fewest_lines = min(by_gap, key=lambda blocks: len(blocks[0]))
+    pairs = zip(names, fewest_lines, strict=True)
+    return [[name, *(_INDENT + line for line in numbers)] for name, numbers in pairs]
 
 
 def _number_lines(rows: Sequence[Sequence[Sequence[str]]], gap: int, width: int) -> list[list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from neuron_accounts.prices import LIST_USD_PER_HOUR
 from neuron_emf.account import account
 from neuron_emf.report import collection
+from neuron_emf.report.settings import IdleReportSettings
 from proof.factories.records import message, record
 from tests.hour import HOUR_START_S
 from tests.neuron_emf.fake_account import FakeLedgerObjects
@@ -166,6 +168,17 @@ def test_own_rules_are_those_of_lines(typed, lines):
     assert 2 == found["total"]["idle_core_minutes"]
 
 
+def test_the_savings_beside_a_bill_are_those_of_the_ledger(ledger):
+    """Summaries have the hours of clusters that rows have; a ledger that is a file has none."""
+    hours = range(REPORT_HOUR, REPORT_HOUR + 1)
+    settings = IdleReportSettings(ledger=(str(ledger),), month="2026-11")
+    expected = collection.collect(settings, ()).then.cluster_hours
+    assert {"research", "serving"} == {cluster for cluster, _ in expected}
+    assert expected == collection.cluster_hours(settings, hours)
+    file = next(ledger.rglob("part=00.json.gz"))
+    assert {} == collection.cluster_hours(replace(settings, ledger=(str(file),)), hours)
+
+
 # --- what it writes ---
 
 
@@ -187,7 +200,7 @@ def test_the_cost_of_a_team_is_one_on_every_face(typed, ledger, tmp_path, follow
     """Terminal, page, CSV and JSON have the same total; other teams are on none of them."""
     asked = ("--month", "2026-11", "--ledger", ledger, "--team", "ml")
     code, out, _ = typed(*asked, "--html", "team.html", "--csv", "team.csv", "--by", "cluster")
-    headline = "Team ml cost 22.26 USD in 2026-11, of which 17.07 idle: at most 17.07 avoidable."
+    headline = "Team ml cost 22.26 USD in 2026-11, of which 17.06 idle: at most 17.06 avoidable."
     assert (0, True) == (code, out.startswith(headline)), out
     page = (tmp_path / "team.html").read_text("utf-8")
     assert f"<h1>{headline}" in page

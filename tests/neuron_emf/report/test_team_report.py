@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from neuron_accounts.ledger import LedgerRow
 from neuron_accounts.then import then_of
-from neuron_emf.report.team_report import team_report
+from neuron_emf.report.cost_table import CostRow, cost_table
+from neuron_emf.report.team_report import team_period, team_report
 from neuron_emitter.errors import SettingsError
 from neuron_wire.names import HOUR_MS
 from tests.neuron_emf.report.report_faces import printed_parts, report_of
@@ -58,6 +59,9 @@ def test_a_team_has_its_rows_and_the_rest_is_named(rows):
     usd = sum(row.list_cost or 0 for row in own)
     for by in report.keys:
         assert usd * 10**9 == (report.table(by).total.amount("cost") or 0)
+    whole = {row.labels: row for row in report_with(rows).table("owner").rounded()}
+    for row in report.table("owner").rounded():
+        assert whole[row.labels] == row
     assert sum(row.allocated for row in outside) == report.now.not_in_it.total.time.allocated
     cost_cents = report.now.total.column_cents("cost")
     assert cost_cents == sum(cents_in(line_of(report, "Clusters")))
@@ -121,6 +125,7 @@ def test_the_change_is_of_equal_hours(now_nanos, nanos_before, hours, hours_befo
         (12, None, "The change is unknown: no hour before this period can be read."),
         (12, ([], 0), "The change is unknown: no hour before this period can be read."),
         (12, ([], 744), "Change: +12.00 USD; 2026-02 cost 0.00 USD."),
+        (10, ([10], 744), "Change: 0.00 USD (unchanged); 2026-02 cost 10.00 USD."),
         (12, ([10], 744), "Change: +2.00 USD (+20.0 %); 2026-02 cost 10.00 USD."),
         (12, ([None], 744), "The change against 2026-02 is unknown: no core has a price."),
         (None, ([10], 744), "The change against 2026-02 is unknown: no core has a price."),
@@ -136,3 +141,14 @@ def test_a_period_before_that_is_unknown_is_no_zero(now, before, expected):
     if before is not None:
         before = before_with(rows(before[0]), before[1])
     assert expected == change_of(report_with(rows([now])), before)
+
+
+def test_cost_that_is_collected_under_a_name_is_not_in_a_team():
+    """What `--unassigned pool` collects is named, unless the team itself has that name."""
+    billed = CostRow(billed=[1, 0, 0, 0, 0, 0])
+    table = cost_table("owner", [(("ann", "ml", "c"), billed), (("pool", "pool", None), billed)])
+    sums = {
+        team: team_period(team, table, words="", hours=1, unassigned="pool").not_in_it.total.billed
+        for team in ("ml", "pool")
+    }
+    assert {"ml": billed.billed, "pool": None} == sums

@@ -172,9 +172,9 @@ UNPRICED_ROW = TOLD._replace(instance_id="i-3", list_cost=None, unpriced=60_000_
         ([TOLD._replace(executions=7)], "428571.428571429", ["7", "428,571.43"]),
         ([TOLD._replace(executions=0)], None, ["0", "-"]),
         ([SILENT_ROW], None, ["-", "-"]),
-        ([TOLD, UNPRICED_ROW], None, ["4,000,000", "no price"]),
+        ([TOLD, UNPRICED_ROW], "1.5", ["4,000,000", "1.50"]),
     ],
-    ids=["busy or not", "waiting", "untold", "nobody's", "rounded once", "none", "silent", "price"],
+    ids=["busy or not", "waiting", "untold", "nobody's", "rounded once", "none", "silent", "part"],
 )
 def test_a_million_executions_cost_what_their_owners_held(settled, expected, shown):
     """Of the hours that tell executions alone; never 0 where nobody can say it."""
