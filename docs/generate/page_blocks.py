@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 LOADED_TEMPLATE: Final = load_template(REPOSITORY / "template.yaml")
 NOT_GENERATED: Final = {
     *("ask", "release", "keep", "now", "run"),
-    *("event", "reader", "supervisord"),
+    *("event", "reader", "rehearsed-bill", "supervisord"),
 }
 """Blocks that commands print, and blocks that tests run as they are."""
 

@@ -52,12 +52,15 @@ from neuron_emf.page.alarms import read_rehearsal_alarms
 from neuron_emf.page.server import HOST, TOKEN_HEADER
 from neuron_emf.reading.ledger_bucket import OUTPUT
 from neuron_emf.reading.minute_lines import MinuteLines
+from neuron_emf.report import terminal
+from neuron_emf.report.bill_report import bill_report
 from neuron_emf.report.chargeback import chargeback
 from neuron_emf.report.month_ledger import month_hours
 from neuron_emf.report.settings import REHEARSED_BILL, IdleReportSettings
 from proof.emitter_process import HUNG_AFTER_S
 from tests.hour import HOUR_END_S
 from tests.neuron_emf.fake_account import FakeLedgerObjects
+from tests.neuron_emf.report.report_faces import printed_parts
 
 RIGHT_OUTCOME = RehearsalOutcome([], 120, 4, "It costs 28 USD.")
 
@@ -316,6 +319,16 @@ def test_the_made_up_bill_is_split_to_the_last_digit(split_days, into_month, hou
     report = report_of({key: objects[key] for key in keys}).total
     assert report.cost == sum(row.list_cost or 0 for row in split.rows).scaleb(USD_PLACES)
     assert report.busy == sum(row.busy_core_minutes for row in split.rows).scaleb(MINUTE_PLACES)
+
+
+def test_the_page_on_money_shows_the_made_up_bill(split_days, marked, repository):
+    """Three days of November, by team."""
+    split = split_days(month_hours("2026-11").start + 300)[1]
+    report = bill_report(IdleReportSettings(by="team"), split)
+    text = printed_parts(terminal.parts(report, 3))
+    lines = "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+    block = f"```\n$ neuron-emf report --rehearsal --bill --by team --rows 3\n{lines}```\n"
+    marked(repository / "docs/how-to/money.md", "rehearsed-bill", block)
 
 
 @pytest.mark.parametrize(
