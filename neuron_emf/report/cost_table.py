@@ -17,26 +17,22 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_accounts.core_time import IDLE_LEAVES, CoreTime, Leaf, round_leaves, round_shares
 from neuron_accounts.ledger import USD_PLACES
+from neuron_emf.cost.tariff import TABLES
 from neuron_wire.core_members import round_half_even
 from neuron_wire.names import DAY_MS, UNALLOCATED_OWNER, UNKNOWN_OWNER
 from neuron_words.quantity_words import iso, printed_number, share_words
 from neuron_words.then_words import tie_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from neuron_accounts.then import Then
 
 Labels = tuple[str | None, ...]
 
-ROW_LABELS: Final = {
-    "owner": ("owner", "team", "cluster"),
-    "team": ("team",),
-    "cluster": ("cluster",),
-    "type": ("instance_type",),
-    "instance": ("instance_id", "instance_type", "cluster"),
-    "day": ("day",),
-}
+_TABLE: Final = TABLES["report"]
+
+ROW_LABELS: Final[Mapping[str, Sequence[str]]] = _TABLE["row_labels"]
 """Labels of the rows by each key."""
 
 NO_TEAM: Final = "[no team]"
@@ -68,17 +64,10 @@ SPREAD: Final = len(Leaf)
 COST_LEAVES: Final = slice(0, SPREAD)
 
 
-COLUMNS: Final = (
-    "core hours", "busy share", "executions", "cost", "not idle", "idle", "avoidable",
-    "shared", "committed", "unknown", "spread", "list price", "per million",
-)  # fmt: skip
+COLUMNS: Final[Sequence[str]] = tuple(_TABLE["columns"])
 """Headings of `cells`, on every face; money from `cost` on."""
 
-COST_MEMBERS: Final = {
-    "cost": "cost", "not idle": "not_idle_cost", "idle": "idle_cost",
-    "avoidable": "avoidable_cost", "shared": "shared_cost", "committed": "committed_cost",
-    "unknown": "unknown_cost", "spread": "spread_cost", "list price": "list_cost",
-}  # fmt: skip
+COST_MEMBERS: Final[Mapping[str, str]] = _TABLE["cost_members"]
 """Members of JSON and columns of CSV, by the column of the table."""
 
 _COLUMN_LEAVES: Final = {
@@ -328,23 +317,19 @@ def owner_labels(by: str, *, owner: str, cluster: str | None, team: str | None) 
 
 def then_table(then: Then, by: str) -> CostTable:
     """Return the table of rows of a ledger, or of minute lines, at list price."""
+    times: Iterable[tuple[Labels, CoreTime]]
     if by == "day":
-        days = [((iso(day * DAY_MS)[:10],), CostRow(time)) for day, time in then.days.items()]
-        return cost_table(by, days)
-    if by == "type":
-        types = [((name,), CostRow(time)) for name, time in then.by_type.items()]
-        return cost_table(by, types)
-    if by == "instance":
-        instances = [
-            ((key.instance_id, then.types.get(key), key.cluster), CostRow(time))
+        times = (((iso(day * DAY_MS)[:10],), time) for day, time in then.days.items())
+    elif by == "type":
+        times = (((name,), time) for name, time in then.by_type.items())
+    elif by == "instance":
+        times = (
+            ((key.instance_id, then.types.get(key), key.cluster), time)
             for key, time in then.instances.items()
-        ]
-        return cost_table(by, instances)
-    owners = [
-        (owner_labels(by, owner=key.owner, cluster=key.cluster, team=key.team), CostRow(time))
-        for key, time in then.owners.items()
-    ]
-    return cost_table(by, owners)
+        )
+    else:
+        times = ((owner_labels(by, **key._asdict()), time) for key, time in then.owners.items())
+    return cost_table(by, ((labels, CostRow(time)) for labels, time in times))
 
 
 def total_labels(by: str) -> Labels:

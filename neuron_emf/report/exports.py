@@ -35,21 +35,19 @@ if TYPE_CHECKING:
 MAX_ROWS_OF_EXPORT: Final = 1_000
 """Rows of a table of the page; a browser is slow with more, and CSV has all."""
 
+_TIMES_WITH_TELEMETRY: Final = ("busy", "used", "idle")
+_TIMES: Final = ("allocated", "unknown", "unpriced", *_TIMES_WITH_TELEMETRY)
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 
 
 def amounts_of(row: CostRow) -> dict[str, str | None]:
     """The amounts of *row* as exact decimals; None if unknown."""
     time = row.time
-    wholes: dict[str, tuple[int | None, int]] = {
-        f"{name}_core_minutes": (getattr(time, name), MINUTE_PLACES)
-        for name in ("allocated", "unknown", "unpriced")
-    }
-    wholes |= {
-        f"{name}_core_minutes": (getattr(time, name) if time.known else None, MINUTE_PLACES)
-        for name in ("busy", "used", "idle")
-    }
-    texts = {name: _decimal(whole, places) for name, (whole, places) in wholes.items()}
+    texts: dict[str, str | None] = {}
+    for name in _TIMES:
+        is_unknown = name in _TIMES_WITH_TELEMETRY and not time.known
+        minutes = None if is_unknown else getattr(time, name)
+        texts[f"{name}_core_minutes"] = _decimal(minutes, MINUTE_PLACES)
     texts["executions"] = None if time.executions is None else str(time.executions)
     for column, name in COST_MEMBERS.items():
         texts[name] = _decimal(row.amount(column), USD_UNIT_PLACES)

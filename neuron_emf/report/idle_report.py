@@ -10,6 +10,7 @@ from neuron_accounts.core_time import Leaf
 from neuron_accounts.savings import savings_of
 from neuron_accounts.then import dearest
 from neuron_emf import command_output
+from neuron_emf.cost.tariff import TABLES
 from neuron_emf.report.cost_table import ROW_LABELS, owner_labels, then_table
 from neuron_wire.names import HOUR_MS, MINUTE_MS
 from neuron_words.quantity_words import counted, duration, joined, moment
@@ -40,13 +41,7 @@ NO_SAVINGS: Final = (
     "Savings are unknown: they need the summaries of one ledger, in its bucket or a whole copy."
 )
 
-PART_WORDS: Final = {
-    Leaf.AVOIDABLE: "Avoidable: at most this ends if instances stop while all their cores are "
-    "idle.",
-    Leaf.SHARED: "Shared: idle cores of instances that work or are not fully known. Pack work onto "
-    "fewer instances.",
-    Leaf.COMMITTED: "Committed: paid even if instances stop. Give them work.",
-}
+PART_WORDS: Final = TABLES["report"]["parts"]
 """Each part of idle cost, and how to save it."""
 
 
@@ -185,8 +180,8 @@ class IdleReport:
         savings = savings_sentences(self.savings(), self.hours)
         if self.bill is not None and not self.then.cluster_hours:
             savings = [NO_SAVINGS]
-        idle = dict(zip(Leaf, self.then.total.leaves, strict=True))
-        parts = [words for leaf, words in PART_WORDS.items() if idle[leaf]]
+        leaves = self.then.total.leaves
+        parts = [words for name, words in PART_WORDS.items() if leaves[Leaf[name]]]
         return [*parts, *gaps, *read_sentences(self.reading), *savings]
 
     def savings(self) -> list[Saving]:
