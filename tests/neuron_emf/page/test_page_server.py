@@ -116,13 +116,13 @@ def test_no_name_leads_out_of_the_folder(name):
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8600", "", "127.0.0.1", "[::1]"])
 def test_a_request_that_names_another_host_is_refused(server, host):
     """A page elsewhere could have a name of its own lead here."""
-    for path in ("/", "/overview.json", "/open.json", "/static/page.js"):
+    for path in ("/", "/overview.json", "/open.json", "/static/main.js"):
         status, answer = read_json(server, path, host=host)
         assert 403 == status
         assert "127.0.0.1" in answer["error"]
 
 
-@pytest.mark.parametrize("path", ["/", "/overview.json", "/static/page.js", "/none"])
+@pytest.mark.parametrize("path", ["/", "/overview.json", "/static/main.js", "/none"])
 def test_every_answer_forbids_everything_from_elsewhere(server, path):
     """No script or style of another host, none within the page, no frame around it."""
     _, headers, _ = ask(server, path)

@@ -1,0 +1,11 @@
+/*
+ * Breakdown: to be written.
+ */
+
+import { html } from "./vendor/ui.js";
+import { Section, Skeleton } from "./parts.js";
+
+/** @param {import("./main.js").SectionProps} _props */
+export function Breakdown(_props) {
+  return html`<${Section} id="breakdown" title="Breakdown"><${Skeleton} /><//>`;
+}

@@ -1,0 +1,2 @@
+declare const icons: Record<string, [string, Record<string, string>][]>;
+export default icons;

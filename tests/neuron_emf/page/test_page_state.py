@@ -1,0 +1,95 @@
+"""The page's state in the address, in state.js under Node."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neuron_emf.page.server import STATIC
+from tests.neuron_emf.page.test_page_modules import require
+
+FILTERS = ("cluster", "team", "owner", "instance")
+TEXT = st.text(max_size=12).map(lambda text: text.encode("utf-8", "replace").decode())
+MEMBERS = {
+    **dict.fromkeys((*FILTERS, "sort", "open"), TEXT),
+    "group": st.sampled_from(["owner", "team", "cluster", "type", "instance"]),
+    "range": st.sampled_from(["15m", "1h", "3h", "6h", "12h", "24h", "7d", "30d"]),
+}
+STATES = st.fixed_dictionaries(MEMBERS)
+CHANGES = st.fixed_dictionaries({}, optional=MEMBERS)
+START = {"cluster": "c", "team": "t", "owner": "o", "instance": "i",
+         "group": "team", "range": "3h", "sort": "-usd", "open": "row:x"}  # fmt: skip
+
+
+def evaluate(expression, cases):
+    """Return the JSON of *expression* for each `one` of *cases*, with state.js as `page`."""
+    require(shutil.which("node"), "node was not found: install Node.js 20 or later")
+    module = (STATIC / "state.js").as_uri()
+    script = f"""
+        import * as page from {json.dumps(module)};
+        import {{ readFileSync }} from "node:fs";
+        const cases = JSON.parse(readFileSync(0, "utf8"));
+        process.stdout.write(JSON.stringify(cases.map((one) => {expression})));
+    """
+    ended = subprocess.run(
+        ["node", "--input-type=module", "--eval", script],
+        input=json.dumps(cases), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return json.loads(ended.stdout)
+
+
+@settings(max_examples=8)
+@given(st.lists(STATES, min_size=20, max_size=40), TEXT)
+def test_a_reload_or_a_shared_address_restores_the_state(states, token):
+    """Any state that is written to the address is read from it again, token included."""
+    cases = [{"state": state, "token": token} for state in states]
+    written = evaluate(
+        "[page.read('#' + page.write(one.state, one.token)), "
+        "page.readToken(page.write(one.state, one.token))]", cases,
+    )  # fmt: skip
+    assert [[state, token] for state in states] == written
+
+
+@settings(max_examples=8)
+@given(st.lists(st.tuples(STATES, CHANGES), min_size=20, max_size=40))
+def test_what_a_change_names_is_selected_and_what_it_contradicts_is_gone(pairs):
+    """Every named member has its value; an owner or instance of another selection never stays."""
+    results = evaluate("page.select(one[0], one[1])", pairs)
+    for (state, change), result in zip(pairs, results, strict=True):
+        assert change.items() <= result.items()
+        for wide, narrow in (("cluster", "owner"), ("owner", "instance"), ("instance", "owner")):
+            is_new = change.get(wide, "") not in {"", state[wide]}
+            if is_new and narrow not in change:
+                assert "" == result[narrow]
+
+
+@pytest.mark.parametrize(
+    ("change", "cleared"),
+    [
+        ({"cluster": "d"}, {"owner", "instance", "open"}),
+        ({"team": "u"}, {"owner", "instance", "open"}),
+        ({"owner": "p"}, {"team", "instance", "open"}),
+        ({"instance": "j"}, {"team", "owner", "open"}),
+        ({"instance": "j", "owner": "o"}, {"team", "open"}),
+        ({"cluster": ""}, {"open"}),
+        ({"instance": ""}, {"open"}),
+        ({"cluster": "c"}, set()),
+        ({"group": "type"}, {"sort", "open"}),
+        ({"range": "7d"}, set()),
+    ],
+)
+def test_a_selection_clears_only_what_it_contradicts(change, cleared):
+    """Members that are neither named nor contradicted stay."""
+    (result,) = evaluate("page.select(one[0], one[1])", [(START, change)])
+    assert {**START, **change, **dict.fromkeys(cleared - change.keys(), "")} == result
+
+
+def test_a_group_or_range_that_does_not_exist_is_the_default():
+    """A damaged address opens the page."""
+    (result,) = evaluate("page.read(one)", ["#group=none&range=toString&cluster=%E0%A4%A"])
+    assert {"group": "owner", "range": "1h"} == {name: result[name] for name in ("group", "range")}
