@@ -26,10 +26,10 @@ START = {"cluster": "c", "team": "t", "owner": "o", "instance": "i",
          "group": "team", "range": "3h", "sort": "-usd", "open": "row:x"}  # fmt: skip
 
 
-def evaluate(expression, cases):
-    """Return the JSON of *expression* for each `one` of *cases*, with state.js as `page`."""
+def evaluate(expression, cases, name="state.js"):
+    """Return the JSON of *expression* for each `one` of *cases*, with module *name* as `page`."""
     require(shutil.which("node"), "node was not found: install Node.js 20 or later")
-    module = (STATIC / "state.js").as_uri()
+    module = (STATIC / name).as_uri()
     script = f"""
         import * as page from {json.dumps(module)};
         import {{ readFileSync }} from "node:fs";
