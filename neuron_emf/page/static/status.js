@@ -5,11 +5,11 @@
  */
 
 import { html } from "./vendor/ui.js";
+import { URGENCIES, firing, isHere } from "./alarms.js";
 import { dataToMs, isSnapshot, isStale, serverMs, snapshotMs, STALE_MINUTES, useAnswer } from "./data.js";
 import { Icon, Term } from "./parts.js";
 import { MINUTE_MS, clock, duration, moment, zoneName } from "./words.js";
 
-export const URGENCIES = ["now", "today", "can wait"];
 const MIN_COVERAGE_PERCENT = 95;
 
 /**
@@ -31,13 +31,9 @@ const MIN_COVERAGE_PERCENT = 95;
 export function countFiring(alarms, cluster) {
   const here = Object.fromEntries(URGENCIES.map((urgency) => [urgency, 0]));
   let elsewhere = 0;
-  for (const alarm of alarms.filter(({ state }) => state === "ALARM")) {
-    const rows = alarm.contributors.length ? alarm.contributors : [{ name: "", urgency: alarm.urgency }];
-    for (const { name, urgency } of rows) {
-      const isHere = !cluster || alarm.is_pipeline || !name || name === cluster;
-      if (isHere) here[urgency] += 1;
-      else elsewhere += 1;
-    }
+  for (const line of firing(alarms)) {
+    if (isHere(line, cluster)) here[line.urgency] += 1;
+    else elsewhere += 1;
   }
   return { here, hereTotal: URGENCIES.reduce((sum, urgency) => sum + here[urgency], 0), elsewhere };
 }

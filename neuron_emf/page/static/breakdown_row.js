@@ -1,0 +1,97 @@
+/*
+ * A row of the breakdown opened: its instances with their cores, who holds them, and the commands.
+ */
+
+import { html, useCallback } from "./vendor/ui.js";
+import { useAnswer } from "./data.js";
+import { Canvas, paintCore } from "./heat.js";
+import { Command, Name, Notice, Skeleton, Trouble } from "./parts.js";
+import { counted, duration } from "./words.js";
+
+/** @typedef {import("./types.js").BreakdownRow} Row */
+/** @typedef {import("./types.js").Holder} Holder */
+/** @typedef {import("./types.js").RowAnswer["instances"][number]} Instance */
+/** @typedef {Pick<import("./main.js").SectionProps, "state" | "set">} Props */
+
+const STRIP_CORES = 32; // in one line of a strip
+const CELL = { width: 8, height: 12, gap: 1 };
+
+/**
+ * Return what *row* is of, as the server and the state name it.
+ *
+ * @param {Row} row
+ * @param {string} group
+ */
+function subjectOf(row, group) {
+  const cluster = row.cluster ?? "";
+  if (group === "owner") return { cluster, owner: row.owner ?? "", team: row.team ?? "" };
+  if (group === "team") return { cluster, team: row.team ?? "" };
+  if (group === "type") return { cluster, type: row.instance_type ?? "" };
+  if (group === "instance") return { cluster, instance: row.instance ?? "" };
+  return { cluster };
+}
+
+/** @param {{ row: Row, group: string } & Props} props */
+export function OpenedRow({ row, group, state, set }) {
+  const answer = useAnswer("/row.json", subjectOf(row, group));
+  return html`<div class="breakdown-opened">
+    ${row.cannot_wait && html`<${Notice} kind="bad" title="Cannot wait"><${Name} text=${row.cannot_wait} /><//>`}
+    ${row.is_gone && html`<p>Its pod or job is gone; its process still holds the cores.</p>`}
+    ${answer.failure && html`<${Trouble} what="This row" failure=${answer.failure} again=${answer.again} />`}
+    ${!answer.value && !answer.failure && html`<${Skeleton} rows=${3} />`}
+    ${answer.value && html`<${Instances} answer=${answer.value} state=${state} set=${set} />`}
+    ${answer.value?.commands.map((/** @type {import("./types.js").Command} */ { purpose, text }) => html`<${Command} title=${purpose} text=${text} />`)}
+    <${Filter} row=${row} group=${group} state=${state} set=${set} />
+  </div>`;
+}
+
+/** @param {{ answer: import("./types.js").RowAnswer } & Props} props */
+function Instances({ answer, state, set }) {
+  if (!answer.instances.length) return html`<p class="soft">No instance with its cores reported in the newest minute.</p>`;
+  const show = (/** @type {string} */ instance) => set({ instance, team: state.team, owner: state.owner, open: state.open });
+  return html`<ul class="breakdown-instances live">${answer.instances.map((instance) => html`<li key=${instance.instance}>
+      <button type="button" class="link" onClick=${() => show(instance.instance)}><${Name} text=${instance.instance} /></button>
+      <span class="soft"><${Name} text=${[instance.instance_type ?? "unknown type", instance.cluster].join(", ")} /></span>
+      <${Strip} instance=${instance} />
+      <span class="number">${counted(instance.idle_cores, "idle core")}, ${duration(instance.idle_minutes)}</span>
+      ${instance.holders.map((holder) => html`<${HolderLine} holder=${holder} />`)}</li>`)}</ul>
+    ${answer.more > 0 && html`<p class="soft">And ${counted(answer.more, "more instance")}: group by instance.</p>`}`;
+}
+
+/**
+ * The cores of one instance, 32 in a line.
+ *
+ * @param {{ instance: Instance }} props
+ */
+function Strip({ instance }) {
+  const { states, utilization } = instance;
+  const across = Math.min(STRIP_CORES, states.length);
+  const down = Math.ceil(states.length / STRIP_CORES);
+  const paint = useCallback((/** @type {import("./heat.js").Pen} */ pen, /** @type {import("./heat.js").Colors} */ colors) => {
+    for (let core = 0; core < states.length; core += 1) {
+      const left = (core % STRIP_CORES) * (CELL.width + CELL.gap);
+      const top = Math.floor(core / STRIP_CORES) * (CELL.height + CELL.gap);
+      paintCore(pen, colors, states[core], utilization[core], { left, top, width: CELL.width, height: CELL.height });
+    }
+  }, [states, utilization]);
+  return html`<${Canvas} className="breakdown-strip" width=${across * (CELL.width + CELL.gap)} height=${down * (CELL.height + CELL.gap)} paint=${paint} />`;
+}
+
+/** @param {{ holder: Holder }} props */
+function HolderLine({ holder }) {
+  const verb = holder.IsReserved ? "assigned to" : "held by";
+  const process = [["pid", holder.Pid], ["tag", holder.Tag]].filter(([, value]) => (value ?? null) !== null).map((pair) => pair.join(" "));
+  const facts = [...process, ...holder.Marks];
+  return html`<p class="breakdown-holder soft">Cores ${holder.Cores ?? "unknown"} ${verb} <${Name} text=${holder.Name ?? "an unnamed process"} />
+    ${facts.length > 0 && html`<span>: <${Name} text=${facts.join(", ")} /></span>`}</p>`;
+}
+
+/** @param {{ row: Row, group: string } & Props} props */
+function Filter({ row, group, state, set }) {
+  const { cluster, owner = "", team = "", instance = "" } = subjectOf(row, group);
+  const change = { cluster: cluster || state.cluster, owner, team: owner ? "" : team, instance };
+  const isFiltered = change.cluster === state.cluster && change.owner === state.owner && change.team === state.team && change.instance === state.instance;
+  if (row.is_bracket || group === "type" || isFiltered) return null;
+  const words = group === "instance" ? "Show its last hour" : "Show only this";
+  return html`<p><button type="button" class="button" onClick=${() => set(change)}>${words}</button></p>`;
+}
