@@ -3,7 +3,7 @@
  */
 
 import { html } from "./vendor/ui.js";
-import { isSnapshot, paused } from "./data.js";
+import { isAvailable, isSnapshot, paused } from "./data.js";
 import { Choice, Icon, Name, Search } from "./parts.js";
 import { RANGES } from "./state.js";
 import { nextTheme, theme } from "./theme.js";
@@ -18,20 +18,22 @@ const THEMES = /** @type {Record<string, { icon: string, words: string }>} */ ({
 /** @param {import("./main.js").SectionProps} props */
 export function Bar({ state, set, now }) {
   const page = now.value;
+  const ranges = Object.entries(RANGES).filter(([range]) => isAvailable("/trend.json", { cluster: state.cluster, range }));
   return html`<header class="bar">
     <div class="bar-brand"><h1>neuron-emf</h1>
       ${page && html`<p class="soft">${page.stack_name && html`<${Name} text=${page.stack_name} />`}${page.region && html`<span>${page.region}</span>`}</p>`}
     </div>
     <div class="bar-filters"><${Filters} state=${state} set=${set} page=${page} /></div>
     <${Choice} label="Time range" value=${state.range} onChange=${(/** @type {string} */ range) => set({ range })}
-      options=${Object.entries(RANGES).map(([value, { words }]) => ({ value, title: words }))} />
+      options=${ranges.map(([value, { words }]) => ({ value, title: words }))} />
     <div class="bar-switches"><${Switches} /></div>
   </header>`;
 }
 
 /** @param {{ state: import("./state.js").State, set: import("./main.js").Set, page: import("./types.js").Now | null }} props */
 function Filters({ state, set, page }) {
-  const clusters = (page?.clusters ?? []).map(({ cluster, idle_cores }) => ({
+  const known = (page?.clusters ?? []).filter(({ cluster }) => isAvailable("/now.json", { cluster }));
+  const clusters = known.map(({ cluster, idle_cores }) => ({
     value: cluster, note: idle_cores === null ? "" : counted(idle_cores, "idle core"),
   }));
   const teams = (page?.teams ?? []).map((team) => ({ value: team }));

@@ -74,9 +74,9 @@ function Card({ card, page, trend, range, isFailed }) {
   const series = trend?.cards[card.id];
   return html`<section class=${`card card-${card.id}`}>${title}
     <p class=${`card-number live ${value === null ? "is-unknown" : ""}`}>${card.big(value)}${value !== null && card.unit && html` <span class="card-unit">${card.unit}</span>`}</p>
-    <p class="card-line">${value === null ? page[card.id].words : card.line(page)}</p>
+    <p class="card-line live">${value === null ? page[card.id].words : card.line(page)}</p>
     <div class="card-trend live">${series && html`<${Spark} points=${series.points} label=${`${card.title}, ${words}`} />`}</div>
-    ${series && html`<p class="card-changes">
+    ${series && html`<p class="card-changes live">
       <${Change} value=${value} before=${series.yesterday} words="yesterday" isBetterLow=${card.isBetterLow} />
       <${Change} value=${value} before=${series.last_week} words="last week" isBetterLow=${card.isBetterLow} />
     </p>`}
@@ -86,7 +86,7 @@ function Card({ card, page, trend, range, isFailed }) {
 
 /** @param {{ notes: string[] }} props */
 function CardNotes({ notes }) {
-  if (!notes.length) return null;
+  if (!notes.length) return html`<div class="card-notes"></div>`;
   return html`<details class="card-notes"><summary>Details</summary><ul>${notes.map((note) => html`<li key=${note}>${note}</li>`)}</ul></details>`;
 }
 
@@ -104,5 +104,5 @@ function Change({ value, before, words, isBetterLow }) {
   const size = before === 0 ? `from 0` : percent(Math.abs(difference / before) * 100);
   const icon = difference > 0 ? "arrow-up-right" : "arrow-down-right";
   const direction = difference > 0 ? "more than" : "less than";
-  return html`<span class=${`change ${isBetter ? "is-better" : "is-worse"}`}><${Icon} name=${icon} /> ${size}<span class="visually-hidden"> ${direction}</span> <span class="soft">vs ${words}</span></span>`;
+  return html`<span class=${`change ${isBetter ? "is-better" : "is-worse"}`} title=${`${figure(before)} at this hour ${words}`}><${Icon} name=${icon} /> ${size}<span class="visually-hidden"> ${direction}</span> <span class="soft">vs ${words}</span></span>`;
 }

@@ -57,7 +57,7 @@ export const paused = signal(false);
 const offsetMs = signal(0);
 const tick = signal(Date.now());
 
-/** The time to which data reach; null if unknown. @type {import("./vendor/ui.js").Signal<number | null>} */
+/** The time to which the shown data reach; null if unknown. @type {import("./vendor/ui.js").Signal<number | null>} */
 export const dataToMs = signal(/** @type {number | null} */ (null));
 
 /** The server's present time, each second; in a snapshot the time at which it was made. */
@@ -76,16 +76,6 @@ export function isOlder(ms) {
 }
 
 /**
- * Set the server's clock and the time to which data reach.
- *
- * @param {{ now_ms: number, data_to_ms: number | null }} now
- */
-export function setClock(now) {
-  offsetMs.value = now.now_ms - Date.now();
-  dataToMs.value = now.data_to_ms;
-}
-
-/**
  * Return the key of a request: the path, and the query sorted by name without empty values.
  *
  * @param {string} path
@@ -96,6 +86,16 @@ export function keyOf(path, query) {
   given.sort(([one], [other]) => (one < other ? -1 : 1));
   const values = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
   return given.length ? `${path}?${values}` : path;
+}
+
+/**
+ * Return True if the page can show the answer at *path* for *query*: a snapshot has only some.
+ *
+ * @param {string} path
+ * @param {Record<string, unknown>} query
+ */
+export function isAvailable(path, query) {
+  return embedded === null || keyOf(path, query) in embedded.answers;
 }
 
 function readSnapshot() {
@@ -129,6 +129,7 @@ class Entry {
     this.asked_ms = Date.now();
     this.shown.value = { ...before, started_ms: this.asked_ms };
     const { value, failure } = await answerAt(this.key, this.method);
+    if (typeof value?.now_ms === "number") offsetMs.value = value.now_ms - Date.now();
     const shownValue = failure === null ? value : before.value;
     this.shown.value = { value: shownValue, failure, started_ms: null };
     this.schedule();

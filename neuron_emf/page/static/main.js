@@ -9,7 +9,7 @@ import { Breakdown } from "./breakdown.js";
 import { Cards } from "./cards.js";
 import { Charts } from "./charts.js";
 import { Cores } from "./cores.js";
-import { isStale, setClock, useAnswer } from "./data.js";
+import { dataToMs, isStale, useAnswer } from "./data.js";
 import { Instance } from "./instance.js";
 import { Notice, Trouble } from "./parts.js";
 import { Pipeline } from "./pipeline.js";
@@ -78,7 +78,7 @@ function App() {
   const now = useAnswer("/now.json", { cluster: state.cluster });
   const [notice, closeNotice] = useCorrections(state, now);
   useEffect(() => {
-    if (now.value) setClock(now.value);
+    dataToMs.value = now.value?.data_to_ms ?? null;
     if (now.value || now.failure) document.documentElement.dataset.ready = "true";
   }, [now.value, now.failure]);
   useEffect(() => {

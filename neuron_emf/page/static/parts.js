@@ -302,29 +302,43 @@ export function Urgency({ value, count = null }) {
 }
 
 /**
- * A line of a value over time, with gaps where the value is unknown.
+ * A line of a value over time, from its least to its greatest, with gaps where the value is unknown.
  *
  * @param {{ points: [number, number | null][], label: string }} props
  */
 export function Spark({ points, label }) {
   const known = points.map(([, value]) => value).filter((value) => value !== null);
   if (known.length < 2) return html`<p class="spark-none soft">No trend in this range yet.</p>`;
-  const top = Math.max(...known, 0) || 1;
+  const { line, area } = sparkPaths(points, Math.min(...known), Math.max(...known));
+  return html`<svg class="spark" viewBox=${`0 0 ${SPARK.width} ${SPARK.height}`} preserveAspectRatio="none" role="img" aria-label=${label}>
+    <path class="spark-area" d=${area} /><path class="spark-line" d=${line} vector-effect="non-scaling-stroke" />
+  </svg>`;
+}
+
+/**
+ * Return the paths of a spark; a value that hardly changes is a line at half height.
+ *
+ * @param {[number, number | null][]} points
+ * @param {number} least
+ * @param {number} greatest
+ */
+function sparkPaths(points, least, greatest) {
+  const padding = Math.max(0, greatest * 0.02 - (greatest - least)) / 2;
+  const bottom = least - padding;
+  const height = greatest + padding - bottom || 1;
   const first_ms = points[0][0];
   const span_ms = points[points.length - 1][0] - first_ms || 1;
-  let pen = "M";
-  let path = "";
+  /** @type {string[][]} */
+  const runs = [[]];
   for (const [ms, value] of points) {
-    if (value === null) {
-      pen = "M";
-      continue;
-    }
     const x = ((ms - first_ms) / span_ms) * SPARK.width;
-    const y = SPARK.height - 2 - (value / top) * (SPARK.height - 4);
-    path += `${pen}${x.toFixed(1)} ${y.toFixed(1)}`;
-    pen = "L";
+    if (value === null) runs.push([]);
+    else runs[runs.length - 1].push(`${x.toFixed(1)} ${(SPARK.height - 2 - ((value - bottom) / height) * (SPARK.height - 4)).toFixed(1)}`);
   }
-  return html`<svg class="spark" viewBox=${`0 0 ${SPARK.width} ${SPARK.height}`} preserveAspectRatio="none" role="img" aria-label=${label}>
-    <path d=${path} vector-effect="non-scaling-stroke" />
-  </svg>`;
+  const drawn = runs.filter((run) => run.length);
+  const foot = (/** @type {string} */ point) => `${point.split(" ")[0]} ${SPARK.height}`;
+  return {
+    line: drawn.map((run) => `M${run.join("L")}${run.length === 1 ? "h0.5" : ""}`).join(""),
+    area: drawn.map((run) => `M${foot(run[0])}L${run.join("L")}L${foot(run[run.length - 1])}Z`).join(""),
+  };
 }

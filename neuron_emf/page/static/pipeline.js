@@ -2,9 +2,10 @@
  * Health of the pipeline: the last run of close, alarms about the pipeline, what this page has read.
  */
 
-import { html } from "./vendor/ui.js";
+import { html, useState } from "./vendor/ui.js";
 import { isSnapshot, useAnswer } from "./data.js";
-import { Section, Skeleton, Term } from "./parts.js";
+import { Name, Section, Skeleton, Term, Trouble } from "./parts.js";
+import { isLedgerRange, rangeMinutes } from "./state.js";
 import { clockWithSeconds, counted, figure, list, megabytes, zoneName } from "./words.js";
 
 const OF_CLOSE = /** @type {[string, string][]} */ ([
@@ -14,14 +15,61 @@ const OF_CLOSE = /** @type {[string, string][]} */ ([
 const STATES = /** @type {[string, string][]} */ ([["ALARM", "firing"], ["INSUFFICIENT_DATA", "without data"], ["OK", "in order"]]);
 
 /** @param {import("./main.js").SectionProps} props */
-export function Pipeline({ now }) {
+export function Pipeline({ state, now }) {
   const alarms = useAnswer("/alarms.json");
   const page = now.value;
   return html`<${Section} id="pipeline" title="Pipeline" className="pipeline">
     ${page ? html`<dl class="facts">${facts(page, alarms.value).map(([name, words]) => html`<div key=${name}><dt>${name}</dt><dd>${words}</dd></div>`)}</dl>`
       : html`<${Missing} failure=${now.failure} />`}
     ${page && page.differences.length > 0 && html`<h3>Differences from AWS</h3><ul class="soft">${page.differences.map((/** @type {string} */ line) => html`<li key=${line}>${line}</li>`)}</ul>`}
+    ${!isSnapshot && html`<${Queries} range=${state.range} />`}
   <//>`;
+}
+
+const SMALLEST_USD = 0.0001;
+const MAX_QUERY_MINUTES = 1_440;
+
+/**
+ * Queries of Logs Insights that the stack saved: none runs before its button is pressed.
+ *
+ * @param {{ range: string }} props
+ */
+function Queries({ range }) {
+  const [isOpen, setOpen] = useState(false);
+  const minutes = isLedgerRange(range) ? MAX_QUERY_MINUTES : rangeMinutes(range);
+  const { value, failure, again } = useAnswer("/queries.json", { minutes }, { on: isOpen, every_s: 0 });
+  const onToggle = (/** @type {any} */ event) => setOpen(event.currentTarget.open);
+  return html`<details class="more" onToggle=${onToggle}><summary>Saved queries of CloudWatch Logs Insights</summary>
+    ${failure && html`<${Trouble} what="Saved queries" failure=${failure} again=${again} />`}
+    ${isOpen && !value && !failure && html`<${Skeleton} />`}
+    ${value && !value.queries.length && html`<p class="soft">The stack has no saved queries.</p>`}
+    ${value && html`<ul class="queries">${value.queries.map((/** @type {import("./types.js").Query} */ query) => html`<${Query} key=${query.name} query=${query} minutes=${minutes} />`)}</ul>`}
+  </details>`;
+}
+
+/**
+ * @param {number} usd
+ */
+function price(usd) {
+  return usd < SMALLEST_USD ? "under 0.0001 USD" : `at most ${usd.toFixed(4)} USD`;
+}
+
+/** @param {{ query: import("./types.js").Query, minutes: number }} props */
+function Query({ query, minutes }) {
+  const [isRun, setRun] = useState(false);
+  const { value, failure, isLoading, seconds, again } = useAnswer("/query.json", { name: query.name, minutes }, { on: isRun, every_s: 0, method: "POST" });
+  const run = () => (isRun ? again() : setRun(true));
+  const words = `${price(query.usd)}, ${megabytes(query.bytes)}`;
+  return html`<li><button type="button" class="button" disabled=${isLoading} aria-label=${`Run ${query.name}, ${words}`} onClick=${run}>Run</button>
+    <${Name} text=${query.name} /><span class="soft">${words}</span>
+    ${isLoading && html`<p class="soft" role="status">The query runs${seconds ? `, ${seconds} s` : ""}</p>`}
+    ${failure && html`<${Trouble} what="The query" failure=${failure} />`}
+    ${value && html`<p role="status">${counted(value.rows.length, "row")}, ${megabytes(value.bytes)} scanned, ${price(value.usd)}.</p>`}
+    ${value?.rows.length > 0 && html`<div class="table-wrap" tabindex="0" role="group" aria-label=${`Rows of ${query.name}`}><table class="table">
+      <thead><tr>${value.columns.map((/** @type {string} */ column) => html`<th scope="col" key=${column}>${column}</th>`)}</tr></thead>
+      <tbody>${value.rows.map((/** @type {string[]} */ row, /** @type {number} */ index) => html`<tr key=${index}>${row.map((text, at) => html`<td key=${at}><${Name} text=${text} /></td>`)}</tr>`)}</tbody>
+    </table></div>`}
+  </li>`;
 }
 
 /** @param {{ failure: import("./data.js").Failure | null }} props */

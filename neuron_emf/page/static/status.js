@@ -4,7 +4,7 @@
  * Nothing is green that is not known, and an absence inside a filter is not shown as an absence.
  */
 
-import { html } from "./vendor/ui.js";
+import { html, useEffect } from "./vendor/ui.js";
 import { URGENCIES, firing, isHere } from "./alarms.js";
 import { dataToMs, isSnapshot, isStale, serverMs, snapshotMs, STALE_MINUTES, useAnswer } from "./data.js";
 import { Icon, Term } from "./parts.js";
@@ -16,9 +16,10 @@ const MIN_COVERAGE_PERCENT = 95;
  * Firing alarms by urgency: those of the chosen cluster and of the pipeline, and those elsewhere.
  *
  * @typedef {object} Firing
- * @property {Record<string, number>} here
+ * @property {Record<string, number>} here By urgency.
  * @property {number} hereTotal
- * @property {number} elsewhere
+ * @property {Record<string, number>} there By urgency.
+ * @property {number} elsewhere Total of `there`.
  */
 
 /**
@@ -30,12 +31,25 @@ const MIN_COVERAGE_PERCENT = 95;
  */
 export function countFiring(alarms, cluster) {
   const here = Object.fromEntries(URGENCIES.map((urgency) => [urgency, 0]));
-  let elsewhere = 0;
+  const there = { ...here };
   for (const line of firing(alarms)) {
-    if (isHere(line, cluster)) here[line.urgency] += 1;
-    else elsewhere += 1;
+    (isHere(line, cluster) ? here : there)[line.urgency] += 1;
   }
-  return { here, hereTotal: URGENCIES.reduce((sum, urgency) => sum + here[urgency], 0), elsewhere };
+  return { here, hereTotal: total(here), there, elsewhere: total(there) };
+}
+
+/** @param {Record<string, number>} counts */
+function total(counts) {
+  return URGENCIES.reduce((sum, urgency) => sum + counts[urgency], 0);
+}
+
+/**
+ * Return `1 now, 2 today`, without an urgency that has none.
+ *
+ * @param {Record<string, number>} counts
+ */
+function byUrgency(counts) {
+  return URGENCIES.filter((urgency) => counts[urgency]).map((urgency) => `${counts[urgency]} ${urgency}`).join(", ");
 }
 
 /** @param {string} id */
@@ -55,6 +69,10 @@ function Item({ kind, icon, to, children }) {
 /** @param {import("./main.js").SectionProps} props */
 export function Status({ state, set, now }) {
   const alarms = useAnswer("/alarms.json");
+  useEffect(() => {
+    const firing = alarms.value ? countFiring(alarms.value.alarms, "").hereTotal : 0;
+    document.title = firing ? `(${firing}) neuron-emf` : "neuron-emf";
+  }, [alarms.value]);
   return html`<ul class="status" aria-label="Status">
     <${AlarmItem} state=${state} set=${set} alarms=${alarms} />
     <${AgeItem} now=${now} />
@@ -69,17 +87,15 @@ function AlarmItem({ state, set, alarms }) {
     const words = alarms.failure ? "Alarms unknown" : "Reading alarms";
     return html`<${Item} kind="unknown" icon="bell-off" to="alarms">${words}<//>`;
   }
-  const { here, hereTotal, elsewhere } = countFiring(alarms.value.alarms, state.cluster);
-  const counts = URGENCIES.filter((urgency) => here[urgency]).map((urgency) => `${here[urgency]} ${urgency}`);
+  const { here, hereTotal, there, elsewhere } = countFiring(alarms.value.alarms, state.cluster);
   const isKnown = !alarms.failure && !isStale.value;
   const quiet = isKnown ? { kind: "good", icon: "circle-check" } : { kind: "unknown", icon: "bell-off" };
-  const worst = here.now ? { kind: "bad", icon: "circle-alert" } : { kind: "warn", icon: "triangle-alert" };
-  const silent = elsewhere ? { kind: "warn", icon: "bell" } : quiet;
-  const look = hereTotal ? worst : silent;
-  const words = hereTotal ? `Alarms: ${counts.join(", ")}` : "No alarm firing";
+  const worst = here.now + there.now ? { kind: "bad", icon: "circle-alert" } : { kind: "warn", icon: "triangle-alert" };
+  const look = hereTotal + elsewhere ? worst : quiet;
+  const words = hereTotal ? `Alarms: ${byUrgency(here)}` : "No alarm firing";
   return html`<li class=${`status-item is-${look.kind}`}><${Icon} name=${look.icon} />
     <button type="button" class="status-link" onClick=${() => goTo("alarms")}>
-      ${elsewhere ? `Alarms: ${hereTotal} here, ${elsewhere} elsewhere` : words}
+      ${elsewhere ? html`Alarms: ${hereTotal} here, ${elsewhere} elsewhere <span class="status-detail">(${byUrgency(there)})</span>` : words}
       ${!isKnown && html`<span class="soft"> (not current)</span>`}
     </button>
     ${elsewhere > 0 && html`<button type="button" class="status-more" onClick=${() => set({ cluster: "" })}>Show all clusters</button>`}

@@ -62,3 +62,43 @@ def test_modules_load_nothing_from_outside():
         for name in IMPORT.findall(module.read_text("utf-8")):
             assert name.startswith("./"), f"{module.name} imports {name}"
             assert (module.parent / name).resolve().is_relative_to(STATIC)
+
+
+TEXTS = ("text", "soft", "faint", "accent", "good", "warn", "bad", "wait")
+GRAPHICS = ("edge", "busy", "allocated-idle", "reserved", "unallocated", "unknown", "series-others",
+            *(f"series-{number}" for number in range(1, 9)))  # fmt: skip
+ON_ITS_OWN = ("accent", "good", "warn", "bad", "wait")
+TOKEN = re.compile(r"--([a-z0-9-]+): (#[0-9a-f]{6});")
+
+
+def luminance(color):
+    """Return the relative luminance by WCAG 2.2, https://www.w3.org/TR/WCAG22/, 0 to 1."""
+    channels = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in channels
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    """Return the contrast ratio of two colors, 1 to 21."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", [":root {", ':root[data-theme="dark"] {'])
+def test_colors_have_contrast(theme):
+    """Text has 4.5:1 on each ground and graphics 3:1, in both themes."""
+    block = (STATIC / "page.css").read_text("utf-8").partition(theme)[2].partition("}")[0]
+    colors = dict(TOKEN.findall(block))
+    grounds = [colors[name] for name in ("page", "surface", "raised")]
+    pairs = [(name, ground, 4.5) for name in TEXTS for ground in grounds]
+    pairs += [(name, ground, 3.0) for name in GRAPHICS for ground in grounds]
+    pairs += [(name, colors[f"{name}-soft"], 4.5) for name in ON_ITS_OWN]
+    weak = {
+        (name, ground): round(contrast(colors[name], ground), 2)
+        for name, ground, least in pairs
+        if contrast(colors[name], ground) < least
+    }
+    assert {} == weak

@@ -1,0 +1,183 @@
+"""Bar, status and cards: the address is the view, and what is unknown never looks like good news."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.neuron_emf.page.page_account import PAGE_NOW_S
+
+DATA_ROUTE = "**/*.json*"
+IS_GONE = 404
+FIRING = "Alarms: 1 now, 1 today, 1 can wait"
+
+
+def with_state(address, fragment):
+    """Return the address with *fragment* before its token."""
+    return address.replace("#", f"#{fragment}&")
+
+
+def status(page, words):
+    """Return the item of the status strip that has *words*."""
+    return page.locator(".status-item", has_text=words)
+
+
+def card(page, name):
+    """Return the number of a card."""
+    return page.locator(f".card-{name} .card-number")
+
+
+def choose(page, label, words):
+    """Type *words* into the list of *label* and take the first match, by keys alone."""
+    page.get_by_role("button", name=re.compile(f"^{label}:")).press("Enter")
+    page.get_by_role("combobox").press_sequentially(words)
+    page.get_by_role("combobox").press("Enter")
+
+
+def answered(status_code, **document):
+    """Return a handler that answers each request with *document*."""
+    return lambda route: route.fulfill(status=status_code, json=document)
+
+
+def test_a_cluster_that_is_gone_shows_a_notice_and_every_alarm(open_page, address, watched):
+    """A bookmark with an old name falls back to all clusters, and never to "No alarm firing"."""
+    page = open_page(with_state(address, "cluster=renamed"))
+    expect(page.locator(".notice")).to_contain_text('cluster "renamed". All are shown.')
+    expect(status(page, FIRING)).to_be_visible()
+    expect(card(page, "idle")).to_have_text("60")
+    assert "cluster" not in page.evaluate("location.hash")
+    page.get_by_role("button", name="Close the notice").click()
+    expect(page.locator(".notice")).to_have_count(0)
+    watched[:] = [text for text in watched if f"{IS_GONE}" not in text]
+
+
+@pytest.mark.parametrize("member", ["team", "owner"])
+def test_a_filter_that_nothing_matches_falls_back_to_all(open_page, address, member):
+    """An unknown team or owner is named in a notice and leaves the address."""
+    page = open_page(with_state(address, f"{member}=renamed"))
+    expect(page.locator(".notice")).to_contain_text(f'{member} "renamed". All are shown.')
+    assert f"{member}=" not in page.evaluate("location.hash")
+
+
+def test_alarms_outside_of_a_filter_are_counted(open_page, address):
+    """An absence inside a filter is not shown as an absence, and one press leads out of it."""
+    page = open_page(with_state(address, "cluster=research"))
+    expect(status(page, "Alarms: 1 here, 2 elsewhere (1 now, 1 today)")).to_be_visible()
+    page.get_by_role("button", name="Show all clusters").click()
+    expect(status(page, FIRING)).to_be_visible()
+
+
+def test_back_forward_reload_and_a_shared_address_restore_the_view(open_page, address):
+    """Every selection is a history entry, and the address alone is the view."""
+    page = open_page(address)
+    choose(page, "Cluster", "resea")
+    expect(card(page, "idle")).to_have_text("52")
+    page.get_by_role("radio", name="3h").check()
+    shared = page.url
+    page.go_back()
+    expect(page.get_by_role("radio", name="1h")).to_be_checked()
+    expect(card(page, "idle")).to_have_text("52")
+    page.go_back()
+    expect(card(page, "idle")).to_have_text("60")
+    page.go_forward()
+    expect(card(page, "idle")).to_have_text("52")
+    page.go_forward()
+    page.reload()
+    expect(page.get_by_role("radio", name="3h")).to_be_checked()
+    expect(card(page, "idle")).to_have_text("52")
+    other = open_page(shared)
+    expect(other.get_by_role("radio", name="3h")).to_be_checked()
+    expect(card(other, "idle")).to_have_text("52")
+
+
+def test_data_turn_gray_after_ten_minutes(open_page, address, watched):
+    """A page whose server is gone says so, keeps its numbers in gray and names their age."""
+    page = open_page(address)
+    expect(card(page, "idle")).to_have_text("60")
+    page.route(DATA_ROUTE, lambda route: route.abort("connectionrefused"))
+    page.clock.run_for(13 * 60_000)
+    expect(page.get_by_role("alert")).to_contain_text("The server is gone")
+    expect(status(page, "Data to 09:00 UTC, 15 min old")).to_have_class(re.compile("is-bad"))
+    expect(page.locator("html")).to_have_attribute("data-stale", "")
+    expect(card(page, "idle")).to_have_text("60")
+    expect(card(page, "idle")).to_have_css("filter", "grayscale(1)")
+    expect(page.locator(".status-item.is-good")).to_have_count(0)
+    page.unroute(DATA_ROUTE)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    watched[:] = [text for text in watched if "ERR_CONNECTION_REFUSED" not in text]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("token", "The token is wrong"),
+        ("denied", "Missing action: the action"),
+        ("stack", "No stack"),
+        ("credentials", "Sign in"),
+        ("busy", "AWS does not answer"),
+    ],
+)
+def test_trouble_says_what_to_do(open_page, address, watched, kind, words):
+    """Each kind of trouble has its next step at the top, and nothing is shown as known."""
+    refused = answered(503, error="This failed.", kind=kind, action="the action")
+    page = open_page(address, routes=[(DATA_ROUTE, refused)])
+    expect(page.get_by_role("alert").first).to_contain_text(words)
+    expect(status(page, "Alarms unknown")).to_be_visible()
+    expect(page.locator(".card-number").first).to_have_text("unknown")
+    expect(page.locator(".status-item.is-good")).to_have_count(0)
+    watched[:] = [text for text in watched if "503" not in text]
+
+
+def test_a_stack_without_lines_names_the_next_command(open_page, address):
+    """Before the first rollup the page shows the command that checks an emitter, and no zeros."""
+
+    def without_lines(route):
+        answer = route.fetch()
+        problem = {"kind": "lines", "error": "No line yet.", "action": "neuron-emf check"}
+        nothing = {"problem": problem, "minute_ms": None, "data_to_ms": None}
+        route.fulfill(response=answer, json={**answer.json(), **nothing})
+
+    page = open_page(address, routes=[("**/now.json*", without_lines)])
+    notice = page.get_by_role("alert")
+    expect(notice).to_contain_text("No emitter has written yet")
+    expect(notice.locator("code")).to_have_text("neuron-emf check")
+    expect(page.locator(".cards")).to_have_count(0)
+
+
+def test_the_whole_bar_works_by_keys(open_page, address):
+    """Lists open, move, select and close by keys; a term shows its definition on focus."""
+    page = open_page(address)
+    button = page.get_by_role("button", name=re.compile("^Cluster:"))
+    button.press("Enter")
+    page.get_by_role("combobox").press("ArrowDown")
+    page.get_by_role("combobox").press("Escape")
+    expect(button).to_be_focused()
+    page.get_by_role("button", name="Avoidable").focus()
+    expect(page.locator(".tip")).to_contain_text("upper bound")
+    page.keyboard.press("Escape")
+    expect(page.locator(".tip")).to_have_count(0)
+
+
+def test_times_switch_between_utc_and_local(open_page, address):
+    """The browser of the tests is in Tokyo; the choice survives a reload."""
+    page = open_page(address)
+    page.get_by_role("button", name=re.compile("^Times in UTC")).click()
+    expect(status(page, "Data to 18:00 GMT+9, 2 min old")).to_be_visible()
+    page.reload()
+    expect(status(page, "Data to 18:00 GMT+9, 2 min old")).to_be_visible()
+
+
+def test_numbers_of_an_old_run_of_close_are_not_shown(open_page, address):
+    """A run that is too old has its time and no number."""
+
+    def old(route):
+        answer = route.fetch()
+        close = {"at_ms": int(PAGE_NOW_S * 1000) - 900_000, "is_old": True}
+        route.fulfill(response=answer, json={**answer.json(), "close": close})
+
+    page = open_page(address, routes=[("**/now.json*", old)])
+    expect(page.locator(".facts")).to_contain_text("too old for its numbers")
+    expect(page.locator(".facts")).not_to_contain_text("Minutes closed")
