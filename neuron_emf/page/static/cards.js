@@ -55,6 +55,7 @@ export function Cards({ state, now }) {
   return html`<div class="cards-block">
     ${isNarrower && html`<p class="soft cards-scope">The cards are of ${state.cluster ? html`cluster <${Name} text=${state.cluster} />` : "all clusters"}: rollups have no totals by team or owner.</p>`}
     <div class="cards">${CARDS.map((card) => html`<${Card} key=${card.id} card=${card} page=${page} trend=${trend.value} range=${state.range} isFailed=${Boolean(now.failure)} />`)}</div>
+    ${trend.value?.ledger && html`<p class="soft cards-scope">No comparison with yesterday and last week: ${trend.value.ledger}</p>`}
     ${page?.cost.advice && html`<p class="cards-advice"><${Icon} name="info" /> ${page.cost.advice}</p>`}
     ${page?.is_old && html`<${Notice} kind="warn">The newest data are of ${clock(page.data_to_ms)} ${zoneName()}, ${duration(page.age_minutes)} ago.<//>`}
   </div>`;

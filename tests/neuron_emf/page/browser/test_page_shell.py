@@ -1,4 +1,4 @@
-"""Bar, status and cards: the address is the view, and what is unknown never looks like good news."""
+"""Bar, status and cards: the address is the view, and what is unknown is not good news."""
 
 from __future__ import annotations
 
