@@ -53,6 +53,10 @@ MALFORMED_ERRORS: Final = (ArithmeticError, AttributeError, LookupError, TypeErr
 """What reading an answer of another form than expected ends with."""
 
 
+class NoOutputError(SourceError):
+    """The stack does not have the resource that is asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Account:
     """
@@ -198,8 +202,8 @@ def stack_output(account: Account, name: str, advice: str) -> str:
     The output *name* of the stack of *account*; *advice* says what to do where it has none.
 
     Raises:
-        SourceError: If there is no such stack or output, or CloudFormation refuses or does not
-            answer.
+        NoOutputError: If the stack has no such output.
+        SourceError: If there is no such stack, or CloudFormation refuses or does not answer.
     """
     with documented("cloudformation:DescribeStacks"):
         answer = account.client("cloudformation").describe_stacks(StackName=account.stack_name)
@@ -207,7 +211,7 @@ def stack_output(account: Account, name: str, advice: str) -> str:
             if output["OutputKey"] == name:
                 return str(output["OutputValue"])
     msg = f"The stack {account.stack_name} has no output {name}. {advice}"
-    raise SourceError(msg)
+    raise NoOutputError(msg)
 
 
 def rows_of(client: Any, operation: str, member: str, **request: object) -> Iterator[Any]:  # noqa: ANN401  # boto3 publishes no types

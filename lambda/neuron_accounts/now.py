@@ -151,6 +151,8 @@ class ClusterNow:
 
         unknown_allocation: Idle cores that no process holds, of unknown reservation.
 
+        used: Utilization in millionths of a percent, times the known cores that it is the mean of.
+
         cost: Their price.
 
         avoidable: What of it ends, at most, when fully idle instances stop.
@@ -187,6 +189,7 @@ class ClusterNow:
     instances: int | None = stands_as("Instances")
     silent: int | None = stands_as("SilentInstances")
     covered: int | None
+    used: int | None
     cores: int | None = stands_as("NeuronCores")
     unknown: int | None = stands_as("UnknownCores")
     idle: int | None = stands_as("IdleCores")
@@ -212,9 +215,12 @@ class ClusterNow:
     @property
     def known(self) -> int | None:
         """Cores with telemetry."""
-        if self.cores is None or self.unknown is None:
-            return None
-        return max(0, self.cores - self.unknown)
+        return _known(self.cores, self.unknown)
+
+    @property
+    def utilization_percent(self) -> float | None:
+        """Mean utilization of the known cores."""
+        return None if self.used is None or not self.known else self.used / self.known / MICRO
 
     @property
     def idle_percent(self) -> float | None:
@@ -262,10 +268,15 @@ def cluster_now(line: JsonObject) -> ClusterNow:
     owners = tuple(owner for row in rows or () if (owner := _owner(row)))
     expected = total_of([counts["instances"], counts["silent"]])
     share = micros_in(line, "CoveragePercent") if expected else expected
+    used = known = _known(counts["cores"], counts["unknown"])
+    if known:
+        mean = micros_in(line, "NeuronCoreUtilization")
+        used = None if mean is None else mean * known
     return ClusterNow(
         cluster=cluster if isinstance(cluster, str) else "",
         minute=minute,
         covered=None if share is None or expected is None else share * expected,
+        used=used,
         unpriced_types=tuple(texts_in(line, "UnpricedTypes")),
         price_regions=tuple(texts_in(line, "PriceRegions")),
         prices_as_of=as_of if isinstance(as_of, str) else None,
@@ -276,6 +287,10 @@ def cluster_now(line: JsonObject) -> ClusterNow:
         **counts,
         **costs,
     )
+
+
+def _known(cores: int | None, unknown: int | None) -> int | None:
+    return None if cores is None or unknown is None else max(0, cores - unknown)
 
 
 def _unknown_by_reason(line: JsonObject) -> Counts:

@@ -53,6 +53,13 @@ class InstanceKey(NamedTuple):
     cluster: str
 
 
+class TypeKey(NamedTuple):
+    """An instance type in a cluster; None where the type is unknown."""
+
+    instance_type: str | None
+    cluster: str
+
+
 _Key = TypeVar("_Key", bound="tuple[str | None, ...]")
 
 
@@ -72,7 +79,8 @@ class Then:
 
         types: Of instances, by the last row; summaries have none.
 
-        by_type: All owners together, by instance type; summaries have none.
+        cluster_types: All owners together, by instance type and cluster. Older summaries have
+            none.
 
         unpriced: Idle micro-core-minutes without a price, by `REGION/TYPE`.
 
@@ -86,7 +94,7 @@ class Then:
     unlisted: int = 0
     days: dict[int, CoreTime] = field(default_factory=dict)
     types: dict[InstanceKey, str] = field(default_factory=dict)
-    by_type: dict[str | None, CoreTime] = field(default_factory=dict)
+    cluster_types: dict[TypeKey, CoreTime] = field(default_factory=dict)
     unpriced: Counter[str] = field(default_factory=Counter)
     bases: set[str] = field(default_factory=set)
     cluster_hours: ClusterHours = field(default_factory=dict)
@@ -99,7 +107,8 @@ class Then:
         self.owners.setdefault(owner, CoreTime()).fold_time(time)
         self.days.setdefault(row.hour // DAY_HOURS, CoreTime()).fold_time(time)
         self.instances.setdefault(instance, CoreTime()).fold_time(time)
-        self.by_type.setdefault(row.instance_type, CoreTime()).fold_time(time)
+        instance_type = TypeKey(row.instance_type, row.cluster)
+        self.cluster_types.setdefault(instance_type, CoreTime()).fold_time(time)
         if row.instance_type is not None:
             self.types[instance] = row.instance_type
         if row.basis is not None:
@@ -124,6 +133,9 @@ class Then:
             for instance_id, cluster, *numbers in zip(*document["Instances"], strict=True):
                 instance = InstanceKey(instance_id, cluster)
                 self.instances.setdefault(instance, CoreTime()).fold_time(_time_of_numbers(numbers))
+            for name, cluster, *numbers in zip(*document.get("Types", ()), strict=True):
+                key = TypeKey(name, cluster)
+                self.cluster_types.setdefault(key, CoreTime()).fold_time(_time_of_numbers(numbers))
             self.unlisted += document["Unlisted"]
             self.unpriced.update(document["Unpriced"])
             self.bases.update(document["Bases"])
@@ -131,6 +143,14 @@ class Then:
                 self.cluster_hours.setdefault((cluster, hour), ClusterHour()).fold_instances(*sums)
         except (KeyError, TypeError, ValueError) as error:
             raise WireFormatError(BAD_MEMBER, "a summary of the ledger cannot be read") from error
+
+    @property
+    def by_type(self) -> dict[str | None, CoreTime]:
+        """All owners together, by instance type."""
+        times: dict[str | None, CoreTime] = {}
+        for key, time in self.cluster_types.items():
+            times.setdefault(key.instance_type, CoreTime()).fold_time(time)
+        return times
 
     @property
     def total(self) -> CoreTime:
@@ -144,6 +164,7 @@ class Then:
         document = {
             "Owners": _columns(self.owners.items()),
             "Instances": _columns(listed),
+            "Types": _columns(self.cluster_types.items()),
             "Unlisted": self.unlisted + len(idle) - len(listed),
             "Clusters": cluster_columns(self.cluster_hours),
             "Unpriced": dict(sorted(self.unpriced.items())),

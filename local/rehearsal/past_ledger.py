@@ -124,7 +124,7 @@ def problems_of_week(
             len(settled_hours(objects, week.hours)),
             idle_usd(report_of(objects).total),
         ),
-        "the page": (page_week["hours"], page_week["words"]),
+        "the page": (page_week["hours"], usd(page_week["total"]["usd"])),
     }
     amounts = {
         face: f"{words} in {counted(hours, 'hour')}"

@@ -134,7 +134,8 @@ class Rehearsal:
             board = AlarmBoard(Template(self.template, {}, stack.resources), stack.history)
             server = open_page(stack.place, board, self.template, PORT)
             exits.enter_context(server)
-            wrong_week = problems_of_week(objects, week, server.view.week({}))
+            page_week = server.view.reads["/breakdown.json"]({"range": "7d"})
+            wrong_week = problems_of_week(objects, week, page_week)
             fleet = LiveFleet(self._workspace, aws.environment(), stack.records_group)
             aws.refuse_strangers()  # again, now that its functions have run
             with step(f"Starting {len(REHEARSED_FLEET)} emitters with simulated neuron-monitors"):

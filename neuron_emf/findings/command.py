@@ -34,7 +34,10 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from neuron_accounts.findings import FindingKey, OpenFinding
+    from neuron_accounts.payment import PaidByType
     from neuron_emf.account import Account
+    from neuron_emf.reading.log_group import ReadLimit
+    from neuron_emf.verdict.instance_verdict import Verdict
     from neuron_wire.line_members import Members
 
     Listed = Sequence[tuple[FindingKey, OpenFinding]]
@@ -182,30 +185,54 @@ def _judge_instance(settings: FindingsSettings, instance: str) -> int:
         raise SettingsError(msg)
     # --help needs none of these
     from neuron_emf.account import account  # noqa: PLC0415
-    from neuron_emf.check.aws_client import AwsClient  # noqa: PLC0415
     from neuron_emf.command_output import progress, show_answer  # noqa: PLC0415
     from neuron_emf.reading.log_group import ReadLimit  # noqa: PLC0415
     from neuron_emf.reading.periods import now_ms  # noqa: PLC0415
+    from neuron_emf.verdict import instance_verdict  # noqa: PLC0415
+
+    looked_at, paid_by_type = account(settings), payment(settings.paid_by_type)
+    with progress("Reading lines") as advance:
+        limit = ReadLimit(advance)
+        found = judge(
+            looked_at, instance, now_ms(), limit,
+            paid_by_type=paid_by_type, options=_options_again(settings),
+        )  # fmt: skip
+    for_people = partial(instance_verdict.for_people, is_whole=settings.all)
+    show_answer(found, instance_verdict.for_programs, for_people, as_json=settings.json)
+    return instance_verdict.EXIT_CODES[found.answer]
+
+
+def judge(
+    looked_at: Account,
+    instance: str,
+    now_ms: int,
+    limit: ReadLimit,
+    *,
+    paid_by_type: PaidByType | None = None,
+    options: str = "",
+) -> Verdict:
+    """
+    Return what can be done about *instance*; *options* are to be given when it is asked again.
+
+    Raises:
+        SourceError: If the lines cannot be read, or not within *limit*.
+    """
+    # --help needs none of these
+    from neuron_emf.check.aws_client import AwsClient  # noqa: PLC0415
     from neuron_emf.verdict import instance_verdict  # noqa: PLC0415
     from neuron_emf.verdict.account_guards import ACCOUNT_GUARDS  # noqa: PLC0415
     from neuron_emf.verdict.account_reading import read_account_facts  # noqa: PLC0415
     from neuron_emf.verdict.line_guards import LINE_GUARDS  # noqa: PLC0415
     from neuron_emf.verdict.line_reading import read_line_facts, read_other_streams  # noqa: PLC0415
 
-    looked_at, paid_by_type = account(settings), payment(settings.paid_by_type)
     guards = (*LINE_GUARDS, *ACCOUNT_GUARDS)
-    options_again = _options_again(settings)
-    with progress("Reading lines") as advance:
-        limit = ReadLimit(advance)
-        lines = read_line_facts(looked_at, instance, now_ms(), paid_by_type, limit)
-        facts = read_account_facts(AwsClient(looked_at), instance)
-        found = instance_verdict.verdict(lines, facts, guards, options_again)
-        if instance_verdict.needs_other_streams(found):
-            lines = read_other_streams(looked_at, lines, limit)
-            found = instance_verdict.verdict(lines, facts, guards, options_again)
-    for_people = partial(instance_verdict.for_people, is_whole=settings.all)
-    show_answer(found, instance_verdict.for_programs, for_people, as_json=settings.json)
-    return instance_verdict.EXIT_CODES[found.answer]
+    lines = read_line_facts(looked_at, instance, now_ms, paid_by_type or {}, limit)
+    facts = read_account_facts(AwsClient(looked_at), instance)
+    found = instance_verdict.verdict(lines, facts, guards, options)
+    if instance_verdict.needs_other_streams(found):
+        lines = read_other_streams(looked_at, lines, limit)
+        found = instance_verdict.verdict(lines, facts, guards, options)
+    return found
 
 
 def _options_again(settings: FindingsSettings) -> str:

@@ -24,6 +24,7 @@ from neuron_wire.catalogue import ALARMS
 from neuron_wire.line_members import texts_in
 from neuron_wire.names import CLUSTER_DIMENSION, MESSAGE_KIND, MINUTE_MS
 from neuron_words.now_words import NOW, TODAY, URGENCIES
+from neuron_words.quantity_words import iso
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -47,6 +48,13 @@ _WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SHORT: Final = frozenset({"Ecc", "Emf"})
 _CONTRIBUTORS_MARK: Final = "GROUP BY"
 _METRIC: Final = re.compile(r'"MetricName": "(\w+)"|SELECT \w+\((\w+)\)')
+_COMMAND_LINE: Final = re.compile(r"^\d+\. (\S.*?):? {2,}(\S.*)$", re.MULTILINE)
+_MUTABLE: Final = frozenset({"IdleCorePercent", "IdleCostPerHour", "NeuronCoreUtilization"})
+_MUTED_HOURS: Final = 8
+_MUTED_WORDS: Final = (
+    f"Mutes this alarm on every cluster for {_MUTED_HOURS} hours. Messages are still written; "
+    "subscriptions that filter Muted=false do not get them."
+)
 MESSAGES_MINUTES: Final = 1440
 _MESSAGES: Final = '"AlarmName"'
 _ALARM_KEY: Final = ("AlarmName", "ClusterName", "State", "Timestamp")
@@ -63,10 +71,12 @@ def alarm_status(logical_id: str, properties: JsonObject, name: str, now: JsonOb
     subject = logical_id.removesuffix("Alarm")
     first, *rest = _WORD.split(subject)
     metrics = _METRIC.findall(json.dumps(properties, default=str))
+    description, _, runbook = properties.get("AlarmDescription", "").partition(" Runbook:")
     return {
         "name": name,
         "title": " ".join([first.upper() if first in _SHORT else first, *map(str.lower, rest)]),
-        "description": properties.get("AlarmDescription", "").partition(" Runbook:")[0].strip(),
+        "description": description.strip(),
+        "runbook": runbook.strip(),
         "is_pipeline": not is_about_clusters(properties),
         "metrics": list(dict.fromkeys(plain or queried for plain, queried in metrics)),
         "since_ms": None,
@@ -82,29 +92,43 @@ def urgency_rank(row: JsonObject) -> int:
 
 def by_urgency(alarms: Iterable[JsonObject], messages: Entries) -> list[JsonObject]:
     """
-    Return *alarms*, the most urgent first, with the urgency of each contributor.
+    Return *alarms*, the most urgent first, with the message and urgency of each contributor.
 
-    It is the urgency of the newest of *messages* about the contributor; without a message it is
-    the alarm's own.
+    The message is the newest of *messages* about the contributor. Without a message the urgency
+    is the alarm's own.
     """
     rows = []
     for alarm in alarms:
         contributors = [
-            {**row, "urgency": _urgency(alarm, row["name"], messages)}
-            for row in alarm["contributors"]
+            {**row, **_message_of(alarm, row["name"], messages)} for row in alarm["contributors"]
         ]
         contributors.sort(key=urgency_rank)
-        first = contributors[0]["urgency"] if contributors else _urgency(alarm, None, messages)
-        rows.append({**alarm, "urgency": first, "contributors": contributors})
+        newest = _message_of(alarm, None, messages)
+        first = contributors[0]["urgency"] if contributors else newest["urgency"]
+        rows.append({**alarm, **newest, "urgency": first, "contributors": contributors})
     return sorted(rows, key=urgency_rank)
 
 
-def _urgency(alarm: JsonObject, name: str | None, messages: Entries) -> Any:  # noqa: ANN401  # JSON
+def _message_of(alarm: JsonObject, name: str | None, messages: Entries) -> JsonObject:
     for message in messages:
         is_about = message["alarm"] == alarm["name"] or {*message["metrics"]} & {*alarm["metrics"]}
         if message["state"] == IN_ALARM and is_about and name in (None, message["cluster"]):
-            return message["urgency"] or alarm["urgency"]
-    return alarm["urgency"]
+            return {"message": message, "urgency": message["urgency"] or alarm["urgency"]}
+    return {"message": None, "urgency": alarm["urgency"]}
+
+
+def mute_of(alarm: JsonObject, region: str | None, now_ms: int) -> JsonObject:
+    """Return how to mute *alarm* for a night; only idle alarms may be muted."""
+    if not {*alarm["metrics"]} & _MUTABLE:
+        return {"words": "Do not mute this alarm: a fault would go unnoticed.", "text": ""}
+    schedule = {"Expression": f"at({iso(now_ms)[:16]})", "Duration": f"PT{_MUTED_HOURS}H"}
+    rule = json.dumps({"Schedule": {**schedule, "Timezone": "UTC"}}, separators=(",", ":"))
+    text = (
+        f"aws cloudwatch put-alarm-mute-rule --name {alarm['name']}-muted --rule '{rule}' "
+        f"--mute-targets AlarmNames={alarm['name']}"
+    )
+    where = f" --region {region}" if region else ""
+    return {"words": _MUTED_WORDS, "text": f"{text}{where}"}
 
 
 class AccountAlarms:
@@ -246,6 +270,7 @@ def _message(line: JsonObject) -> JsonObject | None:
     if not all(isinstance(text, str) for text in texts.values()):
         return None
     cluster = line.get("ClusterName")
+    commands = _COMMAND_LINE.findall(str(texts["Text"]))
     return {
         "at_ms": at_ms,
         "alarm": texts["AlarmName"],
@@ -255,5 +280,6 @@ def _message(line: JsonObject) -> JsonObject | None:
         "urgency": urgency if urgency in URGENCIES else None,
         "subject": texts["Subject"],
         "text": texts["Text"],
+        "commands": [{"purpose": purpose, "text": command} for purpose, command in commands],
         "first_sentence": str(texts["Text"]).partition("\n")[0].removeprefix(f"{cluster}: "),
     }

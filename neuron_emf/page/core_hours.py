@@ -40,7 +40,7 @@ UNKNOWN_ALLOCATION_CORE: Final = "n"
 
 def newest_minute(
     lines: Iterable[str], minute_ms: int, cluster: str, idle_after_minutes: int
-) -> list[JsonObject]:
+) -> list[dict[str, Any]]:
     """
     The instances of *cluster*, or of all, in one minute; the most idle cores first.
 
@@ -60,8 +60,15 @@ def newest_minute(
 
 
 def instance_hour(lines: Iterable[str], cluster: str, instance_id: str) -> JsonObject:
-    """Each core of one instance over the minutes of *lines*."""
-    records = _merged(lines, cluster).get((cluster, instance_id), {})
+    """
+    Return each core of one instance over the minutes of *lines*.
+
+    Without a *cluster* it is the cluster of the newest line.
+    """
+    merged = _merged(lines, cluster)
+    own = [key for key in merged if key[1] == instance_id]
+    cluster = max(own, key=lambda key: max(merged[key]), default=(cluster, ""))[0]
+    records = merged.get((cluster, instance_id), {})
     minutes = list(range(min(records), max(records) + MINUTE_MS, MINUTE_MS)) if records else []
     by_minute = [records.get(minute_ms) for minute_ms in minutes]
     cores = max((len(record.core_state) for record in records.values()), default=0)
@@ -129,7 +136,9 @@ def _merged(
     return merged
 
 
-def _now(identity: tuple[str, str], record: MinuteRecord, idle_after_minutes: int) -> JsonObject:
+def _now(
+    identity: tuple[str, str], record: MinuteRecord, idle_after_minutes: int
+) -> dict[str, Any]:
     idle = set(idle_cores(record.core_state, record.idle_minutes, idle_after_minutes))
     letters = "".join(
         letter.upper() if core in idle else letter for core, letter in enumerate(_letters(record))
@@ -146,6 +155,11 @@ def _now(identity: tuple[str, str], record: MinuteRecord, idle_after_minutes: in
         "idle_cores": len(idle),
         "idle_minutes": max((record.idle_minutes[core] for core in idle), default=0),
         "owners": sorted(filter(None, names)),
+        "owned": [
+            [owner.name, ",".join(filter(None, (owner.cores, owner.reserved))), owner.team]
+            for owner in record.owners
+        ],
+        "holders": _holders(record),
     }
 
 

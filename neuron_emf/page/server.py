@@ -22,9 +22,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from neuron_emf.account import NoOutputError, refusal_cause
 from neuron_emf.page.paid_queries import UnknownQueryError
 from neuron_emf.page.view import UnknownClusterError
-from neuron_emitter.errors import EmitterError, SettingsError
+from neuron_emitter.errors import EmitterError, SettingsError, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from neuron_emf.page.view import Answers, PageView
+    from neuron_wire.line_members import JsonObject
 
 HOST: Final = "127.0.0.1"
 STATIC: Final = Path(__file__).resolve().parent / "static"
@@ -49,6 +51,17 @@ CONTENT_SECURITY_POLICY: Final = (
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
+_KINDS: Final = {
+    "access": "denied", "missing": "stack",
+    **dict.fromkeys(("client", "credentials", "expired", "no_region", "signature"), "credentials"),
+}  # fmt: skip
+"""The kind of an answer, by the cause as `neuron_emf.account` calls it."""
+
+_ACTIONS: Final = {
+    "stack": "neuron-emf deploy", "ledger": "neuron-emf deploy Ledger=true",
+    "credentials": "aws sso login",
+}  # fmt: skip
+_IAM_ACTION: Final = re.compile(r"[a-z0-9-]+:[A-Za-z]+")
 _IDLE_CONNECTION_S: Final = 10.0
 _MAX_VALUE_CHARS: Final = 1024
 
@@ -137,15 +150,11 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             answer(address.path, address.query)
-        except (UnknownClusterError, UnknownQueryError) as error:
-            self._refuse(HTTPStatus.NOT_FOUND, str(error))
-        except EmitterError as error:
-            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
         except OSError:
             raise  # the tab has gone: nobody to tell
-        except Exception as error:  # noqa: BLE001  # a fault of ours: the tab must not wait for it
-            sentence = f"The page has a fault: {type(error).__name__}."
-            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, sentence)
+        except Exception as error:  # noqa: BLE001  # whatever it is, the tab must not wait for it
+            status, problem = problem_of(error)
+            self._json(problem, status)
 
     def _read(self, path: str, query: str) -> None:
         if path == "/":
@@ -161,7 +170,7 @@ class _Handler(BaseHTTPRequestHandler):
         given = self.headers.get(TOKEN_HEADER, "").encode("utf-8", "replace")
         if not hmac.compare_digest(given, self.server.token.encode()):
             sentence = "The token is missing or wrong. Open the address that the command printed."
-            self._refuse(HTTPStatus.UNAUTHORIZED, sentence)
+            self._refuse(HTTPStatus.UNAUTHORIZED, sentence, "token")
         elif path not in answers:
             self._refuse(HTTPStatus.NOT_FOUND, "There is no such page.")
         else:
@@ -178,8 +187,8 @@ class _Handler(BaseHTTPRequestHandler):
         text = json.dumps(document, allow_nan=False, separators=(",", ":"))
         self._send(status, text.encode(), "application/json")
 
-    def _refuse(self, status: HTTPStatus, sentence: str) -> None:
-        self._json({"error": sentence}, status)
+    def _refuse(self, status: HTTPStatus, sentence: str, kind: str = "fault") -> None:
+        self._json({"error": sentence, "kind": kind, "action": ""}, status)
 
     def _send(self, status: HTTPStatus, content: bytes, content_type: str) -> None:
         self.send_response(status)
@@ -199,6 +208,29 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # as inherited
         """Print nothing: the terminal is somebody else's."""
+
+
+def problem_of(error: Exception) -> tuple[HTTPStatus, JsonObject]:
+    """Return the status and the answer for *error*: a sentence, its kind, and what to do."""
+    status, kind = HTTPStatus.SERVICE_UNAVAILABLE, "busy"
+    cause = error.__cause__
+    if isinstance(error, UnknownClusterError):
+        status, kind = HTTPStatus.NOT_FOUND, "cluster"
+    elif isinstance(error, UnknownQueryError):
+        status, kind = HTTPStatus.NOT_FOUND, "fault"
+    elif isinstance(error, NoOutputError):
+        kind = "ledger"
+    elif isinstance(error, SettingsError):
+        kind = "fault"
+    elif not isinstance(error, EmitterError):
+        status, kind = HTTPStatus.INTERNAL_SERVER_ERROR, "fault"
+        error = SourceError(f"The page has a fault: {type(error).__name__}.")
+    elif isinstance(cause, Exception):
+        kind = _KINDS.get(refusal_cause(cause), kind)
+    action = _ACTIONS.get(kind, "")
+    if kind == "denied" and (match := _IAM_ACTION.match(str(error))):
+        action = match[0]
+    return status, {"error": str(error), "kind": kind, "action": action}
 
 
 def static(name: str) -> bytes | None:

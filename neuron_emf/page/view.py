@@ -11,45 +11,72 @@ import contextlib
 import functools
 import json
 import threading
-from collections import defaultdict
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES, CoreTime, time_of
+from neuron_accounts.core_time import DEFAULT_IDLE_AFTER_MINUTES
 from neuron_accounts.ledger import USD_PLACES
-from neuron_accounts.then import Then
+from neuron_emf.check_results import failures
+from neuron_emf.findings.command import judge
 from neuron_emf.page.alarms import (
     IN_ALARM,
     MessageLines,
     alarms_reader,
     by_urgency,
     messages_group,
+    mute_of,
 )
+from neuron_emf.page.breakdown import (
+    BY_INSTANCE,
+    GROUPS,
+    Amounts,
+    amounts_of_rollups,
+    breakdown,
+    is_on,
+)
+from neuron_emf.page.charts import charts, trends
 from neuron_emf.page.core_hours import instance_hour, newest_minute
-from neuron_emf.page.graphs import graphs
 from neuron_emf.page.paid_queries import PaidQueries
+from neuron_emf.page.ranges import UNASKED_MINUTES, SettledHours, Span, gaps, span_of
 from neuron_emf.reading import LogGroup, pattern_of
-from neuron_emf.reading.ledger_bucket import stack_ledger
+from neuron_emf.reading.log_group import MAX_CALLS, ReadLimit
 from neuron_emf.reading.now_reader import (
+    FOLDED,
     KEPT_MINUTES,
+    NO_ROLLUP,
+    OLD_MINUTES,
     ROLLUP_AHEAD_MS,
     ROLLUP_LOOKBACK_MINUTES,
+    STEP_MINUTES,
     NowReader,
     answer_of,
 )
 from neuron_emf.reading.periods import now_ms as clock
+from neuron_emf.reading.rollup_lines import PublishedRollup
 from neuron_emitter.errors import SettingsError, SourceError
-from neuron_wire.names import HOUR_MINUTES, MINUTE_MS, WEEK_HOURS
+from neuron_wire.names import (
+    DAY_HOURS,
+    EC2_INSTANCE_ID,
+    HOUR_MINUTES,
+    HOUR_MS,
+    MINUTE_MS,
+    WEEK_HOURS,
+)
 from neuron_words.now_words import console_address
-from neuron_words.owner_commands import findings_commands, shell_commands
-from neuron_words.then_words import idle_usd
+from neuron_words.owner_commands import (
+    findings_commands,
+    owner_commands,
+    shell_commands,
+    tags_commands,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from neuron_emf.account import Account
+    from neuron_emf.page.charts import Cells
     from neuron_wire.line_members import JsonObject, Texts
 
     Query = Texts
@@ -57,6 +84,15 @@ if TYPE_CHECKING:
 
 ALARMS_EACH_MS: Final = 10_000
 KEPT_CORES: Final = 8  # tabs on as many clusters, of the newest minute
+KEPT_ANSWERS: Final = 12
+"""Charts of 24 hours take megabytes."""
+
+MAX_INSTANCES_OF_ROW: Final = 8
+VERDICT_WORDS: Final = (
+    f"Reads up to {MAX_CALLS} pages of log lines and asks EC2 and the instance's manager. It costs "
+    "nothing and needs the permissions of neuron-emf findings."
+)
+_NO_LINES: Final = f"{NO_ROLLUP}: no emitter has written, or the stack does not close minutes."
 POLICY: Final = Path(__file__).with_name("policy.json")
 MOST_TOGETHER: Final = 2_000
 """Instances of all clusters: 1,000 of 32 cores are two calls, of the 5 a second of an account."""
@@ -96,21 +132,26 @@ class PageView:
         self._messages = MessageLines(account, self._logs, now_ms)
         self._queries = PaidQueries(account, self._logs, now_ms)
         self._records = LogGroup(account, account.log_group, self._logs)
+        self._hours = SettledHours(account, now_ms)
         self._cores_lock, self._alarms_lock = threading.Lock(), threading.Lock()
-        self._week_lock = threading.Lock()
-        self._week = functools.lru_cache(maxsize=1)(self._read_week)
-        self._cores = functools.lru_cache(maxsize=KEPT_CORES)(self._read_cores)
+        self._minutes = functools.lru_cache(maxsize=KEPT_CORES)(self._read_minute)
+        self._answers = functools.lru_cache(maxsize=KEPT_ANSWERS)(self._make)
         self._alarms_at: tuple[int, list[JsonObject]] | None = None
         self.reads: Answers = {
             "/now.json": self.now,
-            "/history.json": self.history,
+            "/trend.json": functools.partial(self._kept, self.trend),
+            "/charts.json": functools.partial(self._kept, self.charts),
+            "/breakdown.json": functools.partial(self._kept, self.breakdown),
+            "/row.json": self.row,
             "/alarms.json": self.alarms,
             "/messages.json": self.messages,
             "/cores.json": self.cores,
             "/instance.json": self.instance,
             "/queries.json": self.queries,
         }
-        self.runs: Answers = {"/query.json": self.query, "/week.json": self.week}
+        self.runs: Answers = {
+            "/query.json": self.query, "/read.json": self.read, "/verdict.json": self.verdict,
+        }  # fmt: skip
 
     def now(self, query: Query) -> JsonObject:
         """
@@ -122,33 +163,132 @@ class PageView:
         """
         read_ms, cluster = self._reader.refresh(), self._chosen(query)
         report, (calls, bytes_read) = self._reader.lines.close_report(), self._reader.traffic
+        now = self._reader.now()
+        problem = None
+        if now.is_folded:
+            problem = {"kind": "stack", "error": FOLDED, "action": "neuron-emf deploy"}
+        elif not now.clusters:
+            problem = {"kind": "lines", "error": _NO_LINES, "action": "neuron-emf check"}
         return {
-            **answer_of(self._reader.now(), cluster, self._now_ms()),
+            **answer_of(now, cluster, self._now_ms()),
+            "problem": problem,
             "read_ms": read_ms,
             "region": self._account.region,
             "stack_name": self._account.stack_name,
             "idle_after_minutes": self._idle_after_minutes,
             "differences": self._differences,
-            "close": None if report is None else {"at_ms": report[0], **report[1]},
+            "close": None if report is None else self._close(*report),
             "traffic": {"calls": calls, "bytes": bytes_read},
         }
 
-    def history(self, query: Query) -> JsonObject:
+    def _close(self, at_ms: int, numbers: Mapping[str, float]) -> JsonObject:
+        """Return the last report of close, without the numbers of one that is old."""
+        if self._is_old(at_ms):
+            return {"at_ms": at_ms, "is_old": True}
+        return {"at_ms": at_ms, "is_old": False, **numbers}
+
+    def _is_old(self, at_ms: int) -> bool:
+        return self._now_ms() - at_ms > OLD_MINUTES * MINUTE_MS
+
+    def _age(self, minute_ms: int | None) -> JsonObject:
+        if minute_ms is None:
+            return {"minute_ms": None, "age_minutes": None, "is_old": False}
+        age_minutes = max(0, self._now_ms() - minute_ms - MINUTE_MS) // MINUTE_MS
+        return {
+            "minute_ms": minute_ms,
+            "age_minutes": age_minutes,
+            "is_old": age_minutes > OLD_MINUTES,
+        }
+
+    def _kept(self, make: Callable[[Query], JsonObject], query: Query) -> JsonObject:
+        """Return what *make* answers, which all tabs share as long as nothing new is read."""
+        self._reader.refresh()
+        self._chosen(query)
+        span = span_of(query.get("range", ""), self._now_ms())
+        if not span.is_ledger and span.minutes <= UNASKED_MINUTES:
+            self._reader.extend(span.x.start)
+        return self._answers(make, tuple(sorted(query.items())), span, self._reader.version)
+
+    def _make(
+        self, make: Callable[[Query], JsonObject], query: tuple[tuple[str, str], ...], *_: object
+    ) -> JsonObject:
+        return make(dict(query))
+
+    def _cells(self, query: Query) -> tuple[Span, Cells, dict[str, Any]]:
+        """Return the range of *query*, what is known in it, and how the answer describes it."""
+        span = span_of(query.get("range", ""), self._now_ms())
+        cluster = query.get("cluster", "")
+        head: dict[str, Any] = {
+            "cluster": cluster, "range": span.name, "source": "rollups", "start_ms": span.x.start,
+            "end_ms": span.x.stop, "step_ms": span.x.step, "reading": None, "hours": None,
+            "of_hours": None,
+        }  # fmt: skip
+        cells: Cells
+        if span.is_ledger:
+            period = self._hours.read_period(span.hours)
+            cells = period.cells
+            settled = {hour * HOUR_MS for hour in period.settled}
+            head |= {"source": "ledger", "hours": len(settled), "of_hours": len(span.x)}
+            head["missing"] = gaps(span.x, settled)
+        else:
+            rollups = self._reader.lines.rollups(span.x.start)
+            cells = {(rollup.cluster, rollup.minute_ms): rollup for rollup in rollups}
+            minutes = {minute_ms for _, minute_ms in cells}
+            newest_ms = max(minutes, default=span.x.start)
+            head["reading"] = self._reader.unread(span.x.start)
+            from_ms = head["reading"]["from_ms"] if head["reading"] else span.x.start
+            head["missing"] = gaps(range(from_ms, newest_ms, MINUTE_MS), minutes)
+        shown = {key: cell for key, cell in cells.items() if cluster in ("", key[0])}
+        return span, shown, head
+
+    def charts(self, query: Query) -> JsonObject:
         """
-        The graphs of the last minutes, of one cluster or of all.
+        Return the charts of a range, by cluster or of all together.
 
         Raises:
-            UnknownClusterError: If there is no such cluster.
-            SourceError: If CloudWatch Logs refuses or does not answer.
+            SourceError: If a log group or the ledger cannot be read.
         """
-        self._reader.refresh()
-        cluster = self._chosen(query)
-        end_ms = self._now_ms() // MINUTE_MS * MINUTE_MS + MINUTE_MS
-        start_ms = end_ms - _minutes(query) * MINUTE_MS
-        self._reader.extend(start_ms)
-        rollups = self._reader.lines.rollups(start_ms)
-        shown = graphs([rollup for rollup in rollups if cluster in ("", rollup.cluster)])
-        return {"cluster": cluster, "start_ms": start_ms, "end_ms": end_ms, "graphs": shown}
+        span, cells, head = self._cells(query)
+        by_cluster = query.get("by") != "all"
+        drawn = charts(cells, span.x, by_cluster=by_cluster, is_ledger=span.is_ledger)
+        by = "cluster" if by_cluster else "all"
+        return {**head, "by": by, "x": list(span.x), "charts": drawn}
+
+    def trend(self, query: Query) -> JsonObject:
+        """
+        Return the values of the four cards over a range, and those of a day and a week before.
+
+        Raises:
+            SourceError: If a log group or the ledger cannot be read.
+        """
+        span, cells, head = self._cells(query)
+        newest_ms = self._reader.now().total.minute
+        hour = (self._now_ms() if newest_ms is None else newest_ms * MINUTE_MS) // HOUR_MS
+        before: dict[str, tuple[int, Mapping[str, Mapping[int, float]]]] = {}
+        ledger = ""
+        for name, hours in (("yesterday", DAY_HOURS), ("last_week", WEEK_HOURS)):
+            at_ms = (hour - hours) * HOUR_MS
+            known: Cells = {}
+            try:
+                known = self._hours.read_period(range(hour - hours, hour - hours + 1)).cells
+            except SourceError as error:
+                ledger = str(error)
+            of_cluster = {
+                key: cell for key, cell in known.items() if head["cluster"] in ("", key[0])
+            }
+            before[name] = at_ms, trends(of_cluster)
+        cards = {
+            card: {
+                "points": [[at_ms, values.get(at_ms)] for at_ms in span.x],
+                **{name: found[card].get(at_ms) for name, (at_ms, found) in before.items()},
+            }
+            for card, values in trends(cells).items()
+        }
+        times = {
+            f"{name}_ms": at_ms if any(found.values()) else None
+            for name, (at_ms, found) in before.items()
+        }
+        return {**head, **times, "cards": cards, "ledger": ledger}
 
     def alarms(self, _query: Query) -> JsonObject:
         """
@@ -163,12 +303,17 @@ class PageView:
             if known is None or not 0 <= now_ms - known[0] < ALARMS_EACH_MS:
                 known = self._alarms_at = now_ms, self._read_alarms()
             read_ms, alarms = known
-        messages = []
+        messages: list[JsonObject] = []
         if any(alarm["state"] == IN_ALARM for alarm in alarms):
             # Alarms without messages are worth more than no alarms.
             with contextlib.suppress(SourceError):
                 messages = self._messages.read_newest_first()
-        return {"read_ms": read_ms, "alarms": by_urgency(alarms, messages)}
+        region = self._account.region
+        shown = [
+            {**alarm, "mute": mute_of(alarm, region, now_ms)}
+            for alarm in by_urgency(alarms, messages)
+        ]
+        return {"read_ms": read_ms, "alarms": shown}
 
     def messages(self, _query: Query) -> JsonObject:
         """
@@ -189,22 +334,112 @@ class PageView:
             SourceError: If CloudWatch Logs refuses or does not answer.
         """
         self._reader.refresh()
-        cluster, now = self._chosen(query), self._reader.now()
+        cluster = self._chosen(query)
+        minute_ms, instances = self._instances(cluster)
+        shown = [
+            {name: value for name, value in row.items() if name != "holders"} for row in instances
+        ]
+        return {"cluster": cluster, **self._age(minute_ms), "instances": shown}
+
+    def _instances(self, cluster: str) -> tuple[int | None, Sequence[JsonObject]]:
+        now = self._reader.now()
         total = (now.of_cluster(cluster) if cluster else now).total
         if total.minute is None:
-            return {"cluster": cluster, "minute_ms": None, "instances": []}
+            return None, []
         minute_ms, instances_now = total.minute * MINUTE_MS, total.instances or 0
         if not cluster and instances_now > MOST_TOGETHER:
             msg = f"{instances_now:,} instances are over {MOST_TOGETHER:,}. Choose a cluster."
             raise SettingsError(msg)
         with self._cores_lock:
-            return self._cores(cluster, minute_ms)
+            return minute_ms, self._minutes(cluster, minute_ms)
 
-    def _read_cores(self, cluster: str, minute_ms: int) -> JsonObject:
+    def _read_minute(self, cluster: str, minute_ms: int) -> list[dict[str, Any]]:
         pattern = pattern_of(*filter(None, [cluster]))
         lines = self._records.read_lines(minute_ms, minute_ms + MINUTE_MS, pattern)
         instances = newest_minute(lines, minute_ms, cluster, self._idle_after_minutes)
-        return {"cluster": cluster, "minute_ms": minute_ms, "instances": instances}
+        prices = {}
+        for rollup in self._reader.lines.rollups(minute_ms):
+            for row in rollup.instances:
+                if row.cost is not None and row.idle:
+                    prices[rollup.cluster, row.kind] = row.cost / row.idle
+        for instance in instances:
+            price = prices.get((instance["cluster"], instance["instance_type"]))
+            if not instance["idle_cores"]:
+                price = 0.0
+            cost = None if price is None else price * instance["idle_cores"]
+            instance["usd_per_hour"] = cost
+        return instances
+
+    def row(self, query: Query) -> JsonObject:
+        """
+        Return a row of the breakdown opened: its instances with their holders, and its commands.
+
+        Raises:
+            UnknownClusterError: If there is no such cluster.
+            SettingsError: If there are too many instances to read without naming a cluster.
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        self._reader.refresh()
+        cluster, owner = self._chosen(query), query.get("owner", "")
+        minute_ms, instances = self._instances(cluster)
+        shown = [instance for instance in instances if is_on(instance, query)]
+        region = self._account.region or ""
+        ids = [instance["instance"] for instance in shown[:MAX_INSTANCES_OF_ROW]]
+        commands = (*owner_commands(owner, cluster, region), *findings_commands(ids, region),
+                    *tags_commands(ids, region))  # fmt: skip
+        return {
+            "minute_ms": minute_ms,
+            "instances": shown[:MAX_INSTANCES_OF_ROW],
+            "more": max(0, len(shown) - MAX_INSTANCES_OF_ROW),
+            "commands": [command._asdict() for command in commands],
+        }
+
+    def breakdown(self, query: Query) -> JsonObject:
+        """
+        Return idle cores now and their cost over a range, by the group of *query*.
+
+        Raises:
+            SettingsError: If instances are asked for and there are too many of them.
+            SourceError: If a log group or the ledger cannot be read.
+        """
+        group = query.get("group", "")
+        group = group if group in GROUPS else next(iter(GROUPS))
+        span, cells, head = self._cells(query)
+        cluster = head["cluster"]
+        now = answer_of(self._reader.now(), cluster, self._now_ms())
+        instances: Sequence[JsonObject] = []
+        try:
+            _, instances = self._instances(cluster)
+        except SettingsError:  # owners are known without their instances
+            if group in BY_INSTANCE:
+                raise
+        if span.is_ledger:
+            period = self._hours.read_period(span.hours)
+            amounts = Amounts(period.then, 10**USD_PLACES)
+        else:
+            amounts = amounts_of_rollups(
+                cell for cell in cells.values() if isinstance(cell, PublishedRollup)
+            )
+        answer = breakdown(group, now, instances, None if head["reading"] else amounts, query)
+        asked = {name: query.get(name, "") for name in ("team", "owner")}
+        return {**head, **asked, "group": group, "data_to_ms": now["data_to_ms"], **answer}
+
+    def read(self, query: Query) -> JsonObject:
+        """
+        Read rollups of about an hour further back, for a range that a person asked for.
+
+        Raises:
+            SourceError: If CloudWatch Logs refuses or does not answer.
+        """
+        self._reader.refresh()
+        span = span_of(query.get("range", ""), self._now_ms())
+        if span.is_ledger:
+            return {"reading": None}
+        unread = self._reader.unread(span.x.start)
+        if unread is not None:
+            next_ms = unread["from_ms"] - STEP_MINUTES * MINUTE_MS
+            self._reader.extend(max(span.x.start, next_ms))
+        return {"reading": self._reader.unread(span.x.start)}
 
     def instance(self, query: Query) -> JsonObject:
         """
@@ -221,9 +456,23 @@ class PageView:
         )
         hour = instance_hour(lines, cluster, instance_id)
         region = self._account.region or ""
-        commands = *findings_commands([instance_id], region), *shell_commands([instance_id], region)
-        shown = [command._asdict() for command in commands]
-        return {**hour, "commands": shown, "links": self._links(instance_id) if shown else {}}
+        findings = findings_commands([instance_id], region)
+        shown = [
+            command._asdict() for command in (*findings, *shell_commands([instance_id], region))
+        ]
+        return {
+            **hour,
+            **self._age(max(hour["minutes"], default=None)),
+            "is_known": bool(hour["minutes"]),
+            "start_ms": start_ms,
+            "end_ms": now_ms,
+            "commands": shown,
+            "links": self._links(instance_id) if shown else {},
+            "verdict": {
+                "words": VERDICT_WORDS,
+                "command": "".join(command.text for command in findings),
+            },
+        }
 
     def _links(self, instance_id: str) -> dict[str, str]:
         """Where AWS's console shows an instance and its lines; the rehearsal has no console."""
@@ -238,47 +487,32 @@ class PageView:
             "Its log lines": f"{console_address('cloudwatch/home', region)}{lines}",
         }
 
-    def week(self, query: Query) -> JsonObject:
+    def verdict(self, query: Query) -> JsonObject:
         """
-        Return what idle cores and a million executions cost in the last seven days, by owner.
-
-        Only settled hours count. An amount is None if it has no price or executions are unknown.
+        Return what can be done about an instance, as `neuron-emf findings` does.
 
         Raises:
-            SourceError: If the stack has no ledger, or S3 refuses or does not answer.
+            SettingsError: If the name is not the ID of an instance.
+            SourceError: If the lines cannot be read, or not within the limit of calls.
         """
-        stop = self._now_ms() // (HOUR_MINUTES * MINUTE_MS)
-        with self._week_lock:
-            hours, then = self._week(stop)
-        cluster = query.get("cluster", "")
-        owners = {key: time for key, time in then.owners.items() if cluster in {"", key.cluster}}
-        total = time_of(owners.values())
-        by_owner: dict[tuple[str, str], CoreTime] = defaultdict(CoreTime)
-        for key, time in owners.items():
-            by_owner[key.owner, key.cluster].fold_time(time)
+        instance_id = query.get("instance", "")
+        if not EC2_INSTANCE_ID.fullmatch(instance_id):
+            msg = "This is not the ID of an instance. Choose an instance of the page."
+            raise SettingsError(msg)
+        calls = [0.0]
+        limit = ReadLimit(lambda call, _: calls.append(call))
+        found = judge(self._account, instance_id, self._now_ms(), limit)
+        reasons = [
+            {"name": result.check, "words": result.found, "advice": result.advice}
+            for result in failures(found.results)
+        ]
         return {
-            "cluster": cluster,
-            "hours": hours,
-            "of_hours": WEEK_HOURS,
-            "words": idle_usd(total),
-            "owners": [
-                {
-                    "owner": owner,
-                    "cluster": of,
-                    "usd": _usd(time.idle_cost),
-                    "usd_per_million_executions": _usd(time.million_executions_cost),
-                }
-                for (owner, of), time in by_owner.items()
-            ],
+            "verdict": found.answer,
+            "words": found.reason,
+            "reasons": reasons,
+            "commands": [command._asdict() for command in found.commands],
+            "calls": calls[-1],
         }
-
-    def _read_week(self, stop: int) -> tuple[int, Then]:
-        """Return the settled hours of the week before hour *stop*, and their sums."""
-        then, read, hours = Then(), 0, range(stop - WEEK_HOURS, stop)
-        for hour, payload in stack_ledger(self._account).read_summaries(hours):
-            then.fold_summary(hour, payload)
-            read += 1
-        return read, then
 
     def queries(self, query: Query) -> JsonObject:
         """
@@ -311,10 +545,6 @@ class PageView:
             )
             raise UnknownClusterError(msg)
         return cluster
-
-
-def _usd(nanos: int | None) -> float | None:
-    return None if nanos is None else nanos / 10**USD_PLACES
 
 
 def _in_console(text: str) -> str:

@@ -8,6 +8,7 @@ A number that lines do not give is None, shown as "Not reported".
 
 from __future__ import annotations
 
+import math
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +20,7 @@ from neuron_emf.reading import LogGroup, lines_in, pattern_of
 from neuron_emf.reading.rollup_lines import FOLDED_MINUTES, NewestMinutes, Now, RollupLines
 from neuron_emitter.delivery.aws_failures import NOT_FOUND
 from neuron_emitter.errors import SourceError
-from neuron_wire.names import MICRO, MINUTE_MS
+from neuron_wire.names import DAY_HOURS, HOUR_MINUTES, MICRO, MINUTE_MS
 from neuron_words import name_words, now_words, quantity_words
 
 if TYPE_CHECKING:
@@ -37,7 +38,11 @@ OLD_MINUTES: Final = 10
 """Rollups come two to four minutes after their minute; older ones say that something is wrong."""
 
 AGAIN_MINUTES: Final = 5
-KEPT_MINUTES: Final = 12 * 60
+KEPT_MINUTES: Final = DAY_HOURS * HOUR_MINUTES
+STEP_MINUTES: Final = 60
+"""How much further back one step of `extend` reads if a person watches it."""
+
+_PAGE_BYTES: Final = 1_000_000  # of lines in one answer of FilterLogEvents, at most
 ROLLUP_AHEAD_MS: Final = 2 * MINUTE_MS  # clocks differ
 FOLDED: Final = "From minute lines of emitters: no stack, so silent instances are not known."
 NO_ROLLUP: Final = f"No rollup in the last {ROLLUP_LOOKBACK_MINUTES} minutes"
@@ -108,6 +113,21 @@ class NowReader:
                 self.lines.fold_lines(self._groups[1].read_lines(wanted_ms, self._from_ms))
                 self._from_ms = wanted_ms
             return self._from_ms
+
+    def unread(self, start_ms: int) -> JsonObject | None:
+        """Return what is not read yet from *start_ms* on; None if nothing is."""
+        minutes = (self._from_ms - start_ms) // MINUTE_MS
+        if minutes <= 0 or self._folded is not None:
+            return None
+        read = max(1, (self._read_ms - self._from_ms) // MINUTE_MS)
+        pages = self._groups[0].bytes_read / read / _PAGE_BYTES
+        calls = -(-minutes // STEP_MINUTES) + math.ceil(minutes * pages)
+        return {"from_ms": self._from_ms, "minutes": minutes, "calls": calls}
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """Another value once anything new is read."""
+        return (self.lines.changes, self._from_ms, self._read_ms)
 
     def now(self) -> Now:
         """As it was read last."""
@@ -185,6 +205,17 @@ def answer_of(now: Now, cluster: str, now_ms: int) -> JsonObject:
         "idle": _idle(total, none),
         "cost": _cost(total, none),
         "avoidable": _avoidable(total, none),
+        "utilization": _utilization(total, none),
+        "teams": sorted({row.team for _, row in now.owners if row.team}),
+        "owner_names": [
+            {
+                "owner": row.owner,
+                "cluster": place.cluster,
+                "team": row.team,
+                "name": now_words.NO_OWNERS.get(row.owner, row.owner),
+            }
+            for place, row in now.owners
+        ],
         "owners": [_owner(*pair) for pair in shown.owners],
         "owners_known": total.owners_known,
     }
@@ -238,8 +269,12 @@ def _cost(now: ClusterNow, none: str) -> JsonObject:
             basis,
             words and _parts_words(now),
             unpriced,
-            line and f"set {line}",
-            "run emitters of unknown type with --instance-type" if has_no_type else "",
+        ),
+        "advice": "; ".join(
+            _notes(
+                line and f"set {line}",
+                "run emitters of unknown type with --instance-type" if has_no_type else "",
+            )
         ),
     }
 
@@ -259,6 +294,14 @@ def _avoidable(now: ClusterNow, none: str) -> JsonObject:
         "words": words or none,
         "notes": _notes(*notes) if words else [],
     }
+
+
+def _utilization(now: ClusterNow, none: str) -> JsonObject:
+    percent = now.utilization_percent
+    words = ""
+    if percent is not None and now.known is not None:
+        words = f"{quantity_words.share_words(percent)} of {now.known:,} known cores"
+    return {"percent": percent, "words": words or none, "notes": []}
 
 
 def _parts_words(now: ClusterNow) -> str:

@@ -2,17 +2,18 @@
 What lines say of now: the newest rollup of each cluster, or minute lines where no rollup is.
 
 Each rollup counts once: of lines with the same RollupId, one repeated after a crash or read
-again, the last. Of several publications of a minute the last counts, because what is shown are
-gauges, which each states whole.
+again, the last. Of several publications of a minute the gauges of the last count, which states
+each whole; a tally is the sum of all publications.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections import Counter, defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from neuron_accounts.cluster_idle import ClusterIdle
 from neuron_accounts.now import (
@@ -27,7 +28,14 @@ from neuron_accounts.now import (
 )
 from neuron_accounts.prices import PRICES_AS_OF
 from neuron_emf.reading import MINUTES_FILTER, Records
-from neuron_wire.line_members import iso_minute, minute_of, number_in, texts_in
+from neuron_wire.line_members import (
+    iso_minute,
+    micros_in,
+    minute_of,
+    number_in,
+    rows_in,
+    texts_in,
+)
 from neuron_wire.merging import merge_clusters, merge_records
 from neuron_wire.names import (
     CLUSTER_DIMENSION,
@@ -39,7 +47,7 @@ from neuron_wire.names import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from neuron_accounts.prices import Prices
     from neuron_wire import MinuteRecord
@@ -48,11 +56,14 @@ if TYPE_CHECKING:
 
 NOW_GAUGES: Final = (
     "AttachedIdleCores", "AvoidableCostPerHour", "BusyCores", "CoveragePercent",
-    "DuplicateEmitters", "FlopsPercentOfBf16Peak", "IdleCores", "IdleCostPerHour", "Instances",
-    "InstancesInOtherClusters", "NeuronCoreUtilization", "NeuronCores", "ReservedCores",
-    "SilentInstances", "UnattachedCores", "UnknownAllocationCores", "UnknownCores",
-    "UnpricedCores",
+    "DeviceMemoryUsed", "DuplicateEmitters", "FlopsPercentOfBf16Peak", "IdleCores",
+    "IdleCostPerHour", "IdleInstanceCount", "Instances", "InstancesInOtherClusters",
+    "LatencyP99Max", "NeuronCoreUtilization", "NeuronCores", "ReservedCores", "SilentInstances",
+    "UnattachedCores", "UnknownAllocationCores", "UnknownCores", "UnpricedCores",
 )  # fmt: skip
+
+IDLE_INSTANCES: Final = "TopIdleInstances"
+NOW_TALLIES: Final = ("Executions", "ExecutionErrors", "HardwareErrors")
 
 COVERAGE_SPREAD_MINUTES: Final = 5
 """A cluster whose newest rollup is older than the newest of all by more is gone."""
@@ -61,15 +72,44 @@ FOLDED_MINUTES: Final = 3
 """Of so many newest minutes that with most instances is folded: lines come spread over 30 s."""
 
 
+class IdleRow(NamedTuple):
+    """
+    The idle cores of one owner or one instance in a minute.
+
+    Attributes:
+        name: The owner or the ID of the instance.
+
+        kind: The team of an owner or the type of an instance; None if unknown.
+
+        idle: Idle cores, in millionths.
+
+        cost: Their price in micro-USD per hour; None if none of them has a price.
+
+        unpriced: Those without a price, in millionths.
+    """
+
+    name: str
+    kind: str | None
+    idle: int
+    cost: int | None
+    unpriced: int
+
+
 @dataclass(frozen=True, slots=True)
 class PublishedRollup:
     """
-    One publication of one minute of one cluster.
+    One minute of one cluster, as its last publication states it.
 
     Attributes:
         publication: How often the minute had been published, from 1.
 
         gauges: Those of `NOW_GAUGES` that the line has.
+
+        tallies: Those of `NOW_TALLIES`, by the publication that added them.
+
+        owners: Owners of idle cores, together all idle cores; None if the line has none of them.
+
+        instances: The instances with idle cores that the line lists.
 
         duplicates: Instances on which two emitters report, as far as the line names them.
 
@@ -82,6 +122,16 @@ class PublishedRollup:
     gauges: Amounts
     duplicates: frozenset[str] = frozenset()
     in_other_clusters: frozenset[str] = frozenset()
+    tallies: Mapping[int, Amounts] = field(default_factory=dict)
+    owners: tuple[IdleRow, ...] | None = None
+    instances: tuple[IdleRow, ...] = ()
+
+    def amount(self, name: str) -> float | None:
+        """A gauge, or the sum of a tally over all publications; None if no line has it."""
+        if name not in NOW_TALLIES:
+            return self.gauges.get(name)
+        parts = [amounts[name] for amounts in self.tallies.values() if name in amounts]
+        return sum(parts) if parts else None
 
 
 def object_in(text: str) -> JsonObject | None:
@@ -101,12 +151,47 @@ def rollup_of(line: JsonObject) -> PublishedRollup | None:
         return None
     if type(publication) is not int or type(schema) is not int or schema > VERSION:
         return None
-    gauges = {name: value for name in NOW_GAUGES if (value := number_in(line, name)) is not None}
-    names = (
-        frozenset(texts_in(line, member))
-        for member in ("DuplicateEmitterInstances", "InstanceNamesInOtherClusters")
+    gauges = _numbers(line, NOW_GAUGES)
+    owners = None
+    if rows_in(line, OWNER_ROWS) is not None or not gauges.get("IdleCores"):
+        owners = _idle_rows(line, OWNER_ROWS, ("Owner", "Team", "Cores"))
+    return PublishedRollup(
+        cluster=cluster,
+        minute_ms=minute_ms,
+        publication=publication,
+        gauges=gauges,
+        duplicates=frozenset(texts_in(line, "DuplicateEmitterInstances")),
+        in_other_clusters=frozenset(texts_in(line, "InstanceNamesInOtherClusters")),
+        tallies={publication: _numbers(line, NOW_TALLIES)},
+        owners=owners,
+        instances=_idle_rows(line, IDLE_INSTANCES, ("InstanceId", "InstanceType", "IdleCores")),
     )
-    return PublishedRollup(cluster, minute_ms, publication, gauges, *names)
+
+
+def _numbers(line: JsonObject, names: Iterable[str]) -> Amounts:
+    return {name: value for name in names if (value := number_in(line, name)) is not None}
+
+
+def _idle_rows(line: JsonObject, member: str, members: tuple[str, str, str]) -> tuple[IdleRow, ...]:
+    """The rows of *member*; a row without a number of cores is left out."""
+    rows = []
+    for row in rows_in(line, member) or ():
+        name, kind = row.get(members[0]), row.get(members[1])
+        idle = micros_in(row, members[2])
+        if idle is None:
+            continue
+        cost = micros_in(row, "UsdPerHour")
+        unpriced = micros_in(row, "UnpricedCores") or 0
+        rows.append(
+            IdleRow(
+                name=sys.intern(name) if isinstance(name, str) else "",
+                kind=sys.intern(kind) if isinstance(kind, str) else None,
+                idle=idle,
+                cost=cost,
+                unpriced=idle if cost is None else unpriced,
+            )
+        )
+    return tuple(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +229,7 @@ def together(clusters: Sequence[ClusterNow]) -> ClusterNow:
     """*clusters* added up; None where one of them does not tell, or there is none."""
     sums = {
         name: total_of([getattr(cluster, name) for cluster in clusters])
-        for name in (*NOW_COUNTS, *NOW_COSTS, "covered")
+        for name in (*NOW_COUNTS, *NOW_COSTS, "covered", "used")
     }
     minutes = [cluster.minute for cluster in clusters if cluster.minute is not None]
     unknown_by_reason: Counter[str] = Counter()
@@ -177,6 +262,7 @@ class RollupLines:
         self._newest: dict[str, tuple[int, int, ClusterNow]] = {}  # minute, publication
         self._close: tuple[int, Amounts] | None = None
         self._lock = threading.Lock()
+        self.changes = 0  # how often a minute has changed
 
     def fold_lines(self, lines: Iterable[str]) -> None:
         """Remember the rollups among *lines*, and what close says of itself."""
@@ -220,8 +306,14 @@ class RollupLines:
         key, place = (rollup.cluster, rollup.minute_ms), (rollup.minute_ms, rollup.publication)
         with self._lock:
             known = self._rollups.get(key)
-            if known is None or rollup.publication >= known.publication:
-                self._rollups[key] = rollup
+            newest_rollup = rollup
+            if known is not None:
+                if rollup.publication < known.publication:
+                    newest_rollup = known
+                tallies = {**known.tallies, **rollup.tallies}
+                newest_rollup = replace(newest_rollup, tallies=tallies)
+            self._rollups[key] = newest_rollup
+            self.changes += newest_rollup != known
             newest = self._newest.get(rollup.cluster)
             if newest is None or place >= newest[:2]:
                 self._newest[rollup.cluster] = (*place, cluster_now(line))
@@ -319,6 +411,17 @@ def _folded(
     if cores > unknown:
         members |= {
             **idle.core_members(),
+            "NeuronCoreUtilization": _mean_percent(records),
             OWNER_ROWS: [row.members() for row in idle.owners.rows(idle.total.instances)],
         }  # fmt: skip
     return cluster_now(members)
+
+
+def _mean_percent(records: Sequence[MinuteRecord]) -> float:
+    percents = [
+        percent
+        for record in records
+        for percent in record.utilization_percent
+        if percent is not None
+    ]
+    return round(sum(percents) / len(percents), 6)

@@ -37,6 +37,9 @@ TERMINAL_COLUMNS: Final = 80
 EACH_S: Final = 10.0
 """As the page asks: it reads rollups each minute, and alarms each ten seconds."""
 
+_CARDS: Final = {
+    "Idle cores": "idle", "Cost": "cost", "Avoidable": "avoidable", "Utilization": "utilization",
+}  # fmt: skip
 _FIRST_OWNERS: Final = 10
 _CLUSTER_WIDTH: Final = 20
 _CLUSTER_NUMBERS: Final = {
@@ -73,7 +76,8 @@ def answer_of_files(files: Sequence[Path], cluster: str) -> Answer:
     return {
         **answer_of(now, cluster, now_ms),
         "read_ms": now_ms, "region": None, "stack_name": None,
-        "idle_after_minutes": DEFAULT_IDLE_AFTER_MINUTES, "differences": [], "close": None,
+        "problem": None, "idle_after_minutes": DEFAULT_IDLE_AFTER_MINUTES,
+        "differences": [], "close": None,
         "traffic": {"calls": 0, "bytes": 0}, "alarms": None,
     }  # fmt: skip
 
@@ -151,9 +155,11 @@ def _status(answer: Answer, firing: int) -> str:
 def _numbers(answer: Answer) -> Table:
     lines = Table.grid(padding=(0, 2))
     lines.add_row("", "")
-    for title, name in (("Idle cores", "idle"), ("Cost", "cost"), ("Avoidable", "avoidable")):
+    for title, name in _CARDS.items():
         words = [answer[name]["words"], *answer[name]["notes"]]
         lines.add_row(title, Text("; ".join(printable(text, _LONGEST_NOTE) for text in words)))
+    if answer["cost"]["advice"]:
+        lines.add_row("", Text(printable(answer["cost"]["advice"], _LONGEST_NOTE)))
     return lines
 
 

@@ -241,9 +241,9 @@ def test_digest_report_and_page_of_the_ledger_agree_over_the_same_hours(past):
     """Another amount, or the same of other hours, is a problem that names all three."""
     objects = {**days_before(past, 1), **past.objects}
     week = digest_week(objects, past.hours.stop)
-    page = {"hours": 25, "words": "955.35 USD"}
+    page = {"hours": 25, "total": {"usd": 955.35}}
     assert [] == problems_of_week(objects, week, page)
-    for planted in ({"hours": 24}, {"words": "29.85 USD"}):
+    for planted in ({"hours": 24}, {"total": {"usd": 29.85}}):
         (problem,) = problems_of_week(objects, week, {**page, **planted})
         assert "the digest 955.35 USD in 25 hours" in problem
 

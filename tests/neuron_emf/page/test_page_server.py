@@ -179,7 +179,7 @@ def test_the_policy_allows_what_the_page_does(typed, looked_at, hour, monkeypatc
     policy = json.loads(out)
     allowed = {action for statement in policy["Statement"] for action in statement["Action"]}
     view = view_of()
-    monkeypatch.setattr("neuron_emf.page.view.stack_ledger", ledger_of(hour))
+    monkeypatch.setattr("neuron_emf.page.ranges.stack_ledger", ledger_of(hour))
     for answer in view.reads.values():
         answer({})
     view.query({"name": OWN_QUERY})

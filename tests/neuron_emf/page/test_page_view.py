@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import threading
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from neuron_emf.page.graphs import graphs
+from neuron_emf.page.charts import ALL_CLUSTERS, MAX_SERIES, charts
 from neuron_emf.page.view import UnknownClusterError
-from neuron_emf.reading.rollup_lines import rollup_of
+from neuron_emf.reading.rollup_lines import RollupLines
 from neuron_emitter.errors import SettingsError
 from neuron_wire.names import MINUTE_MS
 from tests.neuron_emf.page.page_account import PAGE_START_MS, line, view_of
@@ -33,19 +34,23 @@ def test_the_cores_of_a_large_fleet_ask_for_a_cluster(double):
 def test_a_cluster_that_is_not_there_is_refused(view):
     """Without its name, which is anybody's text."""
     view.now({})
-    for ask in (view.now, view.history, view.cores):
+    for path in ("/now.json", "/charts.json", "/trend.json", "/breakdown.json", "/cores.json"):
         with pytest.raises(UnknownClusterError, match="No cluster of that name") as caught:
-            ask({"cluster": "<b>"})
+            view.reads[path]({"cluster": "<b>"})
         assert "<b>" not in str(caught.value)
 
 
 def test_looking_asks_for_nothing_that_costs(view, looked_at):
-    """Neither GetMetricData nor a query, whatever is looked at but a query's own button."""
+    """
+    Neither GetMetricData nor a query, whatever is looked at but a query's own button.
+
+    The ledger is asked for: its objects of a day and a week before are two of S3's GET requests.
+    """
     for path, answer in view.reads.items():
         answer({"cluster": "research", "instance": "i-0", "minutes": "720"})
         assert path.endswith(".json")
     assert {"FilterLogEvents", "DescribeAlarms", "DescribeAlarmContributors",
-            "DescribeQueryDefinitions"} == set(looked_at.operations)  # fmt: skip
+            "DescribeQueryDefinitions", "DescribeStacks"} == set(looked_at.operations)  # fmt: skip
 
 
 def test_tabs_that_ask_at_the_same_time_read_once(view, looked_at):
@@ -60,32 +65,36 @@ def test_tabs_that_ask_at_the_same_time_read_once(view, looked_at):
     assert 2 * alone == looked_at.operations.count("FilterLogEvents")
 
 
-def drawn(*texts):
-    """By title, the points of each series by its label, minutes after the start."""
-    rollups = sorted(
-        (rollup_of(json.loads(text)) for text in texts), key=lambda rollup: rollup.minute_ms
-    )
+def drawn(*texts, by_cluster=True):
+    """By ID of the chart, the values of each series by minute after the start."""
+    read = RollupLines()
+    read.fold_lines(texts)
+    rollups = read.rollups(0)
+    x = range(PAGE_START_MS, PAGE_START_MS + 20 * MINUTE_MS, MINUTE_MS)
+    cells = {(rollup.cluster, rollup.minute_ms): rollup for rollup in rollups}
     return {
-        graph["title"]: {
+        chart["id"]: {
             series["label"]: [
-                ((at - PAGE_START_MS) // MINUTE_MS, value) for at, value in series["points"]
+                (minute, value)
+                for minute, value in enumerate(series["values"])
+                if value is not None
             ]
-            for series in graph["series"]
+            for series in chart["series"]
         }
-        for graph in graphs(rollups)
+        for chart in charts(cells, x, by_cluster=by_cluster, is_ledger=False)
     }
 
 
-def test_a_minute_without_a_line_has_no_point():
-    """Nor one whose line has no such number."""
+def test_a_minute_without_a_line_has_no_value():
+    """Nor a minute whose line does not have the number."""
     shown = drawn(line(), line(minute=1, IdleCores=None), line(minute=3, IdleCores=0))
-    assert [(0, 40), (3, 0)] == shown["Idle cores"]["research"]
-    assert [(0, 60), (1, 60), (3, 60)] == shown["Cores by state"]["Busy"]
+    assert [(0, 40), (3, 0)] == shown["idle_cores"]["research"]
+    assert [(0, 60), (1, 60), (3, 60)] == shown["core_states"]["Busy"]
 
 
 def test_cores_of_unknown_allocation_are_neither_allocated_nor_unallocated():
-    """The graph counts reserved cores as allocated, as the card does."""
-    shown = drawn(line(ReservedCores=4, UnknownAllocationCores=5), line(minute=1))["Cores by state"]
+    """The chart counts reserved cores as allocated, as the card does."""
+    shown = drawn(line(ReservedCores=4, UnknownAllocationCores=5), line(minute=1))["core_states"]
     assert [(0, 34), (1, 30)] == shown["Allocated, not busy"]
     assert [(0, 1), (1, 10)] == shown["Unallocated"]
     assert [(0, 5)] == shown["Allocation unknown"]
@@ -97,16 +106,50 @@ def test_a_sum_waits_for_every_cluster():
     after it went it is in none.
     """
     texts = [line("a", at) for at in range(12)] + [line("b", at) for at in (2, 3, 5)]
-    assert [(0, 60), (1, 60), (2, 120), (3, 120), (5, 120), *((at, 60) for at in range(6, 12))] == (
-        drawn(*texts)["Cores by state"]["Busy"]
+    assert [(0, 40), (1, 40), (2, 80), (3, 80), (5, 80), *((at, 40) for at in range(6, 12))] == (
+        drawn(*texts, by_cluster=False)["idle_cores"][ALL_CLUSTERS]
     )
     texts = [line("a", at) for at in range(7)] + [line("b", at) for at in range(6)]
-    assert [(at, 120) for at in range(6)] == drawn(*texts)["Cores by state"]["Busy"]
+    assert [(at, 80) for at in range(6)] == (
+        drawn(*texts, by_cluster=False)["idle_cores"][ALL_CLUSTERS]
+    )
+
+
+def test_a_part_of_the_clusters_is_not_the_sum():
+    """A minute in which a cluster does not report the number has no sum, but a greatest value."""
+    numbers = {"Executions": 7, "LatencyP99Max": 0.5}
+    shown = drawn(line("a", **numbers), line("b"), by_cluster=False)
+    assert {} == shown["executions"]
+    assert [(0, 0.5)] == shown["latency"][ALL_CLUSTERS]
+
+
+def test_a_tally_is_the_sum_of_its_publications():
+    """A later publication has only what was missing; a gauge is that of the last one."""
+    texts = (
+        line(Executions=10, IdleCores=5),
+        line(publication=2, Executions=3, IdleCores=4),
+        line(publication=3, IdleCores=6),
+        line(publication=2, Executions=3, IdleCores=4),
+    )
+    shown = drawn(*texts)
+    assert [(0, 13)] == shown["executions"]["research"]
+    assert [(0, 6)] == shown["idle_cores"]["research"]
 
 
 def test_a_mean_is_weighted():
     """Utilization by known cores, coverage by instances."""
     shown = drawn(line("a"), line("b", NeuronCores=328, NeuronCoreUtilization=90.0, Instances=12,
-                                  CoveragePercent=60.0))["Utilization and coverage"]  # fmt: skip
-    assert [(0, (100 * 50 + 300 * 90) / 400)] == shown["Utilization"]
-    assert [(0, (4 * 100 + 12 * 60) / 16)] == shown["Coverage"]
+                                  CoveragePercent=60.0), by_cluster=False)  # fmt: skip
+    assert [(0, (100 * 50 + 300 * 90) / 400)] == shown["utilization"][ALL_CLUSTERS]
+    assert [(0, (4 * 100 + 12 * 60) / 16)] == shown["coverage"][ALL_CLUSTERS]
+
+
+@given(st.lists(st.integers(0, 1_000), min_size=1, max_size=20))
+def test_others_have_what_the_eight_largest_clusters_do_not_have(sizes):
+    """All series of a sum together are the sum of all clusters."""
+    texts = [line(f"c{number}", IdleCores=cores) for number, cores in enumerate(sizes)]
+    series = drawn(*texts)["idle_cores"]
+    assert min(len(sizes), MAX_SERIES + 1) == len(series)
+    assert sum(sizes) == sum(value for ((_, value),) in series.values())
+    own = sorted(sizes, reverse=True)[:MAX_SERIES]
+    assert own == [value for label, ((_, value),) in series.items() if label != "[others]"]

@@ -39,7 +39,7 @@ def environment():
 @pytest.fixture(scope="module")
 def account_of_the_hour(environment, hour):
     """The double with the hour, for tests that only read it."""
-    environment.setattr("neuron_emf.page.view.stack_ledger", ledger_of(hour))
+    environment.setattr("neuron_emf.page.ranges.stack_ledger", ledger_of(hour))
     with double_of(environment) as double:
         yield filled(double, hour)
 

@@ -1,0 +1,206 @@
+"""
+Charts and trends: the numbers of clusters over time, from rollups or from hours of the ledger.
+
+A minute or an hour without data has no value, so that the page draws a gap and never a zero. A
+sum over clusters has none if a cluster that is published before and after it has no line, or if
+the line of a cluster does not have the number.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from neuron_accounts.core_time import Part
+from neuron_accounts.ledger import USD_PLACES
+from neuron_emf.cost.tariff import TABLES
+from neuron_emf.reading.rollup_lines import COVERAGE_SPREAD_MINUTES, PublishedRollup
+from neuron_wire.names import HOUR_MINUTES, MICRO, MINUTE_MS, OTHER_OWNERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from neuron_accounts.core_time import CoreTime
+    from neuron_wire.line_members import JsonObject
+
+    Cells = Mapping[tuple[str, int], PublishedRollup | CoreTime]
+    """What is known of a cluster, by its name and a moment in milliseconds."""
+    Samples = dict[str, dict[int, tuple[float, float]]]
+    """Values with their weights in a mean, by cluster and moment."""
+
+MAX_SERIES: Final = 8
+"""Clusters with a series of their own; all others together are one more."""
+
+ALL_CLUSTERS: Final = "All clusters"
+NO_SUM: Final = "Some clusters do not report this number, so there is no sum. Choose by cluster."
+NOT_IN_LEDGER: Final = "The ledger does not have these numbers. Choose 24 hours or less."
+_CHARTS: Final = TABLES["charts"]
+_STATES: Final = TABLES["cores by state"]
+"""Sums of gauges. ReservedCores and UnknownAllocationCores are parts of UnattachedCores."""
+
+_AVOIDABLE: Final = {"member": "AvoidableCostPerHour"}
+_CARDS: Final = {
+    "idle": _CHARTS["idle_cores"], "cost": _CHARTS["cost"], "avoidable": _AVOIDABLE,
+    "utilization": _CHARTS["utilization"],
+}  # fmt: skip
+
+
+def _avoidable_cost(time: CoreTime) -> float | None:
+    return sum(time.cost_by_part[: Part.SHARED]) / _USD if time.has_idle_price else None
+
+
+_USD: Final = 10**USD_PLACES
+_HOUR_VALUES: Final[dict[str, Callable[[CoreTime], float | None]]] = {
+    "IdleCores": lambda time: time.idle / MICRO / HOUR_MINUTES,
+    "IdleCostPerHour": lambda time: None if time.idle_cost is None else time.idle_cost / _USD,
+    "AvoidableCostPerHour": _avoidable_cost,
+    "NeuronCoreUtilization": lambda time: 100 * time.used / time.known,
+    "CoveragePercent": lambda time: 100 * time.known / time.allocated,
+    "Executions": lambda time: time.executions and time.executions / HOUR_MINUTES,
+}
+"""How an hour of the ledger that has known time answers for a member of rollups."""
+
+
+def charts(
+    cells: Cells, x: Sequence[int], *, by_cluster: bool, is_ledger: bool
+) -> list[JsonObject]:
+    """Return the charts of *cells*; each value belongs to the moment of *x* at its place."""
+    whole = _whole_moments(cells)
+    no_series = "No cluster reports this number." if by_cluster else NO_SUM
+    if is_ledger:
+        no_series = NOT_IN_LEDGER
+    answers: list[JsonObject] = []
+    for name, chart in _CHARTS.items():
+        left_out = 0
+        if "member" not in chart:
+            series = _states(cells, whole)
+        elif by_cluster:
+            series, left_out = _by_cluster(chart, cells, whole)
+        else:
+            series = {ALL_CLUSTERS: _together(chart, _samples(chart, cells), whole)}
+        shown = [
+            {"label": label, "values": [_rounded(values.get(at_ms)) for at_ms in x]}
+            for label, values in series.items()
+            if values
+        ]
+        answers.append(
+            {
+                "id": name, "title": chart["title"], "unit": chart["unit"],
+                "kind": "lines" if "member" in chart else "bars", "left_out": left_out,
+                "note": "" if shown else no_series, "series": shown,
+            }
+        )  # fmt: skip
+    return answers
+
+
+def trends(cells: Cells) -> dict[str, dict[int, float]]:
+    """Return the values of each card by moment, of all clusters of *cells* together."""
+    whole = _whole_moments(cells)
+    return {card: _together(chart, _samples(chart, cells), whole) for card, chart in _CARDS.items()}
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")
+
+
+def _by_cluster(
+    chart: JsonObject, cells: Cells, whole: Mapping[int, set[str]]
+) -> tuple[dict[str, dict[int, float]], int]:
+    """Return the largest clusters, all others together, and how many others there are."""
+    samples = _samples(chart, cells)
+    sizes = {
+        cluster: sum(value for value, _ in values.values())
+        for cluster, values in samples.items()
+        if values
+    }
+    order = sorted(sizes, key=lambda cluster: (-sizes[cluster], cluster))
+    series = {
+        cluster: {at_ms: value for at_ms, (value, _) in samples[cluster].items()}
+        for cluster in order[:MAX_SERIES]
+    }
+    others = {cluster: samples[cluster] for cluster in order[MAX_SERIES:]}
+    if others:
+        series[OTHER_OWNERS] = _together(chart, others, whole)
+    return series, len(others)
+
+
+def _samples(chart: JsonObject, cells: Cells) -> Samples:
+    samples: Samples = defaultdict(dict)
+    for (cluster, at_ms), cell in cells.items():
+        weight = 1.0
+        if isinstance(cell, PublishedRollup):
+            value = cell.amount(chart["member"])
+            if "weight" in chart:
+                weight = _signed(cell, chart["weight"])
+        else:
+            of_hour = _HOUR_VALUES.get(chart["member"])
+            value = of_hour(cell) if of_hour and cell.known else None
+            weight = cell.known
+        of_cluster = samples[cluster]  # also of a cluster without values: no sum is known without
+        if value is not None and weight:
+            of_cluster[at_ms] = value, weight
+    return samples
+
+
+def _signed(rollup: PublishedRollup, signs: Mapping[str, int]) -> float:
+    return sum(sign * rollup.gauges.get(name, 0.0) for name, sign in signs.items())
+
+
+def _together(
+    chart: JsonObject, samples: Samples, whole: Mapping[int, set[str]]
+) -> dict[int, float]:
+    """Return one value for each moment of *whole*; a sum only if every cluster there has one."""
+    by_moment: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    for values in samples.values():
+        for at_ms, sample in values.items():
+            by_moment[at_ms].append(sample)
+    together = {}
+    for at_ms in whole.keys() & by_moment.keys():
+        some = by_moment[at_ms]
+        if "max" in chart:
+            together[at_ms] = max(value for value, _ in some)
+        elif "weight" in chart:
+            total = sum(weight for _, weight in some)
+            together[at_ms] = sum(value * weight for value, weight in some) / total
+        elif len(some) == len(whole[at_ms] & samples.keys()):
+            together[at_ms] = sum(value for value, _ in some)
+    return together
+
+
+def _states(cells: Cells, whole: Mapping[int, set[str]]) -> dict[str, dict[int, float]]:
+    """Add up the states of cores; a rollup without the first gauge of a state adds nothing."""
+    series: dict[str, dict[int, float]] = {}
+    for label, signs in _STATES.items():
+        sums: dict[int, float] = defaultdict(float)
+        for (_, at_ms), cell in cells.items():
+            if (
+                isinstance(cell, PublishedRollup)
+                and at_ms in whole
+                and next(iter(signs)) in cell.gauges
+            ):
+                sums[at_ms] += _signed(cell, signs)
+        series[label] = sums
+    return series
+
+
+def _whole_moments(cells: Iterable[tuple[str, int]]) -> dict[int, set[str]]:
+    """Return the clusters of each moment that lacks no cluster published before and after it."""
+    clusters: dict[int, set[str]] = defaultdict(set)
+    spans: dict[str, list[int]] = {}
+    for cluster, at_ms in cells:
+        clusters[at_ms].add(cluster)
+        span = spans.setdefault(cluster, [at_ms, at_ms])
+        span[:] = min(span[0], at_ms), max(span[1], at_ms)
+    newest_ms = max(clusters, default=0)
+    for span in spans.values():
+        if newest_ms - span[1] <= COVERAGE_SPREAD_MINUTES * MINUTE_MS:  # its newest may still come
+            span[1] = newest_ms
+    return {
+        at_ms: there
+        for at_ms, there in clusters.items()
+        if all(
+            cluster in there
+            for cluster, (first_ms, last_ms) in spans.items()
+            if first_ms <= at_ms <= last_ms
+        )
+    }

@@ -1,0 +1,162 @@
+"""
+Ranges of the page, and the hours of the ledger that the long ones are made of.
+
+Up to 24 hours come from rollups, 7 and 30 days from the ledger. Only the summaries of its hours
+are read, each once. An hour without a summary is missing, never an hour without cost.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from neuron_accounts.core_time import CoreTime
+from neuron_accounts.then import Then
+from neuron_emf.reading.ledger_bucket import stack_ledger
+from neuron_wire.names import DAY_HOURS, HOUR_MINUTES, HOUR_MS, MINUTE_MS, WEEK_HOURS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from neuron_emf.account import Account
+
+MAX_HOURS: Final = 30 * DAY_HOURS
+RANGES: Final = {
+    "15m": 15,
+    **{f"{hours}h": hours * HOUR_MINUTES for hours in (1, 3, 6, 12, 24)},
+    "7d": WEEK_HOURS * HOUR_MINUTES,
+    "30d": MAX_HOURS * HOUR_MINUTES,
+}
+"""Minutes of each range."""
+
+DEFAULT_RANGE: Final = "1h"
+UNASKED_MINUTES: Final = 3 * HOUR_MINUTES
+"""A longer range of rollups is read only if a person asks for it."""
+
+_LOOK_AGAIN_MS: Final = 5 * MINUTE_MS
+"""How long an hour that has no summary yet is not looked for again."""
+
+
+class Span(NamedTuple):
+    """
+    One range that ends now.
+
+    Attributes:
+        name: One of `RANGES`.
+
+        x: The start of each of its minutes, or of its hours if it is of the ledger.
+    """
+
+    name: str
+    x: range
+
+    @property
+    def minutes(self) -> int:
+        """Its length."""
+        return RANGES[self.name]
+
+    @property
+    def is_ledger(self) -> bool:
+        """True if it comes from the ledger."""
+        return self.x.step == HOUR_MS
+
+    @property
+    def hours(self) -> range:
+        """Its hours since the epoch, if it is of the ledger."""
+        return range(self.x.start // HOUR_MS, self.x.stop // HOUR_MS)
+
+
+def span_of(name: str, now_ms: int) -> Span:
+    """Return the range *name*, or the default if there is no such range."""
+    name = name if name in RANGES else DEFAULT_RANGE
+    step_ms = HOUR_MS if RANGES[name] > DAY_HOURS * HOUR_MINUTES else MINUTE_MS
+    stop_ms = now_ms // step_ms * step_ms
+    if step_ms == MINUTE_MS:  # the minute of now is shown, the hour of now is not settled
+        stop_ms += step_ms
+    return Span(name, range(stop_ms - RANGES[name] * MINUTE_MS, stop_ms, step_ms))
+
+
+def gaps(x: range, known: set[int]) -> list[list[int]]:
+    """Return from when to when no moment of *x* is *known*, each end excluded."""
+    found: list[list[int]] = []
+    for at_ms in x:
+        if at_ms in known:
+            continue
+        if found and found[-1][1] == at_ms:
+            found[-1][1] += x.step
+        else:
+            found.append([at_ms, at_ms + x.step])
+    return found
+
+
+@dataclass(slots=True)
+class SettledPeriod:
+    """
+    What the settled hours of a period add up to.
+
+    Attributes:
+        then: The sum of the settled hours.
+
+        cells: The time of each cluster, by its name and the start of the hour in milliseconds.
+
+        settled: The hours that have a summary.
+    """
+
+    then: Then = field(default_factory=Then)
+    cells: dict[tuple[str, int], CoreTime] = field(default_factory=lambda: defaultdict(CoreTime))
+    settled: set[int] = field(default_factory=set)
+
+    def fold_hour(self, hour: int, payload: bytes) -> None:
+        """
+        Add the summary of *hour*.
+
+        Raises:
+            WireFormatError: If *payload* is not a summary.
+        """
+        of_hour = Then()
+        of_hour.fold_summary(hour, payload)
+        self.settled.add(hour)
+        for owner, time in of_hour.owners.items():
+            self.cells[owner.cluster, hour * HOUR_MS].fold_time(time)
+        self.then.fold_summary(hour, payload)
+
+
+class SettledHours:
+    """The hours of the ledger of one stack; any thread may ask."""
+
+    def __init__(self, account: Account, now_ms: Callable[[], int]) -> None:
+        """Nothing is read yet."""
+        self._account = account
+        self._now_ms = now_ms
+        self._lock = threading.Lock()
+        self._payloads: dict[int, bytes] = {}
+        self._looked_ms: dict[range, int] = {}
+        self._folded = functools.lru_cache(maxsize=4)(self._fold)
+
+    def read_period(self, hours: range) -> SettledPeriod:
+        """
+        Return what *hours* add up to.
+
+        Raises:
+            SourceError: If the stack has no ledger, or S3 refuses or does not answer.
+        """
+        with self._lock:
+            now_ms = self._now_ms()
+            unread = [hour for hour in hours if hour not in self._payloads]
+            if unread and now_ms - self._looked_ms.get(hours, 0) >= _LOOK_AGAIN_MS:
+                between = range(unread[0], unread[-1] + 1)
+                self._payloads.update(stack_ledger(self._account).read_summaries(between))
+                self._looked_ms[hours] = now_ms
+            oldest = now_ms // HOUR_MS - MAX_HOURS
+            for hour in [hour for hour in self._payloads if hour < oldest]:
+                del self._payloads[hour]
+            return self._folded(frozenset(self._payloads.keys() & {*hours}))
+
+    def _fold(self, settled: frozenset[int]) -> SettledPeriod:
+        period = SettledPeriod()
+        for hour in sorted(settled):
+            period.fold_hour(hour, self._payloads[hour])
+        return period

@@ -1,0 +1,178 @@
+"""The breakdown adds up to the fleet and to the ledger, and never shows a part as the whole."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_accounts.ledger import USD_PLACES
+from neuron_accounts.teams import TeamRules
+from neuron_emf.page.breakdown import GROUPS, amounts_of_rollups
+from neuron_emf.page.ranges import RANGES, gaps, span_of
+from neuron_emf.reading.ledger_bucket import rows
+from neuron_emf.reading.rollup_lines import RollupLines
+from neuron_emf.report.collection import then_by_days
+from neuron_wire.names import HOUR_MS, MINUTE_MS
+from tests.neuron_emf.page.page_account import PAGE_NOW_S, PAGE_START_MS, ledger_of, line, view_of
+
+JOB = "slurm:4711 ml-user"
+TRN1 = "i-06f58c76ba1c4c2e7"
+
+
+@pytest.fixture
+def settled(view, hour, monkeypatch):
+    """The page of an account with a ledger."""
+    monkeypatch.setattr("neuron_emf.page.ranges.stack_ledger", ledger_of(hour))
+    return view
+
+
+def asked(view, **query):
+    """The answer of the breakdown."""
+    return view.reads["/breakdown.json"](query)
+
+
+def sum_of(answer, member):
+    """The sum of the known values of all rows."""
+    return pytest.approx(sum(row[member] or 0 for row in answer["rows"]))
+
+
+@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("period", ["1h", "7d"])
+def test_rows_of_every_group_add_up_to_the_total(settled, group, period):
+    """Idle cores, their price, and the amount of the range."""
+    answer = asked(settled, group=group, range=period)
+    total = answer["total"]
+    assert sum_of(answer, "idle_cores") == total["idle_cores"]
+    assert pytest.approx(total["usd"]) == sum(row["usd"] for row in answer["rows"])
+    assert pytest.approx(29.8548, abs=1e-4) == total["usd"]
+    assert pytest.approx(46.0) == total["idle_core_hours"]
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_page_and_report_agree_over_the_same_hours(settled, hour, group):
+    """The amount of settled hours is that of the rows that the report reads, to the last digit."""
+    payloads = [
+        (PAGE_START_MS // HOUR_MS, payload)
+        for key, payload in hour.ledger.items()
+        if "/part=" in key
+    ]
+    reported = then_by_days(rows(payloads), TeamRules())[0].total.idle_cost
+    shown = asked(settled, group=group, range="30d")["total"]["usd"]
+    assert reported == round(shown * 10**USD_PLACES)
+
+
+def test_hours_without_a_summary_are_missing(settled):
+    """The recorded hour is there, each other hour of the week is not."""
+    answer = asked(settled, range="7d")
+    assert (1, 168) == (answer["hours"], answer["of_hours"])
+    assert [[answer["start_ms"], PAGE_START_MS]] == answer["missing"]
+
+
+def test_a_range_that_is_not_read_has_no_amounts_until_it_is(view):
+    """Its calls are named before; each step of reading leaves less, and numbers of now stay."""
+    answer = asked(view, range="24h")
+    assert 60 == answer["total"]["idle_cores"]
+    assert {None} == {row["usd"] for row in answer["rows"]}
+    minutes = [answer["reading"]["minutes"]]
+    assert answer["reading"]["calls"] >= 1
+    while reading := view.runs["/read.json"]({"range": "24h"})["reading"]:
+        minutes.append(reading["minutes"])
+    assert sorted(minutes, reverse=True) == minutes
+    answer = asked(view, range="24h")
+    assert None is answer["reading"]
+    assert 29.85 == round(answer["total"]["usd"], 2)
+
+
+def test_a_filter_shows_what_it_names(settled):
+    """By team and owner exactly; of instances the whole instance, with a note."""
+    answer = asked(settled, team="ml")
+    assert [JOB, "ml/trainer-0/main"] == [row["owner"] for row in answer["rows"]]
+    assert pytest.approx(22.2582) == answer["total"]["usd_per_hour"]
+    answer = asked(settled, group="instance", owner=JOB)
+    assert [TRN1] == [row["instance"] for row in answer["rows"]]
+    assert "whole instances" in answer["notes"][0]
+
+
+def test_a_holder_that_is_gone_is_marked(view):
+    """Its pod is gone and another pod waits for its cores."""
+    (row,) = [row for row in asked(view)["rows"] if row["owner"] == "search/ranker-0/server"]
+    assert row["is_gone"]
+    assert "assigned to search/ranker-1/server" in row["cannot_wait"]
+    assert "its pod is gone" in row["marks"]
+
+
+def test_a_row_opens_with_its_instances_and_commands(view):
+    """Cores, holders, and what shows the state of the job."""
+    opened = view.row({"cluster": "research", "owner": JOB})
+    assert [TRN1] == [row["instance"] for row in opened["instances"]]
+    assert "scontrol show job 4711" in [row["text"] for row in opened["commands"]]
+    assert opened["instances"][0]["holders"]
+
+
+def idle_line(minute, listed, count, cluster="research"):
+    """A rollup with two owners and *listed* of *count* idle instances."""
+    owners = [
+        {"Owner": "a", "Team": "t", "Cores": 2, "UsdPerHour": 1.5},
+        {"Owner": "b", "Cores": 1},
+    ]
+    instances = [
+        {"InstanceId": f"i-{number}", "InstanceType": "trn1.2xlarge", "IdleCores": 1}
+        for number in range(listed)
+    ]
+    return line(
+        cluster, minute, TopIdleOwners=owners, TopIdleInstances=instances, IdleInstanceCount=count
+    )
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=5))
+def test_an_instance_that_is_not_always_listed_has_no_amount(minutes):
+    """If a rollup once listed not all idle instances of a cluster, only their sum is known."""
+    read = RollupLines()
+    read.fold_lines(
+        idle_line(minute, min(listed, count), count)
+        for minute, (listed, count) in enumerate(minutes)
+    )
+    items, is_whole = amounts_of_rollups(read.rollups(0)).items("instance")
+    assert all(listed >= count for listed, count in minutes) == is_whole
+    assert pytest.approx(len(minutes) * 3 / 60) == sum(item["idle_core_hours"] for item in items)
+    if not is_whole:
+        assert ["[others]"] == [item["instance"] for item in items]
+
+
+def test_cores_without_a_price_are_in_no_amount():
+    """An owner without any price has no amount, and not 0."""
+    read = RollupLines()
+    read.fold_lines([idle_line(0, 0, 0)])
+    items, _ = amounts_of_rollups(read.rollups(0)).items("owner")
+    assert {"a": 1.5 / 60, "b": None} == {item["owner"]: item["usd"] for item in items}
+
+
+@given(st.sampled_from(list(RANGES)), st.sets(st.integers(0, 50)))
+def test_gaps_and_known_moments_are_the_range(name, places):
+    """A range ends now; what is not known is in exactly one gap."""
+    x = span_of(name, round(PAGE_NOW_S * 1000)).x
+    assert RANGES[name] * MINUTE_MS == x.stop - x.start
+    known = {x[place] for place in places if place < len(x)}
+    missing = {at for start, stop in gaps(x, known) for at in range(start, stop, x.step)}
+    assert {*x} - known == missing
+
+
+def test_a_stack_without_a_ledger_says_so(view):
+    """The cards have no comparison and a sentence why."""
+    answer = view.reads["/trend.json"]({"range": "1h"})
+    assert "DescribeStacks" in answer["ledger"]
+    assert None is answer["cards"]["idle"]["yesterday"]
+    assert 60 == [value for _, value in answer["cards"]["idle"]["points"] if value is not None][-1]
+
+
+def test_yesterday_is_the_same_hour_of_the_ledger(hour, looked_at, monkeypatch):
+    """A day after the recorded hour its mean is what now is compared with."""
+    monkeypatch.setattr("neuron_emf.page.ranges.stack_ledger", ledger_of(hour))
+    clock = PAGE_NOW_S - 600 + 86_400
+    view = view_of(lambda: clock)
+    cards = view.reads["/trend.json"]({"range": "1h"})["cards"]
+    assert 46.0 == cards["idle"]["yesterday"]
+    assert 29.85 == round(cards["cost"]["yesterday"], 2)
+    assert None is cards["idle"]["last_week"]
+    assert looked_at.operations
