@@ -128,9 +128,9 @@ function paintSign(pen, ink, state, { left, top, width, height }) {
 /**
  * A picture of *width* by *height* pixels, sharp on every screen. It is painted while it is near
  * the screen; assistive technology does not see it.
- * @param {{ width: number, height: number, paint: Paint, names?: readonly string[] }} props *names*: of its colors
+ * @param {{ width: number, height: number, paint: Paint, names?: readonly string[], className?: string }} props *names*: of its colors
  */
-export function Canvas({ width, height, paint, names = COLOR_NAMES }) {
+export function Canvas({ width, height, paint, names = COLOR_NAMES, className = "" }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const colors = useColors(names);
   const [isNear, setNear] = useState(false);
@@ -155,7 +155,7 @@ export function Canvas({ width, height, paint, names = COLOR_NAMES }) {
     paint(pen, colors);
   }, [width, height, paint, colors, isNear]);
   const style = { width: `${width}px`, height: `${height}px` };
-  return html`<canvas ref=${canvas} style=${style} aria-hidden="true"></canvas>`;
+  return html`<canvas ref=${canvas} class=${className} style=${style} aria-hidden="true"></canvas>`;
 }
 
 /**

@@ -22,13 +22,25 @@ const ORDER = ["b", "a", "r", "u", "n", "?"];
 
 /** @param {SectionProps} props */
 export function Instance({ state, set }) {
+  const cores = useAnswer("/cores.json", { cluster: state.cluster }, { every_s: EVERY_S, on: state.instance !== "" });
   if (!state.instance) return null;
-  return html`<${Panel} cluster=${state.cluster} instance=${state.instance} close=${() => set({ instance: "" })} />`;
+  const cluster = state.cluster || clusterOf(cores.value, state.instance);
+  const isReady = Boolean(cluster || cores.value || cores.failure);
+  return html`<${Panel} cluster=${cluster} instance=${state.instance} isReady=${isReady} close=${() => set({ instance: "" })} />`;
 }
 
-/** @param {{ cluster: string, instance: string, close: () => void }} props */
-function Panel({ cluster, instance, close }) {
-  const answer = useAnswer("/instance.json", { cluster, instance }, { every_s: EVERY_S });
+/**
+ * Return the cluster of *instance* in the newest minute; empty if it has no line there.
+ * @param {import("./types.js").CoresAnswer | null} cores
+ * @param {string} instance
+ */
+function clusterOf(cores, instance) {
+  return cores?.instances.find((row) => row.instance === instance)?.cluster ?? "";
+}
+
+/** @param {{ cluster: string, instance: string, isReady: boolean, close: () => void }} props */
+function Panel({ cluster, instance, isReady, close }) {
+  const answer = useAnswer("/instance.json", { cluster, instance }, { every_s: EVERY_S, on: isReady });
   const dialog = useDialog(close);
   /** @type {InstanceAnswer | null} */
   const shown = answer.value;
@@ -89,11 +101,13 @@ function useDialog(close) {
 }
 
 /**
- * Focus *opener*, or the heat map if it is gone.
+ * Focus *opener*; if it is gone, the heat map, or its heading while the cores are being read.
  * @param {Element | null} opener
  */
 function returnFocus(opener) {
-  const target = opener?.isConnected && opener !== document.body ? opener : document.querySelector(".cores-map");
+  const isThere = opener?.isConnected && opener !== document.body;
+  const cores = document.querySelector(".cores-map") ?? document.getElementById("cores-title");
+  const target = isThere ? opener : cores;
   /** @type {HTMLElement | null} */ (target)?.focus({ preventScroll: true });
 }
 
@@ -129,7 +143,7 @@ function isOld(answer) {
  * @param {{ answer: InstanceAnswer }} props
  */
 function Freshness({ answer }) {
-  if (!answer.is_known) {
+  if (answer.is_known === false || !answer.minutes.length) {
     return html`<${Notice} kind="warn" title="No line in the last hour">The instance ended, its emitter stopped, or the name is wrong. Check it with the commands below.<//>`;
   }
   if (!isOld(answer)) return null;

@@ -240,6 +240,7 @@ export interface InstanceCores {
   idle_cores: number;
   idle_minutes: number;
   owners: string[];
+  owned?: [name: string, cores: string, team: string | null][];
 }
 
 /** /cores.json: the newest whole minute. */

@@ -95,7 +95,7 @@ def test_a_gap_stays_a_gap_and_parts_add_up(rows, hidden, is_stacked):
         for slot, values in enumerate(rows)
     ]
     expression = f"page.drawnValues(one, 5, {str(is_stacked).lower()})"
-    (drawn,) = evaluate(expression, [series], "plot.js")
+    (drawn,) = evaluate(expression, [series], "series.js")
     slots = drawn[::-1] if is_stacked else drawn
     below: list[int | None] = [0] * 5
     for one in series:
@@ -123,7 +123,7 @@ def test_two_series_of_a_chart_never_look_the_same(charts):
         const orders = (labels) => [[...labels, "[others]"], ["[others]", ...labels].reverse()];
         return one.map((labels) => orders(labels).map(slotsOf));
     })()"""
-    (results,) = evaluate(expression, [charts], "plot.js")
+    (results,) = evaluate(expression, [charts], "series.js")
     names = {label for labels in charts for label in labels}
     for labels, (slots, reverse) in zip(charts, results, strict=True):
         assert len(labels) + 1 == len(set(slots.values()))

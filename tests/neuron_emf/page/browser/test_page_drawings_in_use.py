@@ -1,0 +1,144 @@
+"""Charts, the heat map and the panel of an instance in a browser, by keyboard."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from neuron_wire.names import MINUTE_MS
+from tests.neuron_emf.page.page_account import PAGE_NOW_S
+
+pytestmark = [pytest.mark.slow]
+NOW_MS = round(PAGE_NOW_S * 1000)
+NEWEST_MS = NOW_MS // MINUTE_MS * MINUTE_MS - 2 * MINUTE_MS
+HOUR_MINUTES = 60
+CLUSTERS = ("research", "serving")
+INSTANCE = "i-0fb9f00b0d1b3be5e"
+
+
+def chart_answer():
+    """Return two charts of two clusters: minute 50 is missing in the first cluster."""
+    x = [NEWEST_MS - at * MINUTE_MS for at in range(HOUR_MINUTES)][::-1]
+    rows = {name: [10 * at + len(name) for at in range(HOUR_MINUTES)] for name in CLUSTERS}
+    rows[CLUSTERS[0]][50] = None
+    series = [{"label": name, "values": values} for name, values in rows.items()]
+    shared = {"unit": "cores", "left_out": 0, "note": "", "series": series}
+    return {
+        "cluster": "", "range": "1h", "by": "cluster", "source": "rollups", "start_ms": x[0],
+        "end_ms": NEWEST_MS + MINUTE_MS, "step_ms": MINUTE_MS, "reading": None, "hours": None,
+        "of_hours": None, "missing": [], "x": x,
+        "charts": [
+            {"id": "idle_cores", "title": "Idle cores", "kind": "lines", **shared},
+            {"id": "core_states", "title": "Cores by state", "kind": "bars", **shared},
+        ],
+    }  # fmt: skip
+
+
+def instance_answer(newest_ms):
+    """Return the hour of an instance with two allocated cores that ends with *newest_ms*."""
+    minutes = [newest_ms - at * MINUTE_MS for at in range(HOUR_MINUTES)][::-1]
+    return {
+        "cluster": "research", "instance": INSTANCE, "instance_type": "trn1.2xlarge",
+        "is_known": True, "minute_ms": newest_ms, "age_minutes": 2, "is_old": False, "cores": 2,
+        "minutes": minutes, "utilization": [[0] * HOUR_MINUTES] * 2,
+        "states": ["a" * HOUR_MINUTES] * 2, "idle_minutes": [60, 60], "holders": [],
+        "holders_more": 0, "unknown_words": "", "commands": [], "links": {},
+        "verdict": {"words": "About 20 calls.", "command": ""},
+    }  # fmt: skip
+
+
+def answering(answer):
+    """Return a handler of requests that fulfills them with *answer()*."""
+    return lambda route: route.fulfill(body=json.dumps(answer()), content_type="application/json")
+
+
+def test_keys_lead_through_a_chart_and_its_table_has_all_values(open_page, address):
+    """The cursor is in all charts, digits switch series, plus zooms, and a gap stays a gap."""
+    page = open_page(address, routes=[("**/charts.json*", answering(chart_answer))])
+    first, second = (page.get_by_role("region", name=f"{title}, cores") for title in (
+        "Idle cores", "Cores by state"))  # fmt: skip
+    first.get_by_role("application").focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowLeft")
+    expect(first.locator("[aria-live]")).to_have_text("08:51 UTC: research no data, serving 507")
+    expect(second.locator(".chart-when")).to_have_text("08:51 UTC")
+    page.keyboard.press("2")
+    expect(first.get_by_role("button", name="serving")).to_have_attribute("aria-pressed", "false")
+    expect(second.get_by_role("button", name="serving")).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("+")
+    expect(page.get_by_role("button", name="Whole range")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Whole range")).to_have_count(0)
+    first.get_by_role("button", name="Table of Idle cores").press("Enter")
+    cells = [row.split("\t") for row in first.locator("tbody tr").all_inner_texts()]
+    values = [series["values"] for series in chart_answer()["charts"][0]["series"]]
+    expected = [["no data" if value is None else str(value) for value in row]
+                for row in zip(*values, strict=True)]  # fmt: skip
+    assert expected[::-1] == [row[1:] for row in cells]
+
+
+def test_a_drag_zooms_all_charts(open_page, address):
+    """The pointer chooses a part of the range; a button shows the whole range again."""
+    page = open_page(address, routes=[("**/charts.json*", answering(chart_answer))])
+    plot = page.locator(".u-over").first
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    page.mouse.move(box["x"] + 40, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 160, box["y"] + 40, steps=5)
+    page.mouse.up()
+    page.get_by_role("button", name="Whole range").press("Enter")
+    expect(page.get_by_role("button", name="Whole range")).to_have_count(0)
+
+
+def test_keys_lead_from_a_core_to_its_instance_and_back(open_page, address):
+    """The words are those of the core, Enter opens its instance, and Escape leads back."""
+    page = open_page(address)
+    heat_map = page.get_by_role("application", name="Cores of cluster research")
+    heat_map.focus()
+    page.keyboard.press("ArrowRight")
+    words = page.locator(".cores-group").first.locator("[aria-live]")
+    expect(words).to_contain_text(", core 1, idle, allocated, 0 % utilization")
+    name = words.inner_text().split(",")[0]
+    page.keyboard.press("Enter")
+    panel = page.get_by_role("dialog", name=name)
+    expect(panel).to_be_visible()
+    assert name == page.evaluate("document.activeElement.textContent")
+    assert f"instance={name}" in page.url
+    expect(heat_map).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+    expect(heat_map).to_be_focused()
+    page.go_back()
+    expect(panel).to_be_visible()
+
+
+def test_an_opened_hour_goes_on_and_does_not_stay_current(open_page, address):
+    """New minutes come while it is open; if no line comes for ten minutes, it is stale."""
+    newest = [NEWEST_MS]
+    now_ms = [NOW_MS]
+
+    def answer_now(route):
+        response = route.fetch()
+        route.fulfill(response=response, json={**response.json(), "now_ms": now_ms[0]})
+
+    page = open_page(
+        f"{address}&cluster=research&instance={INSTANCE}",
+        routes=[
+            ("**/now.json*", answer_now),
+            ("**/instance.json*", answering(lambda: instance_answer(newest[0]))),
+        ],
+    )
+    panel = page.get_by_role("dialog", name=INSTANCE)
+    expect(panel).to_contain_text("09:00: 2 allocated, not busy")
+    newest[0] += 12 * MINUTE_MS
+    now_ms[0] += 12 * MINUTE_MS
+    page.clock.run_for(12 * MINUTE_MS)
+    expect(panel).to_contain_text("09:12: 2 allocated, not busy")
+    stale = panel.get_by_text("What the cores do now is unknown")
+    expect(stale).to_have_count(0)
+    now_ms[0] += 12 * MINUTE_MS
+    page.clock.run_for(12 * MINUTE_MS)
+    expect(stale).to_be_visible()
