@@ -18,7 +18,7 @@ UNIVERSAL := --universal --python-version 3.10
 RUNTIMES := 3.11 3.13
 
 .DEFAULT_GOAL := help
-.PHONY: help venvs demo test lint page-lint vendor pages build wheel pins clean
+.PHONY: help venvs demo test lint page-lint page-bundle vendor pages build wheel pins clean
 .PHONY: accept accept-clean proof proof-chaos proof-soak proof-acceptance proof-kills proof-laws proof-audit proof-real bench chaos mutants sizes docs release
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo "                      .venv-lambda (Lambda's own runtime client, for each tested Python; Linux)"
 	@echo "make lint             ruff, mypy --strict, sam validate --lint; with npm: tsc and eslint on the page's modules"
 	@echo "make vendor           the page's parts of others (Preact, uPlot, Lucide), from package-lock.json; needs npm"
+	@echo "make page-bundle      the script of page --snapshot, which a released wheel has; needs npm"
 	@echo "make build            sam build, into .aws-sam/"
 	@echo "make wheel            the wheel for instances and for neuron-emf deploy, into dist/"
 	@echo "make proof            what needs chance, kill -9 and real time, an hour: chaos, soak, acceptance without an account, kills,"
@@ -125,6 +126,13 @@ page-lint: node_modules/.ready
 # The page's parts of others, from the packages that package-lock.json names: the same bytes each time
 vendor: node_modules/.ready
 	@node deploy/page/vendor.mjs
+
+# The page's modules in one script, for `neuron-emf page --snapshot`
+page-bundle: neuron_emf/page/snapshot.js
+
+neuron_emf/page/snapshot.js: node_modules/.ready $(wildcard neuron_emf/page/static/*.js neuron_emf/page/static/vendor/*.js)
+	@node_modules/.bin/esbuild neuron_emf/page/static/main.js --bundle --minify --format=iife --target=es2022 \
+		--charset=utf8 --legal-comments=none --log-level=warning --outfile=$@
 
 lint: .venv/.editable .venv-sam/.ready $(PAGE_CHECKS)
 	$(PY) -m ruff check
@@ -224,7 +232,7 @@ docs: .venv-tools/.ready
 # --- what is delivered ---
 
 # build/ first: what setuptools left there of an older tree would get into the wheel
-wheel: .venv/.editable
+wheel: .venv/.editable $(if $(CI)$(shell command -v npm),page-bundle)
 	@rm -rf build
 	@# what it carries for `neuron-emf deploy` is not left behind: a later installation would take it, stale
 	$(PY) deploy/wheel/carried.py neuron_emf/deploy

@@ -300,6 +300,7 @@ def _facts_of_owners(instances: Sequence[JsonObject]) -> dict[tuple[str, str], J
 
 def _facts(holders: Sequence[JsonObject]) -> JsonObject:
     """Return the marks that all *holders* have, and whether the cores of one cannot wait."""
+    holders = [row for row in holders if not row.get("IsReserved")]
     if not holders:
         return {}
     first, *others = holders

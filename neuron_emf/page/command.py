@@ -5,14 +5,18 @@ from __future__ import annotations
 import signal
 import threading
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
-from neuron_emf.command_options import AccountSettings, IdleSettings, flag
+from neuron_emf.command_options import FILE_PATH, AccountSettings, IdleSettings, flag
 from neuron_emitter.command_line import Command, print_lines
 from neuron_emitter.errors import EmitterError, SettingsError
 from neuron_emitter.settings.minute_settings import setting
 from neuron_emitter.settings.options import options
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +27,13 @@ class PageSettings(AccountSettings, IdleSettings):
         0, "Port on 127.0.0.1, 1 to 65535; 0 takes a free one.", kind=click.IntRange(0, 65_535)
     )
     policy: bool = flag("Print the IAM policy that the page needs and end.")
+    snapshot: Path | None = setting(  # noqa: RUF009 - a field, not a shared value
+        None,
+        "Write the page with its data of now into this one file and end: it opens without a server "
+        "and asks nobody for anything.",
+        kind=FILE_PATH,
+        metavar="FILE.html",
+    )
 
 
 @click.command(
@@ -62,6 +73,11 @@ def command(**values: object) -> int:
         show_json(policy(looked_at, settings.region, bucket))
         return 0
     view = PageView(looked_at, idle_after_minutes=settings.idle_after)
+    if settings.snapshot is not None:
+        from neuron_emf.page.snapshot import write_snapshot  # noqa: PLC0415 - as above
+
+        print_lines([write_snapshot(view, settings.snapshot)])
+        return 0
     try:
         server = PageServer((HOST, settings.port), view)
     except OSError as error:

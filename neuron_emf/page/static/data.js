@@ -194,6 +194,7 @@ function evict() {
 async function answerAt(key, method) {
   if (embedded !== null) {
     const value = embedded.answers[key] ?? null;
+    if (value?.error) return { value: null, failure: { kind: value.kind, sentence: value.error, action: value.action } };
     const sentence = "This part was not saved in the snapshot. Open the live page to see it.";
     return { value, failure: value === null ? { kind: "snapshot", sentence, action: "neuron-emf page" } : null };
   }

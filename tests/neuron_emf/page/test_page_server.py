@@ -12,19 +12,22 @@ import urllib.request
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neuron_emf.account import NoOutputError, documented
 from neuron_emf.page.server import (
     CONTENT_SECURITY_POLICY,
     HOST,
     STATIC,
     TOKEN_HEADER,
     PageServer,
+    problem_of,
     static,
 )
 from neuron_emf.page.view import UnknownClusterError
-from neuron_emitter.errors import SettingsError
+from neuron_emitter.errors import SettingsError, SourceError
 from tests.neuron_emf.fake_account import OWN_QUERY
 from tests.neuron_emf.page.page_account import ledger_of, view_of
 
@@ -94,6 +97,41 @@ def test_without_the_token_there_are_no_data(server, path, token, method):
     status, answer = read_json(server, path, method=method, token=given.encode())
     assert 401 == status
     assert answer["error"].startswith("The token is missing or wrong.")
+    assert "token" == answer["kind"]
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "action"),
+    [
+        ("AccessDeniedException", "denied", "logs:FilterLogEvents"),
+        ("ResourceNotFoundException", "stack", "neuron-emf deploy"),
+        ("ThrottlingException", "busy", ""),
+        ("ExpiredTokenException", "credentials", "aws sso login"),
+    ],
+)
+def test_what_aws_refuses_has_a_kind_and_what_to_do(code, kind, action):
+    """The page shows the missing action or the command, next to the sentence."""
+    answer = {"Error": {"Code": code, "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": 400}}
+    with pytest.raises(SourceError) as caught, documented("logs:FilterLogEvents on lines"):
+        raise ClientError(answer, "FilterLogEvents")
+    status, problem = problem_of(caught.value)
+    assert 503 == status
+    assert {"error": str(caught.value), "kind": kind, "action": action} == problem
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "kind"),
+    [
+        (NoOutputError("no ledger"), 503, "ledger"),
+        (UnknownClusterError("no cluster"), 404, "cluster"),
+        (ZeroDivisionError("secret"), 500, "fault"),
+    ],
+)
+def test_every_other_error_has_a_kind(error, status, kind):
+    """A fault of ours names its type and nothing of what it was about."""
+    found, problem = problem_of(error)
+    assert (status, kind) == (found, problem["kind"])
+    assert "secret" not in problem["error"]
 
 
 def test_a_token_has_256_bits_and_is_in_the_fragment_alone(server):

@@ -1,0 +1,140 @@
+"""A snapshot is the page with its data in one file: it asks for nothing, and no name leaves it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_emf.page import snapshot
+from neuron_emf.page.snapshot import in_html, key_of
+from neuron_emitter.errors import EmitterError
+from tests.neuron_emf.page.page_account import view_of
+
+HOSTILE = "</script><script>document.title='run'</script><!--&lt;\u2028"
+ROOT = Path(__file__).resolve().parents[3]
+ESBUILD = ROOT / "node_modules/.bin/esbuild"
+
+
+@pytest.fixture
+def script(monkeypatch, tmp_path):
+    """A script of snapshots."""
+    file = tmp_path / "snapshot.js"
+    file.write_text("document.title = 'snapshot';\n", "utf-8")
+    monkeypatch.setattr(snapshot, "BUNDLE", file)
+    return file
+
+
+@given(st.recursive(st.none() | st.text() | st.just(HOSTILE),
+                    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))  # fmt: skip
+def test_no_name_leaves_the_data(document):
+    """Whatever text is in it, no character begins or ends an element; a browser reads it whole."""
+    text = in_html(document)
+    assert not re.search("[<>&\u2028\u2029]", text)
+    assert document == json.loads(text)
+
+
+def test_it_allows_its_own_script_and_style_alone(script, view, looked_at):
+    """By hash; nothing is asked for, and the file has no token and no address of this machine."""
+    text = snapshot.snapshot(view)
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)[1]
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    for name, element in (("script-src", "<script>"), ("style-src", "<style>")):
+        content = re.search(f"{element}(.*?)</", text, re.DOTALL)[1]
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" == rules[name]
+    assert "'none'" == rules["default-src"] == rules["connect-src"]
+    assert not re.search(r"(src|href)=\"(?!data:)", text)
+    assert "127.0.0.1" not in text
+    assert "token" not in text.partition('id="snapshot"')[0]
+    assert script.read_text("utf-8") in text
+    assert looked_at.operations
+
+
+def test_it_has_what_the_page_asks_for(script, view):
+    """All groups of all clusters and of each, and instances with their rows; by the page's keys."""
+    text = snapshot.snapshot(view)
+    found = json.loads(re.search(r'id="snapshot">(.*?)</script>', text)[1])
+    answers = found["answers"]
+    for cluster in ("", "research", "serving"):
+        asked = {"cluster": cluster, "range": "1h"}
+        assert 60 == len(answers[key_of("/charts.json", {**asked, "by": "all"})]["x"])
+        for group in ("owner", "team", "cluster", "type", "instance"):
+            assert answers[key_of("/breakdown.json", {**asked, "group": group})]["rows"]
+    assert "/instance.json?cluster=research&instance=i-06f58c76ba1c4c2e7" in answers
+    assert "/row.json?cluster=research&owner=slurm%3A4711+ml-user&team=ml" in answers
+    assert script.exists()
+
+
+def test_what_cannot_be_read_is_said_in_it(script, view, monkeypatch):
+    """As the live page says it, with the action that is missing."""
+    msg = "cloudwatch:DescribeAlarms failed (AccessDenied). Allow this action."
+
+    def refused(_query):
+        raise EmitterError(msg) from None
+
+    monkeypatch.setitem(view.reads, "/alarms.json", refused)
+    found = json.loads(re.search(r'id="snapshot">(.*?)</script>', snapshot.snapshot(view))[1])
+    assert msg == found["answers"]["/alarms.json"]["error"]
+    assert script.exists()
+
+
+def test_keys_are_those_of_the_page():
+    """Sorted by name, without empty values, quoted as URLSearchParams quotes."""
+    assert "/now.json" == key_of("/now.json", {"cluster": ""})
+    query = {"owner": "a b~*ä/&=", "cluster": "c"}
+    assert "/row.json?cluster=c&owner=a+b%7E*%C3%A4%2F%26%3D" == key_of("/row.json", query)
+
+
+def test_the_command_writes_one_file(typed, script, looked_at, tmp_path):
+    """And says who can read it; without a script or a folder it says what to do."""
+    file = tmp_path / "page.html"
+    code, out, err = typed("page", "--snapshot", str(file))
+    assert (0, "") == (code, err)
+    assert f"Wrote {file}" in out
+    assert "anyone who has the file can read them" in out
+    assert file.read_text("utf-8").startswith("<!doctype html>")
+    code, _, err = typed("page", "--snapshot", str(tmp_path / "none" / "page.html"))
+    assert (2, True) == (code, "Use another path." in err)
+    script.unlink()
+    code, _, err = typed("page", "--snapshot", str(file))
+    assert (2, True) == (code, "make page-bundle" in err)
+    assert looked_at.operations
+
+
+def test_it_opens_without_a_server(chromium, double, hour, monkeypatch, tmp_path):
+    """In a browser without a network: the numbers are there, a hostile name is text."""
+    if not ESBUILD.exists():
+        missing = pytest.fail if "CI" in os.environ else pytest.skip
+        missing("run make node_modules/.ready first")
+    bundle = tmp_path / "snapshot.js"
+    subprocess.run(
+        [ESBUILD, "neuron_emf/page/static/main.js", "--bundle", "--minify", "--format=iife",
+         "--log-level=warning", f"--outfile={bundle}"],
+        cwd=ROOT, check=True,
+    )  # fmt: skip
+    monkeypatch.setattr(snapshot, "BUNDLE", bundle)
+    hostile = [text.replace("jupyter-ada", json.dumps(HOSTILE)[1:-1]) for text in hour.rollups]
+    double.put_lines(double.rollups_group, hostile, 110_000)
+    file = tmp_path / "page.html"
+    snapshot.write_snapshot(view_of(), file)
+    seen = []
+    context = chromium.new_context(offline=True)
+    page = context.new_page()
+    page.on("console", lambda message: seen.append(message.text))
+    page.on("pageerror", lambda error: seen.append(str(error)))
+    page.on("request", lambda asked: asked.url.startswith("data:") or seen.append(asked.url))
+    page.goto(file.as_uri())
+    page.get_by_text("38.94").first.wait_for()
+    page.get_by_text("document.title='run'").first.wait_for()
+    assert "run" != page.title()
+    assert [file.as_uri()] == seen
+    context.close()
