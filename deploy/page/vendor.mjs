@@ -60,7 +60,8 @@ async function iconModule() {
     const module = await import(pathToFileURL(path.join(PACKAGES, `lucide/dist/esm/icons/${name}.mjs`)).href);
     lines.push(`  ${JSON.stringify(name)}: ${JSON.stringify(module.default)},`);
   }
-  return Buffer.from(`export default {\n${lines.join("\n")}\n};\n`);
+  const type = "/** @type {Record<string, [string, Record<string, string>][]>} */";
+  return Buffer.from(`${type}\nconst icons = {\n${lines.join("\n")}\n};\nexport default icons;\n`);
 }
 
 /** Return what package.json of *name* says, and the text of its licence. */

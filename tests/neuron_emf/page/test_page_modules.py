@@ -17,7 +17,7 @@ from neuron_emf.page.server import STATIC
 ROOT = Path(__file__).resolve().parents[3]
 VENDOR = STATIC / "vendor"
 ABOUT = json.loads((VENDOR / "vendor.json").read_text("utf-8"))
-UNLISTED = {"vendor.json", "ui.d.ts", "uplot.d.ts", "lucide.d.ts"}
+UNLISTED = {"vendor.json", "ui.d.ts", "uplot.d.ts"}
 IMPORT = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(?\s*)["']([^"']+)["']""")
 
 

@@ -1,4 +1,5 @@
-export default {
+/** @type {Record<string, [string, Record<string, string>][]>} */
+const icons = {
   "activity": [["path",{"d":"M22 12h-2.48a2 2 0 0 0-1.93 1.46l-2.35 8.36a.25.25 0 0 1-.48 0L9.24 2.18a.25.25 0 0 0-.48 0l-2.35 8.36A2 2 0 0 1 4.49 12H2"}]],
   "arrow-down": [["path",{"d":"M12 5v14"}],["path",{"d":"m19 12-7 7-7-7"}]],
   "arrow-down-right": [["path",{"d":"m7 7 10 10"}],["path",{"d":"M17 7v10H7"}]],
@@ -42,3 +43,4 @@ export default {
   "x": [["path",{"d":"M18 6 6 18"}],["path",{"d":"m6 6 12 12"}]],
   "zoom-out": [["circle",{"cx":"11","cy":"11","r":"8"}],["line",{"x1":"21","x2":"16.65","y1":"21","y2":"16.65"}],["line",{"x1":"8","x2":"14","y1":"11","y2":"11"}]],
 };
+export default icons;

@@ -1,2 +1,0 @@
-declare const icons: Record<string, [string, Record<string, string>][]>;
-export default icons;
