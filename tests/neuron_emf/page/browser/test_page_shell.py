@@ -95,26 +95,26 @@ def test_back_forward_reload_and_a_shared_address_restore_the_view(open_page, ad
 def test_an_owner_replaces_the_instance_of_another_owner(open_page, address):
     """An open panel never belongs to an owner that is no longer selected; Back opens it again."""
     page = open_page(with_state(address, "cluster=research&instance=i-06f58c76ba1c4c2e7"))
-    expect(page.locator("#instance")).to_contain_text("i-06f58c76ba1c4c2e7")
+    expect(page.locator(".instance")).to_contain_text("i-06f58c76ba1c4c2e7")
     choose(page, "Owner", "jupyter")
-    expect(page.locator("#instance")).to_have_count(0)
+    expect(page.locator(".instance")).to_have_count(0)
     assert "instance" not in page.evaluate("location.hash")
     page.go_back()
-    expect(page.locator("#instance")).to_contain_text("i-06f58c76ba1c4c2e7")
+    expect(page.locator(".instance")).to_contain_text("i-06f58c76ba1c4c2e7")
 
 
 def test_data_turn_gray_after_ten_minutes(open_page, address, watched):
     """A page whose server is gone says so, keeps its numbers in gray and names their age."""
     page = open_page(with_state(address, "instance=i-06f58c76ba1c4c2e7"))
     expect(card(page, "idle")).to_have_text("60")
-    expect(page.locator("#instance .live").first).to_be_visible()
+    expect(page.locator(".instance .live").first).to_be_visible()
     page.route(DATA_ROUTE, lambda route: route.abort("connectionrefused"))
     page.clock.run_for(13 * 60_000)
     expect(page.get_by_role("alert")).to_contain_text("The server is gone")
     expect(status(page, "Data to 09:00 UTC, 15 min old")).to_have_class(re.compile("is-bad"))
     expect(page.locator("html")).to_have_attribute("data-stale", "")
     expect(card(page, "idle")).to_have_text("60")
-    for measured in (card(page, "idle"), page.locator("#instance .live").first):
+    for measured in (card(page, "idle"), page.locator(".instance .live").first):
         expect(measured).to_have_css("filter", "grayscale(1)")
     expect(page.locator(".status-item.is-good")).to_have_count(0)
     page.unroute(DATA_ROUTE)
