@@ -24,6 +24,7 @@ import { amount, counted, duration, figure, list, moment, share } from "./words.
  */
 
 const FIRST_ROWS = 10;
+const MAX_URGENT_FIRST = 3; // dearer rows must stay on the first screen
 const MAX_GAPS = 3; // gaps of missing hours that are named
 const LEDGER_EVERY_S = 60;
 const GROUP_NAMES = { owner: "Owner", team: "Team", cluster: "Cluster", type: "Instance type", instance: "Instance" };
@@ -41,13 +42,16 @@ const NAME = { key: "name", title: "", value: (row) => row.name };
 const CLUSTER = { key: "cluster", title: "Cluster", value: (row) => row.cluster };
 
 /**
- * Return *rows* in the order of *sort*; unknown values are last. Without *sort*, rows that cannot wait are first.
+ * Return *rows* in the order of *sort*; unknown values are last. Without *sort*, a few rows that cannot wait are first.
  *
  * @param {Row[]} rows
  * @param {string} sort
  */
 export function sorted(rows, sort) {
-  if (!sort) return [...rows].sort((one, other) => Number(other.cannot_wait !== "") - Number(one.cannot_wait !== ""));
+  if (!sort) {
+    const urgent = rows.filter(({ cannot_wait }) => cannot_wait).slice(0, MAX_URGENT_FIRST);
+    return [...urgent, ...rows.filter((row) => !urgent.includes(row))];
+  }
   const isDescending = sort.startsWith("-");
   const column = [NAME, CLUSTER, ...NUMBERS].find(({ key }) => key === sort.replace("-", ""));
   if (!column) return rows;
@@ -204,8 +208,8 @@ function TableRow({ row, answer, columns, isOpen, state, set }) {
 
 /** @param {{ row: Row, group: string }} props */
 function Remarks({ row, group }) {
-  const place = group === "instance" ? [row.instance_type, row.owner] : [group === "owner" ? row.team : null];
-  const words = [...place, row.uses, ...row.marks].filter(Boolean);
+  const place = group === "instance" ? [row.instance_type, row.owner] : [group === "owner" && row.team ? `team ${row.team}` : null];
+  const words = [...place, row.uses].filter(Boolean);
   return html`${row.cannot_wait && html`<span class="badge is-bad">cannot wait</span>`}
     ${row.is_gone && html`<span class="badge is-wait">gone</span>`}
     ${words.length > 0 && html`<span class="breakdown-remarks soft"><${Name} text=${words.join(", ")} /></span>`}`;

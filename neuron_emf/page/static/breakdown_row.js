@@ -31,12 +31,18 @@ function subjectOf(row, group) {
   return { cluster };
 }
 
+/** @param {string[]} marks */
+function sentence(marks) {
+  const words = marks.join(", ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 /** @param {{ row: Row, group: string } & Props} props */
 export function OpenedRow({ row, group, state, set }) {
   const answer = useAnswer("/row.json", subjectOf(row, group));
   return html`<div class="breakdown-opened">
     ${row.cannot_wait && html`<${Notice} kind="bad" title="Cannot wait"><${Name} text=${row.cannot_wait} /><//>`}
-    ${row.is_gone && html`<p>Its pod or job is gone; its process still holds the cores.</p>`}
+    ${row.marks.length > 0 && html`<p><${Name} text=${`${sentence(row.marks)}.`} /></p>`}
     ${answer.failure && html`<${Trouble} what="This row" failure=${answer.failure} again=${answer.again} />`}
     ${!answer.value && !answer.failure && html`<${Skeleton} rows=${3} />`}
     ${answer.value && html`<${Instances} answer=${answer.value} state=${state} set=${set} />`}
@@ -50,12 +56,17 @@ function Instances({ answer, state, set }) {
   if (!answer.instances.length) return html`<p class="soft">No instance with its cores reported in the newest minute.</p>`;
   const show = (/** @type {string} */ instance) => set({ instance, team: state.team, owner: state.owner, open: state.open });
   return html`<ul class="breakdown-instances live">${answer.instances.map((instance) => html`<li key=${instance.instance}>
-      <button type="button" class="link" onClick=${() => show(instance.instance)}><${Name} text=${instance.instance} /></button>
-      <span class="soft"><${Name} text=${[instance.instance_type ?? "unknown type", instance.cluster].join(", ")} /></span>
+      <button type="button" class="link breakdown-instance" onClick=${() => show(instance.instance)}><${Name} text=${instance.instance} /></button>
+      <span class="soft breakdown-type"><${Name} text=${[instance.instance_type ?? "unknown type", instance.cluster].join(", ")} /></span>
       <${Strip} instance=${instance} />
-      <span class="number">${counted(instance.idle_cores, "idle core")}, ${duration(instance.idle_minutes)}</span>
+      <span class="number">${idleWords(instance)}</span>
       ${instance.holders.map((holder) => html`<${HolderLine} holder=${holder} />`)}</li>`)}</ul>
     ${answer.more > 0 && html`<p class="soft">And ${counted(answer.more, "more instance")}: group by instance.</p>`}`;
+}
+
+/** @param {Instance} instance */
+function idleWords({ idle_cores, idle_minutes }) {
+  return idle_cores ? `${counted(idle_cores, "idle core")}, ${duration(idle_minutes)}` : "none idle";
 }
 
 /**

@@ -9,7 +9,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/ui.
 import { askOnce, isOlder, isSnapshot, serverMs, useAnswer } from "./data.js";
 import { HOUR_STATES, Hour, holderName } from "./hour.js";
 import { Command, Copy, Icon, Name, Notice, Skeleton, Trouble } from "./parts.js";
-import { MINUTE_MS, clock, counted, duration, figure } from "./words.js";
+import { MINUTE_MS, clock, counted, duration, figure, printable } from "./words.js";
 
 /** @typedef {import("./types.js").InstanceAnswer} InstanceAnswer */
 /** @typedef {import("./types.js").VerdictAnswer} VerdictAnswer */
@@ -115,7 +115,7 @@ function returnFocus(opener) {
 function Facts({ answer }) {
   return html`
     <p class="instance-what soft">
-      ${answer.instance_type ?? "unknown type"}${answer.cores > 0 && html`, ${counted(answer.cores, "core")}`}${answer.cluster && html`, cluster <${Name} text=${answer.cluster} />`}
+      ${printable(answer.instance_type ?? "unknown type")}${answer.cores > 0 && html`, ${counted(answer.cores, "core")}`}${answer.cluster && html`, cluster <${Name} text=${answer.cluster} />`}
     </p>
     <${Freshness} answer=${answer} />
     ${answer.cores > 0 && html`

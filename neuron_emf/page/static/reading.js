@@ -52,8 +52,7 @@ export function Reading({ range, reading, again }) {
   if (now?.range === range) return html`<${Progress} range=${range} left=${now.left} />`;
   return html`${failure.value && html`<${Trouble} what="Older rollups" failure=${failure.value} />`}
     <div class="reading">
-      <span>Amounts are known from ${clock(reading.from_ms)}. The rest of the ${words} takes about
-        ${counted(reading.calls, "call")} of FilterLogEvents, which are free.</span>
+      <span>Amounts are known from ${clock(reading.from_ms)}. The rest of the ${words} takes about ${counted(reading.calls, "call")} of FilterLogEvents, which are free.</span>
       <button type="button" class="button" onClick=${() => readRange(range, reading, again)}>Read ${duration(reading.minutes)} more</button>
     </div>`;
 }
