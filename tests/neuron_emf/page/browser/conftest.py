@@ -25,7 +25,10 @@ from tests.neuron_emf.page.page_account import (
     view_of,
 )
 
-PATIENCE_MS = 60_000
+PATIENCE_MS = 30_000
+COUNT_PRESSES = """
+addEventListener("pointerdown", () => { window.presses = (window.presses ?? 0) + 1; }, true);
+"""
 expect.set_options(timeout=PATIENCE_MS)
 
 
@@ -85,6 +88,7 @@ def _opened(
     page.on("pageerror", lambda error: seen.append(str(error)))
     page.on("request", lambda asked: _watch(asked.url, seen))
     page.clock.install(time=PAGE_NOW_S)
+    page.add_init_script(COUNT_PRESSES)
     for pattern, handler in routes:
         page.route(pattern, handler)
     page.goto(url)
