@@ -56,7 +56,8 @@ _NO_TEAM: Final = "[no team]"
 _NAMES: Final = {**NO_OWNERS, UNKNOWN_OWNER: "Unknown", _NO_TEAM: "No team"}
 _BRACKETS: Final = _NAMES.keys() | PLACEHOLDER_OWNERS
 _CORES: Final = ("idle_cores", "cores", "busy_cores", "unpriced_cores", "instances")
-_AMOUNTS: Final = ("usd_per_hour", "usd", "idle_core_hours")
+_RANGE_AMOUNTS: Final = ("usd", "idle_core_hours")
+_AMOUNTS: Final = ("usd_per_hour", *_RANGE_AMOUNTS)
 _NUMBERS: Final[dict[str, Callable[[Iterable[Any]], Any]]] = {
     **dict.fromkeys((*_CORES, *_AMOUNTS), sum), "idle_minutes": max, "since_ms": min,
 }  # fmt: skip
@@ -86,8 +87,8 @@ class Amounts:
         unlisted: Clusters whose instances are not all listed.
     """
 
-    then: Then = field(default_factory=Then)
-    unit: int = ROLLUP_UNIT
+    then: Then
+    unit: int
     unlisted: set[str] = field(default_factory=set)
 
     def items(self, group: str) -> tuple[list[JsonObject], bool]:
@@ -108,7 +109,7 @@ class Amounts:
             return [*listed, *others], not self.unlisted
         if others:  # an amount of one cluster is not the amount of a type
             listed = []
-            others = [{**item, "instance_type": OTHER_OWNERS} for item in _others(owners, listed)]
+            others = _others(owners, listed)
         return [*listed, *others], not others
 
     def _item(self, key: OwnerKey | InstanceKey | TypeKey, time: CoreTime) -> JsonObject:
@@ -125,35 +126,35 @@ class Amounts:
 
 def amounts_of_rollups(rollups: Iterable[PublishedRollup]) -> Amounts:
     """Add up the idle cores of *rollups*."""
-    amounts = Amounts()
-    then = amounts.then
+    then = Then(
+        owners=defaultdict(CoreTime),
+        instances=defaultdict(CoreTime),
+        cluster_types=defaultdict(CoreTime),
+    )
+    unlisted = set()
     for rollup in rollups:
         cluster = rollup.cluster
         if len(rollup.instances) < rollup.gauges.get("IdleInstanceCount", 0):
-            amounts.unlisted.add(cluster)
-        for row in rollup.owners or ():
-            owner = OwnerKey(row.name, cluster, row.kind)
-            _fold_idle(then.owners.setdefault(owner, CoreTime()), row)
+            unlisted.add(cluster)
+        for row in rollup.owners:
+            _fold_idle(then.owners[OwnerKey(row.name, cluster, row.kind)], row)
         for row in rollup.instances:
-            instance = InstanceKey(row.name, cluster)
-            _fold_idle(then.instances.setdefault(instance, CoreTime()), row)
-            instance_type = TypeKey(row.kind, cluster)
-            _fold_idle(then.cluster_types.setdefault(instance_type, CoreTime()), row)
-    return amounts
+            _fold_idle(then.instances[InstanceKey(row.name, cluster)], row)
+            _fold_idle(then.cluster_types[TypeKey(row.kind, cluster)], row)
+    return Amounts(then, ROLLUP_UNIT, unlisted)
 
 
 def _others(owners: Sequence[JsonObject], listed: Sequence[JsonObject]) -> list[JsonObject]:
     """Return for each cluster what *owners* have more than *listed*."""
-    of_listed = folded(listed, ("cluster",))
-    others: list[JsonObject] = []
-    for key, row in folded(owners, ("cluster",)).items():
-        rest = {"cluster": row["cluster"], "instance": OTHER_OWNERS}
-        for amount in _AMOUNTS[1:]:
-            part = of_listed.get(key, {}).get(amount) or 0
-            rest[amount] = None if row[amount] is None else row[amount] - part
-        if rest["idle_core_hours"] > 1 / MICRO:
-            others.append(rest)
-    return others
+    taken = [
+        {"cluster": row["cluster"], **{name: row[name] and -row[name] for name in _RANGE_AMOUNTS}}
+        for row in listed
+    ]
+    return [
+        {**row, "instance": OTHER_OWNERS, "instance_type": OTHER_OWNERS}
+        for row in folded([*owners, *taken], ("cluster",)).values()
+        if row["idle_core_hours"] > 1 / MICRO
+    ]
 
 
 def _fold_idle(time: CoreTime, row: IdleRow) -> None:
@@ -229,7 +230,7 @@ def breakdown(
             in_range = [row for key, row in folded(in_range, GROUPS[group]).items() if key in there]
         if not is_whole:
             notes.append(LISTED_WORDS)
-    no_amount = dict.fromkeys(_AMOUNTS[1:], 0.0 if is_whole else None)
+    no_amount = dict.fromkeys(_RANGE_AMOUNTS, 0.0 if is_whole else None)
     rows = _rows(group, items, in_range, no_amount, _absent(group, now, in_range))
     total = folded(rows, ()).get((), dict.fromkeys((*_CORES, *_AMOUNTS), 0))
     if not is_filtered:
@@ -247,19 +248,14 @@ def breakdown(
 
 
 def is_on(instance: JsonObject, query: Texts) -> bool:
-    """Return True if *instance*, its type and one of its owners are what *query* names."""
-    of_owners = {
-        (owner, team)
-        for owner, _, team in instance["owned"] or [[name, "", None] for name in instance["owners"]]
+    """Return True if *instance*, its type, an owner and a team on it are what *query* names."""
+    values = {
+        "instance": [instance["instance"]],
+        "type": [instance["instance_type"]],
+        "owner": instance["owners"],
+        "team": [team for _, _, team in instance["owned"]],
     }
-    is_owned = any(
-        query.get("owner", "") in ("", owner) and query.get("team", "") in ("", team)
-        for owner, team in of_owners or {("", "")}
-    )
-    return is_owned and all(
-        query.get(name, "") in ("", instance[member])
-        for name, member in (("instance", "instance"), ("type", "instance_type"))
-    )
+    return all(query.get(name, "") in ("", *names) for name, names in values.items())
 
 
 def _is_shown(item: JsonObject, group: str, query: Texts) -> bool:
@@ -300,20 +296,16 @@ def _facts_of_owners(instances: Sequence[JsonObject]) -> dict[tuple[str, str], J
 
 def _facts(holders: Sequence[JsonObject]) -> JsonObject:
     """Return the marks that all *holders* have, and whether the cores of one cannot wait."""
-    holders = [row for row in holders if not row.get("IsReserved")]
-    if not holders:
+    held = [row for row in holders if not row.get("IsReserved")]
+    if not held:
         return {}
-    first, *others = holders
-    blocked = next((row["AssignedTo"] for row in holders if row.get("AssignedTo")), None)
-    words = f"Its cores are assigned to {blocked}, which may fail to start."
+    common = set.intersection(*(set(row["Marks"]) for row in held))
+    blocked = [row["AssignedTo"] for row in held if row.get("AssignedTo")]
+    words = [f"Its cores are assigned to {name}, which may fail to start." for name in blocked[:1]]
     return {
-        "marks": [
-            mark
-            for mark in first["Marks"]
-            if all(mark in row["Marks"] for row in others) and not mark.endswith(" here")
-        ],
-        "is_gone": any(row.get("Gone") for row in holders),
-        "cannot_wait": words if blocked else "",
+        "marks": sorted(mark for mark in common if not mark.endswith(" here")),
+        "is_gone": any(row.get("Gone") for row in held),
+        "cannot_wait": "".join(words),
     }
 
 

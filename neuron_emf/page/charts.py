@@ -35,6 +35,7 @@ ALL_CLUSTERS: Final = "All clusters"
 NO_SUM: Final = "Some clusters do not report this number, so there is no sum. Choose by cluster."
 NOT_IN_LEDGER: Final = "The ledger does not have these numbers. Choose 24 hours or less."
 _CHARTS: Final = TABLES["charts"]
+STATES: Final = "core_states"
 _STATES: Final = TABLES["cores by state"]
 """Sums of gauges. ReservedCores and UnknownAllocationCores are parts of UnattachedCores."""
 
@@ -72,10 +73,13 @@ def charts(
     answers: list[JsonObject] = []
     for name, chart in _CHARTS.items():
         left_out = 0
-        if "member" not in chart:
-            series = _states(cells, whole)
+        if name == STATES:
+            series = {
+                label: _together({}, _samples({"signs": signs}, cells), whole)
+                for label, signs in _STATES.items()
+            }
         elif by_cluster:
-            series, left_out = _by_cluster(chart, cells, whole)
+            series, left_out = _by_cluster(chart, _samples(chart, cells), whole)
         else:
             series = {ALL_CLUSTERS: _together(chart, _samples(chart, cells), whole)}
         shown = [
@@ -86,7 +90,7 @@ def charts(
         answers.append(
             {
                 "id": name, "title": chart["title"], "unit": chart["unit"],
-                "kind": "lines" if "member" in chart else "bars", "left_out": left_out,
+                "kind": "bars" if name == STATES else "lines", "left_out": left_out,
                 "note": "" if shown else no_series, "series": shown,
             }
         )  # fmt: skip
@@ -104,16 +108,15 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _by_cluster(
-    chart: JsonObject, cells: Cells, whole: Mapping[int, set[str]]
+    chart: JsonObject, samples: Samples, whole: Mapping[int, set[str]]
 ) -> tuple[dict[str, dict[int, float]], int]:
     """Return the largest clusters, all others together, and how many others there are."""
-    samples = _samples(chart, cells)
     sizes = {
-        cluster: sum(value for value, _ in values.values())
+        cluster: -sum(value for value, _ in values.values())
         for cluster, values in samples.items()
         if values
     }
-    order = sorted(sizes, key=lambda cluster: (-sizes[cluster], cluster))
+    order = sorted(sizes, key=lambda cluster: (sizes[cluster], cluster))
     series = {
         cluster: {at_ms: value for at_ms, (value, _) in samples[cluster].items()}
         for cluster in order[:MAX_SERIES]
@@ -126,61 +129,44 @@ def _by_cluster(
 
 def _samples(chart: JsonObject, cells: Cells) -> Samples:
     samples: Samples = defaultdict(dict)
+    signs = chart.get("signs") or {chart["member"]: 1}
+    first = next(iter(signs))
+    of_hour = _HOUR_VALUES.get(first)
     for (cluster, at_ms), cell in cells.items():
-        weight = 1.0
-        if isinstance(cell, PublishedRollup):
-            value = cell.amount(chart["member"])
-            if "weight" in chart:
-                weight = _signed(cell, chart["weight"])
-        else:
-            of_hour = _HOUR_VALUES.get(chart["member"])
-            value = of_hour(cell) if of_hour and cell.known else None
-            weight = cell.known
         of_cluster = samples[cluster]  # also of a cluster without values: no sum is known without
+        value = None
+        if isinstance(cell, PublishedRollup):
+            weight = _signed(cell, chart["weight"]) if "weight" in chart else 1.0
+            if cell.amount(first) is not None:
+                value = _signed(cell, signs)
+        else:
+            weight = cell.known
+            value = of_hour(cell) if of_hour and weight else None
         if value is not None and weight:
             of_cluster[at_ms] = value, weight
     return samples
 
 
 def _signed(rollup: PublishedRollup, signs: Mapping[str, int]) -> float:
-    return sum(sign * rollup.gauges.get(name, 0.0) for name, sign in signs.items())
+    return sum(sign * (rollup.amount(name) or 0) for name, sign in signs.items())
 
 
 def _together(
     chart: JsonObject, samples: Samples, whole: Mapping[int, set[str]]
 ) -> dict[int, float]:
     """Return one value for each moment of *whole*; a sum only if every cluster there has one."""
-    by_moment: dict[int, list[tuple[float, float]]] = defaultdict(list)
-    for values in samples.values():
-        for at_ms, sample in values.items():
-            by_moment[at_ms].append(sample)
     together = {}
-    for at_ms in whole.keys() & by_moment.keys():
-        some = by_moment[at_ms]
-        if "max" in chart:
+    for at_ms, clusters in whole.items():
+        there = clusters & samples.keys()
+        some = [samples[cluster][at_ms] for cluster in there if at_ms in samples[cluster]]
+        if some and "max" in chart:
             together[at_ms] = max(value for value, _ in some)
-        elif "weight" in chart:
+        elif some and "weight" in chart:
             total = sum(weight for _, weight in some)
             together[at_ms] = sum(value * weight for value, weight in some) / total
-        elif len(some) == len(whole[at_ms] & samples.keys()):
+        elif some and len(some) == len(there):
             together[at_ms] = sum(value for value, _ in some)
     return together
-
-
-def _states(cells: Cells, whole: Mapping[int, set[str]]) -> dict[str, dict[int, float]]:
-    """Add up the states of cores; a rollup without the first gauge of a state adds nothing."""
-    series: dict[str, dict[int, float]] = {}
-    for label, signs in _STATES.items():
-        sums: dict[int, float] = defaultdict(float)
-        for (_, at_ms), cell in cells.items():
-            if (
-                isinstance(cell, PublishedRollup)
-                and at_ms in whole
-                and next(iter(signs)) in cell.gauges
-            ):
-                sums[at_ms] += _signed(cell, signs)
-        series[label] = sums
-    return series
 
 
 def _whole_moments(cells: Iterable[tuple[str, int]]) -> dict[int, set[str]]:

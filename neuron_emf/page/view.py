@@ -54,7 +54,6 @@ from neuron_emf.reading.now_reader import (
     answer_of,
 )
 from neuron_emf.reading.periods import now_ms as clock
-from neuron_emf.reading.rollup_lines import PublishedRollup
 from neuron_emitter.errors import SettingsError, SourceError
 from neuron_wire.names import (
     DAY_HOURS,
@@ -135,6 +134,7 @@ class PageView:
         self._hours = SettledHours(account, now_ms)
         self._cores_lock, self._alarms_lock = threading.Lock(), threading.Lock()
         self._minutes = functools.lru_cache(maxsize=KEPT_CORES)(self._read_minute)
+        self._amounts = functools.lru_cache(maxsize=KEPT_CORES)(self._read_amounts)
         self._answers = functools.lru_cache(maxsize=KEPT_ANSWERS)(self._make)
         self._alarms_at: tuple[int, list[JsonObject]] | None = None
         self.reads: Answers = {
@@ -234,12 +234,11 @@ class PageView:
             rollups = self._reader.lines.rollups(span.x.start)
             cells = {(rollup.cluster, rollup.minute_ms): rollup for rollup in rollups}
             minutes = {minute_ms for _, minute_ms in cells}
-            newest_ms = max(minutes, default=span.x.start)
-            head["reading"] = self._reader.unread(span.x.start)
-            from_ms = head["reading"]["from_ms"] if head["reading"] else span.x.start
-            head["missing"] = gaps(range(from_ms, newest_ms, MINUTE_MS), minutes)
-        shown = {key: cell for key, cell in cells.items() if cluster in ("", key[0])}
-        return span, shown, head
+            unread = head["reading"] = self._reader.unread(span.x.start)
+            start_ms = unread["from_ms"] if unread else span.x.start
+            stop_ms = max(minutes, default=start_ms)
+            head["missing"] = gaps(range(start_ms, stop_ms, MINUTE_MS), minutes)
+        return span, _of_cluster(cells, cluster), head
 
     def charts(self, query: Query) -> JsonObject:
         """
@@ -264,31 +263,26 @@ class PageView:
         span, cells, head = self._cells(query)
         newest_ms = self._reader.now().total.minute
         hour = (self._now_ms() if newest_ms is None else newest_ms * MINUTE_MS) // HOUR_MS
-        before: dict[str, tuple[int, Mapping[str, Mapping[int, float]]]] = {}
+        before: dict[str, dict[str, float | None]] = {}
         ledger = ""
         for name, hours in (("yesterday", DAY_HOURS), ("last_week", WEEK_HOURS)):
-            at_ms = (hour - hours) * HOUR_MS
-            known: Cells = {}
+            earlier = hour - hours
+            before[name] = {}
             try:
-                known = self._hours.read_period(range(hour - hours, hour - hours + 1)).cells
+                period = self._hours.read_period(range(earlier, earlier + 1))
             except SourceError as error:
                 ledger = str(error)
-            of_cluster = {
-                key: cell for key, cell in known.items() if head["cluster"] in ("", key[0])
-            }
-            before[name] = at_ms, trends(of_cluster)
+                continue
+            values = trends(_of_cluster(period.cells, head["cluster"]))
+            before[name] = {card: at.get(earlier * HOUR_MS) for card, at in values.items()}
         cards = {
             card: {
                 "points": [[at_ms, values.get(at_ms)] for at_ms in span.x],
-                **{name: found[card].get(at_ms) for name, (at_ms, found) in before.items()},
+                **{name: amounts.get(card) for name, amounts in before.items()},
             }
             for card, values in trends(cells).items()
         }
-        times = {
-            f"{name}_ms": at_ms if any(found.values()) else None
-            for name, (at_ms, found) in before.items()
-        }
-        return {**head, **times, "cards": cards, "ledger": ledger}
+        return {**head, "cards": cards, "ledger": ledger}
 
     def alarms(self, _query: Query) -> JsonObject:
         """
@@ -357,17 +351,18 @@ class PageView:
         pattern = pattern_of(*filter(None, [cluster]))
         lines = self._records.read_lines(minute_ms, minute_ms + MINUTE_MS, pattern)
         instances = newest_minute(lines, minute_ms, cluster, self._idle_after_minutes)
-        prices = {}
-        for rollup in self._reader.lines.rollups(minute_ms):
-            for row in rollup.instances:
-                if row.cost is not None and row.idle:
-                    prices[rollup.cluster, row.kind] = row.cost / row.idle
+        prices = {
+            (rollup.cluster, row.kind): row.cost / row.idle
+            for rollup in self._reader.lines.rollups(minute_ms)
+            for row in rollup.instances
+            if row.cost is not None and row.idle
+        }
         for instance in instances:
+            idle = instance["idle_cores"]
             price = prices.get((instance["cluster"], instance["instance_type"]))
-            if not instance["idle_cores"]:
-                price = 0.0
-            cost = None if price is None else price * instance["idle_cores"]
-            instance["usd_per_hour"] = cost
+            instance["usd_per_hour"] = None if price is None else price * idle
+            if not idle:
+                instance["usd_per_hour"] = 0.0
         return instances
 
     def row(self, query: Query) -> JsonObject:
@@ -404,7 +399,7 @@ class PageView:
         """
         group = query.get("group", "")
         group = group if group in GROUPS else next(iter(GROUPS))
-        span, cells, head = self._cells(query)
+        span, _, head = self._cells(query)
         cluster = head["cluster"]
         now = answer_of(self._reader.now(), cluster, self._now_ms())
         instances: Sequence[JsonObject] = []
@@ -413,16 +408,18 @@ class PageView:
         except SettingsError:  # owners are known without their instances
             if group in BY_INSTANCE:
                 raise
+        amounts = None
         if span.is_ledger:
-            period = self._hours.read_period(span.hours)
-            amounts = Amounts(period.then, 10**USD_PLACES)
-        else:
-            amounts = amounts_of_rollups(
-                cell for cell in cells.values() if isinstance(cell, PublishedRollup)
-            )
-        answer = breakdown(group, now, instances, None if head["reading"] else amounts, query)
+            amounts = Amounts(self._hours.read_period(span.hours).then, 10**USD_PLACES)
+        elif not head["reading"] and now["owners_known"]:
+            amounts = self._amounts(span, cluster, self._reader.version)
+        answer = breakdown(group, now, instances, amounts, query)
         asked = {name: query.get(name, "") for name in ("team", "owner")}
         return {**head, **asked, "group": group, "data_to_ms": now["data_to_ms"], **answer}
+
+    def _read_amounts(self, span: Span, cluster: str, *_: object) -> Amounts:
+        rollups = self._reader.lines.rollups(span.x.start)
+        return amounts_of_rollups(rollup for rollup in rollups if cluster in ("", rollup.cluster))
 
     def read(self, query: Query) -> JsonObject:
         """
@@ -545,6 +542,10 @@ class PageView:
             )
             raise UnknownClusterError(msg)
         return cluster
+
+
+def _of_cluster(cells: Cells, cluster: str) -> Cells:
+    return {key: cell for key, cell in cells.items() if cluster in ("", key[0])}
 
 
 def _in_console(text: str) -> str:

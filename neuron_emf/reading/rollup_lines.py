@@ -107,7 +107,7 @@ class PublishedRollup:
 
         tallies: Those of `NOW_TALLIES`, by the publication that added them.
 
-        owners: Owners of idle cores, together all idle cores; None if the line has none of them.
+        owners: Owners of idle cores, together all idle cores if the line has owners.
 
         instances: The instances with idle cores that the line lists.
 
@@ -123,7 +123,7 @@ class PublishedRollup:
     duplicates: frozenset[str] = frozenset()
     in_other_clusters: frozenset[str] = frozenset()
     tallies: Mapping[int, Amounts] = field(default_factory=dict)
-    owners: tuple[IdleRow, ...] | None = None
+    owners: tuple[IdleRow, ...] = ()
     instances: tuple[IdleRow, ...] = ()
 
     def amount(self, name: str) -> float | None:
@@ -152,9 +152,6 @@ def rollup_of(line: JsonObject) -> PublishedRollup | None:
     if type(publication) is not int or type(schema) is not int or schema > VERSION:
         return None
     gauges = _numbers(line, NOW_GAUGES)
-    owners = None
-    if rows_in(line, OWNER_ROWS) is not None or not gauges.get("IdleCores"):
-        owners = _idle_rows(line, OWNER_ROWS, ("Owner", "Team", "Cores"))
     return PublishedRollup(
         cluster=cluster,
         minute_ms=minute_ms,
@@ -163,7 +160,7 @@ def rollup_of(line: JsonObject) -> PublishedRollup | None:
         duplicates=frozenset(texts_in(line, "DuplicateEmitterInstances")),
         in_other_clusters=frozenset(texts_in(line, "InstanceNamesInOtherClusters")),
         tallies={publication: _numbers(line, NOW_TALLIES)},
-        owners=owners,
+        owners=_idle_rows(line, OWNER_ROWS, ("Owner", "Team", "Cores")),
         instances=_idle_rows(line, IDLE_INSTANCES, ("InstanceId", "InstanceType", "IdleCores")),
     )
 

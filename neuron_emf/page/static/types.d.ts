@@ -132,8 +132,6 @@ export interface Trends {
   step_ms: number;
   reading: Reading | null;
   cards: { idle: Trend; cost: Trend; avoidable: Trend; utilization: Trend };
-  yesterday_ms: number | null;
-  last_week_ms: number | null;
   ledger: string;
 }
 
