@@ -5,7 +5,7 @@
  */
 
 import { html, useState } from "./vendor/ui.js";
-import { isStale, serverMs, useAnswer } from "./data.js";
+import { isCurrent, serverMs, useAnswer } from "./data.js";
 import { Command, Icon, Name, Notice, Section, Skeleton, Trouble, Urgency } from "./parts.js";
 import { MINUTE_MS, duration, list, moment, printable } from "./words.js";
 
@@ -96,7 +96,7 @@ function NoAlarm({ alarms, isKnown, elsewhere, cluster }) {
   if (!alarms.length) {
     return html`<${Notice} kind="warn" title="The stack has no alarms">Nothing watches its clusters.<${Command} text="neuron-emf check" /><//>`;
   }
-  const isGood = isKnown && !isStale.value && !elsewhere && alarms.every(({ state }) => state === "OK");
+  const isGood = isKnown && isCurrent.value && !elsewhere && alarms.every(({ state }) => state === "OK");
   return html`<p class=${isGood ? "alarms-none is-good" : "alarms-none"}>
     ${isGood && html`<${Icon} name="circle-check" />`}
     ${elsewhere ? html`No alarm fires for <${Name} text=${cluster} />, ${elsewhere} elsewhere. ` : "No alarm fires. "}

@@ -66,6 +66,9 @@ export const serverMs = computed(() => snapshotMs ?? tick.value + offsetMs.value
 /** True if the shown data end more than ten minutes ago. */
 export const isStale = computed(() => isOlder(dataToMs.value));
 
+/** True if there are data and they are not stale: only then may anything be green. */
+export const isCurrent = computed(() => dataToMs.value !== null && !isStale.value);
+
 /**
  * Return True if *ms* is more than ten minutes ago; False if it is unknown.
  *

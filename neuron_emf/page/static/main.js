@@ -93,12 +93,12 @@ function App() {
       ${now.failure && now.failure.kind !== "cluster" && html`<${Trouble} isPage what="The page" failure=${now.failure} again=${now.again} />`}
       ${now.value?.problem && html`<${Problem} problem=${now.value.problem} />`}
       <${Guard} what="The status"><${Status} ...${props} /><//>
-      ${!hasNothing && html`
-      <${Guard} what="The cards"><${Cards} ...${props} /><//>
+      ${!hasNothing && html`<${Guard} what="The cards"><${Cards} ...${props} /><//>`}
       <div class="page-main">
         <div class="page-alarms"><${Guard} what="The alarms"><${Alarms} ...${props} /><//></div>
-        <div class="page-breakdown"><${Guard} what="The breakdown"><${Breakdown} ...${props} /><//></div>
+        ${!hasNothing && html`<div class="page-breakdown"><${Guard} what="The breakdown"><${Breakdown} ...${props} /><//></div>`}
       </div>
+      ${!hasNothing && html`
       ${state.instance && html`<${Guard} key=${state.instance} what="The instance"><${Instance} ...${props} /><//>`}
       <${Guard} what="The cores"><${Cores} ...${props} /><//>
       <${Guard} what="The charts"><${Charts} ...${props} /><//>`}

@@ -6,7 +6,7 @@
 
 import { html, useEffect } from "./vendor/ui.js";
 import { URGENCIES, firing, isHere } from "./alarms.js";
-import { dataToMs, isSnapshot, isStale, serverMs, snapshotMs, STALE_MINUTES, useAnswer } from "./data.js";
+import { dataToMs, isCurrent, isSnapshot, isStale, serverMs, snapshotMs, STALE_MINUTES, useAnswer } from "./data.js";
 import { Icon, Term } from "./parts.js";
 import { MINUTE_MS, clock, duration, moment, zoneName } from "./words.js";
 
@@ -89,7 +89,7 @@ function AlarmItem({ state, set, alarms }) {
   }
   const { here, hereTotal, there, elsewhere } = countFiring(alarms.value.alarms, state.cluster);
   const isKnown = !alarms.failure && !isStale.value;
-  const quiet = isKnown ? { kind: "good", icon: "circle-check" } : { kind: "unknown", icon: "bell-off" };
+  const quiet = isKnown && isCurrent.value ? { kind: "good", icon: "circle-check" } : { kind: "unknown", icon: "bell-off" };
   const worst = here.now + there.now ? { kind: "bad", icon: "circle-alert" } : { kind: "warn", icon: "triangle-alert" };
   const look = hereTotal + elsewhere ? worst : quiet;
   const words = hereTotal ? `Alarms: ${byUrgency(here)}` : "No alarm firing";

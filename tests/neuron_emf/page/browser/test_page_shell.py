@@ -145,7 +145,7 @@ def test_trouble_says_what_to_do(open_page, address, watched, kind, words):
 
 
 def test_a_stack_without_lines_names_the_next_command(open_page, address):
-    """Before the first rollup the page shows the command that checks an emitter, and no zeros."""
+    """Before the first rollup: the command that checks an emitter, the alarms, and no zeros."""
 
     def without_lines(route):
         answer = route.fetch()
@@ -158,6 +158,7 @@ def test_a_stack_without_lines_names_the_next_command(open_page, address):
     expect(notice).to_contain_text("No emitter has written yet")
     expect(notice.locator("code")).to_have_text("neuron-emf check")
     expect(page.locator(".cards")).to_have_count(0)
+    expect(page.locator(".alarms-line")).to_have_count(3)
 
 
 def test_the_whole_bar_works_by_keys(open_page, address):
