@@ -10,7 +10,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import emitter, figures_record, ledger_month, sample_reports, stack_figures
+from benchmarks import (
+    emitter,
+    figures_record,
+    ledger_month,
+    page,
+    sample_reports,
+    stack_figures,
+)
 from benchmarks.figure import HEADS, terminal
 
 if TYPE_CHECKING:
@@ -24,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description="What the emitter and the stack cost on this machine, beside what they may "
-        "cost. Takes about three minutes: a real one must pass for the memory of an emitter.",
+        "cost. Takes about five minutes: a real one must pass for the memory of an emitter.",
         epilog="Exit codes: 0 measured, 1 with --check a figure is over its limit, 2 usage error.",
     )
     parser.add_argument(
@@ -57,6 +64,7 @@ def measure(folder: Path) -> list[Figure]:
             *stack_figures.figures(folder / "minute"),
             ledger_month.figure(folder / "month"),
             *ledger_month.bill_figures(folder / "month"),
+            *page.figures(),
         ]
 
 

@@ -39,7 +39,7 @@ ARROWS = {
     "neuron_accounts": {"neuron_wire"},
     "neuron_wire": set(),
     "local": PRODUCT,
-    "benchmarks": PRODUCT,
+    "benchmarks": PRODUCT | {"proof", "tests"},  # the page is measured on the tests' account
     "proof": PRODUCT | {"benchmarks", "local"},
 }
 
