@@ -1,5 +1,5 @@
 """
-The pictures of the page in docs/images: the recorded hour in Chromium, light and dark.
+The pictures of the page in docs/images: 10 and 300 instances in Chromium, light and dark.
 
 Run it by `python -m docs.generate.pictures`. The hour, the clock and the window are
 fixed, so the same Chromium with the same fonts gives the same bytes.
@@ -10,10 +10,11 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 import proof  # noqa: F401 - it adds the folders of the functions
 from local import REPOSITORY
@@ -22,15 +23,15 @@ from tests.neuron_emf.page.page_account import (
     PAGE_NOW_S,
     double_of,
     filled,
+    fleet_of,
+    ledger_of,
     served,
     view_of,
 )
 
 IMAGES = REPOSITORY / "docs" / "images"
-PICTURE_SCENES = {
-    "page": (1440, 900),
-    "page-phone": (390, 1_400),
-}  # each with the size of its window
+PICTURE_SIZES = {"page": (1440, 900), "page-phone": (390, 1_400)}  # pixels of the window
+FLEETS = {"": 10, "-300": 300}  # instances, by the end of the picture's name
 MOST_BYTES = 250_000
 
 
@@ -39,38 +40,43 @@ def main() -> None:
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         sys.exit("no Chromium is installed; on Debian: apt-get install chromium")
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        pytest.MonkeyPatch.context() as patch,
-        double_of(patch) as double,
-        sync_playwright() as driver,
-    ):
-        filled(double, hour.make(Path(folder)))
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+        recorded = hour.make(Path(folder))
         browser = driver.chromium.launch(
             executable_path=program, args=["--no-sandbox", "--force-color-profile=srgb"]
         )
-        with served(view_of()) as server:
-            for scheme in ("light", "dark"):
-                for scene in PICTURE_SCENES:
-                    path = IMAGES / f"{scene}-{scheme}.png"
-                    take(browser, server.url, (scene, scheme), path)
+        for ending, instances in FLEETS.items():
+            with page_of(recorded, instances) as url:
+                for scheme in ("light", "dark"):
+                    for scene, size in PICTURE_SIZES.items():
+                        path = IMAGES / f"{scene}{ending}-{scheme}.png"
+                        take(browser, url, (size, scheme), path)
         browser.close()
     too_large = [path.name for path in IMAGES.glob("page*.png") if path.stat().st_size > MOST_BYTES]
     if too_large:
         sys.exit(f"over {MOST_BYTES:,} bytes: {', '.join(too_large)}")
 
 
-def take(browser, url, what, path):
+@contextmanager
+def page_of(recorded, instances):
+    """Serve the page of that many instances, with the ledger of the recorded hour."""
+    with pytest.MonkeyPatch.context() as patch, double_of(patch) as double:
+        patch.setattr("neuron_emf.page.ranges.stack_ledger", ledger_of(recorded))
+        filled(double, fleet_of(recorded, instances))
+        with served(view_of()) as server:
+            yield server.url
+
+
+def take(browser, url, look, path):
     """One picture of the first screen."""
-    scene, scheme = what
+    (width, height), scheme = look
     page = browser.new_page(
-        viewport=dict(zip(("width", "height"), PICTURE_SCENES[scene], strict=True)),
-        color_scheme=scheme,
-        timezone_id="UTC",
+        viewport={"width": width, "height": height}, color_scheme=scheme, timezone_id="UTC"
     )
     page.clock.set_fixed_time(PAGE_NOW_S * 1000)
     page.goto(url)
     page.wait_for_selector("html[data-ready]")
+    expect(page.locator(".skeleton")).to_have_count(0)
     page.wait_for_timeout(500)  # the browser draws what was asked for
     page.screenshot(path=path, animations="disabled")
     page.close()
