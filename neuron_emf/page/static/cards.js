@@ -6,7 +6,7 @@ import { html } from "./vendor/ui.js";
 import { useAnswer } from "./data.js";
 import { Icon, Name, Notice, Skeleton, Spark, Term } from "./parts.js";
 import { RANGES } from "./state.js";
-import { amount, clock, duration, figure, percent, share, zoneName } from "./words.js";
+import { amount, clock, duration, figure, percent, printable, share, zoneName } from "./words.js";
 
 /** @typedef {import("./types.js").Now} Now */
 
@@ -55,6 +55,7 @@ export function Cards({ state, now }) {
   return html`<div class="cards-block">
     ${isNarrower && html`<p class="soft cards-scope">The cards are of ${state.cluster ? html`cluster <${Name} text=${state.cluster} />` : "all clusters"}: rollups have no totals by team or owner.</p>`}
     <div class="cards">${CARDS.map((card) => html`<${Card} key=${card.id} card=${card} page=${page} trend=${trend.value} range=${state.range} isFailed=${Boolean(now.failure)} />`)}</div>
+    ${trend.failure && page && html`<p class="soft cards-scope">No trend: ${printable(trend.failure.sentence)}</p>`}
     ${trend.value?.ledger && html`<p class="soft cards-scope">No comparison with yesterday and last week: ${trend.value.ledger}</p>`}
     ${page?.cost.advice && html`<p class="cards-advice"><${Icon} name="info" /> ${page.cost.advice}</p>`}
     ${page?.is_old && html`<${Notice} kind="warn">The newest data are of ${clock(page.data_to_ms)} ${zoneName()}, ${duration(page.age_minutes)} ago.<//>`}
@@ -77,7 +78,7 @@ function Card({ card, page, trend, range, isFailed }) {
     <p class=${`card-number live ${value === null ? "is-unknown" : ""}`}>${card.big(value)}${value !== null && card.unit && html` <span class="card-unit">${card.unit}</span>`}</p>
     <p class="card-line live">${value === null ? page[card.id].words : card.line(page)}</p>
     <div class="card-trend live">${series && html`<${Spark} points=${series.points} label=${`${card.title}, ${words}`} />`}</div>
-    ${series && html`<p class="card-changes live">
+    ${series && (series.yesterday !== null || series.last_week !== null) && html`<p class="card-changes live">
       <${Change} value=${value} before=${series.yesterday} words="yesterday" isBetterLow=${card.isBetterLow} />
       <${Change} value=${value} before=${series.last_week} words="last week" isBetterLow=${card.isBetterLow} />
     </p>`}

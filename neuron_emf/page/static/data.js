@@ -12,6 +12,7 @@ import { MINUTE_MS } from "./words.js";
 const TOKEN_HEADER = "Neuron-Emf-Token";
 const TIMEOUT_MS = 120_000;
 const TICK_MS = 1000;
+const COARSE_MS = 10_000; // sections that may turn gray look at the clock this often
 const MAX_KEPT_ENTRIES = 24; // entries that no section follows, so that Back shows them at once
 export const STALE_MINUTES = 10;
 
@@ -63,6 +64,8 @@ export const dataToMs = signal(/** @type {number | null} */ (null));
 /** The server's present time, each second; in a snapshot the time at which it was made. */
 export const serverMs = computed(() => snapshotMs ?? tick.value + offsetMs.value);
 
+const coarseMs = computed(() => Math.floor(serverMs.value / COARSE_MS) * COARSE_MS);
+
 /** True if the shown data end more than ten minutes ago. */
 export const isStale = computed(() => isOlder(dataToMs.value));
 
@@ -75,7 +78,7 @@ export const isCurrent = computed(() => dataToMs.value !== null && !isStale.valu
  * @param {number | null} ms
  */
 export function isOlder(ms) {
-  return ms !== null && serverMs.value - ms > STALE_MINUTES * MINUTE_MS;
+  return ms !== null && coarseMs.value - ms > STALE_MINUTES * MINUTE_MS;
 }
 
 /**

@@ -218,6 +218,9 @@ const TROUBLES = {
 /** Kinds that concern the whole page: the notice at its top has their advice. */
 const PAGE_WIDE = ["unreachable", "token", "credentials"];
 
+/** Kinds of what this page or stack does not have. */
+const NOT_FAULTS = ["snapshot", "ledger"];
+
 /**
  * What failed and what to do.
  *
@@ -230,7 +233,8 @@ export function Trouble({ what, failure, again, isPage = false }) {
   }
   const action = failure.kind === "denied" ? html`<p>Missing action: <code>${printable(failure.action || "not named")}</code></p>`
     : failure.action && html`<${Command} text=${failure.action} />`;
-  return html`<${Notice} kind=${failure.kind === "snapshot" ? "info" : "bad"} title=${isPage ? title : `${what}: ${title.toLowerCase()}`}>
+  const kind = NOT_FAULTS.includes(failure.kind) ? "info" : "bad";
+  return html`<${Notice} kind=${kind} title=${isPage ? title : `${what}: ${title.toLowerCase()}`}>
     <p>${printable(failure.sentence)} ${advice}</p>
     ${action}
     ${again && !isSnapshot && html`<button type="button" class="button" onClick=${again}><${Icon} name="refresh-cw" /> Try again</button>`}

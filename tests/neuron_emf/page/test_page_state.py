@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from neuron_emf.page.server import STATIC
@@ -24,6 +24,8 @@ STATES = st.fixed_dictionaries(MEMBERS)
 CHANGES = st.fixed_dictionaries({}, optional=MEMBERS)
 START = {"cluster": "c", "team": "t", "owner": "o", "instance": "i",
          "group": "team", "range": "3h", "sort": "-usd", "open": "row:x"}  # fmt: skip
+
+FEW = settings(max_examples=8, phases=[Phase.generate])  # an example starts Node: none is shrunk
 
 
 def evaluate(expression, cases, name="state.js"):
@@ -43,7 +45,7 @@ def evaluate(expression, cases, name="state.js"):
     return json.loads(ended.stdout)
 
 
-@settings(max_examples=8)
+@FEW
 @given(st.lists(STATES, min_size=20, max_size=40), TEXT)
 def test_a_reload_or_a_shared_address_restores_the_state(states, token):
     """Any state that is written to the address is read from it again, token included."""
@@ -55,7 +57,7 @@ def test_a_reload_or_a_shared_address_restores_the_state(states, token):
     assert [[state, token] for state in states] == written
 
 
-@settings(max_examples=8)
+@FEW
 @given(st.lists(st.tuples(STATES, CHANGES), min_size=20, max_size=40))
 def test_what_a_change_names_is_selected_and_what_it_contradicts_is_gone(pairs):
     """Every named member has its value; an owner or instance of another selection never stays."""
