@@ -11,7 +11,7 @@ import { Icon, Name } from "./parts.js";
 import { Plot } from "./plot.js";
 import { COLOR_NAMES, DASHES, SLOTS, slotColors, slotsOf, textureOf } from "./series.js";
 import { isLedgerRange } from "./state.js";
-import { clock, counted, figure, moment, printable, usdPerHour, zoneName } from "./words.js";
+import { amount, clock, counted, figure, moment, printable, zoneName } from "./words.js";
 
 /** @typedef {import("./types.js").Chart} ChartData */
 /** @typedef {import("./types.js").ChartsAnswer} ChartsAnswer */
@@ -114,13 +114,13 @@ function unitWords(unit) {
 }
 
 /**
- * Return *value* with its unit, as the legend and the table write it.
+ * Return *value* as the legend and the table write it; the title has the unit of counts and money.
  * @param {number | null | undefined} value
  * @param {string} unit
  */
 function valueWords(value, unit) {
   if (value === null || value === undefined) return "no data";
-  if (unit === "USD/h") return usdPerHour(value);
+  if (unit === "USD/h") return amount(value);
   if (unit === "percent") return `${figure(value)} %`;
   if (unit === "bytes") return `${figure(value / BYTES_IN_GB)} GB`;
   if (unit === "s") return `${figure(value)} s`;

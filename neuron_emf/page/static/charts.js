@@ -38,9 +38,10 @@ export function Charts({ state }) {
   `;
   return html`
     <${Section} id="charts" title="Charts" aside=${aside}>
-      ${answer.failure && html`<${Trouble} what="The charts" failure=${answer.failure} again=${answer.again} />`}
+      ${answer.failure && html`<${Trouble} what="The history of the charts" failure=${answer.failure} again=${answer.again} />`}
       ${!charts && !answer.failure && html`<${Skeleton} rows=${8} />`}
       ${charts && html`
+        <p class="soft">Drag to zoom, double-click for the whole range. On the keyboard, Tab to a chart: arrows move the cursor, plus and minus zoom, digits switch series.</p>
         <${Coverage} charts=${charts} again=${answer.again} />
         <div class="charts-grid">
           ${charts.charts.map((chart) => html`

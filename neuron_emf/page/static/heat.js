@@ -6,7 +6,7 @@
  * one that is not busy yet for so long has a tint. A busy core has a bar as high as its utilization.
  */
 
-import { html, useEffect, useLayoutEffect, useRef, useState } from "./vendor/ui.js";
+import { html, useLayoutEffect, useRef, useState } from "./vendor/ui.js";
 import { useColors } from "./palette.js";
 
 /** @typedef {{ left: number, top: number, width: number, height: number }} Box */
@@ -39,6 +39,7 @@ const COLOR_NAMES = Object.freeze([
 /** @type {Record<string, string>} */
 const COLOR_OF_LETTER = { a: "allocated-idle", r: "reserved", u: "unallocated", n: "unallocated", "?": "unknown" };
 const TINT = 0.38;
+const NEAR_PX = 300;
 const SMALL_PX = 7; // below it a cell has no room for a stroke and a margin
 
 /**
@@ -134,11 +135,13 @@ export function Canvas({ width, height, paint, names = COLOR_NAMES, className = 
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const colors = useColors(names);
   const [isNear, setNear] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!canvas.current) return undefined;
+    const { top, bottom } = canvas.current.getBoundingClientRect();
+    setNear(bottom > -NEAR_PX && top < window.innerHeight + NEAR_PX); // the observer answers a frame later
     const observer = new IntersectionObserver(
-      ([entry]) => setNear(entry.isIntersecting),
-      { rootMargin: "300px" },
+      (entries) => setNear(entries[entries.length - 1].isIntersecting), // the newest is the last
+      { rootMargin: `${NEAR_PX}px` },
     );
     observer.observe(canvas.current);
     return () => observer.disconnect();
