@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from hypothesis import assume, given, settings
+from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from neuron_wire.names import MINUTE_MS
 from tests.neuron_emf.page.test_page_state import evaluate
 
+WITHOUT_SHRINKING = (Phase.explicit, Phase.generate)  # each example starts Node
 NOW_MS = 1_795_165_350_000
 HOUR_MINUTES = 60
 LATE_MINUTES = 4
@@ -23,7 +24,7 @@ MAPS = st.builds(
 VALUES = st.none() | st.integers(min_value=0, max_value=9)
 
 
-@settings(max_examples=6)
+@settings(max_examples=6, phases=WITHOUT_SHRINKING)
 @given(st.lists(MAPS, min_size=8, max_size=12))
 def test_the_pointer_finds_each_core_where_it_is_drawn(maps):
     """The middle of each core's box, and no other core's, is the core's place, on the map."""
@@ -40,7 +41,7 @@ def test_the_pointer_finds_each_core_where_it_is_drawn(maps):
     assert [True] * len(maps) == evaluate(expression, maps, "tiles.js")
 
 
-@settings(max_examples=6)
+@settings(max_examples=6, phases=WITHOUT_SHRINKING)
 @given(st.lists(st.tuples(MAPS, st.integers(min_value=0)), min_size=8, max_size=12))
 def test_arrow_keys_stay_on_cores_and_the_right_arrow_visits_all(pairs):
     """No key leaves the map; steps to the right from the first core pass through every instance."""
@@ -59,7 +60,7 @@ def test_arrow_keys_stay_on_cores_and_the_right_arrow_visits_all(pairs):
     assert expected == evaluate(expression, pairs, "tiles.js")
 
 
-@settings(max_examples=8)
+@settings(max_examples=8, phases=WITHOUT_SHRINKING)
 @given(
     st.lists(st.booleans(), min_size=0, max_size=70), st.integers(min_value=1, max_value=100),
     st.integers(min_value=1, max_value=3),
@@ -83,7 +84,7 @@ def test_an_hour_ends_now_and_not_with_the_newest_line(has_line, age_minutes, co
     assert known == hour["utilization"]
 
 
-@settings(max_examples=8)
+@settings(max_examples=8, phases=WITHOUT_SHRINKING)
 @given(
     st.lists(st.lists(VALUES, min_size=5, max_size=5), min_size=1, max_size=9),
     st.integers(min_value=0), st.booleans(),
@@ -110,7 +111,7 @@ def test_a_gap_stays_a_gap_and_parts_add_up(rows, hidden, is_stacked):
         assert expected == slots[one["slot"]]
 
 
-@settings(max_examples=8)
+@settings(max_examples=8, phases=WITHOUT_SHRINKING)
 @given(st.lists(st.lists(st.sampled_from("abcdefghijkl"), max_size=8, unique=True), max_size=6))
 def test_two_series_of_a_chart_never_look_the_same(charts):
     """Labels of one chart have slots of their own; a label keeps its slot in another order."""
