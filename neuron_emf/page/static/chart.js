@@ -59,8 +59,8 @@ export function Chart({ chart, answer, zoom, setZoom, preferred }) {
       <header class="chart-head">
         <h3>${chart.title} <span class="soft">${unitWords(chart.unit)}</span></h3>
         <span class="chart-when soft number">${at === null && when ? `latest ${when}` : when}</span>
-        <button type="button" class="button button-quiet" aria-expanded=${hasTable} title="Table of values"
-          onClick=${() => setTable(!hasTable)}><${Icon} name="table" label=${`Table of ${chart.title}`} /></button>
+        ${series.length > 0 && html`<button type="button" class="button button-quiet" aria-expanded=${hasTable} title="Table of values"
+          onClick=${() => setTable(!hasTable)}><${Icon} name="table" label=${`Table of ${chart.title}`} /></button>`}
       </header>
       ${series.length > 0 && html`
         <${PlotWithKeys} chart=${chart} answer=${answer} series=${series} span=${zoom ?? whole} whole=${whole}
@@ -69,7 +69,7 @@ export function Chart({ chart, answer, zoom, setZoom, preferred }) {
       `}
       ${series.length === 0 && html`<p class="chart-empty soft">${chart.note || "No data in this range."}</p>`}
       ${series.length > 0 && chart.note && html`<p class="chart-note soft">${chart.note}</p>`}
-      ${hasTable && html`<${Table} chart=${chart} answer=${answer} series=${series} />`}
+      ${hasTable && series.length > 0 && html`<${Table} chart=${chart} answer=${answer} series=${series} />`}
     </section>
   `;
 }

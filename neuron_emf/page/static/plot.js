@@ -8,7 +8,7 @@
 import { html, useEffect, useLayoutEffect, useRef } from "./vendor/ui.js";
 import uPlot from "./vendor/uplot.js";
 import { useColors } from "./palette.js";
-import { COLOR_NAMES, DASHES, drawnValues, slotColors, textureOf } from "./series.js";
+import { COLOR_NAMES, DASHES, drawnValues, lonePlaces, slotColors, textureOf } from "./series.js";
 import { zone } from "./words.js";
 
 /** @typedef {import("./series.js").Series} Series */
@@ -105,9 +105,11 @@ function optionsOf(props, colors, width, isStacked) {
 function slotOptions(colors, isStacked) {
   const options = slotColors(isStacked).map((name, slot) => {
     const stroke = () => colors.current[name];
-    if (!isStacked) return { stroke, width: 1.75, dash: [...DASHES[slot]], points: { size: 4 } };
+    const filter = (/** @type {uPlot} */ plot, /** @type {number} */ place) => lonePlaces(plot.data[place]);
+    const points = { show: false, size: 4, filter, fill: stroke };
+    if (!isStacked) return { stroke, width: 1.75, dash: [...DASHES[slot]], points };
     const fill = (/** @type {uPlot} */ plot) => textureOf(plot.ctx, slot, colors.current);
-    return { stroke, width: 1, fill, points: { show: false } };
+    return { stroke, width: 1, fill, points };
   });
   return isStacked ? options.reverse() : options;
 }

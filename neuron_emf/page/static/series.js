@@ -69,6 +69,16 @@ export function drawnValues(series, length, isStacked) {
 }
 
 /**
+ * Return the places of values between two gaps: no line leads to them, so each is drawn as a point.
+ * @param {ArrayLike<number | null | undefined>} values
+ * @returns {number[]}
+ */
+export function lonePlaces(values) {
+  const isKnown = Array.from(values, (value) => value !== null && value !== undefined);
+  return [...isKnown.keys()].filter((at) => isKnown[at] && !isKnown[at - 1] && !isKnown[at + 1]);
+}
+
+/**
  * Return the color names of the slots, in the order in which uPlot draws them.
  * @param {boolean} isStacked
  */

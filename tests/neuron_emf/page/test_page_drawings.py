@@ -130,3 +130,19 @@ def test_two_series_of_a_chart_never_look_the_same(charts):
         assert len(labels) + 1 == len(set(slots.values()))
         if len(names) <= 8:
             assert slots == reverse
+
+
+@settings(max_examples=8, phases=WITHOUT_SHRINKING)
+@given(st.lists(st.lists(VALUES, max_size=12), min_size=20, max_size=20))
+def test_a_value_between_gaps_is_a_point(rows):
+    """Every known value is an end of a line, or a point if both of its neighbors are missing."""
+    expected = [
+        [
+            at
+            for at, value in enumerate(values)
+            if value is not None
+            and {None} == {None, *values[max(0, at - 1) : at], *values[at + 1 : at + 2]}
+        ]
+        for values in rows
+    ]
+    assert expected == evaluate("page.lonePlaces(one)", rows, "series.js")
