@@ -113,6 +113,7 @@ test: venvs
 
 # What the page is made of and checked with comes with npm; without npm its checks are left to CI
 PAGE_CHECKS := $(if $(CI)$(shell command -v npm),page-lint)
+PAGE_SCRIPT := $(if $(CI)$(shell command -v npm),page-bundle)
 
 node_modules/.ready: package-lock.json
 	@command -v npm >/dev/null || { echo "npm was not found: install Node.js 20 or later" >&2; exit 2; }
@@ -232,7 +233,7 @@ docs: .venv-tools/.ready
 # --- what is delivered ---
 
 # build/ first: what setuptools left there of an older tree would get into the wheel
-wheel: .venv/.editable $(if $(CI)$(shell command -v npm),page-bundle)
+wheel: .venv/.editable $(PAGE_SCRIPT)
 	@rm -rf build
 	@# what it carries for `neuron-emf deploy` is not left behind: a later installation would take it, stale
 	$(PY) deploy/wheel/carried.py neuron_emf/deploy
@@ -241,7 +242,7 @@ wheel: .venv/.editable $(if $(CI)$(shell command -v npm),page-bundle)
 	@ls dist/*.whl
 
 # The jobs of .github/workflows are targets or scripts of deploy/release, and each runs here, too; a test compares
-release: .venv/.editable .venv-tools/.ready
+release: .venv/.editable .venv-tools/.ready $(PAGE_SCRIPT)
 	@$(PY) deploy/release/artefacts.py dist/release
 
 # --- upkeep ---

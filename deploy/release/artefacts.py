@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 SUMS: Final = "SHA256SUMS"
 NOTES: Final = "RELEASE_NOTES.md"
+PAGE_SCRIPT: Final = "neuron_emf/page/snapshot.js"
+"""The script of `page --snapshot`, which `make page-bundle` writes before."""
+
 _TOOLS_BIN: Final = CLONE / ".venv-tools/bin"
 _CARRIED_FOLDER: Final = CLONE / "neuron_emf/deploy"
 
@@ -36,10 +39,11 @@ def _run(*words: str | Path, **variables: str) -> None:
 
 
 def _tracked() -> list[str]:
-    """The files of this clone as they are now, without what was built in it."""
+    """The files of this clone as they are now, and of what was built in it the page's script."""
     words = ["git", "ls-files", "-z"]
     listed = subprocess.run(words, cwd=CLONE, check=True, capture_output=True, text=True)  # noqa: S603 - our own words
-    return [name for name in listed.stdout.split("\0") if name and (CLONE / name).is_file()]
+    names = [*listed.stdout.split("\0"), PAGE_SCRIPT]
+    return [name for name in names if name and (CLONE / name).is_file()]
 
 
 def distributions(folder: Path) -> None:

@@ -140,6 +140,18 @@ def test_an_instance_that_is_not_always_listed_has_no_amount(minutes):
         assert ["[others]"] == [item["instance"] for item in items]
 
 
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=5))
+def test_a_type_has_an_amount_only_if_all_idle_cores_have_a_type(listed):
+    """Else the amount of one instance of it would be taken for that of the type."""
+    read = RollupLines()
+    read.fold_lines(idle_line(minute, count, count) for minute, count in enumerate(listed))
+    items, is_whole = amounts_of_rollups(read.rollups(0)).items("type")
+    assert ({3} == {*listed}) == is_whole
+    (item,) = items
+    assert ("trn1.2xlarge" if is_whole else "[others]") == item["instance_type"]
+    assert pytest.approx(len(listed) * 3 / 60) == item["idle_core_hours"]
+
+
 def test_cores_without_a_price_are_in_no_amount():
     """An owner without any price has no amount, and not 0."""
     read = RollupLines()
