@@ -4,7 +4,7 @@
 
 import { html } from "./vendor/ui.js";
 import { useAnswer } from "./data.js";
-import { Icon, Name, Notice, Skeleton, Spark, Term } from "./parts.js";
+import { Icon, Name, Notice, Skeleton, Spark, Term, Terms } from "./parts.js";
 import { RANGES } from "./state.js";
 import { amount, clock, duration, figure, percent, printable, share, zoneName } from "./words.js";
 
@@ -72,24 +72,28 @@ function Card({ card, page, trend, range, isFailed }) {
     return html`<section class="card">${title}${body}</section>`;
   }
   const value = card.value(page);
+  const line = value === null ? page[card.id].words : card.line(page);
   const words = RANGES[/** @type {keyof typeof RANGES} */ (range)].words;
   const series = trend?.cards[card.id];
   return html`<section class=${`card card-${card.id}`}>${title}
     <p class=${`card-number live ${value === null ? "is-unknown" : ""}`}>${card.big(value)}${value !== null && card.unit && html` <span class="card-unit">${card.unit}</span>`}</p>
-    <p class="card-line live">${value === null ? page[card.id].words : card.line(page)}</p>
+    <p class="card-line live">${line}</p>
+    <${CardNotes} notes=${page[card.id].notes.filter((/** @type {string} */ note) => note !== line)} />
     <div class="card-trend live">${series && html`<${Spark} points=${series.points} label=${`${card.title}, ${words}`} />`}</div>
     ${series && (series.yesterday !== null || series.last_week !== null) && html`<p class="card-changes live">
       <${Change} value=${value} before=${series.yesterday} words="yesterday" isBetterLow=${card.isBetterLow} />
       <${Change} value=${value} before=${series.last_week} words="last week" isBetterLow=${card.isBetterLow} />
     </p>`}
-    <${CardNotes} notes=${page[card.id].notes} />
   </section>`;
 }
 
+const MAX_NOTES = 2;
+
 /** @param {{ notes: string[] }} props */
 function CardNotes({ notes }) {
-  if (!notes.length) return html`<div class="card-notes"></div>`;
-  return html`<details class="card-notes"><summary>Details</summary><ul>${notes.map((note) => html`<li key=${note}>${note}</li>`)}</ul></details>`;
+  const items = notes.map((note) => html`<li key=${note}><${Terms} text=${note} /></li>`);
+  return html`<ul class="card-notes live">${items.slice(0, MAX_NOTES)}</ul>
+    ${items.length > MAX_NOTES && html`<details class="card-notes"><summary>${items.length - MAX_NOTES} more</summary><ul>${items.slice(MAX_NOTES)}</ul></details>`}`;
 }
 
 /**

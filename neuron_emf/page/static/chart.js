@@ -7,7 +7,7 @@
 
 import { html, useCallback, useMemo, useRef, useState } from "./vendor/ui.js";
 import { Canvas } from "./heat.js";
-import { Icon, Name } from "./parts.js";
+import { Icon, Name, Terms } from "./parts.js";
 import { Plot } from "./plot.js";
 import { COLOR_NAMES, DASHES, SLOTS, slotColors, slotsOf, textureOf } from "./series.js";
 import { isLedgerRange } from "./state.js";
@@ -57,7 +57,7 @@ export function Chart({ chart, answer, zoom, setZoom, preferred }) {
   return html`
     <section class="chart live" aria-label=${label}>
       <header class="chart-head">
-        <h3>${chart.title} <span class="soft">${unitWords(chart.unit)}</span></h3>
+        <h3><${Terms} text=${chart.title} /> <span class="soft">${unitWords(chart.unit)}</span></h3>
         <span class="chart-when soft number">${at === null && when ? `latest ${when}` : when}</span>
         ${series.length > 0 && html`<button type="button" class="button button-quiet" aria-expanded=${hasTable} title="Table of values"
           onClick=${() => setTable(!hasTable)}><${Icon} name="table" label=${`Table of ${chart.title}`} /></button>`}

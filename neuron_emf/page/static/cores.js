@@ -9,7 +9,7 @@ import { html, useCallback, useMemo, useState } from "./vendor/ui.js";
 import { CoreMap } from "./core_map.js";
 import { useAnswer } from "./data.js";
 import { Canvas, STATES, paintCore } from "./heat.js";
-import { Choice, Notice, Section, Skeleton, Trouble } from "./parts.js";
+import { Choice, Notice, Section, Skeleton, Terms, Trouble } from "./parts.js";
 import { clock, counted, figure, printable } from "./words.js";
 
 /** @typedef {import("./types.js").InstanceCores} InstanceCores */
@@ -127,7 +127,7 @@ function Legend({ groups }) {
     <ul class="cores-legend" aria-label="Signs of core states">
       ${entries.map(({ letter, words }) => html`
         <li key=${letter} class=${counts[letter] ? "" : "is-absent"}>
-          <${Sample} letter=${letter} /> ${words} <span class="number">${figure(counts[letter] ?? 0)}</span>
+          <${Sample} letter=${letter} /> <${Terms} text=${words} /> <span class="number">${figure(counts[letter] ?? 0)}</span>
         </li>
       `)}
     </ul>

@@ -67,6 +67,18 @@ export function Term({ name, children }) {
     <span class="tip" aria-hidden="true" style=${{ left: `${place.left}px`, top: `${place.top}px` }}>${GLOSSARY[name] ?? ""}</span>`}`;
 }
 
+const TERMS = /\b(fully idle|low activity|unallocated|allocated|reserved|shared|avoidable|committed|p99 latency|BF16 peak)\b/;
+
+/**
+ * *text* with the definition of each of our terms in it.
+ *
+ * @param {{ text: string }} props
+ */
+export function Terms({ text }) {
+  const pieces = printable(text).split(TERMS); // every second one is a term
+  return html`${pieces.map((piece, index) => (index % 2 ? html`<${Term} key=${index} name=${piece} />` : piece))}`;
+}
+
 /**
  * A list with search. Arrow keys move, Enter selects, Escape closes.
  *

@@ -102,3 +102,13 @@ def test_colors_have_contrast(theme):
         if contrast(colors[name], ground) < least
     }
     assert {} == weak
+
+
+def test_each_term_has_a_definition():
+    """A term with a dotted underline is one of the glossary."""
+    modules = [path.read_text("utf-8") for path in STATIC.glob("*.js")]
+    used = {name for text in modules for name in re.findall(r'Term} name="([^"]+)"', text)}
+    used |= {name for text in modules for name in re.findall(r'\bterm: "([^"]+)"', text)}
+    (found,) = (match for text in modules for match in re.findall(r"TERMS = /\\b\((.+)\)\\b", text))
+    defined = set(re.findall(r'^  "([^"]+)": "', (STATIC / "glossary.js").read_text("utf-8"), re.M))
+    assert defined >= used | set(found.split("|"))

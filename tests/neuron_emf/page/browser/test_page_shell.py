@@ -169,7 +169,7 @@ def test_the_whole_bar_works_by_keys(open_page, address):
     page.get_by_role("combobox").press("ArrowDown")
     page.get_by_role("combobox").press("Escape")
     expect(button).to_be_focused()
-    page.get_by_role("button", name="Avoidable").focus()
+    page.get_by_role("button", name="Avoidable", exact=True).focus()
     expect(page.locator(".tip")).to_contain_text("upper bound")
     page.keyboard.press("Escape")
     expect(page.locator(".tip")).to_have_count(0)
