@@ -110,5 +110,7 @@ def test_each_term_has_a_definition():
     used = {name for text in modules for name in re.findall(r'Term} name="([^"]+)"', text)}
     used |= {name for text in modules for name in re.findall(r'\bterm: "([^"]+)"', text)}
     (found,) = (match for text in modules for match in re.findall(r"TERMS = /\\b\((.+)\)\\b", text))
-    defined = set(re.findall(r'^  "([^"]+)": "', (STATIC / "glossary.js").read_text("utf-8"), re.M))
+    defined = set(
+        re.findall(r'^  "([^"]+)": "', (STATIC / "glossary.js").read_text("utf-8"), re.MULTILINE)
+    )
     assert defined >= used | set(found.split("|"))
