@@ -232,7 +232,8 @@ def breakdown(
             notes.append(LISTED_WORDS)
     no_amount = dict.fromkeys(_RANGE_AMOUNTS, 0.0 if is_whole else None)
     rows = _rows(group, items, in_range, no_amount, _absent(group, now, in_range))
-    total = folded(rows, ()).get((), dict.fromkeys((*_CORES, *_AMOUNTS), 0))
+    nothing = {**dict.fromkeys((*_CORES, *_AMOUNTS), 0), **no_amount}
+    total = folded(rows, ()).get((), nothing)
     if not is_filtered:
         total |= {
             "idle_cores": now["idle"]["cores"],

@@ -411,7 +411,7 @@ class PageView:
         amounts = None
         if span.is_ledger:
             amounts = Amounts(self._hours.read_period(span.hours).then, 10**USD_PLACES)
-        elif not head["reading"] and now["owners_known"]:
+        elif not head["reading"] and now["owners_known"] and now["source"] == "rollups":
             amounts = self._amounts(span, cluster, self._reader.version)
         answer = breakdown(group, now, instances, amounts, query)
         asked = {name: query.get(name, "") for name in ("team", "owner")}

@@ -84,6 +84,16 @@ def test_a_range_that_is_not_read_has_no_amounts_until_it_is(view):
     assert 29.85 == round(answer["total"]["usd"], 2)
 
 
+def test_without_rollups_no_range_has_an_amount(view, looked_at):
+    """Minute lines of the newest minutes say who idles now; what it cost is unknown, not 0."""
+    looked_at.rules.groups.pop(looked_at.rollups_group)
+    assert "stack" == view.now({})["problem"]["kind"]
+    answer = asked(view)
+    assert 60 == answer["total"]["idle_cores"]
+    assert {None} == {row["usd"] for row in (*answer["rows"], answer["total"])}
+    assert None is asked(view, team="nobody")["total"]["usd"]
+
+
 def test_a_filter_shows_what_it_names(settled):
     """By team and owner exactly; of instances the whole instance, with a note."""
     answer = asked(settled, team="ml")
