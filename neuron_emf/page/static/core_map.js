@@ -210,6 +210,7 @@ function ownerWords(instance, core) {
     const [name, , team] = owner;
     return `Owner: ${printable(name)}${team ? `, team ${printable(team)}` : ""}`;
   }
+  if (instance.states[core].toLowerCase() === "u") return "No owner";
   const names = instance.owners.map(printable);
   if (names.length === 0) return "No owner on this instance";
   const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : "";

@@ -24,6 +24,7 @@ const MAX_ROWS_AT_FIRST = 16;
 const LEGEND = Object.freeze([..."ARUNab?-"]);
 const LEGEND_BOX = Object.freeze({ left: 0, top: 0, width: 12, height: 12 });
 const BUSY_SAMPLE_PERCENT = 60;
+const UNALLOCATED = "[unallocated]"; // the owner of cores that nothing holds or reserves
 const VIEWS = [
   { value: "tiles", label: "Map" },
   { value: "rows", label: "Rows" },
@@ -38,8 +39,8 @@ export function Cores({ state, set, now }) {
   const owners = ownersInFilter(state, now.value);
   // A minute that is asked for again is the same: its canvases are not painted again.
   const groups = useMemo(
-    () => groupsOf(cores?.instances ?? [], owners),
-    [cores?.cluster, cores?.minute_ms, cores?.instances.length, JSON.stringify(owners)],
+    () => groupsOf((cores?.instances ?? []).filter((instance) => isInFilter(instance, owners, state.team))),
+    [cores?.cluster, cores?.minute_ms, cores?.instances.length, JSON.stringify(owners), state.team],
   );
   const shown = groups.reduce((sum, group) => sum + group.instances.length, 0);
   const mostCores = Math.max(0, ...groups.flatMap((group) => group.instances.map((instance) => instance.states.length)));
@@ -75,16 +76,28 @@ function ownersInFilter(state, now) {
 }
 
 /**
- * Return the instances of *owners* by cluster, the cluster with the most idle cores first.
+ * Return True if one of *owners* or of the *team* is on the instance. Owners of the filter are those
+ * with idle cores; the line of the instance also names the team of an owner that is busy.
+ * @param {InstanceCores} instance
+ * @param {readonly string[] | null} owners null for all
+ * @param {string} team
+ */
+function isInFilter(instance, owners, team) {
+  if (!owners) return true;
+  if (owners.includes(UNALLOCATED)) return /u/i.test(instance.states);
+  const isOfTeam = team !== "" && (instance.owned ?? []).some(([, , ownTeam]) => ownTeam === team);
+  return isOfTeam || instance.owners.some((owner) => owners.includes(owner));
+}
+
+/**
+ * Return the instances by cluster, the cluster with the most idle cores first.
  * @param {readonly InstanceCores[]} instances
- * @param {readonly string[] | null} owners
  * @returns {Group[]}
  */
-function groupsOf(instances, owners) {
+function groupsOf(instances) {
   /** @type {Map<string, Group>} */
   const groups = new Map();
   for (const instance of instances) {
-    if (owners && !instance.owners.some((owner) => owners.includes(owner))) continue;
     const { cluster } = instance;
     const group = groups.get(cluster) ?? { cluster, instances: [], idle: 0, cores: 0 };
     group.instances.push(instance);

@@ -142,3 +142,19 @@ def test_an_opened_hour_goes_on_and_does_not_stay_current(open_page, address):
     now_ms[0] += 12 * MINUTE_MS
     page.clock.run_for(12 * MINUTE_MS)
     expect(stale).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("filter_of", "shown"),
+    [
+        ("team=chat", 10),
+        ("team=nlp", 2),
+        ("owner=slurm:4711 ml-user", 1),
+        ("owner=[unallocated]", 2),
+    ],
+)
+def test_cores_are_those_of_the_filter(open_page, address, filter_of, shown):
+    """A team has its busy instances too; what is outside a filter is counted, and never hidden."""
+    page = open_page(address.replace("#", f"#{filter_of}&"))
+    words = "10 instances" if shown == 10 else f"{shown} of 10 instances"
+    expect(page.locator(".cores-when")).to_contain_text(words)
