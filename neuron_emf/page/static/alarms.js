@@ -96,7 +96,7 @@ function NoAlarm({ alarms, isKnown, elsewhere, cluster }) {
   if (!alarms.length) {
     return html`<${Notice} kind="warn" title="The stack has no alarms">Nothing watches its clusters.<${Command} text="neuron-emf check" /><//>`;
   }
-  const isGood = isKnown && isCurrent.value && !elsewhere && alarms.every(({ state }) => state === "OK");
+  const isGood = isKnown && isCurrent.value && alarms.every(({ state }) => state === "OK");
   return html`<p class=${isGood ? "alarms-none is-good" : "alarms-none"}>
     ${isGood && html`<${Icon} name="circle-check" />`}
     ${elsewhere ? html`No alarm fires for <${Name} text=${cluster} />, ${elsewhere} elsewhere. ` : "No alarm fires. "}
