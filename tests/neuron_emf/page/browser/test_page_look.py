@@ -93,6 +93,8 @@ def test_nothing_is_beside_the_screen(open_page, address, width):
     page = loaded(open_page(address.replace("#", fragment), width=width))
     page.evaluate(OPEN)
     assert width >= page.evaluate("document.documentElement.scrollWidth")
+    widths = "({ scrollWidth, clientWidth }) => scrollWidth - clientWidth"
+    assert 0 == page.locator(".breakdown .table-wrap").evaluate(widths)
 
 
 def test_a_phone_shows_the_first_alarm_at_once_and_targets_are_large(open_page, address):
