@@ -139,11 +139,12 @@ function emptyWords(answer, search) {
 
 /** @param {{ answer: Answer }} props */
 function Gaps({ answer }) {
-  if (answer.hours === null || answer.hours === answer.of_hours) return null;
+  if (!answer.missing.length || answer.reading) return null;
+  const known = answer.hours === null ? "the minutes with rollups" : `${answer.hours} of ${answer.of_hours} hours`;
   const gaps = answer.missing.map(([start, end]) => `${moment(start)} to ${moment(end)}`);
   const more = gaps.length > MAX_GAPS ? ` and ${gaps.length - MAX_GAPS} more gaps` : "";
   return html`<p class="breakdown-gaps"><${Icon} name="triangle-alert" />
-    USD is of ${answer.hours} of ${answer.of_hours} hours. Missing, not zero: ${list(gaps.slice(0, MAX_GAPS))}${more}.</p>`;
+    USD is of ${known}. Missing, not zero: ${list(gaps.slice(0, MAX_GAPS))}${more}.</p>`;
 }
 
 /** @param {Row} row */
