@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from neuron_accounts.core_time import CoreTime, Part
 from neuron_accounts.then import InstanceKey, OwnerKey, Then, TypeKey
+from neuron_emf.page.ranges import empty_then
 from neuron_wire.names import (
     BUSY_STATE,
     HOUR_MINUTES,
@@ -126,11 +127,7 @@ class Amounts:
 
 def amounts_of_rollups(rollups: Iterable[PublishedRollup]) -> Amounts:
     """Add up the idle cores of *rollups*."""
-    then = Then(
-        owners=defaultdict(CoreTime),
-        instances=defaultdict(CoreTime),
-        cluster_types=defaultdict(CoreTime),
-    )
+    then = empty_then()
     unlisted = set()
     for rollup in rollups:
         cluster = rollup.cluster

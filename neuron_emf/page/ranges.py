@@ -92,6 +92,15 @@ def gaps(x: range, known: set[int]) -> list[list[int]]:
     return found
 
 
+def empty_then() -> Then:
+    """Return sums to which times are added by key."""
+    return Then(
+        owners=defaultdict(CoreTime),
+        instances=defaultdict(CoreTime),
+        cluster_types=defaultdict(CoreTime),
+    )
+
+
 @dataclass(slots=True)
 class SettledPeriod:
     """
@@ -105,7 +114,7 @@ class SettledPeriod:
         settled: The hours that have a summary.
     """
 
-    then: Then = field(default_factory=Then)
+    then: Then = field(default_factory=empty_then)
     cells: dict[tuple[str, int], CoreTime] = field(default_factory=lambda: defaultdict(CoreTime))
     settled: set[int] = field(default_factory=set)
 
@@ -116,12 +125,22 @@ class SettledPeriod:
         Raises:
             WireFormatError: If *payload* is not a summary.
         """
-        of_hour = Then()
-        of_hour.fold_summary(hour, payload)
-        self.settled.add(hour)
-        for owner, time in of_hour.owners.items():
-            self.cells[owner.cluster, hour * HOUR_MS].fold_time(time)
-        self.then.fold_summary(hour, payload)
+        of_hour = SettledPeriod(settled={hour})
+        of_hour.then.fold_summary(hour, payload)
+        for owner, time in of_hour.then.owners.items():
+            of_hour.cells[owner.cluster, hour * HOUR_MS].fold_time(time)
+        self.fold_period(of_hour)
+
+    def fold_period(self, other: SettledPeriod) -> None:
+        """Add *other*, which has other hours."""
+        self.settled |= other.settled
+        self.cells |= other.cells
+        for key, time in other.then.owners.items():
+            self.then.owners[key].fold_time(time)
+        for instance, time in other.then.instances.items():
+            self.then.instances[instance].fold_time(time)
+        for instance_type, time in other.then.cluster_types.items():
+            self.then.cluster_types[instance_type].fold_time(time)
 
 
 class SettledHours:
@@ -134,7 +153,8 @@ class SettledHours:
         self._lock = threading.Lock()
         self._payloads: dict[int, bytes] = {}
         self._looked_ms: dict[range, int] = {}
-        self._folded = functools.lru_cache(maxsize=4)(self._fold)
+        self._days = functools.lru_cache(maxsize=MAX_HOURS // DAY_HOURS + 8)(self._fold_day)
+        self._periods = functools.lru_cache(maxsize=4)(self._fold_days)
 
     def read_period(self, hours: range) -> SettledPeriod:
         """
@@ -153,10 +173,20 @@ class SettledHours:
             oldest = now_ms // HOUR_MS - MAX_HOURS
             for hour in [hour for hour in self._payloads if hour < oldest]:
                 del self._payloads[hour]
-            return self._folded(frozenset(self._payloads.keys() & {*hours}))
+            return self._periods(frozenset(self._payloads.keys() & {*hours}))
 
-    def _fold(self, settled: frozenset[int]) -> SettledPeriod:
+    def _fold_days(self, settled: frozenset[int]) -> SettledPeriod:
+        days: dict[int, set[int]] = defaultdict(set)
+        for hour in settled:
+            days[hour // DAY_HOURS].add(hour)
         period = SettledPeriod()
-        for hour in sorted(settled):
-            period.fold_hour(hour, self._payloads[hour])
+        for hours in days.values():
+            period.fold_period(self._days(frozenset(hours)))
         return period
+
+    def _fold_day(self, hours: frozenset[int]) -> SettledPeriod:
+        """Add up *hours* of one day: when an hour has passed, only two days have changed."""
+        day = SettledPeriod()
+        for hour in hours:
+            day.fold_hour(hour, self._payloads[hour])
+        return day

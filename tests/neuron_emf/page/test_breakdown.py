@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 
 from neuron_accounts.ledger import USD_PLACES
 from neuron_accounts.teams import TeamRules
+from neuron_accounts.then import summary_key
 from neuron_emf.page.breakdown import GROUPS, amounts_of_rollups
-from neuron_emf.page.ranges import RANGES, gaps, span_of
-from neuron_emf.reading.ledger_bucket import rows
+from neuron_emf.page.ranges import RANGES, SettledHours, gaps, span_of
+from neuron_emf.reading.ledger_bucket import LedgerBucket, rows
 from neuron_emf.reading.rollup_lines import RollupLines
 from neuron_emf.report.collection import then_by_days
 from neuron_wire.names import HOUR_MS, MINUTE_MS
+from tests.neuron_emf.fake_account import FakeLedgerObjects
 from tests.neuron_emf.page.page_account import PAGE_NOW_S, PAGE_START_MS, ledger_of, line, view_of
 
 JOB = "slurm:4711 ml-user"
@@ -60,6 +62,26 @@ def test_page_and_report_agree_over_the_same_hours(settled, hour, group):
     reported = then_by_days(rows(payloads), TeamRules())[0].total.idle_cost
     shown = asked(settled, group=group, range="30d")["total"]["usd"]
     assert reported == round(shown * 10**USD_PLACES)
+
+
+@given(st.sets(st.integers(0, 70), min_size=1, max_size=6), st.sets(st.integers(0, 70), max_size=3))
+def test_a_period_is_the_sum_of_its_settled_hours(hour, first, later):
+    """Of several days, and after more hours are settled; an hour is read once."""
+    newest = PAGE_START_MS // HOUR_MS
+    payload = hour.ledger[summary_key(newest)]
+    objects = {summary_key(newest - place): payload for place in first}
+    clock = [newest * HOUR_MS]
+    with pytest.MonkeyPatch.context() as patch:
+        bucket = LedgerBucket(None, "ledger", FakeLedgerObjects(objects))
+        patch.setattr("neuron_emf.page.ranges.stack_ledger", lambda _: bucket)
+        ledger = SettledHours(None, lambda: clock[0])
+        for places in (first, first | later):
+            objects.update({summary_key(newest - place): payload for place in places})
+            period = ledger.read_period(range(newest - 70, newest + 1))
+            assert {newest - place for place in places} == period.settled
+            assert len(places) * 29_854_780_082 == period.then.total.idle_cost
+            assert len(places) * 2 == len(period.cells)
+            clock[0] += 10 * MINUTE_MS
 
 
 def test_hours_without_a_summary_are_missing(settled):
