@@ -453,22 +453,15 @@ class PageView:
         )
         hour = instance_hour(lines, cluster, instance_id)
         region = self._account.region or ""
-        findings = findings_commands([instance_id], region)
-        shown = [
-            command._asdict() for command in (*findings, *shell_commands([instance_id], region))
-        ]
+        commands = *findings_commands([instance_id], region), *shell_commands([instance_id], region)
+        shown = [command._asdict() for command in commands]
         return {
             **hour,
             **self._age(max(hour["minutes"], default=None)),
             "is_known": bool(hour["minutes"]),
-            "start_ms": start_ms,
-            "end_ms": now_ms,
             "commands": shown,
             "links": self._links(instance_id) if shown else {},
-            "verdict": {
-                "words": VERDICT_WORDS,
-                "command": "".join(command.text for command in findings),
-            },
+            "verdict": {"words": VERDICT_WORDS},
         }
 
     def _links(self, instance_id: str) -> dict[str, str]:

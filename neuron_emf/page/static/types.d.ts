@@ -277,7 +277,7 @@ export interface InstanceAnswer {
   unknown_words: string;
   commands: Command[];
   links: Record<string, string>;
-  verdict: { words: string; command: string };
+  verdict: { words: string };
 }
 
 /** POST /verdict.json. */
