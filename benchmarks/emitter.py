@@ -195,7 +195,9 @@ def line_size(cores: int) -> Figure:
         now_s += 60
         record = fold.close_minute(
             LineIdentity(
-                "training-production", "i-0123456789abcdef0", identity_guessed=True,
+                "training-production",
+                "i-0123456789abcdef0",
+                identity_guessed=True,
                 boot="01234567890123456789",
             ),
             seq,
@@ -230,9 +232,11 @@ def running(folder: Path) -> Iterator[Callable[[], list[Figure]]]:
     printed = folder / "lines"
     with _log_service() as (address, lines), printed.open("wb") as file:
         variables = {
-            "AWS_ENDPOINT_URL_CLOUDWATCH_LOGS": address, "AWS_ACCESS_KEY_ID": "testing",
-            "AWS_SECRET_ACCESS_KEY": "testing", "AWS_DEFAULT_REGION": "us-west-2",
-        }  # fmt: skip
+            "AWS_ENDPOINT_URL_CLOUDWATCH_LOGS": address,
+            "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing",
+            "AWS_DEFAULT_REGION": "us-west-2",
+        }
         emitters = {
             output: subprocess.Popen(
                 [

@@ -37,8 +37,17 @@ FLEET_MINUTE: Final = 30_000_000  # an epoch minute
 FLEET_TYPES: Final = ("trn1.32xlarge", "trn1n.32xlarge")
 _OF_SECOND_TYPE: Final = 0.2
 _MIX: Final = (
-    "train", "serve", "train", "half", "train", "train", "free", "train", "serve", "train",
-)  # fmt: skip
+    "train",
+    "serve",
+    "train",
+    "half",
+    "train",
+    "train",
+    "free",
+    "train",
+    "serve",
+    "train",
+)
 _OWNERS_OF_FLEET_INSTANCE: Final = 4
 _TEAM: Final = "serving"
 _GIB: Final = 1 << 30
@@ -78,34 +87,49 @@ def _record(number: int, cluster: str, cores: int) -> MinuteRecord:
         holding.quiet_minutes = None if holding.executions else draw.randrange(1, 1_000)
     owners, owners_more = list_owners(holdings)
     return MinuteRecord(
-        cluster=cluster, instance_id=f"i-0{draw.getrandbits(64):016x}",
+        cluster=cluster,
+        instance_id=f"i-0{draw.getrandbits(64):016x}",
         boot=f"{draw.getrandbits(48):012x}{draw.getrandbits(32):08x}",
-        seq=draw.randrange(1, 1_000_000), minute_ms=FLEET_MINUTE * MINUTE_MS,
-        covered_seconds=round(draw.uniform(58, 60), 2) if is_known else 0.0, reports=12,
-        core_state=state, utilization_percent=tuple(_utilization(letter, draw) for letter in state),
+        seq=draw.randrange(1, 1_000_000),
+        minute_ms=FLEET_MINUTE * MINUTE_MS,
+        covered_seconds=round(draw.uniform(58, 60), 2) if is_known else 0.0,
+        reports=12,
+        core_state=state,
+        utilization_percent=tuple(_utilization(letter, draw) for letter in state),
         idle_minutes=tuple(
             0 if letter == BUSY_STATE else draw.randrange(1_000) for letter in state
         ),
-        instance_type=FLEET_TYPES[draw.random() < _OF_SECOND_TYPE], region="us-west-2",
-        availability_zone="us-west-2d", executions=executions, execution_errors=0,
+        instance_type=FLEET_TYPES[draw.random() < _OF_SECOND_TYPE],
+        region="us-west-2",
+        availability_zone="us-west-2d",
+        executions=executions,
+        execution_errors=0,
         latency_p50_mean_s=_significant(p50_s) if works else None,
         latency_p99_max_s=_significant(3 * p50_s) if works else None,
         device_latency_p50_mean_s=_significant(0.9 * p50_s) if works else None,
         device_latency_p99_max_s=_significant(2.5 * p50_s) if works else None,
         latency_gap_s=_significant(0.1 * p50_s) if works else None,
         tera_flops=_significant(draw.uniform(100, 2_000)) if works else None,
-        device_memory_used_bytes=draw.randrange(512 * _GIB), device_memory_total_bytes=512 * _GIB,
+        device_memory_used_bytes=draw.randrange(512 * _GIB),
+        device_memory_total_bytes=512 * _GIB,
         runtime_host_memory_bytes=draw.randrange(64 * _GIB),
         readings={
             **dict.fromkeys(READING_MEMBERS, 0),
-            "HostMemoryUsed": draw.randrange(512 * _GIB), "HostMemoryTotal": 512 * _GIB,
+            "HostMemoryUsed": draw.randrange(512 * _GIB),
+            "HostMemoryTotal": 512 * _GIB,
             "HostCpuPercent": round(draw.uniform(0, 100), 2),
         },
-        ecc_corrected=draw.randrange(100), ecc_uncorrected=0, ecc_corrected_rise=0,
-        ecc_uncorrected_rise=0, holders=tuple(_holders(state, by_core, draw)), owners=owners,
-        owners_more=owners_more, account_id="123456789012", lifecycle="on-demand",
+        ecc_corrected=draw.randrange(100),
+        ecc_uncorrected=0,
+        ecc_corrected_rise=0,
+        ecc_uncorrected_rise=0,
+        holders=tuple(_holders(state, by_core, draw)),
+        owners=owners,
+        owners_more=owners_more,
+        account_id="123456789012",
+        lifecycle="on-demand",
         health=_health(draw),
-    )  # fmt: skip
+    )
 
 
 def _state(kind: str, cores: int) -> str:

@@ -128,16 +128,26 @@ def rows_of_hour(hour: int, instances: int) -> Iterator[LedgerRow]:
             busy = 0 if name == "[unallocated]" else draw.randint(0, allocated)
             idle = allocated - busy
             yield LedgerRow(
-                hour=hour, cluster=f"cluster-{number % 5}", instance_id=_name(number),
-                owner=name, team=None if name.startswith("[") else f"team-{number % 20}",
-                allocated=allocated, busy=busy, used=busy * draw.randint(50, 99) // 100, idle=idle,
-                avoidable=idle if idle == allocated else 0, covered=CORE_MICROS,
+                hour=hour,
+                cluster=f"cluster-{number % 5}",
+                instance_id=_name(number),
+                owner=name,
+                team=None if name.startswith("[") else f"team-{number % 20}",
+                allocated=allocated,
+                busy=busy,
+                used=busy * draw.randint(50, 99) // 100,
+                idle=idle,
+                avoidable=idle if idle == allocated else 0,
+                covered=CORE_MICROS,
                 list_cost=allocated * NANO_USD // CORE_MICROS,
                 idle_cost=idle * NANO_USD // CORE_MICROS,
                 avoidable_cost=idle * NANO_USD // CORE_MICROS if idle == allocated else 0,
-                basis="list price, us-east-1, 2026-11-22", account_id="123456789012",
-                region="us-east-1", instance_type="trn1.32xlarge", lifecycle="on-demand",
-            )  # fmt: skip
+                basis="list price, us-east-1, 2026-11-22",
+                account_id="123456789012",
+                region="us-east-1",
+                instance_type="trn1.32xlarge",
+                lifecycle="on-demand",
+            )
 
 
 def _name(number: int) -> str:

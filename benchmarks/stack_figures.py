@@ -143,23 +143,31 @@ def figures(folder: Path) -> list[Figure]:
     what = f"{STACK_INSTANCES:,} instances of {fleet_lines.CORES_OF_INSTANCE} cores of a minute"
     return [
         Figure(
-            "ingest: processor time of one record", 1_000 * once["cpu_s"], "ms", INGEST_LIMIT_MS,
+            "ingest: processor time of one record",
+            1_000 * once["cpu_s"],
+            "ms",
+            INGEST_LIMIT_MS,
             f"handler and boto3, warm, without the network; {once['mib']:.0f} MiB at most",
         ),
         Figure(
-            f"reduce: processor time of {what}", least["cpu_s"], "s", CLOSE_LIMIT_S,
+            f"reduce: processor time of {what}",
+            least["cpu_s"],
+            "s",
+            CLOSE_LIMIT_S,
             f"{STACK_CLUSTERS} clusters, {least['lines']:.0f} lines",
         ),
         Figure(f"reduce: most memory of {what}", least["mib"], "MiB", CLOSE_LIMIT_MIB),
-    ]  # fmt: skip
+    ]
 
 
 def _measured(*words: str) -> dict[str, float]:
     settings = FUNCTION_VARIABLES if words[0] == "ingest" else {}
     ended = subprocess.run(
         [sys.executable, "-m", "benchmarks.stack_figures", *words],
-        stdout=subprocess.PIPE, env=environment(**settings), check=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        env=environment(**settings),
+        check=True,
+    )
     found: dict[str, float] = json.loads(ended.stdout)
     return found
 
@@ -193,10 +201,14 @@ def close(folder: Path) -> dict[str, float]:
     found: dict[str, float] = {}
     for minute in (fleet_lines.FLEET_MINUTE - 1, fleet_lines.FLEET_MINUTE):
         run = CloseRun(
-            table=table, rules=Rules(), emit=lambda _line: None,
+            table=table,
+            rules=Rules(),
+            emit=lambda _line: None,
             now_s=lambda at=minute: float(end_s(at) + _ALL_HAVE_REPORTED_S),  # type: ignore[misc]
-            remaining_s=lambda: _PLENTY_S, processes=1, connect=None,
-        )  # fmt: skip
+            remaining_s=lambda: _PLENTY_S,
+            processes=1,
+            connect=None,
+        )
         begun = time.process_time()
         outcome = run.run()
         found = {"cpu_s": time.process_time() - begun, "lines": outcome.lines_printed}
@@ -243,10 +255,13 @@ def _events(count: int) -> Iterator[dict[str, object]]:
             "message": fleet_lines.line_of(record),
         }
         document = {
-            "messageType": "DATA_MESSAGE", "owner": STACK_ACCOUNT, "logGroup": RECORDS_GROUP,
-            "logStream": record.instance_id, "subscriptionFilters": ["neuron-emf-minutes"],
+            "messageType": "DATA_MESSAGE",
+            "owner": STACK_ACCOUNT,
+            "logGroup": RECORDS_GROUP,
+            "logStream": record.instance_id,
+            "subscriptionFilters": ["neuron-emf-minutes"],
             "logEvents": [event],
-        }  # fmt: skip
+        }
         payload = gzip.compress(json.dumps(document, separators=(",", ":")).encode(), 6)
         yield {"awslogs": {"data": base64.b64encode(payload).decode()}}
 

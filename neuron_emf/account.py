@@ -313,10 +313,16 @@ _ERRORS: Final = TABLES["aws"]
 _ERROR_ADVICE: Final = {**_ERRORS["advice"], "proxy": PROXY_ADVICE}
 """What to do, by the cause as `neuron_emitter.delivery.aws_failures` calls it."""
 
-_FOR_CREDENTIALS: Final = frozenset({
-    "AssumeRole", "AssumeRoleWithSAML", "AssumeRoleWithWebIdentity", "CreateOAuth2Token",
-    "CreateToken", "GetRoleCredentials",
-})  # fmt: skip
+_FOR_CREDENTIALS: Final = frozenset(
+    {
+        "AssumeRole",
+        "AssumeRoleWithSAML",
+        "AssumeRoleWithWebIdentity",
+        "CreateOAuth2Token",
+        "CreateToken",
+        "GetRoleCredentials",
+    }
+)
 """Which the SDK calls on its way to credentials."""
 
 

@@ -35,7 +35,7 @@ STYLES: Final = {
     CHECK_UNKNOWN: "yellow",
     NOT_TRIED: "magenta",
     NOT_NEEDED: "dim",
-}  # fmt: skip
+}
 CHECK_STATES: Final = tuple(STYLES)
 """How a check can end; the colors only repeat the words."""
 
@@ -187,8 +187,10 @@ def for_people(results: Sequence[CheckResult]) -> list[RenderableType]:
     from rich.table import Table  # noqa: PLC0415 - not for --quick
     from rich.text import Text  # noqa: PLC0415 - as above
 
-    columns = [max(len(text) for text in texts) for texts in
-               zip(*((result.state, result.check) for result in results), strict=True)]  # fmt: skip
+    columns = [
+        max(len(text) for text in texts)
+        for texts in zip(*((result.state, result.check) for result in results), strict=True)
+    ]
     parts: list[RenderableType] = []
     for title, members in groupby(results, key=lambda result: result.section):
         table = Table.grid(padding=(0, 2, 0, 0))

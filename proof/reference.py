@@ -275,10 +275,15 @@ def _rollup(
         found["IdleCostPerHour"], found["IdleCost"] = cost, cost / 60
         found.update(
             dict.fromkeys(
-                ("AvoidableCostPerHour", "AvoidableAllocatedCostPerHour", "SharedCostPerHour",
-                 "CommittedCostPerHour"), Fraction(0),
+                (
+                    "AvoidableCostPerHour",
+                    "AvoidableAllocatedCostPerHour",
+                    "SharedCostPerHour",
+                    "CommittedCostPerHour",
+                ),
+                Fraction(0),
             )
-        )  # fmt: skip
+        )
     if known:
         found["FullyIdleInstances"] = 0
         found["ReservedCores"] = total_of(
@@ -367,8 +372,9 @@ def _may_stop(own: Records, fully_idle: set[str], after_minutes: int) -> bool:
         return False
     here = _idle_minutes(own)
     return all(here[name] >= after_minutes for name in names) and names <= {
-        *fully_idle, "[unnamed]"
-    }  # fmt: skip
+        *fully_idle,
+        "[unnamed]",
+    }
 
 
 def _fully_idle(instances: Iterable[Records], after_minutes: int) -> set[str]:

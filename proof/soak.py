@@ -81,9 +81,13 @@ class SoakedEmitter:
             *("--cluster", "blue", "--spool-dir", folder / "spool", "--spread-seconds", "0"),
         )
         self.process = subprocess.Popen(
-            [*map(str, command)], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
-            cwd=folder, env=environment(folder, **service.variables),
-        )  # fmt: skip
+            [*map(str, command)],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            cwd=folder,
+            env=environment(folder, **service.variables),
+        )
 
     def feed_hour(self, hour: int, reports: Iterator[bytes]) -> Look:
         """Inject the faults of *hour*, feed its reports and wait for their lines."""

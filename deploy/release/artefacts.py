@@ -95,8 +95,11 @@ def bill_of_materials(folder: Path) -> None:
 
 
 ARTEFACT_STEPS: Final[tuple[Callable[[Path], None], ...]] = (
-    distributions, bundle, chart, bill_of_materials,
-)  # fmt: skip
+    distributions,
+    bundle,
+    chart,
+    bill_of_materials,
+)
 
 
 def sums(folder: Path) -> str:

@@ -37,10 +37,17 @@ _REPEATED: Final = re.compile(
 """An image, a bundle, a tag of the chart's values, the chart itself."""
 
 _FILES_WITH_VERSION: Final = (
-    "*.yaml", "deploy/**/*.yaml", "deploy/**/*.json", "deploy/**/*.py", "deploy/**/*.tf",
-    "CONTRIBUTING.md", "docs/how-to/*.md", "docs/reference/*.md", "tests/aggregator/explain/*.py",
+    "*.yaml",
+    "deploy/**/*.yaml",
+    "deploy/**/*.json",
+    "deploy/**/*.py",
+    "deploy/**/*.tf",
+    "CONTRIBUTING.md",
+    "docs/how-to/*.md",
+    "docs/reference/*.md",
+    "tests/aggregator/explain/*.py",
     "tests/data/messages/**/*",
-)  # fmt: skip
+)
 _UNRELEASED: Final = "## Unreleased\n"
 
 

@@ -23,8 +23,12 @@ SETTING_GROUPS = {
 
 def own_settings(settings):
     """The settings that no other group has, and those that *settings* declares again."""
-    others = {field.name for other in (MinuteSettings, MonitorSettings) if other is not settings
-              for field in dataclasses.fields(other)}  # fmt: skip
+    others = {
+        field.name
+        for other in (MinuteSettings, MonitorSettings)
+        if other is not settings
+        for field in dataclasses.fields(other)
+    }
     own = vars(settings)["__annotations__"]
     return [
         field

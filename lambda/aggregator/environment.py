@@ -126,9 +126,16 @@ class Environment:
 
 
 _VARIABLES_OF_TEXTS: Final = (
-    "RECORDS_LOG_GROUP", "ROLLUPS_LOG_GROUP", "ALARM_TOPIC_ARN", "CHAT_TOPIC_ARN", "RUNBOOK",
-    "DASHBOARD", "LEDGER_BUCKET", "FINDINGS_BUS", "METRICS",
-)  # fmt: skip
+    "RECORDS_LOG_GROUP",
+    "ROLLUPS_LOG_GROUP",
+    "ALARM_TOPIC_ARN",
+    "CHAT_TOPIC_ARN",
+    "RUNBOOK",
+    "DASHBOARD",
+    "LEDGER_BUCKET",
+    "FINDINGS_BUS",
+    "METRICS",
+)
 """Variables that may be empty; the member of `Environment` has the same name in small letters."""
 
 

@@ -102,9 +102,14 @@ class OpenFinding:
     def packed(self) -> list[int]:
         """As the table keeps it: minutes count from the opening, without trailing zeros."""
         numbers = [
-            self.opened, self.opened - self.since, self.step, self.level,
-            self.stepped - self.opened, self.quiet, self.missed,
-        ]  # fmt: skip
+            self.opened,
+            self.opened - self.since,
+            self.step,
+            self.level,
+            self.stepped - self.opened,
+            self.quiet,
+            self.missed,
+        ]
         while not numbers[-1]:
             numbers.pop()
         return numbers
@@ -140,11 +145,17 @@ class FindingsState:
     def packed(self) -> bytes:
         """As the table keeps it."""
         text = json.dumps(
-            {"minute": self.minute, "open": self._nested(), "due": self.due,
-             "faults": [[*key, *chain.from_iterable(sorted(counts.items()))]
-                        for key, counts in sorted(self.faults.items())]},
+            {
+                "minute": self.minute,
+                "open": self._nested(),
+                "due": self.due,
+                "faults": [
+                    [*key, *chain.from_iterable(sorted(counts.items()))]
+                    for key, counts in sorted(self.faults.items())
+                ],
+            },
             separators=(",", ":"),
-        )  # fmt: skip
+        )
         return zlib.compress(text.encode())
 
     def _nested(self) -> dict[str, dict[str, dict[str, list[int]]]]:

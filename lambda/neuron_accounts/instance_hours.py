@@ -241,9 +241,12 @@ class InstanceHour:
                 self._owners[owner].fold_team(team)
 
     def _fold_cores(
-        self, record: MinuteRecord, owned: Mapping[tuple[str, ...], Sequence[int]],
-        price: int | None, idle: Sequence[int],
-    ) -> Counts:  # fmt: skip
+        self,
+        record: MinuteRecord,
+        owned: Mapping[tuple[str, ...], Sequence[int]],
+        price: int | None,
+        idle: Sequence[int],
+    ) -> Counts:
         """Count what each owner has of the cores; returns what it has of the *idle* ones."""
         state, percents = record.core_state, record.utilization_percent
         is_idle, idle_of = set(idle), Counter[str]()

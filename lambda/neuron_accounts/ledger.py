@@ -53,9 +53,11 @@ LEDGER_MINUTES: Final = {
 """Members in minutes, six places."""
 
 LEDGER_COSTS: Final = {
-    "ListCost": "list_cost", "IdleCost": "idle_cost", "AvoidableCost": "avoidable_cost",
+    "ListCost": "list_cost",
+    "IdleCost": "idle_cost",
+    "AvoidableCost": "avoidable_cost",
     "CommittedCost": "committed_cost",
-}  # fmt: skip
+}
 """Members in USD, nine places."""
 
 LEDGER_COUNTS: Final = {"Executions": "executions", "OverlapMinutes": "overlap_minutes"}

@@ -410,9 +410,14 @@ class OwnerMinutes:
 
 
 def waits_for(
-    record: MinuteRecord, idle: Sequence[int], idle_of: Iterable[Sequence[str]],
-    minutes: MinutesOf, after_minutes: int, *, is_excluded: bool,
-) -> tuple[str, ...] | None:  # fmt: skip
+    record: MinuteRecord,
+    idle: Sequence[int],
+    idle_of: Iterable[Sequence[str]],
+    minutes: MinutesOf,
+    after_minutes: int,
+    *,
+    is_excluded: bool,
+) -> tuple[str, ...] | None:
     """
     Who must be fully idle in the cluster for a stop of an instance to waste no work.
 

@@ -129,10 +129,16 @@ def pass_rows(hours: ClusterHours, rows: Iterable[LedgerRow]) -> Iterator[Ledger
 def cluster_columns(hours: ClusterHours) -> list[tuple[object, ...]]:
     """The clusters of one hour by column, as `fold_instances` takes them."""
     rows = [
-        (cluster, hour.instances, hour.busy, hour.committed, hour.largest,
-         sorted(hour.releasable.items(), key=str))
+        (
+            cluster,
+            hour.instances,
+            hour.busy,
+            hour.committed,
+            hour.largest,
+            sorted(hour.releasable.items(), key=str),
+        )
         for (cluster, _), hour in sorted(hours.items())
-    ]  # fmt: skip
+    ]
     return list(zip(*rows, strict=True))
 
 

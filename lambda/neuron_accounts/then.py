@@ -189,7 +189,7 @@ def time_of_row(row: LedgerRow) -> CoreTime:
         return CoreTime(
             row.allocated, unknown=row.allocated, unpriced=unpriced, cost=row.list_cost or 0,
             unknown_cost=row.list_cost or 0,
-        )  # fmt: skip
+        )
     idle, cost, avoidable = row.idle or 0, row.idle_cost, row.avoidable_cost or 0
     minutes, money = [0] * len(Part), [0] * len(Part)
     is_unallocated = row.owner == UNALLOCATED_OWNER

@@ -41,14 +41,24 @@ RecordsOf: TypeAlias = "Mapping[Key, Sequence[MinuteRecord]]"
 """The records of one minute, by cluster and instance."""
 
 _LAST_FIELDS: Final = (
-    "reservations", "account_id", "lifecycle", "paid", "instance_type", "region",
-    "unknown_reason", "device_memory_used_bytes", "device_memory_total_bytes",
-)  # fmt: skip
+    "reservations",
+    "account_id",
+    "lifecycle",
+    "paid",
+    "instance_type",
+    "region",
+    "unknown_reason",
+    "device_memory_used_bytes",
+    "device_memory_total_bytes",
+)
 """Fields that are of the last part that has them."""
 
 _SUMMED: Final = (
-    "executions", "execution_errors", "ecc_corrected_rise", "ecc_uncorrected_rise",
-)  # fmt: skip
+    "executions",
+    "execution_errors",
+    "ecc_corrected_rise",
+    "ecc_uncorrected_rise",
+)
 """Fields that add up over the parts that have them."""
 
 _GREATEST_FIELDS: Final = ("latency_p99_max_s",)

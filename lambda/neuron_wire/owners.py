@@ -88,9 +88,13 @@ class OwnerHolding:
     def owner(self, name: str) -> Owner:
         """The entry of a line."""
         return Owner(
-            core_ranges(self.cores), name, self.team, core_ranges(self.reserved),
-            self.executions, self.quiet_minutes,
-        )  # fmt: skip
+            core_ranges(self.cores),
+            name,
+            self.team,
+            core_ranges(self.reserved),
+            self.executions,
+            self.quiet_minutes,
+        )
 
 
 Owned: TypeAlias = "tuple[tuple[Owner, ...], str]"

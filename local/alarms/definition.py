@@ -108,9 +108,14 @@ Points = list[float | None]
 """One time series, newest first, None where missing."""
 
 _OPERATORS: Final[Mapping[type, Callable[[float, float], float]]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.Gt: operator.gt, ast.Eq: operator.eq, ast.And: lambda a, b: bool(a) and bool(b),
-}  # fmt: skip
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Gt: operator.gt,
+    ast.Eq: operator.eq,
+    ast.And: lambda a, b: bool(a) and bool(b),
+}
 
 
 def calculate(node: ast.expr, series: Mapping[str, Points]) -> Points:

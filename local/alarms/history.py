@@ -63,10 +63,14 @@ class CloudWatchHistory:
         found: dict[Dimensions, dict[int, StatisticSet]] = {}
         for row in (row for page in pages for row in page["Metrics"]):
             rows = self._cloudwatch.get_metric_statistics(
-                Namespace=namespace, MetricName=metric, Dimensions=row["Dimensions"],
-                Period=period_s, StartTime=start_s, EndTime=end_s,
+                Namespace=namespace,
+                MetricName=metric,
+                Dimensions=row["Dimensions"],
+                Period=period_s,
+                StartTime=start_s,
+                EndTime=end_s,
                 Statistics=["SampleCount", "Sum", "Maximum"],
-            )["Datapoints"]  # fmt: skip
+            )["Datapoints"]
             if rows:
                 dimensions = sorted((pair["Name"], pair["Value"]) for pair in row["Dimensions"])
                 found[tuple(dimensions)] = {

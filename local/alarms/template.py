@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 
 _SUBSTITUTED: Final = re.compile(r"\$\{(!?)([A-Za-z0-9:._]+)\}")
 _PSEUDO_PARAMETERS: Final = {
-    "AWS::AccountId": "123456789012", "AWS::NoValue": None, "AWS::NotificationARNs": "",
-    "AWS::Partition": "aws", "AWS::Region": "us-east-1", "AWS::StackName": "neuron-emf",
+    "AWS::AccountId": "123456789012",
+    "AWS::NoValue": None,
+    "AWS::NotificationARNs": "",
+    "AWS::Partition": "aws",
+    "AWS::Region": "us-east-1",
+    "AWS::StackName": "neuron-emf",
     "AWS::StackId": "arn:aws:cloudformation:us-east-1:123456789012:stack/neuron-emf/0a1b2c3d-4e5f",
     "AWS::URLSuffix": "amazonaws.com",
-}  # fmt: skip
+}
 _TEMPLATE_FUNCTIONS: Final[Mapping[str, Callable[[list[Any]], object]]] = {
     "And": all,
     "Equals": lambda terms: str(terms[0]) == str(terms[1]),

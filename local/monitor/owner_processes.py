@@ -111,12 +111,14 @@ def write_processes(
 def _checkpoint(instance_id: str, pods: Sequence[Sequence[str]]) -> str:
     entries = [
         {
-            "PodUID": _uid(f"{instance_id}/{pod}"), "ContainerName": pod.split("/")[2],
+            "PodUID": _uid(f"{instance_id}/{pod}"),
+            "ContainerName": pod.split("/")[2],
             "ResourceName": "aws.amazon.com/neuroncore",
-            "DeviceIDs": {"-1": cores.split(",")}, "AllocResp": "",
+            "DeviceIDs": {"-1": cores.split(",")},
+            "AllocResp": "",
         }
         for pod, cores in pods
-    ]  # fmt: skip
+    ]
     return json.dumps({"Data": {"PodDeviceEntries": entries}, "Checksum": 0})
 
 
@@ -162,10 +164,11 @@ def _of_job(job: str, user: str) -> _Process:
         f"/system.slice/slurmstepd.scope/job_{job}/step_batch/user/task_0",
         user=user,
         variables={
-            "SLURM_JOB_ID": job, "SLURM_JOB_USER": user,
+            "SLURM_JOB_ID": job,
+            "SLURM_JOB_USER": user,
             "SLURM_JOB_ACCOUNT": user.partition("-")[0],
         },
-    )  # fmt: skip
+    )
 
 
 def _of_task(family: str, container: str, container_id: str) -> _Process:

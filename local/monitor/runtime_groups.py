@@ -19,12 +19,19 @@ if TYPE_CHECKING:
     from local.monitor.simulated_instance import SimulatedInstance, SimulatedRuntime
 
 WRITTEN_RUNTIME_GROUPS: Final = (
-    "execution_stats", "memory_used", "neuron_runtime_vcpu_usage", "neuroncore_counters",
-)  # fmt: skip
+    "execution_stats",
+    "memory_used",
+    "neuron_runtime_vcpu_usage",
+    "neuroncore_counters",
+)
 EXECUTION_ENDINGS: Final = (
-    "completed", "completed_with_err", "completed_with_num_err", "timed_out", "incorrect_input",
+    "completed",
+    "completed_with_err",
+    "completed_with_num_err",
+    "timed_out",
+    "incorrect_input",
     "failed_to_queue",
-)  # fmt: skip
+)
 _NOT_COMPLETED: Final = {"timed_out": 1.4, "incorrect_input": 2, "failed_to_queue": 1.2}
 """How many of them there are in a report, at most, where executions fail."""
 
@@ -211,14 +218,16 @@ def _model(
             "usage_breakdown": {
                 "host": _host_bytes(_MODEL_HOST_BYTES, _MODEL_DMA_BYTES),
                 "neuron_device": {
-                    "constants": _MODEL_CONSTANTS_BYTES, "model_code": _MODEL_CODE_BYTES,
-                    "runtime_memory": 0, "tensors": 0,
+                    "constants": _MODEL_CONSTANTS_BYTES,
+                    "model_code": _MODEL_CODE_BYTES,
+                    "runtime_memory": 0,
+                    "tensors": 0,
                 },
             },
         },
         "neuroncore_index": index_in_device,
         "neuron_device_index": device,
-    }  # fmt: skip
+    }
     return {
         "name": "model.neff",
         "uuid": f"{instance.rng(f'model {model_id}').getrandbits(128):032x}",

@@ -104,8 +104,11 @@ SCENARIOS: Final[dict[str, Scenario]] = {
 
 
 SIMULATED_ECC_COUNTERS: Final = (
-    "mem_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected", "sram_ecc_corrected",
-)  # fmt: skip
+    "mem_ecc_corrected",
+    "mem_ecc_uncorrected",
+    "sram_ecc_uncorrected",
+    "sram_ecc_corrected",
+)
 SIMULATED_REGION: Final = "us-west-2"
 
 _SLOW_SHARE: Final = 0.5  # of the swing: a wave of many minutes, common to the runtime
@@ -114,8 +117,14 @@ _OWN_SHARE: Final = 0.15  # how a core differs from its neighbours, for ever
 _NOISE_SHARE: Final = 0.15  # from report to report; the four add up to 1
 
 _P50_SPREAD: Final = {
-    "p0": 0.72, "p1": 0.78, "p100": 1.9, "p25": 0.93, "p50": 1.0, "p75": 1.09, "p99": 1.45,
-}  # fmt: skip
+    "p0": 0.72,
+    "p1": 0.78,
+    "p100": 1.9,
+    "p25": 0.93,
+    "p50": 1.0,
+    "p75": 1.09,
+    "p99": 1.45,
+}
 
 
 class Load:

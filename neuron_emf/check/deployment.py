@@ -66,8 +66,11 @@ def check_deployment(settings: CheckSettings) -> list[CheckResult]:
     if answer.reason in NOT_AUTHENTICATED:
         return found
     has_young = account.partition == "aws"
-    needs = {name: check_need(aws, *need) for name, need in NEEDS.items()
-             if has_young or name not in YOUNG}  # fmt: skip
+    needs = {
+        name: check_need(aws, *need)
+        for name, need in NEEDS.items()
+        if has_young or name not in YOUNG
+    }
     found += section("region", needs)
     group, stack = settings.log_group, settings.stack_name
     answer, parameters = _stack(aws, stack)

@@ -82,13 +82,15 @@ def beyond_bill(fleet: Fleet, tariff: Tariff) -> list[Entry]:
 def _entries(used: Iterable[Quantity], prices: Tariff) -> list[Entry]:
     return [
         Entry(
-            group, what, amount,
+            group,
+            what,
+            amount,
             "metrics" if group == METRICS else prices.prices[price].unit,
             prices.metrics_usd(amount) if group == METRICS else prices.prices[price].usd_of(amount),
             price,
         )
         for group, what, amount, price in used
-    ]  # fmt: skip
+    ]
 
 
 def total(entries: Iterable[Entry], group: str = "") -> float:
@@ -129,9 +131,10 @@ def alternatives(fleet: Fleet, tariff: Tariff) -> list[Alternative]:
     return [
         Alternative("put_metric_data_each_report", f"{script} report", each_report),
         Alternative("put_metric_data_each_minute", f"{script} minute", each_minute),
-        Alternative("per_core_custom_metrics", f"{by_core} custom metrics",
-                    tariff.metrics_usd(cores)),
-    ]  # fmt: skip
+        Alternative(
+            "per_core_custom_metrics", f"{by_core} custom metrics", tariff.metrics_usd(cores)
+        ),
+    ]
 
 
 def break_even(fleet: Fleet, tariff: Tariff) -> int | None:

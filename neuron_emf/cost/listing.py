@@ -196,10 +196,13 @@ def _tables(found: JsonObject) -> Iterator[Table]:
         ("an instance", "", _dollars(usd / instances)),
         ("one more instance adds", "", _dollars(found["usd_of_one_more_instance"])),
         ("one more cluster adds", "", _dollars(found["usd_of_one_more_cluster"])),
-        ("the instances themselves", UNKNOWN_CELL if each is None else f"{each:g} USD an hour each",
-         _dollars(fleet_usd)),
+        (
+            "the instances themselves",
+            UNKNOWN_CELL if each is None else f"{each:g} USD an hour each",
+            _dollars(fleet_usd),
+        ),
         ("share of it", "", share),
-    ]  # fmt: skip
+    ]
     yield _table(("of which", "", "USD a month"), rows, bold=("share of it",))
     ways = []
     for way in found["other_ways"]:

@@ -311,14 +311,17 @@ def _close_with(fleet: Fleet, memory_mb: int) -> Close:
     return Close(
         memory_mb,
         first_s=seconds_of(cpu_s, calls, memory_mb),
-        settle_s=seconds_of(60 * SETTLE_READINGS * reading_s * busiest,
-                            60 * SETTLE_READINGS * BUCKET_QUERIES_PER_MINUTE * busiest, memory_mb),
+        settle_s=seconds_of(
+            60 * SETTLE_READINGS * reading_s * busiest,
+            60 * SETTLE_READINGS * BUCKET_QUERIES_PER_MINUTE * busiest,
+            memory_mb,
+        ),
         seconds=seconds_of(readings * cpu_s, readings * calls, memory_mb),
         read_units=readings * read_units + FINDINGS_READ_UNITS,
         write_units=published * (measured("close-write-units") + registered + stored),
         printed_bytes=published * clusters * (rollup_bytes + EVENT_BYTES) + HEALTH_LINE_BYTES,
         calls=readings * calls,
-    )  # fmt: skip
+    )
 
 
 def quantities(fleet: Fleet) -> Iterator[Quantity]:

@@ -281,8 +281,9 @@ def _pair(what: str, text: str) -> tuple[str, str]:
 
 def _choices(settings: DeploySettings) -> Members:
     """Tags and role of a request; without them CloudFormation keeps those of the stack."""
-    tags = [{"Key": key, "Value": value} for key, value in
-            (_pair("tag", tag) for tag in settings.tags)]  # fmt: skip
+    tags = [
+        {"Key": key, "Value": value} for key, value in (_pair("tag", tag) for tag in settings.tags)
+    ]
     members = {"RoleARN": settings.role_arn, "Tags": tags}
     return {name: value for name, value in members.items() if value}
 

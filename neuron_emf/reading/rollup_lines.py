@@ -402,15 +402,17 @@ def _folded(
         members["PricesAsOf"] = PRICES_AS_OF
     if cores:
         members |= {
-            "NeuronCores": cores, "UnknownCores": unknown, BY_REASON: by_reason,
+            "NeuronCores": cores,
+            "UnknownCores": unknown,
+            BY_REASON: by_reason,
             "UnpricedCores": idle.unpriced_cores,
-        }  # fmt: skip
+        }
     if cores > unknown:
         members |= {
             **idle.core_members(),
             "NeuronCoreUtilization": _mean_percent(records),
             OWNER_ROWS: [row.members() for row in idle.owners.rows(idle.total.instances)],
-        }  # fmt: skip
+        }
     return cluster_now(members)
 
 

@@ -175,9 +175,16 @@ def chargeback(settings: IdleReportSettings, where: Account | None = None) -> Ch
             rows, settings.unassigned, currency, is_accepted=settings.spread_anyway
         )
     return Chargeback(
-        month=month, hours=hours, currency=currency, rows=rows, notes=notes, spread=spread,
-        bases=bases, ledger_hours=ledger_hours, ledger_rows=ledger_rows,
-    )  # fmt: skip
+        month=month,
+        hours=hours,
+        currency=currency,
+        rows=rows,
+        notes=notes,
+        spread=spread,
+        bases=bases,
+        ledger_hours=ledger_hours,
+        ledger_rows=ledger_rows,
+    )
 
 
 def _split(database: Any, parameters: Sequence[Any]) -> list[ChargebackRow]:  # noqa: ANN401  # DuckDB's connection

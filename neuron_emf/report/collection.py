@@ -80,10 +80,15 @@ def collect(settings: IdleReportSettings, files: Sequence[Path]) -> IdleReport:
     collected = _of_lines if is_of_lines else _of_ledgers
     period, then, reading = collected(settings, files, now_ms)
     return IdleReport(
-        start_ms=period.start_ms, end_ms=period.end_ms, made_ms=now_ms,
-        cluster=settings.cluster, by=settings.by, then=then, reading=reading,
+        start_ms=period.start_ms,
+        end_ms=period.end_ms,
+        made_ms=now_ms,
+        cluster=settings.cluster,
+        by=settings.by,
+        then=then,
+        reading=reading,
         has_rules=settings.teams is not None,
-    )  # fmt: skip
+    )
 
 
 def collect_before(

@@ -69,13 +69,16 @@ def command(files: tuple[Path, ...], **values: object) -> int:
 def _refuse_what_is_ignored(settings: IdleReportSettings) -> None:
     """Raise SettingsError for an option that the report of a ledger or a bill does not have."""
     of_bill = {
-        "--unassigned": settings.unassigned, "--incomplete": settings.incomplete,
+        "--unassigned": settings.unassigned,
+        "--incomplete": settings.incomplete,
         "--spread-anyway": settings.spread_anyway,
-    }  # fmt: skip
+    }
     of_report = {
-        "--since": settings.since, "--until": settings.until, "--cluster": settings.cluster,
+        "--since": settings.since,
+        "--until": settings.until,
+        "--cluster": settings.cluster,
         "--from-lines": settings.from_lines,
-    }  # fmt: skip
+    }
     for option, is_given in (of_report if settings.bill else of_bill).items():
         if is_given:
             where = "cannot be used with" if settings.bill else "needs"

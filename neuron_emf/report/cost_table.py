@@ -38,10 +38,17 @@ ROW_LABELS: Final[Mapping[str, Sequence[str]]] = _TABLE["row_labels"]
 NO_TEAM: Final = "[no team]"
 """The team of owners without one. What no owner has is never in it."""
 
-UNOWNED: Final = frozenset({
-    UNALLOCATED_OWNER, UNKNOWN_OWNER, "[no telemetry]", "[reserved, unused]",
-    "[before the ledger]", "[ledger missing]", "[not splittable]",
-})  # fmt: skip
+UNOWNED: Final = frozenset(
+    {
+        UNALLOCATED_OWNER,
+        UNKNOWN_OWNER,
+        "[no telemetry]",
+        "[reserved, unused]",
+        "[before the ledger]",
+        "[ledger missing]",
+        "[not splittable]",
+    }
+)
 """Labels of what no owner has: each has a row of its own by owner and by team."""
 
 USD_UNIT_PLACES: Final = 18

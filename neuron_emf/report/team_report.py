@@ -36,8 +36,14 @@ if TYPE_CHECKING:
     from neuron_emf.report.cost_table import PrintedRow
 
 _COLUMNS: Final = (
-    "core hours", "busy share", "cost", "idle", "avoidable", "spread", "per million",
-)  # fmt: skip
+    "core hours",
+    "busy share",
+    "cost",
+    "idle",
+    "avoidable",
+    "spread",
+    "per million",
+)
 _MAX_ROWS: Final = 2  # of owners, and of clusters: the answer has at most 15 lines
 _LONGEST_NAME: Final = 24
 _LONGEST_LINE: Final = 100

@@ -56,7 +56,7 @@ def command(files: tuple[Path, ...], **values: object) -> int:
         raise SettingsError(msg)
     # --help needs none of these
     from neuron_emf.command_output import show, show_json  # noqa: PLC0415
-    from neuron_emf.top.listing import answer_of_files, answer_of_view, parts_of, watch  # noqa: PLC0415  # fmt: skip
+    from neuron_emf.top.listing import answer_of_files, answer_of_view, parts_of, watch  # noqa: PLC0415
 
     if files:
         ask = partial(answer_of_files, files, settings.cluster)

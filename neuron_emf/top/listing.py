@@ -43,9 +43,13 @@ _CARDS: Final = {
 _FIRST_OWNERS: Final = 10
 _CLUSTER_WIDTH: Final = 20
 _CLUSTER_NUMBERS: Final = {
-    "idle_cores": amount, "known_cores": amount, "usd_per_hour": dollars,
-    "avoidable_usd_per_hour": dollars, "coverage_percent": coverage_words, "silent": amount,
-}  # fmt: skip
+    "idle_cores": amount,
+    "known_cores": amount,
+    "usd_per_hour": dollars,
+    "avoidable_usd_per_hour": dollars,
+    "coverage_percent": coverage_words,
+    "silent": amount,
+}
 _LONGEST_NOTE: Final = 200
 
 

@@ -49,8 +49,11 @@ _ID_FORMS: Final = {
     "slurm_node": re.compile(r"ip(?:-[0-9]{1,3}){4}"),
 }
 _STARTS_NOTHING: Final = (
-    "aws:cloudformation:", "aws:ec2launchtemplate:", "aws:createdby", "aws:servicecatalog:",
-)  # fmt: skip
+    "aws:cloudformation:",
+    "aws:ec2launchtemplate:",
+    "aws:createdby",
+    "aws:servicecatalog:",
+)
 _BATCH_NAME: Final = re.compile(r"AWSBatch-.*|.+_Batch_[0-9a-f-]{36}")
 _COMMAND_WORD: Final = re.compile(r"[a-zA-Z0-9_.:/-]{1,128}")
 

@@ -163,8 +163,11 @@ def _report(context: AcceptContext, stack: Stack, hours: range, *, from_lines: b
             *("--log-group", context.group(stack.name)),
             *(by_lines if from_lines else ()),
         ],
-        capture_output=True, check=False, text=True, timeout=_REPORT_TIMEOUT_S,
-    )  # fmt: skip
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=_REPORT_TIMEOUT_S,
+    )
     if done.returncode:
         msg = f"neuron-emf report ended with {done.returncode}: {done.stderr[-300:]}"
         raise AcceptError(msg)

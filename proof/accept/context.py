@@ -95,10 +95,14 @@ class Instance:
     def _reports(self, folder: Path, count: int) -> list[bytes]:
         path = folder / f"{self.name}.reports"
         play = Play(
-            instance_type=self.instance_type, scenario=self.scenario, seed=len(self.name),
-            instance_id=self.instance_id, period_s=ACCEPT_PERIOD_S,
-            reports=count, start_ms=0,
-        )  # fmt: skip
+            instance_type=self.instance_type,
+            scenario=self.scenario,
+            seed=len(self.name),
+            instance_id=self.instance_id,
+            period_s=ACCEPT_PERIOD_S,
+            reports=count,
+            start_ms=0,
+        )
         with path.open("wb") as file:
             run(play, file.fileno())
         return path.read_bytes().splitlines(keepends=True)

@@ -122,6 +122,12 @@ def _rank(made: MinuteRecord, host: int, minute: int) -> MinuteRecord:
     idle = 60 + minute - CHAOS_START_MINUTE
     owner = Owner(core_ranges(range(width)), f"ml/train-{host}", None, "", 0, idle)
     return replace(
-        made, owners=(owner,), holders=(), core_state="a" * width, executions=0,
-        execution_errors=0, utilization_percent=(0.0,) * width, idle_minutes=(idle,) * width,
-    )  # fmt: skip
+        made,
+        owners=(owner,),
+        holders=(),
+        core_state="a" * width,
+        executions=0,
+        execution_errors=0,
+        utilization_percent=(0.0,) * width,
+        idle_minutes=(idle,) * width,
+    )

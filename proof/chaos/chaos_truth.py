@@ -132,9 +132,12 @@ class Attendance:
 
 
 EMPTY: Mapping[str, float] = {
-    "Instances": 0, "DuplicateEmitters": 0, "InstancesInOtherClusters": 0,
-    "CoveredSeconds": 0, "Records": 0,
-}  # fmt: skip
+    "Instances": 0,
+    "DuplicateEmitters": 0,
+    "InstancesInOtherClusters": 0,
+    "CoveredSeconds": 0,
+    "Records": 0,
+}
 """The metrics of a minute without a record."""
 
 

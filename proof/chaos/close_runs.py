@@ -33,10 +33,15 @@ APART_S = 7.1  # a lease outlives its run's time by two seconds
 BETWEEN = 7  # runs between two ticks
 LONGEST_CLOSE_PAUSE_S = 40.0  # less than the time that a run has
 CLOSE_TICKS = {
-    "": 1, "lease of a dead run": 1, "held up": 3, "the table refused": 2,
-    "two at once": 2, "met by ingest": 4, "tick missed": 1,
+    "": 1,
+    "lease of a dead run": 1,
+    "held up": 3,
+    "the table refused": 2,
+    "two at once": 2,
+    "met by ingest": 4,
+    "tick missed": 1,
     "three ticks missed": 1,
-}  # fmt: skip
+}
 FEWEST_STEPS = 9  # of a run with nothing to do
 CLOSE_CALLS = (  # those first that only a run with something to do makes
     *("write_registry", PRINT, "write_last_rollup", "write_publication", "clear_marker"),

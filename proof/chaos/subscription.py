@@ -42,16 +42,24 @@ PUT_ATTEMPTS = 20  # 101 by the template: an unreadable record costs as many inv
 FORGED_MESSAGE = "nobody-sent-this"  # a cluster that must never get a rollup
 
 LINES, CONTROL, OWN_GROUP, OWN_LOG, UNREADABLE = (
-    "lines", "control message", "delivery of the rollups' log group",
-    "delivery of ingest's own log group", "unreadable delivery",
-)  # fmt: skip
+    "lines",
+    "control message",
+    "delivery of the rollups' log group",
+    "delivery of ingest's own log group",
+    "unreadable delivery",
+)
 ODD = (CONTROL, OWN_GROUP, OWN_LOG, UNREADABLE)
 GARBAGE_LINES = (
-    "", "{", "[1]", '"CoveredSeconds"', '{"CoveredSeconds":60}',
+    "",
+    "{",
+    "[1]",
+    '"CoveredSeconds"',
+    '{"CoveredSeconds":60}',
     '{"Schema":99,"Kind":"minute","CoveredSeconds":60}',
     '{"Schema":1,"Kind":"minute","CoveredSeconds":60}',
-    '{"Schema":1,"Kind":"minute","CoveredSeconds":NaN}', "[" * 3000,
-)  # fmt: skip
+    '{"Schema":1,"Kind":"minute","CoveredSeconds":NaN}',
+    "[" * 3000,
+)
 
 
 @dataclass(frozen=True)

@@ -131,9 +131,11 @@ class Lives:
         self._count += 1
         truth = self.folder / f"life-{self._count}-truth"
         play = {
-            "instance_type": "trn1.32xlarge", "scenario": "multi-runtime", "truth": str(truth),
+            "instance_type": "trn1.32xlarge",
+            "scenario": "multi-runtime",
+            "truth": str(truth),
             "instance_id": AN_INSTANCE,
-        }  # fmt: skip
+        }
         command = (
             *(sys.executable, CLOCKED, self.clock.path, "neuron_emitter", "run"),
             *("--cluster", "blue"),
@@ -144,10 +146,13 @@ class Lives:
         variables = {"TMPDIR": str(self.folder), "NEURON_SIM": json.dumps(play), LIFE: str(truth)}
         with truth.with_suffix(".said").open("wb") as stderr:
             process = subprocess.Popen(
-                list(map(str, command)), cwd=self.folder,
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr,
+                list(map(str, command)),
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
                 env=environment(self.folder, **self.variables, **variables),
-            )  # fmt: skip
+            )
         self._last = Life(truth, process)
         return self._last
 

@@ -147,9 +147,13 @@ def answers_of(
         words = ["aws", "--endpoint-url", endpoint, *shown.words]
         calls.append((str(place), str(folder / f"{major}-{number}.txt"), words))
     ended = subprocess.run(
-        [*PYTHONS[major], "-c", EACH], env=environment, input=json.dumps(calls),
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [*PYTHONS[major], "-c", EACH],
+        env=environment,
+        input=json.dumps(calls),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert ended.returncode == 0, ended.stderr
     for shown, (_, file, _) in zip(commands, calls, strict=True):
         text = Path(file).read_text("utf-8", "replace")

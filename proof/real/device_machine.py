@@ -37,8 +37,15 @@ def add_users() -> None:
 def run(command: list[str], user: str = "root", **variables: str) -> str:
     """Run *command* as *user* and return its output; raises AssertionError with its message."""
     ended: subprocess.CompletedProcess[str]
-    ended = subprocess.run(command, check=False, capture_output=True, text=True, cwd="/tmp",
-                           env=environment(variables), **identity(user))  # fmt: skip
+    ended = subprocess.run(
+        command,
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd="/tmp",
+        env=environment(variables),
+        **identity(user),
+    )
     assert ended.returncode == 0, f"{' '.join(command)}: {ended.stderr.strip()}"
     return ended.stdout
 

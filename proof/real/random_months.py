@@ -20,9 +20,16 @@ if TYPE_CHECKING:
 BLOCK: Final = "cr-0123456789abcdef0"
 MONTH_CLUSTERS: Final = ("research", "serving_a", "servingxa", "100%")
 MONTH_OWNERS: Final = (
-    "slurm:7 ann", "slurm:8 bob", "ml/train-1", "ml/x_y", "ml/größe", "[others]", "[not reported]",
-    "[unallocated]", "[unknown]",
-)  # fmt: skip
+    "slurm:7 ann",
+    "slurm:8 bob",
+    "ml/train-1",
+    "ml/x_y",
+    "ml/größe",
+    "[others]",
+    "[not reported]",
+    "[unallocated]",
+    "[unknown]",
+)
 TEAM_RULES: Final = (
     None,
     "research|slurm:*=phys\n",
@@ -88,10 +95,15 @@ class Month:
         self.charge(self.rng.choice(self.hours), "0", ConsumedQuantity="2", **unused)
         cost = self.cost(0, 90_000)
         self.charge(
-            self.hours[0], "0", BilledCost=cost, ChargeCategory="Purchase", ConsumedQuantity="",
-            ResourceId=BLOCK, CapacityReservationId=BLOCK,
+            self.hours[0],
+            "0",
+            BilledCost=cost,
+            ChargeCategory="Purchase",
+            ConsumedQuantity="",
+            ResourceId=BLOCK,
+            CapacityReservationId=BLOCK,
             SkuMeter="USE2-CapacityBlock:trn1.2xlarge",
-        )  # fmt: skip
+        )
 
     def charge(self, hour: str, cost: str, **others: str) -> None:
         """Add one row of the export."""
@@ -115,15 +127,17 @@ class Month:
             idle = rng.randrange(micros + 1)
             avoidable = rng.randrange(idle + 1)
             row = {
-                "Hour": f"{hour.replace(' ', 'T')}:00Z", "InstanceId": instance,
-                "ClusterName": cluster, "Owner": owner,
+                "Hour": f"{hour.replace(' ', 'T')}:00Z",
+                "InstanceId": instance,
+                "ClusterName": cluster,
+                "Owner": owner,
                 "AllocatedCoreMinutes": Decimal(micros).scaleb(-6),
                 "BusyCoreMinutes": Decimal(micros - idle).scaleb(-6),
                 "IdleCoreMinutes": Decimal(idle).scaleb(-6),
                 "AvoidableCoreMinutes": Decimal(avoidable).scaleb(-6),
                 "CommittedCoreMinutes": Decimal(rng.randrange(idle - avoidable + 1)).scaleb(-6),
                 "ListCost": Decimal(rng.randrange(10**10)).scaleb(-9),
-            }  # fmt: skip
+            }
             if not owner.startswith("[") and rng.random() < 0.8:
                 row["Team"] = owner[:2]
             self.ledger.append(row)

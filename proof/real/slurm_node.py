@@ -168,11 +168,17 @@ class SlurmNode:
         """Start a batch job and return it when it runs."""
         opened = self._state / f"opened-{time.monotonic_ns()}"
         answer = run(
-            ["sbatch", "--parsable", f"--account={account}", "--output=/dev/null",
-             f"--export=ALL,OPENED={opened}", *options,
-             str(self._state / "job.sh")],
+            [
+                "sbatch",
+                "--parsable",
+                f"--account={account}",
+                "--output=/dev/null",
+                f"--export=ALL,OPENED={opened}",
+                *options,
+                str(self._state / "job.sh"),
+            ],
             user,
-        )  # fmt: skip
+        )
         number = answer.strip()
         wait_for(opened.exists, f"job {number} at work")
         numbers = frozenset(map(int, opened.read_text("ascii").split()))
@@ -231,9 +237,16 @@ def _start_munge(folder: Path) -> None:
     key.write_bytes(os.urandom(128))
     key.chmod(0o400)
     start_daemon(
-        ["munged", "--foreground", "--force", f"--key-file={key}", f"--log-file={folder / 'log'}",
-         f"--seed-file={folder / 'seed'}", f"--pid-file={folder / 'pid'}",
-         "--socket=/run/munge/munge.socket.2"],
+        [
+            "munged",
+            "--foreground",
+            "--force",
+            f"--key-file={key}",
+            f"--log-file={folder / 'log'}",
+            f"--seed-file={folder / 'seed'}",
+            f"--pid-file={folder / 'pid'}",
+            "--socket=/run/munge/munge.socket.2",
+        ],
         folder / "errors",
-    )  # fmt: skip
+    )
     wait_for(Path("/run/munge/munge.socket.2").exists, "a socket of munge")

@@ -54,8 +54,10 @@ LEDGER_SCHEMA: Final = (
     " Executions BIGINT, ListCost DECIMAL(24, 9), OverlapMinutes BIGINT"
 )
 SPARK_COLUMNS: Final = (
-    "substr(Hour, 1, 10) AS date", "substr(Hour, 12, 2) AS hour", "* EXCEPT (Hour)",
-)  # fmt: skip
+    "substr(Hour, 1, 10) AS date",
+    "substr(Hour, 12, 2) AS hour",
+    "* EXCEPT (Hour)",
+)
 SPARK_CONFIG: Final = {
     "spark.master": "local[1]",
     "spark.ui.enabled": "false",

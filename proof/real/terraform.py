@@ -85,9 +85,14 @@ def terraform(
         "CHECKPOINT_DISABLE": "1",
     }
     return subprocess.run(
-        ["terraform", *words], cwd=folder, env=settings, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        ["terraform", *words],
+        cwd=folder,
+        env=settings,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def initialize(folder: Path) -> None:

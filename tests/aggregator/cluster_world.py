@@ -117,11 +117,16 @@ class ClusterWorld:
         )
         looks = iter(range(patience))
         closing = CloseRun(
-            table=process, rules=self.rules, emit=process.emit, now_s=lambda: self.now_s,
-            remaining_s=lambda: 50.0 if next(looks, None) is not None else 0.0, prices=WORLD_PRICES,
-            processes=processes, connect=lambda: fragile,
+            table=process,
+            rules=self.rules,
+            emit=process.emit,
+            now_s=lambda: self.now_s,
+            remaining_s=lambda: 50.0 if next(looks, None) is not None else 0.0,
+            prices=WORLD_PRICES,
+            processes=processes,
+            connect=lambda: fragile,
             outlet=FindingsOutlet(process.put_events, StackLogGroups("records", "rollups")),
-        )  # fmt: skip
+        )
         try:
             return closing.run()
         except (KilledError, ProcessLostError):
@@ -160,21 +165,28 @@ def minute_records(draw, boots=WORLD_BOOTS):
     seconds = st.sampled_from([0.0, 6.0, 30.0, 33.0, 36.0, 60.0])
     return record(
         cluster=draw(st.sampled_from(["training", "serving"])),
-        instance_id=draw(st.sampled_from(WORLD_INSTANCES)), boot=draw(st.sampled_from(boots)),
-        seq=2 * offset + part + 1, minute=MINUTE + offset, covered_seconds=draw(seconds),
+        instance_id=draw(st.sampled_from(WORLD_INSTANCES)),
+        boot=draw(st.sampled_from(boots)),
+        seq=2 * offset + part + 1,
+        minute=MINUTE + offset,
+        covered_seconds=draw(seconds),
         core_state=state,
         utilization_percent=tuple(None if one == "?" else draw(percent) for one in state),
         idle_minutes=tuple(0 if one == "b" else draw(st.integers(10, 20)) for one in state),
         instance_type=draw(st.sampled_from([None, "trn1.2xlarge", "inf2.xlarge", "trn9.huge"])),
         region=draw(st.sampled_from([None, "us-east-1", "eu-north-1"])),
-        is_clean_shutdown=draw(st.booleans()), executions=draw(count), execution_errors=draw(count),
+        is_clean_shutdown=draw(st.booleans()),
+        executions=draw(count),
+        execution_errors=draw(count),
         latency_p50_mean_s=draw(st.none() | st.sampled_from([0.25, 0.5])),
         latency_p99_max_s=draw(st.none() | st.sampled_from([0.25, 0.5])),
-        device_memory_used_bytes=draw(count), device_memory_total_bytes=draw(count),
-        tera_flops=draw(st.none() | st.sampled_from([0.1, 0.2])), ecc_corrected_rise=draw(count),
+        device_memory_used_bytes=draw(count),
+        device_memory_total_bytes=draw(count),
+        tera_flops=draw(st.none() | st.sampled_from([0.1, 0.2])),
+        ecc_corrected_rise=draw(count),
         ecc_uncorrected_rise=draw(count),
         readings=draw(st.just({}) | st.builds(dict, HardwareFaults=st.integers(0, 9))),
-    )  # fmt: skip
+    )
 
 
 def identity(one: MinuteRecord):

@@ -96,9 +96,11 @@ def test_an_unreadable_record_before_the_limit_is_told_from_those_left(monkeypat
     monkeypatch.setattr("aggregator.runtime.MAX_HELD_BYTES", 500)
     good = payload(*lines(record()))
     arrival: Any = arrival_of(batch(b"junk", good, good, b"junk", good))
-    assert (("n-0",), ("n-2", "n-3", "n-4")) == (arrival.unreadable, arrival.left)
+    assert ("n-0",) == arrival.unreadable
+    assert ("n-2", "n-3", "n-4") == arrival.left
     named = [one["itemIdentifier"] for one in arrival.response["batchItemFailures"]]
-    assert (1, ["n-0", "n-2", "n-3", "n-4"]) == (len(arrival.deliveries), named)
+    assert 1 == len(arrival.deliveries)
+    assert ["n-0", "n-2", "n-3", "n-4"] == named
 
 
 def test_a_whole_batch_of_ordinary_lines_is_held_at_once():

@@ -162,9 +162,14 @@ def test_the_example_of_contributing_applies_and_its_test_passes(tmp_path):
         elif not path.name.startswith("."):
             (tmp_path / path.name).symlink_to(path)
     git = partial(
-        subprocess.run, input=patch, cwd=tmp_path, text=True, capture_output=True, check=False,
+        subprocess.run,
+        input=patch,
+        cwd=tmp_path,
+        text=True,
+        capture_output=True,
+        check=False,
         env={**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)},
-    )  # fmt: skip
+    )
     if git(["git", "apply", "--reverse", "--check"]).returncode:  # it is not in this tree yet
         applied = git(["git", "apply"])
         assert applied.returncode == 0, applied.stderr

@@ -44,9 +44,13 @@ NEWEST_S = 1_799_999_940  # the newest minute that is over
 THREE = Alarm(
     logical_id="Test",
     source=MetricSource("Neuron/Cluster", "IdleCorePercent", (("ClusterName", "a"),), "Average"),
-    comparison="GreaterThanOrEqualToThreshold", threshold=20.0, period_s=60, evaluation_periods=3,
-    datapoints_to_alarm=3, missing="missing",
-)  # fmt: skip
+    comparison="GreaterThanOrEqualToThreshold",
+    threshold=20.0,
+    period_s=60,
+    evaluation_periods=3,
+    datapoints_to_alarm=3,
+    missing="missing",
+)
 IDLE_ALARM = replace(THREE, evaluation_periods=15, datapoints_to_alarm=10, missing="notBreaching")
 EVERY_CLUSTER = replace(
     IDLE_ALARM,
@@ -140,4 +144,5 @@ def test_a_query_without_groups_is_one_series_of_what_it_selects(points):
     alarm = replace(IDLE_ALARM, source=query, evaluation_periods=1, datapoints_to_alarm=1)
     for above, fires in ((0, bool(values)), (1, False)):
         (found,) = evaluate(replace(alarm, threshold=sum(values) + above), history, ALARMS_NOW_S)
-        assert (fires, ()) == (found.state is State.ALARM, found.contributor)
+        assert fires == (found.state is State.ALARM)
+        assert () == found.contributor

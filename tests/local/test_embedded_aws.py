@@ -54,9 +54,12 @@ def start(tmp_path):
 
     def starter(code):
         child = ChildProcess(
-            f"child {len(children)}", [sys.executable, "-c", code],
-            output=tmp_path / f"{len(children)}.log", environment=os.environ, folder=tmp_path,
-        )  # fmt: skip
+            f"child {len(children)}",
+            [sys.executable, "-c", code],
+            output=tmp_path / f"{len(children)}.log",
+            environment=os.environ,
+            folder=tmp_path,
+        )
         children.append(child)
         return child
 
@@ -215,9 +218,15 @@ def test_an_alarm_sends_an_event_when_it_is_created_and_when_its_state_changes(a
     aws.client("cloudformation").create_stack(StackName="alarms", TemplateBody=BUCKET_STACK)
     cloudwatch = aws.client("cloudwatch")
     cloudwatch.put_metric_alarm(
-        AlarmName="a", Namespace="n", MetricName="m", Statistic="Sum", Period=60,
-        EvaluationPeriods=1, Threshold=1, ComparisonOperator="GreaterThanThreshold",
-    )  # fmt: skip
+        AlarmName="a",
+        Namespace="n",
+        MetricName="m",
+        Statistic="Sum",
+        Period=60,
+        EvaluationPeriods=1,
+        Threshold=1,
+        ComparisonOperator="GreaterThanThreshold",
+    )
     cloudwatch.set_alarm_state(AlarmName="a", StateValue="ALARM", StateReason="a trial")
     sqs = aws.client("sqs")
     (queue,) = [url for url in sqs.list_queues()["QueueUrls"] if "/alarms-" in url]

@@ -39,7 +39,9 @@ def test_missed_moments_are_left_out_and_the_phase_stays():
     times = iter([1000, 1000, 13_000, 18_000])
     moments = live_moments(5000, lambda: next(times), chance=0.5)
     first, second, late, after = islice(moments, 4)
-    assert (1000, 10_000, 5000) == (first, late - second, after - late)
+    assert 1000 == first
+    assert 10_000 == late - second
+    assert 5000 == after - late
 
 
 @contextmanager
@@ -48,9 +50,12 @@ def started(repository, folder, *arguments, **variables):
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     with subprocess.Popen(
         [str(repository / "local" / "monitor" / "neuron-monitor"), *arguments],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
         env={**kept, "NEURON_SIM_PYTHON": sys.executable, **variables},
-    ) as process:  # fmt: skip
+    ) as process:
         yield process
         process.kill()
 
@@ -64,9 +69,12 @@ def test_the_emitters_command_line_is_enough(repository, tmp_path):
     with started(repository, tmp_path, "-c", str(config), NEURON_SIM=text) as process:
         output, words = process.communicate()
     reports = [json.loads(line) for line in output.splitlines()]
-    assert (3, b"", 0) == (len(reports), words, process.returncode)
+    assert 3 == len(reports)
+    assert b"" == words
+    assert 0 == process.returncode
     identity = reports[2]["instance_info"]
-    assert ("i-0cafe", "trn2.3xlarge") == (identity["instance_id"], identity["instance_type"])
+    assert "i-0cafe" == identity["instance_id"]
+    assert "trn2.3xlarge" == identity["instance_type"]
     assert 7 == round(reports[1]["system_data"]["memory_info"]["period"])
 
 

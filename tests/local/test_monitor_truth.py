@@ -19,9 +19,12 @@ def minutes_of(folder, instance_type, scenario):
     """The minutes as expected, and as the emitter's replay has them, by instance and start."""
     history, truth = folder / "reports", folder / "truth"
     play = Play(
-        instance_type=instance_type, scenario=scenario, reports=60, start_ms=TRUTH_START_MS,
+        instance_type=instance_type,
+        scenario=scenario,
+        reports=60,
+        start_ms=TRUTH_START_MS,
         truth=str(truth),
-    )  # fmt: skip
+    )
     with history.open("wb") as file:
         run(play, file.fileno())
     settings = ReplaySettings(

@@ -51,7 +51,8 @@ def test_an_array_keeps_every_value(values):
 def test_without_a_dimension_it_is_a_metric_without_dimensions(text):
     """As others saw it: OpenTelemetry's exporters leave them out, a blank value strays."""
     (datum,) = extract(text, PUMP_NOW_MS).data
-    assert ((), {1.0: 1}) == (datum.dimensions, datum.counts)
+    assert () == datum.dimensions
+    assert {1.0: 1} == datum.counts
 
 
 class CloudWatch:
@@ -75,10 +76,15 @@ def datum(number=0, namespace="Neuron/Cluster"):
 @pytest.mark.parametrize(
     "endpoint_url",
     [
-        "https://monitoring.us-east-1.amazonaws.com", "http://localhost:4566", "127.0.0.1:4566",
-        "http://0.0.0.0:4566", "http://169.254.169.254", "http://127.0.0.1.example.com:4566", "",
+        "https://monitoring.us-east-1.amazonaws.com",
+        "http://localhost:4566",
+        "127.0.0.1:4566",
+        "http://0.0.0.0:4566",
+        "http://169.254.169.254",
+        "http://127.0.0.1.example.com:4566",
+        "",
     ],
-)  # fmt: skip
+)
 def test_anything_but_a_loopback_address_is_refused(endpoint_url):
     """An account, a name that may resolve to anything, a neighbour: nothing is sent."""
     service = CloudWatch(endpoint_url)

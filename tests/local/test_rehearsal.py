@@ -90,22 +90,27 @@ def play(monkeypatch):
     ("end", "code", "words"),
     [
         (
-            RIGHT_OUTCOME, 0,
-            ("It costs 28 USD.",
-             "RIGHT: 120 rollups of the replayed hour and 4 live ones are what was simulated."),
+            RIGHT_OUTCOME,
+            0,
+            (
+                "It costs 28 USD.",
+                "RIGHT: 120 rollups of the replayed hour and 4 live ones are what was simulated.",
+            ),
         ),
         (
-            RehearsalOutcome(["problem 1", "problem 2"], 120, 4, ""), 1,
+            RehearsalOutcome(["problem 1", "problem 2"], 120, 4, ""),
+            1,
             ("WRONG", "* problem 1\n", "* problem 2\n"),
         ),
         (
-            EmbeddedAwsError("sam build failed with exit code 1", "Error: no pip"), 3,
+            EmbeddedAwsError("sam build failed with exit code 1", "Error: no pip"),
+            3,
             ("rehearsal: sam build failed with exit code 1", "Error: no pip"),
         ),
         (StoppedError(signal.SIGTERM), 128 + 15, ("All its processes have stopped.",)),
     ],
     ids=["right", "wrong", "not started", "signal"],
-)  # fmt: skip
+)
 def test_the_exit_code_says_how_it_ended(play, capsys, end, code, words):
     """With what was compared, each problem, or the last words of what failed."""
     assert code == play(end, "--seconds", "5")
@@ -132,8 +137,14 @@ def test_the_users_own_settings_do_not_reach_the_emitters():
 def truth_line(instance, at_s):
     """One line of a truth file: two cores at work, 5 executions."""
     line = {
-        "instance": instance, "cores": 2, "nominal_s": 5.0, "at_ms": round(1000 * at_s),
-        "period_s": 5.0, "runtimes": 1, "percents": [50.0, 50.0], "held": [True, True],
+        "instance": instance,
+        "cores": 2,
+        "nominal_s": 5.0,
+        "at_ms": round(1000 * at_s),
+        "period_s": 5.0,
+        "runtimes": 1,
+        "percents": [50.0, 50.0],
+        "held": [True, True],
         "executions": {**dict.fromkeys(EXECUTION_ENDINGS, 0), "completed": 5},
     }  # fmt: skip
     return f"{json.dumps(line)}\n"
@@ -266,10 +277,13 @@ def test_a_planted_fault_is_said(past, monkeypatch, place, name, planted):
 
 REHEARSAL_PLACE = AccountEndpoint("http://127.0.0.1:9", "us-east-1", "/records", "/r", STACK_NAME)
 FIRING_ALARM = {
-    "name": "rehearsal-IdleCoresAlarm", "title": "Idle cores", "state": "ALARM",
-    "metrics": ["IdleCorePercent"], "urgency": "can wait",
+    "name": "rehearsal-IdleCoresAlarm",
+    "title": "Idle cores",
+    "state": "ALARM",
+    "metrics": ["IdleCorePercent"],
+    "urgency": "can wait",
     "contributors": [{"name": "research", "reason": "15 of 15"}],
-}  # fmt: skip
+}
 FIRING_ALARMS: Any = SimpleNamespace(read_alarms=lambda: [FIRING_ALARM])
 
 
@@ -335,11 +349,13 @@ def test_the_page_on_money_shows_the_made_up_bill(split_days, marked, repository
     ("fault", "words"),
     [
         (lambda rows: rows[:-1], "its owners refused: reserved hours without a fee"),
-        (lambda rows: [row for row in rows if "T05" not in row["ChargePeriodStart"]],
-         "its owners refused: hours without any charge"),
+        (
+            lambda rows: [row for row in rows if "T05" not in row["ChargePeriodStart"]],
+            "its owners refused: hours without any charge",
+        ),
         (lambda rows: [rows[0] | {"EffectiveCost": "0"}, *rows[1:]], "its owners 4"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_split_of_the_made_up_bill_is_said(split_days, fault, words):
     """A bill without a fee or an instance-hour, and a bill of another amount."""
     charges, split, _ = split_days(month_hours("2026-11").start + 300, fault)
@@ -360,7 +376,8 @@ def test_the_alarms_are_the_evaluators(document):
     """For the page itself, with its token."""
     with open_page(REHEARSAL_PLACE, FIRING_ALARMS, document, 0) as server:
         (alarm,) = asked(server, "/alarms.json", server.token)["alarms"]
-    assert ("Idle cores", "research") == (alarm["title"], alarm["contributors"][0]["name"])
+    assert "Idle cores" == alarm["title"]
+    assert "research" == alarm["contributors"][0]["name"]
 
 
 def test_commands_find_the_rehearsal_and_its_alarms(document, monkeypatch):

@@ -33,15 +33,20 @@ def line(publication=1, minute_s=ROLLUP_MINUTE_S, idle=(), **changes):
         name: value for name, value in {**RIGHT_ROLLUP, **changes}.items() if value is not None
     }
     return emf_line(
-        "Neuron/Cluster", dimension_sets=[["ClusterName"]], metrics=members,
+        "Neuron/Cluster",
+        dimension_sets=[["ClusterName"]],
+        metrics=members,
         units={name: metric.unit for name, metric in DEFAULT_ROLLUP_METRICS.items()},
         properties={
-            "Schema": 1, "Kind": "rollup", "ClusterName": "research",
+            "Schema": 1,
+            "Kind": "rollup",
+            "ClusterName": "research",
             "RollupId": f"research@{minute_s}#{publication}",
-            "Publication": publication, "TopIdleInstances": list(idle),
+            "Publication": publication,
+            "TopIdleInstances": list(idle),
         },
         timestamp_ms=minute_s * 1000,
-    )  # fmt: skip
+    )
 
 
 def rollups(*lines):
@@ -129,5 +134,7 @@ def test_the_rollups_of_the_hour_name_the_owners_that_were_played(hour):
     (last, *_) = found.minutes["research", max(at_s for _, at_s in found.minutes)].publications
     (worst, *_) = last["TopIdleInstances"]
     (holder,) = worst["Holders"]
-    assert ("0-31", "slurm:4711 ml-user") == (worst["AttachedCores"], holder["Name"])
-    assert (60, 21.5) == (worst["IdleMinutes"], worst["UsdPerHour"])
+    assert "0-31" == worst["AttachedCores"]
+    assert "slurm:4711 ml-user" == holder["Name"]
+    assert 60 == worst["IdleMinutes"]
+    assert 21.5 == worst["UsdPerHour"]

@@ -161,31 +161,82 @@ def test_every_error_of_the_sdk_is_said_with_what_to_do():
 @pytest.mark.parametrize(
     ("advice", "errors"),
     [
-        ("Renew your credentials", [*map(refused, ("ExpiredToken", "ExpiredTokenException")),
-                                    exceptions.UnauthorizedSSOTokenError()]),
-        ("Configure valid AWS credentials", [
-            *map(refused, ("InvalidClientTokenId", "UnrecognizedClientException",
-                           "InvalidAccessKeyId", "AuthFailure")),
-            refused("AccessDenied", "AssumeRole"), exceptions.NoCredentialsError()]),
-        ("Allow this action in your IAM policy", map(refused, (
-            "AccessDenied", "AccessDeniedException", "UnauthorizedOperation",
-            "AuthorizationError"))),
-        ("Correct HTTPS_PROXY", [*map(refused, ("403", "407")),
-                                 exceptions.ProxyConnectionError(proxy_url="http://x")]),
-        ("the policy of the VPC endpoint", [
-            refused("AccessDenied", words="because no VPC endpoint policy allows the action")]),
-        ("clock of this machine or the secret access key", map(refused, (
-            "SignatureDoesNotMatch", "InvalidSignatureException", "RequestTimeTooSkewed",
-            "RequestExpired"))),
-        ("Wait a minute", map(refused, ("Throttling", "RequestLimitExceeded", "SlowDown",
-                                        "InternalFailure"))),
-        ("Check the names", [refused("ResourceNotFoundException"),
-                             refused("ValidationError", words="Stack with id x does not exist")]),
-        ("check for a proxy", [exceptions.ConnectionClosedError(endpoint_url="https://x"),
-                               exceptions.ReadTimeoutError(endpoint_url="https://x"),
-                               exceptions.ResponseStreamingError(error="x")]),
+        (
+            "Renew your credentials",
+            [
+                *map(refused, ("ExpiredToken", "ExpiredTokenException")),
+                exceptions.UnauthorizedSSOTokenError(),
+            ],
+        ),
+        (
+            "Configure valid AWS credentials",
+            [
+                *map(
+                    refused,
+                    (
+                        "InvalidClientTokenId",
+                        "UnrecognizedClientException",
+                        "InvalidAccessKeyId",
+                        "AuthFailure",
+                    ),
+                ),
+                refused("AccessDenied", "AssumeRole"),
+                exceptions.NoCredentialsError(),
+            ],
+        ),
+        (
+            "Allow this action in your IAM policy",
+            map(
+                refused,
+                (
+                    "AccessDenied",
+                    "AccessDeniedException",
+                    "UnauthorizedOperation",
+                    "AuthorizationError",
+                ),
+            ),
+        ),
+        (
+            "Correct HTTPS_PROXY",
+            [*map(refused, ("403", "407")), exceptions.ProxyConnectionError(proxy_url="http://x")],
+        ),
+        (
+            "the policy of the VPC endpoint",
+            [refused("AccessDenied", words="because no VPC endpoint policy allows the action")],
+        ),
+        (
+            "clock of this machine or the secret access key",
+            map(
+                refused,
+                (
+                    "SignatureDoesNotMatch",
+                    "InvalidSignatureException",
+                    "RequestTimeTooSkewed",
+                    "RequestExpired",
+                ),
+            ),
+        ),
+        (
+            "Wait a minute",
+            map(refused, ("Throttling", "RequestLimitExceeded", "SlowDown", "InternalFailure")),
+        ),
+        (
+            "Check the names",
+            [
+                refused("ResourceNotFoundException"),
+                refused("ValidationError", words="Stack with id x does not exist"),
+            ],
+        ),
+        (
+            "check for a proxy",
+            [
+                exceptions.ConnectionClosedError(endpoint_url="https://x"),
+                exceptions.ReadTimeoutError(endpoint_url="https://x"),
+                exceptions.ResponseStreamingError(error="x"),
+            ],
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_to_do_follows_from_why_it_was_refused(advice, errors):
     """By every name that AWS's services have for it; also where nothing of AWS came."""
     for error in errors:

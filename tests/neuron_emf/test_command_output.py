@@ -96,5 +96,6 @@ def test_a_terminal_without_the_letters_of_a_name_gets_the_rest(tmp_path):
     command = [sys.executable, "-m", "neuron_emf", "report", lines]
     latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     ended = subprocess.run(command, capture_output=True, check=False, env=latin)
-    assert (0, b"") == (ended.returncode, ended.stderr)
+    assert 0 == ended.returncode
+    assert b"" == ended.stderr
     assert "ml/??" in ended.stdout.decode("latin-1")

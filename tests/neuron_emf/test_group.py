@@ -64,7 +64,8 @@ def test_help_names_every_command_and_imports_none():
 def test_a_command_has_the_name_and_the_sentence_of_the_table(name):
     """What `--help` says without importing it is what it says of itself."""
     command = cli.get_command(click.Context(cli), name)
-    assert (name, COMMANDS[name]) == (command.name, command.get_short_help_str(200))
+    assert name == command.name
+    assert COMMANDS[name] == command.get_short_help_str(200)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -95,9 +96,11 @@ def test_an_option_of_several_commands_is_declared_once():
 def test_the_bare_command_helps_and_is_no_success(typed):
     """On standard error: whoever reads standard output asked for nothing of this."""
     code, out, err = typed()
-    assert (2, "") == (code, out)
+    assert 2 == code
+    assert "" == out
     code, helped, _ = typed("--help")
-    assert (0, helped) == (code, err)
+    assert 0 == code
+    assert helped == err
     assert (0, f"neuron-emf, version {__version__}\n", "") == typed("--version")
 
 
@@ -147,5 +150,6 @@ def test_a_schema_is_closed_and_says_what_each_member_is(path):
     for described in objects(schema):
         assert described["additionalProperties"] is False
         assert set(described["required"]) <= described["properties"].keys()
-        assert [] == [name for name, member in described["properties"].items()
-                      if "description" not in member]  # fmt: skip
+        assert [] == [
+            name for name, member in described["properties"].items() if "description" not in member
+        ]

@@ -181,7 +181,8 @@ def test_check_finds_all_that_run_needs(shell, place):
     """And sends one line, which is no record."""
     check = shell(CHECK)
     printed, said = check.communicate(timeout=place.patience_s)
-    assert (0, "") == (check.returncode, said)
+    assert 0 == check.returncode
+    assert "" == said
     assert "A first record can be sent" in printed
     (line,) = sent_to(place.account)
     assert "probe" == json.loads(line)["Kind"]
@@ -193,7 +194,8 @@ def test_run_sends_to_the_log_group(shell, place):
     code, _, said = stop_after_two_reports(shell(RUN_COMMAND), place)
     assert 0 == code, said
     (line,) = [line for line in minute_lines(sent_to(place.account)) if line.get("CleanShutdown")]
-    assert ("my-cluster", 2) == (line["ClusterName"], line["NeuronCores"])
+    assert "my-cluster" == line["ClusterName"]
+    assert 2 == line["NeuronCores"]
 
 
 @pytest.mark.slow

@@ -168,7 +168,8 @@ def test_a_pipe_that_ends_is_a_failure(tmp_path):
     lines = [json.loads(line) for line in ended.stdout.splitlines()]
     assert ["InputEnded"] == [line["Event"] for line in lines if line["Kind"] == "event"]
     records: list[Any] = [parse(json.dumps(line)) for line in lines if line["Kind"] == "minute"]
-    assert (3, False) == (sum(record.reports for record in records), records[-1].is_clean_shutdown)
+    assert 3 == sum(record.reports for record in records)
+    assert records[-1].is_clean_shutdown is False
     names = "cluster", "instance_id", "core_state"
     assert ("blue", "i-0123456789abcdef0", "baaa") == attrgetter(*names)(records[-1])
 
@@ -181,7 +182,8 @@ def test_what_is_dropped_beside_good_reports_is_logged_and_counted(reports, here
     (said,) = ended.stderr.splitlines()
     assert "warning: Dropped 1 piece of input" in said
     line = json.loads(ended.stdout.splitlines()[-1])
-    assert (2, 1) == (line["ReportsRead"], line["ReportsMalformed"])
+    assert 2 == line["ReportsRead"]
+    assert 1 == line["ReportsMalformed"]
 
 
 def test_a_reader_that_has_seen_enough_is_no_failure_of_replay(reports, tmp_path):
@@ -197,7 +199,8 @@ def test_a_reader_that_has_seen_enough_is_no_failure_of_replay(reports, tmp_path
         text=True,
         check=True,
     )
-    assert ("1\n0\n", "") == (ended.stdout, ended.stderr)
+    assert "1\n0\n" == ended.stdout
+    assert "" == ended.stderr
 
 
 def test_a_reader_that_has_gone_ends_the_run(tmp_path):
@@ -246,12 +249,14 @@ def test_what_sighup_reads_again_is_the_command_line_of_the_start(tmp_path, monk
 def test_the_monitors_configuration_is_printed(here, tmp_path):
     """The generated one, or a file of one's own as it is; both are too much."""
     ended = here("run", "--print-monitor-config", "--groups", "neuroncore_counters")
-    assert (0, "") == (ended.returncode, ended.stderr)
+    assert 0 == ended.returncode
+    assert "" == ended.stderr
     assert monitor_config(5, ["neuroncore_counters"]) + "\n" == ended.stdout
     own = tmp_path / "own.json"
     own.write_text('{"period": "0.5s",\n "neuron_runtimes": [], "system_metrics": []}')
     ended = here("run", "--print-monitor-config", "--monitor-config", own)
-    assert (0, own.read_text() + "\n") == (ended.returncode, ended.stdout)
+    assert 0 == ended.returncode
+    assert own.read_text() + "\n" == ended.stdout
     assert "warning" in ended.stderr
     both = here("run", "--print-monitor-config", "--monitor-config", own, "--groups", "memory_used")
     assert "--monitor-config" in sentence(both, 2)
@@ -289,10 +294,13 @@ def test_without_credentials_or_region_records_are_kept(more, found, to_do, repo
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (SettingsError, 2), (SourceError, 3), (SpoolHeldError, 3), (SpoolFailedError, 3),
+        (SettingsError, 2),
+        (SourceError, 3),
+        (SpoolHeldError, 3),
+        (SpoolFailedError, 3),
         (DeliveryError, 4),
     ],
-)  # fmt: skip
+)
 def test_an_error_knows_its_exit_code(error, code):
     """2 for the operator, 3 for the source of reports, 4 for the destination."""
     assert issubclass(error, EmitterError)

@@ -79,5 +79,6 @@ def test_the_first_refusal_says_what_else_changes(tmp_path):
 def test_wrong_use_is_exit_code_2(arguments, found, tmp_path):
     """Behind --common-dims only its four names are taken."""
     ended = piped(tmp_path, *arguments)
-    assert (2, b"") == (ended.returncode, ended.stdout)
+    assert 2 == ended.returncode
+    assert b"" == ended.stdout
     assert found in ended.stderr.decode()

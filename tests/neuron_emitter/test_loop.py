@@ -66,7 +66,8 @@ def test_the_end_of_the_input_is_a_planned_stop():
     document = chunk(busy()).rstrip(b"\n")
     lines, outlet = run([(1, document), (2, None)], ended=True)
     (record,) = [parse(line) for line in lines]
-    assert (1, True) == (record.reports, record.is_clean_shutdown)
+    assert 1 == record.reports
+    assert record.is_clean_shutdown is True
     assert f"finish {AN_INSTANCE}" == outlet.ended
 
 
@@ -81,8 +82,10 @@ def test_the_first_line_on_standard_output_is_announced(caplog):
     caplog.set_level("INFO")
     due = "The first line is due at 2027-01-15T08:01Z, in 60 s, then one each minute."
     for source, output, expected in (
-        (Stream, "stdout", [due]), (Timetable, "stdout", []), (Stream, "logs", []),
-    ):  # fmt: skip
+        (Stream, "stdout", [due]),
+        (Timetable, "stdout", []),
+        (Stream, "logs", []),
+    ):
         run(until_s=30, source=source, output=output)
         assert expected == caplog.messages
         caplog.clear()
@@ -230,7 +233,9 @@ def test_a_minute_that_cannot_be_written_costs_itself_only(monkeypatch, caplog):
         line["_aws"]["Timestamp"] for line in found
     ]
     (said,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
-    assert ("minutes dropped", 1, str(error)) == (said.getMessage(), said.count, said.why)
+    assert "minutes dropped" == said.getMessage()
+    assert 1 == said.count
+    assert str(error) == said.why
 
 
 DIED_EVENT = Event(
@@ -289,10 +294,14 @@ def test_a_line_of_a_report_waits_for_its_dimensions(known_s, written, counted):
     clock = FakeClock()
     nameless = busy(instance_info=instance(ami_id=""))
     lines, outlet = run(
-        [(1, chunk(nameless)), (2, chunk(nameless)), (10, chunk(nameless))], 59, clock=clock,
+        [(1, chunk(nameless)), (2, chunk(nameless)), (10, chunk(nameless))],
+        59,
+        clock=clock,
         facts=lambda _: facts if clock.now_s >= REPORTS_START_S + known_s else InstanceFacts(),
-        high_resolution_metrics=True, metrics="legacy", common_dims=("instance_type", "ami_id"),
-    )  # fmt: skip
+        high_resolution_metrics=True,
+        metrics="legacy",
+        common_dims=("instance_type", "ami_id"),
+    )
     assert [*written, 10] == [
         pytest.approx(at_s - REPORTS_START_S, abs=0.5) for at_s, _ in outlet.sent[:3]
     ]

@@ -102,10 +102,12 @@ def test_what_an_input_leaves_unsent_is_one_sentence(failure, before, spool, out
 @pytest.mark.parametrize(
     ("output", "missing", "is_over", "expected"),
     [
-        ("logs", REFUSED_CALL, False, 1), ("logs", REFUSED_CALL, True, 0), ("logs", None, False, 0),
+        ("logs", REFUSED_CALL, False, 1),
+        ("logs", REFUSED_CALL, True, 0),
+        ("logs", None, False, 0),
         ("stdout", REFUSED_CALL, False, 0),
     ],
-)  # fmt: skip
+)
 def test_what_a_first_call_would_fail_for_is_logged_before_it(
     output, missing, is_over, expected, *, outlet_to, caplog, monkeypatch
 ):

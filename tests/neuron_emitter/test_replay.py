@@ -107,7 +107,8 @@ def test_an_instance_nobody_names_is_named_by_the_input(tmp_path):
     other = records(saved(tmp_path / "b", report(instance_info=instance(instance_id=""))))
     assert other[0].instance_id != record.instance_id
     (reported,) = records(nameless, instance_id="i-told")
-    assert ("i-told", False) == (reported.instance_id, reported.identity_guessed)
+    assert "i-told" == reported.instance_id
+    assert reported.identity_guessed is False
 
 
 @pytest.mark.parametrize(

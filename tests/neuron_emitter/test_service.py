@@ -36,7 +36,8 @@ def test_only_our_own_monitor_has_a_known_period(source, interval, expected):
     """And its groups; --interval, of earlier releases, has no effect."""
     chosen = RunSettings(input=source, period=1, interval=interval)
     found = service._fold_settings(chosen, requested_config(chosen))
-    assert (expected, source == "monitor") == (found.period_s, found.executions_asked)
+    assert expected == found.period_s
+    assert (source == "monitor") == found.executions_asked
     fewer = RunSettings(input=source, groups=("neuroncore_counters",))
     assert not service._fold_settings(fewer, requested_config(fewer)).executions_asked
 
@@ -99,9 +100,11 @@ def test_a_signal_stops_the_child_and_closes_the_minute(number, monitor, tmp_pat
     child = int((tmp_path / "pid").read_text())
     process.send_signal(number)
     printed, said = process.communicate(timeout=300)
-    assert (0, []) == (process.returncode, complaints(said.decode()))
+    assert 0 == process.returncode
+    assert [] == complaints(said.decode())
     found: list[Any] = [parse(line) for line in printed.decode().splitlines()]
-    assert (True, AN_INSTANCE) == (found[-1].is_clean_shutdown, found[-1].instance_id)
+    assert found[-1].is_clean_shutdown is True
+    assert AN_INSTANCE == found[-1].instance_id
     assert 1 == sum(record.reports for record in found)
     assert not alive(child)
     assert [] == list(tmp_path.glob("neuron-emf-*"))
@@ -152,7 +155,9 @@ def test_a_reload_takes_what_may_change(running, capsys, caplog):
     )
     ended(running_service)
     (line,) = printed_lines(capsys)
-    assert ("green", "aaaa", "search") == (line["ClusterName"], line["CoreState"], line["team"])
+    assert "green" == line["ClusterName"]
+    assert "aaaa" == line["CoreState"]
+    assert "search" == line["team"]
     assert "_aws" not in line
     (said,) = [
         record for record in caplog.records if record.getMessage() == "configuration reloaded"
@@ -178,7 +183,8 @@ def test_a_reload_of_a_mistake_changes_nothing(change, running, capsys, caplog):
     )
     ended(running_service)
     (line,) = printed_lines(capsys)
-    assert ("blue", "baaa") == (line["ClusterName"], line["CoreState"])
+    assert "blue" == line["ClusterName"]
+    assert "baaa" == line["CoreState"]
     (said,) = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert said.getMessage().startswith("Configuration not reloaded. ")
 

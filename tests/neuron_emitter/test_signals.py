@@ -61,7 +61,8 @@ def test_a_second_stop_is_not_waited_for(tmp_path):
     ended = subprocess.run(
         [sys.executable, "-c", program], env=environment(tmp_path), capture_output=True, check=False
     )
-    assert (-signal.SIGTERM, b"") == (ended.returncode, ended.stdout)
+    assert -signal.SIGTERM == ended.returncode
+    assert b"" == ended.stdout
 
 
 @pytest.fixture

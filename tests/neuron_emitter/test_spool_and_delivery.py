@@ -104,8 +104,14 @@ NO_LIMITS = (100_000, 1 << 30)
 
 # What may become of a call, beside being answered.
 MOODS = (
-    "throttled", "lost before", "lost after", "denied", "gone", "killed before", "killed after",
-)  # fmt: skip
+    "throttled",
+    "lost before",
+    "lost after",
+    "denied",
+    "gone",
+    "killed before",
+    "killed after",
+)
 
 # How far its clock is ahead, and the days its log group keeps: neither is ours to choose.
 SERVICE_CLOCKS = {
@@ -270,7 +276,8 @@ class SpoolAndDelivery(RuleBasedStateMachine):
         self.service.skew_s, self.service.retention_days = SERVICE_CLOCKS["as it should be"]
         with self.observed():
             flushed = self.delivery.flush(HOUR_S)
-        assert (0, None) == (flushed.remaining, flushed.problem)
+        assert 0 == flushed.remaining
+        assert flushed.problem is None
         assert not self.model.waiting
         arrived = {key for key, times in self.service.received.items() if times}
         assert set() == self.model.keys() - arrived - self.model.lost.keys()

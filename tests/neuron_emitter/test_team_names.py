@@ -131,11 +131,17 @@ def played(holders, attribution, reserved=()):
     page = MetricsPage(clock)
     chunks = [(second, document_of(holders)) for second in range(0, 65, 5)]
     lines, _ = run(
-        chunks, until_s=66, clock=clock, page=page, owners=TeamLookup(holders),
+        chunks,
+        until_s=66,
+        clock=clock,
+        page=page,
+        owners=TeamLookup(holders),
         reservations=FakeReservations(holders, reserved) if reserved else None,
-        events=events_of_others(), attribution=attribution, runtime_lines="all",
+        events=events_of_others(),
+        attribution=attribution,
+        runtime_lines="all",
         high_resolution_metrics=True,
-    )  # fmt: skip
+    )
     return lines, generate_latest(page).decode()
 
 
@@ -189,7 +195,9 @@ def test_a_core_assigned_to_another_owner_is_assigned_to_its_team():
     chunks = [(second, document_of(holders)) for second in range(0, 60, 5)]
     parts = {"owners": lost, "reservations": reservations, "attribution": "team"}
     (holder,) = records(chunks, until_s=59, **parts)[0].holders
-    assert ("team:ops", True, "team:ml") == (holder.name, holder.gone, holder.assigned_to)
+    assert "team:ops" == holder.name
+    assert holder.gone is True
+    assert "team:ml" == holder.assigned_to
 
 
 def test_raw_reports_do_not_go_with_it():

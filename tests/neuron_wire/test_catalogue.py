@@ -72,7 +72,8 @@ def test_a_name_means_one_thing_in_a_line(kind):
 
 def test_a_cluster_costs_at_most_eighteen_metrics_and_the_stack_five():
     """CloudWatch bills each; what alarms read is among them."""
-    assert (18, 5) == (len(DEFAULT_ROLLUP_METRICS), len(STACK_METRICS))
+    assert 18 == len(DEFAULT_ROLLUP_METRICS)
+    assert 5 == len(STACK_METRICS)
     assert (
         set(ALARMED)
         < DEFAULT_ROLLUP_METRICS.keys()
@@ -96,7 +97,8 @@ def test_a_cluster_costs_at_most_eighteen_metrics_and_the_stack_five():
 def test_the_parameter_metrics_chooses_metrics(text, chosen, unknown):
     """Any number of the rollups, and always what alarms read; unknown names are returned."""
     metrics, unread = rollup_metrics(text)
-    assert (chosen, unknown) == (metrics.keys(), unread)
+    assert chosen == metrics.keys()
+    assert unknown == unread
     assert all(ROLLUP_NUMBERS[name] is metric for name, metric in metrics.items())
 
 

@@ -31,8 +31,10 @@ def violations_of(tmp_path, events):
         paths[-1].write_text(json.dumps(event), encoding="utf-8")
     done = subprocess.run(
         [VALIDATOR, "--schemafile", SCHEMA_FILE, "--output-format", "json", *paths],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     found = json.loads(done.stdout)
     assert not found.get("parse_errors")
     return {int(Path(error["filename"]).stem) for error in found["errors"]}
@@ -62,7 +64,9 @@ def test_an_older_reader_reads_a_newer_event_and_refuses_a_newer_schema(tmp_path
     event = GOLDEN_EVENTS[0]
     newer = {**event, "Kind": "slow-link", "Reason": "repaired", "LinkErrors": {"Total": 3}}
     wrong = [
-        {**event, "Schema": 2}, {**event, "Step": 0}, {**event, "Change": "mended"},
+        {**event, "Schema": 2},
+        {**event, "Step": 0},
+        {**event, "Change": "mended"},
         {name: value for name, value in event.items() if name != "Id"},
-    ]  # fmt: skip
+    ]
     assert {1, 2, 3, 4} == violations_of(tmp_path, [newer, *wrong])

@@ -108,7 +108,9 @@ def test_the_holder_of_a_core_comes_from_the_part_that_its_letter_comes_from():
 def test_a_released_core_has_no_holder():
     """The later part says unattached."""
     merged = restarted("a", [Holder("0", "ml/old")], "u")
-    assert ("u", (), 0) == (merged.core_state, merged.holders, merged.holders_more)
+    assert "u" == merged.core_state
+    assert () == merged.holders
+    assert 0 == merged.holders_more
 
 
 def test_a_runtime_that_two_parts_name_is_one_holder():

@@ -224,12 +224,16 @@ def test_what_ec2_says_wins_over_what_the_instance_said(ec2, changes, avoidable)
     state = changes.pop("core_state", "aa")
     row = rows_of(
         minute(
-            state, ("0-1", "ml/a"), idle=changes.pop("idle_minutes", (60, 60)),
-            executions=0, execution_errors=0, **changes,
+            state,
+            ("0-1", "ml/a"),
+            idle=changes.pop("idle_minutes", (60, 60)),
+            executions=0,
+            execution_errors=0,
+            **changes,
         ),
         rules=rules,
         ec2=ec2,
-    )["ml/a"]  # fmt: skip
+    )["ml/a"]
     assert row.avoidable_cost == (row.idle_cost if avoidable else 0)
     assert row.avoidable == (row.idle if avoidable else 0)
     assert row.committed_cost == (0 if avoidable or state != "aa" else row.idle_cost)
@@ -278,7 +282,8 @@ def test_hidden_or_unknown_cores_are_not_avoidable():
     assert 0 == rows_of(hidden)["ml/a"].avoidable
     for status in (None, "unknown"):
         unread = rows_of(minute("uu", reservations=status, **NO_EXECUTIONS))
-        assert (["[not reported]"], 0) == ([*unread], unread["[not reported]"].avoidable)
+        assert ["[not reported]"] == [*unread]
+        assert 0 == unread["[not reported]"].avoidable
 
 
 @given(hours(), st.randoms())

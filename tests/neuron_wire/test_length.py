@@ -94,9 +94,13 @@ def test_failures_move_to_the_second_line_first():
 
 AMI_ID = "ami-0123456789abcdef0"
 LENGTH_SENDER = LineIdentity(
-    "blue", "i-0123456789abcdef0", identity_guessed=True, boot="01a1fd4e75ef2470b16e",
-    instance_type="trn1.32xlarge", ami_id=AMI_ID,
-)  # fmt: skip
+    "blue",
+    "i-0123456789abcdef0",
+    identity_guessed=True,
+    boot="01a1fd4e75ef2470b16e",
+    instance_type="trn1.32xlarge",
+    ami_id=AMI_ID,
+)
 USES_OF_MEMORY = {
     "DeviceMemory": "Constants ModelCode ModelSharedScratchpad RuntimeMemory Tensors Other",
     "RuntimeHostMemory": "ApplicationMemory Constants DmaBuffers Tensors Other",
@@ -112,10 +116,13 @@ LONG_RUNTIME: dict[str, str | int | float | None] = {
     **WORST_FAILURES,
 }  # fmt: skip
 SAMPLE = ReportSample(
-    at_s=WIRE_MINUTE_MS / 1000 + 0.25, period_s=1.0, utilization_percent=(1.5, None, 2.5),
+    at_s=WIRE_MINUTE_MS / 1000 + 0.25,
+    period_s=1.0,
+    utilization_percent=(1.5, None, 2.5),
     executions=10,
-    execution_errors=1, tera_flops=0.5,
-)  # fmt: skip
+    execution_errors=1,
+    tera_flops=0.5,
+)
 LONG_EVENT = Event(
     "MonitorDied",
     WIRE_MINUTE_MS / 1000 + 1.5,
@@ -125,9 +132,11 @@ LONG_EVENT = Event(
 
 
 READINGS_THEN = {
-    "HostMemoryUsed": 2_199_023_255_552, "HostMemoryTotal": 2_199_023_255_552,
-    "HostCpuPercent": 99.99, "HardwareFaults": 12_345,
-}  # fmt: skip
+    "HostMemoryUsed": 2_199_023_255_552,
+    "HostMemoryTotal": 2_199_023_255_552,
+    "HostCpuPercent": 99.99,
+    "HardwareFaults": 12_345,
+}
 
 
 def lines(tier, **settings):
@@ -186,20 +195,36 @@ def test_a_minute_line_with_owners_is_golden(golden):
     """With account, lifecycle, payment, and all members of owners and holders."""
     holder = dataclasses.replace(HOLDER, cores="1-2", assigned_to=None, started=None, command=None)
     before = dataclasses.replace(
-        everything("baau?"), details={}, health={}, readings=READINGS_THEN,
-        labels={"InstanceName": "llm-pretrain-worker7", "NeuronDeviceVersion": "v4",
-                "NeuronCoreVersion": "v3d", "LogicalNeuronCoreConfig": 2},
-        holders=(holder,), holders_more=0,
-        owners=(Owner("0-2", "ml/llama-0", "ml"), Owner("4", "[unnamed]")), owners_more="3",
-        reservations=None, unknown_reason=None,
-    )  # fmt: skip
+        everything("baau?"),
+        details={},
+        health={},
+        readings=READINGS_THEN,
+        labels={
+            "InstanceName": "llm-pretrain-worker7",
+            "NeuronDeviceVersion": "v4",
+            "NeuronCoreVersion": "v3d",
+            "LogicalNeuronCoreConfig": 2,
+        },
+        holders=(holder,),
+        holders_more=0,
+        owners=(Owner("0-2", "ml/llama-0", "ml"), Owner("4", "[unnamed]")),
+        owners_more="3",
+        reservations=None,
+        unknown_reason=None,
+    )
     golden(V1_FOLDER / "owned.lines.jsonl", f"{lines('cluster').minute_records(before)[0].line}\n")
     now = dataclasses.replace(
-        before, holders=(dataclasses.replace(HOLDER, cores="1-2"),), reservations="known",
+        before,
+        holders=(dataclasses.replace(HOLDER, cores="1-2"),),
+        reservations="known",
         details={"AssignedUnverifiedCores": 1},
-        owners=(Owner("0-2", "ml/llama-0", "ml", "", 0, 7), Owner("4", "[unnamed]", None, "", 12),
-                Owner("", "ml/llama-1", "ml", "3", None, 7)), owners_more="",
-    )  # fmt: skip
+        owners=(
+            Owner("0-2", "ml/llama-0", "ml", "", 0, 7),
+            Owner("4", "[unnamed]", None, "", 12),
+            Owner("", "ml/llama-1", "ml", "3", None, 7),
+        ),
+        owners_more="",
+    )
     golden(
         V1_FOLDER / "reservations.lines.jsonl", f"{lines('cluster').minute_records(now)[0].line}\n"
     )

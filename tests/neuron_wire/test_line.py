@@ -19,9 +19,14 @@ from tests.neuron_wire.emf_documents import ANY_JSON, FINITE, directive, documen
 from tests.neuron_wire.wire_records import WIRE_MINUTE_MS, line_of, records
 
 SMALL_RECORD = MinuteRecord(
-    cluster="blue", instance_id="i-0123456789abcdef0", boot="01a1fd4e75ef2470b16e", seq=1,
-    minute_ms=WIRE_MINUTE_MS, covered_seconds=60.0, reports=12,
-)  # fmt: skip
+    cluster="blue",
+    instance_id="i-0123456789abcdef0",
+    boot="01a1fd4e75ef2470b16e",
+    seq=1,
+    minute_ms=WIRE_MINUTE_MS,
+    covered_seconds=60.0,
+    reports=12,
+)
 
 
 def plain(record):
@@ -108,11 +113,22 @@ def reason(line):
 @pytest.mark.parametrize(
     "line",
     [
-        "", " ", "hello", "{", '{"Schema":1', "{}{}", "NaN", '{"Schema":NaN}', '{"a":Infinity}',
-        DEEP, json.dumps(line_of())[:-1], json.dumps(line_of()) + "x", f'{{"Schema":{"9" * 5000}}}',
+        "",
+        " ",
+        "hello",
+        "{",
+        '{"Schema":1',
+        "{}{}",
+        "NaN",
+        '{"Schema":NaN}',
+        '{"a":Infinity}',
+        DEEP,
+        json.dumps(line_of())[:-1],
+        json.dumps(line_of()) + "x",
+        f'{{"Schema":{"9" * 5000}}}',
     ],
     ids=repr,
-)  # fmt: skip
+)
 def test_what_is_not_json_is_refused(line):
     """Half a line, a line and more, NaN, a depth or a number that no parser takes."""
     assert "not_json" == reason(line)
@@ -128,11 +144,16 @@ def test_a_line_longer_than_a_log_event_is_not_read():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"Schema": None}, {"Kind": None}, {"Schema": True}, {"Schema": "1"}, {"Schema": 1.5},
-        {"Kind": 1}, {"Kind": ["minute"]},
+        {"Schema": None},
+        {"Kind": None},
+        {"Schema": True},
+        {"Schema": "1"},
+        {"Schema": 1.5},
+        {"Kind": 1},
+        {"Kind": ["minute"]},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_lines_of_other_programs_have_a_reason_of_their_own(changes):
     """A log group may hold them; they are no broken records."""
     assert "not_ours" == reason(line_of(**changes))

@@ -80,14 +80,18 @@ def test_tallies_are_added_and_absent_ones_stay_absent():
     """100 executions and 7 are 107; an absent ECC rise is not 0."""
     nothing = {"ecc_corrected_rise": (None, None)}
     merged = restarted(30.0, 30.0, executions=(100, 7), execution_errors=(None, 1), **nothing)
-    assert (107, 1, None) == (merged.executions, merged.execution_errors, merged.ecc_corrected_rise)
+    assert 107 == merged.executions
+    assert 1 == merged.execution_errors
+    assert merged.ecc_corrected_rise is None
 
 
 def test_of_two_emitters_the_one_with_more_coverage_counts():
     """Nothing of the other is added."""
     merged = merge_records([part(50.0, executions=1), part(60.0, boot=LATER_BOOT, executions=2)])
-    assert (LATER_BOOT, 2) == (merged.record.boot, merged.record.executions)
-    assert (60.0, 2) == (merged.record.covered_seconds, merged.records)
+    assert LATER_BOOT == merged.record.boot
+    assert 2 == merged.record.executions
+    assert 60.0 == merged.record.covered_seconds
+    assert 2 == merged.records
 
 
 def test_an_instance_that_came_back_is_not_gone():

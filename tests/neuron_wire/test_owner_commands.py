@@ -11,8 +11,21 @@ from hypothesis import strategies as st
 from neuron_words.owner_commands import owner_commands, tags_commands
 
 CLUSTER_AND_REGION = ("prod", "us-west-2")
-COMMAND_OPTIONS = {"-a", "-j", "-n", "-o", "--all-containers", "--cluster", "--family", "--machine",
-           "--region", "--service-name", "--services", "--tail", "--user"}  # fmt: skip
+COMMAND_OPTIONS = {
+    "-a",
+    "-j",
+    "-n",
+    "-o",
+    "--all-containers",
+    "--cluster",
+    "--family",
+    "--machine",
+    "--region",
+    "--service-name",
+    "--services",
+    "--tail",
+    "--user",
+}
 ECS = "--cluster prod --services search --region us-west-2"
 
 

@@ -170,12 +170,16 @@ def test_the_last_record_that_knew_a_core_names_its_owner(parts):
     """Core by core; cores of several parts with one name are one owner."""
     records = [
         record(
-            seq=seq, covered_seconds=20.0, core_state=state, idle_minutes=(0,) * 6,
+            seq=seq,
+            covered_seconds=20.0,
+            core_state=state,
+            idle_minutes=(0,) * 6,
             utilization_percent=tuple(None if letter == "?" else 0.0 for letter in state),
-            owners=named, owners_more=more,
+            owners=named,
+            owners_more=more,
         )
         for seq, (state, (named, more)) in enumerate(parts, 1)
-    ]  # fmt: skip
+    ]
     merged = merge_records(records).record
     held = set()
     for core in range(6):

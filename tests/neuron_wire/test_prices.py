@@ -136,8 +136,10 @@ def test_the_basis_names_list_overrides_and_unpriced_types():
     """The list with region and date, unless every price is an override."""
     basis, prices_ = PriceBasis(), Prices({"trn1.2xlarge": 1.0})
     for instance_type, cores, region in (
-        ("trn1.2xlarge", 2, "us-east-1"), ("trn2.48xlarge", 64, "us-east-2"), (None, 4, None),
-    ):  # fmt: skip
+        ("trn1.2xlarge", 2, "us-east-1"),
+        ("trn2.48xlarge", 64, "us-east-2"),
+        (None, 4, None),
+    ):
         basis.usd_per_core_hour(prices_, instance_type, cores, region)
     words = basis_words(basis.regions, None, sorted(basis.overridden))
     assert "override of trn1.2xlarge" == words

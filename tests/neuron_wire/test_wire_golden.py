@@ -131,7 +131,9 @@ def test_cores_assigned_to_a_pod_without_a_process_are_reserved():
     """They stay unattached, and quiet for each whole minute that the pod has them."""
     for minutes, record in enumerate(records("reserved"), 1):
         pod = Owner("", "ml/trainer-0/main", "ml", "0-1", None, minutes)
-        assert ("uu", (pod,), "known") == (record.core_state, record.owners, record.reservations)
+        assert "uu" == record.core_state
+        assert (pod,) == record.owners
+        assert "known" == record.reservations
 
 
 def test_no_golden_of_schema_1_changes():

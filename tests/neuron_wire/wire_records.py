@@ -186,9 +186,17 @@ RARE_HEALTH = {
 
 
 HOLDER = Holder(
-    "0-7", "ml/llama-0", 4_194_303, "serve", "ml", last_execution="2026-11-22T02:10Z", gone=True,
-    assigned_to="ml/llama-1", started="2026-11-21T23:59Z", command="VLLM::EngineCor",
-)  # fmt: skip
+    "0-7",
+    "ml/llama-0",
+    4_194_303,
+    "serve",
+    "ml",
+    last_execution="2026-11-22T02:10Z",
+    gone=True,
+    assigned_to="ml/llama-1",
+    started="2026-11-21T23:59Z",
+    command="VLLM::EngineCor",
+)
 
 
 def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
@@ -200,18 +208,26 @@ def everything(state: str, idle_for: int = 1_440) -> MinuteRecord:
     """
     percent = {"b": 99.99, "a": 0.63, "u": 0.0, "?": None}
     return MinuteRecord(
-        **{**LONGEST_RECORD, "lifecycle": "capacity-block"}, paid="avoidable",
+        **{**LONGEST_RECORD, "lifecycle": "capacity-block"},
+        paid="avoidable",
         unknown_reason="counters-unreadable" if "?" in state else None,
-        labels=LABELS, minute_ms=WIRE_MINUTE_MS, core_state=state,
+        labels=LABELS,
+        minute_ms=WIRE_MINUTE_MS,
+        core_state=state,
         utilization_percent=tuple(percent[letter] for letter in state),
         idle_minutes=tuple(0 if letter == "b" else idle_for for letter in state),
-        identity_guessed=True, ecc_uncorrected=123_456, ecc_corrected_rise=123_456,
+        identity_guessed=True,
+        ecc_uncorrected=123_456,
+        ecc_corrected_rise=123_456,
         ecc_uncorrected_rise=12_345,
-        holders=(HOLDER,) * MAX_HOLDERS, holders_more=24,
-        owners=(Owner("0", "ml/llama-0", "ml", "1", 7, 3),), owners_more="0", reservations="known",
+        holders=(HOLDER,) * MAX_HOLDERS,
+        holders_more=24,
+        owners=(Owner("0", "ml/llama-0", "ml", "1", 7, 3),),
+        owners_more="0",
+        reservations="known",
         details={**WORST_FAILURES, **RARE_ECC, "AssignedUnverifiedCores": 4},
         health={**WORST_HEALTH, **RARE_HEALTH},
-    )  # fmt: skip
+    )
 
 
 def line_with_metrics(members: dict[str, Any], minute_ms: int, sets: list[list[str]]) -> str:

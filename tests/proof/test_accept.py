@@ -70,9 +70,11 @@ def aws(aws):
     logs = aws.client("logs")
     logs.create_log_group(logGroupName="/neuron-emf/records", tags={"team": "others"})
     logs.put_subscription_filter(
-        logGroupName="/neuron-emf/records", filterName="of-others", filterPattern="",
+        logGroupName="/neuron-emf/records",
+        filterName="of-others",
+        filterPattern="",
         destinationArn=f"arn:aws:lambda:{EMBEDDED_REGION}:000000000000:function:others",
-    )  # fmt: skip
+    )
     aws.client("s3").create_bucket(
         Bucket="aws-sam-cli-managed-default-bucket",
         CreateBucketConfiguration={"LocationConstraint": EMBEDDED_REGION},
@@ -97,9 +99,12 @@ def begin(aws, release, repository):
         ]
         return subprocess.Popen(
             [*map(str, command), "--release", str(release), *words],
-            cwd=repository, env={**aws.environment(), "PYTHONPATH": f"{repository}"},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
+            cwd=repository,
+            env={**aws.environment(), "PYTHONPATH": f"{repository}"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
 
     return started
 

@@ -123,9 +123,9 @@ def test_a_line_is_refused_with_a_reason_or_is_a_record_that_comes_back_the_same
     elif isinstance(found, MinuteRecord):
         again: Any = parse(message(found))
         assert again == parse(message(again))
-        assert (found.instance_id, found.boot, found.seq) == (
-            again.instance_id, again.boot, again.seq,
-        )  # fmt: skip
+        assert found.instance_id == again.instance_id
+        assert found.boot == again.boot
+        assert found.seq == again.seq
 
 
 DELIVERY = json.loads(gzip.decompress(payload(*lines(record(), record(seq=2)))))

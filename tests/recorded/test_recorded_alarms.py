@@ -76,9 +76,12 @@ def test_a_query_that_an_alarm_may_have(row):
     """What CloudWatch refuses to make is not evaluated here either."""
     query = {"Id": "q", "Expression": row["query"], "Period": row["period_s"]}
     properties = {
-        "ComparisonOperator": "GreaterThanThreshold", "Threshold": 10, "DatapointsToAlarm": 1,
-        "EvaluationPeriods": row["periods"], "Metrics": [query],
-    }  # fmt: skip
+        "ComparisonOperator": "GreaterThanThreshold",
+        "Threshold": 10,
+        "DatapointsToAlarm": 1,
+        "EvaluationPeriods": row["periods"],
+        "Metrics": [query],
+    }
     resources = {"A": {"Type": "AWS::CloudWatch::Alarm", "Properties": properties}}
     template = Template({"Resources": resources}, {})
     if row["is_taken"]:

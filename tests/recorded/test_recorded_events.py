@@ -25,8 +25,15 @@ from tests.aggregator.explain.alarm_events import ENVIRONMENT, RANG_S, of_a_cont
 from tests.recorded.service_recording import each
 
 OF_ANY_EVENT = {
-    "version", "detail-type", "source", "account", "time", "region", "resources", "detail",
-}  # fmt: skip
+    "version",
+    "detail-type",
+    "source",
+    "account",
+    "time",
+    "region",
+    "resources",
+    "detail",
+}
 OF_QUERIES = {"detail.configuration.metrics.expression", "detail.configuration.metrics.period"}
 
 
@@ -82,9 +89,13 @@ def test_no_line_of_ours_has_the_member_that_a_log_level_drops():
 def test_a_subject_begins_as_the_recorded_one(row, event):
     """With the state; and CloudWatch's own message has what the reader of our pages needs."""
     message = notify(
-        read_transition(event), MemoryTable(), ENVIRONMENT, lambda *_: None, RANG_S,
+        read_transition(event),
+        MemoryTable(),
+        ENVIRONMENT,
+        lambda *_: None,
+        RANG_S,
         printer=lambda _: None,
-    ).message  # fmt: skip
+    ).message
     assert row["subject"].partition(" ")[0] == message.subject.partition(" ")[0] == "ALARM:"
     assert {"AlarmName", "NewStateValue", "NewStateReason"} <= set(row["members"])
 
@@ -107,12 +118,14 @@ def test_an_answer_is_kept_without_account_person_run_or_key(tmp_path):
     uuid = "6f1d1c6e-1111-4222-8333-0123456789ab"
     answer = {
         "Credentials": {
-            "AccessKeyId": "ASIAABCDEFGHIJKLMNOP", "SecretAccessKey": "sEcReT",
-            "SessionToken": "tOkEn", "Expiration": datetime(2026, 11, 22, tzinfo=timezone.utc),
+            "AccessKeyId": "ASIAABCDEFGHIJKLMNOP",
+            "SecretAccessKey": "sEcReT",
+            "SessionToken": "tOkEn",
+            "Expiration": datetime(2026, 11, 22, tzinfo=timezone.utc),
         },
         "AssumedRoleUser": {"AssumedRoleId": "AROAEXAMPLEEXAMPLE123:paula", "Arn": CALLER_ARN},
         "SourceIdentity": f"paula@corp.example.com from 10.1.2.3 {uuid} {uuid}",
-    }  # fmt: skip
+    }
     asked = {"RoleArn": role, "RoleSessionName": "paula"}
     with Stubber(client) as stubber:
         for _ in range(2):

@@ -60,10 +60,12 @@ def in_process(events):
     """The same of a destination of the emitter's."""
     service = InProcessService(lambda: RECORDED_NOW_S)
     service.retention_days = 7
-    outcome = service.send([
-        SpooledRecord(place, "0" * 20, place, RECORDED_NOW_MS - age_ms, "x" * size)
-        for place, (age_ms, size) in enumerate(events)
-    ])  # fmt: skip
+    outcome = service.send(
+        [
+            SpooledRecord(place, "0" * 20, place, RECORDED_NOW_MS - age_ms, "x" * size)
+            for place, (age_ms, size) in enumerate(events)
+        ]
+    )
     if not isinstance(outcome, Delivered):
         return outcome.reason
     return {why: tuple(places) for why, places in outcome.rejected.items()}
@@ -119,7 +121,8 @@ def test_pages_end_with_one_that_has_no_token(row, account, logs):
             break
         token = {"nextToken": answer["nextToken"]}
     assert row["events"] == counts
-    assert (len(ids), sum(map(len, ids))) == (sum(counts), 56 * sum(counts))
+    assert len(ids) == sum(counts)
+    assert sum(map(len, ids)) == 56 * sum(counts)
 
 
 @pytest.mark.parametrize(
@@ -135,8 +138,10 @@ def test_no_more_is_read_than_the_model_of_the_service_allows(account, logs, ask
 def test_a_line_that_was_taken_may_not_be_there_yet(account, logs):
     """For more than 90 s, and a successful answer in between may be empty (ingestion.json)."""
     asked = {
-        "logGroupName": account.records_group, "logStreamName": "i-0", "startFromHead": True,
-    }  # fmt: skip
+        "logGroupName": account.records_group,
+        "logStreamName": "i-0",
+        "startFromHead": True,
+    }
     account.lag_ms = 100_000
     assert [] == logs.get_log_events(**asked)["events"]
     account.lag_ms = -1000  # some lines here are milliseconds ahead
@@ -171,7 +176,8 @@ def test_what_a_pattern_matches(row):
     if "words" in row:
         with pytest.raises(ServiceError) as refused:
             matcher(row["pattern"])
-        assert (INVALID_PARAMETER, row["words"]) == (refused.value.code, refused.value.words)
+        assert INVALID_PARAMETER == refused.value.code
+        assert row["words"] == refused.value.words
         return
     matches = matcher(row["pattern"])
     assert row["matches"] == [n for n, message in enumerate(EIGHTEEN_MESSAGES) if matches(message)]

@@ -179,9 +179,12 @@ def test_every_action_that_is_granted_is_used_and_no_other(
     assert 0 == settle.result({})["HoursSettled"]  # begins with the hour in progress
     hour = {"N": str((now - 110) // 60)}
     dynamodb.update_item(
-        TableName=TABLE_NAME, Key=SETTLE_PROGRESS, UpdateExpression="SET #hour = :hour",
-        ExpressionAttributeNames={"#hour": "hour"}, ExpressionAttributeValues={":hour": hour},
-    )  # fmt: skip
+        TableName=TABLE_NAME,
+        Key=SETTLE_PROGRESS,
+        UpdateExpression="SET #hour = :hour",
+        ExpressionAttributeNames={"#hour": "hour"},
+        ExpressionAttributeValues={":hour": hour},
+    )
     with recorder:
         assert 0 < settle.result({})["HoursSettled"]
         used["Settle"] = recorder.actions()

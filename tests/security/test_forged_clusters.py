@@ -35,7 +35,8 @@ def test_no_more_clusters_have_rollups_than_max_clusters(attacked):
     assert {"training", "serving"} < attacked.clusters
     assert 3 == len(attacked.clusters)
     (said,) = [entry for entry in attacked.logged if entry["message"] == "records refused"]
-    assert (49, 5) == (said["count"], len(said["clusters"]))
+    assert 49 == said["count"]
+    assert 5 == len(said["clusters"])
     assert all(name.startswith("forged-") for name in said["clusters"])
 
 
@@ -56,9 +57,10 @@ def test_there_is_room_again_when_a_cluster_is_forgotten(attacked):
     attacked.live(1, real(1))
     assert "training" not in attacked.clusters
     first = next(
-        offset for offset in range(2, 400)
+        offset
+        for offset in range(2, 400)
         if attacked.live(offset, real(offset)) and "training" in attacked.clusters
-    )  # fmt: skip
+    )
     assert 60 + 120 <= first <= 60 + 120 + 10
 
 
@@ -68,7 +70,8 @@ def test_a_line_for_a_past_minute_takes_no_room_either(attacked):
     attacked.live(1, real(1), real(1, "serving"), real(1, "third"))
     attacked.write(*forged(9), real(0, boot="019a000000cc00000000", instance_id="i-late"))
     counts = attacked.close()
-    assert (9, 1) == (counts["RecordsRefused"], counts["MinutesRestated"])
+    assert 9 == counts["RecordsRefused"]
+    assert 1 == counts["MinutesRestated"]
     assert {"training"} == attacked.clusters
 
 
@@ -84,8 +87,17 @@ def test_whatever_the_order_there_are_never_more(deliveries, max_clusters):
     world.close()
     for offset, names in enumerate(deliveries):
         world.now_s = MINUTE_END_S + 60.0 * offset
-        world.deliver([record(cluster=f"c{name}", instance_id=f"i-{name}", minute=MINUTE + offset,
-                              seq=offset + 1) for name in names])  # fmt: skip
+        world.deliver(
+            [
+                record(
+                    cluster=f"c{name}",
+                    instance_id=f"i-{name}",
+                    minute=MINUTE + offset,
+                    seq=offset + 1,
+                )
+                for name in names
+            ]
+        )
         world.now_s += 50
         world.close()
     world.settle()

@@ -63,9 +63,15 @@ ASCII = [
     ".",
 ]
 WIDE = [
-    "\u202egnp.exe", "\x1b]8;;http://evil.example\x07click\x1b\\", "\x1b[2Jgone", "\x9b31m",
-    "a\nALARM: run this", "\uff1dHYPERLINK", "\u200bhidden", "caf\u00e9/\u65e5\u672c",
-]  # fmt: skip
+    "\u202egnp.exe",
+    "\x1b]8;;http://evil.example\x07click\x1b\\",
+    "\x1b[2Jgone",
+    "\x9b31m",
+    "a\nALARM: run this",
+    "\uff1dHYPERLINK",
+    "\u200bhidden",
+    "caf\u00e9/\u65e5\u672c",
+]
 FORGED_NAMES = st.text(
     st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=60
 ).filter(str.strip) | st.sampled_from(ASCII)
@@ -141,8 +147,13 @@ def assert_only_text(metric, cluster, instance, holder, tag):
         command = COPIED.sub("", typed)
         assert not set(command) & set("`\\;$&<>")
         if shlex.split(command)[0] == "aws":
-            assert set(command.split()) & {"describe-tags", "start-session", "describe-services",
-                                           "describe-instance-status", "list-tasks"}  # fmt: skip
+            assert set(command.split()) & {
+                "describe-tags",
+                "start-session",
+                "describe-services",
+                "describe-instance-status",
+                "list-tasks",
+            }
     assert [] == violations(line)
     assert len(line.encode()) <= MAX_ROLLUP_BYTES
     assert cluster == json.loads(line)["ClusterName"]
@@ -181,8 +192,14 @@ def faces(name, folder):
     chat["content"].pop("nextSteps", None)  # commands, which other tests judge
     for text in texts(chat):
         yield from text.split("\n")
-    forged = {"owner": name, "cluster": name, "instance_id": name, "team": name, "region": name,
-              "instance_type": name}  # fmt: skip
+    forged = {
+        "owner": name,
+        "cluster": name,
+        "instance_id": name,
+        "team": name,
+        "region": name,
+        "instance_type": name,
+    }
     unpriced = {"idle_cost": None, "list_cost": None, "avoidable_cost": None, "basis": None}
     week = week_of([row(**forged, basis=name), row(**forged, **unpriced)])
     digest = digest_message(week, week, "stack", "us-east-1")
@@ -194,8 +211,14 @@ def faces(name, folder):
     printed = io.StringIO()
     shown = Console(file=printed, width=500, no_color=True, highlight=False)
     answer = answer_of_files([path], "")
-    alarm = {"state": "ALARM", "title": name, "is_pipeline": False, "since_ms": None,
-             "urgency": "now", "contributors": []}  # fmt: skip
+    alarm = {
+        "state": "ALARM",
+        "title": name,
+        "is_pipeline": False,
+        "since_ms": None,
+        "urgency": "now",
+        "contributors": [],
+    }
     shown.print(*parts_of({**answer, "alarms": [alarm]}), sep="\n")
     yield from printed.getvalue().split("\n")
 

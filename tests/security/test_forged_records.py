@@ -48,10 +48,14 @@ def test_a_name_or_number_that_none_can_have_is_refused(attacked, member, value)
 @pytest.mark.parametrize(
     ("minutes", "fate"),
     [
-        (-(10**6), "RecordsTooLate"), (-121, "RecordsTooLate"), (-120, "RecordsStored"),
-        (120, "RecordsStored"), (121, "RecordsRejected"), (10**6, "RecordsRejected"),
+        (-(10**6), "RecordsTooLate"),
+        (-121, "RecordsTooLate"),
+        (-120, "RecordsStored"),
+        (120, "RecordsStored"),
+        (121, "RecordsRejected"),
+        (10**6, "RecordsRejected"),
     ],
-)  # fmt: skip
+)
 def test_a_minute_far_from_now_is_dropped(attacked, minutes, fate):
     """
     Two hours to either side are kept; beyond that nobody can write into the past or the future.
@@ -76,7 +80,8 @@ def test_a_line_with_the_same_identity_takes_the_place_of_another(attacked):
     attacked.write(real(0), at_s=MINUTE_END_S + 5)
     attacked.live(0, real(0, executions=0, execution_errors=0))
     (line,) = attacked.rollups
-    assert (0, 1) == (line["Executions"], line["Instances"])
+    assert 0 == line["Executions"]
+    assert 1 == line["Instances"]
 
 
 @pytest.mark.parametrize("boot", [EARLIER, LATER])
@@ -87,7 +92,8 @@ def test_a_second_emitter_is_named(attacked, boot):
     """
     attacked.live(0, real(0), real(0, boot=boot, **BUSY_MEMBERS))
     (line,) = attacked.rollups
-    assert (1, 1) == (line["Instances"], line["DuplicateEmitters"])
+    assert 1 == line["Instances"]
+    assert 1 == line["DuplicateEmitters"]
     assert ["i-training"] == line["DuplicateEmitterInstances"]
     assert 2 == line["NeuronCores"]
 
@@ -96,7 +102,9 @@ def test_a_record_of_few_seconds_passes_for_a_restart(attacked):
     """Up to 6 seconds beside a whole minute are merged: its core states win, unseen."""
     attacked.live(0, real(0), real(0, boot=LATER, covered_seconds=6.0, **BUSY_MEMBERS))
     (line,) = attacked.rollups
-    assert (2, 0, 1) == (line["BusyCores"], line["DuplicateEmitters"], line["Instances"])
+    assert 2 == line["BusyCores"]
+    assert 0 == line["DuplicateEmitters"]
+    assert 1 == line["Instances"]
 
 
 def test_an_instance_is_counted_once_whatever_is_written_in_its_name(attacked):
@@ -104,7 +112,9 @@ def test_an_instance_is_counted_once_whatever_is_written_in_its_name(attacked):
     forged = [real(0, boot=f"boot{number}", seq=number + 1) for number in range(50)]
     attacked.live(0, real(0), *forged)
     (line,) = attacked.rollups
-    assert (1, 2, 1) == (line["Instances"], line["NeuronCores"], line["DuplicateEmitters"])
+    assert 1 == line["Instances"]
+    assert 2 == line["NeuronCores"]
+    assert 1 == line["DuplicateEmitters"]
 
 
 def test_a_forged_instance_is_silent_for_an_hour_and_forgotten(attacked):

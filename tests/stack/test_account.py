@@ -64,7 +64,8 @@ def test_roles_use_the_key_only_through_the_services_that_hold_the_data(deployed
     assert KMS_KEY == through["Resource"] == variables["Resource"]
     (policy,) = resources["SubscriptionRole"]["Properties"]["Policies"]
     writing = policy["PolicyDocument"]["Statement"][1]
-    assert ("kms:GenerateDataKey", KMS_KEY) == (writing["Action"], writing["Resource"])
+    assert "kms:GenerateDataKey" == writing["Action"]
+    assert KMS_KEY == writing["Resource"]
     assert "kms:ViaService" in writing["Condition"]["StringEquals"]
 
 

@@ -92,7 +92,8 @@ def test_a_release_is_deployed_changed_upgraded_deleted_and_adopted(aws, deploy,
     groups = aws.client("logs").describe_log_groups(logGroupNamePrefix=RECORDS_GROUP)["logGroups"]
     assert [RECORDS_GROUP] == [group["logGroupName"] for group in groups]
     adopted = deploy(*local, "AdoptLogGroup=true")
-    assert ("true", "direct") == (adopted["AdoptLogGroup"], adopted["Mode"])
+    assert "true" == adopted["AdoptLogGroup"]
+    assert "direct" == adopted["Mode"]
     deploy("--delete")
 
 

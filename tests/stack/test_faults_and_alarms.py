@@ -13,9 +13,10 @@ FLEET_INSTANCES = 4
 OF_STACK = {"StackName": "neuron-emf"}
 OF_CLUSTER = {"ClusterName": POINTS_CLUSTER}
 OF_FILTER = {
-    "DestinationType": "any", "FilterName": "neuron-emf-minutes",
+    "DestinationType": "any",
+    "FilterName": "neuron-emf-minutes",
     "LogGroupName": "/neuron-emf/records",
-}  # fmt: skip
+}
 SILENT_AFTER, FORGET_AFTER, IDLE_AFTER = 5, 60, 15
 JOINED = {"IdleCores", "IdleCost", "LowUtilization"}
 JOINED_MINUTES = 15
@@ -24,10 +25,17 @@ LINES_S, SOON_S = 75.0, 60.0  # until a minute's lines have arrived; until AWS h
 
 # Of a minute: what a fleet that is well does in it.
 WELL_MINUTE = {
-    "lines": FLEET_INSTANCES, "invocations": FLEET_INSTANCES, "closed": 1, "rejected": 0,
+    "lines": FLEET_INSTANCES,
+    "invocations": FLEET_INSTANCES,
+    "closed": 1,
+    "rejected": 0,
     "waiting": 0,
-    "silent": 0, "ingest_errors": 0, "close_errors": 0, "explain_errors": 0, "hardware": 0,
-}  # fmt: skip
+    "silent": 0,
+    "ingest_errors": 0,
+    "close_errors": 0,
+    "explain_errors": 0,
+    "hardware": 0,
+}
 HISTORY_METRICS = {
     "lines": ("Neuron/Lines", "neuron-emf-MinuteLines", {}),
     "invocations": ("AWS/Lambda", "Invocations", {"FunctionName": "<IngestFunction>"}),
@@ -71,7 +79,9 @@ STACK_FAULTS = {
     "the subscription filter is deleted": starved,
     "ingest may not be invoked": lambda minute: {**starved(minute), "delivery": FLEET_INSTANCES},
     "ingest may not write to the table": lambda minute: {
-        **starved(minute), "invocations": 4, "ingest_errors": 4,
+        **starved(minute),
+        "invocations": 4,
+        "ingest_errors": 4,
         "dead": FLEET_INSTANCES if minute >= 3 else None,
     },
     "ingest is throttled": starved,
@@ -80,7 +90,8 @@ STACK_FAULTS = {
         "silent": FLEET_INSTANCES // 2 * int(minute >= SILENT_AFTER),
     },
     "a poisoned delivery": lambda minute: {
-        "ingest_errors": int(minute in (0, 1, 3)), "dead": 1 if minute == 3 else None,
+        "ingest_errors": int(minute in (0, 1, 3)),
+        "dead": 1 if minute == 3 else None,
     },
     "a poisoned batch of the stream": lambda minute: {"age_ms": 60_000 * minute},
     "close is not invoked": lambda _: {**NO_CLOSE, "close_errors": None},
@@ -92,12 +103,14 @@ STACK_FAULTS = {
     "each run of close takes its whole time limit": lambda _: {**NO_CLOSE, "close_errors": 1},
     "close does not keep up": lambda _: {"waiting": 3},
     "explain fails on an event": lambda minute: {
-        "explain_errors": int(minute in (0, 1, 3)), "dead": 1 if minute == 3 else None,
+        "explain_errors": int(minute in (0, 1, 3)),
+        "dead": 1 if minute == 3 else None,
     },
     "departure fails on an event": lambda minute: {"dead": 1 if minute == 3 else None},
     "a policy disables the metrics of the emitters' group": lambda _: {"disabled": FLEET_INSTANCES},
     "a policy disables the metrics of the rollups' group": lambda _: {
-        **NO_CLOSE, "disabled_rollups": 2,
+        **NO_CLOSE,
+        "disabled_rollups": 2,
     },
     "more clusters than MaxClusters": lambda _: {"rejected": 1},
     "a settled fleet that is quiet": lambda _: {**NOT_INVOKED, "lines": None},
@@ -106,14 +119,17 @@ STACK_FAULTS = {
     "foreign lines with our term": lambda _: {"rejected": 3},
     "an instance without network for an hour": an_hour_at_once,
     "lines that are all too late": lambda minute: {
-        **starved(minute), "invocations": FLEET_INSTANCES, "ingest_errors": 0,
+        **starved(minute),
+        "invocations": FLEET_INSTANCES,
+        "ingest_errors": 0,
     },
     "one memory error, which the kernel tells, too": lambda minute: {"hardware": int(minute == 0)},
     "a large cluster falls idle": lambda minute: {
-        "utilization": 0, "idle_percent": 100 * int(minute >= IDLE_AFTER - 1),
+        "utilization": 0,
+        "idle_percent": 100 * int(minute >= IDLE_AFTER - 1),
         "idle_usd": 500 * int(minute >= IDLE_AFTER - 1),
     },
-}  # fmt: skip
+}
 
 # By fault: after how many minutes an alarm is in ALARM, and after how many OK again.
 STARVED = {"SilentInstances": (12, 67), "LinesNotStored": (12, None)}

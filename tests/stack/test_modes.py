@@ -67,10 +67,8 @@ def test_the_reader_gives_up_before_the_stream_forgets(deployed):
     reader = resources["StreamReader"]["Properties"]
     kept_s = resources["RecordsStream"]["Properties"]["RetentionPeriodHours"] * 3600
     assert reader["MaximumRecordAgeInSeconds"] < kept_s
-    assert ("<RecordsStream.Arn>", "TRIM_HORIZON") == (
-        reader["EventSourceArn"],
-        reader["StartingPosition"],
-    )
+    assert "<RecordsStream.Arn>" == reader["EventSourceArn"]
+    assert "TRIM_HORIZON" == reader["StartingPosition"]
 
 
 def test_a_full_window_ends_before_a_minute_is_closed_without_it(template):
@@ -102,10 +100,14 @@ def ask(template, monkeypatch):
         monkeypatch.setattr(boto3, "client", lambda _service, **_: FakeCloudFormation())
         old = {"OldResourceProperties": {"Mode": before}} if kind == "Update" else {}
         event = {
-            "RequestType": kind, "ResponseURL": "http://127.0.0.1/", "StackId": STACK_ARN,
-            "RequestId": "1", "LogicalResourceId": "ModeGuard",
-            "ResourceProperties": {"Mode": after}, **old,
-        }  # fmt: skip
+            "RequestType": kind,
+            "ResponseURL": "http://127.0.0.1/",
+            "StackId": STACK_ARN,
+            "RequestId": "1",
+            "LogicalResourceId": "ModeGuard",
+            "ResourceProperties": {"Mode": after},
+            **old,
+        }
         guard["handler"](event, None)
         return json.loads(bodies.pop())
 
@@ -128,13 +130,12 @@ def ask(template, monkeypatch):
 def test_unread_lines_are_deleted_by_no_deployment(ask, kind, modes, status, expected):
     """Only the way back of a change that failed goes from kinesis to direct in one step."""
     answer = ask(kind, *modes, status)
-    assert (expected, "mode") == (answer["Status"], answer["PhysicalResourceId"])
+    assert expected == answer["Status"]
+    assert "mode" == answer["PhysicalResourceId"]
     assert (expected == "FAILED") == ("Mode=drain" in answer.get("Reason", ""))
-    assert ("ModeGuard", "1", STACK_ARN) == (
-        answer["LogicalResourceId"],
-        answer["RequestId"],
-        answer["StackId"],
-    )
+    assert "ModeGuard" == answer["LogicalResourceId"]
+    assert "1" == answer["RequestId"]
+    assert STACK_ARN == answer["StackId"]
 
 
 def test_the_filter_waits_for_the_guard(template):

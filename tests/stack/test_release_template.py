@@ -81,4 +81,5 @@ def test_cfn_lint_finds_nothing_in_any_region(name, program_of, text, repository
         path.write_text(text, "utf-8")
     words = ("--non-zero-exit-code", "informational", "--regions", "ALL_REGIONS", "--", path)
     found = run_program([program_of(".venv-sam", "cfn-lint"), *words])
-    assert (0, "") == (found.returncode, found.stdout)
+    assert 0 == found.returncode
+    assert "" == found.stdout

@@ -59,8 +59,10 @@ def test_naming_a_cluster_changes_whom_an_alarm_asks_about_and_nothing_else(temp
         named = stated(template, **ONE_CLUSTER)[name]
         names = ("ClusterName",)
         assert (names, names, ()) == (
-            every.source.dimensions, every.source.group_by, every.source.where
-        ), name  # fmt: skip
+            every.source.dimensions,
+            every.source.group_by,
+            every.source.where,
+        ), name
         assert named == replace(
             every, source=replace(every.source, where=(("ClusterName", "training"),))
         ), name

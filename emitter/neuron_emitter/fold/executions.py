@@ -30,14 +30,21 @@ if TYPE_CHECKING:
 CAUSES: Final = {
     # Junk in 2023 (23,650 in a second without a failed execution), absent in
     # 2026: a detail when above 0, in no metric and no alarm.
-    "generic": "ErrorsGeneric", "numerical": "ErrorsNumerical", "transient": "ErrorsTransient",
-    "model": "ErrorsModel", "runtime": "ErrorsRuntime", "hardware": "ErrorsHardware",
-}  # fmt: skip
+    "generic": "ErrorsGeneric",
+    "numerical": "ErrorsNumerical",
+    "transient": "ErrorsTransient",
+    "model": "ErrorsModel",
+    "runtime": "ErrorsRuntime",
+    "hardware": "ErrorsHardware",
+}
 OTHER_CAUSE: Final = "ErrorsOther"  # a cause that a newer tool names
 _FAILED_COUNTERS: Final = (
-    "ExecutionsCompletedWithErr", "ExecutionsCompletedWithNumErr", "ExecutionsTimedOut",
-    "ExecutionsIncorrectInput", "ExecutionsFailedToQueue",
-)  # fmt: skip
+    "ExecutionsCompletedWithErr",
+    "ExecutionsCompletedWithNumErr",
+    "ExecutionsTimedOut",
+    "ExecutionsIncorrectInput",
+    "ExecutionsFailedToQueue",
+)
 _EQUAL_WITHIN: Final = 1e-9  # what two means of the same numbers may differ by
 
 
@@ -191,10 +198,15 @@ class ExecutionFold:
     def _add_summary(self, summary: ExecutionSummary) -> int:
         """Add the counts of one runtime; return how many executions completed."""
         if (
-            summary.completed_with_err == summary.completed_with_num_err == summary.timed_out
-            == summary.incorrect_input == summary.failed_to_queue == 0
-            and summary.completed is not None and 0 <= summary.completed <= MAX_AMOUNT
-        ):  # fmt: skip
+            summary.completed_with_err
+            == summary.completed_with_num_err
+            == summary.timed_out
+            == summary.incorrect_input
+            == summary.failed_to_queue
+            == 0
+            and summary.completed is not None
+            and 0 <= summary.completed <= MAX_AMOUNT
+        ):
             # Nearly every report: nothing failed.
             ended = int(summary.completed)
             self.ended = (self.ended or 0) + ended

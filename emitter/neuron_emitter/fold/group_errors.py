@@ -97,16 +97,22 @@ class GroupErrors:
             if (part := runtime.report) is None:
                 continue
             for group in (
-                part.neuroncore_counters, part.execution_stats, part.memory_used,
+                part.neuroncore_counters,
+                part.execution_stats,
+                part.memory_used,
                 part.neuron_runtime_vcpu_usage,
-            ):  # fmt: skip
+            ):
                 if group is not None and group.error:
                     self._note(_GROUP_NAMES[type(group)], group.error, at_s)
         system = report.system_data or _NO_SYSTEM
         for shared in (
-            report.instance_info, report.neuron_hardware_info, report.neuron_k8s_info,
-            system.neuron_hw_counters, system.vcpu_usage, system.memory_info,
-        ):  # fmt: skip
+            report.instance_info,
+            report.neuron_hardware_info,
+            report.neuron_k8s_info,
+            system.neuron_hw_counters,
+            system.vcpu_usage,
+            system.memory_info,
+        ):
             if shared is not None and shared.error:
                 self._note(_GROUP_NAMES[type(shared)], shared.error, at_s)
 

@@ -55,8 +55,11 @@ _INSTANCE_FIELDS: Final = {
 
 
 _INVENTORY_LABELS: Final = (
-    "InstanceName", "NeuronDeviceVersion", "NeuronCoreVersion", "LogicalNeuronCoreConfig",
-)  # fmt: skip
+    "InstanceName",
+    "NeuronDeviceVersion",
+    "NeuronCoreVersion",
+    "LogicalNeuronCoreConfig",
+)
 
 
 # The ids and types that the stack accepts; it refuses a minute with any other as a whole.

@@ -319,14 +319,20 @@ class Fold:
         else:
             reason = NO_RECENT_SAMPLE
         attribution = self._owners.attribute_cores(
-            epoch_minute, runtimes, held, cores.states, idle_minutes,
-            cores_per_device=per_device, is_local=is_local,
-        )  # fmt: skip
+            epoch_minute,
+            runtimes,
+            held,
+            cores.states,
+            idle_minutes,
+            cores_per_device=per_device,
+            is_local=is_local,
+        )
         self._state.count_quiet_minutes(
-            epoch_minute, attribution.by_owner,
+            epoch_minute,
+            attribution.by_owner,
             is_whole=cores.covered_seconds >= WHOLE_MINUTE_S,
             has_unknown=UNKNOWN_STATE in cores.states,
-        )  # fmt: skip
+        )
         owners, owners_more = list_owners(attribution.by_owner)
         device_bytes, host_bytes = used_bytes(runtimes.held.with_memory)
         record = MinuteRecord(

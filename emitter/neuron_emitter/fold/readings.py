@@ -242,7 +242,10 @@ def _event(rises: list[_Rise]) -> Event:
         at_s=worst.at_s,
         message=f"{worst.counter} of device {worst.device} {said}{more}",
         details={
-            "Device": worst.device, "Counter": worst.counter, **rise,
-            "Value": worst.value, "Counters": len(rises),
+            "Device": worst.device,
+            "Counter": worst.counter,
+            **rise,
+            "Value": worst.value,
+            "Counters": len(rises),
         },
-    )  # fmt: skip
+    )

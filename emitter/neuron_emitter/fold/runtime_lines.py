@@ -117,8 +117,12 @@ def _reason(
 
 
 DEVICE_USES: Final = (
-    "constants", "model_code", "model_shared_scratchpad", "runtime_memory", "tensors",
-)  # fmt: skip
+    "constants",
+    "model_code",
+    "model_shared_scratchpad",
+    "runtime_memory",
+    "tensors",
+)
 HOST_USES: Final = ("application_memory", "constants", "dma_buffers", "tensors")
 OTHER_USE: Final = "other"  # one that a newer tool names
 

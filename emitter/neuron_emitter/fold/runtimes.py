@@ -103,10 +103,13 @@ class RuntimeFold:
             return
         period_s, user, system = vcpu.period, vcpu.vcpu_usage.user, vcpu.vcpu_usage.system
         if (
-            period_s is not None and SHORTEST_PERIOD_S <= period_s <= MAX_PERIOD_S
-            and user is not None and 0 <= user < MAX_VCPU_PERCENT
-            and system is not None and 0 <= system < MAX_VCPU_PERCENT
-        ):  # fmt: skip
+            period_s is not None
+            and SHORTEST_PERIOD_S <= period_s <= MAX_PERIOD_S
+            and user is not None
+            and 0 <= user < MAX_VCPU_PERCENT
+            and system is not None
+            and 0 <= system < MAX_VCPU_PERCENT
+        ):
             self._vcpu_s += period_s
             self._weighted_user += period_s * user
             self._weighted_system += period_s * system

@@ -253,9 +253,11 @@ class CoreSampler:
             if uses is not None:
                 fold.listed = uses
             if (
-                counters.error or uses is None or period_s is None
+                counters.error
+                or uses is None
+                or period_s is None
                 or not SHORTEST_PERIOD_S <= period_s <= MAX_PERIOD_S
-            ):  # fmt: skip
+            ):
                 failed.append(runtime)
                 continue
             tables.append(uses)

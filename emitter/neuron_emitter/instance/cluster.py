@@ -62,9 +62,11 @@ EKS_VARIABLE: Final = "EKS_CLUSTER_NAME"
 POD_VARIABLE: Final = "CLUSTER_NAME"  # too common a name to mean this outside a pod
 # EKS's own on managed nodes, Karpenter's, and eksctl's.
 EKS_NAME_TAGS: Final = (
-    "aws:eks:cluster-name", "eks:cluster-name", "eks:eks-cluster-name",
+    "aws:eks:cluster-name",
+    "eks:cluster-name",
+    "eks:eks-cluster-name",
     "alpha.eksctl.io/cluster-name",
-)  # fmt: skip
+)
 EKS_OWNER_TAG: Final = "kubernetes.io/cluster/"  # and the name; the value is `owned` or `shared`
 
 PARALLELCLUSTER_FILE: Final = "etc/parallelcluster/cfnconfig"

@@ -56,9 +56,13 @@ class Draft:
 def identity_members(kind: str, identity: LineIdentity | MinuteRecord, seq: int) -> Members:
     """The members that every line begins with."""
     members: Members = {
-        "Schema": names.VERSION, "Kind": kind, "Boot": identity.boot, "Seq": seq,
-        "ClusterName": identity.cluster, "InstanceId": identity.instance_id,
-    }  # fmt: skip
+        "Schema": names.VERSION,
+        "Kind": kind,
+        "Boot": identity.boot,
+        "Seq": seq,
+        "ClusterName": identity.cluster,
+        "InstanceId": identity.instance_id,
+    }
     if identity.identity_guessed:
         members["IdentityGuessed"] = True
     return members

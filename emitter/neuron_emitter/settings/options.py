@@ -164,9 +164,13 @@ def _require_type(path: Path, name: str, value: object) -> None:
 
 
 _TOML_WORDS: Final = {
-    bool: "true or false", int: "a number", float: "a number", str: "a string",
-    list: "an array", dict: "a table",
-}  # fmt: skip
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    str: "a string",
+    list: "an array",
+    dict: "a table",
+}
 _TOML_TYPES: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
     "str": ((str,), 'a string in quotes, such as "name"'),
     "ListenAddress": ((str,), 'a port in quotes, such as "8008"'),

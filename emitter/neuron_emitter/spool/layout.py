@@ -59,10 +59,14 @@ CREATE TABLE fold (
 # What SQLite says when the disk, not the file, is the problem. By text: Python
 # tells the result code only from 3.11 on.
 _DISK_REFUSALS: Final = (
-    "database or disk is full", "attempt to write a readonly database", "disk I/O error",
-    "unable to open database file", "access permission denied", "database is locked",
+    "database or disk is full",
+    "attempt to write a readonly database",
+    "disk I/O error",
+    "unable to open database file",
+    "access permission denied",
+    "database is locked",
     "locking protocol",
-)  # fmt: skip
+)
 _PAYLOAD_FOLLOWS: Final = " with text "  # "Could not decode to UTF-8 column 'line' with text ..."
 
 

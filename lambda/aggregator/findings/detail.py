@@ -131,9 +131,13 @@ def instance_members(
         owned = core_owners(record, idle, cores_of)
         did = owner_minutes_of(record, cores_of)
         waits = waits_for(
-            record, idle, owned.cores_of, did, rules.idle_after_minutes,
+            record,
+            idle,
+            owned.cores_of,
+            did,
+            rules.idle_after_minutes,
             is_excluded=is_paid_anyway or instance.in_other_clusters,
-        )  # fmt: skip
+        )
         is_avoidable = waits is not None and not any(wait in awaited for wait in waits)
         detail["UsdPerHour"] = round(price * cores, 6)
         detail["AvoidableUsdPerHour"] = round(price * cores, 6) if is_avoidable else 0.0
@@ -250,8 +254,13 @@ def _owners(record: MinuteRecord, rules: Rules) -> list[Detail]:
         if party.name
     ]
     return [
-        present_members({"Name": name, "Team": rules.teams.team_of(record.cluster, name, team),
-                  "Cores": core_ranges((*core_indexes(cores), *core_indexes(reserved))),
-                  "Reserved": reserved or None})
+        present_members(
+            {
+                "Name": name,
+                "Team": rules.teams.team_of(record.cluster, name, team),
+                "Cores": core_ranges((*core_indexes(cores), *core_indexes(reserved))),
+                "Reserved": reserved or None,
+            }
+        )
         for name, team, cores, reserved in named[:MAX_OWNERS_IN_EVENT]
-    ]  # fmt: skip
+    ]

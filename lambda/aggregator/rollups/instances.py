@@ -94,9 +94,12 @@ class IdleInstance:
 
 
 def idle_instance(
-    instance: InstanceMinute, idle: Sequence[int], minutes: int, price: float | None,
+    instance: InstanceMinute,
+    idle: Sequence[int],
+    minutes: int,
+    price: float | None,
     busy_percent: float | None,
-) -> IdleInstance:  # fmt: skip
+) -> IdleInstance:
     """
     The entry of an instance with *idle* cores, for up to so many *minutes* and each at *price*.
 

@@ -89,9 +89,14 @@ MAX_FAILING_INSTANCES: Final = 20
 MAX_LISTED_OWNERS: Final = 4  # of an instance
 
 SUMMED_METRICS: Final = (
-    "DeviceMemoryUsed", "TeraFlops", "Executions", "ExecutionErrors", "EccCorrectedRise",
-    "EccUncorrectedRise", "HardwareFaults",
-)  # fmt: skip
+    "DeviceMemoryUsed",
+    "TeraFlops",
+    "Executions",
+    "ExecutionErrors",
+    "EccCorrectedRise",
+    "EccUncorrectedRise",
+    "HardwareFaults",
+)
 """Metrics that are the sum, over the instances, of the member of the same name."""
 
 LARGER: Final[Mapping[str, tuple[str, ...]]] = {

@@ -199,9 +199,10 @@ class LedgerParts:
         for part in self.parts:
             self.check_time()
             of_part = [
-                row for cluster, instance_hour in self._hours.pop(part)
+                row
+                for cluster, instance_hour in self._hours.pop(part)
                 for row in instance_hour.rows(works.get(cluster, OwnerWork()))
-            ]  # fmt: skip
+            ]
             payload = pack_rows(of_part)
             objects.put(part_key(hour, part), payload)
             rows += len(of_part)

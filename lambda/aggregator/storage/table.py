@@ -97,11 +97,13 @@ class Table:
         """
         self._requests.write(
             _item(
-                _records_pk(item.minute, item.bucket), item.key, item.expires_s,
+                _records_pk(item.minute, item.bucket),
+                item.key,
+                item.expires_s,
                 r={"B": item.payload},
             )
             for item in items
-        )  # fmt: skip
+        )
 
     def read_bucket(self, minute: int, bucket: int) -> Iterator[bytes]:
         """
@@ -240,11 +242,15 @@ class Table:
         """Keep *line* as the cluster's last rollup of its kind, unless a later minute is kept."""
         self._requests.put_if(
             _item(
-                f"cluster#{about}", cluster, end_s(minute) + LAST_ROLLUP_LIFE_S,
-                minute={"N": str(minute)}, r={"B": zlib.compress(line.encode())},
+                f"cluster#{about}",
+                cluster,
+                end_s(minute) + LAST_ROLLUP_LIFE_S,
+                minute={"N": str(minute)},
+                r={"B": zlib.compress(line.encode())},
             ),
-            "attribute_not_exists(pk) OR #minute <= :minute", minute={"N": str(minute)},
-        )  # fmt: skip
+            "attribute_not_exists(pk) OR #minute <= :minute",
+            minute={"N": str(minute)},
+        )
 
     def read_last_rollup(self, about: LastRollup, cluster: str) -> str | None:
         """
@@ -297,13 +303,16 @@ class Table:
         """Replace *before*, which `read_claim` returned; False when somebody else did."""
         return self._requests.put_if(
             _item(
-                _notified_pk(group), "claim", expires_s,
-                claimer={"S": claim.identity}, state={"S": claim.state},
+                _notified_pk(group),
+                "claim",
+                expires_s,
+                claimer={"S": claim.identity},
+                state={"S": claim.state},
                 at={"N": str(claim.at_ms)},
             ),
             "attribute_not_exists(pk) OR claimer = :before",
             before={"S": before.identity if before else ""},
-        )  # fmt: skip
+        )
 
     def read_settled(self) -> int | None:
         """The first hour that is not in the ledger; None before the first run of settle."""

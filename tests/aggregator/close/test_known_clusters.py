@@ -76,7 +76,8 @@ def test_the_last_rollup_with_errors_is_kept_until_there_are_errors_again():
 
     assert {"minute": 2, "errors": 0, "hardware": 1} == kept()
     line = json.loads(stack.table.read_last_rollup("errors", "training"))
-    assert (3, "rollup") == (line["ExecutionErrors"], line["Kind"])
+    assert 3 == line["ExecutionErrors"]
+    assert "rollup" == line["Kind"]
     stack.deliver(
         MINUTE_END_S + 190, record(minute=MINUTE + 2, instance_id="i-2", execution_errors=1)
     )
@@ -118,7 +119,8 @@ def test_of_two_emitters_with_two_cluster_names_each_is_waited_for():
     on_time(stack, 0, 1, instance_id="i-1")
     on_time(stack, 0, instance_id="i-1", cluster="serving")
     stack.close(MINUTE_END_S + 50)
-    assert ([(0, 1)], 0) == (stack.published(), stack.close(MINUTE_END_S + 110).minutes_closed)
+    assert [(0, 1)] == stack.published()
+    assert 0 == stack.close(MINUTE_END_S + 110).minutes_closed
     stack.deliver(
         MINUTE_END_S + 112, record(minute=MINUTE + 1, instance_id="i-1", cluster="serving")
     )

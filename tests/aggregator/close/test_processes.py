@@ -54,10 +54,14 @@ def closed(processes, *, stack=None, rules=None, connect=None, remaining_s=lambd
     """A stack on which that many processes closed a minute, and what they did."""
     stack = stack or reported()
     outcome = CloseRun(
-        table=stack.table, rules=rules or Rules(), emit=stack.printed.append,
-        now_s=lambda: MINUTE_END_S + 50, remaining_s=remaining_s, processes=processes,
+        table=stack.table,
+        rules=rules or Rules(),
+        emit=stack.printed.append,
+        now_s=lambda: MINUTE_END_S + 50,
+        remaining_s=remaining_s,
+        processes=processes,
         connect=connect and (lambda: connect(stack.table)),
-    ).run()  # fmt: skip
+    ).run()
     return stack, outcome
 
 
@@ -101,12 +105,10 @@ def test_a_run_ends_with_the_process_it_lost(how):
     before = stack.table.progress
     with pytest.raises(ProcessLostError, match="one of 2 processes"):
         closed(2, stack=stack, connect=connect)
-    assert ([], before, {}, None) == (
-        stack.printed,
-        stack.table.progress,
-        stack.table.registry,
-        stack.table.lease,
-    )
+    assert [] == stack.printed
+    assert before == stack.table.progress
+    assert {} == stack.table.registry
+    assert stack.table.lease is None
     assert gone()
     assert closed(1)[0].printed == closed(2, stack=stack)[0].printed
 

@@ -93,7 +93,8 @@ def test_the_digest_is_what_the_rows_are(rows):
         for sums in (whole, found)
     ]
     assert by_instance[0] == by_instance[1]
-    assert (whole.total, whole.unpriced) == (found.total, found.unpriced)
+    assert whole.total == found.total
+    assert whole.unpriced == found.unpriced
     assert whole.days == {day: time for day, time in found.days.items() if time.allocated}
     idle = [row for row in rows if row.idle]
     expected = defaultdict(lambda: [Fraction(0)] * 3)
@@ -105,10 +106,14 @@ def test_the_digest_is_what_the_rows_are(rows):
             Fraction(idle_row.avoidable_cost or 0, NANOS) if idle_row.idle_cost is not None else 0
         )
     assert dict(expected) == {
-        key[:2]: [time.idle, Fraction(sum(time.cost_by_part), NANOS),
-                  Fraction(sum(time.cost_by_part[:2]), NANOS)]
-        for key, time in found.owners.items() if time.idle
-    }  # fmt: skip
+        key[:2]: [
+            time.idle,
+            Fraction(sum(time.cost_by_part), NANOS),
+            Fraction(sum(time.cost_by_part[:2]), NANOS),
+        ]
+        for key, time in found.owners.items()
+        if time.idle
+    }
 
 
 @given(LEDGER_ROWS)
@@ -139,11 +144,10 @@ def test_a_summary_lists_the_dearest_instances_and_every_owner(monkeypatch):
     monkeypatch.setattr(then, "MAX_INSTANCES", 6)
     rows = [row(owner=f"o{n}", instance_id=f"i-{n}", idle_cost=n * NANOS) for n in range(1, 9)]
     found = week_of(rows)
-    assert (8, {f"i-{n}" for n in range(3, 9)}) == (
-        len(found.owners),
-        {i for i, _ in found.instances},
-    )
-    assert (2, 36 * NANOS) == (found.unlisted, found.total.idle_cost)
+    assert 8 == len(found.owners)
+    assert {f"i-{n}" for n in range(3, 9)} == {i for i, _ in found.instances}
+    assert 2 == found.unlisted
+    assert 36 * NANOS == found.total.idle_cost
     assert "4.00 USD i-4, cluster research: 1.0 core hours and at least 1 more" in said(rows)
     assert "4.00 USD o4, cluster research: 1.0 core hours and 3 more" in said(rows)
 

@@ -38,9 +38,14 @@ def rows_of(hour, instance_id, cluster, cores, *, price, state):
         time = cores * MICROS * part // 2
         amounts = {"idle": 0, "list_cost": price * cores * part // 2, "busy": time, **changes}
         return LedgerRow(
-            hour=hour, cluster=cluster, instance_id=instance_id, owner=owner, allocated=time,
-            covered=MICROS, **amounts,
-        )  # fmt: skip
+            hour=hour,
+            cluster=cluster,
+            instance_id=instance_id,
+            owner=owner,
+            allocated=time,
+            covered=MICROS,
+            **amounts,
+        )
 
     def idle_row(part, cost):
         time = cores * MICROS * part // 2
@@ -106,8 +111,9 @@ def reference(lines):
         numbers = []
         largest = max(
             sum(row["AllocatedCoreMinutes"] for row in rows if row["InstanceId"] == name)
-            for rows in by_hour.values() for name in {row["InstanceId"] for row in rows}
-        )  # fmt: skip
+            for rows in by_hour.values()
+            for name in {row["InstanceId"] for row in rows}
+        )
         for rows in by_hour.values():
             names = {row["InstanceId"] for row in rows}
             whole = []
@@ -133,18 +139,18 @@ def reference(lines):
         taken = [sorted(idle, key=lambda cost: cost or 0)[:released] for idle in costs]
         saved = [cost for idle in taken for cost in idle if cost is not None]
         committed = sum(
-            row.get("CommittedCoreMinutes", 0)
-            for rows in by_hour.values() for row in rows
-        )  # fmt: skip
+            row.get("CommittedCoreMinutes", 0) for rows in by_hour.values() for row in rows
+        )
         savings[cluster] = {
             "hours": len(by_hour),
             "released": released,
             "saved": sum(saved) * 10**9 if saved or not released else None,
             "instances": max(n for n in range(9) if sum(x >= n for x in numbers) >= share),
-            "packed": None if committed
+            "packed": None
+            if committed
             else min(n for n in range(9) if sum(need <= n for need in needs) >= share),
             "committed": committed * 10**6,
-        }  # fmt: skip
+        }
     return savings
 
 

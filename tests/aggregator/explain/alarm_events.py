@@ -24,11 +24,17 @@ ALARM_ARN = "arn:aws:cloudwatch:us-east-1:123456789012:alarm:"
 TOPIC_ARN = "arn:aws:sns:us-east-1:123456789012:neuron-emf-alarms"
 
 ENVIRONMENT = Environment(
-    table_name="records", stack_name="neuron-emf", rules=Rules(), own_log_groups=frozenset(),
-    own_log_group=None, records_log_group="/neuron-emf/records",
-    rollups_log_group="/neuron-emf/neuron-emf/rollups", alarm_topic_arn=TOPIC_ARN,
-    runbook="https://example.org/docs/operations.md", dashboard="neuron-emf-us-east-1",
-)  # fmt: skip
+    table_name="records",
+    stack_name="neuron-emf",
+    rules=Rules(),
+    own_log_groups=frozenset(),
+    own_log_group=None,
+    records_log_group="/neuron-emf/records",
+    rollups_log_group="/neuron-emf/neuron-emf/rollups",
+    alarm_topic_arn=TOPIC_ARN,
+    runbook="https://example.org/docs/operations.md",
+    dashboard="neuron-emf-us-east-1",
+)
 
 
 def state(value, timestamp=RANG_MS, reason=REASON):

@@ -63,10 +63,15 @@ def of(rows, *entries, **members):
     """A rollup whose idle cores these are."""
     idle, usd = (sum(row.get(name, 0) for row in rows) for name in ("Cores", "UsdPerHour"))
     return rollup(
-        IdleCores=idle, IdleCorePercent=100 * idle / 128, IdleCostPerHour=usd,
-        SharedCostPerHour=usd, TopIdleOwners=rows, TopIdleInstances=list(entries),
-        IdleInstanceCount=len(entries), **members,
-    )  # fmt: skip
+        IdleCores=idle,
+        IdleCorePercent=100 * idle / 128,
+        IdleCostPerHour=usd,
+        SharedCostPerHour=usd,
+        TopIdleOwners=rows,
+        TopIdleInstances=list(entries),
+        IdleInstanceCount=len(entries),
+        **members,
+    )
 
 
 def waiting(*, gone):
@@ -78,134 +83,278 @@ def waiting(*, gone):
     return of(
         [row("ml/trainer-a-0/train", 2, 0.76, Team="ml"), row("slurm:4711 ada", 32, 21.5)],
         entry("a" * 32, 21.5, SECOND),
-        entry("aa", 0.76, FIRST, SMALL, Owners=owners,
-              Holders=[{**holder, **({"Gone": True} if gone else {})}]),
-    )  # fmt: skip
+        entry(
+            "aa",
+            0.76,
+            FIRST,
+            SMALL,
+            Owners=owners,
+            Holders=[{**holder, **({"Gone": True} if gone else {})}],
+        ),
+    )
 
 
 JOB_ROLLUP = of(
-    [row("slurm:4711 ml-user", 32, 21.5, Team="ml"), row("[unallocated]", 10, 6.71875),
-     row("unit:jupyter-ada", 8, 5.375, AllocatedCores=24, BusyCores=16, FullyIdleMinutes=None)],
-    entry("a" * 32, 21.5, HostCpuPercent=19.5,
-          Owners=[{"Cores": "0-31", "Name": "slurm:4711 ml-user", "Executions": 0}],
-          Holders=[{"Cores": "0-31", "Name": "slurm:4711 ml-user", "Pid": 4711, "Tag": "1",
-                    "LastExecution": iso_minute(ALARM_MINUTE - 62)}]),
-    AvoidableCostPerHour=21.5, AvoidableAllocatedCostPerHour=21.5, FullyIdleInstances=1,
-)  # fmt: skip
+    [
+        row("slurm:4711 ml-user", 32, 21.5, Team="ml"),
+        row("[unallocated]", 10, 6.71875),
+        row("unit:jupyter-ada", 8, 5.375, AllocatedCores=24, BusyCores=16, FullyIdleMinutes=None),
+    ],
+    entry(
+        "a" * 32,
+        21.5,
+        HostCpuPercent=19.5,
+        Owners=[{"Cores": "0-31", "Name": "slurm:4711 ml-user", "Executions": 0}],
+        Holders=[
+            {
+                "Cores": "0-31",
+                "Name": "slurm:4711 ml-user",
+                "Pid": 4711,
+                "Tag": "1",
+                "LastExecution": iso_minute(ALARM_MINUTE - 62),
+            }
+        ],
+    ),
+    AvoidableCostPerHour=21.5,
+    AvoidableAllocatedCostPerHour=21.5,
+    FullyIdleInstances=1,
+)
 PART_ROLLUP = of(
-    [row("unit:jupyter-ada", 8, 5.375, AllocatedCores=24, BusyCores=16, Executions=52_076,
-         FullyIdleMinutes=None)],
-    entry("b" * 16 + "a" * 16, 5.375, Executions=52_076, BusyUtilization=77.2,
-          Cores="16-23", AttachedCores="16-23", IdleCores=8,
-          Owners=[{"Cores": "0-23", "Name": "unit:jupyter-ada", "Executions": 52_076}],
-          Holders=[{"Cores": "16-23", "Name": "unit:jupyter-ada", "Pid": 4242,
-                    "LastExecution": iso_minute(ALARM_MINUTE - 100)}]),
-)  # fmt: skip
+    [
+        row(
+            "unit:jupyter-ada",
+            8,
+            5.375,
+            AllocatedCores=24,
+            BusyCores=16,
+            Executions=52_076,
+            FullyIdleMinutes=None,
+        )
+    ],
+    entry(
+        "b" * 16 + "a" * 16,
+        5.375,
+        Executions=52_076,
+        BusyUtilization=77.2,
+        Cores="16-23",
+        AttachedCores="16-23",
+        IdleCores=8,
+        Owners=[{"Cores": "0-23", "Name": "unit:jupyter-ada", "Executions": 52_076}],
+        Holders=[
+            {
+                "Cores": "16-23",
+                "Name": "unit:jupyter-ada",
+                "Pid": 4242,
+                "LastExecution": iso_minute(ALARM_MINUTE - 100),
+            }
+        ],
+    ),
+)
 RESERVED_ROLLUP = of(
     [row("ml/trainer-0/train", 2, 0.7582, Team="ml", ReservedCores=2)],
     entry("uu", 0.7582, FIRST, SMALL, Owners=[{"Reserved": "0-1", "Name": "ml/trainer-0/train"}]),
-    AvoidableCostPerHour=0.7582, AvoidableAllocatedCostPerHour=0.7582, FullyIdleInstances=1,
-)  # fmt: skip
+    AvoidableCostPerHour=0.7582,
+    AvoidableAllocatedCostPerHour=0.7582,
+    FullyIdleInstances=1,
+)
 FREE_ROLLUP = of(
     [row("[unallocated]", 32, 21.5)],
     entry("u" * 32, 21.5, HostCpuPercent=0.82),
-    AvoidableCostPerHour=21.5, AvoidableAllocatedCostPerHour=0, FullyIdleInstances=1,
-)  # fmt: skip
+    AvoidableCostPerHour=21.5,
+    AvoidableAllocatedCostPerHour=0,
+    FullyIdleInstances=1,
+)
 ALLOCATION_UNKNOWN_ROLLUP = of(
     [row("[not reported]", 2, 0.7582, AllocatedCores=0)],
     entry("uu", 0.7582, FIRST, SMALL, Reservations="unknown"),
 )
 UNNAMED = of(
     [row("[unnamed]", 4, 2.6875)],
-    entry("a" * 4 + "b" * 28, 2.6875, Executions=7,
-          Owners=[{"Cores": "0-3", "Name": "[unnamed]", "Executions": 0}],
-          Holders=[{"Cores": "0-3", "Pid": 777, "Tag": "eval", "Command": "python3",
-                    "Started": iso_minute(ALARM_MINUTE - 1500)}]),
-)  # fmt: skip
+    entry(
+        "a" * 4 + "b" * 28,
+        2.6875,
+        Executions=7,
+        Owners=[{"Cores": "0-3", "Name": "[unnamed]", "Executions": 0}],
+        Holders=[
+            {
+                "Cores": "0-3",
+                "Pid": 777,
+                "Tag": "eval",
+                "Command": "python3",
+                "Started": iso_minute(ALARM_MINUTE - 1500),
+            }
+        ],
+    ),
+)
 PROCESS = of(
     [row("process:python3 ada", 32, 21.5)],
-    entry("a" * 32, 21.5, Region="us-west-2",
-          Owners=[{"Cores": "0-31", "Name": "process:python3 ada", "Executions": 0}],
-          Holders=[{"Cores": "0-31", "Name": "process:python3 ada", "Pid": 777,
-                    "Command": "python3", "Started": iso_minute(ALARM_MINUTE - 500),
-                    "LastExecution": iso_minute(ALARM_MINUTE - 62)}]),
-    AvoidableCostPerHour=21.5, AvoidableAllocatedCostPerHour=21.5, FullyIdleInstances=1,
-)  # fmt: skip
+    entry(
+        "a" * 32,
+        21.5,
+        Region="us-west-2",
+        Owners=[{"Cores": "0-31", "Name": "process:python3 ada", "Executions": 0}],
+        Holders=[
+            {
+                "Cores": "0-31",
+                "Name": "process:python3 ada",
+                "Pid": 777,
+                "Command": "python3",
+                "Started": iso_minute(ALARM_MINUTE - 500),
+                "LastExecution": iso_minute(ALARM_MINUTE - 62),
+            }
+        ],
+    ),
+    AvoidableCostPerHour=21.5,
+    AvoidableAllocatedCostPerHour=21.5,
+    FullyIdleInstances=1,
+)
 """A process that no scheduler started, on an instance of another region than the alarm's."""
 LEFT = of(
     [row("ml/eval-0/run", 4, 2.6875, Team="ml")],
-    entry("a" * 4 + "b" * 28, 2.6875,
-          Owners=[{"Cores": "0-3", "Name": "ml/eval-0/run", "Executions": 0}],
-          Holders=[{"Cores": "0-3", "Name": "ml/eval-0/run", "Pid": 777, "Gone": True,
-                    "LastExecution": iso_minute(ALARM_MINUTE - 180)}]),
-)  # fmt: skip
+    entry(
+        "a" * 4 + "b" * 28,
+        2.6875,
+        Owners=[{"Cores": "0-3", "Name": "ml/eval-0/run", "Executions": 0}],
+        Holders=[
+            {
+                "Cores": "0-3",
+                "Name": "ml/eval-0/run",
+                "Pid": 777,
+                "Gone": True,
+                "LastExecution": iso_minute(ALARM_MINUTE - 180),
+            }
+        ],
+    ),
+)
 UNPRICED_ROLLUP = rollup(
-    UnknownCores=12, UnpricedCores=64, UnpricedIdleCores=4,
-    UnpricedTypes=["us-east-2/trn2.48xlarge"], PricesOverridden=["trn1.32xlarge"],
-    AvoidableCostPerHour=10.75, SharedCostPerHour=8.0625, CommittedCostPerHour=5.375,
+    UnknownCores=12,
+    UnpricedCores=64,
+    UnpricedIdleCores=4,
+    UnpricedTypes=["us-east-2/trn2.48xlarge"],
+    PricesOverridden=["trn1.32xlarge"],
+    AvoidableCostPerHour=10.75,
+    SharedCostPerHour=8.0625,
+    CommittedCostPerHour=5.375,
     FullyIdleInstances=1,
-    TopIdleOwners=[row("ml/llama-70b-0", 16, 10.75, Team="ml"), row("[unallocated]", 16, 10.75),
-                   row("[unnamed]", 4, 2.6875, UnpricedCores=4)],
-)  # fmt: skip
+    TopIdleOwners=[
+        row("ml/llama-70b-0", 16, 10.75, Team="ml"),
+        row("[unallocated]", 16, 10.75),
+        row("[unnamed]", 4, 2.6875, UnpricedCores=4),
+    ],
+)
 OLDER = rollup(
     TopIdleInstances=[{"InstanceId": SECOND, "IdleCores": 1, "Cores": "7", "IdleMinutes": 15}],
-    IdleCostPerHour=None, PricesAsOf=None, PriceRegions=None, TopIdleOwners=None,
-    AvoidableCostPerHour=None, AvoidableAllocatedCostPerHour=None, SharedCostPerHour=None,
-    CommittedCostPerHour=None, FullyIdleInstances=None,
-)  # fmt: skip
+    IdleCostPerHour=None,
+    PricesAsOf=None,
+    PriceRegions=None,
+    TopIdleOwners=None,
+    AvoidableCostPerHour=None,
+    AvoidableAllocatedCostPerHour=None,
+    SharedCostPerHour=None,
+    CommittedCostPerHour=None,
+    FullyIdleInstances=None,
+)
 """Of a stack whose rollups had neither owners nor prices."""
 ALL_BUSY = rollup(
-    NeuronCoreUtilization=5.2, IdleCores=0, IdleCorePercent=0, IdleCostPerHour=0, BusyCores=128,
-    AttachedIdleCores=0, UnattachedCores=0, TopIdleOwners=None, TopIdleInstances=None,
-    IdleInstanceCount=0, SharedCostPerHour=0, Stragglers=1,
-    StragglerInstances=[{"InstanceId": SECOND, "InstanceType": BIG, "BusyUtilization": 1.5,
-                         "TypeMedian": 6.25}],
-)  # fmt: skip
+    NeuronCoreUtilization=5.2,
+    IdleCores=0,
+    IdleCorePercent=0,
+    IdleCostPerHour=0,
+    BusyCores=128,
+    AttachedIdleCores=0,
+    UnattachedCores=0,
+    TopIdleOwners=None,
+    TopIdleInstances=None,
+    IdleInstanceCount=0,
+    SharedCostPerHour=0,
+    Stragglers=1,
+    StragglerInstances=[
+        {"InstanceId": SECOND, "InstanceType": BIG, "BusyUtilization": 1.5, "TypeMedian": 6.25}
+    ],
+)
 SILENT_ROLLUP = rollup(
-    Instances=2, SilentInstances=10, TopIdleInstances=None,
+    Instances=2,
+    SilentInstances=10,
+    TopIdleInstances=None,
     SilentInstanceNames=[
-        *({"InstanceId": f"i-0{minutes - 6:016x}", "InstanceType": BIG,
-           "LastSeen": iso_minute(ALARM_MINUTE - minutes)} for minutes in range(6, 15)),
+        *(
+            {
+                "InstanceId": f"i-0{minutes - 6:016x}",
+                "InstanceType": BIG,
+                "LastSeen": iso_minute(ALARM_MINUTE - minutes),
+            }
+            for minutes in range(6, 15)
+        ),
         {"InstanceId": "host-7c9e6679", "LastSeen": iso_minute(ALARM_MINUTE - 20)},
     ],
-)  # fmt: skip
+)
 FORGOTTEN = rollup(
-    Instances=0, SilentInstances=1, TopIdleInstances=None,
-    SilentInstanceNames=[{"InstanceId": FIRST, "InstanceType": BIG,
-                          "LastSeen": iso_minute(ALARM_MINUTE - 60)}],
-)  # fmt: skip
+    Instances=0,
+    SilentInstances=1,
+    TopIdleInstances=None,
+    SilentInstanceNames=[
+        {"InstanceId": FIRST, "InstanceType": BIG, "LastSeen": iso_minute(ALARM_MINUTE - 60)}
+    ],
+)
 """The last minute in which the stack counts an instance that stopped reporting."""
 CAME_BACK = rollup(
     SilentInstances=1,
-    SilentInstanceNames=[{"InstanceId": SECOND, "InstanceType": BIG,
-                          "LastSeen": iso_minute(ALARM_MINUTE - 9)}],
-)  # fmt: skip
+    SilentInstanceNames=[
+        {"InstanceId": SECOND, "InstanceType": BIG, "LastSeen": iso_minute(ALARM_MINUTE - 9)}
+    ],
+)
 ECC_ROLLUP = rollup(
-    minute=ALARM_MINUTE - 1, EccUncorrectedRise=3,
-    EccInstances=[{"InstanceId": SECOND, "EccUncorrectedRise": 2},
-                  {"InstanceId": "i-0d4e6f8091a2b3c4d", "EccUncorrectedRise": 1}],
-)  # fmt: skip
+    minute=ALARM_MINUTE - 1,
+    EccUncorrectedRise=3,
+    EccInstances=[
+        {"InstanceId": SECOND, "EccUncorrectedRise": 2},
+        {"InstanceId": "i-0d4e6f8091a2b3c4d", "EccUncorrectedRise": 1},
+    ],
+)
 TWO_PODS = ["ml/train-0/main", "ml/train-1/main"]
 HARDWARE_ROLLUP = {
-    **ECC_ROLLUP, "HardwareErrors": 7, "HardwareFaults": 5,
-    "FaultyInstances": [{"InstanceId": FIRST, "HardwareFaults": 4, "Owners": TWO_PODS},
-                        {"InstanceId": SECOND, "HardwareFaults": 1}],
-}  # fmt: skip
-FAILED_INSTANCE = {"InstanceId": FIRST, "ExecutionErrors": 1_204, "Executions": 80,
-          "ExecutionsTimedOut": 1_180, "ExecutionsIncorrectInput": 24,
-          "Owners": ["ecs:search/live/server"]}  # fmt: skip
+    **ECC_ROLLUP,
+    "HardwareErrors": 7,
+    "HardwareFaults": 5,
+    "FaultyInstances": [
+        {"InstanceId": FIRST, "HardwareFaults": 4, "Owners": TWO_PODS},
+        {"InstanceId": SECOND, "HardwareFaults": 1},
+    ],
+}
+FAILED_INSTANCE = {
+    "InstanceId": FIRST,
+    "ExecutionErrors": 1_204,
+    "Executions": 80,
+    "ExecutionsTimedOut": 1_180,
+    "ExecutionsIncorrectInput": 24,
+    "Owners": ["ecs:search/live/server"],
+}
 ERRORS = rollup(ExecutionErrors=1_204, ErrorInstances=[FAILED_INSTANCE])
 SOME_ERRORS = rollup(
     ExecutionErrors=24,
-    ErrorInstances=[{"InstanceId": FIRST, "ExecutionErrors": 24, "Executions": 9_976,
-                     "ExecutionsIncorrectInput": 24, "Owners": ["ml/a-0/run", "ml/b-0/run"]}],
-)  # fmt: skip
+    ErrorInstances=[
+        {
+            "InstanceId": FIRST,
+            "ExecutionErrors": 24,
+            "Executions": 9_976,
+            "ExecutionsIncorrectInput": 24,
+            "Owners": ["ml/a-0/run", "ml/b-0/run"],
+        }
+    ],
+)
 NUMERICAL_ROLLUP = rollup(
     ExecutionErrors=26,
-    ErrorInstances=[{"InstanceId": FIRST, "ExecutionErrors": 26, "Executions": 10_000,
-                     "ExecutionsCompletedWithNumErr": 13, "ExecutionsTimedOut": 13,
-                     "Owners": ["ecs:search/live/server"]}],
-)  # fmt: skip
+    ErrorInstances=[
+        {
+            "InstanceId": FIRST,
+            "ExecutionErrors": 26,
+            "Executions": 10_000,
+            "ExecutionsCompletedWithNumErr": 13,
+            "ExecutionsTimedOut": 13,
+            "Owners": ["ecs:search/live/server"],
+        }
+    ],
+)
 """An inference service with 0.26 % failures, half of them numerical errors."""
 LATER = ALARM_MINUTE + 47
 ALMOST_NONE = rollup(minute=LATER, IdleCores=2, IdleCorePercent=1.5625)

@@ -58,7 +58,8 @@ def test_a_metric_of_somebody_else_is_not_one_of_ours():
     (query,) = event["detail"]["configuration"]["metrics"]
     query["metricStat"]["metric"]["namespace"] = "AWS/Lambda"
     found = read_transition(event)
-    assert ((), ("AWS/Lambda ExecutionErrors",)) == (found.metrics, found.other_metrics)
+    assert () == found.metrics
+    assert ("AWS/Lambda ExecutionErrors",) == found.other_metrics
     event = of_a_contributor("ExecutionErrors")
     (query,) = event["detail"]["configuration"]["metrics"]
     query["expression"] = 'SELECT SUM(ExecutionErrors) FROM "AWS/Lambda" GROUP BY ClusterName'

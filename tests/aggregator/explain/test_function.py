@@ -79,12 +79,19 @@ def closed(monkeypatch, *made):
 def test_from_a_record_to_a_message(monkeypatch, subscribed):
     """The names that the emitter sent are the names in the message."""
     held = record(
-        minute=NOON, instance_id="i-0c3f5a7b9d1e2f4a6", core_state="aa", reservations="known",
-        utilization_percent=(0.0, 0.0), idle_minutes=(200, 30), executions=0, execution_errors=0,
+        minute=NOON,
+        instance_id="i-0c3f5a7b9d1e2f4a6",
+        core_state="aa",
+        reservations="known",
+        utilization_percent=(0.0, 0.0),
+        idle_minutes=(200, 30),
+        executions=0,
+        execution_errors=0,
         owners=(Owner("0-1", "ml/llama-70b-0/main", "ml", executions=0, quiet_minutes=60),),
-        holders=(Holder("0-1", "ml/llama-70b-0/main", 4242, "1"),), ecc_uncorrected_rise=3,
+        holders=(Holder("0-1", "ml/llama-70b-0/main", 4242, "1"),),
+        ecc_uncorrected_rise=3,
         readings={"HostCpuPercent": 25.0},
-    )  # fmt: skip
+    )
     closed(monkeypatch, held)
     answer = at(monkeypatch, NOON, explain.handler, of_a_contributor())
     who = (
@@ -104,15 +111,22 @@ def test_from_a_record_to_a_message(monkeypatch, subscribed):
 @pytest.mark.parametrize("teams", [("ml",), ("ml", "ops")])
 def test_a_team_gets_the_messages_that_name_its_owners(monkeypatch, topic_arn, teams):
     """A subscription can filter by team and kind; another team gets nothing."""
-    filters = [{"Team": ["ml"]}, {"Team": [teams[-1]], "Kind": ["idle-cores"]}, {"Team": ["lab"]},
-               {"Kind": ["silent-instances"]}]  # fmt: skip
+    filters = [
+        {"Team": ["ml"]},
+        {"Team": [teams[-1]], "Kind": ["idle-cores"]},
+        {"Team": ["lab"]},
+        {"Kind": ["silent-instances"]},
+    ]
     queues = [subscribed_queue(topic_arn, f"q{n}", **policy) for n, policy in enumerate(filters)]
     owners = tuple(Owner(f"{core}", f"{team}/a", team) for core, team in enumerate(teams))
     cores = len(teams)
     held = record(
-        minute=NOON, core_state="a" * cores, utilization_percent=(0.0,) * cores,
-        idle_minutes=(60,) * cores, owners=owners,
-    )  # fmt: skip
+        minute=NOON,
+        core_state="a" * cores,
+        utilization_percent=(0.0,) * cores,
+        idle_minutes=(60,) * cores,
+        owners=owners,
+    )
     closed(monkeypatch, held)
     at(monkeypatch, NOON, explain.handler, of_a_contributor())
     assert [1, 1, 0, 0] == [len(received()) for received in queues]

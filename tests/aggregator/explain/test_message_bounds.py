@@ -38,9 +38,18 @@ SNS_BYTES = 262_144
 CHAT_OF_ALARM_TOPIC = replace(ENVIRONMENT, chat_topic_arn=f"{ENVIRONMENT.alarm_topic_arn}-chat")
 COMMAND_LINE = re.compile(r"[1-4]\. [A-Z][A-Za-z, ]+[:?] +")
 ALLOWED_PROGRAMS = {
-    "aws", "kubectl", "scontrol", "squeue", "sstat", "systemctl", "ps", "neuron-emf",
-    "neuron-top", "pgrep", "sudo",
-}  # fmt: skip
+    "aws",
+    "kubectl",
+    "scontrol",
+    "squeue",
+    "sstat",
+    "systemctl",
+    "ps",
+    "neuron-emf",
+    "neuron-top",
+    "pgrep",
+    "sudo",
+}
 STOP = re.compile(r"\b(stop|cancel|kill|end|terminate|delete|restart|reboot)\b", re.IGNORECASE)
 CONDITION_WORDS = re.compile(r"\b(only if|when|ask|tell)\b")
 MARGIN = 10_000  # for attributes, and for what SNS wraps around a message
@@ -87,11 +96,13 @@ ANY_ROLLUP_VALUES = st.recursive(
 )
 ENTRY = {"InstanceId": "i-0c3f5a7b9d1e2f4a6", "InstanceType": "trn1.32xlarge"}
 WHOLE_ROLLUP = rollup(
-    HardwareErrors=1, PricesOverridden=["trn2"], UnpricedTypes=["trn2"],
+    HardwareErrors=1,
+    PricesOverridden=["trn2"],
+    UnpricedTypes=["trn2"],
     StragglerInstances=[{**ENTRY, "BusyUtilization": 1, "TypeMedian": 2}],
     SilentInstanceNames=[{**ENTRY, "LastSeen": "2026-11-21T03:00Z"}],
     **{name: [{**ENTRY, amount: 1, "Owners": ["ml/a-0/main"]}] for name, amount in FAILING.items()},
-)  # fmt: skip
+)
 ROLLUP_LISTS = ("TopIdleInstances", "SilentInstanceNames", "StragglerInstances", *FAILING)
 
 
@@ -115,9 +126,13 @@ def message_for(event, line):
         with suppress(TableError):  # no cluster has a name that the table refuses as a key
             table.write_last_rollup(about, transition.cluster or "", ALARM_MINUTE, json.dumps(line))
     message = notify(
-        transition, table, CHAT_OF_ALARM_TOPIC, lambda *call: sent.append(call), RANG_S + 1,
+        transition,
+        table,
+        CHAT_OF_ALARM_TOPIC,
+        lambda *call: sent.append(call),
+        RANG_S + 1,
         printer=lambda _: None,
-    ).message  # fmt: skip
+    ).message
     assert_chat_fits(dict(sent)[CHAT_OF_ALARM_TOPIC.chat_topic_arn])
     return message
 
@@ -126,7 +141,8 @@ def assert_chat_fits(publication):
     """What Amazon Q shows, within its limits; it drops everything else without an error."""
     found = json.loads(publication.body, parse_constant=pytest.fail)
     assert len(publication.body.encode()) <= SNS_BYTES - MARGIN
-    assert ("1.0", "custom") == (found.pop("version"), found.pop("source"))
+    assert "1.0" == found.pop("version")
+    assert "custom" == found.pop("source")
     assert {"id", "content", "metadata"} == found.keys()
     content, metadata = found["content"], found["metadata"]
     assert {"textType", "title", "description", "keywords"} <= content.keys()
@@ -241,9 +257,13 @@ def test_an_ok_message_claims_of_silent_instances_only_what_was_seen(absent, unl
     table = table_with(rollup(minute=ALARM_MINUTE + 10))
     table.write_last_rollup("silent", "training", ALARM_MINUTE, json.dumps(silent))
     message = notify(
-        read_transition(event), table, ENVIRONMENT, lambda *_: None, RANG_S + 601,
+        read_transition(event),
+        table,
+        ENVIRONMENT,
+        lambda *_: None,
+        RANG_S + 601,
         printer=lambda _: None,
-    ).message  # fmt: skip
+    ).message
     assert_within_bounds(message)
     forgotten = sum(minutes >= 60 for minutes in absent)
     assert (f"no longer counted: {forgotten} instance" in message.text) is bool(forgotten)

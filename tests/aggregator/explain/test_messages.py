@@ -82,9 +82,13 @@ def test_the_forms_for_chat_and_programs_read_as_they_did(golden):
     sent = []
     environment = replace(ENVIRONMENT, chat_topic_arn=f"{ENVIRONMENT.alarm_topic_arn}-chat")
     notify(
-        read_transition(event), table, environment, lambda *call: sent.append(call), RANG_S + 1,
+        read_transition(event),
+        table,
+        environment,
+        lambda *call: sent.append(call),
+        RANG_S + 1,
         printer=lambda _: None,
-    )  # fmt: skip
+    )
     (_, people), (_, chat) = sent
     document = json.loads(json.loads(people.body)["https"])
     for name, payload in (
@@ -122,7 +126,8 @@ def test_a_message_is_a_line_that_no_function_reads(name):
     assert "CoveredSeconds" not in line
     found = json.loads(line)
     assert [] == undocumented(found)
-    assert (message.subject, message.text) == (found["Subject"], found["Text"])
+    assert message.subject == found["Subject"]
+    assert message.text == found["Text"]
     assert found["State"] in {"ALARM", "OK", "NO DATA"}
     metrics = message.attributes["Metric"]
     assert found["Metrics"] == ([metrics] if isinstance(metrics, str) else list(metrics))
@@ -203,13 +208,15 @@ def test_cores_assigned_to_another_owner_cannot_wait(gone, works):
     ("expected", "changes"),
     [
         ("asking for 16 cores frees 4 devices.", {}),
-        ("asking for 18 cores frees 3 devices.", {"AttachedCores": "16-23", "Owners": [
-            {"Cores": "0-21", "Name": "unit:jupyter-ada"}]}),
+        (
+            "asking for 18 cores frees 3 devices.",
+            {"AttachedCores": "16-23", "Owners": [{"Cores": "0-21", "Name": "unit:jupyter-ada"}]},
+        ),
         ("none of its devices is fully idle", {"NeuronCores": 512}),
         ("fewer cores may be enough.", {"NeuronCores": None}),
         ("fewer cores may be enough.", {"InstanceType": "odd"}),
     ],
-)  # fmt: skip
+)
 def test_only_fully_idle_devices_can_be_released(expected, changes):
     """A core of another owner keeps its device, idle or not."""
     first = {**PART_ROLLUP["TopIdleInstances"][0], **changes}
@@ -268,7 +275,8 @@ def test_the_reader_of_the_page_reads_both_kinds_of_messages():
 
     sent = (MESSAGES / "webhook.json").read_text(encoding="utf-8")
     alarm, cluster, state, text = read(sent)
-    assert ("training", "ALARM") == (cluster, state)
+    assert "training" == cluster
+    assert "ALARM" == state
     assert text.startswith("training: pod ml/llama-70b-0 (team ml) has used none of its 16 cores")
     assert alarm == json.loads(sent)["Alarm"]
     of_cloudwatch = {"AlarmName": "a", "NewStateValue": "ALARM", "NewStateReason": "why"}

@@ -12,9 +12,11 @@ from tests.aggregator.findings.findings_fleet import NOTHING_RAN, FindingsFleet,
 
 STORY_TEAMS = team_rules("research|slurm:*=ml")
 STORY_PLACE = {
-    "region": "us-east-1", "availability_zone": "us-east-1b", "account_id": "123456789012",
+    "region": "us-east-1",
+    "availability_zone": "us-east-1b",
+    "account_id": "123456789012",
     "lifecycle": "spot",
-}  # fmt: skip
+}
 
 
 def story():
@@ -29,12 +31,18 @@ def _hours_of_research():
     works = maker(busy, instance_id="i-0works", owners=(other,), **job)
     holds = [
         maker(
-            record, instance_id="i-0holds", core_state="aa", utilization_percent=(0.0, 0.0),
-            idle_minutes=(minutes, minutes), **NOTHING_RAN, **STORY_PLACE, **job,
+            record,
+            instance_id="i-0holds",
+            core_state="aa",
+            utilization_percent=(0.0, 0.0),
+            idle_minutes=(minutes, minutes),
+            **NOTHING_RAN,
+            **STORY_PLACE,
+            **job,
             owners=(replace(owner, executions=0, quiet_minutes=minutes),),
         )
         for minutes in (16, 30, 61)
-    ]  # fmt: skip
+    ]
     for hold in holds:
         fleet.pass_minute(hold, works)
     for _ in range(3):

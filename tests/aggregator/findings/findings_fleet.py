@@ -32,9 +32,12 @@ def idle(instance_id="i-1", minutes=20, **changes):
 def busy(instance_id="i-1", **changes):
     """A record of one whose cores work."""
     return record(
-        instance_id=instance_id, core_state="bb", utilization_percent=(80.0, 90.0),
-        idle_minutes=(0, 0), **changes,
-    )  # fmt: skip
+        instance_id=instance_id,
+        core_state="bb",
+        utilization_percent=(80.0, 90.0),
+        idle_minutes=(0, 0),
+        **changes,
+    )
 
 
 class FindingsFleet:
@@ -62,9 +65,13 @@ class FindingsFleet:
     def close(self, after_s=100.0):
         now_s = (self.minute + 1) * 60 + after_s
         return CloseRun(
-            table=self.table, rules=self.rules, emit=lambda _line: None, now_s=lambda: now_s,
-            remaining_s=lambda: 50.0, outlet=FindingsOutlet(self.put, STACK_GROUPS),
-        ).run()  # fmt: skip
+            table=self.table,
+            rules=self.rules,
+            emit=lambda _line: None,
+            now_s=lambda: now_s,
+            remaining_s=lambda: 50.0,
+            outlet=FindingsOutlet(self.put, STACK_GROUPS),
+        ).run()
 
     def pass_minute(self, *makers):
         """One minute, in which each of *makers* gives a record of it; the events that it tells."""
@@ -91,11 +98,11 @@ def maker(make, **changes):
 def held(state, minutes, owner="slurm:7 ann", instance_id="i-1", **changes):
     """A maker of records of an instance whose cores an owner holds."""
     made = {
-        "core_state": state, "idle_minutes": minutes,
+        "core_state": state,
+        "idle_minutes": minutes,
         "owners": (Owner("0-1", owner, executions=0, quiet_minutes=min(minutes) or None),),
-        "utilization_percent": tuple(
-            None if one == "?" else 50.0 * (one == "b") for one in state
-        ),
-        **NOTHING_RAN, **changes,
-    }  # fmt: skip
+        "utilization_percent": tuple(None if one == "?" else 50.0 * (one == "b") for one in state),
+        **NOTHING_RAN,
+        **changes,
+    }
     return maker(record, instance_id=instance_id, **made)

@@ -88,11 +88,14 @@ def test_the_item_of_owners_with_all_it_may_hold_is_under_the_limit():
         fleet.minute += 1
         made = [
             held(
-                "ab", (idle_minutes[owner], 0), instance_id=f"i-{number}", cluster=cluster,
+                "ab",
+                (idle_minutes[owner], 0),
+                instance_id=f"i-{number}",
+                cluster=cluster,
                 owners=(Owner("0", owner, None, "", 0, 99), Owner("1", "works")),
             )(minute=fleet.minute, seq=fleet.minute - MINUTE + 1)
             for number, owner in enumerate(owners)
-        ]  # fmt: skip
+        ]
         fleet.deliver(*made, minute=fleet.minute)
         return fleet.close().findings_waiting
 
@@ -102,9 +105,8 @@ def test_the_item_of_owners_with_all_it_may_hold_is_under_the_limit():
     fleet.accepts = lambda details: [False] * len(details)
     assert [0, 0, DUE_GROUP] == [pass_minute(some, 60) for some in groups[:3]]
     item = fleet.table.findings[f"{CLUSTER_PLACE}{cluster}"]
-    assert (MAX_DUE, MAX_OPEN_OWNERS) == (
-        item.due, len(FindingsState.unpacked(item.payload).findings),
-    )  # fmt: skip
+    assert MAX_DUE == item.due
+    assert MAX_OPEN_OWNERS == len(FindingsState.unpacked(item.payload).findings)
     assert 30_000 < len(item.payload) <= MAX_BUCKET_BYTES
 
 
@@ -116,7 +118,9 @@ def test_an_item_that_is_too_large_is_counted_and_holds_nothing_up(monkeypatch):
     fleet.deliver(idle(minute=fleet.minute), minute=fleet.minute)
     assert 1 == fleet.close().findings_waiting
     assert fleet.minute in fleet.table.publications
-    assert ([], {}) == (fleet.sent, fleet.table.findings)
+    assert [] == fleet.sent
+    assert {} == fleet.table.findings
     monkeypatch.undo()
     (event,) = fleet.pass_minute(maker(idle, minutes=21))
-    assert (1, "opened") == (event["Step"], event["Change"])
+    assert 1 == event["Step"]
+    assert "opened" == event["Change"]

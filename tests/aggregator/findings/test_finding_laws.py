@@ -124,10 +124,17 @@ def test_an_instance_with_an_unknown_core_neither_opens_nor_closes(state, is_ope
     findings = InstanceFindings(states, LAW_RULES, Prices(), StackLogGroups("", ""))
     findings.begin_minute(MINUTE + 1, MINUTE)
     findings.draft_instance(
-        merge_records([record(
-            instance_id="i-1", core_state=state, idle_minutes=(idle_minutes,) * len(state),
-            utilization_percent=tuple(None if one == "?" else 0.0 for one in state), **NOTHING_RAN,
-        )])
-    )  # fmt: skip
+        merge_records(
+            [
+                record(
+                    instance_id="i-1",
+                    core_state=state,
+                    idle_minutes=(idle_minutes,) * len(state),
+                    utilization_percent=tuple(None if one == "?" else 0.0 for one in state),
+                    **NOTHING_RAN,
+                )
+            ]
+        )
+    )
     findings.keep_drafts({})
     assert [] == list(findings.packed_buckets())

@@ -44,7 +44,9 @@ def test_it_worsens_whenever_the_idle_time_has_doubled_eight_times_then_daily():
 def test_after_a_pause_several_doublings_are_one_step():
     """Nobody was there to tell each of them."""
     step = idle(opened(), 16 * AFTER)
-    assert (WORSENED, 2, 4) == (step.change, step.after.step, step.after.level)
+    assert WORSENED == step.change
+    assert 2 == step.after.step
+    assert 4 == step.after.level
     assert idle(step.after, 17 * AFTER) is None
 
 
@@ -71,10 +73,13 @@ def test_a_fault_opens_each_further_one_worsens_and_a_day_without_closes():
 
     finding = faults(None, 2, MINUTE).after
     step = faults(finding, 3, MINUTE + 10)
-    assert (WORSENED, 5) == (step.change, step.after.level)
+    assert WORSENED == step.change
+    assert 5 == step.after.level
     assert faults(step.after, 0, MINUTE + 10 + MINUTES_OF_DAY - 1) is None
     last = faults(step.after, 0, MINUTE + 10 + MINUTES_OF_DAY)
-    assert (CLOSED, "quiet", 3) == (last.change, last.reason, last.after.step)
+    assert CLOSED == last.change
+    assert "quiet" == last.reason
+    assert 3 == last.after.step
 
 
 @pytest.mark.parametrize(("is_known", "closes_after"), [(True, 3), (False, 61)])
@@ -87,7 +92,8 @@ def test_an_owner_nobody_sees_is_gone(is_known, closes_after):
         if step.change == CLOSED:
             break
         finding = step.after
-    assert (closes_after, "gone") == (count, step.reason)
+    assert closes_after == count
+    assert "gone" == step.reason
 
 
 def test_the_id_of_a_finding_is_its_own_and_always_the_same():

@@ -54,15 +54,16 @@ def test_an_event_says_what_it_costs_and_what_holds_a_stop_back():
     """Half the minute's facts are the instance's, the other half its cluster's."""
     fleet = FindingsFleet()
     (event,) = fleet.pass_minute(
-        maker(idle, minutes=61, lifecycle="spot", region="us-east-1",
-              readings={"HostCpuPercent": 2.0})
-    )  # fmt: skip
+        maker(
+            idle, minutes=61, lifecycle="spot", region="us-east-1", readings={"HostCpuPercent": 2.0}
+        )
+    )
     assert (1.34375, 1.34375, "avoidable") == tuple(
         event[name] for name in ("UsdPerHour", "AvoidableUsdPerHour", "Paid")
     )
-    assert ([], 100.0, "spot") == (
-        event["HeldBackBy"], event["CoveragePercent"], event["Lifecycle"]
-    )  # fmt: skip
+    assert [] == event["HeldBackBy"]
+    assert 100.0 == event["CoveragePercent"]
+    assert "spot" == event["Lifecycle"]
     assert f"training@{event['Minute']}#1" == event["RollupId"]
     assert 'InstanceId = "i-1"' in event["Query"]["QueryString"]
     assert "records" == event["Query"]["LogGroup"]
@@ -250,10 +251,14 @@ def test_an_owner_that_only_has_cores_reserved_is_idle_from_when_it_got_them():
     """Its cores may have been free for hours before."""
     fleet = FindingsFleet()
     pods = [
-        maker(idle, minutes=400, reservations="known",
-              owners=(Owner("", "ml/trainer-0", "ml", "0-1", None, minutes),))
+        maker(
+            idle,
+            minutes=400,
+            reservations="known",
+            owners=(Owner("", "ml/trainer-0", "ml", "0-1", None, minutes),),
+        )
         for minutes in (14, 15)
-    ]  # fmt: skip
+    ]
     assert [] == fleet.pass_minute(pods[0])
     sent = fleet.pass_minute(pods[1])
     assert [(1, "idle-instance", "i-1", "opened"), (1, "idle-owner", "ml/trainer-0", "opened")] == (
@@ -300,9 +305,11 @@ def test_what_an_earlier_release_found_of_an_owner_is_closed():
     fleet.table.findings[f"{CLUSTER_PLACE}training"] = FindingsItem(1, 0, payload)
     sent = owners(fleet.pass_minute(held("aa", (20, 20))))
     assert [
-        (3, "idle-cores", "slurm:7 ann", "closed"), (1, "idle-owner", "slurm:7 ann", "opened")
-    ] == shown(sent)  # fmt: skip
-    assert ("replaced", finding_id(key, MINUTE - 9)) == (sent[0]["Reason"], sent[0]["Id"])
+        (3, "idle-cores", "slurm:7 ann", "closed"),
+        (1, "idle-owner", "slurm:7 ann", "opened"),
+    ] == shown(sent)
+    assert "replaced" == sent[0]["Reason"]
+    assert finding_id(key, MINUTE - 9) == sent[0]["Id"]
 
 
 def test_an_owner_whose_cores_nobody_knows_stays():

@@ -28,8 +28,11 @@ IDLE_FROM = 4  # the minute in which a job that idles has done so for long enoug
 IN_TIME, DARK, LATE, LOST, RESTART = "in time", "dark", "late", "lost", "restart"
 LINE_FATES = st.sampled_from([IN_TIME, IN_TIME, IN_TIME, DARK, LATE, LOST, RESTART])
 DARKNESS = {
-    "core_state": "??", "utilization_percent": (None, None), "idle_minutes": (0, 0), "owners": (),
-}  # fmt: skip
+    "core_state": "??",
+    "utilization_percent": (None, None),
+    "idle_minutes": (0, 0),
+    "owners": (),
+}
 
 
 @dataclass(frozen=True)
@@ -80,8 +83,10 @@ class Rank:
         members: dict[str, Any] = {
             "core_state": "bb" if self.works else "aa",
             "utilization_percent": (50.0 * self.works,) * 2,
-            "idle_minutes": (idle, idle), "owners": (owner,), **NOTHING_RAN,
-        }  # fmt: skip
+            "idle_minutes": (idle, idle),
+            "owners": (owner,),
+            **NOTHING_RAN,
+        }
         if self.fate(offset) == DARK:
             members |= DARKNESS
         return record(

@@ -50,19 +50,22 @@ def close_an_idle_minute(monkeypatch, bus):
     monkeypatch.setattr(time, "time", lambda: next(seconds, MINUTE * 60 + 185))
     take_in(lines(idle(minute=MINUTE)), table, 120, time.time, in_packs=False)
     close.handler({}, Context())
-    return {place: FindingsState.unpacked(finding.payload)
-            for place, finding in table.read_findings().items()}  # fmt: skip
+    return {
+        place: FindingsState.unpacked(finding.payload)
+        for place, finding in table.read_findings().items()
+    }
 
 
 def test_the_handler_puts_events_on_the_bus_of_its_environment(accepted, monkeypatch):
     """As a rule sees them, and then nothing is due any more."""
     states = close_an_idle_minute(monkeypatch, "default")
     (entry,) = accepted
-    assert ("default", EVENT_SOURCE, FINDING_DETAIL_TYPE) == (
-        entry["EventBusName"], entry["Source"], entry["DetailType"]
-    )  # fmt: skip
+    assert "default" == entry["EventBusName"]
+    assert EVENT_SOURCE == entry["Source"]
+    assert FINDING_DETAIL_TYPE == entry["DetailType"]
     detail = json.loads(entry["Detail"])
-    assert ("idle-instance", "opened") == (detail["Kind"], detail["Change"])
+    assert "idle-instance" == detail["Kind"]
+    assert "opened" == detail["Change"]
     assert [[]] == [state.due for state in states.values()]
 
 

@@ -19,8 +19,10 @@ def test_an_instance_has_the_price_of_its_region_or_is_unpriced_and_named():
     assert [12.98127, 19.4719] == [one.gauges["IdleCostPerHour"] for one in (virginia, tokyo)]
     assert [["us-east-1"], ["ap-northeast-1"]] == [one.price_regions for one in (virginia, tokyo)]
     trn2 = idle("us-east-2", "trn2.48xlarge")
-    assert (None, 1) == (trn2.gauges.get("IdleCostPerHour"), trn2.gauges["UnpricedCores"])
-    assert ([], ["us-east-2/trn2.48xlarge"]) == (trn2.price_regions, trn2.unpriced_types)
+    assert trn2.gauges.get("IdleCostPerHour") is None
+    assert 1 == trn2.gauges["UnpricedCores"]
+    assert [] == trn2.price_regions
+    assert ["us-east-2/trn2.48xlarge"] == trn2.unpriced_types
 
 
 def test_the_most_idle_instances_come_first():
@@ -34,10 +36,8 @@ def test_the_most_idle_instances_come_first():
         for instance in found.idle_instances
     ]
     crowd = rollup(*(cores("u", idle=(15 + one,), instance_id=f"i-{one:04}") for one in range(999)))
-    assert (MAX_IDLE_INSTANCES, 999) == (
-        len(crowd.idle_instances),
-        crowd.gauges["IdleInstanceCount"],
-    )
+    assert MAX_IDLE_INSTANCES == len(crowd.idle_instances)
+    assert 999 == crowd.gauges["IdleInstanceCount"]
     assert "i-0998" == crowd.idle_instances[0].instance_id
 
 
@@ -46,8 +46,10 @@ def test_an_idle_instance_names_the_holders_of_its_cores():
     one = cores("aaub", idle=(20, 3, 20, 0))
     one = replace(one, holders=(Holder("0-1", "ml/llama", 7), Holder("1", "ml/new", 8)))
     (idle,) = rollup(one).idle_instances
-    assert ([0, 2], [0]) == (idle.cores, idle.attached)
-    assert ([Holder("0", "ml/llama", 7)], 0) == (idle.holders, idle.holders_more)
+    assert [0, 2] == idle.cores
+    assert [0] == idle.attached
+    assert [Holder("0", "ml/llama", 7)] == idle.holders
+    assert 0 == idle.holders_more
 
 
 def busy(percent, **changes):
@@ -64,4 +66,5 @@ def test_stragglers_farthest_behind_come_first():
     assert [f"i-slow-{one}" for one in range(29, 9, -1)] == [
         straggler.instance_id for straggler in found.stragglers
     ]
-    assert (1.01, 80.0) == (found.stragglers[0].busy_percent, found.stragglers[0].median_percent)
+    assert 1.01 == found.stragglers[0].busy_percent
+    assert 80.0 == found.stragglers[0].median_percent

@@ -17,10 +17,18 @@ from neuron_wire.holders import Holder
 def rollup(records=1, gauges=None, types=None, **tallies):
     """A rollup with these tallies."""
     return Rollup(
-        cluster="training", gauges=gauges or {"Instances": 1}, tallies=tallies, records=records,
-        types=types or {}, types_left_out=0, idle_instances=(), silent=(), stragglers=(),
-        duplicates=(), failing={},
-    )  # fmt: skip
+        cluster="training",
+        gauges=gauges or {"Instances": 1},
+        tallies=tallies,
+        records=records,
+        types=types or {},
+        types_left_out=0,
+        idle_instances=(),
+        silent=(),
+        stragglers=(),
+        duplicates=(),
+        failing={},
+    )
 
 
 def test_the_first_publication_has_every_amount_also_those_that_are_zero():

@@ -41,23 +41,30 @@ def parts(draw, instance_id, most):
         amount = st.none() | st.sampled_from([0.1, 0.2, 0.3, 1e-6])
         found.append(
             record(
-                instance_id=instance_id, seq=seq, boot=draw(st.sampled_from(["a", "b"])),
+                instance_id=instance_id,
+                seq=seq,
+                boot=draw(st.sampled_from(["a", "b"])),
                 cluster=draw(st.sampled_from(["training", "training", "other"])),
                 covered_seconds=draw(st.sampled_from([0.0, 5.01, 29.94, 33.3, 36.06, 60.0])),
                 core_state=state,
                 utilization_percent=tuple(None if one == "?" else draw(percent) for one in state),
                 idle_minutes=tuple(draw(st.integers(13, 17)) for _ in state),
-                instance_type=draw(st.sampled_from(REFERENCE_TYPES)), executions=draw(count),
+                instance_type=draw(st.sampled_from(REFERENCE_TYPES)),
+                executions=draw(count),
                 paid=draw(st.sampled_from([None, None, "committed", "avoidable"])),
                 lifecycle=draw(st.sampled_from([None, "on-demand", "spot", "capacity-block"])),
-                execution_errors=draw(count), latency_p50_mean_s=draw(amount),
-                latency_p99_max_s=draw(amount), tera_flops=draw(amount),
-                device_memory_used_bytes=draw(count), device_memory_total_bytes=draw(count),
-                ecc_corrected_rise=draw(count), ecc_uncorrected_rise=draw(count),
+                execution_errors=draw(count),
+                latency_p50_mean_s=draw(amount),
+                latency_p99_max_s=draw(amount),
+                tera_flops=draw(amount),
+                device_memory_used_bytes=draw(count),
+                device_memory_total_bytes=draw(count),
+                ecc_corrected_rise=draw(count),
+                ecc_uncorrected_rise=draw(count),
                 readings=draw(st.just({}) | st.builds(dict, HardwareFaults=st.integers(0, 9))),
                 **owners(draw, state),
             )
-        )  # fmt: skip
+        )
     return found
 
 
@@ -118,10 +125,16 @@ def rolled_up(instances):
 
 
 HALF_HELD = record(
-    core_state="au", utilization_percent=(0.0, 0.0), idle_minutes=(20, 20),
-    instance_type="inf2.xlarge", owners=(Owner("0", "ml/a", None, "", 0, 20),), reservations="none",
-    paid="avoidable", executions=0, execution_errors=0,
-)  # fmt: skip
+    core_state="au",
+    utilization_percent=(0.0, 0.0),
+    idle_minutes=(20, 20),
+    instance_type="inf2.xlarge",
+    owners=(Owner("0", "ml/a", None, "", 0, 20),),
+    reservations="none",
+    paid="avoidable",
+    executions=0,
+    execution_errors=0,
+)
 """Avoidable in two parts, of which chance rarely draws both."""
 
 

@@ -66,8 +66,10 @@ def test_names_are_bounded_and_numbers_are_not():
         in_progress.fold_instance(merge_records(two))
     gone = [SilentInstance(f"i-{number}", None, MINUTE - number) for number in range(6, 106)]
     found = in_progress.finish(gone)
-    assert (100, 100) == (found.gauges["SilentInstances"], found.gauges["DuplicateEmitters"])
-    assert (MAX_NAMES_IN_ROLLUP, MAX_NAMES_IN_ROLLUP) == (len(found.silent), len(found.duplicates))
+    assert 100 == found.gauges["SilentInstances"]
+    assert 100 == found.gauges["DuplicateEmitters"]
+    assert MAX_NAMES_IN_ROLLUP == len(found.silent)
+    assert MAX_NAMES_IN_ROLLUP == len(found.duplicates)
     assert "i-6" == found.silent[0].instance_id
     assert 200 == found.records
 
@@ -78,7 +80,8 @@ def test_names_are_bounded_and_numbers_are_not():
 def test_a_type_that_ec2_does_not_have_is_only_counted(name):
     """Its name may be of any length, and another one each time."""
     found = rollup(record(instance_type=name))
-    assert ({}, 1) == (found.types, found.types_left_out)
+    assert {} == found.types
+    assert 1 == found.types_left_out
     assert 1 == found.gauges["Instances"]
 
 
@@ -86,7 +89,8 @@ def test_at_most_twenty_types_are_named():
     """Those with most instances first, then by name."""
     many = [record(instance_type=f"trn{number}.huge") for number in range(100, 125)]
     found = rollup(*many, record(instance_type="trn124.huge"), record(instance_type=None))
-    assert (MAX_TYPES_IN_ROLLUP, 5) == (len(found.types), found.types_left_out)
+    assert MAX_TYPES_IN_ROLLUP == len(found.types)
+    assert 5 == found.types_left_out
     assert [f"trn{number}.huge" for number in (124, *range(100, 119))] == list(found.types)
     assert 27 == found.gauges["Instances"]
 
@@ -100,9 +104,13 @@ def rolled(*instances):
     for number, (instance_type, state, tera_flops) in enumerate(instances):
         percent = tuple(None if letter == "?" else 50.0 for letter in state)
         made = record(
-            instance_id=f"i-{number}", instance_type=instance_type, core_state=state,
-            utilization_percent=percent, idle_minutes=(0,) * len(state), tera_flops=tera_flops,
-        )  # fmt: skip
+            instance_id=f"i-{number}",
+            instance_type=instance_type,
+            core_state=state,
+            utilization_percent=percent,
+            idle_minutes=(0,) * len(state),
+            tera_flops=tera_flops,
+        )
         rollup.fold_instance(merge_records([made]))
     return rollup.finish([])
 

@@ -70,7 +70,8 @@ def rows():
 def test_an_hour_becomes_eight_objects_and_their_summary(invoke, capsys):
     """The rows of the minute, and the counts as metrics of the stack."""
     counts = invoke(HOUR_EVENT)
-    assert (1, 2) == (counts["HoursSettled"], counts["LedgerRows"])
+    assert 1 == counts["HoursSettled"]
+    assert 2 == counts["LedgerRows"]
     owners = {row.owner: row.allocated for row in rows()}
     assert {"[not reported]": 2_000_000, "[unknown]": 118_000_000} == owners
     metrics = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "_aws" in line]

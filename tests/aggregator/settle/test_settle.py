@@ -72,11 +72,15 @@ def settle(
     process_bucket.do = process.do
     looks = iter(range(patience))
     run = SettleRun(
-        table=process, rules=world.rules, ledger_rules=LedgerRules(WORLD_PRICES),
-        ask_ec2=ask_ec2 or (lambda: packed_parts(ec2 or {})), now_s=lambda: world.now_s,
+        table=process,
+        rules=world.rules,
+        ledger_rules=LedgerRules(WORLD_PRICES),
+        ask_ec2=ask_ec2 or (lambda: packed_parts(ec2 or {})),
+        now_s=lambda: world.now_s,
         remaining_s=lambda: 900.0 if next(looks, None) is not None else 0.0,
-        connect=lambda: (process, process_bucket), processes=processes,
-    )  # fmt: skip
+        connect=lambda: (process, process_bucket),
+        processes=processes,
+    )
     with suppress(KilledError):
         return run.run(hour)
     return None
@@ -123,10 +127,12 @@ def minute_of(instance_id, minute, **changes):
 
 QUIET_OWNER: dict[str, Any] = {"executions": 0, "quiet_minutes": 60}
 OWNER_LISTS = [
-    (), (Owner("0-1", "ml/a-0", **QUIET_OWNER),), (Owner("0-1", "ml/a-1", executions=5),),
+    (),
+    (Owner("0-1", "ml/a-0", **QUIET_OWNER),),
+    (Owner("0-1", "ml/a-1", executions=5),),
     (Owner("0-1", "ml/a-1", **QUIET_OWNER),),
     (Owner("", "ml/c", reserved="0-1", quiet_minutes=60),),
-]  # fmt: skip
+]
 
 
 @st.composite
@@ -139,15 +145,18 @@ def fleets(draw):
             state = draw(st.text("bau?", min_size=1, max_size=3))
             one = record(
                 cluster=draw(st.sampled_from(["training", "research"])),
-                instance_id=name, minute=FIRST_OF_HOUR + offset, seq=offset + 100,
+                instance_id=name,
+                minute=FIRST_OF_HOUR + offset,
+                seq=offset + 100,
                 boot=draw(st.sampled_from(SETTLED_BOOTS)),
                 is_clean_shutdown=draw(st.integers(0, 5)) == 0,
-                covered_seconds=draw(st.sampled_from([30.0, 60.0])), core_state=state,
+                covered_seconds=draw(st.sampled_from([30.0, 60.0])),
+                core_state=state,
                 utilization_percent=tuple(None if x == "?" else 7.0 for x in state),
                 idle_minutes=tuple(draw(st.sampled_from([0, 15, 99])) for _ in state),
                 owners=draw(st.sampled_from([(), (Owner("0", "ml/a"), Owner("0", "ml/b"))])),
                 instance_type=draw(st.sampled_from(["inf2.xlarge", "trn1.2xlarge", None])),
-            )  # fmt: skip
+            )
             records.append(one)
             if draw(st.booleans()):
                 records.append(replace(one, boot=SETTLED_BOOTS[1], seq=300 + offset))
@@ -168,12 +177,17 @@ def jobs(draw):
             owners = draw(st.sampled_from(OWNER_LISTS))
             letter = "u" if not owners or owners[0].reserved else draw(st.sampled_from("aaab"))
             one = record(
-                instance_id=name, minute=FIRST_OF_HOUR + offset, seq=offset + 1,
+                instance_id=name,
+                minute=FIRST_OF_HOUR + offset,
+                seq=offset + 1,
                 core_state=2 * letter,
-                utilization_percent=(7.0, 7.0), idle_minutes=(60 * (letter != "b"),) * 2,
-                owners=owners, reservations=draw(st.sampled_from(["none", "none", "unknown"])),
-                executions=sum(each.executions or 0 for each in owners), execution_errors=0,
-            )  # fmt: skip
+                utilization_percent=(7.0, 7.0),
+                idle_minutes=(60 * (letter != "b"),) * 2,
+                owners=owners,
+                reservations=draw(st.sampled_from(["none", "none", "unknown"])),
+                executions=sum(each.executions or 0 for each in owners),
+                execution_errors=0,
+            )
             records.append(one)
             if draw(st.integers(0, 4)) == 0:
                 covered_s = draw(st.sampled_from([6.0, 60.0]))
@@ -253,9 +267,13 @@ def test_an_instance_that_is_missed_is_unknown_until_it_is_forgotten():
         if row.owner == "[unknown]"
     }
     assert {
-        ("training", "i-1"): 58, ("training", "i-2"): 4, ("training", "i-3"): 31,
-        ("training", "i-5"): 8, ("other", "i-5"): 50, ("training", "i-6"): 19,
-    } == unknown  # fmt: skip
+        ("training", "i-1"): 58,
+        ("training", "i-2"): 4,
+        ("training", "i-3"): 31,
+        ("training", "i-5"): 8,
+        ("other", "i-5"): 50,
+        ("training", "i-6"): 19,
+    } == unknown
 
 
 def test_several_processes_put_the_same_bytes(tmp_path):
@@ -266,7 +284,8 @@ def test_several_processes_put_the_same_bytes(tmp_path):
     settle(world, alone, hour=SETTLED_HOUR)
     outcome = settle(world, together, hour=SETTLED_HOUR, processes=3)
     assert alone.objects() == together.objects()
-    assert (1, 120) == (outcome.hours_settled, outcome.rows)  # two owners and the unknown ones
+    assert 1 == outcome.hours_settled  # two owners and the unknown ones
+    assert 120 == outcome.rows
 
 
 # --- when ---
@@ -280,7 +299,8 @@ def test_an_hour_waits_until_it_can_no_longer_change():
     assert 1 == settle(world, bucket).hours_settled  # the hour before
     world.now_s = DUE_S
     outcome = settle(world, bucket)
-    assert (1, 0) == (outcome.hours_settled, outcome.hours_waiting)
+    assert 1 == outcome.hours_settled
+    assert 0 == outcome.hours_waiting
     assert 0 == settle(world, bucket).hours_settled
 
 
@@ -301,7 +321,8 @@ def test_an_hour_waits_for_close(markers, progress):
     table.put_markers(markers, "late", 0)
     table.progress = None if progress is None else replace(table.progress, **progress)
     outcome = settle(world, Bucket())
-    assert (0, 1) == (outcome.hours_settled, outcome.hours_waiting)
+    assert 0 == outcome.hours_settled
+    assert 1 == outcome.hours_waiting
     assert SETTLED_HOUR == world.table.settled
 
 
@@ -317,20 +338,24 @@ def test_missed_hours_are_made_up_oldest_first_and_lost_ones_are_counted():
     while world.close().minutes_waiting:
         pass
     outcome = settle(world, bucket)
-    assert (6, 24, 0) == (outcome.hours_dropped, outcome.hours_settled, outcome.hours_waiting)
+    assert 6 == outcome.hours_dropped
+    assert 24 == outcome.hours_settled
+    assert 0 == outcome.hours_waiting
 
 
 def test_the_first_hour_is_the_one_in_progress_at_the_first_run():
     """What was before the stack is no settled hour without a row."""
     world = ClusterWorld(now_s=end_s(FIRST_OF_HOUR + 3))
-    assert (0, SETTLED_HOUR) == (settle(world, Bucket()).hours_settled, world.table.settled)
+    assert 0 == settle(world, Bucket()).hours_settled
+    assert SETTLED_HOUR == world.table.settled
 
 
 def test_a_run_out_of_time_leaves_the_rest_to_the_next():
     """And nothing of the hour counts as settled; where an hour is named, it is an error."""
     world = world_of([minute_of("i-1", FIRST_OF_HOUR)])
     outcome = settle(world, Bucket(), patience=40)
-    assert (0, 2) == (outcome.hours_settled, outcome.hours_waiting)
+    assert 0 == outcome.hours_settled
+    assert 2 == outcome.hours_waiting
     assert SETTLED_HOUR - 1 == world.table.settled
     with pytest.raises(OutOfTimeError):
         settle(world, Bucket(), hour=SETTLED_HOUR, patience=40)

@@ -167,10 +167,16 @@ def test_an_item_that_is_damaged_as_a_whole_is_one_loss(payload):
 @pytest.mark.parametrize(
     "line",
     [
-        b"", b"[1]", b"{", b"{}", b"nonsense", b"[" * 100_000, b"\xff",
+        b"",
+        b"[1]",
+        b"{",
+        b"{}",
+        b"nonsense",
+        b"[" * 100_000,
+        b"\xff",
         b'{"Kind":"minute","Schema":1}',
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("place", [0, 1, 3])
 def test_an_unreadable_record_costs_itself_only(line, place):
     """Whatever is wrong with it and wherever it stands."""

@@ -61,7 +61,8 @@ def sources(text):
 def test_hadolint_finds_nothing(deploy_programs):
     """The rules of Containerfiles, with the shell in them."""
     ended = run_program([deploy_programs / "hadolint", "--no-color", CONTAINERFILE])
-    assert (0, "") == (ended.returncode, ended.stdout)
+    assert 0 == ended.returncode
+    assert "" == ended.stdout
 
 
 def test_every_version_is_fixed():
@@ -152,5 +153,6 @@ def test_the_environment_is_small_and_can_call_its_services(environment):
     )
     variables = {"PATH": os.defpath, "HOME": str(environment)}
     ended = run_program([environment / "bin/python", "-c", program], env=variables)
-    assert (0, "") == (ended.returncode, ended.stderr)
+    assert 0 == ended.returncode
+    assert "" == ended.stderr
     assert ["logs", "signin", "sso", "sso-oidc", "sts"] == ended.stdout.split()

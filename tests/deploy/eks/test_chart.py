@@ -39,11 +39,14 @@ ALL_RIGHTS = {
     "priorityClassName": "system-node-critical",
 }  # fmt: skip
 NO_RIGHTS = {
-    "attribution": {"enabled": False}, "privileged": False, "spool": {"type": "emptyDir"},
-    "serviceAccount": {"create": False, "name": "mine"}, "tolerations": [],
+    "attribution": {"enabled": False},
+    "privileged": False,
+    "spool": {"type": "emptyDir"},
+    "serviceAccount": {"create": False, "name": "mine"},
+    "tolerations": [],
     "priorityClass": {"create": False},
     "nodes": {"instanceFamilies": [], "labels": None},
-}  # fmt: skip
+}
 COMBINATIONS = {"defaults": {}, "everything": ALL_RIGHTS, "nothing": NO_RIGHTS}
 
 
@@ -74,15 +77,19 @@ def test_the_plain_manifests_are_the_chart(chart, render, golden):
 ALL_VALUES: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
         "attribution": st.fixed_dictionaries(
-            {"enabled": st.booleans(), "hostPID": st.booleans(),
-             "names": st.sampled_from(["owner", "team"])}),
+            {
+                "enabled": st.booleans(),
+                "hostPID": st.booleans(),
+                "names": st.sampled_from(["owner", "team"]),
+            }
+        ),
         "kernelMessages": st.fixed_dictionaries({"enabled": st.booleans()}),
         "privileged": st.booleans(),
         "spool": st.fixed_dictionaries({"type": st.sampled_from(["hostPath", "emptyDir"])}),
         "networkPolicy": st.fixed_dictionaries({"enabled": st.booleans()}),
         "user": st.integers(1, 4294967294),
     }
-)  # fmt: skip
+)
 POSSIBLE_VALUES = ALL_VALUES.filter(
     lambda values: values["privileged"] or not values["kernelMessages"]["enabled"]
 )
@@ -138,12 +145,16 @@ def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
     for asking in pod["containers"][1:]:
         assert asks_kubelet
         assert ["python", "-m", "neuron_emitter.owners"] == asking["command"]
-        assert (handed_over, socket) == (mounted(asking), mounted(asking, is_read_only=True))
+        assert handed_over == mounted(asking)
+        assert socket == mounted(asking, is_read_only=True)
         assert {
-            "runAsUser": 0, "runAsNonRoot": False, "privileged": False,
-            "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
+            "runAsUser": 0,
+            "runAsNonRoot": False,
+            "privileged": False,
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
-        } == asking["securityContext"]  # fmt: skip
+        } == asking["securityContext"]
     for init in pod.get("initContainers", []):  # as root, to give the spool to the user
         assert on_host
         assert not reads_kernel
@@ -159,9 +170,11 @@ def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
 
 @pytest.mark.parametrize(
     ("values", "ingress"),
-    [(ALL_RIGHTS, [{"ports": [{"protocol": "TCP", "port": 8008}]}]),
-     ({"networkPolicy": {"enabled": True}}, [])],
-)  # fmt: skip
+    [
+        (ALL_RIGHTS, [{"ports": [{"protocol": "TCP", "port": 8008}]}]),
+        ({"networkPolicy": {"enabled": True}}, []),
+    ],
+)
 def test_the_network_policy_lets_nothing_in_but_scrapes(render, values, ingress):
     """And out only names, HTTPS, and the two addresses of the node."""
     (policy,) = render(values).of_kind("NetworkPolicy")
@@ -197,9 +210,15 @@ def test_a_pod_has_the_class_of_the_chart_or_the_one_that_was_named(render, valu
 # --- values ---
 
 OF_THE_CHART = {
-    "attribution", "cluster", "kernel_messages", "log_group", "prometheus", "proc_dir", "region",
+    "attribution",
+    "cluster",
+    "kernel_messages",
+    "log_group",
+    "prometheus",
+    "proc_dir",
+    "region",
     "spool_dir",
-}  # fmt: skip
+}
 """Settings that have a value of their own, and are no key of `settings`; /proc comes by hostPID."""
 SCHEMA_TYPES = {
     "bool": "boolean",
@@ -264,16 +283,24 @@ def test_every_setting_reaches_the_command_line(render, monkeypatch):
     metric, because the stack has them.
     """
     asked = {
-        "tag": ["team=search", "tier=gold"], "period": 15, "idle-below-percent": 0.5,
-        "spool-max-mib": 100000000, "high-resolution-metrics": True, "runtime-lines": "all",
-    }  # fmt: skip
+        "tag": ["team=search", "tier=gold"],
+        "period": 15,
+        "idle-below-percent": 0.5,
+        "spool-max-mib": 100000000,
+        "high-resolution-metrics": True,
+        "runtime-lines": "all",
+    }
     for name, value in render({"settings": asked, "region": "us-west-2"}).variables.items():
         monkeypatch.setenv(name, value)
     seen = cli.get_command(None, "run").make_context("run", []).params
     expected = {name.replace("-", "_"): value for name, value in asked.items()} | {
-        "tag": ("team=search", "tier=gold"), "region": "us-west-2", "metrics": "none",
-        "attribution": "auto", "kernel_messages": "none", "log_group": "/neuron-emf/records",
-    }  # fmt: skip
+        "tag": ("team=search", "tier=gold"),
+        "region": "us-west-2",
+        "metrics": "none",
+        "attribution": "auto",
+        "kernel_messages": "none",
+        "log_group": "/neuron-emf/records",
+    }
     assert expected == {name: seen[name] for name in expected}
     assert "/var/lib/neuron-emf" == str(seen["spool_dir"])
 

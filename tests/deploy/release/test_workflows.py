@@ -14,10 +14,13 @@ WORKFLOWS = sorted((REPOSITORY / ".github/workflows").glob("*.yml"))
 WORKFLOW_TOOLS = REPOSITORY / ".venv-tools/bin"
 needs_tools = pytest.mark.skipif(not WORKFLOW_TOOLS.exists(), reason="needs make venvs")
 WRITERS = {
-    "image": {"packages"}, "image-index": {"packages", "id-token", "attestations"},
-    "chart": {"packages"}, "index": {"id-token"}, "pages": {"contents"},
+    "image": {"packages"},
+    "image-index": {"packages", "id-token", "attestations"},
+    "chart": {"packages"},
+    "index": {"id-token"},
+    "pages": {"contents"},
     "publish": {"contents", "id-token", "attestations"},
-}  # fmt: skip
+}
 """What each job that publishes may write; each waits for whoever approves a release."""
 
 

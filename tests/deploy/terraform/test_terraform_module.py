@@ -75,7 +75,8 @@ def test_it_is_hcl_and_each_variable_is_used(parsed):
 def test_it_is_written_as_terraform_writes_it():
     """`terraform fmt` would change nothing."""
     ended = run_program(["terraform", "fmt", "-check", "-diff", str(MODULE)])
-    assert (0, "") == (ended.returncode, ended.stdout)
+    assert 0 == ended.returncode
+    assert "" == ended.stdout
 
 
 @needs_terraform

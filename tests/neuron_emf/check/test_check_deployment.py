@@ -78,16 +78,18 @@ ABSENT_PARTS: dict[str, dict[str, Any]] = {
     "room for the log group": GROUP_THERE,
     "memory": {"list_service_quotas": memory(256)},
     "the permission to read quotas": {
-        "list_service_quotas": Answer("servicequotas:L", reason=ACCESS, words="denied")},
+        "list_service_quotas": Answer("servicequotas:L", reason=ACCESS, words="denied")
+    },
     "a subscription filter": {"describe_subscription_filters": filters(5)},
     "nothing beside four filters": {"describe_subscription_filters": filters(4)},
-}  # fmt: skip
+}
 
 
 def test_a_region_that_has_everything_is_ok(check):
     """Every row, and the exit code."""
     code, rows = check()
-    assert (0, {"ok"}) == (code, {row["state"] for row in rows.values()})
+    assert 0 == code
+    assert {"ok"} == {row["state"] for row in rows.values()}
     assert deployment.NEEDS.keys() <= rows.keys()
     _, elsewhere = check("us-gov-west-1")
     assert {*deployment.YOUNG} == rows.keys() - elsewhere.keys()
@@ -111,8 +113,12 @@ def test_what_is_lacking_is_said_with_what_to_do(check, golden, repository):
 def test_what_aws_does_not_answer_is_no_success(check, reason):
     """Each question alone is exit code 1, except two that the deployment does not need."""
     refusal = Answer("a:B", reason=reason, words="x")
-    spared = {"describe_account_policies", "get_account_settings", "get_caller_identity",
-              "list_service_quotas"}  # fmt: skip
+    spared = {
+        "describe_account_policies",
+        "get_account_settings",
+        "get_caller_identity",
+        "list_service_quotas",
+    }
     for operation in LACKS_NOTHING:
         code, rows = check(**{operation: refusal})
         assert (operation not in spared) == code

@@ -30,7 +30,8 @@ def test_of_a_right_account_nothing_is_wrong(checked, monitor):
     found = checked("--monitor-command", monitor)
     assert EXPECTED_STATES == found.states, found.document
     assert list(EXPECTED_STATES) == list(found.states)
-    assert (True, 0) == (found.document["ok"], found.code)
+    assert found.document["ok"] is True
+    assert 0 == found.code
     assert [] == [result for result in found.document["checks"] if result["advice"]]
 
 

@@ -97,8 +97,9 @@ def test_a_line_the_service_did_not_take_is_a_failure(checked, reach, monitor):
     """PutLogEvents answers with success also when it drops the line for its time."""
     put = reach.rules.operations["PutLogEvents"]
     reach.rules.operations["PutLogEvents"] = lambda document: {
-        **put(document), "rejectedLogEventsInfo": {"tooNewLogEventStartIndex": 0}
-    }  # fmt: skip
+        **put(document),
+        "rejectedLogEventsInfo": {"tooNewLogEventStartIndex": 0},
+    }
     found = checked("--monitor-command", monitor)
     assert "failed" == found.states["log line"]
     assert "rejected the timestamp (tooNewLogEventStartIndex)" in found.of("log line")["found"]

@@ -56,13 +56,19 @@ class CheckedSource:
 POD_CORES = Allocation("ml/a", cores=frozenset({0, 1}), devices=frozenset({7}))
 FIRST_ANSWERS = [CheckedSource("a", POD_CORES), CheckedSource("b")]
 NAME_CASES = [
-    (None, InstanceFacts(), "i-1"), (None, MACHINE_FACTS, ""), ("mine", InstanceFacts(), ""),
-    (None, MACHINE_FACTS, "i-1"), (None, MACHINE_FACTS, "i-\x1b[1m"),
-]  # fmt: skip
+    (None, InstanceFacts(), "i-1"),
+    (None, MACHINE_FACTS, ""),
+    ("mine", InstanceFacts(), ""),
+    (None, MACHINE_FACTS, "i-1"),
+    (None, MACHINE_FACTS, "i-\x1b[1m"),
+]
 PRICE_CASES = [
-    ("inf2.48xlarge", "us-east-1"), ("trn2.48xlarge", "us-east-2"), (None, "us-east-1"),
-    ("inf2.xlarge", None), (None, None),
-]  # fmt: skip
+    ("inf2.48xlarge", "us-east-1"),
+    ("trn2.48xlarge", "us-east-2"),
+    (None, "us-east-1"),
+    ("inf2.xlarge", None),
+    (None, None),
+]
 PAYMENTS = [
     ("committed", "spot", "trn1.2xlarge"), (None, "spot", "trn2.48xlarge"),
     (None, "capacity-block", "trn1.2xlarge"), (None, "on-demand", "trn2.48xlarge"),

@@ -167,11 +167,14 @@ def test_close_has_the_least_memory_that_keeps_up(instances, least_mb):
 @pytest.mark.parametrize(
     ("fleet", "most_usd"),
     [
-        (Fleet(1, 1, 4), 15), (Fleet(10), 16), (Fleet(1_000, 2), 113),
-        (Fleet(1_000, 2, mode="kinesis"), 91), (Fleet(1, 1, 4).emitters_only(), 3),
+        (Fleet(1, 1, 4), 15),
+        (Fleet(10), 16),
+        (Fleet(1_000, 2), 113),
+        (Fleet(1_000, 2, mode="kinesis"), 91),
+        (Fleet(1, 1, 4).emitters_only(), 3),
     ],
     ids=["one", "ten", "thousand", "kinesis", "emitters-only"],
-)  # fmt: skip
+)
 def test_a_small_stack_costs_what_is_promised(fleet, most_usd):
     """USD a month, everything counted, without free tiers."""
     assert total(bill(fleet)) <= most_usd
@@ -206,7 +209,9 @@ def test_a_file_replaces_the_price_it_names_and_no_other(tmp_path_factory, name,
     path.write_text(f"{name} = {usd!r}\n", encoding="utf-8")
     found = tariff_of(path)
     price = found.prices[name]
-    assert (usd, YOUR_OWN, True) == (price.usd, price.source, price.is_verified)
+    assert usd == price.usd
+    assert YOUR_OWN == price.source
+    assert price.is_verified is True
     assert date.fromisoformat(price.as_of) > date.fromisoformat(listed().as_of)
     assert (name,) == found.replaced
     assert {**listed().prices, name: found.prices[name]} == found.prices

@@ -33,7 +33,8 @@ def run(typed):
 def answer(run):
     def call(*words):
         code, out, err = run(*words, "--json")
-        assert (0, "") == (code, err)
+        assert 0 == code
+        assert "" == err
         return json.loads(out)
 
     return call
@@ -74,7 +75,8 @@ def test_json_adds_up(answer, follows_schema):
 def test_what_cannot_be_meant_is_refused_in_a_sentence(words, expected, run):
     """Exit code 2, nothing on standard output."""
     code, out, err = run(*words)
-    assert (2, "") == (code, out)
+    assert 2 == code
+    assert "" == out
     assert expected in err
     assert 1 == err.count("\n")
 
@@ -132,26 +134,33 @@ def test_the_stack_is_that_of_the_template(mode, repository):
     """Memory, batches, retention, dashboards, alarms and the counting filter."""
     template = load_template(repository / "template.yaml")
     resolved = Template(template, {"Mode": mode})
-    found = {name: resolved.resolve(made) for name, made in template["Resources"].items()
-             if "Condition" not in made or resolved.condition(made["Condition"])}  # fmt: skip
-    memory = [int(found[f"{name}Function"]["Properties"]["MemorySize"])
-              for name in ("Ingest", "Close", "Settle")]  # fmt: skip
+    found = {
+        name: resolved.resolve(made)
+        for name, made in template["Resources"].items()
+        if "Condition" not in made or resolved.condition(made["Condition"])
+    }
+    memory = [
+        int(found[f"{name}Function"]["Properties"]["MemorySize"])
+        for name in ("Ingest", "Close", "Settle")
+    ]
     assert [quantities.INGEST_MB[mode], *2 * quantities.CLOSE_MEMORY_SIZES_MB[:1]] == memory
     retention = found["RollupsLogGroup"]["Properties"]["RetentionInDays"]
     assert quantities.RETENTION_DAYS == int(retention)
     if mode == "kinesis":
         reader = found["StreamReader"]["Properties"]
-        assert (quantities.BATCH_DELIVERIES, quantities.BATCH_WINDOW_S) == (
-            int(reader["BatchSize"]), int(reader["MaximumBatchingWindowInSeconds"])
-        )  # fmt: skip
+        assert quantities.BATCH_DELIVERIES == int(reader["BatchSize"])
+        assert quantities.BATCH_WINDOW_S == int(reader["MaximumBatchingWindowInSeconds"])
     alarms = read_alarms(resolved)
     of_clusters = [alarm for alarm in alarms if alarm.namespace == CLUSTER_NAMESPACE]
-    others = [len(getattr(alarm.source, "metrics", [alarm])) for alarm in alarms
-              if alarm not in of_clusters]  # fmt: skip
-    assert (len(ALARMED), quantities.PIPELINE_ALARM_METRICS[mode]) == (
-        len(of_clusters), sum(others)
-    )  # fmt: skip
+    others = [
+        len(getattr(alarm.source, "metrics", [alarm]))
+        for alarm in alarms
+        if alarm not in of_clusters
+    ]
+    assert len(ALARMED) == len(of_clusters)
+    assert quantities.PIPELINE_ALARM_METRICS[mode] == sum(others)
     filters = of_type(template["Resources"], "AWS::Logs::MetricFilter").values()
     counted = sum(len(metric_filter["MetricTransformations"]) for metric_filter in filters)
     dashboards = of_type(template["Resources"], "AWS::CloudWatch::Dashboard")
-    assert (quantities.COUNTER_METRICS, quantities.DASHBOARDS) == (counted, len(dashboards))
+    assert quantities.COUNTER_METRICS == counted
+    assert quantities.DASHBOARDS == len(dashboards)

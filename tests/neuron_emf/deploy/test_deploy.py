@@ -164,7 +164,8 @@ def test_the_bucket_is_private_encrypted_versioned_and_tls_only():
     assert {"Status": "Enabled"} == properties["VersioningConfiguration"]
     assert properties["BucketEncryption"]["ServerSideEncryptionConfiguration"]
     (statement,) = resources["BucketPolicy"]["Properties"]["PolicyDocument"]["Statement"]
-    assert ("Deny", "*") == (statement["Effect"], statement["Principal"])
+    assert "Deny" == statement["Effect"]
+    assert "*" == statement["Principal"]
     assert {"Bool": {"aws:SecureTransport": "false"}} == statement["Condition"]
 
 
@@ -196,7 +197,8 @@ def test_a_change_set_without_a_status_is_not_waited_for(deploy):
     fake = FakeCloudFormation()
     fake.reckoned = {"Status": None}
     code, _, err = deploy(fake)
-    assert (3, "delete_change_set") == (code, fake.operations[-1])
+    assert 3 == code
+    assert "delete_change_set" == fake.operations[-1]
     assert "Unexpected response to cloudformation:DescribeChangeSet" in err
 
 
@@ -211,8 +213,12 @@ def test_a_bucket_stack_without_a_bucket_is_refused_with_what_to_do(deploy):
 
 def event(resource, status, reason="", kind="AWS::Logs::LogGroup"):
     """One of a stack, as CloudFormation describes it."""
-    return {"LogicalResourceId": resource, "ResourceType": kind, "ResourceStatus": status,
-            "ResourceStatusReason": reason}  # fmt: skip
+    return {
+        "LogicalResourceId": resource,
+        "ResourceType": kind,
+        "ResourceStatus": status,
+        "ResourceStatusReason": reason,
+    }
 
 
 def test_the_first_failure_is_found_behind_all_that_was_rolled_back(deploy):
@@ -239,7 +245,8 @@ def test_after_ctrl_c_cloudformation_goes_on(deploy):
     fake.raises[11] = KeyboardInterrupt()
     code, _, err = deploy(fake)
     said = "CloudFormation goes on with the stack neuron-emf: see its events."
-    assert (130, said) == (code, err.strip().splitlines()[-1])
+    assert 130 == code
+    assert said == err.strip().splitlines()[-1]
     assert "execute_change_set" == fake.operations[-2]
 
 
@@ -247,7 +254,8 @@ def test_a_misspelt_parameter_is_found_before_anything_is_asked(deploy):
     """Credentials too; with the one that was meant."""
     fake = FakeCloudFormation()
     code, _, err = deploy(fake, "AlarmMail=you@example.org")
-    assert (2, []) == (code, fake.calls)
+    assert 2 == code
+    assert [] == fake.calls
     assert "has no parameter AlarmMail. Did you mean AlarmEmail?" in err
 
 
@@ -281,7 +289,8 @@ def test_tags_and_role_are_those_of_both_stacks(deploy):
     tags = [{"Key": "Team", "Value": "ml"}, {"Key": "Cost", "Value": "a=b"}]
     for operation in ("create_stack", "create_change_set"):
         (asked,) = fake.requests(operation)
-        assert (tags, role) == (asked["Tags"], asked["RoleARN"])
+        assert tags == asked["Tags"]
+        assert role == asked["RoleARN"]
         assert not {"Tags", "RoleARN"} & plain.requests(operation)[0].keys()
 
 
@@ -296,10 +305,8 @@ def test_emitters_only_are_deployed_in_one_request(deploy, emitters):
     assert 0 == code
     assert not {"put_object", "create_stack"} & set(fake.operations)
     (asked,) = fake.requests("create_change_set")
-    assert ("neuron-emf-emitters", ["CAPABILITY_IAM"]) == (
-        asked["StackName"],
-        asked["Capabilities"],
-    )
+    assert "neuron-emf-emitters" == asked["StackName"]
+    assert ["CAPABILITY_IAM"] == asked["Capabilities"]
     assert emitters.source == asked["TemplateBody"]
     assert len(emitters.source.encode()) <= 51_200  # of a request
     settings = tomllib.loads(out.partition(f"{SYSTEM_FILE}:\n")[2])
@@ -317,7 +324,8 @@ def test_a_stack_stays_what_it_is(deploy, words, held):
     fake = FakeCloudFormation(of_old=["CREATE_COMPLETE"])
     fake.parameters = {held: "a"}
     code, _, err = deploy(fake, "--stack-name", "of-old", *words)
-    assert (2, ["describe_stacks"]) == (code, fake.operations)
+    assert 2 == code
+    assert ["describe_stacks"] == fake.operations
     assert "beside it, with another --stack-name and AdoptLogGroup=true." in err
 
 
@@ -352,7 +360,8 @@ def test_a_plan_needs_no_account(deploy, words, follows_schema):
     assert "CAPABILITY_IAM" in out
     assert "Cost of one cluster, instances of 32 cores, list prices of us-east-1\n" in out
     _, printed, _ = deploy(fake, "--plan", "--json", *words)
-    assert (0, []) == (code, fake.calls)
+    assert 0 == code
+    assert [] == fake.calls
     found = json.loads(printed)
     follows_schema("deploy-plan", found)
     assert 0 < found["resources"]["AWS::CloudWatch::Alarm"]

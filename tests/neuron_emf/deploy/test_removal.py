@@ -28,13 +28,24 @@ STACKS_WITH_RELEASE = {"sam", "in-review"}
 REMOVED_RELEASE = f"{'0' * 64}.zip"
 
 FAILED_EVENTS = [
-    {"LogicalResourceId": "EmitterPolicy", "ResourceType": "AWS::IAM::ManagedPolicy",
-     "ResourceStatus": "DELETE_FAILED", "ResourceStatusReason": "Cannot delete an attached policy"},
-    {"LogicalResourceId": REMOVED_STACK, "ResourceType": "AWS::CloudFormation::Stack",
-     "ResourceStatus": "DELETE_IN_PROGRESS"},
-    {"LogicalResourceId": "Table", "ResourceType": "AWS::DynamoDB::Table",
-     "ResourceStatus": "CREATE_FAILED", "ResourceStatusReason": "of an older operation"},
-]  # fmt: skip
+    {
+        "LogicalResourceId": "EmitterPolicy",
+        "ResourceType": "AWS::IAM::ManagedPolicy",
+        "ResourceStatus": "DELETE_FAILED",
+        "ResourceStatusReason": "Cannot delete an attached policy",
+    },
+    {
+        "LogicalResourceId": REMOVED_STACK,
+        "ResourceType": "AWS::CloudFormation::Stack",
+        "ResourceStatus": "DELETE_IN_PROGRESS",
+    },
+    {
+        "LogicalResourceId": "Table",
+        "ResourceType": "AWS::DynamoDB::Table",
+        "ResourceStatus": "CREATE_FAILED",
+        "ResourceStatusReason": "of an older operation",
+    },
+]
 
 
 class Region:
@@ -136,11 +147,15 @@ class Region:
         assert StackName == REMOVED_STACK
         return {
             "StackResourceSummaries": [
-                {"LogicalResourceId": name, "ResourceType": kind, "PhysicalResourceId": physical_id,
-                 "ResourceStatus": "CREATE_COMPLETE"}
+                {
+                    "LogicalResourceId": name,
+                    "ResourceType": kind,
+                    "PhysicalResourceId": physical_id,
+                    "ResourceStatus": "CREATE_COMPLETE",
+                }
                 for name, (kind, physical_id) in self.resources.items()
             ]
-        }  # fmt: skip
+        }
 
     def _delete(self, StackName):  # noqa: N803
         stack = self.stacks[StackName]
@@ -264,12 +279,14 @@ def test_a_deletion_that_failed_names_the_first_failure_and_is_repeated(deploy):
         iam.detach_user_policy(UserName="ops", PolicyArn=region.policy)
         s3.put_object(Bucket="releases-a1", Key="notes.txt", Body=b"mine")
         code, _, err = deploy(region, "--delete")
-        assert (2, {"neuron-emf-deploy"}) == (code, set(region.stacks))
+        assert 2 == code
+        assert {"neuron-emf-deploy"} == set(region.stacks)
         assert "has 'notes.txt', which is not a release. Move it." in err
         for version in s3.list_object_versions(Bucket="releases-a1", Prefix="notes")["Versions"]:
             s3.delete_object(Bucket="releases-a1", Key="notes.txt", VersionId=version["VersionId"])
         assert 0 == deploy(region, "--delete")[0]
-        assert ({}, {"ledger-b2"}) == (region.stacks, region.buckets())
+        assert {} == region.stacks
+        assert {"ledger-b2"} == region.buckets()
 
 
 def test_what_a_template_retains_stays(release, emitters):

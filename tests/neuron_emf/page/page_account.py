@@ -154,8 +154,14 @@ def line(cluster="research", minute=0, publication=1, **changes):
     at_ms = PAGE_START_MS + minute * MINUTE_MS
     iso = datetime.fromtimestamp(at_ms / 1000, timezone.utc).strftime("%Y-%m-%dT%H:%MZ")
     members = {
-        "_aws": {"Timestamp": at_ms}, "Schema": 1, "Kind": "rollup", "ClusterName": cluster,
-        "RollupId": f"{cluster}@{iso}#{publication}", "Minute": iso, "Publication": publication,
-        **EXPECTED_VALUES, **changes,
-    }  # fmt: skip
+        "_aws": {"Timestamp": at_ms},
+        "Schema": 1,
+        "Kind": "rollup",
+        "ClusterName": cluster,
+        "RollupId": f"{cluster}@{iso}#{publication}",
+        "Minute": iso,
+        "Publication": publication,
+        **EXPECTED_VALUES,
+        **changes,
+    }
     return json.dumps({name: value for name, value in members.items() if value is not None})

@@ -21,12 +21,17 @@ def record(minute, state, *, instance="i-1", cluster="a", boot="b1", covered=60.
     """A minute of an instance; a busy core works at 50 percent."""
     known = {"b": 50.0, "?": None}
     return factories.record(
-        cluster=cluster, instance_id=instance, boot=boot, seq=minute + 1,
+        cluster=cluster,
+        instance_id=instance,
+        boot=boot,
+        seq=minute + 1,
         minute_ms=CORES_START_MS + minute * MINUTE_MS,
-        covered_seconds=covered, core_state=state,
+        covered_seconds=covered,
+        core_state=state,
         utilization_percent=tuple(known.get(letter, 0.0) for letter in state),
-        idle_minutes=tuple(0 if letter == "b" else minute for letter in state), **more,
-    )  # fmt: skip
+        idle_minutes=tuple(0 if letter == "b" else minute for letter in state),
+        **more,
+    )
 
 
 def lines(records):
@@ -99,13 +104,12 @@ def test_who_holds_cores_that_are_not_busy_is_said_by_the_newest_minute():
         waiting[member] for member in ("Cores", "Name", "Marks")
     )
     assert 2 == shown["holders_more"]
-    assert ("trn1.2xlarge", 2) == (shown["instance_type"], shown["cores"])
+    assert "trn1.2xlarge" == shown["instance_type"]
+    assert 2 == shown["cores"]
     assert ["b-a", "b-r"] == shown["states"]
     (now,) = newest_minute(lines([held]), held.minute_ms, "", 3)
-    assert ("AR", ["ml/b", "team/x"]) == (
-        now["states"],
-        now["owners"],
-    )
+    assert "AR" == now["states"]
+    assert ["ml/b", "team/x"] == now["owners"]
 
 
 def test_a_core_is_idle_from_the_minute_that_is_asked_for_on():
@@ -113,6 +117,8 @@ def test_a_core_is_idle_from_the_minute_that_is_asked_for_on():
     records = [record(15, "bau?")]
     for idle_after, states in ((15, "bAU?"), (16, "bau?")):
         (now,) = newest_minute(lines(records), records[0].minute_ms, "", idle_after)
-        assert (states, [50, 0, 0, None]) == (now["states"], now["utilization"])
+        assert states == now["states"]
+        assert [50, 0, 0, None] == now["utilization"]
         idle = sum(letter.isupper() for letter in states)
-        assert (idle, 15 if idle else 0) == (now["idle_cores"], now["idle_minutes"])
+        assert idle == now["idle_cores"]
+        assert (15 if idle else 0) == now["idle_minutes"]

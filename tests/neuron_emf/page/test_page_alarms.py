@@ -104,8 +104,14 @@ def test_later_ones_come_and_those_of_yesterday_go(monkeypatch):
 def firing(title, metric, *clusters, urgency="can wait"):
     """An alarm that fires for these clusters."""
     rows = [{"name": name, "reason": "", "since_ms": None} for name in clusters]
-    return {"name": title, "title": title, "state": "ALARM", "metrics": [metric],
-            "urgency": urgency, "contributors": rows}  # fmt: skip
+    return {
+        "name": title,
+        "title": title,
+        "state": "ALARM",
+        "metrics": [metric],
+        "urgency": urgency,
+        "contributors": rows,
+    }
 
 
 def test_what_cannot_wait_comes_first():
@@ -116,13 +122,20 @@ def test_what_cannot_wait_comes_first():
         firing("Low utilization", "NeuronCoreUtilization", "a"),
     ]
     messages = [
-        {"alarm": "Idle cores", "metrics": ["IdleCorePercent"], "state": state, "cluster": cluster,
-         "urgency": urgency}
+        {
+            "alarm": "Idle cores",
+            "metrics": ["IdleCorePercent"],
+            "state": state,
+            "cluster": cluster,
+            "urgency": urgency,
+        }
         for cluster, state, urgency in (
-            ("b", "OK", "today"), ("b", "ALARM", "now"), ("b", "ALARM", "can wait"),
+            ("b", "OK", "today"),
+            ("b", "ALARM", "now"),
+            ("b", "ALARM", "can wait"),
             ("a", "ALARM", None),
         )
-    ]  # fmt: skip
+    ]
     shown = by_urgency(reversed(alarms), messages)
     found = [
         (row["title"], one["name"], one["urgency"])
@@ -130,9 +143,11 @@ def test_what_cannot_wait_comes_first():
         for one in row["contributors"] or [{"name": None, "urgency": row["urgency"]}]
     ]
     assert [
-        ("Idle cores", "b", "now"), ("Idle cores", "a", "can wait"),
-        ("Hours not settled", None, "today"), ("Low utilization", "a", "can wait"),
-    ] == found  # fmt: skip
+        ("Idle cores", "b", "now"),
+        ("Idle cores", "a", "can wait"),
+        ("Hours not settled", None, "today"),
+        ("Low utilization", "a", "can wait"),
+    ] == found
 
 
 def test_each_alarm_of_the_template_has_an_urgency(alarms, double):

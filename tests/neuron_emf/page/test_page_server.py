@@ -193,8 +193,10 @@ def test_the_printed_address_opens_the_page(looked_at, number):
     """With its token there are data, of the account of the environment; Ctrl-C ends it well."""
     with subprocess.Popen(
         [sys.executable, "-m", "neuron_emf", "page"],
-        env={**os.environ, **looked_at.variables}, stdout=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
+        env={**os.environ, **looked_at.variables},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
         try:
             url, _, token = process.stdout.readline().split()[-1].partition("#token=")
             assert url.startswith("http://127.0.0.1:")
@@ -231,16 +233,18 @@ def test_the_policy_allows_what_the_page_does(typed, looked_at, hour, monkeypatc
         if "logs:FilterLogEvents" in statement["Action"]
     ]
     prefix = "arn:aws-cn:logs:cn-north-1:*:log-group:"
-    assert [f"{prefix}{group}:*" for group in (
-        "/neuron-emf/records", "/neuron-emf/blue/rollups", "/neuron-emf/blue/explain")
-    ] == lines["Resource"]  # fmt: skip
+    assert [
+        f"{prefix}{group}:*"
+        for group in ("/neuron-emf/records", "/neuron-emf/blue/rollups", "/neuron-emf/blue/explain")
+    ] == lines["Resource"]
 
 
 def test_the_policy_has_the_bucket_of_the_ledger_and_its_key(typed, hour, monkeypatch):
     """An adopted bucket is named. Any key is admitted, only through S3 and for that bucket."""
     monkeypatch.setattr("neuron_emf.reading.ledger_bucket.stack_ledger", ledger_of(hour))
     code, out, err = typed("page", "--policy", "--region", "us-gov-west-1")
-    assert (0, "") == (code, err)
+    assert 0 == code
+    assert "" == err
     by_sid = {statement["Sid"]: statement for statement in json.loads(out)["Statement"]}
     bucket = ["arn:aws-us-gov:s3:::ledger", "arn:aws-us-gov:s3:::ledger/*"]
     assert bucket == by_sid["Ledger"]["Resource"]

@@ -51,9 +51,15 @@ USD = {
 }
 SECOND = "serving"
 NOW_ACCOUNT = {
-    "read_ms": 0, "region": "us-east-1", "stack_name": "neuron-emf", "idle_after_minutes": 15,
-    "differences": [], "close": None, "traffic": {"calls": 0, "bytes": 0}, "alarms": [],
-}  # fmt: skip
+    "read_ms": 0,
+    "region": "us-east-1",
+    "stack_name": "neuron-emf",
+    "idle_after_minutes": 15,
+    "differences": [],
+    "close": None,
+    "traffic": {"calls": 0, "bytes": 0},
+    "alarms": [],
+}
 
 
 def line_of(record):
@@ -112,18 +118,29 @@ def test_an_owner_whose_sibling_has_no_line_in_the_minute_is_not_fully_idle():
         owner = Owner("0-1", f"ml/train-{number}", None, "", 0, 60)
         return line_of(
             factory.record(
-                instance_id=f"i-{number}", minute=factory.MINUTE + minute, seq=minute + 1,
-                core_state=state, utilization_percent=(50.0 * (state == "bb"),) * 2,
-                idle_minutes=(60, 60), executions=0, execution_errors=0, owners=(owner,),
+                instance_id=f"i-{number}",
+                minute=factory.MINUTE + minute,
+                seq=minute + 1,
+                core_state=state,
+                utilization_percent=(50.0 * (state == "bb"),) * 2,
+                idle_minutes=(60, 60),
+                executions=0,
+                execution_errors=0,
+                owners=(owner,),
             )
-        )  # fmt: skip
+        )
 
     waits = [rank(0, minute, "aa") for minute in (0, 1)]
     other = factory.record(
-        instance_id="i-9", minute=factory.MINUTE + 1, core_state="uu",
-        utilization_percent=(0.0, 0.0), idle_minutes=(60, 60), reservations="none",
-        executions=0, execution_errors=0,
-    )  # fmt: skip
+        instance_id="i-9",
+        minute=factory.MINUTE + 1,
+        core_state="uu",
+        utilization_percent=(0.0, 0.0),
+        idle_minutes=(60, 60),
+        reservations="none",
+        executions=0,
+        execution_errors=0,
+    )
     now = folded([*waits, rank(1, 0, "bb"), line_of(other)])
     (cluster,) = now.clusters
     assert factory.MINUTE + 1 == cluster.minute
@@ -173,9 +190,8 @@ def faces_agree(lines):
         assert words.replace(idle, known_cores) in message
         both = []
         if place.cost is not None and place.idle:
-            assert (place.cost, rollup["IdleCostPerHour"]) == (
-                round(rollup["IdleCostPerHour"] * MICRO), answer["cost"]["usd_per_hour"],
-            )  # fmt: skip
+            assert place.cost == round(rollup["IdleCostPerHour"] * MICRO)
+            assert rollup["IdleCostPerHour"] == answer["cost"]["usd_per_hour"]
             both.append(per_hour(place.cost))
             both += [per_hour(place.avoidable)] if place.avoidable else []
         unpriced = sum(row["UnpricedCores"] for row in rollup.get("TopIdleOwners", ()))
@@ -258,4 +274,5 @@ def test_old_data_say_so(minutes, is_old):
     now = Now((cluster_now(WHOLE_LINE),))
     end_ms = (now.total.minute + 1) * MINUTE_MS
     answer = answer_of(now, "", end_ms + minutes * MINUTE_MS)
-    assert (minutes, is_old) == (answer["age_minutes"], answer["is_old"])
+    assert minutes == answer["age_minutes"]
+    assert is_old == answer["is_old"]

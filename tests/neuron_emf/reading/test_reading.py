@@ -91,7 +91,8 @@ def test_lines_in_any_order_and_number_give_each_record_once(data):
     records = Records()
     found = [*records.read_records(copies[:cut]), *records.read_records(copies[cut:])]
     assert [parse(fromkey) for fromkey in dict.fromkeys(copies)] == found
-    assert (len(set(copies)), len(copies) - len(set(copies))) == (records.read, records.repeated)
+    assert len(set(copies)) == records.read
+    assert len(copies) - len(set(copies)) == records.repeated
 
 
 def test_what_is_no_record_is_counted():
@@ -127,10 +128,13 @@ def test_a_period_is_a_number_and_a_unit(number, unit):
 @pytest.mark.parametrize(
     "text",
     [
-        "2025-11-20T08:00:00Z", "2025-11-20T08:00:00z", "2025-11-20T08:00", "2025-11-20 08:00:00",
+        "2025-11-20T08:00:00Z",
+        "2025-11-20T08:00:00z",
+        "2025-11-20T08:00",
+        "2025-11-20 08:00:00",
         "2025-11-20T09:00:00+01:00",
     ],
-)  # fmt: skip
+)
 def test_a_moment_of_the_calendar_is_utc_unless_it_says_otherwise(text):
     """Log lines are in UTC, too."""
     assert READING_NOW_MS == moment_ms(text, "--since", 0)

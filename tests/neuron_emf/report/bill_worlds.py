@@ -42,9 +42,13 @@ def _end_of(hour):
 def fee(hour, cost, **others):
     """The upfront fee of the capacity block."""
     row = {
-        "ChargeCategory": "Purchase", "CapacityReservationId": BLOCK, "ConsumedQuantity": "",
-        "SkuMeter": "USE2-CapacityBlock:trn1.2xlarge", "EffectiveCost": "0", "BilledCost": cost,
-    }  # fmt: skip
+        "ChargeCategory": "Purchase",
+        "CapacityReservationId": BLOCK,
+        "ConsumedQuantity": "",
+        "SkuMeter": "USE2-CapacityBlock:trn1.2xlarge",
+        "EffectiveCost": "0",
+        "BilledCost": cost,
+    }
     return charge(hour, BLOCK, cost, **{**row, **others})
 
 

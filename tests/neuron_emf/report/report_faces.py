@@ -75,12 +75,16 @@ def then_of_lines(lines, rules=None, period=WHOLE_TIME):
 def report_of(then, by="owner", **reading):
     """The report of an hour."""
     return IdleReport(
-        start_ms=490_000 * HOUR_MS, end_ms=490_001 * HOUR_MS, made_ms=490_003 * HOUR_MS,
-        cluster="", by=by, then=then,
+        start_ms=490_000 * HOUR_MS,
+        end_ms=490_001 * HOUR_MS,
+        made_ms=490_003 * HOUR_MS,
+        cluster="",
+        by=by,
+        then=then,
         reading=Reading(
             **{"origin": "a test", "is_ledger": True, "hours": 1, "missing": [], **reading}
         ),
-    )  # fmt: skip
+    )
 
 
 def evil_report(by="owner"):
@@ -98,13 +102,31 @@ def full_report(by="owner"):
     """Busy, idle, unknown and unpriced cores of two clusters."""
     made = [
         record(owners=(Owner("0-1", "ml/llama-0", "ml"),)),
-        record(seq=2, minute=29_400_001, core_state="u?", utilization_percent=(0.0, None),
-               idle_minutes=(90, 0)),
-        record(instance_id="i-b", cluster="serving", instance_type="trn2.3xlarge", core_state="aa",
-               idle_minutes=(90, 90), utilization_percent=(0.0, 0.0)),
-        record(instance_id="i-c", cluster="serving", core_state="aa", idle_minutes=(90, 90),
-               utilization_percent=(0.0, 0.0), executions=0, execution_errors=0),
-    ]  # fmt: skip
+        record(
+            seq=2,
+            minute=29_400_001,
+            core_state="u?",
+            utilization_percent=(0.0, None),
+            idle_minutes=(90, 0),
+        ),
+        record(
+            instance_id="i-b",
+            cluster="serving",
+            instance_type="trn2.3xlarge",
+            core_state="aa",
+            idle_minutes=(90, 90),
+            utilization_percent=(0.0, 0.0),
+        ),
+        record(
+            instance_id="i-c",
+            cluster="serving",
+            core_state="aa",
+            idle_minutes=(90, 90),
+            utilization_percent=(0.0, 0.0),
+            executions=0,
+            execution_errors=0,
+        ),
+    ]
     return report_of(then_of_lines(map(message, made)), by)
 
 

@@ -115,8 +115,10 @@ def test_rows_add_up_to_the_total_by_every_key(rows, most):
     assert idle * 10**9 == sum(listed[IDLE_LEAVES])
 
 
-@given(st.lists(st.tuples(st.sampled_from("abcdef"), st.lists(ATTO, min_size=6, max_size=6))),
-       st.integers(1, 8))  # fmt: skip
+@given(
+    st.lists(st.tuples(st.sampled_from("abcdef"), st.lists(ATTO, min_size=6, max_size=6))),
+    st.integers(1, 8),
+)
 def test_billed_rows_add_up_to_the_bill(amounts, most):
     """Amounts may be negative by credits. Own cost and spread add up each by itself."""
     table = cost_table("team", [((name,), CostRow(billed=leaves)) for name, leaves in amounts])

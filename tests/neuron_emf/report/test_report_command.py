@@ -99,7 +99,9 @@ def test_the_ledger_of_the_stack_is_what_the_lines_are(typed, clients, hour, ful
     for by in ("owner", "team", "cluster", "type", "instance", "day"):
         asked = [*full.operations]
         code, out, err = typed(*PERIOD_WORDS, "--json", "--by", by)
-        assert (0, "", asked) == (code, err, full.operations)
+        assert 0 == code
+        assert "" == err
+        assert asked == full.operations
         by_lines = typed(*PERIOD_WORDS, "--json", "--by", by, "--from-lines")[1]
         assert amounts(by_lines) == amounts(out)
     assert 12 == len(amounts(typed(*PERIOD_WORDS, "--json")[1])[2])
@@ -135,7 +137,8 @@ def test_a_ledger_given_twice_counts_once(typed, clients, hour, ledger):
     once = typed(*PERIOD_WORDS, "--json")[1]
     both = ("--ledger", f"the-ledger,{ledger}", "--ledger", f"{ledger}/.")
     code, out, _ = typed(*PERIOD_WORDS, *both, "--json")
-    assert (0, amounts(once)) == (code, amounts(out))
+    assert 0 == code
+    assert amounts(once) == amounts(out)
     reading = json.loads(out)["reading"]
     assert reading["copied_ledger_rows"] * 2 == reading["ledger_rows"] + 14
     assert 14 == reading["copied_ledger_rows"]
@@ -147,13 +150,15 @@ def test_a_ledger_given_twice_counts_once(typed, clients, hour, ledger):
 def test_files_are_counted_whole(typed, lines):
     """All they hold, however old: 4 core minutes of trn1.2xlarge are two minutes of it."""
     code, out, err = typed(lines)
-    assert (0, "") == (code, err)
+    assert 0 == code
+    assert "" == err
     assert "Idle cores cost 0.04 USD, of which at most 0.04 USD avoidable: 0.1 core hours" in out
     assert "\x1b" not in out
     found = json.loads(typed(lines, "--json")[1])
     usd = 2 * LIST_USD_PER_HOUR["us-east-1"]["trn1.2xlarge"] / 60
     assert usd == pytest.approx(found["total"]["idle_cost"], abs=1e-9)
-    assert ("2025-11-24T16:00:00Z", "2025-11-24T16:02:00Z") == (found["start"], found["end"])
+    assert "2025-11-24T16:00:00Z" == found["start"]
+    assert "2025-11-24T16:02:00Z" == found["end"]
     found = json.loads(typed(lines, "--json", "--until", "2025-11-24T18:00:00Z")[1])
     assert ["2025-11-24T17:00:00Z"] == [span["start"] for span in found["missing"]]
 
@@ -161,7 +166,8 @@ def test_files_are_counted_whole(typed, lines):
 def test_own_rules_are_those_of_lines(typed, lines):
     """Prices, payment and minutes until a core is idle; the ledger has those of the stack."""
     found = json.loads(typed(lines, "--price-overrides", "trn1.2xlarge=60", "--json")[1])
-    assert (2.0, ["override of trn1.2xlarge"]) == (found["total"]["idle_cost"], found["bases"])
+    assert 2.0 == found["total"]["idle_cost"]
+    assert ["override of trn1.2xlarge"] == found["bases"]
     found = json.loads(typed(lines, "--paid-by-type", "trn1.2xlarge=committed", "--json")[1])
     assert found["total"]["idle_cost"] == found["total"]["committed_cost"] > 0
     found = json.loads(typed(lines, "--idle-after", "61", "--json")[1])
@@ -193,7 +199,8 @@ def test_files_are_written_beside_what_is_printed(typed, lines, tmp_path):
     with (tmp_path / "idle.csv").open(newline="", encoding="utf-8") as file:
         row, total = csv.DictReader(file)
     assert "[total]" == total["instance_id"]
-    assert ("i-0aaaaaaaaaaaaaaa1", "4") == (row["instance_id"], row["idle_core_minutes"])
+    assert "i-0aaaaaaaaaaaaaaa1" == row["instance_id"]
+    assert "4" == row["idle_core_minutes"]
 
 
 def test_the_cost_of_a_team_is_one_on_every_face(typed, ledger, tmp_path, follows_schema):
@@ -210,7 +217,8 @@ def test_the_cost_of_a_team_is_one_on_every_face(typed, ledger, tmp_path, follow
     assert ["research", "serving"] == [row["cluster"] for row in rows]
     document = json.loads(typed(*asked, "--json")[1])
     follows_schema("report", document)
-    assert ("ml", float(total["cost"])) == (document["team"], document["total"]["cost"])
+    assert "ml" == document["team"]
+    assert float(total["cost"]) == document["total"]["cost"]
     assert {"ml"} == {row["team"] for row in document["rows"]}
 
 

@@ -86,10 +86,16 @@ def test_the_answer_has_at_most_15_lines(rows, team):
 def row_of(nano_usd):
     """An hour of ann in team ml."""
     return LedgerRow(
-        hour=490_000, cluster="research", instance_id="i-a", owner="ann", team="ml",
-        allocated=60 * 10**6, covered=60, list_cost=nano_usd,
+        hour=490_000,
+        cluster="research",
+        instance_id="i-a",
+        owner="ann",
+        team="ml",
+        allocated=60 * 10**6,
+        covered=60,
+        list_cost=nano_usd,
         unpriced=60 * 10**6 if nano_usd is None else 0,
-    )  # fmt: skip
+    )
 
 
 def change_of(now, before):

@@ -56,7 +56,8 @@ def check_then(objects, hour, lines, rules):
     """Then of the ledger is that of the lines, of the digest, and of rows one by one."""
     settled = rows_in(objects, hour)
     then, read = then_by_days(settled, TeamRules())
-    assert (then_of(settled), len(settled)) == (then, read)
+    assert then_of(settled) == then
+    assert len(settled) == read
     period = Period(hour * HOUR_MS, (hour + 1) * HOUR_MS)
     by_lines = then_of_lines(lines, rules, period)
     for name in ("owners", "instances", "days"):
@@ -65,7 +66,9 @@ def check_then(objects, hour, lines, rules):
     assert sum(then.unpriced.values()) == sum(by_lines.unpriced.values())
     week = Week(hours=range(hour, hour + 1))
     week.fold_hours([(hour, objects[summary_key(hour)])])
-    assert (then.owners, then.bases, then.unpriced) == (week.owners, week.bases, week.unpriced)
+    assert then.owners == week.owners
+    assert then.bases == week.bases
+    assert then.unpriced == week.unpriced
     assert then.cluster_hours == week.cluster_hours
     before = Week(hours=range(hour - WEEK_HOURS, hour))
     digest = digest_message(week, before, "s", "us-east-1")
@@ -154,10 +157,20 @@ def test_what_nobody_knows_is_no_zero_on_any_face():
 
 
 TOLD = LedgerRow(
-    hour=SETTLED_HOUR, cluster="serving", instance_id="i-1", owner="chat", allocated=60_000_000,
+    hour=SETTLED_HOUR,
+    cluster="serving",
+    instance_id="i-1",
+    owner="chat",
+    allocated=60_000_000,
     covered=1,
-    busy=0, used=0, idle=0, list_cost=3 * 10**9, idle_cost=0, executions=2_000_000, basis="list",
-)  # fmt: skip
+    busy=0,
+    used=0,
+    idle=0,
+    list_cost=3 * 10**9,
+    idle_cost=0,
+    executions=2_000_000,
+    basis="list",
+)
 SILENT_ROW = TOLD._replace(instance_id="i-2", executions=None)
 UNPRICED_ROW = TOLD._replace(instance_id="i-3", list_cost=None, unpriced=60_000_000, basis=None)
 

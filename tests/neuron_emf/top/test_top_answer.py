@@ -28,14 +28,16 @@ def test_one_whole_answer(typed, double, hour, marked):
     """As the README's first screen shows it."""
     filled(double, hour)
     code, out, err = typed("top", "--once")
-    assert (0, "") == (code, err)
+    assert 0 == code
+    assert "" == err
     marked(README_FILE, "now", f"```\n$ neuron-emf top --once\n{out}```\n")
 
 
 def test_values_that_are_not_reported_are_unknown(typed, double):
     """An account without a rollup is no cheap one."""
     code, out, _ = typed("top")
-    assert (0, []) == (code, [word for word in out.split() if word in ("0.00", "0")])
+    assert 0 == code
+    assert [] == [word for word in out.split() if word in ("0.00", "0")]
     assert "No rollup in the last 15 minutes" in out
     assert double.operations
 
@@ -43,12 +45,25 @@ def test_values_that_are_not_reported_are_unknown(typed, double):
 def test_names_of_others_fit_and_command_nothing(typed, double):
     """Long names are cut, numbers never; no letter controls the terminal."""
     names = ["\x1b[31m[b]" + "owner" * 30, "cluster" * 30]
-    owners = [{"Owner": names[0], "Team": "t" * 60, "Cores": 40, "IdleMinutes": 9_999,
-               "UsdPerHour": 123_456.78, "UnpricedCores": 1}]  # fmt: skip
+    owners = [
+        {
+            "Owner": names[0],
+            "Team": "t" * 60,
+            "Cores": 40,
+            "IdleMinutes": 9_999,
+            "UsdPerHour": 123_456.78,
+            "UnpricedCores": 1,
+        }
+    ]
     text = line(
-        names[1], 58, TopIdleOwners=owners, IdleCostPerHour=123_456.78,
-        AvoidableCostPerHour=123_456.78, PricesAsOf="\x1b[2J", PriceRegions=["\u202e"],
-    )  # fmt: skip
+        names[1],
+        58,
+        TopIdleOwners=owners,
+        IdleCostPerHour=123_456.78,
+        AvoidableCostPerHour=123_456.78,
+        PricesAsOf="\x1b[2J",
+        PriceRegions=["\u202e"],
+    )
     double.put(double.rollups_group, "s", [(PAGE_START_MS + 60 * MINUTE_MS, text)])
     code, out, _ = typed("top", "--once")
     assert 0 == code
@@ -69,7 +84,8 @@ def test_what_cannot_be_read_ends_with_3(typed, double, cluster, denied, said):
     """In one sentence, with nothing on standard output."""
     double.denied |= denied
     code, out, err = typed("top", "--once", "--cluster", cluster)
-    assert (3, "") == (code, out)
+    assert 3 == code
+    assert "" == out
     assert said in err
 
 

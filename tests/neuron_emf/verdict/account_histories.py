@@ -61,86 +61,148 @@ def store(w: InstanceWorld) -> None:
 _OF_ACCOUNT: list[tuple[str, str, Callable[[InstanceWorld], object]]] = [
     ("type that nobody knows", "known-cores", lambda w: _type(w, "trn9.48xlarge")),
     ("type that no line tells", "known-cores same-instance", lambda w: _type(w, None)),
-    ("capacity block by EC2", "purchase",
-     lambda w: w.instance.update(InstanceLifecycle="capacity-block")),
-    ("in a reservation", "purchase",
-     lambda w: w.instance.update(CapacityReservationId="cr-0123456789abcdef0")),
-    ("lines of another type", "same-instance",
-     lambda w: w.instance.update(InstanceType="inf2.8xlarge")),
+    (
+        "capacity block by EC2",
+        "purchase",
+        lambda w: w.instance.update(InstanceLifecycle="capacity-block"),
+    ),
+    (
+        "in a reservation",
+        "purchase",
+        lambda w: w.instance.update(CapacityReservationId="cr-0123456789abcdef0"),
+    ),
+    (
+        "lines of another type",
+        "same-instance",
+        lambda w: w.instance.update(InstanceType="inf2.8xlarge"),
+    ),
     ("lines of another account", "same-instance", lambda w: w.change(0, AccountId="2" * 12)),
     ("launched in the hour", "launched", lambda w: w.launch(minute(w, 1))),
     # somebody keeps it
     ("keep tag", "keep-tag", lambda w: w.tag("neuron-emf:keep", w.rng.choice(["x", "false"]))),
     ("stop protection", "protections", lambda w: _protected(w, "DisableApiStop")),
-    ("termination protection", "protections",
-     lambda w: _protected(w, "DisableApiTermination")),
+    ("termination protection", "protections", lambda w: _protected(w, "DisableApiTermination")),
     ("group at its minimum", "group-minimum", lambda w: w.join_group(DesiredCapacity=2)),
-    ("group that launches it", "group-minimum",
-     lambda w: w.join_group(LifecycleState="Pending")),
-    ("protected from scale-in", "protections",
-     lambda w: w.join_group(ProtectedFromScaleIn=True)),
+    ("group that launches it", "group-minimum", lambda w: w.join_group(LifecycleState="Pending")),
+    ("protected from scale-in", "protections", lambda w: w.join_group(ProtectedFromScaleIn=True)),
     ("group without a member", "group-minimum manager", _without_member),
-    ("member of another group", "group-minimum",
-     lambda w: (w.join_group(), w.tag("aws:autoscaling:groupName", "others"))),
-    ("member that is another instance", "group-minimum manager protections",
-     lambda w: w.join_group(InstanceId=OTHER_INSTANCE)),
+    (
+        "member of another group",
+        "group-minimum",
+        lambda w: (w.join_group(), w.tag("aws:autoscaling:groupName", "others")),
+    ),
+    (
+        "member that is another instance",
+        "group-minimum manager protections",
+        lambda w: w.join_group(InstanceId=OTHER_INSTANCE),
+    ),
     # who manages it would start another, or is not known
     ("ParallelCluster", "manager", lambda w: w.tag("parallelcluster:node-type")),
     ("PCS", "manager", lambda w: w.tag("aws:pcs:cluster-id", "pcs_1")),
     ("Batch", "manager", lambda w: w.tag("AWSBatchServiceTag", "batch")),
-    ("node in no group", "manager",
-     lambda w: (w.leave_group(), w.tag("aws:eks:cluster-name", "prod"))),
-    ("scheduler that no tag names", "manager", lambda w: (
-        w.leave_group(), w.join_ecs(OTHER_INSTANCE), w.change(0, Reservations="known"))),
-    ("scheduler that the emitter does not see", "manager",
-     lambda w: (w.join_node_group(), w.change(0, Reservations="none"))),
-    ("ECS failures", "manager",
-     lambda w: w.join_ecs(failures=[{"arn": MEMBER, "reason": "MISSING"}])),
+    (
+        "node in no group",
+        "manager",
+        lambda w: (w.leave_group(), w.tag("aws:eks:cluster-name", "prod")),
+    ),
+    (
+        "scheduler that no tag names",
+        "manager",
+        lambda w: (w.leave_group(), w.join_ecs(OTHER_INSTANCE), w.change(0, Reservations="known")),
+    ),
+    (
+        "scheduler that the emitter does not see",
+        "manager",
+        lambda w: (w.join_node_group(), w.change(0, Reservations="none")),
+    ),
+    (
+        "ECS failures",
+        "manager",
+        lambda w: w.join_ecs(failures=[{"arn": MEMBER, "reason": "MISSING"}]),
+    ),
     ("ECS describes less than it lists", "manager", InstanceWorld.join_ecs),
-    ("operated by a service", "manager",
-     lambda w: w.instance.update(Operator={"Managed": True, "Principal": "x.amazonaws.com"})),
-    ("open session", "sessions",
-     lambda w: w.answers.update(describe_sessions={"Sessions": [{"Target": AN_INSTANCE}]})),
+    (
+        "operated by a service",
+        "manager",
+        lambda w: w.instance.update(Operator={"Managed": True, "Principal": "x.amazonaws.com"}),
+    ),
+    (
+        "open session",
+        "sessions",
+        lambda w: w.answers.update(describe_sessions={"Sessions": [{"Target": AN_INSTANCE}]}),
+    ),
     ("stopping", "running", lambda w: w.instance.update(State={"Name": "stopping"})),
     # the account does not say
-    ("EC2 tells of another instance", GUARDS_OF_EC2,
-        lambda w: w.instance.update(InstanceId=OTHER_INSTANCE)),
-    *((f"{operation} refused", guards, lambda w, name=operation: _refused(w, name))
-      for operation, guards in {
-          "describe_instances": GUARDS_OF_EC2,
-          "describe_instance_attribute": "protections",
-          "describe_instance_types": "host-cpu instance-store",
-          "describe_auto_scaling_instances": "group-minimum manager protections",
-          "describe_auto_scaling_groups": "group-minimum manager protections",
-          "list_clusters": "manager",
-          "list_container_instances": "manager",
-          "describe_container_instances": "manager",
-          "describe_sessions": "sessions",
-      }.items()),
-]  # fmt: skip
+    (
+        "EC2 tells of another instance",
+        GUARDS_OF_EC2,
+        lambda w: w.instance.update(InstanceId=OTHER_INSTANCE),
+    ),
+    *(
+        (f"{operation} refused", guards, lambda w, name=operation: _refused(w, name))
+        for operation, guards in {
+            "describe_instances": GUARDS_OF_EC2,
+            "describe_instance_attribute": "protections",
+            "describe_instance_types": "host-cpu instance-store",
+            "describe_auto_scaling_instances": "group-minimum manager protections",
+            "describe_auto_scaling_groups": "group-minimum manager protections",
+            "list_clusters": "manager",
+            "list_container_instances": "manager",
+            "describe_container_instances": "manager",
+            "describe_sessions": "sessions",
+        }.items()
+    ),
+]
 ACCOUNT_HISTORIES = {name: Kind(guards, spoil) for name, guards, spoil in _OF_ACCOUNT}
 
 OF_HYPERPOD = {
     name: Kind(guards, spoil)
     for name, guards, spoil in [
-        ("node that pends", "running",
-         lambda w: w.node.update(InstanceStatus={"Status": "Pending"})),
-        ("of another type", "same-instance",
-         lambda w: w.node.update(InstanceType="ml.trn2.48xlarge")),
+        (
+            "node that pends",
+            "running",
+            lambda w: w.node.update(InstanceStatus={"Status": "Pending"}),
+        ),
+        (
+            "of another type",
+            "same-instance",
+            lambda w: w.node.update(InstanceType="ml.trn2.48xlarge"),
+        ),
         ("of another instance", GUARDS_OF_EC2, lambda w: w.node.update(InstanceId=OTHER_INSTANCE)),
-        ("in a training plan", "purchase", lambda w: w.nodes.update(
-            TrainingPlanArn="arn:aws:sagemaker:us-west-2:123456789012:training-plan/t")),
+        (
+            "in a training plan",
+            "purchase",
+            lambda w: w.nodes.update(
+                TrainingPlanArn="arn:aws:sagemaker:us-west-2:123456789012:training-plan/t"
+            ),
+        ),
         ("at its minimum", "group-minimum", lambda w: w.nodes.update(MinCount=3)),
-        ("session on a node", "sessions", lambda w: w.answers.update(
-            describe_sessions={"Sessions": [{"SessionId": "ada-1"}]})),
-        ("of an odd cluster", "manager", lambda w: w.answers["sagemaker.list_clusters"][
-            "ClusterSummaries"][0].update(ClusterName="a;b")),
-        *((f"{operation} refused", GUARDS_OF_EC2, lambda w, name=operation: w.answers.update(
-            {name: ACCOUNT_REFUSALS[minute(w) % 3]}))
-          for operation in (
-              "sagemaker.list_clusters", "describe_cluster", "describe_cluster_node")),
+        (
+            "session on a node",
+            "sessions",
+            lambda w: w.answers.update(describe_sessions={"Sessions": [{"SessionId": "ada-1"}]}),
+        ),
+        (
+            "of an odd cluster",
+            "manager",
+            lambda w: w.answers["sagemaker.list_clusters"]["ClusterSummaries"][0].update(
+                ClusterName="a;b"
+            ),
+        ),
+        *(
+            (
+                f"{operation} refused",
+                GUARDS_OF_EC2,
+                lambda w, name=operation: w.answers.update({name: ACCOUNT_REFUSALS[minute(w) % 3]}),
+            )
+            for operation in (
+                "sagemaker.list_clusters",
+                "describe_cluster",
+                "describe_cluster_node",
+            )
+        ),
     ]
-}  # fmt: skip
+}
 """Of a node that EC2 does not know."""
 
 

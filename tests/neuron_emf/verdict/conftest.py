@@ -86,7 +86,8 @@ def judged(answered):
         spoil(world)
         code, out, err = answered(world)
         found = json.loads(out)
-        assert ("", code) == (err, EXIT_CODES[found["answer"]])
+        assert "" == err
+        assert code == EXIT_CODES[found["answer"]]
         return found
 
     return call

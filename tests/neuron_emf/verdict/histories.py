@@ -139,10 +139,9 @@ def _changed_stream(w: InstanceWorld, first: int) -> None:
 COMPILING: dict[str, Callable[[InstanceWorld], object]] = {
     "one of its vCPUs compiles": lambda w: _at(w, HostCpuPercent=100 / w.vcpus),
     "half of a vCPU works": lambda w: _at(w, HostCpuPercent=50 / w.vcpus),
-    "compiling before a restart": lambda w: w.restart(
-        minute(w), {"HostCpuPercent": 104 / w.vcpus}),
+    "compiling before a restart": lambda w: w.restart(minute(w), {"HostCpuPercent": 104 / w.vcpus}),
     "no host CPU": lambda w: w.change(minute(w), HostCpuPercent=None),
-}  # fmt: skip
+}
 """Whatever places work on it is stopped before, so it holds back where nothing does."""
 
 LINE_HISTORIES = {
@@ -362,7 +361,7 @@ OF_STREAMS = {
         f"{name}, in another log stream": Kind(guards, partial(_say_in_another_stream, members))
         for name, (guards, members) in _SPOKEN.items()
     },
-}  # fmt: skip
+}
 """A line in a log stream next to its own."""
 
 CLEAN: dict[str, Callable[[InstanceWorld], object]] = {
@@ -371,56 +370,77 @@ CLEAN: dict[str, Callable[[InstanceWorld], object]] = {
     "tags of other things": lambda w: (w.tag("team", "eks"), w.tag("weeks:left", "4")),
     "in a placement group": lambda w: w.instance["Placement"].update(GroupName="ring"),
     "in one by its id": lambda w: w.instance.update(
-        Placement={"AvailabilityZone": ZONE, "GroupId": "pg-1"}),
+        Placement={"AvailabilityZone": ZONE, "GroupId": "pg-1"}
+    ),
     "copies": lambda w: (w.lines.extend(w.lines[20:]), w.rollups.extend(w.rollups[20:])),
     "restart": lambda w: w.restart(minute(w), {}),
     "restart with a straddling report": lambda w: w.restart(minute(w), {}, seconds=(30, 36)),
     "restart that knew nothing yet": lambda w: w.restart(
-        minute(w), {}, {**w.core("?", w.cores), "HostCpuPercent": None}, seconds=(58, 0)),
+        minute(w), {}, {**w.core("?", w.cores), "HostCpuPercent": None}, seconds=(58, 0)
+    ),
     "every bound": lambda w: (
-        setattr(w, "now_ms", w.lines[-1][0] + 6 * MINUTE_MS), w.begin(0, others=9),
-        w.launch(0), w.change(0, CoveredSeconds=45, HostCpuPercent=49.9 / w.vcpus),
-        w.cluster(0, CoveragePercent=95)),
+        setattr(w, "now_ms", w.lines[-1][0] + 6 * MINUTE_MS),
+        w.begin(0, others=9),
+        w.launch(0),
+        w.change(0, CoveredSeconds=45, HostCpuPercent=49.9 / w.vcpus),
+        w.cluster(0, CoveragePercent=95),
+    ),
     "clock a minute behind": lambda w: setattr(w, "now_ms", w.lines[-1][0]),
     "other kinds of lines": lambda w: [
         w.say(minute(w), Kind=kind, Seq=7000 + index, CoveredSeconds=None)
-        for index, kind in enumerate(("more", "runtime", "event", "of a later release"))],
+        for index, kind in enumerate(("more", "runtime", "event", "of a later release"))
+    ],
     "another instance's bad lines": lambda w: [
         w.say(minute(w), InstanceId=OTHER_INSTANCE, Message=AN_INSTANCE, **NEWER),
-        w.say(minute(w), text_of(w.line(0, InstanceId=OTHER_INSTANCE))[:-9])],
+        w.say(minute(w), text_of(w.line(0, InstanceId=OTHER_INSTANCE))[:-9]),
+    ],
     "another cluster's bad rollups": lambda w: [
         w.publish(minute(w), ClusterName=f"{WORLD_CLUSTER}-2", Schema=2),
-        w.publish(minute(w),
-            text_of(w.rollup(0, ClusterName=f"{WORLD_CLUSTER}-2", RollupId=""))[:-9]),
+        w.publish(
+            minute(w), text_of(w.rollup(0, ClusterName=f"{WORLD_CLUSTER}-2", RollupId=""))[:-9]
+        ),
         w.publish(30, ClusterName="dev", NeuronCores=8, BusyCores=8),
-        w.publish(31, ClusterName="dev", NeuronCores=8, BusyCores=0)],
+        w.publish(31, ClusterName="dev", NeuronCores=8, BusyCores=0),
+    ],
     "other lines about its cluster": lambda w: [
-        w.publish(minute(w), Kind="message"), w.publish(minute(w), Kind=None, Schema=None)],
+        w.publish(minute(w), Kind="message"),
+        w.publish(minute(w), Kind=None, Schema=None),
+    ],
     "another instance's two emitters": lambda w: _rollup(
-        w, DuplicateEmitters=1, DuplicateEmitterInstances=[OTHER_INSTANCE]),
+        w, DuplicateEmitters=1, DuplicateEmitterInstances=[OTHER_INSTANCE]
+    ),
     "published again": lambda w: [
-        w.cluster(30, 31, CoveragePercent=50, BusyCores=0), w.publish(30, Publication=2, late=9)],
+        w.cluster(30, 31, CoveragePercent=50, BusyCores=0),
+        w.publish(30, Publication=2, late=9),
+    ],
     "rollups missing for nine minutes": lambda w: (w.begin(40), w.forget_rollups(20, 29)),
     "less than half fell with it": lambda w: w.fall(w.since, left=0.75),
     "less than half fell in the hour": lambda w: w.fall(30, left=0.75),
     "fleet fell twelve minutes before it": lambda w: w.fall(w.since - 11),
     "fleet fell between it and the hour": lambda w: (
-        w.begin(60), w.fall(w.since + minute(w, 12, 50))),
+        w.begin(60),
+        w.fall(w.since + minute(w, 12, 50)),
+    ),
     "fleet began to work": lambda w: (
-        w.cluster(LONG_AGO, 30, BusyCores=0) if w.since > -11 else None),
+        w.cluster(LONG_AGO, 30, BusyCores=0) if w.since > -11 else None
+    ),
     "one alone": lambda w: w.begin(minute(w), others=0),
     "one of two": lambda w: w.begin(minute(w), others=1),
     "the count is short": lambda w: _late_count(w, is_fleet=False),
     "launched into a new cluster": _launched_into,
     "log stream of several": lambda w: [
         setattr(w, "stream", SHARED_STREAM),
-        w.say_in(w.stream, minute(w), InstanceId=OTHER_INSTANCE, Message=AN_INSTANCE,
-            **w.core("b"))],
+        w.say_in(
+            w.stream, minute(w), InstanceId=OTHER_INSTANCE, Message=AN_INSTANCE, **w.core("b")
+        ),
+    ],
     "copies in another log stream": lambda w: [
         setattr(w, "stream", w.rng.choice([AN_INSTANCE, SHARED_STREAM])),
-        w.elsewhere.extend(("copies", *entry) for entry in w.lines[50:])],
+        w.elsewhere.extend(("copies", *entry) for entry in w.lines[50:]),
+    ],
     "log stream and cluster changed before the hour": lambda w: [
         w.change(LONG_AGO, 0, ClusterName="default"),
-        w.say_in("before", -1, Boot="b0", ClusterName="default", **w.core("b"))],
+        w.say_in("before", -1, Boot="b0", ClusterName="default", **w.core("b")),
+    ],
     "probe of check": lambda w: w.say_in(f"check/{AN_INSTANCE}", 58, Kind="probe"),
-}  # fmt: skip
+}

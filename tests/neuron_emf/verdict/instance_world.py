@@ -245,15 +245,23 @@ class InstanceWorld:
         """Put it into an auto-scaling group above its minimum."""
         self.tag("aws:autoscaling:groupName", "workers")
         member = {
-            "InstanceId": AN_INSTANCE, "AutoScalingGroupName": "workers", "AvailabilityZone": ZONE,
-            "LifecycleState": "InService", "HealthStatus": "HEALTHY",
+            "InstanceId": AN_INSTANCE,
+            "AutoScalingGroupName": "workers",
+            "AvailabilityZone": ZONE,
+            "LifecycleState": "InService",
+            "HealthStatus": "HEALTHY",
             "ProtectedFromScaleIn": False,
-        }  # fmt: skip
+        }
         group = {
-            "AutoScalingGroupName": "workers", "MinSize": 2, "MaxSize": 16, "DesiredCapacity": 3,
-            "DefaultCooldown": 300, "AvailabilityZones": [ZONE], "HealthCheckType": "EC2",
+            "AutoScalingGroupName": "workers",
+            "MinSize": 2,
+            "MaxSize": 16,
+            "DesiredCapacity": 3,
+            "DefaultCooldown": 300,
+            "AvailabilityZones": [ZONE],
+            "HealthCheckType": "EC2",
             "CreatedTime": self.instance["LaunchTime"],
-        }  # fmt: skip
+        }
         for part in (member, group):
             part.update({name: value for name, value in changes.items() if name in part})
         self.answers["describe_auto_scaling_instances"] = {"AutoScalingInstances": [member]}
@@ -284,9 +292,10 @@ class InstanceWorld:
         }  # fmt: skip
         described = {
             "ClusterArn": "arn:aws:sagemaker:us-west-2:123456789012:cluster/0123456789ab",
-            "ClusterName": "pod-1", "CreationTime": self.instance["LaunchTime"],
+            "ClusterName": "pod-1",
+            "CreationTime": self.instance["LaunchTime"],
             "ClusterStatus": "InService",
-        }  # fmt: skip
+        }
         self.answers["sagemaker.list_clusters"] = {"ClusterSummaries": [described]}
         self.answers["describe_cluster"] = {**described, "InstanceGroups": [self.nodes]}
         self.answers["describe_cluster_node"] = {"NodeDetails": self.node}

@@ -60,10 +60,16 @@ def fleet(monkeypatch):
         made.accepts = lambda details: [False] * len(details)
         made.pass_minute(
             maker(idle, minutes=16, cluster="research"),
-            held("ab", (20, 0), instance_id="i-2",
-                 owners=(Owner("0", "slurm:7 ann", executions=0, quiet_minutes=20),
-                         Owner("1", "works"))),
-        )  # fmt: skip
+            held(
+                "ab",
+                (20, 0),
+                instance_id="i-2",
+                owners=(
+                    Owner("0", "slurm:7 ann", executions=0, quiet_minutes=20),
+                    Owner("1", "works"),
+                ),
+            ),
+        )
         table = Table.connect("records")
         for place, item in made.table.findings.items():
             table.write_findings(place, item, 1 << 33)
@@ -76,9 +82,7 @@ def test_what_is_open_is_listed_the_longest_first(typed):
     code, out, _ = typed("findings")
     assert 0 == code
     rows = [line.split()[:3] for line in out.splitlines()[1:3]]
-    assert [
-        ["idle-owner", "training", "slurm:7"], ["idle-instance", "research", "i-1"]
-    ] == rows  # fmt: skip
+    assert [["idle-owner", "training", "slurm:7"], ["idle-instance", "research", "i-1"]] == rows
     assert "2 findings open. 2 events not sent yet." == out.splitlines()[-1]
 
 
@@ -89,9 +93,11 @@ def test_json_has_the_names_of_events(fleet, typed, follows_schema):
     follows_schema("findings", document)
     (found,) = document["findings"]
     (event,) = [
-        event for state in fleet.states().values() for event in state.due
+        event
+        for state in fleet.states().values()
+        for event in state.due
         if event["Kind"] == "idle-instance"
-    ]  # fmt: skip
+    ]
     assert 0 == code
     shared = found.keys() & event.keys()
     assert {"Id", "Step", "Kind", "ClusterName", "InstanceId", "Opened", "Since"} == shared
@@ -102,7 +108,8 @@ def test_json_has_the_names_of_events(fleet, typed, follows_schema):
 def test_another_stack_is_not_there(typed):
     """The sentence names the action that was refused."""
     code, out, err = typed("findings", "--stack-name", "other")
-    assert (4, "") == (code, out)
+    assert 4 == code
+    assert "" == out
     assert "cloudformation:DescribeStacks failed" in err
 
 
@@ -156,7 +163,8 @@ def test_the_page_shows_what_is_printed(of_account, of_world, hour, marked, repo
         ("ask", IDLE_HELD, of_account(HOUR_END_S * 1000 + 150_000, put, answers, IDLE_HELD)),
         ("keep", AN_INSTANCE, of_world(spoil=WAITING_RANK)),
     ):
-        assert ({"release": 0, "ask": 1, "keep": 3}[name], "") == (code, err)
+        assert {"release": 0, "ask": 1, "keep": 3}[name] == code
+        assert "" == err
         marked(page, name, f"```\n$ neuron-emf findings {instance}\n{out}```\n")
 
 
@@ -184,7 +192,8 @@ def test_it_is_asked_again_where_it_was_asked(of_world):
 def test_without_a_line_there_is_no_answer(of_world):
     """Exit 4, and no command: a day old, or never there."""
     code, out, err = of_world(later_ms=24 * 60 * 60_000)
-    assert (4, "") == (code, out)
+    assert 4 == code
+    assert "" == out
     assert f"No minute line of {AN_INSTANCE} in the last 70 minutes" in err
 
 

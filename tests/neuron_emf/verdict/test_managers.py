@@ -22,10 +22,12 @@ FLEET_MEMBER = {"aws:ec2:fleet-id": "fleet-1"}
 NODE_TAGS = {"kubernetes.io/cluster/prod": "owned", "aws:eks:cluster-name": "prod"}
 NODE_GROUP = {**NODE_TAGS, **GROUP_TAGS, "eks:nodegroup-name": "trn"}
 KARPENTER = {
-    **NODE_TAGS, **FLEET_MEMBER, "karpenter.sh/nodepool": "trn",
+    **NODE_TAGS,
+    **FLEET_MEMBER,
+    "karpenter.sh/nodepool": "trn",
     "karpenter.k8s.aws/ec2nodeclass": "trn",
     "eks:eks-cluster-name": "prod",
-}  # fmt: skip
+}
 
 COMMAND_NAMES = (ID, "us-west-2", "us-west-2a", "pod-1", "ip-10-1-57-141", CONTAINER_INSTANCE)
 NAME_LETTERS = f"{string.ascii_letters}{string.digits}-_"

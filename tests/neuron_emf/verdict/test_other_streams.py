@@ -91,7 +91,8 @@ def test_a_line_in_any_log_stream_counts(answered, seed, stream, name, lines):
 def test_no_line_elsewhere_causes_a_release(answered, seed, stream, name, lines):
     """No lines of other log streams cause a release, not even a whole idle hour."""
     code, out, err = answered(_play(seed, stream, LINE_HISTORIES[name].spoil, lines))
-    assert ("", 3) == (err, code)
+    assert "" == err
+    assert 3 == code
     assert VERDICT_RELEASE != json.loads(out)["answer"]
 
 
@@ -131,7 +132,8 @@ def test_a_call_that_fails_releases_nothing(answered, logs, stream, failure):
     for number in range(1, len(logs.asked) + 1):
         logs.answer = failing_at(number)
         code, out, err = answered(world)
-        assert (4, "") == (code, out)
+        assert 4 == code
+        assert "" == out
         assert err.startswith("neuron-emf: ")
 
 
@@ -142,7 +144,9 @@ def test_a_group_that_does_not_end_is_left_after_300_calls(answered, logs):
         None if "logStreamNames" in request else {**answer, "nextToken": str(len(logs.asked))}
     )
     code, out, err = answered(InstanceWorld(0))
-    assert (4, "", MAX_CALLS) == (code, out, len(logs.asked))
+    assert 4 == code
+    assert "" == out
+    assert MAX_CALLS == len(logs.asked)
     assert "stopped after 300 calls" in err
     assert "use a log group for each cluster" in err
 

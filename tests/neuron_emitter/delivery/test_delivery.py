@@ -132,7 +132,8 @@ def test_a_destination_that_calls_everything_invalid_does_not_empty_the_spool(
     with caplog.at_level(logging.ERROR, "neuron_emitter"):
         while not isinstance((attempt := delivery.attempt())[0], Refused):
             pass
-    assert ("all_invalid", REFUSED_WAIT_S) == (attempt[0].reason, attempt[1])
+    assert "all_invalid" == attempt[0].reason
+    assert REFUSED_WAIT_S == attempt[1]
     assert MAX_POISON_IN_A_ROW == len(quarantined) == 100
     assert {"invalid": 100} == spool.health().dropped
     assert 50 == spool.health().records
@@ -155,11 +156,9 @@ def test_a_dropped_record_is_logged_without_its_line(spool, deliver_to, caplog):
     with caplog.at_level(logging.WARNING, "neuron_emitter"):
         deliver_to(Scripted(poison=["secret payload"])).flush(5)
     (said,) = caplog.records
-    assert ("records dropped", 1, "invalid", "sending", "one of these is wrong") == (
-        said.getMessage(),
-        said.count,
-        said.reason,
-        said.stage,
-        said.why,
-    )
+    assert "records dropped" == said.getMessage()
+    assert 1 == said.count
+    assert "invalid" == said.reason
+    assert "sending" == said.stage
+    assert "one of these is wrong" == said.why
     assert "secret" not in str(said.__dict__)

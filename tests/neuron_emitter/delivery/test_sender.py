@@ -91,7 +91,8 @@ def test_stop_flushes_what_is_left(spool, clock):
     sender.wake()
     appender(spool, clock, "b")()
     flushed = sender.stop(5)
-    assert (0, None) == (flushed.remaining, flushed.problem)
+    assert 0 == flushed.remaining
+    assert flushed.problem is None
     assert ["a", "b"] == [line for _, lines in destination.sent for line in lines]
     assert 1 == destination.closed
 
@@ -102,7 +103,8 @@ def test_stop_leaves_a_call_that_hangs_behind(spool, clock):
     sender = started(spool, clock, destination)
     assert destination.entered.wait(60)
     flushed = sender.stop(0.05)
-    assert (1, "timeout") == (flushed.remaining, flushed.problem.reason)
+    assert 1 == flushed.remaining
+    assert "timeout" == flushed.problem.reason
     spool.close()  # as the program does at its end: the late answer finds it closed
     destination.released.set()
     sender._thread.join()

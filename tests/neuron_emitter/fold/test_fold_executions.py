@@ -88,7 +88,8 @@ def test_no_runtime_executes_nothing(first, settings, expected):
     for minute, document in enumerate((first or nobody(), last)):
         add(fold, document, REPORTS_START_S + 60 * minute)
         sample, record = fold.sample, closed(fold)
-    assert (expected, expected) == (record.executions, record.execution_errors)
+    assert expected == record.executions
+    assert expected == record.execution_errors
     assert expected == (sample and sample.executions)
 
 

@@ -43,7 +43,8 @@ def test_an_error_of_a_sidecar_is_one_event():
         for pid in (11, 12, 13, 14)
     ]
     (event,) = events_of(*[[report(*entries)] * 12] * 5)
-    assert ("GroupError", REPORTS_START_S) == (event.name, event.at_s)
+    assert "GroupError" == event.name
+    assert REPORTS_START_S == event.at_s
     expected = {"Group": "neuron_runtime_vcpu_usage", "Error": "open /proc/N/stat: none"}
     assert {**expected, "Count": 1} == event.details
 
@@ -88,8 +89,11 @@ def test_an_error_that_stays_is_repeated_after_an_hour_and_cleared_then():
 
 
 FAILING_RUNTIME_GROUPS = (
-    "neuroncore_counters", "execution_stats", "memory_used", "neuron_runtime_vcpu_usage",
-)  # fmt: skip
+    "neuroncore_counters",
+    "execution_stats",
+    "memory_used",
+    "neuron_runtime_vcpu_usage",
+)
 FAILING_SYSTEM_GROUPS = ("neuron_hw_counters", "vcpu_usage", "memory_info")
 WHOLE_GROUPS = ("instance_info", "neuron_hardware_info", "neuron_k8s_info")
 
@@ -104,13 +108,17 @@ def test_the_error_of_every_group_is_an_event(group):
         holder = document["system_data"] if group in FAILING_SYSTEM_GROUPS else document
     holder[group]["error"] = "no permission"
     (event,) = events_of([document] * 2)
-    assert ("GroupError", group) == (event.name, event.details["Group"])
+    assert "GroupError" == event.name
+    assert group == event.details["Group"]
 
 
-@pytest.mark.parametrize("texts", [
-    [letter * 100_000 for letter in "abcdefghijklmnopqrst"],
-    ["x" * 400 + str(number) for number in range(3000)],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [letter * 100_000 for letter in "abcdefghijklmnopqrst"],
+        ["x" * 400 + str(number) for number in range(3000)],
+    ],
+)
 def test_what_is_remembered_of_texts_is_bounded(texts):
     """Of 2 MB of long texts, and of 1.2 MB that differ in a number."""
     fold = new_fold()

@@ -37,10 +37,18 @@ def test_cores_are_devices_times_cores_per_device(devices, per_device, expected)
     assert "u" * expected == record.core_state
 
 
-@pytest.mark.parametrize("unknown", [
-    None, hardware(0, 4), hardware(1, 0), hardware(None, None), hardware(-1, -4),
-    hardware(16, 65), hardware(1, 2, error="driver is not loaded"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        None,
+        hardware(0, 4),
+        hardware(1, 0),
+        hardware(None, None),
+        hardware(-1, -4),
+        hardware(16, 65),
+        hardware(1, 2, error="driver is not loaded"),
+    ],
+)
 def test_a_missing_count_is_the_last_known(unknown):
     """
     What was once known of this instance stays known, also over a restart; a core that no runtime
@@ -106,7 +114,8 @@ def test_more_than_1024_cores_are_malformed(index, cores, malformed):
 def test_an_id_that_may_not_stand_in_a_record_is_no_id(info):
     """As scraped in a pod out of reach of instance metadata; not printable, or too long."""
     record = minute_of(report(instance_info=info))
-    assert ("host-guess", True) == (record.instance_id, record.identity_guessed)
+    assert "host-guess" == record.instance_id
+    assert record.identity_guessed is True
     longest = report(instance_info=instance(instance_id="i" * 128))
     assert "i" * 128 == minute_of(longest).instance_id
 
@@ -129,9 +138,11 @@ def test_labels_are_those_reported_last(physical, other):
         neuron_hardware_info=hardware(**long, logical_neuroncore_config=other),
     )
     expected = {
-        "InstanceName": "trainer", "NeuronDeviceVersion": "v" * 8, "NeuronCoreVersion": "v3d",
+        "InstanceName": "trainer",
+        "NeuronDeviceVersion": "v" * 8,
+        "NeuronCoreVersion": "v3d",
         "LogicalNeuronCoreConfig": physical,
-    }  # fmt: skip
+    }
     assert expected == minute_of(reported, again).labels
     assert {} == minute_of(again).labels
     another = report(instance_info=instance("trn1.2xlarge"))
@@ -139,9 +150,12 @@ def test_labels_are_those_reported_last(physical, other):
 
 
 REPORTED_FACTS = InstanceFacts(
-    instance_id="i-00000000000000fff", instance_type="trn1.2xlarge", region="eu-central-1",
-    availability_zone="eu-central-1a", ami_id="ami-00000000000000fff",
-)  # fmt: skip
+    instance_id="i-00000000000000fff",
+    instance_type="trn1.2xlarge",
+    region="eu-central-1",
+    availability_zone="eu-central-1a",
+    ami_id="ami-00000000000000fff",
+)
 NAMELESS = instance(
     "", instance_id="", instance_availability_zone="", instance_region="", ami_id=""
 )
@@ -164,9 +178,11 @@ def test_facts_fill_members_that_no_report_has():
     fold.learn_facts(REPORTED_FACTS)
     add(fold, report(instance_info=NAMELESS, neuron_hardware_info=None), REPORTS_START_S)
     record = closed(fold)
-    assert (REPORTED_FACTS.instance_id, False) == (record.instance_id, record.identity_guessed)
+    assert REPORTED_FACTS.instance_id == record.instance_id
+    assert record.identity_guessed is False
     assert "trn1.2xlarge" == record.instance_type
-    assert ("eu-central-1", "eu-central-1a") == (record.region, record.availability_zone)
+    assert "eu-central-1" == record.region
+    assert "eu-central-1a" == record.availability_zone
     assert "??" == record.core_state, "the cores of the type, all unknown"
     assert REPORTED_FACTS == fold.instance
 
@@ -179,7 +195,8 @@ def test_a_report_wins(is_late):
     for step in reversed(steps) if is_late else steps:
         step()
     record = closed(fold)
-    assert (AN_INSTANCE, "inf1.xlarge") == (record.instance_id, record.instance_type)
+    assert AN_INSTANCE == record.instance_id
+    assert "inf1.xlarge" == record.instance_type
     assert "ami-0123456789abcdef0" == fold.instance.ami_id
 
 
@@ -197,4 +214,5 @@ def test_facts_of_another_instance_forget_the_state_of_the_one_before():
     document = report(instance_info=NAMELESS, neuron_hardware_info=None, system_data=high)
     add(again, document, REPORTS_START_S + 60)
     record = closed(again)
-    assert ((0, 0), 0) == (record.idle_minutes, record.ecc_corrected_rise)
+    assert (0, 0) == record.idle_minutes
+    assert 0 == record.ecc_corrected_rise

@@ -45,7 +45,8 @@ def test_the_minute_is_that_of_receipt(at_s, expected):
     fold = new_fold()
     add(fold, busy(), REPORTS_START_S + at_s)
     record = closed(fold)
-    assert (FOLDED_MINUTE_MS + expected, 5) == (record.minute_ms, record.covered_seconds)
+    assert FOLDED_MINUTE_MS + expected == record.minute_ms
+    assert 5 == record.covered_seconds
 
 
 def test_after_a_backward_step_reports_go_to_the_open_minute():
@@ -56,7 +57,8 @@ def test_after_a_backward_step_reports_go_to_the_open_minute():
         assert not fold.clock.is_due(REPORTS_START_S + at_s)
         add(fold, busy(0), REPORTS_START_S + at_s)
     record = closed(fold)
-    assert (FOLDED_MINUTE_MS, 4) == (record.minute_ms, record.reports)
+    assert FOLDED_MINUTE_MS == record.minute_ms
+    assert 4 == record.reports
     assert 25 == record.utilization_percent[0]
 
 

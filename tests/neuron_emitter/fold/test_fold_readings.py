@@ -109,8 +109,11 @@ def test_both_readings_of_the_counters_are_reported(values, expected):
 
 
 COUNTER_NAMES = (
-    "mem_ecc_corrected", "sram_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_uncorrected",
-)  # fmt: skip
+    "mem_ecc_corrected",
+    "sram_ecc_corrected",
+    "mem_ecc_uncorrected",
+    "sram_ecc_uncorrected",
+)
 
 
 @settings(max_examples=50)
@@ -147,8 +150,11 @@ def test_a_first_sight_with_uncorrectable_errors_is_an_event():
     (event,) = events_of([ecc({}, {"sram_ecc_uncorrected": 3})])
     assert "EccFirstSeen" == event.name
     assert {
-        "Device": 1, "Counter": "sram_ecc_uncorrected", "Value": 3, "Counters": 1,
-    } == event.details  # fmt: skip
+        "Device": 1,
+        "Counter": "sram_ecc_uncorrected",
+        "Value": 3,
+        "Counters": 1,
+    } == event.details
     assert "sram_ecc_uncorrected of device 1 was 3 when first read" == event.message
 
 
@@ -156,8 +162,12 @@ def test_a_storm_makes_one_event_a_minute():
     """16 devices with rising counters in every report: the worst is named, the rest counted."""
 
     def storm(number):
-        return ecc(*[{"mem_ecc_corrected": 100 * number, "mem_ecc_uncorrected": number * device}
-                     for device in range(16)])  # fmt: skip
+        return ecc(
+            *[
+                {"mem_ecc_corrected": 100 * number, "mem_ecc_uncorrected": number * device}
+                for device in range(16)
+            ]
+        )
 
     minutes = ([storm(number) for number in range(first, first + 12)] for first in (0, 12, 24))
     found = events_of(*minutes)

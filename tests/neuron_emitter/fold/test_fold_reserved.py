@@ -71,10 +71,13 @@ def test_reserved_cores_are_unattached_and_no_more_than_assigned(node, per_devic
             assigned_ids |= {
                 n * (per_device or 0) + k for n in each.devices for k in range(per_device or 0)
             }
-        own = set().union(*(
-            cores for key, cores in held.items()
-            if (owners[key].name or "").removesuffix("/main") == place
-        ))  # fmt: skip
+        own = set().union(
+            *(
+                cores
+                for key, cores in held.items()
+                if (owners[key].name or "").removesuffix("/main") == place
+            )
+        )
         if not all(each.is_exact for each in theirs):
             assert len(holding.reserved) <= max(0, len(assigned_ids) - len(own))
 
@@ -141,10 +144,11 @@ def using(pid, core, completed=None, **counts):
 def started(assignments_now, state=None):
     """An emitter that names processes by their pids, and has these assignments."""
     return Fold(
-        FoldSettings(period_s=60.0), state,
+        FoldSettings(period_s=60.0),
+        state,
         owner_of=lambda pid: RuntimeOwner(f"slurm:{pid} ann", job=str(pid)),
         current_assignments=lambda: assignments_now,
-    )  # fmt: skip
+    )
 
 
 JOBS = st.lists(
@@ -165,9 +169,10 @@ def test_what_the_scheduler_knows_of_a_job_names_its_holder(jobs, status, team):
     """Member by member: what it does not know leaves what the process says, for holders too."""
     owner = RuntimeOwner("slurm:sluid=x 1000", team, job="7")
     fold = Fold(
-        FoldSettings(period_s=60.0), owner_of=lambda _pid: owner,
+        FoldSettings(period_s=60.0),
+        owner_of=lambda _pid: owner,
         current_assignments=lambda: Assignments(status, tuple(jobs)),
-    )  # fmt: skip
+    )
     (holder,) = node(fold, 0, using(1, 0, 0)).holders
     known = next((job for job in jobs if job.job == "7"), Allocation(""))
     expected = (known.name or owner.name, known.team or team, known.has_ended)
@@ -182,8 +187,9 @@ def test_owners_of_a_minute_have_what_they_hold_and_what_is_reserved():
     record = node(started(assignments_now), 0, using(7, 0, 80), using(8, 3, 0))
     assert "auua" == record.core_state
     assert (
-        Owner("0", "slurm:7 ann", "ml", "1-2", 80), Owner("3", "slurm:8 ann", None, "", 0, 1)
-    ) == record.owners  # fmt: skip
+        Owner("0", "slurm:7 ann", "ml", "1-2", 80),
+        Owner("3", "slurm:8 ann", None, "", 0, 1),
+    ) == record.owners
     members = record.members()
     assert ("known", 2, 2) == tuple(
         members[name] for name in ("Reservations", "UnattachedCores", "ReservedCores")
@@ -194,7 +200,8 @@ def test_owners_of_a_minute_have_what_they_hold_and_what_is_reserved():
 def test_what_was_not_read_is_said_and_nothing_is_counted(status):
     """Unknown is not unreserved, and without a scheduler there is no number."""
     members = node(started(Assignments(status)), 0).members()
-    assert (status, None) == (members["Reservations"], members.get("ReservedCores"))
+    assert status == members["Reservations"]
+    assert members.get("ReservedCores") is None
 
 
 def test_reports_have_assignments_if_no_other_source_answers():
@@ -206,7 +213,8 @@ def test_reports_have_assignments_if_no_other_source_answers():
         (one.reservations, one.owners[0].name, one.owners[0].reserved) for one in reported
     ]
     late = node(fold, 2)
-    assert ("unknown", ()) == (late.reservations, late.owners)
+    assert "unknown" == late.reservations
+    assert () == late.owners
 
 
 def test_an_unnamed_process_has_the_owner_that_its_core_is_assigned_to():
@@ -282,4 +290,6 @@ def test_a_process_that_outlived_its_pod_keeps_its_name():
         REPORTS_START_S,
     )
     (holder,) = closed(fold).holders
-    assert ("ml/old", "ml", True) == (holder.name, holder.team, holder.gone)
+    assert "ml/old" == holder.name
+    assert "ml" == holder.team
+    assert holder.gone is True

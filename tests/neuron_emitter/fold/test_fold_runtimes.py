@@ -61,8 +61,9 @@ def test_the_runtimes_add_up_to_the_instance(reports):
         line for line in fold.due_runtimes if line["Executions"] is not None
     ]
     for count, member in (
-        (record.executions, "Executions"), (record.execution_errors, "ExecutionErrors"),
-    ):  # fmt: skip
+        (record.executions, "Executions"),
+        (record.execution_errors, "ExecutionErrors"),
+    ):
         assert count == (sum(line[member] for line in runtimes) if runtimes else None)
     identities = [(line["Pid"], line["RuntimeTag"]) for line in fold.due_runtimes]
     assert len(identities) == len({*identities})
@@ -102,14 +103,16 @@ def test_a_use_that_a_newer_tool_names_is_other():
     breakdown["neuroncore_memory_usage"]["0"].update(collectives=5, scratch=2)
     breakdown["host"]["pinned"] = 3
     (found,) = runtimes_of(report(runtime(memory_used=group)))
-    assert (7, 3) == (found["DeviceMemoryOther"], found["RuntimeHostMemoryOther"])
+    assert 7 == found["DeviceMemoryOther"]
+    assert 3 == found["RuntimeHostMemoryOther"]
 
 
 def test_vcpu_of_a_runtime_is_weighted_by_period():
     """Several threads take more than 100 percent of a vCPU."""
     groups = runtime_vcpu(100, 0, period=1.0), runtime_vcpu(400, 8, period=3.0)
     (found,) = runtimes_of(*(report(runtime(neuron_runtime_vcpu_usage=group)) for group in groups))
-    assert (325.0, 6.0) == (found["RuntimeCpuUserPercent"], found["RuntimeCpuSystemPercent"])
+    assert 325.0 == found["RuntimeCpuUserPercent"]
+    assert 6.0 == found["RuntimeCpuSystemPercent"]
 
 
 @pytest.mark.parametrize(
@@ -266,10 +269,12 @@ FIRST_MINUTE = "2027-01-15T08:00Z"
 def entry(completed=0, pid=7, tag="7"):
     """What a report says of a runtime that holds core 0 and uses none."""
     return runtime(
-        counters([0, 0], FOLD_PERIOD_S), memory({0: 1}),
+        counters([0, 0], FOLD_PERIOD_S),
+        memory({0: 1}),
         executions(completed, period=FOLD_PERIOD_S),
-        pid=pid, tag=tag,
-    )  # fmt: skip
+        pid=pid,
+        tag=tag,
+    )
 
 
 def started(state=None, owner="slurm:7 ann"):

@@ -81,7 +81,8 @@ def test_devices_out_of_sight_leave_cores_unknown(gone, is_restarted):
 def test_devices_that_were_never_seen_have_no_memory(members):
     """A fresh instance without a driver: the cores of its type, all unknown; absent is not 0."""
     record = minute_of(*[report(instance_info=instance("inf1.2xlarge"), **members)] * 12)
-    assert ("????", "devices-not-seen") == (record.core_state, record.unknown_reason)
+    assert "????" == record.core_state
+    assert "devices-not-seen" == record.unknown_reason
     assert record.device_memory_used_bytes is None
     assert record.runtime_host_memory_bytes is None
 
@@ -107,26 +108,57 @@ def renamed_counters():
 HALF_BUSY = {"neuroncore_utilization": 50}
 UNKNOWN_SHAPES = [
     # report, states, reason, what the event names
-    (busy({f"nc{core}": HALF_BUSY for core in range(4)}), "????", "counters-unreadable",
-     "neuroncores_in_use has the key ncN"),
-    (busy({"0": HALF_BUSY, "nd0:nc1": HALF_BUSY}), "b???", "counters-unreadable",
-     "neuroncores_in_use has the key ndN:ncN"),
-    (busy({"0": {"utilization": 50}, "1": {"utilization": 50}}), "????", "counters-unreadable",
-     "neuroncore_utilization is missing"),
-    (busy({"0": {"neuroncores": {"0": HALF_BUSY}}}), "????", "counters-unreadable",
-     "neuroncore_utilization is missing"),
-    (busy({}), "????", "counters-missing",
-     "neuroncores_in_use is missing or lists no core"),
-    (busy(neuroncore_counters={"period": 5.0, "error": ""}), "????", "counters-missing",
-     "neuroncores_in_use is missing or lists no core"),
+    (
+        busy({f"nc{core}": HALF_BUSY for core in range(4)}),
+        "????",
+        "counters-unreadable",
+        "neuroncores_in_use has the key ncN",
+    ),
+    (
+        busy({"0": HALF_BUSY, "nd0:nc1": HALF_BUSY}),
+        "b???",
+        "counters-unreadable",
+        "neuroncores_in_use has the key ndN:ncN",
+    ),
+    (
+        busy({"0": {"utilization": 50}, "1": {"utilization": 50}}),
+        "????",
+        "counters-unreadable",
+        "neuroncore_utilization is missing",
+    ),
+    (
+        busy({"0": {"neuroncores": {"0": HALF_BUSY}}}),
+        "????",
+        "counters-unreadable",
+        "neuroncore_utilization is missing",
+    ),
+    (busy({}), "????", "counters-missing", "neuroncores_in_use is missing or lists no core"),
+    (
+        busy(neuroncore_counters={"period": 5.0, "error": ""}),
+        "????",
+        "counters-missing",
+        "neuroncores_in_use is missing or lists no core",
+    ),
     (renamed_counters(), "????", "counters-missing", "neuroncore_counters is missing"),
-    (report(neuron_runtime_data=None), "????", "counters-missing",
-     "neuron_runtime_data is missing"),
-    (busy(neuroncore_counters=7), "????", "counters-unreadable",
-     "neuroncore_counters has a value of another type"),
-    (busy({str(core): HALF_BUSY for core in range(8)}), "bbbbbbbb", None,
-     "neuroncores_in_use lists 8 cores, neuron_hardware_info counts 4"),
-]  # fmt: skip
+    (
+        report(neuron_runtime_data=None),
+        "????",
+        "counters-missing",
+        "neuron_runtime_data is missing",
+    ),
+    (
+        busy(neuroncore_counters=7),
+        "????",
+        "counters-unreadable",
+        "neuroncore_counters has a value of another type",
+    ),
+    (
+        busy({str(core): HALF_BUSY for core in range(8)}),
+        "bbbbbbbb",
+        None,
+        "neuroncores_in_use lists 8 cores, neuron_hardware_info counts 4",
+    ),
+]
 
 
 @pytest.mark.parametrize("case", UNKNOWN_SHAPES, ids=[case[3] for case in UNKNOWN_SHAPES])
@@ -134,7 +166,8 @@ def test_a_report_of_an_unknown_shape_is_one_event_and_no_idle_core(case):
     """Once for each shape and boot, with the member that is missing or new."""
     document, states, reason, shape = case
     record = minute_of(*[document] * 12)
-    assert (states, reason) == (record.core_state, record.unknown_reason)
+    assert states == record.core_state
+    assert reason == record.unknown_reason
     events = events_of(*[[document] * 12] * 3)
     assert ["ReportShapeUnknown"] == told_by(events)
     assert shape in events[0].message
@@ -155,16 +188,34 @@ def test_another_count_of_cores_within_a_boot_is_an_event():
         ([report(runtime(counters([50] * 4, 0.07)))], {}, "no-recent-sample"),
         ([nobody(neuron_runtime_data="none")], {}, "counters-unreadable"),
         ([report()], {"only_matched": True}, "tag-filter"),
-        ([report(runtime(counters([9, 0, 0, 0]), memory({0: 1})))], {"only_matched": True},
-         "tag-filter"),
+        (
+            [report(runtime(counters([9, 0, 0, 0]), memory({0: 1})))],
+            {"only_matched": True},
+            "tag-filter",
+        ),
         # Two cores of each: the first of the list.
-        ([report(runtime(counters([None, None]), memory()),
-                 runtime(None, memory({2: 1, 3: 1}), pid=2))], {}, "counters-missing"),
-        ([report(runtime(counters([None, None, None]), memory()),
-                 runtime(counters([0, 0, 0, 0], 0.1), memory({3: 1}), pid=2))], {},
-         "counters-unreadable"),
+        (
+            [
+                report(
+                    runtime(counters([None, None]), memory()),
+                    runtime(None, memory({2: 1, 3: 1}), pid=2),
+                )
+            ],
+            {},
+            "counters-missing",
+        ),
+        (
+            [
+                report(
+                    runtime(counters([None, None, None]), memory()),
+                    runtime(counters([0, 0, 0, 0], 0.1), memory({3: 1}), pid=2),
+                )
+            ],
+            {},
+            "counters-unreadable",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_reason_of_most_unknown_cores_is_in_the_minute(reports, settings, expected):
     """If two reasons have equally many cores, the first of the list counts."""
     fold = new_fold(**settings)

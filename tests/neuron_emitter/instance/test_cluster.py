@@ -185,7 +185,8 @@ def test_an_ecs_task_without_an_answer_takes_no_other_name(why, route, play, imd
     service = play({"/task": route})
     with pytest.raises(SettingsError, match=rf"{why} \(in an ECS task no other source is tried"):
         find(environ={URI: service.url, SERVICE_VARIABLE: imds.url}, root=machine())
-    assert (3, []) == (len(service.asked), imds.asked)
+    assert 3 == len(service.asked)
+    assert [] == imds.asked
 
 
 @pytest.mark.parametrize("route", [500, "{", {"Cluster": ""}])

@@ -27,9 +27,13 @@ from proof.emitter_process import HUNG_AFTER_S
 from tests.neuron_emitter.instance_services import DOCUMENT_PATH, IDENTITY_DOCUMENT, TOKEN_PATH
 
 WHOLE_FACTS = InstanceFacts(
-    "i-0123456789abcdef0", "trn1.32xlarge", "eu-north-1", "eu-north-1b", "ami-0123456789abcdef0",
+    "i-0123456789abcdef0",
+    "trn1.32xlarge",
+    "eu-north-1",
+    "eu-north-1b",
+    "ami-0123456789abcdef0",
     account_id="123456789012",
-)  # fmt: skip
+)
 LIFECYCLE_PATH = f"{DATA_PATH}instance-life-cycle"
 BOARD_ID = "i-0fedcba9876543210"
 
@@ -70,7 +74,8 @@ def test_a_value_that_no_record_may_have_is_none(value, imds, machine):
     """What comes over a network is checked; the other facts hold."""
     imds.routes[DOCUMENT_PATH] = json.dumps({**IDENTITY_DOCUMENT, "instanceType": value})
     found = find_instance(MetadataService(imds.url), root=machine())
-    assert (None, WHOLE_FACTS.region) == (found.instance_type, found.region)
+    assert found.instance_type is None
+    assert WHOLE_FACTS.region == found.region
 
 
 def test_a_service_that_fails_in_the_middle_keeps_what_it_said(imds, machine):
@@ -144,7 +149,8 @@ def test_a_service_that_answers_later_is_heard(imds, look):
 
     lookup = look(MetadataService(imds.url), next_s=next_s)
     join_lookup()
-    assert ([1, 2, 3], WHOLE_FACTS.instance_id) == (tries, lookup.facts.instance_id)
+    assert [1, 2, 3] == tries
+    assert WHOLE_FACTS.instance_id == lookup.facts.instance_id
 
 
 def test_the_board_is_there_at_once(imds, look, patience):

@@ -19,9 +19,12 @@ from tests.neuron_emitter.kernel.kernel_logs import REAL
 
 DETECTED_AT_S = 1_760_000_000.5
 KNOWN_CODES = [
-    "SRAM_UNCORRECTABLE_ERROR", "NC_UNCORRECTABLE_ERROR", "HBM_UNCORRECTABLE_ERROR", "DMA_ERROR",
+    "SRAM_UNCORRECTABLE_ERROR",
+    "NC_UNCORRECTABLE_ERROR",
+    "HBM_UNCORRECTABLE_ERROR",
+    "DMA_ERROR",
     "HANG_ON_COLLECTIVES",
-]  # fmt: skip
+]
 
 
 def test_the_documented_message_is_read_whole():
@@ -54,10 +57,13 @@ def test_every_code_is_a_fault_also_without_a_member(code):
 @pytest.mark.parametrize(
     "text",
     [
-        "", "neuron: all is well", "NEURON_HW_ERR SRAM_UNCORRECTABLE_ERROR",
-        'audit: type=1309 a0="grep" a1="NEURON_HW_ERR=DMA_ERROR"', "XNEURON_HW_ERR=DMA_ERROR",
+        "",
+        "neuron: all is well",
+        "NEURON_HW_ERR SRAM_UNCORRECTABLE_ERROR",
+        'audit: type=1309 a0="grep" a1="NEURON_HW_ERR=DMA_ERROR"',
+        "XNEURON_HW_ERR=DMA_ERROR",
     ],
-)  # fmt: skip
+)
 def test_what_only_looks_like_it_is_none(text):
     """An audit record that quotes the command of somebody who searches for faults, for one."""
     assert [] == read_faults(text, DETECTED_AT_S)
@@ -73,7 +79,8 @@ def test_an_index_that_is_none_is_left_out(index):
 def test_the_first_of_two_members_counts():
     """What is appended to a message cannot change what it began with."""
     (found,) = read_faults("NEURON_HW_ERR=A nd-id=1 nd-id=2 action=X action=Y", DETECTED_AT_S)
-    assert (1, "X") == (found.device, found.action)
+    assert 1 == found.device
+    assert "X" == found.action
 
 
 MARKED_TEXTS = st.builds(

@@ -85,10 +85,11 @@ def test_a_text_is_read_as_the_kernel_escaped_it(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("ring") / "kmsg"
     wanted = f"NEURON_HW_ERR=X {text}".encode("utf-8", "replace").decode()
     raw = "".join(
-        letter if letter.isprintable() and letter.isascii() and letter != "\\" else "".join(
-            f"\\x{byte:02x}" for byte in letter.encode("utf-8", "replace"))
+        letter
+        if letter.isprintable() and letter.isascii() and letter != "\\"
+        else "".join(f"\\x{byte:02x}" for byte in letter.encode("utf-8", "replace"))
         for letter in wanted
-    )  # fmt: skip
+    )
     path.write_bytes(f"4,1,1,-;{raw}\n4,2,2,-;x\n".encode())
     source = ring(path)
     found = read_all(source)
@@ -219,7 +220,8 @@ def test_a_log_that_fails_while_it_is_read_does_not_end_the_emitter(
     assert "Input/output error" in caplog.text
     faults = KernelFaults(watch)
     (event,) = faults.take_events(WATCHED_S, is_end=True)
-    assert ("HardwareFault", 1) == (event.name, faults.count)
+    assert "HardwareFault" == event.name
+    assert 1 == faults.count
     faults.end_minute()
     assert faults.count is None
 

@@ -27,11 +27,14 @@ from tests.neuron_emitter.lines.line_records import (
 from tests.undocumented_members import undocumented
 
 SAMPLES = st.builds(
-    ReportSample, at_s=st.floats(0, 4e9), period_s=st.none() | st.floats(0.5, 15),
-    utilization_percent=UTILIZATIONS.map(tuple), executions=DRAWN_NUMBERS,
+    ReportSample,
+    at_s=st.floats(0, 4e9),
+    period_s=st.none() | st.floats(0.5, 15),
+    utilization_percent=UTILIZATIONS.map(tuple),
+    executions=DRAWN_NUMBERS,
     execution_errors=DRAWN_NUMBERS,
     tera_flops=st.none() | st.floats(0, 1e6),
-)  # fmt: skip
+)
 HIGH = MinuteSettings(high_resolution_metrics=True)
 
 
@@ -44,7 +47,8 @@ def test_every_line_of_a_report_is_extracted_or_defines_nothing(sample, settings
     assert lines
     for place, line in enumerate(lines):
         found = json.loads(line)
-        assert (seq + place, "report") == (found["Seq"], found["Kind"])
+        assert seq + place == found["Seq"]
+        assert "report" == found["Kind"]
         assert OtherRecord("report") == parse(line)
         assert [] == undocumented(found, LINE_TAGS)
         if metadata(line) is not None:
@@ -88,10 +92,14 @@ ANY_COUNTS = st.none() | st.integers(0, 1 << 70)
 ANY_FLOATS = st.one_of(st.none(), st.floats())
 ANY_RUNTIMES = st.fixed_dictionaries(
     {
-        "Pid": st.none() | st.integers(), "RuntimeTag": TEXTS, "Owner": TEXTS,
-        "Executions": ANY_COUNTS, "LatencyP50Mean": ANY_FLOATS, "DeviceMemoryUsed": ANY_COUNTS,
+        "Pid": st.none() | st.integers(),
+        "RuntimeTag": TEXTS,
+        "Owner": TEXTS,
+        "Executions": ANY_COUNTS,
+        "LatencyP50Mean": ANY_FLOATS,
+        "DeviceMemoryUsed": ANY_COUNTS,
     }
-)  # fmt: skip
+)
 ANY_EVENTS = st.builds(
     Event,
     name=st.just("MonitorDied"),
@@ -143,10 +151,10 @@ def test_no_text_and_no_number_damages_a_line(runtime, event, settings):
         line.encode()
         found = json.loads(line)
         assert "\n" not in line
-        assert (kind, 3, at_ms) == (found["Kind"], found["Seq"], found["Timestamp"])
-        assert (LINE_SENDER.cluster, LINE_SENDER.instance_id) == (
-            found["ClusterName"],
-            found["InstanceId"],
-        )
+        assert kind == found["Kind"]
+        assert 3 == found["Seq"]
+        assert at_ms == found["Timestamp"]
+        assert LINE_SENDER.cluster == found["ClusterName"]
+        assert LINE_SENDER.instance_id == found["InstanceId"]
         assert "_aws" not in found
         assert OtherRecord(kind) == parse(line)

@@ -87,11 +87,17 @@ def test_a_tag_cannot_take_the_name_of_a_member():
 @pytest.mark.parametrize(
     "tags",
     [
-        {"k" * 251: "v"}, {"a\tb": "v"}, {" ": "v"}, {"k": "v" * 1025}, {"k": "\x00"}, {"k": " "},
-        {"k": "\ud800"}, {str(one): "v" for one in range(51)},
+        {"k" * 251: "v"},
+        {"a\tb": "v"},
+        {" ": "v"},
+        {"k": "v" * 1025},
+        {"k": "\x00"},
+        {"k": " "},
+        {"k": "\ud800"},
+        {str(one): "v" for one in range(51)},
     ],
     ids=lambda tags: ascii(tags)[:24],
-)  # fmt: skip
+)
 def test_a_tag_that_would_damage_a_line_is_refused(tags):
     """Too long, blank, not printable, half a character, or too many."""
     with pytest.raises(SettingsError):

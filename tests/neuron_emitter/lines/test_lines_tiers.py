@@ -47,7 +47,8 @@ def test_the_lines_of_a_minute_are_numbered_in_a_row(record, settings):
     found = [json.loads(line) for line in lines_of(record, settings)]
     assert [record.seq + place for place in range(len(found))] == [one["Seq"] for one in found]
     for one in found:
-        assert (record.cluster, record.boot) == (one["ClusterName"], one["Boot"])
+        assert record.cluster == one["ClusterName"]
+        assert record.boot == one["Boot"]
         assert record.instance_id == one["InstanceId"]
         assert record.identity_guessed == one.get("IdentityGuessed", False)
         assert LINE_TAGS == {name: one[name] for name in LINE_TAGS}

@@ -83,9 +83,12 @@ def saved_holder(folder, saved_proc=None):
     reports = folder / "reports.json"
     reports.write_bytes((written(reports_of(4242)) + b"\n") * 3)
     settings = ReplaySettings(
-        cluster="blue", interval=5.0, start="2026-01-01T00:00:00Z", runtime_lines="none",
+        cluster="blue",
+        interval=5.0,
+        start="2026-01-01T00:00:00Z",
+        runtime_lines="none",
         saved_proc=saved_proc,
-    )  # fmt: skip
+    )
     (line,) = replay([reports], settings)
     (holder,) = parse(line).holders
     return holder.name
@@ -115,12 +118,16 @@ def test_a_replay_without_processes_names_none(tmp_path, caplog):
     ("target", "capabilities", "why_not", "advice"),
     [
         (FIRST_NAMESPACE, "000001ffffffffff", "", ""),
-        *((FIRST_NAMESPACE, capabilities, "", "CAP_SYS_PTRACE")
-          for capabilities in ("0", "000001fffff7ffff", "x", "")),
-        *((target, "000001ffffffffff", "reports have the host's process IDs", "hostPID")
-          for target in ("pid:[4026532567]", "pid:[]", "x")),
+        *(
+            (FIRST_NAMESPACE, capabilities, "", "CAP_SYS_PTRACE")
+            for capabilities in ("0", "000001fffff7ffff", "x", "")
+        ),
+        *(
+            (target, "000001ffffffffff", "reports have the host's process IDs", "hostPID")
+            for target in ("pid:[4026532567]", "pid:[]", "x")
+        ),
     ],
-)  # fmt: skip
+)
 def test_owners_are_named_where_pids_are_those_of_reports(
     tmp_path, target, capabilities, why_not, advice
 ):
@@ -140,17 +147,21 @@ def test_other_users_processes_may_be_hidden(monkeypatch, tmp_path):
     (tmp_path / "ns" / "pid").symlink_to(FIRST_NAMESPACE)
     monkeypatch.setattr(places, "read_text", lambda _path: None)
     found = reach(Places(), own=tmp_path)
-    assert ("", ("the hidden processes of other users",)) == (found.why_not, found.limits)
+    assert "" == found.why_not
+    assert ("the hidden processes of other users",) == found.limits
     assert "hidepid" in found.advice
 
 
 @pytest.mark.parametrize(
     ("attribution", "source", "expected"),
     [
-        ("auto", "monitor", True), ("auto", "-", True), ("auto", "/reports.json", False),
-        ("none", "monitor", False), ("none", "-", False),
+        ("auto", "monitor", True),
+        ("auto", "-", True),
+        ("auto", "/reports.json", False),
+        ("none", "monitor", False),
+        ("none", "-", False),
     ],
-)  # fmt: skip
+)
 def test_only_pids_of_this_machine_are_looked_up(machine, attribution, source, expected):
     """A file of reports may be of any machine; a /proc that was given is trusted."""
     assert Reach() == reach(machine.places)

@@ -61,13 +61,15 @@ def pod_keys(keys, *names):
     ("file", "content"),
     [
         (CONTAINER_LOG, ""),
-        (CONTAINERD_BUNDLE,
-         {"process": {"env": ["KEY=secret"]}, "annotations": pod_keys(CONTAINERD_KEYS)}),
+        (
+            CONTAINERD_BUNDLE,
+            {"process": {"env": ["KEY=secret"]}, "annotations": pod_keys(CONTAINERD_KEYS)},
+        ),
         (CRI_O_BUNDLE, {"annotations": pod_keys(CRI_O_KEYS)}),
         (DOCKER_FILE, {"Name": "/k8s_server_x", "Config": {"Labels": pod_keys(CRI_O_KEYS)}}),
     ],
     ids=["log links", "containerd", "CRI-O", "Docker"],
-)  # fmt: skip
+)
 def test_each_file_that_a_runtime_leaves_names_the_pod(machine, form, file, content):
     """Also where the group has the container alone, for a reader in a pod of its own."""
     machine.process(groups=getattr(machines, form))
@@ -88,15 +90,20 @@ def test_the_kubelets_log_folders_name_the_pod(machine):
 @pytest.mark.parametrize(
     ("file", "content"),
     [
-        *((f"var/log/{path}", "") for path in (
-            f"containers/llama-0_search_server-{CONTAINER}",
-            f"containers/llama-0_sea_rch_server-{CONTAINER}.log",
-            f"containers/llama-0_search_\x1b[2J-{CONTAINER}.log",
-            f"pods/search_Llama_{POD_ID}/server/0.log")),
+        *(
+            (f"var/log/{path}", "")
+            for path in (
+                f"containers/llama-0_search_server-{CONTAINER}",
+                f"containers/llama-0_sea_rch_server-{CONTAINER}.log",
+                f"containers/llama-0_search_\x1b[2J-{CONTAINER}.log",
+                f"pods/search_Llama_{POD_ID}/server/0.log",
+            )
+        ),
         (CRI_O_BUNDLE, {"annotations": pod_keys(CRI_O_KEYS, "search", "../evil", "x")}),
-        (CONTAINERD_BUNDLE, "{"), (CONTAINERD_BUNDLE, "[" * 100_000),
+        (CONTAINERD_BUNDLE, "{"),
+        (CONTAINERD_BUNDLE, "[" * 100_000),
     ],
-)  # fmt: skip
+)
 def test_a_name_that_kubernetes_does_not_allow_is_dropped(machine, file, content):
     """The pod keeps its id as a name, until another source has a better one."""
     machine.process(groups=machines.EKS_SYSTEMD_V2)
@@ -138,23 +145,33 @@ def labels(family="llama", container="server"):
     """As the agent labels a container."""
     prefix = "com.amazonaws.ecs."
     return {
-        f"{prefix}task-definition-family": family, f"{prefix}container-name": container,
+        f"{prefix}task-definition-family": family,
+        f"{prefix}container-name": container,
         f"{prefix}task-arn": "arn:aws:ecs:x",
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(
     ("form", "answer", "expected"),
     [
-        *((form, TASK_METADATA, ("ecs:llama/server", True))
-          for form in ("ECS_V1", "ECS_V2", "DOCKER_V2")),
-        *(("DOCKER_V2", answer, (SHORT_CONTAINER, True)) for answer in (
-            404, {}, [], {**TASK_METADATA, "Family": ""},
-            {**TASK_METADATA, "Containers": [{"DockerId": CONTAINER[:12]}]})),
+        *(
+            (form, TASK_METADATA, ("ecs:llama/server", True))
+            for form in ("ECS_V1", "ECS_V2", "DOCKER_V2")
+        ),
+        *(
+            ("DOCKER_V2", answer, (SHORT_CONTAINER, True))
+            for answer in (
+                404,
+                {},
+                [],
+                {**TASK_METADATA, "Family": ""},
+                {**TASK_METADATA, "Containers": [{"DockerId": CONTAINER[:12]}]},
+            )
+        ),
         # It starts: without a group of its own the task would stay a plain container for ever.
         *(("DOCKER_V2", answer, (SHORT_CONTAINER, False)) for answer in (500, 503, "x" * 70_000)),
     ],
-)  # fmt: skip
+)
 def test_the_ecs_agent_knows_its_containers(machine, play, form, answer, expected):
     """By Docker's id; one that it does not know was started by hand and keeps its own name."""
     machine.urls["ecs_agent_url"] = play({AGENT_PATH: answer}).url
@@ -167,11 +184,17 @@ def test_the_ecs_agent_knows_its_containers(machine, play, form, answer, expecte
     [
         ({**TASK_METADATA, "ServiceName": "search"}, "ecs:search/llama/server"),
         (TASK_METADATA, "ecs:llama/server"),
-        ({**TASK_METADATA, "ServiceName": "search", "Containers": [TASK_METADATA["Containers"][0]]},
-         "ecs:agents/server"),
+        (
+            {
+                **TASK_METADATA,
+                "ServiceName": "search",
+                "Containers": [TASK_METADATA["Containers"][0]],
+            },
+            "ecs:agents/server",
+        ),
         ({**TASK_METADATA, "Family": "a\nb"}, "ecs:agents/server"),
     ],
-)  # fmt: skip
+)
 def test_the_metadata_of_a_task_have_its_service(machine, play, answer, expected):
     """They count when they name the container that the kernel names; else the agent does."""
     machine.urls["ecs_agent_url"] = play({AGENT_PATH: {**TASK_METADATA, "Family": "agents"}}).url
@@ -187,17 +210,20 @@ def test_the_metadata_of_a_task_have_its_service(machine, play, answer, expected
 @pytest.mark.parametrize(
     ("answer", "team"),
     [
-        ({"TaskTags": {"Name": "x", "Team": "search"}}, "search"), ({"TaskTags": {}}, None),
-        ({"TaskTags": ["team"]}, None), (500, None),
+        ({"TaskTags": {"Name": "x", "Team": "search"}}, "search"),
+        ({"TaskTags": {}}, None),
+        ({"TaskTags": ["team"]}, None),
+        (500, None),
     ],
-)  # fmt: skip
+)
 def test_the_tag_of_a_task_is_its_team(machine, play, answer, team):
     """Without it, and where the agent may not ask for tags, the task has its name all the same."""
     routes = {f"/v4/{METADATA_ID}/task": TASK_METADATA, f"/v4/{METADATA_ID}/taskWithTags": answer}
     machine.urls["ecs_metadata_url"] = play(routes).url
     machine.process(groups=machines.ECS_V2, variables=["A=b", ECS_VARIABLE])
     owner = owner_of(machine)
-    assert ("ecs:llama/server", team) == (owner.name, owner.team)
+    assert "ecs:llama/server" == owner.name
+    assert team == owner.team
 
 
 @pytest.mark.parametrize(
@@ -205,13 +231,17 @@ def test_the_tag_of_a_task_is_its_team(machine, play, answer, team):
     [
         f"http://169.254.169.254/v4/{METADATA_ID}",
         f"http://169.254.170.2@evil.example/v4/{METADATA_ID}",
-        f"http://169.254.170.2:8080/v4/{METADATA_ID}", f"https://169.254.170.2/v4/{METADATA_ID}",
+        f"http://169.254.170.2:8080/v4/{METADATA_ID}",
+        f"https://169.254.170.2/v4/{METADATA_ID}",
         f"http://169.254.170.2/v4/../v2/credentials/{METADATA_ID}",
-        *(f"http://169.254.170.2/v4/{METADATA_ID}{end}"
-          for end in ("/..", "?x=y", "\r\nX: y", "\n")),
-        f" http://169.254.170.2/v4/{METADATA_ID}", "",
+        *(
+            f"http://169.254.170.2/v4/{METADATA_ID}{end}"
+            for end in ("/..", "?x=y", "\r\nX: y", "\n")
+        ),
+        f" http://169.254.170.2/v4/{METADATA_ID}",
+        "",
     ],
-)  # fmt: skip
+)
 def test_no_other_address_of_an_environment_is_asked(machine, play, address):
     """A process that writes its environment would choose where this host sends requests."""
     metadata = play({f"/v4/{METADATA_ID}/task": {**TASK_METADATA, "ServiceName": "search"}})

@@ -64,20 +64,30 @@ def failure(source):
 @pytest.mark.parametrize(
     ("containers", "expected"),
     [
-        ([container("c", devices(DEVICE, "3"), devices(OLD_DEVICE, "4"))],  # of before 2.22
-         [assigned_to("ml/a/c", devices=[3, 4])]),
-        ([container("c", claims=[claim(PLUGIN, "neuron-device-0", "neurondevice15")])],
-         [assigned_to("ml/a/c", devices=[0, 15], is_exact=True)]),
-        ([container(name, claims=[claim(PLUGIN, "neuron-device-2")]) for name in "xy"],
-         [assigned_to("ml/a", devices=[2], is_exact=True)]),
-        ([container("c", devices(CORE, "1", "2")), container("d", devices(CORE, "2"))],
-         [assigned_to("ml/a", [1, 2])]),
+        (
+            [container("c", devices(DEVICE, "3"), devices(OLD_DEVICE, "4"))],  # of before 2.22
+            [assigned_to("ml/a/c", devices=[3, 4])],
+        ),
+        (
+            [container("c", claims=[claim(PLUGIN, "neuron-device-0", "neurondevice15")])],
+            [assigned_to("ml/a/c", devices=[0, 15], is_exact=True)],
+        ),
+        (
+            [container(name, claims=[claim(PLUGIN, "neuron-device-2")]) for name in "xy"],
+            [assigned_to("ml/a", devices=[2], is_exact=True)],
+        ),
+        (
+            [container("c", devices(CORE, "1", "2")), container("d", devices(CORE, "2"))],
+            [assigned_to("ml/a", [1, 2])],
+        ),
         ([container("c", devices(EFA, "rdma0"), claims=[claim(OTHER_DRIVER, "gpu-0")])], []),
-        ([container("c", devices(CORE, "0::1", "3", "x", "-1", "1024", ""))],
-         [assigned_to("ml/a/c", [3], odd_ids=5)]),
+        (
+            [container("c", devices(CORE, "0::1", "3", "x", "-1", "1024", ""))],
+            [assigned_to("ml/a/c", [3], odd_ids=5)],
+        ),
         ([container("\x1b[2J", devices(CORE, "0"))], [assigned_to("ml/a", [0])]),
     ],
-)  # fmt: skip
+)
 def test_each_pod_has_the_assignments_of_its_containers(containers, expected):
     """Cores, devices and claims; ids of another form are counted, other resources are not."""
     assert expected == allocations_of(memoryview(listed(pod("a", *containers), pod("b"))))
@@ -160,17 +170,27 @@ def test_a_kubelet_that_hangs_or_restarts_is_asked_again(machine, kubelet):
         ([EKS_CGROUPFS_V1], [f"{TRAINER_LOGS}/main/0.log"], True),
         ([OF_OTHER_POD], [f"{TRAINER_LOGS}/main/0.log"], False),
         # A user may name groups of his own as he likes.
-        ([EKS_SYSTEMD_V2.replace("kubepods.slice", "user@1000.service/kubepods.slice", 1),
-          OF_OTHER_POD], [f"{TRAINER_LOGS}/main/0.log"], False),
+        (
+            [
+                EKS_SYSTEMD_V2.replace("kubepods.slice", "user@1000.service/kubepods.slice", 1),
+                OF_OTHER_POD,
+            ],
+            [f"{TRAINER_LOGS}/main/0.log"],
+            False,
+        ),
         # It pulls its image: no container began. Of two of the same name one waits.
         ([OF_OTHER_POD], [f"{TRAINER_LOGS}/"], True),
-        ([OF_OTHER_POD], [f"{TRAINER_LOGS}/main/0.log", f"var/log/pods/ml_trainer-0_{OTHER_POD}/"],
-            True),
+        (
+            [OF_OTHER_POD],
+            [f"{TRAINER_LOGS}/main/0.log", f"var/log/pods/ml_trainer-0_{OTHER_POD}/"],
+            True,
+        ),
         # Its id is not known; control groups of pods, or all processes, cannot be seen.
-        ([OF_OTHER_POD], [], True), ([BARE], [f"{TRAINER_LOGS}/main/0.log"], True),
+        ([OF_OTHER_POD], [], True),
+        ([BARE], [f"{TRAINER_LOGS}/main/0.log"], True),
         (None, [f"{TRAINER_LOGS}/main/0.log"], True),
     ],
-)  # fmt: skip
+)
 def test_a_pod_without_a_process_that_does_not_wait_to_start_has_ended(
     machine, processes, logs, expected
 ):
@@ -191,10 +211,13 @@ def test_a_pod_without_a_process_that_does_not_wait_to_start_has_ended(
 @pytest.mark.parametrize(
     ("file", "variables", "expected"),
     [
-        (None, {}, False), ("var/lib/kubelet/x", {}, True), ("var/log/pods/x", {}, True),
-        ("run/neuron-emf/x", {}, True), (None, {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}, True),
+        (None, {}, False),
+        ("var/lib/kubelet/x", {}, True),
+        ("var/log/pods/x", {}, True),
+        ("run/neuron-emf/x", {}, True),
+        (None, {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}, True),
     ],
-)  # fmt: skip
+)
 def test_a_kubelet_is_seen_by_its_folders_and_from_its_pods(
     machine, monkeypatch, file, variables, expected
 ):
@@ -249,7 +272,8 @@ def test_the_container_ends_when_it_is_asked_to():
     )
     if "unshare" in ended.stderr:
         pytest.skip("this machine does not allow it")
-    assert (0, "") == (ended.returncode, ended.stderr)
+    assert 0 == ended.returncode
+    assert "" == ended.stderr
 
 
 # --- checkpoints ---
@@ -263,9 +287,12 @@ def entry(resource, ids, *, uid=POD_ID, container="main", files=()):
     variables = (1, message((1, "NEURON_RT_VISIBLE_CORES"), (2, "0-1")))
     by_node = ids if isinstance(ids, dict) else {"-1": ids}
     return {
-        "PodUID": uid, "ContainerName": container, "ResourceName": resource, "DeviceIDs": by_node,
+        "PodUID": uid,
+        "ContainerName": container,
+        "ResourceName": resource,
+        "DeviceIDs": by_node,
         "AllocResp": base64.b64encode(message(variables, *parts)).decode(),
-    }  # fmt: skip
+    }
 
 
 def claims(member, *names):
@@ -294,19 +321,35 @@ CLAIMED = ("neuron-device-3", "neurondevice4")
 @pytest.mark.parametrize(
     ("entries", "claimed", "expected"),
     [
-        ([], None, []), ([entry(EFA, ["rdma0"])], None, []),
+        ([], None, []),
+        ([entry(EFA, ["rdma0"])], None, []),
         ([entry(CORE, {"-1": ["0"], "1": ["1"]})], None, to_trainer([0, 1])),
-        ([entry(DEVICE, ["0", "1"], files=["/dev/neuron4", "/dev/neuron5"])], None,
-         to_trainer(devices=[4, 5], is_exact=True)),
-        ([entry(DEVICE, ["0"], files=["/dev/fuse", "/dev/neuron4", "/dev/neuron5"])], None,
-         to_trainer(devices=[0])),
-        ([entry(CORE, ["0"]), entry(CORE, ["1"], container="b")], None,
-         to_trainer([0, 1], name="ml/trainer-0")),
+        (
+            [entry(DEVICE, ["0", "1"], files=["/dev/neuron4", "/dev/neuron5"])],
+            None,
+            to_trainer(devices=[4, 5], is_exact=True),
+        ),
+        (
+            [entry(DEVICE, ["0"], files=["/dev/fuse", "/dev/neuron4", "/dev/neuron5"])],
+            None,
+            to_trainer(devices=[0]),
+        ),
+        (
+            [entry(CORE, ["0"]), entry(CORE, ["1"], container="b")],
+            None,
+            to_trainer([0, 1], name="ml/trainer-0"),
+        ),
         ([entry(CORE, ["0"], uid=OTHER_POD)], None, []),  # deleted, and not yet written again
-        *(([], claims(member, *CLAIMED), to_trainer(devices=[3, 4], is_exact=True,
-           name="ml/trainer-0")) for member in ("Entries", "ClaimInfoStateList")),
+        *(
+            (
+                [],
+                claims(member, *CLAIMED),
+                to_trainer(devices=[3, 4], is_exact=True, name="ml/trainer-0"),
+            )
+            for member in ("Entries", "ClaimInfoStateList")
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_checkpoint_tells_of_pods_that_are_here(machine, entries, claimed, expected):
     """The plugin's own answer decides which devices they are; cores it numbers from 0."""
     machine.file(f"{TRAINER_LOGS}/main/0.log", "")

@@ -117,7 +117,8 @@ def test_a_process_that_no_report_names_is_forgotten(machine, owners, clock):
     ):
         clock.now_s += after_s
         owners.recheck_processes()
-        assert (name, kept) == (known_name(owners), set(owners._seen))
+        assert name == known_name(owners)
+        assert kept == set(owners._seen)
     assert "process:python3 ada" == look_up(owners)
 
 
@@ -138,10 +139,14 @@ def test_the_processes_are_bounded(owners, caplog):
     [
         ("command_and_start", PermissionError, (None, None), "--attribution none"),
         ("variables", PermissionError, ("process:python3 ada", f"pod:{POD_ID}"), "ECS services"),
-        ("variables", ZeroDivisionError("PASSWORD=secret"), (None, f"pod:{POD_ID}"),
-         "Looking up an owner failed: ZeroDivisionError."),
+        (
+            "variables",
+            ZeroDivisionError("PASSWORD=secret"),
+            (None, f"pod:{POD_ID}"),
+            "Looking up an owner failed: ZeroDivisionError.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_failed_read_is_logged_once(
     machine, owners, caplog, monkeypatch, *, method, error, names, message
 ):

@@ -68,14 +68,17 @@ def test_every_runtime_is_known_by_its_groups(form, expected):
     [
         (f"/docker/{OTHER_CONTAINER}/docker/{CONTAINER}", IN_CONTAINER),
         (f"/system.slice/docker-{CONTAINER}.scope/init.scope", IN_CONTAINER),
-        (f"/kubepods/pod{POD_ID}/{CONTAINER}{SLURM_SCOPE}/job_7/step_0/user",
-         Membership(job="7", container=CONTAINER, pod=POD_ID)),
+        (
+            f"/kubepods/pod{POD_ID}/{CONTAINER}{SLURM_SCOPE}/job_7/step_0/user",
+            Membership(job="7", container=CONTAINER, pod=POD_ID),
+        ),
         (f"{SLURM_SCOPE}/{MACHINE_SLUID}/step_0/user/a.service", IN_SLUID_JOB),
-        ("/../job_4711/step_0", IN_JOB), (f"/{CONTAINER}" + "/x" * 63, IN_CONTAINER),
+        ("/../job_4711/step_0", IN_JOB),
+        (f"/{CONTAINER}" + "/x" * 63, IN_CONTAINER),
         ("/slurm/uid_1000/job_7", Membership(job="7", job_user_id=1000)),
         ("/user@1000.service/a.service", Membership(unit="a.service", unit_user_id=1000)),
     ],
-)  # fmt: skip
+)
 def test_the_innermost_group_counts(path, expected):
     """The innermost container; a job in a container, as where slurmd itself is a pod."""
     assert expected == parse_groups(machines.v2(path))
@@ -126,7 +129,9 @@ def test_the_most_specific_hierarchy_counts(groups, expected):
 def test_a_user_cannot_pass_for_another_by_naming_groups(below):
     """A user's systemd lets its user name groups: they say nothing of pods, tasks and jobs."""
     found = parse_groups(machines.v2(f"/user.slice/user-1000.slice/user@1000.service/{below}"))
-    assert (None, None, False) == (found.job, found.pod, found.is_ecs)
+    assert found.job is None
+    assert found.pod is None
+    assert found.is_ecs is False
     assert found.container is None or found.is_rootless
 
 

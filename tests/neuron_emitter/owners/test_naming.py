@@ -58,13 +58,21 @@ def test_a_users_own_container_has_no_name_of_another(machine):
 @pytest.mark.parametrize(
     ("groups", "variables", "owner"),
     [
-        ("SLURM_V2", ["SLURM_JOB_ACCOUNT=physics"],
-         RuntimeOwner("slurm:4711 ada", team="physics", job="4711")),
-        ("SLURM_26_05", ["SLURM_JOB_ID=7", "SLURM_JOB_ACCOUNT=a\x1b"],
-         RuntimeOwner(f"slurm:sluid={MACHINE_SLUID} ada", team="a?", job=f"sluid={MACHINE_SLUID}")),
+        (
+            "SLURM_V2",
+            ["SLURM_JOB_ACCOUNT=physics"],
+            RuntimeOwner("slurm:4711 ada", team="physics", job="4711"),
+        ),
+        (
+            "SLURM_26_05",
+            ["SLURM_JOB_ID=7", "SLURM_JOB_ACCOUNT=a\x1b"],
+            RuntimeOwner(
+                f"slurm:sluid={MACHINE_SLUID} ada", team="a?", job=f"sluid={MACHINE_SLUID}"
+            ),
+        ),
         ("EKS_SYSTEMD_V2", None, RuntimeOwner("search/llama-0/server", team="search", pod=POD_ID)),
     ],
-)  # fmt: skip
+)
 def test_the_team_is_what_the_scheduler_knows(machine, groups, variables, owner):
     """The account of a job and the namespace of a pod, printable; no other owner has a team."""
     machine.file(LLAMA_LOG, "")
@@ -89,13 +97,18 @@ def test_a_user_has_the_name_in_the_machines_passwd(machine, passwd, expected):
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(
-    groups=st.binary(max_size=300) | st.sampled_from(
-        [value.encode() for name, value in vars(machines).items()
-         if name.isupper() and isinstance(value, str) and ":/" in value]),
+    groups=st.binary(max_size=300)
+    | st.sampled_from(
+        [
+            value.encode()
+            for name, value in vars(machines).items()
+            if name.isupper() and isinstance(value, str) and ":/" in value
+        ]
+    ),
     command=st.binary(max_size=64),
     variables=st.lists(st.binary(max_size=60), max_size=4),
     user_id=st.integers(0, 1 << 33),
-)  # fmt: skip
+)
 def test_every_name_can_be_written(machine, groups, command, variables, user_id):
     """Whatever a process is called and belongs to: printable, not empty, and bounded."""
     machine.process(groups=groups, command=command, variables=variables, user_id=user_id)

@@ -65,7 +65,8 @@ def test_the_first_source_that_answers_counts(clock):
         Assignments("known", (), ("first",))
         == reservations(clock, first, second).current_assignments()
     )
-    assert (1, 0) == (first.asked, second.asked)
+    assert 1 == first.asked
+    assert 0 == second.asked
     first.fail()
     assert Assignments("known", (POD_A,), ("second",)) == (
         reservations(clock, first, second).current_assignments()
@@ -139,7 +140,8 @@ def test_names_are_printable_and_dropped_ids_are_logged_once(clock, caplog):
     )
     found.read_schedulers()
     allocation, _ = found.current_assignments().allocations
-    assert ("ml/" + "a?" * 62 + "a", "t" * 63) == (allocation.name, allocation.team)
+    assert "ml/" + "a?" * 62 + "a" == allocation.name
+    assert "t" * 63 == allocation.team
     (message,) = caplog.messages
     assert message.startswith("Dropped 3 of the ids from the socket: ")
 
@@ -212,5 +214,6 @@ def test_of_a_saved_machine_only_files_are_read(machine, kubelet):
     machine.file(f"var/log/pods/ml_trainer-0_{POD_ID}/main/0.log", "")
     checkpoint(machine, entry(CORE, ["0", "1"]))
     found = saved_reservations(machine.proc).current_assignments()
-    assert ("known", ("the kubelet's checkpoint",)) == (found.status, found.sources)
+    assert "known" == found.status
+    assert ("the kubelet's checkpoint",) == found.sources
     assert saved_reservations(None) is None

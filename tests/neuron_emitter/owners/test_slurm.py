@@ -109,29 +109,52 @@ def gres_of(name, *indexes, count=0):
     ("entries", "members", "gres"),
     [
         ([("trn1", "gpu:trainium:4(IDX:3,5-7)")], {}, [gres_of("gpu", 3, 5, 6, 7)]),
-        ([("trn1", "neuron:1(S:0)(IDX:0),nvme(CNT:2),gpu:a:3(IDX:N/A)")], {},
-         [gres_of("neuron", 0), gres_of("nvme", count=2), gres_of("gpu", count=3)]),
-        ([("trn1", "")], {}, []), ([("trn1", "(null)")], {}, []),
-        ([("t-[1-3]", "gpu:1(IDX:0)"), ("t-4,n-st-[1-2,09]", "gpu:1(IDX:5)")], {},
-         [gres_of("gpu", 5)]),
+        (
+            [("trn1", "neuron:1(S:0)(IDX:0),nvme(CNT:2),gpu:a:3(IDX:N/A)")],
+            {},
+            [gres_of("neuron", 0), gres_of("nvme", count=2), gres_of("gpu", count=3)],
+        ),
+        ([("trn1", "")], {}, []),
+        ([("trn1", "(null)")], {}, []),
+        (
+            [("t-[1-3]", "gpu:1(IDX:0)"), ("t-4,n-st-[1-2,09]", "gpu:1(IDX:5)")],
+            {},
+            [gres_of("gpu", 5)],
+        ),
         ([("t1", ""), ("n-[st]-09", "gpu:1(IDX:0)"), ("n-st-[001-009]", "")], {}, []),
         ([("t1.local", ""), ("n-st-09.local", "gpu:1(IDX:3)")], {}, [gres_of("gpu", 3)]),
         ([("a", "gpu:1(IDX:1)")], {"state": "TIMEOUT"}, None),
         # A user's line breaks hide and change nothing.
-        ([("a", "gpu:1(IDX:1)")], {"comment": f"x\n   JOB_GRES=\n{NODE_DETAIL}   MinCPUsNode=1"},
-         [gres_of("gpu", 1)]),
-        ([("a", "gpu:1(IDX:1)")], {"comment": "x\n\nJobId=4711 JobName=y\n   JobState=FAILED"},
-         [gres_of("gpu", 1)]),
-        ([("a", "gpu:1(IDX:1)")], {"name": "x\n   UserId=root(0) GroupId=root(0) MCS_label=N/A"},
-         [gres_of("gpu", 1)]),
+        (
+            [("a", "gpu:1(IDX:1)")],
+            {"comment": f"x\n   JOB_GRES=\n{NODE_DETAIL}   MinCPUsNode=1"},
+            [gres_of("gpu", 1)],
+        ),
+        (
+            [("a", "gpu:1(IDX:1)")],
+            {"comment": "x\n\nJobId=4711 JobName=y\n   JobState=FAILED"},
+            [gres_of("gpu", 1)],
+        ),
+        (
+            [("a", "gpu:1(IDX:1)")],
+            {"name": "x\n   UserId=root(0) GroupId=root(0) MCS_label=N/A"},
+            [gres_of("gpu", 1)],
+        ),
         ([("a", "")], {"name": "x\nJobId=4711 y"}, []),
         # What may be the lines of a user, or is not of this job or node.
-        *(([("a", "")], members, "unknown") for members in (
-            {"job": "47110"}, {"name": FORGED_LINES}, {"comment": FORGED_LINES},
-            {"name": f"{FORGED_LINES}\nJobId=9 JobName=y"})),
-        ([], {}, "unknown"), ([("a", ""), ("b", "gpu:1(IDX:0)")], {}, "unknown"),
+        *(
+            ([("a", "")], members, "unknown")
+            for members in (
+                {"job": "47110"},
+                {"name": FORGED_LINES},
+                {"comment": FORGED_LINES},
+                {"name": f"{FORGED_LINES}\nJobId=9 JobName=y"},
+            )
+        ),
+        ([], {}, "unknown"),
+        ([("a", ""), ("b", "gpu:1(IDX:0)")], {}, "unknown"),
     ],
-)  # fmt: skip
+)
 def test_the_answer_of_scontrol_is_read_or_refused(version, entries, members, gres):
     """Each member at its place, and the entry of this node alone; all of its resources."""
     text = record(*entries, version=version, **members)
@@ -195,9 +218,14 @@ def assigned_to(node):
 def gave(job, *, cores=(), devices=(), exact=False, odd=0):
     """What a job of ada's has."""
     return Allocation(
-        f"slurm:{job} ada", "physics", frozenset(cores), frozenset(devices), is_exact=exact,
-        odd_ids=odd, job=job,
-    )  # fmt: skip
+        f"slurm:{job} ada",
+        "physics",
+        frozenset(cores),
+        frozenset(devices),
+        is_exact=exact,
+        odd_ids=odd,
+        job=job,
+    )
 
 
 DEVICE_BY_DEVICE = "".join(f"Name=neuroncore File=/dev/neuron{device}\n" for device in range(4))
@@ -207,24 +235,36 @@ DEVICE_BY_DEVICE = "".join(f"Name=neuroncore File=/dev/neuron{device}\n" for dev
     ("jobs", "gres_conf", "allocations"),
     [
         ({}, "", []),
-        ({"4711": ("0-3", "gpu:2(IDX:0-1)"), "4712": ("4-7", "gpu:2(IDX:2-3)")}, None,
-         [gave("4711", devices=(0, 1)), gave("4712", devices=(2, 3))]),
+        (
+            {"4711": ("0-3", "gpu:2(IDX:0-1)"), "4712": ("4-7", "gpu:2(IDX:2-3)")},
+            None,
+            [gave("4711", devices=(0, 1)), gave("4712", devices=(2, 3))],
+        ),
         ({"4711": ("0-7", "gpu:1(IDX:2)")}, None, [gave("4711", devices=(2,))]),
         ({"4711": ("0-7", "")}, None, [gave("4711", devices=range(4), exact=True)]),
         ({"4711": ("0-7", ""), "4712": ("0-7", "")}, "", [gave("4711"), gave("4712")]),
         ({"4711": ("0-3", "gpu:2(IDX:3-4)")}, None, [gave("4711", devices=(3,), odd=1)]),
-        ({"9": ("0", "neuroncore(CNT:2)"), "10": ("1", "neuroncore(CNT:1)")}, None,
-         [gave("9", cores=(0, 1)), gave("10", cores=(2,))]),
+        (
+            {"9": ("0", "neuroncore(CNT:2)"), "10": ("1", "neuroncore(CNT:1)")},
+            None,
+            [gave("9", cores=(0, 1)), gave("10", cores=(2,))],
+        ),
         # Without a sure order of files only the number counts.
         ({"4711": ("0-3", "neuroncore:3(IDX:1-3)")}, None, [gave("4711", cores=(0, 1, 2))]),
         ({"4711": ("0-3", "gpu:2(IDX:2-3)")}, "", [gave("4711", devices=(0, 1))]),
-        ({"4711": ("0-3", "neuroncore:2(IDX:1-2)")}, DEVICE_BY_DEVICE,
-         [gave("4711", devices=(1, 2))]),
+        (
+            {"4711": ("0-3", "neuroncore:2(IDX:1-2)")},
+            DEVICE_BY_DEVICE,
+            [gave("4711", devices=(1, 2))],
+        ),
         # A device that is listed twice is listed once for each of its cores.
-        ({"4711": ("0-3", "neuroncore:2(IDX:1,4)")}, DEVICE_BY_DEVICE * 2,
-         [gave("4711", cores=(1, 2))]),
+        (
+            {"4711": ("0-3", "neuroncore:2(IDX:1,4)")},
+            DEVICE_BY_DEVICE * 2,
+            [gave("4711", cores=(1, 2))],
+        ),
     ],
-)  # fmt: skip
+)
 def test_each_job_has_its_assignment(node, slurmctld, jobs, gres_conf, allocations):
     """By GRES, else all to one job with every CPU; else it is read, and nobody has anything."""
     if gres_conf is not None:
@@ -310,12 +350,15 @@ def test_slurmctld_is_asked_with_devices_once_for_a_new_job_and_not_often(node, 
 
 JOB_ANSWERS = st.sampled_from(
     [
-        None, UnknownAssignmentsError("it failed", "Mend it"), "No jobs in the system\n",
+        None,
+        UnknownAssignmentsError("it failed", "Mend it"),
+        "No jobs in the system\n",
         record(("a", ""), job="5", comment=FORGED_LINES),
         record(("a", ""), job="5", state="FAILED"),
-        record(("a", ""), ("b", "gpu:1(IDX:3)"), job="5"), record(("a", "gpu:1(IDX:3)"), job="5"),
+        record(("a", ""), ("b", "gpu:1(IDX:3)"), job="5"),
+        record(("a", "gpu:1(IDX:3)"), job="5"),
     ]
-)  # fmt: skip
+)
 
 
 @settings(max_examples=15)

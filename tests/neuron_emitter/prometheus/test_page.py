@@ -65,9 +65,11 @@ def full_page():
     }
     played = PlayedPage()
     full = runtime(
-        counters([50.0]), memory({0: 63}), executions(3, total=LATENCIES, causes={"model": 1}),
+        counters([50.0]),
+        memory({0: 63}),
+        executions(3, total=LATENCIES, causes={"model": 1}),
         runtime_vcpu(),
-    )  # fmt: skip
+    )
     document = report(full, system_data=system, neuron_hardware_info=hardware(1, 4))
     whole_minutes(
         played, document, health={**dict.fromkeys(HEALTH_ON_PAGE, 1), "RecordsDropped": 1}
@@ -105,9 +107,16 @@ def test_promtool_reads_the_page():
 
 
 HEALTH_ON_PAGE = (
-    "ReportsRead", "ReportsMalformed", "MonitorRestarts", "RecordsProduced", "RecordsDelivered",
-    "SpoolRecords", "SpoolBytes", "EmitterCpuSeconds", "EmitterMemory",
-)  # fmt: skip
+    "ReportsRead",
+    "ReportsMalformed",
+    "MonitorRestarts",
+    "RecordsProduced",
+    "RecordsDelivered",
+    "SpoolRecords",
+    "SpoolBytes",
+    "EmitterCpuSeconds",
+    "EmitterMemory",
+)
 LATENCIES = dict.fromkeys(("p0", "p1", "p25", "p50", "p75", "p99", "p100"), 0.5)
 PAGE_RUNTIMES = st.lists(
     st.tuples(
@@ -138,8 +147,11 @@ def test_the_values_are_those_of_the_fold(runtimes):
     series = played.series()
 
     def numbers(name, **labels):
-        return [number for (called, pairs), number in series.items()
-                if called == name and labels.items() <= dict(pairs).items()]  # fmt: skip
+        return [
+            number
+            for (called, pairs), number in series.items()
+            if called == name and labels.items() <= dict(pairs).items()
+        ]
 
     used = "neuron_runtime_memory_used_bytes"
     assert record.device_memory_used_bytes == sum(numbers(used, memory_location="neuron_device"))
@@ -170,10 +182,8 @@ def test_values_not_reported_are_absent_and_reported_values_stay_for_30_s():
     played.read(report(ONE, system_data=system, neuron_hardware_info=hardware(1, 4)))
     played.read(*[report(runtime(counters([60.0]), tag="t"), system_data=None)] * 6)
     series = played.series()
-    assert (0.6, 0.1) == (
-        value(series, UTILIZATION_SERIES),
-        value(series, "system_vcpu_usage_ratio", usage_type="user"),
-    )
+    assert 0.6 == value(series, UTILIZATION_SERIES)
+    assert 0.1 == value(series, "system_vcpu_usage_ratio", usage_type="user")
     assert {63.0} == {
         value(series, "neuron_runtime_memory_used_bytes", memory_location="neuron_device")
     }
@@ -226,18 +236,21 @@ HOSTILE_NAMES = (
     "error_summary",
 )  # fmt: skip
 HOSTILE = st.recursive(
-    st.none() | st.booleans() | st.integers(-(1 << 60), 1 << 60) | st.text(max_size=8)
+    st.none()
+    | st.booleans()
+    | st.integers(-(1 << 60), 1 << 60)
+    | st.text(max_size=8)
     | st.floats(allow_nan=False, allow_infinity=False),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(
-            HOSTILE_NAMES
-        ),
-        inner,
-        max_size=4,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(HOSTILE_NAMES),
+            inner,
+            max_size=4,
+        )
     ),
     max_leaves=20,
-)  # fmt: skip
+)
 
 
 @given(

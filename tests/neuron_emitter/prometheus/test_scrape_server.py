@@ -62,7 +62,8 @@ def test_the_page_is_at_metrics_and_nothing_else_is_served(serve):
     """A scrape may have a query; what is no GET of it is refused."""
     port = serve()
     status, kind, text = got(port)
-    assert (200, True) == (status, kind.startswith("text/plain; version="))
+    assert 200 == status
+    assert kind.startswith("text/plain; version=") is True
     assert {("neuron_emf_build_info", frozenset()): 1} == series_of(text.decode())
     assert (status, kind, text) == got(port, "/metrics?name[]=up")
     assert 404 == got(port, "/")[0]

@@ -20,15 +20,22 @@ from neuron_emitter.settings.options import MAX_SETTINGS_FILE_BYTES
 
 COUNTERS_GROUP = "neuroncore_counters"
 ANY_CONFIG = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
     | st.sampled_from(["5s", "0.5s", ".*", COUNTERS_GROUP, "memory_info"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-        st.sampled_from(["period", "type", "metrics", "tag_filter", RUNTIMES_SECTION, SYSTEM]),
-        inner,
-        max_size=4,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["period", "type", "metrics", "tag_filter", RUNTIMES_SECTION, SYSTEM]),
+            inner,
+            max_size=4,
+        )
     ),
     max_leaves=20,
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +67,8 @@ def test_the_groups_are_those_of_the_user_guide():
     found = json.loads(monitor_config(5))
     (runtimes,) = found["neuron_runtimes"]
     counted = [COUNTERS_GROUP, "execution_stats", "memory_used", "neuron_runtime_vcpu_usage"]
-    assert (".*", counted) == (
-        runtimes["tag_filter"],
-        [runtime["type"] for runtime in runtimes["metrics"]],
-    )
+    assert ".*" == runtimes["tag_filter"]
+    assert counted == [runtime["type"] for runtime in runtimes["metrics"]]
     system = [group["type"] for group in found["system_metrics"]]
     assert ["neuron_hw_counters", "memory_info", "vcpu_usage"] == system
 
@@ -140,10 +145,17 @@ def test_a_period_that_becomes_5_seconds_is_warned_of(period, user_config):
     assert "neuron-monitor silently uses 5 s" in said
 
 
-@pytest.mark.parametrize(("filters", "only_matched"), [
-    ([".*"], False), ([None], False), (["serve"], True), ([""], True), (["a", "b", "a"], True),
-    (["a", ".*"], False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("filters", "only_matched"),
+    [
+        ([".*"], False),
+        ([None], False),
+        (["serve"], True),
+        ([""], True),
+        (["a", "b", "a"], True),
+        (["a", ".*"], False),
+    ],
+)
 def test_a_tag_filter_leaves_cores_unknown(filters, only_matched, user_config):
     """Any other than ".*": a core that no matched runtime holds may be in use all the same."""
     entries = [

@@ -123,16 +123,38 @@ def test_unknown_members_are_ignored():
     assert () == decode(written(document)).dropped_groups
 
 
-@pytest.mark.parametrize(("words", "lines"), [
-    ("not JSON", [
-        b"", b"   ", b"secret", b"{", b'{"neuron_runtime_data":[', b'{"neuron_runtime_data":[]}}',
-        b'{"neuron_runtime_data":NaN}', b"\xff\xfe{}",
-    ]),
-    ("is JSON but", [
-        b"{}", b"[]", b"null", b"3", b'"neuron_runtime_data"', b'{"secret":1}', b'["secret"]',
-        b'{"message":"no neuron_runtime_data today"}', b'{"report":{"neuron_runtime_data":[]}}',
-    ]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (
+            "not JSON",
+            [
+                b"",
+                b"   ",
+                b"secret",
+                b"{",
+                b'{"neuron_runtime_data":[',
+                b'{"neuron_runtime_data":[]}}',
+                b'{"neuron_runtime_data":NaN}',
+                b"\xff\xfe{}",
+            ],
+        ),
+        (
+            "is JSON but",
+            [
+                b"{}",
+                b"[]",
+                b"null",
+                b"3",
+                b'"neuron_runtime_data"',
+                b'{"secret":1}',
+                b'["secret"]',
+                b'{"message":"no neuron_runtime_data today"}',
+                b'{"report":{"neuron_runtime_data":[]}}',
+            ],
+        ),
+    ],
+)
 def test_what_is_no_report_is_refused_without_its_payload(words, lines):
     """Half a report is none, nor another program's line; tags and paths identify a customer."""
     for line in lines:

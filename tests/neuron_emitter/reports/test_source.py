@@ -45,7 +45,8 @@ def test_a_file_is_read_to_its_end(tmp_path):
     source = open_file(tmp_path / "a")
     assert content == whole(source)
     assert None is source.read_chunk(0)
-    assert (0, str(tmp_path / "a")) == (source.restarts, source.name)
+    assert 0 == source.restarts
+    assert str(tmp_path / "a") == source.name
     source.close()
     source.close()
 
@@ -67,9 +68,15 @@ def test_a_pipe_gives_what_is_there_and_nothing_in_time(pipe):
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
-    [("file", False), ("pipe", True), ("named pipe", True), ("socket", True), ("terminal", False),
-     ("/dev/null", False)],
-)  # fmt: skip
+    [
+        ("file", False),
+        ("pipe", True),
+        ("named pipe", True),
+        ("socket", True),
+        ("terminal", False),
+        ("/dev/null", False),
+    ],
+)
 def test_only_the_end_of_a_pipe_or_socket_is_a_failure(kind, expected, tmp_path):
     """The writer of a pipe or a socket should have gone on; a file or a terminal just ends."""
     path = tmp_path / "input"

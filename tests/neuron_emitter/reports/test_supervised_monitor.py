@@ -48,7 +48,9 @@ def test_the_child_gets_the_configuration_and_nothing_else(script, tmp_path, mon
     """)
     with running(path, config=monitor_config(5)) as monitor:
         flag, name, text, stdin = json.loads(read_until(monitor, lambda found: b"\n" in found))
-        assert (["-c"], monitor_config(5), "") == (flag, text, stdin)
+        assert ["-c"] == flag
+        assert monitor_config(5) == text
+        assert "" == stdin
         assert Path(name).exists()
         assert [] == list(temporary.iterdir())
 
@@ -185,9 +187,9 @@ def test_a_death_is_reported_with_its_cause(
     with watched(path) as monitor:
         fail_once(monitor, clock)
     (event,) = events
-    assert ("MonitorDied", MONITOR_NOW_S, f"neuron-monitor {how}") == (
-        event.name, event.at_s, event.message,
-    )  # fmt: skip
+    assert "MonitorDied" == event.name
+    assert MONITOR_NOW_S == event.at_s
+    assert f"neuron-monitor {how}" == event.message
     assert {"RanSeconds": 0.0, "Stderr": "no devices found | exiting", **member} == event.details
     (logged,) = caplog.messages
     assert f"{how}; restarting it in " in logged
@@ -251,6 +253,7 @@ def test_a_new_configuration_restarts_in_order(script, watched, events, clock, c
         assert "stopped" == first.error_tail.text()
         now_s = clock()
         assert b'\n{"b": 2}\n' == read_until(monitor, lambda found: b"}\n" in found)
-        assert (0, now_s) == (monitor.restarts, clock())
+        assert 0 == monitor.restarts
+        assert now_s == clock()
     assert 0 == first._process.returncode
     assert ([], []) == (events, caplog.records)
