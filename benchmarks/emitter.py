@@ -320,7 +320,8 @@ def _log_service() -> Iterator[tuple[str, list[str]]]:
             self.wfile.write(body)
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads, server.block_on_close = True, False
+        server.daemon_threads = True
+        server.block_on_close = False
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_address[1]}", lines

@@ -87,7 +87,8 @@ def _versions() -> Iterator[str]:
 
 
 def _memory_gib() -> float:
-    pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+    pages = os.sysconf("SC_PHYS_PAGES")
+    page = os.sysconf("SC_PAGE_SIZE")
     limit = Path("/sys/fs/cgroup/memory.max")  # a container may have less than the machine
     limit_text = limit.read_text(encoding="ascii").strip() if limit.exists() else "max"
     return min(pages * page, int(limit_text) if limit_text.isdecimal() else pages * page) / (

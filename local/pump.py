@@ -151,7 +151,8 @@ class LogTail:
         pages = self._logs.get_paginator("describe_log_streams").paginate(logGroupName=self.group)
         for page in pages:
             for row in page["logStreams"]:
-                name, written_ms = row["logStreamName"], row.get("lastIngestionTime")
+                name = row["logStreamName"]
+                written_ms = row.get("lastIngestionTime")
                 if written_ms is None:
                     continue  # made, and still empty
                 if written_ms >= self._read_ms.get(name, 0) - _OVERLAP_MS:

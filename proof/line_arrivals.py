@@ -36,7 +36,8 @@ class Arrivals:
     def of(cls, events: Iterable[tuple[int, str]]) -> Arrivals:
         """Sort *events* by identity."""
         lines: dict[tuple[str, int], tuple[int, str]] = {}
-        copies, conflicts = 0, []
+        copies = 0
+        conflicts = []
         for event in events:
             document = json.loads(event[1])
             identity = (document["Boot"], document["Seq"])

@@ -158,7 +158,8 @@ def types(records: Iterable[MinuteRecord]) -> dict[Key, dict[str, dict[str, floa
 
 def _percent_of_peak(instances: Iterable[Records]) -> Fraction | None:
     """Over the known cores of instances that tell FLOPs, each with its share of the devices."""
-    done, possible = Fraction(0), Fraction(0)
+    done = Fraction(0)
+    possible = Fraction(0)
     for own in instances:
         tera_flops = weighted_mean((part.tera_flops, part.covered_seconds) for part in own)
         peak = PEAKS[type_of(own)]
@@ -272,7 +273,8 @@ def _rollup(
         found["IdleCorePercent"] = Fraction(100 * len(idle), len(known))
     if any(core.usd_per_hour is not None for core in known):
         cost = sum((core.usd_per_hour for core in idle if core.usd_per_hour), Fraction(0))
-        found["IdleCostPerHour"], found["IdleCost"] = cost, cost / 60
+        found["IdleCostPerHour"] = cost
+        found["IdleCost"] = cost / 60
         found.update(
             dict.fromkeys(
                 (
@@ -384,7 +386,8 @@ def _fully_idle(instances: Iterable[Records], after_minutes: int) -> set[str]:
     for own in instances:
         if _hides_owners(own):
             return set()
-        cores, merged = cores_of(own, {}), _merged_owners(own)
+        cores = cores_of(own, {})
+        merged = _merged_owners(own)
         for name, idle in _idle_minutes(own).items():
             minutes[name] = min(minutes.get(name, idle), idle)
             busy = any(core.letter == "b" and name in core.owners for core in cores)
@@ -399,7 +402,8 @@ def _fully_idle(instances: Iterable[Records], after_minutes: int) -> set[str]:
 
 def _hides_owners(own: Records) -> bool:
     """Return True if an owner with cores, a busy core or an execution is not named."""
-    cores, merged = cores_of(own, {}), _merged_owners(own)
+    cores = cores_of(own, {})
+    merged = _merged_owners(own)
     if any("[others]" in core.owners for core in cores):
         return True
     if any(core.letter == "b" and "[not reported]" in core.owners for core in cores):

@@ -35,7 +35,8 @@ def build_folder(repository, *, required):
         reason = ".aws-sam/build is older than template.yaml: make build renews it"
     for name in handlers(repository):
         for package in ("aggregator", "neuron_accounts", "neuron_wire", "neuron_words"):
-            made, source = build / name / package, repository / "lambda" / package
+            made = build / name / package
+            source = repository / "lambda" / package
             if not made.is_dir():
                 reason = f".aws-sam/build has no {name}: make build makes it"
             elif differences(source, made):

@@ -148,7 +148,8 @@ def shared_folder(
         root = root.parent
 
     def folder_of(name: str, fill: Callable[[Path], None]) -> Path:
-        folder, done = root / name, root / f"{name}.done"
+        folder = root / name
+        done = root / f"{name}.done"
         with (root / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not done.exists():

@@ -126,7 +126,9 @@ def _closed(
     for line in lines:
         if '"Kind":"minute"' in line:  # what the subscription lets through
             by_minute.setdefault(timestamp_ms(line) // 60_000, []).append(line)
-    table, rules, printed = MemoryTable(), Rules(), []
+    table = MemoryTable()
+    rules = Rules()
+    printed = []
     for minute, texts in sorted(by_minute.items()):
         taken_s = minute * 60 + 70.0
         events = [LogLine(str(number), text) for number, text in enumerate(texts)]

@@ -12,7 +12,9 @@ from neuron_emf.cost.quantities import ALL_RUNTIME_LINES, COST_GROUPS, MODES, TR
 from neuron_emf.cost.tariff import listed
 from neuron_words.quantity_words import dollars, share_words
 
-SMALL, MIDDLE, LARGE = Fleet(10), Fleet(1_000, 2), Fleet(100_000, 100)
+SMALL = Fleet(10)
+MIDDLE = Fleet(1_000, 2)
+LARGE = Fleet(100_000, 100)
 PROMISED_SHARE: Final = 0.03
 """Of what PutMetricData would cost, at most, at 1,000 instances."""
 
@@ -72,7 +74,8 @@ def bills() -> str:
 def small_fleets() -> str:
     """From how many instances on a stack costs less than PutMetricData, and what to do before."""
     single = Fleet(1, 1, INSTANCE_TYPES[_SMALLEST].cores)
-    of_stack, alone = total(bill(single)), total(bill(single.emitters_only()))
+    of_stack = total(bill(single))
+    alone = total(bill(single.emitters_only()))
     return (
         f"One {_SMALLEST} costs {dollars(of_stack)} USD a month, against "
         f"{dollars(put_metric_data_usd(single.instances))} by PutMetricData each minute.\n"

@@ -118,7 +118,8 @@ def values(option):
     kind = option.type
     if isinstance(kind, click.Choice):
         return codes(choice for choice in kind.choices if choice not in option.help)
-    low, high = getattr(kind, "min", None), getattr(kind, "max", None)
+    low = getattr(kind, "min", None)
+    high = getattr(kind, "max", None)
     is_said = high is None or f"{high:g}" in option.help.replace(",", "")
     return "" if is_said else f"{low:g} to {high:g}"
 

@@ -64,7 +64,8 @@ def of_monitor(found):
             error_tail=error_tail,
         )
         monitor.read_chunk(0)
-    monitor._child, monitor._path = None, "/"
+    monitor._child = None
+    monitor._path = "/"
     monitor.read_chunk(0)
     monitor.close()
     found.append(ended_event("standard input", EVENT_AT_S))

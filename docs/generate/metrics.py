@@ -50,7 +50,9 @@ def members_list(subject, members):
         for member in members
     ]
     usual = {head: usual_of([row[head] for row in rows]) for head in rows[0]}
-    said, items, repeated = told_before(subject), {}, []
+    said = told_before(subject)
+    items = {}
+    repeated = []
     for member, row in zip(members, rows, strict=True):
         if (member.name.rpartition(".")[2], member.meaning) in said and "." in member.name:
             repeated.append(f"`{member.name}`")

@@ -94,7 +94,8 @@ def rights(template):
         for name, resource in template["Resources"].items()
         if name.endswith("Function")
     }
-    actions, callers = defaultdict(set), defaultdict(dict)
+    actions = defaultdict(set)
+    callers = defaultdict(dict)
     for role, statement in statements(template):
         if role == OF_INSTANCES:
             continue

@@ -1,4 +1,4 @@
-"""neuron-emf on an instance: neuron-monitor reports in, EMF log lines out."""
+"""neuron-emf on an instance: read neuron-monitor reports and write EMF log lines."""
 
 from typing import Final
 

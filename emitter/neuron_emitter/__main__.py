@@ -1,4 +1,4 @@
-"""`python -m neuron_emitter` has what an instance needs: run and replay."""
+"""`python -m neuron_emitter` runs the commands of an instance: run and replay."""
 
 import sys
 
@@ -6,7 +6,7 @@ from neuron_emitter.run.signals import RUN, end_at_once_if_stopped
 
 
 def main() -> None:
-    """Run a command; end the process with its exit code."""
+    """Run a command, and end the process with its exit code."""
     if sys.argv[1:2] == [RUN]:
         end_at_once_if_stopped()
     from neuron_emitter import cli  # noqa: PLC0415 - it takes longer than Python itself to start

@@ -1,8 +1,9 @@
 """
 Processes that the emitter starts, and orphans that it inherits as the first process of a container.
 
-An orphan stays in the process table until its new parent waits for it. Children of our own are
-left alone: the code that started them needs their exit code. From waitid(2) and pid_namespaces(7).
+An orphan stays in the process table until its new parent waits for it. The emitter does not wait
+for its own children here: the code that started them needs their exit code. From waitid(2) and
+pid_namespaces(7).
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ def start_child(command: Sequence[str], **options: Any) -> Popen[bytes]:  # noqa
 
 
 def reap_orphans() -> None:
-    """Wait for children that have ended and that we did not start. Returns at once."""
+    """Wait for orphans that have ended, and return at once."""
     if not _starting.acquire(blocking=False):
-        return  # a child that is being started is not known yet
+        return  # a child that is starting is not registered yet
     try:
         own = {process.pid for process in _started if process.returncode is None}
-        with suppress(ChildProcessError):  # we have no child
+        with suppress(ChildProcessError):  # this process has no child
             while (ended := _ended_child()) is not None and ended not in own:
                 os.waitpid(ended, os.WNOHANG)
     finally:

@@ -51,7 +51,7 @@ def run(context: click.Context, /, **values: object) -> None:
     SIGTERM and SIGINT end it in order; SIGHUP makes it read its configuration
     again, which counts from the next minute on.
     """
-    from neuron_emitter.run import service  # noqa: PLC0415 - replay and --help need none of it
+    from neuron_emitter.run import service  # noqa: PLC0415 - replay and --help do not need it
 
     is_asked_to_print = values.pop(_PRINT_MONITOR_CONFIG)
     settings = RunSettings(**values)  # type: ignore[arg-type]  # click made each value of its field's type

@@ -1,7 +1,7 @@
 """
-How a command runs and ends: its context, its output, its exit code.
+How a command starts and ends: its context, its output and its exit code.
 
-Light on purpose: `neuron-emf --help` imports this and click, and no settings.
+It imports little, because `neuron-emf --help` loads this module and click, and no settings.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 
 PROGRAM_NAME: Final = "neuron-emf"
 CONTEXT_SETTINGS: Final = {
-    "auto_envvar_prefix": VARIABLE_PREFIX,  # one variable per setting, whatever the command
+    "auto_envvar_prefix": VARIABLE_PREFIX,  # each setting has the same variable in every command
     "help_option_names": ["-h", "--help"],
     "max_content_width": 100,
 }
-"""What every command has of click."""
+"""Click's context settings, the same for every command."""
 
 DEFAULT_OPTION_GROUP: Final = "Options"
-"""The heading of options that have no other."""
+"""The heading of options that belong to no other heading."""
 
 _IS_WHOLE: Final = "neuron_emitter.command_line.is_whole"
-"""Under this key of click's `meta` is whether all options are to be shown."""
+"""The key in click's `meta` that holds True if all options are shown."""
 
 _DIMENSION_FLAGS: Final = ("-d", "--common-dims")
 
 
 class Option(click.Option):
-    """An option that `--help-all` shows under a heading, and `--help` unless it is advanced."""
+    """An option that `--help-all` shows under its heading, and `--help` unless it is advanced."""
 
     def __init__(
         self,
@@ -51,17 +51,17 @@ class Option(click.Option):
         is_advanced: bool = False,
         **attributes: Any,  # noqa: ANN401 - as above
     ) -> None:
-        """Have click's own *attributes*, too."""
+        """Take click's own *attributes* too."""
         super().__init__(*names, **attributes)
         self.heading = heading
         self.is_advanced = is_advanced
 
 
 class Command(click.Command):
-    """A command in our context; with advanced options it has `--help-all`."""
+    """A command in the context of neuron-emf; with advanced options it has `--help-all`."""
 
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - as above
-        """Have click's *attributes*."""
+        """Take click's *attributes*."""
         super().__init__(context_settings=CONTEXT_SETTINGS, **attributes)
         self._advanced = sum(getattr(param, "is_advanced", False) for param in self.params)
         if self._advanced:
@@ -77,7 +77,7 @@ class Command(click.Command):
             self.params.append(whole)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options most people need in one list, or all of them by heading."""
+        """Write the options that most people need in one list, or all options by heading."""
         is_whole = _IS_WHOLE in ctx.meta
         sections: dict[str, list[tuple[str, str]]] = {DEFAULT_OPTION_GROUP: []}
         for param in self.get_params(ctx):
@@ -94,7 +94,7 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the epilog, then how many options are hidden."""
+        """Write the epilog, then the number of hidden options."""
         super().format_epilog(ctx, formatter)
         if self._advanced and _IS_WHOLE not in ctx.meta:
             formatter.write_paragraph()
@@ -110,20 +110,21 @@ def _show_whole_help(context: click.Context, _parameter: click.Parameter, is_ask
 
 
 def no_progress(_what: str) -> AbstractContextManager[Advance]:
-    """Progress without a bar: `python -m neuron_emitter` shows none."""
+    """Return progress that draws no bar, for `python -m neuron_emitter`."""
     return nullcontext(lambda _done, _total=None: None)
 
 
 class Invocation(NamedTuple):
     """
-    What click hands to every command as `context.obj`.
+    The object that click hands to every command as `context.obj`.
 
     Attributes:
-        words: The arguments behind the command's name; SIGHUP reads them again.
+        words: The arguments after the command's name; SIGHUP reads them again.
 
-        progress: Shows the progress of work with this name.
+        progress: Shows the progress of the named work.
 
-        unnamed_cluster: The cluster name to use when none is found; empty refuses to run.
+        unnamed_cluster: The cluster name to use if none is found; if empty, the command refuses to
+            run.
     """
 
     words: Sequence[str]
@@ -146,7 +147,8 @@ def main(
         context = error.ctx if isinstance(error, click.UsageError) else None
         if words or context is None:
             click.echo(f"{PROGRAM_NAME}: {_sentence(error, context)}", err=True)
-        else:  # nothing was asked for: a person gets help, a program no success
+        # the user named no command: show the help, and exit with a failure so that a script notices
+        else:
             click.echo(context.get_help(), err=True)
         sys.exit(EXIT_WRONG_USE)
     except EmitterError as error:
@@ -154,14 +156,14 @@ def main(
         click.echo(f"{PROGRAM_NAME}: {error}", err=True)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        sys.exit(130)  # 128 + SIGINT, as shells have it
+        sys.exit(130)  # 128 + SIGINT, as shells report it
     sys.exit(code if isinstance(code, int) else 0)
 
 
 @contextmanager
 def checked_output() -> Iterator[None]:
     """
-    Write to standard output; a reader that stops early (`replay ... | head`) is no failure.
+    Write to standard output. A reader that stops early (`replay ... | head`) is not a failure.
 
     Raises:
         DeliveryError: If it cannot be written.
@@ -180,14 +182,14 @@ def checked_output() -> Iterator[None]:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print *lines*, as `checked_output` says."""
+    """Print *lines*, with the errors of `checked_output`."""
     with checked_output():
         for line in lines:
             sys.stdout.write(f"{line}\n")
 
 
 def _forget_output() -> None:
-    """Drop what is still buffered, so that it does not fail again when the interpreter exits."""
+    """Drop buffered output, so that it does not fail again when the interpreter exits."""
     if sys.stdout is None:
         return
     try:

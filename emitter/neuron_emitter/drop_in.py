@@ -1,9 +1,9 @@
 """
-`neuron-monitor-emf`: what neuron-monitor-cloudwatch.py was in a pipe, with one word changed.
+`neuron-monitor-emf`, a replacement for neuron-monitor-cloudwatch.py in a pipe.
 
-It takes that script's options and is `neuron-emf run` behind them: reports from
-standard input, metrics by the script's names, everything else as the variables
-and the configuration file of `run` say.
+It accepts that script's options and runs `neuron-emf run`: reports from standard input, and metrics
+with the script's names. All other settings come from the variables and the configuration file of
+`run`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DROP_IN_NAME: Final = "neuron-monitor-emf"
 UNNAMED_CLUSTER: Final = "default"
-"""The cluster in lines of an instance without one; the script knew of no clusters."""
+"""The cluster in lines of an instance that has none; the script has no clusters."""
 
 _HELP: Final = (
     "Turn neuron-monitor reports on standard input into log lines in CloudWatch Logs. CloudWatch "
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options of neuron-monitor-cloudwatch.py."""
+    """Return a parser for the options of neuron-monitor-cloudwatch.py."""
     import argparse  # noqa: PLC0415 - after the signals, as in __main__
 
     from neuron_emitter.lines.line_settings import COMMON_DIMS  # noqa: PLC0415

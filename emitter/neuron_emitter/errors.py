@@ -1,8 +1,8 @@
 """
-What can go wrong, and who is expected to act.
+The errors of neuron-emf, by the person who must act.
 
-* EmitterError       never raised itself
-  + SettingsError    the operator: exit 2, trying again does not help
+* EmitterError       the superclass, never raised itself
+  + SettingsError    the operator: exit 2, a retry does not help
   + SourceError      neuron-monitor or its output is missing, unreadable or silent: exit 3
   + SpoolHeldError   another emitter works in the directory: exit 3, a supervisor may try again
   + SpoolFailedError the spool was closed while it was still in use: exit 3, as above
@@ -22,10 +22,10 @@ EXIT_DESTINATION_REFUSED: Final = 4
 
 class EmitterError(Exception):
     """
-    Superclass of all errors a command ends with; never raised itself.
+    The superclass of all errors that end a command. It is never raised itself.
 
-    The message is for a person, in at most two sentences: what went wrong, the
-    value that was found, what to do. It never holds the payload.
+    The message is for a person, in at most two sentences: what failed, the value found, what to do.
+    It never contains the payload.
     """
 
     exit_code: ClassVar[int] = 1
@@ -38,12 +38,12 @@ class SettingsError(EmitterError):
 
 
 class SourceError(EmitterError):
-    """There are no reports to read, or nothing in the input is one."""
+    """The input cannot be read, or contains no report."""
 
     exit_code = EXIT_SOURCE_FAILED
 
 
 class DeliveryError(EmitterError):
-    """The destination refused the records, which are kept."""
+    """The destination refused the records, which stay in the spool."""
 
     exit_code = EXIT_DESTINATION_REFUSED

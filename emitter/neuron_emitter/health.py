@@ -1,14 +1,14 @@
 """
-What the emitter reports about itself: members of each minute line, and a pulse for health checks.
+The emitter's own members of each minute line, and a heartbeat file for health checks.
 
-The members are cumulative since its boot, as of just before the record that carries them, so
-that any two lines show what became of everything between them.
+The members are cumulative since the boot, as of just before the record that contains them, so that
+any two lines account for everything between them.
 
-The pulse is a small file beside the spool, written once a minute: a reading loop that hangs
-writes none. It is overwritten in place and never grows, so that a full disk takes it too. Its
-times are of the monotonic clock, which all processes of a machine share: when the wall clock is
-set back no minute may close for as long. Whether an emitter is healthy is for the reader to
-judge (`neuron_emf.check.quick`).
+The heartbeat is a small file next to the spool, written once a minute; a reading loop that hangs
+does not write it. It is overwritten in place and never grows, so that a full disk accepts it too.
+Its times are of the monotonic clock, which all processes of a machine share: if the wall clock is
+set back, no minute may close for a long time. The reader decides whether an emitter is healthy
+(`neuron_emf.check.quick`).
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ DROP_MEMBERS: Final[dict[DropReason, str]] = {
 
 
 def above_zero(**counts: int) -> dict[str, int]:
-    """Those of *counts* that a line has only when there is something to count."""
+    """Return the *counts* above 0: a line omits the others."""
     return {name: count for name, count in counts.items() if count}
 
 
 def reading_members(fold: Fold, framer: Framer) -> dict[str, int]:
-    """Reports read, pieces of input that were no report, and parts of reports that were dropped."""
+    """Return reports read, input pieces that are not reports, and dropped parts of reports."""
     members = {"ReportsRead": fold.reports_read, "ReportsMalformed": framer.malformed}
     return members | above_zero(PartsMalformed=fold.malformed, RuntimesGone=fold.runtimes.gone)
 
 
 def spool_members(health: SpoolHealth) -> dict[str, int]:
-    """RecordsProduced = RecordsDelivered + SpoolRecords + RecordsDropped, always."""
+    """Return the spool's members: RecordsProduced is the sum of the others."""
     members = {
         "RecordsProduced": health.produced,
         "RecordsDelivered": health.delivered,
@@ -78,7 +78,7 @@ def spool_members(health: SpoolHealth) -> dict[str, int]:
 
 
 def process_members() -> dict[str, float]:
-    """The emitter's own CPU seconds since its start, and its resident bytes."""
+    """Return the emitter's own CPU seconds since its start, and its resident bytes."""
     return {"EmitterCpuSeconds": round(time.process_time(), 2), "EmitterMemory": _resident_bytes()}
 
 
@@ -86,13 +86,13 @@ def _resident_bytes() -> int:
     with suppress(OSError, ValueError, IndexError):
         pages = int(_STATM.read_text(encoding="ascii").split()[_RESIDENT_FIELD])
         return pages * getpagesize()
-    # The greatest so far, in KiB: the best there is without /proc.
+    # The maximum so far, in KiB: the best value without /proc.
     return getrusage(RUSAGE_SELF).ru_maxrss << 10
 
 
 PULSE_NAME: Final = "pulse.json"
 PULSE_INTERVAL_S: Final = 60.0
-PULSE_BYTES: Final = 512  # always as many: what is there already needs no room on the disk
+PULSE_BYTES: Final = 512  # always the same size: overwriting it needs no room on the disk
 
 _Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 _Time = Annotated[float, Meta(ge=0, le=1 << 53)]
@@ -104,19 +104,19 @@ class Pulse:
     The state of the reading loop at its last heartbeat.
 
     Attributes:
-        pid: Of the emitter, in its own PID namespace.
+        pid: The emitter's pid, in its own PID namespace.
 
-        started_s: When it began to read, on the monotonic clock, as all times here.
+        started_s: When it started to read, on the monotonic clock, like all times here.
 
         at_s: When this was written.
 
-        reported_s: When there was last a new report, to the minute; None before the first.
+        reported_s: When the last new report came, to the minute; None before the first.
 
-        waiting: Records that are not delivered yet.
+        waiting: Undelivered records.
 
-        undelivered_s: Since when records wait and none was delivered; None when none waits.
+        undelivered_s: Since when records wait and none was delivered; None if no record waits.
 
-        in_memory: Those of them that the disk did not take.
+        in_memory: Undelivered records that the disk did not accept.
     """
 
     pid: _Count
@@ -129,7 +129,7 @@ class Pulse:
 
 
 class PulseFile:
-    """The heartbeat file of one emitter; without a directory nothing is written."""
+    """The heartbeat file of one emitter. Without a directory, no file is written."""
 
     def __init__(self, directory: Path | None, *, clock: Clock = time.monotonic) -> None:
         self._path = None if directory is None else directory / PULSE_NAME
@@ -142,15 +142,16 @@ class PulseFile:
         self._undelivered_s: float | None = None
 
     def is_due(self) -> bool:
-        """Whether the last heartbeat is a minute old, or none was written yet."""
+        """Return True if the last heartbeat is a minute old, or none was written yet."""
         return self._clock() >= self._next_s
 
     def write_beat(self, reports_read: int, spool: SpoolHealth) -> None:
-        """Write a heartbeat. A full disk is no error."""
+        """Write a heartbeat. A full disk is not an error."""
         now_s = self._clock()
         self._next_s = now_s + PULSE_INTERVAL_S
         if reports_read > self._reports:
-            self._reports, self._reported_s = reports_read, now_s
+            self._reports = reports_read
+            self._reported_s = now_s
         waiting = spool.records + spool.older_records
         progress = (spool.delivered, spool.older_records)
         if not waiting:
@@ -174,7 +175,7 @@ class PulseFile:
         if self._path is None:
             return
         text = json.encode(pulse)
-        # The spool has said already that its directory takes nothing.
+        # The spool has already logged that its directory cannot be written.
         with (
             suppress(OSError),
             open_private(self._path, O_WRONLY | O_NOFOLLOW, "w") as file,
@@ -184,7 +185,7 @@ class PulseFile:
 
 def read_pulse(directory: Path) -> Pulse | None:
     """
-    Read the last heartbeat in *directory*; None when the file holds none.
+    Read the last heartbeat in *directory*; None if the file has none.
 
     Raises:
         OSError: If it is not there or must not be read.

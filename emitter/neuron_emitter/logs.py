@@ -1,9 +1,9 @@
 """
-What the emitter logs on standard error, which events go to its log group, and how often.
+Log to standard error, send events to the log group, and limit how often both repeat.
 
-On standard error that is one event a line, key=value behind it. Where it is the journal, each
-line begins with its priority, which the journal
-takes off: https://www.freedesktop.org/software/systemd/man/latest/sd-daemon.html
+Standard error gets one event a line, followed by key=value pairs. If it is the journal, each line
+begins with its priority, which the journal removes:
+https://www.freedesktop.org/software/systemd/man/latest/sd-daemon.html
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Clock = Callable[[], float]
-    """A clock: seconds since the start that its use names."""
+    """A clock: seconds since the start that its caller names."""
     OnEvent = Callable[["Event"], None]
     """A function that takes an event for the lines."""
 
@@ -32,19 +32,19 @@ _LOG_RECORD_FIELDS: Final = frozenset(vars(logging.makeLogRecord({}))) | {
     "asctime",
     "taskName",
 }
-_JOURNAL_VARIABLE: Final = "JOURNAL_STREAM"  # device and inode of what systemd connected
+_JOURNAL_VARIABLE: Final = "JOURNAL_STREAM"  # device and inode of the socket that systemd connected
 _PRIORITIES: Final = {"DEBUG": 7, "INFO": 6, "WARNING": 4, "ERROR": 3, "CRITICAL": 2}  # syslog(3)
 
 
 class _KeyValueFormatter(logging.Formatter):
-    """`neuron-emf: warning: records dropped count=12 reason=too_old`."""
+    """Formats `neuron-emf: warning: records dropped count=12 reason=too_old`."""
 
     def __init__(self, *, is_journal: bool) -> None:
         super().__init__()
         self._is_journal = is_journal
 
     def format(self, record: logging.LogRecord) -> str:
-        """The event, then what was given as `extra`."""
+        """Return the event, then the values of `extra`."""
         pairs = (
             f"{name}={value}"
             for name, value in vars(record).items()
@@ -61,7 +61,7 @@ class _KeyValueFormatter(logging.Formatter):
 
 
 def log_to_stderr(*, verbose: bool) -> None:
-    """Send our own events to standard error; libraries only from warnings on."""
+    """Send our own events to standard error; events of libraries only from warnings on."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_KeyValueFormatter(is_journal=_is_journal()))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
@@ -69,7 +69,7 @@ def log_to_stderr(*, verbose: bool) -> None:
 
 
 def _is_journal() -> bool:
-    """Whether standard error is the socket by which systemd connected it to the journal."""
+    """Return True if standard error is the socket that systemd connected to the journal."""
     with suppress(OSError):
         found = os.fstat(2)
         return os.environ.get(_JOURNAL_VARIABLE) == f"{found.st_dev}:{found.st_ino}"
@@ -78,10 +78,10 @@ def _is_journal() -> bool:
 
 class Repeats:
     """
-    Rate limit by key: each is reported at most once per interval. Thread-safe.
+    A rate limit by key: each key is reported at most once per interval. Thread-safe.
 
-    A log that repeats itself hides what is new in it; a log that stays silent hides
-    that it goes on. So: the first time at once, then the number that came together.
+    A log that repeats itself hides new events; a log that stays silent hides that a problem
+    continues. So the first occurrence is reported at once, and later the number since then.
     """
 
     def __init__(self, interval_s: float, clock: Clock = time.monotonic) -> None:
@@ -92,12 +92,12 @@ class Repeats:
         self._unsaid: dict[str, int] = {}
 
     def due(self, key: str, count: int = 1) -> int:
-        """Count *count* more of *key*; return how many to report now, 0 to stay silent."""
+        """Count *count* more of *key*. Return the number to report now, 0 to stay silent."""
         with self._lock:
             now = self._clock()
             unsaid = self._unsaid.get(key, 0) + count
             said_at = self._said_at.get(key)
-            # A clock that was set back must not silence us until it catches up.
+            # If the clock was set back, report now instead of waiting until it catches up.
             if said_at is not None and 0 <= now - said_at < self._interval_s:
                 self._unsaid[key] = unsaid
                 return 0
@@ -113,11 +113,11 @@ BACKOFF_GROWTH: Final = 1.5
 
 class Backoff:
     """
-    How long to wait after failures in a row: exponential, with equal jitter.
+    The wait after failures in a row: exponential, with equal jitter.
 
-    Each step is half as long again as the one before, and each wait is drawn from the upper
-    half of its step: waits grow for certain, and instances that failed together do not come
-    back together, even when all wait the longest. From
+    Each step is half as long again as the step before, and each wait is drawn from the upper half
+    of its step. So waits always grow, and instances that failed together do not return together,
+    even if all wait the longest time. From
     https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
     """
 
@@ -134,7 +134,7 @@ class Backoff:
         self._step_s = self._first_step_s
 
     def next_s(self) -> float:
-        """Seconds to wait after one more failure: never shorter or longer than the bounds."""
+        """Return the seconds to wait after one more failure, within the limits."""
         wait_s = max(self._shortest_s, self._rng.uniform(self._step_s / 2, self._step_s))
         self._step_s = min(self._longest_s, BACKOFF_GROWTH * self._step_s)
         return wait_s
@@ -145,18 +145,18 @@ class Backoff:
 
 
 MAX_WAITING_EVENTS: Final = 100
-"""Events that may wait for the instance to have a name; the oldest are dropped, and counted."""
+"""Events that may wait until the instance has a name; the oldest are dropped and counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """
-    One `event` line, before it has an identity.
+    One `event` line before it has an identity.
 
     Attributes:
-        name: What happened, such as `MonitorDied`; one of few.
+        name: The event's name, such as `MonitorDied`; one of a few.
 
-        at_s: When, seconds since the Unix epoch.
+        at_s: The event's time, seconds since the Unix epoch.
 
         message: One sentence for a person, without payload.
 
@@ -171,7 +171,7 @@ class Event:
 
 class EventQueue:
     """
-    Events waiting to be written to the spool. Any thread may add.
+    Events that wait to be written to the spool. Any thread may add events.
 
     Attributes:
         dropped: Events lost because too many were waiting.
@@ -182,7 +182,7 @@ class EventQueue:
         self._waiting: deque[Event] = deque()
 
     def add_event(self, event: Event) -> None:
-        """Queue *event*; when too many wait, the oldest is dropped."""
+        """Queue *event*. If too many wait, the oldest is dropped."""
         self._waiting.append(event)
         while len(self._waiting) > MAX_WAITING_EVENTS:
             self._waiting.popleft()

@@ -1,10 +1,9 @@
 """
 Print what would be sent: the conductor of `run` on saved reports, without AWS, on a recorded clock.
 
-Deterministic: report n, from 0, is received at start + n x interval, the boot
-is made of the start and a hash of the inputs, and what differs from run to run
-or from machine to machine (the emitter's own CPU, memory and spool, the machine
-id) is absent.
+Deterministic: report n, from 0, is received at start + n x interval, and the boot is made from the
+start and a hash of the inputs. Values that differ between runs or machines (the emitter's own CPU,
+memory and spool, the machine ID) are absent.
 """
 
 from __future__ import annotations
@@ -41,8 +40,8 @@ if TYPE_CHECKING:
     from neuron_emitter.spool.spool_records import NewRecord
     from neuron_wire import MinuteRecord, WireFormatError
 
-_GZIP_MARK: Final = b"\x1f\x8b"  # no JSON begins so
-READ_BYTES: Final = 1 << 16  # a larger read would take fresh pages of memory each time
+_GZIP_MARK: Final = b"\x1f\x8b"  # JSON never begins with these bytes
+READ_BYTES: Final = 1 << 16  # a larger read would allocate fresh pages of memory each time
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +52,7 @@ def replay(
     advance: Callable[[float, float], object] = lambda _done, _total: None,
 ) -> Iterator[str]:
     """
-    The lines of all minutes that the reports in *files* make.
+    Yield the lines of all minutes in the reports of *files*.
 
     *advance* gets the bytes read so far and the bytes of all files.
 
@@ -73,7 +72,7 @@ def replay(
         return at_s
 
     inputs = _hash(files, settings)
-    # As the running emitter's: a later start is a greater text.
+    # Like the running emitter's boots: a later start is a greater text.
     printed = _PrintedRecords(boot=f"{int(start_s * 1000):012x}{inputs[:8]}")
     local = LocalSources(
         owners=saved_owners(settings.saved_proc, clock),
@@ -162,16 +161,16 @@ def _covered_s(record: MinuteRecord | None, interval_s: float) -> float:
 
 def parse_time_s(text: str | None) -> float:
     """
-    Seconds since the epoch of an ISO 8601 time, UTC unless it says otherwise.
+    Return the seconds since the epoch of an ISO 8601 time, in UTC if it has no offset.
 
     Raises:
-        SettingsError: If *text* is missing or is no such time.
+        SettingsError: If *text* is missing or is not such a time.
     """
     if text is None:
         msg = "No start time is set. Use --start, such as --start 2026-01-01T00:00:00Z."
         raise SettingsError(msg)
     try:
-        # Python 3.10 does not read the Z.
+        # Python 3.10 does not parse the Z.
         time = datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
     except ValueError as error:
         msg = f"Invalid --start {text[:40]!r}. Use an ISO 8601 time, such as 2026-01-01T00:00:00Z."
@@ -191,14 +190,14 @@ def _reports(
     for path in files:
         for chunk in _chunks(path):
             yield from framer.frame_chunk(chunk)
-            read_bytes = min(read_bytes + len(chunk), all_bytes)  # what gzip unpacks is more
+            read_bytes = min(read_bytes + len(chunk), all_bytes)  # gzip unpacks to more bytes
             advance(read_bytes, all_bytes)
         yield from framer.end_input()
 
 
 def _hash(files: Sequence[Path], settings: ReplaySettings) -> str:
-    # Only what differs from its default, so that a setting of a later release
-    # changes no boot where it is not used; and no name of a folder.
+    # Only settings that differ from their default, so that a setting of a later release changes no
+    # boot if it is not used; and no folder names.
     changed = {
         field.name: value
         for field in dataclasses.fields(settings)

@@ -1,15 +1,14 @@
 """
-Lines of single reports: those of one-second metrics, and reports written as they came.
+Lines written per report: high-resolution metrics and raw reports.
 
-A line of one-second metrics waits until the dimensions of its metrics are known. The instance
-type and the image are in the reports, and where they are not, the metadata service answers soon
-after the start, without keeping the reader waiting. CloudWatch makes no metric of a line later,
-and alarms on one-second metrics look five seconds back: so a line waits, but for 3 seconds at
-most.
+A line of one-second metrics waits until the dimensions of its metrics are known. The instance type
+and the image are in the reports, or the metadata service answers soon after the start, without
+delaying the reader. CloudWatch does not extract metrics from a line later, and alarms on one-second
+metrics look back five seconds, so a line waits at most 3 seconds.
 
-Of raw reports the last one of every Nth minute is written. The first minute that has a report is
-one of them: a raw report appears at once, and a fleet that was not started in one minute does
-not send all of them in one. Pure: no clock.
+Of raw reports, the last one of every Nth minute is written, starting with the first minute that has
+a report: a raw report appears at once, and a fleet that was not started in one minute does not send
+all its raw reports in one minute. Pure: no clock.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ if TYPE_CHECKING:
 
 HELD_S: Final = 3.0
 MAX_HELD: Final = 100
-"""Reports that may wait: a file that is read at once brings more than a monitor."""
+"""Reports that may wait: reading a file yields more reports at once than a monitor."""
 
 
 class ReportQueue:
     """
-    The reports that wait, the oldest first.
+    The waiting reports, the oldest first.
 
     Attributes:
-        lines_without: Lines that went without metrics by their common dimensions.
+        lines_without: The number of lines written without metrics by their common dimensions.
     """
 
     def __init__(self) -> None:
@@ -47,15 +46,15 @@ class ReportQueue:
         self.lines_without = 0
 
     def add_sample(self, sample: ReportSample) -> None:
-        """Let *sample* wait for its turn."""
+        """Queue *sample*."""
         self._waiting.append(sample)
 
     def ends_at_s(self) -> float | None:
-        """When the oldest has waited for long enough, seconds since the epoch."""
+        """Return the time at which the oldest report has waited enough, seconds since the epoch."""
         return self._waiting[0].at_s + HELD_S if self._waiting else None
 
     def take_due(self, now_s: float, *, is_every: bool) -> Iterator[ReportSample]:
-        """Take the reports that have waited for long enough; *is_every* takes all of them."""
+        """Take the reports that have waited long enough; *is_every* takes all reports."""
         while self._waiting and (is_every or self._is_over(now_s)):
             yield self._waiting.popleft()
 
@@ -64,7 +63,7 @@ class ReportQueue:
         return above_zero(ReportLinesWithoutMetrics=self.lines_without)
 
     def _is_over(self, now_s: float) -> bool:
-        # A clock that was set back does not make it longer.
+        # If the clock was set back, the wait does not become longer.
         held_s = now_s - self._waiting[0].at_s
         return len(self._waiting) > MAX_HELD or not 0 <= held_s < HELD_S
 
@@ -76,14 +75,14 @@ _log = logging.getLogger(__name__)
 
 class RawReports:
     """
-    The choice among the reports of one run.
+    Selects the raw reports of one run that are written.
 
     Attributes:
-        every_minutes: Write one every so many minutes from now on; None for none.
+        every_minutes: Minutes between two written reports from now on; None to write none.
 
-        newest: The bytes and the receipt of the last report of the open minute.
+        newest: The bytes and the receipt time of the open minute's last report.
 
-        too_large: Reports that were due and not written, because no log event is so long.
+        too_large: Reports that were due and not written, because they exceed a log event.
     """
 
     def __init__(self) -> None:
@@ -96,11 +95,12 @@ class RawReports:
         self, minute_ms: int, writer: LineWriter, identity: LineIdentity, *, seq: int
     ) -> NewRecord | None:
         """
-        The report to write of the minute that closed, None where none is due.
+        Return the report to write for the closed minute, None if none is due.
 
-        One that no log event can hold is counted, and the first is logged.
+        A report that exceeds a log event is counted, and the first one is logged.
         """
-        newest, self.newest = self.newest, None
+        newest = self.newest
+        self.newest = None
         if newest is None or self.every_minutes is None:
             return None
         minute = minute_ms // MINUTE_MS
@@ -122,5 +122,5 @@ class RawReports:
         return None
 
     def health_members(self) -> dict[str, int]:
-        """What the next minute line says of it."""
+        """Return the members of the next minute line about raw reports."""
         return {TOO_LARGE_MEMBER: self.too_large} if self.too_large else {}

@@ -49,7 +49,8 @@ def departure_of(event: JsonObject) -> tuple[str, int]:
         NoDepartureError: If it is not the departure of an instance.
     """
     detail = object_in(event, "detail")
-    kind, state = str(event.get("detail-type")), str(detail.get("state"))
+    kind = str(event.get("detail-type"))
+    state = str(detail.get("state"))
     if kind != STATE_CHANGE_DETAIL_TYPE or state not in DEPARTING:
         msg = (
             f"Unexpected event {kind[:60]!r} with state {state[:30]!r}. Correct the "

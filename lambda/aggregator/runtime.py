@@ -129,7 +129,8 @@ class _Reader:
 
 def _delivery(document: Members) -> LogDelivery:
     delivered = CloudWatchLogsDecodedData(document)
-    log_group, log_stream = _name(delivered.log_group), _name(delivered.log_stream)
+    log_group = _name(delivered.log_group)
+    log_stream = _name(delivered.log_stream)
     lines = () if delivered.message_type == _CONTROL else tuple(delivered.log_events)
     return LogDelivery(
         log_group,

@@ -211,7 +211,8 @@ class InstanceHour:
         record = self._as_ec2_says(record)
         self._note(record)
         self._covered_hundredths += round(100 * record.covered_seconds)
-        state, after_minutes = record.core_state, self.rules.idle_after_minutes
+        state = record.core_state
+        after_minutes = self.rules.idle_after_minutes
         bit = 1 << (record.minute_ms // MINUTE_MS % HOUR_MINUTES)
         cores_of = cores_by_owner(record)
         did = owner_minutes_of(record, cores_of)
@@ -248,8 +249,10 @@ class InstanceHour:
         idle: Sequence[int],
     ) -> Counts:
         """Count what each owner has of the cores; returns what it has of the *idle* ones."""
-        state, percents = record.core_state, record.utilization_percent
-        is_idle, idle_of = set(idle), Counter[str]()
+        state = record.core_state
+        percents = record.utilization_percent
+        is_idle = set(idle)
+        idle_of = Counter[str]()
         for owners, cores in owned.items():
             ways = len(owners)
             hundredths = [round(100 * (percents[core] or 0)) for core in cores]
@@ -299,7 +302,8 @@ class InstanceHour:
             for part in _costs_of(owner_hour)
         ]
         unknown = _costs_of(self._owners[UNKNOWN_OWNER]) if UNKNOWN_OWNER in self._owners else ()
-        costs, unknown_costs = round_shares(known, _COST_UNIT), round_shares(unknown, _COST_UNIT)
+        costs = round_shares(known, _COST_UNIT)
+        unknown_costs = round_shares(unknown, _COST_UNIT)
         basis = basis_words(
             self._basis.regions,
             PRICES_AS_OF if self._basis.regions else None,

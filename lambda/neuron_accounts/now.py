@@ -260,7 +260,8 @@ NOW_COSTS: Final = {name: member for name, member, in_micros in _NOW_NUMBERS if 
 
 def cluster_now(line: JsonObject) -> ClusterNow:
     """The numbers of *line*, a rollup."""
-    cluster, as_of = line.get(CLUSTER_DIMENSION), line.get("PricesAsOf")
+    cluster = line.get(CLUSTER_DIMENSION)
+    as_of = line.get("PricesAsOf")
     counts = {name: count_in(line, member) for name, member in NOW_COUNTS.items()}
     costs = {name: micros_in(line, member) for name, member in NOW_COSTS.items()}
     rows = rows_in(line, OWNER_ROWS)
@@ -300,7 +301,9 @@ def _unknown_by_reason(line: JsonObject) -> Counts:
 
 def _owner(row: JsonObject) -> IdleOwner | None:
     """None where the row has no number of cores."""
-    idle, owner, team = micros_in(row, "Cores"), row.get("Owner"), row.get("Team")
+    idle = micros_in(row, "Cores")
+    owner = row.get("Owner")
+    team = row.get("Team")
     if idle is None:
         return None
     numbers = {

@@ -107,7 +107,8 @@ def cores_by_owner(record: MinuteRecord) -> CoresOf:
     An unattached core is not held: an owner that lists it can only have it reserved.
     """
     found: dict[str, Sequence[int]] = {}
-    state, width = record.core_state, len(record.core_state)
+    state = record.core_state
+    width = len(record.core_state)
     is_free = UNATTACHED_STATE in state
     for entry in record.owners or (() if record.owners_more else record.holders):
         cores: Sequence[int] = core_indexes(entry.cores)
@@ -209,7 +210,8 @@ class OwnerMinute:
 
 def owner_minutes_of(record: MinuteRecord, cores_of: CoresOf) -> MinutesOf:
     """What each owner of a merged *record* did on its instance; *cores_of* are their cores."""
-    state, idle_minutes = record.core_state, record.idle_minutes
+    state = record.core_state
+    idle_minutes = record.idle_minutes
     by_name = {owner_name(owner.name): owner for owner in record.owners}
     minutes: MinutesOf = {}
     # Most instances have one letter for all cores, and each owner some of them.
@@ -367,7 +369,8 @@ class OwnerMinutes:
 
         An owner that works is known to work even then. Of unnamed processes some may work.
         """
-        minute, row = self.by_owner.get(owner), IdleOwner(owner, 0)
+        minute = self.by_owner.get(owner)
+        row = IdleOwner(owner, 0)
         if minute is None or not minute.allocated or owner == UNNAMED_OWNER:
             return row
         if self.are_more and not minute.worked:

@@ -190,14 +190,19 @@ def time_of_row(row: LedgerRow) -> CoreTime:
             row.allocated, unknown=row.allocated, unpriced=unpriced, cost=row.list_cost or 0,
             unknown_cost=row.list_cost or 0,
         )
-    idle, cost, avoidable = row.idle or 0, row.idle_cost, row.avoidable_cost or 0
-    minutes, money = [0] * len(Part), [0] * len(Part)
+    idle = row.idle or 0
+    cost = row.idle_cost
+    avoidable = row.avoidable_cost or 0
+    minutes = [0] * len(Part)
+    money = [0] * len(Part)
     is_unallocated = row.owner == UNALLOCATED_OWNER
     part = Part.AVOIDABLE_UNALLOCATED if is_unallocated else Part.AVOIDABLE_ALLOCATED
-    minutes[part], minutes[Part.COMMITTED] = row.avoidable, row.committed
+    minutes[part] = row.avoidable
+    minutes[Part.COMMITTED] = row.committed
     minutes[Part.SHARED] = idle - row.avoidable - row.committed
     if cost is not None:
-        money[part], money[Part.COMMITTED] = avoidable, row.committed_cost
+        money[part] = avoidable
+        money[Part.COMMITTED] = row.committed_cost
         money[Part.SHARED] = cost - avoidable - row.committed_cost
     is_priced = row.executions is not None and not row.unpriced
     return CoreTime(

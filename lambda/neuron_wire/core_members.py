@@ -151,7 +151,8 @@ def core_indexes(text: str) -> tuple[int, ...]:
         raise WireFormatError(BAD_MEMBER, "Cores is not a list of core ranges such as 0-7,12")
     for part in text.split(",") if text else ():
         first, _, last = part.partition("-")
-        start, end = int(first), int(last or first)
+        start = int(first)
+        end = int(last or first)
         if not (indexes[-1] if indexes else -1) < start <= end < MAX_CORES:
             raise WireFormatError(BAD_MEMBER, f"Cores is not ascending from 0 to {MAX_CORES - 1}")
         indexes.extend(range(start, end + 1))

@@ -249,7 +249,8 @@ def _distribution_violations(name: str, value: JsonObject) -> Violations:
             at_root(name),
         )
     elif buckets:
-        values, counts = value["Values"], value["Counts"]
+        values = value["Values"]
+        counts = value["Counts"]
         is_paired = isinstance(values, list) and isinstance(counts, list)
         if not is_paired or not 1 <= len(values) == len(counts) <= MAX_METRIC_VALUES:
             yield Violation(

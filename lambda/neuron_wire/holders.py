@@ -109,7 +109,8 @@ def holder_members(holders: Iterable[Holder]) -> list[Members]:
 
 def read_holders(line: JsonObject) -> tuple[tuple[Holder, ...], int]:
     """The holders of a line, and how many more there are."""
-    entries, more = line.get("Holders"), line.get("HoldersMore")
+    entries = line.get("Holders")
+    more = line.get("HoldersMore")
     if entries is None and more is None:
         return (), 0
     entries = entries if isinstance(entries, list) else []

@@ -135,7 +135,8 @@ def parse(message: str) -> MinuteRecord | OtherRecord:
         raise WireFormatError(NOT_JSON, "the line is not JSON") from error
     if not isinstance(line, dict):
         raise WireFormatError(NOT_AN_OBJECT, "the line is JSON but not an object")
-    schema, kind = line.get("Schema"), line.get("Kind")
+    schema = line.get("Schema")
+    kind = line.get("Kind")
     if isinstance(schema, bool) or not isinstance(schema, int) or not isinstance(kind, str):
         raise WireFormatError(NOT_OURS, "the line has no Schema and Kind")
     if not 1 <= schema <= _MAX_SCHEMA:

@@ -324,7 +324,8 @@ class MinuteRecord:
             if owner.reserved:
                 cores.update(core_indexes(owner.reserved))
         if self.owners_more:
-            more, state = core_indexes(self.owners_more), self.core_state
+            more = core_indexes(self.owners_more)
+            state = self.core_state
             cores.update([core for core in more if state[core] == UNATTACHED_STATE])
         return cores
 

@@ -195,7 +195,8 @@ def read_owners(line: JsonObject, state: str) -> Owned:
 
     Of an entry that cannot be read the cores still count as somebody's, where these can.
     """
-    given, more = line.get("Owners"), line.get("OwnersMore")
+    given = line.get("Owners")
+    more = line.get("OwnersMore")
     if given is None and more is None:
         return (), ""
     owners: list[Owner] = []

@@ -92,7 +92,8 @@ def _series(
     alarm: Alarm, history: CloudWatchHistory, starts: Sequence[int]
 ) -> dict[Dimensions, Points]:
     """What the alarm watches, by contributor, newest first; one without data where it is one."""
-    source, period_s = alarm.source, alarm.period_s
+    source = alarm.source
+    period_s = alarm.period_s
 
     def read(wanted: MetricSource | MetricsInsightsQuery) -> Metrics:
         end_s = starts[0] + period_s
@@ -147,7 +148,8 @@ def judge(
     alarm: Alarm, points: Sequence[float | None], previous: State | None = None
 ) -> tuple[State, str]:
     """The state that *points* put *alarm* in, newest first, None where missing."""
-    needed, looked_at = alarm.datapoints_to_alarm, alarm.evaluation_periods
+    needed = alarm.datapoints_to_alarm
+    looked_at = alarm.evaluation_periods
     real = [(age, alarm.breaches(value)) for age, value in enumerate(points) if value is not None]
     used = real[:looked_at]
     breaching = sum(breaches for _, breaches in used)

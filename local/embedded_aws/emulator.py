@@ -105,7 +105,8 @@ class EmbeddedAws:
         for opened in self._clients.values():
             opened.close()
         self._clients.clear()
-        child, self._child = self._child, None
+        child = self._child
+        self._child = None
         if child is not None:
             # Its state dies with it, so a slow stop is worth nothing.
             child.stop(patience_s=0.5)

@@ -47,7 +47,8 @@ class ReportWriter:
         Returns:
             The line with its newline, and what is true about it.
         """
-        instance, number = self._instance, self._number
+        instance = self._instance
+        number = self._number
         rng = instance.rng(f"report {number}")
         elapsed_s = (at_ms - self._last_ms) / 1000 if number else None
         periods_s = {
@@ -122,12 +123,15 @@ class ReportWriter:
 
     def _one_vcpu(self, vcpu: int, number: int, rng: random.Random) -> Mapping[str, float]:
         chance = rng.random()
-        user_share, system_share = (20 + 30 * chance, 4 * chance)
+        user_share = 20 + 30 * chance
+        system_share = 4 * chance
         if vcpu >= self._working_vcpus:
-            user_share, system_share = (1.5 * chance, 0.4 * chance)
+            user_share = 1.5 * chance
+            system_share = 0.4 * chance
         if number == 0:  # milliseconds: no tick of the kernel's clock in them
             user_share = system_share = 0.0
-        user, system = round(user_share, 2), round(system_share, 2)
+        user = round(user_share, 2)
+        system = round(system_share, 2)
         idle = _plain(round(100 - user - system, 2))
         given = {"user": _plain(user), "system": _plain(system), "idle": idle}
         return {name: given.get(name, 0) for name in _VCPU_USES}

@@ -60,7 +60,8 @@ def open_page(
 
     *document* is the template; a port that is taken is said.
     """
-    account, read_alarms = rehearsed_account(asdict(place)), alarms.read_alarms
+    account = rehearsed_account(asdict(place))
+    read_alarms = alarms.read_alarms
     view = PageView(account, read_alarms=read_alarms, differences=differences_from_aws(document))
     public: dict[str, Callable[[], object]] = {
         "/rehearsal.json": lambda: asdict(place),

@@ -140,7 +140,8 @@ def _rows_in(objects: Mapping[str, bytes]) -> Iterator[LedgerRow]:
 
 def settle_lines(lines: Iterable[str], end_minute: int) -> SettledPast:
     """The minute records among *lines* before *end_minute*, settled."""
-    records, texts = [], []
+    records = []
+    texts = []
     for line in lines:
         record = parse(line)
         if isinstance(record, MinuteRecord) and record.minute_ms // MINUTE_MS < end_minute:

@@ -275,7 +275,8 @@ class Rehearsal:
     ) -> bool:
         """Close minutes, and have alarms explained; whether Ctrl-C ended it."""
         until_s = time.time() + seconds if seconds else float("inf")
-        asked_minute, explained = closable_minute(time.time()), set[tuple[object, ...]]()
+        asked_minute = closable_minute(time.time())
+        explained = set[tuple[object, ...]]()
         try:
             while (now_s := time.time()) < until_s:
                 if not aws.alive():

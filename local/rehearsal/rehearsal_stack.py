@@ -121,12 +121,14 @@ class DeployedStack:
 
     def explain(self, event: Mapping[str, Any]) -> None:
         """Have explain tell people of an alarm's *event*, as EventBridge does."""
-        function, payload = self.resources["ExplainFunction"], json.dumps(event).encode()
+        function = self.resources["ExplainFunction"]
+        payload = json.dumps(event).encode()
         self._aws.client("lambda").invoke(FunctionName=function, Payload=payload)
 
     def put_objects(self, objects: Mapping[str, bytes]) -> None:
         """Put *objects* into the bucket of the ledger, where settle puts its own."""
-        bucket, s3 = self._outputs["LedgerBucketName"], self._aws.client("s3")
+        bucket = self._outputs["LedgerBucketName"]
+        s3 = self._aws.client("s3")
         with ThreadPoolExecutor(_THREADS) as pool:
             list(
                 pool.map(

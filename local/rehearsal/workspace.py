@@ -106,7 +106,8 @@ class Workspace:
 
     def stop_all(self) -> None:
         """Stop every process that was adopted, all at once."""
-        children, self._children = self._children, []
+        children = self._children
+        self._children = []
         for child in children:
             child.ask_to_stop()
         deadline = time.monotonic() + STOP_PATIENCE_S

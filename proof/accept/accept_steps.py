@@ -84,7 +84,8 @@ def deploy(context: AcceptContext) -> list[str]:
 
 def upload(context: AcceptContext) -> str:
     """Template and functions to the bucket of the run; where the template is."""
-    place, outputs = context.place, context.stacks[context.frame].outputs
+    place = context.place
+    outputs = context.stacks[context.frame].outputs
     bucket = ReleaseBucket(outputs["BucketName"], place.account, place.client("s3"))
     return bucket.upload_release(context.package)
 
@@ -234,7 +235,8 @@ def back_to_direct(context: AcceptContext) -> list[str]:
 
 def delete_and_adopt(context: AcceptContext) -> list[str]:
     """Deleted, its lines stay; deployed again on them, they are read on; deleted, they stay."""
-    group, name = context.group(context.changed), context.changed
+    group = context.group(context.changed)
+    name = context.changed
     before = len(context.events(group))
     made = MadeResource(STACK_KIND_OF_RESOURCE, name)
     if why := remove_one(context.place, context.journal, made):

@@ -138,7 +138,8 @@ class CallRecorder:
 
     def step(self, name: str) -> None:
         """What comes belongs to this step."""
-        self._step, self._last = name, ""
+        self._step = name
+        self._last = ""
 
     def listen(self, client: Any) -> None:
         """Keep what *client* is answered from now on."""
@@ -187,7 +188,8 @@ class AccountPlace:
         Raises:
             AcceptError: If an endpoint is set that is not on this machine.
         """
-        self.region, self.recorder = region, recorder
+        self.region = region
+        self.recorder = recorder
         self.endpoint = os.environ.get(ENDPOINT_VARIABLE, "")
         self._clients: dict[str, Any] = {}
         try:

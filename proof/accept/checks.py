@@ -55,7 +55,8 @@ _REPORT_TIMEOUT_S: Final = 300
 
 def ledger(context: AcceptContext) -> list[str]:
     """Hours of the lines, settled: rows, report and digest have the amounts of the lines."""
-    stack, records = context.stacks[context.watched], context.records(context.watched)
+    stack = context.stacks[context.watched]
+    records = context.records(context.watched)
     minutes = [record.minute_ms // MINUTE_MS for record in records]
     hours = range(min(minutes) // HOUR_MINUTES, max(minutes) // HOUR_MINUTES + 1)
     for hour in hours:
@@ -117,7 +118,8 @@ def against_report(
     problems = []
     if (found := by_ledger["reading"]["ledger_rows"]) != len(settled):
         problems.append(f"the report was expected to read {len(settled)} rows, found {found}")
-    ledger_amounts, line_amounts = _amounts(by_ledger), _amounts(by_lines)
+    ledger_amounts = _amounts(by_ledger)
+    line_amounts = _amounts(by_lines)
     problems += [
         f"{what}: {ledger_amounts.get(what)} by the report from the ledger, "
         f"{line_amounts.get(what)} from the lines"
@@ -180,7 +182,8 @@ def _digest(
 ) -> list[str]:
     """It says the amount of the rows, and arrives where messages about alarms do."""
     sent = invoke(context, stack.outputs["DigestFunctionName"], Until=_start(hours.stop))
-    text, amount = str(sent.get("Text", sent)), usd(float(_idle_usd(settled)))
+    text = str(sent.get("Text", sent))
+    amount = usd(float(_idle_usd(settled)))
     if f"Idle cores cost {amount}," not in text:
         return [f"the digest was expected to say {amount}, found {text[:300]!r}"]
 
@@ -230,7 +233,8 @@ def alarms(context: AcceptContext) -> list[str]:
             for page in pages
             for row in page["MetricAlarms"]
         }
-        found, wanted = [], set()
+        found = []
+        wanted = set()
         for alarm in awaited:
             said = {
                 state.state for state in evaluate(alarm, CloudWatchHistory(client), time.time())

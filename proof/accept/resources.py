@@ -74,7 +74,8 @@ class Journal:
         """A new journal in *folder*."""
         folder.mkdir(parents=True, exist_ok=True)
         journal = cls(folder / JOURNAL_NAME, [])
-        journal.run, journal.where = run, where
+        journal.run = run
+        journal.where = where
         journal._write(row="run", run=run, where=where)
         return journal
 
@@ -296,7 +297,8 @@ def _delete_group(place: AccountPlace, journal: Journal, name: str) -> str:
 def _delete_bucket(place: AccountPlace, journal: Journal, name: str) -> str:
     if not _is_there(place, name):  # it went with its stack
         return ""
-    client, owner = place.client("s3"), {"ExpectedBucketOwner": place.account}
+    client = place.client("s3")
+    owner = {"ExpectedBucketOwner": place.account}
     if why := _untagged(
         BUCKET_KIND, name, client.get_bucket_tagging(Bucket=name, **owner)["TagSet"], journal
     ):
@@ -319,7 +321,8 @@ def _is_there(place: AccountPlace, bucket: str) -> bool:
 
 def _empty(place: AccountPlace, bucket: str) -> None:
     """Every version of every object of a bucket that a tagged stack made."""
-    client, owner = place.client("s3"), {"ExpectedBucketOwner": place.account}
+    client = place.client("s3")
+    owner = {"ExpectedBucketOwner": place.account}
     for page in client.get_paginator("list_object_versions").paginate(Bucket=bucket, **owner):
         rows = [*page.get("Versions", ()), *page.get("DeleteMarkers", ())]
         if rows:

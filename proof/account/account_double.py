@@ -138,7 +138,8 @@ class AccountDouble(LogsService):
     def add_group(self, name: str, log_group_class: str = "STANDARD", days: int = 30) -> None:
         """Make a log group."""
         self.rules.groups.setdefault(name, set())
-        self.classes[name], self.days[name] = log_group_class, days
+        self.classes[name] = log_group_class
+        self.days[name] = days
 
     def remove_group(self, name: str) -> None:
         """Delete a log group with all that is in it."""
@@ -262,7 +263,8 @@ class AccountDouble(LogsService):
         start = _place_in(document)  # below 0 while pages come that are empty
         if start is None:
             start = -self.empty_pages if found else 0
-        end, size = max(start, 0), 0
+        end = max(start, 0)
+        size = 0
         while (
             start >= 0 and end < len(found) and end - start < document.get("limit", MAX_CALL_EVENTS)
         ):
@@ -284,7 +286,8 @@ class AccountDouble(LogsService):
         """The first page of one stream."""
         if not document.get("startFromHead"):
             raise ServiceError(NOT_PLAYED, "only startFromHead is played here", 501)
-        group, stream = self.group_in(document, "GetLogEvents"), document["logStreamName"]
+        group = self.group_in(document, "GetLogEvents")
+        stream = document["logStreamName"]
         if stream not in self.rules.groups[group]:
             raise ServiceError(NOT_FOUND, "The specified log stream does not exist.")
         start_ms = document.get("startTime", 0)

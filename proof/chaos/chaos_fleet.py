@@ -63,7 +63,8 @@ def _host(rng: random.Random, host: int, minutes: int) -> Iterator[Accepted]:
     for offset in range(minutes):
         if away:
             away -= 1
-            boot, seq = boot + (away == 0), 0
+            boot = boot + (away == 0)
+            seq = 0
             continue
         parts = 2 if rng.random() < 0.1 else 1
         for part in range(parts):

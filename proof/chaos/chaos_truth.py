@@ -62,7 +62,8 @@ def of_owners(lines: PrintedMinute, owners: Mapping[str, OwnerRow]) -> Iterator[
     if len(owners) <= MAX_OWNERS and rows.keys() != owners.keys():
         yield "TopIdleOwners", _names(owners.keys()), _names(rows.keys())
     for name in sorted(rows.keys() & owners.keys() - {"[others]"}):
-        row, owner = rows[name], owners[name]
+        row = rows[name]
+        owner = owners[name]
         priced = owner.cores != owner.unpriced
         for member, expected in (
             ("Cores", owner.cores), ("UnpricedCores", owner.unpriced),
@@ -182,7 +183,8 @@ def compare(
             yield from of_types(lines, types.get(key, {}))
             yield from of_owners(lines, owners.get(key, {}))
 
-    first, last = printed_lines(printed), printed_lines([*printed, *restated])
+    first = printed_lines(printed)
+    last = printed_lines([*printed, *restated])
     known = {
         (minute, cluster)
         for cluster in attendance.clusters

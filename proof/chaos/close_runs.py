@@ -154,7 +154,8 @@ class CloseRuns:
         """
         Where the next run is to die: in a kind of call that none died in, else at another step.
         """
-        call, number = self.steps.next_call(), self.steps.next_number()
+        call = self.steps.next_call()
+        number = self.steps.next_number()
         if call is not None and (number is None or self._rng.random() < 0.7):
             return InjectedFaults(killed_at=(call[0], 1), after=call[1], remaining_s=remaining_s)
         if number is None:

@@ -41,7 +41,9 @@ TICK: dict[str, object] = {
 }
 PRINT = "print"
 HEALTH_STEP = "print_health"
-DONE, FAILED, KILLED = "done", "failed", "killed"
+DONE = "done"
+FAILED = "failed"
+KILLED = "killed"
 
 
 def nothing() -> None:
@@ -206,7 +208,8 @@ class Functions:
             except KilledError:
                 seen.ended = KILLED
             except Exception as error:  # noqa: BLE001 - Lambda takes any for a failure
-                seen.ended, seen.error = FAILED, type(error).__name__
+                seen.ended = FAILED
+                seen.error = type(error).__name__
         return seen
 
     def _take(self, line: str, life: _Life, seen: InvocationResult) -> None:

@@ -122,7 +122,8 @@ class IngestRuns:
 
     def _redrive(self) -> None:
         """Send what lies in the failure queue once more, as whoever the alarm calls does."""
-        kept, self._kept = self._kept, []
+        kept = self._kept
+        self._kept = []
         for delivery in kept:
             if delivery.kind == UNREADABLE:
                 self._kept.append(delivery)

@@ -41,13 +41,11 @@ MAX_STREAM_BATCH = 8
 PUT_ATTEMPTS = 20  # 101 by the template: an unreadable record costs as many invocations
 FORGED_MESSAGE = "nobody-sent-this"  # a cluster that must never get a rollup
 
-LINES, CONTROL, OWN_GROUP, OWN_LOG, UNREADABLE = (
-    "lines",
-    "control message",
-    "delivery of the rollups' log group",
-    "delivery of ingest's own log group",
-    "unreadable delivery",
-)
+LINES = "lines"
+CONTROL = "control message"
+OWN_GROUP = "delivery of the rollups' log group"
+OWN_LOG = "delivery of ingest's own log group"
+UNREADABLE = "unreadable delivery"
 ODD = (CONTROL, OWN_GROUP, OWN_LOG, UNREADABLE)
 GARBAGE_LINES = (
     "",
@@ -185,7 +183,8 @@ class Shard:
         if self._work is None:
             return None
         # While it runs another poll of this shard must find nothing: it is put back below.
-        (records, attempt), self._work = self._work, None
+        (records, attempt) = self._work
+        self._work = None
         seen = self._functions.ingest(batch(*(record.payload for record in records)), faults)
         left = records[_taken(seen, len(records)) :]
         attempt = 1 if len(left) < len(records) else attempt + 1

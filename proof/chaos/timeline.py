@@ -126,7 +126,8 @@ class Steps:
     def count_failure(self, result: InvocationResult, faults: InjectedFaults) -> bool:
         """Count an invocation that was killed or that the table refused; False for another."""
         if result.ended == KILLED:
-            name, number = result.calls[-1], len(result.calls)
+            name = result.calls[-1]
+            number = len(result.calls)
             self._hit |= {(name, faults.after), (number, faults.after)}
             self._happened[self._kind(name, faults.after)] += 1
             return True

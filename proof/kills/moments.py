@@ -85,7 +85,8 @@ class Moments:
     def _held(self, moment: str) -> Iterator[None]:
         """A call, the first after some others, is held at *moment* while the block lasts."""
         passing = self._rng.randint(0, MOST_PASSING)
-        reached, go_on = threading.Event(), threading.Event()
+        reached = threading.Event()
+        go_on = threading.Event()
 
         def hold() -> None:
             nonlocal passing

@@ -179,7 +179,8 @@ class LogsService:
         is_said = fault is None or fault.is_said
         if operation == "PutLogEvents":
             self.before_taking()
-        region, is_taken = "", False
+        region = ""
+        is_taken = False
         answer: Document | ServiceError | ProxyPage = {}
         what = fault.name if fault else operation
         try:
@@ -197,7 +198,9 @@ class LogsService:
             answer = error
             what = what if fault and not is_said else error.code
         if isinstance(answer, ProxyPage):
-            status, content_type, text = answer.status, "text/html", answer.body
+            status = answer.status
+            content_type = "text/html"
+            text = answer.body
         else:
             status, content_type, text = wire.written(answer)
         with self._choice:

@@ -54,7 +54,8 @@ def checked(document: Document) -> tuple[str, str, list[tuple[int, str]]]:
     Raises:
         ServiceError: With every constraint that the request breaks.
     """
-    group, stream = document["logGroupName"], document["logStreamName"]
+    group = document["logGroupName"]
+    stream = document["logStreamName"]
     events = [(event["timestamp"], event["message"]) for event in document.get("logEvents", ())]
     broken = [
         *_broken_name("logGroupName", group, GROUP_PATTERN),

@@ -104,7 +104,8 @@ def region_signed_for(
     found = _AUTHORIZATION.fullmatch(headers.get("authorization", ""))
     if found is None:
         raise ServiceError(*MISSING_TOKEN)
-    moment, now = headers["x-amz-date"], datetime.fromtimestamp(now_s, timezone.utc)
+    moment = headers["x-amz-date"]
+    now = datetime.fromtimestamp(now_s, timezone.utc)
     signed_at = datetime.strptime(moment, MOMENT).replace(tzinfo=timezone.utc)
     if abs(signed_at - now) > TOLERANCE:
         words = f"Signature expired: {moment} is more than 5 min. from {now:{MOMENT}}"

@@ -161,7 +161,8 @@ def minute_records(draw, boots=WORLD_BOOTS):
     state = draw(st.text("bau?", max_size=3))
     percent = st.integers(0, 10_000).map(lambda hundredths: hundredths / 100)
     count = st.none() | st.integers(0, 50)
-    offset, part = draw(st.integers(0, 3)), draw(st.integers(0, 1))
+    offset = draw(st.integers(0, 3))
+    part = draw(st.integers(0, 1))
     seconds = st.sampled_from([0.0, 6.0, 30.0, 33.0, 36.0, 60.0])
     return record(
         cluster=draw(st.sampled_from(["training", "serving"])),

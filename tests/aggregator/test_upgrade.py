@@ -55,7 +55,8 @@ def close_at(left_behind, monkeypatch, capsys):  # noqa: ARG001
 def test_records_in_flight_count_once(close_at):
     """One that came late is added to what was published; the open minute has both of its own."""
     rollups = close_at(190)
-    late, current = rollups[0], rollups[1]
+    late = rollups[0]
+    current = rollups[1]
     assert (2, 6, 6, 1) == tuple(
         late[name] for name in ("Publication", "Records", "Instances", "LateRecords")
     )

@@ -17,7 +17,8 @@ ROUNDING = 0.01  # a minute line has two decimals per core
 
 def minutes_of(folder, instance_type, scenario):
     """The minutes as expected, and as the emitter's replay has them, by instance and start."""
-    history, truth = folder / "reports", folder / "truth"
+    history = folder / "reports"
+    truth = folder / "truth"
     play = Play(
         instance_type=instance_type,
         scenario=scenario,

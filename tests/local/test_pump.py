@@ -69,7 +69,8 @@ class CloudWatch:
 
 def datum(number=0, namespace="Neuron/Cluster"):
     """32 cores, one of them at work."""
-    dimensions, counts = (("ClusterName", "a"),), {0.0: 31, 7.5: 1}
+    dimensions = (("ClusterName", "a"),)
+    counts = {0.0: 31, 7.5: 1}
     return Datum(namespace, f"M{number}", dimensions, 1_800_000_060_000, "Count", counts, 60)
 
 

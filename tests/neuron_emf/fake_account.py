@@ -37,7 +37,9 @@ class FakeAccount(AccountDouble):
         self.wires.append(JsonWire(*ALARM_WIRE))
         self.alarms_page = MAX_DESCRIBED
         self.alarms_made_s = self.rules.clock()
-        self.alarms, self._contributors, self._queries = {}, {}, {}
+        self.alarms = {}
+        self._contributors = {}
+        self._queries = {}
         for logical_id, properties in self.template.resources("AWS::CloudWatch::Alarm"):
             self.add_alarm(self.stack_name, logical_id, properties)
         self.rules.operations |= {
@@ -66,7 +68,8 @@ class FakeAccount(AccountDouble):
         return {"queryDefinitions": definitions}
 
     def _start_query(self, document):
-        start_ms, end_ms = document["startTime"] * 1000, document["endTime"] * 1000
+        start_ms = document["startTime"] * 1000
+        end_ms = document["endTime"] * 1000
         texts = [
             event.message
             for event in self.events(self.group_in(document))
@@ -125,7 +128,8 @@ class FakeLedgerObjects:
     """A client of S3 that has *objects* by key, and lists *page* keys at a time."""
 
     def __init__(self, objects, page=1_000):
-        self._objects, self._page = objects, page
+        self._objects = objects
+        self._page = page
 
     def get_paginator(self, _operation):
         return SimpleNamespace(paginate=self._pages)

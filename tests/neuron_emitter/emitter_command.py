@@ -22,7 +22,8 @@ def logging_restored() -> Iterator[None]:
     """Put logging back as it was: a command that runs inside a test sets it up for a process."""
     root = logging.getLogger()
     ours = logging.getLogger("neuron_emitter")
-    handlers, levels = root.handlers[:], (root.level, ours.level)
+    handlers = root.handlers[:]
+    levels = (root.level, ours.level)
     try:
         yield
     finally:

@@ -127,7 +127,8 @@ def run(
 ):
     """Run an emitter over a timetable to its planned stop; its lines, and what it ran with."""
     clock = clock or FakeClock()
-    table, outlet = source(clock, chunks, until_s), FakeOutlet(clock)
+    table = source(clock, chunks, until_s)
+    outlet = FakeOutlet(clock)
     own = Spool(None, clock=clock, max_age_s=1e12) if spool is None else nullcontext(spool)
     with own as opened:
         emitter = emitter_of(table, opened, outlet, clock=clock, **changes)

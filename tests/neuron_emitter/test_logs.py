@@ -89,7 +89,9 @@ def test_repeats_are_limited_and_counted():
 def test_nothing_is_lost_that_is_not_counted(counts):
     """Whatever is added between two looks: taken in order, once, or counted as dropped."""
     queue = EventQueue()
-    added, taken, dropped = [], [], 0
+    added = []
+    taken = []
+    dropped = 0
     for count in counts:
         batch = [
             Event("MonitorDied", float(len(added) + place), "It ended.") for place in range(count)

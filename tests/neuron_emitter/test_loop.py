@@ -255,7 +255,8 @@ def of_kind(lines, kind):
 
 def test_an_event_is_kept_when_it_happens_not_when_the_minute_ends():
     """Its timestamp is its own moment; a kill before the minute ends must not lose it."""
-    clock, events = FakeClock(), EventQueue()
+    clock = FakeClock()
+    events = EventQueue()
     with Spool(None, clock=clock, max_age_s=1e12) as spool:
         source = Timetable(clock, [(1, chunk(busy())), (31, chunk(busy()))], 40)
         emitter = emitter_of(source, spool, clock=clock, events=events)

@@ -202,7 +202,8 @@ class SpoolAndDelivery(RuleBasedStateMachine):
 
     def append(self, kinds):
         """Append a record of each kind, as the service does: its number is in its line."""
-        boot, first = self.spool.boot, self.spool.next_seq
+        boot = self.spool.boot
+        first = self.spool.next_seq
         assert self.model.produced[boot] + 1 == first
         records = [made(kind, boot, seq, self.clock()) for seq, kind in enumerate(kinds, first)]
         state = f"{boot} {first}".encode()

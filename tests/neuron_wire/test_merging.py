@@ -59,7 +59,8 @@ def test_a_core_comes_from_the_last_part_that_knew_it():
     Unknown in the latest part: utilization, state and idle minutes come from
     the part that knew the core.
     """
-    percents, minutes = ((0.5,), (None,)), ((7,), (0,))
+    percents = ((0.5,), (None,))
+    minutes = ((7,), (0,))
     merged = restarted(
         20.0, 40.0, core_state="a?", utilization_percent=percents, idle_minutes=minutes
     )

@@ -60,7 +60,8 @@ def test_owners_and_those_left_out_are_exactly_the_cores_that_somebody_has(holdi
 
 def test_all_holdings_of_one_name_are_one_owner():
     """Also those without a name; executions that one of them lacks are absent."""
-    first, second = ("a", {0, 1}, "x", (), 3), ("a", {1, 2}, "x", (), 4)
+    first = ("a", {0, 1}, "x", (), 3)
+    second = ("a", {1, 2}, "x", (), 4)
     holdings = [first, (None, {2}), second, ("a", (), "x", {7})]
     unnamed = Owner("2-6", "[unnamed]")
     expected = (unnamed, Owner("0-2", "a", "x", "7", 7))

@@ -134,7 +134,8 @@ def test_an_override_of_a_region_goes_before_one_of_all():
 
 def test_the_basis_names_list_overrides_and_unpriced_types():
     """The list with region and date, unless every price is an override."""
-    basis, prices_ = PriceBasis(), Prices({"trn1.2xlarge": 1.0})
+    basis = PriceBasis()
+    prices_ = Prices({"trn1.2xlarge": 1.0})
     for instance_type, cores, region in (
         ("trn1.2xlarge", 2, "us-east-1"),
         ("trn2.48xlarge", 64, "us-east-2"),

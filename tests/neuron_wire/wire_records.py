@@ -65,7 +65,8 @@ def nearly(draw: Any, texts: Any, signs: str) -> str:
 def holders(draw: Any) -> tuple[Holder, ...]:
     """Up to as many holders as one line names, each with any of its members absent."""
     cores = st.sets(st.integers(0, 127), min_size=1, max_size=9).map(core_ranges)
-    name, moment = st.none() | texts(20), st.none() | st.just("2026-11-22T02:10Z")
+    name = st.none() | texts(20)
+    moment = st.none() | st.just("2026-11-22T02:10Z")
     holder = st.builds(
         Holder,
         cores=cores,

@@ -85,7 +85,8 @@ FOREIGN_LINES = tuple(
 @example(b"[" * NESTING, 100)
 def test_a_report_is_read_or_counted_and_the_next_is_read(content, chunk_bytes):
     """Whatever it holds, the minute closes, the stack reads its line, and the state comes back."""
-    framer, fold = Framer(), Fold(FoldSettings(period_s=5.0, runtime_lines="all"))
+    framer = Framer()
+    fold = Fold(FoldSettings(period_s=5.0, runtime_lines="all"))
     fold.clock.open_minute(REPORTS_START_S)
     text = content + b"\n" + written(whole())
     for start in range(0, len(text), chunk_bytes):
@@ -112,7 +113,8 @@ def test_a_report_is_read_or_counted_and_the_next_is_read(content, chunk_bytes):
 @example("[" * 3000)
 def test_a_line_is_refused_with_a_reason_or_is_a_record_that_comes_back_the_same(text):
     """No other exception than the declared one."""
-    found, refused = None, None
+    found = None
+    refused = None
     try:
         found = parse(text)
     except WireFormatError as error:

@@ -68,7 +68,8 @@ def waits(minute_s, late_ages, pause=0):
     """
     watch = Watch(FIRST_LATE_MINUTE * 60.0)
     table = SlowTable(watch, minute_s)
-    busiest_s, waiting = 0.0, []
+    busiest_s = 0.0
+    waiting = []
     close(table, watch)
     for tick in range(1, CLOSE_TICKS_LATE + 1):
         begun_s = watch.now_s = (FIRST_LATE_MINUTE + tick) * 60.0

@@ -48,7 +48,8 @@ def test_a_query_with_groups(row):
 
     Who is gone is OK, with that reason.
     """
-    history, points = RecordedHistory(), row["points"]
+    history = RecordedHistory()
+    points = row["points"]
     for team, of_team in points.items():
         for age, value in of_team:
             history.put(

@@ -50,7 +50,8 @@ def paths(value, at=""):
 @each("events_of_alarms")
 def test_an_event_has_the_members_that_were_recorded(row):
     """But those of an alarm's queries."""
-    kind, there = row["case"], set(row["members"])
+    kind = row["case"]
+    there = set(row["members"])
     event = {OF_A_CONTRIBUTOR: of_a_contributor(), OF_AN_ALARM: of_an_alarm()}[kind]
     found = set(paths(event))
     assert OF_ANY_EVENT | (there - OF_QUERIES) <= found

@@ -85,7 +85,8 @@ def places_of(reported, count):
 @each("writing_logs")
 def test_a_batch_is_answered_as_recorded(row, account, logs):
     """Through both doors; events as (age in ms, bytes)."""
-    events, answer = row["events"], row["answer"]
+    events = row["events"]
+    answer = row["answer"]
     assert answer == by_network(account, logs, events)
     same = answer if isinstance(answer, str) else places_of(answer, len(events))
     assert same == in_process(events)
@@ -111,7 +112,9 @@ def test_pages_end_with_one_that_has_no_token(row, account, logs):
     """Every page with events has a token, though no event follows."""
     account.empty_pages = row["empty_pages"]
     asked = {"logGroupName": account.records_group, "filterPattern": row["pattern"], "limit": 1000}
-    counts, ids, token = [], set(), {}
+    counts = []
+    ids = set()
+    token = {}
     while True:
         answer = logs.filter_log_events(**asked, **token)
         counts.append(len(answer["events"]))

@@ -52,7 +52,9 @@ def rollup_lines(made, minute):
     """
     The lines that closing prints of *minute* when exactly the records *made* are in the table.
     """
-    table, printed, now_s = MemoryTable(), [], time.time()
+    table = MemoryTable()
+    printed = []
+    now_s = time.time()
     take_in(lines(*made), table, Rules().late_minutes, lambda: now_s)
     CloseRun(
         table=table,

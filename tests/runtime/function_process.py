@@ -158,7 +158,8 @@ class Function:
 
     def messages(self):
         """What the runtime client itself logged since it was asked last."""
-        found, rest = [], self._news(self._telemetry)
+        found = []
+        rest = self._news(self._telemetry)
         while rest:
             length = int.from_bytes(rest[4:8], "big")
             end = LOG_FRAME_HEADER_BYTES + length

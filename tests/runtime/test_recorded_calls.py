@@ -151,8 +151,10 @@ def test_every_action_that_is_granted_is_used_and_no_other(
     """
     A day of each function: lines on time and late, both modes, a restatement, an alarm, an hour.
     """
-    template, now = load_template(repository / "template.yaml"), int(time.time()) // 60
-    ingest, departure = warm("ingest"), warm("departure")
+    template = load_template(repository / "template.yaml")
+    now = int(time.time()) // 60
+    ingest = warm("ingest")
+    departure = warm("departure")
     close = warm("close", FINDINGS_BUS="default")
     explain = warm("explain", ALARM_TOPIC_ARN=topic_arn, RUNBOOK="docs/operations.md")
     used = {}

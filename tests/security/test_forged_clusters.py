@@ -122,7 +122,8 @@ def noise(draw):
 
 def forged_names(count, bucket, seed=0):
     """Such instance ids, that all fall into *bucket*."""
-    draw, found = random.Random(seed), []
+    draw = random.Random(seed)
+    found = []
     while len(found) < count:
         name = noise(draw)
         if bucket_of(name) == bucket:

@@ -18,7 +18,8 @@ from tests.aggregator.memory_stack import MINUTE_END_S
 from tests.security.conftest import real
 
 BUSY_MEMBERS = {"core_state": "bb", "utilization_percent": (99.0, 99.0), "idle_minutes": (0, 0)}
-EARLIER, LATER = "0", "zzzz"  # as a Boot
+EARLIER = "0"  # as a Boot
+LATER = "zzzz"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,8 @@ def named(text):
 
 def test_every_threat_names_its_test(page):
     """Each has a bound, and a test that shows it."""
-    begin, end = page.index("## What a forged line can do"), page.index("## What is not defended")
+    begin = page.index("## What a forged line can do")
+    end = page.index("## What is not defended")
     threats = re.findall(r"^- (.+): (.+)$", page[begin:end], re.MULTILINE)
     assert len(threats) > 30
     assert [] == [threat for threat, bound in threats if not named(bound)]

@@ -84,8 +84,10 @@ OUR_METRICS = {
     (STACK_NAMESPACE, ("StackName",)): STACK_METRICS,
     (PROFILE_NAMESPACE, ("ClusterName", "Model")): PROFILE_METRICS,
 }
-_GROUP, _FILTER = ("LogGroupName",), ("FilterName", "LogGroupName")  # those that are asked for
-_TALLY, _GAUGE = {"Sum"}, {"Average", "Maximum"}
+_GROUP = ("LogGroupName",)  # those that are asked for
+_FILTER = ("FilterName", "LogGroupName")
+_TALLY = {"Sum"}
+_GAUGE = {"Average", "Maximum"}
 # Namespace and dimensions: what each metric is read with.
 AWS_METRICS = {
     ("AWS/Lambda", ("FunctionName",)): {
@@ -171,7 +173,8 @@ def _statistics(member):
 
 def series(metrics, properties):
     """What the array *metrics* of a widget with *properties* draws."""
-    found, above = [], []
+    found = []
+    above = []
     for row in metrics:
         rendering = row[-1] if isinstance(row[-1], dict) else {}
         strangers = rendering.keys() - RENDERING - {"expression"}

@@ -61,7 +61,8 @@ def ringing(alarm, history, last, contributor=None):
     *contributor* is the cluster, for an alarm on clusters; the alarm of another metric has only
     one state.
     """
-    before, found = {}, []
+    before = {}
+    found = []
     for minute in range(last):
         history.now_s = (FIRST_POINT_MINUTE + minute + 1) * 60
         at_s = history.now_s + SETTLE_S

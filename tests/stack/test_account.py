@@ -19,7 +19,8 @@ FUNCTION_STEMS = ["Ingest", "Close", "Departure", "Explain", "Settle", "Digest"]
 
 def test_an_adopted_group_is_used_like_a_made_one(deployed):
     """Only the group itself differs: delete and deploy again gives the same stack."""
-    made, adopted = deployed(), deployed(AdoptLogGroup="true")
+    made = deployed()
+    adopted = deployed(AdoptLogGroup="true")
     group = made.pop("RecordsLogGroup")["Properties"]["LogGroupName"]
     for name in ("RecordsSubscription", "LinesCounter"):
         assert made[name]["Properties"].pop("LogGroupName") == "<RecordsLogGroup>"

@@ -27,7 +27,8 @@ def rung(alarm, pattern, late_s=POINTS_LATE_S):
     Each mark of *pattern* is a minute: b has the value nearest to the threshold that breaches,
     g the nearest that does not, and any other mark has no value.
     """
-    history, limit = ArrivedMinutes(), alarm.threshold
+    history = ArrivedMinutes()
+    limit = alarm.threshold
     is_inclusive = alarm.breaches(limit)
     values = {
         "b": limit if is_inclusive else nextafter(limit, 0),
@@ -71,7 +72,8 @@ def test_one_memory_error_rings_even_if_its_line_comes_late(alarm, late_s):
 )
 def test_fewer_than_m_bad_minutes_never_ring(alarm, drawn, late_s):
     """Wherever they lie, however late, with any gaps: missing data is not bad data."""
-    pattern, in_window = "", alarm.evaluation_periods + 2
+    pattern = ""
+    in_window = alarm.evaluation_periods + 2
     for mark in drawn:
         enough = pattern[-in_window:].count("b") == alarm.datapoints_to_alarm - 1
         pattern += "g" if mark == "b" and enough else mark

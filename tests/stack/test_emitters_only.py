@@ -44,7 +44,8 @@ def alarms(emitters):
 
 def rung(alarms, *acts):
     """In which minutes alarms on the emitters' metrics are firing: pairs of minutes and records."""
-    lines, history = LineWriter(MinuteSettings(metrics="cluster")), ArrivedMinutes()
+    lines = LineWriter(MinuteSettings(metrics="cluster"))
+    history = ArrivedMinutes()
     played = [records for minutes, records in acts for _ in range(minutes)]
     for minute, records in enumerate(played):
         at_ms = (FIRST_POINT_MINUTE + minute) * 60_000
@@ -115,7 +116,8 @@ def test_failing_executions_fire_at_the_third_minute(alarms):
 
 def test_a_quarter_of_an_hour_without_lines_fires(alarms):
     """No point at all, which is all that CloudWatch Logs says of silence."""
-    alarm, history = alarms["NoLinesAlarm"], ArrivedMinutes()
+    alarm = alarms["NoLinesAlarm"]
+    history = ArrivedMinutes()
     metric = (alarm.source.namespace, alarm.source.metric, dict(alarm.source.dimensions))
     for minute in range(30):
         history.put_value(metric, minute, 1, SENT_AFTER_S)
@@ -133,7 +135,8 @@ def test_names_and_log_group_are_those_of_the_whole_stack(emitters, template):
     for name, parameter in emitters["Parameters"].items():
         said = {"Description", "ConstraintDescription"}
         if name != "ClusterName":  # there it may be empty: every cluster
-            stated, own = template["Parameters"][name], parameter
+            stated = template["Parameters"][name]
+            own = parameter
             assert {key: value for key, value in own.items() if key not in said} == {
                 key: value for key, value in stated.items() if key not in said
             }, name

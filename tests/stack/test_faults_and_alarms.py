@@ -17,11 +17,14 @@ OF_FILTER = {
     "FilterName": "neuron-emf-minutes",
     "LogGroupName": "/neuron-emf/records",
 }
-SILENT_AFTER, FORGET_AFTER, IDLE_AFTER = 5, 60, 15
+SILENT_AFTER = 5
+FORGET_AFTER = 60
+IDLE_AFTER = 15
 JOINED = {"IdleCores", "IdleCost", "LowUtilization"}
 JOINED_MINUTES = 15
 """Alarms of one cluster that fire within so many minutes get one message from explain."""
-LINES_S, SOON_S = 75.0, 60.0  # until a minute's lines have arrived; until AWS has counted
+LINES_S = 75.0  # until a minute's lines have arrived; until AWS has counted
+SOON_S = 60.0
 
 # Of a minute: what a fleet that is well does in it.
 WELL_MINUTE = {
@@ -191,7 +194,8 @@ def metric_history(fault):
 
 def rung(fault):
     """First and last minute in ALARM after the fault, by alarm, with whether it goes on."""
-    history, found = metric_history(fault), {}
+    history = metric_history(fault)
+    found = {}
     of_clusters = {f"{subject}Alarm" for subject in SUBJECTS}
     for name, alarm in STACK_ALARMS.items():
         contributor = POINTS_CLUSTER if name in of_clusters else None
@@ -210,10 +214,12 @@ def rung(fault):
 def messages(rings):
     """How many people get: one for each alarm, but for those that explain joins."""
     joined = sorted(minutes[0] for name, minutes in rings.items() if name in JOINED)
-    first, count = None, len(rings.keys() - JOINED)
+    first = None
+    count = len(rings.keys() - JOINED)
     for minute in joined:
         if first is None or minute - first > JOINED_MINUTES:
-            first, count = minute, count + 1
+            first = minute
+            count = count + 1
     return count
 
 

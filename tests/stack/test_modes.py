@@ -85,7 +85,8 @@ KINESIS_TO_DIRECT = ("kinesis", "direct")
 @pytest.fixture
 def ask(template, monkeypatch):
     """Run the guard on an event as CloudFormation does; the answer that it puts."""
-    guard, bodies = {}, []
+    guard = {}
+    bodies = []
     exec(template["Resources"]["ModeGuardFunction"]["Properties"]["Code"]["ZipFile"], guard)
     monkeypatch.setattr(urllib.request, "urlopen", lambda request: bodies.append(request.data))
 

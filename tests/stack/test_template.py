@@ -105,7 +105,8 @@ def test_nothing_has_a_name_that_a_second_stack_would_also_want(template):
 
 def test_what_is_not_emulated_is_listed(template, deployed):
     """The list that the rehearsal prints is what its account leaves out, neither more nor less."""
-    real, emulated = deployed(), deployed(**EMULATED)
+    real = deployed()
+    emulated = deployed(**EMULATED)
     assert set() == emulated.keys() - real.keys()
     listed = template["Metadata"]["Rehearsal"]["NotEmulated"]
     names = [name for entry in listed for name in entry["Resources"]]
@@ -221,7 +222,8 @@ def test_no_function_writes_to_the_group_it_is_fed_from(deployed):
         assert properties["LoggingConfig"]["LogGroup"] != "<RecordsLogGroup>", name
 
 
-TOPIC, KEY = "arn:aws:sns:eu-west-1:111122223333", "arn:aws:kms:eu-west-1:111122223333"
+TOPIC = "arn:aws:sns:eu-west-1:111122223333"
+KEY = "arn:aws:kms:eu-west-1:111122223333"
 TOPICS = [f"{TOPIC}:on-call_1", "arn:aws-cn:sns:cn-north-1:111122223333:pager", ""]
 NO_TOPICS = [f"{TOPIC}:pager.fifo", "pager"]
 SENSIBLE = {

@@ -1,1 +1,1 @@
-"""From the spool to a destination, without losing a record on the way."""
+"""Delivery: take records from the spool to a destination without losing any."""

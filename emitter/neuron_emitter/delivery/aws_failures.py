@@ -1,8 +1,9 @@
 """
-What a failed CloudWatch Logs call means for the records, and the sentence for people.
+Classify a failed CloudWatch Logs call: its outcome for the records, and its sentence for people.
 
-Pure, and without the AWS SDK: codes and words in, outcome out. Codes from the
-API's common errors and its model, and as services really send them:
+Pure, and without the AWS SDK: it maps error codes and words to an outcome. The codes are those of
+the API's common errors and of its model, and those that services send:
+
 https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/CommonErrors.html
 """
 
@@ -24,14 +25,14 @@ NOT_FOUND: Final = "ResourceNotFoundException"
 ALREADY_EXISTS: Final = "ResourceAlreadyExistsException"
 
 _CODES: Final = {
-    # ThrottlingException comes with HTTP 400, from PutLogEvents.
+    # PutLogEvents sends ThrottlingException with HTTP 400.
     "throttled": """
         BandwidthLimitExceeded EC2ThrottledException LimitExceededException PriorRequestNotComplete
         ProvisionedThroughputExceededException RequestLimitExceeded RequestThrottled
         RequestThrottledException SlowDown ThrottledException Throttling ThrottlingException
         TooManyRequestsException
     """,
-    # OperationAborted: another instance makes a stream right now.
+    # OperationAborted: another instance is creating a stream.
     "service": """
         InternalFailure InternalError InternalServerError OperationAbortedException RequestTimeout
         RequestTimeoutException ServiceUnavailable ServiceUnavailableException
@@ -41,7 +42,7 @@ _CODES: Final = {
         AuthFailure InvalidAccessKeyId InvalidClientTokenId InvalidToken MissingAuthenticationToken
         MissingAuthenticationTokenException UnrecognizedClientException
     """,
-    # RequestExpired: EC2 says so of expired credentials, too.
+    # RequestExpired: EC2 also uses it for expired credentials.
     "signature": """
         IncompleteSignature IncompleteSignatureException InvalidSignatureException RequestExpired
         RequestTimeTooSkewed SignatureDoesNotMatch
@@ -56,7 +57,7 @@ _CODES: Final = {
         RequestEntityTooLarge SerializationException ValidationError ValidationException
     """,
 }
-# The SDK's own errors, by the names of their classes: they differ between its versions.
+# Class names of the SDK's own errors; they differ between its versions.
 _SDK_KINDS: Final = {
     "no_region": "NoRegionError",
     "expired": "LoginRefreshRequired SSOTokenLoadError UnauthorizedSSOTokenError",
@@ -66,10 +67,10 @@ _SDK_KINDS: Final = {
         RefreshWithMFAUnsupportedError SSOError TokenRetrievalError UnknownCredentialError
         UnknownTokenProviderError
     """,
-    "proxy": "ProxyConnectionError",  # also one that opens no tunnel
+    "proxy": "ProxyConnectionError",  # also a proxy that opens no tunnel
     "no_connection": "ConnectTimeoutError ConnectionError EndpointConnectionError SSLError",
     "timeout": "ReadTimeoutError",
-    # What came was not all of a response, or not one of AWS.
+    # The response was incomplete, or not from AWS.
     "connection_lost": """
         ChecksumError FlexibleChecksumError HTTPClientError IncompleteReadError PaginationError
         ResponseParserError
@@ -78,31 +79,31 @@ _SDK_KINDS: Final = {
 
 _SHOWN_PARAMETERS: Final = ("logGroupName", "logStreamName")
 
-_FROM_A_PROXY: Final = frozenset({"403", "407"})  # a status where AWS has the name of an error
-_NO_BODY: Final = "Head"  # S3's answer to it has no error code either
+_FROM_A_PROXY: Final = frozenset({"403", "407"})  # an HTTP status in the place of AWS's error name
+_NO_BODY: Final = "Head"  # S3 answers HEAD without an error code
 
 MAX_AWS_MESSAGE_CHARS: Final = 300
-_LAST_WORDS: Final = 100  # AWS names the policy that denies a call at the end
+_LAST_WORDS: Final = 100  # AWS names the denying policy at the end
 _ENDPOINT_HOST: Final = re.compile(r"https?://([^/:\"'\s]+)(?::(\d+))?")
 _REGION_IN_HOST: Final = re.compile(rf"\.({AWS_REGION.pattern})\.")
 _HTTPS: Final = "443"
-# A validation message names the member and quotes all of its value first.
+# A validation message first names the member and quotes its whole value.
 _QUOTED_VALUE: Final = re.compile(r"value '.*' at '", IGNORECASE | DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """
-    An error answer.
+    An error response.
 
     Attributes:
         operation: The call, such as `PutLogEvents`.
 
-        code: The error's name; the HTTP status as text when it had none.
+        code: The error's name; the HTTP status as text if there is no name.
 
         status: The HTTP status.
 
-        message: The service's words. They may quote the payload.
+        message: The service's message. It may quote the payload.
     """
 
     operation: str
@@ -112,7 +113,7 @@ class Failure:
 
 
 def bounded(words: str) -> str:
-    """The service's words on one line, without values it quotes, and not too many."""
+    """Return the service's message on one line, shortened and without quoted values."""
     plain = " ".join(_QUOTED_VALUE.sub("value at '", words).split())
     if len(plain) <= MAX_AWS_MESSAGE_CHARS:
         return plain
@@ -121,9 +122,9 @@ def bounded(words: str) -> str:
 
 def cause_of(code: str, status: int = 0, operation: str = "") -> str:
     """
-    Return why *operation* was refused, by the *code* of the error.
+    Return why AWS refused *operation*, by the error *code*.
 
-    One of `_CODES`, or `proxy` for an answer that is not from AWS; empty if it is not known.
+    The result is one of `_CODES`, `proxy` for a response that is not from AWS, or empty if unknown.
     """
     if code in _FROM_A_PROXY:
         return "access" if operation.startswith(_NO_BODY) else "proxy"
@@ -134,7 +135,7 @@ def cause_of(code: str, status: int = 0, operation: str = "") -> str:
     return next((cause for cause, codes in _CODES.items() if code in codes.split()), "")
 
 
-# By AWS's words, the first that are there; from
+# Pairs of AWS's words and the advice; the first match counts. From
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
 _DENIED_BY: Final = tuple(
     (re.compile(words, IGNORECASE), advice)
@@ -161,16 +162,16 @@ _DENIED_BY: Final = tuple(
 
 
 def access_advice(words: str, otherwise: str) -> str:
-    """Return what to do about a denied call by AWS's *words*; *otherwise* if they do not say it."""
+    """Return the advice for AWS's *words* about a denied call; *otherwise* if none fits."""
     return next((advice for cause, advice in _DENIED_BY if cause.search(words)), "") or otherwise
 
 
 def sdk_cause(kinds: AbstractSet[str]) -> str:
     """
-    Why the SDK itself gave up: no whole answer was read.
+    Return why the SDK itself failed without a complete response.
 
-    *kinds* are the names of the error's class and of all that is above it. One of
-    `_SDK_KINDS`, or `client` for what is wrong on this machine.
+    *kinds* are the names of the error's class and of its superclasses. The result is one of
+    `_SDK_KINDS`, or `client` for a fault on this machine.
     """
     return next(
         (cause for cause, known in _SDK_KINDS.items() if not kinds.isdisjoint(known.split())),
@@ -179,7 +180,7 @@ def sdk_cause(kinds: AbstractSet[str]) -> str:
 
 
 def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
-    """What *failure* means. An unknown failure keeps the records and is reported."""
+    """Return the outcome of *failure*. An unknown failure keeps the records and is reported."""
     code = failure.code
     cause = cause_of(code, failure.status, failure.operation)
     if cause == "throttled":
@@ -188,7 +189,7 @@ def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
         who = "A proxy or CloudWatch Logs" if code.isdigit() else "CloudWatch Logs"
         return Retry("service", f"{who} returned a server error ({code}).")
     if failure.operation not in OPERATIONS and cause != "proxy":
-        # Asked by the SDK on its way to credentials, such as AssumeRoleWithWebIdentity.
+        # The SDK called another service for credentials, such as AssumeRoleWithWebIdentity.
         return Refused(
             "credentials",
             f"Cannot get AWS credentials: {failure.operation} failed with {code} "
@@ -205,15 +206,17 @@ def outcome_of(failure: Failure, *, group: str, region: str) -> Outcome:
 
 def unreachable(words: str, region: str = "", service: str = "CloudWatch Logs") -> tuple[str, str]:
     """
-    The cause of a failed connection, and what to do.
+    Return the cause of a failed connection, and the advice.
 
-    The SDK's *words* name the endpoint, which may be one of no region there is.
+    The SDK's *words* name the endpoint, which may be in a Region that does not exist.
     """
     endpoint = _ENDPOINT_HOST.search(words)
-    host, port = f"logs.{region}.amazonaws.com", _HTTPS
+    host = f"logs.{region}.amazonaws.com"
+    port = _HTTPS
     where = f" in {region}" if region else ""
     if endpoint is not None and not region:
-        host, port = endpoint[1], endpoint[2] or _HTTPS
+        host = endpoint[1]
+        port = endpoint[2] or _HTTPS
         named = _REGION_IN_HOST.search(host)
         where = f" in {named[1]}" if named else f" at {host}"
     advice = (
@@ -230,7 +233,7 @@ PROXY_ADVICE: Final = (
 _BY_A_PROXY: Final = f"A proxy did not pass a request to AWS ({{words}}). {PROXY_ADVICE}"
 
 
-# By the cause of `sdk_cause`.
+# By the cause that `sdk_cause` returns.
 _SDK_SENTENCES: Final = {
     "no_region": "No AWS Region is set. Use --region or AWS_REGION.",
     "credentials": "No AWS credentials found ({words}). Attach the stack's emitter policy to the "
@@ -244,8 +247,9 @@ _SDK_SENTENCES: Final = {
 
 
 def sdk_outcome(kinds: AbstractSet[str], words: str) -> Outcome:
-    """What an error of the SDK itself, of *kinds* as `sdk_cause` takes them, means."""
-    plain, cause = bounded(words), sdk_cause(kinds)
+    """Return the outcome of an error of the SDK itself, with *kinds* as for `sdk_cause`."""
+    plain = bounded(words)
+    cause = sdk_cause(kinds)
     if "ParamValidationError" in kinds:
         return Invalid(plain)
     if cause == "no_connection":
@@ -255,7 +259,7 @@ def sdk_outcome(kinds: AbstractSet[str], words: str) -> Outcome:
     return problem(reason, _SDK_SENTENCES[cause].format(words=plain))
 
 
-# By the reason of a refusal.
+# By the reason of the refusal.
 _FAILURE_SENTENCES: Final = {
     "no_log_group": "Log group {group} does not exist in {region}. Deploy the stack there, or "
     "use --log-group and --region.",

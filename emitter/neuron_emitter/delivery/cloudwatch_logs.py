@@ -1,10 +1,10 @@
 """
-Put records into a CloudWatch log stream: the one module of the emitter that knows boto3.
+Put records into a CloudWatch log stream. This is the only module of the emitter that uses boto3.
 
-Put first, make the stream when it is missing, never describe: 10,000 instances
-that start together must not ask 25 questions a second first. The SDK does not
-retry; `neuron_emitter.delivery.delivery` does. It is imported with the first send,
-because other outputs do not need it.
+It puts records first and creates the stream only if it is missing, without a Describe call: 10,000
+instances that start together would exceed the 25 calls a second of DescribeLogStreams. The SDK does
+not retry; `neuron_emitter.delivery.delivery` does. The first send imports this module, because
+other outputs do not need it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ if TYPE_CHECKING:
 PUT_TIMEOUT_S: Final = 15
 SKEW_WARN_S: Final = 60.0
 SKEW_LOG_INTERVAL_S: Final = 3600.0
-# After these a new client may find what was set right meanwhile; the old one keeps its credentials.
+# After these failures a new client may find corrected settings; the old client keeps its
+# credentials.
 _STALE_AFTER: Final = "access client credentials no_region signature"
 
 _log = logging.getLogger(__name__)
@@ -61,11 +62,11 @@ class LogStream:
     A `Destination` that is one log stream.
 
     Attributes:
-        limits: Those of PutLogEvents.
+        limits: The limits of PutLogEvents.
 
     Raises:
         SettingsError:
-            If *group* or *stream* is no name CloudWatch Logs can have.
+            If *group* or *stream* is not a valid name in CloudWatch Logs.
     """
 
     limits = PUT_LOG_EVENTS
@@ -76,7 +77,7 @@ class LogStream:
         stream: str,
         *,
         region: str | None = None,
-        instance_region: str | None = None,  # used where no region is configured
+        instance_region: str | None = None,  # used if no Region is configured
         needed: str = "",  # permissions to name after the sentence of a refusal
     ) -> None:
         self._group = require_group(group)
@@ -92,15 +93,16 @@ class LogStream:
         self._stream = stream
 
     def send(self, batch: Sequence[SpooledRecord]) -> Outcome:
-        """Put *batch*, with the stream made first if it is missing."""
+        """Put *batch*; create the stream first if it is missing."""
         outcome = self._answer(batch)
         if isinstance(outcome, Refused) and outcome.reason in _STALE_AFTER.split():
             self.close()
-            gc.collect()  # a session is a web of cycles; left to itself, ten of them pile up
+            # a session has many reference cycles; without this, ten sessions accumulate
+            gc.collect()
         return self._with_needed(outcome)
 
     def missing_for_call(self) -> Refused | None:
-        """What a first call would fail for: no region, no credentials. Nothing is called."""
+        """Return why a first call would fail: no Region or no credentials. No call is made."""
         import botocore.session  # noqa: PLC0415 loaded with the first send
         from botocore import exceptions as aws  # noqa: PLC0415
 
@@ -116,7 +118,7 @@ class LogStream:
         return None
 
     def close(self) -> None:
-        """Close the connections. The next send opens them, and looks for credentials, again."""
+        """Close the connections. The next send opens them again and looks up credentials again."""
         if self._client is not None:
             self._client.close()
             self._client = None
@@ -134,7 +136,7 @@ class LogStream:
             region = self._region or "the default region"
             return outcome_of(_failure(error), group=self._group, region=region)
         except (aws.BotoCoreError, ResponseParserError, ValueError) as error:
-            # ValueError: an endpoint that is no URL, found when the client is made
+            # ValueError: the endpoint is not a URL; creating the client finds it
             return _sdk_outcome(error)
 
     def _with_needed(self, outcome: Outcome) -> Outcome:
@@ -147,7 +149,7 @@ class LogStream:
         import botocore.session  # noqa: PLC0415
         from botocore.config import Config  # noqa: PLC0415
 
-        core = botocore.session.Session()  # a new one looks for credentials again
+        core = botocore.session.Session()  # a new session looks up credentials again
         files = core.get_component("data_loader").file_loader
         files.load_file = lean_loading(files.load_file)
         core.register("response-received.cloudwatch-logs.PutLogEvents", _require_answer)
@@ -173,7 +175,8 @@ class LogStream:
             if _failure(error).code != NOT_FOUND:
                 raise
             try:
-                _called(client.create_log_stream, **place)  # not found again: it is the group
+                # still not found: the log group is missing
+                _called(client.create_log_stream, **place)
             except aws.ClientError as error:
                 if _failure(error).code != ALREADY_EXISTS:
                     raise
@@ -183,7 +186,8 @@ class LogStream:
 
     def _compare_clocks(self, response: Response) -> None:
         metadata = cast("Mapping[str, Mapping[str, str]]", response.get("ResponseMetadata", {}))
-        with suppress(ValueError, OverflowError):  # no date, or a day of a hundred digits
+        # the header has no date, or a day of a hundred digits
+        with suppress(ValueError, OverflowError):
             date = parsedate_to_datetime(metadata.get("HTTPHeaders", {}).get("date", ""))
             skew_s = time.time() - date.timestamp()  # this machine's clock minus CloudWatch's
             if abs(skew_s) > SKEW_WARN_S and self._skew_log.due("skew"):
@@ -192,22 +196,22 @@ class LogStream:
 
 def _require_answer(response_dict: Response | None, **_event: object) -> None:
     """
-    Refuse a success without an answer in it.
+    Raise an error if a response with HTTP 200 has no JSON object.
 
-    The SDK takes whatever body comes with HTTP 200, half an answer or a proxy's
-    page, for one that says nothing: what was rejected would count as delivered.
+    The SDK accepts any body that comes with HTTP 200, such as half a response or a proxy's page, as
+    an empty response. Rejected records would then count as delivered.
 
     Raises:
         ResponseParserError:
-            If the body is no JSON object.
+            If the body is not a JSON object.
     """
     from botocore.parsers import ResponseParserError  # noqa: PLC0415 loaded with the first send
 
     if response_dict is None:
-        return  # no response: an error already
+        return  # no response: the SDK has raised an error already
     status = cast("int", response_dict["status_code"])
     if status >= 300:
-        return  # the SDK sees an error, with or without a body
+        return  # the SDK raises an error, with or without a body
     body = cast("bytes", response_dict["body"])
     is_answer = False
     with suppress(ValueError):
@@ -226,7 +230,7 @@ def _failure(error: ClientError) -> Failure:
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
     return Failure(
         operation=error.operation_name,
-        # A name; what is longer is none, and not for a log.
+        # A name; a longer text is not a name and is not logged.
         code=str(words.get("Code", "unknown"))[:128],
         status=status if isinstance(status, int) else 0,
         message=str(words.get("Message", "")),

@@ -1,14 +1,14 @@
 """
-Take records from the spool, offer them, and record what became of them.
+Take records from the spool, send them, and record the result for each.
 
-A record leaves the spool when the destination has answered for it: delivered,
-or dropped with a reason. Failures that pass are tried again for as long as the
-spool holds the records; a refusal keeps them and is logged; a batch that is
-invalid is halved until the one poison record in it is found and quarantined.
+A record leaves the spool when the destination has answered for it: delivered, or dropped with a
+reason. A temporary failure is retried for as long as the spool keeps the records. A refusal keeps
+the records and is logged. An invalid batch is halved until the one record that makes it invalid is
+found and quarantined.
 
-No thread and no schedule here: that is `neuron_emitter.delivery.sender`. What is promised and
-what is not: PutLogEvents can be applied and its answer lost, so a retry may
-duplicate a line; its identity removes the copy from rollups.
+This module has no thread and no schedule: `neuron_emitter.delivery.sender` has both. PutLogEvents
+can succeed although its response is lost, so a retry may duplicate a line; the line's identity lets
+rollups remove the copy.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from neuron_emitter.spool import Spool
     from neuron_emitter.spool.spool_records import DropReason, SpooledRecord
 
-REFUSED_WAIT_S: Final = 60.0  # a person must act first, and then no restart is needed
+REFUSED_WAIT_S: Final = 60.0  # a person must act first; after that, no restart is needed
 PROBLEM_LOG_INTERVAL_S: Final = 600.0
-# Records to quarantine with none accepted in between: then it is not the records.
+# After this many invalid records in a row, the cause is not the records.
 MAX_POISON_IN_A_ROW: Final = 100
 
 _ALL_INVALID: Final = (
@@ -54,12 +54,12 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class Flushed:
     """
-    How far a flush came.
+    The result of a flush.
 
     Attributes:
-        remaining: Records that stay in the spool, those of older boots included.
+        remaining: Records that stay in the spool, including those of older boots.
 
-        problem: Why they stay: the last answer, or None when nothing went wrong.
+        problem: The last answer, which is why records stay; None if nothing failed.
     """
 
     remaining: int
@@ -68,10 +68,10 @@ class Flushed:
 
 class Delivery:
     """
-    One spool, one destination. Thread-safe: attempts follow one another.
+    The delivery of one spool to one destination. Thread-safe: attempts run one after another.
 
     Attributes:
-        problem: What stands in the way now; None when the last answer was no problem.
+        problem: The problem that stops delivery now; None if the last attempt had none.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Delivery:
         rng: random.Random | None = None,
         quiet: bool = False,
     ) -> None:
-        self._quiet = quiet  # the caller reports what goes wrong
+        self._quiet = quiet  # the caller reports problems
         self._spool = spool
         self._destination = destination
         self._clock = clock
@@ -93,8 +93,8 @@ class Delivery:
         self._sleep = sleep
         self._backoff = Backoff(rng=rng)
         self._mutex = Lock()
-        # Ids that were in an invalid call, the part to try next last. By id, so
-        # that what the spool drops meanwhile is neither sent nor kept in memory.
+        # IDs of an invalid call; the part to try next is last. IDs instead of records, so that
+        # records that the spool drops meanwhile are neither sent nor kept in memory.
         self._suspects: list[tuple[int, ...]] = []
         self._poison_in_a_row = 0
         self.problem: Undelivered | None = None
@@ -104,7 +104,7 @@ class Delivery:
 
     def attempt(self) -> tuple[Outcome | None, float]:
         """
-        Offer the oldest batch, once.
+        Send the oldest batch once.
 
         Returns:
             The answer, None when there was nothing to send; and the seconds to wait before the
@@ -136,10 +136,10 @@ class Delivery:
 
     def flush(self, deadline_s: float) -> Flushed:
         """
-        Send until nothing is left, the destination refuses, or time is up.
+        Send until the spool is empty, the destination refuses, or the deadline passes.
 
-        At least one attempt is made; one that is under way is not cut short.
-        The problem is returned, not logged: the caller reports it.
+        It makes at least one attempt and does not interrupt an attempt. It returns the problem
+        without logging it; the caller reports it.
 
         Raises:
             SpoolFailedError:
@@ -158,12 +158,12 @@ class Delivery:
         return Flushed(self.remaining(), problem)
 
     def close(self) -> None:
-        """Let go of the destination's connections."""
+        """Close the destination's connections."""
         with self._mutex:
             self._destination.close()
 
     def remaining(self) -> int:
-        """Records in the spool, those of older boots included."""
+        """The number of records in the spool, including those of older boots."""
         health = self._spool.health()
         return health.records + health.older_records
 
@@ -176,11 +176,11 @@ class Delivery:
                 records = self._spool.oldest(limits.max_events, limits.max_bytes)
                 if not records:
                     return ()
-            now_ms = round(self._clock() * 1000)  # age counts when it is sent
+            now_ms = round(self._clock() * 1000)  # the age of a record is its age when it is sent
             batches, unsendable = cut(records, now_ms=now_ms, limits=limits)
             self._drop(unsendable)
             if batches:
-                return batches[0]  # what follows is taken anew, together with what came
+                return batches[0]  # later batches are cut again, together with new records
             if self._suspects:
                 self._suspects.pop()
 
@@ -197,11 +197,12 @@ class Delivery:
             self._log_drop(reason, len(ids))
         if self.problem is not None and self._problem_said:
             _log.info("delivery resumed", extra={"after": self.problem.reason})
-        self.problem, self._problem_said = None, False
+        self.problem = None
+        self._problem_said = False
 
     @property
     def _is_doubtful(self) -> bool:
-        """Whether so many records were called invalid that the reason must be another."""
+        """Return True if so many records in a row were rejected that they are not the cause."""
         return self._poison_in_a_row >= MAX_POISON_IN_A_ROW
 
     def _halve(self, batch: Batch, why: str) -> None:
@@ -214,7 +215,8 @@ class Delivery:
             ids = tuple(record.id for record in batch)
             middle = len(ids) // 2
             halves = [ids[middle:], ids[:middle]]
-            # In doubt the newest first: it shows whether the destination has recovered.
+            # If in doubt, send the newest record first: it shows whether the destination has
+            # recovered.
             self._suspects += reversed(halves) if self._is_doubtful else halves
 
     def _quarantine(self, poison: Sequence[SpooledRecord], why: str) -> None:
@@ -224,7 +226,8 @@ class Delivery:
     def _drop(self, unsendable: Mapping[DropReason, Sequence[SpooledRecord]]) -> None:
         for reason, records in unsendable.items():
             if reason == "invalid":
-                self._quarantine(records, "the line is empty")  # all that `cut` calls invalid
+                # an empty line is the only invalid record that `cut` finds
+                self._quarantine(records, "the line is empty")
             else:
                 self._spool.settle_records(dropped={reason: [record.id for record in records]})
                 self._log_drop(reason, len(records))

@@ -1,21 +1,21 @@
 """
-What a destination takes in one call, and the answers it can give.
+The limits of one call to a destination, and the answers that a destination can give.
 
-Records are cut into calls that it accepts. The limits are CloudWatch Logs' own, from
-https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html
+Records are cut into calls that the destination accepts. The limits are those of CloudWatch Logs,
+from https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html
 https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_RejectedLogEventsInfo.html
 
-Names of log groups and log streams are here too: which are possible, and which stream an instance
-has, by the template of `--log-stream`. The default, `{instance}`, gives each instance a stream of
-its own. CreateLogStream allows 50 a second for a whole account, so 100,000 instances that start
-together would need more than half an hour; `{cluster}/{shard:256}` lets them share 256 streams.
-Nothing is lost by sharing: PutLogEvents has no limit per stream any more, and each line names its
+The module also checks names of log groups and log streams, and makes an instance's stream name from
+the template of `--log-stream`. The default, `{instance}`, gives each instance its own stream.
+CreateLogStream allows 50 calls a second for a whole account, so 100,000 instances that start
+together would need more than half an hour; with `{cluster}/{shard:256}` they share 256 streams.
+Sharing loses nothing: PutLogEvents has no limit per stream any more, and each line names its
 instance. From
-https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_CreateLogStream.html
-and https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/cloudwatch_limits_cwl.html
+https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_CreateLogStream.html and
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/cloudwatch_limits_cwl.html
 
-An answer is a value, not an exception: each class says what becomes of the records, so that a
-new destination cannot forget a case. Pure: no clock, no network.
+An answer is a value, not an exception: each class states the result for the records, so that a new
+destination cannot forget a case. Pure: no clock, no network.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 MAX_BATCH_EVENTS: Final = 10_000
 MAX_BATCH_BYTES: Final = 1_048_576
-EVENT_OVERHEAD_BYTES: Final = 26  # charged per event on top of its UTF-8 bytes
-MAX_BATCH_SPAN_MS: Final = 24 * 3_600_000 - 1  # the whole call fails at more than 24 h
+EVENT_OVERHEAD_BYTES: Final = 26  # added to each event's UTF-8 bytes
+MAX_BATCH_SPAN_MS: Final = 24 * 3_600_000 - 1  # a call that spans more than 24 h fails
 MAX_EVENT_AGE_MS: Final = 14 * 24 * 3_600_000
 MAX_EVENT_FUTURE_MS: Final = 2 * 3_600_000
 
@@ -45,21 +45,21 @@ MAX_EVENT_FUTURE_MS: Final = 2 * 3_600_000
 @dataclass(frozen=True, slots=True)
 class BatchLimits:
     """
-    What one call may hold; by default there is no limit but to number and bytes.
+    The limits of one call. By default only the number of records and the bytes are limited.
 
     Attributes:
-        max_bytes: Of a call, UTF-8 and overhead. A larger record goes alone.
+        max_bytes: The maximum size of a call, UTF-8 and overhead. A larger record is sent alone.
 
-        max_event_bytes: Of one record in UTF-8; a larger one cannot be sent.
+        max_event_bytes: The maximum size of one record in UTF-8. A larger record cannot be sent.
 
-        max_span_ms: Between the first and the last timestamp of a call.
+        max_span_ms: The maximum time between the first and the last timestamp of a call.
 
-        max_age_ms: Of a record, when it is sent.
+        max_age_ms: The maximum age of a record when it is sent.
 
-        max_future_ms: How far ahead of our clock a timestamp may be.
+        max_future_ms: How far a timestamp may be ahead of our clock.
 
-        by_time: Whether the records of a call go in order of time; else they
-            keep the order they came in.
+        by_time: True if the records of a call are sorted by time; otherwise they keep their order
+            of arrival.
     """
 
     max_events: int = MAX_BATCH_EVENTS
@@ -93,7 +93,7 @@ def cut(
     """
     Cut *records* into the fewest calls that keep their order.
 
-    Sorting by time is stable: records of one timestamp stay as they came.
+    Sorting by time is stable: records with equal timestamps keep their order.
 
     Returns:
         The batches, and what is in none of them because it cannot be sent.
@@ -150,10 +150,10 @@ def _line_bytes(record: SpooledRecord) -> int:
 
 def rejected_places(response: Response, events: int) -> dict[DropReason, tuple[int, ...]]:
     """
-    Places of the rejected events, each in one class.
+    Return the places of the rejected events, each event in one class.
 
-    The two ends are exclusive, the start is inclusive, says the API's model.
-    What is too old has also expired: the first class that fits counts.
+    The API's model defines the two ends as exclusive and the start as inclusive. An event that is
+    too old has also expired; the first class that fits counts.
     """
     found = response.get("rejectedLogEventsInfo")
     indexes = found if isinstance(found, dict) else {}
@@ -170,7 +170,7 @@ def rejected_places(response: Response, events: int) -> dict[DropReason, tuple[i
 
 
 def _index(indexes: Response, name: str, default: int, events: int) -> int:
-    """A place up to *events*; the default for what is no place."""
+    """Return a place from 0 to *events*, or *default* if the index is not a place."""
     found = indexes.get(name)
     return min(events, found) if type(found) is int and found >= 0 else default
 
@@ -181,8 +181,8 @@ class Delivered:
     The destination answered for every record.
 
     Attributes:
-        rejected: The records it did not take, by why: places in the batch,
-            from 0. It will not take them the next time either.
+        rejected: The records that it rejected, by reason: places in the batch, from 0. It would
+            reject them again.
     """
 
     rejected: Mapping[DropReason, tuple[int, ...]] = field(default_factory=dict)
@@ -191,12 +191,12 @@ class Delivered:
 @dataclass(frozen=True, slots=True)
 class Undelivered:
     """
-    The records are kept, and offered again.
+    The records are kept and sent again.
 
     Attributes:
-        reason: One of few words, such as `throttled` or `no_log_group`.
+        reason: One of a few words, such as `throttled` or `no_log_group`.
 
-        sentence: For a person: what went wrong, the value found, what to do.
+        sentence: A sentence for a person: what failed, the value found, what to do.
     """
 
     reason: str
@@ -204,20 +204,20 @@ class Undelivered:
 
 
 class Retry(Undelivered):
-    """Nothing is wrong with the records or the settings: try again soon."""
+    """A temporary failure: neither the records nor the settings are wrong. Try again soon."""
 
 
 class Refused(Undelivered):
-    """A person must change something first."""
+    """A failure that lasts until a person changes something."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
     """
-    At least one of these records makes the whole call fail, every time.
+    At least one record makes the whole call fail, every time.
 
     Attributes:
-        reason: The destination's own words, bounded and without the payload.
+        reason: The destination's own message, shortened and without the payload.
     """
 
     reason: str
@@ -227,17 +227,17 @@ Outcome = Delivered | Undelivered | Invalid
 
 
 class Destination(Protocol):
-    """A place that takes records."""
+    """A place that accepts records."""
 
     @property
     def limits(self) -> BatchLimits:
-        """What one `send` may hold."""
+        """The limits of one `send`."""
 
     def send(self, batch: Batch) -> Outcome:
-        """Offer one batch within `limits`; never raises for what the other side does."""
+        """Send one batch within `limits`. A failure of the other side is returned, not raised."""
 
     def close(self) -> None:
-        """Let go of connections. It may be sent to again afterwards."""
+        """Close the connections. A later `send` opens them again."""
 
 
 MAX_LOG_NAME_CHARS: Final = 512
@@ -252,7 +252,7 @@ _HASH_BYTES: Final = 8
 
 def require_group(name: str) -> str:
     """
-    Give *name* back if a log group can have it.
+    Return *name* if a log group can have it.
 
     Raises:
         SettingsError: If not.
@@ -265,10 +265,10 @@ def require_group(name: str) -> str:
 
 def stream_name(template: str, *, cluster: str, instance_id: str, region: str | None = None) -> str:
     """
-    The log stream of *instance_id*, by *template*.
+    Return the log stream of *instance_id*, by *template*.
 
-    In values, what a name cannot have becomes a hyphen. A name that would be too
-    long ends in a hash of all of it, so that two instances still have two streams.
+    A character that a name cannot have becomes a hyphen. A name that would be too long ends in a
+    hash of the whole name, so that two instances still have two streams.
 
     Raises:
         SettingsError: If no instance can get a name from it: it has an unknown placeholder or a
@@ -301,7 +301,7 @@ def stream_name(template: str, *, cluster: str, instance_id: str, region: str | 
 
 
 def _shard(instance_id: str, shards: int) -> str:
-    """The same number for an instance on every machine and Python, padded to sort."""
+    """Return an instance's shard, the same on every machine and Python, padded for sorting."""
     digest = blake2b(instance_id.encode(), digest_size=_HASH_BYTES, person=b"shard")
     number = int.from_bytes(digest.digest(), "big") % shards
     return f"{number:0{len(str(shards - 1))}}"

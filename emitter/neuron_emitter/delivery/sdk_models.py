@@ -1,13 +1,12 @@
 """
-Of the AWS SDK's own data, read only what sending log lines needs.
+Load from the AWS SDK's data files only the parts that are needed to send log lines.
 
-The SDK reads its list of all endpoints and the model of all operations of a
-service into dictionaries: 11 MiB that stay, for two operations of one service.
-Here the same files are read, and what is not needed is passed over before it
-becomes objects. The rest is left as it is, so that a newer SDK finds what it
-looks for; a file that looks different is read by the SDK itself.
+The SDK reads its list of all endpoints and the model of all operations of a service into
+dictionaries: 11 MiB for two operations of one service. This module reads the same files and skips
+the unneeded parts before they become objects. The rest is unchanged, so that a newer SDK finds what
+it looks for. The SDK itself reads a file that has another form.
 
-It does not know the SDK, only the shape of its two files.
+It depends only on the form of the two files, not on the SDK.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 OPERATIONS: Final = ("CreateLogStream", "PutLogEvents")
-# Logs itself, and what credentials may come from: a role by web identity (EKS), or a sign-on.
+# Logs itself, and the sources of credentials: a role by web identity (EKS), or a sign-on.
 ENDPOINTS: Final = frozenset({"logs", "oidc", "portal.sso", "sso", "sts"})
 
-_SHAPE: Final = re.compile(r'"shape"\s*:\s*"(\w+)"')  # a reference; no quoted text contains it
+_SHAPE: Final = re.compile(r'"shape"\s*:\s*"(\w+)"')  # a reference; quoted texts never contain it
 _RAW_DECODER: Final = json.Decoder(dict[str, Raw])
 
 
 def lean_loading(load_whole: Callable[[str], object]) -> Callable[[str], object]:
     """
-    What the SDK loads a file of its own with, given what it does so with now.
+    Return a replacement for the SDK's file loader *load_whole*.
 
-    Only what is needed of the two large files; *load_whole* has the others, and these if they
-    look different.
+    It loads only the needed parts of the two large files. *load_whole* loads all other files, and
+    these two if their form is different.
     """
 
     def load_file(file_path: str) -> object:
@@ -53,7 +52,7 @@ def lean_loading(load_whole: Callable[[str], object]) -> Callable[[str], object]
 
 def lean_endpoints(text: bytes) -> dict[str, object]:
     """
-    The partitions with their regions, and of their services those in `ENDPOINTS`.
+    Return the partitions with their Regions, and of their services only `ENDPOINTS`.
 
     Raises:
         KeyError: If a part that is looked into is missing.
@@ -71,7 +70,7 @@ def lean_endpoints(text: bytes) -> dict[str, object]:
 
 def lean_service(text: bytes) -> dict[str, object]:
     """
-    The model with `OPERATIONS` and the shapes they need.
+    Return the service model with `OPERATIONS` and the shapes that they need.
 
     Raises:
         KeyError: If an operation or a shape is missing.

@@ -1,9 +1,9 @@
 """
-When records are sent: a thread of its own, so that no answer stops the reading.
+Send records in a thread of its own, so that no response delays the reading of reports.
 
-Every instance of a fleet closes its minute in the same second. Each sends at
-its own moment of the *spread_s* seconds after it, always the same one: a hash of
-the instance, so that nothing needs to be agreed on.
+Every instance of a fleet closes its minute in the same second. Each sends at its own moment in the
+*spread_s* seconds after it. The moment comes from a hash of the instance, so instances do not have
+to agree on it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _log = logging.getLogger(__name__)
 
 class Waiter:
     """
-    How one thread waits for another: until there is work, for a time, or until the end.
+    A wait of one thread for another: for work, for a time, or for the end.
 
-    Wait in one thread; `wake` and `stop` from any other.
+    One thread waits; any other thread calls `wake` and `stop`.
     """
 
     def __init__(self) -> None:
@@ -43,15 +43,15 @@ class Waiter:
 
     @property
     def stopped(self) -> bool:
-        """Whether `stop` was called. It stays so."""
+        """True if `stop` was called. It never becomes False again."""
         return self._end.is_set()
 
     def wake(self) -> None:
-        """There is work: end `idle`, the running one or the next. Ends no `pause`."""
+        """End the current or the next `idle`, because there is work. A `pause` does not end."""
         self._work.set()
 
     def stop(self) -> None:
-        """End every wait, now and from now on."""
+        """End every wait, now and later."""
         self._end.set()
         self._work.set()
 
@@ -68,7 +68,7 @@ class Waiter:
 
 def offset_s(instance: str, spread_s: float) -> float:
     """
-    The moment of *instance* in the spread: at least 0, less than *spread_s*.
+    Return the moment of *instance* in the spread: at least 0, less than *spread_s*.
 
     The same on every machine and Python, and evenly spread over instances.
     """
@@ -78,10 +78,10 @@ def offset_s(instance: str, spread_s: float) -> float:
 
 class Sender:
     """
-    Sends what is in the spool after `start`, and what comes after each `wake`.
+    Sends the records in the spool after `start`, and new records after each `wake`.
 
     Attributes:
-        delivery: What offers it.
+        delivery: The delivery that sends the records.
     """
 
     def __init__(
@@ -103,32 +103,32 @@ class Sender:
         self._waiter = waiter or Waiter()
         self._trouble_backoff = Backoff(shortest_s=1.0, rng=rng)
         self._trouble_log = Repeats(PROBLEM_LOG_INTERVAL_S, monotonic)
-        # A daemon: a call that hangs must not keep the process from ending.
+        # A daemon thread: a call that hangs must not keep the process from ending.
         self._thread = Thread(target=self.run, name="sender", daemon=True)
-        self._deadline_s = 0.0  # on the monotonic clock, once stopped
+        self._deadline_s = 0.0  # on the monotonic clock, after `stop`
         self._flushed: Flushed | None = None
         self._flush_problem: Retry | None = None
         self._is_replaced = False
 
     def start(self) -> None:
-        """Begin to send."""
+        """Start to send."""
         self._thread.start()
 
     def wake(self) -> None:
-        """Records were appended: send them at this instance's moment of the minute."""
+        """Send the appended records at this instance's moment of the minute."""
         self._waiter.wake()
 
     def rename(self, instance: str) -> None:
-        """The instance has another name now, and with it another moment of the minute."""
+        """Change the instance's name, and with it its moment of the minute."""
         self._offset_s = offset_s(instance, self._spread_s)
 
     def stop(self, deadline_s: float, *, is_replaced: bool = False) -> Flushed:
         """
-        Send what is left, for at most *deadline_s* seconds; the rest is kept.
+        Send the remaining records for at most *deadline_s* seconds, and keep the rest.
 
-        A call that is under way at the deadline is left behind: its records
-        are kept too, and may arrive twice. Otherwise its connections are closed.
-        With *is_replaced* another sender sends what is left.
+        A call that still runs at the deadline is abandoned: its records are kept too, and may
+        arrive twice. Otherwise its connections are closed. With *is_replaced*, another sender sends
+        the remaining records.
         """
         self._is_replaced = is_replaced
         self._deadline_s = self._monotonic() + deadline_s
@@ -145,20 +145,20 @@ class Sender:
         return Flushed(self.delivery.remaining(), problem)
 
     def run(self) -> None:
-        """The thread's life, until `stop`."""
-        # A fleet that is deployed at once must not send at once either.
+        """Run the thread until `stop`."""
+        # A fleet that is deployed at the same time must not send at the same time either.
         self._waiter.pause(self._offset_s)
         while not self._waiter.stopped:
             wait_s = self._attempt()
             if wait_s is None:
                 self._waiter.idle()
-                wait_s = self._offset_s - self._clock() % 60.0  # below 0: it has passed
+                wait_s = self._offset_s - self._clock() % 60.0  # below 0: the moment has passed
             if wait_s > 0:
                 self._waiter.pause(wait_s)
         self._end()
 
     def _attempt(self) -> float | None:
-        """One attempt; seconds to wait after it, or None when nothing is left."""
+        """Make one attempt. Return the seconds to wait after it, or None if no record is left."""
         try:
             outcome, wait_s = self.delivery.attempt()
         except Exception as error:  # noqa: BLE001 a bug in one answer must not end delivery for good
@@ -176,6 +176,6 @@ class Sender:
             if not self._is_replaced:
                 self._flushed = self.delivery.flush(self._deadline_s - self._monotonic())
         except SpoolFailedError as error:
-            # Also where the caller waited no longer and closed the spool.
+            # Also if the caller stopped waiting and closed the spool.
             self._flush_problem = Retry("spool", str(error))
         self.delivery.close()

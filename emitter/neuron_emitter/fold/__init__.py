@@ -1,9 +1,8 @@
 """
-From reports to a minute: the meaning of every number in a minute line.
+The fold: compute every number of a minute line from reports.
 
-One file per subject, each a small accumulator that reports are added to and
-that is read at the end of the minute. All of it is pure: times come in as
-arguments, state goes out as a value.
+Each file has one subject: a small accumulator that takes reports and is read at the end of the
+minute. All of it is pure: times are arguments, and state is a value.
 """
 
 from neuron_emitter.fold.minute import Fold, LineIdentity

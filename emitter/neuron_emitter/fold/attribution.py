@@ -40,14 +40,16 @@ if TYPE_CHECKING:
     """The cores that each runtime holds."""
 
 ALLOCATED_MINUTES: Final = 2
-"""How long a report's allocation of a core counts, the minute of the report included."""
+"""Minutes for which a report's allocation of a core counts, including the minute of the report."""
 
 NAMED_MINUTES: Final = 10
-"""How long a runtime keeps its pod while no report has allocations: its pid may be reused."""
+"""
+Minutes for which a runtime keeps its pod while no report has allocations: its pid may be reused.
+"""
 
 
 class Holdings(NamedTuple):
-    """Cores by the runtime that holds them, and the owner of each."""
+    """Cores by the runtime that holds them, and the owner of each runtime."""
 
     cores: Held
     owners: Mapping[RuntimeKey, RuntimeOwner]
@@ -55,19 +57,19 @@ class Holdings(NamedTuple):
 
 class Attribution(NamedTuple):
     """
-    Whose the cores of one minute are.
+    The owners of the cores of one minute.
 
     Attributes:
-        holdings: Which cores each runtime held, and its owner.
+        holdings: The cores that each runtime held, and its owner.
 
-        holders: Those who hold attached-idle cores, as far as a line has room.
+        holders: Holders of attached-idle cores, at most MAX_HOLDERS.
 
-        holders_more: How many holders there are beyond these.
+        holders_more: The number of further holders.
 
-        by_owner: What each owner holds and has reserved.
+        by_owner: The cores that each owner holds and has reserved.
 
-        reservations: `known`, `none` or `unknown`: whether assignments were read; None without
-            a source.
+        reservations: `known`, `none` or `unknown`: whether scheduler assignments were read; None
+            without a source.
 
         unverified: Cores assigned to pods that have no process and do not wait to start.
     """
@@ -87,7 +89,7 @@ class CoreOwners:
     Attributes:
         pods: The pods that Kubernetes assigned cores to, according to reports.
 
-        state: What is known of the minutes before.
+        state: The state of earlier minutes.
     """
 
     def __init__(
@@ -116,7 +118,7 @@ class CoreOwners:
         is_local: bool,
     ) -> Attribution:
         """
-        Name the holders and owners of cores in *epoch_minute*, which closes.
+        Assign the cores of *epoch_minute*, which closes, to holders and owners.
 
         Assignments of a look-up count; without a look-up, the assignments in reports.
         """
@@ -161,7 +163,7 @@ class CoreOwners:
         for key in dict.fromkeys((*held, *listed)):
             pid, _ = key
             owner = None if pid is None else owner_of(pid)
-            # The cores of a dead pod may be assigned to another pod by now, or under another id.
+            # The cores of a dead pod may now be assigned to another pod, or under another ID.
             if owner is None or not (owner.gone or owner.is_sure):
                 cores = sorted(held.get(key, ()))
                 process = owner or UNOWNED
@@ -172,11 +174,11 @@ class CoreOwners:
 
 
 def _unknown_owner(_pid: int) -> None:
-    """Return that the owner of a process is unknown."""
+    """Return None: the owner of a process is unknown."""
 
 
 def _owned(holdings: Holdings, folds: Iterable[RuntimeFold]) -> Iterator[Holding]:
-    """The cores of each runtime, and its executions as far as its reports had them."""
+    """Yield the cores of each runtime, with its executions if its reports have them."""
     done = {fold.key or (None, None): fold.executions.done for fold in folds}
     for key, cores in holdings.cores.items():
         owner = holdings.owners[key]
@@ -184,7 +186,7 @@ def _owned(holdings: Holdings, folds: Iterable[RuntimeFold]) -> Iterator[Holding
 
 
 class CorePods:
-    """Pods by core and device as the newest report has them, and by runtime while none has any."""
+    """Pods by core and device in the newest report, and by runtime while reports have no pods."""
 
     def __init__(self) -> None:
         self._info: KubernetesInfo | None = None
@@ -193,14 +195,14 @@ class CorePods:
         self._named_before: dict[RuntimeKey, RuntimeOwner | None] = {}
 
     def add_pods(self, info: KubernetesInfo) -> None:
-        """Add the group of one report."""
+        """Add the Kubernetes group of one report."""
         tables = (info.neuroncores_k8s_info, info.neurondevices_k8s_info)
         if not info.error and tables != (None, None):
             self._info = info
             self._silent_minutes = 0
 
     def end_minute(self) -> None:
-        """Begin a new minute; allocations and names that are too old no longer count."""
+        """Start a new minute, and forget allocations and names that are too old."""
         if self._named:
             self._named, self._named_before = {}, self._named
         self._silent_minutes += 1
@@ -231,9 +233,9 @@ class CorePods:
         pods: Mapping[int, RuntimeOwner] | None,
     ) -> RuntimeOwner | None:
         """
-        The owner in *pods*, by core, of most of *cores*; of the first core on a tie.
+        Return the owner in *pods*, by core, of most of *cores*; on a tie, of the first core.
 
-        Without *pods*, the owner of *runtime* in the minute before.
+        Without *pods*, return the owner of *runtime* in the minute before.
         """
         if pods is None:
             owner = self._named_before.get(runtime)
@@ -262,12 +264,10 @@ def idle_holders(
     assigned_to: Mapping[RuntimeKey, str],
 ) -> tuple[tuple[Holder, ...], int]:
     """
-    Name those who hold attached-idle cores; *executed* is the last epoch minute of each.
+    Return the holders of attached-idle cores; *executed* is the last epoch minute of each.
 
-    *assigned_to* has the runtimes whose cores were surely assigned to another owner.
-
-    Ordered by the longest idle of their idle cores, then by how many these
-    are, then by pid.
+    *assigned_to* contains the runtimes whose cores were certainly assigned to another owner.
+    Holders are sorted by their longest idle core, then by the number of idle cores, then by pid.
 
     Returns:
         At most `MAX_HOLDERS` of them, and how many more there are.
@@ -304,12 +304,13 @@ def idle_holders(
 @dataclass(slots=True)
 class ReservedCores:
     """
-    What is reserved in one minute.
+    The reserved cores of one minute.
 
     Attributes:
-        holdings: By owner, its reserved cores.
+        holdings: The reserved cores of each owner.
 
-        assigned_to: The owner that the cores of a runtime were assigned to, if surely another.
+        assigned_to: The owner to which the cores of a runtime were assigned, if it is certainly
+            another owner.
 
         unverified: Cores assigned to pods that have no process and do not wait to start.
     """
@@ -319,7 +320,7 @@ class ReservedCores:
     unverified: int = 0
 
     def by_team(self, allocations: Iterable[Allocation]) -> ReservedCores:
-        """The same with teams in the place of names."""
+        """Return the same reserved cores with team names instead of owner names."""
         teams = {part.name: team_name(part.team) for part in allocations}
         return ReservedCores(
             [owned._replace(name=team_name(owned.team)) for owned in self.holdings],
@@ -329,7 +330,7 @@ class ReservedCores:
 
 
 def assigned_cores(allocation: Allocation, cores_per_device: Whole, width: int) -> set[int]:
-    """The cores of *allocation* among the first *width*, those of its devices included."""
+    """Return the cores of *allocation* below *width*, including those of its devices."""
     per_device = cores_per_device or 0
     cores = {
         device * per_device + place for device in allocation.devices for place in range(per_device)
@@ -363,7 +364,7 @@ class _Workload(NamedTuple):
 
         is_exact: True if the IDs are certain to be those of its cores.
 
-        is_verified: True if a process of it runs or its container waits to start.
+        is_verified: True if one of its processes runs or its container waits to start.
     """
 
     place: str
@@ -417,7 +418,7 @@ def reserve_cores(
     reserved = ReservedCores()
     unattached = {core for core, letter in enumerate(states) if letter == UNATTACHED_STATE}
     unknown = {core for core, letter in enumerate(states) if letter == UNKNOWN_STATE}
-    at_ids = []  # with the number of cores elsewhere
+    at_ids = []  # each with the number of its cores that are elsewhere
     for workload in _workloads(allocations, held, owners, cores_per_device, len(states)):
         displacing = [
             key
@@ -446,6 +447,6 @@ def reserve_cores(
 
 
 def _place_of(name: str) -> str:
-    """The part of an owner's name that all of one pod, task or job share."""
+    """Return the part of an owner's name that all containers of one pod, task or job share."""
     parts = name.split("/")
     return "/".join(parts[:2]) if len(parts) > 2 and ":" not in parts[0] else name

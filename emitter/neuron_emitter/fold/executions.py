@@ -1,10 +1,10 @@
 """
-Executions of a minute and how long they took, of one runtime or of several.
+Executions of a minute and their latencies, of one runtime or of several.
 
-The execution members are amounts of the period, not totals since start (measured), so
-they add up. Percentiles do not merge: a minute has the execution-weighted mean of the
-medians and the greatest 99th percentile. `error_summary` counts some failures again by
-cause: its types are details and never added to `ExecutionErrors`.
+The execution members are amounts of the period, not totals since start (measured), so they add up.
+Percentiles do not merge: a minute has the execution-weighted mean of the medians and the greatest
+99th percentile. `error_summary` counts some failures again by cause: its types are details and are
+never added to `ExecutionErrors`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     )
 
 CAUSES: Final = {
-    # Junk in 2023 (23,650 in a second without a failed execution), absent in
-    # 2026: a detail when above 0, in no metric and no alarm.
+    # Unreliable in 2023 (23,650 in a second without a failed execution) and absent in 2026: a
+    # detail if above 0, in no metric and no alarm.
     "generic": "ErrorsGeneric",
     "numerical": "ErrorsNumerical",
     "transient": "ErrorsTransient",
@@ -37,7 +37,7 @@ CAUSES: Final = {
     "runtime": "ErrorsRuntime",
     "hardware": "ErrorsHardware",
 }
-OTHER_CAUSE: Final = "ErrorsOther"  # a cause that a newer tool names
+OTHER_CAUSE: Final = "ErrorsOther"  # a cause that a newer tool reports
 _FAILED_COUNTERS: Final = (
     "ExecutionsCompletedWithErr",
     "ExecutionsCompletedWithNumErr",
@@ -45,7 +45,7 @@ _FAILED_COUNTERS: Final = (
     "ExecutionsIncorrectInput",
     "ExecutionsFailedToQueue",
 )
-_EQUAL_WITHIN: Final = 1e-9  # what two means of the same numbers may differ by
+_EQUAL_WITHIN: Final = 1e-9  # the most that two means of the same numbers may differ
 
 
 class LatencyFold:
@@ -63,7 +63,8 @@ class LatencyFold:
 
     def add_percentiles(self, percentiles: Percentiles, completed: int) -> None:
         """Add one runtime's percentiles of one report, over *completed* executions."""
-        p50_s, p99_s = percentiles.p50, percentiles.p99
+        p50_s = percentiles.p50
+        p99_s = percentiles.p99
         if p50_s is not None and 0 <= p50_s <= MAX_LATENCY_S:
             weight = completed or 1
             self._weight += weight
@@ -115,7 +116,7 @@ class ExecutionFold:
 
     @classmethod
     def without_runtime(cls) -> ExecutionFold:
-        """The executions of a minute in which no runtime exists: 0, and known."""
+        """Return the executions of a minute in which no runtime exists: 0, and known."""
         none = cls()
         none.ended = none.failed = 0
         none.has_causes = True
@@ -123,7 +124,7 @@ class ExecutionFold:
 
     @classmethod
     def merged(cls, parts: Iterable[ExecutionFold]) -> ExecutionFold:
-        """The executions of several runtimes together, without the shortest and the longest."""
+        """Return the executions of several runtimes, without the shortest and the longest."""
         whole = cls()
         for part in parts:
             whole.ended = sum_known(whole.ended, (part.ended,))
@@ -136,7 +137,7 @@ class ExecutionFold:
         return whole
 
     def add_stats(self, stats: Executions) -> None:  # noqa: C901 - one function, for its speed
-        """Add one runtime's group of one report; short first periods count here too."""
+        """Add one runtime's group of one report. Short first periods count here too."""
         if stats.error:
             return
         completed = 0
@@ -152,7 +153,10 @@ class ExecutionFold:
             return
         if (total := latency.total_latency) is not None:
             self.total.add_percentiles(total, completed)
-            p0, p100, min_s, max_s = total.p0, total.p100, self.min_s, self.max_s
+            p0 = total.p0
+            p100 = total.p100
+            min_s = self.min_s
+            max_s = self.max_s
             if p0 is not None and 0 <= p0 <= MAX_LATENCY_S and (min_s is None or p0 < min_s):
                 self.min_s = p0
             if p100 is not None and 0 <= p100 <= MAX_LATENCY_S and (max_s is None or p100 > max_s):
@@ -162,26 +166,28 @@ class ExecutionFold:
 
     @property
     def done(self) -> Whole:
-        """Executions that ended or failed, each once; None when nothing was read."""
+        """The number of executions that ended or failed, each once; None if none was read."""
         if self.ended is None or self.failed is None:
             return self.ended
         twice = sum(self.details.get(member, 0) for member in _FAILED_COUNTERS[:2])
         return self.ended + self.failed - twice
 
     def chosen_zeros(self, chosen: AbstractSet[str]) -> dict[str, int]:
-        """Those of *chosen* that were read, as the 0 that a metric needs and a line leaves out."""
+        """Return 0 for each read member of *chosen*: a metric needs the 0, a line omits it."""
         endings = _FAILED_COUNTERS if self.ended is not None else ()
         causes = (*CAUSES.values(), OTHER_CAUSE) if self.has_causes else ()
         return {member: 0 for member in (*endings, *causes) if member in chosen}
 
     def latencies(self) -> dict[str, Number]:
         """
-        Seconds by the name of their member, None where they were not read.
+        Return seconds by the name of their member, None if they were not read.
 
-        The gap is the time an execution spends outside of the device: median total less
-        median device.
+        The gap is the time that an execution spends outside the device: median total minus median
+        device.
         """
-        total_s, device_s, gap_s = self.total.p50_mean_s(), self.device.p50_mean_s(), None
+        total_s = self.total.p50_mean_s()
+        device_s = self.device.p50_mean_s()
+        gap_s = None
         if total_s is not None and device_s is not None:
             gap_s = total_s - device_s
             gap_s = gap_s if gap_s > _EQUAL_WITHIN * total_s else 0.0
@@ -196,7 +202,7 @@ class ExecutionFold:
         }
 
     def _add_summary(self, summary: ExecutionSummary) -> int:
-        """Add the counts of one runtime; return how many executions completed."""
+        """Add the counts of one runtime. Return the number of completed executions."""
         if (
             summary.completed_with_err
             == summary.completed_with_num_err
@@ -207,14 +213,14 @@ class ExecutionFold:
             and summary.completed is not None
             and 0 <= summary.completed <= MAX_AMOUNT
         ):
-            # Nearly every report: nothing failed.
+            # In nearly every report nothing has failed.
             ended = int(summary.completed)
             self.ended = (self.ended or 0) + ended
             self.failed = self.failed or 0
             return ended
         completed, *failures = (amount(count) for count in astuple(summary))
         if completed is not None:
-            # Without it, the failures alone would say that nothing was executed.
+            # Without the group, the failures alone would suggest that nothing was executed.
             self.ended = sum_known(self.ended, (completed, *failures[:2]))
         self.failed = sum_known(self.failed, failures)
         if any(failures):

@@ -1,11 +1,11 @@
 """
-Errors that reports carry, announced when they come and when they go.
+Announce errors in reports when they appear and when they disappear.
 
-An error of a group repeats in every report, and some are normal: a sidecar
-without the host's process namespace cannot read `/proc/N/stat` and says so
-every time. So an error is a group and a text without its digits; one event
-says that it is there, at most one an hour that it still is, and one that it
-has gone. Texts are other people's: what could name a customer is left out.
+An error of a group repeats in every report, and some errors are normal: a sidecar without the
+host's process namespace cannot read `/proc/N/stat` and reports it every time. An error is therefore
+a group and a text without its digits. One event announces it, at most one event an hour repeats it,
+and one event announces its end. Other programs write the texts, so anything that could name a
+customer is removed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MAX_KNOWN: Final = 64
 """Texts that are listed separately; further texts of a group count as one."""
 
 RUNTIME: Final = "runtime"
-"""Stands for a group in errors of a runtime as a whole."""
+"""The group name in errors of a whole runtime."""
 
 _GROUP_NAMES: Final[dict[type, str]] = {
     Counters: "neuroncore_counters", Executions: "execution_stats", Memory: "memory_used",
@@ -53,13 +53,13 @@ _NO_SYSTEM: Final = System()
 MAX_GROUP_ERROR_CHARS: Final = 160
 OTHER_TEXT: Final = "further errors"
 
-_MAX_READ_CHARS: Final = 1024  # of a text: enough to distinguish errors
+_MAX_READ_CHARS: Final = 1024  # enough characters of a text to distinguish errors
 _DIGIT_RUN: Final = re.compile(r"\d+")
 _PRIVATE_TEXT: Final = re.compile(
     r"""
     "[^"]*" | '[^']*'                       # what is quoted is a name, a path or a value
     | (?<!\S)(?!/(?:proc|sys|dev)/)
-      (?:/\S* | \S*/\S*[/.]\S*)            # a path or address, but for those of the system
+      (?:/\S* | \S*/\S*[/.]\S*)            # a path or address, except those of the system
     | (?=[A-Za-z+_=-]*[0-9])[A-Za-z0-9+_=-]{24,}  # a key, a token, an identifier
     """,
     VERBOSE,
@@ -69,28 +69,28 @@ _UNPRINTABLE: Final = re.compile(r"[^ -~]+")
 
 @dataclass(slots=True)
 class _GroupError:
-    """One error: when it was last announced, how often it came since, whether it is present."""
+    """One error: when it was last announced, its count since then, and whether it is present."""
 
     announced_s: float
     text: str
     unannounced: int = 0
     is_present: bool = True
-    is_announced: bool = True  # since it came last
+    is_announced: bool = True  # since its last occurrence
     is_seen: bool = True  # in the open minute
 
 
 class GroupErrors:
-    """The errors of groups and of runtimes as a whole."""
+    """The errors of groups and of whole runtimes."""
 
     def __init__(self, on_event: OnEvent) -> None:
         self._known: dict[tuple[str, str], _GroupError] = {}
-        self._has_read = False  # whether the open minute had a report
+        self._has_read = False  # True if the open minute had a report
         self._on_event = on_event
 
     def add_report(self, report: Report, runtimes: Runtimes | None, at_s: float) -> None:
-        """Add the errors of one report; *runtimes* are those whose process lives."""
+        """Add the errors of one report; *runtimes* are the runtimes with a live process."""
         self._has_read = True
-        # Every report is looked through, and hardly any has an error.
+        # Every report is checked, and few have an error.
         for runtime in runtimes or ():
             if runtime.error:
                 self._note(RUNTIME, runtime.error, at_s)
@@ -117,9 +117,9 @@ class GroupErrors:
                 self._note(_GROUP_NAMES[type(shared)], shared.error, at_s)
 
     def end_minute(self, at_s: float) -> None:
-        """End the minute at *at_s*: an error that no report of it had is cleared."""
+        """End the minute at *at_s*: announce the end of errors that no report had in it."""
         if not self._has_read:
-            return  # no report: not known
+            return  # without a report, the end of an error is unknown
         self._has_read = False
         for key, known in list(self._known.items()):
             if known.is_present and not known.is_seen:
@@ -145,7 +145,7 @@ class GroupErrors:
             return
         known.unannounced += 1
         known.is_present = known.is_seen = True
-        # After a clock was set back, the hour begins again.
+        # If the clock was set back, the hour starts again.
         known.announced_s = min(known.announced_s, at_s)
         if at_s - known.announced_s >= REPEATED_AFTER_S:
             known.announced_s = at_s
@@ -153,7 +153,8 @@ class GroupErrors:
             self._announce("", key, known, at_s)
 
     def _announce(self, what: str, key: tuple[str, str], known: _GroupError, at_s: float) -> None:
-        group, said = key[0], known.text
+        group = key[0]
+        said = known.text
         subject = "a runtime" if group == RUNTIME else f"group {group}"
         name = "RuntimeError" if group == RUNTIME else "GroupError"
         verb = "no longer reports" if what else "reports"

@@ -1,10 +1,9 @@
 """
-Which instance this is, and which cores exist on it.
+The identity of the instance, and the cores that exist on it.
 
-A report may come without its hardware block, with an empty instance id (no
-instance metadata within reach of a pod) or with zeros; what was once known of
-this instance stays known. The metadata service fills what no report has;
-a report always wins.
+A report may lack its hardware block, have an empty instance ID (a pod cannot reach instance
+metadata) or contain zeros. Facts that were once known about this instance stay known. The metadata
+service supplies facts that no report has; a report always takes precedence.
 """
 
 from __future__ import annotations
@@ -28,21 +27,21 @@ if TYPE_CHECKING:
     from neuron_emitter.reports.report import Report
 
 MAX_PHYSICAL: Final = 8
-"""Physical cores that one logical core may stand for; 2 today."""
+"""The most physical cores that one logical core may represent; 2 today."""
 
-MAX_VERSION_CHARS: Final = 8  # v3d; a line has room for no poem
+MAX_VERSION_CHARS: Final = 8  # v3d has 3; a line has no room for a long text
 
 CORE_INDEX: Final = {str(index): index for index in range(MAX_CORES)}
-"""Core keys as integers: sorted as texts, core 10 would come before core 2."""
+"""Core keys as integers: sorted as text, core 10 would come before core 2."""
 
 
 def core_indexes(keys: Iterable[str]) -> set[int]:
-    """The cores that have these keys; a key that no core can have is left out."""
+    """Return the cores with these keys, without keys that no core can have."""
     return {CORE_INDEX[key] for key in keys if key in CORE_INDEX}
 
 
 def is_core_key(key: str) -> bool:
-    """Return True if *key* is a whole number: an index of a core, or one beyond the last."""
+    """Return True if *key* is a whole number: the index of a core, or beyond the last core."""
     return key in CORE_INDEX or (key.isascii() and key.isdigit() and key[0] != "0")
 
 
@@ -51,7 +50,7 @@ _INSTANCE_FIELDS: Final = {
     "availability_zone": "instance_availability_zone", "ami_id": "ami_id",
     "ultraserver_id": "ultraserver_id", "instance_name": "instance_name",
 }  # fmt: skip
-"""By our name of a text about the instance, the name in a report."""
+"""Report field by our name of a text about the instance."""
 
 
 _INVENTORY_LABELS: Final = (
@@ -62,7 +61,7 @@ _INVENTORY_LABELS: Final = (
 )
 
 
-# The ids and types that the stack accepts; it refuses a minute with any other as a whole.
+# The IDs and types that the stack accepts; it rejects a minute with any other value.
 _PRINTABLE: Final = r"\A[ -~]*[!-~][ -~]*\Z"
 _Text = Annotated[str, Meta(min_length=1, max_length=128, pattern=_PRINTABLE)]
 _Cores = Annotated[int, Meta(ge=1, le=MAX_CORES)]
@@ -70,7 +69,7 @@ Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 
 
 class KnownInstance(Struct):
-    """What the last run knew of its instance, each None where it did not."""
+    """Facts that the last run knew about its instance, each None if unknown."""
 
     instance_id: _Text | None = None
     instance_type: _Text | None = None
@@ -82,7 +81,7 @@ class KnownInstance(Struct):
 
 class Inventory:
     """
-    The last known facts about this instance, from *known* on.
+    The last known facts about this instance, starting from *known*.
 
     Attributes:
         reported: Texts of the reports, by the names of `_INSTANCE_FIELDS`.
@@ -105,7 +104,7 @@ class Inventory:
         self.counts_no_device = known.counts_no_device
         self._labels: dict[str, str | int] = {}
         self._facts = InstanceFacts()
-        self._is_named = False  # by a report of this run
+        self._is_named = False  # in a report of this run
 
     def learn_report(self, report: Report) -> bool:
         """
@@ -114,7 +113,9 @@ class Inventory:
         Returns:
             Whether it is another instance than the one known before.
         """
-        info, hardware, is_another = report.instance_info, report.neuron_hardware_info, False
+        info = report.instance_info
+        hardware = report.neuron_hardware_info
+        is_another = False
         if info is not None:
             texts = _texts(
                 {name: getattr(info, member) for name, member in _INSTANCE_FIELDS.items()}
@@ -142,9 +143,10 @@ class Inventory:
 
     def instance(self) -> InstanceFacts:
         """
-        All that is known of the instance, from reports and beside them.
+        Return all known facts about the instance, from reports and other sources.
 
-        Account, lifecycle and type are known of this instance only, which reports may not be of.
+        Account, lifecycle and type are known only for this instance; the reports may be of another
+        one.
         """
         facts = asdict(self._facts)
         if _is_other(self.reported, facts, "instance_id"):
@@ -152,11 +154,11 @@ class Inventory:
         return InstanceFacts(**{name: self.reported.get(name) or facts[name] for name in facts})
 
     def known_cores(self) -> Whole:
-        """Cores as reported, else as the instance type has them, else None."""
+        """The number of cores from reports, otherwise from the instance type, otherwise None."""
         return self.cores or self._by_type("cores")
 
     def per_device(self) -> Whole:
-        """Logical cores of one device."""
+        """The number of logical cores of one device."""
         return self.cores_per_device or self._by_type("cores_per_device")
 
     def memory_bytes(self) -> Whole:
@@ -164,7 +166,7 @@ class Inventory:
         return self.device_memory_bytes or self._by_type("device_memory_bytes")
 
     def labels(self) -> dict[str, str | int]:
-        """What only people look for, by the name of its member."""
+        """Return facts that only people search for, by the name of their member."""
         known = {"InstanceName": self.reported.get("instance_name"), **self._labels}
         return {
             label: value for label in _INVENTORY_LABELS if (value := known.get(label)) is not None
@@ -172,14 +174,14 @@ class Inventory:
 
     def _forget_another(self, texts: Mapping[str, Text]) -> bool:
         """
-        Forget what is known when *texts* are of another instance; return whether they are.
+        Forget the known facts if *texts* are of another instance. Return True if they are.
 
-        Its state came along with a disk image, or this one was given another type.
+        The state may have come with a disk image, or the instance may have got another type.
         """
         names = ("instance_id", "instance_type")
         is_another = any(_is_other(self.reported, texts, name) for name in names)
         if is_another:
-            # A report may lack the id of the instance that was given another type.
+            # A report may lack the ID of the instance that got another type.
             self.reported = {
                 name: text for name, text in self.reported.items() if name == "instance_id"
             }
@@ -220,7 +222,7 @@ def _is_other(known: Mapping[str, str], new: Mapping[str, Text], name: str) -> b
 
 
 def _texts(values: Mapping[str, Text]) -> dict[str, str]:
-    """Those of *values* that may stand in a record."""
+    """Return the *values* that a record may contain."""
     return {
         name: text for name, text in values.items() if text and is_printable(text, MAX_MEMBER_CHARS)
     }

@@ -1,4 +1,4 @@
-"""Memory of runtimes: bytes in use, and which cores hold a byte or a model."""
+"""Memory of runtimes: bytes in use, and the cores that hold a byte or a model."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def usable_memory(runtime: Runtime) -> Memory | None:
-    """The runtime's memory group, or None when it is missing or in error."""
+    """Return the runtime's memory group; None if it is missing or in error."""
     memory = None if runtime.report is None else runtime.report.memory_used
     return None if memory is None or memory.error else memory
 
 
 def held_by_memory(memory: Memory, cores_per_device: Whole) -> tuple[set[int] | None, int]:
     """
-    Find the cores with bytes on them or a loaded subgraph.
+    Find the cores that hold bytes or a loaded subgraph.
 
     Returns:
         The cores, None if a key of the table cannot be read; and how many places were left out
@@ -43,7 +43,8 @@ def held_by_memory(memory: Memory, cores_per_device: Whole) -> tuple[set[int] | 
         for subgraph in (subgraphs or {}).values():
             if subgraph is None:
                 continue
-            device, index = subgraph.neuron_device_index, subgraph.neuroncore_index
+            device = subgraph.neuron_device_index
+            index = subgraph.neuroncore_index
             if device is None or index is None:
                 continue
             core = _core_of(device, index, cores_per_device)
@@ -56,12 +57,12 @@ def held_by_memory(memory: Memory, cores_per_device: Whole) -> tuple[set[int] | 
 
 def _core_of(device: int, index: int, cores_per_device: Whole) -> Whole:
     """
-    The core of a subgraph, whose index counts within its device.
+    Return the core of a subgraph, whose index counts within its device.
 
-    Checked on a report of 32 runtimes against its memory table: right for 32
-    of 32, as a global index for 2.
+    Compared with the memory table of a report of 32 runtimes: right for 32 of 32, as a global index
+    for 2.
     """
-    # Without the width of a device it is not known where the cores of a second one start.
+    # If the number of cores of a device is unknown, the first core of the second device is unknown.
     if device < 0 or not 0 <= index < (cores_per_device or MAX_CORES):
         return None
     core = device * (cores_per_device or MAX_CORES) + index
@@ -70,9 +71,9 @@ def _core_of(device: int, index: int, cores_per_device: Whole) -> Whole:
 
 def used_bytes(runtimes: Sequence[Runtime] | None) -> tuple[Whole, Whole]:
     """
-    Device and host memory that *runtimes* use, or None where it was not read.
+    Return the device and host memory that *runtimes* use, None for memory that was not read.
 
-    Without a runtime both are 0; None instead of runtimes means that nothing was collected.
+    Without a runtime both are 0. If *runtimes* is None, nothing was collected and both are None.
     """
     if runtimes is None:
         return None, None
@@ -83,6 +84,6 @@ def used_bytes(runtimes: Sequence[Runtime] | None) -> tuple[Whole, Whole]:
     device = sum_known(None, (amount(held.neuron_device) for held in used))
     host = sum_known(None, (amount(held.host) for held in used))
     if device == 0 and any(memory.loaded_models for memory in groups):
-        # inf1 says 0 while models are loaded: it does not measure this.
+        # inf1 reports 0 while models are loaded: it does not measure this.
         device = None
     return device, host

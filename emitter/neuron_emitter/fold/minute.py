@@ -1,4 +1,4 @@
-"""The open minute, that of receipt: a report that straddles two is not split."""
+"""The open minute. A report belongs to the minute in which it is received; it is never split."""
 
 from __future__ import annotations
 
@@ -54,15 +54,17 @@ if TYPE_CHECKING:
 UNVERIFIED: Final = "AssignedUnverifiedCores"
 
 MAX_FUTURE_MINUTES: Final = 120
-"""CloudWatch refuses what is further ahead, so after a larger error the clock is followed back."""
+"""
+Minutes ahead that CloudWatch accepts. After a larger clock error, minutes follow the clock back.
+"""
 
 
 class MinuteClock:
     """
-    The open minute, if one is, and the one before.
+    The clock of minutes: the open minute, and the minute closed last.
 
     Attributes:
-        now: The epoch minute that is open, or None.
+        now: The open epoch minute, or None.
     """
 
     def __init__(self) -> None:
@@ -81,7 +83,7 @@ class MinuteClock:
             self.epoch_minute = epoch_minute
 
     def is_due(self, at_s: float) -> bool:
-        """Whether the clock has left the open minute for good."""
+        """Return True if the clock has left the open minute for good."""
         if self.epoch_minute is None:
             return False
         epoch_minute = int(at_s // MINUTE_S)
@@ -91,7 +93,7 @@ class MinuteClock:
         )
 
     def ends_at_s(self) -> Number:
-        """End of the open minute, seconds since the epoch."""
+        """The end of the open minute, seconds since the epoch."""
         return None if self.epoch_minute is None else float((self.epoch_minute + 1) * MINUTE_S)
 
     def close_minute(self) -> None:
@@ -103,20 +105,20 @@ class MinuteClock:
 @dataclass(frozen=True, slots=True)
 class LineIdentity:
     """
-    Who writes: the identity of every line but its number.
+    The identity of a line's sender: every member that identifies a line except its number.
 
     Attributes:
         cluster: Cluster name, the rollup key.
 
         instance_id: Such as `i-0123456789abcdef0`. Never empty.
 
-        identity_guessed: Nobody named the instance: the id is made up, and stable.
+        identity_guessed: True if no source named the instance: the ID is generated, and stable.
 
         boot: Identity of one run of the emitter.
 
-        instance_type: Such as `trn1.32xlarge`; None where it is not known.
+        instance_type: Such as `trn1.32xlarge`; None if unknown.
 
-        ami_id: Such as `ami-0123456789abcdef0`; None where it is not known.
+        ami_id: Such as `ami-0123456789abcdef0`; None if unknown.
     """
 
     cluster: str
@@ -129,27 +131,27 @@ class LineIdentity:
 
 class Fold:
     """
-    Reports in, one record per minute out; its owners are teams where *only_teams*.
+    Folds reports into one record a minute. With *only_teams*, owners are teams.
 
     Attributes:
-        clock: Which minute is open.
+        clock: The clock of minutes.
 
         reports_read: Reports added since this object was made.
 
-        groups_dropped: Groups dropped because their values had a wrong type.
+        groups_dropped: Groups dropped because a value had a wrong type.
 
-        runtimes: What each did in the open minute.
+        runtimes: The runtimes of the open minute.
 
         ecc: Memory errors of the devices.
 
-        living: Runtimes of the newest report, none when it said that there is
-            none; None when it said nothing about runtimes.
+        living: Runtimes of the newest report, empty if it reports none; None if it has no list of
+            runtimes.
 
         sample: The numbers of the newest report; only with `every_report`.
 
-        due_runtimes: Of the minute closed last, the runtimes that a line is due for.
+        due_runtimes: Runtimes whose line is due for the minute closed last.
 
-        holdings: Of the minute closed last, which cores each runtime held, and its owner.
+        holdings: The cores that each runtime held in the minute closed last, and its owner.
     """
 
     def __init__(
@@ -179,8 +181,8 @@ class Fold:
         self._lines = RuntimeLines(settings.runtime_lines)
         self._errors = GroupErrors(on_event)
         self._newest_s = 0.0  # receipt of the newest report
-        # The boot is a new one, so a minute that the last one closed may open
-        # again: the stack merges the two parts.
+        # The boot is new, so a minute that the last boot closed may open again: the stack merges
+        # the two parts.
         self._inventory = Inventory(found)
         self._learned: tuple[InstanceInfo | None, Hardware | None] = (None, None)
         self.ecc = EccFold(found.ecc, lists_no_device=found.lists_no_device)
@@ -189,28 +191,28 @@ class Fold:
 
     @property
     def instance(self) -> InstanceFacts:
-        """What is known of the instance, each fact None where it is not."""
+        """The known facts about the instance, each None if unknown."""
         return self._inventory.instance()
 
     @property
     def malformed(self) -> int:
-        """Parts of reports dropped as impossible: groups, core keys, places of models."""
+        """The number of report parts dropped as impossible: groups, core keys, places of models."""
         places = self.runtimes.held.malformed_places(self._inventory.per_device())
         return self.groups_dropped + self._sampler.malformed_keys + places
 
     def configure(self, settings: FoldSettings) -> None:
-        """Go on under other settings; between two minutes, so that none is half of each."""
+        """Apply other settings, between two minutes, so that no minute mixes them."""
         self._settings = self._sampler.settings = settings
         self._lines.mode = settings.runtime_lines
         self.sample = None
 
     def learn_facts(self, facts: InstanceFacts) -> None:
-        """Learn from beside the reports; what a report says wins, whichever comes first."""
+        """Learn facts from outside the reports. A report always takes precedence."""
         if self._inventory.learn_facts(facts):
             self._forget_instance()
 
     def add_hardware_faults(self, count: int) -> None:
-        """Add hardware faults of kernel messages to the open minute; 0 says that they are read."""
+        """Add hardware faults of kernel messages to the open minute; 0 means that they are read."""
         self._readings.hardware_faults = (self._readings.hardware_faults or 0) + count
 
     def fold_report(self, report: Report, at_s: float) -> None:
@@ -224,7 +226,7 @@ class Fold:
             for name in report.dropped_groups:
                 self._unknown.announce_shape(name, "has a value of another type")
         inventory_groups = report.instance_info, report.neuron_hardware_info
-        if inventory_groups != self._learned:  # nearly always they are as before
+        if inventory_groups != self._learned:  # they rarely change
             self._learn_instance(report)
             self._learned = inventory_groups
         system = report.system_data
@@ -242,7 +244,7 @@ class Fold:
             self.sample = self._report_sample(sample, at_s)
 
     def _sample(self, report: Report, at_s: float) -> CoreSample | None:
-        """Fold the runtimes of *report*; return the sample of its cores, None if it has none."""
+        """Fold the runtimes of *report*. Return the sample of its cores, None if it has none."""
         runtimes = report.neuron_runtime_data
         if self._sampler.is_blind:
             self._unknown.hide_cores(DEVICES_NOT_SEEN)
@@ -263,7 +265,7 @@ class Fold:
         return sample
 
     def _learn_instance(self, report: Report) -> None:
-        """Learn about the instance; announce another count of cores in one boot."""
+        """Learn about the instance. Announce a changed number of cores within one boot."""
         before = self._inventory.cores
         if self._inventory.learn_report(report):
             self._forget_instance()
@@ -272,7 +274,7 @@ class Fold:
             self._unknown.announce_shape("neuron_hardware_info", fault)
 
     def _note_sight(self, report: Report, at_s: float, *, is_blind: bool) -> None:
-        """The monitor sees the devices no longer, or again; an error is announced by itself."""
+        """Announce that the monitor stops or starts to see devices; an error has its own event."""
         self._sampler.is_blind = is_blind
         hardware = report.neuron_hardware_info
         if is_blind and not (hardware and hardware.error):
@@ -292,18 +294,21 @@ class Fold:
         is_local: bool = True,
     ) -> MinuteRecord:
         """
-        Close the open minute, and return its record, number *seq* of the boot.
+        Close the open minute and return its record, number *seq* of the boot.
 
-        *identity* is that of the line, *is_clean_shutdown* is true for the last record of a
-        planned stop, and *health* is the emitter on itself. Unless *is_local*, the reports are of
+        *identity* is the identity of the line. *is_clean_shutdown* is True for the last record of a
+        planned stop. *health* has the emitter's own members. Unless *is_local*, the reports are of
         another machine, and owners and assignments of this machine do not count.
         """
         epoch_minute = self.clock.epoch_minute
         if epoch_minute is None:
             msg = "no minute is open"
             raise ValueError(msg)
-        settings, inventory, runtimes = self._settings, self._inventory, self.runtimes
-        instance, per_device = inventory.instance(), inventory.per_device()
+        settings = self._settings
+        inventory = self._inventory
+        runtimes = self.runtimes
+        instance = inventory.instance()
+        per_device = inventory.per_device()
         executions = runtimes.executions(were_asked=settings.executions_asked)
         latencies = executions.latencies()
         held = runtimes.held_by_runtime(per_device)
@@ -408,7 +413,7 @@ class Fold:
         self._begin_minute()
 
     def encode_state(self, kernel: LogState | None = None) -> bytes:
-        """What must survive a restart, *kernel* with it, to be given to the next `Fold`."""
+        """Return the state that must survive a restart, including *kernel*, for the next `Fold`."""
         inventory = self._inventory
         return structs.replace(
             self._state,
@@ -427,7 +432,7 @@ class Fold:
         self._readings = Readings()
 
     def _forget_instance(self) -> None:
-        """It is another instance than the one whose state was found."""
+        """Forget the state of another instance."""
         self._learned = (None, None)
         self._state = self._owners.state = FoldState()
         self.ecc = EccFold(self._state.ecc)

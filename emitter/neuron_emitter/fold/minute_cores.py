@@ -1,7 +1,7 @@
 """
 The cores of a closed minute and of a single report.
 
-A core without a sample is unknown, never idle; of the others each is busy, attached idle or
+A core without a sample is unknown, never idle. Every other core is busy, attached idle or
 unattached.
 """
 
@@ -33,15 +33,15 @@ class MinuteCores(NamedTuple):
     The cores of a closed minute, by index from 0.
 
     Attributes:
-        states: A letter for each: busy, attached idle, unattached or unknown.
+        states: One letter for each core: busy, attached idle, unattached or unknown.
 
-        utilization_percent: 0 to 100, None where it is unknown.
+        utilization_percent: 0 to 100 for each core, None if unknown.
 
-        covered_s: Seconds that samples of each cover.
+        covered_s: Seconds that the samples of each core cover.
 
         covered_seconds: Seconds of the minute that samples cover, 0 to 60.
 
-        tera_flops: Achieved 10^12 FLOP/s of all together, or None when no report gave any.
+        tera_flops: Achieved 10^12 FLOP/s of all cores together, or None if no report had any.
     """
 
     states: str
@@ -54,7 +54,7 @@ class MinuteCores(NamedTuple):
     def from_sums(
         cls, sums: CoreSums, held: AbstractSet[int], width: int, settings: FoldSettings
     ) -> MinuteCores:
-        """Close the first *width* cores, and beyond them those that are *held*."""
+        """Close the first *width* cores, and the *held* cores beyond them."""
         weights_s: dict[int, float] = defaultdict(float)
         with_flops_s: dict[int, float] = defaultdict(float)
         for sets, seconds in sums.seconds.items():
@@ -68,13 +68,13 @@ class MinuteCores(NamedTuple):
             weight_s = weights_s[core]
             percent = sums.weighted_percent[core] / weight_s if weight_s > 0 else None
             is_held = core in held or (percent is not None and percent > 0)
-            # With a tag filter, a core that no matched runtime holds may be busy
-            # for a runtime that the filter hides.
+            # With a tag filter, a core that no matched runtime holds may be busy for a runtime that
+            # the filter hides.
             if percent is None or (settings.only_matched and not is_held):
                 states.append(UNKNOWN_STATE)
                 utilization.append(None)
                 continue
-            # Rounded first, so that the letter agrees with the number beside it.
+            # Rounded first, so that the letter agrees with the number next to it.
             percent = round(percent, PERCENT_DECIMALS)
             utilization.append(percent)
             if percent >= settings.idle_below_percent:
@@ -97,14 +97,14 @@ class MinuteCores(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class ReportSample:
     """
-    One report that gave a sample of utilization or of executions.
+    One report that has a sample of utilization or of executions.
 
     Attributes:
-        at_s: Its receipt, seconds since the Unix epoch.
+        at_s: When it was received, seconds since the Unix epoch.
 
         period_s: Seconds that its core counters cover, or None without any.
 
-        utilization_percent: Per core, 0 to 100, None where it gave no sample.
+        utilization_percent: Per core, 0 to 100, None if the report has no sample of the core.
 
         executions: Executions that ended in its period, or None.
 
@@ -130,14 +130,16 @@ class ReportSample:
         matched: AbstractSet[int] | None,
     ) -> ReportSample | None:
         """
-        The sample of one report, or None when it gave neither cores nor executions.
+        Return the sample of one report, or None if it has neither cores nor executions.
 
-        *matched* are the cores that are known with a tag filter, None without one.
+        *matched* are the known cores if a tag filter is set, otherwise None.
         """
-        ended, failed = executions.ended, executions.failed
+        ended = executions.ended
+        failed = executions.failed
         if sample is None:
             return None if ended is None else cls(at_s, None, (), ended, failed)
-        percent, cores = sample.percent, sample.cores
+        percent = sample.percent
+        cores = sample.cores
         width = max(known_cores or 0, max(cores, default=-1) + 1)
         if matched is not None:
             cores = cores.intersection(matched | percent.keys())

@@ -1,16 +1,16 @@
 """
-Numbers of a minute that each report says in one of its system groups, and memory errors.
+Numbers of a minute from one system group of each report, and memory errors.
 
-How the reports of a minute become one number is what the entry in `neuron_wire.catalogue`
-says with `merges`:
+The member `merges` of the entry in `neuron_wire.catalogue` defines how the reports of a minute
+become one number:
 
-* `last`  the last report that has it
-* `sum`   of all reports: an amount of the period
-* `mean`  of the reports, weighted by the period of the group; those under
-          half a second are noise and left out
+* `last`  the value of the last report that has it
+* `sum`   the sum of all reports: an amount of the period
+* `mean`  the mean of the reports, weighted by the period of the group; a period under half a
+          second is noise and does not count
 
-A group that is absent or in error says nothing, and a number that cannot be
-(`neuron_emitter.fold.amounts`) is missing: a reading without a value is in no line.
+A group that is absent or in error has no value, and an impossible number
+(`neuron_emitter.fold.amounts`) is missing. A reading without a value is in no line.
 """
 
 from __future__ import annotations
@@ -49,17 +49,18 @@ class Readings:
     The readings of the open minute.
 
     Attributes:
-        hardware_faults: Of kernel messages; None while nobody reads them.
+        hardware_faults: Faults in kernel messages; None while the messages are not read.
     """
 
     def __init__(self) -> None:
         self.hardware_faults: Whole = None
-        self._memory: dict[str, int] = {}  # of the last report that had it, by member
+        self._memory: dict[str, int] = {}  # by member, from the last report that had the value
         self._cpu_s = self._weighted_cpu = 0.0
 
     def add_system(self, system: System) -> None:
         """Add the system groups of one report."""
-        memory, vcpu = system.memory_info, system.vcpu_usage
+        memory = system.memory_info
+        vcpu = system.vcpu_usage
         if memory is not None and not memory.error:
             for member, field in _MEMORY_FIELDS.items():
                 value = amount(getattr(memory, field))
@@ -67,7 +68,8 @@ class Readings:
                     self._memory[member] = value
         if vcpu is None or vcpu.error or vcpu.average_usage is None:
             return
-        period_s, percent = vcpu.period, _working_percent(vcpu.average_usage)
+        period_s = vcpu.period
+        percent = _working_percent(vcpu.average_usage)
         if percent is not None and is_long_enough(period_s):
             self._cpu_s += period_s
             self._weighted_cpu += period_s * percent
@@ -83,7 +85,7 @@ class Readings:
 
 
 def _working_percent(average: VcpuShares) -> Number:
-    """Time in which something runs; waiting for I/O is not work."""
+    """Return the share of time in which a CPU works; waiting for I/O is not work."""
     percent = (
         (average.user or 0.0)
         + (average.nice or 0.0)
@@ -96,7 +98,7 @@ def _working_percent(average: VcpuShares) -> Number:
     return min(100.0, max(0.0, percent))
 
 
-MAX_DEVICES: Final = 1024  # bounds what is remembered; the largest instance today has 16
+MAX_DEVICES: Final = 1024  # limits the remembered devices; the largest instance today has 16
 _CORRECTED: Final = ("mem_ecc_corrected", "sram_ecc_corrected")
 _ECC_REPORTED: Final = "EccUncorrectedReported"
 _UNCORRECTED: Final = ("mem_ecc_uncorrected", "sram_ecc_uncorrected")
@@ -104,7 +106,7 @@ _UNCORRECTED: Final = ("mem_ecc_uncorrected", "sram_ecc_uncorrected")
 
 @dataclass(slots=True)
 class _Rise:
-    """One counter of one device in the open minute, as last seen to rise."""
+    """One counter of one device in the open minute, as of its last rise."""
 
     device: int
     counter: str
@@ -119,12 +121,12 @@ class _Rise:
 
 class EccFold:
     """
-    Values and rises of the open minute; the last values outlive it.
+    Values and rises of the open minute. The last values survive it.
 
     Attributes:
-        corrected: Sum of the corrected counters as last read, or None.
+        corrected: The last sum of the corrected counters, or None.
 
-        uncorrected: Sum of the uncorrectable counters as last read, or None.
+        uncorrected: The last sum of the uncorrectable counters, or None.
 
         corrected_rise: New corrected errors in this minute, or None.
 
@@ -134,9 +136,9 @@ class EccFold:
 
         lists_no_device: True if the last hardware counters without an error list no device.
 
-        last: Last value by `device:counter`.
+        last: The last value by `device:counter`.
 
-        risen: By the same key, how much each rose since this object was made.
+        risen: The rise of each `device:counter` since this object was made.
     """
 
     def __init__(self, last: dict[str, int], *, lists_no_device: bool = False) -> None:
@@ -148,7 +150,7 @@ class EccFold:
         self.clear()
 
     def clear(self) -> None:
-        """Begin a new minute."""
+        """Start a new minute."""
         self.corrected: Whole = None
         self.uncorrected: Whole = None
         self.corrected_rise: Whole = None
@@ -166,7 +168,7 @@ class EccFold:
             self._devices = []
             return
         corrected_rise = uncorrected_rise = 0
-        if counters.neuron_devices != self._devices:  # nearly always they are as before
+        if counters.neuron_devices != self._devices:  # they rarely change
             self._devices = counters.neuron_devices
             self.lists_no_device = False
             by_index = {
@@ -189,19 +191,19 @@ class EccFold:
             self.uncorrected_rise = (self.uncorrected_rise or 0) + uncorrected_rise
 
     def details(self, chosen: AbstractSet[str]) -> dict[str, int]:
-        """Members that a line has only above 0, or as the 0 that a chosen metric needs."""
+        """Return members that a line has only if above 0, or as 0 if a metric is chosen."""
         reported = self.uncorrected_reported
         is_shown = reported or (self.uncorrected is not None and _ECC_REPORTED in chosen)
         return {_ECC_REPORTED: reported} if is_shown else {}
 
     def events(self) -> list[Event]:
-        """Events of the open minute: one for all rises, one for all first sights."""
+        """Return members that a line has only above 0, or as 0 if the metric is chosen."""
         return [_event(rises) for rises in (self._first_seen, [*self._rises.values()]) if rises]
 
     def _read(
         self, devices: Mapping[int, Device], names: tuple[str, ...], at_s: float
     ) -> tuple[Whole, int]:
-        """Sum and rise of the counters *names* over the devices."""
+        """Return the sum and the rise of the counters *names* over the devices."""
         values = []
         total_rise = 0
         for index, device in devices.items():
@@ -224,18 +226,22 @@ class EccFold:
                     self.risen[key] = so_far + rise
                     of_minute = self._rises.setdefault(key, _Rise(index, name, 0, value, at_s))
                     of_minute.rise += rise
-                    of_minute.value, of_minute.at_s = value, at_s
+                    of_minute.value = value
+                    of_minute.at_s = at_s
         return (sum(values) if values else None), total_rise
 
 
 def _event(rises: list[_Rise]) -> Event:
-    """An event for the worst of *rises* (rises or first sights), with the number of others."""
+    """Return an event for the worst of *rises* or first values, with the number of others."""
     worst, *others = sorted(rises, key=_Rise.severity, reverse=True)
     noun = "other counter" if len(others) == 1 else "other counters"
     more = f" (and {len(others)} {noun})" if others else ""
-    name, said, rise = "EccFirstSeen", f"was {worst.value} when first read", {}
+    name = "EccFirstSeen"
+    said = f"was {worst.value} when first read"
+    rise = {}
     if worst.rise:
-        name, rise = "EccRise", {"Rise": worst.rise}
+        name = "EccRise"
+        rise = {"Rise": worst.rise}
         said = f"rose by {worst.rise} to {worst.value}"
     return Event(
         name=name,

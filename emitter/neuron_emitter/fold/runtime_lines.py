@@ -1,9 +1,9 @@
 """
-What the line of a runtime says, and whether one is due in a minute.
+The line of a runtime, and whether it is due in a minute.
 
-32 runtimes with a line a minute each would cost nine times the minute line. So
-a line comes when there is something to say (the runtime is new, its cores or
-its owner changed, executions failed) and once an hour without.
+32 runtimes with a line a minute each would cost nine times the minute line. A line is therefore
+written if the runtime is new, its cores or its owner changed or executions failed, and otherwise
+once an hour.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 HOURLY_MINUTES: Final = 60
 NO_LINES: Final = "none"
 ERROR_MINUTES: Final = 10
-"""A runtime that fails all the time has a line for it this often, not every minute."""
+"""Minutes between two lines of a runtime that fails all the time."""
 
 RuntimeMembers = dict[str, str | int | float | None]
-"""The members of the line of one runtime, but for its identity; None was not read."""
+"""The members of the line of one runtime, except its identity; None if a value was not read."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class _LastLine:
 
 class RuntimeLines:
     """
-    Which runtimes a line is due for, and what must be remembered for it of the minutes before.
+    Decides which runtimes have a line due, from the lines of earlier minutes.
 
     Attributes:
         mode: `changes`, `all` or `none`.
@@ -62,9 +62,9 @@ class RuntimeLines:
         self, epoch_minute: int, runtimes: MinuteRuntimes, holdings: Holdings
     ) -> tuple[RuntimeMembers, ...]:
         """
-        The lines that are due in *epoch_minute*.
+        Return the lines that are due in *epoch_minute*.
 
-        A runtime that the minute before did not have is a new one: pids and tags repeat.
+        A runtime that was absent in the minute before is a new one: pids and tags repeat.
         """
         if self.mode == NO_LINES:
             return ()
@@ -104,7 +104,7 @@ def _reason(
     *,
     has_failed: bool,
 ) -> Text:
-    """Why a line is due: `start`, `change`, `error`, `hourly`, or None for not at all."""
+    """Return why a line is due: `start`, `change`, `error` or `hourly`; None if it is not due."""
     if last_line is None or not 0 <= epoch_minute - last_line.seen <= 1:
         return "start"
     if (cores, owner) != (last_line.cores, last_line.owner):
@@ -124,15 +124,16 @@ DEVICE_USES: Final = (
     "tensors",
 )
 HOST_USES: Final = ("application_memory", "constants", "dma_buffers", "tensors")
-OTHER_USE: Final = "other"  # one that a newer tool names
+OTHER_USE: Final = "other"  # a use that a newer tool reports
 
 
 def _members(
     fold: RuntimeFold, cores: set[int], memory: Memory, owner: Text, reason: str
 ) -> RuntimeMembers:
-    """Close what one runtime did; *cores* are those it holds."""
+    """Return the members of one runtime's line; *cores* are the cores it holds."""
     pid, tag = fold.key or (None, None)
-    executions, listed = fold.executions, fold.listed
+    executions = fold.executions
+    listed = fold.listed
     used, breakdown = memory.used()
     models = memory.loaded_models
     by_core = breakdown.neuroncore_memory_usage or {}
@@ -141,8 +142,9 @@ def _members(
         "DeviceMemory", [table for table in by_core.values() if table], DEVICE_USES
     )
     if device_bytes == 0 and models:
-        # As for the instance: the zeros of inf1 are no measurement.
-        device_bytes, device_by_use = None, {}
+        # As for the instance: zeros of inf1 are not measurements.
+        device_bytes = None
+        device_by_use = {}
     user, system = fold.vcpu_percent()
     amounts = {**executions.latencies(), "TeraFlops": fold.tera_flops()}
     return {
@@ -173,7 +175,7 @@ def _members(
 def _by_use(
     total: str, tables: Iterable[Mapping[str, Number]], known: Sequence[str]
 ) -> dict[str, int]:
-    """Sums of *tables* by member: `tensors` of DeviceMemory is DeviceMemoryTensors."""
+    """Return sums of *tables* by member: `tensors` of DeviceMemory is DeviceMemoryTensors."""
     sums: dict[str, int] = {}
     for table in tables:
         for name, value in table.items():

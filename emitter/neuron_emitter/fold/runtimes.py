@@ -1,11 +1,11 @@
 """
-The runtimes of the open minute: what each did, and which cores it holds.
+The runtimes of the open minute: their work, and the cores that they hold.
 
-The evidence of holding is bytes on the core or a model on it. Listing a core is not holding
-it: every runtime lists every core it can see. Only a runtime without a usable memory group is
-taken to hold all it lists, because nothing says otherwise. The minute's last report that had
-the runtime's memory decides, else its last one that had the runtime's counters, so nothing is
-worked out before the minute closes.
+A runtime holds a core if bytes or a model are on it. Listing a core is not holding it: every
+runtime lists every core that it can see. Only a runtime without a usable memory group is assumed to
+hold all cores it lists, because there is no other evidence. The last report of the minute with the
+runtime's memory decides, otherwise the last report with its counters, so the result is computed
+when the minute closes.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from neuron_emitter.reports.groups import Memory, Number, Runtime, Runtimes, Text, Uses, Whole
 
 RuntimeKey = tuple[int | None, str | None]
-"""Pid and tag: tags collide (an unset one is "1" in every container), and so do pids over time."""
+"""Pid and tag. Tags repeat (an unset tag is "1" in every container), and pids repeat over time."""
 
 MAX_RUNTIMES_OF_REPORT: Final = 512
-"""Runtimes listed separately in one minute; an instance of today has 128 cores at most."""
+"""Runtimes listed separately in one minute; an instance today has at most 128 cores."""
 
 _PROCESS_GONE: Final = re.compile(
     r"no such (process|file)|process (has )?(exited|finished)|defunct", IGNORECASE
@@ -41,18 +41,18 @@ UNOWNED: Final = RuntimeOwner()
 
 
 def team_name(team: Text) -> Text:
-    """The name that stands for an owner: `team:ml`; None where it has no *team*."""
+    """Return the name that replaces an owner: `team:ml`; None without a *team*."""
     return f"{TEAM_OWNER}{team}" if team else None
 
 
 def runtime_key(runtime: Runtime) -> RuntimeKey:
-    """The identity of a runtime: its pid, and as much of its tag as a line has."""
+    """Return the identity of a runtime: its pid, and as much of its tag as a line can hold."""
     tag = runtime.neuron_runtime_tag
     return runtime.pid, tag[:MAX_HOLDER_NAME_CHARS] if tag else tag
 
 
 def is_gone(runtime: Runtime) -> bool:
-    """Whether it is what is left of a process that ended; a group's own error is not enough."""
+    """Return True if the process of the entry has ended; an error of a group does not show this."""
     if not runtime.error or not _PROCESS_GONE.search(runtime.error):
         return False
     report = runtime.report
@@ -64,20 +64,19 @@ class RuntimeFold:
     One runtime in the open minute.
 
     Attributes:
-        key: Its pid and tag, or None for all that came after the first `MAX_RUNTIMES_OF_REPORT`.
+        key: Its pid and tag; None for all runtimes after the first `MAX_RUNTIMES_OF_REPORT`.
 
         executions: Its tallies and latencies.
 
-        used: Cores that it showed above 0.
+        used: The cores that it reported above 0.
 
-        listed: The cores that it listed last, whatever that was worth; None
-            before it had the group.
+        listed: The cores that it listed last, whatever their values; None before it had the group.
 
-        has_failed: Whether a report said that something is wrong with it as a whole.
+        has_failed: True if a report has an error of the runtime as a whole.
 
-        flops_s: Seconds of the samples that had its FLOP/s.
+        flops_s: Seconds of the samples with its FLOP/s.
 
-        weighted_flops: FLOP/s of all its cores in them, each times its seconds.
+        weighted_flops: FLOP/s of all its cores in these samples, each times its seconds.
     """
 
     def __init__(self, key: RuntimeKey | None) -> None:
@@ -90,7 +89,7 @@ class RuntimeFold:
         self._vcpu_s = self._weighted_user = self._weighted_system = 0.0
 
     def fold_runtime(self, runtime: Runtime) -> None:
-        """Fold all of one report but the cores, which are merged over the runtimes."""
+        """Fold all groups of one report except the cores, which are merged over the runtimes."""
         if runtime.error:
             self.has_failed = True
         report = runtime.report
@@ -101,7 +100,9 @@ class RuntimeFold:
         vcpu = report.neuron_runtime_vcpu_usage
         if vcpu is None or vcpu.error or vcpu.vcpu_usage is None:
             return
-        period_s, user, system = vcpu.period, vcpu.vcpu_usage.user, vcpu.vcpu_usage.system
+        period_s = vcpu.period
+        user = vcpu.vcpu_usage.user
+        system = vcpu.vcpu_usage.system
         if (
             period_s is not None
             and SHORTEST_PERIOD_S <= period_s <= MAX_PERIOD_S
@@ -115,11 +116,11 @@ class RuntimeFold:
             self._weighted_system += period_s * system
 
     def tera_flops(self) -> Number:
-        """Achieved 10^12 FLOP/s, or None when no report gave any."""
+        """Return the achieved 10^12 FLOP/s, or None if no report had any."""
         return self.weighted_flops / self.flops_s / 1e12 if self.flops_s else None
 
     def vcpu_percent(self) -> tuple[Number, Number]:
-        """Percent of a vCPU that it spent in its own code and in the kernel."""
+        """Return the percent of a vCPU that it spent in its own code and in the kernel."""
         if not self._vcpu_s:
             return None, None
         return self._weighted_user / self._vcpu_s, self._weighted_system / self._vcpu_s
@@ -130,11 +131,11 @@ class MinuteRuntimes:
     Runtimes by pid and tag.
 
     Attributes:
-        gone: Entries left out because their process had ended.
+        gone: Entries omitted because their process had ended.
 
-        held: The evidence of which cores each holds.
+        held: The evidence of which cores each runtime holds.
 
-        had_none: Whether a report of the open minute said that there is no runtime.
+        had_none: True if a report of the open minute had an empty list of runtimes.
     """
 
     def __init__(self) -> None:
@@ -142,7 +143,7 @@ class MinuteRuntimes:
         self.held = AllocatedCores()
         self.had_none = False
         self._folds: dict[RuntimeKey | None, RuntimeFold] = {}
-        self._had_executions = False  # in a minute before
+        self._had_executions = False  # in an earlier minute
 
     @property
     def folds(self) -> list[RuntimeFold]:
@@ -152,7 +153,7 @@ class MinuteRuntimes:
     def fold_runtimes(
         self, runtimes: Runtimes
     ) -> tuple[Runtimes, list[tuple[Runtime, RuntimeFold]]]:
-        """Fold the runtimes of a report; return those with a process, and each with its fold."""
+        """Fold the runtimes of a report. Return those with a process, and each with its fold."""
         entries = []
         for runtime in runtimes:
             if runtime.error and is_gone(runtime):
@@ -162,7 +163,7 @@ class MinuteRuntimes:
             fold = self._folds.get(key)
             if fold is None:
                 if len(self._folds) >= MAX_RUNTIMES_OF_REPORT:
-                    # One fold for the rest: with processes started in a loop the totals stay right.
+                    # One fold for the rest: if processes start in a loop, the totals stay right.
                     key = None
                 fold = self._folds.setdefault(key, RuntimeFold(key))
             fold.fold_runtime(runtime)
@@ -174,16 +175,16 @@ class MinuteRuntimes:
         return runtimes, entries
 
     def fold_no_runtime(self) -> None:
-        """Note that a report said that there is no runtime."""
+        """Note that a report has an empty list of runtimes."""
         self.had_none = True
         self.held.fold_no_runtime()
 
     def executions(self, *, were_asked: bool) -> ExecutionFold:
         """
-        The executions of all runtimes together.
+        Return the executions of all runtimes together.
 
-        Where the minute had no runtime nothing was executed, which is known if
-        executions *were_asked* for or ever came: else the group is not collected.
+        In a minute without runtimes nothing was executed. This is known if executions *were_asked*
+        for or were ever reported; otherwise the group is not collected.
         """
         if self.had_none and not self._folds and (were_asked or self._have_executions()):
             return ExecutionFold.without_runtime()
@@ -204,7 +205,7 @@ class MinuteRuntimes:
         return executions
 
     def held_by_runtime(self, cores_per_device: Whole) -> dict[RuntimeKey, set[int]]:
-        """Cores by the runtime that holds them: evidence of its memory, or use in this minute."""
+        """Return the cores that each runtime holds: by its memory, or by use in this minute."""
         held = self.held.held_by_runtime(cores_per_device)
         for fold in self._folds.values():
             if fold.used:
@@ -212,14 +213,14 @@ class MinuteRuntimes:
         return held
 
     def end_minute(self) -> None:
-        """Begin a new minute."""
+        """Start a new minute."""
         self._had_executions = self._have_executions()
         self._folds = {}
         self.had_none = False
         self.held.end_minute()
 
     def _have_executions(self) -> bool:
-        """Whether a report ever had executions."""
+        """Return True if a report ever had executions."""
         return self._had_executions or any(
             fold.executions.ended is not None for fold in self._folds.values()
         )
@@ -227,21 +228,20 @@ class MinuteRuntimes:
 
 class AllocatedCores:
     """
-    What the open minute says about who holds what.
+    The evidence in the open minute of which runtime holds which core.
 
     Attributes:
-        with_memory: Runtimes of the last report in which the memory group of
-            any was usable; empty after a report that had no runtime, None
-            before either.
+        with_memory: Runtimes of the last report in which a memory group was usable; empty after a
+            report without runtimes, None before either.
     """
 
     def __init__(self) -> None:
-        self._places = 0  # impossible places of the minutes before
-        self._open_places = 0  # of the open minute, as counted last
+        self._places = 0  # impossible places of earlier minutes
+        self._open_places = 0  # of the open minute, as of the last count
         self.end_minute()
 
     def end_minute(self) -> None:
-        """Begin a new minute."""
+        """Start a new minute."""
         self._places += self._open_places
         self._open_places = 0
         self.with_memory: Runtimes | None = None
@@ -249,7 +249,7 @@ class AllocatedCores:
         self._groups: dict[RuntimeKey, list[Memory]] = {}
         self._listings: dict[RuntimeKey, list[Uses]] = {}
         self._living: dict[RuntimeKey, None] = {}  # in that report, or in the last one
-        # The newest report, where all have memory: the three above are older.
+        # The newest report, if all its runtimes have memory: the three values above are older.
         self._unread: Runtimes = []
 
     def fold_runtimes(self, runtimes: Runtimes) -> None:
@@ -261,7 +261,7 @@ class AllocatedCores:
                 self._read_newest()
                 self._read(runtimes)
                 return
-        # Nearly every report: it replaces the memory groups of earlier ones.
+        # Nearly every report replaces the memory groups of earlier reports.
         self.with_memory = self._unread = runtimes
 
     def _read_newest(self) -> None:
@@ -286,29 +286,30 @@ class AllocatedCores:
             return
         # The group was due: runtimes that are not in this report are gone.
         earlier = {key: group for key, group in self._groups.items() if key in living}
-        self._groups, self._living = earlier | groups, living
-        # What a runtime listed before it was gone is no evidence when it is back.
+        self._groups = earlier | groups
+        self._living = living
+        # Cores that a runtime listed before it was gone are not evidence when it is back.
         self._listings = {key: uses for key, uses in self._listings.items() if key in living}
         self.with_memory = runtimes
 
     def fold_no_runtime(self) -> None:
-        """Note that a report said that there is no runtime."""
+        """Note that a report has an empty list of runtimes."""
         self.end_minute()
         self.with_memory = []
 
     def memory(self) -> dict[RuntimeKey, Memory]:
-        """The last usable memory group of each runtime that still counts."""
+        """Return the last usable memory group of each runtime that still counts."""
         self._read_newest()
         return {key: groups[-1] for key, groups in self._groups.items()}
 
     def malformed_places(self, cores_per_device: Whole) -> int:
-        """Places dropped so far because no core can be there, the open minute included."""
+        """Return the number of dropped places that no core can have, including the open minute."""
         if self.with_memory:
             self.held_by_runtime(cores_per_device)
         return self._places + self._open_places
 
     def held_by_runtime(self, cores_per_device: Whole) -> dict[RuntimeKey, set[int]]:
-        """Cores that each runtime holds, by index from 0."""
+        """Return the cores that each runtime holds, by index from 0."""
         self._read_newest()
         held: dict[RuntimeKey, set[int]] = {}
         self._open_places = 0
@@ -328,7 +329,7 @@ class AllocatedCores:
 
 
 def _listed(runtime: Runtime) -> Uses | None:
-    """The cores it lists; None for a group in error without any."""
+    """Return the cores that the runtime lists; None if its group is in error and lists none."""
     counters = None if runtime.report is None else runtime.report.neuroncore_counters
     if counters is None or (counters.error and not counters.neuroncores_in_use):
         return None

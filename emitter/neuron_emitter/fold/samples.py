@@ -1,10 +1,10 @@
 """
-What one report says about the cores, and for how long that counts.
+The sample of one report about the cores, and the seconds for which it counts.
 
-Every runtime lists every core it can see, 0 for those it does not use: a core's
-utilization is the maximum over its runtimes, never the mean, and its FLOP/s are the sum.
-A sample counts for the period of its counters, two nominal periods at most. A core that a
-runtime may hide is in no sample: it is unknown, never idle.
+Every runtime lists every core that it can see, with 0 for cores it does not use: a core's
+utilization is the maximum over its runtimes, never the mean, and its FLOP/s are the sum. A sample
+counts for the period of its counters, at most two nominal periods. A core that a runtime may hide
+is in no sample: it is unknown, never idle.
 """
 
 from __future__ import annotations
@@ -38,30 +38,28 @@ if TYPE_CHECKING:
     from neuron_emitter.reports.report import Report
 
 NOT_DUE_PERIODS: Final = 1.5
-"""An empty runtime list this soon after counters says that runtimes were not due."""
+"""Periods after counters in which an empty runtime list means that runtimes were not due."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoldSettings:
     """
-    What a person may choose about the meaning of a minute.
+    Settings that affect the meaning of a minute.
 
     Attributes:
-        idle_below_percent: Utilization from which a core is busy, 0 to 100.
+        idle_below_percent: The utilization from which a core is busy, 0 to 100.
 
-        period_s: Period of the core counters where we ask for them, else None.
+        period_s: The period of the core counters if we configure it, otherwise None.
 
-        only_matched: Whether a tag filter hides some runtimes from the reports.
+        only_matched: True if a tag filter hides some runtimes from the reports.
 
-        runtime_lines: Which runtimes a line is due for: `changes`, `all` or `none`.
+        runtime_lines: The choice of runtimes with lines: `changes`, `all` or `none`.
 
-        executions_asked: Whether the reports were asked for executions.
+        executions_asked: True if the reports were requested with executions.
 
-        every_report: Whether each report is wanted as a sample, and not only
-            the minute.
+        every_report: True if each report is wanted as a sample, and not only the minute.
 
-        chosen: Members that somebody chose as metrics: a failure that was not
-            there is reported as 0.
+        chosen: Members that the operator chose as metrics: an absent failure is reported as 0.
 
         paid: `committed` or `avoidable`, as the operator says; None if unknown.
     """
@@ -85,18 +83,18 @@ _NO_CORES: Final[Cores] = frozenset()
 
 class CoreSample(Struct, frozen=True, gc=False):
     """
-    What one report says about each core, by core index from 0.
+    The sample of one report, by core index from 0.
 
     Attributes:
-        period_s: Seconds that it counts for.
+        period_s: The seconds that it counts for.
 
-        cores: Cores that it says something about; those that are not in *percent* are at 0.
+        cores: The cores that it covers; cores that are not in *percent* are at 0.
 
         percent: Utilization of the cores above 0, at most 100.
 
-        with_flops: Those of *cores* whose FLOP/s are known.
+        with_flops: The *cores* with known FLOP/s.
 
-        flops: FLOP/s of the cores above 0, None where no runtime gave any.
+        flops: FLOP/s of the cores above 0, None if no runtime reported any.
     """
 
     period_s: float
@@ -106,7 +104,7 @@ class CoreSample(Struct, frozen=True, gc=False):
     flops: ByCore | None
 
     def tera_flops(self) -> Number:
-        """Achieved 10^12 FLOP/s of all cores together, or None when it gave none."""
+        """Return the achieved 10^12 FLOP/s of all cores together, None if there are none."""
         if self.flops is None:
             return None
         return sum(rate for core, rate in self.flops.items() if core in self.cores) / 1e12
@@ -119,14 +117,14 @@ class CoreSums:
     Attributes:
         covered_s: Seconds of the samples, not cut at 60.
 
-        seconds: Seconds by the cores of a sample and by those with FLOP/s: nearly always all
-            cores twice.
+        seconds: Seconds by the cores of a sample and by the cores with FLOP/s: usually all cores
+            twice.
 
-        weighted_percent: By core.
+        weighted_percent: Utilization by core, each sample times its seconds.
 
-        weighted_flops: By core.
+        weighted_flops: FLOP/s by core, each sample times its seconds.
 
-        has_flops: Whether any sample had FLOP/s.
+        has_flops: True if any sample had FLOP/s.
     """
 
     def __init__(self) -> None:
@@ -138,7 +136,9 @@ class CoreSums:
 
     def add_sample(self, sample: CoreSample) -> CoreSample:
         """Add the sample of one report, and return it."""
-        period_s, cores, flops = sample.period_s, sample.cores, sample.flops
+        period_s = sample.period_s
+        cores = sample.cores
+        flops = sample.flops
         self.covered_s += period_s
         self.seconds[cores, sample.with_flops] += period_s
         for core, share in sample.percent.items():
@@ -153,17 +153,17 @@ class CoreSums:
 
 class _Span(NamedTuple):
     """
-    Which cores a report is about; nearly always the same as in the report before.
+    The cores that a report covers; they rarely change between reports.
 
     Attributes:
         keys: Keys that its runtimes list.
 
-        existing: Number of cores that exist, or None while no report has said it.
+        existing: The number of cores that exist, or None while no report has it.
 
-        beyond: Cores that exist in this minute because a report of it listed
-            them, though they are not among the existing.
+        beyond: Cores that exist in this minute because one of its reports listed them, although
+            they are beyond the existing cores.
 
-        cores: All cores it is about: the existing and those beyond, not the gaps between.
+        cores: All cores that it covers: the existing cores and those beyond, not the gaps between.
 
         malformed_keys: Keys that no core can have.
     """
@@ -180,18 +180,18 @@ _NO_SPAN: Final = _Span(frozenset(), None, _NO_CORES, _NO_CORES, 0)
 
 class CoreSampler:
     """
-    Makes the samples, and keeps what outlives a minute: periods, and when the last sample came.
+    Makes the samples, and keeps periods and the time of the last sample between minutes.
 
-    The nominal period is the configured one, else the median of the last five accepted. Lines
-    may come every 5 s and counters every 15 s, so no other period stands for theirs once a
-    runtime was listed.
+    The nominal period is the configured one, otherwise the median of the last five accepted
+    periods. Lines may come every 5 s and counters every 15 s, so no other period replaces the
+    counters' period once a runtime was listed.
 
     Attributes:
         malformed_keys: Core keys dropped because no core can have them.
 
-        sums: Of the samples of the open minute.
+        sums: The sums of the samples of the open minute.
 
-        unknown: Why cores have no sample in the open minute.
+        unknown: The reasons why cores have no sample in the open minute.
 
         is_blind: True if the monitor does not see the devices.
     """
@@ -205,20 +205,20 @@ class CoreSampler:
         self._span = _NO_SPAN
         self._accepted_s: deque[float] = deque(maxlen=_PERIODS_REMEMBERED)
         self._system_s: deque[float] = deque(maxlen=_PERIODS_REMEMBERED)
-        self._has_runtime = False  # ever
-        self._anchor_s: Number = None  # receipt of the last sample, or first empty list
-        self._counters_s: Number = None  # receipt of the last line with runtime counters
-        self._missing_since_s: Number = None  # receipt of the first line without them
+        self._has_runtime = False  # since the start
+        self._anchor_s: Number = None  # when the last sample was received, or the first empty list
+        self._counters_s: Number = None  # when the last report with runtime counters was received
+        self._missing_since_s: Number = None  # when the first report without them was received
 
     def end_minute(self) -> None:
-        """Begin a new minute; its reports list the cores beyond the existing again."""
+        """Start a new minute; its reports list the cores beyond the existing cores again."""
         self.sums = CoreSums()
         self.unknown.end_minute()
         if self._span.beyond:
             self._span = _NO_SPAN
 
     def width(self, known_cores: Whole) -> int:
-        """Cores of the minute: those that are known to exist, and beyond them those listed."""
+        """Return the number of cores of the minute: known cores, and listed cores beyond."""
         return max(known_cores or 0, max(self._span.beyond, default=-1) + 1)
 
     def sample_runtimes(  # noqa: C901, PLR0912, PLR0915 - two loops, for their speed
@@ -231,15 +231,15 @@ class CoreSampler:
         """
         Return the sample of a *report* received at *at_s*, or None if it has no sample.
 
-        *entries* are its runtimes; what each did goes into its fold.
+        *entries* are its runtimes; the work of each is added to its fold.
         """
         self._has_runtime = True
         tables: list[Uses] = []
         failed: Runtimes = []
-        empty: Runtimes = []  # whose counters list no core
+        empty: Runtimes = []  # runtimes whose counters list no core
         percent: ByCore = {}
         flops: ByCore = {}
-        silent: list[str] = []  # some runtime lists them without a percentage that can be
+        silent: list[str] = []  # cores that a runtime lists without a possible percentage
         without_flops: list[str] = []
         flops_by_fold: list[tuple[RuntimeFold, float]] = []
         longest_s = 0.0
@@ -249,7 +249,8 @@ class CoreSampler:
                 failed.append(runtime)
                 continue
             self._counters_s = at_s
-            uses, period_s = counters.neuroncores_in_use, counters.period
+            uses = counters.neuroncores_in_use
+            period_s = counters.period
             if uses is not None:
                 fold.listed = uses
             if (
@@ -265,8 +266,8 @@ class CoreSampler:
                 longest_s = period_s
             total_flops = 0.0
             with_flops = len(uses)
-            # 32 runtimes list 32 cores each, nearly all as 0: this loop is most of
-            # the fold, and a core that does nothing passes without its index.
+            # 32 runtimes list 32 cores each, nearly all as 0. This loop is most of the fold, so a
+            # core that does nothing passes without its index.
             for key, use in uses.items():
                 if use is None:
                     silent.append(key)
@@ -334,7 +335,8 @@ class CoreSampler:
         has_flops = len(keys) > span.malformed_keys
         if without_flops:
             if not flops and len(set(without_flops)) == len(keys):
-                known, has_flops = _NO_CORES, False
+                known = _NO_CORES
+                has_flops = False
             else:
                 known = cores - (core_indexes(without_flops) - flops.keys())
         return self.sums.add_sample(
@@ -349,7 +351,7 @@ class CoreSampler:
 
         Returns:
             Whether it says that no runtime exists: then every core is at 0. With it the
-            sample that says so, None where that counts for no time.
+            sample of cores at 0, None if it counts for no time.
         """
         longest_s = _longest_system_period_s(report.system_data)
         if is_long_enough(longest_s):
@@ -359,8 +361,8 @@ class CoreSampler:
             return False, None
         cores = self._change_span(_NO_SPAN.keys, inventory.cores).cores
         if not cores:
-            # The devices were never counted: that no runtime exists is the word of a monitor
-            # that may not see them.
+            # The devices were never counted: a monitor that may not see them reports that no
+            # runtime exists.
             self.unknown.hide_cores(DEVICES_NOT_SEEN)
             return False, None
         if self._anchor_s is None:
@@ -370,22 +372,22 @@ class CoreSampler:
         self._anchor_s = at_s
         if weight_s <= 0:
             return True, None
-        # Weighted like utilization: a core that nobody uses does no FLOP/s.
+        # Weighted like utilization: a core that no runtime uses has no FLOP/s.
         sample = CoreSample(self._believed_s(weight_s), cores, {}, cores, None)
         return True, self.sums.add_sample(sample)
 
     def note_missing(self, member: str, report: Report, at_s: float) -> None:
-        """Note a *report* without *member*; without core counters for a minute it is announced."""
+        """Note a *report* without *member*; a minute without core counters is announced."""
         since_s = self._missing_since_s
         if report.dropped_groups:
-            return  # announced as another type
+            return  # announced as a group of another type
         if since_s is None or (self._counters_s is not None and since_s <= self._counters_s):
             self._missing_since_s = at_s
         elif at_s - since_s > MINUTE_S:
             self.unknown.announce_shape(member, "is missing")
 
     def _change_span(self, keys: AbstractSet[str], existing: Whole) -> _Span:
-        """From this report on, reports are about other cores, and list these *keys*."""
+        """Change the cores that reports cover, with these *keys*."""
         listed = core_indexes(keys)
         own = frozenset(range(existing or 0))
         if own and not listed <= own:
@@ -399,10 +401,10 @@ class CoreSampler:
         return self._span
 
     def _accept_period(self, period_s: float) -> float:
-        """Remember the period of a report's core counters; return how much of it counts."""
+        """Remember the period of a report's core counters. Return the part that counts."""
         if self.settings.period_s is None:
             self._accepted_s.append(period_s)
-        elif period_s <= BELIEVED_PERIODS * self.settings.period_s:  # nearly always
+        elif period_s <= BELIEVED_PERIODS * self.settings.period_s:  # the usual case
             return period_s
         return self._believed_s(period_s)
 
@@ -410,19 +412,19 @@ class CoreSampler:
         if self._counters_s is None:
             return False
         if at_s < self._counters_s:
-            # The clock was set back: count from here, or an hour would seem to be missing.
+            # The clock was set back: count from here, otherwise an hour would seem to be missing.
             self._counters_s = at_s
             self._anchor_s = at_s
         return at_s - self._counters_s <= NOT_DUE_PERIODS * self._nominal_s()
 
     def _nominal_s(self) -> float:
-        """The nominal period in seconds; while none is known, the longest there is."""
+        """Return the nominal period in seconds; while none is known, the longest possible one."""
         if self.settings.period_s is not None:
             return self.settings.period_s
         if self._accepted_s:
             return median(self._accepted_s)
         if self._system_s and not self._has_runtime:
-            return median(self._system_s)  # all there is on a host without runtimes
+            return median(self._system_s)  # the only periods on a host without runtimes
         return LONGEST_NOMINAL_S
 
     def _believed_s(self, seconds: float) -> float:
@@ -430,7 +432,7 @@ class CoreSampler:
 
 
 def _longest_system_period_s(system: System | None) -> Number:
-    """The largest period among the system groups of a report, or None without any."""
+    """Return the longest period of the system groups of a report, or None without any."""
     if system is None:
         return None
     groups = (system.memory_info, system.vcpu_usage, system.neuron_hw_counters)

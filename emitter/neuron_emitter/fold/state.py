@@ -1,7 +1,8 @@
 """
-What must survive a restart.
+The state of the fold that must survive a restart.
 
-A state that cannot be read begins again. Members that this version does not know are dropped.
+If the state cannot be read, the fold starts empty. Members that this version does not know are
+dropped.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
 
 
 MAX_OWNER_NAMES = 2_048
-"""Owners that are remembered: a runtime and a reservation for each core there can be."""
+"""Owners that are remembered: a runtime and a reservation for each possible core."""
 MAX_STATE_AGE_MINUTES: Final = 10
 
 
 def _is_forgotten(watched: Whole, epoch_minute: int) -> bool:
-    """Whether what was *watched* in one epoch minute says nothing any more in another."""
+    """Return True if the state *watched* in one epoch minute is too old to count in another."""
     return watched is not None and abs(epoch_minute - watched) > MAX_STATE_AGE_MINUTES
 
 
@@ -41,14 +42,14 @@ _Name = Annotated[str, Meta(max_length=MAX_HOLDER_NAME_CHARS)]
 
 class RuntimeHistory(Struct, omit_defaults=True):
     """
-    One runtime.
+    The history of one runtime.
 
     Attributes:
         pid: Process id as neuron-monitor sees it.
 
-        tag: Its `neuron_runtime_tag`, as much as a line has.
+        tag: Its `neuron_runtime_tag`, as much as a line can hold.
 
-        owner: Whose it was, as far as anybody said.
+        owner: Its last known owner.
 
         executed: The last epoch minute in which it ended an execution, None before the first.
     """
@@ -61,12 +62,12 @@ class RuntimeHistory(Struct, omit_defaults=True):
 
 class RuntimeHistories(Struct, omit_defaults=True):
     """
-    Those of the runtimes that the last reports listed.
+    The histories of the runtimes that the last reports listed.
 
     Attributes:
         watched: Last epoch minute in which reports listed any runtime, or None.
 
-        runtimes: One each.
+        runtimes: One history for each runtime.
     """
 
     watched: Count | None = None
@@ -83,7 +84,7 @@ class RuntimeHistories(Struct, omit_defaults=True):
         """
         Record the executions of *epoch_minute*.
 
-        A minute without runtimes changes nothing, unless a report said that it *is_empty*.
+        A minute without runtimes changes nothing unless a report confirms that the list *is_empty*.
         """
         if _is_forgotten(self.watched, epoch_minute):
             self.watched = None
@@ -106,7 +107,7 @@ class RuntimeHistories(Struct, omit_defaults=True):
             self.watched = max(self.watched or epoch_minute, epoch_minute)
 
     def last_executed(self, epoch_minute: int) -> dict[RuntimeKey, int]:
-        """The last minute up to *epoch_minute*, in which each ended an execution."""
+        """Return the last minute, up to *epoch_minute*, in which each runtime executed."""
         return {
             (history.pid, history.tag): history.executed
             for history in self.runtimes
@@ -116,9 +117,10 @@ class RuntimeHistories(Struct, omit_defaults=True):
 
 class FoldState(KnownInstance):
     """
-    What the next start goes on from.
+    The state with which the next start continues.
 
-    Who this is, idle and quiet minutes, runtimes, last ECC values, how far the kernel log was read.
+    It has the identity, idle and quiet minutes, runtimes, the last ECC values and the position in
+    the kernel log.
 
     Attributes:
         idle_counted_minute: Epoch minute that last added or reset a count, or None.
@@ -129,9 +131,10 @@ class FoldState(KnownInstance):
 
         quiet_counted_minute: Epoch minute that last changed a count, or None.
 
-        quiet_minutes: Consecutive whole minutes, read, without an execution, by owner.
+        quiet_minutes: Consecutive whole minutes with read executions and without an execution, by
+            owner.
 
-        only_reserved: Owners that had only reservations when their cores were known last.
+        only_reserved: Owners that had only reservations when their cores were last known.
 
         lists_no_device: True if the last hardware counters list no device.
     """
@@ -151,10 +154,10 @@ class FoldState(KnownInstance):
         self, epoch_minute: int, states: str, covered_s: Sequence[float]
     ) -> tuple[int, ...]:
         """
-        Count *epoch_minute*, given each core's state and covered seconds.
+        Count *epoch_minute* from each core's state and covered seconds.
 
-        Busy in any part resets; a whole minute that was not busy adds one; a
-        partial or unknown one neither adds nor resets.
+        A busy core starts again at 0. A whole minute without use adds one. A partial or unknown
+        minute neither adds nor resets.
 
         Returns:
             Idle minutes by core, this minute included.
@@ -187,16 +190,17 @@ class FoldState(KnownInstance):
         has_unknown: bool,
     ) -> None:
         """
-        Count *epoch_minute*, and set the count of each of *owners* that has one.
+        Count *epoch_minute* for each of *owners* that has a count.
 
-        An owner starts again if it executed, or if its executions were not read in this minute
-        or in one since the last. An owner that had only reservations needs no reading: it keeps
-        its count while unknown cores hide them. A partial minute neither adds nor resets.
+        An owner starts again if it executed, or if its executions were not read in this minute or
+        since the last count. An owner that had only reservations needs no reading: it keeps its
+        count while unknown cores hide them. A partial minute neither adds nor resets.
         """
         if _is_forgotten(self.quiet_counted_minute, epoch_minute):
             self.quiet_counted_minute = None
         if self.quiet_counted_minute is None or epoch_minute > self.quiet_counted_minute + 1:
-            self.quiet_minutes, self.only_reserved = {}, []
+            self.quiet_minutes = {}
+            self.only_reserved = []
         is_later = self.quiet_counted_minute is None or epoch_minute > self.quiet_counted_minute
         minutes = {}
         if has_unknown:
@@ -217,17 +221,17 @@ class FoldState(KnownInstance):
         self.quiet_counted_minute = max(self.quiet_counted_minute or epoch_minute, epoch_minute)
 
     def encoded(self) -> bytes:
-        """As bytes for the next start."""
+        """Return the state as bytes for the next start."""
         return json.encode(self)
 
 
 def read_state(encoded: bytes | None) -> FoldState:
-    """Return what an earlier run left, or an empty state if that cannot be read."""
+    """Return the state of an earlier run, or an empty state if it cannot be read."""
     with suppress(ValueError, RecursionError):
         return json.decode(encoded or b"", type=FoldState)
     return FoldState()
 
 
 def with_kernel(state: bytes | None, kernel: LogState) -> bytes:
-    """*state*, as a run has left it, with *kernel* in it."""
+    """Return the encoded *state* of a run with *kernel* in it."""
     return structs.replace(read_state(state), kernel=kernel).encoded()

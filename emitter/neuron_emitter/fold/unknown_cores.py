@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from neuron_emitter.reports.report import Report
 
 MAX_SHAPES_ANNOUNCED: Final = 16
-"""Events about shapes in one boot: a tool that spells each key in another way gets no more."""
+"""Events about shapes in one boot: a tool that spells each key differently causes no more."""
 
 EVERY_CORE: Final = frozenset(range(MAX_CORES))
 
@@ -40,10 +40,10 @@ _TABLE: Final = "neuroncores_in_use"
 
 class UnknownCores:
     """
-    Reasons by core. They end with the minute; the announced shapes end with the boot.
+    Reasons for unknown cores. They end with the minute; announced shapes end with the boot.
 
     Attributes:
-        at_s: Receipt of the newest report, seconds since the epoch.
+        at_s: When the newest report was received, seconds since the epoch.
     """
 
     def __init__(self, on_event: OnEvent) -> None:
@@ -53,7 +53,7 @@ class UnknownCores:
         self.end_minute()
 
     def end_minute(self) -> None:
-        """Begin a new minute."""
+        """Start a new minute."""
         self._cores: dict[str, set[int]] = defaultdict(set)
 
     def main_reason(self, states: str, otherwise: str) -> Text:
@@ -74,7 +74,7 @@ class UnknownCores:
         return max(UNKNOWN_REASONS, key=counts.__getitem__)
 
     def hide_cores(self, reason: str, cores: AbstractSet[int] = EVERY_CORE) -> AbstractSet[int]:
-        """Note *reason* for those of *cores* that get no sample in the minute; return *cores*."""
+        """Note *reason* for those of *cores* that get no sample in the minute. Return *cores*."""
         self._cores[reason] |= cores
         return cores
 
@@ -89,7 +89,7 @@ class UnknownCores:
         return hidden
 
     def failure_of(self, runtime: Runtime, report: Report) -> str:
-        """Return why counters of *runtime* show no core; announce a shape that is the cause."""
+        """Return why counters of *runtime* show no core. Announce a shape that is the cause."""
         counters = None if runtime.report is None else runtime.report.neuroncore_counters
         if counters is None:
             return missing_reason(report)

@@ -1,20 +1,20 @@
 """
-The name of the cluster this instance belongs to: the first source that has one.
+Find the name of the cluster that this instance belongs to, in the first source that has one.
 
-The order is from what a person set to what is only likely: the settings, the
-orchestrator that started us, the one that runs the host, the group that the
-instance is in. No source reads what the next one would, so a name never
-depends on which of them was faster. Each is bounded in time and raises nothing.
+The order is from certain to likely: the settings, the orchestrator that started the emitter, the
+orchestrator that runs the host, the group that the instance is in. No two sources read the same
+place, so a name never depends on which source was faster. Each source has a time limit and raises
+nothing.
 
 Sources:
-    ECS: https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4-response.html
+  ECS: https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4-response.html
     https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-agent-introspection.html
     https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-agent-config.html
-    EKS: https://docs.aws.amazon.com/eks/latest/userguide/worker.html
-    ParallelCluster (the tag, and the file that custom actions read):
+  EKS: https://docs.aws.amazon.com/eks/latest/userguide/worker.html
+  ParallelCluster (the tag, and the file that custom actions read):
     https://docs.aws.amazon.com/parallelcluster/latest/ug/
-    Slurm: https://slurm.schedmd.com/slurm.conf.html
-    Auto Scaling: https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-tagging.html
+  Slurm: https://slurm.schedmd.com/slurm.conf.html
+  Auto Scaling: https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-tagging.html
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ if TYPE_CHECKING:
 
 CLUSTER_OPTION: Final = "--cluster"
 
-ECS_TASK_WAITS_S: Final = (0.25, 1.0)  # the agent behind the endpoint may just be starting again
+ECS_TASK_WAITS_S: Final = (0.25, 1.0)  # the agent behind the endpoint may be restarting
 ECS_AGENT_FILE: Final = "etc/ecs/ecs.config"
 
-# Nothing that EKS runs gives a pod its cluster: a person sets these variables.
+# EKS gives a pod no cluster name of its own: a person sets these variables.
 EKS_VARIABLE: Final = "EKS_CLUSTER_NAME"
-POD_VARIABLE: Final = "CLUSTER_NAME"  # too common a name to mean this outside a pod
+POD_VARIABLE: Final = "CLUSTER_NAME"  # outside a pod, a variable of this name may mean anything
 # EKS's own on managed nodes, Karpenter's, and eksctl's.
 EKS_NAME_TAGS: Final = (
     "aws:eks:cluster-name",
@@ -67,18 +67,19 @@ EKS_NAME_TAGS: Final = (
     "eks:eks-cluster-name",
     "alpha.eksctl.io/cluster-name",
 )
-EKS_OWNER_TAG: Final = "kubernetes.io/cluster/"  # and the name; the value is `owned` or `shared`
+# followed by the name; the value is `owned` or `shared`
+EKS_OWNER_TAG: Final = "kubernetes.io/cluster/"
 
 PARALLELCLUSTER_FILE: Final = "etc/parallelcluster/cfnconfig"
 PARALLELCLUSTER_TAG: Final = "parallelcluster:cluster-name"
-SLURM_VARIABLE: Final = "SLURM_CLUSTER_NAME"  # in the environment of every job
+SLURM_VARIABLE: Final = "SLURM_CLUSTER_NAME"  # set in the environment of every job
 SLURM_CONF_FILES: Final = (
     "etc/slurm/slurm.conf",
     "opt/slurm/etc/slurm.conf",
     "etc/slurm-llnl/slurm.conf",
-    "run/slurm/conf/slurm.conf",  # where slurmd keeps it when there is no file
+    "run/slurm/conf/slurm.conf",  # the place of slurmd if there is no file
 )
-# What ParallelCluster calls every Slurm cluster, so it names none.
+# ParallelCluster gives every Slurm cluster this name, so it identifies none.
 PARALLELCLUSTER_SLURM_NAME: Final = "parallelcluster"
 
 AUTO_SCALING_TAG: Final = "aws:autoscaling:groupName"  # set on each instance of a group
@@ -89,7 +90,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class FoundCluster:
-    """A cluster's name, and its source for people, such as `the tag eks:cluster-name`."""
+    """A cluster's name and its source, in words such as `the tag eks:cluster-name`."""
 
     name: str
     where: str
@@ -98,14 +99,13 @@ class FoundCluster:
 @dataclass(frozen=True, slots=True)
 class NotFound:
     """
-    Why a source has no name.
+    The reason why a source has no name.
 
     Attributes:
-        why: A few words for people, without payload.
+        why: A few words for people, without the payload.
 
-        is_final: This source manages the machine without doubt. A later source
-            would name another cluster, and the records of weeks would go there
-            because one answer was late.
+        is_final: True if this source certainly manages the machine. A later source would have
+            another cluster's name, and weeks of records would go there because one answer was late.
     """
 
     why: str
@@ -119,14 +119,14 @@ class ClusterSearch:
     """
     The sources of a cluster's name.
 
-    Without variables and files, each source says why it has no name.
+    Without variables and files, each source reports why it has no name.
 
     Args:
         environ: The variables of the process.
 
-        root: Where the files of the machine are.
+        root: The folder with the machine's files.
 
-        agent_url: Where the ECS agent listens.
+        agent_url: The address of the ECS agent.
 
         region: The configured region; for the EC2 API.
     """
@@ -145,7 +145,7 @@ class ClusterSearch:
         self._service = MetadataService.from_environment(self._environ)
 
     def ask_ecs_task(self) -> _Answer:
-        """The name in the task's metadata, by name or by ARN."""
+        """Return the name in the task's metadata, given as a name or an ARN."""
         uri = self._environ.get(TASK_MARK, "").strip()
         if not uri:
             return NotFound(f"{TASK_MARK} is not set")
@@ -158,7 +158,7 @@ class ClusterSearch:
         return NotFound(f"{why} (in an ECS task no other source is tried)", is_final=True)
 
     def ask_ecs_agent(self) -> _Answer:
-        """The name that the agent gives, else the one it was configured with: it may not be up."""
+        """Return the name from the agent, otherwise its configured name: the agent may be down."""
         name, why = _ask_ecs(f"{self._agent_url}/v1/metadata")
         if name:
             return FoundCluster(name, "the ECS agent")
@@ -167,7 +167,7 @@ class ClusterSearch:
         return NotFound(f"{why}, and /{ECS_AGENT_FILE} has no ECS_CLUSTER")
 
     def find_eks_cluster(self) -> _Answer:
-        """The name in a variable, else in a tag that the metadata service has."""
+        """Return the name in a variable, otherwise in a tag from the metadata service."""
         is_pod = bool(self._environ.get(POD_MARK))
         variables = (EKS_VARIABLE, POD_VARIABLE) if is_pod else (EKS_VARIABLE,)
         for variable in variables:
@@ -178,7 +178,7 @@ class ClusterSearch:
         return eks_in_tags(tags) or NotFound(f"{unset}; {why or 'the instance has no EKS tag'}")
 
     def find_slurm_cluster(self) -> _Answer:
-        """The name that ParallelCluster gave the cluster, else Slurm's name for it."""
+        """Return the name of the ParallelCluster cluster, otherwise Slurm's name."""
         if name := dict(self._assignments(PARALLELCLUSTER_FILE)).get("stack_name"):
             return FoundCluster(name, f"stack_name in /{PARALLELCLUSTER_FILE}")
         tags, why = self._tags
@@ -189,7 +189,7 @@ class ClusterSearch:
             return FoundCluster(name, f"the variable {SLURM_VARIABLE}")
         given = self._environ.get("SLURM_CONF", "").strip().lstrip("/")
         for file in (given, *SLURM_CONF_FILES) if given else SLURM_CONF_FILES:
-            # Its keys are written in any case (slurm.conf(5)); the first counts.
+            # Slurm accepts its keys in any case (slurm.conf(5)); the first one counts.
             pairs = self._assignments(file)
             name = next((value for key, value in pairs if key.lower() == "clustername"), "")
             if name and name != PARALLELCLUSTER_SLURM_NAME:
@@ -200,18 +200,19 @@ class ClusterSearch:
         )
 
     def find_auto_scaling_group(self) -> _Answer:
-        """The name of the group, from the tags that the metadata service has."""
+        """Return the group's name from the tags of the metadata service."""
         tags, why = self._tags
         reason = why or f"the instance has no tag {AUTO_SCALING_TAG}"
         return cluster_in_tag(tags, AUTO_SCALING_TAG) or NotFound(reason)
 
     def describe_tags(self) -> _Answer:
-        """The tags by the EC2 API: for instances that keep them from their metadata."""
+        """Return the cluster tag from the EC2 API, for instances without tags in their metadata."""
         instance_id = board_instance_id(self._root)
         region = self._region or region_of_variables(self._environ)
         if instance_id is None or region is None:
             facts = find_instance(self._service, root=self._root)
-            instance_id, region = facts.instance_id, region or facts.region
+            instance_id = facts.instance_id
+            region = region or facts.region
         if instance_id is None:
             return NotFound("not tried: the instance ID is unknown")
         try:
@@ -227,7 +228,7 @@ class ClusterSearch:
 
     @cached_property
     def _tags(self) -> tuple[Tags, str]:
-        """The tags that the metadata service has, and why it has none."""
+        """Return the tags from the metadata service, and why there are none."""
         try:
             return read_metadata_tags(self._service, WANTED_TAGS), ""
         except TagsUnavailableError as error:
@@ -249,14 +250,14 @@ SOURCES: Final[Sequence[tuple[str, Callable[[ClusterSearch], _Answer]]]] = (
 
 def find_cluster(given: str, search: ClusterSearch, *, otherwise: str = "") -> FoundCluster:
     """
-    The cluster to write records for, within seconds.
+    Return the cluster to write records for, within seconds.
 
     Args:
         given: The cluster from the flag, the variable or the configuration file.
 
-        search: The sources that may have one where nothing was given.
+        search: The sources to search if no cluster is set.
 
-        otherwise: The name where no source has one; empty for none.
+        otherwise: The name if no source has one; empty for none.
 
     Raises:
         SettingsError: If no source has a name, nor *otherwise*; or if the name
@@ -288,7 +289,7 @@ def find_cluster(given: str, search: ClusterSearch, *, otherwise: str = "") -> F
 
 
 def eks_in_tags(tags: Tags) -> FoundCluster | None:
-    """The EKS cluster in *tags*; None also where they name more than one."""
+    """Return the EKS cluster in *tags*; None if they name none or more than one."""
     for tag in EKS_NAME_TAGS:
         if name := name_in(tags.get(tag)):
             return FoundCluster(name, f"the tag {tag}")
@@ -301,14 +302,14 @@ def eks_in_tags(tags: Tags) -> FoundCluster | None:
 
 
 def cluster_in_tag(tags: Tags, tag: str) -> FoundCluster | None:
-    """The cluster in the value of *tag*."""
+    """Return the cluster in the value of *tag*."""
     name = tags.get(tag, "").strip()
     return FoundCluster(name, f"the tag {tag}") if name else None
 
 
 def name_in(value: object) -> str:
     """
-    The cluster's name out of a name or an ARN, empty when *value* is neither.
+    Return the cluster's name from a name or an ARN; empty if *value* is neither.
 
     `arn:aws:ecs:us-east-1:123456789012:cluster/training` is `training`.
     """
@@ -319,7 +320,7 @@ def name_in(value: object) -> str:
 
 
 def _ask_ecs(url: str) -> tuple[str, str]:
-    """The cluster's name in the answer of *url*; empty with the reason where it has none."""
+    """Return the cluster's name in the response of *url*, or an empty name and the reason."""
     try:
         reply = exchange(url)
         if reply.status != 200:

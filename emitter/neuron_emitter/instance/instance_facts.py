@@ -1,8 +1,8 @@
 """
-The facts of this instance beside its reports, from the metadata service and the board.
+Facts about this instance that do not come from reports: from the metadata service and the board.
 
-The identity document has most of them in one answer; what it lacks is asked for
-one by one. Every value is checked before it may become a member of a record. From
+One response, the identity document, has most of them; the others are requested one by one. Every
+value is checked before a record may contain it. From
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-identity-documents.html
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 DATA_PATH: Final = "/latest/meta-data/"
-# Our name, the document's, and the path of the single value; empty where there is none.
+# Our name, the document's name, and the path of the single value; empty if there is none.
 _IDENTITY_SPELLINGS: Final = (
     ("instance_id", "instanceId", "instance-id"),
     ("instance_type", "instanceType", "instance-type"),
@@ -40,7 +40,7 @@ _IDENTITY_SPELLINGS: Final = (
     ("lifecycle", "", "instance-life-cycle"),
 )
 _log = logging.getLogger(__name__)
-# How long to wait for the first try: a little more than it can take.
+# Seconds to wait for the first attempt: a little more than the longest attempt.
 FIRST_TRY_S: Final = 2.5
 
 
@@ -50,12 +50,12 @@ Fact = str | None
 @dataclass(frozen=True, slots=True)
 class InstanceFacts:
     """
-    What is known of an instance; each None where it is not known.
+    The known facts about an instance, each None if unknown.
 
     Attributes:
         instance_id: Such as `i-0123456789abcdef0`.
 
-        instance_type: As EC2 spells it, such as `trn1.32xlarge`.
+        instance_type: The type as EC2 writes it, such as `trn1.32xlarge`.
 
         region: Such as `us-east-1`.
 
@@ -65,7 +65,7 @@ class InstanceFacts:
 
         account_id: The AWS account, 12 digits.
 
-        lifecycle: The purchasing option in the service's own word, such as `spot`.
+        lifecycle: The purchasing option in AWS's word, such as `spot`.
     """
 
     instance_id: Fact = None
@@ -77,7 +77,7 @@ class InstanceFacts:
     lifecycle: Fact = None
 
     def with_fallback(self, other: InstanceFacts) -> InstanceFacts:
-        """Return these facts, with the facts of *other* in the place of unknown ones."""
+        """Return these facts, with facts of *other* in the place of unknown facts."""
         known = {name: fact for name, fact in asdict(self).items() if fact is not None}
         return InstanceFacts(**{**asdict(other), **known})
 
@@ -95,17 +95,17 @@ def find_instance(
     service: MetadataService | None = None, *, root: Path = Path("/")
 ) -> InstanceFacts:
     """
-    The facts that can be found within about two seconds.
+    Return the facts that can be found within about two seconds.
 
-    The metadata service wins over the board: it can be configured to speak of
-    another instance, the board cannot.
+    The metadata service takes precedence over the board: it can be configured to describe another
+    instance, the board cannot.
     """
     service = service or MetadataService.from_environment(os.environ)
     return _answered_facts(service).with_fallback(_local_facts(root))
 
 
 def _answered_facts(service: MetadataService) -> InstanceFacts:
-    """The facts that the metadata service has; none where it cannot be asked."""
+    """Return the facts from the metadata service; none if it does not answer."""
     try:
         return _ask_for_facts(service)
     except LocalHttpError as error:
@@ -142,15 +142,14 @@ def _value(ours: str, fact: object) -> Fact:
 
 class BackgroundLookup:
     """
-    Looks up the facts in a thread, so that the reader of reports never waits for them.
+    Looks up the facts in a thread, so that reading reports never waits for them.
 
-    The board's id and type, of the first of *roots* that has an id, are there at once. The
-    metadata service is asked until it has named the instance, or until `close`:
-    right after boot, or beside a proxy that starts later, it may be silent for
-    minutes.
+    The board's ID and type are known at once, from the first of *roots* that has an ID. The
+    metadata service is asked until it names the instance or `close` is called: right after boot, or
+    next to a proxy that starts later, it may not answer for minutes.
 
     Attributes:
-        facts: What is known so far; replaced whole, so it needs no lock.
+        facts: The known facts. They are replaced as a whole, so they need no lock.
     """
 
     def __init__(
@@ -168,12 +167,12 @@ class BackgroundLookup:
         Thread(target=self._look, name="instance-facts", daemon=True).start()
 
     def wait_for_facts(self, timeout_s: float = FIRST_TRY_S) -> InstanceFacts:
-        """The facts once the first try is over, or *timeout_s* has passed."""
+        """Return the facts after the first attempt, or after *timeout_s*."""
         self._tried.wait(timeout_s)
         return self.facts
 
     def close(self) -> None:
-        """Stop asking. A request under way ends by itself; nothing waits for it."""
+        """Stop the requests. A running request ends by itself; no caller waits for it."""
         self._closed.set()
         self._tried.set()
 
@@ -181,7 +180,7 @@ class BackgroundLookup:
         while not self._closed.is_set():
             facts = _answered_facts(self._service)
             if facts != InstanceFacts():
-                # An answer without an id is asked for again; its other facts count already.
+                # A response without an ID is requested again; its other facts already count.
                 self.facts = facts.with_fallback(self.facts)
             self._tried.set()
             if facts.instance_id:

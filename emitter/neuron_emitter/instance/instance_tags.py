@@ -1,15 +1,13 @@
 """
-The instance's tags: from the metadata service, else from the EC2 API, the last resort.
+Read the instance's tags from the metadata service, or from the EC2 API as a last resort.
 
-The metadata service has them only when the instance allows it, which it does not
-by default. A key with a slash cannot be among them; an instance that has one, as
-most nodes of EKS have, cannot allow it. From
-https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/work-with-tags-in-IMDS.html
+The metadata service has the tags only if the instance allows it; by default it does not. A tag key
+with a slash cannot be among them, and an instance with such a tag, such as most EKS nodes, cannot
+allow it. From https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/work-with-tags-in-IMDS.html
 
-The API is asked with one signed request. botocore does credentials, signature
-and TLS, and is loaded only then. A client for EC2 would take 15 MB for a model
-of seven hundred operations, kept for one answer. From
-https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeTags.html
+The API gets one signed request. botocore provides credentials, signature and TLS, and is loaded
+only then. A client for EC2 would need 15 MB and a model of seven hundred operations for one
+response. From https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeTags.html
 """
 
 from __future__ import annotations
@@ -32,24 +30,24 @@ if TYPE_CHECKING:
     from neuron_emitter.instance.metadata_service import MetadataService
 
 TAGS_PATH: Final = "/latest/meta-data/tags/instance"
-MAX_INSTANCE_TAGS: Final = 60  # 50 of the owner's, and those of AWS
-_TAG_KEY: Final = re.compile(r"[A-Za-z0-9+\-=.,_:@]{1,255}")  # what the page above allows
+MAX_INSTANCE_TAGS: Final = 60  # 50 of the owner, and those of AWS
+_TAG_KEY: Final = re.compile(r"[A-Za-z0-9+\-=.,_:@]{1,255}")  # the keys that the page above allows
 CONNECT_AND_READ_S: Final = (2.0, 3.0)
-API_WITHIN_S: Final = 10.0  # credentials may need a service of their own
+API_WITHIN_S: Final = 10.0  # finding credentials may need a service of its own
 MAX_TAGS_BYTES: Final = 256 << 10
 
-# The tags, or why there are none.
+# The tags, or the reason why there are none.
 Tags = Mapping[str, str]
 _TagsOrReason = dict[str, str] | str
 
 
 class TagsUnavailableError(Exception):
-    """The tags cannot be read; the message says why, in a few words."""
+    """The tags cannot be read. The message has the reason in a few words."""
 
 
 def read_metadata_tags(service: MetadataService, wanted: Collection[str]) -> Tags:
     """
-    The tags among *wanted* that the metadata service has.
+    Return the tags among *wanted* from the metadata service.
 
     Raises:
         TagsUnavailableError: If they cannot be read.
@@ -73,7 +71,7 @@ def read_metadata_tags(service: MetadataService, wanted: Collection[str]) -> Tag
 
 def describe_tags(instance_id: str, region: str | None, *, environ: Mapping[str, str]) -> Tags:
     """
-    All tags of the instance.
+    Return all tags of the instance.
 
     Raises:
         TagsUnavailableError: If there is no answer in time, or no permission.
@@ -84,7 +82,7 @@ def describe_tags(instance_id: str, region: str | None, *, environ: Mapping[str,
     def ask() -> None:
         answers.append(_ask(instance_id, region, endpoint))
 
-    # A thread, because the search for credentials has no bound of its own.
+    # A thread, because the search for credentials has no time limit of its own.
     thread = Thread(target=ask, name="describe-tags", daemon=True)
     thread.start()
     thread.join(API_WITHIN_S)
@@ -95,7 +93,7 @@ def describe_tags(instance_id: str, region: str | None, *, environ: Mapping[str,
 
 
 def _ask(instance_id: str, region: str | None, endpoint: str | None) -> _TagsOrReason:
-    # Here and not above: 18 MB, needed only where no other source names the cluster.
+    # Lazy import: 18 MB, used only if no other source has the cluster name.
     from botocore.auth import SigV4Auth  # noqa: PLC0415
     from botocore.awsrequest import AWSRequest  # noqa: PLC0415
     from botocore.httpsession import URLLib3Session  # noqa: PLC0415
@@ -157,6 +155,7 @@ def _refusal(status: int, body: bytes) -> str:
 
 
 def _document(body: bytes) -> ET.Element | None:
-    with suppress(ET.ParseError, LookupError, ValueError):  # the last two: an encoding Python lacks
+    # the last two: an encoding that Python does not have
+    with suppress(ET.ParseError, LookupError, ValueError):
         return ET.fromstring(body)  # noqa: S314 - from EC2 over TLS, and bounded
     return None

@@ -1,10 +1,10 @@
 """
-One HTTP exchange with a service of this very host: bounded in time and in bytes.
+One HTTP exchange with a service of this host, with limits on time and bytes.
 
-It follows no redirect and knows no proxy: what `http_proxy` names must never be
-asked for the secrets of a link-local address, nor can it reach one. A timeout
-of a socket bounds each read, not the whole; a peer that sends a byte a second
-would hold us for ever. So every read gets what is left of one deadline.
+It follows no redirect and uses no proxy: the proxy in `http_proxy` must never see the secrets of a
+link-local address, and cannot reach one. A socket's timeout limits each read, not the whole
+exchange; a peer that sends one byte a second would never end. Every read therefore gets the rest of
+one deadline.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 ECS_AGENT_URL: Final = "http://127.0.0.1:51678"
 MAX_BODY_BYTES: Final = 64 << 10
 CONNECT_S: Final = 1.0
-EXCHANGE_S: Final = 1.0  # from the request to the last byte of the answer
+EXCHANGE_S: Final = 1.0  # from the request to the last byte of the response
 
 
 class LocalHttpError(Exception):
-    """There is no answer; the message says why, in a few words."""
+    """There is no response. The message has the reason in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """
-    What came back, whatever its status.
+    A response with any status.
 
     Attributes:
         status: HTTP status.
 
-        body: At most `MAX_BODY_BYTES`, unless another bound was given.
+        body: The body, at most `MAX_BODY_BYTES` unless another limit was set.
     """
 
     status: int
@@ -48,10 +48,10 @@ class Reply:
 
     def text(self) -> str:
         """
-        The body without the white space around it.
+        The body without surrounding white space.
 
         Raises:
-            LocalHttpError: If it is no UTF-8.
+            LocalHttpError: If it is not UTF-8.
         """
         try:
             return self.body.decode().strip()
@@ -61,7 +61,7 @@ class Reply:
 
     def json_object(self) -> dict[str, object]:
         """
-        The body as the JSON object it should be.
+        Return the body as a JSON object.
 
         Raises:
             LocalHttpError: If it is none.
@@ -86,19 +86,18 @@ def exchange(
     max_bytes: int = MAX_BODY_BYTES,
 ) -> Reply:
     """
-    Ask *url* once and give the whole answer.
+    Send one request to *url* and return the whole response.
 
     Args:
         url: An http address.
 
         method: HTTP method.
 
-        headers: Sent as they are.
+        headers: The headers, sent unchanged.
 
-        ends_at_s: `time.monotonic()` when this must be over, if that is earlier
-            than the bounds above.
+        ends_at_s: A deadline on `time.monotonic()`, if it is earlier than the limits above.
 
-        max_bytes: What an answer may have at most.
+        max_bytes: The most bytes that a response may have.
 
     Raises:
         LocalHttpError: If there is no complete answer in time.
@@ -121,9 +120,9 @@ def exchange(
 
 class TimedSocket(socket.socket):
     """
-    *plain*, which is connected, taken over: its reads together end *within_s* from now.
+    A reader of *plain*, a connected socket: all its reads together end within *within_s*.
 
-    What they leave of that is the timeout of a write.
+    The remaining time is the timeout of a write.
     """
 
     def __init__(self, plain: socket.socket, within_s: float) -> None:
@@ -140,16 +139,16 @@ class TimedSocket(socket.socket):
 
 
 class _Connection(http.client.HTTPConnection):
-    """A direct connection: `http.client` itself knows neither proxies nor redirects."""
+    """A direct connection: `http.client` itself uses neither proxies nor redirects."""
 
     def __init__(self, host: str, port: int, ends_at_s: float) -> None:
         super().__init__(host, port)
         self._ends_at_s = ends_at_s
 
     def connect(self) -> None:
-        """Open the socket, within `CONNECT_S` for each address that the host has."""
+        """Open the socket, within `CONNECT_S` for each address of the host."""
         plain = socket.create_connection((self.host, self.port), self._within_s(CONNECT_S))
-        self.sock = plain  # from here on close() closes it, whatever comes
+        self.sock = plain  # from here on, close() closes it in every case
         self.sock = TimedSocket(plain, self._within_s(EXCHANGE_S))
 
     def _within_s(self, bound_s: float) -> float:

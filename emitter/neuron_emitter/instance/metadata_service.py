@@ -1,13 +1,11 @@
 """
-The EC2 instance metadata service, by its version 2 only.
+The EC2 instance metadata service, with its version 2 only.
 
-A PUT gets a session token, which every request carries. The answer to that PUT
-travels as many hops as the instance allows, often one: a pod then gets none,
-and the bounds of `local_http` end the wait. Version 1, without a token, is never
-tried: preventing it is the purpose of the hop limit. From
-https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html
-and, for the variables,
-https://docs.aws.amazon.com/sdkref/latest/guide/feature-imds-credentials.html
+A PUT returns a session token, which every request carries. The response to the PUT travels as many
+hops as the instance allows, often one: a pod then gets no response, and the limits of `local_http`
+end the wait. Version 1, without a token, is never tried: the hop limit exists to prevent it. From
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html and,
+for the variables, https://docs.aws.amazon.com/sdkref/latest/guide/feature-imds-credentials.html
 """
 
 from __future__ import annotations
@@ -25,12 +23,12 @@ IPV6_ENDPOINT: Final = "http://[fd00:ec2::254]"
 DISABLED_VARIABLE: Final = "AWS_EC2_METADATA_DISABLED"
 
 TOKEN_PATH: Final = "/latest/api/token"  # noqa: S105 - a path
-# What a round of requests may take together, with or without answers.
+# Seconds for all requests of one round together.
 METADATA_TIMEOUT_S: Final = 2.0
 
 
 class MetadataService:
-    """One session with the service; not to be shared between threads."""
+    """One session with the service. Threads must not share it."""
 
     def __init__(self, endpoint: str = IPV4_ENDPOINT, *, disabled: bool = False) -> None:
         self._endpoint = endpoint.rstrip("/")
@@ -39,7 +37,7 @@ class MetadataService:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> MetadataService:
-        """The service where the variables of the AWS SDKs say it is."""
+        """Return the service at the address in the variables of the AWS SDKs."""
         is_ipv6 = (
             environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE", "").strip().lower() == "ipv6"
         )
@@ -51,7 +49,7 @@ class MetadataService:
 
     def get_reply(self, path: str, *, ends_at_s: float = inf) -> Reply | None:
         """
-        The answer for *path*, such as `/latest/meta-data/instance-id`; None where there is none.
+        Return the response for *path*, such as `/latest/meta-data/instance-id`, or None.
 
         Raises:
             LocalHttpError: If the service cannot be asked.
@@ -72,10 +70,10 @@ class MetadataService:
 
     def get_text(self, path: str, *, ends_at_s: float = inf) -> str | None:
         """
-        The text at *path*; None also for an empty text.
+        Return the text at *path*; None if there is none or it is empty.
 
         Raises:
-            LocalHttpError: If the service cannot be asked, or the answer is no text.
+            LocalHttpError: If the service cannot be asked, or the answer is not text.
         """
         reply = self.get_reply(path, ends_at_s=ends_at_s)
         return reply.text() or None if reply else None

@@ -1,14 +1,14 @@
 """
-Which messages of the kernel log are new, over restarts, and which of those are faults.
+Find new messages of the kernel log, also after a restart, and the faults among them.
 
-/dev/kmsg numbers its messages from the boot on. A fault is
+/dev/kmsg numbers its messages from the boot. A fault is
 
     NEURON_HW_ERR=HBM_UNCORRECTABLE_ERROR instance-id=i-0592464924bd45322
     hostname=ip-172-31-61-252 nd-id=0 nc-id=0 serial-num=19fcda00f5ff6eb9
     action=TERMINATE_INSTANCE
 
-An unknown code is a fault as well, and no member is needed. The mark counts only at
-the start of a word: an audit record that quotes a command with it is no fault.
+An unknown code is a fault as well, and no member is required. The mark counts only at the start of
+a word: an audit record that quotes a command with the mark is not a fault.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from neuron_emitter.kernel.kmsg import KernelMessage
 
-# Without a position: faults no older than this count; older ones get one event together.
+# Without a position, faults that are not older than this count; all older faults get one event
+# together.
 LOOK_BACK_S: Final = 600.0
 MAX_WORD_CHARS: Final = 64
 MAX_FAULT_CHARS: Final = 400
@@ -40,7 +41,7 @@ _BootId = Annotated[str, Meta(min_length=1, max_length=32)]
 @dataclass(frozen=True, slots=True)
 class HardwareFault:
     """
-    One message of the Neuron driver or runtime; each member None where it has none.
+    One message of the Neuron driver or runtime; each member is None if the message lacks it.
 
     Attributes:
         at_s: Seconds since the Unix epoch.
@@ -53,9 +54,9 @@ class HardwareFault:
 
         device_core: Index of the physical core on that device.
 
-        serial_number: Of the device.
+        serial_number: The device's serial number.
 
-        action: The recommended one, such as `TERMINATE_INSTANCE`.
+        action: The recommended action, such as `TERMINATE_INSTANCE`.
     """
 
     at_s: float
@@ -67,7 +68,7 @@ class HardwareFault:
     action: str | None = None
 
     def sentence(self) -> str:
-        """The message of its event."""
+        """Return the message of the fault's event."""
         where = ""
         if self.device is not None:
             where = f" on device {self.device}"
@@ -77,7 +78,7 @@ class HardwareFault:
         return f"the kernel log reports {self.code}{where}{advice}"
 
     def details(self) -> dict[str, str | int | float]:
-        """The members of its event."""
+        """Return the members of the fault's event."""
         members = {
             "Fault": self.code,
             "Device": self.device,
@@ -91,10 +92,10 @@ class HardwareFault:
 
 def read_faults(text: str, at_s: float) -> list[HardwareFault]:
     """
-    Read the faults in the message *text*; most messages have none.
+    Return the faults in the message *text*; most messages have none.
 
-    One write of a program is one message, and each of its lines with the mark is a fault. The
-    lines behind it, up to the next mark, belong to it.
+    One write of a program is one message, and each of its lines with the mark is a fault. The lines
+    after it, up to the next mark, belong to it.
     """
     parts = []
     for line in text.split("\n"):
@@ -109,7 +110,7 @@ def _read_fault(text: str, at_s: float) -> HardwareFault | None:
     mark = _ERROR_CODE.search(text)
     if mark is None:
         return None
-    # Reversed, so that the first of a name counts.
+    # Reversed, so that the first member of a name counts.
     found = reversed(_MESSAGE_MEMBER.findall(text, mark.end()))
     members = {name: value[:MAX_WORD_CHARS] for name, value in found}
     return HardwareFault(
@@ -129,25 +130,25 @@ def _index(text: str | None) -> int | None:
 
 class Position(Struct, frozen=True, omit_defaults=True):
     """
-    How far the log was read.
+    The position up to which the log was read.
 
     Attributes:
-        boot_id: The boot that the last message is of.
+        boot_id: The boot of the last message.
 
-        seq: Number of the last message; None before the first of the boot.
+        seq: The number of the last message; None before the first message of the boot.
     """
 
     boot_id: _BootId
     seq: _Count | None = None
 
     def covers(self, message: KernelMessage) -> bool:
-        """Whether *message* was read."""
-        # The ring is of the running kernel alone.
+        """Return True if *message* was read."""
+        # The ring contains only messages of the running kernel.
         is_same_boot = message.boot_id == self.boot_id
         return is_same_boot and self.seq is not None and message.seq <= self.seq
 
     def count_lost(self, message: KernelMessage) -> int:
-        """How many messages between here and *message*, the next one left, were overwritten."""
+        """Return the number of messages between here and *message* that were overwritten."""
         if self.boot_id != message.boot_id or self.seq is None:
             return 0
         return max(0, message.seq - self.seq - 1)
@@ -158,9 +159,9 @@ class LogState(Struct, frozen=True):
     Two positions, because an event is written at once and a minute when it ends.
 
     Attributes:
-        counted: Up to where minutes have counted the faults.
+        counted: The position up to which minutes have counted the faults.
 
-        announced: Up to where faults have an event; None is as far as counted.
+        announced: The position up to which faults have an event; None means *counted*.
     """
 
     counted: Position | None = None
@@ -173,7 +174,7 @@ class LocatedFault:
     A fault and its position in the log.
 
     Attributes:
-        has_event: An earlier run wrote its event, though no minute has counted it.
+        has_event: True if an earlier run wrote its event, although no minute has counted it.
     """
 
     fault: HardwareFault
@@ -184,18 +185,18 @@ class LocatedFault:
 @dataclass(slots=True)
 class Detection:
     """
-    What was found since the last detection.
+    The faults found since the last detection.
 
     Attributes:
-        faults: Those that count, in the order of the log.
+        faults: The faults that count, in the order of the log.
 
-        older: How many there are from long before the first start, which do not count.
+        older: The number of faults from long before the first start, which do not count.
 
-        newest_older: The newest of those.
+        newest_older: The newest fault of these.
 
         lost: Messages that were overwritten before they were read.
 
-        begin: Where a log that is read for the first time begins to count.
+        begin: The position from which a log that is read for the first time counts.
 
         position: How far the log was read; None before the first time.
     """
@@ -210,10 +211,10 @@ class Detection:
 
 class FaultDetector:
     """
-    Finds the faults of one run, which starts at *now_s*; *state* is what an earlier run left.
+    Finds the faults of one run, which starts at *now_s*; *state* is the state of an earlier run.
 
     Attributes:
-        position: How far the log was read; None before the first message ever.
+        position: The position up to which the log was read; None before the first message ever.
     """
 
     def __init__(self, state: LogState, now_s: float) -> None:
@@ -226,18 +227,19 @@ class FaultDetector:
 
     @property
     def waiting(self) -> int:
-        """Faults that were found and not taken yet."""
+        """The number of found faults that were not taken yet."""
         return len(self._detection.faults)
 
     def read_messages(self, messages: Sequence[KernelMessage]) -> None:
-        """Find the faults in *messages*, the next ones of the log."""
+        """Find the faults in *messages*, the next messages of the log."""
         for message in messages:
             before = self.position or Position(message.boot_id)
             if before.covers(message):
                 continue
             self._detection.lost += before.count_lost(message)
             self.position = Position(message.boot_id, message.seq)
-            # A first young one ends it: a clock that is set back later makes no fault old.
+            # The first recent fault ends this: if the clock is set back later, no fault becomes
+            # old.
             self._is_first = self._is_first and message.at_s < self._before_s
             faults = read_faults(message.text, message.at_s) if message.text else []
             if not faults:
@@ -253,8 +255,9 @@ class FaultDetector:
             ]
 
     def take_detection(self) -> Detection:
-        """What was found since the last call."""
-        detection, self._detection = self._detection, Detection()
+        """Return the faults found since the last call."""
+        detection = self._detection
+        self._detection = Detection()
         detection.position = self.position
         detection.begin = self._begin or self.position
         return detection

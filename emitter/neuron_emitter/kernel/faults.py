@@ -1,11 +1,10 @@
 """
-Hardware faults on their way into the spool: a minute counts each, an event names it.
+Store hardware faults: a minute counts each fault, an event names it.
 
-Both happen once: the spool keeps the state of the log in the transaction of the
-events and of the minute. What it did not take is read again by the next run.
-
-A device that breaks can fill the kernel log. So the first faults of a minute get
-an event each, and the rest of the minute one event together.
+Both happen once: the spool stores the state of the log in the transaction of the events and of the
+minute. The next run reads again what the spool did not accept. A broken device can fill the kernel
+log, so the first faults of a minute get one event each, and the other faults of the minute get one
+event together.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ if TYPE_CHECKING:
 
 FAULT: Final = "HardwareFault"
 
-MAX_FAULT_EVENTS: Final = 10  # of single faults in one minute
+MAX_FAULT_EVENTS: Final = 10  # single faults in one minute
 MAX_CODES: Final = 20
-OLDEST_S: Final = 86_400.0  # an older event gets the time of now: CloudWatch would refuse it
+OLDEST_S: Final = 86_400.0  # an older event gets the present time: CloudWatch would reject its own
 
 
 class KernelFaults:
-    """The faults of one run, for the reading loop alone; without a *watch* there are none."""
+    """The faults of one run, used only by the reading loop; without a *watch* there are none."""
 
     def __init__(self, watch: KernelWatch | None = None) -> None:
         state = LogState() if watch is None else watch.state
@@ -38,30 +37,30 @@ class KernelFaults:
         self._announced = state.announced  # the last fault with an event
         self._position: Position | None = state.counted
         self._uncounted = 0
-        self._events_made = 0  # of single faults in this minute
-        self._rest: LocatedFault | None = None  # the newest fault without an event of its own
+        self._events_made = 0  # events of single faults in this minute
+        self._rest: LocatedFault | None = None  # the newest fault without its own event
         self._rest_count = 0
         self._rest_codes: Counter[str] = Counter()
         self._lost = 0
 
     @property
     def count(self) -> int | None:
-        """Faults that the open minute is to count; None while the log is not read."""
+        """The number of faults that the open minute counts; None while the log is not read."""
         is_reading = self._watch is not None and self._watch.is_reading
         return self._uncounted if self._uncounted or is_reading else None
 
     @property
     def event_state(self) -> LogState | None:
-        """The state to keep with the last events; None for no change."""
+        """Return the state to store with the last events; None if it has not changed."""
         return None if self._counted is None else LogState(self._counted, self._announced)
 
     @property
     def minute_state(self) -> LogState:
-        """The state to keep with the minute."""
+        """Return the state to store with the minute."""
         return LogState(self._position)
 
     def take_events(self, now_s: float, *, is_end: bool) -> list[Event]:
-        """The events that are due now; at the end of a minute also that of the rest."""
+        """Return the events that are due, at the end of a minute also that of the other faults."""
         if self._watch is None:
             return []
         events = self._fold_detection(self._watch.take_detection(), now_s)
@@ -77,11 +76,13 @@ class KernelFaults:
         return events
 
     def end_minute(self) -> None:
-        """The spool has the minute."""
-        self._counted, self._announced, self._uncounted = self._position, None, 0
+        """Start a new minute after the spool has stored the last one."""
+        self._counted = self._position
+        self._announced = None
+        self._uncounted = 0
 
     def _fold_detection(self, detection: Detection, now_s: float) -> list[Event]:
-        """Count the faults of *detection*; the events of those that get one each."""
+        """Count the faults of *detection*. Return the events of faults that get their own."""
         if detection.position is None:
             return []
         if self._counted is None:

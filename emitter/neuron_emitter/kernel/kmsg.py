@@ -1,17 +1,16 @@
 """
-Kernel messages out of /dev/kmsg or a file of the same format, and which of the two is read.
+Read kernel messages from /dev/kmsg or a file of the same format, and choose between the two.
 
-A read gives one record, the oldest that is left first. When the kernel has
-overwritten the next one the read fails with EPIPE, and the numbers say how many
-were lost. The format is the kernel's promise:
-https://www.kernel.org/doc/Documentation/ABI/testing/dev-kmsg
+A read returns one record, the oldest available one first. If the kernel has overwritten the next
+record, the read fails with EPIPE, and the numbers show how many were lost. The kernel guarantees
+the format: https://www.kernel.org/doc/Documentation/ABI/testing/dev-kmsg
 
     4,2107,93811203,-;neuron: NEURON_HW_ERR=DMA_ERROR nd-id=0
      SUBSYSTEM=pci
      DEVICE=+pci:0000:00:1e.0
 
-A line break inside a text is written as an escape, so a record of a file is a
-line, and lines that begin with a blank belong to the record before them.
+A line break inside a text is escaped, so a record in a file is a line, and lines that begin with a
+blank belong to the record before them.
 """
 
 from __future__ import annotations
@@ -35,15 +34,15 @@ if TYPE_CHECKING:
 
     from neuron_emitter.logs import Clock
 
-KMSG_DEVICE: Final = "dev/kmsg"  # under the root of the file system
+KMSG_DEVICE: Final = "dev/kmsg"  # relative to the root of the file system
 RECORDS_A_READ: Final = 1000
-# Of 18 digits at most: a larger number could be kept and not be read again.
+# At most 18 digits: a larger number could be stored but not read again.
 _KMSG_HEADER: Final = re.compile(rb"[0-9]{1,10},([0-9]{1,18}),([0-9]{1,18})(?:,[^;]*)?;")
 _ESCAPE: Final = re.compile(rb"\\x([0-9a-fA-F]{2})")
 _BOOT_ID: Final = re.compile(r"[0-9a-f]{32}")
-# The mark of the messages that are wanted; the text of others is not read.
+# The mark of a fault; other texts are not read.
 HARDWARE_ERROR_MARK: Final = b"NEURON_HW_ERR="
-MAX_TEXT_BYTES: Final = 8192  # of one record, as the kernel bounds it
+MAX_TEXT_BYTES: Final = 8192  # the kernel's limit for one record
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class KernelMessage:
 
         seq: Its number within that boot.
 
-        text: Of a message with `NEURON_HW_ERR=`; empty for all others.
+        text: The text of a message with `NEURON_HW_ERR=`; empty for all others.
     """
 
     boot_id: str
@@ -75,11 +74,11 @@ def log_opener(
     choice: str, reports: str, root: Path = Path("/")
 ) -> Callable[[], KernelRing] | None:
     """
-    A function that opens the log of *choice*, or raises UnreadableLogError; None for no log.
+    Return a function that opens the log of *choice* or raises UnreadableLogError; None for no log.
 
-    `none` is no log, and so is `auto` where the reports come from a file, *reports* being the
-    setting `input`: they may be of another machine. `file:PATH` is a file of the format of
-    /dev/kmsg, every other choice the device itself.
+    `none` means no log. So does `auto` if the reports come from a file (*reports* is the setting
+    `input`), because they may be of another machine. `file:PATH` is a file in the format of
+    /dev/kmsg. Every other choice means the device itself.
     """
     if choice == NONE or (choice == AUTO and reports not in INPUTS_OF_THIS_MACHINE):
         return None
@@ -90,7 +89,7 @@ def log_opener(
 
 def boot_id(root: Path) -> str:
     """
-    The id of the running kernel's boot, 32 hexadecimal digits.
+    Return the ID of the running kernel's boot, 32 hexadecimal digits.
 
     Raises:
         UnreadableLogError: If /proc does not have it.
@@ -103,7 +102,7 @@ def boot_id(root: Path) -> str:
 
 
 class KernelRing:
-    """The messages in the ring of the running kernel."""
+    """The messages in the ring buffer of the running kernel."""
 
     def __init__(
         self,
@@ -114,7 +113,7 @@ class KernelRing:
         since_boot_s: Clock = time.monotonic,
     ) -> None:
         """
-        Open *path*; nothing is read yet.
+        Open *path* without reading it.
 
         Raises:
             UnreadableLogError: If it may not be opened.
@@ -133,23 +132,23 @@ class KernelRing:
 
     def read_messages(self, timeout_s: float) -> list[KernelMessage]:
         """
-        The messages that are left, at most `RECORDS_A_READ` and what came with the last of them.
+        Return the available messages, at most `RECORDS_A_READ` and those read with the last.
 
         Raises:
             UnreadableLogError: If the log can no longer be read.
         """
         self._ready.poll(timeout_s * 1000)
         messages: list[KernelMessage] = []
-        for _ in range(RECORDS_A_READ):  # also of a file that never ends and holds none
+        for _ in range(RECORDS_A_READ):  # also if a file never ends and contains no message
             if len(messages) >= RECORDS_A_READ:
                 break
             try:
-                # A record that does not fit is EINVAL, for ever.
+                # A record that does not fit returns EINVAL each time.
                 chunk = os.read(self._file, 1 << 16)
             except BlockingIOError:
                 break
             except OSError as error:
-                if error.errno == EPIPE:  # overwritten; the next read gives the next one
+                if error.errno == EPIPE:  # overwritten; the next read returns the next record
                     continue
                 raise _unreadable(self.path, error) from error
             if not chunk:
@@ -165,11 +164,12 @@ class KernelRing:
     def _records(self, chunk: bytes) -> list[KernelMessage]:
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         if len(self._rest) > 2 * MAX_TEXT_BYTES:
-            self._rest = b""  # no record of the kernel is so long
+            self._rest = b""  # no record of the kernel is this long
         return [
             self._message(int(header[1]), int(header[2]), line[header.end() :])
             for line in lines
-            if (header := _KMSG_HEADER.match(line)) is not None  # else of the record before it
+            # otherwise the line belongs to the record before it
+            if (header := _KMSG_HEADER.match(line)) is not None
         ]
 
     def _message(self, seq: int, since_boot_us: int, text: bytes) -> KernelMessage:

@@ -1,8 +1,8 @@
 """
-The thread that reads the kernel log, so that waiting for it never stops the reading of reports.
+Read the kernel log in a thread, so that waiting for it never delays the reading of reports.
 
-It reads ahead at most `MAX_WAITING_FAULTS` faults. The rest waits in the kernel's
-ring, whose numbers show what was lost.
+It reads ahead at most `MAX_WAITING_FAULTS` faults. Further messages stay in the kernel's ring
+buffer, whose numbers show lost messages.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from neuron_emitter.kernel.kmsg import KernelRing
     from neuron_emitter.logs import Clock
 
-KMSG_READ_TIMEOUT_S: Final = 0.5  # bounds how long a stop waits
-QUEUE_POLL_S: Final = 0.1  # whether faults were taken, while as many wait as may
+KMSG_READ_TIMEOUT_S: Final = 0.5  # limits how long a stop waits
+QUEUE_POLL_S: Final = 0.1  # how often to check for room while the queue is full
 CLOSE_WITHIN_S: Final = 2.5
-# Faults that may wait to be taken.
+# Faults that may wait until the reading loop takes them.
 MAX_WAITING_FAULTS: Final = 2000
 
 _log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 def watch_of(choice: str, reports: str, state: LogState) -> KernelWatch | None:
     """
-    Read the log that `log_opener` finds for *choice* and *reports*, on from *state*.
+    Return a reader of the log that `log_opener` finds for *choice* and *reports*, from *state* on.
 
     The caller closes it.
     """
@@ -47,12 +47,12 @@ def watch_of(choice: str, reports: str, state: LogState) -> KernelWatch | None:
 
 class KernelWatch:
     """
-    Reads until `close`, or until the log fails.
+    Reads the log until `close`, or until the log fails.
 
     Attributes:
-        state: What an earlier run left.
+        state: The state of an earlier run.
 
-        is_reading: Whether the log is read now.
+        is_reading: True if the log is being read now.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class KernelWatch:
         is_asked_for: bool = True,
         clock: Clock = time.time,
     ) -> None:
-        """Begin to read. *is_asked_for*: the operator named the log, so a failure is a warning."""
+        """Start to read. If *is_asked_for*, the operator named the log: a failure is a warning."""
         self._open_log = open_log
         self.state = state
         self._is_asked_for = is_asked_for
@@ -75,12 +75,12 @@ class KernelWatch:
         self._thread.start()
 
     def take_detection(self) -> Detection:
-        """What was found since the last call."""
+        """Return the faults found since the last call."""
         with self._lock:
             return self._detector.take_detection()
 
     def close(self) -> None:
-        """Stop reading; what was not taken is read again by the next run."""
+        """Stop reading. The next run reads again what was not taken."""
         self._closed.set()
         self._thread.join(CLOSE_WITHIN_S)
 

@@ -1,9 +1,9 @@
 """
-One line before it is written, and the values that may stand in it.
+The draft of one line, and the values that a line may contain.
 
-The fold has checked what a minute holds; an event or a runtime brings what a
-process or an operating system said. A line must be valid JSON and UTF-8 whatever
-that was, so what cannot be written is left out or written with `?`.
+The fold has checked the values of a minute; an event or a runtime brings texts of a process or an
+operating system. A line must be valid JSON and UTF-8 in every case, so an unsuitable value is
+omitted or written with `?`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 STANDARD_S: Final = 60
 HIGH_S: Final = 1
-MAX_EVENT_TEXT_CHARS: Final = 4096  # the tail of a process's last words is the longest
+MAX_EVENT_TEXT_CHARS: Final = 4096  # the longest text is the last output of a process
 
 Members = dict[str, object]
 Value = str | int | float
@@ -34,15 +34,15 @@ Value = str | int | float
 @dataclass(frozen=True, slots=True)
 class Draft:
     """
-    The members of one line, and which of them CloudWatch is to make metrics of.
+    The members of one line, and the metrics that CloudWatch extracts from them.
 
     Attributes:
-        members: Everything in the line but `_aws`, in order.
+        members: All members of the line except `_aws`, in order.
 
         timestamp_ms: Milliseconds since the Unix epoch.
 
-        directives: Pairs of the unit by name of each metric, and sets of names of members: each
-            metric makes a series for each set. A line without a metric is no EMF document.
+        directives: Pairs: the unit of each metric by name, and sets of member names. Each metric
+            makes one series per set. A line without a metric is not an EMF document.
 
         resolution_s: Storage resolution of the metrics, 1 or 60 seconds.
     """
@@ -54,7 +54,7 @@ class Draft:
 
 
 def identity_members(kind: str, identity: LineIdentity | MinuteRecord, seq: int) -> Members:
-    """The members that every line begins with."""
+    """Return the members that every line begins with."""
     members: Members = {
         "Schema": names.VERSION,
         "Kind": kind,
@@ -69,7 +69,7 @@ def identity_members(kind: str, identity: LineIdentity | MinuteRecord, seq: int)
 
 
 def present(**values: Value | None) -> dict[str, Value]:
-    """Those of *values* that a line can hold, by the name of their member."""
+    """Return the *values* that a line can contain, by the name of their member."""
     return {
         _whole(member): made
         for member, value in values.items()
@@ -78,12 +78,12 @@ def present(**values: Value | None) -> dict[str, Value]:
 
 
 def amount(value: float | None) -> float | None:
-    """*value* as exact as a line says an amount that is no count."""
+    """Return *value* rounded as a line writes an amount that is not a count."""
     return None if value is None else round_significant(value)
 
 
 def writable(value: Value) -> Value | None:
-    """*value* as a line can hold it, or None when it cannot."""
+    """Return *value* as a line can contain it, or None."""
     if isinstance(value, str):
         return _whole(value) or None
     # NaN and infinity compare false; isfinite would fail on an integer that no float can hold.
@@ -91,26 +91,26 @@ def writable(value: Value) -> Value | None:
 
 
 def _whole(text: str) -> str:
-    # A lone surrogate is half a character, which UTF-8 cannot hold.
+    # A lone surrogate is half a character, which UTF-8 cannot encode.
     return text[:MAX_EVENT_TEXT_CHARS].encode("utf-8", "replace").decode()
 
 
 def timestamp_ms(at_s: float) -> int:
-    """Seconds since the Unix epoch as the milliseconds of a line."""
+    """Convert seconds since the epoch to the milliseconds of a line."""
     return int(at_s * 1000)
 
 
 def runtime_draft(runtime: RuntimeMembers, minute: MinuteRecord, seq: int) -> Draft:
-    """The line of a runtime in *minute*; what was not read has no member."""
+    """Return the line of a runtime in *minute*; a value that was not read has no member."""
     members = {**identity_members(names.RUNTIME_KIND, minute, seq), **present(**runtime)}
     return Draft(members, minute.minute_ms)
 
 
 def event_draft(event: Event, identity: LineIdentity, seq: int) -> Draft:
     """
-    The line of *event*, at the moment it happened.
+    Return the line of *event*, with the time of the event.
 
-    A detail with the name of a member that every event has is left out.
+    A detail whose name every event uses for another member is omitted.
     """
     members = {
         **identity_members(names.EVENT_KIND, identity, seq),

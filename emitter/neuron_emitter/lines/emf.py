@@ -1,13 +1,12 @@
 """
-A draft as one EMF line: defined with aws-embedded-metrics, laid out and encoded once by us.
+Turn a draft into an EMF line: aws-embedded-metrics defines the metrics, and this module encodes.
 
-The only module that knows that library. Its MetricsContext defines and checks
-the metrics. Its serializer is not used: it lets NaN, booleans, name collisions
-and oversize pass, and would encode what must be checked and written again.
-Its automatic environment detection and its sinks are not used either: an instance
-metadata probe has no place in a daemon, and no sink of it keeps a record.
-Detection and sinks need aiohttp, which the package's `__init__` loads: 11 MiB more with
-`--output logs`, 13 with `--output stdout`. Lines without metrics do not load the library.
+Only this module uses that library. Its MetricsContext defines and checks the metrics. Its
+serializer is not used: it accepts NaN, booleans, name collisions and oversize, and its output would
+have to be checked and encoded again. Its environment detection and sinks are not used either: a
+daemon needs no instance metadata probe, and no sink of the library keeps a record. They need
+aiohttp, which the package's `__init__` loads: 11 MiB more with `--output logs`, 13 with `--output
+stdout`. Lines without metrics do not load the library.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _PACKAGE: Final = "aws_embedded_metrics"
 
 def line_of(draft: Draft, namespace: str) -> str:
     """
-    The line of *draft*, its metrics in *namespace*.
+    Return the line of *draft*, with its metrics in *namespace*.
 
     Raises:
         WireFormatError: If CloudWatch would not extract it.
@@ -40,7 +39,7 @@ def line_of(draft: Draft, namespace: str) -> str:
         _context(draft, units, sets, namespace) for units, sets in draft.directives if units
     ]
     if not contexts:
-        # Without a metric it is no EMF document: CloudWatch need not look at it.
+        # Without a metric it is not an EMF document: CloudWatch does not have to parse it.
         return sendable_line({"Timestamp": draft.timestamp_ms, **draft.members})
     values = {
         name: metric.values if len(metric.values) > 1 else metric.values[0]
@@ -71,7 +70,8 @@ def load_library() -> _Library:
     """
     spec = importlib.util.find_spec(_PACKAGE)
     if spec is not None and _PACKAGE not in sys.modules:
-        sys.modules[_PACKAGE] = importlib.util.module_from_spec(spec)  # its folder, not its code
+        # its folder, without running its code
+        sys.modules[_PACKAGE] = importlib.util.module_from_spec(spec)
         with suppress(ImportError, AttributeError):
             try:
                 return _library()
@@ -89,7 +89,7 @@ def _library() -> _Library:
         exceptions.DimensionSetExceededError,
         exceptions.InvalidDimensionError,
         exceptions.InvalidMetricError,
-        OverflowError,  # of a count that no float can hold
+        OverflowError,  # a count that no float can hold
     )
     return MetricsContext, StorageResolution, refusals
 
@@ -99,8 +99,8 @@ def _context(
 ) -> Any:  # noqa: ANN401 - the library's MetricsContext
     new_context, resolution_of, refusals = load_library()
     context = new_context(namespace=namespace)
-    # Not by set_timestamp: it refuses times older than two weeks, which replay
-    # may be asked for; the age of a record is judged when it is sent.
+    # Not by set_timestamp: it rejects times older than two weeks, which replay accepts. The age of
+    # a record is checked when it is sent.
     context.meta["Timestamp"] = draft.timestamp_ms
     resolution = resolution_of(draft.resolution_s)
     try:
@@ -116,7 +116,7 @@ def _context(
 
 
 def _directives(context: Any, resolution_s: int) -> list[dict[str, Any]]:  # noqa: ANN401 - as above
-    """What `_aws` has of *context*, as the library's own serializer has it."""
+    """Return the directives of *context* for `_aws`, as the library's serializer writes them."""
     resolution = {} if resolution_s == STANDARD_S else {"StorageResolution": resolution_s}
     metrics = [
         {"Name": name, "Unit": metric.unit, **resolution}

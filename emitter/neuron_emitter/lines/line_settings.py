@@ -1,4 +1,4 @@
-"""What the lines of one emitter have in common: who writes them, and what they define."""
+"""Settings that all lines of one emitter share: the sender's identity, and the metrics."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Choice:
     Names of members of the minute line.
 
     Attributes:
-        by_tier: Counted by the sets of dimensions of the tier.
+        by_tier: Members counted by the dimension sets of the tier.
 
-        by_instance: Counted by cluster and instance.
+        by_instance: Members counted by cluster and instance.
     """
 
     by_tier: tuple[str, ...] = ()
@@ -46,17 +46,17 @@ class Choice:
 
     @property
     def names(self) -> frozenset[str]:
-        """All that are chosen, by whatever they are counted."""
+        """Return all chosen names, whatever their dimensions."""
         return frozenset(self.by_tier + self.by_instance)
 
 
 @cache
 def parse_choice(texts: tuple[str, ...]) -> Choice:
     """
-    The choice that *texts* make, each of them NAME or NAME@instance.
+    Return the choice in *texts*, each of them NAME or NAME@instance.
 
     Raises:
-        SettingsError: If one is no gauge and no tally of a minute line, or they are too many.
+        SettingsError: If one is not a gauge or tally of a minute line, or there are too many.
     """
     given = tuple(dict.fromkeys(texts))
     if len(given) > MAX_METRICS_IN_DIRECTIVE:
@@ -82,12 +82,12 @@ def parse_choice(texts: tuple[str, ...]) -> Choice:
     )
 
 
-MAX_LINE_TAGS: Final = 50  # as many as one EC2 resource may have
+MAX_LINE_TAGS: Final = 50  # the limit of one EC2 resource
 
 
 def parse_tags(texts: Iterable[str]) -> dict[str, str]:
     """
-    The tags that *texts* say, each of them KEY=VALUE.
+    Return the tags in *texts*, each of them KEY=VALUE.
 
     Raises:
         SettingsError: If one has no key or no value, or a key is given twice.
@@ -95,7 +95,8 @@ def parse_tags(texts: Iterable[str]) -> dict[str, str]:
     tags: dict[str, str] = {}
     for text in texts:
         name, separator, value = text.partition("=")
-        name, value = name.strip(), value.strip()
+        name = name.strip()
+        value = value.strip()
         if not (separator and name and value):
             msg = f"Invalid --tag {_shown(text)}. Use KEY=VALUE, such as team=search."
             raise SettingsError(msg)
@@ -110,7 +111,7 @@ def _shown(text: str) -> str:
 
 
 COMMON_DIMS: Final = ("instance_id", "instance_type", "ami_id", "neuron_runtime_tag")
-"""The choices of `-d/--common-dims`; here they are also the names of the dimensions."""
+"""The choices of `-d/--common-dims`, which are also the names of the dimensions."""
 INSTANCE_ID, INSTANCE_TYPE, AMI_ID, RUNTIME_TAG = COMMON_DIMS
 
 METRIC_NAME: Final = re.compile(r"NeuronCoreUtilizationNC[0-9]+")
@@ -118,7 +119,7 @@ LEGACY_UNIT: Final = "Percent"
 
 
 def legacy_core_metrics(utilization_percent: Sequence[float | None]) -> dict[str, float]:
-    """Utilization by the name of its core; an unknown core has no value."""
+    """Return utilization by the name of its core; an unknown core has no value."""
     return {
         f"NeuronCoreUtilizationNC{core}": round(value, 2)
         for core, value in enumerate(utilization_percent)
@@ -128,16 +129,16 @@ def legacy_core_metrics(utilization_percent: Sequence[float | None]) -> dict[str
 
 def common_dimensions(common_dims: Sequence[str]) -> tuple[str, ...]:
     """
-    The common dimensions that a line can have.
+    Return the common dimensions that a line can have.
 
-    Not the runtime tag: a core's value is the greatest of all its runtimes, so
-    there is one value, and no one tag.
+    The runtime tag is not among them: a core's value is the maximum over its runtimes, so it
+    belongs to no single tag.
     """
     return tuple(dict.fromkeys(name for name in common_dims if name != RUNTIME_TAG))
 
 
 def legacy_permissions(tier: str, log_group: str) -> str:
-    """What whoever comes from that script lacks where CloudWatch Logs refuses; empty for others."""
+    """Return the permissions that a user of that script still needs; empty for other users."""
     if tier != LEGACY:
         return ""
     return (
@@ -150,12 +151,13 @@ def legacy_permissions(tier: str, log_group: str) -> str:
 
 def differences(settings: MinuteSettings) -> Iterator[str]:
     """
-    What whoever comes from neuron-monitor-cloudwatch.py must know, a sentence each.
+    Yield the differences from neuron-monitor-cloudwatch.py that its users must know, as sentences.
 
-    Nothing where no setting was given that this script has too. To be said once,
+    Nothing is yielded unless a setting of that script is used. The caller logs the sentences once,
     on standard error.
     """
-    is_legacy, dimensions = settings.metrics == LEGACY, common_dimensions(settings.common_dims)
+    is_legacy = settings.metrics == LEGACY
+    dimensions = common_dimensions(settings.common_dims)
     is_high = settings.high_resolution_metrics
     is_used = settings.namespace != RECORD_NAMESPACE or settings.common_dims or is_high
     if settings.metrics == NONE or not (is_legacy or is_used):
@@ -195,7 +197,7 @@ def differences(settings: MinuteSettings) -> Iterator[str]:
 
 def require_lines(settings: MinuteSettings) -> MinuteSettings:
     """
-    Give *settings* back if lines can be written that do what they ask for.
+    Return *settings* if lines with these settings can be written.
 
     Raises:
         SettingsError: If a tag would damage a line, CloudWatch cannot count by a dimension,
@@ -211,7 +213,7 @@ def require_lines(settings: MinuteSettings) -> MinuteSettings:
 
 
 def _tag_problems(tags: Mapping[str, str], dimensions: Iterable[str]) -> Iterator[str]:
-    """Why *tags* would damage a line, or CloudWatch cannot count by *dimensions*."""
+    """Yield reasons why *tags* would damage a line, or CloudWatch cannot use *dimensions*."""
     if len(tags) > MAX_LINE_TAGS:
         yield f"Too many tags: {len(tags)}, maximum {MAX_LINE_TAGS}. Omit some."
     for name, value in tags.items():
@@ -240,7 +242,7 @@ def _tag_problems(tags: Mapping[str, str], dimensions: Iterable[str]) -> Iterato
 
 
 def _problems(settings: MinuteSettings) -> Iterator[str]:
-    """Why no lines can be written that do what *settings* ask for."""
+    """Yield the reasons why lines with *settings* cannot be written."""
     for name in settings.common_dims:
         if name not in COMMON_DIMS:
             known = ", ".join(COMMON_DIMS)

@@ -1,4 +1,4 @@
-"""The lines of one minute: the minute line, and what CloudWatch must have in lines of its own."""
+"""The lines of one minute: the minute line, and further lines that only CloudWatch needs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ INSTANCE_SET: Final = (CLUSTER_DIMENSION, INSTANCE_DIMENSION)
 CORE_SET: Final = (*INSTANCE_SET, NEURON_CORE_DIMENSION)
 UTILIZATION_METRIC: Final = "NeuronCoreUtilization"
 METRICS_OF_REPORTS: Final = frozenset({UTILIZATION_METRIC, "ExecutionErrors"})
-"""Metrics that one report has values for: with high resolution they are in report lines."""
+"""Metrics with a value per report: with high resolution they are in report lines."""
 UTILIZATION_UNIT: Final = MINUTE_METRICS[UTILIZATION_METRIC].unit
 _CORES_IN_LINE: Final = names.MAX_METRIC_VALUES
 _IDLE_MINUTES_MEMBER: Final = "CoreIdleMinutes"
@@ -54,10 +54,10 @@ def minute_drafts(
     common: Mapping[str, str],
 ) -> Iterator[Draft]:
     """
-    The minute line, then lines for what it has no room for, then lines of single cores.
+    Yield the minute line, then lines for the values it has no room for, then lines of single cores.
 
-    The n-th of them has the sequence number `record.seq + n`, from 0. *common*
-    has the values of the common dimensions.
+    The n-th line has the sequence number `record.seq + n`, from 0. *common* has the values of the
+    common dimensions.
     """
     members, overflow = split_minute(record.members(), parse_choice(settings.metric).names)
     sets = dimension_sets(settings, common)
@@ -66,7 +66,7 @@ def minute_drafts(
         by_tier = {}
 
     def defined(members: Mapping[str, object], more_units: Mapping[str, str]) -> Draft:
-        """A line of *members* that defines as metrics those that are metrics and fit."""
+        """Return a line of *members* that defines those that are metrics and fit as metrics."""
         fitting = [
             name
             for name, value in members.items()
@@ -100,10 +100,10 @@ def minute_drafts(
 
 def _further_values(record: MinuteRecord, defined: AbstractSet[str]) -> Iterator[Members]:
     """
-    The values beyond the 100 that one line may carry as a metric, 100 per line.
+    Yield the values beyond the 100 that one line may define as metrics, 100 per line.
 
-    Only CloudWatch's own extraction needs them, for the minute line has all of them. It defines
-    the first 100 utilizations, and no idle minutes when there are more.
+    Only CloudWatch's extraction needs them, because the minute line has all values. It defines the
+    first 100 utilizations, and no idle minutes if there are more.
     """
     known = tuple(value for value in record.utilization_percent if value is not None)
     utilization = known[_CORES_IN_LINE:] if UTILIZATION_METRIC in defined else ()
@@ -119,11 +119,11 @@ def _further_values(record: MinuteRecord, defined: AbstractSet[str]) -> Iterator
 
 
 def _cores(record: MinuteRecord, seq: int) -> Iterator[Draft]:
-    """One line for each core whose utilization is known."""
+    """Yield one line for each core with a known utilization."""
     for place, (core, value) in enumerate(_known(record.utilization_percent)):
         members = {
             **identity_members(names.CORE_KIND, record, seq + place),
-            NEURON_CORE_DIMENSION: str(core),  # a dimension is a text
+            NEURON_CORE_DIMENSION: str(core),  # a dimension is text
             "CoreState": record.core_state[core],
             "CoreIdleMinutes": record.idle_minutes[core],
             UTILIZATION_METRIC: round(value, 2),
@@ -133,7 +133,7 @@ def _cores(record: MinuteRecord, seq: int) -> Iterator[Draft]:
 
 
 def _known(utilization_percent: Sequence[float | None]) -> list[tuple[int, float]]:
-    """The cores whose utilization is known, and what it is."""
+    """Return the cores with a known utilization, and the utilization of each."""
     return [(core, value) for core, value in enumerate(utilization_percent) if value is not None]
 
 
@@ -141,10 +141,10 @@ def dimension_sets(
     settings: MinuteSettings, common: Mapping[str, str]
 ) -> tuple[tuple[str, ...], ...]:
     """
-    The dimension sets of a line about the whole instance; without any it defines no metrics.
+    Return the dimension sets of a line about the whole instance; without any it defines no metrics.
 
-    *common* has the value of each common dimension, or is empty when one of
-    them is unknown: then the set that they make is left out.
+    *common* has the value of each common dimension, or is empty if one of them is unknown: then
+    their set is omitted.
     """
     wanted = common_dimensions(settings.common_dims)
     is_known = all(name in common for name in wanted)
@@ -163,13 +163,14 @@ def dimension_sets(
 
 def metric_units(settings: MinuteSettings) -> tuple[dict[str, str], dict[str, str]]:
     """
-    The units of the members that a minute line defines as metrics, the legacy names left out.
+    Return the units of the members that a minute line defines as metrics, without legacy names.
 
     Returns:
         Units by member: for the tier's dimension sets, and for cluster and instance
         where the tier does not have that set already.
     """
-    tier, choice = settings.metrics, parse_choice(settings.metric)
+    tier = settings.metrics
+    choice = parse_choice(settings.metric)
     is_by_instance = tier in (INSTANCE, CORE)
     members = {} if tier in (NONE, LEGACY) else dict(MINUTE_METRICS)
     if is_by_instance:
@@ -192,12 +193,13 @@ def report_drafts(
     seq: int,
 ) -> Iterator[Draft]:
     """
-    The line of *sample*, then one for each 100 further cores.
+    Yield the line of *sample*, then one for each 100 further cores.
 
-    The n-th of them has the sequence number `seq + n`, from 0.
+    The n-th line has the sequence number `seq + n`, from 0.
     """
     sets = dimension_sets(settings, common)
-    known, at_ms = _known(sample.utilization_percent), timestamp_ms(sample.at_s)
+    known = _known(sample.utilization_percent)
+    at_ms = timestamp_ms(sample.at_s)
     is_array_metric = bool(sets) and settings.metrics != LEGACY
     per_line = names.MAX_METRIC_VALUES if is_array_metric else names.MAX_CORES
     for place, start in enumerate(range(0, max(len(known), 1), per_line)):
@@ -220,7 +222,7 @@ def report_drafts(
 
 
 def _utilization(known: Sequence[tuple[int, float]]) -> Members:
-    """The values of some cores, and which cores these are."""
+    """Return the values of some cores, and the indexes of these cores."""
     if not known:
         return {}
     return {

@@ -1,8 +1,8 @@
 """
-What a minute, an event or a report becomes: records with consecutive numbers.
+Turn a minute, an event or a report into records with consecutive numbers.
 
-The running emitter and `replay` write alike; where the records go, and whether
-they are kept, is the caller's business.
+The running emitter and `replay` write the same lines. The caller decides where the records go and
+whether they are stored.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 class LineWriter:
     """
-    Records of one emitter, under one set of settings.
+    Writes the records of one emitter, under one set of settings.
 
-    Each method numbers its records from a first number on; all but `raw_record` raise
+    Each method numbers its records from a first number on. All methods except `raw_record` raise
     `WireFormatError` for a line that CloudWatch would not extract.
     """
 
@@ -63,9 +63,10 @@ class LineWriter:
         ami_id: str | None = None,
     ) -> list[NewRecord]:
         """
-        The lines of a closed minute, then one for each of *runtimes*, from `record.seq` on.
+        Return the lines of a closed minute, then those of *runtimes*, from `record.seq` on.
 
-        The minute line comes first, then one per 100 further cores, then those of single cores.
+        The minute line comes first, then one line per 100 further cores, then lines of single
+        cores.
         """
         common = self._common(record, ami_id)
         drafts = [*minute_drafts(record, self._settings, common)]
@@ -78,7 +79,7 @@ class LineWriter:
     def event_records(
         self, events: Iterable[Event], identity: LineIdentity, seq: int
     ) -> list[NewRecord]:
-        """One line per event."""
+        """Return one line per event."""
         return [
             self._record(event_draft(event, identity, number))
             for number, event in enumerate(events, seq)
@@ -87,7 +88,7 @@ class LineWriter:
     def report_records(
         self, sample: ReportSample, identity: LineIdentity, seq: int
     ) -> list[NewRecord]:
-        """One report as a line of one-second metrics, then one line per 100 further cores."""
+        """Return one report as a line of one-second metrics, then a line per 100 further cores."""
         common = self._common(identity, identity.ami_id)
         drafts = report_drafts(sample, identity, self._settings, common, seq)
         return [self._record(draft) for draft in drafts]
@@ -95,26 +96,26 @@ class LineWriter:
     def raw_record(
         self, report: bytes, at_s: float, identity: LineIdentity, seq: int
     ) -> NewRecord | None:
-        """One report as it came, received at *at_s*; None if no log event is so long."""
+        """Return one report as it was received at *at_s*; None if a log event cannot hold it."""
         at_ms = timestamp_ms(at_s)
         members = identity_members(RAW_KIND, identity, seq)
         head = encode({"Timestamp": at_ms, **members, **self._own_tags(members)})
-        # Not decoded and encoded again: numbers stay as they were written.
+        # Not decoded and encoded again: numbers stay as neuron-monitor wrote them.
         text = json.format(report, indent=-1).decode("utf-8", "replace")
         line = f'{head[:-1]},"Report":{escape_unprintable(text)}}}'
         return NewRecord(at_ms, line) if len(line.encode()) <= MAX_EXTRACTED_BYTES else None
 
     def knows_dimensions(self, identity: LineIdentity) -> bool:
-        """Whether *identity* has every common dimension that is asked for."""
+        """Return True if *identity* has every requested common dimension."""
         wanted = common_dimensions(self._settings.common_dims)
         return len(self._common(identity, identity.ami_id)) == len(wanted)
 
     def _common(self, identity: LineIdentity | MinuteRecord, ami_id: str | None) -> dict[str, str]:
         """
-        The common dimensions that are asked for; none when one of them is unknown.
+        Return the requested common dimensions; none if one of them is unknown.
 
-        With fewer dimensions a metric would be another series, and mix
-        instances that were kept apart.
+        With fewer dimensions a metric would be another series, and mix instances that are kept
+        apart.
         """
         known = {
             INSTANCE_ID: identity.instance_id,

@@ -1,7 +1,7 @@
 """
-`python -m neuron_emitter.owners`: hand over the assignments of the kubelet, for ever.
+`python -m neuron_emitter.owners`: write the kubelet's assignments to a shared file, until stopped.
 
-In a container of its own that is root without a capability, beside an emitter that is not.
+It runs in its own container, as root without capabilities, next to an emitter that is not root.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from neuron_emitter.owners.reservations import READ_EVERY_S
 
 
 def main() -> None:
-    """Go on until a signal asks to end, which the first process of a container must answer."""
+    """Run until a signal asks to stop: the first process of a container must handle signals."""
     signal.signal(SIGTERM, lambda *_: sys.exit())
     places = Places()
     while True:

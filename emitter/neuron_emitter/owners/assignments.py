@@ -1,7 +1,7 @@
 """
-The owner of a runtime, and what the scheduler assigned to pods, tasks and jobs, used or not.
+The owner of a runtime, and the scheduler's assignments to pods, tasks and jobs, used or not.
 
-A source reports cores or devices. From IDs alone only their number is sure, because the Neuron
+A source reports cores or devices. From IDs alone only their number is certain, because the Neuron
 scheduler extension may have assigned others. Unknown does not mean unreserved.
 """
 
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# `none`: no kubelet, ECS agent or slurmd runs here. `unknown`: one does, and did not answer all.
+# `none`: no kubelet, ECS agent or slurmd runs here. `unknown`: one runs, and did not answer
+# completely.
 Text = str | None  # None if unknown
 Status = Literal["known", "none", "unknown"]
 
@@ -24,19 +25,19 @@ class RuntimeOwner(NamedTuple):
     The owner of a process or of one runtime.
 
     Attributes:
-        name: What people group by, such as `namespace/pod/container` or
-            `ecs:search/llama/server`; None when it is not known.
+        name: The name that people group by, such as `namespace/pod/container` or
+            `ecs:search/llama/server`; None if unknown.
 
-        team: Of whom, as the scheduler says; None where it does not.
+        team: Team name from the scheduler; None if unknown.
 
-        gone: Its pod or job is no longer on the instance, and its process is.
+        gone: True if its pod or job is no longer on the instance while its process is.
 
-        is_final: Whether asking again would find the same.
+        is_final: True if another lookup would find the same owner.
 
-        pod: Id of the pod of its process, None where that is in none.
+        pod: ID of the pod of its process; None if the process is in none.
 
-        job: Number of the Slurm job of its process, or `sluid=` and the SLUID if its group has no
-            number; None if it is in no job.
+        job: Number of the Slurm job of its process, or `sluid=` and the SLUID if its control group
+            has no number; None if it is in no job.
 
         started: The minute in which its process started, such as `2026-11-22T02:10Z`; None if
             unknown.
@@ -55,7 +56,7 @@ class RuntimeOwner(NamedTuple):
 
     @property
     def is_sure(self) -> bool:
-        """True if the process itself shows its pod, task or job."""
+        """Return True if the process itself shows its pod, task or job."""
         name = self.name or ""
         if self.pod is not None:
             return not name.startswith("pod:")
@@ -63,7 +64,7 @@ class RuntimeOwner(NamedTuple):
 
 
 OwnerOf = Callable[[int], RuntimeOwner | None]
-"""Returns the owner of the process with an ID, None if unknown."""
+"""Returns the owner of the process with an ID; None if unknown."""
 
 
 class Allocation(NamedTuple):
@@ -71,26 +72,27 @@ class Allocation(NamedTuple):
     The cores and devices assigned to one pod, task or job.
 
     Attributes:
-        name: As the owner of its processes is called: `ml/trainer-0/main`, or `ml/trainer-0` of
-            several containers; `ecs:search/llama/server`; `slurm:4711 ada`; empty if unknown.
+        name: The same name as for the owner of its processes: `ml/trainer-0/main`, or
+            `ml/trainer-0` for several containers; `ecs:search/llama/server`; `slurm:4711 ada`;
+            empty if unknown.
 
-        team: Of whom, as the scheduler says; None where it does not.
+        team: Team name from the scheduler; None if unknown.
 
         cores: Indexes of logical NeuronCores, from 0 on the instance.
 
-        devices: Indexes of Neuron devices, of which it has all cores.
+        devices: Indexes of Neuron devices; it has all cores of each.
 
-        is_exact: It got these very ones; else only their number is sure.
+        is_exact: True if these cores and devices are certain; otherwise only their number is.
 
-        is_verified: It runs or waits to start; one that has no process and does not start is
-            counted and reserves nothing.
+        is_verified: True if it runs or waits to start. An allocation that has no process and does
+            not start is counted and reserves nothing.
 
-        odd_ids: How many ids of it are no index, such as `0::1` of a tool that shares devices;
-            they are dropped.
+        odd_ids: The number of its IDs that are not indexes, such as `0::1` of a device-sharing
+            tool; they are dropped.
 
-        job: Slurm job, as `RuntimeOwner.job`; None if it is no job.
+        job: Slurm job, as in `RuntimeOwner.job`; None if it is not a job.
 
-        has_ended: True if the job runs no longer: a process of it is left over.
+        has_ended: True if the job no longer runs: one of its processes is left over.
     """
 
     name: str
@@ -108,7 +110,7 @@ Allocations = Sequence[Allocation]
 
 
 def with_job(owner: RuntimeOwner, allocations: Iterable[Allocation]) -> RuntimeOwner:
-    """Return *owner* with what the scheduler knows of its job, member by member."""
+    """Return *owner* with the members that the scheduler knows of its job."""
     for known in allocations:
         if owner.job is not None and owner.job == known.job:
             return owner._replace(
@@ -122,7 +124,7 @@ def with_job(owner: RuntimeOwner, allocations: Iterable[Allocation]) -> RuntimeO
 @dataclass(frozen=True, slots=True)
 class Assignments:
     """
-    What is known now; *allocations* and *sources* are empty where *status* is `none`.
+    The known assignments; *allocations* and *sources* are empty if *status* is `none`.
 
     Attributes:
         allocations: All of them if *status* is `known`, the known part if it is `unknown`.
@@ -137,12 +139,12 @@ class Assignments:
 
 class UnknownAssignmentsError(Exception):
     """
-    A source did not answer, or not all of it.
+    A source did not answer, or not completely.
 
     Attributes:
-        remedy: What to do about it, such as which folder to mount; a sentence without its stop.
+        remedy: Advice, such as which folder to mount; a sentence without its period.
 
-        known: The part that is known all the same; None if nothing is.
+        known: The part that is known in spite of the failure; None if nothing is.
     """
 
     def __init__(self, reason: str, remedy: str, known: Allocations | None = None) -> None:
@@ -152,16 +154,16 @@ class UnknownAssignmentsError(Exception):
 
 
 class AssignmentSource(Protocol):
-    """A place that knows the assignments."""
+    """A source of assignments."""
 
     name: str
-    """As a person knows it: `the kubelet's pod-resources socket`."""
+    """Name for people: `the kubelet's pod-resources socket`."""
 
     def read_allocations(self) -> Allocations:
         """
         Return all assignments; empty if there are none.
 
-        Called every 15 s: a source that is costly to ask repeats its last answer.
+        Called every 15 s: an expensive source repeats its last answer.
 
         Raises:
             UnknownAssignmentsError: If it did not answer.

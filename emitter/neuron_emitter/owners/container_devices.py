@@ -1,11 +1,11 @@
 """
 The Neuron devices assigned to the containers of an ECS instance, used or not.
 
-ECS on EC2 gives a container the devices that its task definition lists, and no file but the
-bundle of the container says which. Root can read it, in a container with the host's process ids
-also through its first process. Without that right the ECS agent still shows when no other task
-is here: then nothing is assigned. No monitor of cores counts. Tried on AWS: nothing of it. From
-https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_LinuxParameters.html and
+ECS on EC2 gives a container the devices in its task definition. Only the container's bundle shows
+which. Root can read it, in a container with the host's process IDs also through the container's
+first process. Without that permission, the ECS agent still shows when no other task is here: then
+nothing is assigned. A container that runs a monitor of all cores does not count. Not tried on AWS.
+From https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_LinuxParameters.html and
 https://github.com/containerd/containerd/blob/main/core/runtime/v2/README.md
 """
 
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from neuron_emitter.owners.assignments import Allocations, Text
     from neuron_emitter.owners.places import Places
 
-MONITORS: Final = frozenset({"neuron-monitor"})  # first processes of containers that watch all
+# first processes of containers that monitor all cores
+MONITORS: Final = frozenset({"neuron-monitor"})
 
 _PRIVILEGES_REMEDY: Final = (
     "Run as root with the host's process IDs and SYS_PTRACE, as NameServices=true does in the "
@@ -45,13 +46,13 @@ _PRIVILEGES_REMEDY: Final = (
 
 
 def is_here(places: Places) -> bool:
-    """Whether an ECS agent runs on this machine."""
+    """Return True if an ECS agent runs on this machine."""
     is_task = not places.is_saved and TASK_MARK in os.environ
     return is_task or os.path.isdir(places.root / "var/lib/ecs")  # noqa: PTH112 - never raises
 
 
 class ContainerDevices:
-    """The source."""
+    """The assignments of ECS, from the bundles of containers."""
 
     name = "the bundles of containers"
 
@@ -64,7 +65,7 @@ class ContainerDevices:
 
     def read_allocations(self) -> Allocations:
         """
-        What the containers that run have; none without devices.
+        Return the devices of running containers; empty if none has devices.
 
         Raises:
             UnknownAssignmentsError: If their bundles cannot be read while there are tasks.
@@ -85,7 +86,7 @@ class ContainerDevices:
             raise UnknownAssignmentsError(msg, _PRIVILEGES_REMEDY) from error
 
     def _bundles(self) -> Mapping[str, Path]:
-        """Their folders by container, without those of the kubelet."""
+        """Return the bundle folders by container, without those of the kubelet."""
         folder = self._places.root / BUNDLES
         if not (self._places.is_saved or folder.is_dir()):  # a container's own files
             folder = self._places.proc / "1/root" / BUNDLES
@@ -108,7 +109,7 @@ class ContainerDevices:
             try:
                 assigned = neuron_devices(read_text(bundle / "config.json") or "")
             except (ValueError, RecursionError) as error:
-                if not bundle.exists():  # it ended meanwhile
+                if not bundle.exists():  # the container has ended
                     continue
                 msg = "the bundle of a container is not JSON of the form that is known"
                 raise UnknownAssignmentsError(msg, _PRIVILEGES_REMEDY) from error
@@ -121,10 +122,11 @@ class ContainerDevices:
         ]
 
     def _owner(self, container: str, bundle: Path) -> RuntimeOwner | None:
-        """Whose its first process is; None of a monitor, this one included, and of an ended one."""
+        """Return the owner of the container's first process; None for a monitor."""
         if owner := self._owners.get(container):
             return owner
-        pid, proc = read_text(bundle / "init.pid") or "", self._places.proc
+        pid = read_text(bundle / "init.pid") or ""
+        proc = self._places.proc
         own_group = read_text(proc / "self/cgroup")
         if own_group and own_group == read_text(proc / pid / "cgroup"):
             return None

@@ -1,23 +1,21 @@
 """
-The names of a container: what Docker, Kubernetes and ECS leave about it on this machine.
+The names of a container, from the files and services of Docker, Kubernetes and ECS here.
 
-Docker keeps a file for each container, containerd and CRI-O the bundle that they
-gave to runc; Docker's containers run in containerd and have one, too. Root can
-read them, few others can. They also hold the environment of the container: only
-the members needed here are decoded. The form of a bundle:
-https://github.com/opencontainers/runtime-spec/blob/main/config-linux.md
+Docker keeps a file for each container; containerd and CRI-O keep the bundle that they gave to runc.
+Docker's containers run in containerd and have a bundle, too. Root can read them, few other users
+can. They also contain the environment of the container: only the members needed here are decoded.
+The form of a bundle: https://github.com/opencontainers/runtime-spec/blob/main/config-linux.md
 
-The names of the kubelet's log folders hold pods and ids, so listing is enough:
+The names of the kubelet's log folders contain pods and IDs, so listing is enough:
 https://kubernetes.io/docs/concepts/cluster-administration/logging/ and
 https://github.com/containerd/containerd/blob/main/pkg/cri/annotations/annotations.go
 
-The ECS agent knows every container of the instance by its Docker id, but no
-service. The task's own metadata have it, whose address is in the environment of
-each of its containers. A process may write into its environment what it likes:
-only an address of the very form that ECS gives is asked, and its answer counts
-when it names the container that the kernel names. From
-https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-agent-introspection.html
-and https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4.html
+The ECS agent knows every container of the instance by its Docker ID, but no service. The task's own
+metadata has the service; its address is in the environment of each of the task's containers. A
+process can change its environment: only an address of the exact form that ECS uses is requested,
+and the answer counts only if it names the container that the kernel names. From
+https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-agent-introspection.html and
+https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4.html
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
 
     _T = TypeVar("_T")
 
-# Folders by namespace and id, of containers that run.
+# Folders of running containers, by namespace and ID.
 BUNDLES: Final = "run/containerd/io.containerd.runtime.v2.task"
 KUBERNETES: Final = "k8s.io"
 BUNDLE_FILES: Final = (
@@ -55,7 +53,7 @@ _NEURON_DEVICE: Final = re.compile(r"/dev/neuron[0-9]{1,4}")
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
 _LABEL: Final = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _SUBDOMAIN: Final = "[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?"
-# What a namespace, a pod and a container can be called.
+# Valid names of a namespace, a pod and a container.
 KUBERNETES_NAME: Final = re.compile(_SUBDOMAIN)
 _POD_FOLDER: Final = re.compile(rf"({_LABEL})_({_SUBDOMAIN})_([0-9a-f-]{{32,36}})")
 _LOG_LINK: Final = re.compile(rf"({_SUBDOMAIN})_({_LABEL})_({_LABEL})-([0-9a-f]{{64}})\.log")
@@ -72,10 +70,10 @@ _CRI_ANNOTATIONS: Final = (
     ),
 )
 FAMILY_LABEL: Final = "com.amazonaws.ecs.task-definition-family"
-MAX_TASKS_BYTES: Final = 4 << 20  # stopped ones are listed for hours
+MAX_TASKS_BYTES: Final = 4 << 20  # stopped tasks are listed for hours
 CONTAINER_LABEL: Final = "com.amazonaws.ecs.container-name"
 _METADATA_URI: Final = re.compile(re.escape(ECS_METADATA_URL) + r"(/v4/[0-9A-Za-z-]{16,80})")
-# What ECS takes for a family, a service and a container:
+# Valid names of a family, a service and a container in ECS:
 # https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RegisterTaskDefinition.html
 _ECS_LABEL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,255}")
 
@@ -88,7 +86,7 @@ class _Read(Struct, frozen=True, gc=False):
 
 
 class _Pascal(_Read, frozen=True, rename="pascal"):
-    """Part of a document whose members are written as Docker and ECS write theirs: `DockerId`."""
+    """Part of a document whose members have the form of Docker and ECS: `DockerId`."""
 
 
 class _Labelled(_Pascal, frozen=True):
@@ -125,14 +123,14 @@ class _Bundle(_Read, frozen=True):
 
 
 def _decoded(file: Path, document_type: type[_T]) -> _T | None:
-    """The JSON in *file* as *document_type*; None where it cannot be read or has another form."""
+    """Return the JSON in *file* as *document_type*; None if that is not possible."""
     with suppress(ValueError, RecursionError):
         return json.decode(read_text(file) or "", type=document_type)
     return None
 
 
 def docker_container(container: str, root: Path) -> tuple[str, Labels]:
-    """Name, empty without one, and labels that Docker has for the container with this id."""
+    """Return the name (empty if none) and labels that Docker has for the container with this ID."""
     file = root / f"var/lib/docker/containers/{container}/config.v2.json"
     docker = _decoded(file, _Docker) or _Docker()
     return (docker.name or "").removeprefix("/"), (docker.config and docker.config.labels) or {}
@@ -140,12 +138,12 @@ def docker_container(container: str, root: Path) -> tuple[str, Labels]:
 
 def neuron_devices(text: str) -> frozenset[int]:
     """
-    Indexes of the devices that the bundle *text* gives its container, by the host's numbers.
+    Return the host's indexes of the devices that the bundle *text* gives its container.
 
-    A privileged one may use every device of the host and was given none.
+    A privileged container may use every device of the host and has none assigned.
 
     Raises:
-        ValueError: If it is no bundle.
+        ValueError: If it is not a bundle.
     """
     linux = json.decode(text, type=_Bundle).linux or _BundleLinux()
     rules = (linux.resources and linux.resources.devices) or ()
@@ -160,7 +158,7 @@ def neuron_devices(text: str) -> frozenset[int]:
 
 @dataclass(frozen=True, slots=True)
 class PodName:
-    """The name of a container in a pod; the container is None where only the pod is known."""
+    """The name of a container in a pod; the container is None if only the pod is known."""
 
     namespace: str
     pod: str
@@ -168,12 +166,12 @@ class PodName:
 
     @property
     def text(self) -> str:
-        """`namespace/pod` or `namespace/pod/container`."""
+        """Return `namespace/pod` or `namespace/pod/container`."""
         return "/".join(filter(None, (self.namespace, self.pod, self.container)))
 
 
 def pod_name(container: str, pod: str | None, root: Path) -> PodName | None:
-    """The names of the container with the id *container*, in the pod with the id *pod*."""
+    """Return the names of the container with the ID *container*, in the pod with the ID *pod*."""
     end = f"-{container}.log"
     for name in list_folder(root / "var/log/containers", may_be_cut=True) or ():
         if name.endswith(end) and (link := _LOG_LINK.fullmatch(name)):
@@ -189,7 +187,7 @@ def pod_name(container: str, pod: str | None, root: Path) -> PodName | None:
 def logged_pods(
     root: Path, *, may_be_cut: bool = False
 ) -> Iterator[tuple[str, PodName, list[str]]]:
-    """Id and name of each pod that has a folder for logs, and the containers that began in it."""
+    """Yield ID and name of each pod with a log folder, and its containers that have started."""
     for name in list_folder(root / POD_LOGS, may_be_cut=may_be_cut) or ():
         if folder := _POD_FOLDER.fullmatch(name):
             inside = list_folder(root / POD_LOGS / name) or ()
@@ -198,7 +196,7 @@ def logged_pods(
 
 
 def _labels(container: str, root: Path) -> Iterator[Labels]:
-    """What containerd, CRI-O and Docker noted of the container."""
+    """Yield the labels that containerd, CRI-O and Docker stored for the container."""
     for file in BUNDLE_FILES:
         bundle = _decoded(root / file.format(id=container), _Bundle)
         yield (bundle and bundle.annotations) or {}
@@ -225,7 +223,7 @@ class _Tagged(_Pascal, frozen=True):
 
 
 class EcsTask(_Pascal, frozen=True):
-    """A task as the agent and the task's metadata describe it, with the same members."""
+    """A task as the agent and the task's metadata describe it, with equal members."""
 
     family: str = ""
     service_name: str | None = None
@@ -233,11 +231,11 @@ class EcsTask(_Pascal, frozen=True):
     known_status: str = ""
 
     def container_ids(self) -> set[str]:
-        """As Docker has them; an empty one of a task that has none yet."""
+        """Return the container IDs as Docker has them; an empty ID if a task has none yet."""
         return {member.docker_id for member in self.containers or ()} or {""}
 
     def name_of(self, container: str) -> str | None:
-        """`ecs:SERVICE/FAMILY/CONTAINER`, or `ecs:FAMILY/CONTAINER` of no known service."""
+        """Return `ecs:SERVICE/FAMILY/CONTAINER`, without `SERVICE/` if it is unknown."""
         names = (member.name for member in self.containers or () if member.docker_id == container)
         return _task_name(self.family, next(names, ""), self.service_name)
 
@@ -247,13 +245,13 @@ class _Tasks(_Pascal, frozen=True):
 
 
 def metadata_path(variables: Mapping[str, str]) -> str | None:
-    """Where the metadata of its container is, by this variable; None elsewhere."""
+    """Return the path of the container's metadata in this variable; None if it has none."""
     found = _METADATA_URI.fullmatch(variables.get(TASK_MARK, ""))
     return found[1] if found else None
 
 
 def running_containers(agent: Endpoint) -> set[str] | None:
-    """Ids of containers of all tasks that have not stopped; None where the agent does not say."""
+    """Return the container IDs of tasks that have not stopped; None without an answer."""
     listed = agent.ask_json("/v1/tasks", _Tasks, max_bytes=MAX_TASKS_BYTES)
     if listed is None:
         return None
@@ -263,9 +261,9 @@ def running_containers(agent: Endpoint) -> set[str] | None:
 
 def team_by_metadata(path: str, metadata: Endpoint) -> str | None:
     """
-    The task's tag `team`, in capital or small letters, which a service can give its tasks.
+    Return the task's tag `team`, in any case, which a service can give its tasks.
 
-    The agent asks ECS for the tags each time, so this is asked once of a process.
+    The agent asks ECS for the tags each time, so this is requested once for a process.
     """
     tagged = metadata.ask_json(f"{path}/taskWithTags", _Tagged)
     tags = {} if tagged is None else tagged.task_tags or {}
@@ -273,12 +271,12 @@ def team_by_metadata(path: str, metadata: Endpoint) -> str | None:
 
 
 def task_by_labels(labels: Labels) -> str | None:
-    """The name by the labels that the agent gave the container."""
+    """Return the name from the labels that the agent gave the container."""
     return _task_name(labels.get(FAMILY_LABEL, ""), labels.get(CONTAINER_LABEL, ""))
 
 
 def _task_name(family: str, container: str, service: str | None = None) -> str | None:
-    """Without task id and revision, which change each day."""
+    """Return a task's name without task ID and revision, which change each day."""
     if not (_ECS_LABEL_NAME.fullmatch(family) and _ECS_LABEL_NAME.fullmatch(container)):
         return None
     known = [service] if service and _ECS_LABEL_NAME.fullmatch(service) else []

@@ -1,11 +1,11 @@
 """
-The Neuron devices behind each index of a generic resource of Slurm, by gres.conf.
+The Neuron devices behind each index of a Slurm generic resource, from gres.conf.
 
-Slurm counts the files of a resource in the order in which gres.conf lists them, so that an index
-is no number of a device. With `AutoDetect=nrt` that order is the natural one. If the order is not
-sure, only the number of a job's devices is known: without a gres.conf or with two that differ,
-with several types of one resource, with files of other devices, and if lines are for nodes of
-which none has the name of this host. From https://slurm.schedmd.com/gres.conf.html
+Slurm counts the files of a resource in the order in which gres.conf lists them, so an index is not
+the number of a device. With `AutoDetect=nrt` that order is the natural one. If the order is
+uncertain, only the number of a job's devices is known: without a gres.conf or with two different
+ones, with several types of one resource, with files of other devices, and if lines name nodes
+without the name of this host. From https://slurm.schedmd.com/gres.conf.html
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 GRES_FILES: Final = ("etc/slurm/gres.conf", "opt/slurm/etc/gres.conf", "run/slurm/conf/gres.conf")
 CORES_GRES: Final = "neuroncore"
 _DETECTED: Final = "gpu"  # the resource that AutoDetect fills
-_MAX_INCLUDE_DEPTH: Final = 8  # of included files
+_MAX_INCLUDE_DEPTH: Final = 8  # levels of included files
 _DEVICES_PREFIX: Final = "/dev/neuron"
 _DEVICE_FILE: Final = re.compile(r"neuron([0-9]{1,4})")
 _GRES_CONF_MEMBER: Final = re.compile(r"([A-Za-z]+)=(\S+)")
@@ -35,7 +35,7 @@ _INCLUDE: Final = re.compile(r"\s*include\s+(\S+)\s*", IGNORECASE)
 _FILES: Final = re.compile(r"/dev/neuron(?:([0-9]{1,4})|\[([0-9,-]+)\])")
 
 Units = dict[str, list[frozenset[int]]]
-"""By resource the numbers behind each index; none if the order of its files is not sure."""
+"""The numbers behind each index, by resource; empty if the order of its files is uncertain."""
 
 
 class GresFiles(NamedTuple):
@@ -43,9 +43,9 @@ class GresFiles(NamedTuple):
     The numbers behind the indexes of resources.
 
     Attributes:
-        devices: Numbers of devices, by resource.
+        devices: Device numbers by resource.
 
-        cores: Numbers of cores, by resource; `neuroncore` if each device is listed once a core.
+        cores: Core numbers by resource; `neuroncore` if each device is listed once per core.
     """
 
     devices: Units
@@ -80,7 +80,7 @@ def read_gres_files(root: Path, node: str) -> GresFiles:
 
 
 def _lines(path: Path, root: Path, depth: int = 0) -> Iterator[tuple[tuple[str, str], ...]]:
-    """Yield the members of each line of the file at *path*, those of included files in between."""
+    """Yield the members of each line of the file at *path*, with included files in place."""
     text = (read_text(path) or "").replace("\\\n", " ")
     for line in text.splitlines():
         content = line.partition("#")[0]

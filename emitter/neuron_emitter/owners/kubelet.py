@@ -1,15 +1,17 @@
 """
-The assignments of the kubelet: parts that its sources share, and the file of another container.
+Assignments of the kubelet: the parts that its sources share, and the file of another container.
 
-Until Kubernetes 1.34 the kubelet lists finished pods, too
-(https://github.com/kubernetes/kubernetes/pull/132028). A pod that runs has a process, if only the
-one that holds its network; a pod that pulls its image has no container yet, so no folder for logs.
-The device plugin's ids are numbers as strings. The scheduler extension may assign other
-cores and does not report which: only their number is sure. Resources and driver as in
+Until Kubernetes 1.34 the kubelet also lists finished pods
+(https://github.com/kubernetes/kubernetes/pull/132028). A pod that runs has a process, at least the
+one that holds its network; a pod that pulls its image has no container yet, and so no log folder.
+
+The device plugin's IDs are numbers as strings. The scheduler extension may assign other cores and
+does not report which: only their number is certain. Resources and driver are those of
 https://awsdocs-neuron.readthedocs-hosted.com/en/latest/containers/index.html
 
-Only root may open the kubelet's socket, and the emitter is not root: a small container beside it
-asks the kubelet and writes the answer, or why there is none, to a file in a volume that both mount.
+Only root may open the kubelet's socket, and the emitter is not root: a small container next to it
+asks the kubelet and writes the answer, or the reason why there is none, to a file in a volume that
+both mount.
 """
 
 from __future__ import annotations
@@ -48,25 +50,25 @@ RUN_AS_ROOT: Final = (
 )
 _RESOURCE_INDEX: Final = re.compile(r"([0-9]{1,4})")
 _DEVICE_NAME: Final = re.compile(r"(?:[a-z0-9-]*[a-z-])?([0-9]{1,4})")
-FRESH_S: Final = 30.0  # it is written every 15 s
+FRESH_S: Final = 30.0  # the file is written every 15 s
 _CONTAINER_REMEDY: Final = (
     "Look at the pod's container `reservations`: kubectl describe pod, kubectl logs"
 )
 
 
 def is_here(places: Places) -> bool:
-    """Whether a kubelet runs on this machine, or ran."""
+    """Return True if a kubelet runs on this machine, or ran."""
     folders = [places.root / KUBELET, places.root / POD_LOGS]
     if not places.is_saved:
         folders.append(places.handed_over.parent)
         if POD_MARK in os.environ:
             return True
-    return any(map(os.path.isdir, folders))  # which never raises
+    return any(map(os.path.isdir, folders))  # os.path.isdir never raises
 
 
 @dataclass(slots=True)
 class PodIds:
-    """The ids assigned to one pod, gathered from its containers."""
+    """The IDs assigned to one pod, collected from its containers."""
 
     cores: set[int] = field(default_factory=set)
     devices: set[int] = field(default_factory=set)
@@ -75,14 +77,14 @@ class PodIds:
     is_exact: bool = True
 
     def gather_resource(self, container: str, resource: str, ids: Iterable[str]) -> None:
-        """Gather the *ids* that a device plugin assigned to *container*, if cores or devices."""
+        """Add the *ids* that a device plugin assigned to *container*, if of cores or devices."""
         if resource == CORES_RESOURCE or resource in DEVICES_RESOURCES:
             indexes = self.cores if resource == CORES_RESOURCE else self.devices
             self._gather(container, indexes, map(_RESOURCE_INDEX.fullmatch, ids))
             self.is_exact = False
 
     def gather_devices(self, container: str, names: Iterable[str]) -> None:
-        """Gather devices by name, such as `neuron-device-0`: exactly these are assigned."""
+        """Add devices by name, such as `neuron-device-0`: exactly these are assigned."""
         self._gather(container, self.devices, map(_DEVICE_NAME.fullmatch, names))
 
     def _gather(
@@ -111,7 +113,7 @@ class PodIds:
 
 
 def mark_ended_pods(allocations: Allocations, places: Places) -> list[Allocation]:
-    """*allocations*, unverified if their pod has ended; verified where that cannot be seen."""
+    """Mark those of *allocations* as unverified whose pod has ended, if processes can be seen."""
     began: dict[str, dict[str, bool]] = {}
     for uid, pod, containers in logged_pods(places.root) if allocations else ():
         began.setdefault(pod.text, {})[uid] = bool(containers)
@@ -128,7 +130,7 @@ def mark_ended_pods(allocations: Allocations, places: Places) -> list[Allocation
 
 
 def _with_processes(places: Places, pods: AbstractSet[str]) -> set[str] | None:
-    """Those of *pods* that have a process; None where no process of other pods can be seen."""
+    """Return the *pods* that have a process; None if processes of other pods are hidden."""
     if not pods or reach(places).why_not or read_text(places.proc / "1" / "cgroup") is None:
         return None
     forms = {uid: (uid.encode(), uid.replace("-", "_").encode()) for uid in pods}
@@ -136,11 +138,11 @@ def _with_processes(places: Places, pods: AbstractSet[str]) -> set[str] | None:
     sees_pods = False
     with os.scandir(places.proc) as entries:
         pids = [int(entry.name) for entry in entries if entry.name.isdecimal()]
-    for pid in sorted(pids, reverse=True):  # jobs began after what the node itself runs
+    for pid in sorted(pids, reverse=True):  # jobs start after the node's own processes
         groups = b""
-        with suppress(OSError):  # it has ended
+        with suppress(OSError):  # the process has ended
             groups = read_bytes(places.proc / str(pid) / "cgroup", 64 << 10)
-        if b"kubepods" not in groups or b"user@" in groups:  # users name groups as they like
+        if b"kubepods" not in groups or b"user@" in groups:  # users can give groups any name
             continue
         sees_pods = True
         found |= {uid for uid, names in forms.items() if any(name in groups for name in names)}
@@ -150,7 +152,7 @@ def _with_processes(places: Places, pods: AbstractSet[str]) -> set[str] | None:
 
 
 class _HandedOverFile(Struct, omit_defaults=True, gc=False):
-    """Allocations at *at_s*, seconds since the epoch; or why there are none and what to do."""
+    """Allocations at *at_s*, seconds since the epoch; or why there are none, and advice."""
 
     at_s: float
     allocations: tuple[Allocation, ...] = ()
@@ -159,7 +161,7 @@ class _HandedOverFile(Struct, omit_defaults=True, gc=False):
 
 
 class HandedOver:
-    """The file in which another container hands over the kubelet's answer of moments ago."""
+    """The file to which another container writes the kubelet's latest answer."""
 
     name = "the container reservations of this pod"
 
@@ -169,7 +171,7 @@ class HandedOver:
 
     def read_allocations(self) -> Allocations:
         """
-        What the kubelet answered to the other container.
+        Return the kubelet's answer to the other container.
 
         Raises:
             UnknownAssignmentsError: If it has no answer, or none of the last 30 s.
@@ -190,7 +192,7 @@ class HandedOver:
 
 def hand_over(source: AssignmentSource, file: Path, now_s: float) -> None:
     """
-    Write the answer of *source* to *file*, whole or not at all.
+    Write the answer of *source* to *file*, completely or not at all.
 
     Raises:
         OSError: If it cannot be written.

@@ -1,10 +1,10 @@
 """
 The assignments of the kubelet, from its own checkpoint files.
 
-The device manager's file is for the kubelet alone and over-reports: entries of deleted pods stay
-until it writes again, so a pod counts while it has a folder. The plugin's own answer in it names
-the device files that a container got, which decides where it was asked for devices; cores are
-numbered from 0 in each container, so theirs are ids like any. From
+The device manager's file is internal to the kubelet and lists too much: entries of deleted pods
+stay until it writes again, so a pod counts only while it has a folder. The plugin's own answer in
+the file names the device files that a container got, which decides if devices were requested. Cores
+are numbered from 0 in each container, so theirs are IDs like any others. From
 https://github.com/kubernetes/kubernetes/tree/master/pkg/kubelet/cm/devicemanager/checkpoint and
 https://github.com/kubernetes/kubernetes/tree/master/pkg/kubelet/cm/dra/state
 """
@@ -43,7 +43,7 @@ CLAIMS_FILE: Final = f"{KUBELET}/dra_manager_state"
 MAX_CHECKPOINT_BYTES: Final = 4 << 20
 
 _DEVICE_FOLDER: Final = "/dev/"
-_NO_CLAIMS: Final = b'{"Data":"{}"}'  # no file, where no driver has claimed devices
+_NO_CLAIMS: Final = b'{"Data":"{}"}'  # there is no file if no driver has claimed devices
 _CHECKPOINT_REMEDY: Final = "Mount the node's folders /var/lib/kubelet and /var/log/pods, read-only"
 
 
@@ -82,7 +82,7 @@ class _Claim(_Checkpoint):
 
 
 class _Claims(_Checkpoint):
-    # Which of the names, the release decides.
+    # The Kubernetes release determines which of the names is used.
     entries: list[_Claim] | None = None
     claim_info_state_list: list[_Claim] | None = None
 
@@ -144,10 +144,10 @@ class KubeletCheckpoint:
 
 def _gather(plugins: bytes, claims: bytes) -> Mapping[str, PodIds]:
     """
-    Ids by pod.
+    Return the IDs by pod.
 
     Raises:
-        ValueError: If a file is no such file.
+        ValueError: If a file is not a checkpoint.
     """
     found: defaultdict[str, PodIds] = defaultdict(PodIds)
     for entry in json.decode(plugins, type=_PluginsFile).data.pod_device_entries or ():
@@ -170,7 +170,7 @@ def _gather(plugins: bytes, claims: bytes) -> Mapping[str, PodIds]:
 
 
 def _device_files(response: str | None) -> list[str]:
-    """Names of the device files that a plugin's answer, ContainerAllocateResponse, has."""
+    """Return the device file names in a plugin's answer, ContainerAllocateResponse."""
     entries = repeat(0)
     answer = memoryview(base64.b64decode(response or ""))
     paths = [

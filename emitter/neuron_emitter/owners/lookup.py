@@ -1,10 +1,9 @@
 """
-The owners of pids, looked up in the background and never waited for by the reader.
+Look up the owners of pids in the background, so that the reader never waits.
 
-The reader says which pids a report named, and asks for what is known: both are
-a look into a dictionary. A thread of its own reads `/proc` and asks the
-services. A pid is one process only as long as it began at the same time, so
-that is looked at again and again.
+The reader reports the pids of each report and asks for known owners: both are dictionary accesses.
+A thread reads `/proc` and asks the services. A pid is the same process only if its start time is
+the same, which the thread checks again and again.
 """
 
 from __future__ import annotations
@@ -33,19 +32,19 @@ if TYPE_CHECKING:
 
 OFF: Final = "none"
 
-MAX_PROCESSES: Final = 1024  # a runtime for each core that an instance can have
-# How often every process is looked at again: whether it is still the same one.
+MAX_PROCESSES: Final = 1024  # one runtime for each possible core of an instance
+# Seconds between two checks that every process is still the same one.
 AGAIN_S: Final = 20.0
 
-# How long a process counts that no report names any more.
+# Seconds for which a process counts after the last report that named it.
 PROCESS_KEPT_S: Final = 300.0
 
-# How long its pod or job must have been missing before a process counts as one that outlived it.
+# Seconds for which a pod or job must be missing before its process counts as one that outlived it.
 GONE_AFTER_S: Final = 600.0
 
-MAX_TIME_S: Final = 1 << 36  # in the year 4147; a later time is no time
+MAX_TIME_S: Final = 1 << 36  # the year 4147; a later time is invalid
 
-START_SLACK_S: Final = 1.0  # what clock ticks and a report under way can differ
+START_SLACK_S: Final = 1.0  # the most that clock ticks and a report in progress can differ
 
 FIRST_RETRY_S: Final = 30.0
 LONGEST_RETRY_S: Final = 3600.0
@@ -55,11 +54,11 @@ _log = logging.getLogger(__name__)
 
 def owners_of(attribution: str, source: str, proc: Path) -> OwnerLookup | None:
     """
-    The owners of pids in reports from *source*; None where the pids are not this machine's.
+    Return a lookup of pids in reports from *source*; None if the pids are not this machine's.
 
     The caller closes it.
     """
-    places = Places.beside(proc)
+    places = Places.around(proc)
     if attribution == OFF or source not in INPUTS_OF_THIS_MACHINE or not _names_owners(places):
         return None
     return OwnerLookup(places)
@@ -67,12 +66,12 @@ def owners_of(attribution: str, source: str, proc: Path) -> OwnerLookup | None:
 
 def saved_owners(proc: Path | None, clock: Clock) -> OwnerLookup | None:
     """
-    The owners of pids in saved reports, by the `/proc` saved in *proc*; None without it.
+    Return a lookup of pids in saved reports, by the `/proc` saved in *proc*; None without it.
 
-    Only files are read, and *clock* has the times of the reports, so that the names are the
-    same tomorrow.
+    It reads only files, and *clock* has the times of the reports, so that the names are the same
+    tomorrow.
     """
-    places = None if proc is None else Places.saved_beside(proc)
+    places = None if proc is None else Places.saved_around(proc)
     if places is None or not _names_owners(places):
         return None
     return _SavedOwners(places, clock=clock, is_background=False)
@@ -91,20 +90,20 @@ def _since_boot_s() -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is known of one process; times in seconds since the boot."""
+    """The known facts about one process; times in seconds since the boot."""
 
     started_s: float
     owner: RuntimeOwner
     retry_at_s: float
     retry_after_s: float
-    missing_since_s: float | None = None  # its pod or job
+    missing_since_s: float | None = None  # since when its pod or job is missing
 
 
 class OwnerLookup:
     """
-    Names of owners by pid. Nothing here raises, and only the thread waits.
+    Names of owners by pid. No method raises, and only the thread waits.
 
-    Without its thread (`is_background=False`) the caller of `look_up_pending` is the thread.
+    Without its thread (`is_background=False`), the caller of `look_up_pending` is the thread.
     """
 
     def __init__(
@@ -117,7 +116,7 @@ class OwnerLookup:
         self._places = places
         self._clock = clock
         self._naming = Naming(places)
-        self._seen: dict[int, float] = {}  # when a report named it last
+        self._seen: dict[int, float] = {}  # when a report last named the pid
         self._known: dict[int, _Known] = {}
         self._asked: SimpleQueue[int | None] = SimpleQueue()
         self._closed = Event()
@@ -139,17 +138,17 @@ class OwnerLookup:
                 self._asked.put(pid)
 
     def owner_of(self, pid: int) -> RuntimeOwner | None:
-        """Who owns the process, None where that is not known, or not yet."""
+        """Return the owner of the process; None if unknown, or not known yet."""
         known = self._known.get(pid)
         return known.owner if known else None
 
     def close(self) -> None:
-        """Stop looking. A request under way ends by itself; nothing waits for it."""
+        """Stop the lookups. A running request ends by itself; no caller waits for it."""
         self._closed.set()
         self._asked.put(None)
 
     def look_up_pending(self, wait_s: float = 0.0) -> None:
-        """Look up the processes that were noted, waiting at most *wait_s* for the first."""
+        """Look up the noted processes, waiting at most *wait_s* for the first."""
         with suppress(Empty):
             pid = self._asked.get(timeout=wait_s) if wait_s else self._asked.get_nowait()
             while pid is not None:
@@ -158,16 +157,16 @@ class OwnerLookup:
 
     def recheck_processes(self) -> None:
         """
-        Check that every process is the one it was, and that its pod or job is still here.
+        Check that every process is the same as before, and that its pod or job still exists.
 
-        Forget the processes that no report names any more.
+        Processes that no report names any more are removed.
         """
         now_s = self._clock()
         presence = Presence(self._places.root)
         for pid, seen_s in list(self._seen.items()):
             if self._closed.is_set():
                 return
-            # A process that was not found has most likely ended: room for others.
+            # A process that was not found has probably ended: make room for others.
             if now_s - seen_s > (PROCESS_KEPT_S if pid in self._known else AGAIN_S):
                 self._seen.pop(pid, None)
                 self._known.pop(pid, None)
@@ -220,7 +219,9 @@ class OwnerLookup:
             if known and (known.owner.is_final or self._clock() < known.retry_at_s):
                 return known
             if began_s > self._seen.get(pid, 0.0) + START_SLACK_S:
-                return None  # it began after the report that named the pid: another had it then
+                # the process started after the report that named the pid: another process had it
+                # then
+                return None
             owner = self._naming.name_owner(process, command)
         if self._naming.was_denied:
             self._say(
@@ -228,11 +229,13 @@ class OwnerLookup:
                 "and Slurm jobs without a control group, are not named. "
                 "Run as root (CAP_SYS_PTRACE) to name them.",
             )
-        after_s, missing_since_s = FIRST_RETRY_S, None
+        after_s = FIRST_RETRY_S
+        missing_since_s = None
         if known:
             after_s = min(LONGEST_RETRY_S, 2 * known.retry_after_s)
-            owner, missing_since_s = owner._replace(gone=known.owner.gone), known.missing_since_s
-        # Kept while it is the same process: a corrected clock moves the time of the boot.
+            owner = owner._replace(gone=known.owner.gone)
+            missing_since_s = known.missing_since_s
+        # Kept while the process is the same: a corrected clock moves the boot time.
         started = known.owner.started if known else self._started_minute(began_s)
         owner = owner._replace(started=started, command=command or None)
         return _Known(began_s, owner, self._clock() + after_s, after_s, missing_since_s)
@@ -250,7 +253,7 @@ class OwnerLookup:
 
 
 class _SavedOwners(OwnerLookup):
-    """Owners of processes that have ended: each question is looked up at once."""
+    """Owners of processes that have ended: each is looked up at once."""
 
     def owner_of(self, pid: int) -> RuntimeOwner | None:
         """Return the owner of process *pid* in the saved `/proc`, None if unknown."""

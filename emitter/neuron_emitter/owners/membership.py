@@ -1,22 +1,19 @@
 """
-What a process belongs to, by the path of its control group, and whether that is still here.
+The pod, task, job, container or unit of a process, from its control group, and its presence.
 
-Whoever made the group named it: the kubelet, an engine, slurmstepd or systemd. A
-reader in a control-group namespace of its own sees the path from there, as
-`/../../x` (cgroup_namespaces(7)), so the parts are read and not the whole. What a
-user's own systemd manages the user may name at will, so a name there says nothing
-of pods, tasks and jobs.
+The kubelet, a container engine, slurmstepd or systemd named the group. A reader in its own
+control-group namespace sees the path relative to it, such as `/../../x` (cgroup_namespaces(7)), so
+the parts are read and not the whole. A user can choose the names of groups that the user's own
+systemd manages, so such a name is not evidence of a pod, task or job.
 
-A process can outlive its pod or job: it is stuck in the driver, or it left its
-job. The folders of the kubelet and slurmstepd show which are here. Where no folder
-can be listed, nothing is missing.
+A process can outlive its pod or job: it is stuck in the driver, or it left its job. The folders of
+the kubelet and slurmstepd show which pods and jobs are here. If no folder can be listed, nothing is
+missing.
 
-The forms are those of
-https://kubernetes.io/docs/concepts/architecture/cgroups/,
+The forms are those of https://kubernetes.io/docs/concepts/architecture/cgroups/,
 https://kubernetes.io/docs/concepts/cluster-administration/logging/,
-https://kubernetes.io/docs/reference/node/kubelet-files/,
-https://slurm.schedmd.com/cgroup_v2.html, systemd.slice(5) and systemd-run(1),
-and of the engines as their own processes show them.
+https://kubernetes.io/docs/reference/node/kubelet-files/, https://slurm.schedmd.com/cgroup_v2.html,
+systemd.slice(5) and systemd-run(1), and those that the engines' own processes show.
 """
 
 from __future__ import annotations
@@ -48,14 +45,14 @@ _POD_CGROUP: Final = re.compile(
 )
 _ECS_CGROUP: Final = re.compile(r"ecs|ecstasks\.slice|ecstasks-[0-9a-f-]{1,64}\.slice")
 JOB_GROUP: Final = re.compile(r"job_([1-9][0-9]{0,9})")
-# Of Slurm 26.05 on: 64 bits in Crockford's base 32, where no I, L, O and U is.
+# From Slurm 26.05: 64 bits in Crockford's base 32, which has no I, L, O and U.
 SLUID_FORMAT: Final = re.compile(r"s[0-9A-HJKMNP-TV-Z]{13}")
-SLUID_MARK: Final = "sluid="  # of a job without its number, which squeue and people know
+SLUID_MARK: Final = "sluid="  # a job without its number, which squeue and people use
 _JOB_USER: Final = re.compile(r"uid_(0|[1-9][0-9]{0,9})")
 STEPS_SCOPE: Final = "slurmstepd.scope"  # with several slurmds on a node: NODENAME_slurmstepd.scope
 _USER_MANAGER: Final = re.compile(r"user@(0|[1-9][0-9]{0,9})\.service")
 _UNIT_CGROUP: Final = re.compile(r"[A-Za-z0-9:_.\\@-]{1,200}\.(?:service|scope)")
-# Units in which people start what they like: the unit says nothing of it.
+# Units in which users start any program: the unit does not identify the program.
 _OTHERS: Final = re.compile(
     r"session-.*|(?:.*_)?slurmstepd\.scope|init\.scope|run-(?:[0-9]+|u[0-9]+|r[0-9a-f]+|p[0-9]+-i[0-9]+)\..*"
     r"|(?:amazon-ssm-agent|snap\.amazon-ssm-agent\.amazon-ssm-agent|sshd?|sshd?@.*|crond?|atd"
@@ -64,11 +61,11 @@ _OTHERS: Final = re.compile(
 _SYSTEMD: Final = ("", "name=systemd")
 _MAX_PARTS: Final = 64
 POD_LOGS: Final = "var/log/pods"
-MAX_CGROUP_ENTRIES: Final = 10_000  # of a folder
+MAX_CGROUP_ENTRIES: Final = 10_000  # entries of a folder
 POD_VOLUMES: Final = "var/lib/kubelet/pods"
 CGROUP_ROOT: Final = "sys/fs/cgroup"
 SCOPES: Final = f"{CGROUP_ROOT}/system.slice"
-# Hierarchies of version 1 in which Slurm makes groups: which of them, its configuration says.
+# Hierarchies of version 1 in which Slurm makes groups; its configuration decides which.
 CONTROLLERS: Final = ("freezer", "memory", "cpuset", "devices", "cpu,cpuacct")
 
 
@@ -78,20 +75,20 @@ Parts = Sequence[str]
 @dataclass(frozen=True, slots=True)
 class Membership:
     """
-    What a process belongs to; each None where its control group does not have it.
+    The pod, job, container or unit of a process; each None if its control group does not name it.
 
     Attributes:
-        job: Number of a Slurm job, or `sluid=` and Slurm's own id where the group has no number.
+        job: Number of a Slurm job, or `sluid=` and Slurm's own ID if the group has no number.
 
-        job_user_id: The user of it, where the path has the id.
+        job_user_id: The job's user, if the path has the ID.
 
-        container: Id of a container, 64 hexadecimal digits.
+        container: ID of a container, 64 hexadecimal digits.
 
-        pod: Id of the pod of that container.
+        pod: ID of the container's pod.
 
-        is_ecs: Whether the ECS agent made the group.
+        is_ecs: True if the ECS agent made the group.
 
-        is_rootless: Whether a user's own engine runs the container.
+        is_rootless: True if a user's own engine runs the container.
 
         unit: Name of a systemd unit.
 
@@ -110,10 +107,10 @@ class Membership:
 
 def membership(groups: Iterable[tuple[str, str]]) -> Membership:
     """
-    The membership by *groups*, controllers and path of each hierarchy.
+    Return the membership from *groups*: controllers and path of each hierarchy.
 
-    Of several hierarchies (version 1) the most specific counts: not every
-    controller has a group for everything.
+    With several hierarchies (version 1) the most specific one counts: not every controller has a
+    group for everything.
     """
     members = []
     for controllers, path in groups:
@@ -151,7 +148,7 @@ def _of_user(parts: Parts, manager: int, *, is_systemd: bool) -> Membership:
     container, _ = _container(below)
     if container is not None:
         return Membership(container=container, is_rootless=True)
-    # A scope below a user's systemd is an application that somebody opened.
+    # A scope below a user's systemd is an application that the user opened.
     unit = _unit(below) if is_systemd else None
     if unit is None or unit.endswith(".scope"):
         return Membership()
@@ -160,9 +157,10 @@ def _of_user(parts: Parts, manager: int, *, is_systemd: bool) -> Membership:
 
 
 def _job(parts: Parts) -> tuple[Text, int | None]:
-    """The innermost job, and its user where the path has the id."""
+    """Return the innermost job, and its user if the path has the ID."""
     for at in range(len(parts) - 1, -1, -1):
-        job, user = JOB_GROUP.fullmatch(parts[at]), at and _JOB_USER.fullmatch(parts[at - 1])
+        job = JOB_GROUP.fullmatch(parts[at])
+        user = at and _JOB_USER.fullmatch(parts[at - 1])
         if job and user:
             return job[1], int(user[1])
         if (name := job_of_group(parts[at])) and _is_of_slurm(parts, at):
@@ -178,14 +176,14 @@ def job_of_group(name: str) -> Text:
 
 
 def _is_of_slurm(parts: Parts, at: int) -> bool:
-    """Whether the group at *at* is one that slurmstepd makes for a job."""
+    """Return True if slurmstepd made the group at *at* for a job."""
     above = parts[at - 1] if at else ""
     is_near = above == ".." and at + 1 < len(parts) and parts[at + 1].startswith("step_")
     return is_near or above == STEPS_SCOPE or above.endswith(f"_{STEPS_SCOPE}")
 
 
 def _container(parts: Parts) -> tuple[Text, int]:
-    """The innermost container and its place, -1 for none."""
+    """Return the innermost container and its place; -1 if there is none."""
     for at in range(len(parts) - 1, -1, -1):
         if found := _CONTAINER_CGROUP.fullmatch(parts[at]):
             return found[1] or found[2], at
@@ -193,7 +191,7 @@ def _container(parts: Parts) -> tuple[Text, int]:
 
 
 def _unit(parts: Parts) -> Text:
-    """The innermost unit; a group below it is part of it."""
+    """Return the innermost unit; a group below it is part of it."""
     for part in reversed(parts):
         if _UNIT_CGROUP.fullmatch(part):
             return None if _OTHERS.fullmatch(part) else part
@@ -201,16 +199,16 @@ def _unit(parts: Parts) -> Text:
 
 
 class Presence:
-    """The pods and Slurm jobs of the machine at *root*, each listed when it is first asked for."""
+    """The pods and Slurm jobs of the machine at *root*, each listed on first use."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def is_missing(self, *, job: Text, pod: Text) -> bool:
         """
-        Return True if the job, or the pod of a process without one, is surely not here.
+        Return True if the job, or the pod of a process without a job, is certainly not here.
 
-        A job number says nothing of groups that have SLUIDs.
+        A job number is not evidence about groups that have SLUIDs.
         """
         if job is not None:
             jobs = self.jobs
@@ -221,9 +219,9 @@ class Presence:
     @cached_property
     def pods(self) -> frozenset[str] | None:
         """
-        Ids of pods by either folder, which alone has them all.
+        The IDs of pods in either folder; only both together are complete.
 
-        None where there are none: a node always has some of its own.
+        None if there are none: a node always has some pods of its own.
         """
         logs, volumes = (list_folder(self._root / folder) for folder in (POD_LOGS, POD_VOLUMES))
         ids = {name.rpartition("_")[2] for name in logs or ()} | set(volumes or ())
@@ -231,7 +229,7 @@ class Presence:
 
     @cached_property
     def jobs(self) -> Mapping[str, Sequence[Path]] | None:
-        """Folders of the groups of each job, by `job_of_group`; None if they cannot be listed."""
+        """The group folders of each job, by `job_of_group`; None if they cannot be listed."""
         groups = self.job_groups()
         if groups is None:
             return None
@@ -240,9 +238,9 @@ class Presence:
 
     def job_groups(self) -> Mapping[str, Sequence[Path]] | None:
         """
-        Folders of the groups below Slurm's own, of jobs and others, by their names.
+        The group folders below Slurm's own, of jobs and others, by their names.
 
-        None where there are no groups of Slurm, or some are hidden.
+        None if there are no groups of Slurm, or some are hidden.
         """
         parents = _below(self._root / SCOPES, STEPS_SCOPE)
         for controller in CONTROLLERS:
@@ -267,12 +265,11 @@ def _below(folder: Path, part: str) -> list[Path]:
 
 def list_folder(folder: Path, *, may_be_cut: bool = False) -> list[str] | None:
     """
-    The names in *folder*; None where it cannot be listed whole, unless it *may_be_cut*.
+    Return the names in *folder*; None if it cannot be listed completely, unless it *may_be_cut*.
 
-    Half a list would show pods and jobs as gone that are here, so a search for what is missing
-    takes none. A search for the name at an id takes the first
-    `MAX_CGROUP_ENTRIES`: a name that is found there is right, and owners keep their names on a
-    node that never cleans up.
+    A partial list would show existing pods and jobs as gone, so a search for missing ones rejects
+    it. A search for the name of an ID uses the first `MAX_CGROUP_ENTRIES`: a name found there is
+    right, and owners keep their names on a node that never cleans up.
     """
     with suppress(OSError), os.scandir(folder) as entries:
         names = [entry.name for entry in islice(entries, MAX_CGROUP_ENTRIES + 1)]

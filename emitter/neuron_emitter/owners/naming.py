@@ -1,9 +1,8 @@
 """
-The name of the owner of a process: every source in its order.
+Name the owner of a process: ask every source, in order.
 
-A job comes before a container and a container before a unit, because that is
-what people ask for. A name that a source now out of reach would improve is not
-the last word.
+A job comes before a container and a container before a unit, because people search for them in this
+order. A name is not final if a source that is unavailable now could improve it.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 JOB_VARIABLE: Final = "SLURM_JOB_ID"
 ACCOUNT_VARIABLE: Final = "SLURM_JOB_ACCOUNT"
 PASSWORD_FILE: Final = "etc/passwd"  # noqa: S105 - a path
-MAX_USER_CHARS: Final = 32  # of a name that useradd(8) takes
+MAX_USER_CHARS: Final = 32  # the most that useradd(8) accepts for a name
 
 _JOB_NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
 _CONTAINER_NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_.-]{0,200}")
@@ -47,10 +46,10 @@ _CONTAINER_NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_.-]{0,200}")
 
 class Naming:
     """
-    Names owners, and notes what kept a source from answering.
+    Names owners, and records what kept a source from answering.
 
     Attributes:
-        was_denied: Whether an environment that could have named an owner was not readable.
+        was_denied: True if an environment that could have named an owner was not readable.
     """
 
     def __init__(self, places: Places) -> None:
@@ -58,11 +57,12 @@ class Naming:
         self._places = places
         self._agent = Endpoint(places.ecs_agent_url)
         self._metadata = Endpoint(places.ecs_metadata_url)
-        self._tags = Endpoint(places.ecs_metadata_url)  # whose failure must not cost names
+        # a failure of this service must not cost names
+        self._tags = Endpoint(places.ecs_metadata_url)
 
     def name_owner(self, process: ProcessReader, command: str) -> RuntimeOwner:
         """
-        The owner of *process*, whose command name is *command*.
+        Return the owner of *process*, with the command name *command*.
 
         Raises:
             ProcessGoneError: If it has ended.
@@ -88,7 +88,7 @@ class Naming:
 
     def _job(self, process: ProcessReader, job: str, user_id: int | None = None) -> RuntimeOwner:
         account = None
-        with suppress(PermissionError):  # the job has its name all the same
+        with suppress(PermissionError):  # the job has a name in any case
             account = process.variables(ACCOUNT_VARIABLE).get(ACCOUNT_VARIABLE)
         return RuntimeOwner(
             f"slurm:{job} {self._user(process.user_id() if user_id is None else user_id)}",
@@ -103,8 +103,8 @@ class Naming:
     def _container(
         self, process: ProcessReader, member: Membership, container: str
     ) -> RuntimeOwner:
-        short = f"container:{container[:12]}"  # as docker ps shows it
-        if member.is_rootless:  # its user could have given it any id
+        short = f"container:{container[:12]}"  # the form of docker ps
+        if member.is_rootless:  # the user could have given the container any ID
             return RuntimeOwner(short)
         if found := self._pod(member, container):
             return found
@@ -144,10 +144,10 @@ class Naming:
 
 def user_name(user_id: int | None, places: Places) -> str:
     """
-    As the machine calls the user, else the number, else a question mark.
+    Return the user's name on the machine, otherwise the number, otherwise a question mark.
 
-    The passwd of a container knows other users by the same numbers. On the
-    machine itself the user may be of a directory service, so the system is asked.
+    The passwd of a container has other users with the same numbers. On the machine itself the user
+    may come from a directory service, so the system is asked.
     """
     if user_id is None or user_id == 0:
         return "?" if user_id is None else "root"

@@ -1,9 +1,9 @@
 """
-Where to look for names: the machine's files and services; and whether owners can be named at all.
+Files and services of the machine that have names, and whether owners can be named at all.
 
-The pids of reports are those that the machine itself counts by. In another
-process namespace the same number is another process, and its name would be
-wrong: there nothing is named. pid_namespaces(7), proc(5). The addresses are those of
+The pids of reports are those of the machine itself. In another process namespace the same number is
+another process and its name would be wrong, so nothing is named there. pid_namespaces(7), proc(5).
+The addresses are those of
 https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-metadata-endpoint-v4.html and
 https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-agent-introspection.html
 """
@@ -36,30 +36,32 @@ ECS_METADATA_URL: Final = "http://169.254.170.2"
 # In a volume that two containers of a pod share; `python -m neuron_emitter.owners` writes it.
 HANDED_OVER: Final = Path("/run/neuron-emf/reservations.json")
 ECS_AGENT_TIMEOUT_S: Final = 1.0
-# How long a service that did not answer is not asked: where there is none, a try a minute.
+# Seconds for which a service that did not answer is not asked: without the service, one try a
+# minute.
 REST_S: Final = 60.0
-# PROC_PID_INIT_INO of the kernel: the namespace that all others are in.
+# PROC_PID_INIT_INO of the kernel: the namespace that contains all others.
 FIRST_NAMESPACE: Final = "pid:[4026531836]"
-CAP_SYS_PTRACE: Final = 19  # its bit, from capability.h
+CAP_SYS_PTRACE: Final = 19  # its bit number, from capability.h
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
     """
-    Where to look.
+    The places to search for names.
 
     Attributes:
-        proc: The `/proc` of the machine whose pids the reports have.
+        proc: The `/proc` of the machine that the pids belong to.
 
         root: The root of that machine's files.
 
-        ecs_agent_url: Where the ECS agent answers; empty for no agent, as with the others.
+        ecs_agent_url: The address of the ECS agent; empty for none, as with the others.
 
-        ecs_metadata_url: Where it answers for the task of one container.
+        ecs_metadata_url: The address of the task metadata service for one container.
 
-        handed_over: The file in which another container hands over the kubelet's answer.
+        handed_over: The file to which another container writes the kubelet's answer.
 
-        is_saved: These are files of a machine that is not here: no service or command is asked.
+        is_saved: True if these are files of a machine that is not here: no service or command is
+            used.
     """
 
     proc: Path = OWN_PROC
@@ -70,9 +72,9 @@ class Places:
     is_saved: bool = False
 
     @classmethod
-    def beside(cls, proc: Path) -> Places:
+    def around(cls, proc: Path) -> Places:
         """
-        Those of the machine whose `/proc` is *proc*: what is beside it is its root.
+        Return the places of the machine with this `/proc`: the folder around it is its root.
 
         `/host/proc` belongs to a host whose files are in `/host`.
         """
@@ -80,13 +82,13 @@ class Places:
         return cls(proc=proc, root=proc.parent)
 
     @classmethod
-    def saved_beside(cls, proc: Path) -> Places:
-        """The files of a machine whose `/proc` was saved in *proc*: its services are not here."""
-        return replace(cls.beside(proc), ecs_agent_url="", ecs_metadata_url="", is_saved=True)
+    def saved_around(cls, proc: Path) -> Places:
+        """Return the places of a machine whose `/proc` was saved: its services are not here."""
+        return replace(cls.around(proc), ecs_agent_url="", ecs_metadata_url="", is_saved=True)
 
 
 class Endpoint:
-    """A service of this machine, left alone for a while after it did not answer."""
+    """A service of this machine that is not asked for a while after it did not answer."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -94,13 +96,13 @@ class Endpoint:
 
     @property
     def is_resting(self) -> bool:
-        """Whether it did not answer a short while ago, or there is none."""
+        """Return True if it did not answer a short while ago, or does not exist."""
         return not self._url or time.monotonic() < self._rests_until_s
 
     def ask_json(
         self, path: str, reply_type: type[_T], *, max_bytes: int = MAX_BODY_BYTES
     ) -> _T | None:
-        """The JSON at *path* as *reply_type*; None without an answer of that kind."""
+        """Return the JSON at *path* as *reply_type*; None without such an answer."""
         if self.is_resting:
             return None
         reply = None
@@ -121,9 +123,9 @@ class Reach:
     Which owners can be named here.
 
     Attributes:
-        why_not: Why none can be; empty where some can.
+        why_not: The reason why no owner can be named; empty if some can.
 
-        advice: What to do about that, or about the limits.
+        advice: Advice about that, or about the limits.
 
         limits: Owners that cannot be named although others can.
     """
@@ -134,7 +136,7 @@ class Reach:
 
 
 def reach(places: Places, *, own: Path = Path("/proc/self")) -> Reach:
-    """Which owners of the machine at *places* can be named; *own* is this process's own folder."""
+    """Return which owners at *places* can be named; *own* is this process's own folder."""
     if places.proc == OWN_PROC:
         namespace = ""
         with suppress(OSError):
@@ -170,7 +172,7 @@ def reach(places: Places, *, own: Path = Path("/proc/self")) -> Reach:
 
 
 def _may_read_environments(own: Path) -> bool:
-    """Whether this process has CAP_SYS_PTRACE, as proc(5) shows it."""
+    """Return True if this process has CAP_SYS_PTRACE, as in proc(5)."""
     lines = (read_text(own / "status") or "").splitlines()
     capabilities = dict(line.partition(":")[::2] for line in lines).get("CapEff", "")
     with suppress(ValueError):

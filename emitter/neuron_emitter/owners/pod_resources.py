@@ -1,9 +1,9 @@
 """
 The assignments of the kubelet, read from its pod-resources socket.
 
-One call of gRPC, List, without its library, which takes 27 MiB and seven threads: HTTP/2 is h2's,
-loaded at the first call, and of protobuf a few fields are read. The kubelet is believed in
-nothing: bytes, entries and time are bounded. The socket is root's. From
+It makes one gRPC call, List, without the gRPC library, which takes 27 MiB and seven threads. HTTP/2
+comes from h2, loaded at the first call, and a few protobuf fields are read here. The kubelet is not
+trusted: bytes, entries and time are limited. Only root can open the socket. From
 https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/,
 https://github.com/kubernetes/kubelet/blob/master/pkg/apis/podresources/v1/api.proto,
 https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md and
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 SOCKET: Final = f"{KUBELET}/pod-resources/kubelet.sock"
 POD_RESOURCES_TIMEOUT_S: Final = 3.0
-MAX_RESPONSE_BYTES: Final = 16 << 20  # what clients written in Go allow
-MAX_RESPONSE_ENTRIES: Final = 100_000  # messages and texts; 110 pods have some 2,000
+MAX_RESPONSE_BYTES: Final = 16 << 20  # the limit of clients written in Go
+MAX_RESPONSE_ENTRIES: Final = 100_000  # messages and texts; 110 pods have about 2,000
 
-_PREFIX_BYTES: Final = 5  # of a message: whether it is compressed, and its length
-_FRAME_HEADER_BYTES: Final = 9  # of HTTP/2: length (3 bytes), type, flags, stream
-_GOAWAY: Final = 7  # the type of a frame
+_PREFIX_BYTES: Final = 5  # before each message: whether it is compressed, and its length
+_FRAME_HEADER_BYTES: Final = 9  # HTTP/2: length (3 bytes), type, flags, stream
+_GOAWAY: Final = 7  # a frame type
 _HEADERS: Final = (
     (":method", "POST"),
     (":scheme", "http"),
@@ -114,7 +114,8 @@ def allocations_of(answer: memoryview) -> list[Allocation]:
     for number, pod in fields(answer, entries):
         if number != 1:
             continue
-        texts, ids = {1: "", 2: ""}, PodIds()
+        texts = {1: "", 2: ""}
+        ids = PodIds()
         for part, value in fields(pod, entries):
             if part in texts:
                 texts[part] = _text(value)
@@ -131,7 +132,8 @@ def allocations_of(answer: memoryview) -> list[Allocation]:
 
 def _gather_container(ids: PodIds, message: memoryview, entries: Iterator[int]) -> None:
     container = ""
-    for number, value in fields(message, entries):  # the name comes first, as serializers write
+    # the name comes first in the output of serializers
+    for number, value in fields(message, entries):
         if number == 1:
             container = _text(value)
         elif number == 2:
@@ -148,10 +150,10 @@ def _gather_container(ids: PodIds, message: memoryview, entries: Iterator[int]) 
 
 def fields(message: memoryview, entries: Iterator[int]) -> Iterator[tuple[int, memoryview]]:
     """
-    Number and content of the texts and messages in *message*, as many as *entries* has.
+    Yield number and content of the texts and messages in *message*, at most as many as *entries*.
 
     Raises:
-        ValueError: If it is no message of protobuf, or has more.
+        ValueError: If it is not a protobuf message, or has more.
     """
     at = 0
     while at < len(message):
@@ -188,17 +190,17 @@ def _text(value: memoryview | None) -> str:
 
 def list_pods(path: str, within_s: float) -> memoryview:
     """
-    The message that List at *path* answers with.
+    Return the message with which List at *path* answers.
 
     Raises:
         OSError: If there is no answer, or none in time.
-        ValueError: If the answer is no message, or too large.
+        ValueError: If the answer is not a message, or is too large.
     """
-    # Loaded where it is used: most machines have no kubelet.
+    # Lazy import: most machines have no kubelet.
     from h2 import config, connection, events, exceptions  # noqa: PLC0415
 
     ends = (events.StreamEnded, events.StreamReset)
-    # A status's message may end with a space, for which h2 would refuse the whole answer.
+    # A status message may end with a space, for which h2 would reject the whole answer.
     call = connection.H2Connection(config.H2Configuration(validate_inbound_headers=False))
     call.initiate_connection()
     call.send_headers(1, _HEADERS)
@@ -213,7 +215,8 @@ def list_pods(path: str, within_s: float) -> memoryview:
             piece = bytearray(64 << 10)
             received = bytearray()
             while not has_ended:
-                with suppress(BrokenPipeError):  # it may have left after a whole answer
+                # the server may have closed after a complete answer
+                with suppress(BrokenPipeError):
                     channel.sendall(call.data_to_send())
                 count = channel.recv_into(piece)
                 if not count:
@@ -238,9 +241,9 @@ def list_pods(path: str, within_s: float) -> memoryview:
 
 def _take_frames(received: bytearray) -> bytes:
     """
-    Take the whole frames off *received*, and leave out GOAWAY.
+    Take the complete frames from *received*, and omit GOAWAY.
 
-    A server that stops finishes the calls that it has, but h2 refuses each frame after a GOAWAY.
+    A server that stops finishes its running calls, but h2 rejects each frame after a GOAWAY.
     """
     frames = bytearray()
     while len(received) >= _FRAME_HEADER_BYTES:

@@ -1,12 +1,12 @@
 """
-One process of `/proc`, read while it may end at any moment.
+One process in `/proc`, which may end during any read.
 
-All files are opened below one descriptor of the process's folder. The kernel
-binds that to the process and not to its number: when the process has ended, the
-next read says so, also when the pid is another's by then (proc(5)).
+All files are opened relative to one descriptor of the process's folder. The kernel binds it to the
+process and not to its number: if the process has ended, the next read fails, even if another
+process has the pid by then (proc(5)).
 
-Of the environment only the variables that are asked for are kept, and the
-command line is never read: both hold other people's secrets.
+Of the environment only the requested variables are kept, and the command line is never read: both
+can contain secrets.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_PID: Final = 1 << 22  # PID_MAX_LIMIT of the kernel on 64 bits
-# Of control groups some 15 hierarchies of paths of at most 4 KiB.
+# Control groups: about 15 hierarchies with paths of at most 4 KiB.
 MAX_STATUS_BYTES: Final = 64 << 10
-MAX_ENVIRON_BYTES: Final = 4 << 20  # all of a usual environment; the rest is not searched
+MAX_ENVIRON_BYTES: Final = 4 << 20  # larger than a usual environment; the rest is not searched
 MAX_VALUE_BYTES: Final = 256
-MAX_STATISTICS_BYTES: Final = 1 << 20  # of all CPUs and interrupts, before the time of the boot
-_START_FIELD: Final = 19  # starttime, counted from the one behind the command name
+MAX_STATISTICS_BYTES: Final = 1 << 20  # of all CPUs and interrupts, before the boot time
+_START_FIELD: Final = 19  # starttime, counted from the field after the command name
 _TICKS_A_SECOND: Final = os.sysconf("SC_CLK_TCK")
 
 
@@ -37,20 +37,20 @@ class ProcessGoneError(Exception):
 
 
 class ProcessReader:
-    """An open process; use it as `open_process` gives it."""
+    """An open process, from `open_process`."""
 
     def __init__(self, folder: int) -> None:
         self._folder = folder
 
     def command_and_start(self) -> tuple[str, float]:
         """
-        Its command name, at most 15 characters, and when it began, in seconds since the boot.
+        Return its command name, at most 15 characters, and its start in seconds since the boot.
 
         Raises:
             ProcessGoneError: If it has ended.
             PermissionError: If it may not be looked at.
         """
-        # The command name stands in brackets and may hold any: the last one ends it.
+        # The command name is in parentheses and may contain any: the last one ends it.
         named, _, rest = self._read("stat", MAX_STATUS_BYTES).rpartition(b")")
         fields = rest.split()
         ticks = _number(fields[_START_FIELD]) if len(fields) > _START_FIELD else None
@@ -62,7 +62,7 @@ class ProcessReader:
 
     def user_id(self) -> int | None:
         """
-        The real user id.
+        Return the real user ID.
 
         Raises:
             ProcessGoneError: If it has ended.
@@ -75,7 +75,7 @@ class ProcessReader:
 
     def control_groups(self) -> list[tuple[str, str]]:
         """
-        Controllers and path of each hierarchy, as cgroups(7) has them.
+        Return controllers and path of each hierarchy, as in cgroups(7).
 
         Raises:
             ProcessGoneError: If it has ended.
@@ -91,7 +91,7 @@ class ProcessReader:
 
     def variables(self, *names: str) -> Mapping[str, str]:
         """
-        Those of *names* that its environment has, as it was started with.
+        Return those of *names* that its environment had at its start.
 
         Raises:
             ProcessGoneError: If it has ended.
@@ -106,12 +106,12 @@ class ProcessReader:
         return values
 
     def _read(self, name: str, max_bytes: int) -> bytes:
-        """At most *max_bytes* of a file; what such a bound cuts in two is left out."""
+        """Return at most *max_bytes* of a file, without an entry that this limit cuts."""
         try:
             content = read_bytes(name, max_bytes, folder=self._folder)
         except PermissionError:
             raise
-        except OSError as error:  # ENOENT before it was opened, ESRCH after
+        except OSError as error:  # ENOENT before the file was opened, ESRCH after
             raise ProcessGoneError(error.strerror) from error
         if len(content) < max_bytes:
             return content
@@ -121,7 +121,7 @@ class ProcessReader:
 @contextmanager
 def open_process(proc: Path, pid: int) -> Iterator[ProcessReader]:
     """
-    The process *pid* below *proc*, closed at the end.
+    Open the process *pid* in *proc*, and close it at the end.
 
     Raises:
         ProcessGoneError: If there is none.
@@ -153,4 +153,4 @@ def boot_time_s(proc: Path) -> int | None:
 
 
 def _number(digits: bytes) -> int | None:
-    return int(digits) if digits.isdigit() and len(digits) <= 20 else None  # of 64 bits
+    return int(digits) if digits.isdigit() and len(digits) <= 20 else None  # at most 64 bits

@@ -1,9 +1,9 @@
 """
-What the schedulers of this machine assigned, read in a thread that nothing waits for.
+The assignments of this machine's schedulers, read in a thread that nothing waits for.
 
-Several sources may have it; the first that answers counts, and its last answer for two minutes,
-in which a scheduler may restart. If a scheduler is here and no source answers, reservations are
-unknown, which does not mean that there are none.
+Several sources may have the assignments. The first source that answers counts, and its last answer
+counts for two minutes, in which a scheduler may restart. If a scheduler is here and no source
+answers, reservations are unknown, which does not mean that there are none.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _log = logging.getLogger(__name__)
 
 
 class Scheduler(NamedTuple):
-    """One that gives cores: whether it is on this machine, and its sources, the best first."""
+    """A scheduler that assigns cores: its presence here, and its sources, the best first."""
 
     is_here: Callable[[], bool]
     sources: Sequence[AssignmentSource]
 
 
 def schedulers_of(places: Places) -> tuple[Scheduler, ...]:
-    """Those that can be on the machine at *places*, with the sources that it has."""
+    """Return the schedulers that can be on the machine at *places*, with their sources."""
     sources: list[AssignmentSource] = []
     if not places.is_saved and places.handed_over.parent.is_dir():
         sources = [HandedOver(places)]
@@ -64,13 +64,13 @@ def schedulers_of(places: Places) -> tuple[Scheduler, ...]:
 
 def reservations_reader_of(attribution: str, source: str, proc: Path) -> Reservations | None:
     """
-    Return a reader of the assignments on the machine of *source*; None if that may be another.
+    Return a reader of the assignments on the machine of *source*; None if it may be another.
 
-    Without attribution only whether there is a scheduler is looked at. The caller closes it.
+    Without attribution it only checks whether there is a scheduler. The caller closes it.
     """
     if source not in INPUTS_OF_THIS_MACHINE:
         return None
-    schedulers = schedulers_of(Places.beside(proc))
+    schedulers = schedulers_of(Places.around(proc))
     if attribution == OFF:
         schedulers = tuple(scheduler._replace(sources=()) for scheduler in schedulers)
     return Reservations(schedulers)
@@ -78,14 +78,15 @@ def reservations_reader_of(attribution: str, source: str, proc: Path) -> Reserva
 
 def saved_reservations(proc: Path | None) -> Reservations | None:
     """
-    What the files beside the `/proc` saved in *proc* say; no service or command is asked.
+    Return the assignments in files next to the `/proc` in *proc*, without services or commands.
 
-    What they lack is `unknown` in each line, without a warning: it cannot be fixed any more.
+    Missing assignments are `unknown` in each line, without a warning: it is too late to correct
+    them.
     """
     if proc is None:
         return None
-    schedulers = schedulers_of(Places.saved_beside(proc))
-    # On a clock that stands still the answer counts for the whole replay.
+    schedulers = schedulers_of(Places.saved_around(proc))
+    # With a clock that does not move, the answer counts for the whole replay.
     saved = Reservations(schedulers, clock=lambda: 0.0, is_background=False, is_quiet=True)
     saved.read_schedulers()
     return saved
@@ -100,9 +101,9 @@ class _KeptAnswer(NamedTuple):
 
 class Reservations:
     """
-    The assignments as last read. Nothing here raises, and only the thread waits.
+    The assignments as last read. No method raises, and only the thread waits.
 
-    Without its thread (`is_background=False`) the caller of `read_schedulers` is the thread.
+    Without its thread (`is_background=False`), the caller of `read_schedulers` is the thread.
     """
 
     def __init__(
@@ -116,13 +117,13 @@ class Reservations:
         self._schedulers = schedulers
         self._is_quiet = is_quiet
         self._clock = clock
-        # Failures in a row before a warning: a container beside the emitter may start later.
+        # Failures in a row before a warning: a container next to the emitter may start later.
         self._said_after = 2 if is_background else 1
-        self._answers: dict[str, _KeptAnswer] = {}  # the last ones, by source
+        self._answers: dict[str, _KeptAnswer] = {}  # the last answers, by source
         self._failures: Counter[str] = Counter()  # in a row, by source
-        self._said: defaultdict[str, set[str]] = defaultdict(set)  # reasons, by source
-        self._odd: set[str] = set()  # sources whose dropped ids were logged
-        self._known = (Assignments("unknown"), float("inf"))  # until when it counts
+        self._said: defaultdict[str, set[str]] = defaultdict(set)  # logged reasons, by source
+        self._odd: set[str] = set()  # sources whose dropped IDs were logged
+        self._known = (Assignments("unknown"), float("inf"))  # and until when they count
         self._closed = Event()
         if is_background:
             Thread(target=self._run, name="reservations", daemon=True).start()
@@ -133,7 +134,7 @@ class Reservations:
         return assignments if self._clock() <= until_s else Assignments("unknown")
 
     def close(self) -> None:
-        """Stop reading. A request under way ends by itself; nothing waits for it."""
+        """Stop reading. A running request ends by itself; no caller waits for it."""
         self._closed.set()
 
     def read_schedulers(self) -> None:
@@ -208,7 +209,8 @@ class Reservations:
 
 
 def _shown(allocation: Allocation) -> Allocation:
-    """As the owners of processes are shown: names are other people's."""
-    name, team = printable_name(allocation.name), printable_name(allocation.team, MAX_TEAM_CHARS)
+    """Return *allocation* with its name hidden as for owners of processes: it may name a person."""
+    name = printable_name(allocation.name)
+    team = printable_name(allocation.team, MAX_TEAM_CHARS)
     unknown = "" if allocation.has_ended else "?"
     return allocation._replace(name=name or unknown, team=team)

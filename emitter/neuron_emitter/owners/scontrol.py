@@ -2,13 +2,13 @@
 Ask slurmctld about one job with `scontrol show job`, and read the answer.
 
 With `-d` the answer has the generic resources of each node, and slurmctld also sends its whole
-table of nodes; without it the answer is 2 KB.
+table of nodes; without `-d` the answer is 2 KB.
 
-Names, comments and commands of jobs are their users' text and may have line breaks, so a member
-is read only at its place: the user, the account and the state stand on three lines that follow
-each other, and the nodes stand between these and `MinCPUsNode`, where nothing is a user's. A text
-in which these lines are there twice is not read. From https://slurm.schedmd.com/scontrol.html and
-Slurm's src/scontrol/info_job.c; the form of a GRES is that of its src/interfaces/gres.c.
+Users choose names, comments and commands of jobs, which may contain line breaks, so a member is
+read only at its place: the user, the account and the state are on three consecutive lines, and the
+nodes are between these and `MinCPUsNode`, where users cannot write. An answer with these lines
+twice is rejected. From https://slurm.schedmd.com/scontrol.html and Slurm's src/scontrol/info_job.c;
+the form of a GRES is that of its src/interfaces/gres.c.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ PREFIXES: Final = (
 )
 CONFIGURATION_VARIABLE: Final = "SLURM_CONF"
 SCONTROL_TIMEOUT_S: Final = 5.0
-MAX_SCONTROL_BYTES: Final = 1 << 20  # a job of thousands of nodes that have different assignments
+# enough for a job of thousands of nodes with different assignments
+MAX_SCONTROL_BYTES: Final = 1 << 20
 MAX_INDEX: Final = 1 << 16
 MAX_REASON_BYTES: Final = 4096
 _MAX_REASON_CHARS: Final = 160
@@ -78,7 +79,8 @@ _OTHER_NODES: Final = (
     "Give the nodes of a job the same devices, for example with --exclusive; NodeName then does "
     "not have to be the host name, which AWS PCS does not allow"
 )
-# By the words of scontrol, the first that are there; Slurm's src/common/slurm_errno.c has them.
+# Pairs of scontrol's words and the advice; the first match counts. From Slurm's
+# src/common/slurm_errno.c.
 _UNKNOWN_JOB: Final = re.compile(r"invalid job id", IGNORECASE)
 _SCONTROL_REMEDIES: Final = (
     (re.compile(r"munge", IGNORECASE), "Start munge, and give this node the cluster's key"),
@@ -116,7 +118,7 @@ class Gres:
 @dataclass(frozen=True, slots=True)
 class JobRecord:
     """
-    One job as slurmctld knows it.
+    One job in slurmctld's answer.
 
     Attributes:
         number: Job ID.
@@ -129,7 +131,7 @@ class JobRecord:
 
         has_ended: True if the job runs nowhere.
 
-        gres: Its resources on this node; None if they were not asked for.
+        gres: Its resources on this node; None if they were not requested.
     """
 
     number: int
@@ -166,7 +168,7 @@ def hides_jobs(places: Places) -> bool:
 
 def parse_job(text: str, job: str, node: str, *, with_devices: bool = True) -> JobRecord:
     """
-    Read the answer *text* about *job*, for the host *node*.
+    Parse the answer *text* about *job*, for the host *node*.
 
     If all nodes of the job have the same resources, no name is needed. Otherwise the host name is
     compared with the names of nodes, and then its first label: both forms are usual.
@@ -243,7 +245,7 @@ def names_node(nodes: str, node: str) -> bool:
 
 
 def _command(root: Path) -> str:
-    """The path of scontrol: one of its usual places, writable by its owner alone."""
+    """Return the path of scontrol: one of its usual places, writable only by its owner."""
     for prefix in PREFIXES:
         for path in sorted(root.glob(f"{prefix}/bin/scontrol"), reverse=True):
             if path.is_file() and not path.stat().st_mode & (S_IWGRP | S_IWOTH):
@@ -297,7 +299,7 @@ def _ask(places: Places, *words: str) -> str:
 
 
 def _first_line(stream: IO[bytes] | None) -> str:
-    """Return the first line of what *stream* has by now, without what does not print."""
+    """Return the first line that *stream* has now, with printable characters only."""
     if stream is None:
         return ""
     os.set_blocking(stream.fileno(), False)  # a child of the command may keep it open

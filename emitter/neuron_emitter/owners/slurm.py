@@ -1,14 +1,13 @@
 """
 The devices and cores that Slurm has assigned to the jobs of this node.
 
-Jobs are known by their control groups, which cost nothing to list. slurmctld, which a thousand
-nodes share, is asked for the rest: with devices once for each new job, at most every ten minutes
-and not by all nodes of a job at once; without devices every ten minutes, because a process can
-outlive its job. What is known of one job does not depend on the answers about others. If nodes
-have no generic resources, a job that has every CPU has every device; any other job may use any
-core, so that nothing is reserved for it. From https://slurm.schedmd.com/gres.html,
-https://slurm.schedmd.com/cgroup.conf.html and
-https://docs.kernel.org/admin-guide/cgroup-v2.html
+Control groups show the jobs, and listing them costs nothing. slurmctld, which a thousand nodes
+share, supplies the rest: with devices once for each new job, at most every ten minutes and not from
+all nodes of a job at once; without devices every ten minutes, because a process can outlive its
+job. The knowledge about one job does not depend on the answers about others. If nodes have no
+generic resources, a job that has every CPU has every device; any other job may use any core, so
+nothing is reserved for it. From https://slurm.schedmd.com/gres.html,
+https://slurm.schedmd.com/cgroup.conf.html and https://docs.kernel.org/admin-guide/cgroup-v2.html
 """
 
 from __future__ import annotations
@@ -54,9 +53,9 @@ SLURMD: Final = (
     "run/slurm/slurmd.pid",
 )
 ASKED_EVERY_S: Final = 600.0
-# The nodes of one job ask within this time, a thousand of them 17 times a second.
+# The nodes of one job ask within this time: a thousand nodes ask 17 times a second.
 JOB_SPREAD_S: Final = 60.0
-MAX_JOBS: Final = 32  # asked about at once
+MAX_JOBS: Final = 32  # in one round of questions
 _NOT_ASKED: Final = UnknownAssignmentsError(
     "it was not asked yet about a new job",
     f"Wait: it is asked each {round(ASKED_EVERY_S / 60)} min at most, about {MAX_JOBS} jobs",
@@ -64,7 +63,7 @@ _NOT_ASKED: Final = UnknownAssignmentsError(
 
 
 def is_here(places: Places) -> bool:
-    """Whether slurmd runs on this machine."""
+    """Return True if slurmd runs on this machine."""
     runs = any(os.path.exists(places.root / sign) for sign in SLURMD)  # noqa: PTH110 - never raises
     return runs or Presence(places.root).job_groups() is not None
 
@@ -72,10 +71,10 @@ def is_here(places: Places) -> bool:
 @dataclass(slots=True)
 class KnownJob:
     """
-    What is known of one job that has a control group here.
+    The knowledge about one job that has a control group here.
 
     Attributes:
-        record: The last answer with its devices, as far as there was one; None if unknown.
+        record: The last answer with the job's devices; None if unknown.
 
         has_ended: True if the job runs nowhere: its processes are left over.
 
@@ -91,15 +90,15 @@ class KnownJob:
 
     @property
     def is_known(self) -> bool:
-        """True if the job has ended, or its devices are known."""
+        """Return True if the job has ended, or its devices are known."""
         return self.has_ended or (self.record is not None and self.record.gres is not None)
 
 
 class SlurmJobs:
     """
-    The source; *clock* is in seconds, *jitter* a number from 0 to 1.
+    The assignments of Slurm; *clock* is in seconds, *jitter* a number from 0 to 1.
 
-    What runs at the first reading is asked about at once: emitters start at different moments.
+    Jobs of the first reading are asked about at once: emitters start at different moments.
     """
 
     name = "scontrol"
@@ -118,11 +117,11 @@ class SlurmJobs:
         self._jobs: dict[str, KnownJob] = {}
         self._asked_at_s = -ASKED_EVERY_S  # about new jobs
         self._ask_at_s: float | None = clock()
-        self._check_at_s = clock()  # whether known jobs still run
+        self._check_at_s = clock()  # about known jobs, whether they still run
 
     def read_allocations(self) -> Allocations:
         """
-        Return what the jobs of this node have, also jobs without cores.
+        Return the assignments of this node's jobs, including jobs without cores.
 
         Raises:
             UnknownAssignmentsError: If jobs cannot be listed, or one with a process is unknown.
@@ -156,7 +155,7 @@ class SlurmJobs:
         return allocations
 
     def _ask(self, running: Collection[str]) -> None:
-        """Ask about the jobs that are due; those without a process last."""
+        """Ask about the jobs that are due; jobs without a process come last."""
         now_s = self._clock()
         new = {job for job, known in self._jobs.items() if known.asked_at_s is None}
         if not new:
@@ -177,10 +176,10 @@ class SlurmJobs:
 
     def _ask_each(self, jobs: Iterable[str], running: Collection[str]) -> None:
         """
-        Ask about *jobs* until one question has taken its whole time.
+        Ask about *jobs* until one question has used its whole time.
 
-        slurmctld calls a job unknown that it hides, so such a job has ended only if slurmctld
-        just now showed a job of another user, or that it hides none.
+        slurmctld reports a hidden job as unknown, so such a job has ended only if slurmctld has
+        just shown a job of another user, or that it hides none.
         """
         started_s = self._clock()
         own_user_id = os.geteuid()
@@ -215,9 +214,9 @@ class SlurmJobs:
 
     def _by_gres(self) -> list[Allocation]:
         """
-        Return what each job has by its resources, no index twice.
+        Return each job's assignment from its resources, no index twice.
 
-        If only a number is known, it is that many of the lowest free ones.
+        If only a number is known, it is that number of the lowest free indexes.
         """
         root = self._places.root
         node = read_text(self._places.proc / "sys/kernel/hostname") or ""
@@ -247,11 +246,11 @@ class SlurmJobs:
         ]
 
     def _owner(self, job: str, folders: Iterable[Path] = ()) -> tuple[str, Text]:
-        """Return name and team of *job*, by its record, else by a process that is not Slurm's."""
+        """Return name and team of *job*, from its record, otherwise from a process of the job."""
         record = self._jobs[job].record
         if record is not None:
             user = user_name(record.user_id, self._places)
-            if user.isdigit() and record.user:  # a directory that only Slurm can ask
+            if user.isdigit() and record.user:  # a directory service that only Slurm can ask
                 user = record.user
             return f"slurm:{record.number} {user}", record.account
         for pid in _processes(folders):
@@ -289,7 +288,7 @@ def _shared_out(
     units: Units,
 ) -> tuple[Mapping[str, frozenset[int]], Mapping[str, int]]:
     """
-    Return the numbers out of *pool* by job, for its resources called *names*.
+    Assign numbers out of *pool* to jobs, for the resources in *names*.
 
     *units* has the numbers behind each index; the second value counts indexes beyond them.
     """

@@ -1,6 +1,6 @@
 """
 The values of the last report on a page for Prometheus: `run --prometheus`.
 
-A view of the fold, never a second truth. Nothing is loaded, kept or opened
-without the option.
+The page is a view of the fold, never a second source. Without the option, nothing is loaded, kept
+or opened.
 """

@@ -1,9 +1,8 @@
 """
 One collector for Prometheus: the newest reports, and the minute closed last.
 
-The loop only ever sets references here; the scraping thread makes the metrics.
-A group need not be in every report: its newest value stands for 30 s, two of the longest
-period that can be asked for.
+The loop only sets references here; the scraping thread makes the metrics. A group is not in every
+report, so its newest value counts for 30 s, two of the longest period that can be requested.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from neuron_wire.minute_record import MinuteRecord
 
 STANDS_S: Final = 2 * LONGEST_NOMINAL_S
-OTHER_TYPE: Final = "other"  # of an error that a newer tool names: a label must have few values
+OTHER_TYPE: Final = "other"  # for an error that a newer tool reports: a label must have few values
 _SCRIPT_LABELS: Final = """
     instance_name instance_id instance_type availability_zone region subnet_id ultraserver_id
 """
@@ -84,7 +83,7 @@ class MetricsPage(Collector):
         self._minute = record, holdings
 
     def collect(self) -> Iterator[Metric]:
-        """All metrics, as the library asks a collector for them."""
+        """Yield all metrics, as the library calls a collector."""
         values = replace(self._values, oldest_s=self._clock() - STANDS_S)
         if values.at_s:
             yield from _metrics(SCRIPT_METRICS, values, _script_labels(values))
@@ -108,11 +107,12 @@ def _metrics(
 
 
 def _with_runtimes(values: ReportValues, living: Runtimes) -> ReportValues:
-    """Add the groups of *living*; a tag that none of them has is gone, with its totals."""
+    """Add the groups of *living*. A tag that none of them has is removed, with its totals."""
     runtimes = {}
     totals: dict[str, Counter[tuple[str, str]]] = {}
     for runtime in living[:MAX_RUNTIMES_SCRAPED]:
-        key, tag = runtime_key(runtime), printable_name(runtime.neuron_runtime_tag) or ""
+        key = runtime_key(runtime)
+        tag = printable_name(runtime.neuron_runtime_tag) or ""
         _, before = values.runtimes.get(key, (tag, {}))
         runtimes[key] = tag, _newer(before, runtime.report, values.at_s)
         total = totals.setdefault(tag, Counter(values.totals.get(tag, {})))
@@ -127,7 +127,7 @@ def _newer(before: Timed, groups: RuntimeReport | System | None, at_s: float) ->
 
 
 def _counts(report: RuntimeReport | None) -> Iterator[tuple[tuple[str, str], int]]:
-    """What ended how, and which errors, by the metric and the value of its label."""
+    """Yield the counts of ended executions and of errors, by metric and label value."""
     stats = None if report is None else report.execution_stats
     if stats is None or stats.error:
         return
@@ -140,14 +140,14 @@ def _counts(report: RuntimeReport | None) -> Iterator[tuple[tuple[str, str], int
 
 
 def _vcpus(raw: bytes) -> Whole:
-    """The vCPUs that the report lists one by one, which the normal decode leaves out."""
+    """Return the vCPUs that the report lists one by one; the normal decode omits them."""
     with suppress(LookupError, TypeError, ValueError, RecursionError):
         return len(json.decode(raw)["system_data"]["vcpu_usage"]["usage_data"]) or None
     return None
 
 
 def _script_labels(values: ReportValues) -> dict[str, str]:
-    """The labels of every metric of the script, empty where they are not known."""
+    """Return the labels of every metric of the script, empty if unknown."""
     found = {
         **structs.asdict(values.info or InstanceInfo()),
         **asdict(values.facts),

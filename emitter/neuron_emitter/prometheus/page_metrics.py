@@ -1,11 +1,10 @@
 """
-Every metric of the page, one table: name, labels, what it says, and how it is read.
+Every metric of the page in one table: name, labels, meaning and reader.
 
-The names, types and labels of `SCRIPT_METRICS` are those of neuron-monitor-prometheus.py,
-as far as public copies show them. It has no label but the tag to tell runtimes
-apart, and tags collide, so the runtimes with one tag are merged here by the rules
-of a minute. A label has one of a bounded number of values at any time. What has
-no such bound over time (a pod, a job) is the label of one metric alone,
+The names, types and labels of `SCRIPT_METRICS` are those of neuron-monitor-prometheus.py, as far as
+public copies show them. It distinguishes runtimes only by their tag, and tags repeat, so runtimes
+with one tag are merged here by the rules of a minute. A label has a limited number of values at any
+time. Values without such a limit over time (a pod, a job) are labels of one metric alone,
 `neuron_emf_core_holder`.
 """
 
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
     ReadReport = Callable[["ReportValues"], "Samples"]
     Reading = tuple["LabelValues", float | None]
 
-MAX_RUNTIMES_SCRAPED: Final = 128  # as many as the cores of the largest instance
+MAX_RUNTIMES_SCRAPED: Final = 128  # one for each core of the largest instance
 MAX_OWNERS_PER_CORE_SCRAPED: Final = 4
 STATE_LABELS: Final = {
     BUSY_STATE: "busy",
@@ -67,7 +66,7 @@ _VCPU_SHARES: Final = {"user": ("user", "nice"), "system": ("system", "io_wait",
 LabelValues = tuple[str, ...]
 Sample = tuple[LabelValues, float]
 Samples = Iterable[Sample]
-"""The values of the labels in their order, and the value."""
+"""The label values in order, and the value."""
 
 Timed = dict[str, tuple[float, Any]]
 """The newest value of each group by its name, and its time, seconds since the epoch."""
@@ -81,19 +80,19 @@ class ReportValues:
     The newest values of the reports.
 
     Attributes:
-        at_s: When the last one came, seconds since the epoch; 0 before the first.
+        at_s: Time of the last report, seconds since the epoch; 0 before the first.
 
         oldest_s: Groups that are older do not count.
 
         runtimes: Tag and groups of the runtimes listed last.
 
-        totals: Amounts of all reports by tag, then by metric and the value of its label.
+        totals: Totals of all reports by tag, then by metric and label value.
 
-        listed: Runtimes of the report that had them last, of which some may be left out.
+        listed: Runtimes in the last report with a list; some may be omitted.
 
         vcpus: The vCPUs that a report lists.
 
-        ecc_risen: As the fold has it, like the facts.
+        ecc_risen: The fold's rises of ECC counters.
     """
 
     at_s: float = 0.0
@@ -110,13 +109,13 @@ class ReportValues:
     hardware: Hardware | None = None
 
     def of_runtimes(self, name: str) -> Iterator[tuple[str, Any]]:
-        """The recent group *name* of each runtime, failed ones too, and the tag."""
+        """Yield the recent group *name* of each runtime, failed runtimes too, and the tag."""
         for tag, timed in self.runtimes.values():
             if (group := self._recent(timed, name)) is not None:
                 yield tag, group
 
     def of_system(self, name: str) -> Any:  # noqa: ANN401 - a decoded group
-        """The group *name* of the instance, or None."""
+        """Return the group *name* of the instance, or None."""
         group = self._recent(self.system, name)
         return None if group is None or group.error else group
 
@@ -131,13 +130,13 @@ class PageMetric(Generic[PageT]):
     One metric.
 
     Attributes:
-        name: As it stands on the page; a counter's ends in `_total`.
+        name: The name on the page; a counter's name ends in `_total`.
 
-        labels: Those beside the labels of the whole part of the page, with blanks between.
+        labels: The labels in addition to those of the whole part of the page, separated by blanks.
 
-        meaning: One sentence, the help of the page.
+        meaning: One sentence, the help text of the page.
 
-        read: Finds its samples.
+        read: Returns the samples.
     """
 
     name: str
@@ -157,7 +156,7 @@ def _single(value: Number) -> list[Sample]:
 
 
 def _summed(name: str, read: Callable[[Any], Iterable[Reading]]) -> ReadReport:
-    """Read the group *name* of each runtime; the sums over those with one tag."""
+    """Return a reader of the group *name* of each runtime: sums over the runtimes with one tag."""
 
     def samples(values: ReportValues) -> Samples:
         sums: defaultdict[LabelValues, float] = defaultdict(float)
@@ -173,11 +172,11 @@ def _summed(name: str, read: Callable[[Any], Iterable[Reading]]) -> ReadReport:
 
 def _utilization(values: ReportValues) -> Samples:
     percent: dict[tuple[str, str], float] = {}
-    hiding = set()  # tags of a runtime that failed: the 0 of another proves nothing
+    hiding = set()  # tags of a failed runtime: a 0 of another runtime proves nothing
     for tag, group in values.of_runtimes("neuroncore_counters"):
         uses = group.neuroncores_in_use
         if group.error or uses is None or not is_long_enough(group.period):
-            hiding.add(tag)  # the first sample covers milliseconds, and is noise
+            hiding.add(tag)  # the first sample covers milliseconds and is noise
             continue
         for core, use in uses.items():
             share = member(use, "neuroncore_utilization")
@@ -198,7 +197,7 @@ def _runtime_vcpu(group: RuntimeVcpu) -> Samples:
 def _runtime_memory(group: Memory) -> Iterator[Reading]:
     for place in ("host", "neuron_device"):
         size = amount(member(group.neuron_runtime_used_bytes, place))
-        # inf1 says 0 while models are loaded: it does not measure this.
+        # inf1 reports 0 while models are loaded: it does not measure this.
         if size or not (group.loaded_models and place == "neuron_device"):
             yield (place,), size
 
@@ -207,7 +206,7 @@ def _core_memory(use: str) -> ReadReport:
     def read(group: Memory) -> Iterator[Reading]:
         for core, by_use in (member(group, _BY_CORE) or {}).items():
             if core in CORE_INDEX:
-                # The script leaks `None`, and a join needs it.
+                # The script exposes `None`, and a join needs it.
                 yield ("None", core), amount(member(by_use, use))
 
     return _summed("memory_used", read)
@@ -229,7 +228,7 @@ def _latency(values: ReportValues) -> Samples:
         for name in () if group.error else Percentiles.__struct_fields__:
             seconds = member(group, f"latency_stats.total_latency.{name}")
             if seconds is not None and 0 <= seconds <= MAX_LATENCY_S:
-                # They do not merge: what is surely not exceeded stands for all.
+                # Percentiles do not merge: the largest is an upper limit for all.
                 farthest = min if name == "p0" else max
                 found[tag, name] = farthest(seconds, found.get((tag, name), seconds))
     return found.items()

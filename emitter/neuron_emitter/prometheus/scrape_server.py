@@ -1,9 +1,9 @@
 """
-HTTP for scrapers: a thread for each of a bounded number of connections.
+HTTP for scrapers: one thread for each of a limited number of connections.
 
-Nothing here is on the way of a report: the loop neither waits for these threads
-nor is waited for. The answers are prometheus_client's; its server is not used,
-because it starts a thread for whoever connects, however many and however silent.
+The reading loop neither waits for these threads nor do they wait for it. prometheus_client makes
+the answers; its server is not used, because it starts a thread for every connection without a
+limit, even for a silent one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 METRICS_PATH: Final = "/metrics"
 MAX_CONNECTIONS: Final = 16
 ASKED_WITHIN_S: Final = 1.0  # from the connection to the end of its request
-TAKEN_WITHIN_S: Final = 10.0  # the page: as long as Prometheus gives a scrape
+TAKEN_WITHIN_S: Final = 10.0  # for the page: as long as Prometheus allows a scrape
 SAY_AGAIN_S: Final = 60.0
 
 _log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class ScrapeServer(ThreadingTCPServer):
     Serves *page* until it is closed.
 
     Attributes:
-        address: Where it is reached, with the port that was found for 0.
+        address: The address, with the chosen port if 0 was set.
 
     Raises:
         SettingsError: If nothing can be opened at *address*.
@@ -50,13 +50,13 @@ class ScrapeServer(ThreadingTCPServer):
 
     allow_reuse_address = True
     daemon_threads = True
-    request_queue_size = 1024  # where it is full, the kernel lets who comes wait for seconds
+    request_queue_size = 1024  # if it is full, the kernel lets a client wait for seconds
 
     def __init__(self, address: ListenAddress, page: Collector) -> None:
         self._failures = Repeats(SAY_AGAIN_S)
         self._changing = Condition()
         self._connections: list[socket.socket] = []
-        self._answered: set[socket.socket] = set()  # those that have asked
+        self._answered: set[socket.socket] = set()  # connections with a complete request
         try:
             self.address_family = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0][0]
             super().__init__(address, ScrapeHandler.factory(page))
@@ -70,21 +70,21 @@ class ScrapeServer(ThreadingTCPServer):
         Thread(target=self.serve_forever, name="scrapes", daemon=True).start()
 
     def close(self) -> None:
-        """Serve nobody any more; who is being served keeps its thread, which holds up nothing."""
+        """Stop serving. A connection that is being answered keeps its thread."""
         self.shutdown()
         self.server_close()
 
     def get_request(self) -> tuple[socket.socket, object]:
-        """The next connection, with little time to ask."""
+        """Return the next connection, with a short time for its request."""
         connection, address = super().get_request()
         return TimedSocket(connection, ASKED_WITHIN_S), address
 
     def process_request(self, request: socket.socket, client_address: object) -> None:  # type: ignore[override]
         """
-        Serve it in a thread of its own.
+        Serve a connection in its own thread.
 
-        If there is no room, the oldest connection that has not asked makes it. If all have
-        asked, nothing is taken from them and the new one is closed.
+        If there is no room, the oldest connection without a request is closed. If all have sent
+        their request, the new connection is closed.
         """
         with self._changing:
             if len(self._connections) == MAX_CONNECTIONS:
@@ -94,7 +94,7 @@ class ScrapeServer(ThreadingTCPServer):
                     return
                 with suppress(OSError):
                     silent[0].shutdown(socket.SHUT_RDWR)
-                self._changing.wait()  # for its thread, which sees its end
+                self._changing.wait()  # for its thread, which sees the closed connection
             self._connections.append(request)
         super().process_request(request, client_address)
 
@@ -104,7 +104,7 @@ class ScrapeServer(ThreadingTCPServer):
             self._answered.add(request)
 
     def shutdown_request(self, request: socket.socket) -> None:  # type: ignore[override]
-        """Make room, and close it."""
+        """Make room, and close the connection."""
         with self._changing:
             self._connections.remove(request)
             self._answered.discard(request)
@@ -112,13 +112,13 @@ class ScrapeServer(ThreadingTCPServer):
         super().shutdown_request(request)
 
     def handle_error(self, *_connection: object) -> None:
-        """Log why a page could not be made; who hung up is not worth a word."""
+        """Log why a page could not be made; a closed connection is not logged."""
         if not isinstance(sys.exc_info()[1], OSError) and self._failures.due("page"):
             _log.exception("The page for Prometheus failed.")
 
 
 class ScrapeHandler(MetricsHandler):
-    """Answers a GET of the page, and closes."""
+    """Answers a GET of the page, and closes the connection."""
 
     def do_GET(self) -> None:  # noqa: N802 - as the library calls it
         """Answer with the page."""
@@ -127,5 +127,5 @@ class ScrapeHandler(MetricsHandler):
         if self.path.partition("?")[0] != METRICS_PATH:
             self.send_error(404, f"The page is {METRICS_PATH}")
             return
-        self.path = METRICS_PATH  # always whole: the query may not choose names
+        self.path = METRICS_PATH  # always the whole page: the query may not select names
         super().do_GET()

@@ -1,1 +1,1 @@
-"""From neuron-monitor to typed reports."""
+"""Decode neuron-monitor's output into typed reports."""

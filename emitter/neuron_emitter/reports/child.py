@@ -1,11 +1,11 @@
 """
 Run a program as a child process: read its output, and stop it with everything it started.
 
-It leads a session of its own, so that what it starts can be stopped with it.
-Linux kills it when the thread that started it dies, also by kill -9: start and
-read it in a thread that lives as long as the process. That holds through
-`exec`, not for what a wrapper script starts beside itself; such a program ends
-when it next writes to the pipe that nobody reads any more.
+The child leads its own session, so that the programs it starts can be stopped with it. Linux kills
+it when the thread that started it dies, also by kill -9: start and read it in a thread that lives
+as long as the process. That survives `exec`, but does not cover a program that a wrapper script
+starts next to itself; such a program ends at its next write to the pipe, which has no reader any
+more.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from neuron_emitter.reports.groups import Text
 
 CHILD_STOP_TIMEOUT_S: Final = 2.0
-END_WITHIN_S: Final = 0.25  # from the end of its output to its own end
+END_WITHIN_S: Final = 0.25  # from the end of its output to its exit
 _PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
 
 
@@ -48,11 +48,11 @@ class End(NamedTuple):
 
     @property
     def signal_name(self) -> Text:
-        """Such as `SIGKILL`, or None when it exited."""
+        """Return the signal's name, such as `SIGKILL`; None if the child exited."""
         try:
             return Signals(-self.code).name if self.code < 0 else None
         except ValueError:
-            return f"signal {-self.code}"  # a real-time one
+            return f"signal {-self.code}"  # a real-time signal
 
 
 class Child:
@@ -60,7 +60,7 @@ class Child:
     A running program.
 
     Attributes:
-        pid: Of the program, and of the session and group it leads.
+        pid: The program's pid, also the ID of its session and group.
 
         error_tail: The end of its standard error.
     """
@@ -73,7 +73,7 @@ class Child:
             OSError: If it cannot be started.
         """
         self.error_tail = ErrorTail()
-        self._selector = DefaultSelector()  # first: no child without a reader
+        self._selector = DefaultSelector()  # first, so that no child exists without a reader
         try:
             self._process = start_child(
                 command,
@@ -81,8 +81,8 @@ class Child:
                 stdout=PIPE,
                 stderr=PIPE,
                 bufsize=0,
-                start_new_session=True,  # a Ctrl-C is for us; we stop the child in order
-                preexec_fn=_die_with_parent(),  # one call, looked up before
+                start_new_session=True,  # Ctrl-C is for us; we stop the child as planned
+                preexec_fn=_die_with_parent(),  # one call, resolved before the fork
             )
         except SubprocessError as error:
             raise OSError(EAGAIN, "its process could not be set up") from error
@@ -95,7 +95,7 @@ class Child:
         self._output, self._errors = (stream.fileno() for stream in self._streams)
 
     def read_chunk(self, timeout_s: float) -> bytes | None:
-        """The next bytes of its output; empty when none came in time, None at its end."""
+        """Return the next bytes of its output; empty if none came in time, None at its end."""
         for key, _ in self._selector.select(timeout_s):
             try:
                 chunk = os.read(key.fd, CHUNK_BYTES)
@@ -109,7 +109,7 @@ class Child:
         return b""
 
     def stop(self, end_within_s: float = 0.0) -> End:
-        """Wait *end_within_s* for it to exit, then send SIGTERM, then SIGKILL to its group."""
+        """Wait *end_within_s* for its exit, then send SIGTERM, then SIGKILL to its group."""
         process = self._process
         was_stopped = False
         try:
@@ -119,17 +119,16 @@ class Child:
             self._signal_group(SIGTERM)
             with suppress(TimeoutExpired):
                 process.wait(CHILD_STOP_TIMEOUT_S)
-        # Also after the child has ended: a wrapper script leaves on SIGTERM
-        # while the program it started may not.
+        # Also after the child has ended: a wrapper script exits on SIGTERM although the program it
+        # started may not.
         self._signal_group(SIGKILL)
         code = process.wait()
         self._let_go()
         return End(code, was_stopped)
 
     def _let_go(self) -> None:
-        with suppress(BlockingIOError):  # what was said while it was stopped
-            # A pipe holds no more than one chunk; a program outside of the group
-            # may go on writing for ever.
+        with suppress(BlockingIOError):  # output written while it was being stopped
+            # A pipe holds at most one chunk; a program outside the group may never stop writing.
             if self._errors in self._selector.get_map():
                 self.error_tail.add_output(os.read(self._errors, CHUNK_BYTES))
         self._selector.close()
@@ -140,17 +139,17 @@ class Child:
         try:
             os.killpg(self.pid, number)
         except (ProcessLookupError, PermissionError):
-            self._process.send_signal(number)  # does nothing when it was waited for
+            self._process.send_signal(number)  # does nothing if it was already waited for
 
 
 def _die_with_parent() -> Callable[[], None]:
-    """Make the child ask Linux for SIGKILL when we die, even by kill -9."""
-    prctl = ctypes.CDLL(None, use_errno=True).prctl  # looked up before the fork
+    """Return a function that makes the child request SIGKILL for the time when we die."""
+    prctl = ctypes.CDLL(None, use_errno=True).prctl  # resolved before the fork
     parent = os.getpid()
 
     def ask() -> None:
         prctl(_PR_SET_PDEATHSIG, SIGKILL)
-        if os.getppid() != parent:  # it died before we asked
+        if os.getppid() != parent:  # the parent died before the request
             os._exit(1)
 
     return ask
@@ -162,8 +161,9 @@ LINE_MARK: Final = " | "
 
 _TERMINAL_ESCAPES: Final = re.compile(
     r"[\x1b\x9b](?:"
-    r"[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"  # titles, links and other texts for a terminal
-    r"|\[?[0-?]*[ -/]*[@-~]?"  # colors, movements and the rest
+    # titles, links and other strings for a terminal
+    r"[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
+    r"|\[?[0-?]*[ -/]*[@-~]?"  # colors, cursor movements and other sequences
     r")"
 )
 
@@ -182,14 +182,14 @@ class ErrorTail:
         self._tail = tail[-TAIL_BYTES:]
 
     def text(self, max_chars: int = MAX_STDERR_CHARS) -> str:
-        """The last lines, joined by a bar: printable, at most *max_chars* long."""
+        """Return the last lines, joined by a bar: printable, at most *max_chars* long."""
         lines = _printable_lines(self._tail)
         if self._is_cut and len(lines) > 1:
             lines = lines[1:]  # it begins in the middle
         return LINE_MARK.join(lines)[-max_chars:].strip()
 
     def last_line(self, max_chars: int = 200) -> str:
-        """The last line that is not blank."""
+        """Return the last line that is not blank."""
         lines = _printable_lines(self._tail)
         return lines[-1][:max_chars] if lines else ""
 

@@ -1,13 +1,12 @@
 """
 Cut the bytes of neuron-monitor's output into reports.
 
-One JSON object per line is the norm. Objects that are pretty-printed over
-several lines, or that follow each other on one line, are accepted too. What
-cannot be a report is dropped and counted: one broken report never costs the
-one behind it.
+One JSON object per line is the norm. Objects that are pretty-printed over several lines, or that
+follow each other on one line, are accepted too. Anything that cannot be a report is dropped and
+counted: a broken report never costs the report after it.
 
-Pure: no file, no clock. It knows where an object begins and ends, and leaves
-what is in it to `neuron_emitter.reports.report`.
+Pure: no file, no clock. It finds where an object begins and ends; `neuron_emitter.reports.report`
+reads its content.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
 MAX_REPORT_BYTES: Final = 16 << 20  # the largest report seen has 0.44 MB (32 runtimes)
 
 _STRINGS_AND_BRACES: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}]', DOTALL)
-"""Texts, closed or not, and the braces outside of them. JSON texts cannot span lines."""
+"""Texts, closed or not, and the braces outside them. JSON texts cannot span lines."""
 
 _REPORT_START: Final = b'{"neuron_runtime_data"'
-"""Where a report starts, also within garbage; in a text its quotes would have backslashes."""
+"""The start of a report, also within garbage; inside a text its quotes would have backslashes."""
 _REPORT_STARTS: Final = re.compile(b"(?=" + re.escape(_REPORT_START) + b")")
 
 _UNINDENTED: Final = re.compile(rb"[^\n]*\n(?![ \t])")
@@ -44,9 +43,9 @@ class Framer:
     Bytes in, reports out.
 
     Attributes:
-        malformed: Pieces dropped so far because they were no report.
+        malformed: Input pieces dropped because they are not reports.
 
-        last_problem: What was wrong with the last of them, for a person.
+        last_problem: The problem of the last dropped piece, for a person.
 
         newest: The bytes of the newest report.
     """
@@ -57,16 +56,16 @@ class Framer:
         self.newest = b""
         self._limit = max_report_bytes
         self._too_long = f"a report has more than {max_report_bytes} bytes, the maximum"
-        self._chunks: list[bytes] = []  # of the line being read, without its end
+        self._chunks: list[bytes] = []  # of the current line, without its end
         self._line_bytes = 0
         self._discarding = False  # until the end of a line that is too long
-        self._open = bytearray()  # an object over several lines whose end has not come yet
-        self._depth = 0  # its open braces
+        self._open = bytearray()  # an object over several lines that has not ended yet
+        self._depth = 0  # the number of its open braces
         self._resyncing = False  # until a line that can begin an object
 
     def frame_chunk(self, chunk: bytes) -> Iterable[Report]:
-        """Frame the next bytes: return the reports that they complete."""
-        # Nearly always a read brings one report, whole: it is neither copied nor looked through.
+        """Frame the next bytes. Return the reports that they complete."""
+        # Usually a read contains exactly one report: it is neither copied nor searched.
         if (
             not self._chunks
             and not self._discarding
@@ -77,7 +76,7 @@ class Framer:
         return self._split_lines(chunk)
 
     def end_input(self) -> Iterator[Report]:
-        """End the input: yield the reports that were complete without a line end."""
+        """End the input. Yield the reports that were complete without a line end."""
         yield from self._end_line(b"")
         if self._open:
             self._drop_open("the input ended in the middle of a report")
@@ -88,7 +87,7 @@ class Framer:
         while (end := chunk.find(b"\n", start)) >= 0:
             yield from self._end_line(chunk[start:end])
             start = end + 1
-        # Reports written back to back may never see the end of a line.
+        # Reports written without line breaks may never end a line.
         if not self._discarding and (last := chunk.rfind(_REPORT_START, start)) >= 0:
             yield from self._end_line(chunk[start:last])
             start = last
@@ -119,7 +118,8 @@ class Framer:
         for part in _REPORT_STARTS.split(line):
             if (report := self._whole(part)) is not None:
                 yield report
-            elif not self._resyncing or part.startswith(b"{"):  # else of what was dropped
+            # otherwise it belongs to the dropped object
+            elif not self._resyncing or part.startswith(b"{"):
                 yield from self._objects(part)
 
     def _whole(self, line: bytes) -> Report | None:
@@ -129,7 +129,7 @@ class Framer:
         except ReportError:
             return None
         if self._open:
-            # It lost its end when the monitor died while writing it.
+            # The end is missing because the monitor died while writing.
             self._drop_open(_NO_END)
         self._resyncing = False
         self.newest = line
@@ -139,7 +139,7 @@ class Framer:
         """
         Yield the reports that end in *text*, the open object first; the last may stay open.
 
-        Everything broken up to the next good report counts as one drop.
+        All broken input up to the next good report counts as one drop.
         """
         self._resyncing = False
         if self._lost_its_end(text):
@@ -156,7 +156,8 @@ class Framer:
             self._open += text[start:end]
             if end is None:
                 break
-            piece, self._open = bytes(self._open), bytearray()
+            piece = bytes(self._open)
+            self._open = bytearray()
             start = end
             try:
                 report = decode(piece)
@@ -178,10 +179,10 @@ class Framer:
 
     def _lost_its_end(self, line: bytes) -> bool:
         """
-        Whether *line* begins a new object although one is still open.
+        Return True if *line* begins a new object although one is still open.
 
-        A brace in the first column can stand within the open one only where nothing is
-        indented, and where JSON lets a value stand.
+        A brace in the first column can be part of the open object only if nothing is indented and
+        JSON allows a value there.
         """
         if not self._open or not line.startswith(b"{"):
             return False
@@ -201,7 +202,7 @@ class Framer:
 
 def _object_end(text: bytes, start: int, depth: int) -> tuple[Whole, int]:
     """
-    Where the object ends of which *depth* braces are open at *start*.
+    Find the end of the object with *depth* open braces at *start*.
 
     Returns:
         The place behind its last brace and 0, or None and the open braces at

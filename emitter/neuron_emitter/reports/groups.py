@@ -1,21 +1,19 @@
 """
-What a report says about each runtime, as typed, lenient structs.
+The members of a report, as typed, lenient structs.
 
-What it says about the whole instance is in `neuron_emitter.reports.groups`.
-
-Every group and every member is optional: absent, null and "in error" are all
-possible, because older tools lack members and newer ones add some. Members
-follow the names of neuron-monitor's user guide, Neuron SDK 2.32, and of reports
-captured on inf1, inf2 and trn1 (`effective_flops`, `ultraserver_id`):
+Every group and every member is optional: absent, null and "in error" are all possible, because
+older tools lack members and newer tools add some. Members follow the names of neuron-monitor's user
+guide, Neuron SDK 2.32, and of reports captured on inf1, inf2 and trn1 (`effective_flops`,
+`ultraserver_id`):
 https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-sys-tools/neuron-monitor-user-guide.html
 
-A member that nothing reads is not decoded: names of models, the bytes of a subgraph,
-the shares of each vCPU (up to 192 rows that no line could carry). `p1`, `p25`, `p75`, swap
-and the subnet are for the page of Prometheus alone.
+A member that is never used is not decoded: names of models, the bytes of a subgraph, the shares of
+each vCPU (up to 192 rows that no line could hold). `p1`, `p25`, `p75`, swap and the subnet are only
+for the Prometheus page.
 
-Amounts are floats, whatever they count: JSON has one kind of number, a float
-is exact up to 2^53, and one kind is faster to decode than two. They know
-shapes, not meanings: what the numbers say is `neuron_emitter.fold`'s business.
+All amounts are floats: JSON has one kind of number, a float is exact up to 2^53, and one kind is
+faster to decode than two. These structs describe shapes, not meanings: `neuron_emitter.fold`
+interprets the numbers.
 """
 
 from __future__ import annotations
@@ -34,13 +32,13 @@ class _Part(Struct, frozen=True, gc=False):
 
 
 class _Group(_Part, frozen=True):
-    """A part of a report that neuron-monitor may fail to read: `error` says why."""
+    """A part of a report that neuron-monitor may fail to read; `error` has the reason."""
 
     error: Text = None
 
 
 class _PeriodicGroup(_Group, frozen=True):
-    """A group of values over a period, seconds."""
+    """A group of values over a period, in seconds."""
 
     period: Number = None
 
@@ -58,7 +56,7 @@ class CoreUse(_Part, frozen=True):
 
 
 Uses = dict[str, CoreUse | None]
-"""What a runtime says of cores, by their index."""
+"""The use of cores by one runtime, by core index."""
 
 
 class Counters(_PeriodicGroup, frozen=True):
@@ -68,7 +66,7 @@ class Counters(_PeriodicGroup, frozen=True):
 
 
 class Percentiles(_Part, frozen=True):
-    """Seconds, the shortest execution to the longest."""
+    """Latencies in seconds, from the shortest execution to the longest."""
 
     p0: Number = None
     p1: Number = None
@@ -80,7 +78,7 @@ class Percentiles(_Part, frozen=True):
 
 
 class Latencies(_Part, frozen=True):
-    """Latency of a whole execution and of its part on the device; null when nothing ran."""
+    """Latency of whole executions and of their part on the device; null if nothing ran."""
 
     total_latency: Percentiles | None = None
     device_latency: Percentiles | None = None
@@ -98,7 +96,7 @@ class ExecutionSummary(_Part, frozen=True):
 
 
 class Executions(_Group, frozen=True):
-    """`execution_stats`: tallies of the period; they count however short that is."""
+    """`execution_stats`: tallies of the period; they count even if the period is short."""
 
     error_summary: Numbers = None
     execution_summary: ExecutionSummary | None = None
@@ -109,7 +107,7 @@ class Breakdown(_Part, frozen=True):
     """
     Host bytes by use; device bytes by core index and by use.
 
-    Uses are texts, not members: bytes of a use that a newer tool names hold a core too.
+    Uses are texts, not members: bytes of a use that a newer tool reports also hold a core.
     """
 
     host: Numbers = None
@@ -117,7 +115,7 @@ class Breakdown(_Part, frozen=True):
 
 
 class UsedBytes(_Part, frozen=True):
-    """Bytes a runtime holds now, on the host and on its devices."""
+    """Bytes that a runtime holds now, on the host and on its devices."""
 
     host: Number = None
     neuron_device: Number = None
@@ -125,7 +123,7 @@ class UsedBytes(_Part, frozen=True):
 
 
 class Subgraph(_Part, frozen=True):
-    """Where a part of a model is loaded; the core index counts within its device."""
+    """The place of a part of a model; the core index counts within its device."""
 
     neuroncore_index: Whole = None
     neuron_device_index: Whole = None
@@ -133,9 +131,9 @@ class Subgraph(_Part, frozen=True):
 
 class LoadedModel(_Part, frozen=True):
     """
-    One loaded model; its name is a path that identifies a customer, and is not read.
+    One loaded model. Its name is a path that identifies a customer, and is not read.
 
-    Nor is `is_running`, which was false on busy cores.
+    `is_running` is not read either: it was false on busy cores.
     """
 
     subgraphs: dict[str, Subgraph | None] | None = None
@@ -176,7 +174,7 @@ class RuntimeReport(_Part, frozen=True):
 
 
 class Runtime(_Group, frozen=True):
-    """One application; pid and tag together identify it, either alone repeats."""
+    """One application; pid and tag together identify it, because each alone repeats."""
 
     pid: Whole = None
     neuron_runtime_tag: Text = None
@@ -203,7 +201,7 @@ class HardwareCounters(_PeriodicGroup, frozen=True):
 
 
 class VcpuShares(_Part, frozen=True):
-    """Percent of all vCPU time, by use; `idle` and `io_wait` are no work."""
+    """Percent of all vCPU time, by use; `idle` and `io_wait` are not work."""
 
     user: Number = None
     nice: Number = None
@@ -238,7 +236,7 @@ class System(_Part, frozen=True):
 
 
 class InstanceInfo(_Group, frozen=True):
-    """What the instance metadata service told neuron-monitor; empty texts where it did not."""
+    """Facts from the instance metadata service, through neuron-monitor; empty texts if unknown."""
 
     instance_name: Text = None
     instance_id: Text = None
@@ -254,8 +252,7 @@ class Hardware(_Group, frozen=True):
     """
     Devices, logical cores per device, and bytes per device.
 
-    `logical_neuroncore_config` is the number of physical cores behind a logical
-    one.
+    `logical_neuroncore_config` is the number of physical cores behind a logical core.
     """
 
     neuron_device_type: Text = None
@@ -268,7 +265,7 @@ class Hardware(_Group, frozen=True):
 
 
 class Pod(_Part, frozen=True):
-    """Whom a core or device is allocated to."""
+    """The pod that a core or device is allocated to."""
 
     pod_name: Text = None
     namespace: Text = None

@@ -1,8 +1,8 @@
 """
-neuron-monitor as a supervised child.
+neuron-monitor as a supervised child process.
 
-No failure of it stops the emitter: it is restarted with growing, jittered waits, and a monitor
-that falls silent counts as dead. It never outlives the emitter.
+No failure of neuron-monitor stops the emitter: it is restarted with growing, jittered waits, and a
+monitor that stops writing counts as dead. It never outlives the emitter.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ LOG_INTERVAL_S: Final = 10.0
 EVENT_INTERVAL_S: Final = 300.0
 Details = dict[str, str | int | float]
 _log = logging.getLogger(__name__)
-PACKAGE_PATH: Final = "/opt/aws/neuron/bin"  # where aws-neuronx-tools puts it
+PACKAGE_PATH: Final = "/opt/aws/neuron/bin"  # the folder of the package aws-neuronx-tools
 SHORTEST_WAIT_S: Final = 1.0
 LONGEST_WAIT_S: Final = 60.0
-WELL_AFTER_S: Final = 60.0  # one that ran for so long failed anew, not again
+WELL_AFTER_S: Final = 60.0  # a monitor that ran this long has a new failure, not a repeated one
 SILENT_PERIODS: Final = 3
 SILENT_AT_LEAST_S: Final = 30.0
 
 
 def find_monitor(command: str) -> str:
     """
-    The path of *command*.
+    Return the path of *command*.
 
     Raises:
         SourceError: If it is neither on PATH nor where its package puts it.
@@ -62,16 +62,16 @@ def find_monitor(command: str) -> str:
 
 class Monitor:
     """
-    A `Source` that is the standard output of a child which is kept alive.
+    A `Source` that reads the standard output of a child and keeps the child alive.
 
-    It is read, reconfigured and closed by one thread, which outlives it.
+    One thread reads, reconfigures and closes it; the thread lives longer.
 
     Attributes:
-        restarts: Times it was started again because it had failed.
+        restarts: How often it was restarted because it had failed.
 
-        name: For messages.
+        name: Its name in messages.
 
-        is_stream: Always, and one without an end.
+        is_stream: Always True: its output has no end.
     """
 
     is_stream = True
@@ -88,7 +88,7 @@ class Monitor:
         now_s: Clock = time.time,
     ) -> None:
         """
-        Look for *command*; nothing is started before the first read.
+        Find *command*. Nothing is started before the first read.
 
         Raises:
             SourceError: If it is not there, or its configuration cannot be written.
@@ -97,21 +97,24 @@ class Monitor:
         self.name = command
         self._path = find_monitor(command)
         self._on_event = on_event
-        self._clock, self._now_s = clock, now_s
+        self._clock = clock
+        self._now_s = now_s
         self._backoff = Backoff(SHORTEST_WAIT_S, LONGEST_WAIT_S, rng)
         self._log_repeats = Repeats(LOG_INTERVAL_S, clock)
         self._event_repeats = Repeats(EVENT_INTERVAL_S, clock)
         self._child: Child | None = None
-        self._config, self._silent_after_s = config, _silent_after_s(period_s)
+        self._config = config
+        self._silent_after_s = _silent_after_s(period_s)
         self._config_file = _config_file(config)
         self._started_at_s = self._heard_at_s = self._failing_since_s = clock()
-        self._failures = 0  # in a row, since it last reported
-        self._start_at_s = clock()  # when the next child is due
-        self._has_failed = False  # the next start is one after a failure
-        self._is_first = True  # nothing was written that a new child could be glued to
+        self._failures = 0  # in a row, since its last report
+        self._start_at_s = clock()  # when the next child starts
+        self._has_failed = False  # True if the next start follows a failure
+        # True while no output exists that a new child's output could be joined to
+        self._is_first = True
 
     def read_chunk(self, timeout_s: float) -> bytes | None:
-        """The next bytes of the child; empty when none came in time. It never ends."""
+        """Return the next bytes of the child; empty if none came in time. It never ends."""
         if self._child is None:
             wait_s = self._start_at_s - self._clock()
             if wait_s > 0:
@@ -125,7 +128,7 @@ class Monitor:
 
     def reconfigure(self, config: str, period_s: float) -> None:
         """
-        Restart the child if its configuration has changed; that is no failure, and not delayed.
+        Restart the child at once if its configuration has changed; that is not a failure.
 
         Raises:
             SourceError: If *config* cannot be written; all stays as it was.
@@ -133,7 +136,8 @@ class Monitor:
         if config != self._config:
             file = _config_file(config)
             self.close()
-            self._config, self._config_file = config, file
+            self._config = config
+            self._config_file = file
             self._has_failed = False
             self._backoff.reset()
             self._start_at_s = self._clock()
@@ -212,7 +216,8 @@ class Monitor:
             )
 
     def _report_recovery(self) -> None:
-        failures, self._failures = self._failures, 0
+        failures = self._failures
+        self._failures = 0
         down_s = self._clock() - self._failing_since_s
         if count := self._event_repeats.due(RESTARTED):
             what = f"reports again after {down_s:.0f} s and {counted(failures, 'failure')}"
@@ -228,7 +233,7 @@ class Monitor:
 
 def _config_file(config: str) -> IO[bytes]:
     """
-    Write *config* to a file without a name: nothing is left of it, even after kill -9.
+    Write *config* to a file without a name, which disappears with us, even after kill -9.
 
     The child opens the file through our `/proc`.
 
@@ -256,7 +261,7 @@ def _silent_after_s(period_s: float) -> float:
 
 
 def _end_words(end: End, ran_s: float, details: Details) -> str:
-    """How the child ended, for a person; its exit code or signal goes into *details*."""
+    """Return how the child ended, for a person; its exit code or signal is added to *details*."""
     if end.was_stopped:
         return f"closed its output after {ran_s:.0f} s and was stopped"
     if end.signal_name is not None:

@@ -1,11 +1,11 @@
 """
-The configuration that neuron-monitor is started with: ours, or a user's own.
+The configuration for neuron-monitor: generated, or the user's own.
 
-Always given, never its default: releases differ in what the default collects
-(hardware counters left it once). What we generate has one period for every
-group, in whole seconds: the monitor takes "0.5s" without a word and uses 5 s.
-A user's own file is passed on byte for byte, and read only to know what the
-reports will hold. Keys, groups and how periods are inherited:
+neuron-monitor never uses its default, because releases differ in what the default collects
+(hardware counters were once removed). The generated configuration has one period for every group,
+in whole seconds: neuron-monitor accepts "0.5s" without a message and uses 5 s. A user's own file is
+passed on byte for byte, and read only to know what the reports will contain. Keys, groups and how
+periods are inherited:
 https://awsdocs-neuron.readthedocs-hosted.com/en/latest/tools/neuron-sys-tools/neuron-monitor-user-guide.html
 """
 
@@ -41,11 +41,11 @@ SECTION_OF_GROUP: Final[dict[str, str]] = {
     "memory_info": SYSTEM,
     "vcpu_usage": SYSTEM,
 }
-"""Every group that can be collected, and the section of the configuration it belongs to."""
+"""Every group that can be collected, and its section in the configuration."""
 
 ALL_GROUPS: Final = tuple(SECTION_OF_GROUP)
 SILENT_DEFAULT_S: Final = 5
-"""What the monitor uses for a period that it was not given, or does not understand."""
+"""The period that neuron-monitor uses if it has none, or cannot parse it."""
 
 _WHOLE_SECONDS: Final = re.compile(r"([1-9][0-9]{0,5})s")
 
@@ -56,20 +56,20 @@ JsonObject = dict[str, object]
 @dataclass(frozen=True, slots=True)
 class MonitorConfig:
     """
-    A user's own configuration, and what it lets reports hold.
+    A user's own configuration, and its effect on reports.
 
     Attributes:
-        text: The file, exactly.
+        text: The exact content of the file.
 
-        period_s: Period of the core counters; without them, the shortest of any group.
+        period_s: The period of the core counters; without them, the shortest period of any group.
 
-        groups: Groups it asks for, in the order of the file, each once.
+        groups: The groups that it requests, in the order of the file, each once.
 
-        only_matched: Whether reports leave out runtimes that may exist, so that a core nobody
-            lists is unknown. Without the core counters they do too: an empty list then says
+        only_matched: True if reports omit runtimes that may exist, so that a core that no runtime
+            lists is unknown. This is also the case without core counters: an empty list then says
             nothing about cores.
 
-        warnings: Sentences for a person.
+        warnings: Warnings for a person, a sentence each.
     """
 
     text: str
@@ -81,7 +81,7 @@ class MonitorConfig:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """One group that a user's file asks for."""
+    """One group that a user's file requests."""
 
     name: str
     section: str
@@ -93,9 +93,9 @@ def monitor_config(
     period_s: int, groups: Iterable[str] = ALL_GROUPS, tag_filter: str = EVERY_TAG
 ) -> str:
     """
-    The configuration as JSON: each of *groups* every *period_s* seconds.
+    Return the configuration as JSON: each of *groups* every *period_s* seconds.
 
-    Only the runtimes whose tag *tag_filter* matches are collected.
+    Only runtimes whose tag matches *tag_filter* are collected.
 
     Raises:
         SettingsError: If there is no group, or one that neuron-monitor does not have.
@@ -112,14 +112,14 @@ def monitor_config(
             by_section[section].append({"type": name, "period": period})
     runtimes = [{"tag_filter": tag_filter, "metrics": by_section[RUNTIMES_SECTION]}]
     if not by_section[RUNTIMES_SECTION]:
-        runtimes = []  # an entry that asks for nothing may be answered with "no runtime"
+        runtimes = []  # an entry that requests nothing may be answered with "no runtime"
     whole = {"period": period, RUNTIMES_SECTION: runtimes, SYSTEM: by_section[SYSTEM]}
     return json.dumps(whole, indent=2)
 
 
 def requested_config(settings: MonitorSettings) -> MonitorConfig:
     """
-    The configuration to start neuron-monitor with.
+    Return the configuration to start neuron-monitor with.
 
     Raises:
         SettingsError: If the file cannot be used, or a group is none.
@@ -138,10 +138,10 @@ def requested_config(settings: MonitorSettings) -> MonitorConfig:
 
 def read_monitor_config(path: Path) -> MonitorConfig:
     """
-    Read a user's own configuration, to be used as it is.
+    Read a user's own configuration, to be used unchanged.
 
     Raises:
-        SettingsError: If *path* is no file that can be read, or holds no JSON object.
+        SettingsError: If *path* cannot be read, or does not contain a JSON object.
     """
     text = _read(path)
     try:

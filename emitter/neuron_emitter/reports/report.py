@@ -1,9 +1,8 @@
 """
-One neuron-monitor report, decoded.
+One decoded neuron-monitor report.
 
-Lenient: a value of a wrong type costs the group it is in, never the report, and
-members we do not know are ignored. The normal case is one typed decode; group
-by group is for the report that failed it.
+Lenient: a value of a wrong type costs its group, never the report, and unknown members are ignored.
+Usually one typed decode is enough; a report that fails it is decoded group by group.
 """
 
 from __future__ import annotations
@@ -24,12 +23,11 @@ from neuron_emitter.reports.groups import (
 
 class Report(Struct, frozen=True, gc=False):
     """
-    One report. It has no time of its own: the reader stamps it on receipt.
+    One report. It has no time of its own: the reader adds the time of receipt.
 
     Attributes:
-        neuron_runtime_data: An empty list says that no runtime exists, None
-            that runtimes were not collected. The difference is the difference
-            between idle and unknown.
+        neuron_runtime_data: The list of runtimes. An empty list means that no runtime exists, None
+            that runtimes were not collected: the difference between idle and unknown.
 
         dropped_groups: Names of groups whose values had a wrong type.
     """
@@ -39,18 +37,18 @@ class Report(Struct, frozen=True, gc=False):
     instance_info: InstanceInfo | None = None
     neuron_hardware_info: Hardware | None = None
     neuron_k8s_info: KubernetesInfo | None = None
-    # Ours, under names that no tool gives its members.
+    # Our own members, under names that no tool uses.
     dropped_groups: tuple[str, ...] = field(default=(), name="(dropped_groups)")
 
 
 class ReportError(ValueError):
-    """A piece of input is no report."""
+    """A piece of input is not a report."""
 
 
 _GroupT = TypeVar("_GroupT")
 
 _BROKEN: Final = (ValueError, RecursionError)
-"""msgspec's own errors, broken UTF-8 in a text, and nesting without end."""
+"""msgspec's own errors, invalid UTF-8 in a text, and unlimited nesting."""
 
 _Members = dict[str, Raw]
 _decode: Final = json.Decoder(Report).decode
@@ -64,7 +62,7 @@ _REPORT_GROUPS: Final = frozenset(Report.__struct_encode_fields__[:-1])  # the l
 
 def decode(line: bytes) -> Report:
     """
-    Read one report.
+    Parse one report.
 
     Raises:
         ReportError: If *line* is not JSON, or JSON but not a report. A value
@@ -80,7 +78,7 @@ def decode(line: bytes) -> Report:
 
 
 def _decode_by_group(line: bytes) -> Report:
-    """Decode group by group, so that only what has a wrong type is lost."""
+    """Decode group by group, so that only a group with a wrong type is lost."""
     try:
         _check_json(line)
     except _BROKEN as error:
@@ -119,8 +117,8 @@ def _runtime(raw: Raw, dropped: list[str]) -> Runtime:
     try:
         members = _decode_members(raw)
     except _BROKEN:
-        # The runtime exists, whatever it is: an empty entry keeps the list from
-        # saying "no runtime", and holds nothing it could be trusted with.
+        # The runtime exists in any case: an empty entry keeps the list from meaning "no runtime",
+        # and contains nothing that could be wrong.
         dropped.append("neuron_runtime_data")
         return Runtime()
     return Runtime(
@@ -138,7 +136,7 @@ def _groups(
     groups = _group(members, name, _Members, dropped)
     if groups is None:
         return None
-    # A TypeVar cannot say that it is a Struct.
+    # A TypeVar cannot require a Struct.
     fields = structs.fields(shape)  # type: ignore[arg-type]
     return shape(**{each.name: _group(groups, each.name, each.type, dropped) for each in fields})
 

@@ -1,8 +1,7 @@
 """
-Where the bytes of reports come from.
+Sources of the bytes of reports.
 
-A source is read by one loop that must also close minutes on time, so every read
-has a timeout.
+The loop that reads a source must also close minutes on time, so every read has a timeout.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from neuron_emitter.logs import Event
 if TYPE_CHECKING:
     from pathlib import Path
 
-CHUNK_BYTES: Final = 1 << 16  # what a Linux pipe holds
+CHUNK_BYTES: Final = 1 << 16  # the capacity of a Linux pipe
 
 
 class Source(Protocol):
@@ -28,12 +27,12 @@ class Source(Protocol):
     A stream of bytes.
 
     Attributes:
-        restarts: Times the program behind the source was started again.
+        restarts: How often the program behind the source was restarted.
 
-        name: For messages.
+        name: Its name in messages.
 
-        is_stream: Whether its end is a failure: a file ends, but the program that writes to a
-            pipe or a socket is expected to go on.
+        is_stream: True if its end is a failure: a file ends, but the program that writes to a pipe
+            or a socket is expected to continue.
     """
 
     restarts: int
@@ -41,14 +40,14 @@ class Source(Protocol):
     is_stream: bool
 
     def read_chunk(self, timeout_s: float) -> bytes | None:
-        """The next bytes; empty when none came in time, None at the end."""
+        """Return the next bytes; empty if none came in time, None at the end."""
 
     def close(self) -> None:
-        """Stop what was started and close what was opened."""
+        """Stop the started program and close open files."""
 
 
 def no_reports(name: str, problem: str) -> SourceError:
-    """The error for an input *name* without a single report."""
+    """Return the error for an input *name* without a single report."""
     msg = (
         f"{name} has no neuron-monitor reports: {problem or 'it is empty'}. Use "
         "the output of neuron-monitor, one JSON object per report."
@@ -57,13 +56,13 @@ def no_reports(name: str, problem: str) -> SourceError:
 
 
 def ended_event(name: str, at_s: float) -> Event:
-    """The event for a stream *name* that ended without a planned stop."""
+    """Return the event for a stream *name* that ended without a planned stop."""
     return Event("InputEnded", at_s, f"{name} ended")
 
 
 def standard_input() -> DescriptorSource:
     """
-    Reports piped into this process.
+    Return the reports piped into this process.
 
     Raises:
         SourceError: If standard input is closed.
@@ -83,32 +82,32 @@ class DescriptorSource:
         self._file = open(descriptor, "rb", buffering=0, closefd=owned)  # noqa: SIM115 - of a descriptor, kept open
         self._selector: BaseSelector | None = None
         mode = os.fstat(descriptor).st_mode
-        # Of the others, a terminal is ended by a person, who means it.
+        # Other streams: a person ends a terminal on purpose.
         self.is_stream = S_ISFIFO(mode) or S_ISSOCK(mode)
         if not S_ISREG(mode):
             self._selector = DefaultSelector()
             try:
                 self._selector.register(descriptor, EVENT_READ)
-            except PermissionError:  # /dev/null: as ready as a regular file, says epoll
+            except PermissionError:  # /dev/null: like a regular file, it cannot be polled
                 self._selector.close()
                 self._selector = None
 
     def read_chunk(self, timeout_s: float) -> bytes | None:
-        """The next bytes; empty when none came in time, None at the end."""
+        """Return the next bytes; empty if none came in time, None at the end."""
         if self._selector is not None and not self._selector.select(timeout_s):
             return b""
         try:
             return os.read(self._file.fileno(), CHUNK_BYTES) or None
         except BlockingIOError:
-            return b""  # another reader was faster
+            return b""  # another reader took the bytes
         except ConnectionResetError:
-            return None  # so a socket ends whose writer was killed
+            return None  # a socket whose writer was killed ends like this
         except OSError as error:
             msg = f"Cannot read {self.name}: {error.strerror}."
             raise SourceError(msg) from error
 
     def close(self) -> None:
-        """Close what we opened."""
+        """Close the file that this object opened."""
         if self._selector is not None:
             self._selector.close()
         self._file.close()
@@ -122,8 +121,8 @@ def open_file(path: Path) -> DescriptorSource:
         SettingsError: If *path* is missing, a folder, or may not be read.
     """
     try:
-        # Not blocking: a named pipe would hold us here, deaf to signals, until
-        # somebody writes to it.
+        # Non-blocking: a named pipe would block here, without reacting to signals, until a program
+        # writes to it.
         descriptor = os.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     except OSError as error:
         msg = f"Cannot read {path}: {error.strerror}. Check the path."

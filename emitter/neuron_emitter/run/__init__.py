@@ -1,1 +1,1 @@
-"""The running emitter."""
+"""The running emitter and its parts."""

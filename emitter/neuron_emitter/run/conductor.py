@@ -1,8 +1,8 @@
 """
 Open, feed and close minutes, and append their lines to a spool: the same for `run` and `replay`.
 
-The conductor has no clock. Its driver says what time it is: the reading loop the time of the
-machine, `replay` a recorded time.
+The conductor has no clock. Its driver supplies the time: the reading loop the machine's time,
+`replay` a recorded time.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def fold_settings_of(settings: MinuteSettings) -> FoldSettings:
 
 
 class RecordSink(Protocol):
-    """Where records are appended: the spool, or the output of `replay`."""
+    """A destination of records: the spool, or the output of `replay`."""
 
     @property
     def boot(self) -> str:
@@ -54,7 +54,7 @@ class RecordSink(Protocol):
 
     @property
     def state(self) -> bytes | None:
-        """The state appended last, None if there is none."""
+        """The last appended state, None if there is none."""
 
     def append(self, records: Sequence[NewRecord], state: bytes | None = None) -> object:
         """Append *records*, and *state* unless it is None."""

@@ -1,10 +1,10 @@
 """
 Resolve the instance ID, and hide personal names with `--attribution team`.
 
-With `--attribution team` nothing names a person. Names of pods, jobs, units and processes, tags
-of runtimes, the instance's tag Name and texts of other programs are other people's words, and
-often their names. A namespace, a Slurm account and the tag `team` of an ECS task name a team.
-What the operator gave, such as `--tag`, stays.
+With `--attribution team`, no text names a person. Names of pods, jobs, units and processes, tags of
+runtimes, the instance's tag Name and texts of other programs come from other people, and often
+contain their names. A namespace, a Slurm account and the tag `team` of an ECS task name a team.
+Values that the operator set, such as `--tag`, stay.
 """
 
 from __future__ import annotations
@@ -32,17 +32,18 @@ if TYPE_CHECKING:
     from neuron_emitter.settings import MinuteSettings
 
 GUESS_AFTER_S: Final = 300.0
-"""How long to wait for a report to name the instance before a guess does.
+"""
+How long to wait for a report to name the instance before an ID is generated.
 
-A guess that is corrected later leaves an instance behind that never existed,
-and that the stack would call silent.
+A generated ID that is corrected later leaves an instance behind that never existed, and that the
+stack would report as silent.
 """
 
 _NO_INSTANCE_FACTS: Final = InstanceFacts()
 
 _ERROR: Final = "Error"
 _TEXT_DETAILS: Final = frozenset({_ERROR, "KernelMessage", "Stderr"})
-"""Details of events that other programs wrote."""
+"""Details of events that contain other programs' texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class LocalSources:
     Sources of facts about this machine, apart from the reports.
 
     Attributes:
-        facts: Waits so many seconds for the metadata service; returns what is known by then.
+        facts: Waits for the metadata service for a number of seconds; returns the known facts.
 
         owners: Finds the owner of a process; None if owners are not named.
 
@@ -81,7 +82,7 @@ class LocalSources:
 
 
 class Identification:
-    """The instance ID: from reports or the metadata service, else as set, else a guess."""
+    """The instance ID: from reports or the metadata service, as set, or generated."""
 
     def __init__(
         self,
@@ -100,12 +101,12 @@ class Identification:
         self._started_s = clock()
         self._is_guessed = settings.instance_id is None
         self._fallback_id = settings.instance_id or sources.guessed_id()
-        # Reports from a pipe may be of another instance than this one.
+        # Reports from a pipe may be of another instance.
         self._is_named = fold.instance.instance_id is not None or is_monitor
 
     @property
     def instance_id(self) -> str:
-        """The best instance ID so far."""
+        """The best known instance ID."""
         return self._fold.instance.instance_id or self._fallback_id
 
     def is_settled(self) -> bool:
@@ -118,9 +119,9 @@ class Identification:
         )
 
     def learn_facts(self, timeout_s: float) -> None:
-        """Add what the metadata service has answered to the fold, waiting *timeout_s* for it."""
+        """Add the metadata service's facts to the fold, waiting *timeout_s* for them."""
         facts = self._sources.facts(timeout_s)
-        if facts is not self._facts:  # nearly always they are as before
+        if facts is not self._facts:  # they rarely change
             self._facts = facts
             self._fold.learn_facts(facts.with_fallback(self._set_facts))
 
@@ -144,7 +145,8 @@ class Identification:
 
 def without_names(report: Report) -> Report:
     """Remove tags of runtimes and the instance's name; pods stay, because the fold needs them."""
-    runtimes, info = report.neuron_runtime_data, report.instance_info
+    runtimes = report.neuron_runtime_data
+    info = report.instance_info
     if runtimes is not None:
         runtimes = [structs.replace(runtime, neuron_runtime_tag=None) for runtime in runtimes]
     if info is not None:

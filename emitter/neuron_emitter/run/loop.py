@@ -1,11 +1,10 @@
 """
 The reading loop: fold reports, close each minute on time, append its lines to the spool.
 
-Sending has a thread of its own, so that no answer of the service stops the
-reading. A planned stop closes the open minute with `CleanShutdown`, flushes what it can
-within a bound, and keeps the rest; so does the end of a file. A stream that
-ends has failed: its minute closes without `CleanShutdown`, so that the stack sees the
-instance fall silent.
+Sending has its own thread, so that no response of the service delays reading. A planned stop closes
+the open minute with `CleanShutdown`, sends records within a time limit, and keeps the rest; so does
+the end of a file. A stream that ends has failed: its minute closes without `CleanShutdown`, so that
+the stack sees the instance become silent.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ if TYPE_CHECKING:
     from neuron_emitter.settings import RunSettings
     from neuron_emitter.spool import Spool
 
-REPORT_READ_TIMEOUT_S: Final = 0.5  # bounds how late a minute closes, and how long a stop waits
+REPORT_READ_TIMEOUT_S: Final = 0.5  # limits how late a minute closes, and how long a stop waits
 METADATA_PATIENCE_S: Final = 2.5  # for an input that ended before the metadata service answered
-SIGNAL_AFTER_END_S: Final = 1.0  # from the end of a stream to the signal that ended its writer, too
+SIGNAL_AFTER_END_S: Final = 1.0  # from the end of a stream to the signal that also ended its writer
 MALFORMED_PATIENCE_S: Final = 10.0
 DROPS_LOG_INTERVAL_S: Final = 10.0
 
@@ -48,10 +47,10 @@ _log = logging.getLogger(__name__)
 
 class Emitter:
     """
-    The reading loop of one source: it conducts minutes by the clock of the machine.
+    The reading loop of one source: it closes minutes by the machine's clock.
 
     Attributes:
-        outlet: Where the records go.
+        outlet: The outlet that sends the records.
     """
 
     def __init__(
@@ -93,7 +92,7 @@ class Emitter:
         self._fold = self._conductor.fold
         self._framer = self._conductor.framer
         if spool.health().older_records:
-            # What the last run left waits for no new minute.
+            # Records of the last run do not wait for a new minute.
             self._send_records()
 
     def change_settings(self, settings: RunSettings, fold_settings: FoldSettings) -> None:
@@ -107,7 +106,7 @@ class Emitter:
         self._settings = settings
 
     def replace_outlet(self, outlet: Outlet) -> None:
-        """Send through *outlet* from now on, including what is waiting."""
+        """Send through *outlet* from now on, including waiting records."""
         self.outlet.close_for_change()
         self.outlet = outlet
         self._send_records()
@@ -116,7 +115,7 @@ class Emitter:
         self, is_stopping: Callable[[], bool], between_minutes: Callable[[], None] = lambda: None
     ) -> bool:
         """
-        Fold reports and close minutes until a stop is asked for or the input ends.
+        Fold reports and close minutes until a stop is requested or the input ends.
 
         *between_minutes* is called after each closed minute.
 
@@ -144,7 +143,7 @@ class Emitter:
             self._conductor.write_reports(now_s)
             self._log_malformed()
             if chunk is None:
-                # Ctrl-C also stops the program that writes to us: then its end is a part of that.
+                # Ctrl-C also stops the program that writes to us: its end is then part of the stop.
                 patience_s = SIGNAL_AFTER_END_S if self._source.is_stream else 0.0
                 return not is_stopping_within(patience_s, is_stopping)
             self._conductor.write_events()
@@ -152,7 +151,7 @@ class Emitter:
 
     def finish(self, *, input_ended: bool) -> None:
         """
-        Close the open minute and send what can be sent in time.
+        Close the open minute and send records within the time limit.
 
         The line has `CleanShutdown` unless a stream ended.
 

@@ -1,8 +1,8 @@
 """
-Send what is in the spool to the output, and say why when it cannot be sent.
+Send the records in the spool to the output, and report why they cannot be sent.
 
-A thread sends while the emitter runs; when the input has ended, the caller does. What cannot be
-sent stays in the spool, also for another outlet with other settings.
+A thread sends while the emitter runs; when the input has ended, the caller sends. Records that
+cannot be sent stay in the spool, also for another outlet with other settings.
 """
 
 from __future__ import annotations
@@ -36,12 +36,11 @@ if TYPE_CHECKING:
     from neuron_emitter.spool import Spool
 
 FLUSH_WITHIN_S: Final = 5.0
-FINISH_WITHIN_S: Final = 30.0  # for an input that ended: no supervisor is waiting to kill us
+FINISH_WITHIN_S: Final = 30.0  # for an input that ended: no supervisor waits to kill the process
 CHANGE_WITHIN_S: Final = 1.0  # reports wait in a pipe meanwhile
-CREDENTIALS_AFTER_S: Final = (
-    2.0  # for credentials: looking takes seconds, too, and 10 are the promise
-)
-HIGH_RESOLUTION_SPREAD_S: Final = 1.0  # of the 5 s after which CloudWatch alarms see half a picture
+CREDENTIALS_AFTER_S: Final = 2.0  # finding credentials can take seconds too, and the limit is 10
+# part of the 5 s after which CloudWatch alarms see incomplete data
+HIGH_RESOLUTION_SPREAD_S: Final = 1.0
 
 _UNNAMED_STREAM: Final = "unnamed"
 
@@ -58,13 +57,13 @@ class StreamDestination:
         limits: One flush per batch; no limit on age or order.
     """
 
-    limits = BatchLimits()  # by arrival: what is read later was written later
+    limits = BatchLimits()  # by arrival: a record that is read later was written later
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def send(self, batch: Batch) -> Outcome:
-        """Write and flush *batch*. A reader that has gone away is a refusal."""
+        """Write and flush *batch*. If the reader has exited, the batch is refused."""
         try:
             self._stream.write("".join(f"{record.line}\n" for record in batch))
             self._stream.flush()
@@ -79,15 +78,15 @@ class StreamDestination:
         return Delivered()
 
     def close(self) -> None:
-        """The caller closes the stream."""
+        """Do nothing: the caller closes the stream."""
 
 
 class Outlet:
     """
     The sending side of one running emitter.
 
-    *instance_region* is where the instance is: lines go there when neither the
-    settings nor the AWS SDK know a region.
+    *instance_region* is the Region of the instance: lines go there if neither the settings nor the
+    AWS SDK have a Region.
 
     Raises:
         SettingsError: If the lines can go nowhere with these settings.
@@ -104,31 +103,31 @@ class Outlet:
         self._spool = spool
         self._settings = settings
         self._instance_region = instance_region
-        # The region in the stream's name: as the SDK finds it, except from a profile's file.
+        # The Region in the stream's name: as the SDK finds it, except in a profile's file.
         self._region = settings.region or region_of_variables(os.environ) or instance_region
         self._log_stream: LogStream | None = None
         self._to_stdout = settings.output == STDOUT
         self._sender: Sender | None = None
         self._look = Timer(CREDENTIALS_AFTER_S, self._log_missing)
-        self._look.daemon = True  # the SDK may look for credentials in many places
+        self._look.daemon = True  # the SDK may search for credentials in many places
         self._destination(
             _UNNAMED_STREAM
-        )  # a wrong setting is found now, not after the first minute
+        )  # an invalid setting is found now, not after the first minute
 
     def look_ahead(self) -> None:
         """
-        Log in two seconds what the first call would fail for, a minute before that call.
+        Log in two seconds why the first call would fail, a minute before that call.
 
-        An input that has ended by then reports it in its error.
+        If the input has ended by then, its error has the reason.
         """
         if not self._to_stdout:
             self._look.start()
 
     def send_records(self, instance_id: str) -> None:
         """
-        Send appended records in time, as those of *instance_id*.
+        Send appended records in time, as records of *instance_id*.
 
-        The ID may change during a run, from a guess to the one in a report.
+        The ID may change during a run, from a generated ID to the one in a report.
         """
         if self._sender is None:
             self._sender = self._new_sender(instance_id)
@@ -141,7 +140,7 @@ class Outlet:
 
     def require_reader(self) -> None:
         """
-        Make sure that standard output may still have a reader.
+        Check that standard output may still have a reader.
 
         Raises:
             DeliveryError: If its reader has gone: it never comes back, unlike a service.
@@ -153,22 +152,22 @@ class Outlet:
 
     def close_for_change(self) -> None:
         """
-        Stop, so that another outlet on the same spool can send what is left.
+        Stop, so that another outlet on the same spool can send the rest.
 
-        It takes a second at most: a call that hangs is left behind, and what it
-        had to send may be sent twice.
+        It takes at most a second: a call that hangs is abandoned, and its records may be sent
+        twice.
         """
         self._stop_sender(CHANGE_WITHIN_S, is_replaced=True)
 
     def stop_sending(self) -> None:
-        """Stop as planned: send for a few seconds, keep the rest."""
+        """Stop as planned: send for a few seconds, and keep the rest."""
         flushed = self._stop_sender(FLUSH_WITHIN_S)
         if flushed.remaining:
             _log.warning(self._kept(flushed))
 
     def finish_sending(self, instance_id: str, failure: SourceError | None = None) -> None:
         """
-        Send everything, because the input has ended; that may be a *failure*.
+        Send all records, because the input has ended; the end may be a *failure*.
 
         Raises:
             DeliveryError: If records are left.
@@ -183,15 +182,16 @@ class Outlet:
             raise failure
 
     def _new_sender(self, instance_id: str) -> Sender:
-        # The end of standard output is the end of the run, and its last sentence.
+        # The end of standard output ends the run; this is its last sentence.
         destination = self._destination(instance_id)
         delivery = Delivery(self._spool, destination, quiet=self._to_stdout)
         return Sender(delivery, instance=instance_id, spread_s=_spread_s(self._settings))
 
     def _stop_sender(self, within_s: float, *, is_replaced: bool = False) -> Flushed:
-        """Stop the sender, if there is one, after so many seconds at most."""
+        """Stop the sender, if there is one, within *within_s* seconds."""
         self._look.cancel()
-        sender, self._sender = self._sender, None
+        sender = self._sender
+        self._sender = None
         if sender is None:
             return Flushed(0)
         return sender.stop(within_s, is_replaced=is_replaced)
@@ -230,7 +230,8 @@ class Outlet:
         )
 
     def _kept(self, flushed: Flushed) -> str:
-        place, problem = self._spool.directory, flushed.problem
+        place = self._spool.directory
+        problem = flushed.problem
         why = "The shutdown deadline passed." if problem is None else problem.sentence
         fate = "lost"
         if place is not None:
@@ -241,7 +242,7 @@ class Outlet:
 
 
 def _spread_s(settings: RunSettings) -> float:
-    """Standard output needs no spread, and one-second metrics cannot wait."""
+    """Return the spread: 0 for standard output, and short for one-second metrics."""
     if settings.output == STDOUT:
         return 0.0
     if settings.high_resolution_metrics:

@@ -1,5 +1,5 @@
 """
-The running emitter, put together from settings and taken apart in order.
+Assemble the running emitter from settings, and stop its parts in order.
 
 It knows which part needs which setting, and which settings can change at run time.
 """
@@ -59,7 +59,7 @@ _FIXED: Final = """
 """
 """Settings that only a restart changes: what is open for them holds state."""
 
-INPUT_CHECK_AFTER_S: Final = 10.0  # a monitor in front of us has written by then
+INPUT_CHECK_AFTER_S: Final = 10.0  # a monitor that pipes to us has written by then
 STDIN_DESCRIPTOR: Final = 0
 
 _log = logging.getLogger(__name__)
@@ -73,11 +73,11 @@ def serve(
     unnamed_cluster: str,
 ) -> None:
     """
-    Run until the input ends or a signal asks to stop.
+    Run until the input ends or a signal requests a stop.
 
-    *read_again* gives the settings anew when SIGHUP asks for it. Without
-    *is_input_given*, a pipe that is written to and not read is logged. *unnamed_cluster*
-    is the name of a cluster where none is found; empty refuses to run.
+    *read_again* reads the settings again after SIGHUP. Without *is_input_given*, a pipe that has
+    data and is not read is logged. *unnamed_cluster* is the cluster's name if none is found; if it
+    is empty, the emitter refuses to run.
 
     Raises:
         SettingsError: If a setting is missing or cannot be used.
@@ -107,7 +107,8 @@ def serve(
                 supervisor.notify_status(service.status_sentence())
 
         def is_stopping() -> bool:
-            supervisor.notify_watchdog()  # the loop asks at every turn: one that hangs asks no more
+            # the loop calls this at every turn: if it hangs, the heartbeats stop
+            supervisor.notify_watchdog()
             if inherits_orphans:
                 reap_orphans()
             return signals.is_stopping()
@@ -123,7 +124,7 @@ class Service:
     """
     The parts of one emitter for *settings*, whose `cluster` has been resolved.
 
-    *stack* closes what is opened.
+    *stack* closes the opened parts.
 
     Raises:
         SettingsError: If a setting is missing or cannot be used.
@@ -141,7 +142,7 @@ class Service:
         config = logged_config(settings)
         self.source = _source(settings, config, events)
         stack.callback(self.source.close)
-        self._lookup = BackgroundLookup(roots=(Places.beside(settings.proc_dir).root, Path("/")))
+        self._lookup = BackgroundLookup(roots=(Places.around(settings.proc_dir).root, Path("/")))
         stack.callback(self._lookup.close)
         self._spool = stack.enter_context(
             Spool(
@@ -175,10 +176,10 @@ class Service:
         self.emitter.outlet.look_ahead()
 
     def reload_settings(self, read_again: Callable[[], RunSettings]) -> None:
-        """Apply the settings that can change at run time; a mistake changes nothing."""
+        """Apply the settings that can change at run time; an invalid setting changes nothing."""
         try:
             given = read_again()
-            # Refused where it does not go with how owners are named until a restart.
+            # Rejected if it contradicts the attribution that stays until a restart.
             settings = replace(
                 given,
                 attribution=self._settings.attribution,
@@ -196,7 +197,8 @@ class Service:
             except SourceError as error:
                 _log.error("neuron-monitor keeps its previous configuration. %s", error)
         before = self._settings
-        stays_stdout = settings.output == before.output == STDOUT  # which takes one writer
+        # standard output takes one writer
+        stays_stdout = settings.output == before.output == STDOUT
         if not stays_stdout:
             self.emitter.replace_outlet(outlet)
         fixed = [name for name in _FIXED.split() if getattr(given, name) != getattr(before, name)]
@@ -231,7 +233,7 @@ def _page(settings: RunSettings, stack: ExitStack) -> MetricsPage | None:
     """
     if settings.prometheus is None:
         return None
-    # What needs it is loaded only then: no other emitter pays for it.
+    # Its modules are loaded only then: other emitters do not pay for them.
     from neuron_emitter.prometheus.metrics_page import MetricsPage  # noqa: PLC0415
     from neuron_emitter.prometheus.scrape_server import ScrapeServer  # noqa: PLC0415
 
@@ -249,7 +251,7 @@ def _page(settings: RunSettings, stack: ExitStack) -> MetricsPage | None:
 
 
 def logged_config(settings: RunSettings) -> MonitorConfig:
-    """The configuration for neuron-monitor; its warnings are logged."""
+    """Return the configuration for neuron-monitor, and log its warnings."""
     config = requested_config(settings)
     for warning in config.warnings:
         _log.warning(warning)
@@ -257,7 +259,8 @@ def logged_config(settings: RunSettings) -> MonitorConfig:
 
 
 def _fold_settings(settings: RunSettings, config: MonitorConfig) -> FoldSettings:
-    is_ours = settings.input == MONITOR_INPUT  # else we do not know what the monitor was asked for
+    # otherwise we do not know what the monitor was asked for
+    is_ours = settings.input == MONITOR_INPUT
     return replace(
         fold_settings_of(settings),
         period_s=config.period_s if is_ours else None,
@@ -278,7 +281,7 @@ def _source(settings: RunSettings, config: MonitorConfig, events: EventQueue) ->
 
 
 def spool_directory(settings: RunSettings) -> Path | None:
-    """The directory that keeps records until they are delivered; None for memory."""
+    """Return the directory that keeps records until they are delivered; None for memory."""
     if settings.spool_dir is not None:
         return settings.spool_dir
     if settings.output == STDOUT:
@@ -291,12 +294,12 @@ def spool_directory(settings: RunSettings) -> Path | None:
 
 def warn_of_unread_input() -> None:
     """
-    Warn when bytes wait in standard input: reports are piped to us by mistake.
+    Warn if bytes wait in standard input: reports are piped to us by mistake.
 
-    The pipes that supervisors and ssh give a program stay empty.
+    Supervisors and ssh give a program a pipe that stays empty.
     """
     is_waiting = False
-    with suppress(OSError):  # it is closed
+    with suppress(OSError):  # standard input is closed
         mode = os.fstat(STDIN_DESCRIPTOR).st_mode
         is_pipe = S_ISFIFO(mode) or S_ISSOCK(mode)
         is_waiting = is_pipe and any(ioctl(STDIN_DESCRIPTOR, termios.FIONREAD, bytes(4)))

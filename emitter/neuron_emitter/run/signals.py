@@ -1,10 +1,10 @@
 """
 Signals from the operator, and notifications to the supervisor that started us.
 
-systemd is notified by its own protocol: one datagram a message, to the socket that the variables
-name, from https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
-Without these variables nothing is sent. A notification that fails is logged and is no error: a
-watchdog that hears nothing acts by itself.
+systemd is notified with its own protocol: one datagram per message, to the socket that the
+variables name, from https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html Without
+these variables nothing is sent. A failed notification is logged and is not an error: the watchdog
+acts by itself if heartbeats are missing.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ if TYPE_CHECKING:
 
     from neuron_emitter.logs import Clock
 
-RUN: Final = "run"  # the command that a stop is part of
+RUN: Final = "run"  # the command that stops as planned
 _STOP_SIGNALS: Final = (SIGINT, SIGTERM)
 _LOOK_S: Final = 0.05
-_BY_SIGNAL: Final = 128  # plus its number: the exit code that shells give what a signal ended
+# plus the signal's number: the exit code of shells for a process that a signal ended
+_BY_SIGNAL: Final = 128
 
 SOCKET_VARIABLE: Final = "NOTIFY_SOCKET"
 WATCHDOG_VARIABLE: Final = "WATCHDOG_USEC"
 WATCHDOG_PID_VARIABLE: Final = "WATCHDOG_PID"
 SEND_WITHIN_S: Final = 1.0
-BEATS_IN_A_PERIOD: Final = 4  # of the watchdog: three may be lost or late
+BEATS_IN_A_PERIOD: Final = 4  # in a watchdog period: three may be lost or late
 _MAX_STATUS_CHARS: Final = 500
 
 _log = logging.getLogger(__name__)
@@ -41,18 +42,17 @@ _log = logging.getLogger(__name__)
 
 def end_at_once_if_stopped() -> None:
     """
-    Exit with code 0 on a stop signal, until `Signals` takes over: nothing has begun yet.
+    Exit with code 0 on a stop signal, until `Signals` takes over: no work has begun yet.
 
-    Call this before the imports, which take longer than anything else at the
-    start. Without it a supervisor sees a failure (-15), and the first process of
-    a container sees no signal at all.
+    Call this before the imports, which take longer than anything else at the start. Without it a
+    supervisor sees a failure (-15), and the first process of a container ignores the signal.
     """
     for number in _STOP_SIGNALS:
         signal.signal(number, lambda *_: os._exit(0))
 
 
 def is_stopping_within(patience_s: float, is_stopping: Callable[[], bool]) -> bool:
-    """Whether a stop is asked for, now or in the next *patience_s* seconds."""
+    """Return True if a stop is requested, now or in the next *patience_s* seconds."""
     ends_at_s = time.monotonic() + patience_s
     while not (found := is_stopping()) and time.monotonic() < ends_at_s:
         time.sleep(_LOOK_S)
@@ -62,10 +62,10 @@ def is_stopping_within(patience_s: float, is_stopping: Callable[[], bool]) -> bo
 @final
 class Signals(ExitStack):
     """
-    SIGTERM and SIGINT ask for a planned stop, SIGHUP to read the configuration again.
+    SIGTERM and SIGINT request a planned stop, SIGHUP to read the configuration again.
 
-    A second request to stop is not waited for: it ends the process. What the
-    signals did before comes back at the end of the block.
+    A second stop request ends the process at once. At the end of the block, the earlier signal
+    handlers are restored.
     """
 
     def __init__(self) -> None:
@@ -77,19 +77,21 @@ class Signals(ExitStack):
             self.callback(signal.signal, number, signal.signal(number, handler))
 
     def is_stopping(self) -> bool:
-        """Whether a stop was asked for. It stays so."""
+        """Return True if a stop was requested. It never becomes False again."""
         return self._stopping
 
     def take_reload(self) -> bool:
-        """Whether a reload was requested; clears the request."""
-        asked, self._reload = self._reload, False
+        """Return True if a reload was requested, and clear the request."""
+        asked = self._reload
+        self._reload = False
         return asked
 
     def _ask_to_stop(self, number: int, _frame: FrameType | None) -> None:
         if self._stopping:
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
-            os._exit(_BY_SIGNAL + number)  # only the first process of a container is still there
+            # only the first process of a container still exists after the signal
+            os._exit(_BY_SIGNAL + number)
         self._stopping = True
 
     def _ask_to_reload(self, _number: int, _frame: FrameType | None) -> None:
@@ -101,7 +103,7 @@ class Supervisor:
     """
     The supervisor behind the notification socket, if there is one.
 
-    Its variables are removed from *environ*: a program that we start must not notify as us.
+    Its variables are removed from *environ*: a program that we start must not notify in our name.
     """
 
     def __init__(
@@ -131,7 +133,7 @@ class Supervisor:
         """Send a heartbeat, if one is due."""
         if self._beat_every_s is None or self._monotonic() < self._beat_at_s:
             return
-        if self._notify("WATCHDOG=1"):  # else once more at the next turn
+        if self._notify("WATCHDOG=1"):  # otherwise try again at the next turn
             self._beat_at_s = self._monotonic() + self._beat_every_s
 
     def notify_reloading(self) -> None:
@@ -143,12 +145,12 @@ class Supervisor:
         self._notify("STOPPING=1", _status(status))
 
     def _notify(self, *assignments: str) -> bool:
-        """Send one datagram; return whether it was delivered."""
+        """Send one datagram. Return True if it was delivered."""
         if self._address is None:
             return False
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
-                sender.settimeout(SEND_WITHIN_S)  # a supervisor that hangs must not hang us
+                sender.settimeout(SEND_WITHIN_S)  # a supervisor that hangs must not block us
                 sender.connect(self._address)
                 sender.send("\n".join(assignments).encode("utf-8", "replace"))
         except OSError as error:
@@ -167,7 +169,7 @@ def _address(given: str) -> str | None:
 
 
 def _beat_every_s(period_us: str, pid: str) -> float | None:
-    """Seconds between two heartbeats; None without a watchdog, or with one of another process."""
+    """Return the seconds between two heartbeats; None without a watchdog of this process."""
     if not (period_us.isascii() and period_us.isdigit()) or (pid and pid != str(os.getpid())):
         return None
     return int(period_us) / 1e6 / BEATS_IN_A_PERIOD or None

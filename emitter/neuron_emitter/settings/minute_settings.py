@@ -1,7 +1,7 @@
 """
-How a setting is declared, and those of every command that makes minutes; what `replay` adds.
+The declaration of a setting, and the settings of `run` and `replay`.
 
-Names must be ones that CloudWatch can take as dimensions.
+Names must be valid CloudWatch dimensions.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ def setting(default: _SettingsT, help_text: str, **form: Any) -> _SettingsT:  # 
     """
     Declare one setting: its default, its help, and click's attributes of the option.
 
-    Beside those, `short` is a flag of one letter. A setting whose default is a tuple takes
-    several values: the flag again and again, or separated by commas; an array in the file.
+    `short` is a flag of one letter. A setting whose default is a tuple takes several values: the
+    flag several times, or values separated by commas; an array in the file.
     """
     return field(default=default, metadata={"help": help_text, **form})
 
 
 def advanced(default: _SettingsT, help_text: str, **form: Any) -> _SettingsT:  # noqa: ANN401 - as above
-    """Declare a `setting` that `--help` leaves to `--help-all`."""
+    """Declare a `setting` that only `--help-all` shows."""
     return setting(default, help_text, is_advanced=True, **form)
 
 
 class Amount(click.FloatRange):
-    """A number within bounds, never `nan`, which compares as if it were within all."""
+    """A number within bounds, never `nan`, which would pass any comparison with them."""
 
     def convert(
         self,
@@ -60,7 +60,7 @@ FOLDER_TYPE: Final = click.Path(file_okay=False, path_type=Path)
 
 
 class Texts(click.types.StringParamType):
-    """One of several texts, as a variable holds them: separated by commas."""
+    """Texts in one variable, separated by commas."""
 
     envvar_list_splitter = ","
 
@@ -74,7 +74,7 @@ _SETTABLE_NAMESPACE: Final = re.compile(r"(?!AWS/|:)[A-Za-z0-9._#:/-]{1,255}")
 
 def require_cluster(cluster: str) -> str:
     """
-    Give *cluster* back if it can be the key of rollups.
+    Return *cluster* if it can be the key of rollups.
 
     Raises:
         SettingsError: If *cluster* is empty or cannot be a CloudWatch dimension.
@@ -91,12 +91,12 @@ def require_cluster(cluster: str) -> str:
 
 
 def is_printable(text: str, longest: int) -> bool:
-    """Whether *text* can be the value of a dimension."""
+    """Return True if *text* can be the value of a dimension."""
     return bool(text.strip()) and len(text) <= longest and text.isascii() and text.isprintable()
 
 
 TIERS: Final = ("none", "cluster", "instance", "core", "legacy")
-"""Which metrics the lines define; `core` has the most series."""
+"""The choices of --metrics; `core` has the most series."""
 NONE, CLUSTER, INSTANCE, CORE, LEGACY = TIERS
 
 RUNTIME_LINES: Final = ("changes", "all", "none")
@@ -104,7 +104,7 @@ RUNTIME_LINES: Final = ("changes", "all", "none")
 
 @dataclass(frozen=True, kw_only=True)
 class MinuteSettings:
-    """What the records say, and which of it CloudWatch makes metrics of."""
+    """Settings of the content of records, and of the metrics that CloudWatch extracts."""
 
     HEADING: ClassVar = "Records and metrics"
 
@@ -191,7 +191,7 @@ class MinuteSettings:
     )
 
     def __post_init__(self) -> None:
-        """Refuse an instance ID that the stack, and a namespace that CloudWatch would drop."""
+        """Reject an instance ID that the stack rejects, and a namespace that CloudWatch drops."""
         if self.instance_id is not None and not is_printable(self.instance_id, MAX_INSTANCE_CHARS):
             msg = (
                 f"Invalid instance ID. Use --instance-id with 1 to {MAX_INSTANCE_CHARS} "
@@ -214,7 +214,7 @@ class MinuteSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplaySettings(MinuteSettings):
-    """Saved reports have no clock: when each was received must be said."""
+    """Settings of `replay`: saved reports have no clock, so their times must be set."""
 
     cluster: str = setting(
         "", "Name of the cluster that the reports belong to; required.", metavar="NAME"

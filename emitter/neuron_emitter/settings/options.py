@@ -1,9 +1,8 @@
 """
-The options of a command, made from the fields of its settings class.
+The options of a command, from the fields of its settings class.
 
-Looked up in this order: flag, variable, key of the TOML file, default. The
-file is strict: a key that is no setting, or a value of another type than the
-setting has, is refused rather than overlooked.
+The order of precedence is flag, variable, key of the TOML file, default. The file is strict: an
+unknown key or a value of the wrong type is rejected.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ else:  # pragma: no cover - the standard library reads TOML from 3.11 on
 SYSTEM_FILE: Final = Path("/etc/neuron-emf/config.toml")
 MAX_SETTINGS_FILE_BYTES: Final = 1 << 20
 FILE_READ: Final = "neuron_emitter.settings.options.file"
-"""Under this key of click's `meta` is the file that was read, if one was."""
+"""The key in click's `meta` for the configuration file that was read."""
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
@@ -40,7 +39,7 @@ def options(
     """
     Decorate a command with one option per field of *settings*, and `--config`.
 
-    Those that another command's help shows, *shown_elsewhere*, are advanced ones here.
+    Options in *shown_elsewhere*, which another command's help shows, are advanced here.
     """
 
     def decorate(command: _Command) -> _Command:
@@ -55,7 +54,7 @@ def options(
 
 
 def _heading(settings: type, name: str) -> str:
-    """The `HEADING` of the class that declares the field *name*."""
+    """Return the `HEADING` of the class that declares the field *name*."""
     owner = next(base for base in settings.__mro__ if name in vars(base).get("__annotations__", ()))
     return str(vars(owner).get("HEADING", DEFAULT_OPTION_GROUP))
 
@@ -82,7 +81,7 @@ def _option(
 def _split(
     _context: click.Context, _parameter: click.Parameter, values: Sequence[str]
 ) -> tuple[str, ...]:
-    """The texts between the commas of *values*, without empty ones."""
+    """Return the texts between the commas of *values*, without empty ones."""
     pieces = (piece.strip() for value in values for piece in value.split(","))
     return tuple(piece for piece in pieces if piece)
 
@@ -127,7 +126,7 @@ def _read_file(path: Path, known: set[str]) -> Mapping[str, object]:
     try:
         document = tomllib.loads(read_bounded(path).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        # A ValueError is no UTF-8, no TOML, or a number without end.
+        # A ValueError is invalid UTF-8, invalid TOML, or a number that is too long.
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
         msg = f"Cannot read {path} as TOML: {reason}"
         raise SettingsError(msg) from error
@@ -144,7 +143,7 @@ def _read_file(path: Path, known: set[str]) -> Mapping[str, object]:
         _require_type(path, name, value)
         if isinstance(_SETTINGS_FIELDS[name].default, tuple) and isinstance(value, str):
             given[name] = [value]
-    # One file serves all commands: what only another command knows is left out.
+    # One file serves all commands: settings of other commands are omitted.
     return {name: value for name, value in given.items() if name in known}
 
 
@@ -153,7 +152,7 @@ def _flag(name: str) -> str:
 
 
 def _require_type(path: Path, name: str, value: object) -> None:
-    """Refuse a value of another TOML type than its setting."""
+    """Reject a value whose TOML type differs from its setting."""
     declared = str(_SETTINGS_FIELDS[name].type).removesuffix(" | None")
     types, expected = _TOML_TYPES[declared]
     texts = value if isinstance(value, list) else ()

@@ -1,4 +1,4 @@
-"""The settings of `neuron-emf run`, those that make neuron-monitor's configuration among them."""
+"""The settings of `neuron-emf run`, including those for neuron-monitor's configuration."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from neuron_wire.names import PAID_VALUES
 
 EVERY_TAG: Final = ".*"
 MAX_REQUESTED_PERIOD_S: Final = 15
-"""With longer ones a minute has so few reports that one lost leaves it half unknown."""
+"""The longest period: with longer ones, one lost report leaves half a minute unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class MonitorSettings:
     )
 
     def __post_init__(self) -> None:
-        """Refuse settings that contradict each other."""
+        """Reject settings that contradict each other."""
         if self.monitor_config is not None and (self.groups or self.tag_filter != EVERY_TAG):
             msg = (
                 "--monitor-config cannot be combined with --groups or --tag-filter: the "
@@ -68,7 +68,8 @@ class MonitorSettings:
         require_expression(self.tag_filter)
 
 
-# What only RE2 has: some escapes (group 1), flags anywhere (group 2); other escapes as they are.
+# Syntax that only RE2 has: some escapes (group 1), flags anywhere (group 2); other escapes as they
+# are.
 _RE2: Final = re.compile(
     r"\\(?:(Q.*?(?:\\E|$)|[zC]|[pP](?:\{[^}]*\}|.))|.)|(\(\?[imsU-]+)(?=[:)])", DOTALL
 )
@@ -76,14 +77,14 @@ _RE2: Final = re.compile(
 
 def require_expression(text: str) -> None:
     """
-    Refuse an invalid regular expression, in Python's syntax or neuron-monitor's (RE2).
+    Reject a regular expression that is invalid in Python's syntax and in neuron-monitor's (RE2).
 
     Raises:
         SettingsError: If it is none.
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of [[:alpha:]], which RE2 has
+            warnings.simplefilter("ignore")  # about [[:alpha:]], which RE2 has
             re.compile(_RE2.sub(_in_python, text))
     except (re.error, OverflowError, RecursionError) as error:
         msg = f"--tag-filter {text!r} is not a valid regular expression: {error}. Correct it."
@@ -109,7 +110,7 @@ NONE: Final = "none"
 
 def require_kernel_log(text: str) -> str:
     """
-    Give *text* back if it names a source of kernel messages.
+    Return *text* if it names a source of kernel messages.
 
     Raises:
         BadParameter: If it does not.
@@ -129,14 +130,14 @@ _LISTEN_ADDRESS: Final = re.compile(
 
 
 class ListenAddress(NamedTuple):
-    """An address or a name of this machine, and a port, 0 for a free one."""
+    """An address or a name of this machine, and a port; 0 for a free port."""
 
     host: str
     port: int
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine reaches it."""
+        """Return True if only this machine can reach it."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -164,7 +165,7 @@ def read_listen_address(text: str) -> ListenAddress:
 
 @dataclass(frozen=True, kw_only=True)
 class RegionSettings:
-    """Which AWS region."""
+    """The setting of the AWS Region."""
 
     HEADING: ClassVar = "Where in AWS"
 
@@ -178,7 +179,7 @@ class RegionSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class LogGroupSettings(RegionSettings):
-    """Which log group the lines are in."""
+    """The setting of the log group of the lines."""
 
     HEADING: ClassVar = RegionSettings.HEADING
 
@@ -191,7 +192,7 @@ class LogGroupSettings(RegionSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
-    """From where reports come, to where lines go, and what is kept in between."""
+    """Settings of the source of reports, the destination of lines, and the spool."""
 
     input: str = setting(
         MONITOR_INPUT,
@@ -276,7 +277,7 @@ class RunSettings(LogGroupSettings, MonitorSettings, MinuteSettings):
     verbose: bool = setting(default=False, help_text="More detail on standard error.")
 
     def __post_init__(self) -> None:
-        """Refuse settings that contradict each other."""
+        """Reject settings that contradict each other."""
         MinuteSettings.__post_init__(self)
         MonitorSettings.__post_init__(self)
         if self.attribution == TEAM_ATTRIBUTION and self.raw_reports is not None:

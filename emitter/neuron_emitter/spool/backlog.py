@@ -1,12 +1,12 @@
 """
-Everything that waits, on the disk and in memory, as one row of records, and its counters.
+The queue of undelivered records, on disk and in memory, and their counters.
 
-Every change happens here first and then on the disk, in one transaction with
-everything the disk did not take before. So the counters are right whether or
-not the disk works, and what was settled while it refused is neither offered
-again nor forgotten. The records of a file that is damaged are counted as dropped.
+Every change is made here first and then on the disk, in one transaction with all changes that the
+disk did not accept before. So the counters are right whether or not the disk works, and a record
+that was settled while the disk refused is neither sent again nor forgotten. The records of a
+damaged file are counted as dropped.
 
-It does not know the bounds (`neuron_emitter.spool.spool`), nor how a file is replaced
+It does not know the limits (`neuron_emitter.spool.spool`), nor how a file is replaced
 (`neuron_emitter.spool.spool_file`).
 """
 
@@ -40,24 +40,24 @@ Found = TypeVar("Found", SpooledRecord, RecordSize)
 @final
 class Backlog:
     """
-    The waiting records of one spool. Not thread-safe.
+    The undelivered records of one spool. Not thread-safe.
 
     Attributes:
-        database: Where the older part of them is; None in memory and while a file is replaced.
+        database: The database with the older records; None in memory and while a file is replaced.
 
-        counters: By boot: those that have records waiting, and our own.
+        counters: The counters of boots with undelivered records, and of this boot.
 
-        cost_bytes: Room that all waiting records take in the file.
+        cost_bytes: Room that all undelivered records take in the file.
 
-        older_dropped: Records of earlier boots that this one dropped: their counters are
-            forgotten with their last record.
+        older_dropped: Records of earlier boots that this boot dropped: their counters are removed
+            with their last record.
 
-        pending: What the disk does not have yet.
+        pending: Changes that the disk does not have yet.
 
-        changed: Whether the disk is to be written.
+        changed: True if the disk must be written.
 
-        spoiled: Why the file cannot be read any more, and the records it cost; None as for
-            the number where it was never read. None while it can be read.
+        spoiled: Why the file cannot be read any more, and the number of lost records, None if it
+            was never read. None while the file can be read.
     """
 
     def __init__(self) -> None:
@@ -68,12 +68,12 @@ class Backlog:
         self.pending = PendingChanges()
         self.changed = False
         self.spoiled: tuple[str, int | None] | None = None
-        self._is_read = False  # whether we know what the file held
-        self._boot = ""  # until `enter_boot`
+        self._is_read = False  # True if the content of the file is known
+        self._boot = ""  # set by `enter_boot`
         self._last_id = 0
 
     def enter_boot(self, boot: str) -> None:
-        """Name this emitter start, before anything is added."""
+        """Set the boot of this emitter start, before any record is added."""
         self._boot = boot
         self.counters[boot] = BootCounters()
         self.changed = True
@@ -84,7 +84,7 @@ class Backlog:
         return self.counters[self._boot]
 
     def add_record(self, seq: int, timestamp_ms: int, line: str) -> None:
-        """Keep one record that is counted as produced."""
+        """Add one record, which is counted as produced."""
         self._last_id += 1
         record = SpooledRecord(self._last_id, self._boot, seq, timestamp_ms, line)
         self.pending.added[record.id] = record
@@ -94,14 +94,14 @@ class Backlog:
         self.cost_bytes += size.cost_bytes
 
     def keep_state(self, state: bytes) -> None:
-        """Replace the fold's state by that after the last added record."""
+        """Replace the fold's state by the state after the last added record."""
         self.pending.state = state
         given = DeliveredState(self._boot, self.own.produced, state)
         self.pending.states.append((self._last_id, given))
         self.pending.state_changed = self.changed = True
 
     def oldest(self, limit_events: int, limit_bytes: int) -> list[SpooledRecord]:
-        """The first records that fit both limits, but never none while there is one."""
+        """Return the first records that fit both limits, at least one if there is any."""
 
         def read() -> list[SpooledRecord]:
             ids: list[int] = []
@@ -116,17 +116,17 @@ class Backlog:
         return self._read(read)
 
     def find(self, ids: Iterable[int]) -> list[SpooledRecord]:
-        """Those of *ids* that still wait, in the order given."""
+        """Return the undelivered records with these *ids*, in the same order."""
         wanted = list(ids)
         return self._read(lambda: self._find(wanted))
 
     def drop_older(self, earliest_ms: int) -> int:
-        """Drop what has a timestamp before *earliest_ms*; how many there were."""
+        """Drop records with a timestamp before *earliest_ms*. Return their number."""
 
         def read() -> list[int]:
             added = self.pending.added.values()
             in_memory = [record.id for record in added if record.timestamp_ms < earliest_ms]
-            # The disk also has some that have left: they are not dropped again.
+            # The disk also has records that have left the queue: they are not dropped again.
             database = self.database
             return in_memory if database is None else database.older_than(earliest_ms) + in_memory
 
@@ -134,7 +134,7 @@ class Backlog:
 
     def drop_beyond(self, limit_bytes: int, *, in_memory: bool = False) -> int:
         """
-        Drop the oldest, or the oldest *in_memory*, so that the rest takes *limit_bytes* at most.
+        Drop the oldest records, or the oldest *in_memory*, until the rest fits *limit_bytes*.
 
         Returns:
             How many there were.
@@ -153,31 +153,32 @@ class Backlog:
         return self.drop(self._read(read), "spool_full")
 
     def deliver(self, ids: Iterable[int]) -> int:
-        """Take *ids* out and count them as delivered; how many there were."""
+        """Remove *ids* and count them as delivered. Return their number."""
         delivered = list(ids)
         gone = self._take_out(delivered)
         for boot, records in gone.items():
             self.counters[boot].delivered += records
-        states, last_id = self.pending.states, max(delivered, default=0)
+        states = self.pending.states
+        last_id = max(delivered, default=0)
         while states and delivered and states[0][0] <= last_id:
             _, self.pending.delivered = states.popleft()
         return gone.total()
 
     def drop(self, ids: Iterable[int], reason: DropReason) -> int:
-        """Take *ids* out and count them as dropped; how many there were."""
+        """Remove *ids* and count them as dropped. Return their number."""
         gone = self._take_out(ids)
         for boot, records in gone.items():
             self._count_dropped(boot, reason, records)
         return gone.total()
 
     def forget_empty_boots(self) -> None:
-        """Leave out the counters of older boots that have nothing waiting."""
+        """Remove the counters of older boots without undelivered records."""
         for boot in [boot for boot, counter in self.counters.items() if not counter.records]:
             if boot != self._boot:
                 del self.counters[boot]
 
     def mark_written(self) -> None:
-        """The disk has everything now; only the newest state stays."""
+        """Note that the disk has all changes; only the newest state stays."""
         self.pending = PendingChanges(state=self.pending.state)
         for counter in self.counters.values():
             counter.changed = False
@@ -185,7 +186,7 @@ class Backlog:
 
     def take_in(self, database: SpoolDatabase, contents: Contents) -> None:
         """
-        Begin to use a file that was opened.
+        Start to use a file that was opened.
 
         Raises:
             DiskDamagedError: If its records are counted as dropped already.
@@ -202,17 +203,19 @@ class Backlog:
             self.pending.state_changed = contents.is_state_beside
 
     def give_up_file(self, why: str) -> None:
-        """The file cannot be read: its records are dropped as damaged, those in memory stay."""
+        """Drop the records of a file that cannot be read as damaged; records in memory stay."""
         if self.spoiled is not None:
             return
         self.database = None
-        pending, lost = self.pending, 0
+        pending = self.pending
+        lost = 0
         kept = [size_of(record) for record in pending.added.values()]
         for boot, counter in self.counters.items():
             ours = kept if boot == self._boot else []
             if damaged := counter.records - len(ours):
                 self._count_dropped(boot, "damaged", damaged)
-            counter.records, counter.bytes = len(ours), sum(size.line_bytes for size in ours)
+            counter.records = len(ours)
+            counter.bytes = sum(size.line_bytes for size in ours)
             counter.changed = True
             lost += damaged
         self.cost_bytes = self._memory_cost_bytes()
@@ -230,7 +233,7 @@ class Backlog:
             return read()
 
     def _sizes(self) -> Iterator[RecordSize]:
-        """Of all that wait: first what is on the disk, then what only memory has."""
+        """Yield the sizes of all undelivered records: first those on disk, then the others."""
         for size in () if self.database is None else self.database.sizes():
             if size.id not in self.pending.settled:
                 yield size
@@ -247,14 +250,15 @@ class Backlog:
         return [found[record_id] for record_id in ids if record_id in found]
 
     def _find_sizes(self, ids: Sequence[int]) -> list[RecordSize]:
-        added, on_disk = self.pending.added, self._on_disk(ids, SpoolDatabase.sizes)
+        added = self.pending.added
+        on_disk = self._on_disk(ids, SpoolDatabase.sizes)
         in_memory = (size_of(added[record_id]) for record_id in ids if record_id in added)
         return [*on_disk.values(), *in_memory]
 
     def _on_disk(
         self, ids: Iterable[int], read: Callable[[SpoolDatabase, int, int], Iterator[Found]]
     ) -> dict[int, Found]:
-        """Those of *ids* that the disk has: one query over their range, as they are neighbors."""
+        """Return those of *ids* that the disk has: one query over their range, as neighbors."""
         pending = self.pending
         wanted = {i for i in ids if i not in pending.added and i not in pending.settled}
         if self.database is None or not wanted:

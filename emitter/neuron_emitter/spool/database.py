@@ -1,8 +1,8 @@
 """
 The rows of the spool's file: records, counters and the fold's state.
 
-The rest of the spool numbers records from 1 at every open; their rows go on
-counting, so that an id is `id = row - first`, and older records have ids up to 0.
+The other modules of the spool number records from 1 at every open; the numbers of rows continue, so
+an ID is `id = row - first`, and older records have IDs up to 0.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
     from neuron_emitter.spool.spool_records import PendingChanges
 
-_LARGEST: Final = 1 << 53  # of a number that is to count on: SQLite ends at 64 bits
+# the largest number from which counting can continue: SQLite ends at 64 bits
+_LARGEST: Final = 1 << 53
 
-# Earlier records get smaller ids, so that they stay first in the order of arrival.
+# Earlier records get smaller IDs, so that they stay first in the order of arrival.
 _COPY_RECORDS: Final = (
     """
     INSERT OR IGNORE INTO boots (boot, produced, delivered)
@@ -51,16 +52,17 @@ _COPY_RECORDS: Final = (
 @dataclass(frozen=True, slots=True)
 class Contents:
     """
-    What a file holds when it is opened.
+    The content of a file when it is opened.
 
     Attributes:
-        counters: By boot, the oldest first.
+        counters: Counters by boot, the oldest first.
 
         cost_bytes: Room all waiting records take.
 
-        state: The fold's, None before the first.
+        state: The fold's state, None before the first.
 
-        is_state_beside: Whether it is not the file's own, but a newer one from beside it.
+        is_state_beside: True if the state is not the file's own, but a newer one from the state
+            file.
     """
 
     counters: Mapping[str, BootCounters]
@@ -73,7 +75,7 @@ class SpoolDatabase:
     """
     A database in the spool's layout. One thread at a time.
 
-    Every read raises DiskDamagedError if it cannot be done.
+    Every read raises DiskDamagedError if it fails.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -83,7 +85,7 @@ class SpoolDatabase:
 
     @sqlite_errors(is_reading=True)
     def load_contents(self) -> Contents:
-        """All but the records."""
+        """Return the content of the file without its records."""
         (last,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM records").fetchone()
         self._first = _whole(last)
         counters = {}
@@ -102,7 +104,8 @@ class SpoolDatabase:
             (LINE_OVERHEAD_DIVISOR, RECORD_OVERHEAD_BYTES),
         ):
             counter = counters[self._boot(boot_id)]
-            counter.records, counter.bytes = _whole(records), _whole(line_bytes)
+            counter.records = _whole(records)
+            counter.bytes = _whole(line_bytes)
             held_cost_bytes += _whole(cost)
         for boot_id, reason, records in self.connection.execute(
             "SELECT boot_id, reason, records FROM drops"
@@ -114,7 +117,7 @@ class SpoolDatabase:
         return Contents(counters, held_cost_bytes, state)
 
     def sizes(self, first: int = -_LARGEST, last: int = _LARGEST) -> Iterator[RecordSize]:
-        """Records from id *first* to *last* in order of arrival, without their lines."""
+        """Yield the sizes of records from ID *first* to *last*, in order of arrival."""
         with sqlite_errors(is_reading=True):
             for row, boot_id, line_bytes in self.connection.execute(
                 "SELECT id, boot_id, bytes FROM records WHERE id BETWEEN ? AND ? ORDER BY id",
@@ -123,7 +126,7 @@ class SpoolDatabase:
                 yield RecordSize(_whole(row) - self._first, self._boot(boot_id), _whole(line_bytes))
 
     def records(self, first: int, last: int) -> Iterator[SpooledRecord]:
-        """The same records with their lines."""
+        """Yield the records from ID *first* to *last*, in order of arrival."""
         with sqlite_errors(is_reading=True):
             for row, boot_id, seq, timestamp_ms, line in self.connection.execute(
                 "SELECT id, boot_id, seq, timestamp_ms, line FROM records"
@@ -131,11 +134,12 @@ class SpoolDatabase:
                 (self._row(first), self._row(last)),
             ):
                 _require(isinstance(line, str), "a line is not text")
-                boot, record_id = self._boot(boot_id), _whole(row) - self._first
+                boot = self._boot(boot_id)
+                record_id = _whole(row) - self._first
                 yield SpooledRecord(record_id, boot, _whole(seq), _whole(timestamp_ms), line)
 
     def older_than(self, earliest_ms: int) -> list[int]:
-        """Ids of records with a timestamp before *earliest_ms*."""
+        """Return the IDs of records with a timestamp before *earliest_ms*."""
         with sqlite_errors(is_reading=True):
             rows = self.connection.execute(
                 "SELECT id FROM records WHERE timestamp_ms < ?", (earliest_ms,)
@@ -144,10 +148,9 @@ class SpoolDatabase:
 
     def write_changes(self, pending: PendingChanges, counters: Mapping[str, BootCounters]) -> None:
         """
-        Bring the file up to date: all of it or nothing.
+        Write all changes to the file, or none.
 
-        Doing it twice does no harm: a commit may be reported as failed and
-        still be in the file.
+        Repeating it is harmless: a commit may be reported as failed although the file has it.
 
         Raises:
             DiskRefusedError, DiskDamagedError:
@@ -188,9 +191,9 @@ class SpoolDatabase:
 
     def copy_earlier(self, path: Path, state: bytes | None) -> None:
         """
-        Copy all of the database at *path* ahead of what is here; *state* if there is none here.
+        Copy the database at *path* ahead of the rows here, and *state* if there is none here.
 
-        Doing it twice does no harm.
+        Repeating it is harmless.
 
         Raises:
             DiskRefusedError, DiskDamagedError:
@@ -242,6 +245,6 @@ def _whole(value: Any) -> int:  # noqa: ANN401 - as SQLite has it
 
 
 def _require(is_right: object, problem: str) -> None:
-    """SQLite puts any type into any column; a damaged row shows it."""
+    """Raise an error unless *is_right*: SQLite accepts any type in any column."""
     if not is_right:
         raise sqlite3.DatabaseError(problem)

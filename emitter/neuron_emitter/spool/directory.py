@@ -1,8 +1,8 @@
 """
-What is beside the database in the spool's directory: its lock, the last state, the quarantine.
+Files next to the database in the spool's directory: the lock, the last state, the quarantine.
 
-The lock is flock, not a pid file: after kill -9 or a power cut nothing stale is left to
-remove. The pid in it is only for the message.
+The lock is flock, not a pid file: after kill -9 or a power failure no stale lock is left to remove.
+The pid in it is only for the message.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LOCK_NAME: Final = "lock"
 
 STATE_NAME: Final = "state"
-STATE_BYTES: Final = 64 << 10  # reserved: 1,024 cores and 500 devices fit
+STATE_BYTES: Final = 64 << 10  # reserved: enough for 1,024 cores and 500 devices
 _BOOT_NUMBER: Final = "[0-9]{1,16}"
 _HEAD: Final = re.compile(
     rf"(({BOOT_FORM.pattern}) ({_BOOT_NUMBER}) ({_BOOT_NUMBER})) ({_BOOT_NUMBER})"
@@ -39,11 +39,11 @@ _HEAD: Final = re.compile(
 
 QUARANTINE_NAME: Final = "quarantine.jsonl"
 OLD_QUARANTINE_NAME: Final = "quarantine.1.jsonl"
-MAX_QUARANTINE_BYTES: Final = 1 << 20  # of a file; a longer line has a file to itself
+MAX_QUARANTINE_BYTES: Final = 1 << 20  # of a file; a longer line has its own file
 
 
 class SpoolHeldError(EmitterError):
-    """Another emitter works in the directory; when it has ended, a restart helps."""
+    """Another emitter works in the directory; after it has ended, a restart helps."""
 
     exit_code = EXIT_SOURCE_FAILED
 
@@ -54,10 +54,10 @@ def open_private(path: Path, flags: int, mode: str) -> FileIO:
 
 
 def holder_of(directory: Path) -> str:
-    """The process that holds *directory*, found out without writing; empty if none does."""
+    """Return the process that holds *directory*, without writing; empty if none does."""
     with suppress(OSError), (directory / LOCK_NAME).open("rb") as file:
         try:
-            flock(file, LOCK_SH | LOCK_NB)  # let go when the file is closed
+            flock(file, LOCK_SH | LOCK_NB)  # released when the file is closed
         except BlockingIOError:
             pid = file.read(32).decode("ascii", "replace").strip()
             return f"process {pid}" if pid.isdigit() else "another process"
@@ -66,9 +66,9 @@ def holder_of(directory: Path) -> str:
 
 def hold_directory(directory: Path) -> FileIO:
     """
-    Make *directory* and hold it until the file is closed, or until the process ends.
+    Make *directory* and hold it until the file is closed or the process ends.
 
-    The file stays: removing it would let two processes lock two files.
+    The lock file stays: removing it would let two processes lock two files.
 
     Raises:
         SpoolHeldError:
@@ -91,7 +91,7 @@ def hold_directory(directory: Path) -> FileIO:
             "or use another --spool-dir."
         )
         raise SpoolHeldError(msg) from None
-    with suppress(OSError):  # a full disk has no room for it, and the lock is held
+    with suppress(OSError):  # a full disk has no room for the pid, and the lock is held anyway
         file.truncate(0)
         file.write(f"{os.getpid()}\n".encode())
     return file
@@ -99,14 +99,13 @@ def hold_directory(directory: Path) -> FileIO:
 
 class StateFile:
     """
-    The fold's state as of the last delivered record, in a file that a full disk takes too.
+    The fold's state as of the last delivered record, in a file that a full disk accepts too.
 
-    While the disk refuses, minutes are delivered from memory. The next start would take the
-    state of the minute before them and count again what they have reported: so it stands
-    here, in room that was reserved while there was some, overwritten in place. It is the
-    state of what was delivered: a minute that is lost with the process has reported nothing.
-
-    A disk that does not take it is no error: the spool has said so already.
+    While the disk refuses, minutes are delivered from memory. The next start would use the state of
+    an earlier minute and count again what these minutes have reported. So the state is written
+    here, in reserved room, overwritten in place. It is the state of delivered minutes: a minute
+    that is lost with the process has reported nothing. If the disk does not accept it, that is not
+    an error: the spool has already logged it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -114,14 +113,14 @@ class StateFile:
         self._is_empty = False  # with room for a state
 
     def reserve(self) -> None:
-        """Make room for a state, and forget what is there: the database has a newer one."""
+        """Reserve room for a state, and discard an old one: the database has a newer state."""
         if not self._is_empty:
             with suppress(OSError):
                 self._overwrite(b"\n" if self._has_room() else bytes(STATE_BYTES))
                 self._is_empty = True
 
     def write_state(self, delivered: DeliveredState) -> None:
-        """Keep *delivered* in place of what is there, if there is room for it."""
+        """Overwrite the state with *delivered*, if there is room for it."""
         head = f"{delivered.boot} {delivered.produced} {len(delivered.state)}"
         checksum = crc32(head.encode() + delivered.state)
         content = f"{head} {checksum}\n".encode() + delivered.state
@@ -133,7 +132,7 @@ class StateFile:
                 self._overwrite(content)
 
     def read_state(self) -> DeliveredState | None:
-        """What is there; None when that is nothing, or was cut off in the middle."""
+        """Return the stored state; None if there is none or it is incomplete."""
         with suppress(OSError), self._path.open("rb") as file:
             head, _, rest = file.read(STATE_BYTES).partition(b"\n")
             if fields := _HEAD.fullmatch(head.decode("ascii", "replace")):
@@ -158,9 +157,9 @@ def quarantine_records(
     directory: Path, records: Iterable[SpooledRecord], why: str, now_s: float
 ) -> None:
     """
-    Write *records* down for people, with the destination's own reason for refusing them.
+    Write *records* to the quarantine for people, with the destination's reason for rejecting them.
 
-    In a file of JSON lines; one full file before it is kept.
+    The quarantine is a file of JSON lines; one full earlier file is kept.
 
     Raises:
         OSError:
@@ -186,5 +185,5 @@ def _append_line(directory: Path, line: bytes) -> None:
         path.replace(directory / OLD_QUARANTINE_NAME)
     with open_private(path, O_WRONLY | O_APPEND, "a") as file:
         if file.write(line) < len(line):
-            file.truncate(size)  # half a line would spoil the next one too
+            file.truncate(size)  # an incomplete line would damage the next line too
             raise OSError(ENOSPC, os.strerror(ENOSPC))

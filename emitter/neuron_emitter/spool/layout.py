@@ -1,10 +1,10 @@
 """
-The spool's file in SQLite: how it is opened, its tables and its transactions.
+The spool's SQLite file: opening it, its tables and its transactions.
 
-Nothing here knows what a record is for. SQLite has many errors and its caller has two
-questions: is it worth trying again with this file, and is what it holds still there? Journal
-modes, what survives a crash, and result codes: https://www.sqlite.org/wal.html,
-https://www.sqlite.org/pragma.html and https://www.sqlite.org/rescode.html
+This module does not know what a record is for. SQLite has many errors and its caller has two
+questions: is another attempt with this file useful, and is its content still there? Journal modes,
+crash safety, and result codes: https://www.sqlite.org/wal.html, https://www.sqlite.org/pragma.html
+and https://www.sqlite.org/rescode.html
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE_NAME: Final = "spool.sqlite"
-COMPANIONS: Final = ("-wal", "-shm", "-journal")  # of SQLite, named after their file
+COMPANIONS: Final = ("-wal", "-shm", "-journal")  # SQLite's files, named after their database
 LAYOUT_VERSION: Final = 1
 
 
@@ -56,8 +56,8 @@ CREATE TABLE fold (
 );
 """
 
-# What SQLite says when the disk, not the file, is the problem. By text: Python
-# tells the result code only from 3.11 on.
+# SQLite's messages if the disk, not the file, is the problem. By text: Python has the result code
+# only from 3.11.
 _DISK_REFUSALS: Final = (
     "database or disk is full",
     "attempt to write a readonly database",
@@ -71,20 +71,20 @@ _PAYLOAD_FOLLOWS: Final = " with text "  # "Could not decode to UTF-8 column 'li
 
 
 class NewerLayoutError(Exception):
-    """A newer version wrote the file. Nothing of it has changed."""
+    """A newer version wrote the file. Nothing in it has changed."""
 
 
 class DiskRefusedError(Exception):
-    """The disk does not take it now. Nothing of the call has happened; try again later."""
+    """The disk does not accept the change now. Nothing has changed; try again later."""
 
 
 class DiskDamagedError(Exception):
-    """The file cannot be read or makes no sense: what it holds is lost to us."""
+    """The file cannot be read or is inconsistent: its content is lost."""
 
 
 def open_database(path: Path) -> sqlite3.Connection:
     """
-    Open *path*, bring it to this layout and check that it is whole.
+    Open *path*, bring it to this layout and check its integrity.
 
     Raises:
         NewerLayoutError:
@@ -93,13 +93,13 @@ def open_database(path: Path) -> sqlite3.Connection:
         DiskRefusedError, DiskDamagedError, OSError:
             If it cannot be written now, or not be read.
     """
-    # Made by us, so that lines are private from the first byte; SQLite
-    # gives its journals the permissions of the file.
+    # We create it, so that lines are private from the first byte; SQLite gives its journals the
+    # permissions of the file.
     os.close(os.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
     database = sqlite3.connect(
         path,
-        timeout=1.0,  # while a person looks into it; minutes are kept in memory meanwhile
-        isolation_level=None,  # transactions are begun and ended by hand
+        timeout=1.0,  # while a person inspects it; minutes stay in memory meanwhile
+        isolation_level=None,  # this module begins and ends transactions
         check_same_thread=False,  # one thread at a time, by the spool's own lock
     )
     with sqlite_errors():
@@ -107,20 +107,20 @@ def open_database(path: Path) -> sqlite3.Connection:
 
 
 def database_files(path: Path) -> list[Path]:
-    """Return the path of the database *path*, then those that SQLite gives its companions."""
+    """Return the path of the database *path*, then the paths of SQLite's other files."""
     return [path.with_name(f"{path.name}{end}") for end in ("", *COMPANIONS)]
 
 
 def open_read_only(path: Path) -> sqlite3.Connection:
     """
-    Open *path* where nothing can be written. The caller knows that no other process does.
+    Open *path* on a read-only disk. The caller knows that no other process uses it.
 
     Raises:
         NewerLayoutError, OSError, sqlite3.Error:
             If it cannot be read, or a newer version wrote it.
     """
     log = path.with_name(f"{path.name}-wal")
-    # Without a lock file system calls cannot get one; without a log SQLite would make one.
+    # A file system without locks cannot lock; without a log SQLite would create one.
     how = "vfs=unix-none" if log.exists() and log.stat().st_size else "immutable=1"
     database = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=ro&{how}", uri=True, isolation_level=None
@@ -130,8 +130,8 @@ def open_read_only(path: Path) -> sqlite3.Connection:
 
 def _checked(database: sqlite3.Connection, check: Callable[[], object]) -> sqlite3.Connection:
     try:
-        # No other process reads it: without this the index of the log is a mapped file,
-        # and a disk that goes read-only under a mapped file ends the process.
+        # No other process reads it. Otherwise the log's index is a mapped file, and a disk that
+        # becomes read-only under a mapped file ends the process.
         database.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
         check()
     except BaseException:
@@ -151,12 +151,12 @@ def _known_version(database: sqlite3.Connection, path: Path) -> int:
 def _prepare(database: sqlite3.Connection, path: Path) -> None:
     version = _known_version(database, path)
     for pragma in (
-        # Counts only before the first table. Lines fill 4 KiB pages badly: one of 2,400 bytes
-        # would take a whole one.
+        # Only before the first table. Lines fill 4 KiB pages badly: a line of 2,400 bytes would
+        # need a whole page.
         "page_size = 1024",
         "journal_mode = WAL",
-        "synchronous = FULL",  # a commit a minute: an fsync each costs nothing
-        "temp_store = MEMORY",  # /tmp may be as full as the rest
+        "synchronous = FULL",  # with one commit a minute, an fsync for each costs nothing
+        "temp_store = MEMORY",  # /tmp may be as full as the disk of the spool
         "cache_size = -1024",  # KiB
         f"journal_size_limit = {4 << 20}",
     ):
@@ -175,7 +175,7 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
 @contextmanager
 def writing(database: sqlite3.Connection) -> Iterator[None]:
     """
-    Write in the block; any exception undoes it.
+    Write in the block; any exception undoes the changes.
 
     Raises:
         DiskRefusedError, DiskDamagedError:
@@ -187,7 +187,7 @@ def writing(database: sqlite3.Connection) -> Iterator[None]:
             yield
             database.execute("COMMIT")
         finally:
-            # Any way out but the commit, an interrupt between two lines included.
+            # Every exit except the commit, including an interrupt between two lines.
             if database.in_transaction:
                 with suppress(sqlite3.Error):
                     database.execute("ROLLBACK")
@@ -196,18 +196,17 @@ def writing(database: sqlite3.Connection) -> Iterator[None]:
 @contextmanager
 def sqlite_errors(*, is_reading: bool = False) -> Iterator[None]:
     """
-    Raise what SQLite raises in the block as one of the two errors.
+    Raise SQLite's errors in the block as one of the two errors.
 
-    What cannot be read is damaged, for whatever reason: a full disk can be read.
+    A failed read always means damage: a full disk can be read.
     """
     try:
         yield
     except sqlite3.ProgrammingError:
-        raise  # ours
+        raise  # raised by this module
     except (sqlite3.Error, UnicodeDecodeError) as error:
         if not is_reading and str(error).startswith(_DISK_REFUSALS):
             raise DiskRefusedError(str(error)) from error
-        # A UnicodeDecodeError is a message of SQLite's that quotes damaged names.
-        # Of quick_check: one finding, several lines.
+        # A UnicodeDecodeError comes from an SQLite message that quotes damaged names.
         words = " ".join(str(error).partition(_PAYLOAD_FOLLOWS)[0].split())
         raise DiskDamagedError(words) from error

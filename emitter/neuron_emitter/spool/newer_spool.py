@@ -1,8 +1,8 @@
 """
 The spool of a newer version, set aside in the spool's directory until that version runs again.
 
-The rename of the database is the commit. The next start moves what a kill left behind, its log
-and the state, before it makes a database of its own. A removal also begins with the database:
+The rename of the database is the commit. The next start moves the files that a kill left behind,
+the log and the state, before it creates its own database. A removal also begins with the database:
 a log without a database belongs to no spool. Callers hold the directory's lock.
 
 It does not know which version is newer (`neuron_emitter.spool.layout`).
@@ -46,7 +46,7 @@ class NewerSpool:
 
     def move_here(self) -> None:
         """
-        Set the spool's own files aside in place of an earlier copy.
+        Set the spool's own files aside, in place of an earlier copy.
 
         Raises:
             OSError: If the directory does not take it.

@@ -1,13 +1,12 @@
 """
 Records on disk until the destination has answered for them.
 
-One writer, crash-safe: records, counters and the fold's state change in one
-transaction, so that *produced = delivered + spooled + dropped* holds at every
-moment and after any crash. Bounded in bytes and age; what does not fit is
-dropped oldest first and counted with its reason. While the disk refuses, it
-goes on in memory within a bound of its own, and says so.
+One writer, crash-safe: records, counters and the fold's state change in one transaction, so that
+*produced = delivered + spooled + dropped* holds at every moment and after any crash. Bytes and age
+are limited; records that do not fit are dropped oldest first and counted with their reason. While
+the disk refuses, the spool continues in memory within a separate limit, and logs it.
 
-It does not know what a line says, where it goes, or when it is sent.
+It does not know the content of a line, its destination, or when it is sent.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ if TYPE_CHECKING:
 
 DEFAULT_SPOOL_BYTES: Final = 256 << 20
 MAX_AGE_S: Final = 13 * 86_400.0
-MEMORY_BYTES: Final = 16 << 20  # while the disk refuses: days of minute lines
+MEMORY_BYTES: Final = 16 << 20  # while the disk refuses: enough for days of minute lines
 
 
 class SpoolFailedError(EmitterError):
-    """The spool was closed. Nothing of the call has happened."""
+    """The spool was closed. The call had no effect."""
 
     exit_code = EXIT_SOURCE_FAILED
 
@@ -49,16 +48,16 @@ _log = logging.getLogger(__name__)
 @final
 class Spool:
     """
-    Every method may be called from any thread.
+    The spool. Every method may be called from any thread.
 
-    The only error of a method is SpoolFailedError, after `close`: a disk that
-    fails costs no call.
+    The only error of a method is SpoolFailedError, after `close`: a failed disk never makes a call
+    fail.
 
     Attributes:
-        boot: This emitter start: 12 hexadecimal digits of milliseconds since
-            the epoch, 8 random ones. Greater than those of earlier starts.
+        boot: This emitter start: 12 hexadecimal digits of milliseconds since the epoch, 8 random
+            digits. Greater than those of earlier starts.
 
-        directory: Where the file is; None in memory.
+        directory: The directory of the file; None in memory.
     """
 
     def __init__(
@@ -73,21 +72,22 @@ class Spool:
         on_event: OnEvent | None = None,
     ) -> None:
         """
-        Open the spool in *directory*, made if need be; None is one in memory.
+        Open the spool in *directory*, which is created if missing; None means in memory.
 
-        *max_bytes* is room in the file, *memory_bytes* room for what the disk refuses. A record
-        older than *max_age_s* is dropped when something is appended.
+        *max_bytes* is the limit of the file, *memory_bytes* the limit of records that the disk
+        refuses. A record older than *max_age_s* is dropped when another is appended.
 
-        A directory that cannot be written is logged and tried again later; a file that is
-        damaged or of a newer version is set aside. *on_event* gets an event of each, from
-        whichever thread finds out and holds the spool: it must only note it down.
+        If the directory cannot be written, this is logged and tried again later; a file that is
+        damaged or of a newer version is set aside. *on_event* gets an event for each, from the
+        thread that finds it while it holds the spool's lock: it must only queue the event.
 
         Raises:
             SpoolHeldError:
                 If another emitter works in *directory*.
         """
         self.directory = directory
-        self._max_bytes, self._max_age_s = max_bytes, max_age_s
+        self._max_bytes = max_bytes
+        self._max_age_s = max_age_s
         self._memory_bytes = min(memory_bytes, max_bytes)
         self._clock = clock
         self._notices = Notices(directory, self._memory_bytes, clock, monotonic, on_event)
@@ -102,10 +102,10 @@ class Spool:
         self.boot = new_boot(clock(), max(self._backlog.counters, default=None))
         self._backlog.enter_boot(self.boot)
         with self._use():
-            self._write()  # the next start must be greater, also if we keep nothing
+            self._write()  # the next boot must be greater, even if this one stores nothing
 
     def close(self) -> None:
-        """Try the disk once more, close it and let the next emitter in. May be called twice."""
+        """Try the disk once more, close it and release the directory. May be called twice."""
         with self._mutex:
             if self._is_closed:
                 return
@@ -124,22 +124,22 @@ class Spool:
 
     @property
     def next_seq(self) -> int:
-        """The number the next appended record will have."""
+        """The number of the next appended record."""
         with self._use() as backlog:
             return backlog.own.produced + 1
 
     @property
     def state(self) -> bytes | None:
-        """What was last given to `append` as *state*, by this boot or an earlier one."""
+        """The *state* last passed to `append`, by this boot or an earlier one."""
         with self._use() as backlog:
             return backlog.pending.state
 
     def append(self, records: Sequence[NewRecord], state: bytes | None = None) -> int:
         """
-        Keep *records* with the next numbers, and *state* unless it is None.
+        Store *records* with the next numbers, and *state* unless it is None.
 
-        Both or neither are on the disk. What the bounds leave no room for is
-        dropped with them, oldest first.
+        The disk has both or neither. Records that exceed the limits are dropped with them, oldest
+        first.
 
         Returns:
             The number of the first record, as `next_seq` said it.
@@ -168,16 +168,15 @@ class Spool:
 
     def oldest(self, limit_events: int, limit_bytes: int) -> list[SpooledRecord]:
         """
-        The first records in order of arrival, of all boots.
+        Return the first records in order of arrival, of all boots.
 
-        As many as fit both limits, *limit_bytes* in UTF-8, but never none
-        while there is one.
+        As many as fit both limits, *limit_bytes* in UTF-8, but at least one if there is any.
         """
         with self._use() as backlog:
             return backlog.oldest(limit_events, limit_bytes)
 
     def still_held(self, ids: Iterable[int]) -> list[SpooledRecord]:
-        """Those of *ids* that are still in the spool, in the order given."""
+        """Return those of *ids* that are still in the spool, in the same order."""
         with self._use() as backlog:
             return backlog.find(ids)
 
@@ -187,9 +186,9 @@ class Spool:
         dropped: Mapping[DropReason, Iterable[int]] | None = None,
     ) -> int:
         """
-        What became of records, in one transaction: *dropped* are lost on purpose, by reason.
+        Remove delivered and dropped records in one transaction; *dropped* has IDs by reason.
 
-        Ids that are gone already are left out.
+        IDs that have left the spool are ignored.
 
         Returns:
             How many left the spool.
@@ -203,9 +202,9 @@ class Spool:
 
     def quarantine(self, records: Iterable[SpooledRecord], why: str) -> int:
         """
-        Drop *records* as invalid; in a directory, write them down there with *why*.
+        Drop *records* as invalid; in a directory, write them to the quarantine with *why*.
 
-        Written at least once: a crash in between finds them still in the spool.
+        They are written at least once: after a crash in between, the spool still has them.
 
         Returns:
             How many left the spool.
@@ -220,9 +219,10 @@ class Spool:
         return self.settle_records(dropped={"invalid": [record.id for record in refused]})
 
     def health(self) -> SpoolHealth:
-        """The counters of this boot, and what the spool holds."""
+        """Return the counters of this boot, and the content of the spool."""
         with self._use() as backlog:
-            own, boots = backlog.own, backlog.counters.values()
+            own = backlog.own
+            boots = backlog.counters.values()
             return SpoolHealth(
                 records=own.records,
                 bytes=sum(boot.bytes for boot in boots),
@@ -236,7 +236,7 @@ class Spool:
             )
 
     def _limit_bytes(self, cost_bytes: int) -> int:
-        """Return the room beside the spool of a newer version, the first to go if it is short."""
+        """Return the room next to a newer version's spool, which is removed if room is short."""
         newer_bytes = 0 if self._file is None else self._file.newer.size_bytes
         if self._file is not None and newer_bytes and cost_bytes + newer_bytes > self._max_bytes:
             self._file.drop_newer("the records need its room")
@@ -244,14 +244,14 @@ class Spool:
         return self._max_bytes - newer_bytes
 
     def _unkeepable(self, record: NewRecord, earliest_ms: int) -> DropReason | None:
-        """Why *record* is not kept, None when it is."""
+        """Return why *record* is dropped, None if it is kept."""
         if record.timestamp_ms < earliest_ms:
             return "too_old"
         try:
             line_bytes = len(record.line.encode())
         except UnicodeEncodeError:
-            return "invalid"  # half a surrogate pair: nothing could be sent it
-        # What is larger than the spool would push out everything, then itself.
+            return "invalid"  # half a surrogate pair: no destination could receive it
+        # A record larger than the spool would evict every record, including itself.
         return "too_large" if cost_bytes(line_bytes) > self._max_bytes else None
 
     def _write(self, *, at_once: bool = False) -> None:

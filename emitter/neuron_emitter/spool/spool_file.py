@@ -1,8 +1,8 @@
 """
-The spool's copy on the disk: one directory, held, and the file in it.
+The spool's copy on the disk: one locked directory, and the file in it.
 
-A disk that refuses is asked again, a file that is damaged is replaced. What that
-means for the records is decided by `neuron_emitter.spool.backlog`.
+A disk that refuses is tried again, a file that is damaged is replaced.
+`neuron_emitter.spool.backlog` decides the effect on records.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from neuron_emitter.spool.backlog import Backlog
     from neuron_emitter.spool.spool_records import DropReason
 
-RETRY_INTERVAL_S: Final = 1.0  # how often a disk that refuses is asked again, at most
+RETRY_INTERVAL_S: Final = 1.0  # the shortest time between two tries of a disk that refuses
 MAX_DAMAGED_FILES: Final = (
-    2  # damaged files, for people: a disk that spoils file after file is not filled
+    2  # damaged files that are kept for people: a faulty disk must not fill up with them
 )
 
 _DAMAGED_PREFIX: Final = "damaged-"
@@ -52,7 +52,7 @@ _log = logging.getLogger(__name__)
 
 
 class Notices:
-    """Of one spool, whose lock is held in every method."""
+    """Log lines and events about one spool. Callers hold its lock."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Notices:
         self._has_said_memory = False
 
     def say_in_memory(self, why: str) -> None:
-        """The disk refuses."""
+        """Log that the disk refuses."""
         self._has_said_memory = bool(self._disk.due("SpoolInMemory"))
         if self._has_said_memory:
             message = (
@@ -84,7 +84,7 @@ class Notices:
             self._note_event("SpoolInMemory", message)
 
     def say_on_disk_again(self, records: int) -> None:
-        """The disk took what had to wait."""
+        """Log that the disk accepted the waiting records."""
         if self._has_said_memory:
             self._has_said_memory = False
             message = (
@@ -94,7 +94,7 @@ class Notices:
             self._note_event("SpoolOnDiskAgain", message, Records=records)
 
     def say_set_aside(self, name: str | None, why: str, lost: int | None) -> None:
-        """A damaged file was replaced by a new one. *lost* is None if it was never read."""
+        """Log that a damaged file was replaced. *lost* is None if the file was never read."""
         if self._disk.due("SpoolSetAside"):
             what = "is gone" if name is None else f"was damaged ({why}) and moved to {name}"
             records = "its records" if lost is None else counted(lost, "waiting record")
@@ -105,7 +105,7 @@ class Notices:
             self._note_event("SpoolSetAside", message, File=name, RecordsLost=lost)
 
     def say_newer_set_aside(self, name: str, why: str) -> None:
-        """The spool of a newer version was replaced by an empty one."""
+        """Log that the spool of a newer version was replaced by an empty one."""
         message = (
             f"{why}: it was set aside as {name} and an empty spool was created. No record is "
             "lost if you install the newer neuron-emf again within 13 days."
@@ -114,7 +114,7 @@ class Notices:
         self._note_event("NewerSpoolSetAside", message, File=name)
 
     def say_newer_dropped(self, size_mib: int, why: str) -> None:
-        """The spool of a newer version was removed with its records."""
+        """Log that the spool of a newer version was removed with its records."""
         message = (
             f"The spool of a newer version in {self._place} ({size_mib} MiB) was removed: {why}."
         )
@@ -122,7 +122,7 @@ class Notices:
         self._note_event("NewerSpoolDropped", message)
 
     def say_dropped(self, dropped: Mapping[DropReason, int]) -> None:
-        """Records were dropped here, not by the destination."""
+        """Log records that were dropped here, not by the destination."""
         for reason, records in dropped.items():
             if records and (count := self._drops.due(reason, records)):
                 _log.warning(
@@ -141,11 +141,11 @@ class SpoolFile:
     The file of one backlog. Not thread-safe.
 
     Attributes:
-        refused: Why the disk does not take anything now, None while it does.
+        refused: Why the disk accepts nothing now; None while it does.
 
         set_aside_files: Damaged files that were replaced.
 
-        newer: The spool of a newer version, while it is set aside.
+        newer: The spool of a newer version, if one is set aside.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class SpoolFile:
         monotonic: Clock,
     ) -> None:
         """
-        Open the file, made if need be, or find out why not.
+        Open the file, creating it if missing, or find out why that is impossible.
 
         Raises:
             SpoolHeldError:
@@ -176,15 +176,15 @@ class SpoolFile:
         self._state_file = StateFile(self._path.with_name(STATE_NAME))
         self._lock: FileIO | None = None
         self._database: SpoolDatabase | None = None
-        self._ask_again_s = 0.0  # on the monotonic clock, while refused
+        self._ask_again_s = 0.0  # on the monotonic clock, while the disk refuses
         if not self._try(self._attach, is_start=True):
             self._backlog.pending.state = self._read_state_only()
 
     def write_changes(self, *, at_once: bool = False) -> None:
         """
-        Bring the disk up to date, if there is something to write and it lets us.
+        Write pending changes to the disk, if there are any and the disk accepts them.
 
-        Not tried when the disk refused a moment ago, unless *at_once*.
+        Not tried if the disk refused a moment ago, unless *at_once*.
         """
         backlog = self._backlog
         backlog.forget_empty_boots()
@@ -203,7 +203,7 @@ class SpoolFile:
             backlog.pending.delivered = None
 
     def close(self) -> None:
-        """Close the file and let the next emitter in. May be called twice."""
+        """Close the file and release the directory. May be called twice."""
         self._detach()
         if self._lock is not None:
             self._lock.close()
@@ -215,7 +215,7 @@ class SpoolFile:
         try:
             self._path.stat()
         except FileNotFoundError:
-            msg = "it was removed"  # what is written to it would be gone with this process
+            msg = "it was removed"  # data written to it would disappear with this process
             raise DiskDamagedError(msg) from None
         database.write_changes(self._backlog.pending, self._backlog.counters)
 
@@ -224,7 +224,7 @@ class SpoolFile:
             self._detach()
             name = set_aside(self._path, self._clock())
             if name is None:
-                self.close()  # perhaps the whole directory was removed: hold the one that comes
+                self.close()  # perhaps the whole directory was removed: lock its successor
             self._notices.say_set_aside(name, *self._backlog.spoiled)
             self.set_aside_files += 1
             self._backlog.spoiled = None
@@ -253,7 +253,7 @@ class SpoolFile:
             return open_database(self._path)
 
     def _pick_newer_up(self, database: SpoolDatabase) -> None:
-        """Copy what is set aside if this version reads it; only then remove it."""
+        """Copy the spool that is set aside if this version can read it, and only then remove it."""
         path = self.newer.path
         if not path.exists():
             return
@@ -280,18 +280,19 @@ class SpoolFile:
         self._notices.say_newer_dropped(size_mib, why)
 
     def _detach(self) -> None:
-        """Close the file; the directory stays held."""
+        """Close the file; the directory stays locked."""
         if self._database is not None:
-            database, self._database = self._database, None
+            database = self._database
+            self._database = None
             self._backlog.database = None
             with suppress(sqlite3.Error):
                 database.connection.close()
 
     def _read_state_only(self) -> bytes | None:
         """
-        What an earlier start left of the fold, where nothing can be written.
+        Return an earlier start's state if the disk is read-only.
 
-        None where that cannot be read either, or another emitter works with it.
+        None if it cannot be read, or another emitter works with it.
         """
         if self._lock is None and holder_of(self._directory):
             return None
@@ -302,7 +303,8 @@ class SpoolFile:
         return None
 
     def _try(self, step: Callable[[], object], *, is_start: bool = False) -> bool:
-        for _ in range(2):  # a new file when one is damaged; a disk that spoils that too refuses
+        # a new file if one is damaged; a disk that damages the new one too refuses
+        for _ in range(2):
             try:
                 step()
             except DiskDamagedError as error:  # noqa: PERF203 - once an hour, not once a record
@@ -337,7 +339,7 @@ def _with_newest_state(contents: Contents, state_file: StateFile) -> Contents:
 
 def set_aside(path: Path, now_s: float) -> str | None:
     """
-    Rename *path*; its new name, or None when it is not there.
+    Rename *path*. Return its new name, or None if it does not exist.
 
     Raises:
         OSError:
@@ -349,11 +351,11 @@ def set_aside(path: Path, now_s: float) -> str | None:
     for file, copy in zip(database_files(path), database_files(path.with_name(dated)), strict=True):
         if file.exists() and name is not None:
             file.replace(copy)
-        else:  # of a file that is gone: it belongs to none that comes after it
+        else:  # its file is gone: it belongs to no later file
             file.unlink(missing_ok=True)
-    # The dates sort as they passed.
+    # Names sort by date.
     for old in sorted(path.parent.glob(f"{_DAMAGED_PREFIX}*Z-{path.name}"))[:-MAX_DAMAGED_FILES]:
         for file in database_files(old):
-            with suppress(OSError):  # what was to be moved has been moved
+            with suppress(OSError):  # already moved
                 file.unlink(missing_ok=True)
     return name

@@ -1,8 +1,7 @@
 """
-Lines in the spool, with their permanent identity.
+Lines in the spool, with their permanent identity, and the counters of each boot.
 
-Values only, and what each boot's counters say. What a line says is the wire
-format's business.
+These are plain values; the wire format defines the content of a line.
 """
 
 from __future__ import annotations
@@ -18,29 +17,30 @@ if TYPE_CHECKING:
 
 BOOT_FORM: Final = re.compile(r"[0-9a-f]{20}")
 _BOOT_TIME_DIGITS: Final = 12
-_STATES_KEPT: Final = 64  # an hour of minutes that were not delivered, while the disk refuses
+_STATES_KEPT: Final = 64  # an hour of undelivered minutes, while the disk refuses
 
-# What a record costs in the file beside its line: row header, three index
-# entries, the unfilled rest of its pages and of those above. Measured, rounded up.
+# Bytes that a record takes in the file in addition to its line: row header, three index entries,
+# its share of unfilled pages. Measured, rounded up.
 RECORD_OVERHEAD_BYTES: Final = 600
 LINE_OVERHEAD_DIVISOR: Final = 16
 
-# Why a record is lost on purpose. Bounded: every reason is a member of the minute line.
+# Why a record is dropped. Each reason is a member of the minute line, so there are few.
 DropReason = Literal[
-    "spool_full",  # the spool reached its size, or its memory while the disk refuses: oldest first
-    "too_old",  # older than the spool keeps, or than the destination takes
-    "too_new",  # further in the future than the destination takes
+    # the spool reached its limit, or its memory limit while the disk refuses: oldest first
+    "spool_full",
+    "too_old",  # older than the spool or the destination allows
+    "too_new",  # further in the future than the destination allows
     "too_large",  # larger than one call, or than the whole spool
-    "expired",  # older than the log group's retention, says the service
-    "invalid",  # the destination refuses it, whatever it is sent with
-    "damaged",  # it was in a file that cannot be read any more
+    "expired",  # older than the log group's retention, by the service's answer
+    "invalid",  # the destination rejects it in every call
+    "damaged",  # in a file that cannot be read any more
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class NewRecord:
     """
-    A line that has no identity yet.
+    A line without an identity.
 
     Attributes:
         timestamp_ms: Milliseconds since the Unix epoch.
@@ -55,11 +55,11 @@ class NewRecord:
 @dataclass(frozen=True, slots=True)
 class SpooledRecord:
     """
-    A line the spool holds.
+    A line in the spool.
 
     Attributes:
         id: Place in the order of arrival, unique while the spool is open: above 0 for records
-            appended since then. Ids change when the spool is opened again.
+            appended since then. IDs change when the spool is opened again.
 
         boot: The emitter start that wrote it, such as `019aa3c5d2f04f1e2d3c`.
 
@@ -79,7 +79,7 @@ class SpooledRecord:
 
 @dataclass(frozen=True, slots=True)
 class RecordSize:
-    """A waiting record without its line."""
+    """An undelivered record without its line."""
 
     id: int
     boot: str
@@ -87,44 +87,44 @@ class RecordSize:
 
     @property
     def cost_bytes(self) -> int:
-        """Room that the record takes in the file."""
+        """Return the bytes that the record takes in the file."""
         return cost_bytes(self.line_bytes)
 
 
 def size_of(record: SpooledRecord) -> RecordSize:
-    """*record* without its line."""
+    """Return the size of *record*."""
     return RecordSize(record.id, record.boot, len(record.line.encode()))
 
 
 def cost_bytes(line_bytes: int) -> int:
-    """Room that a line of *line_bytes* takes in the file, rather too much than too little."""
+    """Return the bytes that a line of *line_bytes* takes in the file, rounded up."""
     return line_bytes + line_bytes // LINE_OVERHEAD_DIVISOR + RECORD_OVERHEAD_BYTES
 
 
 @dataclass(frozen=True, slots=True)
 class SpoolHealth:
     """
-    What became of this boot's records, and what the spool holds.
+    The counters of this boot's records, and the content of the spool.
 
     Attributes:
-        records: Of this boot, waiting. Always produced - delivered - dropped.
+        records: Undelivered records of this boot: produced - delivered - dropped.
 
-        bytes: UTF-8 bytes of all waiting lines, those of other boots included.
+        bytes: UTF-8 bytes of all undelivered lines, including those of other boots.
 
-        produced: Records appended, the dropped ones included.
+        produced: Appended records, including dropped ones.
 
-        delivered: Records the destination took.
+        delivered: Records that the destination accepted.
 
-        dropped: Records lost on purpose, by reason; only reasons above 0.
+        dropped: Dropped records by reason; only counts above 0.
 
-        older_records: Waiting records that earlier boots left behind.
+        older_records: Undelivered records of earlier boots.
 
-        older_dropped: Records of earlier boots lost on purpose since the spool was opened.
+        older_dropped: Records of earlier boots dropped since the spool was opened.
 
-        in_memory: Waiting records that the disk does not take now: lost if the
-            process ends. 0 for a spool that was asked to be in memory.
+        in_memory: Undelivered records that the disk does not accept now: lost if the process ends.
+            0 for a spool in memory by choice.
 
-        set_aside: Damaged files that were replaced since the spool was opened.
+        set_aside: Damaged files replaced since the spool was opened.
     """
 
     records: int
@@ -141,14 +141,14 @@ class SpoolHealth:
 @dataclass(slots=True)
 class BootCounters:
     """
-    What became of one boot's records: produced = delivered + records + dropped.
+    The counters of one boot's records: produced = delivered + records + dropped.
 
     Attributes:
-        records: Waiting, on the disk or in memory.
+        records: Undelivered records, on disk or in memory.
 
         bytes: UTF-8 bytes of their lines.
 
-        changed: Whether the disk still has older numbers.
+        changed: True if the disk has older numbers.
     """
 
     produced: int = 0
@@ -165,7 +165,7 @@ class DeliveredState:
     A state of the fold, and how many records its emitter start had produced by then.
 
     Attributes:
-        boot: The emitter start that left it.
+        boot: The emitter start that stored it.
 
         produced: Records that this start had produced.
 
@@ -177,7 +177,7 @@ class DeliveredState:
     state: bytes
 
     def is_newer(self, produced: Mapping[str, int]) -> bool:
-        """Whether a database is older, in which each boot has *produced* so many records."""
+        """Return True if a database with these *produced* counts by boot is older."""
         if self.boot in produced:
             return self.produced > produced[self.boot]
         return self.boot > max(produced, default="")
@@ -186,19 +186,19 @@ class DeliveredState:
 @dataclass(slots=True)
 class PendingChanges:
     """
-    Changes the disk does not have yet, of this boot and of older ones.
+    Changes that the disk does not have yet, of this boot and of older ones.
 
     Attributes:
-        added: Records by id, in order of arrival.
+        added: Records by ID, in order of arrival.
 
-        settled: Ids on the disk that have left the spool.
+        settled: IDs on the disk that have left the spool.
 
-        state: The fold's state last given.
+        state: The fold's newest state.
 
-        state_changed: Whether the disk still has an older state.
+        state_changed: True if the disk has an older state.
 
-        states: The states given since the one on the disk, oldest first, each with the id of the
-            last record before it.
+        states: The states since the one on the disk, oldest first, each with the ID of the last
+            record before it.
 
         delivered: The newest of *states* whose records were all delivered, until the disk has it.
     """
@@ -214,9 +214,9 @@ class PendingChanges:
 
 
 def new_boot(now_s: float, latest: str | None) -> str:
-    """A name for this emitter start, greater than *latest*."""
+    """Return a name for this emitter start, greater than *latest*."""
     now_ms = int(now_s * 1000)
     if latest is not None:
-        # The clock may have been set back; the latest start must stay the greatest name.
+        # The clock may have been set back; the latest start must still have the greatest name.
         now_ms = max(now_ms, int(latest[:_BOOT_TIME_DIGITS], 16) + 1)
     return f"{now_ms:0{_BOOT_TIME_DIGITS}x}{token_hex(4)}"

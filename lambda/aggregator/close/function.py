@@ -85,7 +85,8 @@ def _log_trouble(outcome: CloseOutcome) -> None:
             "minutes left to the next run",
             extra={"count": outcome.minutes_waiting, "reason": "out_of_time"},
         )
-    failed, waiting = outcome.findings_failed, outcome.findings_waiting
+    failed = outcome.findings_failed
+    waiting = outcome.findings_waiting
     log_counts(logger.warning, "findings not sent", {"not_taken_by_the_bus": failed})
     log_counts(logger.warning, "steps of findings not taken", {"too_many_wait": waiting})
     if outcome.records_refused:

@@ -198,7 +198,8 @@ class Registry:
     def agree(self, clusters: Collection[str]) -> None:
         """Remember *clusters* and no others: those that all processes together have room for."""
         refused = self.clusters.difference(clusters)
-        self.clusters, self.newcomers = set(clusters), []
+        self.clusters = set(clusters)
+        self.newcomers = []
         if not refused:
             return
         for instances in self._buckets:

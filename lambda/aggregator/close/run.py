@@ -346,7 +346,8 @@ class CloseRun:
         Raises:
             SupersededError: If another run publishes it, too.
         """
-        clusters, silent = reduced.clusters, reduced.silent
+        clusters = reduced.clusters
+        silent = reduced.silent
         published = self.table.read_publications(minute)
         facts: dict[str, RollupFacts] = {}
         # Also those that only an earlier publication knows: what it said of them may have changed.

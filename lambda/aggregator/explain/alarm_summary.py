@@ -62,7 +62,8 @@ def instance_region(evidence: Evidence, entry: JsonObject) -> str:
 
 def commands_about(evidence: Evidence, entry: JsonObject, owner: str) -> Commands:
     """Return commands about *owner*, or about the tags of its instance if no owner can be asked."""
-    region, instances = instance_region(evidence, entry), [text_in(entry, "InstanceId")]
+    region = instance_region(evidence, entry)
+    instances = [text_in(entry, "InstanceId")]
     commands = owner_commands(owner, evidence.now.cluster, region)[-MAX_COMMANDS_OF_OWNER:]
     if commands and owner.startswith("unit:"):
         return (*shell_commands(instances, region), *commands)
@@ -97,7 +98,9 @@ def process_words(holder: JsonObject, minute: int | None) -> str:
 
 def basis_of(evidence: Evidence) -> str:
     """Return the prices of the amounts, the rollup's minute, and the coverage of telemetry."""
-    now, age_s, parts = evidence.now, evidence.age_s, list[str]()
+    now = evidence.now
+    age_s = evidence.age_s
+    parts = list[str]()
     regions = [*map(safe_name, now.price_regions)]
     overridden = [*map(safe_name, now.overridden[:_MAX_OVERRIDES_IN_MESSAGE])]
     prices = basis_words(regions, safe_name(now.prices_as_of or ""), overridden)
@@ -185,14 +188,16 @@ def describe_owner(owner: str, team: str | None = None) -> OwnerWords:
         return OwnerWords(short=label, words=label, asked=TAGGED, end="")
     kind, colon, rest = owner.partition(":")
     if not colon:
-        kind, rest = ("pod" if "/" in owner else ""), owner
+        kind = "pod" if "/" in owner else ""
+        rest = owner
     noun, end = _OWNER_KIND_WORDS.get(kind, ("", "its work ends"))
     marks = [f"team {safe_name(team)}"] if team and kind != "team" else []
     if kind in _WITH_USER and " " in rest:
         rest, _, user = rest.rpartition(" ")
         marks.insert(0, safe_name(user))
     if kind == "ecs":
-        noun, rest = noun if rest.count("/") > 1 else "ECS task", rest.partition("/")[0]
+        noun = noun if rest.count("/") > 1 else "ECS task"
+        rest = rest.partition("/")[0]
     shown = safe_name("/".join(rest.split("/")[:2]) if kind == "pod" else rest)
     short = f"{noun} {shown}" if noun else safe_name(owner)
     words = f"{short} ({', '.join(marks)})" if marks else short

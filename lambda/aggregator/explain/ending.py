@@ -87,7 +87,8 @@ def _last_known(evidence: Evidence, forgotten: Entries) -> list[str]:
 
 
 def _silence_words(evidence: Evidence, forgotten: Entries) -> str:
-    still, count = _silent_count(evidence.rollup), _silent_count(evidence.silent)
+    still = _silent_count(evidence.rollup)
+    count = _silent_count(evidence.silent)
     if still and not forgotten:
         return f"Still silent: {counted(still, 'instance')}."
     entries = entries_in(evidence.silent, _SILENT_NAMES_MEMBER)

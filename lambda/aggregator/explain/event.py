@@ -160,7 +160,8 @@ def read_transition(event: JsonObject) -> Transition:
         )
         raise EventError(msg)
     detail = object_in(event, "detail")
-    now, before = object_in(detail, "state"), object_in(detail, "previousState")
+    now = object_in(detail, "state")
+    before = object_in(detail, "previousState")
     contributor = object_in(detail, "alarmContributor")
     alarm = text_in(detail, "alarmName")
     state = _ALARM_STATES.get(text_in(now, "value"))
@@ -173,7 +174,8 @@ def read_transition(event: JsonObject) -> Transition:
             "in the dead-letter queue."
         )
         raise EventError(msg)
-    region, arns = text_in(event, "region"), texts_in(event, "resources")
+    region = text_in(event, "region")
+    arns = texts_in(event, "resources")
     watched = list(_watched(object_in(detail, "configuration")))
     clusters = [
         text_in(object_in(contributor, "attributes"), CLUSTER_DIMENSION),
@@ -212,7 +214,8 @@ def _watched(configuration: JsonObject) -> Iterator[tuple[str, bool, str]]:
     queries = entries_in(configuration, "metrics")
     for query in sorted(queries, key=lambda query: query.get("returnData") is not True):
         metric = object_in(object_in(query, "metricStat"), "metric")
-        name, namespace = text_in(metric, "name"), text_in(metric, "namespace")
+        name = text_in(metric, "name")
+        namespace = text_in(metric, "namespace")
         if name:
             is_ours = namespace in {RECORD_NAMESPACE, CLUSTER_NAMESPACE}
             cluster = text_in(object_in(metric, "dimensions"), CLUSTER_DIMENSION)

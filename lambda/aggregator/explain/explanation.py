@@ -106,7 +106,8 @@ class Explanation:
     @property
     def runbook(self) -> str:
         """The address of the alarm's description; may be empty."""
-        page, anchor = self.environment.runbook, self.evidence.subject.anchor
+        page = self.environment.runbook
+        anchor = self.evidence.subject.anchor
         return f"{page}#{anchor}" if page and anchor else page
 
     @property
@@ -168,7 +169,8 @@ class Explanation:
     @property
     def attributes(self) -> Attributes:
         """Attributes by which a subscription may filter: never empty texts."""
-        subject, transition = self.evidence.subject, self.transition
+        subject = self.evidence.subject
+        transition = self.transition
         attributes: Attributes = {
             "Kind": subject.kind,
             "State": transition.state,
@@ -221,7 +223,8 @@ def _find_alarm(transition: Transition, evidence: Evidence) -> AlarmSummary:
 
 def _members(explanation: Explanation) -> Members:
     """Return the JSON form without the rollup; an unknown value has no member."""
-    transition, evidence = explanation.transition, explanation.evidence
+    transition = explanation.transition
+    evidence = explanation.evidence
     cost = evidence.cost_today
     members: Members = {
         "Schema": 1,
@@ -264,7 +267,8 @@ def _document(members: Mapping[str, object], rollup: JsonObject) -> str:
     """
     if not rollup:
         return compact_json(members)
-    without, cut = compact_json({**members, "RollupLeftOut": True}), dict[str, object]()
+    without = compact_json({**members, "RollupLeftOut": True})
+    cut = dict[str, object]()
     try:  # infinity, half a character, depth: Python reads all
         kept = {name: cells(value) for name, value in rollup.items() if name != "_aws"}
         longest = max((len(value) for value in kept.values() if isinstance(value, list)), default=0)

@@ -65,8 +65,10 @@ _LOOK_AT: Final = MESSAGE_WORDS["look_at"]
 
 def find_silence(evidence: Evidence) -> AlarmSummary:
     """Find the instances that stopped reporting."""
-    rollup, now = evidence.rollup, evidence.now.minute
-    count, reporting = number_in(rollup, "SilentInstances"), number_in(rollup, "Instances")
+    rollup = evidence.rollup
+    now = evidence.now.minute
+    count = number_in(rollup, "SilentInstances")
+    reporting = number_in(rollup, "Instances")
     if not count:
         none = "No instance is silent in the last rollup."
         return AlarmSummary(evidence.subject.title, facts=(none,))
@@ -201,7 +203,8 @@ def find_failure(evidence: Evidence) -> AlarmSummary:
 
 def _urgency(evidence: Evidence, entry: JsonObject, failed: Amounts) -> tuple[Urgency, str]:
     """Return the urgency by share, kind and persistence of the failures, and the reason."""
-    ended, errors = number_in(entry, "Executions"), number_in(entry, "ExecutionErrors") or 0
+    ended = number_in(entry, "Executions")
+    errors = number_in(entry, "ExecutionErrors") or 0
     tried = sum(failed[kind] for kind in _NOT_ENDED) + (ended or 0)
     if ended is None or not tried or not any(failed.values()):
         return NOW, "the share of failed executions is unknown."

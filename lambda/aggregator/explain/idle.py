@@ -125,7 +125,8 @@ class RankedOwner(NamedTuple):
 
 def find_idle_cores(evidence: Evidence) -> AlarmSummary:
     """Find what a message about idle cores, their cost or low utilization contains."""
-    ranked, total = _ranked(evidence), total_words(evidence)
+    ranked = _ranked(evidence)
+    total = total_words(evidence)
     entries = entries_in(evidence.rollup, "TopIdleInstances")
     worst = entries[0] if entries else NOTHING
     if not evidence.now.idle or not ranked:
@@ -215,9 +216,11 @@ def _assigned_elsewhere(evidence: Evidence, entries: Entries) -> list[RankedOwne
     teams = {row.owner: row.team for row in evidence.now.owners}
     owners = []
     for entry in entries:
-        idle, usd_per_hour = number_in(entry, "IdleCores"), number_in(entry, "UsdPerHour")
+        idle = number_in(entry, "IdleCores")
+        usd_per_hour = number_in(entry, "UsdPerHour")
         for holder in entries_in(entry, "Holders"):
-            cores, owner = core_set(holder, "Cores"), owner_name(text_in(holder, "Name"))
+            cores = core_set(holder, "Cores")
+            owner = owner_name(text_in(holder, "Name"))
             if text_in(holder, "AssignedTo") and cores:
                 price = usd_per_hour / idle * len(cores) if usd_per_hour and idle else None
                 cost = None if price is None else round(price * MICRO)
@@ -343,7 +346,9 @@ def kind_of(evidence: Evidence, row: IdleOwner, entry: JsonObject, holder: JsonO
 
 def owner_sentences(evidence: Evidence, owner: RankedOwner) -> list[str]:
     """Return headline, short headline, reason against haste, next step, and why not to wait."""
-    row, entry, holder = owner.row, owner.entry, owner.holder
+    row = owner.row
+    entry = owner.entry
+    holder = owner.holder
     words = describe_owner(row.owner, row.team)
     allocated = row.allocated or row.idle
     allocated_cores = amount(allocated / MICRO)

@@ -42,7 +42,8 @@ def cores_words(cores: Iterable[int]) -> str:
 
 def idle_cores_of(entry: JsonObject, owner: str) -> set[int]:
     """Return the idle cores of *entry* that belong to *owner*, which may be a placeholder."""
-    idle, owners = core_set(entry, "Cores"), entries_in(entry, "Owners")
+    idle = core_set(entry, "Cores")
+    owners = entries_in(entry, "Owners")
     is_allocation_unknown = text_in(entry, "Reservations") == RESERVATIONS_UNKNOWN
     if owner == OTHER_OWNERS:
         return idle & core_set(entry, "OwnersMore")
@@ -62,7 +63,8 @@ def idle_cores_of(entry: JsonObject, owner: str) -> set[int]:
 
 def is_fully_idle(entry: JsonObject) -> bool:
     """Return True if no core of *entry* works and nothing executes."""
-    cores, idle = number_in(entry, "NeuronCores"), number_in(entry, "IdleCores")
+    cores = number_in(entry, "NeuronCores")
+    idle = number_in(entry, "IdleCores")
     return cores is not None and cores == idle and not number_in(entry, "Executions")
 
 
@@ -74,7 +76,8 @@ def is_in_other_clusters(entry: JsonObject) -> bool:
 def host_sentence(entry: JsonObject) -> str:
     """Return `25 of 128 vCPUs are busy: it may be compiling or loading data`."""
     kind = INSTANCE_TYPES.get(text_in(entry, "InstanceType"))
-    vcpus, percent = kind.vcpus if kind else None, number_in(entry, "HostCpuPercent")
+    vcpus = kind.vcpus if kind else None
+    percent = number_in(entry, "HostCpuPercent")
     words = host_words(percent, vcpus)
     if words and (percent or 0) * (vcpus or 0) < _IDLE_HOST:
         return words

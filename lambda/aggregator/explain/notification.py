@@ -116,7 +116,8 @@ def notify(
     due, trouble = _due([*topics], transition, table)
     if topics and not due:
         return Notification("repeated")
-    idle_after, unread = environment.rules.idle_after_minutes, UNREADABLE if trouble else ""
+    idle_after = environment.rules.idle_after_minutes
+    unread = UNREADABLE if trouble else ""
     evidence = Evidence(
         find_subject(transition.metrics), transition.region, idle_after, trouble=unread
     )
@@ -199,7 +200,8 @@ def topics_covered(
     *marks* stand behind the identities under which messages to the topics are remembered.
     A message without the cluster's numbers covers nothing, so it claims nothing.
     """
-    evidence, covered = explanation.evidence, list[str]()
+    evidence = explanation.evidence
+    covered = list[str]()
     if not marks or not evidence.subject.is_idle or not evidence.rollup:
         return (), ""
     try:

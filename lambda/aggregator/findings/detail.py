@@ -104,7 +104,8 @@ def instance_members(
 ) -> Detail:
     """What its minute says of an instance; owners who are *awaited* are not fully idle."""
     record = instance.record
-    state, cores = record.core_state, len(record.core_state)
+    state = record.core_state
+    cores = len(record.core_state)
     is_paid_anyway = is_committed(record, rules.paid_by_type)
     detail: Detail = {
         "InstanceType": record.instance_type,
@@ -205,7 +206,8 @@ def _query(
         fields = "Kind, CoreState, BusyCores, UnknownCores, HostCpuPercent, Message"
         kinds = 'Kind in ["minute", "event"]'
         if detail["Kind"] == HARDWARE_FAULT:
-            fields, kinds = "Event, Message, Device, Action", 'Kind = "event"'
+            fields = "Event, Message, Device, Action"
+            kinds = 'Kind = "event"'
         text = (
             f"fields @timestamp, {fields} | filter {kinds} and {cluster}"
             f" and {member_is('InstanceId', str(detail['InstanceId']))}"
@@ -241,7 +243,8 @@ def _held_back_by(
 
 def _host_vcpus(record: MinuteRecord) -> float | None:
     """How many vCPUs of the host worked; None where that is not known."""
-    percent, made = record.number("HostCpuPercent"), INSTANCE_TYPES.get(record.instance_type or "")
+    percent = record.number("HostCpuPercent")
+    made = INSTANCE_TYPES.get(record.instance_type or "")
     vcpus = None if made is None else made.vcpus
     return None if percent is None or vcpus is None else percent * vcpus / 100
 

@@ -108,8 +108,12 @@ class InstanceFindings:
 
         The minutes up to *taken_in* were taken in: one of them has only its faults looked at.
         """
-        self._minute, self._taken_in = minute, taken_in
-        self._drafts, self._idle, self._events, self._seen = {}, [], Counter(), set()
+        self._minute = minute
+        self._taken_in = taken_in
+        self._drafts = {}
+        self._idle = []
+        self._events = Counter()
+        self._seen = set()
 
     def draft_instance(self, found: InstanceMinute) -> None:
         """Draft what the minute of an instance makes of its findings."""
@@ -192,7 +196,8 @@ class InstanceFindings:
 
         Returns how many steps must wait, because too much waits already.
         """
-        others, self._drafts = self._drafts, {}
+        others = self._drafts
+        self._drafts = {}
         for key, found, idle_minutes in self._idle:
             awaited = facts.get(key.cluster, NO_ROLLUP_FACTS).awaited
             self._draft_idleness(key, found, idle_minutes, awaited)
@@ -200,7 +205,8 @@ class InstanceFindings:
         waiting = 0
         for key, draft in self._drafts.items():
             bucket = bucket_of(key.subject)
-            state, step = self.states[bucket], draft.step
+            state = self.states[bucket]
+            step = draft.step
             is_full = step.change is not None and not draft.has_room
             grows = step.change == OPENED or draft.faults
             if is_full or (grows and self._chars[bucket] > MAX_OPEN_CHARS):
@@ -223,7 +229,8 @@ class InstanceFindings:
                 reported = state.faults.setdefault((key.cluster, key.subject), {})
                 reported[self._minute] = draft.faults
                 self._chars[bucket] += _chars(key.subject)
-        self._drafts, self._idle = {}, []
+        self._drafts = {}
+        self._idle = []
         return waiting
 
     def _draft_idleness(

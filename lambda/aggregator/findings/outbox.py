@@ -133,7 +133,8 @@ def send_due(
         if not any(answers):
             break  # the bus does not answer
     for place, numbers in taken.items():
-        state, item = states[place], items[place]
+        state = states[place]
+        item = items[place]
         state.due = [step for number, step in enumerate(state.due) if number not in numbers]
         after = FindingsItem(item.version + 1, len(state.due), state.packed())
         # Where another run has written since, it sends the same events once more.

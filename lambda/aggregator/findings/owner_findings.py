@@ -148,7 +148,8 @@ class OwnerFindings:
         """Take the steps in."""
         if not owners:
             return
-        cluster, minute = of_minute.cluster, of_minute.minute
+        cluster = of_minute.cluster
+        minute = of_minute.minute
         self.states[cluster] = state
         self._changed.add(cluster)
         state.minute = minute

@@ -106,7 +106,8 @@ def take_in(
             record = parse(line.message)
             reason = ""
         except WireFormatError as error:
-            record, reason = None, error.reason
+            record = None
+            reason = error.reason
         if isinstance(record, MinuteRecord):
             minute = minute_at_ms(record.minute_ms)
             reason = _untimely(minute - this_minute, late_minutes)

@@ -161,13 +161,15 @@ def _owners_of(instance: IdleInstance) -> tuple[list[Owner], str]:
 
     Teams, and how long each is quiet, stand in the rows of the owners.
     """
-    idle, found = set(instance.cores), []
+    idle = set(instance.cores)
+    found = []
     for owner in instance.owners:
         theirs = idle & {*core_indexes(owner.cores), *core_indexes(owner.reserved)}
         if theirs:
             found.append((theirs, replace(owner, team=None, quiet_minutes=None)))
     found.sort(key=lambda pair: -len(pair[0]))
-    listed, rest = found[:MAX_LISTED_OWNERS], found[MAX_LISTED_OWNERS:]
+    listed = found[:MAX_LISTED_OWNERS]
+    rest = found[MAX_LISTED_OWNERS:]
     others = idle.intersection(core_indexes(instance.owners_more)).union(
         *(cores for cores, _ in rest)
     )
@@ -222,7 +224,8 @@ def rank_stragglers(by_type: Mapping[str, list[BusyInstance]]) -> Ranking[Stragg
     for instance_type, busy in judged.items():
         busy.sort()
         # The median is the mean of these two, which are the same where the number is odd.
-        low, high = busy[(len(busy) - 1) // 2], busy[len(busy) // 2]
+        low = busy[(len(busy) - 1) // 2]
+        high = busy[len(busy) // 2]
         twice_median = low.hundredths * high.cores + high.hundredths * low.cores
         cores = low.cores * high.cores
         median = twice_median / (2 * cores)

@@ -188,7 +188,8 @@ class RollupInProgress:
     def fold_instance(self, instance: InstanceMinute) -> None:
         """Count one instance."""
         record = instance.record
-        instance_id, state = record.instance_id, record.core_state
+        instance_id = record.instance_id
+        state = record.core_state
         self._records += instance.records
         if instance.duplicate_emitters:
             self._duplicates.append(instance_id)
@@ -247,7 +248,8 @@ class RollupInProgress:
         """The cluster's numbers, with *silent* those of its instances that are."""
         stragglers = rank_stragglers(self._busy)
         types, types_left_out = self._gauges_by_type()
-        basis, usd_per_hour = self.idle.basis, self.idle.usd_per_hour()
+        basis = self.idle.basis
+        usd_per_hour = self.idle.usd_per_hour()
         total = Sums()
         for sums in self._sums.values():
             total.merge_sums(sums)
@@ -303,7 +305,8 @@ class RollupInProgress:
         stragglers: int | None,
         usd_per_hour: Amounts,
     ) -> Amounts:
-        cores, known = sums.whole("NeuronCores"), sums.whole("KnownCores")
+        cores = sums.whole("NeuronCores")
+        known = sums.whole("KnownCores")
         expected = sums.whole("Instances") + silent
         gauges: dict[str, float | None] = {
             **sums.core_gauges(),

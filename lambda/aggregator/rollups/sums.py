@@ -218,9 +218,11 @@ def _unknown_member(reason: str) -> str:
 
 def _add_ratios(record: MinuteRecord, numbers: Numbers) -> None:
     """Add numerator and denominator of each ratio of a rollup, where the instance has both."""
-    used, capacity = record.device_memory_used_bytes, record.device_memory_total_bytes
+    used = record.device_memory_used_bytes
+    capacity = record.device_memory_total_bytes
     if used is not None and capacity:
-        numbers["MemoryUsed"], numbers["MemoryCapacity"] = used, capacity
+        numbers["MemoryUsed"] = used
+        numbers["MemoryCapacity"] = capacity
     if record.latency_p50_mean_s is not None:
         weight = execution_weight(record)
         numbers["LatencyWeighted"] = float(record.latency_p50_mean_s * weight)

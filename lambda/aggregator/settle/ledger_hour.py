@@ -108,7 +108,8 @@ class BucketHour:
         return hours[key]
 
     def _is_missed(self, last: InstanceMinute, minute: int, latest: Counts) -> bool:
-        instance_id, seen = last.record.instance_id, minute_at_ms(last.record.minute_ms)
+        instance_id = last.record.instance_id
+        seen = minute_at_ms(last.record.minute_ms)
         if last.gone or minute - seen > SILENT_FORGET_MINUTES:
             return False
         if latest[instance_id] > seen:
@@ -169,7 +170,8 @@ class LedgerParts:
         if self._opened is None:
             self._opened = self.connect()
         table, _ = self._opened
-        counts, works = ReadingCounts(), dict[str, OwnerWork]()
+        counts = ReadingCounts()
+        works = dict[str, OwnerWork]()
         self._hours = {}
         published: dict[int, frozenset[str]] = {}
         for part in self.parts:

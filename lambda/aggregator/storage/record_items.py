@@ -94,12 +94,14 @@ def item_of(record: MinuteRecord, expires_s: int) -> RecordItem:
     room_bytes = -(-stored_bytes(best) // WRITE_UNIT_BYTES) * WRITE_UNIT_BYTES
     if stored_bytes(item) <= room_bytes:
         return item
-    fitting, too_many = 0, len(record.holders)
+    fitting = 0
+    too_many = len(record.holders)
     while too_many - fitting > 1:  # halved each time: packing is the costly part of ingest
         count = (fitting + too_many) // 2
         item = _item(_with_holders(record, count), expires_s)
         if stored_bytes(item) <= room_bytes:
-            fitting, best = count, item
+            fitting = count
+            best = item
         else:
             too_many = count
     return best
@@ -239,7 +241,8 @@ def _texts(records: Iterable[MinuteRecord]) -> Iterator[bytes]:
         line = encode(replace(record, health={}).members()).encode()
         if lines and size + len(line) > MAX_PACK_BYTES:
             yield b"\n".join(lines)
-            lines, size = [], 0
+            lines = []
+            size = 0
         lines.append(line)
         size += len(line) + 1
     if lines:

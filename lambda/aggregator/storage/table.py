@@ -206,7 +206,8 @@ class Table:
             "digest": publication.digest,
             "first_records": publication.first_records,
         }
-        pk, number = _publications_pk(minute), {"N": str(publication.number)}
+        pk = _publications_pk(minute)
+        number = {"N": str(publication.number)}
         item = _item(pk, cluster, expires_s, n=number, r=_packed(members))
         return self._put_numbered(item, publication.number)
 
@@ -229,7 +230,8 @@ class Table:
 
     def write_findings(self, place: str, item: FindingsItem, expires_s: int) -> bool:
         """Replace one item of what is open, unless somebody has; False when somebody did."""
-        number, due = {"N": str(item.version)}, {"N": str(item.due)}
+        number = {"N": str(item.version)}
+        due = {"N": str(item.due)}
         written = _item(PARTITION, place, expires_s, n=number, due=due, r={"B": item.payload})
         return self._put_numbered(written, item.version)
 

@@ -55,7 +55,8 @@ def compare(world: ClusterWorld, records, *, may_overstate: bool) -> None:
         assert types[key].keys() == rows.keys()
         for name, own in types[key].items():
             assert own == pytest.approx(rows[name], abs=EPSILON), name
-        covered_s, count = numbers.pop("CoveredSeconds"), numbers.pop("Records")
+        covered_s = numbers.pop("CoveredSeconds")
+        count = numbers.pop("Records")
         numbers["SilentInstances"] = 0  # nobody is before the fifth minute
         numbers["CoveragePercent"] = 100 * covered_s / (60 * numbers["Instances"])
         numbers["LateRecords"] = count - published[0]["Records"]
@@ -160,7 +161,8 @@ def test_a_run_killed_at_any_step_costs_nothing(after):
 
     expected, _ = closed(None)
     assert 3 == expected[MINUTE + 2, "training"][-1]["SilentInstances"]
-    step, outcome = 0, None
+    step = 0
+    outcome = None
     while outcome is None:
         step += 1
         rollups, outcome = closed(step)

@@ -219,7 +219,8 @@ def test_of_two_copies_that_with_more_holders_counts():
         holders=some_holders(64, seed=1),
         holders_more=1,
     )
-    (item,), (pack,) = [item_of(made, 0)], packs_of([made], 120)
+    (item,) = [item_of(made, 0)]
+    (pack,) = packs_of([made], 120)
     closings = []
     for order in ((item, pack), (pack, item)):
         stack = MemoryStack()

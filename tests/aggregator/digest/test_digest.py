@@ -84,7 +84,8 @@ LEDGER_ROWS = st.lists(
 @given(LEDGER_ROWS)
 def test_the_digest_is_what_the_rows_are(rows):
     """Summaries of hours add up to the rows, by owner, instance and day, in any order."""
-    found, whole = week_of(rows), then_of(rows)
+    found = week_of(rows)
+    whole = then_of(rows)
     assert whole.summary() == then_of(rows[::-1]).summary()
     assert whole.owners == found.owners
     # An hour lists only instances that were idle in it, so of these the idle part is whole.

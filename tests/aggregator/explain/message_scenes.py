@@ -16,8 +16,10 @@ from tests.aggregator.explain.alarm_events import (
     table_with,
 )
 
-FIRST, SECOND = "i-0c3f5a7b9d1e2f4a6", "i-0a1b2c3d4e5f60718"
-BIG, SMALL = "trn1.32xlarge", "inf2.xlarge"
+FIRST = "i-0c3f5a7b9d1e2f4a6"
+SECOND = "i-0a1b2c3d4e5f60718"
+BIG = "trn1.32xlarge"
+SMALL = "inf2.xlarge"
 FILLED_REASON = (
     "Threshold Crossed: 2 out of the last 15 datapoints were greater than or equal to the threshold"
     " (20.0) and 13 missing datapoints were treated as [NonBreaching]."

@@ -121,7 +121,8 @@ ROLLUP_PLACES = sorted(places(WHOLE_ROLLUP), key=str)
 def message_for(event, line):
     """The message about *event* when *line* is the last rollup."""
     transition = read_transition(event)
-    table, sent = MemoryTable(), []
+    table = MemoryTable()
+    sent = []
     for about in ("minute", "hardware", "errors"):
         with suppress(TableError):  # no cluster has a name that the table refuses as a key
             table.write_last_rollup(about, transition.cluster or "", ALARM_MINUTE, json.dumps(line))
@@ -144,7 +145,8 @@ def assert_chat_fits(publication):
     assert "1.0" == found.pop("version")
     assert "custom" == found.pop("source")
     assert {"id", "content", "metadata"} == found.keys()
-    content, metadata = found["content"], found["metadata"]
+    content = found["content"]
+    metadata = found["metadata"]
     assert {"textType", "title", "description", "keywords"} <= content.keys()
     assert "client-markdown" == content["textType"]
     assert 1 <= len(content["title"]) <= chat.MAX_TITLE_CHARS == 250
@@ -227,7 +229,9 @@ def test_whatever_stands_in_an_event(metric, names, now):
     """Names of alarms and clusters are other people's."""
     cluster, alarm, region, text = names
     event = of_a_contributor(metric, cluster=cluster, now=state(now, reason=text))
-    event["region"], event["account"], event["resources"] = region, text, [text]
+    event["region"] = region
+    event["account"] = text
+    event["resources"] = [text]
     event["detail"]["alarmName"] = alarm or "alarm"
     event["detail"]["muteDetail"] = {"mutedByArn": text}
     assert_within_bounds(message_for(event, rollup()))

@@ -52,7 +52,8 @@ def notify_about(event, table, sent):
 @given(st.lists(st.sampled_from(TRANSITION_EVENTS), max_size=12))
 def test_each_transition_is_sent_once_however_often_it_is_delivered(deliveries):
     """Deliveries may come in any order."""
-    table, sent = table_with(rollup()), []
+    table = table_with(rollup())
+    sent = []
     for event in deliveries:
         notify_about(event, table, sent)
     assert len({read_transition(event).identity for event in deliveries}) == len(sent)
@@ -64,7 +65,8 @@ def test_a_crash_at_any_step_may_repeat_a_message_and_never_loses_one(event, ste
     """
     Lambda delivers the event again; the second invocation finds the table as the first left it.
     """
-    table, sent = table_with(rollup()), []
+    table = table_with(rollup())
+    sent = []
     process: Any = KillableProcess(table, sent, killed_at=step, after=after)
     try:
         notify(
@@ -86,7 +88,9 @@ def test_a_crash_at_any_step_may_repeat_a_message_and_never_loses_one(event, ste
 def test_a_topic_that_refuses_does_not_keep_a_message_from_the_other(refusing):
     """Lambda retries, and only the topic that refused gets the message again."""
     environment = replace(ENVIRONMENT, chat_topic_arn=CHAT_ARN)
-    table, sent, transition = table_with(rollup()), [], read_transition(of_an_alarm())
+    table = table_with(rollup())
+    sent = []
+    transition = read_transition(of_an_alarm())
 
     def publish(topic_arn, _):
         if topic_arn == refusing and not sent.count(refusing):
@@ -115,7 +119,8 @@ def test_a_topic_that_refuses_does_not_keep_a_message_from_the_other(refusing):
 )
 def test_a_table_that_fails_does_not_stop_a_message(monkeypatch, method):
     """The message is shorter or sent twice, and a failure of the memory is reported."""
-    table, sent = table_with(rollup()), []
+    table = table_with(rollup())
+    sent = []
 
     def fail(*_):
         msg = "records rejected a call with ThrottlingException"
@@ -213,7 +218,8 @@ def test_who_reads_before_anybody_claimed_does_not_claim_after_somebody_did(
     table, sent, monkeypatch
 ):
     """The conditional put is refused, and the second read finds whose message it is."""
-    read, others = table.read_claim, [transition(CORES)]
+    read = table.read_claim
+    others = [transition(CORES)]
 
     def read_claim(group):
         found = read(group)
@@ -247,7 +253,8 @@ def test_a_claim_whose_message_never_came_covers_nobody(table, sent):
 def test_a_message_is_waited_for_no_longer_than_a_third_of_the_time_that_there_is():
     """The clock bounds the wait, not the number of reads, however slow the table is."""
     for step_s in (0.0, 7.0):
-        now, slept = [0.0], []
+        now = [0.0]
+        slept = []
 
         def sleep(pause_s, step_s=step_s, now=now, slept=slept):
             slept.append(pause_s)

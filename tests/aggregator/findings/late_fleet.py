@@ -16,8 +16,13 @@ LATE_FLEET_RULES = Rules(idle_after_minutes=5)
 LATE_FLEET_MINUTES = 40
 RESTART = 20
 LAST_RUNS = 12
-LATE, TWICE, HALVES, FAULTY, MISSING = 0.02, 0.02, 0.05, 0.05, 0.01
-KILLED, MEETS = 0.3, 0.05
+LATE = 0.02
+TWICE = 0.02
+HALVES = 0.05
+FAULTY = 0.05
+MISSING = 0.01
+KILLED = 0.3
+MEETS = 0.05
 
 
 @dataclass
@@ -73,7 +78,8 @@ def _deliveries(draw, history):
     for number in range(draw.randint(4, 20)):
         is_alone = number == 0  # a cluster of one idle instance: its gaps leave nobody to report
         cluster = "alone" if is_alone else f"c{number % 2}"
-        is_idle, silent_until = is_alone or draw.random() < 0.5, -1
+        is_idle = is_alone or draw.random() < 0.5
+        silent_until = -1
         for minute in range(LATE_FLEET_MINUTES):
             if draw.random() < MISSING:  # for at most 4 minutes, which is not silence yet
                 silent_until = minute + draw.randint(0, 3)

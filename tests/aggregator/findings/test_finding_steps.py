@@ -29,7 +29,8 @@ def opened(idle_minutes=AFTER):
 
 def test_it_worsens_whenever_the_idle_time_has_doubled_eight_times_then_daily():
     """One step for each minute at which a level is reached, and none in between."""
-    finding, worse = opened(), []
+    finding = opened()
+    worse = []
     for minutes in range(AFTER + 1, AFTER * 2**8 + 3 * MINUTES_OF_DAY + 1):
         step = idle(finding, minutes)
         if step is not None:
@@ -85,7 +86,8 @@ def test_a_fault_opens_each_further_one_worsens_and_a_day_without_closes():
 @pytest.mark.parametrize(("is_known", "closes_after"), [(True, 3), (False, 61)])
 def test_an_owner_nobody_sees_is_gone(is_known, closes_after):
     """Within three minutes where everything is seen, else when it is forgotten."""
-    finding, count = opened(), 0
+    finding = opened()
+    count = 0
     while True:
         count += 1
         step = steps.step_absence(finding, MINUTE + count, 60, is_known=is_known)

@@ -89,7 +89,8 @@ def test_each_guard_alone_holds_a_stop_back(changes, guard):
 
     def make(**moment):
         others = {name: value for name, value in made.items() if name != "core_state"}
-        base, state = idle(**others, **moment), made.get("core_state", "uu")
+        base = idle(**others, **moment)
+        state = made.get("core_state", "uu")
         return replace(base, core_state=state)
 
     (event,) = FindingsFleet().pass_minute(make)
@@ -179,7 +180,8 @@ def test_silence_neither_closes_nor_worsens_and_a_clean_shutdown_closes_after_a_
 def test_an_owner_that_is_fully_idle_in_the_whole_cluster_is_a_finding():
     """With the cores of all instances, the team by the stack's rules, and the cost."""
     fleet = FindingsFleet()
-    idles, works = held("aa", (20, 30)), held("ab", (90, 0), instance_id="i-2")
+    idles = held("aa", (20, 30))
+    works = held("ab", (90, 0), instance_id="i-2")
     assert [] == owners(fleet.pass_minute(idles, works))
     idles_too = held("aa", (90, 16), instance_id="i-2")
     sent = owners(fleet.pass_minute(idles, idles_too))

@@ -25,7 +25,11 @@ from tests.aggregator.findings.findings_fleet import (
 
 JOB_MINUTES = 12
 IDLE_FROM = 4  # the minute in which a job that idles has done so for long enough
-IN_TIME, DARK, LATE, LOST, RESTART = "in time", "dark", "late", "lost", "restart"
+IN_TIME = "in time"
+DARK = "dark"
+LATE = "late"
+LOST = "lost"
+RESTART = "restart"
 LINE_FATES = st.sampled_from([IN_TIME, IN_TIME, IN_TIME, DARK, LATE, LOST, RESTART])
 DARKNESS = {
     "core_state": "??",

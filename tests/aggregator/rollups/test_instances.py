@@ -15,7 +15,8 @@ def test_an_instance_has_the_price_of_its_region_or_is_unpriced_and_named():
     def idle(region, instance_type):
         return rollup(cores("u", idle=(60,), region=region, instance_type=instance_type))
 
-    virginia, tokyo = idle("us-east-1", "inf2.48xlarge"), idle("ap-northeast-1", "inf2.48xlarge")
+    virginia = idle("us-east-1", "inf2.48xlarge")
+    tokyo = idle("ap-northeast-1", "inf2.48xlarge")
     assert [12.98127, 19.4719] == [one.gauges["IdleCostPerHour"] for one in (virginia, tokyo)]
     assert [["us-east-1"], ["ap-northeast-1"]] == [one.price_regions for one in (virginia, tokyo)]
     trn2 = idle("us-east-2", "trn2.48xlarge")

@@ -40,7 +40,8 @@ PAID = [None, "committed", "avoidable"]
 def held(instance_id, *owners, **changes):
     """An instance on which each of *owners*, pairs of a name and a number, holds so many idle."""
     count = sum(number for _, number in owners)
-    listed, first = [], 0
+    listed = []
+    first = 0
     for name, number in owners:
         listed.append(Owner(core_ranges(range(first, first + number)), name))
         first += number
@@ -264,7 +265,8 @@ def test_the_owner_with_most_survives_the_bound(monkeypatch):
 def test_too_many_owners_are_not_reported_in_part(monkeypatch):
     """Beyond the bound nobody is known: nobody seems to hold less, or to be gone."""
     monkeypatch.setattr(owner_minutes, "MAX_OWNERS_COUNTED", 3)
-    found, rest = ClusterIdle(15, Prices()), ClusterIdle(15, Prices())
+    found = ClusterIdle(15, Prices())
+    rest = ClusterIdle(15, Prices())
     for number in range(4):
         part = found if number < 2 else rest
         part.fold_record(held(f"i-{number}", (f"ml/{number}", 1)))
@@ -276,7 +278,8 @@ def test_too_many_owners_are_not_reported_in_part(monkeypatch):
 
 def test_a_row_says_what_is_only_reserved_and_for_how_long_nothing_worked():
     """Over all instances: of reserved cores their number, of quiet minutes the least."""
-    waits, none = Owner("0", "ml/a-1", executions=0, quiet_minutes=30), {"execution_errors": 0}
+    waits = Owner("0", "ml/a-1", executions=0, quiet_minutes=30)
+    none = {"execution_errors": 0}
     fleet = [
         cores(
             "auu",

@@ -74,7 +74,8 @@ def test_amounts_add_up_to_the_highest_total_and_the_excess_to_the_rest(totals):
         for name, amount in step.amounts.items():
             assert amount >= 0
             published[name] = published.get(name, 0) + amount
-        before, excess = step.publication, step.overstated
+        before = step.publication
+        excess = step.overstated
         exact["LateRecords"] = max(0, records - totals[0][0])
         for name, amount in published.items():
             assert abs(amount - excess.get(name, 0) - exact.get(name, 0)) < 1e-6

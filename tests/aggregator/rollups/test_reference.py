@@ -78,7 +78,8 @@ def _owners(draw, state):
     if not state:
         return given
     some = st.sets(st.integers(0, len(state) - 1))
-    listed, left_out = [], draw(st.just(set()) | some)
+    listed = []
+    left_out = draw(st.just(set()) | some)
     for name in OWNER_NAMES:
         held, free = (
             {core for core in draw(some) if (state[core] == "u") is is_free}

@@ -58,8 +58,10 @@ def test_every_metric_is_of_the_catalogue_with_its_unit(metrics):
 
 def test_a_number_is_the_same_as_a_metric_and_as_a_property():
     """What the parameter chooses is what costs, never what the line says."""
-    rollup, chosen = rollup_of(*SOME), rollup_metrics("TeraFlops")[0]
-    default, other = published(rollup), published(rollup, metrics=chosen)
+    rollup = rollup_of(*SOME)
+    chosen = rollup_metrics("TeraFlops")[0]
+    default = published(rollup)
+    other = published(rollup, metrics=chosen)
     assert [*ALARMED, "TeraFlops"] == sorted(defined(other), key=[*ALARMED, "TeraFlops"].index)
     assert default | {"_aws": None} == other | {"_aws": None}
 
@@ -238,7 +240,8 @@ def test_the_longest_names_and_lists_fit_the_line(letter):
     each character one that JSON doubles.
     """
     in_progress = RollupInProgress(letter * 255, idle_after_minutes=15)
-    state, idle = "ua" * 512, (20, 30) * 512
+    state = "ua" * 512
+    idle = (20, 30) * 512
     for number in range(300):
         name = f"{number:03}".ljust(128, letter)
         kind = f"{chr(ord('a') + number) * 32}.{'x' * 32}" if number < 20 else letter * 128
@@ -272,7 +275,8 @@ def test_what_takes_most_of_the_line_is_cut_first():
     """
     Twenty instances with every second of 1,024 cores idle leave no room; the silent ones stay.
     """
-    state, idle = "ub" * 512, (20, 0) * 512
+    state = "ub" * 512
+    idle = (20, 0) * 512
     crowd = [
         record(
             instance_id=f"i-{number}",

@@ -214,7 +214,8 @@ def test_the_ledger_says_what_the_rollups_say(fleet):
     Idle core-minutes of the hour, and its busy ones, over every cluster, to the last one; and
     what is avoidable, though owners work on instances that are read with other parts.
     """
-    world, bucket = world_of(fleet), Bucket()
+    world = world_of(fleet)
+    bucket = Bucket()
     settle(world, bucket)
     rows = ledger_of(bucket)
     for name, metric in (("idle", "IdleCoreMinutes"), ("busy", "BusyCores")):
@@ -238,7 +239,8 @@ def test_killed_anywhere_and_repeated_the_bytes_are_the_same(fleet, after, data)
     whole = Bucket()
     assert settle(world_of(fleet), whole).hours_settled == 2
     assert {*keys_of(SETTLED_HOUR - 1), *keys_of(SETTLED_HOUR)} == whole.keys()
-    again, bucket = world_of(fleet), Bucket()
+    again = world_of(fleet)
+    bucket = Bucket()
     for killed_at in data.draw(st.lists(st.integers(1, 6_000), min_size=1, max_size=3)):
         settle(again, bucket, killed_at=killed_at, after=after)
         assert bucket.items() <= whole.items()
@@ -280,7 +282,8 @@ def test_several_processes_put_the_same_bytes(tmp_path):
     """Each its own parts."""
     fleet = [minute_of(f"i-{number}", FIRST_OF_HOUR + 3) for number in range(40)]
     world = world_of(fleet)
-    alone, together = Folder(tmp_path / "1"), Folder(tmp_path / "3")
+    alone = Folder(tmp_path / "1")
+    together = Folder(tmp_path / "3")
     settle(world, alone, hour=SETTLED_HOUR)
     outcome = settle(world, together, hour=SETTLED_HOUR, processes=3)
     assert alone.objects() == together.objects()

@@ -39,7 +39,8 @@ class Busy:
 
 def test_what_a_batch_leaves_over_is_written_again():
     """At most 25 items a request, and a pause after each that was not enough."""
-    client, pauses = Busy(capacity=10), []
+    client = Busy(capacity=10)
+    pauses = []
     Requests(client, "records", pauses.append).write(WRITTEN_ITEMS)
     assert 60 == len(client.kept)
     assert 25 == client.largest
@@ -49,7 +50,8 @@ def test_what_a_batch_leaves_over_is_written_again():
 
 def test_what_is_left_in_the_end_is_an_error_and_the_rest_is_kept():
     """Lambda then delivers all of it again, which is harmless."""
-    client, pauses = Busy(capacity=0), []
+    client = Busy(capacity=0)
+    pauses = []
     with pytest.raises(TableError, match="left 60 items unwritten after 8 attempts"):
         Requests(client, "records", pauses.append).write(WRITTEN_ITEMS)
     assert 3 * MAX_BATCH_ATTEMPTS == len(pauses)

@@ -76,7 +76,8 @@ def test_only_the_markers_asked_for_are_read(table):
 
 def test_what_is_open_is_written_over_what_was_read_alone(table):
     """A second writer of one version is refused, and what the first wrote stays."""
-    first, second = FindingsItem(1, 0, b"first"), FindingsItem(2, 3, b"second")
+    first = FindingsItem(1, 0, b"first")
+    second = FindingsItem(2, 3, b"second")
     assert [True, False] == [table.write_findings("cluster#a", first, LIFE_S) for _ in range(2)]
     assert table.write_findings("cluster#a", second, LIFE_S)
     assert table.write_findings("07", first, LIFE_S)
@@ -154,7 +155,8 @@ def test_no_departure_of_the_asked_minutes_is_missed(offsets, first, last):
 
 def test_a_transition_is_remembered_as_sent(table):
     """Its name may be longer than any key."""
-    one, other = "alarm#" + "n" * 5000 + "#1", "alarm#" + "n" * 5000 + "#2"
+    one = "alarm#" + "n" * 5000 + "#1"
+    other = "alarm#" + "n" * 5000 + "#2"
     table.put_notified(one, LIFE_S)
     table.put_notified(one, LIFE_S)
     assert [True, False] == [table.was_notified(one), table.was_notified(other)]

@@ -116,7 +116,8 @@ def environment(shared_folder):
 
 def carry_out(root):
     """The instructions of the stage, with folders of *root* for /opt and /source."""
-    opt, source = root / "opt", root / "source"
+    opt = root / "opt"
+    source = root / "source"
     opt.mkdir()
     source.mkdir()
     variables = {**os.environ, **values(EMITTER, "ENV")}

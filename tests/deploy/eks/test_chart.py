@@ -118,7 +118,8 @@ def test_no_combination_gives_a_right_that_was_not_asked_for(render, values):
     alone; nothing else of the node but the spool.
     """
     rendered = render(values)
-    pod, container = rendered.pod, rendered.container
+    pod = rendered.pod
+    container = rendered.container
     security = container["securityContext"]
     asks_kubelet = values["attribution"]["enabled"]
     names_pods = asks_kubelet and values["attribution"]["hostPID"]

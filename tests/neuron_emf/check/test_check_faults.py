@@ -51,7 +51,8 @@ def test_exactly_the_right_line_says_it(checked, monitor, monkeypatch, golden, r
             found = checked("--monitor-command", monitor)
         lines.append(f"{fault}: exit code {found.code}\n")
         for result in found.document["checks"]:
-            state, check = result["state"], result["check"]
+            state = result["state"]
+            check = result["check"]
             if state != EXPECTED_STATES[check]:
                 lines.append(f"  {state}: {check}: {result['found']}; {result['advice'] or '-'}\n")
         assert found.code == any(result == "failed" for result in found.states.values())

@@ -44,11 +44,13 @@ class CheckedSource:
     """A source of allocations that tells them, or cannot be read."""
 
     def __init__(self, name, *allocations):
-        self.name, self.allocations = name, allocations
+        self.name = name
+        self.allocations = allocations
 
     def read_allocations(self):
         if not self.allocations:
-            reason, remedy = "it hangs", f"Mend {self.name}"
+            reason = "it hangs"
+            remedy = f"Mend {self.name}"
             raise UnknownAssignmentsError(reason, remedy)
         return self.allocations
 

@@ -65,7 +65,8 @@ def test_a_bill_by_hand():
     """1,000 instances in 4 clusters, 43,800 minutes, every quantity from round sizes."""
     minutes = 1_000 * 43_800
     written = (minutes * 1_000 + 1_000 * 730 * 8 * 500) / GIB
-    late, late_of_a_cluster = 1 - power(0.999, 1_000), 1 - power(0.999, 250)  # one in 1,000 records
+    late = 1 - power(0.999, 1_000)  # one in 1,000 records
+    late_of_a_cluster = 1 - power(0.999, 250)
     rollups = 43_800 * ((1 + late_of_a_cluster) * 4 * (1_000 + 26) + 700) / GIB
     slow = 1.5 * 1_769 / 512
     # 32 buckets are registered and read; 31.25 items of 500 bytes are 3.8 pages of 4 KiB

@@ -128,7 +128,8 @@ class FakeBucket:
 
     def __init__(self):
         self.meta = SimpleNamespace(endpoint_url="https://s3.eu-west-1.amazonaws.com")
-        self.calls, self.kept = [], {}
+        self.calls = []
+        self.kept = {}
 
     def head_object(self, **asked):
         self.calls.append(asked)
@@ -283,7 +284,8 @@ def test_metrics_are_known_and_those_that_alarms_need_are_among_them(deploy, met
 def test_tags_and_role_are_those_of_both_stacks(deploy):
     """Without them CloudFormation keeps what a stack has."""
     role = "arn:aws:iam::111122223333:role/deployer"
-    fake, plain = FakeCloudFormation(), FakeCloudFormation()
+    fake = FakeCloudFormation()
+    plain = FakeCloudFormation()
     assert 0 == deploy(fake, "--tags", "Team=ml,Cost=a=b", "--role-arn", role)[0]
     assert 0 == deploy(plain)[0]
     tags = [{"Key": "Team", "Value": "ml"}, {"Key": "Cost", "Value": "a=b"}]

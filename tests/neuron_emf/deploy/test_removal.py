@@ -268,7 +268,8 @@ def test_a_deletion_that_failed_names_the_first_failure_and_is_repeated(deploy):
     """The releases stay meanwhile, and something that is not a release stays for good."""
     with mock_aws():
         region = Region()
-        iam, s3 = region.aws["iam"], region.aws["s3"]
+        iam = region.aws["iam"]
+        s3 = region.aws["s3"]
         iam.create_user(UserName="ops")
         iam.attach_user_policy(UserName="ops", PolicyArn=region.policy)
         code, _, err = deploy(region, "--delete")

@@ -145,10 +145,8 @@ def test_every_shape_is_read(tmp_path, document, names):
 def test_log_lines_around_a_summary_are_skipped(tmp_path):
     """Each document that begins a line counts; the profiler's own log lines do not."""
     path = tmp_path / "llama.txt"
-    log, summary = (
-        'time="08:00" level=info msg="{"\n[INFO] {}\n',
-        json.dumps({"a": SUMMARY}, indent=1),
-    )
+    log = 'time="08:00" level=info msg="{"\n[INFO] {}\n'
+    summary = json.dumps({"a": SUMMARY}, indent=1)
     for text, count in ((f"{log}{summary}\n{log}", 1), (f"{summary}\n{log}{summary}", 2)):
         path.write_text(text, "utf-8")
         assert count * ["a"] == [name for name, _ in summaries_in(path)]

@@ -69,7 +69,8 @@ def line_of(record):
 
 def closed(records):
     """What close prints of them: a line for each cluster and minute."""
-    sums, by_minute = {}, {}
+    sums = {}
+    by_minute = {}
     for record in records:
         parts = by_minute.setdefault(record.minute_ms // MINUTE_MS, {})
         parts.setdefault((record.cluster, record.instance_id), []).append(record)
@@ -102,7 +103,8 @@ def reckoned(now, records):
         (shown,) = now.of_cluster(cluster).clusters
         assert minute == shown.minute
         for name, member in NUMBER_BY_FIELD.items():
-            value, wanted = getattr(shown, name), expected.get(member)
+            value = getattr(shown, name)
+            wanted = expected.get(member)
             unit = MICRO if member.endswith("PerHour") else 1
             assert (value is None) == (wanted is None), member
             assert value is None or abs(value / unit - wanted) <= 2e-6, member
@@ -158,7 +160,8 @@ def text_of(answer):
 
 def message_of(line):
     """What people are told of a rollup."""
-    table, cluster = MemoryTable(), json.loads(line)["ClusterName"]
+    table = MemoryTable()
+    cluster = json.loads(line)["ClusterName"]
     minute = cluster_now(json.loads(line)).minute
     table.write_last_rollup("minute", cluster, minute, line)
     fired_s = 60 * minute + 300.0
@@ -174,7 +177,8 @@ def faces_agree(lines):
         rollup = json.loads(line)
         place = cluster_now(rollup)
         answer = answer_of(now, place.cluster, (place.minute + 1) * MINUTE_MS)
-        shown, message = text_of(answer), message_of(line)
+        shown = text_of(answer)
+        message = message_of(line)
         reasons = rollup.get("UnknownCoresByReason", {})
         assert reasons == answer["idle"]["unknown_by_reason"]
         assert not reasons or REASON_WORDS[max(reasons, key=reasons.get)] in shown

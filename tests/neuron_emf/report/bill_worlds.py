@@ -157,7 +157,8 @@ def put(shares, names, cost, row=None):
 def reckoned(bill, ledger):
     """Return the `Share`s of rows of `charge`, `fee` and `held`; HyperPod's are left out."""
     bill = [row for row in bill if row["x_ServiceCode"] == "AmazonEC2"]
-    costs, hours = defaultdict(int), defaultdict(Fraction)
+    costs = defaultdict(int)
+    hours = defaultdict(Fraction)
     fees = sum(rounded(row["BilledCost"]) for row in bill if row["ChargeCategory"] == "Purchase")
     used = [row for row in bill if row["ChargeCategory"] != "Purchase"]
     block = [

@@ -44,7 +44,11 @@ class ParsedPage(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.tags, self.open, self.attributes, self.rows, self.texts = [], [], [], [], []
+        self.tags = []
+        self.open = []
+        self.attributes = []
+        self.rows = []
+        self.texts = []
         self.feed(text)
         self.close()
         assert [] == self.open

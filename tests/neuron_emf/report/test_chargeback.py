@@ -134,7 +134,8 @@ def worlds(draw, fault):
     bill = [charge(hour, "i-ffffffff", "1.25") for hour in LAW_MONTH]
     ledger = [held(hour, "i-ffffffff", "a/x", "120", Team="a") for hour in LAW_MONTH]
     for number in range(draw(st.integers(1, 3))):
-        instance, in_block = f"i-{number:08x}", number == 0
+        instance = f"i-{number:08x}"
+        in_block = number == 0
         for hour in LAW_HOURS:
             quantity = draw(st.sampled_from(["1.0", "0.5", "0.3333333333", "0.000278"]))
             kind = draw(st.sampled_from(["BoxUsage", "SpotUsage", "missing"]))

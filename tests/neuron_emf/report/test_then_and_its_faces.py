@@ -84,7 +84,8 @@ def check_then(objects, hour, lines, rules):
 
 def check_faces(report):
     """JSON, CSV, page and terminal show the same rows, whose sums are the total."""
-    document, sheet = document_of(report), spreadsheet_of(report)
+    document = document_of(report)
+    sheet = spreadsheet_of(report)
     names = list(document["total"])
     for name in {*names} - {RATE}:
         total = sum(row[name] or 0 for row in document["rows"])
@@ -218,7 +219,8 @@ def test_a_name_commands_nothing():
 @pytest.fixture
 def shown(chromium, tmp_path):
     """Show an idle report; whatever the page asks for or complains of is an error."""
-    opened, said = [], []
+    opened = []
+    said = []
 
     def show(report, width, scheme):
         path = tmp_path / "idle.html"

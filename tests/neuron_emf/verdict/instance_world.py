@@ -112,7 +112,8 @@ class InstanceWorld:
 
     def begin(self, idle_before: int, others: int = 9) -> None:
         """Idle for so many minutes before the hour, beside so many instances that work."""
-        self.since, self.others = -idle_before, others
+        self.since = -idle_before
+        self.others = others
         self.busy = round(others * self.cores * self.rng.uniform(0.7, 1))
         self.lines: list[tuple[int, Line | str]] = []
         self.rollups: list[tuple[int, Line | str]] = []

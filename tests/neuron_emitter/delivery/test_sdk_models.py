@@ -23,7 +23,8 @@ def client_facts(service, region, *, is_lean):
         client = session.create_client(service, region_name=region)
     except BotoCoreError as error:  # not every service is everywhere
         return str(error)
-    meta, signer = client.meta, client._request_signer
+    meta = client.meta
+    signer = client._request_signer
     client.close()
     signing = (signer.signing_name, signer.region_name, signer.signature_version)
     return meta.endpoint_url, meta.partition, meta.region_name, *signing

@@ -67,7 +67,9 @@ class Hanging(RecordingDestination):
 
     def __init__(self, clock, before=lambda: None):
         super().__init__(clock)
-        self.entered, self.released, self.before = threading.Event(), threading.Event(), before
+        self.entered = threading.Event()
+        self.released = threading.Event()
+        self.before = before
 
     def send(self, batch):
         self.entered.set()

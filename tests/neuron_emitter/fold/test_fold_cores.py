@@ -59,7 +59,8 @@ def test_a_sample_under_half_a_second_gives_no_utilization(period, expected):
 
 def test_the_tallies_and_gauges_of_a_short_sample_count():
     """As captured on an idle inf1.xlarge: only what is a share of the period is noise."""
-    held, ran = memory(models=[(0, 3)], period=0.070905372), executions(3, period=0.070935409)
+    held = memory(models=[(0, 3)], period=0.070905372)
+    ran = executions(3, period=0.070935409)
     record = minute_of(report(runtime(counters([0, 0, 0, 0], 0.070980417), held, ran)))
     assert "????" == record.core_state
     assert 0 == record.covered_seconds

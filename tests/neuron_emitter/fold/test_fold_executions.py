@@ -87,7 +87,8 @@ def test_no_runtime_executes_nothing(first, settings, expected):
     last = nobody() if first is None or first["neuron_runtime_data"] else first
     for minute, document in enumerate((first or nobody(), last)):
         add(fold, document, REPORTS_START_S + 60 * minute)
-        sample, record = fold.sample, closed(fold)
+        sample = fold.sample
+        record = closed(fold)
     assert expected == record.executions
     assert expected == record.execution_errors
     assert expected == (sample and sample.executions)

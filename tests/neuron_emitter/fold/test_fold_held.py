@@ -74,8 +74,10 @@ IDLE_0, IDLE_1, BOTH = (
 UNTOLD = runtime(IDLE_COUNTERS)
 OTHER_1, OTHER_3 = (runtime(IDLE_COUNTERS, memory({core: 1}), pid=2) for core in (1, 3))
 FAILED_MEMORY = runtime(IDLE_COUNTERS, memory({0: 1, 1: 1, 2: 1}, error="cannot read memory"))
-LISTS_1, OTHER_LISTS_3 = runtime(counters({1: 0})), runtime(counters({3: 0}), pid=2)
-SILENT, OTHER_SILENT = runtime(None, memory(error="x")), runtime(counters([], error="x"), pid=2)
+LISTS_1 = runtime(counters({1: 0}))
+OTHER_LISTS_3 = runtime(counters({3: 0}), pid=2)
+SILENT = runtime(None, memory(error="x"))
+OTHER_SILENT = runtime(counters([], error="x"), pid=2)
 
 
 @pytest.mark.parametrize(

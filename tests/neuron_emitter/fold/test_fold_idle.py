@@ -104,7 +104,8 @@ def test_a_count_from_the_future_does_not_stop_the_clock():
 )
 def test_restarts_between_minutes_change_nothing(minutes):
     """A fold that is stored and restored after any minute counts as one that never stopped."""
-    steady, restarted = new_fold(), new_fold()
+    steady = new_fold()
+    restarted = new_fold()
     for minute, (percent, covered_s, is_restart) in enumerate(minutes):
         expected = play(steady, minute, [percent, 0], covered_s)
         assert expected == play(restarted, minute, [percent, 0], covered_s)

@@ -251,7 +251,8 @@ def cores_with_bytes(group):
 
 def shown_cores(document):
     """The cores of a report that may count as idle, worked out from its JSON alone."""
-    shown, hidden = set(), set()
+    shown = set()
+    hidden = set()
     if document["neuron_runtime_data"] is None:
         return shown
     devices = document["neuron_hardware_info"] or hardware(None)

@@ -193,11 +193,14 @@ def test_an_amount_has_six_digits_of_its_own(scale):
 
     In the lines of the minute, of the runtime and of the report alike.
     """
-    rate, seconds = 1.23456789e12 * scale, 1.23456789 * scale
+    rate = 1.23456789e12 * scale
+    seconds = 1.23456789 * scale
     fold = new_fold(runtime_lines="all", every_report=True)
     groups = counters([50, 0, 0, 0], flops={0: rate}), None, executions(1, total={"p50": seconds})
     add(fold, report(runtime(*groups)), REPORTS_START_S)
-    sample, record, lines = fold.sample, closed(fold), LineWriter(MinuteSettings(metrics="none"))
+    sample = fold.sample
+    record = closed(fold)
+    lines = LineWriter(MinuteSettings(metrics="none"))
     written = [
         *[one.line for one in lines.minute_records(record, fold.due_runtimes)],
         *[record.line for record in lines.report_records(sample, FOLD_SENDER, 3)],

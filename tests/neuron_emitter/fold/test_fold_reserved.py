@@ -83,7 +83,8 @@ def test_reserved_cores_are_unattached_and_no_more_than_assigned(node, per_devic
 
 
 POD_ALLOCATION = Allocation("ml/b/main", "ml", frozenset({0, 1}))
-A, B = RuntimeOwner("ml/a/main"), RuntimeOwner("ml/b/main")
+A = RuntimeOwner("ml/a/main")
+B = RuntimeOwner("ml/b/main")
 GONE_OWNER = RuntimeOwner("ml/a/main", gone=True)
 NODE_CASES = [
     # states, who holds what, allocations, reserved, whose cores were given to another, unverified

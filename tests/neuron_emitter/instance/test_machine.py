@@ -15,8 +15,10 @@ from neuron_emitter.instance.machine import (
     guessed_instance_id,
 )
 
-ONE, OTHER = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"
-BOOT, OTHER_BOOT = "a7182b85-5fc8-47cf-8c83-b2b9740783cc", "7be0d0e5-0a7c-4f0d-9b3e-2f6a1a8f9c11"
+ONE = "0123456789abcdef0123456789abcdef"
+OTHER = "fedcba9876543210fedcba9876543210"
+BOOT = "a7182b85-5fc8-47cf-8c83-b2b9740783cc"
+OTHER_BOOT = "7be0d0e5-0a7c-4f0d-9b3e-2f6a1a8f9c11"
 OVERLAY = "600 500 0:50 / / rw,relatime master:1 - overlay overlay rw,lowerdir=/l\n"
 DISK = "22 1 259:1 / / rw,noatime shared:1 - xfs /dev/nvme0n1p1 rw\n"
 HOSTS_ID = "620 600 259:1 /etc/machine-id /etc/machine-id ro,noatime - xfs /dev/nvme0n1p1 rw\n"

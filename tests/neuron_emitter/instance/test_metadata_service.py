@@ -153,7 +153,8 @@ def test_a_redirect_is_not_followed(play):
 @pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"])
 def test_a_proxy_is_never_asked(variable, play, monkeypatch):
     """A link-local address is this host's; a proxy would ask about its own."""
-    proxy, service = play({"/": "stolen"}), play({"/": "ours"})
+    proxy = play({"/": "stolen"})
+    service = play({"/": "ours"})
     monkeypatch.setenv(variable, proxy.url)
     monkeypatch.delenv("no_proxy", raising=False)
     assert "ours" == exchange(f"{service.url}/").text()

@@ -92,7 +92,8 @@ def test_without_a_readable_log_the_count_is_missing(reader, expected):
 
 def test_a_fault_has_its_event_at_once_and_is_counted_by_its_minute():
     """The event is there before the minute is over, with the identity of every line."""
-    reader, clock = FakeWatch(), FakeClock()
+    reader = FakeWatch()
+    clock = FakeClock()
     at_once = []
     with spooled(clock) as spool:
 
@@ -119,7 +120,8 @@ def test_faults_of_a_minute_that_cannot_be_kept_count_with_the_next_one():
     clock = FakeClock()
     reader = FakeWatch()
     with spooled(clock) as spool:
-        append, refused = spool.append, []
+        append = spool.append
+        refused = []
 
         def refuse(records, state=None):
             if '"Kind":"minute"' in records[0].line and not refused:

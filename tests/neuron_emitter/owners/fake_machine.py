@@ -192,7 +192,8 @@ CORE, DEVICE, OLD_DEVICE = (
     f"aws.amazon.com/{name}" for name in ("neuroncore", "neuron", "neurondevice")
 )
 EFA = "vpc.amazonaws.com/efa"
-PLUGIN, OTHER_DRIVER = "neuron.aws.com", "gpu.nvidia.com"
+PLUGIN = "neuron.aws.com"
+OTHER_DRIVER = "gpu.nvidia.com"
 
 
 def varint(value):

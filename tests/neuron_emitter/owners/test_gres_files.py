@@ -25,7 +25,8 @@ def machine(root, text, devices=16):
 @given(st.permutations(range(16)), st.lists(st.integers(1, 5), min_size=4, max_size=4))
 def test_an_index_is_a_position_among_the_files_of_gres_conf(tmp_path_factory, order, lengths):
     """However they are listed: in any order, in ranges, and not all of them."""
-    lines, listed = [], []
+    lines = []
+    listed = []
     for place, length in enumerate(lengths):
         part = order[len(listed) : len(listed) + length]
         listed += part

@@ -102,7 +102,8 @@ def test_an_answer_is_read_or_refused(answer):
 
 def test_an_answer_that_is_cut_is_refused():
     """A pod that is left out would be a core that looks free."""
-    whole, between = listed(TRAINER, TRAINER), len(listed(TRAINER))
+    whole = listed(TRAINER, TRAINER)
+    between = len(listed(TRAINER))
     for cut in set(range(1, len(whole))) - {between}:  # there the length before it tells
         with pytest.raises(ValueError, match="the form"):
             allocations_of(memoryview(whole[:cut]))

@@ -104,7 +104,8 @@ def test_the_bound_is_16_mib():
     """A report of 16 MiB is read, one byte more is dropped and counted, the next is read."""
     assert 16 * 1024 * 1024 == MAX_REPORT_BYTES
     framer = Framer()
-    longest, longer = padded(MAX_REPORT_BYTES, 1), padded(MAX_REPORT_BYTES + 1, 2)
+    longest = padded(MAX_REPORT_BYTES, 1)
+    longer = padded(MAX_REPORT_BYTES + 1, 2)
     assert [1, 3] == frame(longest + b"\n", longer + b"\n", line(3) + b"\n", framer=framer)
     assert 1 == framer.malformed
     assert "16777216" in framer.last_problem

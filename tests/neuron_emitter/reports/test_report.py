@@ -204,7 +204,8 @@ def replace(document, place, value):
 )
 def test_a_wrong_type_costs_its_group_only(group, below, wrong):
     """The failing group is dropped and counted; the report is as if it had not been due."""
-    spoiled, without = whole(), whole()
+    spoiled = whole()
+    without = whole()
     replace(spoiled, group + below, wrong)
     replace(without, group, NOT_THERE)
     found = decode(written(spoiled))

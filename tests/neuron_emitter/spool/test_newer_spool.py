@@ -27,7 +27,8 @@ from tests.neuron_emitter.spool_parts import (
     older_boots,
 )
 
-OLD, NEW = 1, 2
+OLD = 1
+NEW = 2
 
 
 @contextlib.contextmanager

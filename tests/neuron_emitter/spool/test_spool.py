@@ -167,7 +167,8 @@ def test_the_quarantine_is_bounded(spool):
     for letter in "abcdefg":
         spool.append(lines(letter * 400_000))
         spool.quarantine(spool.oldest(1, 1), WHY)
-    path, old = spool.directory / QUARANTINE_NAME, spool.directory / OLD_QUARANTINE_NAME
+    path = spool.directory / QUARANTINE_NAME
+    old = spool.directory / OLD_QUARANTINE_NAME
     assert ["g"] == [entry["Line"][0] for entry in entries(path)]
     assert ["e", "f"] == [entry["Line"][0] for entry in entries(old)]
     assert old.stat().st_size <= MAX_QUARANTINE_BYTES
