@@ -159,7 +159,7 @@ def check_attribution(settings: CheckSettings) -> CheckResult:
         return not_needed("--attribution none: owners are not named")
     if settings.input not in INPUTS_OF_THIS_MACHINE:
         return not_needed("the pids in a file may be of another machine")
-    places = Places.beside(settings.proc_dir)
+    places = Places.around(settings.proc_dir)
     access = reach(places)
     if access.why_not:
         return warning(f"owners are not named: {access.why_not}", access.advice)
@@ -175,7 +175,7 @@ def check_reservations(settings: CheckSettings) -> CheckResult:
     if settings.input not in INPUTS_OF_THIS_MACHINE:
         return not_needed("the reports in a file may be of another machine")
     found, advice = [], []
-    for scheduler in schedulers_of(Places.beside(settings.proc_dir)):
+    for scheduler in schedulers_of(Places.around(settings.proc_dir)):
         for source in scheduler.sources if scheduler.is_here() else ():
             try:
                 allocations = source.read_allocations()

@@ -195,7 +195,7 @@ def read(user: str, pids: list[int]) -> dict[str, Any]:
 
 def read_here(pids: list[int]) -> dict[str, Any]:
     """Return owners of *pids* and allocations, as this process sees them."""
-    places = Places.beside(Path("/proc"))
+    places = Places.around(Path("/proc"))
     lookup = OwnerLookup(places, is_background=False)
     lookup.note_pids(pids)
     lookup.look_up_pending()

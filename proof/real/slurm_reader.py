@@ -24,7 +24,7 @@ from neuron_emitter.owners.slurm import SlurmJobs
 def main() -> None:
     """Answer until the end of the input."""
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
-    places = Places.beside(Path("/proc"))
+    places = Places.around(Path("/proc"))
     now_s = 1000.0
     jobs = SlurmJobs(places, clock=lambda: now_s, jitter=lambda: 0.5)
     slurm = next(
