@@ -1,9 +1,8 @@
 """
 The contract between the two halves of neuron-emf, schema 1.
 
-The emitter writes lines, the aggregator reads them, and both import this
-package under this one name. It uses nothing but the standard library, so that
-it costs a Lambda function nothing and can be vendored anywhere.
+The emitter writes lines, the aggregator reads them, and both import this package under this name.
+It uses only the standard library, so that it adds no dependency to a Lambda function.
 """
 
 from neuron_wire.line import OtherRecord, encode, parse

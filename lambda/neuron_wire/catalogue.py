@@ -1,15 +1,14 @@
 """
 Every metric and every property by name: unit, family, source, meaning.
 
-`catalogue.json` is the one place where a name means something: no line has a member that is not
-in it (`tests/undocumented_members.py`), and docs/reference/metrics.md is made from it. A member
-without `family` is a label, one without `kinds` stands in minute lines; one that is `like`
-another has what it does not say itself from the member of that name before it.
+`catalogue.json` is the only definition of names: no line has a member that is not in it
+(`tests/undocumented_members.py`), and docs/reference/metrics.md is generated from it. A member
+without `family` is a label. A member without `kinds` is in minute lines. A member that is `like`
+another takes every value that it lacks from the member of that name before it.
 
-A *gauge* is a value at a moment: a line that arrives twice does no harm, read it with Average,
-Maximum or Minimum. A *tally* is an amount in the minute that adds up over time: read it with Sum.
-A *total* is an amount since the Boot of the line: read the difference of two lines. A *label* is
-no number.
+A *gauge* is a value at a moment: a duplicate line is harmless; use Average, Maximum or Minimum. A
+*tally* is an amount of the minute that adds up over time: use Sum. A *total* is an amount since the
+Boot of the line: use the difference of two lines. A *label* is not a number.
 """
 
 from __future__ import annotations
@@ -42,12 +41,12 @@ Family = Literal["gauge", "tally", "total", "label"]
 
 Merging = Literal["", "last", "sum", "mean"]
 """
-How a reading of one minute is made of those of several records: the last that has one, their
-sum, or the mean weighted by covered seconds.
+How readings of several records become one of the minute: the last one, their sum, or their mean
+weighted by covered seconds.
 """
 
 STACK_KIND: Final = "stack"
-"""Where the stack reports on itself: no kind of line, those lines have no Kind."""
+"""The kind of the stack's lines about itself in this catalogue; the lines have no member Kind."""
 
 EMITTED: Final = (
     MINUTE_KIND,
@@ -78,14 +77,14 @@ _STATISTIC_OF_FAMILY: Final[dict[Family, str]] = {
 @dataclass(frozen=True, slots=True)
 class Member:
     """
-    One name that may stand in a line.
+    One member of a line.
 
     Attributes:
-        name: As it stands in the line; `A.b` is member b of the objects in the array A.
+        name: Its name in the line; `A.b` is member b of the objects in the array A.
 
-        source: The path in neuron-monitor's report, or in words where else it comes from.
+        source: The path in neuron-monitor's report, or its origin in words.
 
-        folds: How one value is made of all those of the minute.
+        folds: How the values of the minute become one.
 
         meaning: One sentence.
 
@@ -93,17 +92,17 @@ class Member:
 
         family: `gauge`, `tally`, `total` or `label`.
 
-        kinds: Lines in which it stands.
+        kinds: The kinds of lines that have it.
 
-        tier: First `--metrics` tier at which CloudWatch makes a metric of it, `always`, or
-            empty when it is a property only.
+        tier: The first `--metrics` tier at which CloudWatch makes it a metric, `always`, or empty
+            for a property.
 
-        is_rare: There only when it is above 0, or set.
+        is_rare: True if a line has it only if it is above 0, or set.
 
-        read_with: CloudWatch statistic, where it is not that of its family.
+        read_with: The CloudWatch statistic, if it is not the usual one of its family.
 
-        merges: Makes it a reading: a number that travels in `MinuteRecord.readings` under this
-            name and needs no field of its own. How several of one minute become one.
+        merges: How several readings of one minute become one. It makes the member a reading: a
+            number that is in `MinuteRecord.readings` under this name and needs no field of its own.
     """
 
     name: str
@@ -120,12 +119,12 @@ class Member:
 
     @property
     def statistic(self) -> str:
-        """The CloudWatch statistic that gives a true number; empty for a label."""
+        """The CloudWatch statistic that gives a correct number; empty for a label."""
         return self.read_with or _STATISTIC_OF_FAMILY[self.family]
 
     @property
     def is_whole(self) -> bool:
-        """Whether its values are whole numbers: counts and bytes."""
+        """True if its values are whole numbers: counts and bytes."""
         return self.unit in _WHOLE_UNITS
 
 
@@ -143,8 +142,8 @@ class ClusterAlarm:
 
         urgency: Its urgency on the page until a message has another.
 
-        about: The stored rollup that describes it: `minute` is the last one. Another word is the
-            last one in which the metric, a tally, was above 0: its minute is over when the alarm
+        about: The stored rollup that describes it: `minute` is the last one. Any other value is the
+            last rollup in which the metric, a tally, was above 0: its minute is over when the alarm
             fires.
 
         is_idle: True for the alarms about idle cores, which share one message.
@@ -164,13 +163,13 @@ class ClusterAlarm:
 
     @property
     def covered_metrics(self) -> tuple[str, ...]:
-        """The metrics whose alarms share one message with it; empty for its own alone."""
+        """The metrics whose alarms share one message with it; empty if it has its own message."""
         idle = (alarm.metric for alarm in ALARMS.values() if alarm.is_idle)
         return tuple(idle) if self.is_idle else ()
 
     @property
     def kind(self) -> str:
-        """The attribute that subscriptions filter by; one for all alarms about idle cores."""
+        """The attribute that subscriptions filter by; the same for all alarms about idle cores."""
         return "idle-cores" if self.is_idle else self.anchor
 
 
@@ -191,10 +190,10 @@ def _read_subjects(subjects: Mapping[str, list[dict[str, Any]]]) -> dict[str, tu
 _CATALOGUE: Final = json.loads(Path(__file__).with_name("catalogue.json").read_text("utf-8"))
 
 MEMBERS_BY_SUBJECT: Final = _read_subjects(_CATALOGUE["subjects"])
-"""Every member, by what it is about."""
+"""Every member, by subject."""
 
 EVENT_NAMES: Final[dict[str, str]] = _CATALOGUE["events"]
-"""What may stand in the member Event, and what it means."""
+"""The values of the member Event, and their meanings."""
 
 CATALOGUE_MEMBERS: Final = tuple(
     member for members in MEMBERS_BY_SUBJECT.values() for member in members
@@ -212,16 +211,18 @@ FAILURES: Final = {
     "ExecutionsCompletedWithErr": "ended with an error",
     "ExecutionsCompletedWithNumErr": "ended with a numerical error",
 }
-"""How executions fail, in words; an execution of the first three is not in Executions."""
+"""
+The types of failed executions, in words; an execution of the first three is not in Executions.
+"""
 
 
 def members_of(kind: str) -> dict[str, Member]:
-    """The members that may stand in lines of *kind*, by name."""
+    """Return the members of lines of *kind*, by name."""
     return {member.name: member for member in CATALOGUE_MEMBERS if kind in member.kinds}
 
 
 def _metrics_of(kind: str, *tiers: Tier) -> dict[str, Member]:
-    """Those that are metrics in lines of *kind*: of *tiers*, or by default."""
+    """Return the metrics in lines of *kind*, of *tiers* or by default."""
     tiers = tiers or (CLUSTER_TIER, ALWAYS_TIER)
     return {name: member for name, member in members_of(kind).items() if member.tier in tiers}
 
@@ -230,13 +231,13 @@ MINUTE_METRICS: Final = _metrics_of(MINUTE_KIND)
 """The metrics of a minute line at `--metrics cluster`, dimension ClusterName."""
 
 INSTANCE_METRICS: Final = _metrics_of(MINUTE_KIND, INSTANCE_TIER)
-"""Those that a minute line has besides at `--metrics instance` and `core`."""
+"""The further metrics of a minute line at `--metrics instance` and `core`."""
 
 _NO_CHOICE: Final = frozenset(
     {
-        "ErrorsGeneric",  # junk in reports of 2023, absent in those of 2026
+        "ErrorsGeneric",  # unreliable in reports of 2023, absent in reports of 2026
         "NeuronCoreUtilizationMore",  # the rest of NeuronCoreUtilization, for the stack
-        "NeuronCoreUtilizationNC0",  # one name for the many of a tier of their own
+        "NeuronCoreUtilizationNC0",  # one name for the metrics of the tier legacy
     }
 )
 
@@ -245,16 +246,16 @@ CHOOSABLE: Final = {
     for name, member in members_of(MINUTE_KIND).items()
     if member.family in ("gauge", "tally") and "." not in name and name not in _NO_CHOICE
 }
-"""The gauges and tallies of a minute line, of which `--metric` makes metrics."""
+"""The gauges and tallies of a minute line, which `--metric` makes metrics."""
 
 READING_MEMBERS: Final = {member.name: member for member in CATALOGUE_MEMBERS if member.merges}
 """The numbers of a minute line that need no field of a record, by name."""
 
 STACK_METRICS: Final = _metrics_of(STACK_KIND)
-"""The metrics of what the stack says about itself: Neuron/Stack, dimension StackName."""
+"""The metrics of the stack's lines about itself: Neuron/Stack, dimension StackName."""
 
 PROFILE_METRICS: Final = _metrics_of(PROFILE_KIND)
-"""What a profile says of one core: Neuron/Profile, by ClusterName and Model, and by Core."""
+"""The metrics of a profile of one core: Neuron/Profile, by ClusterName and Model, and by Core."""
 
 DEFAULT_ROLLUP_METRICS: Final = _metrics_of(ROLLUP_KIND)
 """The metrics of a rollup line by default, namespace Neuron/Cluster, dimension ClusterName."""
@@ -264,28 +265,28 @@ ROLLUP_NUMBERS: Final = {
     for title in ("Rollups: metrics", "Rollups: other numbers")
     for member in MEMBERS_BY_SUBJECT[title]
 }
-"""All that the parameter Metrics may make a metric; the others are properties unless it does."""
+"""All members that the parameter Metrics can make a metric; the others stay properties."""
 
 NUMBERS_OF_A_TYPE: Final = tuple(
     name for name in ROLLUP_NUMBERS if f"Types.{name}" in members_of(ROLLUP_KIND)
 )
-"""The numbers that a rollup also has of each instance type."""
+"""The numbers that a rollup also has for each instance type."""
 
 ALARMS: Final = {name: ClusterAlarm(name, **entry) for name, entry in _CATALOGUE["alarms"].items()}
 """The alarms on clusters, by logical ID without `Alarm`."""
 
 ALARMED: Final = tuple(alarm.metric for alarm in ALARMS.values())
-"""What alarms read, and so always a metric."""
+"""The metrics that alarms read, which are always published."""
 
 RESERVED_NAMES: Final = frozenset(
     name for kind in EMITTED for name in members_of(kind) if "." not in name
 ) | {"_aws"}
-"""Names at the root of the lines of an emitter: no tag of an operator may have one of them."""
+"""Names at the root of an emitter's lines, which an operator's tag may not have."""
 
 
 def rollup_metrics(text: str) -> tuple[MembersOf, tuple[str, ...]]:
     """
-    What the parameter Metrics, names between commas, makes metrics of a rollup.
+    Return the metrics of a rollup for the parameter Metrics, names separated by commas.
 
     Returns:
         The metrics, with those that alarms read, or the default ones where no name is

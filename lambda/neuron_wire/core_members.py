@@ -1,8 +1,8 @@
 """
-The core-by-core members of a line: state letters, utilization, idle minutes, and core ranges.
+The members of a line by core: state letters, utilization, idle minutes, and core ranges.
 
-Letters and idle minutes have a value for every core, utilization only for cores whose letter is
-not `?`.
+Letters and idle minutes have a value for every core, utilization only for cores whose letter is not
+`?`.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ Percents: TypeAlias = "tuple[float | None, ...]"
 """Utilization by core index; None if unknown."""
 
 _RANGES: Final = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?(?:,[0-9]{1,4}(?:-[0-9]{1,4})?)*")
-_RANGES_REMEMBERED: Final = 512  # texts of ranges: a fleet's instances have the same few
+_RANGES_REMEMBERED: Final = 512  # range texts: the instances of a fleet have the same few
 
 _NOT_BUSY: Final = ATTACHED_IDLE_STATE + UNATTACHED_STATE
 
 
 def idle_cores(state: str, minutes: Sequence[int], after_minutes: int) -> list[int]:
-    """Indexes of the cores known not to be busy for *after_minutes* or longer."""
+    """Return the indexes of the cores known to be idle for *after_minutes* or longer."""
     if max(minutes, default=0) < after_minutes:
         return []
     return [
@@ -50,10 +50,10 @@ def idle_cores(state: str, minutes: Sequence[int], after_minutes: int) -> list[i
 
 def utilization_members(per_core: Percents) -> Members:
     """
-    The utilization members of a line: known cores in core order, two decimals.
+    Return the utilization members of a line: known cores in core order, two decimals.
 
-    One metric takes 100 values in a line; the rest follows in a member that
-    CloudWatch does not extract but the stack reads.
+    One metric has at most 100 values in a line; the others are in a member that CloudWatch does not
+    extract but the stack reads.
     """
     known = [round(value, 2) for value in per_core if value is not None]
     if not known:
@@ -65,7 +65,7 @@ def utilization_members(per_core: Percents) -> Members:
 
 
 def read_core_state(line: JsonObject) -> str:
-    """The letters of a line, or an empty text when the number of cores is unknown."""
+    """Return the letters of a line; an empty text if the number of cores is unknown."""
     state = line.get("CoreState")
     if state is None:
         return ""
@@ -78,7 +78,7 @@ def read_core_state(line: JsonObject) -> str:
 
 
 def read_utilization(line: JsonObject, state: str) -> Percents:
-    """Percent per core, None where the letter of *state* says unknown."""
+    """Return the percent of each core, None if its letter in *state* is `?`."""
     given = read_array(line, "NeuronCoreUtilization") + read_array(
         line, "NeuronCoreUtilizationMore"
     )
@@ -93,9 +93,9 @@ def read_utilization(line: JsonObject, state: str) -> Percents:
         types <= NUMBER_TYPES and 0 <= min(given) <= max(given) <= 100  # type: ignore[type-var,operator]
     ):
         raise WireFormatError(BAD_MEMBER, msg)
-    # Most lines have fractions alone, which need no conversion.
+    # Most lines have only fractions, which need no conversion.
     shares: tuple[float, ...] = tuple(map(float, given) if int in types else given)  # type: ignore[arg-type]
-    if not sum(shares) <= 100 * known:  # a NaN hides from min and max, and not from a sum
+    if not sum(shares) <= 100 * known:  # min and max ignore a NaN, a sum does not
         raise WireFormatError(BAD_MEMBER, msg)
     if known == len(state):
         return shares
@@ -104,31 +104,31 @@ def read_utilization(line: JsonObject, state: str) -> Percents:
 
 
 def read_idle_minutes(line: JsonObject, state: str) -> tuple[int, ...]:
-    """Idle minutes per core."""
+    """Return the idle minutes of each core."""
     given = read_array(line, "CoreIdleMinutes")
     if not given:
-        # 0 means not known to be idle here, so no core is counted as idle.
+        # 0 means not known to be idle, so no core is counted as idle.
         return (0,) * len(state)
     if len(given) != len(state):
         raise WireFormatError(
             BAD_MEMBER, f"CoreIdleMinutes has {len(given)} values for {len(state)} cores"
         )
-    # The very type: to Python, bool is an int too.
+    # The exact type: in Python, bool is an int too.
     if not (set(map(type, given)) == {int} and 0 <= min(given) <= max(given) < 1 << 31):  # type: ignore[type-var,operator]
         raise WireFormatError(BAD_MEMBER, "CoreIdleMinutes holds a value that is not a count")
     return tuple(given)  # type: ignore[arg-type]
 
 
 def core_ranges(cores: Iterable[int]) -> str:
-    """Core indexes as text: 0 to 7 and 12 are `0-7,12`."""
-    # Less its place in the row, an index is the same all along a range.
+    """Return core indexes as text: 0 to 7 and 12 are `0-7,12`."""
+    # Index minus position is constant within a range.
     place = count()
     runs = (list(run) for _, run in groupby(sorted(set(cores)), lambda core: core - next(place)))
     return ",".join(f"{run[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 def cores_in(line: JsonObject, name: str, width: int = MAX_CORES) -> Sequence[int]:
-    """The cores of a member of *line*; none where it is no list of cores below *width*."""
+    """Return the cores in a member of *line*; none if it is not a list of cores below *width*."""
     text = line.get(name)
     try:
         cores = core_indexes(text) if isinstance(text, str) else ()
@@ -140,7 +140,7 @@ def cores_in(line: JsonObject, name: str, width: int = MAX_CORES) -> Sequence[in
 @lru_cache(_RANGES_REMEMBERED)
 def core_indexes(text: str) -> tuple[int, ...]:
     """
-    The core indexes of a text that `core_ranges` wrote, ascending.
+    Return the core indexes of a text that `core_ranges` wrote, ascending.
 
     Raises:
         WireFormatError: If *text* is not of that form or names a core that no
@@ -160,6 +160,6 @@ def core_indexes(text: str) -> tuple[int, ...]:
 
 
 def round_half_even(amount: int, unit: int) -> int:
-    """*amount* in whole *units*, a half to the even one."""
+    """Return *amount* in whole *units*, rounded half to even."""
     whole, rest = divmod(amount, unit)
     return whole + (2 * rest + whole % 2 > unit)

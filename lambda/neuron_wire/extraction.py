@@ -1,9 +1,9 @@
 """
-Would CloudWatch extract this line? Every rule, and which ones a line breaks.
+Check whether CloudWatch would extract a line, and which rules the line breaks.
 
-CloudWatch stores a bad line without a word and drops its metrics. The rules are those of the
-Embedded Metric Format specification and, where it is stricter, of the MetricDatum type behind
-it; what a namespace may be is in the user guide (all read 2026-11-21):
+CloudWatch stores an invalid line without an error and drops its metrics. The rules are those of the
+Embedded Metric Format specification and, if it is stricter, of the MetricDatum type behind it; the
+rules for a namespace are in the user guide (all read 2026-11-21):
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_MetricDatum.html
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html
@@ -23,7 +23,8 @@ from neuron_wire.names import MAX_METRIC_VALUES
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-MAX_EXTRACTED_BYTES: Final = 1_048_576 - 26  # one log event, less what PutLogEvents charges for it
+# one log event, minus the overhead that PutLogEvents adds
+MAX_EXTRACTED_BYTES: Final = 1_048_576 - 26
 MAX_METRICS_IN_DIRECTIVE: Final = 100  # definitions in one directive
 MAX_DIMENSIONS: Final = 30  # keys in one dimension set
 MAX_DIMENSION_NAME_CHARS: Final = 250
@@ -54,20 +55,21 @@ Violations: TypeAlias = "Iterator[Violation]"
 
 ROOT_REFERENCE: Final = "$"
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_MAX_PLAIN_NAME_CHARS: Final = 64  # of a name in a path: it is foreign text
+_MAX_PLAIN_NAME_CHARS: Final = 64  # characters of a name in a path: the name is foreign text
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
     """
-    One reason.
+    One broken rule.
 
     Attributes:
-        rule: Short name of the rule, of a bounded set.
+        rule: Short name of the rule; one of a few.
 
-        sentence: What was expected and what was found, for a person.
+        sentence: The expected and the found value, for a person.
 
-        path: Where it is, as RFC 9535 writes it: `$._aws.CloudWatchMetrics[0].Namespace`.
+        path: The place of the error, in the form of RFC 9535:
+            `$._aws.CloudWatchMetrics[0].Namespace`.
     """
 
     rule: str
@@ -76,23 +78,23 @@ class Violation:
 
 
 def at_root(name: str) -> str:
-    """The path of the member *name* of the line itself."""
+    """Return the path of the member *name* of the line itself."""
     if _PLAIN_NAME.fullmatch(name):
         return f"{ROOT_REFERENCE}.{name[:_MAX_PLAIN_NAME_CHARS]}"
     return f"{ROOT_REFERENCE}[{json.dumps(name[:_MAX_PLAIN_NAME_CHARS])}]"
 
 
 def in_directive(index: int, rest: str = "") -> str:
-    """The path of *rest* in directive *index*, counted from 0."""
+    """Return the path of *rest* in directive *index*, from 0."""
     return f"{ROOT_REFERENCE}._aws.CloudWatchMetrics[{index}]{rest}"
 
 
 _HALF_CHARACTER: Final = re.compile("[\ud800-\udfff]")
-_MAX_DIGITS: Final = 4300  # Python refuses to read a longer number; JSON has no such bound
+_MAX_DIGITS: Final = 4300  # Python rejects longer numbers; JSON has no such limit
 
 
 def read_document(line: str) -> tuple[dict[str, Any] | None, list[Violation]]:
-    """The object that *line* is, or None and why it is none."""
+    """Return the JSON object in *line*, or None and the reasons why it has none."""
     if violations := text_violations(line):
         return None, violations
     try:
@@ -114,7 +116,7 @@ def read_document(line: str) -> tuple[dict[str, Any] | None, list[Violation]]:
 
 
 def text_violations(line: str) -> list[Violation]:
-    """What is wrong with the characters of *line*, whatever they say."""
+    """Return the broken rules about the characters of *line*, whatever its content."""
     size = len(line) if line.isascii() else len(line.encode("utf-8", "replace"))
     if size > MAX_EXTRACTED_BYTES:
         return [Violation("size", f"the line has more than {MAX_EXTRACTED_BYTES} bytes")]
@@ -129,7 +131,7 @@ class _RepeatedMemberError(ValueError):
 
 
 def _whole(digits: str) -> int | float:
-    # Beyond every value that CloudWatch takes, and how far does not matter.
+    # Beyond every value that CloudWatch accepts; how far does not matter.
     return int(digits) if len(digits) <= _MAX_DIGITS else math.inf
 
 
@@ -143,7 +145,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def refuse_constant(name: str) -> NoReturn:
-    """Of NaN and infinity, which Python reads and CloudWatch does not."""
+    """Refuse NaN and infinity, which Python reads and CloudWatch does not."""
     msg = f"{name} is not JSON"
     raise ValueError(msg)
 
@@ -156,10 +158,10 @@ def metric_violations(
     path: str,
 ) -> Violations:
     """
-    Return what is wrong with *definition*, which stands at *path*.
+    Yield the broken rules of *definition*, which is at *path*.
 
-    *dimensions* are the names in its directive's sets; *resolutions* are those
-    of the metrics before it, and it adds its own.
+    *dimensions* are the names in its directive's sets. *resolutions* are those of earlier metrics;
+    the function adds this metric's own.
     """
     name = definition.get("Name")
     if not _is_name(name, MAX_METRIC_NAME_CHARS):
@@ -177,7 +179,7 @@ def metric_violations(
             f"{path}.Unit",
         )
     resolution = definition.get("StorageResolution", 60)
-    if isinstance(resolution, bool) or resolution not in RESOLUTIONS:  # True is 1 to Python
+    if isinstance(resolution, bool) or resolution not in RESOLUTIONS:  # in Python, True equals 1
         yield Violation(
             "resolution",
             f"the metric {name} has a storage resolution other than 1 or 60",
@@ -195,7 +197,7 @@ def metric_violations(
 
 
 def _is_name(value: object, longest: int) -> TypeGuard[str]:
-    """Whether it is a text of 1 to *longest* characters that are not all blank."""
+    """Return True if *value* is a text of 1 to *longest* characters that are not all blank."""
     return isinstance(value, str) and bool(value.strip()) and len(value) <= longest
 
 
@@ -212,7 +214,7 @@ def _value_violations(name: str, document: JsonObject) -> Violations:
     elif not 1 <= len(values) <= MAX_METRIC_VALUES:
         counts = f"{len(values)} values, expected 1 to {MAX_METRIC_VALUES}"
         yield Violation("values", f"the metric {name} has {counts}", at_root(name))
-    # NaN compares false with everything.
+    # NaN compares false with every number.
     if not all(
         type(value) in NUMBER_TYPES and -MAX_VALUE <= value <= MAX_VALUE for value in values
     ):
@@ -261,14 +263,14 @@ def _distribution_violations(name: str, value: JsonObject) -> Violations:
 
 
 def dimension_sets(directive: JsonObject) -> list[list[str]]:
-    """The sets of a *directive* that is by the rules: an empty one where it has none."""
+    """Return the sets of a *directive* that follows the rules; one empty set if it has none."""
     return directive.get("Dimensions") or [[]]
 
 
 def dimension_violations(
     sets: object, document: JsonObject, index: int
 ) -> Generator[Violation, None, set[str]]:
-    """What is wrong with the *sets* of directive *index*; returns the names in them."""
+    """Yield the broken rules of the *sets* of directive *index*; return the names in them."""
     keys: set[str] = set()
     if not isinstance(sets, list):
         yield Violation(
@@ -306,7 +308,7 @@ def dimension_violations(
 
 
 def is_printable_ascii(text: str) -> bool:
-    """ASCII without control characters, in MetricDatum's own words."""
+    """Return True for ASCII without control characters, as MetricDatum defines it."""
     return text.isascii() and text.isprintable()
 
 
@@ -344,7 +346,7 @@ def _dimension(name: object, document: JsonObject, path: str) -> Violations:
 
 
 def document_violations(document: JsonObject, now_ms: int | None = None) -> Violations:
-    """What is wrong with the member `_aws` of *document*, and with what it points at."""
+    """Yield the broken rules of `_aws` in *document*, and of the members that it names."""
     metadata = document.get("_aws")
     if not isinstance(metadata, dict):
         yield Violation(
@@ -433,9 +435,9 @@ def _namespace(namespace: object, index: int) -> Violations:
 
 def violations(line: str, *, now_ms: int | None = None) -> list[Violation]:
     """
-    Every rule that *line* breaks; empty when CloudWatch would extract it.
+    Return every rule that *line* breaks; empty if CloudWatch would extract it.
 
-    With *now_ms*, milliseconds since the epoch, its age is checked too.
+    With *now_ms*, milliseconds since the epoch, the age is checked too.
     """
     document, found = read_document(line)
     if document is None:

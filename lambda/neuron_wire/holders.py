@@ -1,9 +1,9 @@
 """
-Which runtimes hold the attached-idle cores: written, read, and merged from several records.
+Holders of attached-idle cores: how they are written, read, and merged from several records.
 
-A reader is lenient here: a holder that cannot be read is left out and counted as one more,
-because a name is worth less than the minute it stands in. A core's holder comes from the record
-that last knew the core, the same that its letter comes from.
+Reading is lenient: a holder that cannot be read is omitted and added to the count of further ones,
+because a name is worth less than its minute. A core's holder comes from the record that last knew
+the core, like its letter.
 """
 
 from __future__ import annotations
@@ -22,39 +22,39 @@ if TYPE_CHECKING:
     from neuron_wire.line_members import JsonObject
 
 MAX_HOLDERS: Final = 8
-"""Holders that one line names; the rest is a count."""
+"""Holders that one line names; further ones are only counted."""
 
 MAX_HOLDER_NAME_CHARS: Final = 128
 MAX_TEAM_CHARS: Final = 63
-"""What a Kubernetes namespace has at most."""
+"""The longest Kubernetes namespace."""
 
 MAX_COMMAND_CHARS: Final = 15
-"""The kernel keeps a command name in 16 bytes, the last one 0: proc_pid_comm(5)."""
+"""The kernel stores a command name in 16 bytes, the last one 0: proc_pid_comm(5)."""
 
 _ISO_MINUTE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}Z")
 
 
-# Never changed, but not frozen: to make a frozen one takes three times as long.
+# Never changed, but not frozen: creating a frozen object takes three times as long.
 @dataclass(slots=True)
 class Holder:
     """
     One runtime that holds attached-idle cores.
 
     Attributes:
-        cores: The attached-idle cores it holds, for example `0-7,12`.
+        cores: The attached-idle cores that it holds, for example `0-7,12`.
 
-        name: Whose it is, for example `namespace/pod/container`; None when no source names it.
+        name: The owner's name, for example `namespace/pod/container`; None if unknown.
 
         pid: Process id as neuron-monitor sees it.
 
         tag: Its `neuron_runtime_tag`. Pid and tag together identify a runtime.
 
-        team: As the scheduler gives it, else None.
+        team: Team name from the scheduler; None if unknown.
 
         last_execution: The last minute in which it completed an execution, such as
-            `2026-11-22T02:10Z`; None when none was seen since the emitter watches it.
+            `2026-11-22T02:10Z`; None if none was seen since the emitter started to watch it.
 
-        gone: Its pod or its Slurm job is no longer on the instance, and its process is.
+        gone: True if its pod or Slurm job is no longer on the instance, but its process is.
 
         assigned_to: The other owner that its cores are assigned to; None if there is none.
 
@@ -77,7 +77,7 @@ class Holder:
 
 
 def printable_name(text: object, longest: int = MAX_HOLDER_NAME_CHARS) -> str | None:
-    """*text* shortened, with `?` for what does not print; None when it is empty or no text."""
+    """Return *text* shortened, with `?` for unprintable characters; None without a text."""
     if not text or not isinstance(text, str):
         return None
     text = text[:longest]
@@ -87,7 +87,7 @@ def printable_name(text: object, longest: int = MAX_HOLDER_NAME_CHARS) -> str | 
 
 
 def holder_members(holders: Iterable[Holder]) -> list[Members]:
-    """The objects of the member Holders; absent values have no member."""
+    """Return the objects of the member Holders; unknown values have no member."""
     return [
         present_members(
             {
@@ -108,7 +108,7 @@ def holder_members(holders: Iterable[Holder]) -> list[Members]:
 
 
 def read_holders(line: JsonObject) -> tuple[tuple[Holder, ...], int]:
-    """The holders of a line, and how many more there are."""
+    """Return the holders of a line, and the number of further ones."""
     entries = line.get("Holders")
     more = line.get("HoldersMore")
     if entries is None and more is None:
@@ -139,7 +139,7 @@ def _read_minute(entry: JsonObject, member: str) -> str | None:
 
 
 Naming = tuple[Sequence[Holder], int]
-"""Holders, and how many more there are."""
+"""Holders, and the number of further ones."""
 
 
 def holders_of(naming: Naming, cores: Collection[int]) -> Naming:
@@ -163,12 +163,11 @@ def merge_holders(
     sources: Iterable[tuple[Naming, Collection[int]]], idle_minutes: Sequence[int]
 ) -> Naming:
     """
-    Who holds the attached-idle cores of a minute that several records tell.
+    Merge the holders of attached-idle cores from several records of one minute.
 
-    *sources* are what each record says, in order of time, with the attached-idle
-    cores of which it has the last word. Who holds cores in several of them is
-    one holder, under the name last given. How many more there are is at least
-    what one record says: they may be the same.
+    *sources* are the holders of each record, in order of time, with the attached-idle cores that no
+    later record knows. A holder of cores in several records is one holder, with its latest name.
+    The number of further holders is at least that of one record: they may be the same.
     """
     cores: dict[tuple[object, ...], set[int]] = {}
     named: dict[tuple[object, ...], Holder] = {}
@@ -187,7 +186,7 @@ def merge_holders(
 
 
 def _later(before: Holder, holder: Holder) -> Holder:
-    """*holder*, with what only an earlier record of the same minute knew of it."""
+    """Return *holder* with values that only an earlier record of the same minute has."""
     # Texts of one form: the later minute is the greater text.
     executed = max(before.last_execution or "", holder.last_execution or "")
     return replace(
@@ -208,6 +207,6 @@ def _runtime(holder: Holder) -> tuple[object, ...]:
 
 
 def _place(holder: Holder, cores: set[int], idle_minutes: Sequence[int]) -> tuple[object, ...]:
-    # As the emitter orders them: the longest idle, then the most cores, then by pid.
+    # In the emitter's order: the longest idle, then the most cores, then by pid.
     longest = max(idle_minutes[core_index] for core_index in cores)
     return -longest, -len(cores), holder.pid or 0, holder.tag or "", holder.name or ""

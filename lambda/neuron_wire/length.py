@@ -1,9 +1,9 @@
 """
-How long a minute line may be, and which members move to a second line when it is full.
+The maximum length of a minute line, and the members that move to a second line if it is full.
 
-AWS bills by the byte, so the length of a line is promised. An ordinary minute always fits. In
-a minute in which everything fails at once, the members that are there only above 0 go to a
-line of Kind `more`: nothing is lost, and the minute line stays as short as promised.
+AWS bills by the byte, so the length of a line is promised. An ordinary minute always fits. In a
+minute with many kinds of failures, the members that a line has only above 0 move to a line of Kind
+`more`: nothing is lost, and the minute line stays as short as promised.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _BYTES_PER_FURTHER_CORE: Final = 14
 
 METADATA_BYTES: Final = 488
 """
-What the value of `_aws` takes of a line with the eight metrics at `--metrics instance`.
-Further metrics of that tier, which `--metric` asks for, come on top.
+Bytes of `_aws` in a line with the eight metrics at `--metrics instance`. Further metrics of that
+tier, which `--metric` requests, come on top.
 """
 
 INSTANCE_NAME_MEMBER: Final = "InstanceName"
 SHORT_NAME_CHARS: Final = 24
-"""An instance name for which an ordinary minute always has room."""
+"""The longest instance name for which an ordinary minute always has room."""
 
 _SHORT_LIFECYCLE_CHARS: Final = len("on-demand")
 SHORT_IDLE_MINUTES: Final = 999
-"""More than half a day without work: a digit more of each core is up to 128 bytes."""
+"""More than half a day idle: one more digit for each core is up to 128 bytes."""
 
 _UNBOUNDED: Final = frozenset({"Holders", "HoldersMore", "Owners", "OwnersMore"})
 _ASIDE: Final = (
@@ -52,8 +52,8 @@ _ASIDE: Final = (
     ),
 )
 """
-What moves first: the instance's name and versions, which rarely change; then failures by
-type, which runtime lines have too; then the other rare members.
+The members that move first: the instance's name and versions, which rarely change; then failures by
+type, which runtime lines also have; then the other rare members.
 """
 
 _NEEDS_MEASURING: Final = frozenset({"Paid", "UnknownReason"})
@@ -63,7 +63,7 @@ _RARE: Final = frozenset[str]().union(*_ASIDE[1:])
 
 
 def max_minute_bytes(cores: int) -> int:
-    """Bytes that the minute line of *cores* cores has at most, less lists of runtimes and tags."""
+    """Return the most bytes of a minute line of *cores* cores, without runtimes and tags."""
     for most, bound in _BOUNDS:
         if cores <= most:
             return bound
@@ -75,10 +75,10 @@ def split_minute(
     members: JsonObject, chosen: AbstractSet[str] = frozenset()
 ) -> tuple[Members, Members]:
     """
-    Part the *members* of a minute line.
+    Split the *members* of a minute line in two.
 
-    Without a rare member or a long text an ordinary line is as short as promised.
-    Those that somebody has *chosen* as metrics come on top, and stay where they are metrics.
+    Without a rare member or a long text, an ordinary line is as short as promised. Members that the
+    operator has *chosen* as metrics come on top, and stay in the line that defines them.
 
     Returns:
         Those of the minute line, and those that need a line of their own,
@@ -105,7 +105,7 @@ def split_minute(
 
 
 def _is_ordinary(members: JsonObject) -> bool:
-    """Whether what may be long takes no more bytes than there is always room for."""
+    """Return True if the long members need no more bytes than an ordinary line has room for."""
     name = members.get(INSTANCE_NAME_MEMBER)
     lifecycle = members.get("Lifecycle")
     idle = members.get("CoreIdleMinutes")

@@ -1,9 +1,9 @@
 """
-One record as one log line, and back.
+Encode one record as one log line, and parse it.
 
-A reader accepts every schema ever released: it ignores members it does not know, and refuses a
-schema above its own. CloudWatch drops the metrics of a line that breaks a rule without an error,
-so each line with metrics is checked against `neuron_wire.extraction` before it leaves.
+A reader accepts every schema ever released: it ignores unknown members, and rejects a schema above
+its own. CloudWatch drops the metrics of an invalid line without an error, so each line with metrics
+is checked with `neuron_wire.extraction` before it is sent.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ _ENCODER: Final = json.JSONEncoder(
     separators=(",", ":"), allow_nan=False, ensure_ascii=False, check_circular=False
 )
 _AS_THEY_ARE: Final = frozenset({bool, int, str, type(None)})
-_MAX_SCHEMA: Final = 9999  # a greater one is no schema, and not fit for a message
+_MAX_SCHEMA: Final = 9999  # a greater number is not a schema and not fit for a message
 
 
 @dataclass(frozen=True, slots=True)
 class OtherRecord:
     """
-    A line of ours that is not a minute.
+    A line of ours that is not a minute line.
 
     Attributes:
         kind: `more`, `runtime`, `event`, `report`, or a kind of a later release.
@@ -67,9 +67,9 @@ def encode(document: JsonObject) -> str:
     """
     Write *document* as one compact line: `_aws`, then scalars, then the rest.
 
-    Logs Insights discovers about 200 fields of an event and flattens arrays,
-    so a scalar behind a long array could not be queried by name. Unprintable
-    characters are escaped, so that no line can control a terminal.
+    Logs Insights discovers about 200 fields of an event and flattens arrays, so a scalar after a
+    long array could not be queried by name. Unprintable characters are escaped, so that no line can
+    control a terminal.
 
     Raises:
         WireFormatError: If a number is not finite.
@@ -78,7 +78,7 @@ def encode(document: JsonObject) -> str:
 
 
 def order_members(document: JsonObject) -> Members:
-    """Return *document* in the order of a line, with whole numbers as integers but in `_aws`."""
+    """Return *document* in the order of a line, with whole numbers as integers except in `_aws`."""
     metadata: Members = {}
     scalars: Members = {}
     rest: Members = {}
@@ -96,7 +96,7 @@ def order_members(document: JsonObject) -> Members:
 
 def encode_ordered(members: JsonObject) -> str:
     """
-    Write what `order_members` returned, on one line.
+    Write the result of `order_members` on one line.
 
     Raises:
         WireFormatError: If a number is not finite.
@@ -112,7 +112,7 @@ def encode_ordered(members: JsonObject) -> str:
 
 def escape_unprintable(line: str) -> str:
     """Escape the unprintable characters of *line*, which is JSON."""
-    # JSON escapes the control characters below the blank by itself.
+    # JSON itself escapes the control characters below the blank.
     if (line.isascii() and "\x7f" not in line) or line.isprintable():
         return line
     return "".join(map(_shown, line))
@@ -120,7 +120,7 @@ def escape_unprintable(line: str) -> str:
 
 def parse(message: str) -> MinuteRecord | OtherRecord:
     """
-    Read one log line.
+    Parse one log line.
 
     Raises:
         WireFormatError: If *message* is longer than a log event can be, is not
@@ -151,7 +151,7 @@ def parse(message: str) -> MinuteRecord | OtherRecord:
 
 
 def _timestamp_ms(line: JsonObject) -> int:
-    # A line without metrics is no EMF document and carries its time at the root.
+    # A line without metrics is not an EMF document and has its time at the root.
     metadata = line.get("_aws")
     if metadata is not None and not isinstance(metadata, dict):
         raise WireFormatError(BAD_MEMBER, "_aws is not an object")
@@ -164,14 +164,14 @@ def _timestamp_ms(line: JsonObject) -> int:
 
 
 def _shown(letter: str) -> str:
-    # A lone surrogate stays: escaped, it would pass for a valid character.
+    # A lone surrogate stays: escaped, it would look like a valid character.
     is_half = "\ud800" <= letter <= "\udfff"
     return letter if letter.isprintable() or is_half else json.dumps(letter)[1:-1]
 
 
 def _plain(value: object) -> object:
-    """2.0 as 2: a third of a line's numbers are whole, and AWS bills by the byte."""
-    # Most values are of these types, and comparing the exact type is the fastest check.
+    """Return 2.0 as 2: a third of a line's numbers are whole, and AWS bills by the byte."""
+    # Most values have these types, and comparing the exact type is the fastest check.
     kind = type(value)
     if kind in _AS_THEY_ARE:
         return value
@@ -202,7 +202,7 @@ def emf_line(
     timestamp_ms: int,
 ) -> str:
     """
-    Build one line that CloudWatch extracts, or fail.
+    Build one line that CloudWatch extracts, or raise an error.
 
     *metrics* maps names to a number or at most 100 numbers, *units* names to
     CloudWatch units; every dimension is a text among *properties*.
@@ -230,7 +230,7 @@ def emf_line(
 
 def sendable_line(document: JsonObject) -> str:
     """
-    Encode *document*, if CloudWatch stores the line and extracts every metric it defines.
+    Encode *document* if CloudWatch stores the line and extracts every metric in it.
 
     Raises:
         WireFormatError: If it would not; the message names the first rule that is broken.

@@ -1,12 +1,12 @@
 """
-Read one member of a line, or say why it cannot be read.
+Read one member of a line, or report why it cannot be read.
 
-A value of a wrong type is refused, never guessed at: true is no 1, a text of digits is no
-number, and null is the same as absent. What shows a line to people reads it leniently, by the
-functions that end in `in` or `of`: what is damaged counts as missing.
+A value of a wrong type is rejected, never converted: true is not 1, a text of digits is not a
+number, and null means absent. Functions that end in `in` or `of` are for showing a line to people:
+they treat a damaged value as missing.
 
-* WireFormatError    whoever wrote the line must act: the reader counts it, sets it aside with its
-                     reason, and goes on with the next one
+* WireFormatError    the writer of the line must act: the reader counts the line, sets it aside with
+                     its reason, and continues with the next line
 """
 
 from __future__ import annotations
@@ -43,111 +43,112 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 NOTHING: Final[JsonObject] = {}
-NUMBER_TYPES: Final = frozenset({int, float})  # the types: to Python, bool is an int too
+NUMBER_TYPES: Final = frozenset({int, float})  # the exact types: in Python, bool is an int too
 MAX_COUNT: Final = (1 << 63) - 1
-LATEST_MS: Final = 10**14  # in the year 5138; what is later, or before 1970, is no time of ours
+LATEST_MS: Final = 10**14  # in the year 5138; a later time, or one before 1970, is invalid
 
 
 def check_amount(value: object, member: str, most: int = MAX_COUNT) -> float:
-    """A number from 0 up to what 64 bits hold: nothing in a record is ever negative."""
-    # NaN compares false with everything.
+    """Return a number from 0 to the largest in 64 bits: nothing in a record is negative."""
+    # NaN compares false with every number.
     if type(value) not in NUMBER_TYPES or not 0 <= value <= most:  # type: ignore[operator]
         raise WireFormatError(BAD_MEMBER, f"{member} is not a number from 0 to {most}")
     return float(value)  # type: ignore[arg-type]
 
 
 def check_count(value: object, member: str, least: int = 0) -> int:
-    """A whole number from *least* that fits 64 bits."""
+    """Return a whole number from *least* that fits 64 bits."""
     if type(value) is not int or not least <= value <= MAX_COUNT:
         raise WireFormatError(BAD_MEMBER, f"{member} is not a count from {least}")
     return value
 
 
 def check_flag(value: object, member: str) -> bool:
-    """True or false."""
+    """Return *value* if it is true or false."""
     if isinstance(value, bool):
         return value
     raise WireFormatError(BAD_MEMBER, f"{member} is neither true nor false")
 
 
 def read_array(line: JsonObject, member: str) -> list[object]:
-    """The values of a member, none when it is absent."""
+    """Return the values of a member; none if it is absent."""
     value = line.get(member)
     if value is None:
         return []
     if isinstance(value, list):
         return value
-    return [value]  # EMF lets a metric with one value stand without its brackets
+    return [value]  # EMF allows a metric with one value without brackets
 
 
 def number_in(line: JsonObject, name: str) -> float | None:
-    """A number of *line* from 0 up to what 64 bits hold; None where it is missing or is none."""
+    """Return a number of *line* from 0 to the largest in 64 bits; None if there is none."""
     value: Any = line.get(name)
     return value if type(value) in NUMBER_TYPES and 0 <= value <= MAX_COUNT else None
 
 
 def count_in(line: JsonObject, name: str) -> int | None:
-    """A whole number of *line*."""
+    """Return a count in *line*; None if there is none."""
     return count_of(line.get(name))
 
 
 def count_of(value: Any) -> int | None:  # noqa: ANN401  # whatever stands in a line
-    """The same of its *value*."""
+    """Return *value* if it is a count, otherwise None."""
     is_count = type(value) in NUMBER_TYPES and 0 <= value <= MAX_COUNT and not value % 1
     return int(value) if is_count else None
 
 
 def micros_in(line: JsonObject, name: str) -> int | None:
-    """A number of *line* in millionths."""
+    """Return a number of *line* in millionths; None if there is none."""
     value = number_in(line, name)
     return None if value is None else round(value * MICRO)
 
 
 def rows_in(line: JsonObject, name: str) -> Entries | None:
-    """The objects of a list of *line*; None where there is no such list."""
+    """Return the objects of a list in *line*; None if there is no such list."""
     rows = line.get(name)
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else None
 
 
 def entries_in(line: JsonObject, name: str) -> Entries:
-    """The same; none where there is no such list."""
+    """Return the objects of a list in *line*; empty if there is no such list."""
     return rows_in(line, name) or ()
 
 
 def object_in(line: JsonObject, name: str) -> JsonObject:
-    """An object of *line*; `NOTHING` where there is none."""
+    """Return an object in *line*; `NOTHING` if there is none."""
     value = line.get(name)
     return value if isinstance(value, dict) else NOTHING
 
 
 def text_in(line: JsonObject, name: str) -> str:
-    """A text of *line*; empty where there is none."""
+    """Return a text in *line*; empty if there is none."""
     value = line.get(name)
     return _encodable(value) if isinstance(value, str) else ""
 
 
 def texts_in(line: JsonObject, name: str) -> list[str]:
-    """The texts of a list of *line*."""
+    """Return the texts of a list in *line*."""
     texts = line.get(name)
     values = texts if isinstance(texts, list) else ()
     return [_encodable(value) for value in values if isinstance(value, str) and value]
 
 
 def _encodable(text: str) -> str:
-    """*text*, in which half of a surrogate pair, which JSON can hold, becomes `?`."""
+    """Return *text* with `?` for half a surrogate pair, which JSON can contain."""
     return text.encode(errors="replace").decode()
 
 
 def minute_in(line: JsonObject, name: str) -> int | None:
-    """The minute of a moment of *line*, since the epoch."""
+    """Return the minute of a time in *line*, since the epoch; None if there is none."""
     start_ms = minute_of(line.get(name))
     return None if start_ms is None else start_ms // MINUTE_MS
 
 
 def minute_of(value: object) -> int | None:
-    """Milliseconds of `2026-11-20T08:59Z`; None for what is no such moment."""
+    """Return the milliseconds of a time such as `2026-11-20T08:59Z`; None if it is not one."""
     try:
-        moment = datetime.fromisoformat(str(value).replace("Z", "+00:00"))  # 3.10 reads no Z
+        # Python 3.10 does not parse the Z
+        moment = datetime.fromisoformat(str(value).replace("Z", "+00:00"))
         found = moment.timestamp() * 1000 if moment.tzinfo else -1
     except (ValueError, OverflowError):
         return None
@@ -165,7 +166,7 @@ NOT_EXTRACTABLE: Final = "not_extractable"
 
 
 def present_members(members: Mapping[str, _Value | None]) -> dict[str, _Value]:
-    """Those of *members* that have a value: what is unknown has no member."""
+    """Return the *members* that have a value: an unknown value has no member."""
     return {name: value for name, value in members.items() if value is not None}
 
 
@@ -175,17 +176,17 @@ def filled(members: Mapping[_Key, _Value | None]) -> dict[_Key, _Value]:
 
 
 def stands_as(member: str, default: object = None, *, in_micros: bool = False) -> Any:  # noqa: ANN401
-    """A field of a dataclass that stands in a line as *member*; *in_micros*, as a decimal there."""
+    """Declare a dataclass field with its *member* in a line; *in_micros* writes it as a decimal."""
     return field(default=default, metadata={"member": member, "in_micros": in_micros})
 
 
 def stated_members(row: object) -> dict[str, Any]:
-    """The members of *row*, a dataclass with such fields, as they are."""
+    """Return the members of *row*, a dataclass with such fields."""
     return {member: getattr(row, name) for name, member, _ in stated_fields(type(row))}
 
 
 def stated_fields(row_type: type) -> list[tuple[str, str, bool]]:
-    """The fields of a dataclass that `stands_as` made: name, member, whether in millionths."""
+    """Return the fields that `stands_as` declared: name, member, whether in millionths."""
     return [
         (own.name, own.metadata["member"], own.metadata["in_micros"])
         for own in fields(row_type)
@@ -195,7 +196,7 @@ def stated_fields(row_type: type) -> list[tuple[str, str, bool]]:
 
 class WireFormatError(ValueError):
     """
-    A line does not follow the contract.
+    A line breaks the contract.
 
     Attributes:
         reason: A constant of this module. The message says more, and never quotes the line.
@@ -207,6 +208,6 @@ class WireFormatError(ValueError):
 
 
 def iso_minute(epoch_minute: int) -> str:
-    """`2026-11-21T03:14Z`, of which the greater text is the later minute."""
+    """Return a time such as `2026-11-21T03:14Z`; the greater text is the later minute."""
     moment = datetime.fromtimestamp(60 * epoch_minute, timezone.utc)
     return moment.strftime("%Y-%m-%dT%H:%MZ")

@@ -1,11 +1,10 @@
 """
-Several records of one instance and minute become one.
+Merge several records of one instance and minute.
 
-An emitter that restarts within a minute leaves two records, each covering its
-part: together they are that minute. Two emitters side by side (a daemon and a
-sidecar) cover the minute twice: only the one with more coverage counts, because
-adding them would count cores twice. If the two write to different clusters, each
-cluster counts its own record, and the instance is marked in both.
+An emitter that restarts within a minute leaves two records, each for its part: together they are
+the minute. Two emitters at the same time (a daemon and a sidecar) cover the minute twice: only the
+one with more coverage counts, because adding them would count cores twice. If the two write to
+different clusters, each cluster counts its own record, and the instance is marked in both.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _LAST_FIELDS: Final = (
     "device_memory_used_bytes",
     "device_memory_total_bytes",
 )
-"""Fields that are of the last part that has them."""
+"""Fields whose value comes from the last part that has them."""
 
 _SUMMED: Final = (
     "executions",
@@ -59,23 +58,23 @@ _SUMMED: Final = (
     "ecc_corrected_rise",
     "ecc_uncorrected_rise",
 )
-"""Fields that add up over the parts that have them."""
+"""Fields that are added over the parts that have them."""
 
 _GREATEST_FIELDS: Final = ("latency_p99_max_s",)
 
 
 class InstanceMinute(NamedTuple):
     """
-    One minute of one instance, as it counts.
+    One merged minute of one instance.
 
     Attributes:
         record: The merged record; its Boot and Seq are those of its last part.
 
-        records: Distinct records that were read for it, counted or not.
+        records: The number of distinct records, whether they count or not.
 
-        duplicate_emitters: Two emitters reported.
+        duplicate_emitters: True if two emitters reported.
 
-        gone: The instance shut down cleanly in this minute and did not come back.
+        gone: True if the instance shut down cleanly in this minute and did not return.
 
         in_other_clusters: True if another cluster has the instance in this minute too. A
             record counts twice then, so no cost of the instance is certain to be avoidable.
@@ -92,13 +91,13 @@ def merge_clusters(
     records_of: RecordsOf,
 ) -> dict[Key, InstanceMinute]:
     """
-    Merge the records of each cluster and instance of one minute, and mark instances in two.
+    Merge the records of each cluster and instance of a minute, and mark instances in two clusters.
 
     An instance whose clusters together have at most MAX_RESTART_COVERED_S has moved from one
     cluster to another within the minute, and is not marked.
     """
     merged = {key: merge_records(records) for key, records in records_of.items()}
-    if len({instance_id for _, instance_id in merged}) == len(merged):  # nearly always
+    if len({instance_id for _, instance_id in merged}) == len(merged):  # the usual case
         return merged
     keys_of: dict[str, list[Key]] = defaultdict(list)
     for key in merged:
@@ -124,7 +123,7 @@ def merge_records(records: Iterable[MinuteRecord]) -> InstanceMinute:
     emitters: dict[str, list[MinuteRecord]] = defaultdict(list)
     for part in parts:
         emitters[part.boot].append(part)
-    # Ascending by Boot, and max() keeps the first of equals: a tie goes to the smaller Boot.
+    # Ascending by Boot, and max() keeps the first of equals: on a tie the smaller Boot counts.
     counted = max(emitters.values(), key=_covered_s)
     return InstanceMinute(
         _one_minute(counted),
@@ -135,18 +134,18 @@ def merge_records(records: Iterable[MinuteRecord]) -> InstanceMinute:
 
 
 def _covered_s(parts: Sequence[MinuteRecord]) -> float:
-    # In hundredths, as lines have them: 29.94 and 36.06 are 66, not a trace more.
+    # In hundredths, as in lines: 29.94 and 36.06 are exactly 66.
     return sum(round(100 * part.covered_seconds) for part in parts) / 100
 
 
 def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
-    """*parts* of one minute, ascending by (Boot, Seq), as one record."""
+    """Return *parts* of one minute, ascending by (Boot, Seq), as one record."""
     if len(parts) == 1:
         return parts[0]
     latest, utilization = _cores(parts)
     state = "".join([part.core_state[core_index] for core_index, part in enumerate(latest)])
     idle_minutes = tuple([part.idle_minutes[core_index] for core_index, part in enumerate(latest)])
-    # Of each part the cores that it was the last to know.
+    # From each part, the cores that no later part knows.
     last_cores = [{core for core, last in enumerate(latest) if last is part} for part in parts]
     attached = [
         {core for core in cores if part.core_state[core] == ATTACHED_IDLE_STATE}
@@ -190,7 +189,7 @@ def _one_minute(parts: Sequence[MinuteRecord]) -> MinuteRecord:
 
 
 def _readings(parts: Sequence[MinuteRecord]) -> dict[str, int | float]:
-    """Each reading as the catalogue says it merges; one that is in no part is absent."""
+    """Return each reading, merged as the catalogue defines; a reading in no part is absent."""
     present = {name for part in parts for name in part.readings}
     merged: dict[str, int | float] = {}
     for name, member in READING_MEMBERS.items():
@@ -216,9 +215,9 @@ def _one_reading(pairs: Sequence[tuple[int | float, float]], merges: Merging) ->
 
 def _cores(parts: Sequence[MinuteRecord]) -> tuple[list[MinuteRecord], Percents]:
     """
-    For each core the latest of *parts* that knows what it did, and its utilization.
+    Return for each core the latest of *parts* that knows its state, and its utilization.
 
-    If none knows, the latest that has such a core.
+    If none knows, the latest part that has the core counts.
     """
     latest: list[MinuteRecord] = []
     utilization: list[float | None] = []
@@ -242,10 +241,9 @@ def _cores(parts: Sequence[MinuteRecord]) -> tuple[list[MinuteRecord], Percents]
 
 def _mean_percent(pairs: Sequence[tuple[float, int]]) -> float:
     """
-    The mean of percentages by their weights, two decimals like every record's.
+    Return the mean of percentages by their weights, with two decimals like every record's.
 
-    In whole numbers, half to even: a mean between two values is the same one
-    on every machine.
+    It uses whole numbers, rounded half to even, so that the result is the same on every machine.
     """
     weight = sum([weight for _, weight in pairs])
     if not weight:
@@ -255,15 +253,15 @@ def _mean_percent(pairs: Sequence[tuple[float, int]]) -> float:
 
 
 def execution_weight(record: MinuteRecord) -> int:
-    """How much a record's median latency counts: its executions, at least 1."""
+    """Return the weight of a record's median latency: its executions, at least 1."""
     return record.executions or 1
 
 
 def weighted_mean(pairs: Iterable[tuple[float | None, float]]) -> float | None:
     """
-    The mean of the values that are there; None when none is.
+    Return the mean of the known values; None if there is none.
 
-    Values that all weigh nothing count alike.
+    If all weights are 0, the values count equally.
     """
     present = [(value, weight) for value, weight in pairs if value is not None]
     if not present:

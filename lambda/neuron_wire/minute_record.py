@@ -1,9 +1,9 @@
 """
-What one instance did in one wall-clock minute, as the stack needs to know it.
+One minute of one instance, with the values that the stack needs.
 
-One self-contained record: nothing here refers to another line. A number that several rules of
-the fold or of the stack use has a field of the record, and `FIELDS` gives its name in the line;
-every other number is a reading, which only the catalogue knows.
+A record is complete by itself: it refers to no other line. A number that several rules of the fold
+or of the stack use has a field of the record, and `FIELDS` has its name in the line; every other
+number is a reading, which only the catalogue knows.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ Numbers: TypeAlias = "dict[str, Number]"
 
 _SIGNIFICANT: Final = ".6g"
 """
-How an amount that is no count is written. neuron-monitor's own numbers are
-means of a period and no more exact; every further digit is a byte of every line.
+The format of an amount that is not a count. neuron-monitor's own numbers are means of a period and
+not more exact; each further digit is a byte of every line.
 """
 
 
 def read_amounts(line: JsonObject) -> tuple[Members, Numbers]:
     """
-    The numbers of *line*: those with a field, by field, and the readings, by name.
+    Return the numbers of *line*: those with a field, by field, and the readings, by name.
 
     Raises:
         WireFormatError: If one has a type or range that cannot be.
@@ -87,7 +87,7 @@ def read_amounts(line: JsonObject) -> tuple[Members, Numbers]:
         if value is None:
             continue
         if type(value) is not kind or not 0 <= value <= MAX_COUNT:
-            # Checked here first, which takes a third of the time of a call for each number.
+            # Checked inline, which takes a third of the time of a call for each number.
             check = check_count if kind is int else check_amount
             value = check(value, member)
         if name is None:
@@ -98,13 +98,13 @@ def read_amounts(line: JsonObject) -> tuple[Members, Numbers]:
 
 
 def round_significant(value: Number) -> Number:
-    """*value* as exact as a line says an amount: rounded once, here and nowhere before."""
+    """Return *value* rounded as in a line. No other code rounds it before."""
     return float(format(value, _SIGNIFICANT)) if isinstance(value, float) else value
 
 
 def _acceptable(numbers: Iterable[tuple[str, Number | None]]) -> Members:
-    """Those of *numbers* that a reader accepts, as a line has them."""
-    # NaN compares false with everything.
+    """Return the *numbers* that a reader accepts, as in a line."""
+    # NaN compares false with every number.
     return {
         member: round_significant(value)
         for member, value in numbers
@@ -115,21 +115,21 @@ def _acceptable(numbers: Iterable[tuple[str, Number | None]]) -> Members:
 MAX_CLUSTER_CHARS: Final = 255
 MAX_INSTANCE_CHARS: Final = 128
 MAX_MEMBER_CHARS: Final = 128
-_MAX_TIME_MS: Final = 1 << 53  # what a JSON number says exactly everywhere
+_MAX_TIME_MS: Final = 1 << 53  # the largest integer that JSON numbers represent exactly
 
 
 class _Member(NamedTuple):
     """
-    What may stand in one member.
+    The rule of one member.
 
     Attributes:
         member: Its name.
 
-        field: Of the record.
+        field: The name of the record's field.
 
         accepts: The form of a text, or the check of another value.
 
-        need: `needed`, or a line without it is no minute; `optional`; or `lenient`: a text of
+        need: `needed`: a line without it is not a minute; `optional`; or `lenient`: a text of
             another form counts as absent, and is not written.
     """
 
@@ -140,7 +140,7 @@ class _Member(NamedTuple):
 
 
 def _printable(longest: int) -> re.Pattern[str]:
-    """1 to *longest* printable ASCII characters that are not all blank."""
+    """Return the form of 1 to *longest* printable ASCII characters that are not all blank."""
     return re.compile(rf"(?= *[!-~])[ -~]{{1,{longest}}}")
 
 
@@ -165,12 +165,12 @@ _COVERAGE_RULES: Final = (
     _Member("CoveredSeconds", "covered_seconds", partial(check_amount, most=MINUTE_S), "needed"),
     _Member("Reports", "reports", check_count, "needed"),
 )
-"""Both in the order of the line; labels stand between them."""
+"""The members before and after the labels, in the order of the line."""
 
 _UNKNOWN_RULES: Final = (
     _Member("UnknownReason", "unknown_reason", re.compile("|".join(UNKNOWN_REASONS)), "lenient"),
 )
-"""Written after the counts of cores, if a core is unknown."""
+"""Members written after the counts of cores, if a core is unknown."""
 
 _MEMBER_RULES: Final = (*_IDENTITY_RULES, *_COVERAGE_RULES, *_UNKNOWN_RULES)
 
@@ -197,7 +197,7 @@ def _read_rules(line: JsonObject, fields: Members) -> None:
             )
 
 
-# Never changed, but not frozen: to make a frozen one takes three times as long.
+# Never changed, but not frozen: creating a frozen object takes three times as long.
 @dataclass(slots=True)
 class MinuteRecord:
     """
@@ -224,39 +224,40 @@ class MinuteRecord:
         utilization_percent: Per core, 0 to 100, None exactly where the state
             is `?`.
 
-        idle_minutes: Per core, whole minutes in a row it has not been busy.
+        idle_minutes: Per core, consecutive whole minutes in which it was not busy.
 
-        holders: Who holds the attached-idle cores, the most idle first.
+        holders: Holders of the attached-idle cores, the longest idle first.
 
-        holders_more: How many more hold some.
+        holders_more: The number of further holders.
 
-        owners: Who held which cores, busy or not, and who has which reserved, most
-            cores first. Empty on a line of an emitter that does not say it.
+        owners: The cores that each owner held, busy or not, and those reserved for it, most cores
+            first. Empty in a line of an older emitter.
 
-        owners_more: The held and reserved cores that no listed owner has, as ranges.
+        owners_more: The held and reserved cores without a listed owner, as ranges.
 
-        reservations: Whether the assignments of the scheduler are `known`, is
-            `unknown`, or no scheduler is there, `none`.
+        reservations: `known`, `unknown`, or `none` if there is no scheduler: whether its
+            assignments were read.
 
         account_id: The AWS account of the instance, 12 digits.
 
-        lifecycle: The purchasing option as the metadata service says it, such as `spot`.
+        lifecycle: The purchasing option from the metadata service, such as `spot`.
 
-        paid: `committed` or `avoidable`, where the operator of the emitter said it.
+        paid: `committed` or `avoidable`, if the operator of the emitter set it.
 
-        unknown_reason: Why most of the unknown cores are unknown, one of `UNKNOWN_REASONS`; None
-            on a line of an emitter that does not report it.
+        unknown_reason: The reason of most unknown cores, one of `UNKNOWN_REASONS`; None in a line
+            of an older emitter.
 
-        labels: What people look for and the stack does not read back: the name of
-            the instance, versions of its hardware.
+        labels: Members for people, which the stack does not read: the instance's name, versions of
+            its hardware.
 
-        readings: Numbers by the name of their member, for every member of the
-            catalogue that says how it `merges`; absent where they were not read.
+        readings: Numbers by the name of their member, for every member of the catalogue with
+            `merges`; absent if they were not read.
 
         details: Failed executions by type, `FAILURES` of the catalogue, and errors by cause;
             only those above 0.
 
-        health: The emitter on itself, cumulative since its boot.
+        health: The emitter's own members, cumulative since its boot. Every other field is None if
+            it was not read; units are in the names.
 
     Every other field is None when it was not read; units are in the names.
     """
@@ -308,7 +309,7 @@ class MinuteRecord:
 
     @property
     def has_executions(self) -> bool:
-        """Whether an execution of the minute is known to have ended or failed."""
+        """True if an execution of the minute is known to have ended or failed."""
         return bool(self.executions or self.execution_errors)
 
     @property
@@ -318,7 +319,7 @@ class MinuteRecord:
 
     @property
     def reserved(self) -> set[int]:
-        """Unattached cores that the scheduler assigned to an owner, as far as known."""
+        """Return the unattached cores that the scheduler assigned to an owner, if known."""
         cores: set[int] = set()
         for owner in self.owners:
             if owner.reserved:
@@ -330,7 +331,7 @@ class MinuteRecord:
         return cores
 
     def number(self, member: str) -> Number | None:
-        """The number that stands in a line as *member*, be it a field or a reading."""
+        """Return the number of *member* in the line, whether a field or a reading."""
         name = FIELDS.get(member)
         if name is None:
             return self.readings.get(member)
@@ -339,14 +340,13 @@ class MinuteRecord:
 
     def members(self) -> Members:
         """
-        The record as the members of its line, scalars first, without `_aws`.
+        Return the record as the members of its line, scalars first, without `_aws`.
 
-        Absent values have no member, nor have those that no reader accepts
-        (negative, not finite, beyond 64 bits): better no number than a minute
-        that is refused as a whole. An amount that is no count has six
-        significant digits, seconds covered two decimals. With no known core there is no utilization
-        member and no busy or idle count: they would be zeros without a
-        measurement.
+        Unknown values have no member. Neither have values that every reader rejects (negative, not
+        finite, beyond 64 bits): it is better to lose a number than the whole minute. An amount that
+        is not a count has six significant digits, covered seconds have two decimals. Without a
+        known core there is no utilization member and no busy or idle count: they would be zeros
+        without a measurement.
         """
         line: Members = {"Schema": VERSION, "Kind": MINUTE_KIND}
         self._write(_IDENTITY_RULES, line)
@@ -377,7 +377,7 @@ class MinuteRecord:
         return line
 
     def _write(self, rules: Iterable[_Member], line: Members) -> None:
-        """Write the members of *rules* that have a value; a flag only where it is set."""
+        """Write the members of *rules* that have a value; a flag only if it is set."""
         for member, name, accepts, need in rules:
             value = getattr(self, name)
             if value is None or value is False:
@@ -408,11 +408,11 @@ class MinuteRecord:
     @classmethod
     def from_members(cls, line: JsonObject, minute_ms: int) -> MinuteRecord:
         """
-        Read a record back from the members of its line.
+        Read a record from the members of its line.
 
-        Members we do not know are ignored, so that a function deployed last
-        month still reads an emitter installed today. Labels, health and errors by cause are
-        for people and for queries: they are not read back.
+        Unknown members are ignored, so that a function deployed last month still reads an emitter
+        installed today. Labels, health and errors by cause are for people and queries: they are not
+        read.
 
         Raises:
             WireFormatError: If a member that identifies the record is missing
@@ -448,9 +448,9 @@ MINUTE_NUMBERS: Final = tuple(
     for member in CATALOGUE_MEMBERS
     if MINUTE_KIND in member.kinds and (member.merges or member.name in FIELDS)
 )
-"""In the order of the line: name, field or None where it is a reading, type."""
+"""The numbers in the order of the line: name, field (None for a reading), type."""
 
 
 def _failures(line: JsonObject) -> Counts:
-    """How executions failed, as far as that can be read."""
+    """Return how executions failed, as far as the line can be read."""
     return filled({name: count_in(line, name) for name in FAILURES})

@@ -1,4 +1,4 @@
-"""The words of the contract: schema version, namespaces, kinds, core states."""
+"""The vocabulary of the contract: schema version, namespaces, kinds, core states."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Variables: TypeAlias = "Mapping[str, str]"
 """Environment variables."""
 
 VERSION: Final = 1
-"""Schema of the lines this package writes. A reader refuses a higher one."""
+"""The schema of the lines that this package writes. A reader rejects a higher one."""
 
 RECORD_NAMESPACE: Final = "Neuron"
 """Metrics that CloudWatch extracts from the emitters' own lines."""
@@ -21,10 +21,10 @@ CLUSTER_NAMESPACE: Final = "Neuron/Cluster"
 """Metrics of the rollups: one line per cluster and minute."""
 
 STACK_NAMESPACE: Final = "Neuron/Stack"
-"""What the stack says about itself."""
+"""Metrics of the stack about itself."""
 
 PROFILE_NAMESPACE: Final = "Neuron/Profile"
-"""What a profiler found, one line for each core that it looked at."""
+"""Metrics of a profile: one line for each core in it."""
 
 CLUSTER_DIMENSION: Final = "ClusterName"
 MODEL_DIMENSION: Final = "Model"
@@ -37,12 +37,12 @@ RUNTIME_KIND: Final = "runtime"
 EVENT_KIND: Final = "event"
 REPORT_KIND: Final = "report"
 RAW_KIND: Final = "raw"
-"""A report as it came, for people: no metric, and not read by the stack."""
+"""A report as neuron-monitor wrote it, for people: no metric, and the stack does not read it."""
 ROLLUP_KIND: Final = "rollup"
 PROFILE_KIND: Final = "profile"
-"""The summary of a profiler, written by `neuron-emf profile`, and not read by the stack."""
+"""The summary of a profile, written by `neuron-emf profile`; the stack does not read it."""
 MESSAGE_KIND: Final = "message"
-"""A message about an alarm, as explain sent it: no metric, and read by no function."""
+"""A message about an alarm, as explain sent it: no metric, and no function reads it."""
 
 BUSY_STATE: Final = "b"
 ATTACHED_IDLE_STATE: Final = "a"
@@ -57,7 +57,7 @@ NO_RECENT_SAMPLE: Final = "no-recent-sample"
 TAG_FILTER: Final = "tag-filter"
 MONITOR_NOT_RUNNING: Final = "monitor-not-running"
 REASON_NOT_REPORTED: Final = "not reported"
-"""Stands in a rollup for the reason of unknown cores of a line without one."""
+"""The reason in a rollup for unknown cores of a line without a reason."""
 
 REASON_WORDS: Final = {
     DEVICES_NOT_SEEN: "the monitor does not see the devices",
@@ -74,20 +74,20 @@ UNKNOWN_REASONS: Final = tuple(REASON_WORDS)[:-1]
 """The reasons that may be in a minute line. If two have equally many cores, the first counts."""
 
 UNALLOCATED_OWNER: Final = "[unallocated]"
-"""The owner of cores neither held nor reserved."""
+"""The owner of cores that are neither held nor reserved."""
 OTHER_OWNERS: Final = "[others]"
-"""Stands for the owners beyond those that a line or a list has room for."""
+"""The owner name for all owners beyond those that a line or a list has room for."""
 NOT_REPORTED_OWNER: Final = "[not reported]"
 """
-Stands for the owner of a held core that a line of an older emitter does not name, and of an
-unattached core while reservations are unknown.
+The owner of a held core that a line of an older emitter does not name, and of an unattached core
+while reservations are unknown.
 """
 UNKNOWN_OWNER: Final = "[unknown]"
 """Owner of cores without telemetry: whether they were held is unknown."""
 PLACEHOLDER_OWNERS: Final = frozenset(
     {UNALLOCATED_OWNER, OTHER_OWNERS, NOT_REPORTED_OWNER, UNKNOWN_OWNER}
 )
-"""Placeholders where an owner would stand: they have no team, and no line may use their names."""
+"""Placeholders for owners: they have no team, and no line may use their names."""
 
 RESERVATIONS_KNOWN: Final = "known"
 RESERVATIONS_UNKNOWN: Final = "unknown"
@@ -115,13 +115,13 @@ MAX_CORES: Final = 1024
 """Cores one instance may have; the largest instance today has 128."""
 
 MAX_METRIC_VALUES: Final = 100
-"""Values one metric may carry in one EMF line."""
+"""Values that one metric may have in one EMF line."""
 
 # Of alarms, in CloudWatch's own words: explain reads them, the rehearsal writes them.
 OF_AN_ALARM: Final = "CloudWatch Alarm State Change"
 OF_A_CONTRIBUTOR: Final = "CloudWatch Alarm Contributor State Change"
 VANISHED: Final = "No data was returned for this contributor"
-"""The reason, always the same, of a contributor that is OK because it is gone."""
+"""The constant reason of a contributor that is OK because it no longer exists."""
 
 EC2_INSTANCE_ID: Final = re.compile(r"i-(?:[0-9a-f]{17}|[0-9a-f]{8})")
 """The format of instance IDs: 17 digits, or 8 digits for instances launched before 2016."""

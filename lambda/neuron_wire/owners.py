@@ -1,10 +1,9 @@
 """
-Which owner had which cores in a minute, busy, idle or reserved: written, read and merged.
+The owners of cores in a minute, busy, idle or reserved: how they are written, read and merged.
 
-An owner is a name: all runtimes of one name, and what its scheduler reserves for it, are one owner.
-The cores of owners that are not listed stand in OwnersMore, so that both together are exactly
-the cores held or reserved. A reader is lenient, as with holders: a name is worth less
-than the minute it stands in.
+An owner is a name: all runtimes with one name, and its reservations, are one owner. The cores of
+owners that are not listed are in OwnersMore, so that both together are exactly the held and
+reserved cores. Reading is lenient, as with holders: a name is worth less than its minute.
 """
 
 from __future__ import annotations
@@ -22,39 +21,39 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
 MAX_OWNERS_IN_LINE: Final = 32
-"""Owners that one line names; readers of a release before reservations take the first 16."""
+"""Owners that one line names; readers of a release before reservations use the first 16."""
 
 MAX_OWNERS_BYTES: Final = 1_800
-"""Bytes that the array Owners of a line has at most."""
+"""The most bytes of the array Owners in a line."""
 
 UNNAMED_OWNER: Final = "[unnamed]"
-"""All processes without a known owner, together."""
+"""The owner of all processes without a known owner."""
 
 TEAM_OWNER: Final = "team:"
-"""How the name of an owner begins that is a whole team: emitters that name no person write it."""
+"""The beginning of the name of an owner that is a whole team, from emitters that name no person."""
 
 
-# Never changed, but not frozen: to make a frozen one takes three times as long.
+# Never changed, but not frozen: creating a frozen object takes three times as long.
 @dataclass(slots=True)
 class Owner:
     """
-    All runtimes of one name.
+    All runtimes with one name.
 
     Attributes:
-        cores: The cores that they held in the minute, busy or not, such as `0-7,12`; empty
-            where it only has some reserved.
+        cores: The cores that they held in the minute, busy or not, such as `0-7,12`; empty if it
+            only has reserved cores.
 
         name: Such as `namespace/pod/container`, or `UNNAMED_OWNER`.
 
         team: Team from the scheduler; None if unknown, or if there are several.
 
-        reserved: Unattached cores that the scheduler gave to it, such as `4-7`.
+        reserved: Unattached cores that the scheduler assigned to it, such as `4-7`.
 
-        executions: Of the minute, ended or failed; None where they were not read, and where
+        executions: Executions of the minute that ended or failed; None if they were not read, or if
             it holds no core.
 
-        quiet_minutes: Whole minutes in a row, this one included, in which it was there, its
-            executions were read and none ended or failed; None where that does not hold.
+        quiet_minutes: Consecutive whole minutes, including this one, in which it was present, its
+            executions were read and none ended or failed; None otherwise.
     """
 
     cores: str
@@ -66,7 +65,7 @@ class Owner:
 
 
 class Holding(NamedTuple):
-    """What one runtime holds, or one reservation is, of an instance; members as in `Owner`."""
+    """The part of an instance that one runtime holds, or one reservation; members as in `Owner`."""
 
     name: str | None
     cores: Collection[int]
@@ -86,7 +85,7 @@ class OwnerHolding:
     quiet_minutes: int | None = None
 
     def owner(self, name: str) -> Owner:
-        """The entry of a line."""
+        """Return the entry of a line."""
         return Owner(
             core_ranges(self.cores),
             name,
@@ -98,14 +97,14 @@ class OwnerHolding:
 
 
 Owned: TypeAlias = "tuple[tuple[Owner, ...], str]"
-"""The listed owners, and as ranges the cores that only owners without an entry have."""
+"""The listed owners, and the cores that only unlisted owners have, as ranges."""
 
 
 def group_holdings(holdings: Iterable[Holding]) -> dict[str, OwnerHolding]:
     """
     Return *holdings* by printable name; the executions are None if one of them has none.
 
-    A holding without a team takes no team away; two different teams of one name leave None.
+    A holding without a team does not remove a team; two different teams of one name give None.
     """
     owners: dict[str, OwnerHolding] = {}
     teams: defaultdict[str, set[str]] = defaultdict(set)
@@ -114,7 +113,7 @@ def group_holdings(holdings: Iterable[Holding]) -> dict[str, OwnerHolding]:
             continue
         name = printable_name(holding.name) or UNNAMED_OWNER
         team = printable_name(holding.team, MAX_TEAM_CHARS)
-        if team and name != UNNAMED_OWNER:  # which is several owners
+        if team and name != UNNAMED_OWNER:  # a name that stands for several owners
             teams[name].add(team)
         known = owners.setdefault(name, OwnerHolding(None))
         if holding.cores:
@@ -137,14 +136,15 @@ def _sum_if_both(first: int | None, second: int | None) -> int | None:
 
 def list_owners(owners: Mapping[str, OwnerHolding], others: Collection[int] = ()) -> Owned:
     """
-    *owners*, most cores first, within the bounds of a line; *others* have more cores.
+    Return *owners*, most cores first, within the limits of a line; *others* have further cores.
 
-    An owner that does not fit does not keep a shorter one out.
+    An owner that does not fit does not exclude a shorter one.
     """
     listed: list[Owner] = []
     listed_cores: set[int] = set()
     left_out = set(others)
-    room = MAX_OWNERS_BYTES - len("[]") + len(",")  # each size has a comma, the last entry none
+    # each size includes a comma, which the last entry does not have
+    room = MAX_OWNERS_BYTES - len("[]") + len(",")
     cores = {name: owner.cores | owner.reserved for name, owner in owners.items()}
     for name in sorted(owners, key=lambda name: (-len(cores[name]), name)):
         if len(listed) < MAX_OWNERS_IN_LINE:
@@ -160,7 +160,7 @@ def list_owners(owners: Mapping[str, OwnerHolding], others: Collection[int] = ()
 
 
 def _written_bytes(owner: Owner) -> int:
-    """Bytes of its object and a comma: encoding it costs four times as much."""
+    """Return the bytes of its object and a comma; encoding it takes four times as long."""
     size = len("{},") - len(",")
     for name, value in _members(owner).items():
         size += len(name) + len('"":,')
@@ -172,7 +172,7 @@ def _written_bytes(owner: Owner) -> int:
 
 
 def owner_members(owners: Iterable[Owner]) -> list[dict[str, str | int]]:
-    """The objects of the member Owners."""
+    """Return the objects of the member Owners."""
     return [_members(owner) for owner in owners]
 
 
@@ -191,9 +191,9 @@ def _members(owner: Owner) -> dict[str, str | int]:
 
 def read_owners(line: JsonObject, state: str) -> Owned:
     """
-    The owners of a line whose cores have *state*; a line of an older emitter has none.
+    Return the owners of a line whose cores have *state*; none for a line of an older emitter.
 
-    Of an entry that cannot be read the cores still count as somebody's, where these can.
+    The cores of an entry that cannot be read still count as owned, if they can be read.
     """
     given = line.get("Owners")
     more = line.get("OwnersMore")
@@ -206,7 +206,7 @@ def read_owners(line: JsonObject, state: str) -> Owned:
             continue
         held = cores_in(entry, "Cores", len(state))
         reserved: Sequence[int] = ()
-        if "Reserved" in entry:  # few entries have it, and each call takes its time
+        if "Reserved" in entry:  # few entries have it, and each call takes time
             reserved = [
                 core
                 for core in cores_in(entry, "Reserved", len(state))
