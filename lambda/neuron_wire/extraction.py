@@ -103,7 +103,7 @@ def read_document(line: str) -> tuple[dict[str, Any] | None, list[Violation]]:
         )
     except _RepeatedMemberError as error:
         name = str(error)
-        sentence = f"the member {name} stands twice in one object"
+        sentence = f"the member {name} appears twice in one object"
         return None, [Violation("repeated", sentence, at_root(name))]
     except json.JSONDecodeError as error:
         where = f"{error.msg} at character {error.pos + 1}"
@@ -275,7 +275,7 @@ def dimension_violations(
     if not isinstance(sets, list):
         yield Violation(
             "dimensions",
-            "Dimensions is no array of dimension sets",
+            "Dimensions is not an array of dimension sets",
             in_directive(index, ".Dimensions"),
         )
         return keys

@@ -91,7 +91,7 @@ def count_in(line: JsonObject, name: str) -> int | None:
     return count_of(line.get(name))
 
 
-def count_of(value: Any) -> int | None:  # noqa: ANN401  # whatever stands in a line
+def count_of(value: Any) -> int | None:  # noqa: ANN401  # any value in a line
     """Return *value* if it is a count, otherwise None."""
     is_count = type(value) in NUMBER_TYPES and 0 <= value <= MAX_COUNT and not value % 1
     return int(value) if is_count else None

@@ -256,10 +256,9 @@ class MinuteRecord:
         details: Failed executions by type, `FAILURES` of the catalogue, and errors by cause;
             only those above 0.
 
-        health: The emitter's own members, cumulative since its boot. Every other field is None if
-            it was not read; units are in the names.
+        health: The emitter's own members, cumulative since its boot.
 
-    Every other field is None when it was not read; units are in the names.
+    Every other field is None if it was not read; units are in the names.
     """
 
     cluster: str
